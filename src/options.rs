@@ -1,0 +1,195 @@
+//! What a cast does where dtypes leave a choice: [`CastOptions`] and its profiles.
+//!
+//! Options are parameters of *encode* only: they say how an exactly known value becomes an element of the target. Each one
+//! applies to the targets that its documentation names and is ignored for all others. The rules are those of
+//! `docs/semantics.md`, section 3.
+
+/// Which 8-bit float targets clamp on overflow; the ONNX attribute `saturate`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Saturate {
+    /// Overflow and infinity become the largest finite value (ONNX `saturate = 1`).
+    #[default]
+    On,
+    /// Overflow becomes infinity where there is one, else NaN (ONNX `saturate = 0`).
+    Off,
+    /// As PyTorch: on for the formats that have neither infinity nor an unsigned zero of their own (`float8_e4m3fn`) and
+    /// for `float8_e8m0fnu`, off for the others.
+    FnOnly,
+}
+
+/// How a value between two powers of two becomes `float8_e8m0fnu`; the ONNX attribute `round_mode`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum E8M0Round {
+    /// The smallest power of two that is not less.
+    #[default]
+    Up,
+    /// The largest power of two that is not greater.
+    Down,
+    /// The nearest power of two, the upper one when both are as near.
+    Nearest,
+}
+
+/// What an integer target does with a value outside its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IntOverflow {
+    /// The nearest end of the range; NaN becomes 0.
+    Saturate,
+    /// The low bits of the (unbounded) integer; NaN and the infinities become 0.
+    Wrap,
+}
+
+/// How a fraction is removed when a float becomes an integer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum IntRound {
+    /// Toward zero, as Rust's `as`.
+    #[default]
+    TowardZero,
+    /// To the nearest integer, a half to the even one.
+    NearestEven,
+    /// To the nearest integer, a half away from zero.
+    NearestAway,
+    /// Toward negative infinity.
+    Floor,
+    /// Toward positive infinity.
+    Ceil,
+}
+
+/// How a value between two neighbours of a float target is rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FloatRound {
+    /// To the nearest, a tie to the even code.
+    #[default]
+    NearestEven,
+    /// To the neighbour nearer to zero. A finite value never becomes an infinity of `float16`, `bfloat16`, `float32` or
+    /// `float64`; the 8-bit floats overflow as [`Saturate`] says, when the truncated value is above their largest.
+    TowardZero,
+}
+
+/// The code of NaN in `float8_e5m2` (the sign is kept in the top bit).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum E5M2Nan {
+    /// `0x7E`: ml_dtypes, JAX, ONNX since 1.19.
+    #[default]
+    Code7E,
+    /// `0x7F`: PyTorch, CUDA, ONNX Runtime.
+    Code7F,
+}
+
+/// What NaN becomes in the floats of 4 and 6 bits, which have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum NanToFp4 {
+    /// A zero of the opposite sign, as ml_dtypes and ONNX.
+    #[default]
+    Zero,
+    /// The largest positive value, as CUDA.
+    Max,
+}
+
+/// What an infinity becomes in a FNUZ float that saturates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FnuzInf {
+    /// The largest finite value of its sign, as every ONNX test and the text since opset 24.
+    #[default]
+    Max,
+    /// NaN, the literal text of ONNX opsets 19 to 23.
+    Nan,
+}
+
+/// How a cast answers where dtypes leave a choice. The default, [`CastOptions::RUST`], is what a Rust user expects of `as`.
+///
+/// ```
+/// use lanecast::{CastOptions, IntOverflow};
+/// const WRAPPING: CastOptions = CastOptions::RUST.with_float_to_int(IntOverflow::Wrap);
+/// let mut out = [0_u8; 2];
+/// lanecast::cast_with(&[300.0_f32, -1.0], &mut out, &WRAPPING)?;
+/// assert_eq!(out, [44, 255]);
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct CastOptions {
+    /// Overflow of `float8_*` targets.
+    pub saturate: Saturate,
+    /// Rounding of the `float8_e8m0fnu` target.
+    pub e8m0_round: E8M0Round,
+    /// Out-of-range floats (and the real parts of complex numbers) in integer targets.
+    pub float_to_int: IntOverflow,
+    /// Out-of-range integers in integer targets.
+    pub int_to_int: IntOverflow,
+    /// Fractions in integer targets.
+    pub int_round: IntRound,
+    /// Rounding of float and complex targets.
+    pub float_round: FloatRound,
+    /// NaN in the `float8_e5m2` target.
+    pub e5m2_nan: E5M2Nan,
+    /// NaN in `float4_*` and `float6_*` targets.
+    pub nan_to_fp4: NanToFp4,
+    /// Infinity in FNUZ targets that saturate.
+    pub fnuz_inf: FnuzInf,
+}
+
+macro_rules! setters {
+    ($($setter:ident $field:ident: $type:ty;)*) => {
+        $(
+            #[doc = concat!("These options with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+            #[must_use]
+            pub const fn $setter(mut self, $field: $type) -> Self {
+                self.$field = $field;
+                self
+            }
+        )*
+    };
+}
+
+impl CastOptions {
+    /// The default: integers and float to integer exactly as Rust's `as`, 8-bit floats saturate.
+    pub const RUST: Self = Self {
+        saturate: Saturate::On,
+        e8m0_round: E8M0Round::Up,
+        float_to_int: IntOverflow::Saturate,
+        int_to_int: IntOverflow::Wrap,
+        int_round: IntRound::TowardZero,
+        float_round: FloatRound::NearestEven,
+        e5m2_nan: E5M2Nan::Code7E,
+        nan_to_fp4: NanToFp4::Zero,
+        fnuz_inf: FnuzInf::Max,
+    };
+    /// The ONNX `Cast` operator: float to integer wraps.
+    pub const ONNX: Self = Self::RUST.with_float_to_int(IntOverflow::Wrap);
+    /// NumPy with ml_dtypes: float to integer wraps, 8-bit floats do not saturate.
+    pub const NUMPY: Self = Self::ONNX.with_saturate(Saturate::Off);
+    /// JAX: 8-bit floats do not saturate.
+    pub const JAX: Self = Self::RUST.with_saturate(Saturate::Off);
+    /// PyTorch: float to integer wraps, only `float8_e4m3fn` saturates, NaN in `float8_e5m2` is `0x7F`.
+    pub const TORCH: Self = Self::ONNX.with_saturate(Saturate::FnOnly).with_e5m2_nan(E5M2Nan::Code7F);
+    /// The CUDA headers: NaN is `0x7F` in `float8_e5m2` and the largest value in `float4` and `float6`.
+    pub const CUDA: Self = Self::RUST.with_e5m2_nan(E5M2Nan::Code7F).with_nan_to_fp4(NanToFp4::Max);
+
+    /// All profiles with their names.
+    pub const PROFILES: &'static [(&'static str, CastOptions)] = &[
+        ("rust", Self::RUST),
+        ("onnx", Self::ONNX),
+        ("numpy", Self::NUMPY),
+        ("jax", Self::JAX),
+        ("torch", Self::TORCH),
+        ("cuda", Self::CUDA),
+    ];
+
+    setters! {
+        with_saturate saturate: Saturate;
+        with_e8m0_round e8m0_round: E8M0Round;
+        with_float_to_int float_to_int: IntOverflow;
+        with_int_to_int int_to_int: IntOverflow;
+        with_int_round int_round: IntRound;
+        with_float_round float_round: FloatRound;
+        with_e5m2_nan e5m2_nan: E5M2Nan;
+        with_nan_to_fp4 nan_to_fp4: NanToFp4;
+        with_fnuz_inf fnuz_inf: FnuzInf;
+    }
+}
+
+impl Default for CastOptions {
+    fn default() -> Self {
+        Self::RUST
+    }
+}
