@@ -4,6 +4,9 @@
 //! applies to the targets that its documentation names and is ignored for all others. The rules are those of
 //! `docs/semantics.md`, section 3.
 
+use crate::{DType, Flavor, FloatSpec, Kind, Spec};
+use lanecast_kernels::{Rounding, Rules};
+
 /// Which 8-bit float targets clamp on overflow; the ONNX attribute `saturate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Saturate {
@@ -185,6 +188,48 @@ impl CastOptions {
         with_e5m2_nan e5m2_nan: E5M2Nan;
         with_nan_to_fp4 nan_to_fp4: NanToFp4;
         with_fnuz_inf fnuz_inf: FnuzInf;
+    }
+}
+
+impl CastOptions {
+    /// The rules of encode for a pair: the options that apply to it.
+    pub(crate) fn rules(&self, from: DType, to: DType) -> Rules {
+        let saturate = match (from.kind(), to.spec()) {
+            (Kind::Float | Kind::Complex, Spec::Int { .. }) => self.float_to_int == IntOverflow::Saturate,
+            (_, Spec::Int { .. }) => self.int_to_int == IntOverflow::Saturate,
+            (_, Spec::Float(f)) => match self.saturate {
+                Saturate::On => true,
+                Saturate::Off => false,
+                Saturate::FnOnly => matches!(f.flavor, Flavor::Fn | Flavor::Exponent),
+            },
+            (_, Spec::Bool | Spec::Complex(_)) => true,
+        };
+        let rounding = match to.spec() {
+            Spec::Int { .. } => match self.int_round {
+                IntRound::TowardZero => Rounding::TowardZero,
+                IntRound::NearestEven => Rounding::NearestEven,
+                IntRound::NearestAway => Rounding::NearestAway,
+                IntRound::Floor => Rounding::Floor,
+                IntRound::Ceil => Rounding::Ceil,
+            },
+            Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => match self.e8m0_round {
+                E8M0Round::Up => Rounding::Ceil,
+                E8M0Round::Down => Rounding::TowardZero,
+                E8M0Round::Nearest => Rounding::NearestAway,
+            },
+            Spec::Float(_) | Spec::Complex(_) => match self.float_round {
+                FloatRound::NearestEven => Rounding::NearestEven,
+                FloatRound::TowardZero => Rounding::TowardZero,
+            },
+            Spec::Bool => Rounding::TowardZero,
+        };
+        Rules {
+            saturate,
+            rounding,
+            e5m2_nan_7f: self.e5m2_nan == E5M2Nan::Code7F,
+            finite_nan_max: self.nan_to_fp4 == NanToFp4::Max,
+            fnuz_inf_nan: self.fnuz_inf == FnuzInf::Nan,
+        }
     }
 }
 

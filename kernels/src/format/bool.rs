@@ -1,0 +1,21 @@
+//! bool: any nonzero byte is true, 1 is written. `docs/semantics.md`, sections 1 and 4.3.
+
+use super::Format;
+use crate::hub::{Hub, Small};
+
+impl Format for bool {
+    type Code = u8;
+    type Hub = Small;
+    #[inline(always)]
+    fn decode(code: u8) -> Small {
+        Small((code != 0) as i32)
+    }
+    #[inline(always)]
+    fn encode<const SATURATE: bool>(hub: impl Hub) -> u8 {
+        hub.nonzero() as u8
+    }
+    #[inline(always)]
+    fn clean(code: u8) -> u8 {
+        (code != 0) as u8
+    }
+}

@@ -1,0 +1,87 @@
+//! float16, bfloat16, float32, float64. `docs/semantics.md`, sections 4 and 5.2.
+
+use super::{Format, minifloat::Encoder};
+use crate::{
+    dtype::{DType, FloatSpec, Spec},
+    hub::{F32, F64, Hub},
+};
+use half::{bf16, f16};
+
+impl Format for f32 {
+    type Code = u32;
+    type Hub = F32;
+    #[inline(always)]
+    fn decode(code: u32) -> F32 {
+        F32(code)
+    }
+    #[inline(always)]
+    fn encode<const SATURATE: bool>(hub: impl Hub) -> u32 {
+        hub.f32()
+    }
+}
+
+impl Format for f64 {
+    type Code = u64;
+    type Hub = F64;
+    #[inline(always)]
+    fn decode(code: u64) -> F64 {
+        F64(code)
+    }
+    #[inline(always)]
+    fn encode<const SATURATE: bool>(hub: impl Hub) -> u64 {
+        hub.f64()
+    }
+}
+
+impl Format for bf16 {
+    type Code = u16;
+    type Hub = F32;
+    #[inline(always)]
+    fn decode(code: u16) -> F32 {
+        F32((code as u32) << 16)
+    }
+    #[inline(always)]
+    fn encode<const SATURATE: bool>(hub: impl Hub) -> u16 {
+        let x = hub.f32_odd();
+        // Adding just under half a unit, and the last kept bit, carries exactly when nearest-even goes up; the carry out of
+        // the largest finite value makes infinity.
+        let rounded = x.wrapping_add(0x7FFF + (x >> 16 & 1)) >> 16;
+        let nan = x >> 16 & 0x8000 | 0x7FC0;
+        (if x & 0x7FFF_FFFF > 0x7F80_0000 { nan } else { rounded }) as u16
+    }
+}
+
+const FLOAT16: FloatSpec = match DType::Float16.spec() {
+    Spec::Float(f) => f,
+    _ => unreachable!(),
+};
+
+impl Format for f16 {
+    type Code = u16;
+    type Hub = F32;
+    #[inline(always)]
+    fn decode(code: u16) -> F32 {
+        let x = code as u32;
+        let sign = (x & 0x8000) << 16;
+        let magnitude = x & 0x7FFF;
+        // A normal number only needs its exponent moved. For a subnormal one, 2^-14 is put in front of its bits and taken
+        // away again, which is exact and normalises it.
+        const IMPLICIT: u32 = (127 - 14) << 23;
+        let normal = (magnitude << 13) + ((127 - 15) << 23);
+        let with_one = f32::from_bits(IMPLICIT | magnitude << 13);
+        let subnormal = (with_one - f32::from_bits(IMPLICIT)).to_bits();
+        // Infinity, or NaN made quiet.
+        let quiet = if magnitude > 0x7C00 { 0x40_0000 } else { 0 };
+        let special = 0x7F80_0000 | (magnitude << 13 & 0x7F_FFFF) | quiet;
+        let value = if magnitude < 0x400 { subnormal } else { normal };
+        F32(sign | if magnitude >= 0x7C00 { special } else { value })
+    }
+    #[inline(always)]
+    fn encode<const SATURATE: bool>(hub: impl Hub) -> u16 {
+        let x = hub.f32_odd();
+        let nan = 0x7E00 | x >> 13 & 0x1FF;
+        let value = const { Encoder::new(FLOAT16, false) }.magnitude(x);
+        let sign = x >> 16 & 0x8000;
+        (sign | if x & 0x7FFF_FFFF > 0x7F80_0000 { nan } else { value }) as u16
+    }
+}

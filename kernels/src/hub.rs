@@ -1,0 +1,371 @@
+//! Hubs: what a decoder returns and an encoder takes.
+//!
+//! A hub holds every value of the formats that decode to it; [`Capacity::holds`] is the proof, checked at compile time for
+//! every row of the list. From there each method of [`Hub`] is the one rounding of a cast:
+//!
+//! | hub | for | float32 | float64 | narrower floats |
+//! |---|---|---|---|---|
+//! | [`Small`] | bool, integers of up to 16 bits | exact | exact | through exact float32 |
+//! | [`Wide`] | int32, uint32, int64 | rounded once | rounded once | through float32 rounded to odd |
+//! | [`Unsigned`] | uint64 | rounded once | rounded once | through float32 rounded to odd |
+//! | [`F32`] | floats that float32 holds | itself | exact | from it |
+//! | [`F64`] | float64 | rounded once | itself | through float32 rounded to odd |
+//! | [`Pair`] | complex numbers | by parts | by parts | the real part |
+//!
+//! *Rounding to odd* (truncate, then set the last bit if anything was lost) keeps a later rounding to fewer bits single: the
+//! last bit says on which side of a tie the exact value was. It needs two bits more than the target has.
+//!
+//! Floats travel as bits, so that no register of the machine (x87 above all) can alter a NaN on the way.
+
+use crate::dtype::{DType, FloatSpec, Spec};
+
+/// Which values a hub holds: all `m * 2^e` with `|m| < 2^precision` and the value's bits between two exponents.
+#[derive(Clone, Copy)]
+pub(crate) struct Capacity {
+    precision: u32,
+    min_exponent: i32,
+    max_exponent: i32,
+    negative: bool,
+    /// Whether infinities and NaNs have a place.
+    special: bool,
+}
+
+impl Capacity {
+    const fn int(precision: u32, negative: bool) -> Self {
+        Self { precision, min_exponent: 0, max_exponent: precision as i32, negative, special: false }
+    }
+
+    const fn float(f: FloatSpec) -> Self {
+        Self {
+            precision: f.mantissa_bits + 1,
+            min_exponent: f.min_exponent(),
+            max_exponent: f.max_exponent(),
+            negative: f.signed(),
+            special: f.infinity().is_some(),
+        }
+    }
+
+    /// Whether every value of the dtype (of its parts, if it is complex) is held.
+    pub(crate) const fn holds(self, spec: Spec) -> bool {
+        let (other, special) = match spec {
+            Spec::Bool => (Capacity::int(1, false), false),
+            // The most negative integer is a power of two, its precision is that of the others.
+            Spec::Int { bits, signed } => {
+                let mut c = Capacity::int(bits - signed as u32, signed);
+                c.max_exponent = bits as i32 - 1;
+                (c, false)
+            }
+            Spec::Float(f) | Spec::Complex(f) => {
+                (Capacity::float(f), f.infinity().is_some() || f.nan().is_some())
+            }
+        };
+        self.precision >= other.precision
+            && self.min_exponent <= other.min_exponent
+            && self.max_exponent >= other.max_exponent
+            && (self.negative || !other.negative)
+            && (self.special || !special)
+    }
+}
+
+/// Whether the parts of the wide floating or complex dtype `to` hold every value of the parts of `from`, so that no rounding
+/// rule can matter.
+pub(crate) const fn parts_fit(from: DType, to: DType) -> bool {
+    match to.spec() {
+        Spec::Float(f) | Spec::Complex(f) => f.bits() >= 16 && Capacity::float(f).holds(from.spec()),
+        _ => false,
+    }
+}
+
+/// An exactly known value on its way to one rounding.
+pub(crate) trait Hub: Copy {
+    /// The values it holds.
+    const CAPACITY: Capacity;
+    /// Whether there is an imaginary part.
+    const COMPLEX: bool = false;
+    /// The hub of the real and the imaginary part.
+    type Part: Hub;
+    fn re(self) -> Self::Part;
+    fn im(self) -> Self::Part;
+    /// Nearest float32; exact where float32 holds the value.
+    fn f32(self) -> u32;
+    /// A float32 that every format of up to 13 significant bits rounds as it would round the value itself.
+    fn f32_odd(self) -> u32;
+    /// Nearest float64.
+    fn f64(self) -> u64;
+    /// The integer, truncated and brought into range; in the low bits, the others are junk.
+    fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64;
+    /// Whether it is not zero; NaN is not.
+    fn nonzero(self) -> bool;
+}
+
+/// An integer of up to 16 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Small(pub i32);
+/// An integer of up to 64 bits with sign.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide(pub i64);
+/// An unsigned integer of 64 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Unsigned(pub u64);
+/// The bits of a float32.
+#[derive(Clone, Copy)]
+pub(crate) struct F32(pub u32);
+/// The bits of a float64.
+#[derive(Clone, Copy)]
+pub(crate) struct F64(pub u64);
+/// A complex number.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair<H>(pub H, pub H);
+
+/// `x` in the range of an integer of `bits` bits.
+#[inline(always)]
+fn clamp(x: i64, bits: u32, signed: bool) -> u64 {
+    let max = (u64::MAX >> (64 - bits + signed as u32)) as i64;
+    match (bits, signed) {
+        (64, true) => x as u64,
+        (64, false) => x.max(0) as u64,
+        _ => x.clamp(if signed { -max - 1 } else { 0 }, max) as u64,
+    }
+}
+
+/// The 24 bits of a float32 from the top bits of an integer, the last one set if anything below was.
+#[inline(always)]
+fn integer_f32_odd(magnitude: u64, sign: u32) -> u32 {
+    let zeros = magnitude.leading_zeros() & 63;
+    let top = magnitude << zeros;
+    let significand = (top >> 40) as u32 | (top << 24 != 0) as u32;
+    let exponent = 127 + 63 - zeros;
+    if magnitude == 0 { 0 } else { sign | exponent << 23 | (significand & 0x7F_FFFF) }
+}
+
+macro_rules! real {
+    () => {
+        type Part = Self;
+        #[inline(always)]
+        fn re(self) -> Self {
+            self
+        }
+        #[inline(always)]
+        fn im(self) -> Self {
+            self
+        }
+    };
+}
+
+impl Hub for Small {
+    const CAPACITY: Capacity = Capacity::int(16, true);
+    real!();
+    #[inline(always)]
+    fn f32(self) -> u32 {
+        (self.0 as f32).to_bits()
+    }
+    #[inline(always)]
+    fn f32_odd(self) -> u32 {
+        self.f32()
+    }
+    #[inline(always)]
+    fn f64(self) -> u64 {
+        (self.0 as f64).to_bits()
+    }
+    #[inline(always)]
+    fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
+        Wide(self.0 as i64).int::<SATURATE>(bits, signed)
+    }
+    #[inline(always)]
+    fn nonzero(self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl Hub for Wide {
+    const CAPACITY: Capacity = Capacity::int(63, true);
+    real!();
+    #[inline(always)]
+    fn f32(self) -> u32 {
+        (self.0 as f32).to_bits()
+    }
+    #[inline(always)]
+    fn f32_odd(self) -> u32 {
+        integer_f32_odd(self.0.unsigned_abs(), ((self.0 < 0) as u32) << 31)
+    }
+    #[inline(always)]
+    fn f64(self) -> u64 {
+        (self.0 as f64).to_bits()
+    }
+    #[inline(always)]
+    fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
+        if SATURATE { clamp(self.0, bits, signed) } else { self.0 as u64 }
+    }
+    #[inline(always)]
+    fn nonzero(self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl Hub for Unsigned {
+    const CAPACITY: Capacity = Capacity::int(64, false);
+    real!();
+    #[inline(always)]
+    fn f32(self) -> u32 {
+        (self.0 as f32).to_bits()
+    }
+    #[inline(always)]
+    fn f32_odd(self) -> u32 {
+        integer_f32_odd(self.0, 0)
+    }
+    #[inline(always)]
+    fn f64(self) -> u64 {
+        (self.0 as f64).to_bits()
+    }
+    #[inline(always)]
+    fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
+        if SATURATE { self.0.min(u64::MAX >> (64 - bits + signed as u32)) } else { self.0 }
+    }
+    #[inline(always)]
+    fn nonzero(self) -> bool {
+        self.0 != 0
+    }
+}
+
+/// The low 64 bits of `±significand * 2^exponent`, truncated.
+#[inline(always)]
+fn wrap(negative: bool, significand: u64, exponent: i32) -> u64 {
+    let left = if exponent > 63 { 0 } else { significand << (exponent & 63) };
+    let right = if exponent < -63 { 0 } else { significand >> (exponent.wrapping_neg() & 63) };
+    let magnitude = if exponent < 0 { right } else { left };
+    if negative { magnitude.wrapping_neg() } else { magnitude }
+}
+
+impl Hub for F32 {
+    const CAPACITY: Capacity = Capacity::float(crate::exact::FLOAT32);
+    real!();
+    #[inline(always)]
+    fn f32(self) -> u32 {
+        self.0
+    }
+    #[inline(always)]
+    fn f32_odd(self) -> u32 {
+        self.0
+    }
+    #[inline(always)]
+    fn f64(self) -> u64 {
+        let x = self.0 as u64;
+        let nan = (x & 0x8000_0000) << 32 | 0x7FF8_0000_0000_0000 | (x & 0x7F_FFFF) << 29;
+        let value = (f32::from_bits(self.0) as f64).to_bits();
+        if x & 0x7FFF_FFFF > 0x7F80_0000 { nan } else { value }
+    }
+    #[inline(always)]
+    fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
+        if SATURATE {
+            let x = f32::from_bits(self.0);
+            return match (bits, signed) {
+                (64, true) => x as i64 as u64,
+                (64, false) => x as u64,
+                (32, false) => x as u32 as u64,
+                _ => clamp(x as i32 as i64, bits, signed),
+            };
+        }
+        let field = (self.0 >> 23 & 0xFF) as i32;
+        // A subnormal is a fraction, whatever its significand; infinity and NaN leave no low bits.
+        let significand = if field == 0xFF { 0 } else { (self.0 & 0x7F_FFFF | 0x80_0000) as u64 };
+        wrap(self.0 >> 31 != 0, significand, field - 150)
+    }
+    #[inline(always)]
+    fn nonzero(self) -> bool {
+        self.0 << 1 != 0
+    }
+}
+
+impl Hub for F64 {
+    const CAPACITY: Capacity = Capacity::float(FloatSpec {
+        exponent_bits: 11,
+        mantissa_bits: 52,
+        bias: 1023,
+        flavor: crate::dtype::Flavor::Ieee,
+    });
+    real!();
+    #[inline(always)]
+    fn f32(self) -> u32 {
+        let value = (f64::from_bits(self.0) as f32).to_bits();
+        if self.is_nan() { self.nan_f32() } else { value }
+    }
+    #[inline(always)]
+    fn f32_odd(self) -> u32 {
+        // 12 mantissa bits and a sticky one below them: exact in float32 down to 2^-137, and everything below is less than
+        // half the smallest value of any narrower format.
+        const BELOW: u64 = (1 << 40) - 1;
+        let sticky = ((self.0 & BELOW) + BELOW) & (1 << 40);
+        let odd = f64::from_bits((self.0 | sticky) & !BELOW);
+        let value = (odd as f32).to_bits();
+        if self.is_nan() { self.nan_f32() } else { value }
+    }
+    #[inline(always)]
+    fn f64(self) -> u64 {
+        self.0
+    }
+    #[inline(always)]
+    fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
+        if SATURATE {
+            let x = f64::from_bits(self.0);
+            return match (bits, signed) {
+                (64, true) => x as i64 as u64,
+                (64, false) => x as u64,
+                (32, false) => x as u32 as u64,
+                _ => clamp(x as i32 as i64, bits, signed),
+            };
+        }
+        let field = (self.0 >> 52 & 0x7FF) as i32;
+        let significand = if field == 0x7FF { 0 } else { self.0 & ((1 << 52) - 1) | 1 << 52 };
+        wrap(self.0 >> 63 != 0, significand, field - 1075)
+    }
+    #[inline(always)]
+    fn nonzero(self) -> bool {
+        self.0 << 1 != 0
+    }
+}
+
+impl F64 {
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        self.0 & (u64::MAX >> 1) > 0x7FF0_0000_0000_0000
+    }
+    /// A NaN keeps its sign and the top of its payload and becomes quiet.
+    #[inline(always)]
+    fn nan_f32(self) -> u32 {
+        (self.0 >> 32) as u32 & 0x8000_0000 | 0x7FC0_0000 | (self.0 >> 29) as u32 & 0x3F_FFFF
+    }
+}
+
+impl<H: Hub> Hub for Pair<H> {
+    const CAPACITY: Capacity = H::CAPACITY;
+    const COMPLEX: bool = true;
+    type Part = H;
+    #[inline(always)]
+    fn re(self) -> H {
+        self.0
+    }
+    #[inline(always)]
+    fn im(self) -> H {
+        self.1
+    }
+    #[inline(always)]
+    fn f32(self) -> u32 {
+        self.0.f32()
+    }
+    #[inline(always)]
+    fn f32_odd(self) -> u32 {
+        self.0.f32_odd()
+    }
+    #[inline(always)]
+    fn f64(self) -> u64 {
+        self.0.f64()
+    }
+    #[inline(always)]
+    fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
+        self.0.int::<SATURATE>(bits, signed)
+    }
+    #[inline(always)]
+    fn nonzero(self) -> bool {
+        self.0.nonzero() | self.1.nonzero()
+    }
+}

@@ -1,0 +1,390 @@
+//! One resolved cast: the only way into the kernels from outside.
+//!
+//! A cast goes one of three ways, decided once:
+//!
+//! * *table*: both buffers in byte storage and common rules; one call of the pair's kernel;
+//! * *staged*: a packed buffer is unpacked or packed through a block on the stack around the same kernel, and the rare NaN code
+//!   of `float8_e5m2` is put in afterwards;
+//! * *exact*: rules without kernels of their own go element by element through `exact`, in the same blocks.
+
+use crate::{
+    arch::Tier,
+    dtype::{DType, Flavor, Spec},
+    exact::{self, Rules},
+    format::{Element, packed},
+    fpenv,
+    hub::parts_fit,
+    storage::BufferType,
+    table::KernelFn,
+};
+use core::{fmt, mem::MaybeUninit, slice};
+
+/// A cast between two buffer types under fixed rules, resolved for one tier.
+#[derive(Clone, Copy)]
+pub struct Kernel {
+    body: Body,
+    from: BufferType,
+    to: BufferType,
+    tier: Tier,
+    /// NaN in the `float8_e5m2` target is to be 7F.
+    nan_7f: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Body {
+    Table(KernelFn),
+    Exact(Rules),
+}
+
+/// Elements of a stage: whole bytes of every packed width, small enough for the stack and the first cache.
+const BLOCK: usize = 512;
+
+/// The rules that no table kernel answers. Rules that cannot matter for the pair are passed over.
+fn needs_exact(from: DType, to: DType, rules: &Rules) -> bool {
+    let common = Rules::common(to, rules.saturate);
+    let from_float = matches!(from.spec(), Spec::Float(_) | Spec::Complex(_));
+    let other_rounding = rules.rounding != common.rounding;
+    match to.spec() {
+        _ if from as u8 == to as u8 => false,
+        Spec::Bool => false,
+        Spec::Int { .. } => from_float && other_rounding,
+        Spec::Complex(_) => other_rounding && !parts_fit(from, to),
+        Spec::Float(f) => {
+            (other_rounding && !parts_fit(from, to))
+                || (from_float && f.flavor == Flavor::Finite && rules.finite_nan_max)
+                || (from_float && f.flavor == Flavor::Fnuz && rules.fnuz_inf_nan && rules.saturate)
+        }
+    }
+}
+
+impl Kernel {
+    /// The cast from `from` to `to` on `tier`; `None` if the tier cannot run here.
+    pub fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Kernel> {
+        let table = tier.table().filter(|_| tier == Tier::Scalar || tier.is_available())?;
+        let (s, d) = (from.dtype(), to.dtype());
+        let exact = needs_exact(s, d, rules);
+        Some(Kernel {
+            body: if exact { Body::Exact(*rules) } else { Body::Table(table.get(s, d, rules.saturate)) },
+            from,
+            to,
+            tier,
+            nan_7f: rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && !exact,
+        })
+    }
+
+    /// What the source holds.
+    pub const fn from(&self) -> BufferType {
+        self.from
+    }
+    /// What the destination holds.
+    pub const fn to(&self) -> BufferType {
+        self.to
+    }
+    /// The tier whose kernel runs.
+    pub const fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    /// Casts `n` elements and returns the bytes of the destination that were written; `None`, with nothing written, if
+    /// either buffer is shorter than `n` elements. Longer buffers are left alone behind them.
+    #[inline]
+    pub fn run<'a>(&self, src: &[u8], dst: &'a mut [u8], n: usize) -> Option<&'a mut [u8]> {
+        // SAFETY: the same memory; `run_uninit` writes only initialised bytes.
+        let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) };
+        self.run_uninit(src, dst, n)
+    }
+
+    /// [`run`](Self::run) into memory that need not be initialised.
+    #[inline]
+    pub fn run_uninit<'a>(
+        &self,
+        src: &[u8],
+        dst: &'a mut [MaybeUninit<u8>],
+        n: usize,
+    ) -> Option<&'a mut [u8]> {
+        let src = src.get(..self.from.byte_len(n)?)?;
+        let dst = dst.get_mut(..self.to.byte_len(n)?)?;
+        let _guard = fpenv::guard();
+        match self.body {
+            Body::Table(kernel) if !self.from.is_packed() && !self.to.is_packed() && !self.nan_7f => {
+                // SAFETY: both slices have the bytes of `n` elements of the pair the kernel was looked up for; a shared and
+                // an exclusive slice do not overlap; `new` checked the tier; the guard is held.
+                unsafe { kernel(src.as_ptr(), dst.as_mut_ptr().cast(), n) };
+            }
+            _ => self.run_staged(src, dst, n),
+        }
+        // SAFETY: the kernel, or the stages between them, wrote every byte of the `n` elements.
+        Some(unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) })
+    }
+
+    /// [`run`](Self::run) between slices of the kernel's element types, from the first to the last element of both.
+    ///
+    /// `None`, with nothing written, if the types are not those of the kernel in byte storage or the lengths differ.
+    #[inline]
+    pub fn run_elements<'a, S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &'a mut [D],
+    ) -> Option<&'a mut [D]> {
+        // SAFETY: the same memory; `run_elements_uninit` writes only initialised elements.
+        let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) };
+        self.run_elements_uninit(src, dst)
+    }
+
+    /// [`run_elements`](Self::run_elements) into memory that need not be initialised.
+    #[inline]
+    pub fn run_elements_uninit<'a, S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &'a mut [MaybeUninit<D>],
+    ) -> Option<&'a mut [D]> {
+        let typed = self.from == BufferType::new(S::DTYPE) && self.to == BufferType::new(D::DTYPE);
+        if !typed || src.len() != dst.len() {
+            return None;
+        }
+        let n = src.len();
+        // SAFETY: elements have no padding (`Element`), so all their bytes are initialised.
+        let bytes = unsafe { slice::from_raw_parts(src.as_ptr().cast::<u8>(), size_of_val(src)) };
+        // SAFETY: the same memory, of which nothing is claimed to be initialised.
+        let out = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), size_of_val(dst)) };
+        self.run_uninit(bytes, out, n)?;
+        // SAFETY: `run_uninit` wrote all `n` elements, and what a cast to `D::DTYPE` writes is valid for `D` (`Element`).
+        Some(unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast::<D>(), n) })
+    }
+
+    #[inline(never)]
+    fn run_staged(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        let mut unpacked = [0_u8; BLOCK];
+        let mut to_pack = [MaybeUninit::<u8>::uninit(); BLOCK];
+        let bytes = |t: BufferType, elements: usize| (elements * t.bits_per_element() as usize).div_ceil(8);
+        for first in (0..n).step_by(BLOCK) {
+            let count = BLOCK.min(n - first);
+            // `first` is a multiple of the block, so these are whole bytes.
+            let src = &src[bytes(self.from, first)..bytes(self.from, first + count)];
+            let dst = &mut dst[bytes(self.to, first)..bytes(self.to, first + count)];
+            let src = if self.from.is_packed() {
+                packed::unpack(self.from.bits_per_element(), src, &mut unpacked[..count]);
+                &unpacked[..count]
+            } else {
+                src
+            };
+            let out = if self.to.is_packed() { &mut to_pack[..count] } else { &mut *dst };
+            match self.body {
+                // SAFETY: as in `run`: `src` and `out` are `count` elements in byte storage.
+                Body::Table(kernel) => unsafe { kernel(src.as_ptr(), out.as_mut_ptr().cast(), count) },
+                Body::Exact(rules) => cast_exact(self.from.dtype(), self.to.dtype(), src, out, &rules),
+            }
+            // SAFETY: every byte of `out` was just written.
+            let out = unsafe { slice::from_raw_parts_mut(out.as_mut_ptr().cast::<u8>(), out.len()) };
+            if self.nan_7f {
+                for code in out.iter_mut() {
+                    *code |= u8::from(*code & 0x7F == 0x7E);
+                }
+            }
+            if self.to.is_packed() {
+                packed::pack(self.to.bits_per_element(), out, dst);
+            }
+        }
+    }
+}
+
+/// Casts elements in byte storage one by one; writes all of `dst`.
+fn cast_exact(from: DType, to: DType, src: &[u8], dst: &mut [MaybeUninit<u8>], rules: &Rules) {
+    let (s, d) = (from.size(), to.size());
+    for (code, out) in src.chunks_exact(s).zip(dst.chunks_exact_mut(d)) {
+        let value = exact::encode(to, exact::decode(from, read(code, from)), rules);
+        write(value, to, out);
+    }
+}
+
+/// The parts of an element in native byte order, the first part lowest.
+fn read(bytes: &[u8], dtype: DType) -> u128 {
+    let part = dtype.alignment();
+    bytes.chunks_exact(part).rev().fold(0, |code, bytes| {
+        let mut word = [0; 8];
+        if cfg!(target_endian = "little") {
+            word[..part].copy_from_slice(bytes);
+        } else {
+            word[8 - part..].copy_from_slice(bytes);
+        }
+        // A shift in two steps, as one part may be 64 bits and there is nothing above the first.
+        code << (4 * part) << (4 * part) | u64::from_ne_bytes(word) as u128
+    })
+}
+
+fn write(mut code: u128, dtype: DType, out: &mut [MaybeUninit<u8>]) {
+    let part = dtype.alignment();
+    for bytes in out.chunks_exact_mut(part) {
+        let word = (code as u64).to_ne_bytes();
+        let word = if cfg!(target_endian = "little") { &word[..part] } else { &word[8 - part..] };
+        for (byte, value) in bytes.iter_mut().zip(word) {
+            byte.write(*value);
+        }
+        code = code >> (4 * part) >> (4 * part);
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let route = match self.body {
+            Body::Table(_) => "table",
+            Body::Exact(_) => "exact",
+        };
+        write!(f, "Kernel({} -> {}, {}, {route})", self.from, self.to, self.tier)
+    }
+}
+
+/// The kernels against `exact` under the common rules, and what only `exact` answers against the kernels where both can.
+/// The full comparison with the independent oracle is in `tests/` of the root crate; these are small enough for Miri.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exact::Rounding;
+    use alloc::{vec, vec::Vec};
+
+    /// A few telling codes of a dtype: small numbers, both ends, and patterns of one bit and of all below it.
+    fn codes(dtype: DType) -> Vec<u128> {
+        let bits = dtype.alignment() as u32 * 8;
+        let part = (0..bits).flat_map(|i| [1_u128 << i, (1 << i) - 1, !((1 << i) - 1), 3 << i >> 1]);
+        let mask = u128::MAX >> (128 - bits);
+        part.enumerate()
+            .map(|(i, code)| match dtype.spec() {
+                Spec::Complex(_) => (code & mask) | ((i as u128).wrapping_mul(code) & mask) << bits,
+                _ => code & mask,
+            })
+            .collect()
+    }
+
+    fn all_common_rules(to: DType) -> impl Iterator<Item = Rules> {
+        [false, true].into_iter().map(move |saturate| Rules::common(to, saturate))
+    }
+
+    fn run(kernel: &Kernel, src: &[u8], n: usize) -> Vec<u8> {
+        let len = kernel.to().byte_len(n).expect("small");
+        let mut dst = vec![0xAA; len + 3];
+        assert_eq!(kernel.run(src, &mut dst, n).expect("large enough").len(), len);
+        assert_eq!(dst[len..], [0xAA; 3], "nothing behind the elements is written");
+        dst[..len].to_vec()
+    }
+
+    fn bytes_of(dtype: DType, codes: &[u128]) -> Vec<u8> {
+        let mut src = vec![MaybeUninit::new(0); codes.len() * dtype.size()];
+        for (code, out) in codes.iter().zip(src.chunks_exact_mut(dtype.size())) {
+            write(*code, dtype, out);
+        }
+        // SAFETY: made from initialised bytes.
+        src.into_iter().map(|b| unsafe { b.assume_init() }).collect()
+    }
+
+    #[test]
+    fn kernels_agree_with_exact() {
+        for &from in DType::ALL {
+            let codes = codes(from);
+            let src = bytes_of(from, &codes);
+            for &to in DType::ALL.iter().filter(|to| **to != from) {
+                // bfloat16 to float32 is a shift that leaves a signalling NaN as it is, which is no rounding rule.
+                let pure = from == DType::BFloat16 && matches!(to, DType::Float32 | DType::Complex64);
+                let part = |d: DType| if let Spec::Complex(f) = d.spec() { Some(f) } else { None };
+                let parts_copied = match (from.spec(), to.spec()) {
+                    (Spec::Float(f), Spec::Complex(_)) => part(to) == Some(f),
+                    (Spec::Complex(_), Spec::Float(f)) => part(from) == Some(f),
+                    _ => false,
+                };
+                for rules in all_common_rules(to) {
+                    let kernel = Kernel::new(Tier::Scalar, from.into(), to.into(), &rules).expect("scalar");
+                    assert!(matches!(kernel.body, Body::Table(_)), "{kernel:?}");
+                    let got = run(&kernel, &src, codes.len());
+                    for (code, got) in codes.iter().zip(got.chunks_exact(to.size())) {
+                        let value = exact::decode(from, *code);
+                        let nan = value.0.is_nan() || value.1.is_nan();
+                        if nan && (pure || parts_copied) {
+                            continue;
+                        }
+                        let want = exact::encode(to, value, &rules);
+                        assert_eq!(read(got, to), want, "{kernel:?} of {code:#x}, {rules:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_dtype_to_itself_is_a_copy() {
+        for &dtype in DType::ALL {
+            let codes = codes(dtype);
+            let src = bytes_of(dtype, &codes);
+            let rules = Rules { e5m2_nan_7f: true, ..Rules::common(dtype, false) };
+            let kernel = Kernel::new(Tier::Scalar, dtype.into(), dtype.into(), &rules).expect("scalar");
+            let got = run(&kernel, &src, codes.len());
+            for (code, got) in codes.iter().zip(got.chunks_exact(dtype.size())) {
+                let want = match dtype {
+                    DType::Bool => (*code != 0) as u128,
+                    _ => code & (u128::MAX >> (128 - dtype.bits())),
+                };
+                assert_eq!(read(got, dtype), want);
+            }
+        }
+    }
+
+    #[test]
+    fn packed_storage_is_the_same_cast() {
+        let rules = |to| Rules::common(to, true);
+        for &from in DType::ALL.iter().filter(|d| d.is_sub_byte()) {
+            for &to in DType::ALL.iter().filter(|d| d.is_sub_byte()) {
+                for n in [0, 1, 5, BLOCK - 1, BLOCK + 2] {
+                    let src: Vec<u8> = (0..n).map(|i| (i * 7) as u8).collect();
+                    let bytes =
+                        Kernel::new(Tier::Scalar, from.into(), to.into(), &rules(to)).expect("scalar");
+                    let want = run(&bytes, &src, n);
+                    // To packed, from packed to packed, and back.
+                    let (p, q) = (BufferType::packed(from), BufferType::packed(to));
+                    let pack = Kernel::new(Tier::Scalar, from.into(), p, &rules(from)).expect("scalar");
+                    let cast = Kernel::new(Tier::Scalar, p, q, &rules(to)).expect("scalar");
+                    let unpack = Kernel::new(Tier::Scalar, q, to.into(), &rules(to)).expect("scalar");
+                    let got = run(&unpack, &run(&cast, &run(&pack, &src, n), n), n);
+                    assert_eq!(got, want, "{from} -> {to}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rare_rules_take_the_exact_route_only_where_they_matter() {
+        let route = |from: DType, to: DType, rules: Rules| {
+            let kernel = Kernel::new(Tier::Scalar, from.into(), to.into(), &rules).expect("scalar");
+            matches!(kernel.body, Body::Exact(_))
+        };
+        let truncate = |to| Rules { rounding: Rounding::TowardZero, ..Rules::common(to, true) };
+        assert!(route(DType::Float32, DType::Float16, truncate(DType::Float16)));
+        assert!(!route(DType::Float16, DType::Float32, truncate(DType::Float32)));
+        assert!(!route(DType::BFloat16, DType::Complex64, truncate(DType::Complex64)));
+        assert!(!route(DType::Int16, DType::Int8, truncate(DType::Int8)));
+        let nearest = Rules { rounding: Rounding::NearestEven, ..Rules::common(DType::Int8, true) };
+        assert!(route(DType::Float32, DType::Int8, nearest));
+        assert!(!route(DType::Int32, DType::Int8, nearest));
+        let max = Rules { finite_nan_max: true, ..Rules::common(DType::Float4E2M1FN, true) };
+        assert!(route(DType::Float32, DType::Float4E2M1FN, max));
+        assert!(!route(DType::Int32, DType::Float4E2M1FN, max));
+    }
+
+    #[test]
+    fn typed_slices_are_checked() {
+        let kernel = Kernel::new(
+            Tier::Scalar,
+            DType::Float32.into(),
+            DType::Bool.into(),
+            &Rules::common(DType::Bool, true),
+        )
+        .expect("scalar");
+        let mut out = [MaybeUninit::<bool>::uninit(); 3];
+        let written = kernel.run_elements_uninit(&[0.0_f32, f32::NAN, -0.0], &mut out);
+        assert_eq!(written, Some(&mut [false, true, false][..]));
+        let mut out = [true; 3];
+        assert!(kernel.run_elements(&[0.0_f32; 3], &mut out).is_some_and(|out| out == [false; 3]));
+        assert!(kernel.run_elements(&[0.0_f32; 2], &mut out).is_none());
+        assert!(kernel.run_elements(&[0.0_f64; 3], &mut out).is_none());
+        assert!(kernel.run(&[0; 11], &mut [0; 3], 3).is_none());
+        assert!(kernel.run(&[0; 12], &mut [0; 2], 3).is_none());
+        assert!(kernel.run(&[], &mut [], usize::MAX).is_none());
+    }
+}

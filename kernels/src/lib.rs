@@ -1,0 +1,45 @@
+//! The cast kernels of [`lanecast`](https://docs.rs/lanecast), which is the crate to use: it adds the safe typed interface,
+//! options, plans and errors. This crate holds all vector code and all `unsafe`.
+//!
+//! # The law
+//!
+//! Every cast is `encode::<To>(decode::<From>(x))`. *Decode* is exact: it brings a code to a hub that holds every value of its
+//! format. *Encode* rounds once. So N decoders and N encoders give N x N correct casts, and anything quicker is an override
+//! that gives the same bits.
+//!
+//! # The map
+//!
+//! * [`dtype`](DType): THE list of dtypes;
+//! * `exact`: decode and encode in integer arithmetic for every format and every rule, the plainest form of the law;
+//! * `format`: the compile-time types of the formats, their decoders and encoders;
+//! * `hub`: what a decoder returns and an encoder takes, with the proofs that it is exact;
+//! * `arch`: the tiers, how they are found, and their kernels;
+//! * `table`: the cross product of all pairs, per tier;
+//! * [`Kernel`]: one resolved cast, the only way in;
+//! * `fpenv`: the floating-point control register belongs to the host.
+
+#![no_std]
+
+extern crate alloc;
+#[cfg(any(feature = "std", test))]
+extern crate std;
+
+mod arch;
+mod dtype;
+mod exact;
+mod format;
+mod fpenv;
+mod hub;
+mod kernel;
+mod storage;
+mod table;
+
+pub use arch::{Tier, TierStatus, UnknownTier};
+pub use dtype::{DType, Flavor, FloatSpec, Kind, Spec, UnknownName};
+pub use exact::{Rounding, Rules};
+pub use format::{
+    Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2,
+    F8E5M2FNUZ, F8E8M0FNU, I2, I4, U2, U4,
+};
+pub use kernel::Kernel;
+pub use storage::{BufferType, Storage};

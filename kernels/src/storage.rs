@@ -1,0 +1,111 @@
+//! How the elements of a dtype lie in a buffer.
+
+use crate::dtype::DType;
+use core::fmt;
+
+/// Whether dtypes below 8 bits share their bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Storage {
+    /// One element per byte in its low bits, as NumPy arrays of ml_dtypes types. The high bits are ignored on read and
+    /// written zero.
+    Byte,
+    /// Elements follow each other without a gap, the first in the lowest bits, as ONNX `raw_data` and safetensors. Bits
+    /// after the last element are ignored on read and written zero.
+    Packed,
+}
+
+/// A dtype and the storage of its elements: what a byte buffer holds.
+///
+/// Elements of more than one byte are in the byte order of the host, at any alignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BufferType {
+    dtype: DType,
+    storage: Storage,
+}
+
+impl BufferType {
+    /// Every element in bytes of its own.
+    pub const fn new(dtype: DType) -> Self {
+        Self { dtype, storage: Storage::Byte }
+    }
+
+    /// Elements of 2, 4 and 6 bits packed. For all other dtypes this is the same as [`new`](Self::new): their elements
+    /// fill their bytes.
+    pub const fn packed(dtype: DType) -> Self {
+        Self { dtype, storage: if dtype.is_sub_byte() { Storage::Packed } else { Storage::Byte } }
+    }
+
+    /// [`packed`](Self::packed) or [`new`](Self::new), as `storage` says.
+    pub const fn with_storage(dtype: DType, storage: Storage) -> Self {
+        match storage {
+            Storage::Byte => Self::new(dtype),
+            Storage::Packed => Self::packed(dtype),
+        }
+    }
+
+    /// The dtype of the elements.
+    pub const fn dtype(self) -> DType {
+        self.dtype
+    }
+
+    /// [`Storage::Packed`] only if elements do share bytes.
+    pub const fn storage(self) -> Storage {
+        self.storage
+    }
+
+    /// The distance from one element to the next in bits.
+    pub const fn bits_per_element(self) -> u32 {
+        match self.storage {
+            Storage::Byte => 8 * self.dtype.size() as u32,
+            Storage::Packed => self.dtype.bits(),
+        }
+    }
+
+    /// Bytes that `n` elements take, a last partial byte included; `None` if that is above [`isize::MAX`], which no buffer
+    /// can reach.
+    pub const fn byte_len(self, n: usize) -> Option<usize> {
+        let bytes = (n as u128 * self.bits_per_element() as u128).div_ceil(8);
+        if bytes <= isize::MAX as u128 { Some(bytes as usize) } else { None }
+    }
+
+    pub(crate) const fn is_packed(self) -> bool {
+        matches!(self.storage, Storage::Packed)
+    }
+}
+
+impl From<DType> for BufferType {
+    fn from(dtype: DType) -> Self {
+        Self::new(dtype)
+    }
+}
+
+impl fmt::Display for BufferType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.dtype.name())?;
+        match (self.dtype.is_sub_byte(), self.storage) {
+            (true, Storage::Packed) => f.write_str(" (packed)"),
+            (true, Storage::Byte) => f.write_str(" (one per byte)"),
+            (false, _) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn lengths() {
+        assert_eq!(BufferType::new(DType::Int4).byte_len(5), Some(5));
+        assert_eq!(BufferType::packed(DType::Int4).byte_len(5), Some(3));
+        assert_eq!(BufferType::packed(DType::UInt2).byte_len(5), Some(2));
+        assert_eq!(BufferType::packed(DType::Float6E2M3FN).byte_len(5), Some(4));
+        assert_eq!(BufferType::packed(DType::Complex128).byte_len(5), Some(80));
+        assert_eq!(BufferType::packed(DType::Float32).storage(), Storage::Byte);
+        assert_eq!(BufferType::new(DType::Float64).byte_len(usize::MAX), None);
+        assert_eq!(BufferType::new(DType::UInt8).byte_len(usize::MAX), None);
+        assert_eq!(BufferType::packed(DType::Int4).to_string(), "int4 (packed)");
+        assert_eq!(BufferType::from(DType::Float32).to_string(), "float32");
+    }
+}

@@ -1,0 +1,42 @@
+//! The cross product: for each tier, overflow rule, source and target, a kernel.
+//!
+//! Rules that are not common (`exact::Rules`) are parameters of encode and never multiply the pairs: `Kernel` sends them
+//! through `exact`.
+
+use crate::dtype::{COUNT, DType};
+
+/// One loop over elements in byte storage.
+///
+/// # Safety
+///
+/// For a kernel of the pair (S, D) and `n` elements: `src` is readable for `n * S::DTYPE.size()` bytes and `dst` writable for
+/// `n * D::DTYPE.size()` bytes, at any alignment; the two do not overlap; the CPU has the tier of the kernel; the
+/// floating-point environment is the default.
+pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize);
+
+/// The kernels of one tier.
+pub(crate) struct Table {
+    /// `[saturate][from][to]`
+    pub(crate) kernels: [[[KernelFn; COUNT]; COUNT]; 2],
+}
+
+impl Table {
+    #[inline]
+    pub(crate) const fn get(&self, from: DType, to: DType, saturate: bool) -> KernelFn {
+        self.kernels[saturate as usize][from as usize][to as usize]
+    }
+}
+
+/// Makes `TABLE` from the function `kernel::<S, D>(saturate) -> KernelFn` of a tier's file, which calls it on the list.
+macro_rules! define_table {
+    ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
+        const fn row<S: Format>(saturate: bool) -> [KernelFn; COUNT] {
+            [$(kernel::<S, $format>(saturate)),*]
+        }
+        const fn rows(saturate: bool) -> [[KernelFn; COUNT]; COUNT] {
+            [$(row::<$format>(saturate)),*]
+        }
+        pub(crate) static TABLE: Table = Table { kernels: [rows(false), rows(true)] };
+    };
+}
+pub(crate) use define_table;

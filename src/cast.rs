@@ -1,0 +1,79 @@
+//! One call that plans and runs: typed slices and byte buffers.
+
+use crate::{BufferType, CastError, CastOptions, CastPlan, Element};
+use core::mem::MaybeUninit;
+
+/// Casts every element of `src` into the element of `dst` at the same index, with the default options.
+///
+/// ```
+/// let mut out = [0_u8; 3];
+/// lanecast::cast(&[1.9_f64, -5.0, 1e9], &mut out)?;
+/// assert_eq!(out, [1, 0, 255]);
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`CastError::LengthMismatch`] if the slices differ in length; then nothing is written. As for every cast, an error about
+/// the tier if `LANECAST_TIER` asks for one that is not to be had.
+#[inline]
+pub fn cast<S: Element, D: Element>(src: &[S], dst: &mut [D]) -> Result<(), CastError> {
+    cast_with(src, dst, &CastOptions::RUST)
+}
+
+/// [`cast`] with other options.
+///
+/// # Errors
+///
+/// As [`cast`].
+#[inline]
+pub fn cast_with<S: Element, D: Element>(
+    src: &[S],
+    dst: &mut [D],
+    options: &CastOptions,
+) -> Result<(), CastError> {
+    CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice(src, dst)
+}
+
+/// [`cast_with`] into memory that need not be initialised; returns the initialised slice.
+///
+/// ```
+/// use lanecast::{CastOptions, half::f16};
+/// let src = [1.0_f32, 65520.0];
+/// let mut out: Vec<f16> = Vec::with_capacity(src.len());
+/// let written = lanecast::cast_uninit(&src, &mut out.spare_capacity_mut()[..src.len()], &CastOptions::RUST)?;
+/// assert_eq!(written, [f16::ONE, f16::INFINITY]);
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`cast`].
+#[inline]
+pub fn cast_uninit<'a, S: Element, D: Element>(
+    src: &[S],
+    dst: &'a mut [MaybeUninit<D>],
+    options: &CastOptions,
+) -> Result<&'a mut [D], CastError> {
+    CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice_uninit(src, dst)
+}
+
+/// Casts the first `n` elements of a byte buffer to the first `n` of another.
+///
+/// Buffers may be unaligned and longer than `n` elements. Multi-byte elements are in the host's byte order. Bytes of bool
+/// that are neither 0 nor 1 read as true.
+///
+/// # Errors
+///
+/// As [`CastPlan::new`] and [`CastPlan::run`]; then nothing is written.
+#[inline]
+pub fn cast_bytes(
+    src: &[u8],
+    from: impl Into<BufferType>,
+    dst: &mut [u8],
+    to: impl Into<BufferType>,
+    n: usize,
+    options: &CastOptions,
+) -> Result<(), CastError> {
+    CastPlan::new(from, to, options)?.run(src, dst, n)
+}

@@ -1,0 +1,95 @@
+//! The limits of dtypes, derived from their definitions.
+
+use crate::{DType, FloatSpec, Spec};
+
+/// Limits of a floating dtype (of the parts of a complex one), all exact in `f64`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FInfo {
+    /// Width in bits of the format.
+    pub bits: u32,
+    /// Width of the exponent field.
+    pub exponent_bits: u32,
+    /// Width of the mantissa field, without the implicit bit.
+    pub mantissa_bits: u32,
+    /// What is subtracted from the exponent field.
+    pub bias: i32,
+    /// The distance from 1 to the next larger value.
+    pub eps: f64,
+    /// The distance from 1 to the next smaller value.
+    pub epsneg: f64,
+    /// The largest finite value.
+    pub max: f64,
+    /// The smallest finite value.
+    pub min: f64,
+    /// The smallest positive value with full precision.
+    pub smallest_normal: f64,
+    /// The smallest positive value.
+    pub smallest_subnormal: f64,
+}
+
+/// Limits of an integer dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IInfo {
+    /// Width in bits.
+    pub bits: u32,
+    /// The smallest value.
+    pub min: i128,
+    /// The largest value.
+    pub max: i128,
+}
+
+/// `2^exponent` for the exponents of `f64`, subnormal ones included.
+const fn power_of_two(exponent: i32) -> f64 {
+    if exponent >= -1022 {
+        f64::from_bits(((exponent + 1023) as u64) << 52)
+    } else {
+        f64::from_bits(1 << (exponent + 1074))
+    }
+}
+
+/// The limits of a floating or complex dtype; `None` for the others.
+///
+/// ```
+/// use lanecast::{DType, finfo};
+/// assert_eq!(finfo(DType::Float8E4M3FN).map(|f| f.max), Some(448.0));
+/// ```
+pub const fn finfo(dtype: DType) -> Option<FInfo> {
+    let f: FloatSpec = match dtype.spec() {
+        Spec::Float(f) | Spec::Complex(f) => f,
+        Spec::Bool | Spec::Int { .. } => return None,
+    };
+    let mantissa = f.max_finite() & ((1 << f.mantissa_bits) - 1);
+    let eps = power_of_two(-(f.mantissa_bits as i32));
+    let max = (1.0 + mantissa as f64 * eps) * power_of_two(f.max_exponent());
+    let smallest_subnormal = power_of_two(f.min_exponent());
+    Some(FInfo {
+        bits: f.bits(),
+        exponent_bits: f.exponent_bits,
+        mantissa_bits: f.mantissa_bits,
+        bias: f.bias,
+        eps,
+        epsneg: eps / 2.0,
+        max,
+        min: if f.signed() { -max } else { smallest_subnormal },
+        smallest_normal: power_of_two(f.min_exponent() + f.mantissa_bits as i32),
+        smallest_subnormal,
+    })
+}
+
+/// The limits of an integer dtype; `None` for the others, bool included.
+///
+/// ```
+/// use lanecast::{DType, iinfo};
+/// assert_eq!(iinfo(DType::Int4).map(|i| (i.min, i.max)), Some((-8, 7)));
+/// ```
+pub const fn iinfo(dtype: DType) -> Option<IInfo> {
+    match dtype.spec() {
+        Spec::Int { bits, signed: true } => {
+            Some(IInfo { bits, min: -(1 << (bits - 1)), max: (1 << (bits - 1)) - 1 })
+        }
+        Spec::Int { bits, signed: false } => Some(IInfo { bits, min: 0, max: (1 << bits) - 1 }),
+        _ => None,
+    }
+}

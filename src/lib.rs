@@ -1,0 +1,94 @@
+//! `lanecast` casts buffers of numbers from any dtype to any other, with one specified answer.
+//!
+//! * **Every pair** of bool, integers of 2 to 64 bits, float16, bfloat16, float32, float64, complex64, complex128, eight
+//!   8-bit floats, two 6-bit floats and a 4-bit float ([`DType::ALL`]); the small ones packed or one per byte.
+//! * **One rounding.** A result is the exact source value rounded once to the target, for every pair. The specification,
+//!   down to the bits of NaNs, is `docs/semantics.md`.
+//! * **The same bits everywhere**: on every architecture, at every length, offset and alignment, whatever the program did to
+//!   the floating-point control register.
+//!
+//! # Use
+//!
+//! Typed slices:
+//!
+//! ```
+//! use lanecast::{F8E4M3FN, cast};
+//! let weights = [1.0_f32, -0.3, 1000.0];
+//! let mut small = [F8E4M3FN::default(); 3];
+//! cast(&weights, &mut small)?;
+//! assert_eq!(small.map(F8E4M3FN::to_f32), [1.0, -0.3125, 448.0]);
+//! # Ok::<(), lanecast::CastError>(())
+//! ```
+//!
+//! Bytes whose dtype is known at run time ([`cast_bytes`]), here two 4-bit floats to a byte:
+//!
+//! ```
+//! use lanecast::{BufferType, CastOptions, DType, cast_bytes};
+//! let packed = [0x52, 0x0F];
+//! let mut floats = [0; 3 * 4];
+//! let from = BufferType::packed("float4_e2m1fn".parse()?);
+//! cast_bytes(&packed, from, &mut floats, DType::Float32, 3, &CastOptions::RUST)?;
+//! assert_eq!(floats[..4], 1.0_f32.to_ne_bytes());
+//! # Ok::<(), lanecast::CastError>(())
+//! ```
+//!
+//! A [`CastPlan`] resolved once and run often, which is how a library links us:
+//!
+//! ```
+//! use lanecast::{CastOptions, CastPlan, DType};
+//! let plan = CastPlan::new(DType::Float32, DType::BFloat16, &CastOptions::RUST)?;
+//! let (src, mut dst) = ([0x00, 0x00, 0x80, 0x3F], [0; 2]);
+//! plan.run(&src, &mut dst, 1)?;
+//! # if cfg!(target_endian = "little") {
+//! assert_eq!(dst, [0x80, 0x3F]);
+//! # }
+//! # Ok::<(), lanecast::CastError>(())
+//! ```
+//!
+//! # Vocabulary
+//!
+//! A *dtype* is the runtime tag of an element type, an *element* its Rust type, *storage* the way small elements share
+//! bytes. A *kernel* is one loop over elements, a *tier* the instruction set it is built for, a *plan* the choice of kernel
+//! for a pair. *Decode* is exact, *encode* rounds, *cast* is the public whole.
+//!
+//! # The source
+//!
+//! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, `bulk` spreads it over threads, `tier` decides
+//! the instruction set, `dtype` holds the limits of the dtypes. The list of dtypes, all kernels and all `unsafe` stand in the
+//! crate `lanecast-kernels`.
+//!
+//! # Features
+//!
+//! * `std` (default): CPU detection and the environment variable `LANECAST_TIER`;
+//! * `rayon` (default): `CastPlan::par_run`.
+//!
+//! Without them the crate is `no_std` with `alloc`.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+#![deny(unsafe_code)]
+
+extern crate alloc;
+
+#[cfg(feature = "rayon")]
+mod bulk;
+mod cast;
+mod dtype;
+mod element;
+mod error;
+mod options;
+mod plan;
+pub mod tier;
+
+pub use cast::{cast, cast_bytes, cast_uninit, cast_with};
+pub use dtype::{FInfo, IInfo, finfo, iinfo};
+pub use element::*;
+pub use error::{CastError, Side};
+pub use half;
+pub use lanecast_kernels::{
+    BufferType, DType, Flavor, FloatSpec, Kind, Spec, Storage, Tier, TierStatus, UnknownName, UnknownTier,
+};
+pub use num_complex;
+pub use options::{
+    CastOptions, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4, Saturate,
+};
+pub use plan::CastPlan;

@@ -1,0 +1,200 @@
+//! [`CastPlan`]: a pair and its options, resolved to a kernel once and run often.
+
+use crate::{BufferType, CastError, CastOptions, Element, Side, Tier, tier};
+use core::{fmt, mem::MaybeUninit};
+use lanecast_kernels::Kernel;
+
+/// A cast from one buffer type to another under fixed options, resolved to a kernel.
+///
+/// Making one is a lookup; it is a few words large, freely copied and shared between threads. Running it neither allocates
+/// nor locks.
+#[derive(Clone, Copy)]
+pub struct CastPlan {
+    kernel: Kernel,
+}
+
+impl CastPlan {
+    /// Resolves the cast for the tier in use ([`tier::active`]).
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::Unsupported`] or [`CastError::UnknownTier`] if `LANECAST_TIER` asks for a tier that is not to be had.
+    pub fn new(
+        from: impl Into<BufferType>,
+        to: impl Into<BufferType>,
+        options: &CastOptions,
+    ) -> Result<CastPlan, CastError> {
+        Self::resolve(from.into(), to.into(), options, tier::active()?)
+    }
+
+    /// Resolves the cast for a tier of the caller's choice.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::Unsupported`] if the tier cannot run here.
+    pub fn with_tier(
+        from: impl Into<BufferType>,
+        to: impl Into<BufferType>,
+        options: &CastOptions,
+        tier: Tier,
+    ) -> Result<CastPlan, CastError> {
+        Self::resolve(from.into(), to.into(), options, tier)
+    }
+
+    fn resolve(
+        from: BufferType,
+        to: BufferType,
+        options: &CastOptions,
+        tier: Tier,
+    ) -> Result<CastPlan, CastError> {
+        let rules = options.rules(from.dtype(), to.dtype());
+        match Kernel::new(tier, from, to, &rules) {
+            Some(kernel) => Ok(CastPlan { kernel }),
+            None => Err(CastError::Unsupported { tier, status: tier.status() }),
+        }
+    }
+
+    /// What the source holds.
+    pub const fn from(&self) -> BufferType {
+        self.kernel.from()
+    }
+
+    /// What the destination holds.
+    pub const fn to(&self) -> BufferType {
+        self.kernel.to()
+    }
+
+    /// The tier whose kernel runs.
+    pub const fn tier(&self) -> Tier {
+        self.kernel.tier()
+    }
+
+    /// Casts the first `n` elements of `src` to the first `n` of `dst`.
+    ///
+    /// The buffers are bytes at any alignment, multi-byte elements in the host's byte order. They may be longer than `n`
+    /// elements; bytes behind those are neither read nor written.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`]; then nothing is written.
+    #[inline]
+    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
+        match self.kernel.run(src, dst, n) {
+            Some(_) => Ok(()),
+            None => Err(self.shortage(src.len(), dst.len(), n)),
+        }
+    }
+
+    /// [`run`](Self::run) into memory that need not be initialised; returns the bytes that were written.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    #[inline]
+    pub fn run_uninit<'a>(
+        &self,
+        src: &[u8],
+        dst: &'a mut [MaybeUninit<u8>],
+        n: usize,
+    ) -> Result<&'a mut [u8], CastError> {
+        let have = dst.len();
+        match self.kernel.run_uninit(src, dst, n) {
+            Some(written) => Ok(written),
+            None => Err(self.shortage(src.len(), have, n)),
+        }
+    }
+
+    /// Casts between two places of one buffer: `n` elements from byte `src` on to those from byte `dst` on.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::Overlap`] if the two share bytes, [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] if one ends
+    /// behind the buffer; then nothing is written.
+    pub fn run_within(&self, buffer: &mut [u8], src: usize, dst: usize, n: usize) -> Result<(), CastError> {
+        let have = buffer.len();
+        let range = |which, start: usize, of: BufferType| {
+            let len = of.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: of })?;
+            match start.checked_add(len) {
+                Some(end) if end <= have => Ok(start..end),
+                end => Err(CastError::BufferTooSmall { which, need: end.unwrap_or(usize::MAX), have }),
+            }
+        };
+        let src = range(Side::Source, src, self.from())?;
+        let dst = range(Side::Destination, dst, self.to())?;
+        if n == 0 {
+            return Ok(());
+        }
+        if src.end <= dst.start {
+            let (low, high) = buffer.split_at_mut(dst.start);
+            self.run(&low[src], high, n)
+        } else if dst.end <= src.start {
+            let (low, high) = buffer.split_at_mut(src.start);
+            self.run(high, &mut low[dst], n)
+        } else {
+            Err(CastError::Overlap { src, dst })
+        }
+    }
+
+    /// Casts a slice of elements to another of the same length.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::LengthMismatch`], or [`CastError::WrongElement`] if a slice is not of the plan's dtype or the plan is for
+    /// packed storage; then nothing is written.
+    #[inline]
+    pub fn run_slice<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Result<(), CastError> {
+        let len = dst.len();
+        match self.kernel.run_elements(src, dst) {
+            Some(_) => Ok(()),
+            None => Err(self.mismatch::<S, D>(src.len(), len)),
+        }
+    }
+
+    /// [`run_slice`](Self::run_slice) into memory that need not be initialised; returns the initialised slice.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_slice`](Self::run_slice).
+    #[inline]
+    pub fn run_slice_uninit<'a, S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &'a mut [MaybeUninit<D>],
+    ) -> Result<&'a mut [D], CastError> {
+        let len = dst.len();
+        match self.kernel.run_elements_uninit(src, dst) {
+            Some(written) => Ok(written),
+            None => Err(self.mismatch::<S, D>(src.len(), len)),
+        }
+    }
+
+    #[cold]
+    fn shortage(&self, src: usize, dst: usize, n: usize) -> CastError {
+        let buffers = [(Side::Source, src, self.from()), (Side::Destination, dst, self.to())];
+        for (which, have, buffer) in buffers {
+            match buffer.byte_len(n) {
+                None => return CastError::TooLarge { elements: n, buffer },
+                Some(need) if need > have => return CastError::BufferTooSmall { which, need, have },
+                Some(_) => {}
+            }
+        }
+        CastError::TooLarge { elements: n, buffer: self.from() }
+    }
+
+    #[cold]
+    fn mismatch<S: Element, D: Element>(&self, src: usize, dst: usize) -> CastError {
+        if self.from() != BufferType::new(S::DTYPE) {
+            CastError::WrongElement { which: Side::Source, plan: self.from(), slice: S::DTYPE }
+        } else if self.to() != BufferType::new(D::DTYPE) {
+            CastError::WrongElement { which: Side::Destination, plan: self.to(), slice: D::DTYPE }
+        } else {
+            CastError::LengthMismatch { src, dst }
+        }
+    }
+}
+
+impl fmt::Debug for CastPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CastPlan({} -> {}, {})", self.from(), self.to(), self.tier())
+    }
+}
