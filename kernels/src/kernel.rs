@@ -247,7 +247,11 @@ mod tests {
         let bits = dtype.alignment() as u32 * 8;
         let part = (0..bits).flat_map(|i| [1_u128 << i, (1 << i) - 1, !((1 << i) - 1), 3 << i >> 1]);
         let mask = u128::MAX >> (128 - bits);
+        // Miri is slow: of every dtype it sees a handful, in all positions over the dtypes.
+        let step = if cfg!(miri) { 4 * bits as usize / 7 } else { 1 };
         part.enumerate()
+            .skip(if cfg!(miri) { dtype.code() as usize % 7 } else { 0 })
+            .step_by(step)
             .map(|(i, code)| match dtype.spec() {
                 Spec::Complex(_) => (code & mask) | ((i as u128).wrapping_mul(code) & mask) << bits,
                 _ => code & mask,
@@ -331,7 +335,9 @@ mod tests {
         let rules = |to| Rules::common(to, true);
         for &from in DType::ALL.iter().filter(|d| d.is_sub_byte()) {
             for &to in DType::ALL.iter().filter(|d| d.is_sub_byte()) {
-                for n in [0, 1, 5, BLOCK - 1, BLOCK + 2] {
+                // Miri is slow: it sees more than one block of one pair.
+                let short = cfg!(miri) && (from, to) != (DType::Float6E2M3FN, DType::UInt2);
+                for &n in if short { &[0, 1, 5][..] } else { &[0, 1, 5, BLOCK - 1, BLOCK + 2] } {
                     let src: Vec<u8> = (0..n).map(|i| (i * 7) as u8).collect();
                     let bytes =
                         Kernel::new(Tier::Scalar, from.into(), to.into(), &rules(to)).expect("scalar");
