@@ -92,3 +92,8 @@ pub use options::{
     CastOptions, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4, Saturate,
 };
 pub use plan::CastPlan;
+
+/// The examples of the README are compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

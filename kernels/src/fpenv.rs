@@ -34,7 +34,7 @@ impl Drop for Guard {
 
 use imp::Saved;
 
-#[cfg(all(any(target_arch = "x86_64", all(target_arch = "x86", target_feature = "sse2")), not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2", not(miri)))]
 mod imp {
     use core::arch::asm;
 
@@ -152,8 +152,7 @@ mod imp {
 #[cfg(any(
     miri,
     not(any(
-        target_arch = "x86_64",
-        all(target_arch = "x86", target_feature = "sse2"),
+        all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
         target_arch = "aarch64",
         all(target_arch = "riscv64", target_feature = "f"),
         target_arch = "s390x",

@@ -1,0 +1,73 @@
+//! Representative pairs on every tier that can run here: groups `<from>-<to>/<tier>/<size>`, throughput in bytes read and
+//! written.
+//!
+//! `cargo bench -- float32-` runs a part of them.
+
+#![allow(missing_docs, reason = "the macro of criterion makes a public function without a comment")]
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use lanecast::{BufferType, CastOptions, CastPlan, DType, Tier};
+use std::hint::black_box;
+
+/// A pair of each class: widening, narrowing, 8-bit sources and targets, integers both ways, bool, complex, packed.
+const PAIRS: &[(DType, DType)] = &[
+    (DType::Float16, DType::Float32),
+    (DType::BFloat16, DType::Float32),
+    (DType::Float32, DType::Float16),
+    (DType::Float32, DType::BFloat16),
+    (DType::Float32, DType::Float8E4M3FN),
+    (DType::Float32, DType::Float8E5M2),
+    (DType::Float32, DType::Float4E2M1FN),
+    (DType::Float64, DType::BFloat16),
+    (DType::Float8E4M3FN, DType::Float32),
+    (DType::Float8E4M3FN, DType::Float8E5M2),
+    (DType::Float4E2M1FN, DType::Float32),
+    (DType::Float64, DType::Float32),
+    (DType::Float64, DType::Int64),
+    (DType::Float32, DType::UInt8),
+    (DType::UInt8, DType::Float32),
+    (DType::Int64, DType::Float32),
+    (DType::Int64, DType::Int8),
+    (DType::Float32, DType::Bool),
+    (DType::Float32, DType::Complex64),
+    (DType::Complex64, DType::Complex128),
+];
+
+/// Total footprints: source and destination together.
+const SIZES: &[(&str, usize)] = &[("24KiB", 24 << 10), ("512KiB", 512 << 10), ("64MiB", 64 << 20)];
+
+fn pairs(c: &mut Criterion) {
+    for &(from, to) in PAIRS {
+        let (from, to) = (BufferType::packed(from), BufferType::packed(to));
+        let mut group = c.benchmark_group(format!("{}-{}", from.dtype(), to.dtype()));
+        for &tier in Tier::ALL.iter().filter(|tier| tier.is_available()) {
+            let plan =
+                CastPlan::with_tier(from, to, &CastOptions::RUST, tier).expect("the tier is available");
+            for &(name, footprint) in SIZES {
+                let bits = (from.bits_per_element() + to.bits_per_element()) as usize;
+                let n = footprint * 8 / bits & !3;
+                let bytes = |t: BufferType| t.byte_len(n).expect("a small buffer");
+                // Small positive numbers, if they are floats of up to 32 bits: no special cases to hurry or to slow.
+                let src: Vec<u8> = (0..bytes(from)).map(|i| (i * 37 % 61) as u8).collect();
+                let mut dst = vec![0; bytes(to)];
+                check(&plan, &src, &mut dst, n);
+                group.throughput(Throughput::Bytes((bytes(from) + bytes(to)) as u64));
+                group.bench_function(BenchmarkId::new(tier.name(), name), |b| {
+                    b.iter(|| plan.run(black_box(&src), black_box(&mut dst), n));
+                });
+            }
+        }
+    }
+}
+
+/// A benchmark of a wrong answer is worth nothing: the tier must agree with the scalar one.
+fn check(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize) {
+    plan.run(src, dst, n).expect("the buffers are large enough");
+    let scalar = CastPlan::with_tier(plan.from(), plan.to(), &CastOptions::RUST, Tier::Scalar);
+    let mut want = vec![0; dst.len()];
+    scalar.and_then(|plan| plan.run(src, &mut want, n)).expect("every machine has the scalar tier");
+    assert!(*dst == *want, "{plan:?} differs from the scalar tier");
+}
+
+criterion_group!(benches, pairs);
+criterion_main!(benches);

@@ -1,0 +1,77 @@
+//! What the README shows and a program could drift from: the table of dtypes is rendered here and compared.
+//! `LANECAST_BLESS=1 cargo test --test readme` writes it anew.
+
+use lanecast::{num_complex::Complex, *};
+use std::fmt::Write;
+
+const BEGIN: &str = "<!-- dtypes: rendered by tests/readme.rs -->\n";
+const END: &str = "<!-- end of dtypes -->";
+
+macro_rules! rust_types {
+    ($($name:literal $type:ty,)*) => {
+        [$((<$type as Element>::DTYPE, $name)),*]
+    };
+}
+
+fn rust_type(dtype: DType) -> &'static str {
+    let types = rust_types! {
+        "bool" bool, "I2" I2, "I4" I4, "i8" i8, "i16" i16, "i32" i32, "i64" i64,
+        "U2" U2, "U4" U4, "u8" u8, "u16" u16, "u32" u32, "u64" u64,
+        "half::f16" half::f16, "half::bf16" half::bf16, "f32" f32, "f64" f64,
+        "Complex<f32>" Complex<f32>, "Complex<f64>" Complex<f64>,
+        "F8E4M3FN" F8E4M3FN, "F8E4M3FNUZ" F8E4M3FNUZ, "F8E5M2" F8E5M2, "F8E5M2FNUZ" F8E5M2FNUZ,
+        "F8E8M0FNU" F8E8M0FNU, "F8E3M4" F8E3M4, "F8E4M3" F8E4M3, "F8E4M3B11FNUZ" F8E4M3B11FNUZ,
+        "F6E2M3FN" F6E2M3FN, "F6E3M2FN" F6E3M2FN, "F4E2M1FN" F4E2M1FN,
+    };
+    let found = types.iter().find(|(d, _)| *d == dtype);
+    found.unwrap_or_else(|| panic!("{dtype} has no Rust type here")).1
+}
+
+fn range(dtype: DType) -> String {
+    let short = |x: f64| if x.abs() < 1e6 { format!("{x}") } else { format!("{x:.2e}") };
+    match (iinfo(dtype), finfo(dtype)) {
+        (Some(i), _) => format!("{} to {}", i.min, i.max),
+        (_, Some(f)) => format!("{:.2e} to {}", f.smallest_subnormal, short(f.max)),
+        _ => "false, true".into(),
+    }
+}
+
+fn special(dtype: DType) -> &'static str {
+    match dtype.spec() {
+        Spec::Float(f) | Spec::Complex(f) => match f.flavor {
+            Flavor::Ieee => "infinity, NaN",
+            Flavor::Fn => "NaN",
+            Flavor::Fnuz => "NaN, no -0",
+            Flavor::Finite => "neither",
+            Flavor::Exponent => "NaN, no zero, no sign",
+        },
+        _ => "",
+    }
+}
+
+fn table() -> String {
+    let mut table = String::from(
+        "| dtype | short | bits | Rust type | range (of magnitudes, for floats) | infinity, NaN |\n|---|---|---|---|---|---|\n",
+    );
+    for &dtype in DType::ALL {
+        let short = dtype.aliases().first().copied().unwrap_or("");
+        let (bits, rust) = (dtype.bits(), rust_type(dtype));
+        let row =
+            format!("| `{dtype}` | `{short}` | {bits} | `{rust}` | {} | {} |", range(dtype), special(dtype));
+        writeln!(table, "{row}").expect("writing to a string");
+    }
+    table
+}
+
+#[test]
+fn dtypes() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    let readme = std::fs::read_to_string(path).expect("README.md");
+    let (head, rest) = readme.split_once(BEGIN).expect("the marker before the table");
+    let (shown, tail) = rest.split_once(END).expect("the marker after the table");
+    if std::env::var_os("LANECAST_BLESS").is_some() {
+        std::fs::write(path, format!("{head}{BEGIN}{}{END}{tail}", table())).expect("README.md");
+    } else {
+        assert_eq!(shown, table(), "LANECAST_BLESS=1 cargo test --test readme writes it anew");
+    }
+}
