@@ -152,78 +152,63 @@ macro_rules! real {
     };
 }
 
+/// What all integers share: the machine rounds them once.
+macro_rules! integer {
+    () => {
+        #[inline(always)]
+        fn f32(self) -> u32 {
+            (self.0 as f32).to_bits()
+        }
+        #[inline(always)]
+        fn f64(self) -> u64 {
+            (self.0 as f64).to_bits()
+        }
+        #[inline(always)]
+        fn nonzero(self) -> bool {
+            self.0 != 0
+        }
+    };
+}
+
 impl Hub for Small {
     const CAPACITY: Capacity = Capacity::int(16, true);
     real!();
-    #[inline(always)]
-    fn f32(self) -> u32 {
-        (self.0 as f32).to_bits()
-    }
+    integer!();
     #[inline(always)]
     fn f32_odd(self) -> u32 {
         self.f32()
     }
     #[inline(always)]
-    fn f64(self) -> u64 {
-        (self.0 as f64).to_bits()
-    }
-    #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
         Wide(self.0 as i64).int::<SATURATE>(bits, signed)
-    }
-    #[inline(always)]
-    fn nonzero(self) -> bool {
-        self.0 != 0
     }
 }
 
 impl Hub for Wide {
     const CAPACITY: Capacity = Capacity::int(63, true);
     real!();
-    #[inline(always)]
-    fn f32(self) -> u32 {
-        (self.0 as f32).to_bits()
-    }
+    integer!();
     #[inline(always)]
     fn f32_odd(self) -> u32 {
         integer_f32_odd(self.0.unsigned_abs(), ((self.0 < 0) as u32) << 31)
     }
     #[inline(always)]
-    fn f64(self) -> u64 {
-        (self.0 as f64).to_bits()
-    }
-    #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
         if SATURATE { clamp(self.0, bits, signed) } else { self.0 as u64 }
-    }
-    #[inline(always)]
-    fn nonzero(self) -> bool {
-        self.0 != 0
     }
 }
 
 impl Hub for Unsigned {
     const CAPACITY: Capacity = Capacity::int(64, false);
     real!();
-    #[inline(always)]
-    fn f32(self) -> u32 {
-        (self.0 as f32).to_bits()
-    }
+    integer!();
     #[inline(always)]
     fn f32_odd(self) -> u32 {
         integer_f32_odd(self.0, 0)
     }
     #[inline(always)]
-    fn f64(self) -> u64 {
-        (self.0 as f64).to_bits()
-    }
-    #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
         if SATURATE { self.0.min(u64::MAX >> (64 - bits + signed as u32)) } else { self.0 }
-    }
-    #[inline(always)]
-    fn nonzero(self) -> bool {
-        self.0 != 0
     }
 }
 
