@@ -1,0 +1,232 @@
+//! The command line: what the program accepts, and the one line it answers when it does not.
+
+use std::{io, io::Write, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use lanecast::{DType, Storage};
+
+use crate::{
+    error::{Failure, Result},
+    options::CastArgs,
+};
+
+/// Cast tensors from one numeric dtype to another, each value rounded once, the same bits on every CPU.
+#[derive(Debug, Parser)]
+#[command(name = "lanecast", version, arg_required_else_help = true, subcommand_required = true)]
+#[command(
+    after_help = "Exit codes: 0 done, 2 wrong usage, 3 input or output failed, 4 bad file, 5 not supported."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Cast the tensors of a .safetensors, .npy or .npz file
+    Cast(Cast),
+    /// Cast a stream of bare elements: little-endian, from files or standard input to files or standard
+    /// output
+    Raw(Raw),
+    /// List the dtypes
+    Dtypes(JsonOnly),
+    /// Say which tiers (instruction sets) this CPU has, and which one is used
+    Cpu(JsonOnly),
+    /// List the tensors of a .safetensors, .npy or .npz file
+    Inspect(Inspect),
+}
+
+const CAST_HELP: &str = "\
+The input is read in blocks and never held as a whole. The output is written to
+a temporary file in its own folder, flushed to disk and renamed: it appears
+complete or not at all, and replaces an existing file only with --force. A
+process that is killed leaves the temporary file `.lanecast-*.tmp` behind.
+
+Which tensors are cast:
+  By default the floating ones, complex numbers not among them; all others are
+  copied. With --from, exactly those of that dtype. --include and --exclude
+  narrow the choice by name: `*` and `?` also match `.` and `/`; members of .npz
+  archives are named without `.npy`. The array of a .npy file is always cast.
+
+.safetensors:
+  Names, their order and `__metadata__` are kept. F4, F6_E2M3 and F6_E3M2 are
+  packed. The data keeps its order, unless elements would then lie across their
+  alignment: wide elements come first then. dtypes for which the format has no
+  name are refused.
+
+.npy and .npz:
+  NumPy writes arrays of ml_dtypes with descriptors that do not say what they
+  hold: `<V2` for bfloat16, `<f1` for float8_e5m2, `<V1` for all others, which
+  take one byte per element. The output has the same descriptors, and --from
+  names what such an input holds. With a dtype of ml_dtypes --from also reads
+  `|u1` and `<u2` arrays of its size as that dtype: the array of a .npy file, and
+  those members of a .npz archive that an --include names. NumPy loads `<V1` and
+  `<V2` as bytes to be viewed, `np.load(f).view(ml_dtypes.bfloat16)`; it cannot
+  load the `<f1` that it writes.
+  Big-endian arrays are read, little-endian ones are written; Fortran order is
+  kept. Members of archives keep their compression; those that are not cast are
+  copied as they are.
+
+At the end the program prints what it did, the bytes read and written per
+second, and how many values were saturated (clamped to an end of the range),
+wrapped (modulo the range of an integer), overflowed to infinity, became NaN,
+were NaN where the target has none, or underflowed to zero.";
+
+/// The arguments of `cast`.
+#[derive(Debug, Args)]
+#[command(after_long_help = CAST_HELP)]
+pub struct Cast {
+    /// The file to read: .safetensors, .npy or .npz
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The file to write, of the same kind
+    #[arg(value_name = "OUT", required_unless_present = "dry_run")]
+    pub output: Option<PathBuf>,
+    /// The dtype to cast to, see `lanecast dtypes`
+    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
+    pub to: DType,
+    /// Cast only tensors of this dtype; for .npy and .npz also what a descriptor that does not say it holds
+    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
+    pub from: Option<DType>,
+    /// Cast only tensors whose name matches, may be given several times
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+    /// Do not cast tensors whose name matches, may be given several times
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+    /// Only say what would be done
+    #[arg(long)]
+    pub dry_run: bool,
+    /// What is common to `cast` and `raw`.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+const RAW_HELP: &str = "\
+Elements are little-endian; a complex number is its real part, then the
+imaginary one. Elements of 2, 4 and 6 bits are packed, the first one in the
+lowest bits, or stand one per byte; all others have only one storage.
+
+The count of elements is that of -n, and fewer are an error. Without -n the
+input decides: it is a whole number of elements or, if packed, as many as its
+bytes have room for.
+
+`-` or nothing stands for standard input and standard output. A file OUT appears
+complete or not at all.";
+
+/// The arguments of `raw`.
+#[derive(Debug, Args)]
+#[command(after_long_help = RAW_HELP)]
+pub struct Raw {
+    /// The dtype of the input
+    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
+    pub from: DType,
+    /// The dtype of the output
+    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
+    pub to: DType,
+    /// How elements of 2, 4 and 6 bits are stored in the input
+    #[arg(long, value_name = "STORAGE", value_enum, default_value_t = StorageArg::Packed)]
+    pub from_storage: StorageArg,
+    /// How elements of 2, 4 and 6 bits are stored in the output
+    #[arg(long, value_name = "STORAGE", value_enum, default_value_t = StorageArg::Packed)]
+    pub to_storage: StorageArg,
+    /// Cast this many elements
+    #[arg(short = 'n', value_name = "COUNT")]
+    pub count: Option<u64>,
+    /// The file to read, `-` for standard input
+    #[arg(value_name = "IN")]
+    pub input: Option<PathBuf>,
+    /// The file to write, `-` for standard output
+    #[arg(value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// What is common to `cast` and `raw`.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What `cast` and `raw` have in common.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Replace OUT if it exists
+    #[arg(long)]
+    pub force: bool,
+    /// Print the summary as one JSON object, on standard output (`raw` to standard output: on standard error)
+    #[arg(long)]
+    pub json: bool,
+    /// The options of the cast itself.
+    #[command(flatten)]
+    pub cast: CastArgs,
+}
+
+/// The arguments of `dtypes` and `cpu`.
+#[derive(Debug, Args)]
+pub struct JsonOnly {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `inspect`.
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// The file to read: .safetensors, .npy or .npz
+    #[arg(value_name = "FILE")]
+    pub input: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How elements of less than a byte are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StorageArg {
+    /// Several elements share a byte
+    Packed,
+    /// One element per byte
+    Byte,
+}
+
+impl From<StorageArg> for Storage {
+    fn from(storage: StorageArg) -> Self {
+        match storage {
+            StorageArg::Packed => Storage::Packed,
+            StorageArg::Byte => Storage::Byte,
+        }
+    }
+}
+
+fn dtype(name: &str) -> std::result::Result<DType, String> {
+    name.parse::<DType>().map_err(|unknown| unknown.to_string())
+}
+
+/// What to answer when the command line asked for help or is wrong.
+pub fn answer(error: &clap::Error) -> Result<()> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            error.print().and_then(|()| io::stdout().flush()).map_err(|e| Failure::writing(&e))
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            Err(Failure::usage("no subcommand").advise("see `lanecast --help`"))
+        }
+        _ => {
+            // The message is the first paragraph, `error: ...`; tips and usage follow it.
+            let text = error.to_string();
+            let words: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+            let message = words.join(" ");
+            Err(Failure::usage(message.trim_start_matches("error: ")).advise("see `lanecast --help`"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

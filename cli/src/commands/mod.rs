@@ -1,0 +1,36 @@
+//! The subcommands, one per module.
+
+mod cast;
+mod cpu;
+mod dtypes;
+mod inspect;
+mod raw;
+
+use std::io::{self, IsTerminal};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::{args::Command, error::Result};
+
+/// Does what the command line asks for.
+pub fn run(command: &Command) -> Result<()> {
+    match command {
+        Command::Cast(args) => cast::run(args),
+        Command::Raw(args) => raw::run(args),
+        Command::Dtypes(args) => dtypes::run(args.json),
+        Command::Cpu(args) => cpu::run(args.json),
+        Command::Inspect(args) => inspect::run(args),
+    }
+}
+
+/// A progress bar over `bytes` on standard error, if somebody sits there.
+fn progress(bytes: u64) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
+    match ProgressStyle::with_template("{wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

@@ -1,0 +1,150 @@
+//! `lanecast raw`: bare elements, streamed.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use lanecast::Storage;
+
+use super::progress;
+use crate::{
+    args::{Raw, StorageArg},
+    error::{Failure, Result},
+    options::{Settings, buffer},
+    output::{self, Output},
+    pump::{Extent, Lane, Passed, Pump, Stopped},
+    report::{Entry, Report, json},
+};
+
+/// Runs the subcommand.
+pub fn run(args: &Raw) -> Result<()> {
+    let settings = Settings::new(&args.common.cast)?;
+    let packed = |storage: StorageArg| Storage::from(storage) == Storage::Packed;
+    let from = buffer(args.from, packed(args.from_storage));
+    let to = buffer(args.to, packed(args.to_storage));
+    let mut lane = Lane::new(&settings, from, to, false)?;
+    let started = Instant::now();
+
+    let input = named(&args.input);
+    let (mut reader, length): (Box<dyn Read>, u64) = match input {
+        Some(path) => open(path)?,
+        None => (Box::new(io::stdin().lock()), 0),
+    };
+    let place = input.map_or("standard input".to_owned(), |path| path.display().to_string());
+    let mut sink = Sink::new(named(&args.output), args.common.force)?;
+    let to_file = matches!(sink, Sink::File(_));
+    let bar = if to_file && length > 0 { progress(length) } else { indicatif::ProgressBar::hidden() };
+
+    let extent = args.count.map_or(Extent::All, Extent::Elements);
+    let passed = Pump::new(bar.clone()).cast(&mut lane, &mut reader, sink.writer(), extent);
+    bar.finish_and_clear();
+    let passed = passed.map_err(|stopped| stop(stopped, args.count, &place, &sink))?;
+    sink.commit()?;
+
+    if args.common.json {
+        let entry = entry(args, &passed);
+        let report = Report::new(args.to.name(), settings.tier.name(), vec![entry], Some(started.elapsed()));
+        let line = json(&report)?;
+        if to_file {
+            return output::print(&line);
+        }
+        return io::stderr()
+            .write_all(line.as_bytes())
+            .map_err(|e| Failure::writing(&e).at("standard error"));
+    }
+    Ok(())
+}
+
+/// The path of an argument that is neither missing nor `-`.
+fn named(argument: &Option<PathBuf>) -> Option<&Path> {
+    argument.as_deref().filter(|path| path.as_os_str() != "-")
+}
+
+/// Opens an input of any kind. The length is 0 if it is not known.
+fn open(path: &Path) -> Result<(Box<dyn Read>, u64)> {
+    let failed = |e: io::Error| Failure::system("cannot open", &e).at_path(path);
+    let file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(Failure::io("a folder").at_path(path).advise("name a file"));
+    }
+    Ok((Box::new(file), metadata.len()))
+}
+
+fn stop(stopped: Stopped, count: Option<u64>, place: &str, sink: &Sink) -> Failure {
+    match stopped {
+        Stopped::Short(have) => {
+            let want = count.unwrap_or_default();
+            Failure::format(format!("the input has {have} elements, -n asks for {want}"))
+                .at(place)
+                .advise("give a smaller -n or none")
+        }
+        Stopped::Partial(missing) => Failure::format(format!("the last element lacks {missing} bytes"))
+            .at(place)
+            .advise("check --from"),
+        other => other.fail(|e| e.at(place), |e| e.at(sink.place())),
+    }
+}
+
+fn entry(args: &Raw, passed: &Passed) -> Entry {
+    Entry {
+        name: String::new(),
+        from: args.from.name().to_owned(),
+        to: Some(args.to.name().to_owned()),
+        shape: None,
+        elements: Some(passed.elements),
+        bytes_in: passed.bytes_in,
+        bytes_out: passed.bytes_out,
+        counts: Some(passed.counts),
+    }
+}
+
+/// Where the elements go.
+enum Sink {
+    /// A regular file, which appears when it is complete.
+    File(Output),
+    /// Standard output, a pipe or a device: elements appear as they come.
+    Stream(Box<dyn Write>, String),
+}
+
+impl Sink {
+    fn new(path: Option<&Path>, force: bool) -> Result<Self> {
+        let Some(path) = path else {
+            return Ok(Self::Stream(Box::new(io::stdout().lock()), "standard output".into()));
+        };
+        match fs::metadata(path) {
+            // A rename would put a file in the place of a device.
+            Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
+                let failed = |e: io::Error| Failure::system("cannot open", &e).at_path(path);
+                let file = fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
+                Ok(Self::Stream(Box::new(file), path.display().to_string()))
+            }
+            _ => Ok(Self::File(Output::create(path, force)?)),
+        }
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::File(output) => output.writer(),
+            Self::Stream(writer, _) => writer,
+        }
+    }
+
+    fn place(&self) -> String {
+        match self {
+            Self::File(output) => output.path().display().to_string(),
+            Self::Stream(_, place) => place.clone(),
+        }
+    }
+
+    fn commit(self) -> Result<()> {
+        let place = self.place();
+        match self {
+            Self::File(output) => output.commit(),
+            Self::Stream(mut writer, _) => writer.flush().map_err(|e| Failure::writing(&e).at(place)),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Failures: an exit code and one line.
+//!
+//! The line reads `lanecast: <what>: <where>: <what to do>`. Whatever a file or an argument put into it, it
+//! is one line of bounded length without control characters ([`text::one_line`](crate::text::one_line)).
+
+use std::{fmt, io, io::Write, path::Path, process::ExitCode};
+
+use lanecast::CastError;
+
+use crate::text;
+
+/// The exit codes of the program. 0 is success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// The command line asks for something that does not exist or fit together.
+    Usage = 2,
+    /// Reading or writing failed, or the output exists already.
+    Io = 3,
+    /// The input is not what its name says: truncated, corrupt or hostile.
+    Format = 4,
+    /// The input is sound, but what is asked for is not supported.
+    Unsupported = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why the program ends without having done what it was asked.
+#[derive(Debug)]
+pub struct Failure {
+    exit: Exit,
+    what: String,
+    place: String,
+    advice: String,
+    quiet: bool,
+}
+
+/// The result of everything that can fail.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    fn new(exit: Exit, what: impl Into<String>) -> Self {
+        Self { exit, what: what.into(), place: String::new(), advice: String::new(), quiet: false }
+    }
+
+    /// The command line is wrong.
+    pub fn usage(what: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, what)
+    }
+
+    /// The input is not what its name says.
+    pub fn format(what: impl Into<String>) -> Self {
+        Self::new(Exit::Format, what)
+    }
+
+    /// What is asked for is not supported.
+    pub fn unsupported(what: impl Into<String>) -> Self {
+        Self::new(Exit::Unsupported, what)
+    }
+
+    /// Reading or writing failed for a reason of its own.
+    pub fn io(what: impl Into<String>) -> Self {
+        Self::new(Exit::Io, what)
+    }
+
+    /// The operating system refused to `doing`, for example "cannot open".
+    pub fn system(doing: &str, error: &io::Error) -> Self {
+        let mut failure = Self::new(Exit::Io, format!("{doing}: {}", text::io_reason(error)));
+        // Whoever closed the pipe knows it: nothing is left to say, and nobody to say it to.
+        failure.quiet = error.kind() == io::ErrorKind::BrokenPipe;
+        failure
+    }
+
+    /// Reading an input failed: the input's fault if it ends early or does not decompress, else the system's.
+    pub fn reading(error: &io::Error) -> Self {
+        if error.raw_os_error().is_some() {
+            return Self::system("cannot read", error);
+        }
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => Self::format("the file ends early"),
+            _ => Self::format(format!("corrupt data, {}", text::io_reason(error))),
+        }
+    }
+
+    /// Writing an output failed.
+    pub fn writing(error: &io::Error) -> Self {
+        Self::system("cannot write", error)
+    }
+
+    /// Where it happened, if that is not known yet.
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        if self.place.is_empty() {
+            self.place = place.to_string();
+        }
+        self
+    }
+
+    /// Where it happened, as the path of a file.
+    pub fn at_path(self, path: &Path) -> Self {
+        self.at(path.display())
+    }
+
+    /// Where in the file `path` it happened.
+    pub fn in_path(mut self, path: &Path) -> Self {
+        self.place = match self.place.as_str() {
+            "" => path.display().to_string(),
+            inner => format!("{}, {inner}", path.display()),
+        };
+        self
+    }
+
+    /// What to do about it.
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.advice = advice.into();
+        self
+    }
+
+    /// The exit code.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// Prints the line on standard error, unless nobody listens any more.
+    pub fn print(&self) {
+        if !self.quiet {
+            // A closed standard error leaves only the exit code to answer with.
+            let _ = writeln!(io::stderr(), "{self}");
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("lanecast")?;
+        let advice = match (self.exit, self.advice.as_str()) {
+            (Exit::Format, "") => "get an undamaged copy of the file",
+            (_, advice) => advice,
+        };
+        for part in [&self.what, &self.place, advice] {
+            if !part.is_empty() {
+                write!(f, ": {}", text::one_line(part))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<CastError> for Failure {
+    fn from(error: CastError) -> Self {
+        match error {
+            CastError::UnknownName(_) | CastError::UnknownTier(_) => Self::usage(error.to_string()),
+            _ => Self::unsupported(error.to_string()),
+        }
+    }
+}

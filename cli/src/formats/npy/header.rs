@@ -1,0 +1,433 @@
+//! The header of a `.npy` array, alone in a file or a member of a `.npz` archive.
+//!
+//! A magic number, a version, a length and a Python literal: a dictionary of exactly `descr`,
+//! `fortran_order` and `shape`. Only that literal is parsed, not Python. Descriptors of structures are
+//! recognised and not looked into.
+
+use std::io::{self, Read};
+
+use lanecast::{BufferType, DType, Kind};
+
+use crate::{
+    error::{Failure, Result},
+    formats::{MOST_AXES, elements},
+    pump::byte_len,
+    text,
+};
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
+/// The longest header that is read. One of numbers takes some hundred bytes; only structures of thousands
+/// of fields are longer.
+const LONGEST: u64 = 1 << 20;
+
+/// What a descriptor says of the elements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Descr {
+    /// A dtype, and whether its elements are big-endian.
+    Plain(DType, bool),
+    /// So many bytes of something: what NumPy writes for dtypes of ml_dtypes. And whether they are
+    /// big-endian.
+    Lossy(usize, bool),
+    /// Text, dates, objects, structures: nothing that can be cast. In words.
+    Foreign(String),
+}
+
+/// A header.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// What the elements are.
+    pub descr: Descr,
+    /// The descriptor as it is written.
+    pub descr_text: String,
+    /// Whether the first axis varies fastest.
+    pub fortran_order: bool,
+    /// The shape; empty if this is an array of structures, which is not looked into.
+    pub shape: Vec<u64>,
+    /// The bytes of the header, before the data.
+    pub bytes: u64,
+}
+
+impl Header {
+    /// Reads a header from the start of `reader`, which is said to hold `available` bytes.
+    pub fn read(reader: &mut dyn Read, available: u64) -> Result<Self> {
+        let mut start = [0; 8];
+        fill(reader, &mut start)?;
+        if &start[..6] != MAGIC {
+            return Err(Failure::format("not a NumPy array, the magic number is missing"));
+        }
+        let (length, before) = match (start[6], start[7]) {
+            (1, 0) => {
+                let mut length = [0; 2];
+                fill(reader, &mut length)?;
+                (u64::from(u16::from_le_bytes(length)), 10)
+            }
+            (2 | 3, 0) => {
+                let mut length = [0; 4];
+                fill(reader, &mut length)?;
+                (u64::from(u32::from_le_bytes(length)), 12)
+            }
+            (major, minor) => {
+                return Err(Failure::format(format!("unknown version {major}.{minor} of the NumPy format")));
+            }
+        };
+        if length > available.saturating_sub(before) {
+            return Err(Failure::format(format!("a header of {length} bytes in an array of {available}")));
+        }
+        if length > LONGEST {
+            return Err(Failure::format(format!(
+                "a header of {length} bytes, more than any array of numbers needs"
+            )));
+        }
+        let mut literal = vec![0; length as usize];
+        fill(reader, &mut literal)?;
+        let mut header = Parser { rest: &literal }
+            .header()
+            .map_err(|what| Failure::format(format!("bad header, {what}")))?;
+        header.bytes = before + length;
+        Ok(header)
+    }
+
+    /// The shape, unless it was not looked for.
+    pub fn known_shape(&self) -> Option<&[u64]> {
+        (self.descr_text != STRUCTURED).then_some(&self.shape)
+    }
+
+    /// How many elements there are.
+    pub fn elements(&self) -> Result<u64> {
+        elements(&self.shape).ok_or_else(|| Failure::format("the shape overflows"))
+    }
+
+    /// How many bytes the elements take, if the descriptor says so.
+    pub fn data_bytes(&self) -> Result<Option<u64>> {
+        let size = match self.descr {
+            Descr::Plain(dtype, _) => BufferType::new(dtype),
+            Descr::Lossy(1, _) => DType::UInt8.into(),
+            Descr::Lossy(..) => DType::UInt16.into(),
+            Descr::Foreign(_) => return Ok(None),
+        };
+        byte_len(size, self.elements()?).map(Some).ok_or_else(|| Failure::format("the size overflows"))
+    }
+}
+
+fn fill(reader: &mut dyn Read, buffer: &mut [u8]) -> Result<()> {
+    reader.read_exact(buffer).map_err(|e: io::Error| match e.kind() {
+        io::ErrorKind::UnexpectedEof => Failure::format("the array ends inside its header"),
+        _ => Failure::reading(&e),
+    })
+}
+
+/// A parser of the one literal.
+struct Parser<'a> {
+    rest: &'a [u8],
+}
+
+type Parsed<T> = std::result::Result<T, String>;
+
+impl<'a> Parser<'a> {
+    fn header(&mut self) -> Parsed<Header> {
+        let (mut descr, mut fortran_order, mut shape) = (None, None, None);
+        self.expect(b'{')?;
+        while !self.take(b'}') {
+            let key = self.string()?;
+            self.expect(b':')?;
+            match key {
+                b"descr" if descr.is_none() => {
+                    self.space();
+                    if matches!(self.rest.first(), Some(b'[' | b'(')) {
+                        return Ok(structured());
+                    }
+                    descr = Some(self.string()?);
+                }
+                b"fortran_order" if fortran_order.is_none() => fortran_order = Some(self.boolean()?),
+                b"shape" if shape.is_none() => shape = Some(self.shape()?),
+                _ => return Err(format!("the key {} is unknown or stands twice", shown(key))),
+            }
+            if !self.take(b',') {
+                self.expect(b'}')?;
+                break;
+            }
+        }
+        self.space();
+        if !self.rest.is_empty() {
+            return Err(format!("{} after the dictionary", shown(self.rest)));
+        }
+        let text = descr.ok_or("no key 'descr'")?;
+        Ok(Header {
+            descr: descriptor(text)?,
+            descr_text: String::from_utf8_lossy(text).into_owned(),
+            fortran_order: fortran_order.ok_or("no key 'fortran_order'")?,
+            shape: shape.ok_or("no key 'shape'")?,
+            bytes: 0,
+        })
+    }
+
+    fn space(&mut self) {
+        self.rest = self.rest.trim_ascii_start();
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        self.space();
+        match self.rest.split_first() {
+            Some((first, rest)) if *first == byte => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn expect(&mut self, byte: u8) -> Parsed<()> {
+        if self.take(byte) {
+            return Ok(());
+        }
+        Err(format!("expected {}, found {}", char::from(byte), shown(self.rest)))
+    }
+
+    fn string(&mut self) -> Parsed<&'a [u8]> {
+        let quote = if self.take(b'\'') { b'\'' } else { b'"' };
+        if quote == b'"' && !self.take(b'"') {
+            return Err(format!("expected a string, found {}", shown(self.rest)));
+        }
+        let end = self.rest.iter().position(|b| *b == quote || *b == b'\\' || *b == b'\n');
+        match end {
+            Some(end) if self.rest[end] == quote => {
+                let (string, rest) = self.rest.split_at(end);
+                self.rest = &rest[1..];
+                Ok(string)
+            }
+            _ => Err("a string without an end".into()),
+        }
+    }
+
+    fn boolean(&mut self) -> Parsed<bool> {
+        self.space();
+        for (word, value) in [(&b"True"[..], true), (b"False", false)] {
+            if let Some(rest) = self.rest.strip_prefix(word) {
+                self.rest = rest;
+                return Ok(value);
+            }
+        }
+        Err(format!("expected True or False, found {}", shown(self.rest)))
+    }
+
+    fn shape(&mut self) -> Parsed<Vec<u64>> {
+        let mut shape = Vec::new();
+        self.expect(b'(')?;
+        while !self.take(b')') {
+            if shape.len() == MOST_AXES {
+                return Err(format!("more than {MOST_AXES} axes"));
+            }
+            shape.push(self.dimension()?);
+            if !self.take(b',') {
+                self.expect(b')')?;
+                if shape.len() == 1 {
+                    return Err("the shape is a number, not a tuple".into());
+                }
+                break;
+            }
+        }
+        Ok(shape)
+    }
+
+    fn dimension(&mut self) -> Parsed<u64> {
+        self.space();
+        let digits = self.rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        let (number, rest) = self.rest.split_at(digits);
+        if number.is_empty() {
+            let what = if rest.first() == Some(&b'-') { "a negative dimension" } else { "not a dimension" };
+            return Err(format!("{what} at {}", shown(rest)));
+        }
+        // Python 2 wrote long integers so.
+        self.rest = rest.strip_prefix(b"L").unwrap_or(rest);
+        let overflow = || format!("the dimension {} is too large", shown(number));
+        number
+            .iter()
+            .try_fold(0_u64, |n, digit| n.checked_mul(10)?.checked_add(u64::from(digit - b'0')))
+            .ok_or_else(overflow)
+    }
+}
+
+/// The beginning of `bytes`, quoted.
+fn shown(bytes: &[u8]) -> String {
+    if bytes.is_empty() {
+        return "the end".into();
+    }
+    let end = bytes.len().min(24);
+    format!("\"{}\"", text::one_line(&String::from_utf8_lossy(&bytes[..end])))
+}
+
+/// What is said of an array of structures.
+const STRUCTURED: &str = "structured";
+
+fn structured() -> Header {
+    Header {
+        descr: Descr::Foreign("a structured array".to_owned()),
+        descr_text: STRUCTURED.to_owned(),
+        fortran_order: false,
+        shape: Vec::new(),
+        bytes: 0,
+    }
+}
+
+/// What the descriptor `descr` says: a byte order, a kind, a size.
+fn descriptor(descr: &[u8]) -> Parsed<Descr> {
+    let bad = || format!("unknown descriptor '{}'", text::one_line(&String::from_utf8_lossy(descr)));
+    let native_big = cfg!(target_endian = "big");
+    let (order, rest) = match descr.split_first().ok_or_else(bad)? {
+        (b'<', rest) => (Some(false), rest),
+        (b'>', rest) => (Some(true), rest),
+        (b'=' | b'|', rest) => (None, rest),
+        _ => (None, descr),
+    };
+    let (kind, size) = rest.split_first().ok_or_else(bad)?;
+    let what = |words: &str| Ok(Descr::Foreign(words.to_owned()));
+    match kind {
+        b'O' => return what("an array of Python objects"),
+        b'S' | b'a' | b'U' | b'T' => return what("an array of strings"),
+        b'M' | b'm' => return what("an array of dates or times"),
+        _ => {}
+    }
+    if size.is_empty() || size.len() > 4 || !size.iter().all(u8::is_ascii_digit) {
+        return Err(bad());
+    }
+    let size = size.iter().fold(0_usize, |n, digit| n * 10 + usize::from(digit - b'0'));
+    let dtype = match (kind, size) {
+        (b'V', 1 | 2) | (b'f', 1) => return Ok(Descr::Lossy(size, size > 1 && order == Some(true))),
+        (b'V', _) => return what("an array of bytes"),
+        (b'W', 4) => return what("an array of complex numbers of 32 bits"),
+        (b'b', 1) => DType::Bool,
+        (b'i' | b'u' | b'f' | b'c', _) => match numeric(*kind, size) {
+            Some(dtype) => dtype,
+            // `f12`, `f16`, `c24`, `c32`: the C compiler's long double.
+            None if matches!((kind, size), (b'f', 12 | 16) | (b'c', 24 | 32)) => {
+                return what("an array of long doubles");
+            }
+            None => return Err(bad()),
+        },
+        _ => return Err(bad()),
+    };
+    Ok(Descr::Plain(dtype, dtype.size() > 1 && order.unwrap_or(native_big)))
+}
+
+fn numeric(kind: u8, size: usize) -> Option<DType> {
+    PLAIN.iter().find(|(k, _, d)| *k == kind && d.size() == size).map(|(_, _, dtype)| *dtype)
+}
+
+/// The dtypes that NumPy itself has: kind, byte order, dtype.
+const PLAIN: &[(u8, char, DType)] = &[
+    (b'b', '|', DType::Bool),
+    (b'i', '|', DType::Int8),
+    (b'u', '|', DType::UInt8),
+    (b'i', '<', DType::Int16),
+    (b'u', '<', DType::UInt16),
+    (b'i', '<', DType::Int32),
+    (b'u', '<', DType::UInt32),
+    (b'i', '<', DType::Int64),
+    (b'u', '<', DType::UInt64),
+    (b'f', '<', DType::Float16),
+    (b'f', '<', DType::Float32),
+    (b'f', '<', DType::Float64),
+    (b'c', '<', DType::Complex64),
+    (b'c', '<', DType::Complex128),
+];
+
+/// The descriptor that NumPy writes for `dtype`.
+pub fn descr_of(dtype: DType) -> String {
+    match PLAIN.iter().find(|(_, _, d)| *d == dtype) {
+        Some((kind, order, _)) => format!("{order}{}{}", char::from(*kind), dtype.size()),
+        // ml_dtypes registers this one as a float of one byte, all others as bytes.
+        None if dtype == DType::Float8E5M2 => "<f1".to_owned(),
+        None => format!("<V{}", dtype.size()),
+    }
+}
+
+/// Whether NumPy's descriptor of `dtype` does not say what it holds.
+pub fn is_lossy(dtype: DType) -> bool {
+    !PLAIN.iter().any(|(_, _, d)| *d == dtype)
+}
+
+/// Whether `dtype` is an unsigned integer as which people store others: `|u1`, `<u2`.
+pub fn is_carrier(dtype: DType) -> bool {
+    dtype.kind() == Kind::UnsignedInt
+}
+
+/// The header of an array of `dtype`, byte for byte as NumPy writes it.
+pub fn new_header(dtype: DType, fortran_order: bool, shape: &[u64]) -> Vec<u8> {
+    let mut literal = format!(
+        "{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}",
+        descr_of(dtype),
+        if fortran_order { "True" } else { "False" },
+        text::tuple(shape)
+    );
+    // Room for the axis that grows when one appends to the file.
+    let growing = if fortran_order { shape.last() } else { shape.first() };
+    if let Some(dimension) = growing {
+        literal.push_str(&" ".repeat(21_usize.saturating_sub(dimension.to_string().len())));
+    }
+    // The data begins at a multiple of 64. NumPy fills up with at least one space.
+    let unpadded = MAGIC.len() + 4 + literal.len() + 1;
+    literal.push_str(&" ".repeat(64 - unpadded % 64));
+    literal.push('\n');
+    let mut bytes = MAGIC.to_vec();
+    // 64 axes of 20 digits do not reach the 65535 bytes of version 1.0.
+    bytes.extend_from_slice(&[1, 0]);
+    bytes.extend_from_slice(&(literal.len() as u16).to_le_bytes());
+    bytes.extend_from_slice(literal.as_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(literal: &str) -> Parsed<Header> {
+        Parser { rest: literal.as_bytes() }.header()
+    }
+
+    #[test]
+    fn literals_of_all_ages_parse() {
+        let header = parse("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }   \n").unwrap();
+        assert_eq!((header.descr, header.shape), (Descr::Plain(DType::Float32, false), vec![3, 4]));
+        let header = parse("{\"shape\":(3L,),\"fortran_order\":True,\"descr\":\">c16\"}").unwrap();
+        assert_eq!((header.descr, header.fortran_order), (Descr::Plain(DType::Complex128, true), true));
+        assert_eq!(
+            parse("{'descr':'<V2','fortran_order':False,'shape':()}").unwrap().descr,
+            Descr::Lossy(2, false)
+        );
+        assert!(matches!(parse("{'descr': [('a', '<f4')]").unwrap().descr, Descr::Foreign(_)));
+    }
+
+    #[test]
+    fn garbage_does_not_parse() {
+        for bad in [
+            "",
+            "{",
+            "{}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (3)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (-3,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'descr': '<f4'}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)} x",
+            "{'descr': '<f4', 'fortran_order': 0, 'shape': (3,)}",
+            "{'descr': '<f3', 'fortran_order': False, 'shape': (3,)}",
+            "{'descr': '<f4\\'', 'fortran_order': False, 'shape': (3,)}",
+            "{'descr': '', 'fortran_order': False, 'shape': (3,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (,)}",
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn headers_are_numpys() {
+        let header = new_header(DType::Float32, false, &[]);
+        assert_eq!(header.len(), 128);
+        assert_eq!(&header[..10], b"\x93NUMPY\x01\x00v\x00");
+        assert!(header[10..].starts_with(b"{'descr': '<f4', 'fortran_order': False, 'shape': (), }  "));
+        assert_eq!(header[127], b'\n');
+        assert_eq!(new_header(DType::Int4, true, &[5, 0, 3]).len() % 64, 0);
+        assert_eq!(descr_of(DType::BFloat16), "<V2");
+        assert_eq!(descr_of(DType::Bool), "|b1");
+    }
+}

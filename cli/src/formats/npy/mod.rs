@@ -1,0 +1,204 @@
+//! `.npy`: one array in one file. What `.npz` shares with it is here too.
+
+pub mod header;
+
+use std::{
+    fs::File,
+    io::{Read, Write},
+    path::Path,
+};
+
+use lanecast::{BufferType, DType};
+
+use self::header::{Descr, Header, is_carrier, is_lossy, new_header};
+use super::{Job, Listed, Listing, Work, copied, open, result_len};
+use crate::{
+    error::{Failure, Result},
+    output::Output,
+    pump::{Extent, Lane, Passed, Pump, Stopped},
+    report::Entry,
+};
+
+/// Lists the array of the file `path`.
+pub fn list(path: &Path) -> Result<Listing> {
+    let (mut file, length) = open(path)?;
+    let header = read_header(&mut file, length).map_err(|e| e.in_path(path))?;
+    Ok(Listing { tensors: vec![listed(String::new(), &header, length)?], metadata: Vec::new() })
+}
+
+/// A header as `inspect` shows it, of an array of `length` bytes in all.
+pub fn listed(name: String, header: &Header, length: u64) -> Result<Listed> {
+    let shape = header.known_shape();
+    Ok(Listed {
+        name,
+        dtype: shown(header),
+        shape: shape.map(<[u64]>::to_vec),
+        elements: if shape.is_some() { Some(header.elements()?) } else { None },
+        bytes: length.saturating_sub(header.bytes),
+    })
+}
+
+/// The dtype or descriptor of an array, for people.
+pub fn shown(header: &Header) -> String {
+    match &header.descr {
+        Descr::Plain(dtype, _) => dtype.name().to_owned(),
+        Descr::Lossy(..) | Descr::Foreign(_) => header.descr_text.clone(),
+    }
+}
+
+/// Reads a header, and checks that the data has the size that it says.
+pub fn read_header(reader: &mut dyn Read, length: u64) -> Result<Header> {
+    let header = Header::read(reader, length)?;
+    let have = length.saturating_sub(header.bytes);
+    match header.data_bytes()? {
+        Some(need) if need != have => {
+            Err(Failure::format(format!("descriptor and shape need {need} bytes of data, there are {have}")))
+        }
+        _ => Ok(header),
+    }
+}
+
+/// What an array holds, and whether big-endian, given `--from`.
+///
+/// A lossy descriptor holds what `--from` says, if that is a dtype of ml_dtypes of its size. With
+/// `carriers` an unsigned integer of the size of a dtype of ml_dtypes counts as lossy too.
+pub fn held(header: &Header, from: Option<DType>, carriers: bool) -> Option<(DType, bool)> {
+    match (&header.descr, from) {
+        (Descr::Plain(dtype, big), Some(from))
+            if carriers && is_carrier(*dtype) && is_lossy(from) && from.size() == dtype.size() =>
+        {
+            Some((from, *big))
+        }
+        (Descr::Plain(dtype, big), _) => Some((*dtype, *big)),
+        (Descr::Lossy(size, big), Some(from)) if is_lossy(from) && from.size() == *size => Some((from, *big)),
+        _ => None,
+    }
+}
+
+/// One array and what it becomes.
+#[derive(Clone, Debug)]
+pub struct Array {
+    /// The header of the source.
+    pub header: Header,
+    from: DType,
+    big_endian: bool,
+    to: DType,
+}
+
+impl Array {
+    /// The array of `header`, whose elements are those of `held`, and what the job makes of it. Refuses
+    /// what cannot be done before anything is written.
+    pub fn new(job: &Job, header: Header, held: (DType, bool)) -> Result<Self> {
+        let (from, big_endian) = held;
+        let array = Self { header, from, big_endian, to: job.to };
+        job.settings.plan(from.into(), job.to.into())?;
+        result_len(job.to.into(), array.header.elements()?)?;
+        Ok(array)
+    }
+
+    /// The entry of the array in the report.
+    pub fn entry(&self, name: &str, bytes_in: u64) -> Result<Entry> {
+        let mut entry = copied(name, self.from.name(), Some(&self.header.shape), bytes_in);
+        entry.to = Some(self.to.name().to_owned());
+        entry.bytes_out = result_len(self.to.into(), self.header.elements()?)?;
+        Ok(entry)
+    }
+
+    /// The new header.
+    pub fn new_header(&self) -> Vec<u8> {
+        new_header(self.to, self.header.fortran_order, &self.header.shape)
+    }
+
+    /// Casts the data, which `reader` has come to.
+    pub fn transfer(
+        &self,
+        job: &Job,
+        pump: &mut Pump,
+        reader: &mut dyn Read,
+        writer: &mut dyn Write,
+    ) -> Result<std::result::Result<Passed, Stopped>> {
+        let (from, to) = (BufferType::new(self.from), BufferType::new(self.to));
+        let mut lane = Lane::new(&job.settings, from, to, self.big_endian)?;
+        Ok(pump.cast(&mut lane, reader, writer, Extent::Elements(self.header.elements()?)))
+    }
+}
+
+/// A file and what to do with it.
+#[derive(Debug)]
+pub struct Recast<'a> {
+    job: &'a Job<'a>,
+    file: File,
+    array: Array,
+    entries: Vec<Entry>,
+}
+
+impl<'a> Recast<'a> {
+    /// Reads the header and decides.
+    pub fn new(job: &'a Job<'a>) -> Result<Self> {
+        if job.selection.is_by_name() {
+            return Err(Failure::usage(
+                "--include and --exclude choose by name, and a .npy file holds one array",
+            )
+            .at_path(job.input)
+            .advise("leave them out"));
+        }
+        let (mut file, length) = open(job.input)?;
+        let (array, entry) = decide(job, &mut file, length).map_err(|e| e.in_path(job.input))?;
+        Ok(Self { job, file, array, entries: vec![entry] })
+    }
+}
+
+impl Work for Recast<'_> {
+    fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    fn run(mut self, pump: &mut Pump, output: &mut Output) -> Result<Vec<Entry>> {
+        let shown = output.path().to_owned();
+        let on_input = |e: Failure| e.in_path(self.job.input);
+        let on_output = |e: Failure| e.at_path(&shown);
+        let header = self.array.new_header();
+        output.writer().write_all(&header).map_err(|e| on_output(Failure::writing(&e)))?;
+        let passed = self
+            .array
+            .transfer(self.job, pump, &mut self.file, output.writer())
+            .map_err(on_input)?
+            .map_err(|stopped| stopped.fail(on_input, on_output))?;
+        for entry in &mut self.entries {
+            entry.counts = Some(passed.counts);
+        }
+        Ok(self.entries)
+    }
+}
+
+fn decide(job: &Job, file: &mut File, length: u64) -> Result<(Array, Entry)> {
+    let header = read_header(file, length)?;
+    let asked = job.selection.from();
+    let held = match (held(&header, asked, true), &header.descr) {
+        (Some(held), _) => held,
+        (None, Descr::Foreign(words)) => {
+            return Err(Failure::unsupported(format!("{words} cannot be cast")));
+        }
+        (None, _) => {
+            let descr = &header.descr_text;
+            let what = match asked {
+                None => format!("the descriptor {descr} does not say what the array holds"),
+                Some(from) => {
+                    format!("the descriptor {descr} cannot hold {from}, which takes {} bytes", from.size())
+                }
+            };
+            return Err(Failure::usage(what).advise("name its dtype with --from"));
+        }
+    };
+    if let Some(from) = asked
+        && from != held.0
+    {
+        return Err(
+            Failure::usage(format!("the array holds {}, not {from}", held.0)).advise("leave --from out")
+        );
+    }
+    let bytes = length.saturating_sub(header.bytes);
+    let array = Array::new(job, header, held)?;
+    let entry = array.entry("", bytes)?;
+    Ok((array, entry))
+}

@@ -1,0 +1,37 @@
+//! The program `lanecast`: casts the tensors of files and streams from one numeric dtype to another.
+//!
+//! Its laws: it reads and writes in bounded blocks whatever a file claims of itself; a file it cannot trust
+//! is refused with one line and an exit code ([`error::Exit`]); an output appears complete and under its
+//! name, or not at all ([`output`]). What a cast returns is the matter of the library `lanecast` alone.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod count;
+mod error;
+mod formats;
+mod options;
+mod output;
+mod pump;
+mod report;
+mod select;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let result = match args::Cli::try_parse() {
+        Ok(cli) => commands::run(&cli.command),
+        Err(error) => args::answer(&error),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print();
+            failure.exit().into()
+        }
+    }
+}

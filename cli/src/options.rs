@@ -1,0 +1,155 @@
+//! The options of a cast as command line flags: a profile, and flags that override what it says.
+
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use lanecast::{
+    BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound,
+    NanToFp4, Saturate, Tier,
+};
+
+use crate::error::{Failure, Result};
+
+/// Named values of one option.
+type Choices<T> = &'static [(&'static str, T)];
+
+const PROFILES: Choices<CastOptions> = CastOptions::PROFILES;
+const E8M0_ROUND: Choices<E8M0Round> =
+    &[("up", E8M0Round::Up), ("down", E8M0Round::Down), ("nearest", E8M0Round::Nearest)];
+const INT_OVERFLOW: Choices<IntOverflow> =
+    &[("saturate", IntOverflow::Saturate), ("wrap", IntOverflow::Wrap)];
+const INT_ROUND: Choices<IntRound> = &[
+    ("toward-zero", IntRound::TowardZero),
+    ("nearest-even", IntRound::NearestEven),
+    ("nearest-away", IntRound::NearestAway),
+    ("floor", IntRound::Floor),
+    ("ceil", IntRound::Ceil),
+];
+const FLOAT_ROUND: Choices<FloatRound> =
+    &[("nearest-even", FloatRound::NearestEven), ("toward-zero", FloatRound::TowardZero)];
+const E5M2_NAN: Choices<E5M2Nan> = &[("7e", E5M2Nan::Code7E), ("7f", E5M2Nan::Code7F)];
+const NAN_TO_FP4: Choices<NanToFp4> = &[("zero", NanToFp4::Zero), ("max", NanToFp4::Max)];
+const FNUZ_INF: Choices<FnuzInf> = &[("max", FnuzInf::Max), ("nan", FnuzInf::Nan)];
+
+/// A parser for one of `choices` that lists them in help and errors.
+fn one_of<T: Copy + Send + Sync + 'static>(choices: Choices<T>) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(choices.iter().map(|(name, _)| *name)).try_map(move |name| {
+        choices
+            .iter()
+            .find(|(n, _)| n.eq_ignore_ascii_case(&name))
+            .map(|(_, value)| *value)
+            .ok_or("not one of the choices")
+    })
+}
+
+fn tier() -> impl TypedValueParser<Value = Tier> {
+    PossibleValuesParser::new(Tier::ALL.iter().map(|tier| tier.name()))
+        .try_map(|name| Tier::ALL.iter().copied().find(|tier| tier.name() == name).ok_or("no such tier"))
+}
+
+/// The flags. Each overrides what the profile says.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of the cast")]
+pub struct CastArgs {
+    /// Answer as this system does where dtypes leave a choice [default: rust]
+    #[arg(long, value_parser = one_of(PROFILES), ignore_case = true)]
+    profile: Option<CastOptions>,
+    /// 8-bit float targets clamp on overflow
+    #[arg(long, overrides_with = "no_saturate")]
+    saturate: bool,
+    /// 8-bit float targets overflow to infinity, or NaN if they have none
+    #[arg(long, overrides_with = "saturate")]
+    no_saturate: bool,
+    /// Rounding to float8_e8m0fnu
+    #[arg(long, value_name = "ROUND", value_parser = one_of(E8M0_ROUND))]
+    e8m0_round: Option<E8M0Round>,
+    /// Out-of-range floats in integer targets
+    #[arg(long, value_name = "HOW", value_parser = one_of(INT_OVERFLOW))]
+    float_to_int: Option<IntOverflow>,
+    /// Out-of-range integers in integer targets
+    #[arg(long, value_name = "HOW", value_parser = one_of(INT_OVERFLOW))]
+    int_to_int: Option<IntOverflow>,
+    /// Fractions in integer targets
+    #[arg(long, value_name = "ROUND", value_parser = one_of(INT_ROUND))]
+    int_round: Option<IntRound>,
+    /// Rounding of float and complex targets
+    #[arg(long, value_name = "ROUND", value_parser = one_of(FLOAT_ROUND))]
+    float_round: Option<FloatRound>,
+    /// The code of NaN in float8_e5m2
+    #[arg(long, value_name = "CODE", value_parser = one_of(E5M2_NAN), ignore_case = true)]
+    e5m2_nan: Option<E5M2Nan>,
+    /// NaN in 4 and 6 bit float targets
+    #[arg(long, value_name = "WHAT", value_parser = one_of(NAN_TO_FP4))]
+    nan_to_fp4: Option<NanToFp4>,
+    /// Infinity in FNUZ targets that saturate
+    #[arg(long, value_name = "WHAT", value_parser = one_of(FNUZ_INF))]
+    fnuz_inf: Option<FnuzInf>,
+    /// Use this instruction set instead of the best one
+    #[arg(long, value_parser = tier())]
+    tier: Option<Tier>,
+}
+
+impl CastArgs {
+    /// The options that the flags describe.
+    pub fn options(&self) -> CastOptions {
+        let mut options = self.profile.unwrap_or_default();
+        if self.saturate {
+            options.saturate = Saturate::On;
+        }
+        if self.no_saturate {
+            options.saturate = Saturate::Off;
+        }
+        options.e8m0_round = self.e8m0_round.unwrap_or(options.e8m0_round);
+        options.float_to_int = self.float_to_int.unwrap_or(options.float_to_int);
+        options.int_to_int = self.int_to_int.unwrap_or(options.int_to_int);
+        options.int_round = self.int_round.unwrap_or(options.int_round);
+        options.float_round = self.float_round.unwrap_or(options.float_round);
+        options.e5m2_nan = self.e5m2_nan.unwrap_or(options.e5m2_nan);
+        options.nan_to_fp4 = self.nan_to_fp4.unwrap_or(options.nan_to_fp4);
+        options.fnuz_inf = self.fnuz_inf.unwrap_or(options.fnuz_inf);
+        options
+    }
+
+    /// The tier that casts run on.
+    pub fn tier(&self) -> Result<Tier> {
+        let Some(tier) = self.tier else {
+            return Ok(lanecast::tier::active()?);
+        };
+        if !tier.is_available() {
+            return Err(Failure::unsupported(format!(
+                "tier {} cannot be used: {}",
+                tier.name(),
+                tier.status()
+            ))
+            .advise("see `lanecast cpu`"));
+        }
+        Ok(tier)
+    }
+}
+
+/// One way of casting, settled once per run: the options and the tier.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The options.
+    pub options: CastOptions,
+    /// The tier.
+    pub tier: Tier,
+}
+
+impl Settings {
+    /// The settings that the flags describe.
+    pub fn new(args: &CastArgs) -> Result<Self> {
+        Ok(Self { options: args.options(), tier: args.tier()? })
+    }
+
+    /// The plan for one pair.
+    pub fn plan(&self, from: BufferType, to: BufferType) -> Result<CastPlan> {
+        Ok(CastPlan::with_tier(from, to, &self.options, self.tier)?)
+    }
+}
+
+/// The buffer of a dtype whose elements below a byte are packed, or stand one per byte.
+pub fn buffer(dtype: DType, packed: bool) -> BufferType {
+    if packed { BufferType::packed(dtype) } else { BufferType::new(dtype) }
+}

@@ -1,0 +1,140 @@
+//! Output files that appear complete or not at all.
+//!
+//! Everything is written to a temporary file in the folder of the output, flushed to disk, given the
+//! output's name in one step, and the folder is flushed too. A failure drops the temporary file and leaves
+//! what stands under the name untouched. Without `force` the last step refuses to replace a file, also one
+//! that appeared meanwhile.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use tempfile::{NamedTempFile, TempPath};
+
+use crate::error::{Failure, Result};
+
+/// Small pieces (headers, small tensors) are gathered to this many bytes.
+const GATHER: usize = 1 << 18;
+
+/// A file in the making.
+#[derive(Debug)]
+pub struct Output {
+    file: BufWriter<File>,
+    temp: TempPath,
+    target: PathBuf,
+    shown: PathBuf,
+    replaces: Option<fs::Permissions>,
+    force: bool,
+}
+
+impl Output {
+    /// Starts the file `path`; with `force` it may exist.
+    pub fn create(path: &Path, force: bool) -> Result<Self> {
+        let (target, replaces) = look_at(path, force)?;
+        let refuse =
+            |e: &io::Error| Failure::system("cannot write a temporary file", e).at_path(&folder(&target));
+        let (file, temp) = new_temporary(&folder(&target)).map_err(|e| refuse(&e))?.into_parts();
+        let file = BufWriter::with_capacity(GATHER, file);
+        Ok(Self { file, temp, target, shown: path.to_owned(), replaces, force })
+    }
+
+    /// The path as the user gave it.
+    pub fn path(&self) -> &Path {
+        &self.shown
+    }
+
+    /// Where to write.
+    pub fn writer(&mut self) -> &mut BufWriter<File> {
+        &mut self.file
+    }
+
+    /// Brings the file to disk and under its name.
+    pub fn commit(self) -> Result<()> {
+        let shown = self.shown;
+        let system = |doing: &str, e: &io::Error| Failure::system(doing, e).at_path(&shown);
+        let file = self.file.into_inner().map_err(|e| system("cannot write", e.error()))?;
+        if let Some(permissions) = self.replaces {
+            file.set_permissions(permissions).map_err(|e| system("cannot set the permissions", &e))?;
+        }
+        file.sync_all().map_err(|e| system("cannot flush to disk", &e))?;
+        // Some systems do not rename an open file.
+        drop(file);
+        let renamed = if self.force {
+            self.temp.persist(&self.target)
+        } else {
+            self.temp.persist_noclobber(&self.target)
+        };
+        renamed.map_err(|e| match e.error.kind() {
+            io::ErrorKind::AlreadyExists => exists(&shown),
+            _ => system("cannot rename the temporary file", &e.error),
+        })?;
+        sync_folder(&folder(&self.target)).map_err(|e| system("cannot flush the folder to disk", &e))
+    }
+}
+
+/// Where the file `path` really is, and the permissions of the file that stands there.
+fn look_at(path: &Path, force: bool) -> Result<(PathBuf, Option<fs::Permissions>)> {
+    let failed = |e: io::Error| Failure::system("cannot write", &e).at_path(path);
+    let metadata = match fs::symlink_metadata(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok((path.to_owned(), None)),
+        found => found.map_err(failed)?,
+    };
+    if !force {
+        return Err(exists(path));
+    }
+    // A link is followed: what it names is replaced, not the link.
+    let (target, metadata) = if metadata.is_symlink() {
+        let target = fs::canonicalize(path).map_err(failed)?;
+        let metadata = fs::metadata(&target).map_err(failed)?;
+        (target, metadata)
+    } else {
+        (path.to_owned(), metadata)
+    };
+    if !metadata.is_file() {
+        return Err(Failure::io("not a regular file").at_path(path).advise("name a file"));
+    }
+    Ok((target, Some(metadata.permissions())))
+}
+
+fn exists(path: &Path) -> Failure {
+    Failure::io("the output exists").at_path(path).advise("give --force to replace it")
+}
+
+fn folder(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn new_temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".lanecast-").suffix(".tmp");
+    // As any new file, instead of readable by its owner only; the umask applies.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
+}
+
+/// Makes the new name itself durable.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        match File::open(folder)?.sync_all() {
+            // Some file systems cannot flush a folder. The data itself is on disk.
+            Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+            other => other,
+        }
+    } else {
+        Ok(())
+    }
+}
+
+/// Writes `text` to standard output.
+pub fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|e| Failure::writing(&e).at("standard output"))
+}

@@ -1,0 +1,266 @@
+//! The stream: elements go from a reader through a cast to a writer, in blocks of bounded size.
+//!
+//! Files are little-endian (or, for `.npy`, of the order they state), the buffers of the library native:
+//! elements are swapped on the way in and out where the two differ, complex numbers by component.
+
+use std::io::{self, Read, Write};
+
+use indicatif::ProgressBar;
+use lanecast::{BufferType, CastError, CastPlan, DType, Kind};
+
+use crate::{
+    count::{Counts, Look},
+    error::{Failure, Result},
+    options::Settings,
+};
+
+/// A block holds at most this many bytes on its larger side.
+const BLOCK: usize = 4 << 20;
+
+/// One way from a reader to a writer.
+#[derive(Debug)]
+pub struct Lane {
+    plan: CastPlan,
+    swap_in: usize,
+    swap_out: usize,
+    look: Option<Look>,
+}
+
+impl Lane {
+    /// The lane of one pair.
+    pub fn new(
+        settings: &Settings,
+        from: BufferType,
+        to: BufferType,
+        big_endian_input: bool,
+    ) -> Result<Self> {
+        let native_big = cfg!(target_endian = "big");
+        let component = |dtype: DType| match dtype.kind() {
+            Kind::Complex => dtype.size() / 2,
+            _ => dtype.size(),
+        };
+        Ok(Self {
+            plan: settings.plan(from, to)?,
+            swap_in: if big_endian_input == native_big { 1 } else { component(from.dtype()) },
+            swap_out: if native_big { component(to.dtype()) } else { 1 },
+            look: Look::new(settings, from, to)?,
+        })
+    }
+
+    /// Elements per block: whole bytes in every storage.
+    fn block(&self) -> u64 {
+        let bits = self.plan.from().bits_per_element().max(self.plan.to().bits_per_element());
+        (BLOCK as u64 * 8 / u64::from(bits.max(1))) / 64 * 64
+    }
+}
+
+/// The bytes of `n` elements.
+pub fn byte_len(buffer: BufferType, n: u64) -> Option<u64> {
+    let bits = u128::from(n) * u128::from(buffer.bits_per_element());
+    u64::try_from(bits.div_ceil(8)).ok()
+}
+
+/// How many elements a stream holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Extent {
+    /// So many. Fewer are an error, more are not read.
+    Elements(u64),
+    /// As many as there are.
+    All,
+}
+
+/// What went through a lane.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Passed {
+    /// Elements.
+    pub elements: u64,
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// What became of values that did not fit.
+    pub counts: Counts,
+}
+
+/// Why a stream stopped.
+#[derive(Debug)]
+pub enum Stopped {
+    /// The reader failed.
+    Read(io::Error),
+    /// The reader ended after so many elements.
+    Short(u64),
+    /// The reader ended with so many bytes too few for a whole element.
+    Partial(u64),
+    /// The writer failed.
+    Write(io::Error),
+    /// The library refused.
+    Cast(CastError),
+}
+
+impl Stopped {
+    /// The failure, for an input whose length is known from its header. `input` and `output` add the places.
+    pub fn fail(
+        self,
+        input: impl FnOnce(Failure) -> Failure,
+        output: impl FnOnce(Failure) -> Failure,
+    ) -> Failure {
+        match self {
+            Stopped::Read(e) => input(Failure::reading(&e)),
+            Stopped::Short(_) | Stopped::Partial(_) => input(Failure::format("the data ends early")),
+            Stopped::Write(e) => output(Failure::writing(&e)),
+            Stopped::Cast(e) => input(e.into()),
+        }
+    }
+}
+
+/// The buffers and the progress bar that all streams of one run share.
+#[derive(Debug)]
+pub struct Pump {
+    source: Vec<u8>,
+    result: Vec<u8>,
+    progress: ProgressBar,
+}
+
+impl Pump {
+    /// A pump that reports the bytes it read to `progress`.
+    pub fn new(progress: ProgressBar) -> Self {
+        Self { source: Vec::new(), result: Vec::new(), progress }
+    }
+
+    /// Casts the elements of `reader` into `writer`.
+    pub fn cast(
+        &mut self,
+        lane: &mut Lane,
+        reader: &mut dyn Read,
+        writer: &mut dyn Write,
+        extent: Extent,
+    ) -> std::result::Result<Passed, Stopped> {
+        let (from, to) = (lane.plan.from(), lane.plan.to());
+        let mut passed = Passed::default();
+        loop {
+            let wanted = match extent {
+                Extent::Elements(n) => (n - passed.elements).min(lane.block()),
+                Extent::All => lane.block(),
+            };
+            if wanted == 0 {
+                return Ok(passed);
+            }
+            let wanted_bytes = block_len(from, wanted);
+            if self.source.len() < wanted_bytes {
+                self.source.resize(wanted_bytes, 0);
+            }
+            let have = read_up_to(reader, &mut self.source[..wanted_bytes]).map_err(Stopped::Read)?;
+            let bits = u64::from(from.bits_per_element());
+            let got = if have == wanted_bytes { wanted } else { have as u64 * 8 / bits };
+            if got > 0 {
+                self.block(lane, &mut passed.counts, writer, have, got)?;
+                passed.elements += got;
+                passed.bytes_in += have as u64;
+                passed.bytes_out += block_len(to, got) as u64;
+            }
+            if have < wanted_bytes {
+                return match extent {
+                    Extent::Elements(_) => Err(Stopped::Short(passed.elements)),
+                    // Packed elements may leave bits over.
+                    Extent::All => match (have as u64).checked_rem(bits / 8) {
+                        Some(torn) if torn > 0 => Err(Stopped::Partial(bits / 8 - torn)),
+                        _ => Ok(passed),
+                    },
+                };
+            }
+        }
+    }
+
+    /// Casts the `n` elements in the first `have` bytes of the source buffer.
+    fn block(
+        &mut self,
+        lane: &mut Lane,
+        counts: &mut Counts,
+        writer: &mut dyn Write,
+        have: usize,
+        n: u64,
+    ) -> std::result::Result<(), Stopped> {
+        let result_bytes = block_len(lane.plan.to(), n);
+        if self.result.len() < result_bytes {
+            self.result.resize(result_bytes, 0);
+        }
+        let (source, result) = (&mut self.source[..have], &mut self.result[..result_bytes]);
+        swap(source, lane.swap_in);
+        lane.plan.par_run(source, result, n as usize).map_err(Stopped::Cast)?;
+        if let Some(look) = &mut lane.look {
+            look.count(source, result, n as usize, counts).map_err(Stopped::Cast)?;
+        }
+        swap(result, lane.swap_out);
+        writer.write_all(result).map_err(Stopped::Write)?;
+        self.progress.inc(have as u64);
+        Ok(())
+    }
+
+    /// Copies exactly `bytes` bytes.
+    pub fn copy(
+        &mut self,
+        reader: &mut dyn Read,
+        writer: &mut dyn Write,
+        mut bytes: u64,
+    ) -> std::result::Result<(), Stopped> {
+        while bytes > 0 {
+            let block = bytes.min(BLOCK as u64) as usize;
+            if self.source.len() < block {
+                self.source.resize(block, 0);
+            }
+            let block = &mut self.source[..block];
+            if read_up_to(reader, block).map_err(Stopped::Read)? < block.len() {
+                return Err(Stopped::Short(0));
+            }
+            writer.write_all(block).map_err(Stopped::Write)?;
+            bytes -= block.len() as u64;
+            self.progress.inc(block.len() as u64);
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of the `n` elements of a block, which are few.
+fn block_len(buffer: BufferType, n: u64) -> usize {
+    (n * u64::from(buffer.bits_per_element())).div_ceil(8) as usize
+}
+
+/// Fills `buffer` as far as the reader goes.
+fn read_up_to(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut have = 0;
+    while have < buffer.len() {
+        match reader.read(&mut buffer[have..]) {
+            Ok(0) => break,
+            Ok(n) => have += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(have)
+}
+
+/// Reverses the bytes of each component. A torn component at the end stays as it is.
+fn swap(bytes: &mut [u8], component: usize) {
+    if component > 1 {
+        bytes.chunks_exact_mut(component).for_each(<[u8]>::reverse);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_do_not_overflow() {
+        assert_eq!(byte_len(DType::Complex128.into(), u64::MAX), None);
+        assert_eq!(byte_len(BufferType::packed(DType::Int4), u64::MAX), Some(1 << 63));
+        assert_eq!(byte_len(BufferType::packed(DType::Float6E2M3FN), 5), Some(4));
+    }
+
+    #[test]
+    fn complex_numbers_swap_by_component() {
+        let mut bytes = [1, 2, 3, 4, 5, 6, 7, 8];
+        swap(&mut bytes, 4);
+        assert_eq!(bytes, [4, 3, 2, 1, 8, 7, 6, 5]);
+    }
+}

@@ -1,0 +1,80 @@
+//! Which tensors are cast.
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use lanecast::{DType, Kind};
+
+use crate::error::{Failure, Result};
+
+/// The choice that `--from`, `--include` and `--exclude` describe.
+#[derive(Debug)]
+pub struct Selection {
+    from: Option<DType>,
+    include: Option<GlobSet>,
+    exclude: Option<GlobSet>,
+}
+
+impl Selection {
+    /// The choice of these arguments.
+    pub fn new(from: Option<DType>, include: &[String], exclude: &[String]) -> Result<Self> {
+        Ok(Self { from, include: globs("--include", include)?, exclude: globs("--exclude", exclude)? })
+    }
+
+    /// `--from`.
+    pub fn from(&self) -> Option<DType> {
+        self.from
+    }
+
+    /// Whether the choice depends on names.
+    pub fn is_by_name(&self) -> bool {
+        self.include.is_some() || self.exclude.is_some()
+    }
+
+    /// Whether an `--include` names this tensor and no `--exclude` does.
+    pub fn names_explicitly(&self, name: &str) -> bool {
+        self.include.is_some() && self.allows(name)
+    }
+
+    /// Whether the patterns allow a tensor of this name.
+    pub fn allows(&self, name: &str) -> bool {
+        self.include.as_ref().is_none_or(|set| set.is_match(name))
+            && !self.exclude.as_ref().is_some_and(|set| set.is_match(name))
+    }
+
+    /// Whether a tensor of this name and dtype is cast.
+    pub fn chooses(&self, name: &str, dtype: DType) -> bool {
+        let by_dtype = match self.from {
+            Some(from) => dtype == from,
+            None => dtype.kind() == Kind::Float,
+        };
+        by_dtype && self.allows(name)
+    }
+}
+
+fn globs(option: &str, patterns: &[String]) -> Result<Option<GlobSet>> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let refuse = |error: globset::Error| Failure::usage(format!("bad pattern, {error}")).at(option);
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern).map_err(refuse)?);
+    }
+    set.build().map(Some).map_err(refuse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_by_default_and_globs_cross_dots() {
+        let all = Selection::new(None, &[], &[]).unwrap();
+        assert!(all.chooses("a", DType::BFloat16) && !all.chooses("a", DType::Int8));
+        assert!(!all.chooses("a", DType::Complex64));
+        let some = Selection::new(Some(DType::Int8), &["model.*.weight".into()], &["*norm*".into()]).unwrap();
+        assert!(some.chooses("model.layers.0/x.weight", DType::Int8));
+        assert!(!some.chooses("model.layers.0.norm.weight", DType::Int8));
+        assert!(!some.chooses("model.layers.0.weight", DType::Float32));
+        assert!(Selection::new(None, &["[".into()], &[]).is_err());
+    }
+}

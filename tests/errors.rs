@@ -1,0 +1,137 @@
+//! What is refused, with which fields, and that nothing is written then.
+
+mod oracle;
+mod support;
+
+use lanecast::{
+    BufferType, CastError, CastOptions, CastPlan, DType, F4E2M1FN, Side, Tier, cast, cast_bytes, cast_uninit,
+    cast_with, tier,
+};
+use std::mem::MaybeUninit;
+
+const OPTIONS: CastOptions = CastOptions::RUST;
+
+#[test]
+fn slices_of_different_lengths() {
+    let mut dst = [7_u8; 2];
+    let error = Err(CastError::LengthMismatch { src: 3, dst: 2 });
+    assert_eq!(cast(&[1.0_f32, 2.0, 3.0], &mut dst), error);
+    assert_eq!(cast_with(&[1.0_f32, 2.0, 3.0], &mut dst, &OPTIONS), error);
+    assert_eq!(dst, [7, 7]);
+    let mut uninit = [MaybeUninit::<u8>::uninit(); 2];
+    assert_eq!(cast_uninit(&[1.0_f32, 2.0, 3.0], &mut uninit, &OPTIONS).map(|_| ()), error);
+    assert_eq!(cast::<f32, u8>(&[], &mut []), Ok(()));
+}
+
+/// One byte less than needed on either side, for every pair and storage.
+#[test]
+fn buffers_that_are_too_small() {
+    for &from in DType::ALL {
+        for &to in DType::ALL {
+            for from in support::storages(from) {
+                for to in support::storages(to) {
+                    for n in [1, 5, 64] {
+                        too_small(from, to, n);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn too_small(from: BufferType, to: BufferType, n: usize) {
+    let plan = CastPlan::new(from, to, &OPTIONS).expect("a plan");
+    let (s, d) = (support::byte_len(from, n), support::byte_len(to, n));
+    let (src, mut dst) = (vec![0; s], vec![0xA5; d]);
+    let error = CastError::BufferTooSmall { which: Side::Source, need: s, have: s - 1 };
+    assert_eq!(plan.run(&src[..s - 1], &mut dst, n), Err(error.clone()));
+    assert_eq!(cast_bytes(&src[..s - 1], from, &mut dst, to, n, &OPTIONS), Err(error));
+    let error = CastError::BufferTooSmall { which: Side::Destination, need: d, have: d - 1 };
+    assert_eq!(plan.run(&src, &mut dst[..d - 1], n), Err(error.clone()));
+    let mut uninit = vec![MaybeUninit::new(0xA5); d - 1];
+    assert_eq!(plan.run_uninit(&src, &mut uninit, n).map(|_| ()), Err(error));
+    assert!(dst.iter().all(|b| *b == 0xA5), "{plan:?}: wrote although it failed");
+    assert_eq!(plan.run(&[], &mut [], 0), Ok(()));
+}
+
+#[test]
+fn more_elements_than_memory() {
+    for (from, to) in
+        [(DType::Float32, DType::Int8), (DType::Int8, DType::Float32), (DType::Int8, DType::UInt8)]
+    {
+        let plan = CastPlan::new(from, to, &OPTIONS).expect("a plan");
+        let (from, to) = (BufferType::new(from), BufferType::new(to));
+        // So that 4 n overflows, and so that it only exceeds what a buffer can have.
+        for n in [usize::MAX, usize::MAX / 4 + 2, isize::MAX as usize + 1] {
+            // The source is looked at first.
+            let expected = match from.byte_len(n) {
+                None => CastError::TooLarge { elements: n, buffer: from },
+                Some(need) => CastError::BufferTooSmall { which: Side::Source, need, have: 8 },
+            };
+            assert_eq!(plan.run(&[0; 8], &mut [0; 8], n), Err(expected), "{from} -> {to}, {n}");
+        }
+    }
+}
+
+#[test]
+fn slices_of_another_dtype() {
+    let plan = CastPlan::new(DType::Float32, DType::Int8, &OPTIONS).expect("a plan");
+    let wrong = |which, plan, slice| Err(CastError::WrongElement { which, plan, slice });
+    let int8 = BufferType::new(DType::Int8);
+    assert_eq!(
+        plan.run_slice(&[1_i32], &mut [0_i8]),
+        wrong(Side::Source, DType::Float32.into(), DType::Int32)
+    );
+    assert_eq!(plan.run_slice(&[1_f32], &mut [0_u8]), wrong(Side::Destination, int8, DType::UInt8));
+    assert_eq!(plan.run_slice(&[1_f32], &mut [0_i8; 2]), Err(CastError::LengthMismatch { src: 1, dst: 2 }));
+    let packed = BufferType::packed(DType::Float4E2M1FN);
+    let plan = CastPlan::new(DType::Float32, packed, &OPTIONS).expect("a plan");
+    let mut dst = [F4E2M1FN::default()];
+    assert_eq!(plan.run_slice(&[1_f32], &mut dst), wrong(Side::Destination, packed, DType::Float4E2M1FN));
+}
+
+#[test]
+fn overlap() {
+    let plan = CastPlan::new(DType::Float32, DType::Int8, &OPTIONS).expect("a plan");
+    let mut buffer = [0; 64];
+    let refused = |src: std::ops::Range<usize>, dst| Err(CastError::Overlap { src, dst });
+    assert_eq!(plan.run_within(&mut buffer, 0, 15, 4), refused(0..16, 15..19));
+    assert_eq!(plan.run_within(&mut buffer, 15, 12, 4), refused(15..31, 12..16));
+    assert_eq!(plan.run_within(&mut buffer, 8, 8, 4), refused(8..24, 8..12));
+    assert_eq!(plan.run_within(&mut buffer, 0, 16, 4), Ok(()));
+    assert_eq!(plan.run_within(&mut buffer, 4, 0, 4), Ok(()));
+    assert_eq!(plan.run_within(&mut buffer, 8, 8, 0), Ok(()), "nothing overlaps nothing");
+    let short = |which, need| Err(CastError::BufferTooSmall { which, need, have: 64 });
+    assert_eq!(plan.run_within(&mut buffer, 49, 0, 4), short(Side::Source, 65));
+    assert_eq!(plan.run_within(&mut buffer, 0, 61, 4), short(Side::Destination, 65));
+    assert_eq!(plan.run_within(&mut buffer, usize::MAX, 0, 4), short(Side::Source, usize::MAX));
+}
+
+#[test]
+fn names_and_tiers() {
+    let error = CastError::from("float9".parse::<DType>().expect_err("no such dtype"));
+    assert!(matches!(&error, CastError::UnknownName(unknown) if unknown.name == "float9"));
+    assert!(error.to_string().contains("float9"), "{error}");
+    assert!("avx1024".parse::<Tier>().is_err());
+
+    for &tier in Tier::ALL {
+        let plan = CastPlan::with_tier(DType::Int8, DType::Int16, &OPTIONS, tier);
+        assert_eq!(tier.name().parse::<Tier>().ok(), Some(tier));
+        if tier.is_available() {
+            assert_eq!(plan.expect("a plan").tier(), tier);
+        } else {
+            let error = CastError::Unsupported { tier, status: tier.status() };
+            assert_eq!(plan.map(|_| ()), Err(error.clone()));
+            let before = tier::active();
+            assert_eq!(tier::force(Some(tier)), Err(error));
+            assert_eq!(tier::active(), before, "nothing has changed");
+        }
+    }
+    assert!(Tier::Scalar.is_available(), "the scalar tier is everywhere");
+    // The other tests of this file do not care which tier runs.
+    tier::force(Some(Tier::Scalar)).expect("it is available");
+    assert_eq!(tier::active(), Ok(Tier::Scalar));
+    assert_eq!(CastPlan::new(DType::Int8, DType::Int16, &OPTIONS).expect("a plan").tier(), Tier::Scalar);
+    tier::force(None).expect("nothing is forced");
+    assert!(!tier::reason().expect("a sentence").is_empty());
+}

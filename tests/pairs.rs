@@ -1,0 +1,67 @@
+//! Every pair, with every combination of the options that apply to it, in both storages and on every tier, against
+//! the oracle.
+//!
+//! One test per pair, named `<from>::<to>`: `cargo test --test pairs float32::float16` runs one, `cargo test --test
+//! pairs float32::` all casts of a source. Sources of up to 16 bits are tested with every code, one-byte ones with
+//! every byte (so also with garbage in the bits that a sub-byte dtype does not use, and with every byte that a `bool`
+//! can be); the wider ones as `support/patterns.rs` says. A tier that this machine has not is named on the terminal;
+//! `LANECAST_REQUIRE_TIERS=avx2,avx512` makes a missing one a failure.
+
+mod oracle;
+mod support;
+
+use lanecast::DType;
+
+/// One pair.
+fn check(from: DType, to: DType) {
+    let (width, source) = (oracle::width(from), support::patterns::sources(from, to));
+    for options in support::options::applicable(from, to) {
+        let cast = |bits: u128| oracle::cast(from, to, &options, bits);
+        let expected: Vec<u128> = if width <= 16 && source.len() > 1 << width {
+            // Every code comes several times.
+            let table: Vec<u128> = (0..1_u128 << width.max(8)).map(cast).collect();
+            source.iter().map(|&bits| table[bits as usize]).collect()
+        } else {
+            source.iter().map(|&bits| cast(bits)).collect()
+        };
+        support::check::all_tiers(from, to, &options, &source, &expected);
+    }
+}
+
+/// A module per source and in it a test per target; and the list of the names, which has to be complete.
+macro_rules! pairs {
+    ($($from:ident)*) => {
+        pairs!(@each [$($from)*] [$($from)*]);
+
+        #[test]
+        fn every_dtype_stands_in_the_list() {
+            let listed = [$(stringify!($from)),*];
+            assert!(DType::ALL.iter().map(|d| d.name()).eq(listed), "one list: {listed:?}");
+        }
+    };
+    (@each [$($from:ident)*] $all:tt) => {
+        $(pairs!(@source $from $all);)*
+    };
+    (@source $from:ident [$($to:ident)*]) => {
+        mod $from {
+            $(
+                #[test]
+                fn $to() {
+                    super::check_names(stringify!($from), stringify!($to));
+                }
+            )*
+        }
+    };
+}
+
+/// One pair by name.
+fn check_names(from: &str, to: &str) {
+    let dtype = |name: &str| DType::from_name(name).expect("the name of a dtype");
+    check(dtype(from), dtype(to));
+}
+
+pairs! {
+    bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 float16 bfloat16 float32
+    float64 complex64 complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu
+    float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float6_e2m3fn float6_e3m2fn float4_e2m1fn
+}

@@ -1,0 +1,80 @@
+//! Readers of the files in `tests/data`; their forms are described in its README.
+
+use lanecast::{CastOptions, DType, E8M0Round, IntOverflow, Kind, Saturate};
+
+/// The text of a data file.
+#[macro_export]
+macro_rules! data {
+    ($name:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/", $name))
+    };
+}
+
+/// The rows of a table without comments, its head first.
+pub fn rows(text: &str) -> Vec<Vec<&str>> {
+    text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect()).collect()
+}
+
+/// The rows of a table where an empty cell repeats the one above and `-` is an empty cell.
+pub fn ditto_rows(text: &str) -> Vec<Vec<&str>> {
+    let mut rows = rows(text);
+    let mut above = rows[0].clone();
+    for row in &mut rows {
+        row.resize(above.len(), "");
+        for (cell, above) in row.iter_mut().zip(&above).filter(|(cell, _)| cell.is_empty()) {
+            *cell = above;
+        }
+        above.clone_from(row);
+    }
+    for cell in rows.iter_mut().flatten().filter(|cell| **cell == "-") {
+        *cell = "";
+    }
+    rows
+}
+
+/// A table of codes as runs `[value:]count[+step]`.
+pub fn runs(text: &str) -> Vec<u128> {
+    let hex = |digits: &str| u128::from_str_radix(digits, 16).expect("a hexadecimal number");
+    let (mut codes, mut next) = (Vec::new(), 0);
+    for token in text.split(' ') {
+        let (value, count) = token.rsplit_once(':').map_or((next, token), |(value, rest)| (hex(value), rest));
+        let (count, step) = count.split_once('+').map_or((count, 0), |(count, step)| (count, hex(step)));
+        codes.extend((0..hex(count)).map(|k| value + k * step));
+        next = codes.last().expect("runs are not empty") + 1;
+    }
+    codes
+}
+
+/// A code in hexadecimal; the zeros at the end of wide floats are left out.
+pub fn code(dtype: DType, digits: &str) -> u128 {
+    let full = match dtype {
+        DType::Float16 | DType::BFloat16 => 4,
+        DType::Float32 => 8,
+        DType::Float64 => 16,
+        _ => digits.len(),
+    };
+    u128::from_str_radix(&format!("{digits:0<full$}"), 16).unwrap_or_else(|e| panic!("{digits:?}: {e}"))
+}
+
+/// The dtype of this short name.
+pub fn dtype(name: &str) -> DType {
+    DType::from_name(name).unwrap_or_else(|| panic!("no dtype is called {name:?}"))
+}
+
+/// The dtype and the options in the name of a column: `e8m0_up_nosat`, `i4_wrap`, `bf16`.
+pub fn target(column: &str) -> (DType, CastOptions) {
+    let mut words = column.split('_');
+    let to = dtype(words.next().unwrap_or_default());
+    let float = to.kind() == Kind::Float;
+    let options = words.fold(CastOptions::RUST, |options, word| match (word, float) {
+        ("sat", true) => options.with_saturate(Saturate::On),
+        ("nosat", true) => options.with_saturate(Saturate::Off),
+        ("up", true) => options.with_e8m0_round(E8M0Round::Up),
+        ("down", true) => options.with_e8m0_round(E8M0Round::Down),
+        ("nearest", true) => options.with_e8m0_round(E8M0Round::Nearest),
+        ("sat", false) => options.with_float_to_int(IntOverflow::Saturate),
+        ("wrap", false) => options.with_float_to_int(IntOverflow::Wrap),
+        _ => panic!("unknown option {word:?} in {column:?}"),
+    });
+    (to, options)
+}

@@ -1,0 +1,139 @@
+//! Typed slices: a cast between element types gives the bytes of the cast between their dtypes, for every pair of
+//! types.
+
+mod oracle;
+mod support;
+
+use lanecast::num_complex::Complex;
+use lanecast::{
+    CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN,
+    F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, U2, U4, cast, cast_uninit, cast_with, half,
+};
+use std::mem::MaybeUninit;
+
+/// An element as its code.
+trait Coded: Element {
+    fn from_code(code: u128) -> Self;
+    fn code(self) -> u128;
+}
+
+macro_rules! coded {
+    ($($type:ty, $from:expr, $to:expr;)*) => {
+        $(impl Coded for $type {
+            fn from_code(code: u128) -> Self {
+                #[allow(clippy::redundant_closure_call, reason = "one form for all")]
+                ($from)(code)
+            }
+            fn code(self) -> u128 {
+                #[allow(clippy::redundant_closure_call, reason = "one form for all")]
+                ($to)(self)
+            }
+        })*
+    };
+    (ints $($type:ident)*) => {
+        coded! { $($type, |code: u128| code as $type, |x: $type| x as u128 & oracle::mask($type::DTYPE);)* }
+    };
+    (small $($type:ident)*) => {
+        coded! { $($type, |code: u128| $type::from_bits(code as u8), |x: $type| x.to_bits().into();)* }
+    };
+}
+
+coded! { ints i8 i16 i32 i64 u8 u16 u32 u64 }
+coded! {
+    small I2 I4 U2 U4 F8E4M3FN F8E4M3FNUZ F8E5M2 F8E5M2FNUZ F8E8M0FNU F8E3M4 F8E4M3 F8E4M3B11FNUZ F6E2M3FN F6E3M2FN
+    F4E2M1FN
+}
+coded! {
+    bool, |code: u128| code != 0, u128::from;
+    half::f16, |code: u128| half::f16::from_bits(code as u16), |x: half::f16| x.to_bits().into();
+    half::bf16, |code: u128| half::bf16::from_bits(code as u16), |x: half::bf16| x.to_bits().into();
+    f32, |code: u128| f32::from_bits(code as u32), |x: f32| x.to_bits().into();
+    f64, |code: u128| f64::from_bits(code as u64), |x: f64| x.to_bits().into();
+    Complex<f32>,
+        |code: u128| Complex::new(f32::from_code(code), f32::from_code(code >> 32)),
+        |x: Complex<f32>| x.re.code() | x.im.code() << 32;
+    Complex<f64>,
+        |code: u128| Complex::new(f64::from_code(code), f64::from_code(code >> 64)),
+        |x: Complex<f64>| x.re.code() | x.im.code() << 64;
+}
+
+fn check<S: Coded, D: Coded>() {
+    let (from, to) = (S::DTYPE, D::DTYPE);
+    for options in [CastOptions::RUST, CastOptions::TORCH] {
+        for n in [0, 1, 7, 200] {
+            let codes: Vec<u128> = support::patterns::sample(from, to, n, 3)
+                .iter()
+                .map(|code| code & oracle::mask(from))
+                .collect();
+            let src: Vec<S> = codes.iter().map(|code| S::from_code(*code)).collect();
+            let expected: Vec<u128> =
+                src.iter().map(|x| oracle::cast(from, to, &options, x.code())).collect();
+            let mut dst = vec![D::from_code(0); n];
+            cast_with(&src, &mut dst, &options).expect("equal lengths");
+            let got: Vec<u128> = dst.iter().map(|x| x.code()).collect();
+            assert_eq!(got, expected, "{from} -> {to}");
+            if options == CastOptions::RUST {
+                cast(&src, &mut dst).expect("equal lengths");
+                assert!(dst.iter().map(|x| x.code()).eq(expected.iter().copied()), "{from} -> {to}: cast");
+            }
+            let mut uninit = vec![MaybeUninit::<D>::uninit(); n];
+            let written = cast_uninit(&src, &mut uninit, &options).expect("equal lengths");
+            assert!(written.iter().map(|x| x.code()).eq(expected), "{from} -> {to}: cast_uninit");
+        }
+    }
+}
+
+/// Every pair of types, and the list of their dtypes, which has to be complete.
+macro_rules! types {
+    ($($type:ty),*) => {
+        types!(@each [$($type),*] [$($type),*]);
+
+        fn all() -> Vec<DType> {
+            vec![$(<$type>::DTYPE),*]
+        }
+    };
+    (@each [$($from:ty),*] $all:tt) => {
+        fn each_pair() {
+            $(types!(@pairs $from, $all);)*
+        }
+    };
+    (@pairs $from:ty, [$($to:ty),*]) => {
+        $(check::<$from, $to>();)*
+    };
+}
+
+types! {
+    bool, I2, I4, i8, i16, i32, i64, U2, U4, u8, u16, u32, u64, half::f16, half::bf16, f32, f64,
+    Complex<f32>, Complex<f64>, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
+    F6E2M3FN, F6E3M2FN, F4E2M1FN
+}
+
+#[test]
+fn every_pair_of_types() {
+    assert_eq!(all(), DType::ALL, "a type for every dtype");
+    each_pair();
+}
+
+/// The bits of the newtypes: unused ones are dropped, floats are read and written as casts do it.
+#[test]
+fn newtypes() {
+    macro_rules! floats {
+        ($($type:ident)*) => {$(
+            for code in 0..=255 {
+                let x = $type::from_bits(code);
+                let bits = u128::from(code) & oracle::mask($type::DTYPE);
+                assert_eq!(u128::from(x.to_bits()), bits);
+                let wide = oracle::cast($type::DTYPE, DType::Float32, &CastOptions::RUST, bits);
+                assert_eq!(u128::from(x.to_f32().to_bits()), wide, "{} {bits:#x}", stringify!($type));
+            }
+            for bits in support::patterns::sources(DType::Float32, $type::DTYPE) {
+                let expected = oracle::cast(DType::Float32, $type::DTYPE, &CastOptions::RUST, bits);
+                let got = $type::from_f32(f32::from_bits(bits as u32)).to_bits();
+                assert_eq!(u128::from(got), expected, "{bits:#x} to {}", stringify!($type));
+            }
+        )*};
+    }
+    floats! {
+        F8E4M3FN F8E4M3FNUZ F8E5M2 F8E5M2FNUZ F8E8M0FNU F8E3M4 F8E4M3 F8E4M3B11FNUZ F6E2M3FN F6E3M2FN F4E2M1FN
+    }
+}
