@@ -42,36 +42,16 @@ fn every_pair_storage_and_tier() {
     const N: usize = 67;
     let tiers: Vec<Tier> = Tier::ALL.iter().copied().filter(|tier| tier.is_available()).collect();
     let source = noise(N * 16);
-    let mut turn = 0;
-    for from in DType::ALL {
-        for to in DType::ALL {
-            for (from, from_storage) in storages(*from) {
-                for (to, to_storage) in storages(*to) {
-                    // One process is dear: the tiers take turns over the pairs, and all of them do the
-                    // narrow storages.
-                    turn += 1;
-                    let tier = tiers[turn % tiers.len()];
-                    let (f, t) = (from.dtype().name(), to.dtype().name());
-                    let bytes = &source[..from.byte_len(N).expect("a small buffer")];
-                    let args = [
-                        "raw",
-                        "--from",
-                        f,
-                        "--to",
-                        t,
-                        "--from-storage",
-                        from_storage,
-                        "--to-storage",
-                        to_storage,
-                        "--tier",
-                        tier.name(),
-                        "-n",
-                        "67",
-                    ];
-                    let result = good(run(&args, bytes));
-                    let wanted = expected(from, to, &CastOptions::RUST, bytes, N);
-                    assert!(result == wanted, "{f} {from_storage} -> {t} {to_storage} on {}", tier.name());
-                }
+    for (from, from_storage) in DType::ALL.iter().flat_map(|dtype| storages(*dtype)) {
+        for (to, to_storage) in DType::ALL.iter().flat_map(|dtype| storages(*dtype)) {
+            let (f, t) = (from.dtype().name(), to.dtype().name());
+            let bytes = &source[..from.byte_len(N).expect("a small buffer")];
+            let wanted = expected(from, to, &CastOptions::RUST, bytes, N);
+            for tier in &tiers {
+                let storages = ["--from-storage", from_storage, "--to-storage", to_storage];
+                let args = ["raw", "--from", f, "--to", t, "--tier", tier.name(), "-n", "67"];
+                let result = good(run(&[&args[..], &storages].concat(), bytes));
+                assert!(result == wanted, "{f} {from_storage} -> {t} {to_storage} on {}", tier.name());
             }
         }
     }

@@ -128,7 +128,8 @@ impl Folder {
         if inspect.status.code() != Some(0) {
             bad(&inspect, codes);
         }
-        assert!(started.elapsed() < Duration::from_secs(2), "{:?} for two runs", started.elapsed());
+        // Milliseconds; the rest is for a machine that is busy otherwise.
+        assert!(started.elapsed() < Duration::from_secs(5), "{:?} for two runs", started.elapsed());
         assert_eq!(self.names(), before, "files are left behind");
         line
     }
