@@ -45,10 +45,14 @@ fn pairs(c: &mut Criterion) {
                 CastPlan::with_tier(from, to, &CastOptions::RUST, tier).expect("the tier is available");
             for &(name, footprint) in SIZES {
                 let bits = (from.bits_per_element() + to.bits_per_element()) as usize;
-                let n = footprint * 8 / bits & !3;
+                let n = (footprint * 8 / bits) & !3;
                 let bytes = |t: BufferType| t.byte_len(n).expect("a small buffer");
-                // Small positive numbers, if they are floats of up to 32 bits: no special cases to hurry or to slow.
-                let src: Vec<u8> = (0..bytes(from)).map(|i| (i * 37 % 61) as u8).collect();
+                // Normal numbers in every format, in a range that integers of 8 bits hold.
+                let ramp: Vec<u8> =
+                    (0..n).flat_map(|i| (0.5 + (i % 61) as f32 / 16.0).to_ne_bytes()).collect();
+                let mut src = vec![0; bytes(from)];
+                let make = CastPlan::new(DType::Float32, from, &CastOptions::RUST);
+                make.and_then(|make| make.run(&ramp, &mut src, n)).expect("every pair has a plan");
                 let mut dst = vec![0; bytes(to)];
                 check(&plan, &src, &mut dst, n);
                 group.throughput(Throughput::Bytes((bytes(from) + bytes(to)) as u64));

@@ -1,6 +1,7 @@
 //! One call that plans and runs: typed slices and byte buffers.
 
 use crate::{BufferType, CastError, CastOptions, CastPlan, Element};
+use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 /// Casts every element of `src` into the element of `dst` at the same index, with the default options.
@@ -33,6 +34,23 @@ pub fn cast_with<S: Element, D: Element>(
     options: &CastOptions,
 ) -> Result<(), CastError> {
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice(src, dst)
+}
+
+/// [`cast_with`] into a new vector.
+///
+/// ```
+/// use lanecast::{CastOptions, half::bf16};
+/// let out: Vec<bf16> = lanecast::cast_to_vec(&[1_i64, -2], &CastOptions::RUST)?;
+/// assert_eq!(out, [bf16::ONE, bf16::from_f32(-2.0)]);
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+///
+/// # Errors
+///
+/// Only about the tier, if `LANECAST_TIER` asks for one that is not to be had.
+#[inline]
+pub fn cast_to_vec<S: Element, D: Element>(src: &[S], options: &CastOptions) -> Result<Vec<D>, CastError> {
+    CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_to_vec(src)
 }
 
 /// [`cast_with`] into memory that need not be initialised; returns the initialised slice.

@@ -1,6 +1,6 @@
 //! The limits of dtypes, derived from their definitions.
 
-use crate::{DType, FloatSpec, Spec};
+use crate::{DType, Spec};
 
 /// Limits of a floating dtype (of the parts of a complex one), all exact in `f64`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,24 +56,23 @@ const fn power_of_two(exponent: i32) -> f64 {
 /// assert_eq!(finfo(DType::Float8E4M3FN).map(|f| f.max), Some(448.0));
 /// ```
 pub const fn finfo(dtype: DType) -> Option<FInfo> {
-    let f: FloatSpec = match dtype.spec() {
-        Spec::Float(f) | Spec::Complex(f) => f,
-        Spec::Bool | Spec::Int { .. } => return None,
-    };
+    let Some(f) = dtype.float_spec() else { return None };
     let mantissa = f.max_finite() & ((1 << f.mantissa_bits) - 1);
     let eps = power_of_two(-(f.mantissa_bits as i32));
     let max = (1.0 + mantissa as f64 * eps) * power_of_two(f.max_exponent());
     let smallest_subnormal = power_of_two(f.min_exponent());
+    let smallest_normal = power_of_two(f.min_exponent() + f.mantissa_bits as i32);
     Some(FInfo {
         bits: f.bits(),
         exponent_bits: f.exponent_bits,
         mantissa_bits: f.mantissa_bits,
         bias: f.bias,
         eps,
-        epsneg: eps / 2.0,
+        // Below 1 values stand twice as close, unless 1 is already the smallest normal.
+        epsneg: if smallest_normal < 1.0 { eps / 2.0 } else { eps },
         max,
         min: if f.signed() { -max } else { smallest_subnormal },
-        smallest_normal: power_of_two(f.min_exponent() + f.mantissa_bits as i32),
+        smallest_normal,
         smallest_subnormal,
     })
 }

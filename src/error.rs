@@ -99,9 +99,12 @@ impl fmt::Display for CastError {
             ),
             CastError::UnknownName(name) => name.fmt(f),
             CastError::Unsupported { tier, status } => {
-                write!(f, "the tier {tier} cannot run here: {status}; `lanecast cpu` lists those that can")
+                write!(
+                    f,
+                    "the tier {tier} cannot run here: {status}; Tier::best() and `lanecast cpu` tell which can"
+                )
             }
-            CastError::UnknownTier(name) => name.fmt(f),
+            CastError::UnknownTier(name) => write!(f, "LANECAST_TIER: {name}"),
         }
     }
 }

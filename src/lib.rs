@@ -3,9 +3,9 @@
 //! * **Every pair** of bool, integers of 2 to 64 bits, float16, bfloat16, float32, float64, complex64, complex128, eight
 //!   8-bit floats, two 6-bit floats and a 4-bit float ([`DType::ALL`]); the small ones packed or one per byte.
 //! * **One rounding.** A result is the exact source value rounded once to the target, for every pair. The specification,
-//!   down to the bits of NaNs, is `docs/semantics.md`.
-//! * **The same bits everywhere**: on every architecture, at every length, offset and alignment, whatever the program did to
-//!   the floating-point control register.
+//!   down to the bits of NaNs, is in [`semantics`].
+//! * **The same bits everywhere**: on every architecture, at every length, offset and alignment, and on x86, 64-bit Arm,
+//!   64-bit RISC-V and s390x whatever the program did to the floating-point control register.
 //!
 //! # Use
 //!
@@ -65,7 +65,7 @@
 //! Without them the crate is `no_std` with `alloc`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 extern crate alloc;
 
@@ -79,7 +79,7 @@ mod options;
 mod plan;
 pub mod tier;
 
-pub use cast::{cast, cast_bytes, cast_uninit, cast_with};
+pub use cast::{cast, cast_bytes, cast_to_vec, cast_uninit, cast_with};
 pub use dtype::{FInfo, IInfo, finfo, iinfo};
 pub use element::*;
 pub use error::{CastError, Side};
@@ -92,6 +92,9 @@ pub use options::{
     CastOptions, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4, Saturate,
 };
 pub use plan::CastPlan;
+
+#[doc = include_str!("../docs/semantics.md")]
+pub mod semantics {}
 
 /// The examples of the README are compiled and run as tests.
 #[cfg(doctest)]

@@ -9,19 +9,20 @@ use lanecast_kernels::{Rounding, Rules};
 
 /// Which 8-bit float targets clamp on overflow; the ONNX attribute `saturate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Saturate {
     /// Overflow and infinity become the largest finite value (ONNX `saturate = 1`).
     #[default]
     On,
     /// Overflow becomes infinity where there is one, else NaN (ONNX `saturate = 0`).
     Off,
-    /// As PyTorch: on for the formats that have neither infinity nor an unsigned zero of their own (`float8_e4m3fn`) and
-    /// for `float8_e8m0fnu`, off for the others.
+    /// On for `float8_e4m3fn` and `float8_e8m0fnu`, off for every other 8-bit float, as PyTorch.
     FnOnly,
 }
 
 /// How a value between two powers of two becomes `float8_e8m0fnu`; the ONNX attribute `round_mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum E8M0Round {
     /// The smallest power of two that is not less.
     #[default]
@@ -43,6 +44,7 @@ pub enum IntOverflow {
 
 /// How a fraction is removed when a float becomes an integer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum IntRound {
     /// Toward zero, as Rust's `as`.
     #[default]
@@ -59,6 +61,7 @@ pub enum IntRound {
 
 /// How a value between two neighbours of a float target is rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FloatRound {
     /// To the nearest, a tie to the even code.
     #[default]
@@ -70,6 +73,7 @@ pub enum FloatRound {
 
 /// The code of NaN in `float8_e5m2` (the sign is kept in the top bit).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum E5M2Nan {
     /// `0x7E`: ml_dtypes, JAX, ONNX since 1.19.
     #[default]
@@ -80,6 +84,7 @@ pub enum E5M2Nan {
 
 /// What NaN becomes in the floats of 4 and 6 bits, which have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum NanToFp4 {
     /// A zero of the opposite sign, as ml_dtypes and ONNX.
     #[default]
@@ -90,6 +95,7 @@ pub enum NanToFp4 {
 
 /// What an infinity becomes in a FNUZ float that saturates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FnuzInf {
     /// The largest finite value of its sign, as every ONNX test and the text since opset 24.
     #[default]
@@ -121,7 +127,7 @@ pub struct CastOptions {
     pub int_to_int: IntOverflow,
     /// Fractions in integer targets.
     pub int_round: IntRound,
-    /// Rounding of float and complex targets.
+    /// Rounding of float and complex targets, but for `float8_e8m0fnu`.
     pub float_round: FloatRound,
     /// NaN in the `float8_e5m2` target.
     pub e5m2_nan: E5M2Nan,

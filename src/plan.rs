@@ -1,6 +1,7 @@
 //! [`CastPlan`]: a pair and its options, resolved to a kernel once and run often.
 
 use crate::{BufferType, CastError, CastOptions, Element, Side, Tier, tier};
+use alloc::vec::Vec;
 use core::{fmt, mem::MaybeUninit};
 use lanecast_kernels::Kernel;
 
@@ -165,6 +166,19 @@ impl CastPlan {
         match self.kernel.run_elements_uninit(src, dst) {
             Some(written) => Ok(written),
             None => Err(self.mismatch::<S, D>(src.len(), len)),
+        }
+    }
+
+    /// [`run_slice`](Self::run_slice) into a new vector.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::WrongElement`] as [`run_slice`](Self::run_slice).
+    #[inline]
+    pub fn run_to_vec<S: Element, D: Element>(&self, src: &[S]) -> Result<Vec<D>, CastError> {
+        match self.kernel.run_to_vec(src) {
+            Some(out) => Ok(out),
+            None => Err(self.mismatch::<S, D>(src.len(), src.len())),
         }
     }
 

@@ -5,12 +5,13 @@
 //! made at the first plan and kept; plans keep the tier they were made with.
 
 use crate::{CastError, Tier};
-use alloc::{format, string::String};
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// The index of the tier in use, or [`UNDECIDED`].
-static ACTIVE: AtomicU8 = AtomicU8::new(UNDECIDED);
-const UNDECIDED: u8 = u8::MAX;
+/// The index of the tier that [`force`] asked for, or [`NONE`].
+static FORCED: AtomicU8 = AtomicU8::new(NONE);
+/// The index of the tier that was found without it, or [`NONE`] before the first plan.
+static FOUND: AtomicU8 = AtomicU8::new(NONE);
+const NONE: u8 = u8::MAX;
 
 /// The tier that new plans use.
 ///
@@ -20,24 +21,25 @@ const UNDECIDED: u8 = u8::MAX;
 /// here.
 #[inline]
 pub fn active() -> Result<Tier, CastError> {
-    // Relaxed is enough: the byte is the whole message, and every thread that decides decides the same.
-    match Tier::from_index(ACTIVE.load(Ordering::Relaxed)) {
+    // Relaxed is enough: each byte is the whole message, and every thread that finds finds the same.
+    match Tier::from_index(FORCED.load(Ordering::Relaxed)).or(Tier::from_index(FOUND.load(Ordering::Relaxed)))
+    {
         Some(tier) => Ok(tier),
-        None => decide(),
+        None => find(),
     }
 }
 
 #[cold]
-fn decide() -> Result<Tier, CastError> {
+fn find() -> Result<Tier, CastError> {
     let tier = match from_environment()? {
         Some(tier) => available(tier)?,
         None => Tier::best(),
     };
-    ACTIVE.store(tier as u8, Ordering::Relaxed);
+    FOUND.store(tier as u8, Ordering::Relaxed);
     Ok(tier)
 }
 
-/// Makes new plans use `tier`, whatever the environment says; `None` goes back to the choice that is made without a call.
+/// Makes new plans use `tier`, whatever the environment says; `None` takes that back.
 ///
 /// # Errors
 ///
@@ -45,29 +47,29 @@ fn decide() -> Result<Tier, CastError> {
 pub fn force(tier: Option<Tier>) -> Result<(), CastError> {
     let index = match tier {
         Some(tier) => available(tier)? as u8,
-        None => UNDECIDED,
+        None => NONE,
     };
-    ACTIVE.store(index, Ordering::Relaxed);
+    FORCED.store(index, Ordering::Relaxed);
     Ok(())
 }
 
-/// A sentence about the choice, for people: `"avx2 is the strongest tier that this CPU and this version have"`.
+/// Why the tier in use was chosen, for people: `"the strongest tier that both this CPU and this version have"`.
 ///
 /// # Errors
 ///
 /// As [`active`].
-pub fn reason() -> Result<String, CastError> {
-    let tier = active()?;
-    Ok(match from_environment() {
-        Ok(Some(asked)) if asked == tier => format!("{tier}, because LANECAST_TIER asks for it"),
-        _ if tier == Tier::best() => {
-            format!("{tier}, the strongest tier that both this CPU and this version have")
-        }
-        _ => format!("{tier}, because the program forced it"),
+pub fn reason() -> Result<&'static str, CastError> {
+    active()?;
+    Ok(if FORCED.load(Ordering::Relaxed) != NONE {
+        "the program forced it"
+    } else if from_environment()?.is_some() {
+        "LANECAST_TIER asks for it"
+    } else {
+        "the strongest tier that both this CPU and this version have"
     })
 }
 
-pub(crate) fn available(tier: Tier) -> Result<Tier, CastError> {
+fn available(tier: Tier) -> Result<Tier, CastError> {
     if tier.is_available() { Ok(tier) } else { Err(CastError::Unsupported { tier, status: tier.status() }) }
 }
 

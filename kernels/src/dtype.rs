@@ -55,8 +55,7 @@ macro_rules! for_each_dtype {
                 ["f8e8m0fnu", "f8_e8m0fnu", "fp8_e8m0fnu", "e8m0fnu", "float8_e8m0", "f8e8m0", "e8m0"])
             small_float (Float8E3M4, F8E3M4, 24, "float8_e3m4", Spec::float(3, 4, 3, Flavor::Ieee),
                 ["f8e3m4", "f8_e3m4", "fp8_e3m4", "e3m4"])
-            small_float (Float8E4M3, F8E4M3, 25, "float8_e4m3", Spec::float(4, 3, 7, Flavor::Ieee),
-                ["f8e4m3", "f8_e4m3", "fp8_e4m3", "e4m3"])
+            small_float (Float8E4M3, F8E4M3, 25, "float8_e4m3", Spec::float(4, 3, 7, Flavor::Ieee), [])
             small_float (Float8E4M3B11FNUZ, F8E4M3B11FNUZ, 26, "float8_e4m3b11fnuz",
                 Spec::float(4, 3, 11, Flavor::Fnuz),
                 ["f8e4m3b11fnuz", "f8_e4m3b11fnuz", "fp8_e4m3b11fnuz", "e4m3b11fnuz"])
@@ -88,6 +87,7 @@ pub enum Flavor {
 
 /// The definition of a floating format; all its constants and limits follow from these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct FloatSpec {
     /// Width of the exponent field in bits.
     pub exponent_bits: u32,
@@ -239,7 +239,7 @@ macro_rules! define_dtype {
 for_each_dtype!(define_dtype);
 
 /// How many dtypes there are.
-pub const COUNT: usize = DType::ALL.len();
+pub(crate) const COUNT: usize = DType::ALL.len();
 
 // The table of kernels is indexed by the code.
 const _: () = {
@@ -276,7 +276,7 @@ impl DType {
         self.bits().div_ceil(8) as usize
     }
 
-    /// The alignment of the element type in bytes. Casts of byte buffers accept any alignment.
+    /// Bytes of an element, or of one part of a complex one: the natural alignment. Casts of byte buffers accept any.
     pub const fn alignment(self) -> usize {
         match self.spec() {
             Spec::Complex(f) => f.bits() as usize / 8,
@@ -287,6 +287,19 @@ impl DType {
     /// Whether several elements may share a byte (2, 4 and 6 bits wide).
     pub const fn is_sub_byte(self) -> bool {
         self.bits() < 8
+    }
+
+    /// The format of a floating dtype or of the parts of a complex one.
+    pub const fn float_spec(self) -> Option<FloatSpec> {
+        match self.spec() {
+            Spec::Float(f) | Spec::Complex(f) => Some(f),
+            Spec::Bool | Spec::Int { .. } => None,
+        }
+    }
+
+    /// Whether an element, or a part of it, can be NaN.
+    pub(crate) const fn has_nan(self) -> bool {
+        matches!(self.float_spec(), Some(f) if f.nan().is_some())
     }
 
     /// The broad class of the dtype.
@@ -334,7 +347,7 @@ impl fmt::Display for UnknownName {
             write!(f, "{}{near}", if i == 0 { "; did you mean " } else { " or " })?;
         }
         if self.near.is_empty() {
-            f.write_str("; `lanecast dtypes` and DType::ALL list the known ones")?;
+            f.write_str("; DType::ALL and `lanecast dtypes` list the known ones")?;
         }
         Ok(())
     }
@@ -409,7 +422,9 @@ mod tests {
         assert!("quaternion".parse::<DType>().unwrap_err().to_string().contains("DType::ALL"));
         assert!("x".repeat(1 << 10).parse::<DType>().is_err());
         // Words that mean different dtypes to different systems are nobody's alias.
-        for ambiguous in ["float", "int", "long", "f8", "short", "byte", ""] {
+        for ambiguous in
+            ["float", "int", "long", "f8", "short", "byte", "", "e4m3", "f8e4m3", "F8_E4M3", "fp8_e4m3"]
+        {
             assert!(ambiguous.parse::<DType>().is_err(), "{ambiguous}");
         }
     }

@@ -237,8 +237,8 @@ const fn nan(f: FloatSpec, x: Exact, rules: &Rules) -> u64 {
     match (f.flavor, f.nan()) {
         (Flavor::Ieee, Some(nan)) => {
             let payload = x.significand >> (52 - f.mantissa_bits);
-            let is_bfloat16 = f.mantissa_bits == 7;
-            let is_e5m2 = f.mantissa_bits == 2;
+            let is_bfloat16 = f.exponent_bits == 8 && f.mantissa_bits == 7;
+            let is_e5m2 = f.exponent_bits == 5 && f.mantissa_bits == 2;
             sign | nan
                 | if f.bits() >= 16 && !is_bfloat16 { payload } else { (is_e5m2 && rules.e5m2_nan_7f) as u64 }
         }
@@ -297,9 +297,16 @@ pub(crate) const fn encode(dtype: DType, (re, im): (Exact, Exact), rules: &Rules
     }
 }
 
-/// The specification of float32, the hub of most pairs.
-pub(crate) const FLOAT32: FloatSpec =
-    FloatSpec { exponent_bits: 8, mantissa_bits: 23, bias: 127, flavor: Flavor::Ieee };
+/// The format of a dtype that is known to be a float; compilation stops if it is not.
+pub(crate) const fn float_spec(dtype: DType) -> FloatSpec {
+    match dtype.float_spec() {
+        Some(f) => f,
+        None => panic!("not a float"),
+    }
+}
+
+/// The hub of most pairs.
+pub(crate) const FLOAT32: FloatSpec = float_spec(DType::Float32);
 
 /// The float32 bits of a code of a format that float32 holds.
 pub(crate) const fn float_to_f32(f: FloatSpec, code: u64) -> u32 {

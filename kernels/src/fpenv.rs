@@ -1,13 +1,35 @@
 //! The floating-point control register belongs to the host program.
 //!
-//! Hardware conversions and additions obey it: flush-to-zero, the rounding mode and unmasked exceptions would change or stop a
-//! cast. The guard reads the register, and only if it is not at its default sets the default and puts the host's value back
-//! at the end, status flags included. With the register at its default a cast may set status flags and nothing else.
+//! Hardware conversions and additions obey it: flush-to-zero, the rounding mode and unmasked exceptions would change or stop
+//! a cast. The guard reads the register, and only if it is not at its default sets the default and puts the host's value back
+//! at the end. Control bits are always as they were. Status flags may be set by a cast; if the register was changed and they
+//! live in it (MXCSR, FPC), they are put back too.
 //!
 //! It is inline assembly because the intrinsics for the register are documented to be undefined behaviour when it stays
-//! changed. The assembly is a barrier for memory: a kernel computes only on values it loads after the register was set and
-//! has stored before the register is put back. WebAssembly has no such register. On targets that are not named here the host
-//! has to keep the default (nearest even, no flushing).
+//! changed. What keeps a kernel's arithmetic between the two writes is that the kernel is called through a pointer that the
+//! compiler knows nothing of ([`opaque`]): such a call is not moved over volatile assembly.
+//!
+//! There are guards for x86, 64-bit Arm, 64-bit RISC-V and s390x. WebAssembly has no such register. On other targets the host
+//! has to keep the default (nearest even, no flushing, no traps).
+
+use crate::table::KernelFn;
+
+/// The same kernel, of which the compiler no longer knows which it is.
+#[inline(always)]
+pub(crate) fn opaque(kernel: KernelFn) -> KernelFn {
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"), not(miri)))]
+    {
+        let mut kernel = kernel;
+        // SAFETY: no instructions; the pointer comes out as it went in.
+        unsafe { core::arch::asm!("/* {} */", inout(reg) kernel, options(nostack, preserves_flags)) };
+        kernel
+    }
+    #[cfg(not(all(
+        any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"),
+        not(miri)
+    )))]
+    core::hint::black_box(kernel)
+}
 
 /// Restores the host's register when it goes.
 pub(crate) struct Guard(Option<Saved>);
@@ -38,30 +60,59 @@ use imp::Saved;
 mod imp {
     use core::arch::asm;
 
-    pub(super) type Saved = u32;
+    /// MXCSR, and on 32-bit x86 the x87 control word: integers of 64 bits become floats there.
+    #[derive(Clone, Copy)]
+    pub(super) struct Saved {
+        mxcsr: u32,
+        #[cfg(target_arch = "x86")]
+        x87: u16,
+    }
+
     /// All exceptions masked, nearest even, no flushing.
-    const DEFAULT: u32 = 0x1F80;
+    const DEFAULT: Saved = Saved {
+        mxcsr: 0x1F80,
+        #[cfg(target_arch = "x86")]
+        x87: 0x037F,
+    };
     /// FTZ, rounding control, exception masks, DAZ; the rest are status flags.
     const CONTROL: u32 = 0xFFC0;
+    /// Rounding control, precision control, exception masks.
+    #[cfg(target_arch = "x86")]
+    const X87_CONTROL: u16 = 0x0F3F;
 
     #[inline(always)]
-    pub(super) fn read() -> u32 {
-        let mut mxcsr = 0_u32;
+    pub(super) fn read() -> Saved {
+        let mut saved = DEFAULT;
         // SAFETY: stores the register to the four bytes it is given.
-        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack, preserves_flags)) };
-        mxcsr
+        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut saved.mxcsr, options(nostack, preserves_flags)) };
+        #[cfg(target_arch = "x86")]
+        // SAFETY: stores the control word to the two bytes it is given.
+        unsafe {
+            asm!("fnstcw word ptr [{}]", in(reg) &raw mut saved.x87, options(nostack, preserves_flags));
+        }
+        saved
     }
     #[inline(always)]
-    pub(super) fn is_default(mxcsr: u32) -> bool {
-        mxcsr & CONTROL == DEFAULT
+    pub(super) fn is_default(saved: Saved) -> bool {
+        #[cfg(target_arch = "x86")]
+        if saved.x87 & X87_CONTROL != DEFAULT.x87 & X87_CONTROL {
+            return false;
+        }
+        saved.mxcsr & CONTROL == DEFAULT.mxcsr
     }
-    pub(super) fn default_for(_: u32) -> u32 {
+    pub(super) fn default_for(_: Saved) -> Saved {
         DEFAULT
     }
     #[cold]
-    pub(super) fn write(mxcsr: u32) {
-        // SAFETY: the value is the default or one that the register held, so no reserved bit is set.
-        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack, preserves_flags)) };
+    pub(super) fn write(saved: Saved) {
+        // SAFETY: the value is the default or one that the register held, so no reserved bit is set. The status flags in it
+        // change, so they are not promised to be kept.
+        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const saved.mxcsr, options(nostack)) };
+        #[cfg(target_arch = "x86")]
+        // SAFETY: as above; the register stack is not touched.
+        unsafe {
+            asm!("fldcw word ptr [{}]", in(reg) &raw const saved.x87, options(nostack));
+        }
     }
 }
 

@@ -17,7 +17,10 @@
 //!
 //! Floats travel as bits, so that no register of the machine (x87 above all) can alter a NaN on the way.
 
-use crate::dtype::{DType, FloatSpec, Spec};
+use crate::{
+    dtype::{DType, FloatSpec, Spec},
+    exact::{FLOAT32, float_spec},
+};
 
 /// Which values a hub holds: all `m * 2^e` with `|m| < 2^precision` and the value's bits between two exponents.
 #[derive(Clone, Copy)]
@@ -88,7 +91,7 @@ pub(crate) trait Hub: Copy {
     fn im(self) -> Self::Part;
     /// Nearest float32; exact where float32 holds the value.
     fn f32(self) -> u32;
-    /// A float32 that every format of up to 13 significant bits rounds as it would round the value itself.
+    /// A float32 that every format of up to 11 significant bits rounds as it would round the value itself.
     fn f32_odd(self) -> u32;
     /// Nearest float64.
     fn f64(self) -> u64;
@@ -222,7 +225,7 @@ fn wrap(negative: bool, significand: u64, exponent: i32) -> u64 {
 }
 
 impl Hub for F32 {
-    const CAPACITY: Capacity = Capacity::float(crate::exact::FLOAT32);
+    const CAPACITY: Capacity = Capacity::float(FLOAT32);
     real!();
     #[inline(always)]
     fn f32(self) -> u32 {
@@ -262,12 +265,7 @@ impl Hub for F32 {
 }
 
 impl Hub for F64 {
-    const CAPACITY: Capacity = Capacity::float(FloatSpec {
-        exponent_bits: 11,
-        mantissa_bits: 52,
-        bias: 1023,
-        flavor: crate::dtype::Flavor::Ieee,
-    });
+    const CAPACITY: Capacity = Capacity::float(float_spec(DType::Float64));
     real!();
     #[inline(always)]
     fn f32(self) -> u32 {
@@ -276,7 +274,7 @@ impl Hub for F64 {
     }
     #[inline(always)]
     fn f32_odd(self) -> u32 {
-        // 12 mantissa bits and a sticky one below them: exact in float32 down to 2^-137, and everything below is less than
+        // 11 mantissa bits and a sticky one below them: exact in float32 down to 2^-137, and everything below is less than
         // half the smallest value of any narrower format.
         const BELOW: u64 = (1 << 40) - 1;
         let sticky = ((self.0 & BELOW) + BELOW) & (1 << 40);

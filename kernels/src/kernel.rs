@@ -17,6 +17,7 @@ use crate::{
     storage::BufferType,
     table::KernelFn,
 };
+use alloc::vec::Vec;
 use core::{fmt, mem::MaybeUninit, slice};
 
 /// A cast between two buffer types under fixed rules, resolved for one tier.
@@ -42,7 +43,7 @@ const BLOCK: usize = 512;
 /// The rules that no table kernel answers. Rules that cannot matter for the pair are passed over.
 fn needs_exact(from: DType, to: DType, rules: &Rules) -> bool {
     let common = Rules::common(to, rules.saturate);
-    let from_float = matches!(from.spec(), Spec::Float(_) | Spec::Complex(_));
+    let from_float = from.float_spec().is_some();
     let other_rounding = rules.rounding != common.rounding;
     match to.spec() {
         _ if from as u8 == to as u8 => false,
@@ -51,7 +52,7 @@ fn needs_exact(from: DType, to: DType, rules: &Rules) -> bool {
         Spec::Complex(_) => other_rounding && !parts_fit(from, to),
         Spec::Float(f) => {
             (other_rounding && !parts_fit(from, to))
-                || (from_float && f.flavor == Flavor::Finite && rules.finite_nan_max)
+                || (from.has_nan() && f.flavor == Flavor::Finite && rules.finite_nan_max)
                 || (from_float && f.flavor == Flavor::Fnuz && rules.fnuz_inf_nan && rules.saturate)
         }
     }
@@ -68,7 +69,7 @@ impl Kernel {
             from,
             to,
             tier,
-            nan_7f: rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && !exact,
+            nan_7f: rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan() && !exact,
         })
     }
 
@@ -109,7 +110,7 @@ impl Kernel {
             Body::Table(kernel) if !self.from.is_packed() && !self.to.is_packed() && !self.nan_7f => {
                 // SAFETY: both slices have the bytes of `n` elements of the pair the kernel was looked up for; a shared and
                 // an exclusive slice do not overlap; `new` checked the tier; the guard is held.
-                unsafe { kernel(src.as_ptr(), dst.as_mut_ptr().cast(), n) };
+                unsafe { fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n) };
             }
             _ => self.run_staged(src, dst, n),
         }
@@ -152,16 +153,30 @@ impl Kernel {
         Some(unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast::<D>(), n) })
     }
 
+    /// [`run_elements`](Self::run_elements) into a new vector.
+    #[inline]
+    pub fn run_to_vec<S: Element, D: Element>(&self, src: &[S]) -> Option<Vec<D>> {
+        let mut out = Vec::with_capacity(src.len());
+        self.run_elements_uninit(src, &mut out.spare_capacity_mut()[..src.len()])?;
+        // SAFETY: the capacity is at least this, and the run initialised as many elements.
+        unsafe { out.set_len(src.len()) };
+        Some(out)
+    }
+
     #[inline(never)]
     fn run_staged(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
         let mut unpacked = [0_u8; BLOCK];
         let mut to_pack = [MaybeUninit::<u8>::uninit(); BLOCK];
-        let bytes = |t: BufferType, elements: usize| (elements * t.bits_per_element() as usize).div_ceil(8);
+        // `first` is a multiple of the block, so stages begin on whole bytes.
+        let stage = |t: BufferType, first: usize, count: usize| {
+            let bits = t.bits_per_element() as usize;
+            let start = first / 8 * bits;
+            start..start + (count * bits).div_ceil(8)
+        };
         for first in (0..n).step_by(BLOCK) {
             let count = BLOCK.min(n - first);
-            // `first` is a multiple of the block, so these are whole bytes.
-            let src = &src[bytes(self.from, first)..bytes(self.from, first + count)];
-            let dst = &mut dst[bytes(self.to, first)..bytes(self.to, first + count)];
+            let src = &src[stage(self.from, first, count)];
+            let dst = &mut dst[stage(self.to, first, count)];
             let src = if self.from.is_packed() {
                 packed::unpack(self.from.bits_per_element(), src, &mut unpacked[..count]);
                 &unpacked[..count]
@@ -171,7 +186,9 @@ impl Kernel {
             let out = if self.to.is_packed() { &mut to_pack[..count] } else { &mut *dst };
             match self.body {
                 // SAFETY: as in `run`: `src` and `out` are `count` elements in byte storage.
-                Body::Table(kernel) => unsafe { kernel(src.as_ptr(), out.as_mut_ptr().cast(), count) },
+                Body::Table(kernel) => unsafe {
+                    fpenv::opaque(kernel)(src.as_ptr(), out.as_mut_ptr().cast(), count)
+                },
                 Body::Exact(rules) => cast_exact(self.from.dtype(), self.to.dtype(), src, out, &rules),
             }
             // SAFETY: every byte of `out` was just written.
@@ -207,8 +224,7 @@ fn read(bytes: &[u8], dtype: DType) -> u128 {
         } else {
             word[8 - part..].copy_from_slice(bytes);
         }
-        // A shift in two steps, as one part may be 64 bits and there is nothing above the first.
-        code << (4 * part) << (4 * part) | u64::from_ne_bytes(word) as u128
+        code << (8 * part) | u64::from_ne_bytes(word) as u128
     })
 }
 
@@ -220,7 +236,7 @@ fn write(mut code: u128, dtype: DType, out: &mut [MaybeUninit<u8>]) {
         for (byte, value) in bytes.iter_mut().zip(word) {
             byte.write(*value);
         }
-        code = code >> (4 * part) >> (4 * part);
+        code >>= 8 * part;
     }
 }
 
@@ -240,7 +256,7 @@ impl fmt::Debug for Kernel {
 mod tests {
     use super::*;
     use crate::exact::Rounding;
-    use alloc::{vec, vec::Vec};
+    use alloc::vec;
 
     /// A few telling codes of a dtype: small numbers, both ends, and patterns of one bit and of all below it.
     fn codes(dtype: DType) -> Vec<u128> {

@@ -12,7 +12,7 @@ struct Cpu {
     architecture: &'static str,
     threads: usize,
     tier: &'static str,
-    reason: String,
+    reason: &'static str,
     tiers: Vec<TierRow>,
 }
 
@@ -46,10 +46,11 @@ pub fn run(as_json: bool) -> Result<()> {
     let rows: Vec<Vec<String>> =
         cpu.tiers.iter().map(|row| vec![row.name.into(), row.status.clone()]).collect();
     output::print(&format!(
-        "{}{}, {} threads\nused: {}\n",
+        "{}{}, {} threads\nused: {}, {}\n",
         text::table(&rows),
         cpu.architecture,
         cpu.threads,
+        cpu.tier,
         cpu.reason
     ))
 }

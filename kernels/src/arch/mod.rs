@@ -23,8 +23,18 @@ pub enum Tier {
     Neon,
 }
 
+// `from_index` finds a tier by its number.
+const _: () = {
+    let mut i = 0;
+    while i < Tier::ALL.len() {
+        assert!(Tier::ALL[i] as usize == i, "tiers stand in the order of their numbers");
+        i += 1;
+    }
+};
+
 /// Whether a tier can run here, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TierStatus {
     /// It can run.
     Available,
@@ -156,7 +166,8 @@ pub struct UnknownTier(pub alloc::string::String);
 
 impl fmt::Display for UnknownTier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown tier {:?}; the tiers are scalar, avx2, avx512 and neon", self.0)
+        write!(f, "unknown tier {:?}; the tiers are", self.0)?;
+        Tier::ALL.iter().enumerate().try_for_each(|(i, t)| write!(f, "{} {t}", if i == 0 { "" } else { "," }))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::{Format, minifloat::Encoder};
 use crate::{
-    dtype::{DType, FloatSpec, Spec},
+    dtype::DType,
+    exact::float_spec,
     hub::{F32, F64, Hub},
 };
 use half::{bf16, f16};
@@ -51,11 +52,6 @@ impl Format for bf16 {
     }
 }
 
-const FLOAT16: FloatSpec = match DType::Float16.spec() {
-    Spec::Float(f) => f,
-    _ => unreachable!(),
-};
-
 impl Format for f16 {
     type Code = u16;
     type Hub = F32;
@@ -80,7 +76,7 @@ impl Format for f16 {
     fn encode<const SATURATE: bool>(hub: impl Hub) -> u16 {
         let x = hub.f32_odd();
         let nan = 0x7E00 | x >> 13 & 0x1FF;
-        let value = const { Encoder::new(FLOAT16, false) }.magnitude(x);
+        let value = const { Encoder::new(float_spec(DType::Float16), false) }.magnitude(x);
         let sign = x >> 16 & 0x8000;
         (sign | if x & 0x7FFF_FFFF > 0x7F80_0000 { nan } else { value }) as u16
     }

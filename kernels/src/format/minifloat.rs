@@ -10,8 +10,8 @@
 
 use super::*;
 use crate::{
-    dtype::{Flavor, FloatSpec, Spec},
-    exact::{extended_to_f32, float_to_f32},
+    dtype::{DType, Flavor, FloatSpec},
+    exact::{extended_to_f32, float_spec, float_to_f32},
     hub::{F32, Hub},
 };
 
@@ -32,6 +32,8 @@ pub(crate) struct Encoder {
 
 impl Encoder {
     pub(crate) const fn new(f: FloatSpec, saturate: bool) -> Self {
+        // `Hub::f32_odd` serves no wider mantissa, and a wider exponent would overflow the unit.
+        assert!(f.mantissa_bits <= 10 && (f.exponent_bits <= 5 || matches!(f.flavor, Flavor::Exponent)));
         let max = f.max_finite();
         // Above the largest finite value the codes of overflow and NaN go on counting as if they were numbers.
         let nan = match f.nan() {
@@ -103,39 +105,32 @@ fn encode_exponent<const SATURATE: bool>(x: u32) -> u8 {
 
 macro_rules! formats {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
-        $(formats! { @ $kind $format, $spec })*
+        $(formats! { @ $kind $variant, $format })*
     };
-    (@ small_float $format:ty, $spec:expr) => {
+    (@ small_float $variant:ident, $format:ty) => {
         impl Format for $format {
             type Code = u8;
             type Hub = F32;
             #[inline(always)]
             fn decode(code: u8) -> F32 {
-                static TABLE: [u32; 256] = decode_table(spec($spec));
+                static TABLE: [u32; 256] = decode_table(float_spec(DType::$variant));
                 F32(TABLE[code as usize])
             }
             #[inline(always)]
             fn encode<const SATURATE: bool>(hub: impl Hub) -> u8 {
                 let x = hub.f32_odd();
-                if matches!(const { spec($spec) }.flavor, Flavor::Exponent) {
+                if matches!(const { float_spec(DType::$variant) }.flavor, Flavor::Exponent) {
                     encode_exponent::<SATURATE>(x)
                 } else {
-                    encode::<SATURATE>(const { spec($spec) }, const { Encoder::new(spec($spec), SATURATE) }, x)
+                    encode::<SATURATE>(const { float_spec(DType::$variant) }, const { Encoder::new(float_spec(DType::$variant), SATURATE) }, x)
                 }
             }
             #[inline(always)]
             fn clean(code: u8) -> u8 {
-                code & (0xFF >> (8 - const { spec($spec) }.bits()))
+                code & (0xFF >> (8 - const { float_spec(DType::$variant) }.bits()))
             }
         }
     };
-    (@ $kind:ident $format:ty, $spec:expr) => {};
+    (@ $kind:ident $variant:ident, $format:ty) => {};
 }
 crate::dtype::for_each_dtype!(formats);
-
-const fn spec(spec: Spec) -> FloatSpec {
-    match spec {
-        Spec::Float(f) => f,
-        _ => unreachable!(),
-    }
-}

@@ -4,8 +4,8 @@
 //! floating-point environment. Buffers go through kernels.
 
 use crate::{
-    dtype::{DType, Flavor, FloatSpec, Spec},
-    exact::{Exact, FLOAT32, Rules, float_to_f32, to_float, to_int},
+    dtype::{DType, FloatSpec, Spec},
+    exact::{Exact, FLOAT32, Rules, float_spec, float_to_f32, to_float, to_int},
 };
 use core::{cmp::Ordering, fmt};
 
@@ -25,7 +25,7 @@ macro_rules! newtypes {
 
             /// The value.
             pub const fn get(self) -> i8 {
-                let (bits, signed) = match Self::SPEC {
+                let (bits, signed) = match DType::$variant.spec() {
                     Spec::Int { bits, signed } => (bits, signed),
                     _ => unreachable!(),
                 };
@@ -66,15 +66,19 @@ macro_rules! newtypes {
         newtypes! { @ common $variant, $format, $name, $spec }
 
         impl $format {
-            const FLOAT: FloatSpec = match Self::SPEC {
-                Spec::Float(f) => f,
-                _ => unreachable!(),
-            };
+            const FLOAT: FloatSpec = float_spec(DType::$variant);
 
             /// The nearest value, by the default rules: ties to even (`float8_e8m0fnu`: up), overflow saturates.
             pub const fn from_f32(x: f32) -> Self {
                 let rules = Rules::common(DType::$variant, true);
                 Self(to_float(Self::FLOAT, Exact::from_float(FLOAT32, x.to_bits() as u64), &rules) as u8)
+            }
+
+            /// The nearest value, rounded once from all bits of `x`, by the same rules as [`from_f32`](Self::from_f32).
+            pub const fn from_f64(x: f64) -> Self {
+                let rules = Rules::common(DType::$variant, true);
+                let exact = Exact::from_float(float_spec(DType::Float64), x.to_bits());
+                Self(to_float(Self::FLOAT, exact, &rules) as u8)
             }
 
             /// The value; every value is exact in `f32`.
@@ -113,7 +117,6 @@ macro_rules! newtypes {
         pub struct $format(u8);
 
         impl $format {
-            const SPEC: Spec = $spec;
             const MASK: u8 = 0xFF >> (8 - DType::$variant.bits());
 
             /// The element with this code; bits above the format's are ignored.
@@ -173,6 +176,8 @@ mod tests {
         assert!(x < F8E4M3FN::from_f32(2.0) && F8E5M2::from_f32(-0.0) == F8E5M2::from_f32(0.0));
         assert_eq!(F8E4M3FN::from_f32(1e9).to_f32(), 448.0);
         assert_eq!(F8E8M0FNU::from_f32(1.1).to_f32(), 2.0);
+        // Just above a tie that float32 cannot tell from the tie.
+        assert_eq!(F8E4M3FN::from_f64(1.0 + 1.0 / 16.0 + 1e-12).to_f32(), 1.125);
         assert_eq!(I4::new(-9), I4::new(7));
         assert_eq!(I4::from_bits(0xF8), I4::new(-8));
         assert_eq!((I2::new(-2).to_bits(), I2::new(-2).get(), U4::new(-1).get()), (2, -2, 15));
