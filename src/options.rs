@@ -9,7 +9,6 @@ use lanecast_kernels::{Rounding, Rules};
 
 /// Which 8-bit float targets clamp on overflow; the ONNX attribute `saturate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Saturate {
     /// Overflow and infinity become the largest finite value (ONNX `saturate = 1`).
     #[default]
@@ -22,7 +21,6 @@ pub enum Saturate {
 
 /// How a value between two powers of two becomes `float8_e8m0fnu`; the ONNX attribute `round_mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum E8M0Round {
     /// The smallest power of two that is not less.
     #[default]
@@ -44,7 +42,6 @@ pub enum IntOverflow {
 
 /// How a fraction is removed when a float becomes an integer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum IntRound {
     /// Toward zero, as Rust's `as`.
     #[default]
@@ -61,7 +58,6 @@ pub enum IntRound {
 
 /// How a value between two neighbours of a float target is rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum FloatRound {
     /// To the nearest, a tie to the even code.
     #[default]
@@ -73,7 +69,6 @@ pub enum FloatRound {
 
 /// The code of NaN in `float8_e5m2` (the sign is kept in the top bit).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum E5M2Nan {
     /// `0x7E`: ml_dtypes, JAX, ONNX since 1.19.
     #[default]
@@ -84,7 +79,6 @@ pub enum E5M2Nan {
 
 /// What NaN becomes in the floats of 4 and 6 bits, which have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum NanToFp4 {
     /// A zero of the opposite sign, as ml_dtypes and ONNX.
     #[default]
@@ -95,7 +89,6 @@ pub enum NanToFp4 {
 
 /// What an infinity becomes in a FNUZ float that saturates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum FnuzInf {
     /// The largest finite value of its sign, as every ONNX test and the text since opset 24.
     #[default]
