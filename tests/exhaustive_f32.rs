@@ -8,7 +8,7 @@
 mod oracle;
 mod support;
 
-use lanecast::{CastOptions, DType, IntOverflow, IntRound, Kind};
+use lanecast::{CastOptions, DType, IntOverflow, IntRound, Kind, Saturate};
 use support::options::applicable;
 use support::sweep::{Rule, run};
 
@@ -62,14 +62,14 @@ fn directed_away(negative: bool, round: IntRound) -> bool {
     round == if negative { IntRound::Floor } else { IntRound::Ceil }
 }
 
-/// The options of the usual run, or all.
+/// The options of the usual run, or all. `FnOnly` is one of the others under another name.
 fn wanted(options: &CastOptions, all: bool) -> bool {
     let default = CastOptions::RUST;
     let shown = default
         .with_saturate(options.saturate)
         .with_float_to_int(options.float_to_int)
         .with_e8m0_round(options.e8m0_round);
-    all || *options == shown
+    all || (*options == shown && options.saturate != Saturate::FnOnly)
 }
 
 fn rules(all: bool, widest: u32) -> Vec<Rule> {

@@ -4,7 +4,7 @@
 mod oracle;
 mod support;
 
-use lanecast::{CastOptions, DType, IntOverflow, IntRound, Kind};
+use lanecast::{CastOptions, DType, IntOverflow, IntRound, Kind, Saturate};
 use support::options::applicable;
 use support::sweep::{Rule, run};
 
@@ -30,10 +30,9 @@ fn rules(from: DType, widest: u32) -> Vec<Rule> {
     for &to in DType::ALL.iter().filter(|to| oracle::width(**to) <= widest) {
         let int = matches!(to.kind(), Kind::SignedInt | Kind::UnsignedInt);
         let shown = |o: &CastOptions| {
-            *o == default
-                .with_saturate(o.saturate)
-                .with_int_to_int(o.int_to_int)
-                .with_e8m0_round(o.e8m0_round)
+            let same =
+                default.with_saturate(o.saturate).with_int_to_int(o.int_to_int).with_e8m0_round(o.e8m0_round);
+            *o == same && o.saturate != Saturate::FnOnly
         };
         for options in applicable(from, to).into_iter().filter(shown) {
             rules.push(if int && options.int_to_int == IntOverflow::Wrap {

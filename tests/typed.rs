@@ -7,9 +7,9 @@ mod support;
 use lanecast::num_complex::Complex;
 use lanecast::{
     CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN,
-    F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, U2, U4, cast, cast_uninit, cast_with, half,
+    F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, U2, U4, cast, cast_to_vec, cast_uninit, cast_with,
+    half,
 };
-use std::mem::MaybeUninit;
 
 /// An element as its code.
 trait Coded: Element {
@@ -57,28 +57,45 @@ coded! {
         |x: Complex<f64>| x.re.code() | x.im.code() << 64;
 }
 
+/// Elements of a type, and what a cast to `to` should make of them.
+fn source<S: Coded>(to: DType, options: &CastOptions, n: usize) -> (Vec<S>, Vec<u128>) {
+    let codes = support::patterns::sample(S::DTYPE, to, n, 3);
+    let src: Vec<S> = codes.iter().map(|code| S::from_code(code & oracle::mask(S::DTYPE))).collect();
+    let expected = src.iter().map(|x| oracle::cast(S::DTYPE, to, options, x.code())).collect();
+    (src, expected)
+}
+
+fn assert_codes<D: Coded>(got: &[D], expected: &[u128], from: DType, form: &str) {
+    let got: Vec<u128> = got.iter().map(|x| x.code()).collect();
+    assert_eq!(got, expected, "{form}: {from} -> {}", D::DTYPE);
+}
+
+fn zeros<D: Coded>(n: usize) -> Vec<D> {
+    vec![D::from_code(0); n]
+}
+
+/// The typed forms of a cast. This alone is compiled for every pair, so it leaves to others what needs one type only.
 fn check<S: Coded, D: Coded>() {
-    let (from, to) = (S::DTYPE, D::DTYPE);
     for options in [CastOptions::RUST, CastOptions::TORCH] {
         for n in [0, 1, 7, 200] {
-            let codes: Vec<u128> = support::patterns::sample(from, to, n, 3)
-                .iter()
-                .map(|code| code & oracle::mask(from))
-                .collect();
-            let src: Vec<S> = codes.iter().map(|code| S::from_code(*code)).collect();
-            let expected: Vec<u128> =
-                src.iter().map(|x| oracle::cast(from, to, &options, x.code())).collect();
-            let mut dst = vec![D::from_code(0); n];
+            let (src, expected) = source::<S>(D::DTYPE, &options, n);
+            let mut dst = zeros::<D>(n);
             cast_with(&src, &mut dst, &options).expect("equal lengths");
-            let got: Vec<u128> = dst.iter().map(|x| x.code()).collect();
-            assert_eq!(got, expected, "{from} -> {to}");
+            assert_codes(&dst, &expected, S::DTYPE, "cast_with");
+            assert_codes::<D>(
+                &cast_to_vec(&src, &options).expect("a tier"),
+                &expected,
+                S::DTYPE,
+                "cast_to_vec",
+            );
+            let mut uninit = Vec::with_capacity(n);
+            let written = cast_uninit(&src, &mut uninit.spare_capacity_mut()[..n], &options);
+            assert_codes::<D>(written.expect("equal lengths"), &expected, S::DTYPE, "cast_uninit");
             if options == CastOptions::RUST {
+                let mut dst = zeros::<D>(n);
                 cast(&src, &mut dst).expect("equal lengths");
-                assert!(dst.iter().map(|x| x.code()).eq(expected.iter().copied()), "{from} -> {to}: cast");
+                assert_codes(&dst, &expected, S::DTYPE, "cast");
             }
-            let mut uninit = vec![MaybeUninit::<D>::uninit(); n];
-            let written = cast_uninit(&src, &mut uninit, &options).expect("equal lengths");
-            assert!(written.iter().map(|x| x.code()).eq(expected), "{from} -> {to}: cast_uninit");
         }
     }
 }
@@ -129,6 +146,11 @@ fn newtypes() {
             for bits in support::patterns::sources(DType::Float32, $type::DTYPE) {
                 let expected = oracle::cast(DType::Float32, $type::DTYPE, &CastOptions::RUST, bits);
                 let got = $type::from_f32(f32::from_bits(bits as u32)).to_bits();
+                assert_eq!(u128::from(got), expected, "{bits:#x} to {}", stringify!($type));
+            }
+            for bits in support::patterns::sources(DType::Float64, $type::DTYPE) {
+                let expected = oracle::cast(DType::Float64, $type::DTYPE, &CastOptions::RUST, bits);
+                let got = $type::from_f64(f64::from_bits(bits as u64)).to_bits();
                 assert_eq!(u128::from(got), expected, "{bits:#x} to {}", stringify!($type));
             }
         )*};
