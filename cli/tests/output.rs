@@ -100,9 +100,10 @@ fn a_full_disk_leaves_nothing() {
     for (input, output) in [("in.npy", "out.npy"), ("in.npz", "out.npz")] {
         // A limit on the size of files, ignored as a signal, is met as an error while writing.
         for blocks in ["1", "900", "3000", "16384"] {
-            let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+            let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
             let mut shell = Command::new("sh");
-            shell.args(["-c", &script, common::PROGRAM, "cast", input, output, "--to", "f64"]);
+            shell.args(["-c", &script, "sh"]).args(common::words());
+            shell.args(["cast", input, output, "--to", "f64"]);
             let line = bad(&common::feed(shell.current_dir(folder.path()), &[]), &[3]);
             assert!(line.contains(&format!("cannot write: file too large: {output}")), "{line}");
             assert_eq!(folder.names(), ["in.npy", "in.npz"]);

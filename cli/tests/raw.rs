@@ -2,9 +2,9 @@
 
 mod common;
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use common::{Folder, PROGRAM, bad, f32s, feed, good, run, stderr};
+use common::{Folder, bad, f32s, feed, good, program, run, stderr};
 use lanecast::{
     BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound,
     NanToFp4, Saturate, Tier,
@@ -73,7 +73,7 @@ fn every_tier_is_reachable_or_refused() {
     for (tier, codes) in
         [("scalar", [0]), ("sse9", [2]), ("neon", [if cfg!(target_arch = "aarch64") { 0 } else { 5 }])]
     {
-        let mut command = Command::new(PROGRAM);
+        let mut command = program();
         command.args(["raw", "--from", "f32", "--to", "f16"]).env("LANECAST_TIER", tier);
         let output = command.stdin(Stdio::null()).output().expect("the program runs");
         assert!(output.status.code().is_some_and(|code| codes.contains(&code)), "{tier}: {output:?}");
@@ -216,7 +216,7 @@ fn files_and_standard_streams() {
     bad(&folder.run(&[&args[..], &["."]].concat()), &[3]);
     assert_eq!(folder.names(), ["in.bin", "out.bin", "torn.bin"]);
     // To standard output, the report goes to standard error.
-    let output = feed(Command::new(PROGRAM).args(args).arg("--json"), &f32s(&[1e9]));
+    let output = feed(program().args(args).arg("--json"), &f32s(&[1e9]));
     assert_eq!(output.stdout, [0x00, 0x7C]);
     let report: Value = serde_json::from_str(&stderr(&output)).expect("one JSON object");
     assert_eq!(report["overflowed_to_infinity"], 1);
@@ -224,7 +224,7 @@ fn files_and_standard_streams() {
 
 #[test]
 fn a_reader_that_leaves_is_no_news() {
-    let mut child = Command::new(PROGRAM)
+    let mut child = program()
         .args(["raw", "--from", "u8", "--to", "f64", "/dev/zero"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -13,12 +13,24 @@ use std::{
 use tempfile::TempDir;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-/// The program.
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_lanecast");
+/// The words that start the program: its path, behind an emulator if `LANECAST_TEST_RUNNER` names one for a program of
+/// another architecture.
+pub fn words() -> Vec<String> {
+    let runner = std::env::var("LANECAST_TEST_RUNNER").unwrap_or_default();
+    runner.split_whitespace().chain([env!("CARGO_BIN_EXE_lanecast")]).map(String::from).collect()
+}
+
+/// The program, without arguments.
+pub fn program() -> Command {
+    let words = words();
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    command
+}
 
 /// Runs the program in `folder` on `args` with `input` on standard input.
 pub fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Output {
-    feed(Command::new(PROGRAM).args(args).current_dir(folder), input)
+    feed(program().args(args).current_dir(folder), input)
 }
 
 /// Runs the program where no files are needed.
@@ -137,9 +149,14 @@ impl Folder {
 
 /// Runs the program with an address space that has no room for a large allocation.
 fn frugal(folder: &Path, args: &[&str]) -> Output {
-    if cfg!(target_os = "linux") {
+    // An emulator needs more room than the program.
+    if cfg!(target_os = "linux") && words().len() == 1 {
         let mut shell = Command::new("sh");
-        shell.args(["-c", "ulimit -v 600000; exec \"$0\" \"$@\"", PROGRAM]).args(args).current_dir(folder);
+        shell
+            .args(["-c", "ulimit -v 600000; exec \"$@\"", "sh"])
+            .args(words())
+            .args(args)
+            .current_dir(folder);
         feed(&mut shell, &[])
     } else {
         run_in(folder, args, &[])
