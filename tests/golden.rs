@@ -6,9 +6,13 @@
 mod oracle;
 mod support;
 
-use lanecast::{CastOptions, DType, Kind};
+use lanecast::{CastOptions, DType, IntOverflow, Kind, Saturate};
 use oracle::value::Value;
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    io::Write,
+    process::{Command, Stdio},
+};
 use support::data::{code, ditto_rows, dtype, rows, runs, target};
 
 /// Casts of one pair with the same options.
@@ -54,8 +58,40 @@ impl Table {
             );
         }
         support::check::all_tiers(*from, *to, options, source, expected);
+        if let Some(path) = PROGRAM {
+            self.check_program(path);
+        }
+    }
+
+    /// The program, on raw elements, gives what the table says.
+    fn check_program(&self, path: &str) {
+        let elements = |dtype: DType, codes: &[u128]| -> Vec<u8> {
+            codes.iter().flat_map(|code| code.to_le_bytes().into_iter().take(dtype.size())).collect()
+        };
+        let word = |saturate: bool| if saturate { "saturate" } else { "wrap" };
+        let options = &self.options;
+        let round = format!("{:?}", options.e8m0_round).to_lowercase();
+        // A program of another architecture runs behind an emulator.
+        let runner = std::env::var("LANECAST_TEST_RUNNER").unwrap_or_default();
+        let words: Vec<&str> = runner.split_whitespace().chain([path]).collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).args(["raw", "--from", self.from.name(), "--from-storage", "byte"]);
+        command.args(["--to", self.to.name(), "--to-storage", "byte", "--e8m0-round", &round]);
+        command.arg(if options.saturate == Saturate::On { "--saturate" } else { "--no-saturate" });
+        command.args(["--float-to-int", word(options.float_to_int == IntOverflow::Saturate)]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
+        let (mut stdin, input) = (child.stdin.take().expect("a pipe"), elements(self.from, &self.source));
+        let writer = std::thread::spawn(move || stdin.write_all(&input));
+        let output = child.wait_with_output().expect("the program ends");
+        writer.join().expect("the writer ends").expect("the program reads all");
+        assert!(output.status.success(), "{command:?}");
+        assert!(output.stdout == elements(self.to, &self.expected), "{command:?} differs from the table");
     }
 }
+
+/// The program, where these tests are built as tests of it (`cli/Cargo.toml`).
+const PROGRAM: Option<&str> = option_env!("CARGO_BIN_EXE_lanecast");
 
 /// Codes to one table per column from `first` on.
 fn columns(from: DType, head: &[&str], first: usize) -> Vec<Table> {
