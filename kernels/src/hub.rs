@@ -6,7 +6,8 @@
 //! | hub | for | float32 | float64 | narrower floats |
 //! |---|---|---|---|---|
 //! | [`Small`] | bool, integers of up to 16 bits | exact | exact | through exact float32 |
-//! | [`Wide`] | int32, uint32, int64 | rounded once | rounded once | through float32 rounded to odd |
+//! | [`Medium`] | int32, uint32 | rounded once | exact | through float32 rounded to odd |
+//! | [`Wide`] | int64 | rounded once | rounded once | through float32 rounded to odd |
 //! | [`Unsigned`] | uint64 | rounded once | rounded once | through float32 rounded to odd |
 //! | [`F32`] | floats that float32 holds | itself | exact | from it |
 //! | [`F64`] | float64 | rounded once | itself | through float32 rounded to odd |
@@ -104,6 +105,9 @@ pub(crate) trait Hub: Copy {
 /// An integer of up to 16 bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Small(pub i32);
+/// An integer of up to 32 bits, in the Rust type of its own.
+#[derive(Clone, Copy)]
+pub(crate) struct Medium<T>(pub T);
 /// An integer of up to 64 bits with sign.
 #[derive(Clone, Copy)]
 pub(crate) struct Wide(pub i64);
@@ -131,14 +135,23 @@ fn clamp(x: i64, bits: u32, signed: bool) -> u64 {
     }
 }
 
-/// The 24 bits of a float32 from the top bits of an integer, the last one set if anything below was.
+/// An integer with its lowest 11 bits gathered into the one above them if it needs more than the 53 bits of a float64: what
+/// float64 holds then tells every narrower format how to round.
 #[inline(always)]
-fn integer_f32_odd(magnitude: u64, sign: u32) -> u32 {
-    let zeros = magnitude.leading_zeros() & 63;
-    let top = magnitude << zeros;
-    let significand = (top >> 40) as u32 | (top << 24 != 0) as u32;
-    let exponent = 127 + 63 - zeros;
-    if magnitude == 0 { 0 } else { sign | exponent << 23 | (significand & 0x7F_FFFF) }
+fn gather(x: u64, magnitude: u64) -> u64 {
+    let gathered = x & !0x7FF | ((x & 0x7FF) + 0x7FF) & 0x800;
+    if magnitude >> 53 == 0 { x } else { gathered }
+}
+
+/// The lowest 40 bits of a finite float64 gathered into the one above them, then float32.
+///
+/// That leaves 11 mantissa bits and a sticky one below them: exact in float32 down to 2^-137, and everything below is less
+/// than half the smallest value of any narrower format.
+#[inline(always)]
+fn f64_to_f32_odd(x: u64) -> u32 {
+    const BELOW: u64 = (1 << 40) - 1;
+    let sticky = ((x & BELOW) + BELOW) & (1 << 40);
+    (f64::from_bits((x | sticky) & !BELOW) as f32).to_bits()
 }
 
 macro_rules! real {
@@ -187,13 +200,34 @@ impl Hub for Small {
     }
 }
 
+macro_rules! medium {
+    ($int:ident, $signed:literal) => {
+        impl Hub for Medium<$int> {
+            const CAPACITY: Capacity = Capacity::int($int::BITS - $signed as u32, $signed);
+            real!();
+            integer!();
+            #[inline(always)]
+            fn f32_odd(self) -> u32 {
+                f64_to_f32_odd(self.f64())
+            }
+            #[inline(always)]
+            fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
+                Wide(self.0 as i64).int::<SATURATE>(bits, signed)
+            }
+        }
+    };
+}
+medium!(i32, true);
+medium!(u32, false);
+
 impl Hub for Wide {
     const CAPACITY: Capacity = Capacity::int(63, true);
     real!();
     integer!();
     #[inline(always)]
     fn f32_odd(self) -> u32 {
-        integer_f32_odd(self.0.unsigned_abs(), ((self.0 < 0) as u32) << 31)
+        let x = gather(self.0 as u64, self.0.unsigned_abs()) as i64;
+        f64_to_f32_odd((x as f64).to_bits())
     }
     #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
@@ -207,7 +241,7 @@ impl Hub for Unsigned {
     integer!();
     #[inline(always)]
     fn f32_odd(self) -> u32 {
-        integer_f32_odd(self.0, 0)
+        f64_to_f32_odd((gather(self.0, self.0) as f64).to_bits())
     }
     #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
@@ -215,13 +249,46 @@ impl Hub for Unsigned {
     }
 }
 
-/// The low 64 bits of `±significand * 2^exponent`, truncated.
-#[inline(always)]
-fn wrap(negative: bool, significand: u64, exponent: i32) -> u64 {
-    let left = if exponent > 63 { 0 } else { significand << (exponent & 63) };
-    let right = if exponent < -63 { 0 } else { significand >> (exponent.wrapping_neg() & 63) };
-    let magnitude = if exponent < 0 { right } else { left };
-    if negative { magnitude.wrapping_neg() } else { magnitude }
+/// A float as an integer in range, as `as` does it; written out for up to 32 bits so that it becomes vector code.
+macro_rules! saturate {
+    ($float:ident, $code:expr, $bits:expr, $signed:expr) => {{
+        let (x, bits, signed) = ($float::from_bits($code), $bits, $signed);
+        let max = u64::MAX >> (64 - bits + signed as u32);
+        if bits == 64 {
+            if signed { x as i64 as u64 } else { x as u64 }
+        } else {
+            let low = if signed { -(max as $float) - 1.0 } else { 0.0 };
+            // The largest float that is in range; `max` is rounded up if the float has fewer bits.
+            let high = max as $float;
+            let high = if high as u64 > max { high.next_down() } else { high };
+            // NaN goes to the low end first.
+            let clamped = if x > low { x } else { low };
+            let clamped = if clamped < high { clamped } else { high };
+            // SAFETY: `low <= clamped <= high`, neither is NaN, and both ends are in range of the type: for at most 31 bits
+            // and for signed ones that is i32, else u32.
+            let integer = unsafe {
+                if signed || bits < 32 {
+                    clamped.to_int_unchecked::<i32>() as u64
+                } else {
+                    clamped.to_int_unchecked::<u32>() as u64
+                }
+            };
+            let integer = if x > high { max } else { integer };
+            if x.is_nan() { 0 } else { integer }
+        }
+    }};
+}
+
+/// The low bits of `±significand * 2^exponent`, truncated, in an integer as wide as they need.
+macro_rules! wrap {
+    ($word:ident, $negative:expr, $significand:expr, $exponent:expr) => {{
+        const LAST: i32 = $word::BITS as i32 - 1;
+        let (significand, exponent): ($word, i32) = ($significand, $exponent);
+        let left = if exponent > LAST { 0 } else { significand << (exponent & LAST) };
+        let right = if exponent < -LAST { 0 } else { significand >> (exponent.wrapping_neg() & LAST) };
+        let magnitude = if exponent < 0 { right } else { left };
+        (if $negative { magnitude.wrapping_neg() } else { magnitude }) as u64
+    }};
 }
 
 impl Hub for F32 {
@@ -245,18 +312,17 @@ impl Hub for F32 {
     #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
         if SATURATE {
-            let x = f32::from_bits(self.0);
-            return match (bits, signed) {
-                (64, true) => x as i64 as u64,
-                (64, false) => x as u64,
-                (32, false) => x as u32 as u64,
-                _ => clamp(x as i32 as i64, bits, signed),
-            };
+            return saturate!(f32, self.0, bits, signed);
         }
         let field = (self.0 >> 23 & 0xFF) as i32;
         // A subnormal is a fraction, whatever its significand; infinity and NaN leave no low bits.
-        let significand = if field == 0xFF { 0 } else { (self.0 & 0x7F_FFFF | 0x80_0000) as u64 };
-        wrap(self.0 >> 31 != 0, significand, field - 150)
+        let significand = if field == 0xFF { 0 } else { self.0 & 0x7F_FFFF | 0x80_0000 };
+        let negative = self.0 >> 31 != 0;
+        if bits <= 32 {
+            wrap!(u32, negative, significand, field - 150)
+        } else {
+            wrap!(u64, negative, significand as u64, field - 150)
+        }
     }
     #[inline(always)]
     fn nonzero(self) -> bool {
@@ -274,12 +340,7 @@ impl Hub for F64 {
     }
     #[inline(always)]
     fn f32_odd(self) -> u32 {
-        // 11 mantissa bits and a sticky one below them: exact in float32 down to 2^-137, and everything below is less than
-        // half the smallest value of any narrower format.
-        const BELOW: u64 = (1 << 40) - 1;
-        let sticky = ((self.0 & BELOW) + BELOW) & (1 << 40);
-        let odd = f64::from_bits((self.0 | sticky) & !BELOW);
-        let value = (odd as f32).to_bits();
+        let value = f64_to_f32_odd(self.0);
         if self.is_nan() { self.nan_f32() } else { value }
     }
     #[inline(always)]
@@ -289,17 +350,11 @@ impl Hub for F64 {
     #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
         if SATURATE {
-            let x = f64::from_bits(self.0);
-            return match (bits, signed) {
-                (64, true) => x as i64 as u64,
-                (64, false) => x as u64,
-                (32, false) => x as u32 as u64,
-                _ => clamp(x as i32 as i64, bits, signed),
-            };
+            return saturate!(f64, self.0, bits, signed);
         }
         let field = (self.0 >> 52 & 0x7FF) as i32;
         let significand = if field == 0x7FF { 0 } else { self.0 & ((1 << 52) - 1) | 1 << 52 };
-        wrap(self.0 >> 63 != 0, significand, field - 1075)
+        wrap!(u64, self.0 >> 63 != 0, significand, field - 1075)
     }
     #[inline(always)]
     fn nonzero(self) -> bool {

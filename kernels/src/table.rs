@@ -3,7 +3,7 @@
 //! Rules that are not common (`exact::Rules`) are parameters of encode and never multiply the pairs: `Kernel` sends them
 //! through `exact`.
 
-use crate::dtype::{COUNT, DType};
+use crate::dtype::{COUNT, DType, Spec};
 
 /// One loop over elements in byte storage.
 ///
@@ -27,9 +27,32 @@ impl Table {
     }
 }
 
-/// Makes `TABLE` from the function `kernel::<S, D>(saturate) -> KernelFn` of a tier's file, which calls it on the list.
+/// Whether a target has a kernel for each answer to overflow.
+pub(crate) const fn has_overflow_rule(to: DType) -> bool {
+    match to.spec() {
+        Spec::Int { .. } => true,
+        Spec::Float(f) => f.bits() == 8,
+        Spec::Bool | Spec::Complex(_) => false,
+    }
+}
+
+/// Makes the `TABLE` of a tier from two functions in its file, which calls this on the list: `direct(from, to)`, the kernels
+/// of pairs that have a better one, and `cast::<S, D, SATURATE>`, the kernel of all others.
 macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
+        const fn kernel<S: Format, D: Format>(saturate: bool) -> KernelFn {
+            let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
+            if from as u8 == to as u8 {
+                // A copy is at the speed of memory on every tier.
+                $crate::arch::scalar::copy::<S>
+            } else if let Some(kernel) = direct(from, to) {
+                kernel
+            } else if saturate || !has_overflow_rule(to) {
+                cast::<S, D, true>
+            } else {
+                cast::<S, D::Wrapping, false>
+            }
+        }
         const fn row<S: Format>(saturate: bool) -> [KernelFn; COUNT] {
             [$(kernel::<S, $format>(saturate)),*]
         }

@@ -3,6 +3,10 @@
 //! A tier is one row of [`Tier::ALL`] and one file here. Which of them the CPU has is asked once; `cfg(target_arch)` of the
 //! kernels stands in this file only. A token ([`pulp::simd_type!`]) can only be made after detection and so proves a tier.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+mod avx2;
+#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+mod avx512;
 pub(crate) mod scalar;
 
 use crate::table::Table;
@@ -124,7 +128,11 @@ impl Tier {
     pub(crate) const fn table(self) -> Option<&'static Table> {
         match self {
             Tier::Scalar => Some(&scalar::TABLE),
-            Tier::Avx2 | Tier::Avx512 | Tier::Neon => None,
+            #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+            Tier::Avx2 => Some(&avx2::TABLE),
+            #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+            Tier::Avx512 => Some(&avx512::TABLE),
+            _ => None,
         }
     }
 

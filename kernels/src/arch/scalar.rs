@@ -3,17 +3,22 @@
 //! The bodies have no branches, so that compilers may vectorise them with what the target always has.
 
 use crate::{
-    dtype::{COUNT, DType, Spec},
+    dtype::{COUNT, DType},
     format::*,
-    table::{KernelFn, Table, define_table},
+    table::{KernelFn, Table, define_table, has_overflow_rule},
 };
 
-/// `load, decode, encode, store`, one element after the other.
+/// `load, decode, encode, store`, one element after the other: the body of every tier that has no better one for a pair.
 ///
 /// # Safety
 ///
-/// As [`KernelFn`].
-unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+/// As [`KernelFn`], but for the tier, which is that of the caller.
+#[inline(always)]
+pub(super) unsafe fn cast_each<S: Format, D: Format, const SATURATE: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+) {
     let (src, dst) = (src.cast::<S::Code>(), dst.cast::<D::Code>());
     for i in 0..n {
         // SAFETY: `i < n`, so the caller grants both elements; codes are plain integers of the elements' sizes, and nothing
@@ -22,37 +27,30 @@ unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: 
     }
 }
 
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: as the caller's.
+    unsafe { cast_each::<S, D, SATURATE>(src, dst, n) }
+}
+
 /// A dtype to itself: the bits, unused ones cleared.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize) {
+pub(crate) unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize) {
     let (src, dst) = (src.cast::<S::Code>(), dst.cast::<S::Code>());
     for i in 0..n {
-        // SAFETY: as in `cast`.
+        // SAFETY: as in `cast_each`.
         unsafe { dst.add(i).write_unaligned(S::clean(src.add(i).read_unaligned())) };
     }
 }
 
-/// The kernel of a pair. Targets that cannot overflow have one kernel for both answers.
-const fn kernel<S: Format, D: Format>(saturate: bool) -> KernelFn {
-    let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-    if from as u8 == to as u8 {
-        copy::<S>
-    } else if saturate || !has_overflow_rule(to) {
-        cast::<S, D, true>
-    } else {
-        cast::<S, D, false>
-    }
-}
-
-const fn has_overflow_rule(to: DType) -> bool {
-    match to.spec() {
-        Spec::Int { .. } => true,
-        Spec::Float(f) => f.bits() == 8,
-        Spec::Bool | Spec::Complex(_) => false,
-    }
+/// The reference has no short cuts.
+const fn direct(_: DType, _: DType) -> Option<KernelFn> {
+    None
 }
 
 crate::dtype::for_each_dtype!(define_table);

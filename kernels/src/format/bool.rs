@@ -6,9 +6,11 @@ use crate::hub::{Hub, Small};
 impl Format for bool {
     type Code = u8;
     type Hub = Small;
+    type Wrapping = Self;
     #[inline(always)]
     fn decode(code: u8) -> Small {
-        Small((code != 0) as i32)
+        // The smaller of the byte and 1: a comparison would become slow mask code in vectors.
+        Small(code.min(1) as i32)
     }
     #[inline(always)]
     fn encode<const SATURATE: bool>(hub: impl Hub) -> u8 {

@@ -9,6 +9,7 @@ macro_rules! complex {
         impl Format for Complex<$float> {
             type Code = [$code; 2];
             type Hub = Pair<$hub>;
+            type Wrapping = Self;
             #[inline(always)]
             fn decode([re, im]: [$code; 2]) -> Pair<$hub> {
                 Pair($hub(re), $hub(im))

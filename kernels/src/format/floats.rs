@@ -1,6 +1,9 @@
 //! float16, bfloat16, float32, float64. `docs/semantics.md`, sections 4 and 5.2.
 
-use super::{Format, minifloat::Encoder};
+use super::{
+    Format,
+    minifloat::{Encoder, decode_magnitude},
+};
 use crate::{
     dtype::DType,
     exact::float_spec,
@@ -11,6 +14,7 @@ use half::{bf16, f16};
 impl Format for f32 {
     type Code = u32;
     type Hub = F32;
+    type Wrapping = Self;
     #[inline(always)]
     fn decode(code: u32) -> F32 {
         F32(code)
@@ -24,6 +28,7 @@ impl Format for f32 {
 impl Format for f64 {
     type Code = u64;
     type Hub = F64;
+    type Wrapping = Self;
     #[inline(always)]
     fn decode(code: u64) -> F64 {
         F64(code)
@@ -37,6 +42,7 @@ impl Format for f64 {
 impl Format for bf16 {
     type Code = u16;
     type Hub = F32;
+    type Wrapping = Self;
     #[inline(always)]
     fn decode(code: u16) -> F32 {
         F32((code as u32) << 16)
@@ -55,21 +61,16 @@ impl Format for bf16 {
 impl Format for f16 {
     type Code = u16;
     type Hub = F32;
+    type Wrapping = Self;
     #[inline(always)]
     fn decode(code: u16) -> F32 {
         let x = code as u32;
         let sign = (x & 0x8000) << 16;
         let magnitude = x & 0x7FFF;
-        // A normal number only needs its exponent moved. For a subnormal one, 2^-14 is put in front of its bits and taken
-        // away again, which is exact and normalises it.
-        const IMPLICIT: u32 = (127 - 14) << 23;
-        let normal = (magnitude << 13) + ((127 - 15) << 23);
-        let with_one = f32::from_bits(IMPLICIT | magnitude << 13);
-        let subnormal = (with_one - f32::from_bits(IMPLICIT)).to_bits();
         // Infinity, or NaN made quiet.
         let quiet = if magnitude > 0x7C00 { 0x40_0000 } else { 0 };
         let special = 0x7F80_0000 | (magnitude << 13 & 0x7F_FFFF) | quiet;
-        let value = if magnitude < 0x400 { subnormal } else { normal };
+        let value = decode_magnitude(const { float_spec(DType::Float16) }, magnitude);
         F32(sign | if magnitude >= 0x7C00 { special } else { value })
     }
     #[inline(always)]

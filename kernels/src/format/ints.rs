@@ -1,15 +1,16 @@
 //! Integers of 2 to 64 bits. `docs/semantics.md`, sections 5.1 and 5.3.
 
 use super::{Format, I2, I4, U2, U4};
-use crate::hub::{Hub, Small, Unsigned, Wide};
+use crate::hub::{Hub, Medium, Small, Unsigned, Wide};
 
 macro_rules! whole {
-    ($($int:ident $code:ident $hub:ident $signed:literal;)*) => {$(
+    ($($int:ident $code:ident $hub:ident$(<$own:ident>)? $signed:literal;)*) => {$(
         impl Format for $int {
             type Code = $code;
-            type Hub = $hub;
+            type Hub = $hub$(<$own>)?;
+            type Wrapping = $code;
             #[inline(always)]
-            fn decode(code: $code) -> $hub {
+            fn decode(code: $code) -> Self::Hub {
                 $hub((code as $int).into())
             }
             #[inline(always)]
@@ -23,19 +24,20 @@ macro_rules! whole {
 whole! {
     i8 u8 Small true;
     i16 u16 Small true;
-    i32 u32 Wide true;
+    i32 u32 Medium<i32> true;
     i64 u64 Wide true;
     u8 u8 Small false;
     u16 u16 Small false;
-    u32 u32 Wide false;
+    u32 u32 Medium<u32> false;
     u64 u64 Unsigned false;
 }
 
 macro_rules! part_of_a_byte {
-    ($($int:ident $bits:literal $extend:ty, $signed:literal;)*) => {$(
+    ($($int:ident $bits:literal $extend:ty, $signed:literal, $unsigned:ident;)*) => {$(
         impl Format for $int {
             type Code = u8;
             type Hub = Small;
+            type Wrapping = $unsigned;
             #[inline(always)]
             fn decode(code: u8) -> Small {
                 Small(((code << (8 - $bits)) as $extend >> (8 - $bits)) as i32)
@@ -53,8 +55,8 @@ macro_rules! part_of_a_byte {
 }
 
 part_of_a_byte! {
-    I2 2 i8, true;
-    I4 4 i8, true;
-    U2 2 u8, false;
-    U4 4 u8, false;
+    I2 2 i8, true, U2;
+    I4 4 i8, true, U4;
+    U2 2 u8, false, U2;
+    U4 4 u8, false, U4;
 }

@@ -1,6 +1,6 @@
 //! The floats of 4, 6 and 8 bits. `docs/semantics.md`, section 6.
 //!
-//! **Decode** is a table of the float32 of every code, made at compile time.
+//! **Decode** moves the exponent, and normalises a subnormal with one exact subtraction.
 //!
 //! **Encode** rounds with one float addition. Adding the power of two whose last mantissa bit has the weight of the target's
 //! last bit makes the addition itself round to nearest even at that place, and leaves in the low bits of the sum how many
@@ -11,7 +11,7 @@
 use super::*;
 use crate::{
     dtype::{DType, Flavor, FloatSpec},
-    exact::{extended_to_f32, float_spec, float_to_f32},
+    exact::{extended_to_f32, float_spec},
     hub::{F32, Hub},
 };
 
@@ -62,20 +62,45 @@ impl Encoder {
     }
 }
 
-/// The float32 of every code of a format, repeated over the unused high bits.
-const fn decode_table(f: FloatSpec) -> [u32; 256] {
-    let mut table = [0; 256];
-    let mut code = 0;
-    while code < 256 {
-        table[code] = float_to_f32(f, code as u64);
-        code += 1;
+/// The float32 bits of a magnitude of a format with an exponent of up to 5 bits that is neither infinite nor NaN.
+#[inline(always)]
+pub(super) fn decode_magnitude(f: FloatSpec, magnitude: u32) -> u32 {
+    // A normal number only needs its exponent moved. For a subnormal one the implicit bit is put in front of its mantissa and
+    // taken away again, which is exact and normalises it.
+    let implicit = ((127 + 1 - f.bias) as u32) << 23;
+    let mantissa = magnitude << (23 - f.mantissa_bits);
+    let subnormal = (f32::from_bits(implicit | mantissa) - f32::from_bits(implicit)).to_bits();
+    let normal = mantissa + (((127 - f.bias) as u32) << 23);
+    if magnitude >> f.mantissa_bits == 0 { subnormal } else { normal }
+}
+
+/// The float32 bits of a code.
+#[inline(always)]
+fn decode(f: FloatSpec, code: u8) -> u32 {
+    const NAN: u32 = 0x7FC0_0000;
+    let magnitude = code as u32 & f.magnitude_mask() as u32;
+    if matches!(f.flavor, Flavor::Exponent) {
+        // The exponent field, but for the lowest code, a subnormal, and the highest, NaN: both are the bit below the field.
+        return magnitude << 23 | ((magnitude == 0 || magnitude == 0xFF) as u32) << 22;
     }
-    table
+    let sign = (code as u32 & f.sign_mask() as u32) << (32 - f.bits());
+    let value = decode_magnitude(f, magnitude);
+    let infinity = f.exponent_field() as u32;
+    sign | match f.flavor {
+        Flavor::Ieee if magnitude > infinity => NAN,
+        Flavor::Ieee if magnitude == infinity => 0x7F80_0000,
+        Flavor::Fn if magnitude == f.magnitude_mask() as u32 => NAN,
+        Flavor::Fnuz if magnitude == 0 && sign != 0 => NAN,
+        _ => value,
+    }
 }
 
 /// The code of a float32.
 #[inline(always)]
 fn encode<const SATURATE: bool>(f: FloatSpec, encoder: Encoder, x: u32) -> u8 {
+    if matches!(f.flavor, Flavor::Exponent) {
+        return encode_exponent::<SATURATE>(x);
+    }
     let code = encoder.magnitude(x) as u8;
     let sign = (x >> 31 << (f.bits() - 1)) as u8;
     match f.flavor {
@@ -111,19 +136,16 @@ macro_rules! formats {
         impl Format for $format {
             type Code = u8;
             type Hub = F32;
+            type Wrapping = Self;
             #[inline(always)]
             fn decode(code: u8) -> F32 {
-                static TABLE: [u32; 256] = decode_table(float_spec(DType::$variant));
-                F32(TABLE[code as usize])
+                F32(decode(const { float_spec(DType::$variant) }, code))
             }
             #[inline(always)]
             fn encode<const SATURATE: bool>(hub: impl Hub) -> u8 {
-                let x = hub.f32_odd();
-                if matches!(const { float_spec(DType::$variant) }.flavor, Flavor::Exponent) {
-                    encode_exponent::<SATURATE>(x)
-                } else {
-                    encode::<SATURATE>(const { float_spec(DType::$variant) }, const { Encoder::new(float_spec(DType::$variant), SATURATE) }, x)
-                }
+                let f = const { float_spec(DType::$variant) };
+                let encoder = const { Encoder::new(float_spec(DType::$variant), SATURATE) };
+                encode::<SATURATE>(f, encoder, hub.f32_odd())
             }
             #[inline(always)]
             fn clean(code: u8) -> u8 {

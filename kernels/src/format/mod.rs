@@ -35,6 +35,9 @@ pub(crate) trait Format: Element {
     type Code: bytemuck::Pod;
     /// Where every value of the format has a place.
     type Hub: Hub;
+    /// The format whose encoder gives the same codes where nothing saturates: integers wrap to the same bits whatever their
+    /// sign.
+    type Wrapping: Format;
     /// Exact.
     fn decode(code: Self::Code) -> Self::Hub;
     /// Rounds once. `SATURATE` is for integers and 8-bit floats; the others ignore it.
