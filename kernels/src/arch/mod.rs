@@ -1,13 +1,31 @@
 //! Tiers: the instruction set levels that kernels are built for.
 //!
-//! A tier is one row of [`Tier::ALL`] and one file here. Which of them the CPU has is asked once; `cfg(target_arch)` of the
-//! kernels stands in this file only. A token ([`pulp::simd_type!`]) can only be made after detection and so proves a tier.
+//! A tier is one row of [`Tier::ALL`] and one file here, and a row in the file of its architecture, which detects it: a token
+//! (`pulp::simd_type!`) can only be made after detection and so proves a tier. `cfg(target_arch)` of the kernels stands in
+//! this file only.
 
-#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-mod avx2;
-#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-mod avx512;
 pub(crate) mod scalar;
+
+// A soft-float target (a kernel's, say) has none of these registers.
+#[cfg(all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"))]
+#[path = "x86.rs"]
+mod native;
+#[cfg(target_arch = "aarch64")]
+#[path = "aarch64.rs"]
+mod native;
+/// No tier but the scalar one.
+#[cfg(not(any(
+    all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
+    target_arch = "aarch64"
+)))]
+mod native {
+    pub(super) fn detected(_: super::Tier) -> Option<bool> {
+        None
+    }
+    pub(super) const fn table(_: super::Tier) -> Option<&'static super::Table> {
+        None
+    }
+}
 
 use crate::table::Table;
 use core::{fmt, str::FromStr};
@@ -61,53 +79,9 @@ impl fmt::Display for TierStatus {
     }
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-mod tokens {
-    pulp::simd_type!({
-        /// Proves the tier `avx2`.
-        pub struct Avx2 {
-            pub avx: f!("avx"),
-            pub avx2: f!("avx2"),
-            pub fma: f!("fma"),
-            pub f16c: f!("f16c"),
-            pub bmi1: f!("bmi1"),
-            pub bmi2: f!("bmi2"),
-            pub lzcnt: f!("lzcnt"),
-            pub popcnt: f!("popcnt"),
-        }
-
-        /// Proves the tier `avx512`.
-        pub struct Avx512 {
-            pub avx512f: f!("avx512f"),
-            pub avx512bw: f!("avx512bw"),
-            pub avx512vl: f!("avx512vl"),
-            pub avx512dq: f!("avx512dq"),
-        }
-    });
-}
-
-#[cfg(target_arch = "aarch64")]
-mod tokens {
-    pulp::simd_type!({
-        /// Proves the tier `neon`.
-        pub struct Neon {
-            pub neon: f!("neon"),
-        }
-    });
-}
-
 /// Whether the CPU has the instructions; `None` if they are of another architecture.
 fn detected(tier: Tier) -> Option<bool> {
-    match tier {
-        Tier::Scalar => Some(true),
-        #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-        Tier::Avx2 => Some(tokens::Avx2::try_new().is_some()),
-        #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-        Tier::Avx512 => Some(tokens::Avx2::try_new().is_some() && tokens::Avx512::try_new().is_some()),
-        #[cfg(target_arch = "aarch64")]
-        Tier::Neon => Some(tokens::Neon::try_new().is_some()),
-        _ => None,
-    }
+    if matches!(tier, Tier::Scalar) { Some(true) } else { native::detected(tier) }
 }
 
 impl Tier {
@@ -126,14 +100,7 @@ impl Tier {
 
     /// The kernels of the tier, if there are any.
     pub(crate) const fn table(self) -> Option<&'static Table> {
-        match self {
-            Tier::Scalar => Some(&scalar::TABLE),
-            #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-            Tier::Avx2 => Some(&avx2::TABLE),
-            #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-            Tier::Avx512 => Some(&avx512::TABLE),
-            _ => None,
-        }
+        if matches!(self, Tier::Scalar) { Some(&scalar::TABLE) } else { native::table(self) }
     }
 
     /// Whether it can run here.

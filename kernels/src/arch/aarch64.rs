@@ -1,0 +1,19 @@
+//! The tier of 64-bit Arm, which has no kernels yet.
+
+use super::Tier;
+use crate::table::Table;
+
+pulp::simd_type!({
+    /// Proves the tier `neon`.
+    pub(super) struct Neon {
+        pub neon: f!("neon"),
+    }
+});
+
+pub(super) fn detected(tier: Tier) -> Option<bool> {
+    matches!(tier, Tier::Neon).then(|| Neon::try_new().is_some())
+}
+
+pub(super) const fn table(_: Tier) -> Option<&'static Table> {
+    None
+}
