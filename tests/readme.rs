@@ -54,10 +54,10 @@ fn table() -> String {
         "| dtype | short | bits | Rust type | range (of magnitudes, for floats) | infinity, NaN |\n|---|---|---|---|---|---|\n",
     );
     for &dtype in DType::ALL {
-        let short = dtype.aliases().first().copied().unwrap_or("");
+        let short = dtype.aliases().first().map(|name| format!("`{name}`")).unwrap_or_default();
         let (bits, rust) = (dtype.bits(), rust_type(dtype));
         let row =
-            format!("| `{dtype}` | `{short}` | {bits} | `{rust}` | {} | {} |", range(dtype), special(dtype));
+            format!("| `{dtype}` | {short} | {bits} | `{rust}` | {} | {} |", range(dtype), special(dtype));
         writeln!(table, "{row}").expect("writing to a string");
     }
     table

@@ -10,7 +10,8 @@
 //! * `code` is the stable number of the dtype: it never changes and is never used again, and rows stand in its order;
 //! * `Spec` is everything arithmetic has to know of the dtype.
 //!
-//! Names are those of NumPy and ml_dtypes. An alias is here only if it means the same thing to every system.
+//! Names are those of NumPy and ml_dtypes. Short forms count bits (`i4`), as Rust's names do and NumPy's codes do not. Any other
+//! alias is here only if it means the same thing to every system.
 
 use alloc::{string::String, vec::Vec};
 use core::{fmt, str::FromStr};
