@@ -9,7 +9,8 @@
 //! changed. What keeps a kernel's arithmetic between the two writes is that the kernel is called through a pointer that the
 //! compiler knows nothing of ([`opaque`]): such a call is not moved over volatile assembly.
 //!
-//! There are guards for x86, 64-bit Arm, 64-bit RISC-V and s390x. WebAssembly has no such register. On other targets the host
+//! There are guards for x86, 64-bit Arm, 64-bit RISC-V and s390x; `tests/fpenv.rs` of the root crate tries changed states on
+//! x86-64 and 64-bit Arm. WebAssembly has no such register. On other targets the host
 //! has to keep the default (nearest even, no flushing, no traps).
 
 use crate::table::KernelFn;
