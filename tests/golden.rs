@@ -71,9 +71,9 @@ impl Table {
         let word = |saturate: bool| if saturate { "saturate" } else { "wrap" };
         let options = &self.options;
         let round = format!("{:?}", options.e8m0_round).to_lowercase();
-        // A program of another architecture runs behind an emulator.
-        let runner = std::env::var("LANECAST_TEST_RUNNER").unwrap_or_default();
-        let words: Vec<&str> = runner.split_whitespace().chain([path]).collect();
+        // An emulator and a program of another architecture, perhaps.
+        let program = std::env::var("LANECAST_TEST_PROGRAM").unwrap_or_else(|_| path.into());
+        let words: Vec<&str> = program.split_whitespace().collect();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).args(["raw", "--from", self.from.name(), "--from-storage", "byte"]);
         command.args(["--to", self.to.name(), "--to-storage", "byte", "--e8m0-round", &round]);

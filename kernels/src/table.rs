@@ -36,16 +36,17 @@ pub(crate) const fn has_overflow_rule(to: DType) -> bool {
     }
 }
 
-/// Makes the `TABLE` of a tier from two functions in its file, which calls this on the list: `direct(from, to)`, the kernels
-/// of pairs that have a better one, and `cast::<S, D, SATURATE>`, the kernel of all others.
+/// Makes `table::<FINE>()`, the table of a tier, from two functions in its file, which calls this on the list:
+/// `direct::<S, D, FINE>(saturate)`, the kernels of pairs that have a better one, and `cast::<S, D, SATURATE>`, the kernel of
+/// all others. `FINE` are the finer features that `direct` may use beyond those of the tier, a bit set of the tier's own.
 macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
-        const fn kernel<S: Format, D: Format>(saturate: bool) -> KernelFn {
+        const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             if from as u8 == to as u8 {
                 // A copy is at the speed of memory on every tier.
                 $crate::arch::scalar::copy::<S>
-            } else if let Some(kernel) = direct(from, to) {
+            } else if let Some(kernel) = direct::<S, D, FINE>(saturate) {
                 kernel
             } else if saturate || !has_overflow_rule(to) {
                 cast::<S, D, true>
@@ -53,13 +54,15 @@ macro_rules! define_table {
                 cast::<S, D::Wrapping, false>
             }
         }
-        const fn row<S: Format>(saturate: bool) -> [KernelFn; COUNT] {
-            [$(kernel::<S, $format>(saturate)),*]
+        const fn row<S: Format, const FINE: u8>(saturate: bool) -> [KernelFn; COUNT] {
+            [$(kernel::<S, $format, FINE>(saturate)),*]
         }
-        const fn rows(saturate: bool) -> [[KernelFn; COUNT]; COUNT] {
-            [$(row::<$format>(saturate)),*]
+        const fn rows<const FINE: u8>(saturate: bool) -> [[KernelFn; COUNT]; COUNT] {
+            [$(row::<$format, FINE>(saturate)),*]
         }
-        pub(crate) static TABLE: Table = Table { kernels: [rows(false), rows(true)] };
+        const fn table<const FINE: u8>() -> Table {
+            Table { kernels: [rows::<FINE>(false), rows::<FINE>(true)] }
+        }
     };
 }
 pub(crate) use define_table;

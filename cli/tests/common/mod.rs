@@ -13,11 +13,13 @@ use std::{
 use tempfile::TempDir;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-/// The words that start the program: its path, behind an emulator if `LANECAST_TEST_RUNNER` names one for a program of
-/// another architecture.
+/// The words that start the program: its path, or those of `LANECAST_TEST_PROGRAM`, such as an emulator and a program of
+/// another architecture. (Tests that are emulated themselves must not start programs: a fork of several emulated threads
+/// may hang.)
 pub fn words() -> Vec<String> {
-    let runner = std::env::var("LANECAST_TEST_RUNNER").unwrap_or_default();
-    runner.split_whitespace().chain([env!("CARGO_BIN_EXE_lanecast")]).map(String::from).collect()
+    let program = std::env::var("LANECAST_TEST_PROGRAM");
+    let program = program.unwrap_or_else(|_| env!("CARGO_BIN_EXE_lanecast").into());
+    program.split_whitespace().map(String::from).collect()
 }
 
 /// The program, without arguments.

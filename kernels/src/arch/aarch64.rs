@@ -14,6 +14,10 @@ pub(super) fn detected(tier: Tier) -> Option<bool> {
     matches!(tier, Tier::Neon).then(|| Neon::try_new().is_some())
 }
 
-pub(super) const fn table(_: Tier) -> Option<&'static Table> {
+pub(super) fn table(_: Tier) -> Option<&'static Table> {
     None
+}
+
+pub(super) fn features(_: Tier) -> &'static [&'static str] {
+    &[]
 }

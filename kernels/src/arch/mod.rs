@@ -8,7 +8,7 @@ pub(crate) mod scalar;
 
 // A soft-float target (a kernel's, say) has none of these registers.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"))]
-#[path = "x86.rs"]
+#[path = "x86/mod.rs"]
 mod native;
 #[cfg(target_arch = "aarch64")]
 #[path = "aarch64.rs"]
@@ -22,8 +22,11 @@ mod native {
     pub(super) fn detected(_: super::Tier) -> Option<bool> {
         None
     }
-    pub(super) const fn table(_: super::Tier) -> Option<&'static super::Table> {
+    pub(super) fn table(_: super::Tier) -> Option<&'static super::Table> {
         None
+    }
+    pub(super) fn features(_: super::Tier) -> &'static [&'static str] {
+        &[]
     }
 }
 
@@ -99,8 +102,14 @@ impl Tier {
     }
 
     /// The kernels of the tier, if there are any.
-    pub(crate) const fn table(self) -> Option<&'static Table> {
+    pub(crate) fn table(self) -> Option<&'static Table> {
         if matches!(self, Tier::Scalar) { Some(&scalar::TABLE) } else { native::table(self) }
+    }
+
+    /// The features beyond those of the tier for which it has quicker kernels and which this CPU has, by the names that
+    /// Rust knows them by. `LANECAST_DISABLE` (names separated by commas) keeps kernels from using some.
+    pub fn features(self) -> &'static [&'static str] {
+        if self.is_available() { native::features(self) } else { &[] }
     }
 
     /// Whether it can run here.

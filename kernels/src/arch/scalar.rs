@@ -3,7 +3,7 @@
 //! The bodies have no branches, so that compilers may vectorise them with what the target always has.
 
 use crate::{
-    dtype::{COUNT, DType},
+    dtype::COUNT,
     format::*,
     table::{KernelFn, Table, define_table, has_overflow_rule},
 };
@@ -49,8 +49,9 @@ pub(crate) unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize) {
 }
 
 /// The reference has no short cuts.
-const fn direct(_: DType, _: DType) -> Option<KernelFn> {
+const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelFn> {
     None
 }
 
 crate::dtype::for_each_dtype!(define_table);
+pub(crate) static TABLE: Table = table::<0>();

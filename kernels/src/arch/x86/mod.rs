@@ -54,8 +54,8 @@ macro_rules! common_kernels {
             unsafe { cast::<f32, f16, true>(src.add(4 * whole), dst.add(2 * whole), n - whole) }
         }
 
-        const fn direct(from: DType, to: DType) -> Option<KernelFn> {
-            match (from, to) {
+        const fn direct<S: Format, D: Format, const FINE: u8>(_saturate: bool) -> Option<KernelFn> {
+            match (S::DTYPE, D::DTYPE) {
                 (DType::Float16, DType::Float32) => Some(f16_to_f32),
                 (DType::Float32, DType::Float16) => Some(f32_to_f16),
                 _ => None,
@@ -64,10 +64,9 @@ macro_rules! common_kernels {
     };
 }
 
-#[path = "avx2.rs"]
 mod avx2;
-#[path = "avx512.rs"]
 mod avx512;
+mod fine;
 
 pulp::simd_type!({
     /// Proves the tier `avx2`.
@@ -89,6 +88,16 @@ pulp::simd_type!({
         pub avx512vl: f!("avx512vl"),
         pub avx512dq: f!("avx512dq"),
     }
+
+    /// Proves that kernels beside [`Avx512`] may permute bytes.
+    pub(super) struct Vbmi {
+        pub avx512vbmi: f!("avx512vbmi"),
+    }
+
+    /// Proves that kernels beside [`Avx512`] may use the conversion to bfloat16.
+    pub(super) struct Bf16 {
+        pub avx512bf16: f!("avx512bf16"),
+    }
 });
 
 pub(super) fn detected(tier: Tier) -> Option<bool> {
@@ -99,10 +108,15 @@ pub(super) fn detected(tier: Tier) -> Option<bool> {
     }
 }
 
-pub(super) const fn table(tier: Tier) -> Option<&'static Table> {
+/// The kernels of a tier that was detected.
+pub(super) fn table(tier: Tier) -> Option<&'static Table> {
     match tier {
         Tier::Avx2 => Some(&avx2::TABLE),
-        Tier::Avx512 => Some(&avx512::TABLE),
+        Tier::Avx512 => Some(&avx512::TABLES[fine::found() as usize]),
         _ => None,
     }
+}
+
+pub(super) fn features(tier: Tier) -> &'static [&'static str] {
+    if tier == Tier::Avx512 { fine::NAMES[fine::found() as usize] } else { &[] }
 }
