@@ -22,8 +22,11 @@ fn cpu_says_which_tier_and_why() {
     let json: Value = serde_json::from_slice(&good(run(&["cpu", "--json"], &[]))).unwrap();
     let tiers = json["tiers"].as_array().unwrap();
     assert_eq!(tiers.len(), Tier::ALL.len());
-    for (row, tier) in tiers.iter().zip(Tier::ALL) {
-        assert_eq!((&row["name"], &row["available"]), (&tier.name().into(), &tier.is_available().into()));
+    // A program of another architecture has other tiers.
+    let foreign = std::env::var_os("LANECAST_TEST_PROGRAM").is_some();
+    for (row, &tier) in tiers.iter().zip(Tier::ALL) {
+        assert_eq!(row["name"], tier.name());
+        assert!(foreign && tier != Tier::Scalar || row["available"] == tier.is_available(), "{tier}");
     }
     let text = String::from_utf8(good(run(&["cpu"], &[]))).unwrap();
     assert!(text.contains(json["reason"].as_str().unwrap()), "{text}");

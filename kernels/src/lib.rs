@@ -33,6 +33,7 @@ mod hub;
 mod kernel;
 mod storage;
 mod table;
+mod vector;
 
 pub use arch::{Tier, TierStatus, UnknownTier};
 pub use dtype::{DType, Flavor, FloatSpec, Kind, Spec, UnknownName};

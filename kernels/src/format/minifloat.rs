@@ -19,18 +19,21 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(crate) struct Encoder {
     /// Float32 bits of the magnitude that everything greater becomes.
-    limit: u32,
+    pub(crate) limit: u32,
     /// Float32 bits of the magnitude whose code is NaN's.
-    nan: u32,
+    pub(crate) nan: u32,
     /// The float32 exponent field of the smallest normal value.
-    min_field: u32,
+    pub(crate) min_field: u32,
     /// Mantissa bits of float32 that the format lacks.
-    shift: u32,
+    pub(crate) shift: u32,
     /// What the exponents leave in the sum.
-    excess: u32,
+    pub(crate) excess: u32,
 }
 
 impl Encoder {
+    /// No format's.
+    pub(crate) const NONE: Self = Self { limit: 0, nan: 0, min_field: 0, shift: 0, excess: 0 };
+
     pub(crate) const fn new(f: FloatSpec, saturate: bool) -> Self {
         // `Hub::f32_odd` serves no wider mantissa, and a wider exponent would overflow the unit.
         assert!(f.mantissa_bits <= 10 && (f.exponent_bits <= 5 || matches!(f.flavor, Flavor::Exponent)));

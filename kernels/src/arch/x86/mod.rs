@@ -3,65 +3,17 @@
 use super::Tier;
 use crate::table::Table;
 
-/// What both tiers have, each with its own instructions: the plain loop for any pair, and float16 by the conversion
-/// instructions, which do with NaN what the specification says.
-macro_rules! common_kernels {
-    (
-        features: $features:literal,
-        lanes: $lanes:literal,
-        float16: $load16:ident $store16:ident,
-        float32: $load32:ident $store32:ident,
-        widen: $widen:ident,
-        narrow: $narrow:ident,
-    ) => {
-        /// # Safety
-        ///
-        /// As [`KernelFn`].
-        #[target_feature(enable = $features)]
-        unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
-            // SAFETY: as the caller's.
-            unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
+/// Methods of [`Simd`](crate::vector::Simd) that map registers to a register.
+macro_rules! operations {
+    ($($name:ident($($arg:ident $(: $type:ty)?),*) = $body:expr;)*) => {$(
+        #[inline(always)]
+        unsafe fn $name($($arg: operations!(@ $($type)?)),*) -> Self::V {
+            // SAFETY: the caller's promise: the CPU has the tier.
+            unsafe { $body }
         }
-
-        /// # Safety
-        ///
-        /// As [`KernelFn`].
-        #[target_feature(enable = $features)]
-        unsafe fn f16_to_f32(src: *const u8, dst: *mut u8, n: usize) {
-            let whole = n - n % $lanes;
-            for i in (0..whole).step_by($lanes) {
-                // SAFETY: the elements `i .. i + lanes` are among the caller's `n`; these loads and stores need no alignment.
-                unsafe { $store32(dst.add(4 * i).cast(), $widen($load16(src.add(2 * i).cast()))) };
-            }
-            // SAFETY: as the caller's, for the elements behind the whole vectors.
-            unsafe { cast::<f16, f32, true>(src.add(2 * whole), dst.add(4 * whole), n - whole) }
-        }
-
-        /// # Safety
-        ///
-        /// As [`KernelFn`].
-        #[target_feature(enable = $features)]
-        unsafe fn f32_to_f16(src: *const u8, dst: *mut u8, n: usize) {
-            let whole = n - n % $lanes;
-            for i in (0..whole).step_by($lanes) {
-                // SAFETY: as in `f16_to_f32`. The rounding is the instruction's own, not that of the control register.
-                unsafe {
-                    let codes = $narrow::<_MM_FROUND_TO_NEAREST_INT>($load32(src.add(4 * i).cast()));
-                    $store16(dst.add(2 * i).cast(), codes);
-                }
-            }
-            // SAFETY: as the caller's, for the elements behind the whole vectors.
-            unsafe { cast::<f32, f16, true>(src.add(4 * whole), dst.add(2 * whole), n - whole) }
-        }
-
-        const fn direct<S: Format, D: Format, const FINE: u8>(_saturate: bool) -> Option<KernelFn> {
-            match (S::DTYPE, D::DTYPE) {
-                (DType::Float16, DType::Float32) => Some(f16_to_f32),
-                (DType::Float32, DType::Float16) => Some(f32_to_f16),
-                _ => None,
-            }
-        }
-    };
+    )*};
+    (@) => { Self::V };
+    (@ $type:ty) => { $type };
 }
 
 mod avx2;

@@ -1,27 +1,42 @@
 //! The tier `avx2`.
 //!
-//! Most pairs are the plain loop of the scalar tier, compiled anew for the tier's instructions: its bodies have no branches,
-//! and the compiler makes vector code of them. `direct` names the others.
+//! `direct` names the kernels that are written for it. All other pairs are the plain loop of the scalar tier, compiled anew
+//! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
+
+mod simd;
 
 use crate::{
     arch::scalar,
-    dtype::{COUNT, DType},
+    dtype::COUNT,
     format::*,
     table::{KernelFn, Table, define_table, has_overflow_rule},
+    vector,
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
-use half::f16;
+use simd::Avx2;
 
-common_kernels! {
-    features: "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt",
-    lanes: 8,
-    float16: _mm_loadu_si128 _mm_storeu_si128,
-    float32: _mm256_loadu_ps _mm256_storeu_ps,
-    widen: _mm256_cvtph_ps,
-    narrow: _mm256_cvtps_ph,
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: as the caller's.
+    unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
+}
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn vector<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: as the caller's.
+    unsafe { vector::run::<Avx2, S, D, SATURATE>(src, dst, n, vector::<S, D, SATURATE>) }
+}
+
+const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+    if vector::covers(S::DTYPE, D::DTYPE) {
+        return Some(if saturate { vector::<S, D, true> } else { vector::<S, D, false> });
+    }
+    None
 }
 
 crate::dtype::for_each_dtype!(define_table);

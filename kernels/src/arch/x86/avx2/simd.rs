@@ -1,0 +1,289 @@
+//! The registers of AVX2 for the kernels of `vector`.
+
+use crate::vector::Simd;
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+use core::array::from_fn;
+
+/// AVX2.
+#[derive(Clone, Copy)]
+pub(super) struct Avx2;
+
+/// Eight lanes of 32 bits, register `k` of a block.
+#[inline(always)]
+unsafe fn load(p: *const u8, k: usize) -> __m256i {
+    // SAFETY: the caller has a register more at this place.
+    unsafe { _mm256_loadu_si256(p.add(32 * k).cast()) }
+}
+
+/// Eight elements of 16 bits.
+#[inline(always)]
+unsafe fn load_16(p: *const u8, k: usize) -> __m128i {
+    // SAFETY: the caller has as many at this place.
+    unsafe { _mm_loadu_si128(p.add(16 * k).cast()) }
+}
+
+#[inline(always)]
+unsafe fn store(p: *mut u8, x: __m256i, k: usize) {
+    // SAFETY: the caller has a register more at this place.
+    unsafe { _mm256_storeu_si256(p.add(32 * k).cast(), x) }
+}
+
+#[inline(always)]
+unsafe fn join(low: __m128, high: __m128) -> __m256i {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe { _mm256_castps_si256(_mm256_set_m128(high, low)) }
+}
+
+/// Four float64 as float32 to odd: the lowest 40 bits gathered into the one above them (`hub`), then exact.
+#[inline(always)]
+unsafe fn f64_to_odd(x: __m256i) -> __m128 {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        let below = _mm256_set1_epi64x((1 << 40) - 1);
+        let carry = _mm256_add_epi64(_mm256_and_si256(x, below), below);
+        // Bit 40 is set by itself or by the carry; what is below it is dropped.
+        let sticky = _mm256_and_si256(carry, _mm256_set1_epi64x(1 << 40));
+        let x = _mm256_andnot_si256(below, _mm256_or_si256(x, sticky));
+        _mm256_cvtpd_ps(_mm256_castsi256_pd(x))
+    }
+}
+
+/// Four int64 (or uint64) as float64 to odd.
+#[inline(always)]
+unsafe fn int64_to_odd<const SIGNED: bool>(x: __m256i) -> __m256i {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        // An integer of more than 53 bits has its lowest 11 gathered into the one above them: then float64 holds it.
+        let low = _mm256_set1_epi64x(0x7FF);
+        let carry = _mm256_add_epi64(_mm256_and_si256(x, low), low);
+        let gathered =
+            _mm256_or_si256(_mm256_andnot_si256(low, x), _mm256_and_si256(carry, _mm256_set1_epi64x(0x800)));
+        let (zero, sign) = (_mm256_setzero_si256(), _mm256_cmpgt_epi64(_mm256_setzero_si256(), x));
+        let magnitude = if SIGNED { _mm256_xor_si256(x, sign) } else { x };
+        let short = _mm256_cmpeq_epi64(_mm256_srli_epi64::<53>(magnitude), zero);
+        let x = _mm256_blendv_epi8(gathered, x, short);
+        // Both halves as integers in the mantissas of powers of two, whose difference is exact.
+        let (exponent, both) = if SIGNED {
+            (0x4530_0000_8000_0000, 0x4530_0000_8010_0000)
+        } else {
+            (0x4530_0000_0000_0000, 0x4530_0000_0010_0000)
+        };
+        let high = _mm256_xor_si256(_mm256_srli_epi64::<32>(x), _mm256_set1_epi64x(exponent));
+        let low = _mm256_blend_epi32::<0b0101_0101>(_mm256_set1_epi64x(0x4330_0000_0000_0000), x);
+        let high = _mm256_sub_pd(_mm256_castsi256_pd(high), _mm256_castsi256_pd(_mm256_set1_epi64x(both)));
+        _mm256_castpd_si256(_mm256_add_pd(high, _mm256_castsi256_pd(low)))
+    }
+}
+
+/// Eight uint32 as float32, nearest.
+#[inline(always)]
+unsafe fn uint32_to_f32(x: __m256i) -> __m256 {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        // Both halves in the mantissas of powers of two; the first difference is exact, the sum rounds once.
+        let low = _mm256_blend_epi16::<0b1010_1010>(x, _mm256_set1_epi32(0x4B00_0000));
+        let high = _mm256_or_si256(_mm256_srli_epi32::<16>(x), _mm256_set1_epi32(0x5300_0000));
+        let both = _mm256_castsi256_ps(_mm256_set1_epi32(0x5300_0080));
+        _mm256_add_ps(_mm256_sub_ps(_mm256_castsi256_ps(high), both), _mm256_castsi256_ps(low))
+    }
+}
+
+/// Eight float32 as float16.
+///
+/// In assembly because the compiler would fold the conversion into the store, and the form of the instruction that
+/// converts into memory is slow.
+#[inline]
+#[target_feature(enable = "avx,f16c")]
+fn to_f16(x: __m256) -> __m128i {
+    #[cfg(not(miri))]
+    {
+        let half;
+        // SAFETY: a conversion between registers, in the rounding mode that it names.
+        unsafe {
+            core::arch::asm!(
+                "vcvtps2ph {half}, {x}, 0",
+                half = out(xmm_reg) half,
+                x = in(ymm_reg) x,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        half
+    }
+    #[cfg(miri)]
+    _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x)
+}
+
+impl Simd for Avx2 {
+    type V = __m256i;
+    const LANES: usize = 8;
+    const MASKED: bool = false;
+
+    operations! {
+        splat(x: u32) = _mm256_set1_epi32(x as i32);
+        and(a, b) = _mm256_and_si256(a, b);
+        or(a, b) = _mm256_or_si256(a, b);
+        xor(a, b) = _mm256_xor_si256(a, b);
+        add(a, b) = _mm256_add_epi32(a, b);
+        sub(a, b) = _mm256_sub_epi32(a, b);
+        min_u(a, b) = _mm256_min_epu32(a, b);
+        max_u(a, b) = _mm256_max_epu32(a, b);
+        min_i(a, b) = _mm256_min_epi32(a, b);
+        max_i(a, b) = _mm256_max_epi32(a, b);
+        add_f(a, b) = _mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
+        min_f(a, b) = _mm256_castps_si256(_mm256_min_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
+        max_f(a, b) = _mm256_castps_si256(_mm256_max_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
+        truncate(x) = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
+        sub_bytes(a, b) = _mm256_sub_epi8(a, b);
+        sign_nonzero(code, sign) = {
+            let zero = _mm256_cmpeq_epi8(code, _mm256_setzero_si256());
+            _mm256_or_si256(code, _mm256_andnot_si256(zero, sign))
+        };
+        pack_high_halves(a, b) = {
+            let words = _mm256_packus_epi32(_mm256_srli_epi32::<16>(a), _mm256_srli_epi32::<16>(b));
+            _mm256_permute4x64_epi64::<0b11_01_10_00>(words)
+        };
+        select_nan(x, yes, no) = {
+            let nan = _mm256_cmp_ps::<_CMP_UNORD_Q>(_mm256_castsi256_ps(x), _mm256_castsi256_ps(x));
+            _mm256_blendv_epi8(no, yes, _mm256_castps_si256(nan))
+        };
+        select_eq(a, b, yes, no) = _mm256_blendv_epi8(no, yes, _mm256_cmpeq_epi32(a, b));
+        in_order(x) = _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+        pack_low(x: [__m256i; 4]) = {
+            let low = |x| _mm256_and_si256(x, _mm256_set1_epi32(0xFF));
+            let words = [_mm256_packus_epi32(low(x[0]), low(x[1])), _mm256_packus_epi32(low(x[2]), low(x[3]))];
+            _mm256_packus_epi16(words[0], words[1])
+        };
+        pack_sign(x: [__m256i; 4]) = {
+            // Saturation keeps the sign.
+            _mm256_packs_epi16(_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3]))
+        };
+    }
+
+    #[inline(always)]
+    unsafe fn shl<const BY: u32>(a: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_sll_epi32(a, _mm_cvtsi32_si128(BY as i32)) }
+    }
+    #[inline(always)]
+    unsafe fn shr<const BY: u32>(a: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_srl_epi32(a, _mm_cvtsi32_si128(BY as i32)) }
+    }
+    #[inline(always)]
+    unsafe fn any_nan(x: [__m256i; 4]) -> bool {
+        // SAFETY: the caller's promise. Two registers are ordered if no lane of either is NaN.
+        unsafe {
+            let unordered =
+                |a, b| _mm256_cmp_ps::<_CMP_UNORD_Q>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+            _mm256_movemask_ps(_mm256_or_ps(unordered(x[0], x[1]), unordered(x[2], x[3]))) != 0
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_32<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe { load(p, k) })
+    }
+    #[inline(always)]
+    unsafe fn load_high_16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe { _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_16(p, k))) })
+    }
+    #[inline(always)]
+    unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe {
+            let x = load_16(p, k);
+            let x = if SIGNED { _mm256_cvtepi16_epi32(x) } else { _mm256_cvtepu16_epi32(x) };
+            _mm256_castps_si256(_mm256_cvtepi32_ps(x))
+        })
+    }
+    #[inline(always)]
+    unsafe fn load_f16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe { _mm256_castps_si256(_mm256_cvtph_ps(load_16(p, k))) })
+    }
+    #[inline(always)]
+    unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        p: *const u8,
+        _: usize,
+    ) -> [__m256i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe {
+            let mut x = load(p, k);
+            if ODD {
+                // An integer of more than 24 bits has its lowest 8 gathered into the one above them: float32 holds the rest.
+                let low = _mm256_set1_epi32(0xFF);
+                let carry = _mm256_add_epi32(_mm256_and_si256(x, low), low);
+                let sticky = _mm256_and_si256(carry, _mm256_set1_epi32(0x100));
+                let gathered = _mm256_or_si256(_mm256_andnot_si256(low, x), sticky);
+                let magnitude = if SIGNED { _mm256_abs_epi32(x) } else { x };
+                let short = _mm256_cmpeq_epi32(_mm256_srli_epi32::<24>(magnitude), _mm256_setzero_si256());
+                x = _mm256_blendv_epi8(gathered, x, short);
+            }
+            _mm256_castps_si256(if SIGNED { _mm256_cvtepi32_ps(x) } else { uint32_to_f32(x) })
+        })
+    }
+    #[inline(always)]
+    unsafe fn load_f64<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe { join(f64_to_odd(load(p, 2 * k)), f64_to_odd(load(p, 2 * k + 1))) })
+    }
+    #[inline(always)]
+    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe {
+            let odd = |k| f64_to_odd(int64_to_odd::<SIGNED>(load(p, k)));
+            join(odd(2 * k), odd(2 * k + 1))
+        })
+    }
+    #[inline(always)]
+    unsafe fn load_c64<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe {
+            let [a, b] = from_fn(|h| _mm256_castsi256_ps(load(p, 2 * k + h)));
+            // The even lanes of both within the halves of the register, then the halves apart.
+            let even = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
+            _mm256_permute4x64_epi64::<0b11_01_10_00>(even)
+        })
+    }
+    #[inline(always)]
+    unsafe fn load_c128<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe {
+            let odd = |k| {
+                let even = _mm256_unpacklo_epi64(load(p, 2 * k), load(p, 2 * k + 1));
+                f64_to_odd(_mm256_permute4x64_epi64::<0b11_01_10_00>(even))
+            };
+            join(odd(2 * k), odd(2 * k + 1))
+        })
+    }
+
+    #[inline(always)]
+    unsafe fn store_8<const PART: bool>(p: *mut u8, x: __m256i, _: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { store(p, x, 0) }
+    }
+    #[inline(always)]
+    unsafe fn store_16<const PART: bool>(p: *mut u8, x: [__m256i; 2], _: usize) {
+        // SAFETY: the caller's promise.
+        (0..2).for_each(|k| unsafe { store(p, x[k], k) });
+    }
+    #[inline(always)]
+    unsafe fn store_32<const PART: bool>(p: *mut u8, x: [__m256i; 4], _: usize) {
+        // SAFETY: the caller's promise.
+        (0..4).for_each(|k| unsafe { store(p, x[k], k) });
+    }
+    #[inline(always)]
+    unsafe fn store_f16<const PART: bool>(p: *mut u8, x: [__m256i; 4], n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let half = |x| to_f16(_mm256_castsi256_ps(x));
+            let join = |low, high| _mm256_set_m128i(half(high), half(low));
+            Self::store_16::<PART>(p, [join(x[0], x[1]), join(x[2], x[3])], n);
+        }
+    }
+}

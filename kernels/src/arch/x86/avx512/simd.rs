@@ -1,0 +1,364 @@
+//! The registers of AVX-512 for the kernels of `vector`.
+
+use crate::vector::{Simd, bf16};
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+use core::array::from_fn;
+
+/// AVX-512 with finer features.
+#[derive(Clone, Copy)]
+pub(super) struct Avx512<const VBMI: bool, const BF16: bool>;
+
+/// The dwords of four registers packed within their 128-bit lanes, brought into order.
+const LANES_APART: [i32; 16] = [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15];
+
+/// A mask of the elements from `first` on that are among `n`.
+#[inline(always)]
+fn mask(n: usize, first: usize) -> u64 {
+    match n.saturating_sub(first) {
+        left @ 0..64 => (1 << left) - 1,
+        _ => u64::MAX,
+    }
+}
+
+/// The indices of byte `byte` of 16 lanes of a register, then of 16 of another.
+const fn bytes_of_two(byte: u8) -> [u8; 64] {
+    let mut index = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        // The second register's bytes are numbered from 64 on; the upper half repeats the lower.
+        index[i] = (i as u8 % 32) * 4 + byte;
+        i += 1;
+    }
+    index
+}
+
+/// The indices of the high words of the lanes of two registers.
+const HIGH_HALVES: [u16; 32] = {
+    let mut index = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        index[i] = 2 * i as u16 + 1;
+        i += 1;
+    }
+    index
+};
+
+/// The indices of the lower halves of the 64-bit lanes of two registers.
+const EVEN: [i32; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30];
+/// The indices of the even 64-bit lanes of two registers.
+const EVEN_64: [i64; 8] = [0, 2, 4, 6, 8, 10, 12, 14];
+
+const TRUNCATE: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+
+/// A constant array in a register.
+#[inline(always)]
+unsafe fn constant<T: Copy, const N: usize>(x: &[T; N]) -> __m512i {
+    const { assert!(size_of::<T>() * N == 64) };
+    // SAFETY: the array has 64 bytes.
+    unsafe { _mm512_loadu_si512(x.as_ptr().cast()) }
+}
+
+#[inline(always)]
+unsafe fn load<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
+    // SAFETY: register `k` of the block, its lanes of 32 bits; a part has those that are there.
+    unsafe {
+        let p = p.add(64 * k);
+        if PART {
+            _mm512_maskz_loadu_epi32(mask(n, 16 * k) as u16, p.cast())
+        } else {
+            _mm512_loadu_si512(p.cast())
+        }
+    }
+}
+
+/// Register `k` of a block of 64-bit lanes, of which `n` are there.
+#[inline(always)]
+unsafe fn load_64<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
+    // SAFETY: as in `load`.
+    unsafe {
+        let p = p.add(64 * k);
+        if PART {
+            _mm512_maskz_loadu_epi64(mask(n, 8 * k) as u8, p.cast())
+        } else {
+            _mm512_loadu_si512(p.cast())
+        }
+    }
+}
+
+/// The 16 elements of 16 bits of register `k` of a block.
+#[inline(always)]
+unsafe fn load_16<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
+    // SAFETY: as in `load`.
+    unsafe {
+        let p = p.add(32 * k);
+        if PART {
+            _mm256_maskz_loadu_epi16(mask(n, 16 * k) as u16, p.cast())
+        } else {
+            _mm256_loadu_si256(p.cast())
+        }
+    }
+}
+
+/// Register `k` of a destination of which `bytes` are there.
+#[inline(always)]
+unsafe fn store<const PART: bool>(p: *mut u8, x: __m512i, bytes: usize, k: usize) {
+    // SAFETY: as in `load`.
+    unsafe {
+        let p = p.add(64 * k);
+        if PART {
+            _mm512_mask_storeu_epi8(p.cast(), mask(bytes, 64 * k), x);
+        } else {
+            _mm512_storeu_si512(p.cast(), x);
+        }
+    }
+}
+
+/// Eight float64 as float32 to odd.
+#[inline(always)]
+unsafe fn f64_to_odd(x: __m512i) -> __m256 {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        // The lowest 40 bits gathered into the one above them (`hub`), the rest of them truncated.
+        let lost = _mm512_test_epi64_mask(x, _mm512_set1_epi64((1 << 40) - 1));
+        let x = _mm512_mask_or_epi64(x, lost, x, _mm512_set1_epi64(1 << 40));
+        _mm512_cvt_roundpd_ps::<TRUNCATE>(_mm512_castsi512_pd(x))
+    }
+}
+
+/// Eight int64 (or uint64) as float64 to odd.
+#[inline(always)]
+unsafe fn int64_to_odd<const SIGNED: bool>(x: __m512i) -> __m512i {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        let (value, back) = if SIGNED {
+            let value = _mm512_cvt_roundepi64_pd::<TRUNCATE>(x);
+            (value, _mm512_cvttpd_epi64(value))
+        } else {
+            let value = _mm512_cvt_roundepu64_pd::<TRUNCATE>(x);
+            (value, _mm512_cvttpd_epu64(value))
+        };
+        let lost = _mm512_cmpneq_epi64_mask(x, back);
+        let value = _mm512_castpd_si512(value);
+        _mm512_mask_or_epi64(value, lost, value, _mm512_set1_epi64(1))
+    }
+}
+
+#[inline(always)]
+unsafe fn join(low: __m256, high: __m256) -> __m512i {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe { _mm512_castps_si512(_mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high)) }
+}
+
+/// One byte of every lane, in order; `index` are those of two registers.
+#[inline(always)]
+unsafe fn pack_bytes(index: &[u8; 64], x: [__m512i; 4]) -> __m512i {
+    // SAFETY: as of the methods of `Simd`; the CPU has VBMI.
+    unsafe {
+        let index = constant(index);
+        let low = _mm512_permutex2var_epi8(x[0], index, x[1]);
+        let high = _mm512_permutex2var_epi8(x[2], index, x[3]);
+        _mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high))
+    }
+}
+
+#[inline(always)]
+unsafe fn nan_mask(x: __m512i) -> __mmask16 {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe { _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x)) }
+}
+
+impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
+    type V = __m512i;
+    const LANES: usize = 16;
+    const MASKED: bool = true;
+
+    operations! {
+        splat(x: u32) = _mm512_set1_epi32(x as i32);
+        and(a, b) = _mm512_and_si512(a, b);
+        or(a, b) = _mm512_or_si512(a, b);
+        xor(a, b) = _mm512_xor_si512(a, b);
+        add(a, b) = _mm512_add_epi32(a, b);
+        sub(a, b) = _mm512_sub_epi32(a, b);
+        min_u(a, b) = _mm512_min_epu32(a, b);
+        max_u(a, b) = _mm512_max_epu32(a, b);
+        min_i(a, b) = _mm512_min_epi32(a, b);
+        max_i(a, b) = _mm512_max_epi32(a, b);
+        add_f(a, b) = _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
+        min_f(a, b) = _mm512_castps_si512(_mm512_min_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
+        max_f(a, b) = _mm512_castps_si512(_mm512_max_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
+        truncate(x) = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
+        sub_bytes(a, b) = _mm512_sub_epi8(a, b);
+        sign_nonzero(code, sign) = {
+            _mm512_or_si512(code, _mm512_maskz_mov_epi8(_mm512_test_epi8_mask(code, code), sign))
+        };
+        pack_high_halves(a, b) = _mm512_permutex2var_epi16(a, constant(&HIGH_HALVES), b);
+        select_nan(x, yes, no) = _mm512_mask_mov_epi32(no, nan_mask(x), yes);
+        select_eq(a, b, yes, no) = _mm512_mask_mov_epi32(no, _mm512_cmpeq_epi32_mask(a, b), yes);
+        in_order(x) = if VBMI { x } else { _mm512_permutexvar_epi32(constant(&LANES_APART), x) };
+        pack_low(x: [__m512i; 4]) = if VBMI {
+            pack_bytes(const { &bytes_of_two(0) }, x)
+        } else {
+            let low = |x| _mm512_and_si512(x, _mm512_set1_epi32(0xFF));
+            let words = [_mm512_packus_epi32(low(x[0]), low(x[1])), _mm512_packus_epi32(low(x[2]), low(x[3]))];
+            _mm512_packus_epi16(words[0], words[1])
+        };
+        pack_sign(x: [__m512i; 4]) = if VBMI {
+            pack_bytes(const { &bytes_of_two(3) }, x)
+        } else {
+            // Saturation keeps the sign.
+            _mm512_packs_epi16(_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3]))
+        };
+    }
+
+    #[inline(always)]
+    unsafe fn shl<const BY: u32>(a: __m512i) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_slli_epi32::<BY>(a) }
+    }
+    #[inline(always)]
+    unsafe fn shr<const BY: u32>(a: __m512i) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_srli_epi32::<BY>(a) }
+    }
+    #[inline(always)]
+    unsafe fn any_nan(x: [__m512i; 4]) -> bool {
+        // SAFETY: the caller's promise. Two registers are ordered if no lane of either is NaN.
+        unsafe {
+            let unordered =
+                |a, b| _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
+            unordered(x[0], x[1]) | unordered(x[2], x[3]) != 0
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_32<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe { load::<PART>(p, n, k) })
+    }
+    #[inline(always)]
+    unsafe fn load_high_16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe { _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16::<PART>(p, n, k))) })
+    }
+    #[inline(always)]
+    unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe {
+            let x = load_16::<PART>(p, n, k);
+            let x = if SIGNED { _mm512_cvtepi16_epi32(x) } else { _mm512_cvtepu16_epi32(x) };
+            _mm512_castps_si512(_mm512_cvtepi32_ps(x))
+        })
+    }
+    #[inline(always)]
+    unsafe fn load_f16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe { _mm512_castps_si512(_mm512_cvtph_ps(load_16::<PART>(p, n, k))) })
+    }
+    #[inline(always)]
+    unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        p: *const u8,
+        n: usize,
+    ) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe {
+            let x = load::<PART>(p, n, k);
+            if !ODD {
+                let value = if SIGNED { _mm512_cvtepi32_ps(x) } else { _mm512_cvtepu32_ps(x) };
+                return _mm512_castps_si512(value);
+            }
+            let (value, back) = if SIGNED {
+                let value = _mm512_cvt_roundepi32_ps::<TRUNCATE>(x);
+                (value, _mm512_cvttps_epi32(value))
+            } else {
+                let value = _mm512_cvt_roundepu32_ps::<TRUNCATE>(x);
+                (value, _mm512_cvttps_epu32(value))
+            };
+            let value = _mm512_castps_si512(value);
+            _mm512_mask_or_epi32(value, _mm512_cmpneq_epi32_mask(x, back), value, _mm512_set1_epi32(1))
+        })
+    }
+    #[inline(always)]
+    unsafe fn load_f64<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe {
+            let odd = |k| f64_to_odd(load_64::<PART>(p, n, k));
+            join(odd(2 * k), odd(2 * k + 1))
+        })
+    }
+    #[inline(always)]
+    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe {
+            let odd = |k| f64_to_odd(int64_to_odd::<SIGNED>(load_64::<PART>(p, n, k)));
+            join(odd(2 * k), odd(2 * k + 1))
+        })
+    }
+    #[inline(always)]
+    unsafe fn load_c64<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe {
+            let [a, b] = from_fn(|h| load_64::<PART>(p, n, 2 * k + h));
+            _mm512_permutex2var_epi32(a, constant(&EVEN), b)
+        })
+    }
+    #[inline(always)]
+    unsafe fn load_c128<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        from_fn(|k| unsafe {
+            let odd = |k| {
+                let [a, b] = from_fn(|h| load_64::<PART>(p, 2 * n, 2 * k + h));
+                f64_to_odd(_mm512_permutex2var_epi64(a, constant(&EVEN_64), b))
+            };
+            join(odd(2 * k), odd(2 * k + 1))
+        })
+    }
+
+    #[inline(always)]
+    unsafe fn store_8<const PART: bool>(p: *mut u8, x: __m512i, n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { store::<PART>(p, x, n, 0) }
+    }
+    #[inline(always)]
+    unsafe fn store_16<const PART: bool>(p: *mut u8, x: [__m512i; 2], n: usize) {
+        // SAFETY: the caller's promise.
+        (0..2).for_each(|k| unsafe { store::<PART>(p, x[k], 2 * n, k) });
+    }
+    #[inline(always)]
+    unsafe fn store_32<const PART: bool>(p: *mut u8, x: [__m512i; 4], n: usize) {
+        // SAFETY: the caller's promise.
+        (0..4).for_each(|k| unsafe { store::<PART>(p, x[k], 4 * n, k) });
+    }
+    #[inline(always)]
+    unsafe fn store_f16<const PART: bool>(p: *mut u8, x: [__m512i; 4], n: usize) {
+        // SAFETY: the caller's promise. The rounding is the instruction's own.
+        unsafe {
+            let half = |x| _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_castsi512_ps(x));
+            // One store of a whole register: the instruction that converts into memory is slow.
+            let join = |low, high| _mm512_inserti64x4::<1>(_mm512_castsi256_si512(half(low)), half(high));
+            Self::store_16::<PART>(p, [join(x[0], x[1]), join(x[2], x[3])], n);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn to_bf16(x: [__m512i; 4]) -> [__m512i; 2] {
+        if !BF16 {
+            // SAFETY: the caller's promise.
+            return unsafe { bf16::<Self>(x) };
+        }
+        // SAFETY: the caller's promise; the CPU has the feature.
+        unsafe {
+            // The instruction takes subnormals for zeros and keeps the payload of NaN.
+            const OTHERS: i32 = 0x01 | 0x20 | 0x80;
+            let others = |x| _mm512_fpclass_ps_mask::<OTHERS>(_mm512_castsi512_ps(x));
+            if others(x[0]) | others(x[1]) | others(x[2]) | others(x[3]) != 0 {
+                return bf16::<Self>(x);
+            }
+            let [a, b, c, d] = x.map(|x| _mm512_castsi512_ps(x));
+            let pack = |low, high| core::mem::transmute::<__m512bh, __m512i>(_mm512_cvtne2ps_pbh(high, low));
+            [pack(a, b), pack(c, d)]
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Elements of any covered source as a block of float32.
+
+use super::{Simd, needs_odd};
+use crate::{dtype::DType, format::Format};
+
+/// # Safety
+///
+/// As of the methods of [`Simd`].
+#[inline(always)]
+pub(super) unsafe fn load<M: Simd, S: Format, D: Format, const PART: bool>(
+    p: *const u8,
+    n: usize,
+) -> [M::V; 4] {
+    let odd = const { needs_odd(D::DTYPE) };
+    // SAFETY: as the caller's.
+    unsafe {
+        match S::DTYPE {
+            DType::Float32 => M::load_32::<PART>(p, n),
+            DType::BFloat16 => M::load_high_16::<PART>(p, n),
+            DType::Float16 => M::load_f16::<PART>(p, n),
+            DType::Int16 => M::load_int16::<true, PART>(p, n),
+            DType::UInt16 => M::load_int16::<false, PART>(p, n),
+            DType::Int32 if odd => M::load_int32::<true, true, PART>(p, n),
+            DType::Int32 => M::load_int32::<true, false, PART>(p, n),
+            DType::UInt32 if odd => M::load_int32::<false, true, PART>(p, n),
+            DType::UInt32 => M::load_int32::<false, false, PART>(p, n),
+            DType::Int64 => M::load_int64::<true, PART>(p, n),
+            DType::UInt64 => M::load_int64::<false, PART>(p, n),
+            DType::Float64 => M::load_f64::<PART>(p, n),
+            DType::Complex64 => M::load_c64::<PART>(p, n),
+            DType::Complex128 => M::load_c128::<PART>(p, n),
+            _ => unreachable!("`covers` lists the sources"),
+        }
+    }
+}

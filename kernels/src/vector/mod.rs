@@ -1,0 +1,223 @@
+//! Kernels through float32, written once over the registers of a tier.
+//!
+//! A kernel goes block by block: four registers of 32-bit lanes. [`load`] brings the elements of a source into the block as
+//! float32 (values that float32 cannot hold are rounded to odd, as in `hub`), [`encode`] rounds once, packs the four
+//! registers into as many as the target needs, and stores those. With four registers the packing costs least, and there is
+//! enough independent work in flight.
+//!
+//! The algorithms here know nothing of an instruction set; [`Simd`] is what they ask of one. A tier with masked loads and
+//! stores does the last, incomplete block with masks. Another one does the last whole block again, overlapping the one
+//! before; if there is no whole block, one on the stack ([`padded`]).
+
+mod encode;
+mod load;
+
+pub(crate) use encode::bf16;
+
+use crate::{
+    dtype::{DType, Flavor, Spec},
+    format::Format,
+    table::KernelFn,
+};
+
+/// The registers of a tier, and the operations that kernels are written in.
+///
+/// # Safety
+///
+/// Of every method: the CPU has the tier, and the floating-point environment is the default. The pointers of `load_*` and
+/// `store_*` are good for a block of elements, or if `PART`, for the first `n`; nothing else is touched.
+pub(crate) trait Simd: Copy + 'static {
+    /// A register: 32-bit lanes, integers or bits of float32; or bytes after packing.
+    type V: Copy;
+    /// 32-bit lanes of a register.
+    const LANES: usize;
+    /// Elements of a block.
+    const BLOCK: usize = 4 * Self::LANES;
+    /// Whether loads and stores of a part are there.
+    const MASKED: bool;
+
+    unsafe fn splat(x: u32) -> Self::V;
+    unsafe fn and(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn or(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn xor(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn sub(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn shl<const BY: u32>(a: Self::V) -> Self::V;
+    unsafe fn shr<const BY: u32>(a: Self::V) -> Self::V;
+    /// Unsigned.
+    unsafe fn min_u(a: Self::V, b: Self::V) -> Self::V;
+    /// Unsigned.
+    unsafe fn max_u(a: Self::V, b: Self::V) -> Self::V;
+    /// Signed.
+    unsafe fn min_i(a: Self::V, b: Self::V) -> Self::V;
+    /// Signed.
+    unsafe fn max_i(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn add_f(a: Self::V, b: Self::V) -> Self::V;
+    /// `a < b ? a : b`, so `b` if either is NaN.
+    unsafe fn min_f(a: Self::V, b: Self::V) -> Self::V;
+    /// `a > b ? a : b`, so `b` if either is NaN.
+    unsafe fn max_f(a: Self::V, b: Self::V) -> Self::V;
+    /// `x` is NaN `? yes : no`.
+    unsafe fn select_nan(x: Self::V, yes: Self::V, no: Self::V) -> Self::V;
+    /// `a == b ? yes : no`, integers.
+    unsafe fn select_eq(a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
+    /// Whether there is a NaN in the block.
+    unsafe fn any_nan(x: [Self::V; 4]) -> bool;
+    /// Float32 to int32, truncated; junk whose low byte is 0 if that is out of range.
+    unsafe fn truncate(x: Self::V) -> Self::V;
+
+    /// The low byte of every lane; in an order of its own until [`Simd::in_order`].
+    unsafe fn pack_low(x: [Self::V; 4]) -> Self::V;
+    /// Bytes of which the top bit is the top bit of the lane; in the order of [`Simd::pack_low`].
+    unsafe fn pack_sign(x: [Self::V; 4]) -> Self::V;
+    /// Packed bytes in the order of the elements.
+    unsafe fn in_order(x: Self::V) -> Self::V;
+    /// The high halves of all lanes, in order.
+    unsafe fn pack_high_halves(a: Self::V, b: Self::V) -> Self::V;
+    /// Bytes.
+    unsafe fn sub_bytes(a: Self::V, b: Self::V) -> Self::V;
+    /// `code | sign` in the bytes whose `code` is not zero.
+    unsafe fn sign_nonzero(code: Self::V, sign: Self::V) -> Self::V;
+
+    unsafe fn load_32<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// Elements of 16 bits in the high halves of the lanes, zeros below.
+    unsafe fn load_high_16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// int16 (or uint16) as float32.
+    unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    unsafe fn load_f16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// int32 (or uint32) as float32: nearest, or to odd.
+    unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        p: *const u8,
+        n: usize,
+    ) -> [Self::V; 4];
+    /// float64 to odd.
+    unsafe fn load_f64<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// int64 (or uint64) to odd.
+    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// The real parts of complex64.
+    unsafe fn load_c64<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// The real parts of complex128, to odd.
+    unsafe fn load_c128<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+
+    /// Bytes in order.
+    unsafe fn store_8<const PART: bool>(p: *mut u8, x: Self::V, n: usize);
+    /// Halves in order.
+    unsafe fn store_16<const PART: bool>(p: *mut u8, x: [Self::V; 2], n: usize);
+    unsafe fn store_32<const PART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
+    /// Float32 rounded to float16.
+    unsafe fn store_f16<const PART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
+
+    /// Bfloat16 of float32.
+    #[inline(always)]
+    unsafe fn to_bf16(x: [Self::V; 4]) -> [Self::V; 2] {
+        // SAFETY: as the caller's.
+        unsafe { bf16::<Self>(x) }
+    }
+}
+
+/// Whether the kernel of a pair is one of these.
+pub(crate) const fn covers(from: DType, to: DType) -> bool {
+    let wide_float = matches!(from, DType::Float16 | DType::BFloat16 | DType::Float32);
+    let loads = wide_float
+        || matches!(from, DType::Float64 | DType::Complex64 | DType::Complex128)
+        || matches!(from.spec(), Spec::Int { bits: 16.., .. });
+    match to.spec() {
+        Spec::Float(f) if f.bits() <= 8 => loads,
+        Spec::Float(f) if f.bits() == 16 => loads,
+        Spec::Float(f) => f.bits() == 32 && wide_float,
+        Spec::Bool | Spec::Int { bits: ..=8, .. } => wide_float,
+        _ => false,
+    }
+}
+
+/// The kernel of a pair that is [`covered`](covers). `whole` is the function that this one is inlined into.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+#[inline(always)]
+pub(crate) unsafe fn run<M: Simd, S: Format, D: Format, const SATURATE: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    whole: KernelFn,
+) {
+    const { assert!(covers(S::DTYPE, D::DTYPE)) };
+    let (s, d) = (const { S::DTYPE.size() }, const { D::DTYPE.size() });
+    let mut i = 0;
+    // SAFETY: every block begins at an element and ends at the last one or before, or is a part that ends there; `whole`
+    // is a kernel of the same pair.
+    unsafe {
+        while n - i >= M::BLOCK {
+            block::<M, S, D, SATURATE, false>(src.add(i * s), dst.add(i * d), M::BLOCK);
+            i += M::BLOCK;
+        }
+        if i == n {
+        } else if M::MASKED {
+            block::<M, S, D, SATURATE, true>(src.add(i * s), dst.add(i * d), n - i);
+        } else if i > 0 {
+            i = n - M::BLOCK;
+            block::<M, S, D, SATURATE, false>(src.add(i * s), dst.add(i * d), M::BLOCK);
+        } else {
+            padded(whole, M::BLOCK, (s, d), src, dst, n);
+        }
+    }
+}
+
+/// # Safety
+///
+/// As of the methods of [`Simd`].
+#[inline(always)]
+unsafe fn block<M: Simd, S: Format, D: Format, const SATURATE: bool, const PART: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+) {
+    // SAFETY: as the caller's.
+    unsafe {
+        let x = load::load::<M, S, D, PART>(src, n);
+        encode::store::<M, D, SATURATE, PART>(dst, x, n);
+    }
+}
+
+/// Runs `kernel` on `block` elements of the sizes `(s, d)` on the stack, of which the first `n` are the caller's.
+///
+/// # Safety
+///
+/// As [`KernelFn`]; `n <= block`, and a block has at most 512 bytes on either side.
+#[inline(never)]
+pub(crate) unsafe fn padded(
+    kernel: KernelFn,
+    block: usize,
+    (s, d): (usize, usize),
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+) {
+    const BYTES: usize = 512;
+    debug_assert!(n <= block && block * s <= BYTES && block * d <= BYTES);
+    #[repr(align(64))]
+    struct Block([core::mem::MaybeUninit<u8>; BYTES]);
+    let (mut read, mut written) = (
+        Block([const { core::mem::MaybeUninit::uninit() }; BYTES]),
+        Block([const { core::mem::MaybeUninit::uninit() }; BYTES]),
+    );
+    let (read, written) = (read.0.as_mut_ptr().cast::<u8>(), written.0.as_mut_ptr().cast::<u8>());
+    // SAFETY: the blocks have room for `block` elements; all bytes that the kernel reads are written before, and those that
+    // are copied out are written by the kernel.
+    unsafe {
+        read.write_bytes(0, block * s);
+        read.copy_from_nonoverlapping(src, n * s);
+        kernel(read, written, block);
+        dst.copy_from_nonoverlapping(written, n * d);
+    }
+}
+
+/// Whether the last bits of a value that float32 cannot hold matter to the target: not if only values beyond its range have
+/// more than 24 significant bits.
+const fn needs_odd(to: DType) -> bool {
+    match to.spec() {
+        Spec::Float(f) => f.exponent_bits == 8 || matches!(f.flavor, Flavor::Exponent),
+        _ => true,
+    }
+}
