@@ -34,20 +34,13 @@ unsafe fn byte<M: Simd, D: Format, const SATURATE: bool>(x: [M::V; 4]) -> M::V {
     // SAFETY: as the caller's.
     unsafe {
         match const { D::DTYPE.spec() } {
-            Spec::Bool => M::in_order(M::pack_low([
-                nonzero::<M>(x[0]),
-                nonzero::<M>(x[1]),
-                nonzero::<M>(x[2]),
-                nonzero::<M>(x[3]),
-            ])),
+            Spec::Bool => M::in_order(M::pack_low(each!(x, |x| nonzero::<M>(x)))),
             Spec::Int { bits, signed } => {
-                let int = |x| int::<M, SATURATE>(x, bits, signed);
-                let codes = M::in_order(M::pack_low([int(x[0]), int(x[1]), int(x[2]), int(x[3])]));
+                let codes = M::in_order(M::pack_low(each!(x, |x| int::<M, SATURATE>(x, bits, signed))));
                 if bits == 8 { codes } else { M::and(codes, M::splat(0x0101_0101 * ((1 << bits) - 1))) }
             }
             Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => {
-                let code = |x| exponent::<M, SATURATE>(x);
-                M::in_order(M::pack_low([code(x[0]), code(x[1]), code(x[2]), code(x[3])]))
+                M::in_order(M::pack_low(each!(x, |x| exponent::<M, SATURATE>(x))))
             }
             Spec::Float(f) => {
                 // Evaluated for the other targets too, for which it means nothing.
@@ -96,62 +89,49 @@ unsafe fn exponent<M: Simd, const SATURATE: bool>(x: M::V) -> M::V {
     const MAX: u32 = 0x7F00_0000;
     // SAFETY: as the caller's.
     unsafe {
-        let (min, max, one, nan) = (M::splat(MIN), M::splat(MAX), M::splat(1), M::splat(0xFF));
-        // Rounded up to a power of two. The smallest code's value has the exponent field of the next one.
-        let up = |x| {
-            let field = M::shr::<23>(M::add(x, M::splat(0x7F_FFFF)));
-            M::add(M::sub(field, one), M::min_u(M::sub(x, min), one))
-        };
+        let (min, nan) = (M::splat(MIN), M::splat(0xFF));
         if SATURATE {
-            M::select_nan(x, nan, up(M::min_i(M::max_i(x, min), max)))
+            let clamped = M::min_i(M::max_i(x, min), M::splat(MAX));
+            M::select_nan(x, nan, up::<M>(clamped, min))
         } else {
             let above_min = M::sub(x, min);
-            M::select_eq(M::min_u(above_min, M::splat(MAX - MIN)), above_min, up(x), nan)
+            M::select_eq(M::min_u(above_min, M::splat(MAX - MIN)), above_min, up::<M>(x, min), nan)
         }
     }
 }
 
-/// The codes of a float of 4, 6 or 8 bits, by the one float addition of `format::minifloat`.
+/// The exponent field of a float32, rounded up to a power of two; 0 for `min`, which is a subnormal with the field of the
+/// next power.
 #[inline(always)]
-unsafe fn small_float<M: Simd>(x: [M::V; 4], f: FloatSpec, encoder: Encoder) -> M::V {
+unsafe fn up<M: Simd>(x: M::V, min: M::V) -> M::V {
     // SAFETY: as the caller's.
     unsafe {
-        let x = match f.flavor {
-            Flavor::Finite => {
-                // NaN is a zero of the opposite sign.
-                let zero = |x| M::select_nan(x, M::and(M::xor(x, M::splat(1 << 31)), M::splat(1 << 31)), x);
-                [zero(x[0]), zero(x[1]), zero(x[2]), zero(x[3])]
+        let one = M::splat(1);
+        let field = M::shr::<23>(M::add(x, M::splat(0x7F_FFFF)));
+        M::add(M::sub(field, one), M::min_u(M::sub(x, min), one))
+    }
+}
+
+/// The codes of a float of 4, 6 or 8 bits.
+///
+/// As in `format::minifloat` one float addition rounds: that of the power of two `2^(23 - mantissa bits)` times the one below
+/// the value, whose last mantissa bit then has the weight of the code's. A fused multiply-add makes that power and the sum at
+/// once. The sum is `exponent << 23 | count`, and `exponent << mantissa bits` added to `count` is the code and a constant: a
+/// sum of products of the two 16-bit halves.
+#[inline(always)]
+unsafe fn small_float<M: Simd>(mut x: [M::V; 4], f: FloatSpec, encoder: Encoder) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe {
+        if matches!(f.flavor, Flavor::Finite) && M::any_nan(x) {
+            // Rare. NaN is a zero of the opposite sign.
+            let zero = each!(x, |x| M::and(M::xor(x, M::splat(1 << 31)), M::splat(1 << 31)));
+            for k in 0..4 {
+                x[k] = M::select_nan(x[k], zero[k], x[k]);
             }
-            _ => x,
-        };
-        let count = |x| {
-            let absolute = M::and(x, M::splat(0x7FFF_FFFF));
-            let limited = if encoder.limit >= encoder.nan && f.nan().is_some() {
-                // Everything beyond the range becomes NaN.
-                M::min_u(absolute, M::splat(encoder.nan))
-            } else if f.nan().is_some() {
-                // A float minimum lets NaN pass, which an integer minimum then finds above everything.
-                M::min_u(M::min_f(M::splat(encoder.limit), absolute), M::splat(encoder.nan))
-            } else {
-                M::min_u(absolute, M::splat(encoder.limit))
-            };
-            let field = M::max_u(M::and(limited, M::splat(0x7F80_0000)), M::splat(encoder.min_field << 23));
-            let unit = M::add(field, M::splat(encoder.shift << 23));
-            let sum = M::add_f(limited, unit);
-            // `shift` is a constant of the format: this is one shift by an immediate.
-            let excess = match encoder.shift {
-                19 => M::shr::<19>(unit),
-                20 => M::shr::<20>(unit),
-                21 => M::shr::<21>(unit),
-                22 => M::shr::<22>(unit),
-                _ => unreachable!("mantissas of small floats have one to four bits"),
-            };
-            M::add(sum, excess)
-        };
-        let bytes = |byte: u32| M::splat(0x0101_0101 * byte);
-        let codes = M::pack_low([count(x[0]), count(x[1]), count(x[2]), count(x[3])]);
-        let codes = M::sub_bytes(codes, bytes(encoder.excess & 0xFF));
-        let sign = M::and(M::pack_sign(x), bytes(0x80));
+        }
+        let counts = each!(x, |x| count::<M>(x, f, encoder));
+        let codes = M::pack_counts(counts, f.mantissa_bits, encoder.min_field + encoder.shift);
+        let sign = M::and(M::pack_sign(x), M::splat(0x8080_8080));
         // The top bit of every byte, moved down inside it.
         let sign = match f.bits() {
             4 => M::shr::<4>(sign),
@@ -165,6 +145,26 @@ unsafe fn small_float<M: Simd>(x: [M::V; 4], f: FloatSpec, encoder: Encoder) -> 
     }
 }
 
+/// The magnitude's count of units below the exponent field that belongs to it.
+#[inline(always)]
+unsafe fn count<M: Simd>(x: M::V, f: FloatSpec, encoder: Encoder) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe {
+        let absolute = M::and(x, M::splat(0x7FFF_FFFF));
+        let limited = if f.nan().is_none() {
+            M::min_u(absolute, M::splat(encoder.limit))
+        } else if encoder.limit == encoder.nan {
+            // Everything beyond the range becomes NaN.
+            M::min_u(absolute, M::splat(encoder.nan))
+        } else {
+            // A float minimum lets NaN pass, which an integer minimum then finds above everything.
+            M::min_u(M::min_f(M::splat(encoder.limit), absolute), M::splat(encoder.nan))
+        };
+        let power = M::max_u(M::and(limited, M::splat(0x7F80_0000)), M::splat(encoder.min_field << 23));
+        M::fma(power, M::splat((127 + encoder.shift) << 23), limited)
+    }
+}
+
 /// bfloat16, nearest even, with the canonical NaN.
 ///
 /// # Safety
@@ -175,18 +175,16 @@ pub(crate) unsafe fn bf16<M: Simd>(x: [M::V; 4]) -> [M::V; 2] {
     // SAFETY: as the caller's.
     unsafe {
         // Just under half a unit, and the last kept bit: a carry exactly when nearest-even goes up.
-        let round = |x| {
+        let mut r = each!(x, |x| {
             let last = M::and(M::shr::<16>(x), M::splat(1));
             M::add(M::add(x, M::splat(0x7FFF)), last)
-        };
-        let mut r = [round(x[0]), round(x[1]), round(x[2]), round(x[3])];
+        });
         if M::any_nan(x) {
             // Rare: one question per block is cheaper than a selection per register.
-            let fix = |x, r| {
-                let nan = M::or(M::and(x, M::splat(1 << 31)), M::splat(0x7FC0_0000));
-                M::select_nan(x, nan, r)
-            };
-            r = [fix(x[0], r[0]), fix(x[1], r[1]), fix(x[2], r[2]), fix(x[3], r[3])];
+            let nan = each!(x, |x| M::or(M::and(x, M::splat(1 << 31)), M::splat(0x7FC0_0000)));
+            for k in 0..4 {
+                r[k] = M::select_nan(x[k], nan[k], r[k]);
+            }
         }
         [M::pack_high_halves(r[0], r[1]), M::pack_high_halves(r[2], r[3])]
     }

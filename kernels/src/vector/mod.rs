@@ -9,6 +9,21 @@
 //! stores does the last, incomplete block with masks. Another one does the last whole block again, overlapping the one
 //! before; if there is no whole block, one on the stack ([`padded`]).
 
+/// An expression of every register of a block. (A closure might stay a function, and one without the tier's features.)
+macro_rules! each {
+    ([$($element:expr),*], |$x:pat_param| $result:expr) => {
+        [$({
+            let $x = $element;
+            $result
+        }),*]
+    };
+    ($block:expr, |$x:pat_param| $result:expr) => {{
+        let [a, b, c, d] = $block;
+        each!([a, b, c, d], |$x| $result)
+    }};
+}
+pub(crate) use each;
+
 mod encode;
 mod load;
 
@@ -52,7 +67,8 @@ pub(crate) trait Simd: Copy + 'static {
     unsafe fn min_i(a: Self::V, b: Self::V) -> Self::V;
     /// Signed.
     unsafe fn max_i(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn add_f(a: Self::V, b: Self::V) -> Self::V;
+    /// `a * b + c`, rounded once.
+    unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `a < b ? a : b`, so `b` if either is NaN.
     unsafe fn min_f(a: Self::V, b: Self::V) -> Self::V;
     /// `a > b ? a : b`, so `b` if either is NaN.
@@ -68,14 +84,15 @@ pub(crate) trait Simd: Copy + 'static {
 
     /// The low byte of every lane; in an order of its own until [`Simd::in_order`].
     unsafe fn pack_low(x: [Self::V; 4]) -> Self::V;
+    /// The low bytes of `((lane >> 23) - field << mantissa) + (lane & 0xFFFF)`, in the order of [`Simd::pack_low`]. Of every
+    /// lane only the bits from 23 to 30 and the lowest 6 are set, and the result is less than 256.
+    unsafe fn pack_counts(x: [Self::V; 4], mantissa: u32, field: u32) -> Self::V;
     /// Bytes of which the top bit is the top bit of the lane; in the order of [`Simd::pack_low`].
     unsafe fn pack_sign(x: [Self::V; 4]) -> Self::V;
     /// Packed bytes in the order of the elements.
     unsafe fn in_order(x: Self::V) -> Self::V;
     /// The high halves of all lanes, in order.
     unsafe fn pack_high_halves(a: Self::V, b: Self::V) -> Self::V;
-    /// Bytes.
-    unsafe fn sub_bytes(a: Self::V, b: Self::V) -> Self::V;
     /// `code | sign` in the bytes whose `code` is not zero.
     unsafe fn sign_nonzero(code: Self::V, sign: Self::V) -> Self::V;
 

@@ -1,11 +1,10 @@
 //! The registers of AVX2 for the kernels of `vector`.
 
-use crate::vector::Simd;
+use crate::vector::{Simd, each};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
-use core::array::from_fn;
 
 /// AVX2.
 #[derive(Clone, Copy)]
@@ -132,11 +131,13 @@ impl Simd for Avx2 {
         max_u(a, b) = _mm256_max_epu32(a, b);
         min_i(a, b) = _mm256_min_epi32(a, b);
         max_i(a, b) = _mm256_max_epi32(a, b);
-        add_f(a, b) = _mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
+        fma(a, b, c) = {
+            let [a, b, c] = [_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _mm256_castsi256_ps(c)];
+            _mm256_castps_si256(_mm256_fmadd_ps(a, b, c))
+        };
         min_f(a, b) = _mm256_castps_si256(_mm256_min_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
         max_f(a, b) = _mm256_castps_si256(_mm256_max_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
         truncate(x) = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
-        sub_bytes(a, b) = _mm256_sub_epi8(a, b);
         sign_nonzero(code, sign) = {
             let zero = _mm256_cmpeq_epi8(code, _mm256_setzero_si256());
             _mm256_or_si256(code, _mm256_andnot_si256(zero, sign))
@@ -152,9 +153,19 @@ impl Simd for Avx2 {
         select_eq(a, b, yes, no) = _mm256_blendv_epi8(no, yes, _mm256_cmpeq_epi32(a, b));
         in_order(x) = _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
         pack_low(x: [__m256i; 4]) = {
-            let low = |x| _mm256_and_si256(x, _mm256_set1_epi32(0xFF));
-            let words = [_mm256_packus_epi32(low(x[0]), low(x[1])), _mm256_packus_epi32(low(x[2]), low(x[3]))];
-            _mm256_packus_epi16(words[0], words[1])
+            let x = each!(x, |x| _mm256_and_si256(x, _mm256_set1_epi32(0xFF)));
+            _mm256_packus_epi16(_mm256_packus_epi32(x[0], x[1]), _mm256_packus_epi32(x[2], x[3]))
+        };
+        pack_counts(x: [__m256i; 4], mantissa: u32, field: u32) = {
+            // The code and the constant above the lowest bits of words that saturation cannot reach.
+            let weights = _mm256_set1_epi32(1 << 16 | 128 >> mantissa);
+            let x = each!(x, |x| _mm256_madd_epi16(x, weights));
+            let excess = _mm256_set1_epi16((field << 7) as i16);
+            let down = _mm_cvtsi32_si128(7 - mantissa as i32);
+            let [low, high] = [_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3])];
+            let low = _mm256_srl_epi16(_mm256_sub_epi16(low, excess), down);
+            let high = _mm256_srl_epi16(_mm256_sub_epi16(high, excess), down);
+            _mm256_packus_epi16(low, high)
         };
         pack_sign(x: [__m256i; 4]) = {
             // Saturation keeps the sign.
@@ -176,35 +187,37 @@ impl Simd for Avx2 {
     unsafe fn any_nan(x: [__m256i; 4]) -> bool {
         // SAFETY: the caller's promise. Two registers are ordered if no lane of either is NaN.
         unsafe {
-            let unordered =
-                |a, b| _mm256_cmp_ps::<_CMP_UNORD_Q>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
-            _mm256_movemask_ps(_mm256_or_ps(unordered(x[0], x[1]), unordered(x[2], x[3]))) != 0
+            let x = each!(x, |x| _mm256_castsi256_ps(x));
+            let unordered = _mm256_cmp_ps::<_CMP_UNORD_Q>(x[0], x[1]);
+            _mm256_movemask_ps(_mm256_or_ps(unordered, _mm256_cmp_ps::<_CMP_UNORD_Q>(x[2], x[3]))) != 0
         }
     }
 
     #[inline(always)]
     unsafe fn load_32<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe { load(p, k) })
+        unsafe { each!([0, 1, 2, 3], |k| load(p, k)) }
     }
     #[inline(always)]
     unsafe fn load_high_16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe { _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_16(p, k))) })
+        unsafe { each!([0, 1, 2, 3], |k| _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_16(p, k)))) }
     }
     #[inline(always)]
     unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe {
-            let x = load_16(p, k);
-            let x = if SIGNED { _mm256_cvtepi16_epi32(x) } else { _mm256_cvtepu16_epi32(x) };
-            _mm256_castps_si256(_mm256_cvtepi32_ps(x))
-        })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let x = load_16(p, k);
+                let x = if SIGNED { _mm256_cvtepi16_epi32(x) } else { _mm256_cvtepu16_epi32(x) };
+                _mm256_castps_si256(_mm256_cvtepi32_ps(x))
+            })
+        }
     }
     #[inline(always)]
     unsafe fn load_f16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe { _mm256_castps_si256(_mm256_cvtph_ps(load_16(p, k))) })
+        unsafe { each!([0, 1, 2, 3], |k| _mm256_castps_si256(_mm256_cvtph_ps(load_16(p, k)))) }
     }
     #[inline(always)]
     unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
@@ -212,54 +225,64 @@ impl Simd for Avx2 {
         _: usize,
     ) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe {
-            let mut x = load(p, k);
-            if ODD {
-                // An integer of more than 24 bits has its lowest 8 gathered into the one above them: float32 holds the rest.
-                let low = _mm256_set1_epi32(0xFF);
-                let carry = _mm256_add_epi32(_mm256_and_si256(x, low), low);
-                let sticky = _mm256_and_si256(carry, _mm256_set1_epi32(0x100));
-                let gathered = _mm256_or_si256(_mm256_andnot_si256(low, x), sticky);
-                let magnitude = if SIGNED { _mm256_abs_epi32(x) } else { x };
-                let short = _mm256_cmpeq_epi32(_mm256_srli_epi32::<24>(magnitude), _mm256_setzero_si256());
-                x = _mm256_blendv_epi8(gathered, x, short);
-            }
-            _mm256_castps_si256(if SIGNED { _mm256_cvtepi32_ps(x) } else { uint32_to_f32(x) })
-        })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let mut x = load(p, k);
+                if ODD {
+                    // An integer of more than 24 bits has its lowest 8 gathered into the one above them: float32 holds the rest.
+                    let low = _mm256_set1_epi32(0xFF);
+                    let carry = _mm256_add_epi32(_mm256_and_si256(x, low), low);
+                    let sticky = _mm256_and_si256(carry, _mm256_set1_epi32(0x100));
+                    let gathered = _mm256_or_si256(_mm256_andnot_si256(low, x), sticky);
+                    let magnitude = if SIGNED { _mm256_abs_epi32(x) } else { x };
+                    let short =
+                        _mm256_cmpeq_epi32(_mm256_srli_epi32::<24>(magnitude), _mm256_setzero_si256());
+                    x = _mm256_blendv_epi8(gathered, x, short);
+                }
+                _mm256_castps_si256(if SIGNED { _mm256_cvtepi32_ps(x) } else { uint32_to_f32(x) })
+            })
+        }
     }
     #[inline(always)]
     unsafe fn load_f64<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe { join(f64_to_odd(load(p, 2 * k)), f64_to_odd(load(p, 2 * k + 1))) })
+        unsafe { each!([0, 1, 2, 3], |k| join(f64_to_odd(load(p, 2 * k)), f64_to_odd(load(p, 2 * k + 1)))) }
     }
     #[inline(always)]
     unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe {
-            let odd = |k| f64_to_odd(int64_to_odd::<SIGNED>(load(p, k)));
-            join(odd(2 * k), odd(2 * k + 1))
-        })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let [low, high] =
+                    each!([2 * k, 2 * k + 1], |k| f64_to_odd(int64_to_odd::<SIGNED>(load(p, k))));
+                join(low, high)
+            })
+        }
     }
     #[inline(always)]
     unsafe fn load_c64<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe {
-            let [a, b] = from_fn(|h| _mm256_castsi256_ps(load(p, 2 * k + h)));
-            // The even lanes of both within the halves of the register, then the halves apart.
-            let even = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
-            _mm256_permute4x64_epi64::<0b11_01_10_00>(even)
-        })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let [a, b] = each!([2 * k, 2 * k + 1], |k| _mm256_castsi256_ps(load(p, k)));
+                // The even lanes of both within the halves of the register, then the halves apart.
+                let even = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
+                _mm256_permute4x64_epi64::<0b11_01_10_00>(even)
+            })
+        }
     }
     #[inline(always)]
     unsafe fn load_c128<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe {
-            let odd = |k| {
-                let even = _mm256_unpacklo_epi64(load(p, 2 * k), load(p, 2 * k + 1));
-                f64_to_odd(_mm256_permute4x64_epi64::<0b11_01_10_00>(even))
-            };
-            join(odd(2 * k), odd(2 * k + 1))
-        })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let [low, high] = each!([2 * k, 2 * k + 1], |k| {
+                    let even = _mm256_unpacklo_epi64(load(p, 2 * k), load(p, 2 * k + 1));
+                    f64_to_odd(_mm256_permute4x64_epi64::<0b11_01_10_00>(even))
+                });
+                join(low, high)
+            })
+        }
     }
 
     #[inline(always)]
@@ -270,20 +293,19 @@ impl Simd for Avx2 {
     #[inline(always)]
     unsafe fn store_16<const PART: bool>(p: *mut u8, x: [__m256i; 2], _: usize) {
         // SAFETY: the caller's promise.
-        (0..2).for_each(|k| unsafe { store(p, x[k], k) });
+        unsafe { each!([0, 1], |k| store(p, x[k], k)) };
     }
     #[inline(always)]
     unsafe fn store_32<const PART: bool>(p: *mut u8, x: [__m256i; 4], _: usize) {
         // SAFETY: the caller's promise.
-        (0..4).for_each(|k| unsafe { store(p, x[k], k) });
+        unsafe { each!([0, 1, 2, 3], |k| store(p, x[k], k)) };
     }
     #[inline(always)]
     unsafe fn store_f16<const PART: bool>(p: *mut u8, x: [__m256i; 4], n: usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            let half = |x| to_f16(_mm256_castsi256_ps(x));
-            let join = |low, high| _mm256_set_m128i(half(high), half(low));
-            Self::store_16::<PART>(p, [join(x[0], x[1]), join(x[2], x[3])], n);
+            let [a, b, c, d] = each!(x, |x| to_f16(_mm256_castsi256_ps(x)));
+            Self::store_16::<PART>(p, [_mm256_set_m128i(b, a), _mm256_set_m128i(d, c)], n);
         }
     }
 }

@@ -1,11 +1,10 @@
 //! The registers of AVX-512 for the kernels of `vector`.
 
-use crate::vector::{Simd, bf16};
+use crate::vector::{Simd, bf16, each};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
-use core::array::from_fn;
 
 /// AVX-512 with finer features.
 #[derive(Clone, Copy)]
@@ -146,6 +145,23 @@ unsafe fn int64_to_odd<const SIGNED: bool>(x: __m512i) -> __m512i {
     }
 }
 
+/// Sixteen int32 (or uint32) as float32 to odd.
+#[inline(always)]
+unsafe fn int32_to_odd<const SIGNED: bool>(x: __m512i) -> __m512i {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        let (value, back) = if SIGNED {
+            let value = _mm512_cvt_roundepi32_ps::<TRUNCATE>(x);
+            (value, _mm512_cvttps_epi32(value))
+        } else {
+            let value = _mm512_cvt_roundepu32_ps::<TRUNCATE>(x);
+            (value, _mm512_cvttps_epu32(value))
+        };
+        let value = _mm512_castps_si512(value);
+        _mm512_mask_or_epi32(value, _mm512_cmpneq_epi32_mask(x, back), value, _mm512_set1_epi32(1))
+    }
+}
+
 #[inline(always)]
 unsafe fn join(low: __m256, high: __m256) -> __m512i {
     // SAFETY: as of the methods of `Simd`.
@@ -186,11 +202,13 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         max_u(a, b) = _mm512_max_epu32(a, b);
         min_i(a, b) = _mm512_min_epi32(a, b);
         max_i(a, b) = _mm512_max_epi32(a, b);
-        add_f(a, b) = _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
+        fma(a, b, c) = {
+            let [a, b, c] = [_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _mm512_castsi512_ps(c)];
+            _mm512_castps_si512(_mm512_fmadd_ps(a, b, c))
+        };
         min_f(a, b) = _mm512_castps_si512(_mm512_min_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
         max_f(a, b) = _mm512_castps_si512(_mm512_max_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
         truncate(x) = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
-        sub_bytes(a, b) = _mm512_sub_epi8(a, b);
         sign_nonzero(code, sign) = {
             _mm512_or_si512(code, _mm512_maskz_mov_epi8(_mm512_test_epi8_mask(code, code), sign))
         };
@@ -201,9 +219,25 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         pack_low(x: [__m512i; 4]) = if VBMI {
             pack_bytes(const { &bytes_of_two(0) }, x)
         } else {
-            let low = |x| _mm512_and_si512(x, _mm512_set1_epi32(0xFF));
-            let words = [_mm512_packus_epi32(low(x[0]), low(x[1])), _mm512_packus_epi32(low(x[2]), low(x[3]))];
-            _mm512_packus_epi16(words[0], words[1])
+            let x = each!(x, |x| _mm512_and_si512(x, _mm512_set1_epi32(0xFF)));
+            _mm512_packus_epi16(_mm512_packus_epi32(x[0], x[1]), _mm512_packus_epi32(x[2], x[3]))
+        };
+        pack_counts(x: [__m512i; 4], mantissa: u32, field: u32) = if VBMI {
+            // The code and the constant in byte 1.
+            let weights = _mm512_set1_epi32((1 << (mantissa + 1) << 16) | 1 << 8);
+            let x = each!(x, |x| _mm512_madd_epi16(x, weights));
+            let excess = _mm512_set1_epi8((field << mantissa) as i8);
+            _mm512_sub_epi8(pack_bytes(const { &bytes_of_two(1) }, x), excess)
+        } else {
+            // Above the lowest bits of words that saturation cannot reach.
+            let weights = _mm512_set1_epi32(1 << 16 | 128 >> mantissa);
+            let x = each!(x, |x| _mm512_madd_epi16(x, weights));
+            let excess = _mm512_set1_epi16((field << 7) as i16);
+            let down = _mm_cvtsi32_si128(7 - mantissa as i32);
+            let [low, high] = [_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3])];
+            let low = _mm512_srl_epi16(_mm512_sub_epi16(low, excess), down);
+            let high = _mm512_srl_epi16(_mm512_sub_epi16(high, excess), down);
+            _mm512_packus_epi16(low, high)
         };
         pack_sign(x: [__m512i; 4]) = if VBMI {
             pack_bytes(const { &bytes_of_two(3) }, x)
@@ -236,26 +270,32 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     #[inline(always)]
     unsafe fn load_32<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe { load::<PART>(p, n, k) })
+        unsafe { each!([0, 1, 2, 3], |k| load::<PART>(p, n, k)) }
     }
     #[inline(always)]
     unsafe fn load_high_16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe { _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16::<PART>(p, n, k))) })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16::<PART>(p, n, k)))
+            })
+        }
     }
     #[inline(always)]
     unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe {
-            let x = load_16::<PART>(p, n, k);
-            let x = if SIGNED { _mm512_cvtepi16_epi32(x) } else { _mm512_cvtepu16_epi32(x) };
-            _mm512_castps_si512(_mm512_cvtepi32_ps(x))
-        })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let x = load_16::<PART>(p, n, k);
+                let x = if SIGNED { _mm512_cvtepi16_epi32(x) } else { _mm512_cvtepu16_epi32(x) };
+                _mm512_castps_si512(_mm512_cvtepi32_ps(x))
+            })
+        }
     }
     #[inline(always)]
     unsafe fn load_f16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe { _mm512_castps_si512(_mm512_cvtph_ps(load_16::<PART>(p, n, k))) })
+        unsafe { each!([0, 1, 2, 3], |k| _mm512_castps_si512(_mm512_cvtph_ps(load_16::<PART>(p, n, k)))) }
     }
     #[inline(always)]
     unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
@@ -263,57 +303,63 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         n: usize,
     ) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe {
-            let x = load::<PART>(p, n, k);
-            if !ODD {
-                let value = if SIGNED { _mm512_cvtepi32_ps(x) } else { _mm512_cvtepu32_ps(x) };
-                return _mm512_castps_si512(value);
-            }
-            let (value, back) = if SIGNED {
-                let value = _mm512_cvt_roundepi32_ps::<TRUNCATE>(x);
-                (value, _mm512_cvttps_epi32(value))
-            } else {
-                let value = _mm512_cvt_roundepu32_ps::<TRUNCATE>(x);
-                (value, _mm512_cvttps_epu32(value))
-            };
-            let value = _mm512_castps_si512(value);
-            _mm512_mask_or_epi32(value, _mm512_cmpneq_epi32_mask(x, back), value, _mm512_set1_epi32(1))
-        })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let x = load::<PART>(p, n, k);
+                if ODD {
+                    int32_to_odd::<SIGNED>(x)
+                } else if SIGNED {
+                    _mm512_castps_si512(_mm512_cvtepi32_ps(x))
+                } else {
+                    _mm512_castps_si512(_mm512_cvtepu32_ps(x))
+                }
+            })
+        }
     }
     #[inline(always)]
     unsafe fn load_f64<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe {
-            let odd = |k| f64_to_odd(load_64::<PART>(p, n, k));
-            join(odd(2 * k), odd(2 * k + 1))
-        })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let [low, high] = each!([2 * k, 2 * k + 1], |k| f64_to_odd(load_64::<PART>(p, n, k)));
+                join(low, high)
+            })
+        }
     }
     #[inline(always)]
     unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe {
-            let odd = |k| f64_to_odd(int64_to_odd::<SIGNED>(load_64::<PART>(p, n, k)));
-            join(odd(2 * k), odd(2 * k + 1))
-        })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let [low, high] = each!([2 * k, 2 * k + 1], |k| f64_to_odd(int64_to_odd::<SIGNED>(
+                    load_64::<PART>(p, n, k)
+                )));
+                join(low, high)
+            })
+        }
     }
     #[inline(always)]
     unsafe fn load_c64<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe {
-            let [a, b] = from_fn(|h| load_64::<PART>(p, n, 2 * k + h));
-            _mm512_permutex2var_epi32(a, constant(&EVEN), b)
-        })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
+                _mm512_permutex2var_epi32(a, constant(&EVEN), b)
+            })
+        }
     }
     #[inline(always)]
     unsafe fn load_c128<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
-        from_fn(|k| unsafe {
-            let odd = |k| {
-                let [a, b] = from_fn(|h| load_64::<PART>(p, 2 * n, 2 * k + h));
-                f64_to_odd(_mm512_permutex2var_epi64(a, constant(&EVEN_64), b))
-            };
-            join(odd(2 * k), odd(2 * k + 1))
-        })
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let [low, high] = each!([2 * k, 2 * k + 1], |k| {
+                    let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, 2 * n, k));
+                    f64_to_odd(_mm512_permutex2var_epi64(a, constant(&EVEN_64), b))
+                });
+                join(low, high)
+            })
+        }
     }
 
     #[inline(always)]
@@ -324,21 +370,23 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     #[inline(always)]
     unsafe fn store_16<const PART: bool>(p: *mut u8, x: [__m512i; 2], n: usize) {
         // SAFETY: the caller's promise.
-        (0..2).for_each(|k| unsafe { store::<PART>(p, x[k], 2 * n, k) });
+        unsafe { each!([0, 1], |k| store::<PART>(p, x[k], 2 * n, k)) };
     }
     #[inline(always)]
     unsafe fn store_32<const PART: bool>(p: *mut u8, x: [__m512i; 4], n: usize) {
         // SAFETY: the caller's promise.
-        (0..4).for_each(|k| unsafe { store::<PART>(p, x[k], 4 * n, k) });
+        unsafe { each!([0, 1, 2, 3], |k| store::<PART>(p, x[k], 4 * n, k)) };
     }
     #[inline(always)]
     unsafe fn store_f16<const PART: bool>(p: *mut u8, x: [__m512i; 4], n: usize) {
         // SAFETY: the caller's promise. The rounding is the instruction's own.
         unsafe {
-            let half = |x| _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_castsi512_ps(x));
+            let [a, b, c, d] =
+                each!(x, |x| _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_castsi512_ps(x)));
             // One store of a whole register: the instruction that converts into memory is slow.
-            let join = |low, high| _mm512_inserti64x4::<1>(_mm512_castsi256_si512(half(low)), half(high));
-            Self::store_16::<PART>(p, [join(x[0], x[1]), join(x[2], x[3])], n);
+            let low = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(a), b);
+            let high = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(c), d);
+            Self::store_16::<PART>(p, [low, high], n);
         }
     }
 
@@ -352,13 +400,13 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         unsafe {
             // The instruction takes subnormals for zeros and keeps the payload of NaN.
             const OTHERS: i32 = 0x01 | 0x20 | 0x80;
-            let others = |x| _mm512_fpclass_ps_mask::<OTHERS>(_mm512_castsi512_ps(x));
-            if others(x[0]) | others(x[1]) | others(x[2]) | others(x[3]) != 0 {
+            let others = each!(x, |x| _mm512_fpclass_ps_mask::<OTHERS>(_mm512_castsi512_ps(x)));
+            if others[0] | others[1] | others[2] | others[3] != 0 {
                 return bf16::<Self>(x);
             }
-            let [a, b, c, d] = x.map(|x| _mm512_castsi512_ps(x));
-            let pack = |low, high| core::mem::transmute::<__m512bh, __m512i>(_mm512_cvtne2ps_pbh(high, low));
-            [pack(a, b), pack(c, d)]
+            let [a, b, c, d] = each!(x, |x| _mm512_castsi512_ps(x));
+            let [low, high] = each!([(a, b), (c, d)], |(low, high)| _mm512_cvtne2ps_pbh(high, low));
+            [core::mem::transmute::<__m512bh, __m512i>(low), core::mem::transmute::<__m512bh, __m512i>(high)]
         }
     }
 }
