@@ -76,6 +76,35 @@ pub fn cast_uninit<'a, S: Element, D: Element>(
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice_uninit(src, dst)
 }
 
+/// Casts all elements of a slice in its own memory, and returns them as what they have become.
+///
+/// The elements of `D` may be narrower than those of `S` or as wide, not wider ([`CastPlan::run_in_place`] casts bytes to wider
+/// elements where there is room), nor need another alignment. A slice of bool can only become one of bool, since it must not
+/// be left with other bytes than 0 and 1.
+///
+/// ```
+/// use lanecast::{CastOptions, half::f16};
+/// let mut buffer = vec![1.0_f32, -2.5, 1e9];
+/// let halves: &mut [f16] = lanecast::cast_in_place(&mut buffer, &CastOptions::RUST)?;
+/// assert_eq!(halves, [f16::ONE, f16::from_f32(-2.5), f16::INFINITY]);
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+///
+/// When the new slice is no longer used, the old one has its bytes: the first of them, if they are narrower, and behind them
+/// any bytes.
+///
+/// # Errors
+///
+/// [`CastError::NotInPlace`] for other elements; then nothing is written. As for every cast, an error about the tier if
+/// `LANECAST_TIER` asks for one that is not to be had.
+#[inline]
+pub fn cast_in_place<'a, S: Element, D: Element>(
+    elements: &'a mut [S],
+    options: &CastOptions,
+) -> Result<&'a mut [D], CastError> {
+    CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice_in_place(elements)
+}
+
 /// Casts the first `n` elements of a byte buffer to the first `n` of another.
 ///
 /// Buffers may be unaligned and longer than `n` elements. Multi-byte elements are in the host's byte order. Bytes of bool

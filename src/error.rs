@@ -64,6 +64,14 @@ pub enum CastError {
         /// Byte offsets of the destination.
         dst: Range<usize>,
     },
+    /// A slice of these elements cannot become one of those in its own memory: they are wider, need another alignment, or
+    /// would leave a slice of bool with other bytes than 0 and 1.
+    NotInPlace {
+        /// The dtype of the slice's elements.
+        from: DType,
+        /// What they were to become.
+        to: DType,
+    },
     /// No dtype has this name.
     UnknownName(UnknownName),
     /// The tier cannot run here.
@@ -96,6 +104,13 @@ impl fmt::Display for CastError {
                 f,
                 "the source (bytes {}..{}) overlaps the destination (bytes {}..{}); cast through another buffer",
                 src.start, src.end, dst.start, dst.end
+            ),
+            CastError::NotInPlace { from: DType::Bool, to } => {
+                write!(f, "a slice of bool cannot become {to} in its own memory, which may only hold 0 and 1")
+            }
+            CastError::NotInPlace { from, to } => write!(
+                f,
+                "a slice of {from} cannot become {to} in its own memory: that is wider or needs another alignment"
             ),
             CastError::UnknownName(name) => name.fmt(f),
             CastError::Unsupported { tier, status } => {

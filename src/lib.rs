@@ -80,7 +80,7 @@ mod options;
 mod plan;
 pub mod tier;
 
-pub use cast::{cast, cast_bytes, cast_to_vec, cast_uninit, cast_with};
+pub use cast::{cast, cast_bytes, cast_in_place, cast_to_vec, cast_uninit, cast_with};
 pub use dtype::{FInfo, IInfo, finfo, iinfo};
 pub use element::*;
 pub use error::{CastError, Side};

@@ -105,7 +105,8 @@ impl CastPlan {
         }
     }
 
-    /// Casts between two places of one buffer: `n` elements from byte `src` on to those from byte `dst` on.
+    /// Casts between two places of one buffer: `n` elements from byte `src` on to those from byte `dst` on. They may not have
+    /// bytes in common; [`run_in_place`](Self::run_in_place) is for those that start at the same byte.
     ///
     /// # Errors
     ///
@@ -133,6 +134,33 @@ impl CastPlan {
             self.run(high, &mut low[dst], n)
         } else {
             Err(CastError::Overlap { src, dst })
+        }
+    }
+
+    /// Casts inside one buffer: the `n` elements at its start become the `n` elements of the destination at its start.
+    ///
+    /// The results are those of [`run`](Self::run). The buffer has to have room for the elements of the source and for those
+    /// of the destination. Bytes behind both are neither read nor written; if the source is the longer one, what is left of it
+    /// behind the destination may have changed.
+    ///
+    /// ```
+    /// use lanecast::{BufferType, CastOptions, CastPlan, DType};
+    /// let packed = BufferType::packed(DType::UInt4);
+    /// let plan = CastPlan::new(packed, DType::UInt8, &CastOptions::RUST)?;
+    /// let mut buffer = [0x21, 0x43, 0, 0];
+    /// plan.run_in_place(&mut buffer, 4)?;
+    /// assert_eq!(buffer, [1, 2, 3, 4]);
+    /// # Ok::<(), lanecast::CastError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`]; then nothing is written.
+    pub fn run_in_place(&self, buffer: &mut [u8], n: usize) -> Result<(), CastError> {
+        let have = buffer.len();
+        match self.kernel.run_in_place(buffer, n) {
+            Some(_) => Ok(()),
+            None => Err(self.shortage(have, have, n)),
         }
     }
 
@@ -179,6 +207,30 @@ impl CastPlan {
         match self.kernel.run_to_vec(src) {
             Some(out) => Ok(out),
             None => Err(self.mismatch::<S, D>(src.len(), src.len())),
+        }
+    }
+
+    /// Casts all elements of a slice in its own memory and returns them as what they have become. What is left of the old
+    /// elements behind narrower new ones may have changed.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::NotInPlace`] if the memory of such a slice cannot hold the new elements, [`CastError::WrongElement`] as
+    /// [`run_slice`](Self::run_slice); then nothing is written.
+    #[inline]
+    pub fn run_slice_in_place<'a, S: Element, D: Element>(
+        &self,
+        elements: &'a mut [S],
+    ) -> Result<&'a mut [D], CastError> {
+        let n = elements.len();
+        match self.kernel.run_elements_in_place(elements) {
+            Some(written) => Ok(written),
+            None => match self.mismatch::<S, D>(n, n) {
+                CastError::LengthMismatch { .. } => {
+                    Err(CastError::NotInPlace { from: S::DTYPE, to: D::DTYPE })
+                }
+                wrong => Err(wrong),
+            },
         }
     }
 

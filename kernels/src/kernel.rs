@@ -38,7 +38,7 @@ enum Body {
 }
 
 /// Elements of a stage: whole bytes of every packed width, small enough for the stack and the first cache.
-const BLOCK: usize = 512;
+pub(crate) const BLOCK: usize = 512;
 
 /// The rules that no table kernel answers. Rules that cannot matter for the pair are passed over.
 fn needs_exact(from: DType, to: DType, rules: &Rules) -> bool {
@@ -106,16 +106,33 @@ impl Kernel {
         let src = src.get(..self.from.byte_len(n)?)?;
         let dst = dst.get_mut(..self.to.byte_len(n)?)?;
         let _guard = fpenv::guard();
+        // SAFETY: both were just cut to the bytes of `n` elements; the guard lives to the end of the function.
+        Some(unsafe { self.run_unguarded(src, dst, n) })
+    }
+
+    /// One cast between buffers that were looked at.
+    ///
+    /// # Safety
+    ///
+    /// The slices are exactly the bytes of `n` elements, and the caller holds the guard of the floating-point environment.
+    #[inline(always)]
+    pub(crate) unsafe fn run_unguarded<'a>(
+        &self,
+        src: &[u8],
+        dst: &'a mut [MaybeUninit<u8>],
+        n: usize,
+    ) -> &'a mut [u8] {
+        debug_assert!(self.from.byte_len(n) == Some(src.len()) && self.to.byte_len(n) == Some(dst.len()));
         match self.body {
             Body::Table(kernel) if !self.from.is_packed() && !self.to.is_packed() && !self.nan_7f => {
-                // SAFETY: both slices have the bytes of `n` elements of the pair the kernel was looked up for; a shared and
-                // an exclusive slice do not overlap; `new` checked the tier; the guard is held.
+                // SAFETY: by the caller, both slices have the bytes of `n` elements of the pair the kernel was looked up for,
+                // and the guard is held; a shared and an exclusive slice do not overlap; `new` checked the tier.
                 unsafe { fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n) };
             }
             _ => self.run_staged(src, dst, n),
         }
         // SAFETY: the kernel, or the stages between them, wrote every byte of the `n` elements.
-        Some(unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) })
+        unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) }
     }
 
     /// [`run`](Self::run) between slices of the kernel's element types, from the first to the last element of both.

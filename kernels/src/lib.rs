@@ -15,7 +15,7 @@
 //! * `hub`: what a decoder returns and an encoder takes, with the proofs that it is exact;
 //! * `arch`: the tiers, how they are found, and their kernels;
 //! * `table`: the cross product of all pairs, per tier;
-//! * [`Kernel`]: one resolved cast, the only way in;
+//! * [`Kernel`]: one resolved cast, the only way in; `in_place`: inside one buffer;
 //! * `fpenv`: the floating-point control register belongs to the host.
 
 #![no_std]
@@ -30,6 +30,7 @@ mod exact;
 mod format;
 mod fpenv;
 mod hub;
+mod in_place;
 mod kernel;
 mod storage;
 mod table;
@@ -42,5 +43,6 @@ pub use format::{
     Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2,
     F8E5M2FNUZ, F8E8M0FNU, I2, I4, U2, U4,
 };
+pub use in_place::shares_memory;
 pub use kernel::Kernel;
 pub use storage::{BufferType, Storage};

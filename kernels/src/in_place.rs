@@ -1,0 +1,220 @@
+//! Casts inside one buffer: the elements at its start become the elements of the target at its start.
+//!
+//! No kernel ever sees a source and a destination that overlap; some write their last vector twice. So a cast goes in pieces
+//! whose results have a place that no unread element stands in:
+//!
+//! * *forward*, if the target is narrower: when `k` elements are done, `k` times the difference of the widths is free before
+//!   the next element, and as many results as fit there are one piece. The pieces grow by a constant factor;
+//! * *backward*, if the target is wider: the results of the elements behind `n * from / to` lie behind the source of all `n`, so
+//!   those are one piece and what is left is a shorter cast of the same kind. The pieces shrink by a constant factor;
+//! * *blocks* of 512 elements through the stack, read whole before they are written: the elements at the start of the buffer,
+//!   where no piece fits; and, in blocks of 8 KiB, everything if the widths are equal.
+//!
+//! Pieces are multiples of a block, so they begin on whole bytes of every packed width.
+
+use crate::{
+    dtype::DType,
+    format::Element,
+    fpenv,
+    kernel::{BLOCK, Kernel},
+    storage::BufferType,
+};
+use core::{mem::MaybeUninit, ops::Range, slice};
+
+/// The results of a block of the widest elements; of as many blocks of others as fit.
+#[repr(align(64))]
+struct Stack([MaybeUninit<u8>; STACK]);
+const STACK: usize = BLOCK * 16;
+
+/// The bytes of `count` elements from `first` on, which is the start of a block.
+fn bytes(buffer: BufferType, first: usize, count: usize) -> Range<usize> {
+    let bits = buffer.bits_per_element() as usize;
+    let start = first / 8 * bits;
+    // Division first: bits may be more than a `usize` counts.
+    start..start + count / 8 * bits + (count % 8 * bits).div_ceil(8)
+}
+
+impl Kernel {
+    /// Casts the `n` elements at the start of `buffer` into `n` elements of the target at its start, and returns their
+    /// bytes; `None`, with nothing written, if the buffer is shorter than the `n` elements of either side. Bytes behind
+    /// those of both sides are left alone; those of the source behind the result are left in any state.
+    pub fn run_in_place<'a>(&self, buffer: &'a mut [u8], n: usize) -> Option<&'a mut [u8]> {
+        let (read, written) = (self.from().byte_len(n)?, self.to().byte_len(n)?);
+        let both = buffer.get_mut(..read.max(written))?;
+        let (from, to) = (self.from().bits_per_element(), self.to().bits_per_element());
+        let _guard = fpenv::guard();
+        if self.is_identity() {
+            // Every byte is what it has to become.
+        } else if from < to {
+            self.backward(both, n);
+        } else {
+            self.forward(both, n);
+        }
+        buffer.get_mut(..written)
+    }
+
+    /// Whether the bytes of the result are always those of the source.
+    fn is_identity(&self) -> bool {
+        let dtype = self.from().dtype();
+        self.from() == self.to() && !dtype.is_sub_byte() && dtype != DType::Bool
+    }
+
+    fn forward(&self, buffer: &mut [u8], n: usize) {
+        let from = self.from().bits_per_element() as usize;
+        let to = self.to().bits_per_element() as usize;
+        // If the first block only makes room for pieces, it is short.
+        let block = if from == to { STACK / (BLOCK / 8 * to) * BLOCK } else { BLOCK };
+        let mut done = 0;
+        while done < n {
+            let free = done / BLOCK * (from - to) / to * BLOCK;
+            let count = (n - done).min(if free > 0 { free } else { block });
+            if free > 0 {
+                let src = bytes(self.from(), done, count);
+                // `(done + free) * to <= done * from`
+                let (low, high) = buffer.split_at_mut(src.start);
+                // SAFETY: the bytes of `count` elements of either side; the guard is `run_in_place`'s.
+                unsafe { self.piece(&high[..src.len()], &mut low[bytes(self.to(), done, count)], count) };
+            } else {
+                self.block(buffer, done, count);
+            }
+            done += count;
+        }
+    }
+
+    fn backward(&self, buffer: &mut [u8], n: usize) {
+        let from = self.from().bits_per_element() as usize;
+        let to = self.to().bits_per_element() as usize;
+        let mut rest = n;
+        while rest > 0 {
+            let first = (rest.div_ceil(BLOCK) * from).div_ceil(to) * BLOCK;
+            if first < rest {
+                let dst = bytes(self.to(), first, rest - first);
+                // `first * to >= rest * from`
+                let (low, high) = buffer.split_at_mut(dst.start);
+                let src = bytes(self.from(), first, rest - first);
+                // SAFETY: as in `forward`.
+                unsafe { self.piece(&low[src], &mut high[..dst.len()], rest - first) };
+                rest = first;
+            } else {
+                let first = (rest - 1) / BLOCK * BLOCK;
+                self.block(buffer, first, rest - first);
+                rest = first;
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As `run_unguarded`.
+    unsafe fn piece(&self, src: &[u8], dst: &mut [u8], count: usize) {
+        // SAFETY: the same memory; a cast writes only initialised bytes.
+        let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) };
+        // SAFETY: as the caller's.
+        unsafe { self.run_unguarded(src, dst, count) };
+    }
+
+    fn block(&self, buffer: &mut [u8], first: usize, count: usize) {
+        let mut stack = Stack([MaybeUninit::uninit(); STACK]);
+        let (src, dst) = (bytes(self.from(), first, count), bytes(self.to(), first, count));
+        // SAFETY: the bytes of `count` elements of either side, which fit in the stack; the guard is
+        // `run_in_place`'s.
+        let result = unsafe { self.run_unguarded(&buffer[src], &mut stack.0[..dst.len()], count) };
+        buffer[dst].copy_from_slice(result);
+    }
+
+    /// [`run_in_place`](Self::run_in_place) on a slice, all of whose elements become elements of `D`.
+    ///
+    /// `None`, with nothing written, if the types are not those of the kernel in byte storage or the memory cannot be used as
+    /// both ([`shares_memory`]).
+    #[inline]
+    pub fn run_elements_in_place<'a, S: Element, D: Element>(
+        &self,
+        elements: &'a mut [S],
+    ) -> Option<&'a mut [D]> {
+        let typed = self.from() == BufferType::new(S::DTYPE) && self.to() == BufferType::new(D::DTYPE);
+        if !typed || !shares_memory::<S, D>() {
+            return None;
+        }
+        let (n, len, start) = (elements.len(), size_of_val(elements), elements.as_mut_ptr());
+        // SAFETY: the elements' own memory, borrowed for `'a`. They have no padding, so all their bytes are initialised, and
+        // they may be left as any bytes: only bool does not accept every bit pattern (`Element`), and a slice of bool is only
+        // cast to bool, whose encoder writes 0 and 1.
+        let bytes = unsafe { slice::from_raw_parts_mut(start.cast::<u8>(), len) };
+        self.run_in_place(bytes, n)?;
+        // SAFETY: the same memory, aligned for `D` and long enough for `n` of them (`shares_memory`); the cast wrote all of them,
+        // and what it writes is valid for `D`. What the caller writes there is any bytes to `S`, or also bool.
+        Some(unsafe { slice::from_raw_parts_mut(start.cast::<D>(), n) })
+    }
+}
+
+/// Whether a slice of `S` can become a slice of `D` in its own memory: it has to be large enough and aligned for both, and of
+/// types that either accept whatever the other leaves.
+pub const fn shares_memory<S: Element, D: Element>() -> bool {
+    let is_bool = matches!(S::DTYPE, DType::Bool);
+    size_of::<D>() <= size_of::<S>()
+        && align_of::<D>() <= align_of::<S>()
+        && (!is_bool || matches!(D::DTYPE, DType::Bool))
+}
+
+/// Small enough for Miri; every pair is tried in `tests/in_place.rs` of the root crate.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{arch::Tier, exact::Rules};
+    use alloc::{vec, vec::Vec};
+
+    fn kernel(from: impl Into<BufferType>, to: impl Into<BufferType>) -> Kernel {
+        let (from, to) = (from.into(), to.into());
+        Kernel::new(Tier::Scalar, from, to, &Rules::common(to.dtype(), true)).expect("scalar")
+    }
+
+    #[test]
+    fn the_same_as_between_buffers() {
+        let packed = BufferType::packed(DType::UInt4);
+        let six = BufferType::packed(DType::Float6E2M3FN);
+        let pairs = [
+            (DType::UInt16.into(), DType::Int8.into()),
+            (DType::Int8.into(), DType::UInt16.into()),
+            (DType::Float16.into(), DType::UInt16.into()),
+            (DType::UInt8.into(), packed),
+            (packed, DType::UInt8.into()),
+            (packed, six),
+            (six, packed),
+            (packed, packed),
+        ];
+        let lengths: &[usize] =
+            if cfg!(miri) { &[0, 3, 1100] } else { &[0, 1, 7, 8, 511, 512, 513, 1024, 1027, 2048, 5000] };
+        for (from, to) in pairs {
+            for &n in lengths {
+                let kernel = kernel(from, to);
+                let (read, written) = (from.byte_len(n).expect("small"), to.byte_len(n).expect("small"));
+                let mut buffer: Vec<u8> = (0..read.max(written)).map(|i| (i * 7 + i / 256) as u8).collect();
+                let mut want = vec![0; written];
+                kernel.run(&buffer[..read], &mut want, n).expect("large enough");
+                let got = kernel.run_in_place(&mut buffer, n).expect("large enough");
+                assert!(*got == *want, "{kernel:?}, {n} elements");
+                let short = buffer.len().saturating_sub(1);
+                assert!(n == 0 || kernel.run_in_place(&mut buffer[..short], n).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn slices() {
+        let mut floats = [1.5_f32, -2.0, 1e9];
+        let ints: &mut [i32] =
+            kernel(DType::Float32, DType::Int32).run_elements_in_place(&mut floats).expect("equal widths");
+        assert_eq!(ints, [1, -2, 1_000_000_000]);
+        let bytes: &mut [u8] =
+            kernel(DType::Int32, DType::UInt8).run_elements_in_place(ints).expect("narrower");
+        assert_eq!(bytes, [1, 0, 255]);
+        let truths: &mut [bool] =
+            kernel(DType::UInt8, DType::Bool).run_elements_in_place(bytes).expect("bytes");
+        assert_eq!(truths, [true, false, true]);
+        assert!(kernel(DType::Bool, DType::Bool).run_elements_in_place::<bool, bool>(truths).is_some());
+        assert!(kernel(DType::Bool, DType::UInt8).run_elements_in_place::<bool, u8>(truths).is_none());
+        assert!(kernel(DType::UInt8, DType::Int8).run_elements_in_place::<i8, i8>(&mut [1]).is_none());
+        assert!(!shares_memory::<u8, u16>() && !shares_memory::<bool, i8>());
+        assert!(align_of::<f64>() <= align_of::<f32>() || !shares_memory::<num_complex::Complex<f32>, f64>());
+    }
+}

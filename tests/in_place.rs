@@ -1,0 +1,187 @@
+//! A cast inside one buffer gives what it gives between two.
+//!
+//! For every pair, storage and tier, and with options that take the slow routes: lengths around the blocks and pieces of the
+//! way, from every alignment, in buffers as long as the longer side and longer; what is behind both sides stays as it was.
+
+mod oracle;
+mod support;
+
+use lanecast::num_complex::Complex;
+use lanecast::{
+    BufferType, CastError, CastOptions, CastPlan, DType, E5M2Nan, F8E4M3FN, FloatRound, I4, Side,
+    cast_in_place, cast_to_vec, half::bf16,
+};
+use proptest::prelude::*;
+use support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
+
+const CANARY: u8 = 0xA5;
+/// Blocks are of 512 elements.
+const LENGTHS: &[usize] = if cfg!(miri) {
+    &[0, 5, 520]
+} else {
+    &[0, 1, 3, 8, 63, 129, 511, 512, 513, 1023, 1024, 1026, 1537, 2048, 2055, 4100, 8191, 40_000]
+};
+
+/// The first `n` elements of `src`, at `offset` bytes from an address of the allocator's choice.
+fn check(case: &Case, src: &[u8], n: usize, offset: usize) {
+    let (read, written) = (byte_len(case.from, n), byte_len(case.to, n));
+    let plan = case.plan();
+    let mut expected = vec![0; written];
+    plan.run(&src[..read], &mut expected, n).unwrap_or_else(|e| panic!("{case}: {e}"));
+    let both = read.max(written);
+    let mut memory = vec![CANARY; offset + both + 64];
+    memory[offset..][..read].copy_from_slice(&src[..read]);
+    // By turns as long as needed and longer.
+    let len = both + 32 * (n % 2);
+    plan.run_in_place(&mut memory[offset..][..len], n)
+        .unwrap_or_else(|e| panic!("{case}, {n} elements: {e}"));
+    let (before, rest) = memory.split_at(offset);
+    let canaries = before.iter().chain(&rest[both..]);
+    assert!(canaries.copied().all(|b| b == CANARY), "{case}, {n} elements: wrote outside");
+    if rest[..written] != expected {
+        let at = rest.iter().zip(&expected).position(|(a, b)| a != b);
+        panic!("{case}, {n} elements at offset {offset}: differs at byte {at:?}");
+    }
+}
+
+fn check_source(from: DType) {
+    let longest = *LENGTHS.last().expect("there are some");
+    let default = CastOptions::RUST;
+    // Both answers to overflow, NaN codes put in afterwards, and a rounding that no kernel has.
+    let slow = default.with_e5m2_nan(E5M2Nan::Code7F).with_float_round(FloatRound::TowardZero);
+    for &to in DType::ALL {
+        let codes = patterns::sample(from, to, longest, 23);
+        for options in [default, CastOptions::ONNX, slow] {
+            // The exact route is slow; the pieces are the same for all options.
+            let lengths = if options == default { LENGTHS } else { &[0, 513, 1100][..] };
+            for from in storages(from) {
+                let src = store(from, &codes);
+                for to in storages(to) {
+                    for &tier in tiers() {
+                        let case = Case { from, to, options: &options, tier };
+                        for (i, &n) in lengths.iter().filter(|n| **n <= longest).enumerate() {
+                            check(&case, &src, n, i % 17);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+macro_rules! sources {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                check_source(DType::from_name(stringify!($name)).expect("the name of a dtype"));
+            }
+        )*
+
+        #[test]
+        fn every_dtype_stands_in_the_list() {
+            assert!(DType::ALL.iter().map(|d| d.name()).eq([$(stringify!($name)),*]));
+        }
+    };
+}
+
+sources! {
+    bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 float16 bfloat16 float32
+    float64 complex64 complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu
+    float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float6_e2m3fn float6_e3m2fn float4_e2m1fn
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: if cfg!(miri) { 4 } else { 2000 }, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    /// Any length and offset.
+    #[test]
+    fn any_cast(
+        from in prop::sample::select(DType::ALL.to_vec()),
+        to in prop::sample::select(DType::ALL.to_vec()),
+        storage in 0..4_usize,
+        tier in 0..tiers().len(),
+        n in 0..20_000_usize,
+        offset in 0..64_usize,
+    ) {
+        let n = if cfg!(miri) { n % 1200 } else { n };
+        let codes = patterns::sample(from, to, n, 5);
+        let (all_from, all_to) = (storages(from), storages(to));
+        let (from, to) = (all_from[storage % 2 % all_from.len()], all_to[storage / 2 % all_to.len()]);
+        let case = Case { from, to, options: &CastOptions::RUST, tier: tiers()[tier] };
+        check(&case, &store(from, &codes), n, offset);
+    }
+}
+
+/// Elements as slices: the same memory, another type.
+fn slices<S: lanecast::Element + PartialEq, D: lanecast::Element + PartialEq>(elements: &[S]) {
+    let mut memory = elements.to_vec();
+    let expected: Vec<D> = cast_to_vec(elements, &CastOptions::RUST).expect("a cast");
+    let start = memory.as_ptr() as usize;
+    let got: &mut [D] = cast_in_place(&mut memory, &CastOptions::RUST).expect("it fits");
+    assert!(got.as_ptr() as usize == start && got == expected.as_slice(), "{} -> {}", S::DTYPE, D::DTYPE);
+}
+
+#[test]
+fn typed_slices() {
+    let numbers: Vec<i32> = (0..3000).map(|i| (i * 31 % 301) - 150).collect();
+    slices::<i32, f32>(&numbers);
+    slices::<i32, bf16>(&numbers);
+    slices::<i32, I4>(&numbers);
+    slices::<i32, bool>(&numbers);
+    let floats: Vec<f64> = numbers.iter().map(|i| f64::from(*i) / 8.0).collect();
+    slices::<f64, u64>(&floats);
+    slices::<f64, f32>(&floats);
+    slices::<f64, Complex<f32>>(&floats);
+    slices::<f64, F8E4M3FN>(&floats);
+    let pairs: Vec<Complex<f64>> = floats.iter().map(|x| Complex::new(*x, -x)).collect();
+    slices::<Complex<f64>, Complex<f32>>(&pairs);
+    slices::<Complex<f64>, i16>(&pairs);
+    slices::<bool, bool>(&[true, false]);
+    slices::<u8, bool>(&[]);
+}
+
+#[test]
+fn what_slices_cannot_become() {
+    let refused = |from, to| CastError::NotInPlace { from, to };
+    let options = &CastOptions::RUST;
+    let wider = cast_in_place::<u8, u16>(&mut [1, 2], options).map(|_| ());
+    assert_eq!(wider, Err(refused(DType::UInt8, DType::UInt16)));
+    let bool_left_with_any_bytes = cast_in_place::<bool, u8>(&mut [true], options).map(|_| ());
+    assert_eq!(bool_left_with_any_bytes, Err(refused(DType::Bool, DType::UInt8)));
+    if align_of::<u64>() > align_of::<Complex<f32>>() {
+        let aligned = cast_in_place::<Complex<f32>, u64>(&mut [], options).map(|_| ());
+        assert_eq!(aligned, Err(refused(DType::Complex64, DType::UInt64)));
+    }
+    let plan = CastPlan::new(DType::Float32, DType::Int8, options).expect("a plan");
+    let wrong =
+        CastError::WrongElement { which: Side::Source, plan: DType::Float32.into(), slice: DType::Float64 };
+    assert_eq!(plan.run_slice_in_place::<f64, i8>(&mut [1.0]).map(|_| ()), Err(wrong));
+}
+
+/// One byte less than either side needs; nothing is written then.
+#[test]
+fn buffers_that_are_too_small() {
+    for (from, to, n) in [
+        (DType::Float32.into(), DType::Int8.into(), 700),
+        (DType::Int8.into(), DType::Float32.into(), 700),
+        (BufferType::packed(DType::UInt2), BufferType::packed(DType::Float6E2M3FN), 5),
+        (BufferType::packed(DType::Int4), DType::Int4.into(), 5),
+    ] {
+        let plan = CastPlan::new(from, to, &CastOptions::RUST).expect("a plan");
+        let (read, written) = (byte_len(from, n), byte_len(to, n));
+        let have = read.max(written) - 1;
+        let (which, need) = if read > have { (Side::Source, read) } else { (Side::Destination, written) };
+        let mut buffer = vec![CANARY; have];
+        assert_eq!(plan.run_in_place(&mut buffer, n), Err(CastError::BufferTooSmall { which, need, have }));
+        assert!(buffer.iter().all(|b| *b == CANARY), "{plan:?}: wrote although it failed");
+        assert_eq!(plan.run_in_place(&mut [], 0), Ok(()));
+        let n = usize::MAX;
+        assert!(matches!(
+            plan.run_in_place(&mut buffer, n),
+            Err(CastError::TooLarge { .. } | CastError::BufferTooSmall { .. })
+        ));
+    }
+}
