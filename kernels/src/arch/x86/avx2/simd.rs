@@ -90,6 +90,25 @@ unsafe fn uint32_to_f32(x: __m256i) -> __m256 {
     }
 }
 
+/// Eight int32 (or uint32) as float32, nearest or to odd.
+#[inline(always)]
+unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __m256i) -> __m256i {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        if ODD {
+            // An integer of more than 24 bits has its lowest 8 gathered into the one above them: float32 holds the rest.
+            let low = _mm256_set1_epi32(0xFF);
+            let carry = _mm256_add_epi32(_mm256_and_si256(x, low), low);
+            let sticky = _mm256_and_si256(carry, _mm256_set1_epi32(0x100));
+            let gathered = _mm256_or_si256(_mm256_andnot_si256(low, x), sticky);
+            let magnitude = if SIGNED { _mm256_abs_epi32(x) } else { x };
+            let short = _mm256_cmpeq_epi32(_mm256_srli_epi32::<24>(magnitude), _mm256_setzero_si256());
+            x = _mm256_blendv_epi8(gathered, x, short);
+        }
+        _mm256_castps_si256(if SIGNED { _mm256_cvtepi32_ps(x) } else { uint32_to_f32(x) })
+    }
+}
+
 /// Eight float32 as float16.
 ///
 /// In assembly because the compiler would fold the conversion into the store, and the form of the instruction that
@@ -225,23 +244,7 @@ impl Simd for Avx2 {
         _: usize,
     ) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        unsafe {
-            each!([0, 1, 2, 3], |k| {
-                let mut x = load(p, k);
-                if ODD {
-                    // An integer of more than 24 bits has its lowest 8 gathered into the one above them: float32 holds the rest.
-                    let low = _mm256_set1_epi32(0xFF);
-                    let carry = _mm256_add_epi32(_mm256_and_si256(x, low), low);
-                    let sticky = _mm256_and_si256(carry, _mm256_set1_epi32(0x100));
-                    let gathered = _mm256_or_si256(_mm256_andnot_si256(low, x), sticky);
-                    let magnitude = if SIGNED { _mm256_abs_epi32(x) } else { x };
-                    let short =
-                        _mm256_cmpeq_epi32(_mm256_srli_epi32::<24>(magnitude), _mm256_setzero_si256());
-                    x = _mm256_blendv_epi8(gathered, x, short);
-                }
-                _mm256_castps_si256(if SIGNED { _mm256_cvtepi32_ps(x) } else { uint32_to_f32(x) })
-            })
-        }
+        unsafe { each!([0, 1, 2, 3], |k| int32_to_f32::<SIGNED, ODD>(load(p, k))) }
     }
     #[inline(always)]
     unsafe fn load_f64<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
@@ -252,6 +255,21 @@ impl Simd for Avx2 {
     unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
+            // Integers that have 32 bits, as most have, are cast as such.
+            let halves = each!([0, 1, 2, 3], |k| {
+                let [a, b] = each!([2 * k, 2 * k + 1], |k| _mm256_castsi256_ps(load(p, k)));
+                let low = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
+                (low, _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(a, b)))
+            });
+            let long = each!(halves, |(low, high)| {
+                if SIGNED { _mm256_xor_si256(high, _mm256_srai_epi32::<31>(low)) } else { high }
+            });
+            let long = _mm256_or_si256(_mm256_or_si256(long[0], long[1]), _mm256_or_si256(long[2], long[3]));
+            if _mm256_testz_si256(long, long) != 0 {
+                return each!(halves, |(low, _)| {
+                    int32_to_f32::<SIGNED, true>(_mm256_permute4x64_epi64::<0b11_01_10_00>(low))
+                });
+            }
             each!([0, 1, 2, 3], |k| {
                 let [low, high] =
                     each!([2 * k, 2 * k + 1], |k| f64_to_odd(int64_to_odd::<SIGNED>(load(p, k))));

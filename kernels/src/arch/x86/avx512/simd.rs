@@ -47,6 +47,8 @@ const HIGH_HALVES: [u16; 32] = {
 
 /// The indices of the lower halves of the 64-bit lanes of two registers.
 const EVEN: [i32; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30];
+/// The indices of the upper halves.
+const ODD: [i32; 16] = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31];
 /// The indices of the even 64-bit lanes of two registers.
 const EVEN_64: [i64; 8] = [0, 2, 4, 6, 8, 10, 12, 14];
 
@@ -330,10 +332,24 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
+            // Integers that have 32 bits, as most have, are cast as such.
+            let low = each!([0, 1, 2, 3], |k| {
+                let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
+                _mm512_permutex2var_epi32(a, constant(&EVEN), b)
+            });
+            let long = each!([0, 1, 2, 3], |k| {
+                let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
+                let high = _mm512_permutex2var_epi32(a, constant(&ODD), b);
+                let extension = if SIGNED { _mm512_srai_epi32::<31>(low[k]) } else { _mm512_setzero_si512() };
+                _mm512_cmpneq_epi32_mask(high, extension)
+            });
+            if long[0] | long[1] | long[2] | long[3] == 0 {
+                return each!(low, |x| int32_to_odd::<SIGNED>(x));
+            }
             each!([0, 1, 2, 3], |k| {
-                let [low, high] = each!([2 * k, 2 * k + 1], |k| f64_to_odd(int64_to_odd::<SIGNED>(
-                    load_64::<PART>(p, n, k)
-                )));
+                let [low, high] = each!([2 * k, 2 * k + 1], |k| {
+                    f64_to_odd(int64_to_odd::<SIGNED>(load_64::<PART>(p, n, k)))
+                });
                 join(low, high)
             })
         }
