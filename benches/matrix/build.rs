@@ -1,0 +1,26 @@
+//! Remembers the compiler and the commit: a result without them cannot be compared with another.
+
+use std::process::Command;
+
+fn main() {
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
+    println!("cargo::rustc-env=LANECAST_BENCH_RUSTC={}", output(&rustc, &["--version"]));
+    println!(
+        "cargo::rustc-env=LANECAST_BENCH_COMMIT={}",
+        output("git", &["rev-parse", "--short=12", "HEAD"])
+    );
+    println!("cargo::rustc-env=LANECAST_BENCH_TARGET={}", std::env::var("TARGET").unwrap_or_default());
+    println!("cargo::rerun-if-changed=build.rs");
+    // The log of HEAD grows with every commit and every switch of branches.
+    let log = output("git", &["rev-parse", "--git-path", "logs/HEAD"]);
+    if log != "unknown" {
+        println!("cargo::rerun-if-changed={log}");
+    }
+}
+
+/// The first line that a command prints, `"unknown"` if it cannot be had.
+fn output(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().ok().filter(|out| out.status.success());
+    let text = output.map(|out| String::from_utf8_lossy(&out.stdout).into_owned()).unwrap_or_default();
+    text.lines().next().filter(|line| !line.is_empty()).unwrap_or("unknown").to_owned()
+}

@@ -1,0 +1,28 @@
+//! The matrix benchmark: every pair of dtypes, on every tier, at every size, as a fraction of what memory allows.
+//!
+//! The law: a cast reads its source and writes its destination, so no cast is faster than the *pure-traffic loop*, which
+//! loads the same bytes, combines them with one operation and stores the same bytes, with vectors of the same tier. The
+//! `fraction` of a cell is the time of that loop divided by the time of the cast, both measured in turn in one process.
+//! Bytes per second are printed beside it and never judged: they belong to the machine and to its neighbours.
+//!
+//! * `cells`: which casts there are;
+//! * `classes`: which fraction is asked of which of them;
+//! * `inputs`: what they are fed;
+//! * `traffic`: the limit;
+//! * `limits`: a look at the limit itself;
+//! * `measure`: how times are taken;
+//! * `run`: the run over all cells;
+//! * `results`: what a run leaves behind, as JSON;
+//! * `machine`: on what it ran;
+//! * `worst`: the cells that are furthest from their targets.
+
+pub mod cells;
+pub mod classes;
+pub mod inputs;
+pub mod limits;
+pub mod machine;
+pub mod measure;
+pub mod results;
+pub mod run;
+pub mod traffic;
+pub mod worst;

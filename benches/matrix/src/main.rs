@@ -1,0 +1,211 @@
+//! The program `lanecast-bench`.
+
+use clap::{Args, Parser, Subcommand};
+use lanecast::{DType, Tier};
+use lanecast_bench::{
+    cells::Mode,
+    classes::{self, CLASSES, Class},
+    inputs::Inputs,
+    limits,
+    results::{Results, Size, Store},
+    run::{self, Selection},
+    worst::{self, Filter},
+};
+use std::{path::PathBuf, process::ExitCode};
+
+/// Times every pair of dtypes against the memory traffic it cannot avoid.
+#[derive(Parser)]
+#[command(name = "lanecast-bench", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measures the selected cells (everything, if nothing is selected) and writes them as JSON.
+    Run(RunArgs),
+    /// Measures the pure-traffic loops themselves, beside `memcpy`.
+    Limits(LimitsArgs),
+    /// Lists the cells that are furthest from their targets.
+    Worst(WorstArgs),
+}
+
+#[derive(Args)]
+struct RunArgs {
+    /// Where the results go.
+    #[arg(short, long, default_value = "matrix.json")]
+    output: PathBuf,
+    /// A pair of dtypes such as `f32:bf16`, `*:f32`; may be given several times.
+    #[arg(long, value_parser = pair)]
+    pair: Vec<(Option<DType>, Option<DType>)>,
+    /// A class of pairs; may be given several times.
+    #[arg(long, value_parser = class)]
+    class: Vec<&'static Class>,
+    /// Tiers, separated by commas [default: all but scalar that can run here].
+    #[arg(long, value_delimiter = ',')]
+    tier: Vec<Tier>,
+    /// Sizes: l1, l2, dram, n1, n7, n64, n255, or `small` for the last four, separated by commas.
+    #[arg(long, value_delimiter = ',', value_parser = size, default_value = "l1,l2,dram,small")]
+    size: Vec<Sizes>,
+    /// Only this mode (only, saturate, wrap, overflow).
+    #[arg(long, value_parser = mode)]
+    mode: Vec<Mode>,
+    /// Only pairs in byte storage, or only pairs with a packed side.
+    #[arg(long, value_parser = storage)]
+    storage: Option<Store>,
+    /// What the sources hold.
+    #[arg(long, value_enum, default_value_t)]
+    inputs: Inputs,
+    /// Both buffers one element off their alignment.
+    #[arg(long)]
+    unaligned: bool,
+    /// Milliseconds per cell instead of the size's own.
+    #[arg(long)]
+    budget: Option<u64>,
+    /// Rounds per cell instead of as many as the budget holds.
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Lists this many of the worst cells at the end.
+    #[arg(short, long, default_value_t = 20)]
+    n: usize,
+}
+
+#[derive(Args)]
+struct WorstArgs {
+    /// A result file.
+    results: PathBuf,
+    /// Only this class.
+    #[arg(long)]
+    class: Option<String>,
+    /// Only this tier.
+    #[arg(long)]
+    tier: Option<String>,
+    /// Only this size.
+    #[arg(long, value_enum)]
+    size: Option<Size>,
+    /// How many.
+    #[arg(short, long, default_value_t = 40)]
+    n: usize,
+}
+
+#[derive(Args)]
+struct LimitsArgs {
+    /// Tiers, separated by commas [default: all that can run here].
+    #[arg(long, value_delimiter = ',')]
+    tier: Vec<Tier>,
+    /// Footprints in KiB, separated by commas.
+    #[arg(long, value_delimiter = ',', default_value = "24,512,131072")]
+    kib: Vec<usize>,
+}
+
+type Sizes = &'static [Size];
+
+fn size(text: &str) -> Result<Sizes, String> {
+    Ok(match text {
+        "l1" => &[Size::L1],
+        "l2" => &[Size::L2],
+        "dram" => &[Size::Dram],
+        "n1" => &[Size::N1],
+        "n7" => &[Size::N7],
+        "n64" => &[Size::N64],
+        "n255" => &[Size::N255],
+        "small" => Size::SMALL,
+        _ => return Err("sizes are l1, l2, dram, n1, n7, n64, n255, small".into()),
+    })
+}
+
+fn pair(text: &str) -> Result<(Option<DType>, Option<DType>), String> {
+    let (from, to) = text.split_once(':').ok_or("a pair is FROM:TO")?;
+    let side = |name: &str| match name {
+        "*" => Ok(None),
+        name => name.parse().map(Some).map_err(|error| format!("{error}")),
+    };
+    Ok((side(from)?, side(to)?))
+}
+
+fn class(name: &str) -> Result<&'static Class, String> {
+    let names: Vec<_> = CLASSES.iter().map(|class| class.name).collect();
+    classes::by_name(name).ok_or_else(|| format!("classes are {}", names.join(", ")))
+}
+
+fn mode(name: &str) -> Result<Mode, String> {
+    let all = [Mode::Only, Mode::Saturate, Mode::Wrap, Mode::Overflow];
+    all.into_iter().find(|mode| mode.name() == name).ok_or("modes are only, saturate, wrap, overflow".into())
+}
+
+fn storage(name: &str) -> Result<Store, String> {
+    match name {
+        "byte" => Ok(Store::Byte),
+        "packed" => Ok(Store::Packed),
+        _ => Err("storages are byte, packed".into()),
+    }
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Run(args) => measure(args),
+        Command::Limits(args) => limits(args),
+        Command::Worst(args) => list(args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(args: RunArgs) -> Result<(), String> {
+    let mut tiers = args.tier;
+    if tiers.is_empty() {
+        tiers =
+            Tier::ALL.iter().copied().filter(|tier| *tier != Tier::Scalar && tier.is_available()).collect();
+    }
+    let lacking = tiers.iter().find(|tier| !tier.is_available());
+    if let Some(tier) = lacking {
+        return Err(format!("{tier}: {}", tier.status()));
+    }
+    let selection = Selection {
+        pairs: args.pair,
+        classes: args.class,
+        tiers,
+        sizes: args.size.concat(),
+        modes: args.mode,
+        storages: args.storage.into_iter().collect(),
+        inputs: args.inputs,
+        unaligned: args.unaligned,
+        budget: args.budget,
+        rounds: args.rounds,
+    };
+    let results = run::run(&selection)?;
+    results.write(&args.output).map_err(|error| format!("{}: {error}", args.output.display()))?;
+    print!("{}", worst::worst(&results, &Filter { count: args.n, ..Filter::default() }));
+    Ok(())
+}
+
+/// The tiers that were asked for; without any, all that can run here but the scalar one.
+fn tiers(asked: Vec<Tier>) -> Result<Vec<Tier>, String> {
+    if asked.is_empty() {
+        let vectors = |tier: &Tier| *tier != Tier::Scalar && tier.is_available();
+        return Ok(Tier::ALL.iter().copied().filter(vectors).collect());
+    }
+    match asked.iter().find(|tier| !tier.is_available()) {
+        Some(tier) => Err(format!("{tier}: {}", tier.status())),
+        None => Ok(asked),
+    }
+}
+
+fn limits(args: LimitsArgs) -> Result<(), String> {
+    let footprints: Vec<usize> = args.kib.iter().map(|kib| kib << 10).collect();
+    print!("{}", limits::limits(&tiers(args.tier)?, &footprints));
+    Ok(())
+}
+
+fn list(args: WorstArgs) -> Result<(), String> {
+    let results = Results::read(&args.results).map_err(|error| error.to_string())?;
+    let filter = Filter { class: args.class, tier: args.tier, size: args.size, count: args.n };
+    print!("{}", worst::worst(&results, &filter));
+    Ok(())
+}

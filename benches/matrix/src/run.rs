@@ -1,0 +1,300 @@
+//! The run over all selected cells.
+//!
+//! Sources are made once per dtype and range and repeated through one large buffer that all sizes use the beginning of; the
+//! right answer comes from the scalar tier. A wrong answer stops the run: its time would be worth nothing.
+
+use crate::{
+    cells::{self, Cast, Mode},
+    classes::{self, Class},
+    inputs::{self, Inputs, PERIOD, Range},
+    machine::Machine,
+    measure::{Contender, Effort, Rounds, measure},
+    results::{Cell, Key, Results, Size, Store},
+    traffic::Traffic,
+};
+use lanecast::{BufferType, CastPlan, DType, Storage, Tier};
+use std::{hint::black_box, time::Duration, time::Instant};
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// Pairs of dtypes; `None` stands for all. Empty: every pair.
+    pub pairs: Vec<(Option<DType>, Option<DType>)>,
+    /// Classes; empty: every class.
+    pub classes: Vec<&'static Class>,
+    /// The tiers.
+    pub tiers: Vec<Tier>,
+    /// The sizes.
+    pub sizes: Vec<Size>,
+    /// Modes; empty: all of a pair.
+    pub modes: Vec<Mode>,
+    /// Storages; empty: both.
+    pub storages: Vec<Store>,
+    /// The values of the sources.
+    pub inputs: Inputs,
+    /// Both buffers one element off.
+    pub unaligned: bool,
+    /// Milliseconds for a cell, instead of the size's own.
+    pub budget: Option<u64>,
+    /// Rounds for a cell, instead of as many as the budget holds.
+    pub rounds: Option<usize>,
+}
+
+impl Selection {
+    fn has(&self, cast: &Cast) -> bool {
+        let (from, to) = (cast.from.dtype(), cast.to.dtype());
+        let matches = |&(f, t): &(Option<DType>, Option<DType>)| {
+            f.is_none_or(|f| f == from) && t.is_none_or(|t| t == to)
+        };
+        let packed = [cast.from, cast.to].map(store).contains(&Store::Packed);
+        let storage = if packed { Store::Packed } else { Store::Byte };
+        (self.pairs.is_empty() || self.pairs.iter().any(matches))
+            && (self.classes.is_empty()
+                || self.classes.iter().any(|class| class.name == classes::of(cast).name))
+            && (self.modes.is_empty() || self.modes.contains(&cast.mode))
+            && (self.storages.is_empty() || self.storages.contains(&storage))
+            && inputs::apply(self.inputs, from, to)
+    }
+
+    fn effort(&self, size: Size) -> Effort {
+        let (budget, min_rounds, turn) = match size {
+            Size::L1 => (20, 7, 20),
+            Size::L2 => (25, 5, 40),
+            Size::Dram => (120, 1, 0),
+            _ => (3, 7, 10),
+        };
+        let budget = Duration::from_millis(self.budget.unwrap_or(budget));
+        let turn = Duration::from_micros(turn);
+        match self.rounds {
+            Some(rounds) => Effort { budget, min_rounds: rounds, max_rounds: rounds, turn },
+            None => Effort { budget, min_rounds, max_rounds: 1000, turn },
+        }
+    }
+}
+
+/// The storage of a buffer type, as results name it.
+fn store(buffer: BufferType) -> Store {
+    match buffer.storage() {
+        Storage::Byte => Store::Byte,
+        Storage::Packed => Store::Packed,
+    }
+}
+
+/// Measures everything that is selected, and says on standard error how far it is.
+///
+/// # Errors
+///
+/// If a plan cannot be made or an answer differs from the scalar tier's.
+pub fn run(selection: &Selection) -> Result<Results, String> {
+    let machine = Machine::detect();
+    let dram = (4 * machine.last_cache()).clamp(128 << 20, 384 << 20);
+    let casts: Vec<Cast> = cells::all().into_iter().filter(|cast| selection.has(cast)).collect();
+    let large = selection.sizes.contains(&Size::Dram);
+    let mut buffers = Buffers::new(if large { dram } else { 2 << 20 });
+    let mut done = Vec::new();
+    let started = Instant::now();
+    for (k, cast) in casts.iter().enumerate() {
+        if k == 0 || cast.from != casts[k - 1].from {
+            let name = cells::label(cast.from);
+            eprintln!(
+                "{:6.0} s {k:5} of {} casts: from {name}",
+                started.elapsed().as_secs_f64(),
+                casts.len()
+            );
+        }
+        buffers.fill(cast, selection);
+        let expected = expected(cast, &buffers.period)?;
+        for &size in &selection.sizes {
+            for &tier in &selection.tiers {
+                done.push(cell(cast, tier, size, dram, selection, &mut buffers, &expected)?);
+            }
+        }
+    }
+    eprintln!("{:6.0} s, {} cells", started.elapsed().as_secs_f64(), done.len());
+    let (inputs, unaligned) = (selection.inputs, selection.unaligned);
+    Ok(Results { machine, inputs, unaligned, dram_bytes: dram, cells: done })
+}
+
+/// The two buffers that all casts use, and what the source holds now.
+struct Buffers {
+    src: Vec<u8>,
+    dst: Vec<u8>,
+    /// Where both begin to be aligned to a page.
+    starts: [usize; 2],
+    filled: Option<(BufferType, Range)>,
+    period: Vec<u8>,
+}
+
+/// A page: the alignment of both buffers.
+const PAGE: usize = 4096;
+
+impl Buffers {
+    fn new(footprint: usize) -> Buffers {
+        // Written once, so that no page is missing when the clock runs.
+        let (src, dst) = (vec![1_u8; footprint + 2 * PAGE], vec![2_u8; footprint + 2 * PAGE]);
+        let starts = [src.as_ptr().align_offset(PAGE), dst.as_ptr().align_offset(PAGE)];
+        Buffers { src, dst, starts, filled: None, period: Vec::new() }
+    }
+
+    fn fill(&mut self, cast: &Cast, selection: &Selection) {
+        let range = Range::new(cast.from.dtype(), cast.to.dtype(), selection.inputs);
+        if self.filled != Some((cast.from, range)) {
+            self.period = inputs::period(cast.from, range);
+            let start = self.starts[0] + offset(cast.from, selection.unaligned);
+            inputs::repeat(&self.period, &mut self.src[start..]);
+            self.filled = Some((cast.from, range));
+        }
+    }
+}
+
+/// How far a buffer begins behind its alignment.
+fn offset(buffer: BufferType, unaligned: bool) -> usize {
+    if unaligned { buffer.dtype().size() } else { 0 }
+}
+
+/// One period of the right answer.
+fn expected(cast: &Cast, period: &[u8]) -> Result<Vec<u8>, String> {
+    let mut out = vec![0; cast.to.byte_len(PERIOD).unwrap_or_default()];
+    let plan = CastPlan::with_tier(cast.from, cast.to, &cast.mode.options(), Tier::Scalar);
+    let done = plan.and_then(|plan| plan.run(period, &mut out, PERIOD));
+    done.map_err(|error| format!("{cast}: {error}"))?;
+    Ok(out)
+}
+
+fn cell(
+    cast: &Cast,
+    tier: Tier,
+    size: Size,
+    dram: usize,
+    selection: &Selection,
+    buffers: &mut Buffers,
+    expected: &[u8],
+) -> Result<Cell, String> {
+    let class = classes::of(cast);
+    let n = size.elements().unwrap_or_else(|| {
+        let footprint = match size {
+            Size::L1 => 24 << 10,
+            Size::L2 => 512 << 10,
+            _ => dram,
+        };
+        let step = cells::step(cast.from, cast.to);
+        let bits = (cast.from.bits_per_element() + cast.to.bits_per_element()) as usize;
+        (footprint * 8 / bits / step * step).max(step)
+    });
+    let failed = |error: lanecast::CastError| format!("{cast} on {tier}: {error}");
+    let plan = CastPlan::with_tier(cast.from, cast.to, &cast.mode.options(), tier).map_err(failed)?;
+    let bytes = |buffer: BufferType| buffer.byte_len(n).unwrap_or_default();
+    let (read, written) = (bytes(cast.from), bytes(cast.to));
+    let starts = [
+        buffers.starts[0] + offset(cast.from, selection.unaligned),
+        buffers.starts[1] + offset(cast.to, selection.unaligned),
+    ];
+    let src = &buffers.src[starts[0]..starts[0] + read];
+
+    // The answer first: a destination of other bytes, cast once, compared as a whole.
+    let dst = &mut buffers.dst[starts[1]..starts[1] + written];
+    dst.fill(0xEE);
+    plan.run(src, dst, n).map_err(failed)?;
+    if !answer_is(expected, dst, cast.to, n) {
+        return Err(format!("{cast} on {tier} at {n} elements differs from the scalar tier"));
+    }
+    let rounds = contest(&plan, size, selection, buffers, starts, n, [read, written]);
+
+    let whole = size.elements().is_none();
+    let streaming = size == Size::Dram;
+    let time = rounds.time(CAST);
+    Ok(Cell {
+        key: Key {
+            from: cast.from.dtype().name().into(),
+            from_storage: store(cast.from),
+            to: cast.to.dtype().name().into(),
+            to_storage: store(cast.to),
+            mode: cast.mode,
+            tier: tier.name().into(),
+            size,
+        },
+        class: class.name.into(),
+        elements: n,
+        read,
+        written,
+        rounds: rounds.count(),
+        cast_ns: time,
+        memcpy_ns: rounds.time(COPY),
+        traffic_ns: whole.then(|| rounds.time(TRAFFIC)),
+        streaming_ns: streaming.then(|| rounds.time(STREAMING)),
+        fraction: whole.then(|| rounds.ratio(TRAFFIC, CAST)),
+        fraction_streaming: streaming.then(|| rounds.ratio(STREAMING, CAST)),
+        target: size.level().and_then(|level| class.target(tier, level)),
+        gbps: (read + written) as f64 / time,
+    })
+}
+
+/// Whether `n` elements are the right answer. A packed buffer may end within a byte, whose other bits are zero then.
+fn answer_is(expected: &[u8], got: &[u8], to: BufferType, n: usize) -> bool {
+    let whole = n * to.bits_per_element() as usize / 8;
+    let rest = n * to.bits_per_element() as usize % 8;
+    inputs::repeats(expected, &got[..whole])
+        && got[whole..].iter().all(|&byte| byte == expected[whole % expected.len()] & ((1 << rest) - 1))
+}
+
+/// The places of the contenders.
+const CAST: usize = 0;
+const COPY: usize = 1;
+const TRAFFIC: usize = 2;
+const STREAMING: usize = 3;
+
+fn contest(
+    plan: &CastPlan,
+    size: Size,
+    selection: &Selection,
+    buffers: &mut Buffers,
+    starts: [usize; 2],
+    n: usize,
+    [read, written]: [usize; 2],
+) -> Rounds {
+    let traffic = Traffic::new(plan.tier(), plan.from(), plan.to());
+    let streaming = Traffic::streaming(plan.tier(), plan.from(), plan.to());
+    let half = (read + written).div_ceil(2);
+    let aligned = buffers.starts[1];
+    let src = &buffers.src;
+    // All write to the same destination, one after the other.
+    let dst = std::cell::RefCell::new(&mut buffers.dst[..]);
+    let dst = &dst;
+    let mut contenders: Vec<Contender<'_>> = vec![
+        Box::new(|calls| {
+            let dst = &mut dst.borrow_mut()[starts[1]..starts[1] + written];
+            let src = &src[starts[0]..starts[0] + read];
+            for _ in 0..calls {
+                let done = black_box(plan).run(black_box(src), black_box(&mut *dst), black_box(n));
+                debug_assert!(done.is_ok(), "it ran before");
+            }
+        }),
+        Box::new(|calls| {
+            let dst = &mut dst.borrow_mut()[starts[1]..starts[1] + half];
+            let src = &src[starts[0]..starts[0] + half];
+            for _ in 0..calls {
+                black_box(&mut *dst).copy_from_slice(black_box(src));
+            }
+        }),
+    ];
+    if size.elements().is_none() {
+        contenders.push(Box::new(|calls| {
+            let dst = &mut dst.borrow_mut()[starts[1]..starts[1] + written];
+            let src = &src[starts[0]..starts[0] + read];
+            for _ in 0..calls {
+                traffic.run(black_box(src), black_box(&mut *dst));
+            }
+        }));
+    }
+    if size == Size::Dram {
+        contenders.push(Box::new(|calls| {
+            // Streaming stores need alignment: the destination's own place.
+            let dst = &mut dst.borrow_mut()[aligned..aligned + written];
+            let src = &src[starts[0]..starts[0] + read];
+            for _ in 0..calls {
+                streaming.run(black_box(src), black_box(&mut *dst));
+            }
+        }));
+    }
+    measure(&mut contenders, &selection.effort(size))
+}
