@@ -6,22 +6,25 @@ use crate::{
     format::{Encoder, Format},
 };
 
+/// `APART` says in which order the registers are, and `sign` are the signs, already packed in that order.
+///
 /// # Safety
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-pub(super) unsafe fn store<M: Simd, D: Format, const SATURATE: bool, const PART: bool>(
+pub(super) unsafe fn store<M: Simd, D: Format, const SATURATE: bool, const PART: bool, const APART: bool>(
     p: *mut u8,
     x: [M::V; 4],
+    sign: Option<M::V>,
     n: usize,
 ) {
     // SAFETY: as the caller's.
     unsafe {
         match D::DTYPE {
             DType::Float32 => M::store_32::<PART>(p, x, n),
-            DType::Float16 => M::store_f16::<PART>(p, x, n),
-            DType::BFloat16 => M::store_16::<PART>(p, M::to_bf16(x), n),
-            _ => M::store_8::<PART>(p, byte::<M, D, SATURATE>(x), n),
+            DType::Float16 => M::store_f16::<PART, APART>(p, x, n),
+            DType::BFloat16 => M::store_16::<PART>(p, M::to_bf16::<true>(x), n),
+            _ => M::store_8::<PART>(p, byte::<M, D, SATURATE, APART>(x, sign), n),
         }
     }
 }
@@ -30,17 +33,22 @@ pub(super) unsafe fn store<M: Simd, D: Format, const SATURATE: bool, const PART:
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn byte<M: Simd, D: Format, const SATURATE: bool>(x: [M::V; 4]) -> M::V {
+unsafe fn byte<M: Simd, D: Format, const SATURATE: bool, const APART: bool>(
+    x: [M::V; 4],
+    sign: Option<M::V>,
+) -> M::V {
     // SAFETY: as the caller's.
     unsafe {
         match const { D::DTYPE.spec() } {
-            Spec::Bool => M::in_order(M::pack_low(each!(x, |x| nonzero::<M>(x)))),
-            Spec::Int { bits, signed } => {
-                let codes = M::in_order(M::pack_low(each!(x, |x| int::<M, SATURATE>(x, bits, signed))));
-                if bits == 8 { codes } else { M::and(codes, M::splat(0x0101_0101 * ((1 << bits) - 1))) }
+            Spec::Bool => M::in_order::<APART>(M::pack_low::<APART>(each!(x, |x| nonzero::<M>(x)))),
+            Spec::Int { bits, signed } if SATURATE => int_saturated::<M, APART>(x, bits, signed),
+            Spec::Int { bits, .. } => {
+                // Beyond the 31 bits that truncation can give, a float32 is a multiple of 2^8.
+                let codes = M::in_order::<APART>(M::pack_low::<APART>(each!(x, |x| M::truncate(x))));
+                low_bits::<M>(codes, bits)
             }
             Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => {
-                M::in_order(M::pack_low(each!(x, |x| exponent::<M, SATURATE>(x))))
+                M::in_order::<APART>(M::pack_low::<APART>(each!(x, |x| exponent::<M, SATURATE>(x))))
             }
             Spec::Float(f) => {
                 // Evaluated for the other targets too, for which it means nothing.
@@ -50,7 +58,7 @@ unsafe fn byte<M: Simd, D: Format, const SATURATE: bool>(x: [M::V; 4]) -> M::V {
                         _ => Encoder::NONE,
                     }
                 };
-                small_float::<M>(x, f, encoder)
+                small_float::<M, APART>(x, sign, f, encoder)
             }
             Spec::Complex(_) => unreachable!("`covers` lists the targets"),
         }
@@ -64,21 +72,33 @@ unsafe fn nonzero<M: Simd>(x: M::V) -> M::V {
     unsafe { M::min_u(M::shl::<1>(x), M::splat(1)) }
 }
 
-/// An integer of up to 8 bits in the low byte.
+/// Every byte's low bits.
 #[inline(always)]
-unsafe fn int<M: Simd, const SATURATE: bool>(x: M::V, bits: u32, signed: bool) -> M::V {
+unsafe fn low_bits<M: Simd>(codes: M::V, bits: u32) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe { if bits == 8 { codes } else { M::and(codes, M::splat(0x0101_0101 * ((1 << bits) - 1))) } }
+}
+
+/// Integers of up to 8 bits. Packing saturates: what is too large is brought into range before it is truncated, what is too
+/// small and what truncation makes of NaN are beyond the low end.
+#[inline(always)]
+unsafe fn int_saturated<M: Simd, const APART: bool>(mut x: [M::V; 4], bits: u32, signed: bool) -> M::V {
     // SAFETY: as the caller's.
     unsafe {
-        if !SATURATE {
-            // Beyond the 31 bits that truncation can give, a float32 is a multiple of 2^8.
-            return M::truncate(x);
+        let high = M::splat((((1 << (bits - signed as u32)) - 1) as f32).to_bits());
+        if signed && M::any_nan(x) {
+            // Rare.
+            x = each!(x, |x| M::select_nan(x, M::splat(0), x));
         }
-        let splat = |x: i32| M::splat((x as f32).to_bits());
-        let (low, high) =
-            if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
-        let value = M::truncate(M::min_f(M::max_f(x, splat(low)), splat(high)));
-        // NaN went to the low end.
-        if signed { M::select_nan(x, M::splat(0), value) } else { value }
+        let x = each!(x, |x| M::truncate(M::min_f(high, x)));
+        if !signed {
+            M::pack_saturated::<APART, false>(x)
+        } else if bits == 8 {
+            M::pack_saturated::<APART, true>(x)
+        } else {
+            let low = M::splat(0x0101_0101 * (0x100 - (1 << (bits - 1))));
+            low_bits::<M>(M::max_bytes(M::pack_saturated::<APART, true>(x), low), bits)
+        }
     }
 }
 
@@ -119,49 +139,48 @@ unsafe fn up<M: Simd>(x: M::V, min: M::V) -> M::V {
 /// once. The sum is `exponent << 23 | count`, and `exponent << mantissa bits` added to `count` is the code and a constant: a
 /// sum of products of the two 16-bit halves.
 #[inline(always)]
-unsafe fn small_float<M: Simd>(mut x: [M::V; 4], f: FloatSpec, encoder: Encoder) -> M::V {
+unsafe fn small_float<M: Simd, const APART: bool>(
+    x: [M::V; 4],
+    sign: Option<M::V>,
+    f: FloatSpec,
+    encoder: Encoder,
+) -> M::V {
     // SAFETY: as the caller's.
     unsafe {
-        if matches!(f.flavor, Flavor::Finite) && M::any_nan(x) {
-            // Rare. NaN is a zero of the opposite sign.
-            let zero = each!(x, |x| M::and(M::xor(x, M::splat(1 << 31)), M::splat(1 << 31)));
+        let absolute = each!(x, |x| M::and(x, M::splat(0x7FFF_FFFF)));
+        // A limit that is NaN's code takes NaN with it.
+        let mut limited = each!(absolute, |x| M::min_u(x, M::splat(encoder.limit)));
+        let mut sign = match sign {
+            Some(sign) => sign,
+            None => M::pack_sign::<APART>(x),
+        };
+        if (f.nan().is_none() || encoder.limit != encoder.nan) && M::any_nan(x) {
+            // Rare: one question per block is cheaper than a selection per register.
             for k in 0..4 {
-                x[k] = M::select_nan(x[k], zero[k], x[k]);
+                limited[k] = M::select_nan(x[k], M::splat(encoder.nan), limited[k]);
+            }
+            if f.nan().is_none() {
+                // NaN is a zero of the opposite sign.
+                let (ones, zero) = (M::splat(u32::MAX), M::splat(0));
+                sign = M::xor(sign, M::pack_sign::<APART>(each!(x, |x| M::select_nan(x, ones, zero))));
             }
         }
-        let counts = each!(x, |x| count::<M>(x, f, encoder));
-        let codes = M::pack_counts(counts, f.mantissa_bits, encoder.min_field + encoder.shift);
-        let sign = M::and(M::pack_sign(x), M::splat(0x8080_8080));
+        let counts = each!(limited, |x| {
+            let power = M::max_u(M::and(x, M::splat(0x7F80_0000)), M::splat(encoder.min_field << 23));
+            M::fma(power, M::splat((127 + encoder.shift) << 23), x)
+        });
+        let codes = M::pack_counts::<APART>(counts, f.mantissa_bits, encoder.min_field + encoder.shift);
+        let sign = M::and(sign, M::splat(0x8080_8080));
         // The top bit of every byte, moved down inside it.
         let sign = match f.bits() {
             4 => M::shr::<4>(sign),
             6 => M::shr::<2>(sign),
             _ => sign,
         };
-        M::in_order(match f.flavor {
+        M::in_order::<APART>(match f.flavor {
             Flavor::Fnuz => M::sign_nonzero(codes, sign),
             _ => M::or(codes, sign),
         })
-    }
-}
-
-/// The magnitude's count of units below the exponent field that belongs to it.
-#[inline(always)]
-unsafe fn count<M: Simd>(x: M::V, f: FloatSpec, encoder: Encoder) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe {
-        let absolute = M::and(x, M::splat(0x7FFF_FFFF));
-        let limited = if f.nan().is_none() {
-            M::min_u(absolute, M::splat(encoder.limit))
-        } else if encoder.limit == encoder.nan {
-            // Everything beyond the range becomes NaN.
-            M::min_u(absolute, M::splat(encoder.nan))
-        } else {
-            // A float minimum lets NaN pass, which an integer minimum then finds above everything.
-            M::min_u(M::min_f(M::splat(encoder.limit), absolute), M::splat(encoder.nan))
-        };
-        let power = M::max_u(M::and(limited, M::splat(0x7F80_0000)), M::splat(encoder.min_field << 23));
-        M::fma(power, M::splat((127 + encoder.shift) << 23), limited)
     }
 }
 

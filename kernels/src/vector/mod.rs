@@ -71,33 +71,46 @@ pub(crate) trait Simd: Copy + 'static {
     unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `a < b ? a : b`, so `b` if either is NaN.
     unsafe fn min_f(a: Self::V, b: Self::V) -> Self::V;
-    /// `a > b ? a : b`, so `b` if either is NaN.
-    unsafe fn max_f(a: Self::V, b: Self::V) -> Self::V;
     /// `x` is NaN `? yes : no`.
     unsafe fn select_nan(x: Self::V, yes: Self::V, no: Self::V) -> Self::V;
     /// `a == b ? yes : no`, integers.
     unsafe fn select_eq(a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
     /// Whether there is a NaN in the block.
     unsafe fn any_nan(x: [Self::V; 4]) -> bool;
-    /// Float32 to int32, truncated; junk whose low byte is 0 if that is out of range.
+    /// Float32 to int32, truncated; the least integer if that is out of range or NaN.
     unsafe fn truncate(x: Self::V) -> Self::V;
 
     /// The low byte of every lane; in an order of its own until [`Simd::in_order`].
-    unsafe fn pack_low(x: [Self::V; 4]) -> Self::V;
+    unsafe fn pack_low<const APART: bool>(x: [Self::V; 4]) -> Self::V;
+    /// int32 lanes brought into the range of bytes (signed or not), in order.
+    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [Self::V; 4]) -> Self::V;
+    /// Signed.
+    unsafe fn max_bytes(a: Self::V, b: Self::V) -> Self::V;
     /// The low bytes of `((lane >> 23) - field << mantissa) + (lane & 0xFFFF)`, in the order of [`Simd::pack_low`]. Of every
     /// lane only the bits from 23 to 30 and the lowest 6 are set, and the result is less than 256.
-    unsafe fn pack_counts(x: [Self::V; 4], mantissa: u32, field: u32) -> Self::V;
+    unsafe fn pack_counts<const APART: bool>(x: [Self::V; 4], mantissa: u32, field: u32) -> Self::V;
     /// Bytes of which the top bit is the top bit of the lane; in the order of [`Simd::pack_low`].
-    unsafe fn pack_sign(x: [Self::V; 4]) -> Self::V;
+    unsafe fn pack_sign<const APART: bool>(x: [Self::V; 4]) -> Self::V;
+    /// Bytes of which the top bit is the top bit of the 16-bit lane; in the order of [`Simd::pack_low`] of registers apart.
+    unsafe fn pack_sign_16(x: [Self::V; 2]) -> Self::V;
+    /// Whether that is the order of any other registers too.
+    const ONE_ORDER: bool;
     /// Packed bytes in the order of the elements.
-    unsafe fn in_order(x: Self::V) -> Self::V;
+    unsafe fn in_order<const APART: bool>(x: Self::V) -> Self::V;
+    /// Bytes 0 or 1 for 16-bit lanes that are 0 or not, whatever their top bit; in the order of registers apart.
+    unsafe fn nonzero_16(x: [Self::V; 2]) -> Self::V;
     /// The high halves of all lanes, in order.
     unsafe fn pack_high_halves(a: Self::V, b: Self::V) -> Self::V;
     /// `code | sign` in the bytes whose `code` is not zero.
     unsafe fn sign_nonzero(code: Self::V, sign: Self::V) -> Self::V;
 
     unsafe fn load_32<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
-    /// Elements of 16 bits in the high halves of the lanes, zeros below.
+    /// Elements of 16 bits.
+    unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 2];
+    /// 16-bit lanes in the high halves of 32-bit lanes, zeros below: registers *apart*, as near to the order of the elements
+    /// as one instruction comes. Packing restores the order.
+    unsafe fn apart(x: [Self::V; 2]) -> [Self::V; 4];
+    /// Elements of 16 bits in the high halves of the lanes, zeros below, in order.
     unsafe fn load_high_16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
     /// int16 (or uint16) as float32.
     unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
@@ -109,8 +122,11 @@ pub(crate) trait Simd: Copy + 'static {
     ) -> [Self::V; 4];
     /// float64 to odd.
     unsafe fn load_f64<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
-    /// int64 (or uint64) to odd.
-    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// int64 (or uint64) to odd; if not `ODD`, those that have 32 bits may be nearest.
+    unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        p: *const u8,
+        n: usize,
+    ) -> [Self::V; 4];
     /// The real parts of complex64.
     unsafe fn load_c64<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
     /// The real parts of complex128, to odd.
@@ -122,11 +138,11 @@ pub(crate) trait Simd: Copy + 'static {
     unsafe fn store_16<const PART: bool>(p: *mut u8, x: [Self::V; 2], n: usize);
     unsafe fn store_32<const PART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
     /// Float32 rounded to float16.
-    unsafe fn store_f16<const PART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
+    unsafe fn store_f16<const PART: bool, const APART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
 
-    /// Bfloat16 of float32.
+    /// Bfloat16 of float32, which may be subnormal if `SUBNORMAL`.
     #[inline(always)]
-    unsafe fn to_bf16(x: [Self::V; 4]) -> [Self::V; 2] {
+    unsafe fn to_bf16<const SUBNORMAL: bool>(x: [Self::V; 4]) -> [Self::V; 2] {
         // SAFETY: as the caller's.
         unsafe { bf16::<Self>(x) }
     }
@@ -190,10 +206,29 @@ unsafe fn block<M: Simd, S: Format, D: Format, const SATURATE: bool, const PART:
     dst: *mut u8,
     n: usize,
 ) {
+    let float16 = matches!(S::DTYPE, DType::Float16 | DType::BFloat16);
     // SAFETY: as the caller's.
     unsafe {
-        let x = load::load::<M, S, D, PART>(src, n);
-        encode::store::<M, D, SATURATE, PART>(dst, x, n);
+        if matches!(D::DTYPE, DType::Bool) && float16 {
+            let codes = M::nonzero_16(M::load_16::<PART>(src, n));
+            M::store_8::<PART>(dst, M::in_order::<true>(codes), n);
+        } else if matches!(S::DTYPE, DType::BFloat16) && !matches!(D::DTYPE, DType::Float32) {
+            let words = M::load_16::<PART>(src, n);
+            let sign = M::pack_sign_16(words);
+            encode::store::<M, D, SATURATE, PART, true>(dst, M::apart(words), Some(sign), n);
+        } else if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
+            let x = load::load::<M, S, D, PART>(src, n);
+            M::store_16::<PART>(dst, M::to_bf16::<false>(x), n);
+        } else {
+            let x = load::load::<M, S, D, PART>(src, n);
+            // Two registers have fewer signs to pack than four.
+            let sign = if float16 && M::ONE_ORDER {
+                Some(M::pack_sign_16(M::load_16::<PART>(src, n)))
+            } else {
+                None
+            };
+            encode::store::<M, D, SATURATE, PART, false>(dst, x, sign, n);
+        }
     }
 }
 

@@ -19,7 +19,7 @@ unsafe fn load(p: *const u8, k: usize) -> __m256i {
 
 /// Eight elements of 16 bits.
 #[inline(always)]
-unsafe fn load_16(p: *const u8, k: usize) -> __m128i {
+unsafe fn load_8_of_16(p: *const u8, k: usize) -> __m128i {
     // SAFETY: the caller has as many at this place.
     unsafe { _mm_loadu_si128(p.add(16 * k).cast()) }
 }
@@ -44,8 +44,7 @@ unsafe fn f64_to_odd(x: __m256i) -> __m128 {
         let below = _mm256_set1_epi64x((1 << 40) - 1);
         let carry = _mm256_add_epi64(_mm256_and_si256(x, below), below);
         // Bit 40 is set by itself or by the carry; what is below it is dropped.
-        let sticky = _mm256_and_si256(carry, _mm256_set1_epi64x(1 << 40));
-        let x = _mm256_andnot_si256(below, _mm256_or_si256(x, sticky));
+        let x = _mm256_andnot_si256(below, _mm256_or_si256(x, carry));
         _mm256_cvtpd_ps(_mm256_castsi256_pd(x))
     }
 }
@@ -58,8 +57,7 @@ unsafe fn int64_to_odd<const SIGNED: bool>(x: __m256i) -> __m256i {
         // An integer of more than 53 bits has its lowest 11 gathered into the one above them: then float64 holds it.
         let low = _mm256_set1_epi64x(0x7FF);
         let carry = _mm256_add_epi64(_mm256_and_si256(x, low), low);
-        let gathered =
-            _mm256_or_si256(_mm256_andnot_si256(low, x), _mm256_and_si256(carry, _mm256_set1_epi64x(0x800)));
+        let gathered = _mm256_andnot_si256(low, _mm256_or_si256(x, carry));
         let (zero, sign) = (_mm256_setzero_si256(), _mm256_cmpgt_epi64(_mm256_setzero_si256(), x));
         let magnitude = if SIGNED { _mm256_xor_si256(x, sign) } else { x };
         let short = _mm256_cmpeq_epi64(_mm256_srli_epi64::<53>(magnitude), zero);
@@ -99,8 +97,7 @@ unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __m256i) -> _
             // An integer of more than 24 bits has its lowest 8 gathered into the one above them: float32 holds the rest.
             let low = _mm256_set1_epi32(0xFF);
             let carry = _mm256_add_epi32(_mm256_and_si256(x, low), low);
-            let sticky = _mm256_and_si256(carry, _mm256_set1_epi32(0x100));
-            let gathered = _mm256_or_si256(_mm256_andnot_si256(low, x), sticky);
+            let gathered = _mm256_andnot_si256(low, _mm256_or_si256(x, carry));
             let magnitude = if SIGNED { _mm256_abs_epi32(x) } else { x };
             let short = _mm256_cmpeq_epi32(_mm256_srli_epi32::<24>(magnitude), _mm256_setzero_si256());
             x = _mm256_blendv_epi8(gathered, x, short);
@@ -155,7 +152,7 @@ impl Simd for Avx2 {
             _mm256_castps_si256(_mm256_fmadd_ps(a, b, c))
         };
         min_f(a, b) = _mm256_castps_si256(_mm256_min_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
-        max_f(a, b) = _mm256_castps_si256(_mm256_max_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
+        max_bytes(a, b) = _mm256_max_epi8(a, b);
         truncate(x) = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
         sign_nonzero(code, sign) = {
             let zero = _mm256_cmpeq_epi8(code, _mm256_setzero_si256());
@@ -170,12 +167,47 @@ impl Simd for Avx2 {
             _mm256_blendv_epi8(no, yes, _mm256_castps_si256(nan))
         };
         select_eq(a, b, yes, no) = _mm256_blendv_epi8(no, yes, _mm256_cmpeq_epi32(a, b));
-        in_order(x) = _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-        pack_low(x: [__m256i; 4]) = {
+        pack_sign_16(x: [__m256i; 2]) = _mm256_packs_epi16(x[0], x[1]);
+        nonzero_16(x: [__m256i; 2]) = {
+            let one = _mm256_set1_epi16(1);
+            let [a, b] = each!([x[0], x[1]], |x| _mm256_min_epu16(_mm256_add_epi16(x, x), one));
+            _mm256_packus_epi16(a, b)
+        };
+    }
+
+    const ONE_ORDER: bool = false;
+    #[inline(always)]
+    unsafe fn in_order<const APART: bool>(x: __m256i) -> __m256i {
+        // SAFETY: the caller's promise. Two halves of each of two registers, or two quarters of each of four.
+        unsafe {
+            if APART {
+                _mm256_permute4x64_epi64::<0b11_01_10_00>(x)
+            } else {
+                _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn pack_low<const APART: bool>(x: [__m256i; 4]) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
             let x = each!(x, |x| _mm256_and_si256(x, _mm256_set1_epi32(0xFF)));
             _mm256_packus_epi16(_mm256_packus_epi32(x[0], x[1]), _mm256_packus_epi32(x[2], x[3]))
-        };
-        pack_counts(x: [__m256i; 4], mantissa: u32, field: u32) = {
+        }
+    }
+    #[inline(always)]
+    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [__m256i; 4]) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [low, high] = [_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3])];
+            let x = if SIGNED { _mm256_packs_epi16(low, high) } else { _mm256_packus_epi16(low, high) };
+            Self::in_order::<APART>(x)
+        }
+    }
+    #[inline(always)]
+    unsafe fn pack_counts<const APART: bool>(x: [__m256i; 4], mantissa: u32, field: u32) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
             // The code and the constant above the lowest bits of words that saturation cannot reach.
             let weights = _mm256_set1_epi32(1 << 16 | 128 >> mantissa);
             let x = each!(x, |x| _mm256_madd_epi16(x, weights));
@@ -185,11 +217,12 @@ impl Simd for Avx2 {
             let low = _mm256_srl_epi16(_mm256_sub_epi16(low, excess), down);
             let high = _mm256_srl_epi16(_mm256_sub_epi16(high, excess), down);
             _mm256_packus_epi16(low, high)
-        };
-        pack_sign(x: [__m256i; 4]) = {
-            // Saturation keeps the sign.
-            _mm256_packs_epi16(_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3]))
-        };
+        }
+    }
+    #[inline(always)]
+    unsafe fn pack_sign<const APART: bool>(x: [__m256i; 4]) -> __m256i {
+        // SAFETY: the caller's promise. Saturation keeps the sign.
+        unsafe { _mm256_packs_epi16(_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3])) }
     }
 
     #[inline(always)]
@@ -218,16 +251,31 @@ impl Simd for Avx2 {
         unsafe { each!([0, 1, 2, 3], |k| load(p, k)) }
     }
     #[inline(always)]
+    unsafe fn load_16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 2] {
+        // SAFETY: the caller's promise.
+        unsafe { each!([0, 1], |k| load(p, k)) }
+    }
+    #[inline(always)]
+    unsafe fn apart(x: [__m256i; 2]) -> [__m256i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let zero = _mm256_setzero_si256();
+            let [a, b] =
+                each!([x[0], x[1]], |x| [_mm256_unpacklo_epi16(zero, x), _mm256_unpackhi_epi16(zero, x)]);
+            [a[0], a[1], b[0], b[1]]
+        }
+    }
+    #[inline(always)]
     unsafe fn load_high_16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        unsafe { each!([0, 1, 2, 3], |k| _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_16(p, k)))) }
+        unsafe { each!([0, 1, 2, 3], |k| _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_8_of_16(p, k)))) }
     }
     #[inline(always)]
     unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| {
-                let x = load_16(p, k);
+                let x = load_8_of_16(p, k);
                 let x = if SIGNED { _mm256_cvtepi16_epi32(x) } else { _mm256_cvtepu16_epi32(x) };
                 _mm256_castps_si256(_mm256_cvtepi32_ps(x))
             })
@@ -236,7 +284,7 @@ impl Simd for Avx2 {
     #[inline(always)]
     unsafe fn load_f16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        unsafe { each!([0, 1, 2, 3], |k| _mm256_castps_si256(_mm256_cvtph_ps(load_16(p, k)))) }
+        unsafe { each!([0, 1, 2, 3], |k| _mm256_castps_si256(_mm256_cvtph_ps(load_8_of_16(p, k)))) }
     }
     #[inline(always)]
     unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
@@ -252,22 +300,26 @@ impl Simd for Avx2 {
         unsafe { each!([0, 1, 2, 3], |k| join(f64_to_odd(load(p, 2 * k)), f64_to_odd(load(p, 2 * k + 1)))) }
     }
     #[inline(always)]
-    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+    unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        p: *const u8,
+        _: usize,
+    ) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
-            // Integers that have 32 bits, as most have, are cast as such.
+            // Integers that have 32 bits with a sign, as most have, are cast as such.
             let halves = each!([0, 1, 2, 3], |k| {
                 let [a, b] = each!([2 * k, 2 * k + 1], |k| _mm256_castsi256_ps(load(p, k)));
                 let low = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
                 (low, _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(a, b)))
             });
             let long = each!(halves, |(low, high)| {
-                if SIGNED { _mm256_xor_si256(high, _mm256_srai_epi32::<31>(low)) } else { high }
+                let extension = _mm256_srai_epi32::<31>(low);
+                if SIGNED { _mm256_xor_si256(high, extension) } else { _mm256_or_si256(high, extension) }
             });
             let long = _mm256_or_si256(_mm256_or_si256(long[0], long[1]), _mm256_or_si256(long[2], long[3]));
             if _mm256_testz_si256(long, long) != 0 {
                 return each!(halves, |(low, _)| {
-                    int32_to_f32::<SIGNED, true>(_mm256_permute4x64_epi64::<0b11_01_10_00>(low))
+                    int32_to_f32::<true, ODD>(_mm256_permute4x64_epi64::<0b11_01_10_00>(low))
                 });
             }
             each!([0, 1, 2, 3], |k| {
@@ -319,11 +371,18 @@ impl Simd for Avx2 {
         unsafe { each!([0, 1, 2, 3], |k| store(p, x[k], k)) };
     }
     #[inline(always)]
-    unsafe fn store_f16<const PART: bool>(p: *mut u8, x: [__m256i; 4], n: usize) {
+    unsafe fn store_f16<const PART: bool, const APART: bool>(p: *mut u8, x: [__m256i; 4], n: usize) {
         // SAFETY: the caller's promise.
         unsafe {
             let [a, b, c, d] = each!(x, |x| to_f16(_mm256_castsi256_ps(x)));
-            Self::store_16::<PART>(p, [_mm256_set_m128i(b, a), _mm256_set_m128i(d, c)], n);
+            let [low, high] = each!([(a, b), (c, d)], |(a, b)| {
+                if APART {
+                    _mm256_set_m128i(_mm_unpackhi_epi64(a, b), _mm_unpacklo_epi64(a, b))
+                } else {
+                    _mm256_set_m128i(b, a)
+                }
+            });
+            Self::store_16::<PART>(p, [low, high], n);
         }
     }
 }

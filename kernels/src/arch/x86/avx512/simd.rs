@@ -22,17 +22,40 @@ fn mask(n: usize, first: usize) -> u64 {
     }
 }
 
-/// The indices of byte `byte` of 16 lanes of a register, then of 16 of another.
-const fn bytes_of_two(byte: u8) -> [u8; 64] {
+/// The indices of byte `byte` of the lanes of two registers, in order or apart.
+const fn bytes_of_two(byte: u8, apart: bool) -> [u8; 64] {
     let mut index = [0; 64];
     let mut i = 0;
     while i < 64 {
-        // The second register's bytes are numbered from 64 on; the upper half repeats the lower.
-        index[i] = (i as u8 % 32) * 4 + byte;
+        // The second register's lanes are numbered from 16 on; the upper half repeats the lower.
+        let element = i as u8 % 32;
+        let lane = if apart {
+            // Of every eight elements, four come from each register.
+            element / 8 * 4 + element % 4 + element / 4 % 2 * 16
+        } else {
+            element
+        };
+        index[i] = lane * 4 + byte;
         i += 1;
     }
     index
 }
+
+/// The indices of the high bytes of the 16-bit lanes of two registers.
+const HIGH_BYTES: [u8; 64] = {
+    let mut index = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        index[i] = 2 * i as u8 + 1;
+        i += 1;
+    }
+    index
+};
+
+/// The 64-bit lanes of two registers packed within their 128-bit lanes, brought into order.
+const HALVES_APART: [i64; 8] = [0, 2, 4, 6, 1, 3, 5, 7];
+/// The 64-bit lanes of two half registers, alternating.
+const ALTERNATING: [i64; 8] = [0, 8, 1, 9, 2, 10, 3, 11];
 
 /// The indices of the high words of the lanes of two registers.
 const HIGH_HALVES: [u16; 32] = {
@@ -46,9 +69,9 @@ const HIGH_HALVES: [u16; 32] = {
 };
 
 /// The indices of the lower halves of the 64-bit lanes of two registers.
-const EVEN: [i32; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30];
+const LOWER: [i32; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30];
 /// The indices of the upper halves.
-const ODD: [i32; 16] = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31];
+const UPPER: [i32; 16] = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31];
 /// The indices of the even 64-bit lanes of two registers.
 const EVEN_64: [i64; 8] = [0, 2, 4, 6, 8, 10, 12, 14];
 
@@ -91,7 +114,7 @@ unsafe fn load_64<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i
 
 /// The 16 elements of 16 bits of register `k` of a block.
 #[inline(always)]
-unsafe fn load_16<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
+unsafe fn load_16_of_16<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
     // SAFETY: as in `load`.
     unsafe {
         let p = p.add(32 * k);
@@ -164,10 +187,38 @@ unsafe fn int32_to_odd<const SIGNED: bool>(x: __m512i) -> __m512i {
     }
 }
 
+/// Sixteen int32 (or uint32) as float32, nearest or to odd.
+#[inline(always)]
+unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(x: __m512i) -> __m512i {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        if ODD {
+            int32_to_odd::<SIGNED>(x)
+        } else if SIGNED {
+            _mm512_castps_si512(_mm512_cvtepi32_ps(x))
+        } else {
+            _mm512_castps_si512(_mm512_cvtepu32_ps(x))
+        }
+    }
+}
+
 #[inline(always)]
 unsafe fn join(low: __m256, high: __m256) -> __m512i {
     // SAFETY: as of the methods of `Simd`.
     unsafe { _mm512_castps_si512(_mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high)) }
+}
+
+/// Bytes in the order of the elements that were packed within 128-bit lanes.
+#[inline(always)]
+unsafe fn unpacked<const APART: bool>(x: __m512i) -> __m512i {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        if APART {
+            _mm512_permutexvar_epi64(constant(&HALVES_APART), x)
+        } else {
+            _mm512_permutexvar_epi32(constant(&LANES_APART), x)
+        }
+    }
 }
 
 /// One byte of every lane, in order; `index` are those of two registers.
@@ -209,7 +260,7 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
             _mm512_castps_si512(_mm512_fmadd_ps(a, b, c))
         };
         min_f(a, b) = _mm512_castps_si512(_mm512_min_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
-        max_f(a, b) = _mm512_castps_si512(_mm512_max_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
+        max_bytes(a, b) = _mm512_max_epi8(a, b);
         truncate(x) = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
         sign_nonzero(code, sign) = {
             _mm512_or_si512(code, _mm512_maskz_mov_epi8(_mm512_test_epi8_mask(code, code), sign))
@@ -217,20 +268,57 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         pack_high_halves(a, b) = _mm512_permutex2var_epi16(a, constant(&HIGH_HALVES), b);
         select_nan(x, yes, no) = _mm512_mask_mov_epi32(no, nan_mask(x), yes);
         select_eq(a, b, yes, no) = _mm512_mask_mov_epi32(no, _mm512_cmpeq_epi32_mask(a, b), yes);
-        in_order(x) = if VBMI { x } else { _mm512_permutexvar_epi32(constant(&LANES_APART), x) };
-        pack_low(x: [__m512i; 4]) = if VBMI {
-            pack_bytes(const { &bytes_of_two(0) }, x)
+        pack_sign_16(x: [__m512i; 2]) = if VBMI {
+            _mm512_permutex2var_epi8(x[0], constant(&HIGH_BYTES), x[1])
         } else {
+            _mm512_packs_epi16(x[0], x[1])
+        };
+        nonzero_16(x: [__m512i; 2]) = {
+            let one = _mm512_set1_epi16(1);
+            let [a, b] = each!([x[0], x[1]], |x| _mm512_min_epu16(_mm512_add_epi16(x, x), one));
+            let codes = _mm512_packus_epi16(a, b);
+            // This packing leaves them apart with VBMI too.
+            if VBMI { _mm512_permutexvar_epi64(constant(&HALVES_APART), codes) } else { codes }
+        };
+    }
+
+    const ONE_ORDER: bool = VBMI;
+    #[inline(always)]
+    unsafe fn in_order<const APART: bool>(x: __m512i) -> __m512i {
+        // SAFETY: the caller's promise. Permutations of bytes have packed in order.
+        unsafe { if VBMI { x } else { unpacked::<APART>(x) } }
+    }
+    #[inline(always)]
+    unsafe fn pack_low<const APART: bool>(x: [__m512i; 4]) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if VBMI {
+                return pack_bytes(const { &bytes_of_two(0, APART) }, x);
+            }
             let x = each!(x, |x| _mm512_and_si512(x, _mm512_set1_epi32(0xFF)));
             _mm512_packus_epi16(_mm512_packus_epi32(x[0], x[1]), _mm512_packus_epi32(x[2], x[3]))
-        };
-        pack_counts(x: [__m512i; 4], mantissa: u32, field: u32) = if VBMI {
-            // The code and the constant in byte 1.
-            let weights = _mm512_set1_epi32((1 << (mantissa + 1) << 16) | 1 << 8);
-            let x = each!(x, |x| _mm512_madd_epi16(x, weights));
-            let excess = _mm512_set1_epi8((field << mantissa) as i8);
-            _mm512_sub_epi8(pack_bytes(const { &bytes_of_two(1) }, x), excess)
-        } else {
+        }
+    }
+    #[inline(always)]
+    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [__m512i; 4]) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [low, high] = [_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3])];
+            let x = if SIGNED { _mm512_packs_epi16(low, high) } else { _mm512_packus_epi16(low, high) };
+            unpacked::<APART>(x)
+        }
+    }
+    #[inline(always)]
+    unsafe fn pack_counts<const APART: bool>(x: [__m512i; 4], mantissa: u32, field: u32) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if VBMI {
+                // The code and the constant in byte 1.
+                let weights = _mm512_set1_epi32((1 << (mantissa + 1) << 16) | 1 << 8);
+                let x = each!(x, |x| _mm512_madd_epi16(x, weights));
+                let excess = _mm512_set1_epi8((field << mantissa) as i8);
+                return _mm512_sub_epi8(pack_bytes(const { &bytes_of_two(1, APART) }, x), excess);
+            }
             // Above the lowest bits of words that saturation cannot reach.
             let weights = _mm512_set1_epi32(1 << 16 | 128 >> mantissa);
             let x = each!(x, |x| _mm512_madd_epi16(x, weights));
@@ -240,13 +328,18 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
             let low = _mm512_srl_epi16(_mm512_sub_epi16(low, excess), down);
             let high = _mm512_srl_epi16(_mm512_sub_epi16(high, excess), down);
             _mm512_packus_epi16(low, high)
-        };
-        pack_sign(x: [__m512i; 4]) = if VBMI {
-            pack_bytes(const { &bytes_of_two(3) }, x)
-        } else {
+        }
+    }
+    #[inline(always)]
+    unsafe fn pack_sign<const APART: bool>(x: [__m512i; 4]) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if VBMI {
+                return pack_bytes(const { &bytes_of_two(3, APART) }, x);
+            }
             // Saturation keeps the sign.
             _mm512_packs_epi16(_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3]))
-        };
+        }
     }
 
     #[inline(always)]
@@ -275,11 +368,35 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         unsafe { each!([0, 1, 2, 3], |k| load::<PART>(p, n, k)) }
     }
     #[inline(always)]
+    unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            each!([0, 1], |k| {
+                let p = p.add(64 * k);
+                if PART {
+                    _mm512_maskz_loadu_epi16(mask(n, 32 * k) as u32, p.cast())
+                } else {
+                    _mm512_loadu_si512(p.cast())
+                }
+            })
+        }
+    }
+    #[inline(always)]
+    unsafe fn apart(x: [__m512i; 2]) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let zero = _mm512_setzero_si512();
+            let [a, b] =
+                each!([x[0], x[1]], |x| [_mm512_unpacklo_epi16(zero, x), _mm512_unpackhi_epi16(zero, x)]);
+            [a[0], a[1], b[0], b[1]]
+        }
+    }
+    #[inline(always)]
     unsafe fn load_high_16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| {
-                _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16::<PART>(p, n, k)))
+                _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16_of_16::<PART>(p, n, k)))
             })
         }
     }
@@ -288,7 +405,7 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| {
-                let x = load_16::<PART>(p, n, k);
+                let x = load_16_of_16::<PART>(p, n, k);
                 let x = if SIGNED { _mm512_cvtepi16_epi32(x) } else { _mm512_cvtepu16_epi32(x) };
                 _mm512_castps_si512(_mm512_cvtepi32_ps(x))
             })
@@ -297,7 +414,9 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     #[inline(always)]
     unsafe fn load_f16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
-        unsafe { each!([0, 1, 2, 3], |k| _mm512_castps_si512(_mm512_cvtph_ps(load_16::<PART>(p, n, k)))) }
+        unsafe {
+            each!([0, 1, 2, 3], |k| _mm512_castps_si512(_mm512_cvtph_ps(load_16_of_16::<PART>(p, n, k))))
+        }
     }
     #[inline(always)]
     unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
@@ -308,13 +427,7 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 let x = load::<PART>(p, n, k);
-                if ODD {
-                    int32_to_odd::<SIGNED>(x)
-                } else if SIGNED {
-                    _mm512_castps_si512(_mm512_cvtepi32_ps(x))
-                } else {
-                    _mm512_castps_si512(_mm512_cvtepu32_ps(x))
-                }
+                int32_to_f32::<SIGNED, ODD>(x)
             })
         }
     }
@@ -329,22 +442,25 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         }
     }
     #[inline(always)]
-    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+    unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        p: *const u8,
+        n: usize,
+    ) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             // Integers that have 32 bits, as most have, are cast as such.
             let low = each!([0, 1, 2, 3], |k| {
                 let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
-                _mm512_permutex2var_epi32(a, constant(&EVEN), b)
+                _mm512_permutex2var_epi32(a, constant(&LOWER), b)
             });
             let long = each!([0, 1, 2, 3], |k| {
                 let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
-                let high = _mm512_permutex2var_epi32(a, constant(&ODD), b);
+                let high = _mm512_permutex2var_epi32(a, constant(&UPPER), b);
                 let extension = if SIGNED { _mm512_srai_epi32::<31>(low[k]) } else { _mm512_setzero_si512() };
                 _mm512_cmpneq_epi32_mask(high, extension)
             });
             if long[0] | long[1] | long[2] | long[3] == 0 {
-                return each!(low, |x| int32_to_odd::<SIGNED>(x));
+                return each!(low, |x| int32_to_f32::<SIGNED, ODD>(x));
             }
             each!([0, 1, 2, 3], |k| {
                 let [low, high] = each!([2 * k, 2 * k + 1], |k| {
@@ -360,7 +476,7 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
-                _mm512_permutex2var_epi32(a, constant(&EVEN), b)
+                _mm512_permutex2var_epi32(a, constant(&LOWER), b)
             })
         }
     }
@@ -394,20 +510,26 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         unsafe { each!([0, 1, 2, 3], |k| store::<PART>(p, x[k], 4 * n, k)) };
     }
     #[inline(always)]
-    unsafe fn store_f16<const PART: bool>(p: *mut u8, x: [__m512i; 4], n: usize) {
+    unsafe fn store_f16<const PART: bool, const APART: bool>(p: *mut u8, x: [__m512i; 4], n: usize) {
         // SAFETY: the caller's promise. The rounding is the instruction's own.
         unsafe {
             let [a, b, c, d] =
                 each!(x, |x| _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_castsi512_ps(x)));
             // One store of a whole register: the instruction that converts into memory is slow.
-            let low = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(a), b);
-            let high = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(c), d);
+            let [low, high] = each!([(a, b), (c, d)], |(a, b)| {
+                let a = _mm512_castsi256_si512(a);
+                if APART {
+                    _mm512_permutex2var_epi64(a, constant(&ALTERNATING), _mm512_castsi256_si512(b))
+                } else {
+                    _mm512_inserti64x4::<1>(a, b)
+                }
+            });
             Self::store_16::<PART>(p, [low, high], n);
         }
     }
 
     #[inline(always)]
-    unsafe fn to_bf16(x: [__m512i; 4]) -> [__m512i; 2] {
+    unsafe fn to_bf16<const SUBNORMAL: bool>(x: [__m512i; 4]) -> [__m512i; 2] {
         if !BF16 {
             // SAFETY: the caller's promise.
             return unsafe { bf16::<Self>(x) };
@@ -416,8 +538,13 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         unsafe {
             // The instruction takes subnormals for zeros and keeps the payload of NaN.
             const OTHERS: i32 = 0x01 | 0x20 | 0x80;
-            let others = each!(x, |x| _mm512_fpclass_ps_mask::<OTHERS>(_mm512_castsi512_ps(x)));
-            if others[0] | others[1] | others[2] | others[3] != 0 {
+            let others = if SUBNORMAL {
+                let others = each!(x, |x| _mm512_fpclass_ps_mask::<OTHERS>(_mm512_castsi512_ps(x)));
+                others[0] | others[1] | others[2] | others[3] != 0
+            } else {
+                Self::any_nan(x)
+            };
+            if others {
                 return bf16::<Self>(x);
             }
             let [a, b, c, d] = each!(x, |x| _mm512_castsi512_ps(x));
