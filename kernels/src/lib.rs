@@ -31,6 +31,7 @@ mod format;
 mod fpenv;
 mod hub;
 mod kernel;
+mod lut;
 mod storage;
 mod table;
 mod vector;
