@@ -3,6 +3,7 @@
 //! `direct` names the kernels that are written for it. All other pairs are the plain loop of the scalar tier, compiled anew
 //! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
 
+mod bytes;
 mod simd;
 
 use super::fine;
@@ -45,6 +46,9 @@ vector_kernels!(vector_vbmi, "avx512vbmi", Avx512<true, false>);
 vector_kernels!(vector_bf16, "avx512bf16", Avx512<false, true>);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+    if let Some(kernel) = bytes::kernel::<S, D, FINE>(saturate) {
+        return Some(kernel);
+    }
     if vector::covers(S::DTYPE, D::DTYPE) {
         // Bytes are all that VBMI packs, and bfloat16 all that BF16 makes.
         let kernel: [KernelFn; 2] = match D::DTYPE.size() {

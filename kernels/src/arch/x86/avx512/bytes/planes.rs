@@ -1,0 +1,139 @@
+//! From 64 source bytes to the planes of their results.
+
+use super::{lookup::Table, *};
+use crate::lut::{Choice, Codes, WINDOW};
+
+/// What a kernel keeps in registers to make `P` planes, from a table of `E` entries.
+pub(super) trait Planes<const E: usize, const P: usize>: Choice + Copy {
+    /// # Safety
+    ///
+    /// The CPU has the features of the kernel.
+    unsafe fn load(lut: &Lut<E, P>) -> Self;
+    /// # Safety
+    ///
+    /// The CPU has the features of the kernel.
+    unsafe fn of(&self, bytes: __m512i) -> [__m512i; P];
+}
+
+macro_rules! sources {
+    ($($(#[$doc:meta])* $name:ident: $codes:ident, |$bytes:ident| $index:expr, $result:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub(super) struct $name<T, const P: usize> {
+            tables: [T; P],
+            patch: [__m512i; P],
+        }
+        impl<T, const P: usize> Choice for $name<T, P> {
+            const CODES: Codes = Codes::$codes;
+        }
+        impl<T: Table<E>, const E: usize, const P: usize> Planes<E, P> for $name<T, P> {
+            #[inline(always)]
+            unsafe fn load(lut: &Lut<E, P>) -> Self {
+                Self {
+                    // SAFETY: a plane has `E` entries; the caller has the features.
+                    tables: core::array::from_fn(|p| unsafe { T::load(lut.planes[p].as_ptr()) }),
+                    // SAFETY: the caller has the features.
+                    patch: core::array::from_fn(|p| unsafe { _mm512_set1_epi8(lut.patch[p] as i8) }),
+                }
+            }
+            #[inline(always)]
+            unsafe fn of(&self, $bytes: __m512i) -> [__m512i; P] {
+                // SAFETY: the caller has the features.
+                unsafe {
+                    let index = $index;
+                    let found = core::array::from_fn(|p| self.tables[p].get(index));
+                    $result(found, self.patch, $bytes)
+                }
+            }
+        }
+    )*};
+}
+
+sources! {
+    /// The bytes are the indices.
+    Direct: All, |bytes| bytes, as_found;
+    /// bool: any byte but 0 is 1.
+    Truth: All, |bytes| _mm512_min_epu8(bytes, _mm512_set1_epi8(1)), as_found;
+    /// A sign and a magnitude, with a negative zero.
+    Signed: Magnitudes, |bytes| bytes, with_sign;
+    /// A sign and a magnitude, with something else in the place of negative zero.
+    Fnuz: Magnitudes, |bytes| bytes, with_sign_and_patch;
+    /// Two's complement.
+    Twos: Absolutes, |bytes| _mm512_abs_epi8(bytes), with_sign_and_patch;
+    /// No sign, and nothing to tell apart at both ends but NaN.
+    Window: Window, |bytes| {
+        let from_first = _mm512_subs_epu8(bytes, _mm512_set1_epi8(WINDOW as i8));
+        _mm512_min_epu8(from_first, _mm512_set1_epi8(127))
+    }, with_nan;
+}
+
+#[inline(always)]
+unsafe fn as_found<const P: usize>(found: [__m512i; P], _: [__m512i; P], _: __m512i) -> [__m512i; P] {
+    found
+}
+
+/// The sign is that of the last plane.
+#[inline(always)]
+unsafe fn with_sign<const P: usize>(
+    mut found: [__m512i; P],
+    _: [__m512i; P],
+    bytes: __m512i,
+) -> [__m512i; P] {
+    const OR_AND: i32 = 0xF8;
+    // SAFETY: the caller has the features.
+    unsafe {
+        let sign = _mm512_set1_epi8(0x80_u8 as i8);
+        found[P - 1] = _mm512_ternarylogic_epi32::<OR_AND>(found[P - 1], bytes, sign);
+    }
+    found
+}
+
+#[inline(always)]
+unsafe fn with_sign_and_patch<const P: usize>(
+    found: [__m512i; P],
+    patch: [__m512i; P],
+    bytes: __m512i,
+) -> [__m512i; P] {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let found = with_sign(found, patch, bytes);
+        let at = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
+        core::array::from_fn(|p| _mm512_mask_mov_epi8(found[p], at, patch[p]))
+    }
+}
+
+#[inline(always)]
+unsafe fn with_nan<const P: usize>(found: [__m512i; P], patch: [__m512i; P], bytes: __m512i) -> [__m512i; P] {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let at = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(-1));
+        core::array::from_fn(|p| _mm512_mask_mov_epi8(found[p], at, patch[p]))
+    }
+}
+
+/// `float8_e8m0fnu` to the upper half of a float32, whose exponent field it is: only the lowest code, a subnormal, and the
+/// highest, NaN, have a bit below the field. No table.
+#[derive(Clone, Copy)]
+pub(super) struct Exponent;
+
+impl Choice for Exponent {
+    const CODES: Codes = Codes::All;
+}
+
+impl Planes<0, 2> for Exponent {
+    #[inline(always)]
+    unsafe fn load(_: &Lut<0, 2>) -> Self {
+        Self
+    }
+    #[inline(always)]
+    unsafe fn of(&self, bytes: __m512i) -> [__m512i; 2] {
+        // SAFETY: the caller has the features.
+        unsafe {
+            let byte = |x: u8| _mm512_set1_epi8(x as i8);
+            let high = _mm512_and_si512(_mm512_srli_epi16::<1>(bytes), byte(0x7F));
+            let low = _mm512_and_si512(_mm512_slli_epi16::<7>(bytes), byte(0x80));
+            let ends = _mm512_cmple_epu8_mask(_mm512_add_epi8(bytes, byte(1)), byte(1));
+            [_mm512_mask_add_epi8(low, ends, low, byte(0x40)), high]
+        }
+    }
+}

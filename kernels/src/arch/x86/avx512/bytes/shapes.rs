@@ -1,0 +1,258 @@
+//! From the planes of 64 results to the vectors of a target.
+//!
+//! Unpacking puts bytes together within the four lanes of a vector. So that its results come out in the order of the elements,
+//! the source bytes are put in another order before they are looked up: one permutation for all.
+
+use super::*;
+
+/// Where result vectors go: a whole block of them, or the bytes before an end.
+pub(super) trait Sink: Copy {
+    /// Vector `i` of the block.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the features of the kernel, and what the sink covers is writable.
+    unsafe fn put(self, i: usize, x: __m512i);
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Whole(pub *mut u8);
+
+#[derive(Clone, Copy)]
+pub(super) struct Part(pub *mut u8, pub usize);
+
+impl Sink for Whole {
+    #[inline(always)]
+    unsafe fn put(self, i: usize, x: __m512i) {
+        // SAFETY: as the caller's; the store needs no alignment.
+        unsafe { _mm512_storeu_si512(self.0.add(64 * i).cast(), x) }
+    }
+}
+
+impl Sink for Part {
+    #[inline(always)]
+    unsafe fn put(self, i: usize, x: __m512i) {
+        let Self(start, bytes) = self;
+        if let Some(left @ 1..) = bytes.checked_sub(64 * i) {
+            // SAFETY: the mask leaves out what is behind the end; else as the caller's.
+            unsafe { _mm512_mask_storeu_epi8(start.add(64 * i).cast(), first(left), x) }
+        }
+    }
+}
+
+/// The mask of the first `n` bytes of a vector.
+#[inline(always)]
+pub(super) fn first(n: usize) -> u64 {
+    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+/// The vectors of a target.
+pub(super) trait Shape<const P: usize> {
+    /// Bytes of an element.
+    const SIZE: usize;
+    /// Source bytes in the order that [`emit`](Self::emit) wants.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the features of the kernel.
+    unsafe fn order(bytes: __m512i) -> __m512i;
+    /// # Safety
+    ///
+    /// The CPU has the features of the kernel, and the sink is good for the block.
+    unsafe fn emit(planes: [__m512i; P], sink: impl Sink);
+}
+
+/// Elements of one byte.
+pub(super) struct W8;
+/// Elements of 16 bits.
+pub(super) struct W16;
+/// 32 bits of which the upper 16 are looked up.
+pub(super) struct F32;
+/// The same as the real part of a complex number.
+pub(super) struct C64;
+/// 64 bits of which the upper 16 are looked up.
+pub(super) struct F64;
+/// The same as the real part of a complex number.
+pub(super) struct C128;
+/// 32-bit integers of looked up float32.
+pub(super) struct I32<const OVERFLOW: u8>;
+/// 64-bit integers of looked up float32.
+pub(super) struct I64<const OVERFLOW: u8>;
+
+/// No result is out of range.
+pub(super) const WRAP: u8 = 0;
+/// The nearest end of the range of signed integers.
+pub(super) const SIGNED: u8 = 1;
+/// The nearest end of the range of unsigned integers.
+pub(super) const UNSIGNED: u8 = 2;
+
+impl Shape<1> for W8 {
+    const SIZE: usize = 1;
+    #[inline(always)]
+    unsafe fn order(bytes: __m512i) -> __m512i {
+        bytes
+    }
+    #[inline(always)]
+    unsafe fn emit([codes]: [__m512i; 1], sink: impl Sink) {
+        // SAFETY: as the caller's.
+        unsafe { sink.put(0, codes) }
+    }
+}
+
+impl Shape<2> for W16 {
+    const SIZE: usize = 2;
+    #[inline(always)]
+    unsafe fn order(bytes: __m512i) -> __m512i {
+        // SAFETY: the caller has the features.
+        unsafe { _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), bytes) }
+    }
+    #[inline(always)]
+    unsafe fn emit([low, high]: [__m512i; 2], sink: impl Sink) {
+        // SAFETY: as the caller's.
+        unsafe {
+            sink.put(0, _mm512_unpacklo_epi8(low, high));
+            sink.put(1, _mm512_unpackhi_epi8(low, high));
+        }
+    }
+}
+
+/// The order in which 16 dwords of four lanes stand when lanes and places are exchanged.
+#[inline(always)]
+unsafe fn transposed(x: __m512i) -> __m512i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+        _mm512_permutexvar_epi32(order, x)
+    }
+}
+
+/// The planes as the upper halves of 32-bit lanes.
+#[inline(always)]
+unsafe fn dwords([low, high]: [__m512i; 2]) -> [__m512i; 4] {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let zero = _mm512_setzero_si512();
+        let (a, b) = (_mm512_unpacklo_epi8(low, high), _mm512_unpackhi_epi8(low, high));
+        [
+            _mm512_unpacklo_epi16(zero, a),
+            _mm512_unpackhi_epi16(zero, a),
+            _mm512_unpacklo_epi16(zero, b),
+            _mm512_unpackhi_epi16(zero, b),
+        ]
+    }
+}
+
+macro_rules! through_dwords {
+    ($($shape:ty, $size:literal, $order:ident, |$sink:ident, $i:ident, $x:ident| $put:block)*) => {$(
+        impl Shape<2> for $shape {
+            const SIZE: usize = $size;
+            #[inline(always)]
+            unsafe fn order(bytes: __m512i) -> __m512i {
+                // SAFETY: the caller has the features.
+                unsafe { $order(bytes) }
+            }
+            #[inline(always)]
+            unsafe fn emit(planes: [__m512i; 2], $sink: impl Sink) {
+                // SAFETY: as the caller's.
+                unsafe {
+                    let x = dwords(planes);
+                    { let ($i, $x) = (0, x[0]); $put }
+                    { let ($i, $x) = (1, x[1]); $put }
+                    { let ($i, $x) = (2, x[2]); $put }
+                    { let ($i, $x) = (3, x[3]); $put }
+                }
+            }
+        }
+    )*};
+}
+
+through_dwords! {
+    F32, 4, transposed, |sink, i, x| { sink.put(i, x) }
+    I32<WRAP>, 4, transposed, |sink, i, x| { sink.put(i, _mm512_cvttps_epi32(_mm512_castsi512_ps(x))) }
+    I32<SIGNED>, 4, transposed, |sink, i, x| {
+        let x = _mm512_castsi512_ps(x);
+        let above = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(x, _mm512_set1_ps(2_147_483_648.0));
+        let max = _mm512_set1_epi32(i32::MAX);
+        sink.put(i, _mm512_mask_mov_epi32(_mm512_cvttps_epi32(x), above, max));
+    }
+    // What is above the range is all ones for the instruction, too.
+    I32<UNSIGNED>, 4, transposed, |sink, i, x| {
+        let x = _mm512_max_ps(_mm512_castsi512_ps(x), _mm512_setzero_ps());
+        sink.put(i, _mm512_cvttps_epu32(x));
+    }
+    I64<WRAP>, 8, transposed, |sink, i, x| {
+        let [a, b] = halves(x);
+        sink.put(2 * i, _mm512_cvttps_epi64(a));
+        sink.put(2 * i + 1, _mm512_cvttps_epi64(b));
+    }
+    I64<SIGNED>, 8, transposed, |sink, i, x| {
+        let [a, b] = halves(x);
+        sink.put(2 * i, saturated(a));
+        sink.put(2 * i + 1, saturated(b));
+    }
+    I64<UNSIGNED>, 8, transposed, |sink, i, x| {
+        let x = _mm512_max_ps(_mm512_castsi512_ps(x), _mm512_setzero_ps());
+        let [a, b] = halves(_mm512_castps_si512(x));
+        sink.put(2 * i, _mm512_cvttps_epu64(a));
+        sink.put(2 * i + 1, _mm512_cvttps_epu64(b));
+    }
+    F64, 8, words_transposed, |sink, i, x| {
+        let zero = _mm512_setzero_si512();
+        sink.put(2 * i, _mm512_unpacklo_epi32(zero, x));
+        sink.put(2 * i + 1, _mm512_unpackhi_epi32(zero, x));
+    }
+    C64, 8, words_transposed, |sink, i, x| {
+        let zero = _mm512_setzero_si512();
+        sink.put(2 * i, _mm512_unpacklo_epi32(x, zero));
+        sink.put(2 * i + 1, _mm512_unpackhi_epi32(x, zero));
+    }
+    C128, 16, bytes_transposed, |sink, i, x| {
+        let zero = _mm512_setzero_si512();
+        let (a, b) = (_mm512_unpacklo_epi32(zero, x), _mm512_unpackhi_epi32(zero, x));
+        sink.put(4 * i, _mm512_unpacklo_epi64(a, zero));
+        sink.put(4 * i + 1, _mm512_unpackhi_epi64(a, zero));
+        sink.put(4 * i + 2, _mm512_unpacklo_epi64(b, zero));
+        sink.put(4 * i + 3, _mm512_unpackhi_epi64(b, zero));
+    }
+}
+
+#[inline(always)]
+unsafe fn halves(x: __m512i) -> [__m256; 2] {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let high = _mm512_extracti64x4_epi64::<1>(x);
+        [_mm256_castsi256_ps(_mm512_castsi512_si256(x)), _mm256_castsi256_ps(high)]
+    }
+}
+
+#[inline(always)]
+unsafe fn saturated(x: __m256) -> __m512i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let above = _mm256_cmp_ps_mask::<_CMP_GE_OQ>(x, _mm256_set1_ps(9_223_372_036_854_775_808.0));
+        _mm512_mask_mov_epi64(_mm512_cvttps_epi64(x), above, _mm512_set1_epi64(i64::MAX))
+    }
+}
+
+/// Pairs of bytes: lane `l` gets pair `l` of each dword.
+#[inline(always)]
+unsafe fn words_transposed(x: __m512i) -> __m512i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let order = _mm512_set_epi16(
+            31, 27, 23, 19, 15, 11, 7, 3, 30, 26, 22, 18, 14, 10, 6, 2, 29, 25, 21, 17, 13, 9, 5, 1, 28, 24,
+            20, 16, 12, 8, 4, 0,
+        );
+        _mm512_permutexvar_epi16(order, x)
+    }
+}
+
+/// Single bytes: lane `l` gets byte `l` of each dword.
+#[inline(always)]
+unsafe fn bytes_transposed(x: __m512i) -> __m512i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let within = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+        transposed(_mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(within)))
+    }
+}

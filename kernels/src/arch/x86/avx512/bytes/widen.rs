@@ -1,0 +1,168 @@
+//! int8, uint8 and bool by extension: no table is quicker than the instructions that widen integers.
+//!
+//! Targets that the extended integer is close to: integers of all widths, and the floats that hold it after one conversion.
+
+use super::{shapes::first, *};
+
+/// Negative values stay.
+pub(super) const SIGNED: u8 = 0;
+/// Negative values become 0.
+pub(super) const CLAMPED: u8 = 1;
+pub(super) const UNSIGNED: u8 = 2;
+/// bool: any byte but 0 is 1.
+pub(super) const TRUTH: u8 = 3;
+
+/// A target of more than a byte.
+pub(super) trait Wide {
+    /// Bytes of an element.
+    const SIZE: usize;
+    /// Elements of a vector of extended integers.
+    const LANES: usize;
+    /// The vectors of so many bytes; those behind the first are written by targets that need several.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the features of the kernel, and the sink is good for the vectors.
+    unsafe fn emit<const FROM: u8>(bytes: __m256i, sink: impl shapes::Sink);
+}
+
+pub(super) struct I16;
+pub(super) struct I32;
+pub(super) struct I64;
+pub(super) struct F32;
+pub(super) struct F64;
+pub(super) struct C64;
+pub(super) struct C128;
+
+#[inline(always)]
+unsafe fn dwords<const FROM: u8>(bytes: __m256i) -> __m512i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let bytes = _mm256_castsi256_si128(bytes);
+        if FROM == SIGNED { _mm512_cvtepi8_epi32(bytes) } else { _mm512_cvtepu8_epi32(bytes) }
+    }
+}
+
+#[inline(always)]
+unsafe fn qwords<const FROM: u8>(bytes: __m256i) -> __m512i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let bytes = _mm256_castsi256_si128(bytes);
+        if FROM == SIGNED { _mm512_cvtepi8_epi64(bytes) } else { _mm512_cvtepu8_epi64(bytes) }
+    }
+}
+
+/// float64: put behind the point of a large number, which is then taken away. The conversion instruction is slower.
+#[inline(always)]
+unsafe fn doubles<const FROM: u8>(bytes: __m256i) -> __m512i {
+    const LARGE: f64 = (3_u64 << 51) as f64;
+    // SAFETY: the caller has the features.
+    unsafe {
+        let x = _mm512_add_epi64(qwords::<FROM>(bytes), _mm512_set1_epi64(LARGE.to_bits() as i64));
+        _mm512_castpd_si512(_mm512_sub_pd(_mm512_castsi512_pd(x), _mm512_set1_pd(LARGE)))
+    }
+}
+
+#[inline(always)]
+unsafe fn floats<const FROM: u8>(bytes: __m256i) -> __m512i {
+    // SAFETY: the caller has the features.
+    unsafe { _mm512_castps_si512(_mm512_cvtepi32_ps(dwords::<FROM>(bytes))) }
+}
+
+macro_rules! targets {
+    ($($name:ident, $size:literal, $lanes:literal, |$bytes:ident, $sink:ident| $emit:block)*) => {$(
+        impl Wide for $name {
+            const SIZE: usize = $size;
+            const LANES: usize = $lanes;
+            #[inline(always)]
+            unsafe fn emit<const FROM: u8>($bytes: __m256i, $sink: impl shapes::Sink) {
+                // SAFETY: as the caller's.
+                unsafe { $emit }
+            }
+        }
+    )*};
+}
+
+targets! {
+    I16, 2, 32, |bytes, sink| {
+        let x = if FROM == SIGNED { _mm512_cvtepi8_epi16(bytes) } else { _mm512_cvtepu8_epi16(bytes) };
+        sink.put(0, x);
+    }
+    I32, 4, 16, |bytes, sink| { sink.put(0, dwords::<FROM>(bytes)) }
+    I64, 8, 8, |bytes, sink| { sink.put(0, qwords::<FROM>(bytes)) }
+    F32, 4, 16, |bytes, sink| { sink.put(0, floats::<FROM>(bytes)) }
+    F64, 8, 8, |bytes, sink| { sink.put(0, doubles::<FROM>(bytes)) }
+    C64, 8, 16, |bytes, sink| {
+        // Every other lane zero.
+        let x = floats::<FROM>(bytes);
+        let first = _mm512_setr_epi32(0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0);
+        let second = _mm512_setr_epi32(8, 0, 9, 0, 10, 0, 11, 0, 12, 0, 13, 0, 14, 0, 15, 0);
+        sink.put(0, _mm512_maskz_permutexvar_epi32(0x5555, first, x));
+        sink.put(1, _mm512_maskz_permutexvar_epi32(0x5555, second, x));
+    }
+    C128, 16, 8, |bytes, sink| {
+        let x = doubles::<FROM>(bytes);
+        let (first, second) = (_mm512_setr_epi64(0, 0, 1, 0, 2, 0, 3, 0), _mm512_setr_epi64(4, 0, 5, 0, 6, 0, 7, 0));
+        sink.put(0, _mm512_maskz_permutexvar_epi64(0x55, first, x));
+        sink.put(1, _mm512_maskz_permutexvar_epi64(0x55, second, x));
+    }
+}
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
+pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: each step reads the bytes of whole elements among the `n`, or by a mask those that are left, and writes the same
+    // elements.
+    unsafe {
+        let bounded = |bytes| match FROM {
+            CLAMPED => _mm256_max_epi8(bytes, _mm256_setzero_si256()),
+            TRUTH => _mm256_min_epu8(bytes, _mm256_set1_epi8(1)),
+            _ => bytes,
+        };
+        let mut i = 0;
+        while n - i >= W::LANES {
+            let from = src.add(i);
+            let bytes = match W::LANES {
+                32 => _mm256_loadu_si256(from.cast()),
+                16 => _mm256_castsi128_si256(_mm_loadu_si128(from.cast())),
+                _ => _mm256_castsi128_si256(_mm_loadl_epi64(from.cast())),
+            };
+            W::emit::<FROM>(bounded(bytes), shapes::Whole(dst.add(i * W::SIZE)));
+            i += W::LANES;
+        }
+        if i < n {
+            let bytes = _mm256_maskz_loadu_epi8(first(n - i) as u32, src.add(i).cast());
+            W::emit::<FROM>(bounded(bytes), shapes::Part(dst.add(i * W::SIZE), (n - i) * W::SIZE));
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
+#[inline(never)]
+pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, limits: lut::Limits) {
+    // SAFETY: as in `widen`.
+    unsafe {
+        let (min, max) = (_mm512_set1_epi8(limits.min), _mm512_set1_epi8(limits.max as i8));
+        let bits = _mm512_set1_epi8(limits.bits as i8);
+        let cast = |x| {
+            let limited =
+                if SIGNED { _mm512_min_epi8(_mm512_max_epi8(x, min), max) } else { _mm512_min_epu8(x, max) };
+            _mm512_and_si512(limited, bits)
+        };
+        let mut i = 0;
+        while n - i >= 64 {
+            _mm512_storeu_si512(dst.add(i).cast(), cast(_mm512_loadu_si512(src.add(i).cast())));
+            i += 64;
+        }
+        if i < n {
+            let left = first(n - i);
+            let x = _mm512_maskz_loadu_epi8(left, src.add(i).cast());
+            _mm512_mask_storeu_epi8(dst.add(i).cast(), left, cast(x));
+        }
+    }
+}
