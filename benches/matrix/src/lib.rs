@@ -11,6 +11,7 @@
 //! * `traffic`: the limit;
 //! * `limits`: a look at the limit itself;
 //! * `measure`: how times are taken;
+//! * `pool`: the memory it happens in;
 //! * `run`: the run over all cells;
 //! * `results`: what a run leaves behind, as JSON;
 //! * `machine`: on what it ran;
@@ -22,6 +23,7 @@ pub mod inputs;
 pub mod limits;
 pub mod machine;
 pub mod measure;
+pub mod pool;
 pub mod results;
 pub mod run;
 pub mod traffic;
