@@ -2,15 +2,17 @@
 
 use std::process::Command;
 
+/// The commit, with `-dirty` behind it if files differ from it.
+const DESCRIBE: &[&str] = &["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"];
+
 fn main() {
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
     println!("cargo::rustc-env=LANECAST_BENCH_RUSTC={}", output(&rustc, &["--version"]));
-    println!(
-        "cargo::rustc-env=LANECAST_BENCH_COMMIT={}",
-        output("git", &["rev-parse", "--short=12", "HEAD"])
-    );
+    println!("cargo::rustc-env=LANECAST_BENCH_COMMIT={}", output("git", DESCRIBE));
     println!("cargo::rustc-env=LANECAST_BENCH_TARGET={}", std::env::var("TARGET").unwrap_or_default());
-    println!("cargo::rerun-if-changed=build.rs");
+    for path in ["build.rs", "src", "../../src", "../../kernels/src"] {
+        println!("cargo::rerun-if-changed={path}");
+    }
     // The log of HEAD grows with every commit and every switch of branches.
     let log = output("git", &["rev-parse", "--git-path", "logs/HEAD"]);
     if log != "unknown" {

@@ -11,17 +11,23 @@
 //! * `traffic`: the limit;
 //! * `limits`: a look at the limit itself;
 //! * `measure`: how times are taken;
+//! * `pool`: the memory it happens in;
 //! * `run`: the run over all cells;
 //! * `results`: what a run leaves behind, as JSON;
 //! * `machine`: on what it ran;
-//! * `worst`: the cells that are furthest from their targets.
+//! * `worst`: the cells that are furthest from their targets;
+//! * `report`: the document with its heat maps, and the peers;
+//! * `compare`: the gate.
 
 pub mod cells;
 pub mod classes;
+pub mod compare;
 pub mod inputs;
 pub mod limits;
 pub mod machine;
 pub mod measure;
+pub mod pool;
+pub mod report;
 pub mod results;
 pub mod run;
 pub mod traffic;

@@ -2,6 +2,7 @@
 //!
 //! A limit that is not one would flatter the casts; this is how to look.
 
+use crate::pool::{PAGE, Pool};
 use crate::{
     measure::{Contender, Effort, measure},
     traffic::Traffic,
@@ -26,8 +27,8 @@ const SHAPES: &[(DType, DType)] = &[
 pub fn limits(tiers: &[Tier], footprints: &[usize]) -> String {
     let mut text = String::from("tier    read:written     bytes  traffic streaming memcpy GB/s\n");
     let largest = footprints.iter().copied().max().unwrap_or(0);
-    let (src, dst) = (vec![1_u8; largest + 64], RefCell::new(vec![2_u8; largest + 64]));
-    let starts = [src.as_ptr().align_offset(64), dst.borrow().as_ptr().align_offset(64)];
+    // Both sides of a `memcpy` may be up to half a footprint longer than those of the loop.
+    let mut pool = Pool::new(2 * largest);
     for &footprint in footprints {
         for &tier in tiers {
             for &(from, to) in SHAPES {
@@ -36,18 +37,19 @@ pub fn limits(tiers: &[Tier], footprints: &[usize]) -> String {
                 let step = crate::cells::step(from, to);
                 let n = footprint * 8 / bits / step * step;
                 let [read, written] = [from, to].map(|buffer| buffer.byte_len(n).unwrap_or_default());
-                let (src, dst) = (&src[starts[0]..], &dst);
+                let half = (read + written) / 2;
+                let (src, dst) = pool.bytes().split_at_mut(read.max(half).next_multiple_of(PAGE));
+                let (src, dst) = (&*src, &RefCell::new(dst));
                 let mover = |traffic: Traffic| -> Contender<'_> {
                     Box::new(move |calls| {
-                        let dst = &mut dst.borrow_mut()[starts[1]..starts[1] + written];
+                        let dst = &mut dst.borrow_mut()[..written];
                         for _ in 0..calls {
                             traffic.run(black_box(&src[..read]), black_box(&mut *dst));
                         }
                     })
                 };
-                let half = (read + written) / 2;
                 let copy: Contender<'_> = Box::new(|calls| {
-                    let dst = &mut dst.borrow_mut()[starts[1]..starts[1] + half];
+                    let dst = &mut dst.borrow_mut()[..half];
                     for _ in 0..calls {
                         black_box(&mut *dst).copy_from_slice(black_box(&src[..half]));
                     }

@@ -5,13 +5,18 @@ use lanecast::{DType, Tier};
 use lanecast_bench::{
     cells::Mode,
     classes::{self, CLASSES, Class},
+    compare,
     inputs::Inputs,
     limits,
+    report::{self, peers::PeerResults},
     results::{Results, Size, Store},
     run::{self, Selection},
     worst::{self, Filter},
 };
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 /// Times every pair of dtypes against the memory traffic it cannot avoid.
 #[derive(Parser)]
@@ -27,6 +32,10 @@ enum Command {
     Run(RunArgs),
     /// Measures the pure-traffic loops themselves, beside `memcpy`.
     Limits(LimitsArgs),
+    /// Writes `performance.md` and its heat maps.
+    Report(ReportArgs),
+    /// Fails if a cell became slower.
+    Compare(CompareArgs),
     /// Lists the cells that are furthest from their targets.
     Worst(WorstArgs),
 }
@@ -99,6 +108,31 @@ struct LimitsArgs {
     kib: Vec<usize>,
 }
 
+#[derive(Args)]
+struct ReportArgs {
+    /// Result files; those of several machines stand side by side.
+    #[arg(required = true)]
+    results: Vec<PathBuf>,
+    /// Results of peers; they are joined with the first result file.
+    #[arg(long)]
+    peers: Vec<PathBuf>,
+    /// The folder that receives `performance.md` and `performance/`.
+    #[arg(short, long)]
+    output: PathBuf,
+}
+
+#[derive(Args)]
+struct CompareArgs {
+    /// The run to compare with.
+    before: PathBuf,
+    /// Later runs: only what fell in all of them counts.
+    #[arg(required = true)]
+    after: Vec<PathBuf>,
+    /// How far a fraction may fall, as a share of itself.
+    #[arg(long, default_value = "10%", value_parser = compare::margin)]
+    margin: f64,
+}
+
 type Sizes = &'static [Size];
 
 fn size(text: &str) -> Result<Sizes, String> {
@@ -146,6 +180,8 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => measure(args),
         Command::Limits(args) => limits(args),
+        Command::Report(args) => report(args),
+        Command::Compare(args) => compare(args),
         Command::Worst(args) => list(args),
     };
     match done {
@@ -203,8 +239,35 @@ fn limits(args: LimitsArgs) -> Result<(), String> {
     Ok(())
 }
 
+fn read(path: &Path) -> Result<Results, String> {
+    Results::read(path).map_err(|error| error.to_string())
+}
+
+fn report(args: ReportArgs) -> Result<(), String> {
+    let runs = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let peers = args.peers.iter().map(|path| PeerResults::read(path).map_err(|error| error.to_string()));
+    let peers = peers.collect::<Result<Vec<_>, _>>()?;
+    let joined = (!peers.is_empty()).then(|| report::peers::section(&runs[0], &peers));
+    let written = report::write(&runs, joined.as_deref(), &args.output);
+    written.map_err(|error| format!("{}: {error}", args.output.display()))
+}
+
+fn compare(args: CompareArgs) -> Result<(), String> {
+    let before = read(&args.before)?;
+    let after = args.after.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(other) = after.iter().find(|run| run.machine.cpu != before.machine.cpu) {
+        eprintln!("warning: {:?} and {:?} are different CPUs", before.machine.cpu, other.machine.cpu);
+    }
+    let found = compare::compare(&before, &after, args.margin);
+    print!("{}", found.text(args.margin));
+    if found.compared == 0 {
+        return Err("the runs have no cell in common".into());
+    }
+    if found.fallen.is_empty() { Ok(()) } else { Err(format!("{} cells fell", found.fallen.len())) }
+}
+
 fn list(args: WorstArgs) -> Result<(), String> {
-    let results = Results::read(&args.results).map_err(|error| error.to_string())?;
+    let results = read(&args.results)?;
     let filter = Filter { class: args.class, tier: args.tier, size: args.size, count: args.n };
     print!("{}", worst::worst(&results, &filter));
     Ok(())

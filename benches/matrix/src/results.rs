@@ -100,17 +100,21 @@ pub struct Key {
     pub size: Size,
 }
 
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Key {
+    /// The cast without tier and size: `int4/packed -> int8 wrap`.
+    pub fn pair(&self) -> String {
         let side = |name: &str, storage| match storage {
             Store::Byte => name.to_owned(),
             Store::Packed => format!("{name}/packed"),
         };
-        write!(f, "{} -> {}", side(&self.from, self.from_storage), side(&self.to, self.to_storage))?;
-        if self.mode != Mode::Only {
-            write!(f, " {}", self.mode)?;
-        }
-        write!(f, ", {}, {}", self.tier, self.size)
+        let mode = if self.mode == Mode::Only { String::new() } else { format!(" {}", self.mode) };
+        format!("{} -> {}{mode}", side(&self.from, self.from_storage), side(&self.to, self.to_storage))
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}, {}", self.pair(), self.tier, self.size)
     }
 }
 

@@ -9,11 +9,12 @@ use crate::{
     inputs::{self, Inputs, PERIOD, Range},
     machine::Machine,
     measure::{Contender, Effort, Rounds, measure},
+    pool::{PAGE, Pool},
     results::{Cell, Key, Results, Size, Store},
     traffic::Traffic,
 };
 use lanecast::{BufferType, CastPlan, DType, Storage, Tier};
-use std::{hint::black_box, time::Duration, time::Instant};
+use std::{cell::RefCell, hint::black_box, time::Duration, time::Instant};
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -89,8 +90,7 @@ pub fn run(selection: &Selection) -> Result<Results, String> {
     let machine = Machine::detect();
     let dram = (4 * machine.last_cache()).clamp(128 << 20, 384 << 20);
     let casts: Vec<Cast> = cells::all().into_iter().filter(|cast| selection.has(cast)).collect();
-    let large = selection.sizes.contains(&Size::Dram);
-    let mut buffers = Buffers::new(if large { dram } else { 2 << 20 });
+    let mut buffers = Buffers::new(if selection.sizes.contains(&Size::Dram) { dram } else { 0 });
     let mut done = Vec::new();
     let started = Instant::now();
     for (k, cast) in casts.iter().enumerate() {
@@ -102,7 +102,7 @@ pub fn run(selection: &Selection) -> Result<Results, String> {
                 casts.len()
             );
         }
-        buffers.fill(cast, selection);
+        buffers.prepare(cast, selection.inputs);
         let expected = expected(cast, &buffers.period)?;
         for &size in &selection.sizes {
             for &tier in &selection.tiers {
@@ -115,35 +115,50 @@ pub fn run(selection: &Selection) -> Result<Results, String> {
     Ok(Results { machine, inputs, unaligned, dram_bytes: dram, cells: done })
 }
 
-/// The two buffers that all casts use, and what the source holds now.
+/// The memory that all casts use, and what its sources hold now.
 struct Buffers {
-    src: Vec<u8>,
-    dst: Vec<u8>,
-    /// Where both begin to be aligned to a page.
-    starts: [usize; 2],
-    filled: Option<(BufferType, Range)>,
+    /// For all that fits into the second cache.
+    small: Pool,
+    /// Beyond the caches.
+    src: Pool,
+    dst: Pool,
+    /// One period of the current source, and the cast that it was made for.
     period: Vec<u8>,
+    made_for: Option<(BufferType, Range)>,
+    /// Where in `src` that period is repeated from.
+    repeated_from: Option<usize>,
 }
 
-/// A page: the alignment of both buffers.
-const PAGE: usize = 4096;
-
 impl Buffers {
-    fn new(footprint: usize) -> Buffers {
-        // Written once, so that no page is missing when the clock runs.
-        let (src, dst) = (vec![1_u8; footprint + 2 * PAGE], vec![2_u8; footprint + 2 * PAGE]);
-        let starts = [src.as_ptr().align_offset(PAGE), dst.as_ptr().align_offset(PAGE)];
-        Buffers { src, dst, starts, filled: None, period: Vec::new() }
+    fn new(dram: usize) -> Buffers {
+        let (src, dst) = (Pool::new(dram + PAGE), Pool::new(dram + PAGE));
+        let small = Pool::new(1);
+        Buffers { small, src, dst, period: Vec::new(), made_for: None, repeated_from: None }
     }
 
-    fn fill(&mut self, cast: &Cast, selection: &Selection) {
-        let range = Range::new(cast.from.dtype(), cast.to.dtype(), selection.inputs);
-        if self.filled != Some((cast.from, range)) {
+    fn prepare(&mut self, cast: &Cast, inputs: Inputs) {
+        let range = Range::new(cast.from.dtype(), cast.to.dtype(), inputs);
+        if self.made_for != Some((cast.from, range)) {
             self.period = inputs::period(cast.from, range);
-            let start = self.starts[0] + offset(cast.from, selection.unaligned);
-            inputs::repeat(&self.period, &mut self.src[start..]);
-            self.filled = Some((cast.from, range));
+            self.made_for = Some((cast.from, range));
+            self.repeated_from = None;
         }
+    }
+
+    /// The source, filled, and the destination, from their aligned beginnings on; the source has at least `len` bytes behind
+    /// its offset.
+    fn of(&mut self, size: Size, offset: usize, len: usize) -> (&[u8], &mut [u8]) {
+        if size != Size::Dram {
+            let (src, dst) = self.small.bytes().split_at_mut((offset + len).next_multiple_of(PAGE));
+            inputs::repeat(&self.period, &mut src[offset..]);
+            return (src, dst);
+        }
+        let src = self.src.bytes();
+        if self.repeated_from != Some(offset) {
+            inputs::repeat(&self.period, &mut src[offset..]);
+            self.repeated_from = Some(offset);
+        }
+        (src, self.dst.bytes())
     }
 }
 
@@ -185,20 +200,18 @@ fn cell(
     let plan = CastPlan::with_tier(cast.from, cast.to, &cast.mode.options(), tier).map_err(failed)?;
     let bytes = |buffer: BufferType| buffer.byte_len(n).unwrap_or_default();
     let (read, written) = (bytes(cast.from), bytes(cast.to));
-    let starts = [
-        buffers.starts[0] + offset(cast.from, selection.unaligned),
-        buffers.starts[1] + offset(cast.to, selection.unaligned),
-    ];
-    let src = &buffers.src[starts[0]..starts[0] + read];
+    let offsets = [offset(cast.from, selection.unaligned), offset(cast.to, selection.unaligned)];
+    let half = (read + written).div_ceil(2);
+    let (src, dst) = buffers.of(size, offsets[0], read.max(half));
 
     // The answer first: a destination of other bytes, cast once, compared as a whole.
-    let dst = &mut buffers.dst[starts[1]..starts[1] + written];
-    dst.fill(0xEE);
-    plan.run(src, dst, n).map_err(failed)?;
-    if !answer_is(expected, dst, cast.to, n) {
+    let place = offsets[1]..offsets[1] + written;
+    dst[place.clone()].fill(0xEE);
+    plan.run(&src[offsets[0]..], &mut dst[place.clone()], n).map_err(failed)?;
+    if !answer_is(expected, &dst[place], cast.to, n) {
         return Err(format!("{cast} on {tier} at {n} elements differs from the scalar tier"));
     }
-    let rounds = contest(&plan, size, selection, buffers, starts, n, [read, written]);
+    let rounds = contest(&plan, size, &selection.effort(size), src, dst, offsets, n);
 
     let whole = size.elements().is_none();
     let streaming = size == Size::Dram;
@@ -243,58 +256,54 @@ const COPY: usize = 1;
 const TRAFFIC: usize = 2;
 const STREAMING: usize = 3;
 
+/// Times the cast of `n` elements against its limits. The buffers begin aligned; the cast begins at its offsets in them.
 fn contest(
     plan: &CastPlan,
     size: Size,
-    selection: &Selection,
-    buffers: &mut Buffers,
-    starts: [usize; 2],
+    effort: &Effort,
+    src: &[u8],
+    dst: &mut [u8],
+    offsets: [usize; 2],
     n: usize,
-    [read, written]: [usize; 2],
 ) -> Rounds {
     let traffic = Traffic::new(plan.tier(), plan.from(), plan.to());
     let streaming = Traffic::streaming(plan.tier(), plan.from(), plan.to());
+    let [read, written] = [plan.from(), plan.to()].map(|buffer| buffer.byte_len(n).unwrap_or_default());
     let half = (read + written).div_ceil(2);
-    let aligned = buffers.starts[1];
-    let src = &buffers.src;
+    let src = &src[offsets[0]..];
     // All write to the same destination, one after the other.
-    let dst = std::cell::RefCell::new(&mut buffers.dst[..]);
-    let dst = &dst;
+    let dst = &RefCell::new(dst);
     let mut contenders: Vec<Contender<'_>> = vec![
         Box::new(|calls| {
-            let dst = &mut dst.borrow_mut()[starts[1]..starts[1] + written];
-            let src = &src[starts[0]..starts[0] + read];
+            let dst = &mut dst.borrow_mut()[offsets[1]..][..written];
             for _ in 0..calls {
-                let done = black_box(plan).run(black_box(src), black_box(&mut *dst), black_box(n));
+                let done = black_box(plan).run(black_box(&src[..read]), black_box(&mut *dst), black_box(n));
                 debug_assert!(done.is_ok(), "it ran before");
             }
         }),
         Box::new(|calls| {
-            let dst = &mut dst.borrow_mut()[starts[1]..starts[1] + half];
-            let src = &src[starts[0]..starts[0] + half];
+            let dst = &mut dst.borrow_mut()[offsets[1]..][..half];
             for _ in 0..calls {
-                black_box(&mut *dst).copy_from_slice(black_box(src));
+                black_box(&mut *dst).copy_from_slice(black_box(&src[..half]));
             }
         }),
     ];
     if size.elements().is_none() {
         contenders.push(Box::new(|calls| {
-            let dst = &mut dst.borrow_mut()[starts[1]..starts[1] + written];
-            let src = &src[starts[0]..starts[0] + read];
+            let dst = &mut dst.borrow_mut()[offsets[1]..][..written];
             for _ in 0..calls {
-                traffic.run(black_box(src), black_box(&mut *dst));
+                traffic.run(black_box(&src[..read]), black_box(&mut *dst));
             }
         }));
     }
     if size == Size::Dram {
         contenders.push(Box::new(|calls| {
-            // Streaming stores need alignment: the destination's own place.
-            let dst = &mut dst.borrow_mut()[aligned..aligned + written];
-            let src = &src[starts[0]..starts[0] + read];
+            // Streaming stores need alignment: the buffer's own.
+            let dst = &mut dst.borrow_mut()[..written];
             for _ in 0..calls {
-                streaming.run(black_box(src), black_box(&mut *dst));
+                streaming.run(black_box(&src[..read]), black_box(&mut *dst));
             }
         }));
     }
-    measure(&mut contenders, &selection.effort(size))
+    measure(&mut contenders, effort)
 }
