@@ -11,7 +11,7 @@ use crate::{
     arch::Tier,
     dtype::{DType, Flavor, Spec},
     exact::{self, Rules},
-    format::{Element, packed},
+    format::Element,
     fpenv,
     hub::parts_fit,
     storage::BufferType,
@@ -182,7 +182,18 @@ impl Kernel {
 
     #[inline(never)]
     fn run_staged(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
-        let mut unpacked = [0_u8; BLOCK];
+        if self.from == self.to && self.from.is_packed() {
+            // The bits as they are, but for those behind the last element.
+            // SAFETY: two slices of the bytes of `n` elements, which do not overlap.
+            unsafe { dst.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(src.as_ptr(), dst.len()) };
+            let used = n * self.to.bits_per_element() as usize % 8;
+            if let (Some(out), Some(last), true) = (dst.last_mut(), src.last(), used != 0) {
+                out.write(last & !(0xFF << used));
+            }
+            return;
+        }
+        let packing = self.tier.packing();
+        let mut unpacked = [MaybeUninit::<u8>::uninit(); BLOCK];
         let mut to_pack = [MaybeUninit::<u8>::uninit(); BLOCK];
         // `first` is a multiple of the block, so stages begin on whole bytes.
         let stage = |t: BufferType, first: usize, count: usize| {
@@ -195,8 +206,12 @@ impl Kernel {
             let src = &src[stage(self.from, first, count)];
             let dst = &mut dst[stage(self.to, first, count)];
             let src = if self.from.is_packed() {
-                packed::unpack(self.from.bits_per_element(), src, &mut unpacked[..count]);
-                &unpacked[..count]
+                let codes = &mut unpacked[..count];
+                // SAFETY: `new` checked the tier; `src` are the bytes of `count` elements, all of which are written.
+                unsafe {
+                    packing.unpack(self.from.bits_per_element(), src, codes);
+                    slice::from_raw_parts(codes.as_ptr().cast(), count)
+                }
             } else {
                 src
             };
@@ -216,7 +231,8 @@ impl Kernel {
                 }
             }
             if self.to.is_packed() {
-                packed::pack(self.to.bits_per_element(), out, dst);
+                // SAFETY: as for unpacking.
+                unsafe { packing.pack(self.to.bits_per_element(), out, dst) };
             }
         }
     }

@@ -1,7 +1,10 @@
 //! The tier of 64-bit Arm, which has no kernels yet.
 
 use super::Tier;
-use crate::table::Table;
+use crate::{
+    format::packed::{self, Packing},
+    table::Table,
+};
 
 pulp::simd_type!({
     /// Proves the tier `neon`.
@@ -20,4 +23,8 @@ pub(super) fn table(_: Tier) -> Option<&'static Table> {
 
 pub(super) fn features(_: Tier) -> &'static [&'static str] {
     &[]
+}
+
+pub(super) fn packing(_: Tier) -> &'static Packing {
+    &packed::SCALAR
 }

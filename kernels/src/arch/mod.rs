@@ -28,9 +28,15 @@ mod native {
     pub(super) fn features(_: super::Tier) -> &'static [&'static str] {
         &[]
     }
+    pub(super) fn packing(_: super::Tier) -> &'static super::Packing {
+        &super::packed::SCALAR
+    }
 }
 
-use crate::table::Table;
+use crate::{
+    format::packed::{self, Packing},
+    table::Table,
+};
 use core::{fmt, str::FromStr};
 
 /// An instruction set level, the weakest first.
@@ -104,6 +110,11 @@ impl Tier {
     /// The kernels of the tier, if there are any.
     pub(crate) fn table(self) -> Option<&'static Table> {
         if matches!(self, Tier::Scalar) { Some(&scalar::TABLE) } else { native::table(self) }
+    }
+
+    /// How packed storage is read and written.
+    pub(crate) fn packing(self) -> &'static Packing {
+        if matches!(self, Tier::Scalar) { &packed::SCALAR } else { native::packing(self) }
     }
 
     /// The features beyond those of the tier for which it has quicker kernels and which this CPU has, by the names that

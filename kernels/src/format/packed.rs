@@ -3,39 +3,87 @@
 //! Element `i` stands in the bits `i * width ..` of the buffer, the lowest bit of a byte first. That is one rule for all
 //! widths; four elements always fill `width / 2` bytes.
 
-use core::mem::MaybeUninit;
+use core::{mem::MaybeUninit, slice};
 
-/// Splits groups of four elements into one element per byte.
-///
-/// `packed` holds at least the bytes of `codes.len()` elements.
-pub(crate) fn unpack(width: u32, packed: &[u8], codes: &mut [u8]) {
-    match width {
-        2 => unpack_groups::<2>(packed, codes),
-        4 => unpack_groups::<4>(packed, codes),
-        _ => unpack_groups::<6>(packed, codes),
+/// The functions of a tier for elements of 2, 4 and 6 bits, in this order.
+pub(crate) struct Packing {
+    /// Splits `n` packed elements into one per byte.
+    ///
+    /// # Safety
+    ///
+    /// The source is readable for the bytes of `n` packed elements, the destination writable for `n` bytes; the two do not
+    /// overlap; the CPU has the tier.
+    pub(crate) unpack: [unsafe fn(packed: *const u8, codes: *mut u8, n: usize); 3],
+    /// Joins `n` codes, whose unused bits are zero, and fills the last byte with zeros.
+    ///
+    /// # Safety
+    ///
+    /// As of `unpack`, the other way round.
+    pub(crate) pack: [unsafe fn(codes: *const u8, packed: *mut u8, n: usize); 3],
+}
+
+/// The packing that every target has.
+pub(crate) static SCALAR: Packing =
+    Packing { unpack: [unpack::<2>, unpack::<4>, unpack::<6>], pack: [pack::<2>, pack::<4>, pack::<6>] };
+
+impl Packing {
+    /// Splits groups of four elements into one element per byte.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the tier; `packed` holds at least the bytes of `codes.len()` elements.
+    pub(crate) unsafe fn unpack(&self, width: u32, packed: &[u8], codes: &mut [MaybeUninit<u8>]) {
+        debug_assert!(packed.len() >= (codes.len() * width as usize).div_ceil(8));
+        // SAFETY: the caller's promise and that of slices.
+        unsafe {
+            self.unpack[width as usize / 2 - 1](packed.as_ptr(), codes.as_mut_ptr().cast(), codes.len())
+        }
+    }
+
+    /// Joins codes, whose unused bits are zero, and fills the last byte with zeros; all of `packed` is written.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the tier; `packed` has exactly the bytes of `codes.len()` elements.
+    pub(crate) unsafe fn pack(&self, width: u32, codes: &[u8], packed: &mut [MaybeUninit<u8>]) {
+        debug_assert!(packed.len() == (codes.len() * width as usize).div_ceil(8));
+        // SAFETY: the caller's promise and that of slices.
+        unsafe { self.pack[width as usize / 2 - 1](codes.as_ptr(), packed.as_mut_ptr().cast(), codes.len()) }
     }
 }
 
-fn unpack_groups<const WIDTH: usize>(packed: &[u8], codes: &mut [u8]) {
+/// # Safety
+///
+/// As of [`Packing::unpack`].
+unsafe fn unpack<const WIDTH: usize>(packed: *const u8, codes: *mut u8, n: usize) {
+    // SAFETY: the caller's promise; both are bytes.
+    let packed = unsafe { slice::from_raw_parts(packed, (n * WIDTH).div_ceil(8)) };
+    // SAFETY: as above.
+    let codes = unsafe { slice::from_raw_parts_mut(codes.cast::<MaybeUninit<u8>>(), n) };
+    unpack_groups::<WIDTH>(packed, codes);
+}
+
+/// # Safety
+///
+/// As of [`Packing::pack`].
+unsafe fn pack<const WIDTH: usize>(codes: *const u8, packed: *mut u8, n: usize) {
+    // SAFETY: the caller's promise; both are bytes.
+    let codes = unsafe { slice::from_raw_parts(codes, n) };
+    // SAFETY: as above.
+    let packed =
+        unsafe { slice::from_raw_parts_mut(packed.cast::<MaybeUninit<u8>>(), (n * WIDTH).div_ceil(8)) };
+    pack_groups::<WIDTH>(codes, packed);
+}
+
+fn unpack_groups<const WIDTH: usize>(packed: &[u8], codes: &mut [MaybeUninit<u8>]) {
     for (bytes, group) in packed.chunks(WIDTH / 2).zip(codes.chunks_mut(4)) {
         let mut word = 0_u32;
         for (i, byte) in bytes.iter().enumerate() {
             word |= (*byte as u32) << (8 * i);
         }
         for (j, code) in group.iter_mut().enumerate() {
-            *code = (word >> (WIDTH * j)) as u8 & (0xFF >> (8 - WIDTH));
+            code.write((word >> (WIDTH * j)) as u8 & (0xFF >> (8 - WIDTH)));
         }
-    }
-}
-
-/// Joins codes, whose unused bits are zero, and fills the last byte with zeros.
-///
-/// `packed` has exactly the bytes of `codes.len()` elements; all of them are written.
-pub(crate) fn pack(width: u32, codes: &[u8], packed: &mut [MaybeUninit<u8>]) {
-    match width {
-        2 => pack_groups::<2>(codes, packed),
-        4 => pack_groups::<4>(codes, packed),
-        _ => pack_groups::<6>(codes, packed),
     }
 }
 
@@ -58,7 +106,8 @@ mod tests {
 
     fn packed(width: u32, codes: &[u8]) -> Vec<u8> {
         let mut bytes = vec![MaybeUninit::new(0xAA); (codes.len() * width as usize).div_ceil(8)];
-        pack(width, codes, &mut bytes);
+        // SAFETY: every target has it, and the bytes are those of the codes.
+        unsafe { SCALAR.pack(width, codes, &mut bytes) };
         // SAFETY: every byte was initialised above.
         bytes.into_iter().map(|b| unsafe { b.assume_init() }).collect()
     }
@@ -85,9 +134,11 @@ mod tests {
                 if used != 0 {
                     *bytes.last_mut().expect("n > 0") |= 0xFF << used;
                 }
-                let mut back = vec![0xAA; n];
-                unpack(width, &bytes, &mut back);
-                assert_eq!(back, codes);
+                let mut back = vec![MaybeUninit::new(0xAA); n];
+                // SAFETY: as above.
+                unsafe { SCALAR.unpack(width, &bytes, &mut back) };
+                // SAFETY: every byte was initialised above.
+                assert!(back.iter().zip(&codes).all(|(b, code)| unsafe { b.assume_init() } == *code));
             }
         }
     }

@@ -19,6 +19,7 @@ macro_rules! operations {
 mod avx2;
 mod avx512;
 mod fine;
+mod packing;
 
 pulp::simd_type!({
     /// Proves the tier `avx2`.
@@ -71,4 +72,8 @@ pub(super) fn table(tier: Tier) -> Option<&'static Table> {
 
 pub(super) fn features(tier: Tier) -> &'static [&'static str] {
     if tier == Tier::Avx512 { fine::NAMES[fine::found() as usize] } else { &[] }
+}
+
+pub(super) fn packing(_: Tier) -> &'static crate::format::packed::Packing {
+    &packing::PACKING
 }

@@ -1,0 +1,157 @@
+//! Packed storage with AVX2: whole groups of elements by vectors, the rest as in `format::packed`.
+//!
+//! Unpacking copies a group of bytes into every byte that an element of it goes to, shifted to its place, and masks. Packing
+//! multiplies neighbours by powers of two and adds them, which are single instructions.
+
+use crate::format::packed::{Packing, SCALAR};
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+
+/// The packing of both tiers.
+pub(super) static PACKING: Packing =
+    Packing { unpack: [unpack_2, unpack_4, unpack_6], pack: [pack_2, pack_4, pack_6] };
+
+/// # Safety
+///
+/// As of `Packing::unpack`, and the CPU has AVX2.
+#[target_feature(enable = "avx,avx2")]
+unsafe fn unpack_4(packed: *const u8, codes: *mut u8, n: usize) {
+    let whole = n - n % 32;
+    let mask = _mm256_set1_epi8(0x0F);
+    for i in (0..whole).step_by(32) {
+        // SAFETY: 32 of the caller's elements, which are 16 bytes.
+        unsafe {
+            let x = _mm256_cvtepu8_epi16(_mm_loadu_si128(packed.add(i / 2).cast()));
+            let x = _mm256_and_si256(_mm256_or_si256(x, _mm256_slli_epi16::<4>(x)), mask);
+            _mm256_storeu_si256(codes.add(i).cast(), x);
+        }
+    }
+    // SAFETY: the rest of the caller's elements.
+    unsafe { (SCALAR.unpack[1])(packed.add(whole / 2), codes.add(whole), n - whole) }
+}
+
+/// # Safety
+///
+/// As of `Packing::unpack`, and the CPU has AVX2.
+#[target_feature(enable = "avx,avx2")]
+unsafe fn unpack_2(packed: *const u8, codes: *mut u8, n: usize) {
+    let whole = n - n % 32;
+    let mask = _mm256_set1_epi8(0x03);
+    for i in (0..whole).step_by(32) {
+        // SAFETY: 32 of the caller's elements, which are 8 bytes.
+        unsafe {
+            let x = _mm256_cvtepu8_epi32(_mm_loadl_epi64(packed.add(i / 4).cast()));
+            let x = _mm256_or_si256(x, _mm256_slli_epi32::<6>(x));
+            let x = _mm256_or_si256(x, _mm256_slli_epi32::<12>(x));
+            _mm256_storeu_si256(codes.add(i).cast(), _mm256_and_si256(x, mask));
+        }
+    }
+    // SAFETY: the rest of the caller's elements.
+    unsafe { (SCALAR.unpack[0])(packed.add(whole / 4), codes.add(whole), n - whole) }
+}
+
+/// # Safety
+///
+/// As of `Packing::unpack`, and the CPU has AVX2.
+#[target_feature(enable = "avx,avx2")]
+unsafe fn unpack_6(packed: *const u8, codes: *mut u8, n: usize) {
+    let whole = n - n % 32;
+    // Three bytes to every lane: the first twelve of the lower half, the last twelve of the upper.
+    #[rustfmt::skip]
+    let spread = _mm256_setr_epi8(
+        0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1,
+        4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, -1, 13, 14, 15, -1,
+    );
+    for i in (0..whole).step_by(32) {
+        // SAFETY: 32 of the caller's elements, which are 24 bytes: two loads of 16 that overlap.
+        unsafe {
+            let p = packed.add(i / 4 * 3);
+            let x = _mm256_set_m128i(_mm_loadu_si128(p.add(8).cast()), _mm_loadu_si128(p.cast()));
+            let x = _mm256_shuffle_epi8(x, spread);
+            let byte = |x, byte: u32| _mm256_and_si256(x, _mm256_set1_epi32(0x3F << (8 * byte)));
+            let low = _mm256_or_si256(byte(x, 0), byte(_mm256_slli_epi32::<2>(x), 1));
+            let high =
+                _mm256_or_si256(byte(_mm256_slli_epi32::<4>(x), 2), byte(_mm256_slli_epi32::<6>(x), 3));
+            _mm256_storeu_si256(codes.add(i).cast(), _mm256_or_si256(low, high));
+        }
+    }
+    // SAFETY: the rest of the caller's elements.
+    unsafe { (SCALAR.unpack[2])(packed.add(whole / 4 * 3), codes.add(whole), n - whole) }
+}
+
+/// # Safety
+///
+/// As of `Packing::pack`, and the CPU has AVX2.
+#[target_feature(enable = "avx,avx2")]
+unsafe fn pack_4(codes: *const u8, packed: *mut u8, n: usize) {
+    let whole = n - n % 64;
+    let weights = _mm256_set1_epi16(0x1001);
+    for i in (0..whole).step_by(64) {
+        // SAFETY: 64 of the caller's elements, which are 32 bytes.
+        unsafe {
+            let a = _mm256_maddubs_epi16(_mm256_loadu_si256(codes.add(i).cast()), weights);
+            let b = _mm256_maddubs_epi16(_mm256_loadu_si256(codes.add(i + 32).cast()), weights);
+            let x = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi16(a, b));
+            _mm256_storeu_si256(packed.add(i / 2).cast(), x);
+        }
+    }
+    // SAFETY: the rest of the caller's elements.
+    unsafe { (SCALAR.pack[1])(codes.add(whole), packed.add(whole / 2), n - whole) }
+}
+
+/// # Safety
+///
+/// As of `Packing::pack`, and the CPU has AVX2.
+#[target_feature(enable = "avx,avx2")]
+unsafe fn pack_2(codes: *const u8, packed: *mut u8, n: usize) {
+    let whole = n - n % 128;
+    let (pairs, fours) = (_mm256_set1_epi16(0x0401), _mm256_set1_epi32(0x0010_0001));
+    for i in (0..whole).step_by(128) {
+        // SAFETY: 128 of the caller's elements, which are 32 bytes.
+        unsafe {
+            let join = |k: usize| {
+                let x = _mm256_loadu_si256(codes.add(i + 32 * k).cast());
+                _mm256_madd_epi16(_mm256_maddubs_epi16(x, pairs), fours)
+            };
+            let (low, high) = (_mm256_packus_epi32(join(0), join(1)), _mm256_packus_epi32(join(2), join(3)));
+            let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+            let x = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order);
+            _mm256_storeu_si256(packed.add(i / 4).cast(), x);
+        }
+    }
+    // SAFETY: the rest of the caller's elements.
+    unsafe { (SCALAR.pack[0])(codes.add(whole), packed.add(whole / 4), n - whole) }
+}
+
+/// # Safety
+///
+/// As of `Packing::pack`, and the CPU has AVX2.
+#[target_feature(enable = "avx,avx2")]
+unsafe fn pack_6(codes: *const u8, packed: *mut u8, n: usize) {
+    let whole = n - n % 32;
+    let (pairs, fours) = (_mm256_set1_epi16(0x4001), _mm256_set1_epi32(0x1000_0001));
+    // The lowest three bytes of every lane; in the upper half behind four zeros.
+    #[rustfmt::skip]
+    let gather = _mm256_setr_epi8(
+        0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1,
+        -1, -1, -1, -1, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14,
+    );
+    for i in (0..whole).step_by(32) {
+        // SAFETY: 32 of the caller's elements, which are 24 bytes: the last 16, then the first 16, of which the last four
+        // are those of the upper half.
+        unsafe {
+            let x = _mm256_loadu_si256(codes.add(i).cast());
+            let x = _mm256_shuffle_epi8(_mm256_madd_epi16(_mm256_maddubs_epi16(x, pairs), fours), gather);
+            let (low, high) = (_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+            let p = packed.add(i / 4 * 3);
+            _mm_storeu_si128(p.add(8).cast(), high);
+            // Bytes 12 to 15 of the group are bytes 4 to 7 of the upper half.
+            let first = _mm_or_si128(low, _mm_slli_si128::<8>(high));
+            _mm_storeu_si128(p.cast(), first);
+        }
+    }
+    // SAFETY: the rest of the caller's elements.
+    unsafe { (SCALAR.pack[2])(codes.add(whole), packed.add(whole / 4 * 3), n - whole) }
+}
