@@ -29,7 +29,15 @@ impl<const N: usize> Permuted<N> {
     #[inline(always)]
     unsafe fn load(entries: *const u8) -> Self {
         // SAFETY: the caller grants 64 bytes for each vector, and the features.
-        Self(core::array::from_fn(|i| unsafe { _mm512_loadu_si512(entries.add(64 * i).cast()) }))
+        unsafe {
+            let mut parts = [_mm512_setzero_si512(); N];
+            let mut i = 0;
+            while i < N {
+                parts[i] = _mm512_loadu_si512(entries.add(64 * i).cast());
+                i += 1;
+            }
+            Self(parts)
+        }
     }
 }
 
@@ -80,9 +88,15 @@ impl<const N: usize> Shuffled<N> {
     #[inline(always)]
     unsafe fn load(entries: *const u8) -> Self {
         // SAFETY: the caller grants 16 bytes for each part, and the features.
-        Self(core::array::from_fn(|i| unsafe {
-            _mm512_broadcast_i32x4(_mm_loadu_si128(entries.add(16 * i).cast()))
-        }))
+        unsafe {
+            let mut parts = [_mm512_setzero_si512(); N];
+            let mut i = 0;
+            while i < N {
+                parts[i] = _mm512_broadcast_i32x4(_mm_loadu_si128(entries.add(16 * i).cast()));
+                i += 1;
+            }
+            Self(parts)
+        }
     }
     /// The entry in the four parts from `first` on.
     #[inline(always)]

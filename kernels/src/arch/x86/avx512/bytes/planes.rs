@@ -15,6 +15,19 @@ pub(super) trait Planes<const E: usize, const P: usize>: Choice + Copy {
     unsafe fn of(&self, bytes: __m512i) -> [__m512i; P];
 }
 
+// Loops, not `array::from_fn`: a closure there is not always inlined, and then no instruction of a vector is.
+macro_rules! each {
+    ($p:ident: $value:expr) => {{
+        let mut all = [_mm512_setzero_si512(); P];
+        let mut $p = 0;
+        while $p < P {
+            all[$p] = $value;
+            $p += 1;
+        }
+        all
+    }};
+}
+
 macro_rules! sources {
     ($($(#[$doc:meta])* $name:ident: $codes:ident, |$bytes:ident| $index:expr, $result:ident;)*) => {$(
         $(#[$doc])*
@@ -29,11 +42,15 @@ macro_rules! sources {
         impl<T: Table<E>, const E: usize, const P: usize> Planes<E, P> for $name<T, P> {
             #[inline(always)]
             unsafe fn load(lut: &Lut<E, P>) -> Self {
-                Self {
-                    // SAFETY: a plane has `E` entries; the caller has the features.
-                    tables: core::array::from_fn(|p| unsafe { T::load(lut.planes[p].as_ptr()) }),
-                    // SAFETY: the caller has the features.
-                    patch: core::array::from_fn(|p| unsafe { _mm512_set1_epi8(lut.patch[p] as i8) }),
+                // SAFETY: a plane has `E` entries; the caller has the features.
+                unsafe {
+                    let mut tables = [T::load(lut.planes[0].as_ptr()); P];
+                    let mut p = 1;
+                    while p < P {
+                        tables[p] = T::load(lut.planes[p].as_ptr());
+                        p += 1;
+                    }
+                    Self { tables, patch: each!(p: _mm512_set1_epi8(lut.patch[p] as i8)) }
                 }
             }
             #[inline(always)]
@@ -41,7 +58,7 @@ macro_rules! sources {
                 // SAFETY: the caller has the features.
                 unsafe {
                     let index = $index;
-                    let found = core::array::from_fn(|p| self.tables[p].get(index));
+                    let found = each!(p: self.tables[p].get(index));
                     $result(found, self.patch, $bytes)
                 }
             }
@@ -59,7 +76,7 @@ sources! {
     /// A sign and a magnitude, with something else in the place of negative zero.
     Fnuz: Magnitudes, |bytes| bytes, with_sign_and_patch;
     /// Two's complement.
-    Twos: Absolutes, |bytes| _mm512_abs_epi8(bytes), with_sign_and_patch;
+    Twos: Absolutes, |bytes| _mm512_abs_epi8(bytes), with_sign_and_high_patch;
     /// No sign, and nothing to tell apart at both ends but NaN.
     Window: Window, |bytes| {
         let from_first = _mm512_subs_epu8(bytes, _mm512_set1_epi8(WINDOW as i8));
@@ -98,7 +115,23 @@ unsafe fn with_sign_and_patch<const P: usize>(
     unsafe {
         let found = with_sign(found, patch, bytes);
         let at = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
-        core::array::from_fn(|p| _mm512_mask_mov_epi8(found[p], at, patch[p]))
+        each!(p: _mm512_mask_mov_epi8(found[p], at, patch[p]))
+    }
+}
+
+/// The patch is a power of two: as of 0, there is nothing in the other plane.
+#[inline(always)]
+unsafe fn with_sign_and_high_patch<const P: usize>(
+    found: [__m512i; P],
+    patch: [__m512i; P],
+    bytes: __m512i,
+) -> [__m512i; P] {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let mut found = with_sign(found, patch, bytes);
+        let at = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
+        found[P - 1] = _mm512_mask_mov_epi8(found[P - 1], at, patch[P - 1]);
+        found
     }
 }
 
@@ -107,7 +140,7 @@ unsafe fn with_nan<const P: usize>(found: [__m512i; P], patch: [__m512i; P], byt
     // SAFETY: the caller has the features.
     unsafe {
         let at = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(-1));
-        core::array::from_fn(|p| _mm512_mask_mov_epi8(found[p], at, patch[p]))
+        each!(p: _mm512_mask_mov_epi8(found[p], at, patch[p]))
     }
 }
 

@@ -1,7 +1,9 @@
 //! From the planes of 64 results to the vectors of a target.
 //!
-//! Unpacking puts bytes together within the four lanes of a vector. So that its results come out in the order of the elements,
-//! the source bytes are put in another order before they are looked up: one permutation for all.
+//! Unpacking puts two planes together within their four lanes. So that its results come out in the order of the elements, the
+//! source bytes are put in another order before they are looked up, by one permutation for all results: in chunks of as many
+//! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`. (Permutations of bytes
+//! instead of unpacking would need none before, but they are slower.)
 
 use super::*;
 
@@ -107,38 +109,13 @@ impl Shape<2> for W16 {
         unsafe { _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), bytes) }
     }
     #[inline(always)]
-    unsafe fn emit([low, high]: [__m512i; 2], sink: impl Sink) {
+    unsafe fn emit(planes: [__m512i; 2], sink: impl Sink) {
         // SAFETY: as the caller's.
         unsafe {
-            sink.put(0, _mm512_unpacklo_epi8(low, high));
-            sink.put(1, _mm512_unpackhi_epi8(low, high));
+            let [a, b] = words(planes);
+            sink.put(0, a);
+            sink.put(1, b);
         }
-    }
-}
-
-/// The order in which 16 dwords of four lanes stand when lanes and places are exchanged.
-#[inline(always)]
-unsafe fn transposed(x: __m512i) -> __m512i {
-    // SAFETY: the caller has the features.
-    unsafe {
-        let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-        _mm512_permutexvar_epi32(order, x)
-    }
-}
-
-/// The planes as the upper halves of 32-bit lanes.
-#[inline(always)]
-unsafe fn dwords([low, high]: [__m512i; 2]) -> [__m512i; 4] {
-    // SAFETY: the caller has the features.
-    unsafe {
-        let zero = _mm512_setzero_si512();
-        let (a, b) = (_mm512_unpacklo_epi8(low, high), _mm512_unpackhi_epi8(low, high));
-        [
-            _mm512_unpacklo_epi16(zero, a),
-            _mm512_unpackhi_epi16(zero, a),
-            _mm512_unpacklo_epi16(zero, b),
-            _mm512_unpackhi_epi16(zero, b),
-        ]
     }
 }
 
@@ -155,7 +132,14 @@ macro_rules! through_dwords {
             unsafe fn emit(planes: [__m512i; 2], $sink: impl Sink) {
                 // SAFETY: as the caller's.
                 unsafe {
-                    let x = dwords(planes);
+                    // The upper halves of 32-bit lanes.
+                    let ([a, b], zero) = (words(planes), _mm512_setzero_si512());
+                    let x = [
+                        _mm512_unpacklo_epi16(zero, a),
+                        _mm512_unpackhi_epi16(zero, a),
+                        _mm512_unpacklo_epi16(zero, b),
+                        _mm512_unpackhi_epi16(zero, b),
+                    ];
                     { let ($i, $x) = (0, x[0]); $put }
                     { let ($i, $x) = (1, x[1]); $put }
                     { let ($i, $x) = (2, x[2]); $put }
@@ -167,46 +151,46 @@ macro_rules! through_dwords {
 }
 
 through_dwords! {
-    F32, 4, transposed, |sink, i, x| { sink.put(i, x) }
-    I32<WRAP>, 4, transposed, |sink, i, x| { sink.put(i, _mm512_cvttps_epi32(_mm512_castsi512_ps(x))) }
-    I32<SIGNED>, 4, transposed, |sink, i, x| {
+    F32, 4, fours, |sink, i, x| { sink.put(i, x) }
+    I32<WRAP>, 4, fours, |sink, i, x| { sink.put(i, _mm512_cvttps_epi32(_mm512_castsi512_ps(x))) }
+    I32<SIGNED>, 4, fours, |sink, i, x| {
         let x = _mm512_castsi512_ps(x);
         let above = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(x, _mm512_set1_ps(2_147_483_648.0));
         let max = _mm512_set1_epi32(i32::MAX);
         sink.put(i, _mm512_mask_mov_epi32(_mm512_cvttps_epi32(x), above, max));
     }
     // What is above the range is all ones for the instruction, too.
-    I32<UNSIGNED>, 4, transposed, |sink, i, x| {
+    I32<UNSIGNED>, 4, fours, |sink, i, x| {
         let x = _mm512_max_ps(_mm512_castsi512_ps(x), _mm512_setzero_ps());
         sink.put(i, _mm512_cvttps_epu32(x));
     }
-    I64<WRAP>, 8, transposed, |sink, i, x| {
+    I64<WRAP>, 8, fours, |sink, i, x| {
         let [a, b] = halves(x);
         sink.put(2 * i, _mm512_cvttps_epi64(a));
         sink.put(2 * i + 1, _mm512_cvttps_epi64(b));
     }
-    I64<SIGNED>, 8, transposed, |sink, i, x| {
+    I64<SIGNED>, 8, fours, |sink, i, x| {
         let [a, b] = halves(x);
         sink.put(2 * i, saturated(a));
         sink.put(2 * i + 1, saturated(b));
     }
-    I64<UNSIGNED>, 8, transposed, |sink, i, x| {
+    I64<UNSIGNED>, 8, fours, |sink, i, x| {
         let x = _mm512_max_ps(_mm512_castsi512_ps(x), _mm512_setzero_ps());
         let [a, b] = halves(_mm512_castps_si512(x));
         sink.put(2 * i, _mm512_cvttps_epu64(a));
         sink.put(2 * i + 1, _mm512_cvttps_epu64(b));
     }
-    F64, 8, words_transposed, |sink, i, x| {
+    F64, 8, pairs, |sink, i, x| {
         let zero = _mm512_setzero_si512();
         sink.put(2 * i, _mm512_unpacklo_epi32(zero, x));
         sink.put(2 * i + 1, _mm512_unpackhi_epi32(zero, x));
     }
-    C64, 8, words_transposed, |sink, i, x| {
+    C64, 8, pairs, |sink, i, x| {
         let zero = _mm512_setzero_si512();
         sink.put(2 * i, _mm512_unpacklo_epi32(x, zero));
         sink.put(2 * i + 1, _mm512_unpackhi_epi32(x, zero));
     }
-    C128, 16, bytes_transposed, |sink, i, x| {
+    C128, 16, singles, |sink, i, x| {
         let zero = _mm512_setzero_si512();
         let (a, b) = (_mm512_unpacklo_epi32(zero, x), _mm512_unpackhi_epi32(zero, x));
         sink.put(4 * i, _mm512_unpacklo_epi64(a, zero));
@@ -234,25 +218,41 @@ unsafe fn saturated(x: __m256) -> __m512i {
     }
 }
 
-/// Pairs of bytes: lane `l` gets pair `l` of each dword.
 #[inline(always)]
-unsafe fn words_transposed(x: __m512i) -> __m512i {
+unsafe fn words([low, high]: [__m512i; 2]) -> [__m512i; 2] {
+    // SAFETY: the caller has the features.
+    unsafe { [_mm512_unpacklo_epi8(low, high), _mm512_unpackhi_epi8(low, high)] }
+}
+
+/// Chunks of four bytes, lanes and chunks exchanged.
+#[inline(always)]
+unsafe fn fours(bytes: __m512i) -> __m512i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+        _mm512_permutexvar_epi32(order, bytes)
+    }
+}
+
+/// Chunks of two bytes: lane `l` gets pair `l` of every eight bytes.
+#[inline(always)]
+unsafe fn pairs(bytes: __m512i) -> __m512i {
     // SAFETY: the caller has the features.
     unsafe {
         let order = _mm512_set_epi16(
             31, 27, 23, 19, 15, 11, 7, 3, 30, 26, 22, 18, 14, 10, 6, 2, 29, 25, 21, 17, 13, 9, 5, 1, 28, 24,
             20, 16, 12, 8, 4, 0,
         );
-        _mm512_permutexvar_epi16(order, x)
+        _mm512_permutexvar_epi16(order, bytes)
     }
 }
 
-/// Single bytes: lane `l` gets byte `l` of each dword.
+/// Single bytes: lane `l` gets byte `l` of every four.
 #[inline(always)]
-unsafe fn bytes_transposed(x: __m512i) -> __m512i {
+unsafe fn singles(bytes: __m512i) -> __m512i {
     // SAFETY: the caller has the features.
     unsafe {
         let within = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-        transposed(_mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(within)))
+        fours(_mm512_shuffle_epi8(bytes, _mm512_broadcast_i32x4(within)))
     }
 }

@@ -29,44 +29,85 @@ pub(super) trait Wide {
 pub(super) struct I16;
 pub(super) struct I32;
 pub(super) struct I64;
+pub(super) struct F16;
+pub(super) struct BF16;
 pub(super) struct F32;
 pub(super) struct F64;
 pub(super) struct C64;
 pub(super) struct C128;
 
+/// Integers, and for bool `one` instead of 1.
 #[inline(always)]
-unsafe fn dwords<const FROM: u8>(bytes: __m256i) -> __m512i {
+unsafe fn words<const FROM: u8>(bytes: __m256i, one: i16) -> __m512i {
     // SAFETY: the caller has the features.
     unsafe {
-        let bytes = _mm256_castsi256_si128(bytes);
-        if FROM == SIGNED { _mm512_cvtepi8_epi32(bytes) } else { _mm512_cvtepu8_epi32(bytes) }
+        match FROM {
+            SIGNED => _mm512_cvtepi8_epi16(bytes),
+            TRUTH => {
+                let x = _mm512_cvtepu8_epi16(bytes);
+                _mm512_maskz_set1_epi16(_mm512_test_epi16_mask(x, x), one)
+            }
+            _ => _mm512_cvtepu8_epi16(bytes),
+        }
     }
 }
 
+/// Integers, and for bool `one` instead of 1.
 #[inline(always)]
-unsafe fn qwords<const FROM: u8>(bytes: __m256i) -> __m512i {
+unsafe fn dwords<const FROM: u8>(bytes: __m256i, one: i32) -> __m512i {
     // SAFETY: the caller has the features.
     unsafe {
         let bytes = _mm256_castsi256_si128(bytes);
-        if FROM == SIGNED { _mm512_cvtepi8_epi64(bytes) } else { _mm512_cvtepu8_epi64(bytes) }
+        match FROM {
+            SIGNED => _mm512_cvtepi8_epi32(bytes),
+            TRUTH => {
+                let x = _mm512_cvtepu8_epi32(bytes);
+                _mm512_maskz_set1_epi32(_mm512_test_epi32_mask(x, x), one)
+            }
+            _ => _mm512_cvtepu8_epi32(bytes),
+        }
     }
 }
 
-/// float64: put behind the point of a large number, which is then taken away. The conversion instruction is slower.
+/// Integers, and for bool `one` instead of 1.
 #[inline(always)]
-unsafe fn doubles<const FROM: u8>(bytes: __m256i) -> __m512i {
-    const LARGE: f64 = (3_u64 << 51) as f64;
+unsafe fn qwords<const FROM: u8>(bytes: __m256i, one: i64) -> __m512i {
     // SAFETY: the caller has the features.
     unsafe {
-        let x = _mm512_add_epi64(qwords::<FROM>(bytes), _mm512_set1_epi64(LARGE.to_bits() as i64));
-        _mm512_castpd_si512(_mm512_sub_pd(_mm512_castsi512_pd(x), _mm512_set1_pd(LARGE)))
+        let bytes = _mm256_castsi256_si128(bytes);
+        match FROM {
+            SIGNED => _mm512_cvtepi8_epi64(bytes),
+            TRUTH => {
+                let x = _mm512_cvtepu8_epi64(bytes);
+                _mm512_maskz_set1_epi64(_mm512_test_epi64_mask(x, x), one)
+            }
+            _ => _mm512_cvtepu8_epi64(bytes),
+        }
     }
 }
 
 #[inline(always)]
 unsafe fn floats<const FROM: u8>(bytes: __m256i) -> __m512i {
     // SAFETY: the caller has the features.
-    unsafe { _mm512_castps_si512(_mm512_cvtepi32_ps(dwords::<FROM>(bytes))) }
+    unsafe {
+        let x = dwords::<FROM>(bytes, 1_f32.to_bits() as i32);
+        if FROM == TRUTH { x } else { _mm512_castps_si512(_mm512_cvtepi32_ps(x)) }
+    }
+}
+
+/// An integer is put behind the point of a large number, which is then taken away: the conversion instruction is slower.
+#[inline(always)]
+unsafe fn doubles<const FROM: u8>(bytes: __m256i) -> __m512i {
+    const LARGE: f64 = (3_u64 << 51) as f64;
+    // SAFETY: the caller has the features.
+    unsafe {
+        let x = qwords::<FROM>(bytes, 1_f64.to_bits() as i64);
+        if FROM == TRUTH {
+            return x;
+        }
+        let x = _mm512_add_epi64(x, _mm512_set1_epi64(LARGE.to_bits() as i64));
+        _mm512_castpd_si512(_mm512_sub_pd(_mm512_castsi512_pd(x), _mm512_set1_pd(LARGE)))
+    }
 }
 
 macro_rules! targets {
@@ -84,12 +125,12 @@ macro_rules! targets {
 }
 
 targets! {
-    I16, 2, 32, |bytes, sink| {
-        let x = if FROM == SIGNED { _mm512_cvtepi8_epi16(bytes) } else { _mm512_cvtepu8_epi16(bytes) };
-        sink.put(0, x);
-    }
-    I32, 4, 16, |bytes, sink| { sink.put(0, dwords::<FROM>(bytes)) }
-    I64, 8, 8, |bytes, sink| { sink.put(0, qwords::<FROM>(bytes)) }
+    I16, 2, 32, |bytes, sink| { sink.put(0, words::<FROM>(bytes, 1)) }
+    // Only for bool.
+    F16, 2, 32, |bytes, sink| { sink.put(0, words::<FROM>(bytes, 0x3C00)) }
+    BF16, 2, 32, |bytes, sink| { sink.put(0, words::<FROM>(bytes, 0x3F80)) }
+    I32, 4, 16, |bytes, sink| { sink.put(0, dwords::<FROM>(bytes, 1)) }
+    I64, 8, 8, |bytes, sink| { sink.put(0, qwords::<FROM>(bytes, 1)) }
     F32, 4, 16, |bytes, sink| { sink.put(0, floats::<FROM>(bytes)) }
     F64, 8, 8, |bytes, sink| { sink.put(0, doubles::<FROM>(bytes)) }
     C64, 8, 16, |bytes, sink| {
@@ -101,11 +142,17 @@ targets! {
         sink.put(1, _mm512_maskz_permutexvar_epi32(0x5555, second, x));
     }
     C128, 16, 8, |bytes, sink| {
-        let x = doubles::<FROM>(bytes);
-        let (first, second) = (_mm512_setr_epi64(0, 0, 1, 0, 2, 0, 3, 0), _mm512_setr_epi64(4, 0, 5, 0, 6, 0, 7, 0));
-        sink.put(0, _mm512_maskz_permutexvar_epi64(0x55, first, x));
-        sink.put(1, _mm512_maskz_permutexvar_epi64(0x55, second, x));
+        // The imaginary parts are zeros between the bytes.
+        let pairs = _mm_unpacklo_epi8(_mm256_castsi256_si128(bytes), _mm_setzero_si128());
+        sink.put(0, doubles::<FROM>(_mm256_castsi128_si256(pairs)));
+        sink.put(1, doubles::<FROM>(_mm256_castsi128_si256(_mm_unpackhi_epi64(pairs, pairs))));
     }
+}
+
+#[inline(always)]
+unsafe fn limited<const FROM: u8>(bytes: __m256i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe { if FROM == CLAMPED { _mm256_max_epi8(bytes, _mm256_setzero_si256()) } else { bytes } }
 }
 
 /// # Safety
@@ -116,11 +163,6 @@ pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8
     // SAFETY: each step reads the bytes of whole elements among the `n`, or by a mask those that are left, and writes the same
     // elements.
     unsafe {
-        let bounded = |bytes| match FROM {
-            CLAMPED => _mm256_max_epi8(bytes, _mm256_setzero_si256()),
-            TRUTH => _mm256_min_epu8(bytes, _mm256_set1_epi8(1)),
-            _ => bytes,
-        };
         let mut i = 0;
         while n - i >= W::LANES {
             let from = src.add(i);
@@ -129,12 +171,12 @@ pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8
                 16 => _mm256_castsi128_si256(_mm_loadu_si128(from.cast())),
                 _ => _mm256_castsi128_si256(_mm_loadl_epi64(from.cast())),
             };
-            W::emit::<FROM>(bounded(bytes), shapes::Whole(dst.add(i * W::SIZE)));
+            W::emit::<FROM>(limited::<FROM>(bytes), shapes::Whole(dst.add(i * W::SIZE)));
             i += W::LANES;
         }
         if i < n {
             let bytes = _mm256_maskz_loadu_epi8(first(n - i) as u32, src.add(i).cast());
-            W::emit::<FROM>(bounded(bytes), shapes::Part(dst.add(i * W::SIZE), (n - i) * W::SIZE));
+            W::emit::<FROM>(limited::<FROM>(bytes), shapes::Part(dst.add(i * W::SIZE), (n - i) * W::SIZE));
         }
     }
 }

@@ -1,0 +1,96 @@
+//! What depends on VBMI.
+
+use super::{
+    lookup::{Permuted, Shuffled, Table},
+    *,
+};
+
+/// The tables of an instruction set, and the body compiled for it.
+pub(super) trait Isa: Copy + 'static {
+    type T64: Table<64>;
+    type T128: Table<128>;
+    type T256: Table<256>;
+    /// The body compiled for these instructions.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`].
+    unsafe fn run<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        lut: &Lut<E, P>,
+    );
+}
+
+/// With VBMI.
+#[derive(Clone, Copy)]
+pub(super) struct Vbmi;
+
+/// Without: words can be permuted, bytes only within lanes.
+#[derive(Clone, Copy)]
+pub(super) struct Words;
+
+impl Isa for Vbmi {
+    type T64 = Permuted<1>;
+    type T128 = Permuted<2>;
+    type T256 = Permuted<4>;
+    #[inline(always)]
+    unsafe fn run<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        lut: &Lut<E, P>,
+    ) {
+        // SAFETY: as the caller's.
+        unsafe { with_vbmi::<Q, W, E, P>(src, dst, n, lut) }
+    }
+}
+
+impl Isa for Words {
+    type T64 = Shuffled<4>;
+    type T128 = Shuffled<8>;
+    type T256 = Shuffled<16>;
+    #[inline(always)]
+    unsafe fn run<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        lut: &Lut<E, P>,
+    ) {
+        // SAFETY: as the caller's.
+        unsafe { without_vbmi::<Q, W, E, P>(src, dst, n, lut) }
+    }
+}
+
+/// # Safety
+///
+/// As [`run`].
+#[target_feature(
+    enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"
+)]
+#[inline(never)]
+unsafe fn with_vbmi<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    lut: &Lut<E, P>,
+) {
+    // SAFETY: as the caller's.
+    unsafe { super::run::<Q, W, E, P>(src, dst, n, lut) }
+}
+
+/// # Safety
+///
+/// As [`run`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
+#[inline(never)]
+unsafe fn without_vbmi<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    lut: &Lut<E, P>,
+) {
+    // SAFETY: as the caller's.
+    unsafe { super::run::<Q, W, E, P>(src, dst, n, lut) }
+}
