@@ -4,6 +4,7 @@
 //! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
 
 mod simd;
+mod wide;
 
 use crate::{
     arch::scalar,
@@ -36,7 +37,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     if vector::covers(S::DTYPE, D::DTYPE) {
         return Some(if saturate { vector::<S, D, true> } else { vector::<S, D, false> });
     }
-    None
+    wide::kernel::<S, D>(saturate)
 }
 
 crate::dtype::for_each_dtype!(define_table);

@@ -5,6 +5,7 @@
 
 mod bytes;
 mod simd;
+mod wide;
 
 use super::fine;
 use crate::{
@@ -58,7 +59,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
         };
         return Some(kernel[saturate as usize]);
     }
-    None
+    wide::kernel::<S, D>(saturate)
 }
 
 crate::dtype::for_each_dtype!(define_table);

@@ -1,0 +1,329 @@
+//! Pairs with an integer or a 64-bit number on one side: what the plain loops of the compiler do badly.
+//!
+//! A kernel goes in units of 8 elements. A [`Source`] loads them into lanes of one of few kinds: integers ([`ints`]) or floats
+//! ([`floats`]), of 32 or of 64 bits. [`Lanes`] says how a kind becomes integers of any width or floats. A [`Target`] takes
+//! as many units as fill a register and stores them. Instructions that pack work within halves of a register, so the
+//! order is restored once, at the end.
+//!
+//! What is left behind the whole blocks is done by overlapping the last one, or unit by unit if there is no whole block. Fewer
+//! than 8 elements take their way through the stack ([`few`]).
+
+mod floats;
+mod ints;
+mod targets;
+mod words;
+
+use crate::{
+    dtype::{DType, Spec},
+    format::*,
+    table::KernelFn,
+};
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
+use floats::{F32, F64};
+use half::{bf16, f16};
+use ints::{I32, I64, U32, U64};
+use num_complex::Complex;
+use targets::{Int8, Int16, Int32, Int64, Real, Target, pack_8, pack_16, pack_words, store};
+
+/// Elements of a unit.
+const UNIT: usize = 8;
+
+/// The kernel of a pair, if it is one of these.
+pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
+    let to = D::DTYPE;
+    let (from_bits, to_bits) = (S::DTYPE.size() * 8, to.size() * 8);
+    let to_int = matches!(to.spec(), Spec::Int { .. });
+    let narrowing = to_int && to_bits < from_bits;
+    match S::DTYPE {
+        // The compiler widens integers well.
+        DType::Int16 if narrowing => words::kernel::<true>(to, saturate),
+        DType::UInt16 if narrowing => words::kernel::<false>(to, saturate),
+        DType::Int32 if narrowing => pick::<i32>(to, saturate),
+        DType::UInt32 if narrowing => pick::<u32>(to, saturate),
+        DType::Int64 if narrowing || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64) => {
+            pick::<i64>(to, saturate)
+        }
+        DType::UInt64 if narrowing || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64) => {
+            pick::<u64>(to, saturate)
+        }
+        // Up to 8 bits are made by the kernels through float32, which have the same loads.
+        DType::Float16 if to_bits > 8 => pick::<f16>(to, saturate),
+        DType::BFloat16 if to_bits > 8 => pick::<bf16>(to, saturate),
+        DType::Float32 if to_bits > 8 => pick::<f32>(to, saturate),
+        DType::Float64 => pick::<f64>(to, saturate),
+        DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<f32, f64>),
+        DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, f32>),
+        DType::Complex64 => pick::<Complex<f32>>(to, saturate),
+        DType::Complex128 => pick::<Complex<f64>>(to, saturate),
+        _ => None,
+    }
+}
+
+/// The kernel from `S` to one of the targets here.
+const fn pick<S: Source>(to: DType, saturate: bool) -> Option<KernelFn> {
+    let [wrap, clamp]: [KernelFn; 2] = match to {
+        DType::Int2 => [run::<S, Int8<2, false>, false>, run::<S, Int8<2, true>, true>],
+        DType::UInt2 => [run::<S, Int8<2, false>, false>, run::<S, Int8<2, false>, true>],
+        DType::Int4 => [run::<S, Int8<4, false>, false>, run::<S, Int8<4, true>, true>],
+        DType::UInt4 => [run::<S, Int8<4, false>, false>, run::<S, Int8<4, false>, true>],
+        DType::Int8 => [run::<S, Int8<8, false>, false>, run::<S, Int8<8, true>, true>],
+        DType::UInt8 => [run::<S, Int8<8, false>, false>, run::<S, Int8<8, false>, true>],
+        DType::Int16 => [run::<S, Int16<false>, false>, run::<S, Int16<true>, true>],
+        DType::UInt16 => [run::<S, Int16<false>, false>, run::<S, Int16<false>, true>],
+        DType::Int32 => [run::<S, Int32<false>, false>, run::<S, Int32<true>, true>],
+        DType::UInt32 => [run::<S, Int32<false>, false>, run::<S, Int32<false>, true>],
+        DType::Int64 => [run::<S, Int64<false>, false>, run::<S, Int64<true>, true>],
+        DType::UInt64 => [run::<S, Int64<false>, false>, run::<S, Int64<false>, true>],
+        DType::Float32 => [run::<S, Real<f32>, true>; 2],
+        DType::Float64 => [run::<S, Real<f64>, true>; 2],
+        DType::Complex64 => [run::<S, Complex<f32>, true>; 2],
+        DType::Complex128 => [run::<S, Complex<f64>, true>; 2],
+        _ => return None,
+    };
+    Some(if saturate { clamp } else { wrap })
+}
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn run<S: Source, D: Target, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+    let block = const { UNIT * D::UNITS };
+    // SAFETY: blocks and units begin at elements and end at the last one or before.
+    unsafe {
+        let at = |i: usize| (src.add(i * S::SIZE), dst.add(i * D::SIZE));
+        let do_block = |i: usize| {
+            let (src, dst) = at(i);
+            D::block::<S, SATURATE>(src, dst);
+        };
+        if S::LIGHT && n >= 2 * block {
+            overlapping(n, 2 * block, |i| {
+                do_block(i);
+                do_block(i + block);
+            });
+        } else if n >= block {
+            overlapping(n, block, do_block);
+        } else if D::UNITS > 1 && n >= UNIT {
+            overlapping(n, UNIT, |i| {
+                let (src, dst) = at(i);
+                D::unit::<S, SATURATE, false>(src, dst, UNIT);
+            });
+        } else {
+            few(dst, D::SIZE, n, |stack| D::unit::<S, SATURATE, true>(src, stack, n));
+        }
+    }
+}
+
+/// Calls `f` at all steps of `0..n`, and once more for the last `step` elements if the steps do not end there.
+///
+/// `n` is at least `step`.
+#[inline(always)]
+fn overlapping(n: usize, step: usize, mut f: impl FnMut(usize)) {
+    let (mut i, mut end) = (0, n - n % step);
+    // One place that calls the body, so that it is there once.
+    loop {
+        while i < end {
+            f(i);
+            i += step;
+        }
+        if end == n {
+            return;
+        }
+        (i, end) = (n - step, n);
+    }
+}
+
+/// Fewer elements than a unit: all is written to the stack, and what there is of it copied, in pieces of constant sizes.
+///
+/// # Safety
+///
+/// `n < UNIT` elements of `size` bytes can be written to `dst`; `unit` writes a unit.
+#[inline(always)]
+unsafe fn few(mut dst: *mut u8, size: usize, n: usize, unit: impl FnOnce(*mut u8)) {
+    #[repr(align(32))]
+    struct Stack([MaybeUninit<u8>; UNIT * 16]);
+    let mut stack = Stack([const { MaybeUninit::uninit() }; UNIT * 16]);
+    unit(stack.0.as_mut_ptr().cast());
+    let mut written = stack.0.as_ptr().cast::<u8>();
+    for piece in [4, 2, 1] {
+        if n & piece != 0 {
+            // SAFETY: the pieces add up to `n` elements, of which the stack has more.
+            unsafe {
+                dst.copy_from_nonoverlapping(written, piece * size);
+                (written, dst) = (written.add(piece * size), dst.add(piece * size));
+            }
+        }
+    }
+}
+
+/// The parts of complex numbers, as reals.
+///
+/// # Safety
+///
+/// As [`KernelFn`] of the complex pair.
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn parts<S: Source, D>(src: *const u8, dst: *mut u8, n: usize)
+where
+    Real<D>: Target,
+{
+    // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
+    unsafe { run::<S, Real<D>, true>(src, dst, 2 * n) }
+}
+
+/// An element type on the source's side.
+trait Source {
+    /// Bytes of an element.
+    const SIZE: usize;
+    /// Whether there is so little to do that the loop itself counts.
+    const LIGHT: bool = false;
+    type Lanes: Lanes;
+    /// # Safety
+    ///
+    /// The CPU has the tier. `n` elements can be read, [`UNIT`] unless `PART`.
+    unsafe fn load<const PART: bool>(src: *const u8, n: usize) -> Self::Lanes;
+}
+
+/// What a kind of lanes becomes, as far as [`kernel`] asks it.
+///
+/// # Safety
+///
+/// Of every method: the CPU has the tier, and the floating-point environment is the default.
+trait Lanes: Copy {
+    /// Two units as integers of 16 bits, the low ones, or saturated.
+    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2]) -> __m256i;
+    /// Four units as integers of `BITS`, up to 8, the low ones, or saturated.
+    unsafe fn int8<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(x: [Self; 4]) -> __m256i;
+    /// The low 32 bits, or saturated.
+    #[inline(always)]
+    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self) -> __m256i {
+        never::<Self, _>()
+    }
+    /// The low 64 bits, or saturated.
+    #[inline(always)]
+    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self) -> [__m256i; 2] {
+        never::<Self, _>()
+    }
+    /// Float32, nearest.
+    #[inline(always)]
+    unsafe fn f32(self) -> __m256 {
+        never::<Self, _>()
+    }
+    /// Float64, nearest.
+    #[inline(always)]
+    unsafe fn f64(self) -> [__m256d; 2] {
+        never::<Self, _>()
+    }
+}
+
+/// The body of a method that is not asked of a kind of lanes: using it does not compile.
+fn never<L, T>() -> T {
+    const { assert!(size_of::<L>() == 0, "`kernel` asks for a pair that has no method") };
+    unreachable!()
+}
+
+/// Register `k` of those that hold `n` elements of `SIZE` bytes, a multiple of 4.
+#[inline(always)]
+unsafe fn load<const SIZE: usize, const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
+    // SAFETY: as of `Source::load`; the masks are 8 of the 16 lanes. A part may end before the register.
+    unsafe {
+        let p = p.wrapping_add(32 * k);
+        if PART {
+            let lanes = (n * (SIZE / 4)).saturating_sub(8 * k).min(8);
+            let masks: &[i32; 16] = &[-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+            _mm256_maskload_epi32(p.cast(), _mm256_loadu_si256(masks.as_ptr().add(8 - lanes).cast()))
+        } else {
+            _mm256_loadu_si256(p.cast())
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn load_pd<const SIZE: usize, const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256d {
+    // SAFETY: as of `Source::load`.
+    unsafe { _mm256_castsi256_pd(load::<SIZE, PART>(p, n, k)) }
+}
+
+/// A unit of elements of 16 bits.
+#[inline(always)]
+unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m128i {
+    // SAFETY: as of `Source::load`; there are no masks for 16 bits, but the parts are all among the `n < 8` elements.
+    unsafe {
+        if !PART {
+            return _mm_loadu_si128(p.cast());
+        }
+        let u64_at = |i: usize| p.add(2 * i).cast::<u64>().read_unaligned();
+        let u32_at = |i: usize| p.add(2 * i).cast::<u32>().read_unaligned();
+        let u16_at = |i: usize| p.add(2 * i).cast::<u16>().read_unaligned();
+        let (low, high) = match n {
+            0 => (0, 0),
+            1 => (u16_at(0) as u64, 0),
+            2 | 3 => (u32_at(0) as u64 | (u16_at(n - 1) as u64) << (16 * (n - 1)), 0),
+            // The last four overlap the first.
+            _ => (u64_at(0), (u64_at(n - 4) as u128 >> (16 * (8 - n))) as u64),
+        };
+        _mm_set_epi64x(high as i64, low as i64)
+    }
+}
+
+macro_rules! sources {
+    ($($type:ty => $lanes:ident $($light:ident)?, |$src:ident, $n:ident, $part:ident| $body:expr;)*) => {$(
+        impl Source for $type {
+            const SIZE: usize = size_of::<$type>();
+            $(const $light: bool = true;)?
+            type Lanes = $lanes;
+            #[inline(always)]
+            unsafe fn load<const $part: bool>($src: *const u8, $n: usize) -> $lanes {
+                // SAFETY: the caller's promise.
+                $lanes(unsafe { $body })
+            }
+        }
+    )*};
+}
+
+sources! {
+    i32 => I32 LIGHT, |src, n, PART| load::<4, PART>(src, n, 0);
+    u32 => U32 LIGHT, |src, n, PART| load::<4, PART>(src, n, 0);
+    i64 => I64 LIGHT, |src, n, PART| [load::<8, PART>(src, n, 0), load::<8, PART>(src, n, 1)];
+    u64 => U64 LIGHT, |src, n, PART| [load::<8, PART>(src, n, 0), load::<8, PART>(src, n, 1)];
+    f16 => F32, |src, n, PART| _mm256_cvtph_ps(load_16::<PART>(src, n));
+    bf16 => F32, |src, n, PART| {
+        _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_16::<PART>(src, n))))
+    };
+    f32 => F32, |src, n, PART| _mm256_castsi256_ps(load::<4, PART>(src, n, 0));
+    f64 => F64, |src, n, PART| [load_pd::<8, PART>(src, n, 0), load_pd::<8, PART>(src, n, 1)];
+    Complex<f32> => F32, |src, n, PART| {
+        _mm256_castsi256_ps(even_32(load::<8, PART>(src, n, 0), load::<8, PART>(src, n, 1)))
+    };
+    Complex<f64> => F64, |src, n, PART| [
+        even_64(load_pd::<16, PART>(src, n, 0), load_pd::<16, PART>(src, n, 1)),
+        even_64(load_pd::<16, PART>(src, n, 2), load_pd::<16, PART>(src, n, 3)),
+    ];
+}
+
+/// The even lanes of 32 bits of two registers.
+#[inline(always)]
+unsafe fn even_32(a: __m256i, b: __m256i) -> __m256i {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let even = _mm256_shuffle_ps::<0b10_00_10_00>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+        in_order(_mm256_castps_si256(even))
+    }
+}
+
+/// The order of what was packed in each half of a register, 64 bits from each of two registers.
+#[inline(always)]
+unsafe fn in_order(x: __m256i) -> __m256i {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(x) }
+}
+
+/// The even lanes of 64 bits of two registers.
+#[inline(always)]
+unsafe fn even_64(a: __m256d, b: __m256d) -> __m256d {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe { _mm256_permute4x64_pd::<0b11_01_10_00>(_mm256_unpacklo_pd(a, b)) }
+}

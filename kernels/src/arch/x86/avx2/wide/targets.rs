@@ -1,0 +1,203 @@
+//! Targets: how units are packed and stored.
+
+use super::*;
+use core::marker::PhantomData;
+
+/// An element type on the destination's side.
+pub(super) trait Target {
+    /// Bytes of an element.
+    const SIZE: usize;
+    /// Units of a block.
+    const UNITS: usize;
+    /// # Safety
+    ///
+    /// The CPU has the tier. `UNITS` units can be read and written.
+    unsafe fn block<S: Source, const SATURATE: bool>(src: *const u8, dst: *mut u8);
+    /// # Safety
+    ///
+    /// The CPU has the tier. A unit can be written, and read unless `PART`; then `n` elements.
+    unsafe fn unit<S: Source, const SATURATE: bool, const PART: bool>(src: *const u8, dst: *mut u8, n: usize);
+}
+
+#[inline(always)]
+pub(super) unsafe fn store(p: *mut u8, x: __m256i, k: usize) {
+    // SAFETY: as of `Target::unit`.
+    unsafe { _mm256_storeu_si256(p.add(32 * k).cast(), x) }
+}
+
+/// The low bits of two units of 32-bit lanes, or what they saturate to, as 16 bits.
+#[inline(always)]
+pub(super) unsafe fn pack_16<const SATURATE: bool, const SIGNED: bool>(a: __m256i, b: __m256i) -> __m256i {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let low = _mm256_set1_epi32(0xFFFF);
+        in_order(match (SATURATE, SIGNED) {
+            (false, _) => _mm256_packus_epi32(_mm256_and_si256(a, low), _mm256_and_si256(b, low)),
+            (true, false) => _mm256_packus_epi32(a, b),
+            (true, true) => _mm256_packs_epi32(a, b),
+        })
+    }
+}
+
+/// The low bits of four units of 32-bit lanes, or what they saturate to, as codes of `BITS`.
+#[inline(always)]
+pub(super) unsafe fn pack_8<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(
+    x: [__m256i; 4],
+) -> __m256i {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let low = _mm256_set1_epi32((1 << BITS) - 1);
+        let [a, b, c, d] = x;
+        let words = if SATURATE {
+            [_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d)]
+        } else {
+            let words = |a, b| _mm256_packus_epi32(_mm256_and_si256(a, low), _mm256_and_si256(b, low));
+            [words(a, b), words(c, d)]
+        };
+        let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+        _mm256_permutevar8x32_epi32(pack_words::<BITS, SATURATE, SIGNED>(words[0], words[1]), order)
+    }
+}
+
+/// Words as codes of `BITS`, each half of the register for itself. Wrapping, they have no other bits.
+#[inline(always)]
+pub(super) unsafe fn pack_words<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(
+    a: __m256i,
+    b: __m256i,
+) -> __m256i {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let max = ((1_u32 << (BITS - SIGNED as u32)) - 1) as i8;
+        let bytes = if SATURATE && SIGNED { _mm256_packs_epi16(a, b) } else { _mm256_packus_epi16(a, b) };
+        match (SATURATE && BITS < 8, SIGNED) {
+            (false, _) => bytes,
+            (true, false) => _mm256_min_epu8(bytes, _mm256_set1_epi8(max)),
+            (true, true) => {
+                let bytes = _mm256_min_epi8(bytes, _mm256_set1_epi8(max));
+                let bytes = _mm256_max_epi8(bytes, _mm256_set1_epi8(-max - 1));
+                _mm256_and_si256(bytes, _mm256_set1_epi8(2 * max + 1))
+            }
+        }
+    }
+}
+
+/// An integer of up to 8 bits, one in a byte.
+pub(super) struct Int8<const BITS: u32, const SIGNED: bool>;
+
+impl<const BITS: u32, const SIGNED: bool> Target for Int8<BITS, SIGNED> {
+    const SIZE: usize = 1;
+    const UNITS: usize = 4;
+    #[inline(always)]
+    unsafe fn block<S: Source, const SATURATE: bool>(src: *const u8, dst: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let unit = |k| S::load::<false>(src.add(k * UNIT * S::SIZE), UNIT);
+            let units = [unit(0), unit(1), unit(2), unit(3)];
+            store(dst, S::Lanes::int8::<BITS, SATURATE, SIGNED>(units), 0);
+        }
+    }
+    #[inline(always)]
+    unsafe fn unit<S: Source, const SATURATE: bool, const PART: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let codes = S::Lanes::int8::<BITS, SATURATE, SIGNED>([S::load::<PART>(src, n); 4]);
+            _mm_storel_epi64(dst.cast(), _mm256_castsi256_si128(codes));
+        }
+    }
+}
+
+/// An integer of 16 bits.
+pub(super) struct Int16<const SIGNED: bool>;
+
+impl<const SIGNED: bool> Target for Int16<SIGNED> {
+    const SIZE: usize = 2;
+    const UNITS: usize = 2;
+    #[inline(always)]
+    unsafe fn block<S: Source, const SATURATE: bool>(src: *const u8, dst: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let unit = |k| S::load::<false>(src.add(k * UNIT * S::SIZE), UNIT);
+            store(dst, S::Lanes::int16::<SATURATE, SIGNED>([unit(0), unit(1)]), 0);
+        }
+    }
+    #[inline(always)]
+    unsafe fn unit<S: Source, const SATURATE: bool, const PART: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let words = S::Lanes::int16::<SATURATE, SIGNED>([S::load::<PART>(src, n); 2]);
+            _mm_storeu_si128(dst.cast(), _mm256_castsi256_si128(words));
+        }
+    }
+}
+
+/// An integer of 32 bits.
+pub(super) struct Int32<const SIGNED: bool>;
+/// An integer of 64 bits.
+pub(super) struct Int64<const SIGNED: bool>;
+/// A float.
+pub(super) struct Real<T>(PhantomData<T>);
+
+/// Targets of which a unit fills registers.
+macro_rules! targets {
+    ($($type:ty $([$signed:ident])?, $size:literal, |$x:ident, $dst:ident, $saturate:ident| $body:expr;)*) => {$(
+        impl$(<const $signed: bool>)? Target for $type {
+            const SIZE: usize = $size;
+            const UNITS: usize = 1;
+            #[inline(always)]
+            unsafe fn block<S: Source, const $saturate: bool>(src: *const u8, dst: *mut u8) {
+                // SAFETY: the caller's promise.
+                unsafe { Self::unit::<S, $saturate, false>(src, dst, UNIT) }
+            }
+            #[inline(always)]
+            unsafe fn unit<S: Source, const $saturate: bool, const PART: bool>(
+                src: *const u8,
+                $dst: *mut u8,
+                n: usize,
+            ) {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let $x = S::load::<PART>(src, n);
+                    $body
+                }
+            }
+        }
+    )*};
+}
+
+targets! {
+    Int32<SIGNED> [SIGNED], 4, |x, dst, SATURATE| store(dst, x.int32::<SATURATE, SIGNED>(), 0);
+    Int64<SIGNED> [SIGNED], 8, |x, dst, SATURATE| {
+        let [a, b] = x.int64::<SATURATE, SIGNED>();
+        store(dst, a, 0);
+        store(dst, b, 1);
+    };
+    Real<f32>, 4, |x, dst, SATURATE| store(dst, _mm256_castps_si256(x.f32()), 0);
+    Real<f64>, 8, |x, dst, SATURATE| {
+        let [a, b] = x.f64();
+        store(dst, _mm256_castpd_si256(a), 0);
+        store(dst, _mm256_castpd_si256(b), 1);
+    };
+    // A complex number with an imaginary part of zero is the real part, extended.
+    Complex<f32>, 8, |x, dst, SATURATE| {
+        let x = _mm256_castps_si256(x.f32());
+        store(dst, _mm256_cvtepu32_epi64(_mm256_castsi256_si128(x)), 0);
+        store(dst, _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(x)), 1);
+    };
+    Complex<f64>, 16, |x, dst, SATURATE| {
+        let [a, b] = x.f64();
+        let [a, b] = [_mm256_permute4x64_pd::<0b11_01_10_00>(a), _mm256_permute4x64_pd::<0b11_01_10_00>(b)];
+        let zero = _mm256_setzero_pd();
+        store(dst, _mm256_castpd_si256(_mm256_unpacklo_pd(a, zero)), 0);
+        store(dst, _mm256_castpd_si256(_mm256_unpackhi_pd(a, zero)), 1);
+        store(dst, _mm256_castpd_si256(_mm256_unpacklo_pd(b, zero)), 2);
+        store(dst, _mm256_castpd_si256(_mm256_unpackhi_pd(b, zero)), 3);
+    };
+}

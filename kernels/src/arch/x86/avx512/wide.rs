@@ -1,0 +1,269 @@
+//! Pairs with an integer or a 64-bit number on one side: what the plain loops of the compiler do badly.
+//!
+//! A kernel goes in steps of 16 elements. A [`Source`] loads them into lanes of one of few kinds ([`lanes`]): integers or
+//! floats, of 32 or of 64 bits. [`Lanes`] says how a kind becomes integers of any width or floats, with one instruction or a
+//! few: AVX-512 converts between all of them. A [`Target`] stores the result. The last, incomplete step has its loads and
+//! stores masked.
+//!
+//! * *Saturating to a narrow integer* clamps only where narrowing itself does not: the narrowing instructions saturate.
+//!   Codes of 2 and 4 bits are clamped again as bytes, of which a register holds more ([`narrow`] has those from integers).
+//! * *Wrapping from a float*: see [`lanes`].
+//! * *Complex numbers* are moved: the real parts are taken out or put between zeros. Complex to complex is a cast of twice
+//!   as many reals.
+
+mod lanes;
+mod narrow;
+mod targets;
+
+use crate::{dtype::DType, format::*, table::KernelFn};
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+use core::marker::PhantomData;
+use half::{bf16, f16};
+use lanes::{F32, F64, Halves, Lanes};
+use num_complex::Complex;
+use targets::{Int8, Int16, Int32, Int64, Real, Target};
+
+/// Elements of a step.
+const STEP: usize = 16;
+
+/// The kernel of a pair, if it is one of these.
+pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
+    let to = D::DTYPE;
+    let to_byte = to.size() == 1;
+    // Lanes of 64 bits are stored.
+    let to_wide = to.alignment() == 8;
+    match S::DTYPE {
+        // The compiler narrows integers well, but would clamp them to less than a byte before that.
+        DType::Int16 if saturate => narrow::kernel::<i16>(to),
+        DType::UInt16 if saturate => narrow::kernel::<u16>(to),
+        DType::Int32 if saturate => narrow::kernel::<i32>(to),
+        DType::UInt32 if saturate => narrow::kernel::<u32>(to),
+        DType::Int64 if saturate => narrow::kernel::<i64>(to),
+        DType::UInt64 if saturate => narrow::kernel::<u64>(to),
+        DType::Float16 if to_wide => pick_wide::<Wide<f16>>(to, saturate),
+        DType::BFloat16 if to_wide => pick_wide::<Wide<bf16>>(to, saturate),
+        DType::Float32 if to_wide => pick_wide::<Wide<f32>>(to, saturate),
+        DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<Wide<f32>, Real<f64>>),
+        DType::Complex64 if to_wide => pick_wide::<Wide<Complex<f32>>>(to, saturate),
+        // Bytes of these are made by the kernels of `vector`.
+        DType::Float16 if !to_byte => pick::<f16>(to, saturate),
+        DType::BFloat16 if !to_byte => pick::<bf16>(to, saturate),
+        DType::Float32 if !to_byte => pick::<f32>(to, saturate),
+        DType::Complex64 => pick::<Complex<f32>>(to, saturate),
+        DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>>),
+        DType::Float64 if to_wide => pick_wide::<f64>(to, saturate),
+        DType::Float64 => pick::<f64>(to, saturate),
+        DType::Complex128 if to_wide => pick_wide::<Complex<f64>>(to, saturate),
+        DType::Complex128 => pick::<Complex<f64>>(to, saturate),
+        _ => None,
+    }
+}
+
+/// The kernel from `S` to a target of up to 32 bits, or of two parts of 32 bits.
+const fn pick<S: Source>(to: DType, saturate: bool) -> Option<KernelFn> {
+    let [wrap, clamp]: [KernelFn; 2] = match to {
+        DType::Int2 => [run::<S, Int8<2, false>, false>, run::<S, Int8<2, true>, true>],
+        DType::UInt2 => [run::<S, Int8<2, false>, false>, run::<S, Int8<2, false>, true>],
+        DType::Int4 => [run::<S, Int8<4, false>, false>, run::<S, Int8<4, true>, true>],
+        DType::UInt4 => [run::<S, Int8<4, false>, false>, run::<S, Int8<4, false>, true>],
+        DType::Int8 => [run::<S, Int8<8, false>, false>, run::<S, Int8<8, true>, true>],
+        DType::UInt8 => [run::<S, Int8<8, false>, false>, run::<S, Int8<8, false>, true>],
+        DType::Int16 => [run::<S, Int16<false>, false>, run::<S, Int16<true>, true>],
+        DType::UInt16 => [run::<S, Int16<false>, false>, run::<S, Int16<false>, true>],
+        DType::Int32 => [run::<S, Int32<false>, false>, run::<S, Int32<true>, true>],
+        DType::UInt32 => [run::<S, Int32<false>, false>, run::<S, Int32<false>, true>],
+        DType::Float32 => [run::<S, Real<f32>, true>; 2],
+        DType::Complex64 => [run::<S, Complex<f32>, true>; 2],
+        _ => return None,
+    };
+    Some(if saturate { clamp } else { wrap })
+}
+
+/// The kernel from `S` to a target of 64 bits, or of two parts of 64 bits.
+const fn pick_wide<S: Source>(to: DType, saturate: bool) -> Option<KernelFn> {
+    let [wrap, clamp]: [KernelFn; 2] = match to {
+        DType::Int64 => [run::<S, Int64<false>, false>, run::<S, Int64<true>, true>],
+        DType::UInt64 => [run::<S, Int64<false>, false>, run::<S, Int64<false>, true>],
+        DType::Float64 => [run::<S, Real<f64>, true>; 2],
+        DType::Complex128 => [run::<S, Complex<f64>, true>; 2],
+        _ => return None,
+    };
+    Some(if saturate { clamp } else { wrap })
+}
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
+unsafe fn run<S: Source, D: Target, const SATURATE: bool>(
+    mut src: *const u8,
+    mut dst: *mut u8,
+    mut n: usize,
+) {
+    // SAFETY: the steps begin where elements do and end with the last one.
+    unsafe {
+        while n >= STEP {
+            D::store::<S::Lanes, SATURATE, false>(dst, S::load::<false>(src, STEP), STEP);
+            (src, dst, n) = (src.add(STEP * S::SIZE), dst.add(STEP * D::SIZE), n - STEP);
+        }
+        if n > 0 {
+            D::store::<S::Lanes, SATURATE, true>(dst, S::load::<true>(src, n), n);
+        }
+    }
+}
+
+/// The parts of complex numbers, as reals.
+///
+/// # Safety
+///
+/// As [`KernelFn`] of the complex pair.
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
+unsafe fn parts<S: Source, D: Target>(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
+    unsafe { run::<S, D, true>(src, dst, 2 * n) }
+}
+
+/// An element type on the source's side.
+trait Source {
+    /// Bytes of an element.
+    const SIZE: usize;
+    type Lanes: Lanes;
+    /// # Safety
+    ///
+    /// The CPU has the tier. `n` elements can be read, [`STEP`] unless `PART`.
+    unsafe fn load<const PART: bool>(src: *const u8, n: usize) -> Self::Lanes;
+}
+
+/// The mask of the elements from `first` on that are among `n`.
+#[inline(always)]
+fn mask(n: usize, first: usize) -> u16 {
+    match n.saturating_sub(first) {
+        left @ 0..16 => (1 << left) - 1,
+        _ => u16::MAX,
+    }
+}
+
+/// 16 elements of 16 bits.
+#[inline(always)]
+unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m256i {
+    // SAFETY: as of `Source::load`.
+    unsafe {
+        if PART { _mm256_maskz_loadu_epi16(mask(n, 0), p.cast()) } else { _mm256_loadu_si256(p.cast()) }
+    }
+}
+
+/// Register `k` of those that hold `n` elements of 32 bits.
+#[inline(always)]
+unsafe fn load_32<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
+    // SAFETY: as of `Source::load`.
+    unsafe {
+        let p = p.wrapping_add(64 * k).cast();
+        if PART { _mm512_maskz_loadu_epi32(mask(n, 16 * k), p) } else { _mm512_loadu_si512(p.cast()) }
+    }
+}
+
+/// Register `k` of those that hold `n` elements of 64 bits.
+#[inline(always)]
+unsafe fn load_64<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
+    // SAFETY: as of `Source::load`.
+    unsafe {
+        let p = p.wrapping_add(64 * k).cast();
+        if PART { _mm512_maskz_loadu_epi64(mask(n, 8 * k) as u8, p) } else { _mm512_loadu_si512(p.cast()) }
+    }
+}
+
+/// Eight elements of 16 bits, those from `8 * k` on.
+#[inline(always)]
+unsafe fn load_8x16<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m128i {
+    // SAFETY: as of `Source::load`.
+    unsafe {
+        let p = p.wrapping_add(16 * k);
+        if PART { _mm_maskz_loadu_epi16(mask(n, 8 * k) as u8, p.cast()) } else { _mm_loadu_si128(p.cast()) }
+    }
+}
+
+/// Eight elements of 32 bits, those from `8 * k` on.
+#[inline(always)]
+unsafe fn load_8x32<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
+    // SAFETY: as of `Source::load`.
+    unsafe {
+        let p = p.wrapping_add(32 * k);
+        if PART {
+            _mm256_maskz_loadu_epi32(mask(n, 8 * k) as u8, p.cast())
+        } else {
+            _mm256_loadu_si256(p.cast())
+        }
+    }
+}
+
+/// Eight bfloat16 as float32.
+#[inline(always)]
+unsafe fn widen_bf16(x: __m128i) -> __m256 {
+    // SAFETY: as of `Source::load`.
+    unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(x))) }
+}
+
+/// The real parts of eight complex numbers: the low halves.
+#[inline(always)]
+unsafe fn real_parts(x: __m512i) -> __m256 {
+    // SAFETY: as of `Source::load`.
+    unsafe { _mm256_castsi256_ps(_mm512_cvtepi64_epi32(x)) }
+}
+
+/// A source whose lanes are to be widened.
+struct Wide<T>(PhantomData<T>);
+
+macro_rules! sources {
+    ($($type:ty, $size:literal => $lanes:ident($src:ident, $n:ident) $body:expr;)*) => {$(
+        impl Source for $type {
+            const SIZE: usize = $size;
+            type Lanes = $lanes;
+            #[inline(always)]
+            unsafe fn load<const PART: bool>($src: *const u8, $n: usize) -> $lanes {
+                // SAFETY: the caller's promise.
+                $lanes(unsafe { $body })
+            }
+        }
+    )*};
+}
+
+sources! {
+    f16, 2 => F32(src, n) _mm512_cvtph_ps(load_16::<PART>(src, n));
+    bf16, 2 => F32(src, n) {
+        _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16::<PART>(src, n))))
+    };
+    f32, 4 => F32(src, n) _mm512_castsi512_ps(load_32::<PART>(src, n, 0));
+    Complex<f32>, 8 => F32(src, n) {
+        let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        let [a, b] = [load_64::<PART>(src, n, 0), load_64::<PART>(src, n, 1)];
+        _mm512_castsi512_ps(_mm512_permutex2var_epi32(a, even, b))
+    };
+    Wide<f16>, 2 => Halves(src, n) [
+        _mm256_cvtph_ps(load_8x16::<PART>(src, n, 0)),
+        _mm256_cvtph_ps(load_8x16::<PART>(src, n, 1)),
+    ];
+    Wide<bf16>, 2 => Halves(src, n) [
+        widen_bf16(load_8x16::<PART>(src, n, 0)),
+        widen_bf16(load_8x16::<PART>(src, n, 1)),
+    ];
+    Wide<f32>, 4 => Halves(src, n) [
+        _mm256_castsi256_ps(load_8x32::<PART>(src, n, 0)),
+        _mm256_castsi256_ps(load_8x32::<PART>(src, n, 1)),
+    ];
+    Wide<Complex<f32>>, 8 => Halves(src, n) [
+        real_parts(load_64::<PART>(src, n, 0)),
+        real_parts(load_64::<PART>(src, n, 1)),
+    ];
+    f64, 8 => F64(src, n) [
+        _mm512_castsi512_pd(load_64::<PART>(src, n, 0)),
+        _mm512_castsi512_pd(load_64::<PART>(src, n, 1)),
+    ];
+    Complex<f64>, 16 => F64(src, n) {
+        let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+        let part = |k| _mm512_castsi512_pd(load_64::<PART>(src, 2 * n, k));
+        [_mm512_permutex2var_pd(part(0), even, part(1)), _mm512_permutex2var_pd(part(2), even, part(3))]
+    };
+}
