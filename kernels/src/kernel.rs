@@ -11,7 +11,10 @@ use crate::{
     arch::Tier,
     dtype::{DType, Flavor, Spec},
     exact::{self, Rules},
-    format::Element,
+    format::{
+        Element,
+        packed::{NIBBLES, Nibbles},
+    },
     fpenv,
     hub::parts_fit,
     storage::BufferType,
@@ -29,6 +32,8 @@ pub struct Kernel {
     tier: Tier,
     /// NaN in the `float8_e5m2` target is to be 7F.
     nan_7f: bool,
+    /// The results of packed elements, if a table of half bytes has them.
+    nibbles: Option<&'static Nibbles>,
 }
 
 #[derive(Clone, Copy)]
@@ -58,6 +63,14 @@ fn needs_exact(from: DType, to: DType, rules: &Rules) -> bool {
     }
 }
 
+/// The table for a packed source of 2 or 4 bits and a target that has a byte, or as many bits.
+fn nibbles(from: BufferType, to: BufferType, saturate: bool) -> Option<&'static Nibbles> {
+    let width = from.bits_per_element();
+    let fits = to.bits_per_element() == if to.is_packed() { width } else { 8 };
+    let (s, d) = (from.dtype(), to.dtype());
+    (from.is_packed() && width <= 4 && fits).then(|| &NIBBLES[saturate as usize][s as usize][d as usize])
+}
+
 impl Kernel {
     /// The cast from `from` to `to` on `tier`; `None` if the tier cannot run here.
     pub fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Kernel> {
@@ -69,6 +82,7 @@ impl Kernel {
             from,
             to,
             tier,
+            nibbles: if exact { None } else { nibbles(from, to, rules.saturate) },
             nan_7f: rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan() && !exact,
         })
     }
@@ -180,19 +194,40 @@ impl Kernel {
         Some(out)
     }
 
+    /// Clears the bits behind the last of `n` packed elements; all of `dst` has been written.
+    fn clear_unused(&self, dst: &mut [MaybeUninit<u8>], n: usize) {
+        // No overflow: the bits of all whole bytes before cannot matter.
+        let used = (n % 8) * self.to.bits_per_element() as usize % 8;
+        if let (Some(last), true) = (dst.last_mut(), used != 0) {
+            // SAFETY: the caller has written it.
+            let byte = unsafe { last.assume_init() };
+            last.write(byte & !(0xFF << used));
+        }
+    }
+
     #[inline(never)]
     fn run_staged(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
         if self.from == self.to && self.from.is_packed() {
             // The bits as they are, but for those behind the last element.
             // SAFETY: two slices of the bytes of `n` elements, which do not overlap.
             unsafe { dst.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(src.as_ptr(), dst.len()) };
-            let used = n * self.to.bits_per_element() as usize % 8;
-            if let (Some(out), Some(last), true) = (dst.last_mut(), src.last(), used != 0) {
-                out.write(last & !(0xFF << used));
-            }
+            self.clear_unused(dst, n);
             return;
         }
         let packing = self.tier.packing();
+        if let Some(table) = self.nibbles {
+            let width = self.from.bits_per_element();
+            let (src, out) = (src.as_ptr(), dst.as_mut_ptr().cast());
+            if !self.to.is_packed() {
+                // SAFETY: `new` checked the tier, and that the source is packed and the target has a byte per element.
+                unsafe { packing.map[width as usize / 2 - 1](src, out, n, table) };
+                return;
+            }
+            // SAFETY: as above; the target has as many bits as the source.
+            unsafe { packing.map[2](src, out, dst.len(), table) };
+            self.clear_unused(dst, n);
+            return;
+        }
         let mut unpacked = [MaybeUninit::<u8>::uninit(); BLOCK];
         let mut to_pack = [MaybeUninit::<u8>::uninit(); BLOCK];
         // `first` is a multiple of the block, so stages begin on whole bytes.

@@ -3,6 +3,10 @@
 //! Element `i` stands in the bits `i * width ..` of the buffer, the lowest bit of a byte first. That is one rule for all
 //! widths; four elements always fill `width / 2` bytes.
 
+use crate::{
+    dtype::{COUNT, DType},
+    exact::{Rules, decode, encode},
+};
 use core::{mem::MaybeUninit, slice};
 
 /// The functions of a tier for elements of 2, 4 and 6 bits, in this order.
@@ -20,11 +24,74 @@ pub(crate) struct Packing {
     ///
     /// As of `unpack`, the other way round.
     pub(crate) pack: [unsafe fn(codes: *const u8, packed: *mut u8, n: usize); 3],
+    /// Looks `n` packed elements of 2 (4) bits up in a table, results of a byte; and the halves of `n` bytes, results of half
+    /// a byte.
+    ///
+    /// # Safety
+    ///
+    /// As of `unpack`.
+    pub(crate) map: [unsafe fn(packed: *const u8, codes: *mut u8, n: usize, table: &Nibbles); 3],
+}
+
+/// The results of all values of half a byte.
+pub(crate) type Nibbles = [u8; 16];
+
+/// The elements of 2 or 4 bits in both halves of a byte, for targets that take them as such: a byte, or as many bits.
+pub(crate) static NIBBLES: [[[Nibbles; COUNT]; COUNT]; 2] = [nibbles(false), nibbles(true)];
+
+/// Tables `[from][to]`; of pairs that have none they are zeros.
+const fn nibbles(saturate: bool) -> [[Nibbles; COUNT]; COUNT] {
+    let mut tables = [[[0; 16]; COUNT]; COUNT];
+    let mut pair = 0;
+    while pair < COUNT * COUNT {
+        let (from, to) = (DType::ALL[pair / COUNT], DType::ALL[pair % COUNT]);
+        let mut nibble = 0;
+        while nibble < 16 && from.bits() <= 4 && to.size() == 1 {
+            let rules = Rules::common(to, saturate);
+            let code = nibble as u128 & (u128::MAX >> (128 - from.bits()));
+            let low = encode(to, decode(from, code), &rules);
+            // Two elements of two bits stand in half a byte, and so do their results.
+            let two = from.bits() == 2 && to.bits() == 2;
+            let high = if two { encode(to, decode(from, nibble as u128 >> 2), &rules) } else { 0 };
+            tables[pair / COUNT][pair % COUNT][nibble] = (low | high << 2) as u8;
+            nibble += 1;
+        }
+        pair += 1;
+    }
+    tables
+}
+
+/// # Safety
+///
+/// As of [`Packing::map`].
+unsafe fn map<const WIDTH: usize>(packed: *const u8, codes: *mut u8, n: usize, table: &Nibbles) {
+    // SAFETY: the caller's promise, once for both steps: the codes are initialised by the first.
+    let codes = unsafe {
+        unpack::<WIDTH>(packed, codes, n);
+        slice::from_raw_parts_mut(codes, n)
+    };
+    codes.iter_mut().for_each(|code| *code = table[*code as usize & 15]);
+}
+
+/// # Safety
+///
+/// As of [`Packing::map`].
+unsafe fn map_nibbles(src: *const u8, dst: *mut u8, bytes: usize, table: &Nibbles) {
+    for i in 0..bytes {
+        // SAFETY: one of the caller's bytes on either side.
+        unsafe {
+            let byte = *src.add(i) as usize;
+            *dst.add(i) = table[byte & 15] | table[byte >> 4] << 4;
+        }
+    }
 }
 
 /// The packing that every target has.
-pub(crate) static SCALAR: Packing =
-    Packing { unpack: [unpack::<2>, unpack::<4>, unpack::<6>], pack: [pack::<2>, pack::<4>, pack::<6>] };
+pub(crate) static SCALAR: Packing = Packing {
+    unpack: [unpack::<2>, unpack::<4>, unpack::<6>],
+    pack: [pack::<2>, pack::<4>, pack::<6>],
+    map: [map::<2>, map::<4>, map_nibbles],
+};
 
 impl Packing {
     /// Splits groups of four elements into one element per byte.

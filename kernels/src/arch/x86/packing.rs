@@ -3,15 +3,40 @@
 //! Unpacking copies a group of bytes into every byte that an element of it goes to, shifted to its place, and masks. Packing
 //! multiplies neighbours by powers of two and adds them, which are single instructions.
 
-use crate::format::packed::{Packing, SCALAR};
+use crate::format::packed::{Nibbles, Packing, SCALAR};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
 /// The packing of both tiers.
-pub(super) static PACKING: Packing =
-    Packing { unpack: [unpack_2, unpack_4, unpack_6], pack: [pack_2, pack_4, pack_6] };
+pub(super) static PACKING: Packing = Packing {
+    unpack: [unpack_2, unpack_4, unpack_6],
+    pack: [pack_2, pack_4, pack_6],
+    map: [map_to_bytes::<2>, map_to_bytes::<4>, map_nibbles],
+};
+
+/// 32 elements of 4 bits (16 bytes) or of 2 (8 bytes), one per byte.
+///
+/// # Safety
+///
+/// The bytes are readable, and the CPU has AVX2.
+#[inline]
+#[target_feature(enable = "avx,avx2")]
+unsafe fn spread<const WIDTH: usize>(packed: *const u8) -> __m256i {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if WIDTH == 4 {
+            let x = _mm256_cvtepu8_epi16(_mm_loadu_si128(packed.cast()));
+            _mm256_and_si256(_mm256_or_si256(x, _mm256_slli_epi16::<4>(x)), _mm256_set1_epi8(0x0F))
+        } else {
+            let x = _mm256_cvtepu8_epi32(_mm_loadl_epi64(packed.cast()));
+            let x = _mm256_or_si256(x, _mm256_slli_epi32::<6>(x));
+            let x = _mm256_or_si256(x, _mm256_slli_epi32::<12>(x));
+            _mm256_and_si256(x, _mm256_set1_epi8(0x03))
+        }
+    }
+}
 
 /// # Safety
 ///
@@ -19,14 +44,9 @@ pub(super) static PACKING: Packing =
 #[target_feature(enable = "avx,avx2")]
 unsafe fn unpack_4(packed: *const u8, codes: *mut u8, n: usize) {
     let whole = n - n % 32;
-    let mask = _mm256_set1_epi8(0x0F);
     for i in (0..whole).step_by(32) {
         // SAFETY: 32 of the caller's elements, which are 16 bytes.
-        unsafe {
-            let x = _mm256_cvtepu8_epi16(_mm_loadu_si128(packed.add(i / 2).cast()));
-            let x = _mm256_and_si256(_mm256_or_si256(x, _mm256_slli_epi16::<4>(x)), mask);
-            _mm256_storeu_si256(codes.add(i).cast(), x);
-        }
+        unsafe { _mm256_storeu_si256(codes.add(i).cast(), spread::<4>(packed.add(i / 2))) };
     }
     // SAFETY: the rest of the caller's elements.
     unsafe { (SCALAR.unpack[1])(packed.add(whole / 2), codes.add(whole), n - whole) }
@@ -38,18 +58,59 @@ unsafe fn unpack_4(packed: *const u8, codes: *mut u8, n: usize) {
 #[target_feature(enable = "avx,avx2")]
 unsafe fn unpack_2(packed: *const u8, codes: *mut u8, n: usize) {
     let whole = n - n % 32;
-    let mask = _mm256_set1_epi8(0x03);
     for i in (0..whole).step_by(32) {
         // SAFETY: 32 of the caller's elements, which are 8 bytes.
-        unsafe {
-            let x = _mm256_cvtepu8_epi32(_mm_loadl_epi64(packed.add(i / 4).cast()));
-            let x = _mm256_or_si256(x, _mm256_slli_epi32::<6>(x));
-            let x = _mm256_or_si256(x, _mm256_slli_epi32::<12>(x));
-            _mm256_storeu_si256(codes.add(i).cast(), _mm256_and_si256(x, mask));
-        }
+        unsafe { _mm256_storeu_si256(codes.add(i).cast(), spread::<2>(packed.add(i / 4))) };
     }
     // SAFETY: the rest of the caller's elements.
     unsafe { (SCALAR.unpack[0])(packed.add(whole / 4), codes.add(whole), n - whole) }
+}
+
+/// Looks the elements up while they are unpacked.
+///
+/// # Safety
+///
+/// As of `Packing::map`, and the CPU has AVX2.
+#[target_feature(enable = "avx,avx2")]
+unsafe fn map_to_bytes<const WIDTH: usize>(packed: *const u8, codes: *mut u8, n: usize, table: &Nibbles) {
+    // SAFETY: the table has 16 bytes.
+    let lut = unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) };
+    let whole = n - n % 32;
+    for i in (0..whole).step_by(32) {
+        // SAFETY: 32 of the caller's elements.
+        unsafe {
+            let x = spread::<WIDTH>(packed.add(i / 8 * WIDTH));
+            _mm256_storeu_si256(codes.add(i).cast(), _mm256_shuffle_epi8(lut, x));
+        }
+    }
+    let last = if WIDTH == 4 { SCALAR.map[1] } else { SCALAR.map[0] };
+    // SAFETY: the rest of the caller's elements.
+    unsafe { last(packed.add(whole / 8 * WIDTH), codes.add(whole), n - whole, table) }
+}
+
+/// Looks the halves of bytes up.
+///
+/// # Safety
+///
+/// As of `Packing::map`, and the CPU has AVX2.
+#[target_feature(enable = "avx,avx2")]
+unsafe fn map_nibbles(src: *const u8, dst: *mut u8, bytes: usize, table: &Nibbles) {
+    // SAFETY: the table has 16 bytes.
+    let lut = unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) };
+    let mask = _mm256_set1_epi8(0x0F);
+    let whole = bytes - bytes % 32;
+    for i in (0..whole).step_by(32) {
+        // SAFETY: 32 of the caller's bytes.
+        unsafe {
+            let x = _mm256_loadu_si256(src.add(i).cast());
+            let low = _mm256_shuffle_epi8(lut, _mm256_and_si256(x, mask));
+            let high = _mm256_shuffle_epi8(lut, _mm256_and_si256(_mm256_srli_epi16::<4>(x), mask));
+            // The results have four bits.
+            _mm256_storeu_si256(dst.add(i).cast(), _mm256_or_si256(low, _mm256_slli_epi16::<4>(high)));
+        }
+    }
+    // SAFETY: the rest of the caller's bytes.
+    unsafe { (SCALAR.map[2])(src.add(whole), dst.add(whole), bytes - whole, table) }
 }
 
 /// # Safety
