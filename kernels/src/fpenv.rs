@@ -59,7 +59,7 @@ use imp::Saved;
 
 #[cfg(all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2", not(miri)))]
 mod imp {
-    use core::arch::asm;
+    use core::{arch::asm, mem::MaybeUninit};
 
     /// MXCSR, and on 32-bit x86 the x87 control word: integers of 64 bits become floats there.
     #[derive(Clone, Copy)]
@@ -83,15 +83,24 @@ mod imp {
 
     #[inline(always)]
     pub(super) fn read() -> Saved {
-        let mut saved = DEFAULT;
+        let mut mxcsr = MaybeUninit::uninit();
         // SAFETY: stores the register to the four bytes it is given.
-        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut saved.mxcsr, options(nostack, preserves_flags)) };
+        let mxcsr = unsafe {
+            asm!("stmxcsr [{}]", in(reg) mxcsr.as_mut_ptr(), options(nostack, preserves_flags));
+            mxcsr.assume_init()
+        };
+        #[cfg(target_arch = "x86")]
+        let mut x87 = 0_u16;
         #[cfg(target_arch = "x86")]
         // SAFETY: stores the control word to the two bytes it is given.
         unsafe {
-            asm!("fnstcw word ptr [{}]", in(reg) &raw mut saved.x87, options(nostack, preserves_flags));
+            asm!("fnstcw word ptr [{}]", in(reg) &raw mut x87, options(nostack, preserves_flags));
         }
-        saved
+        Saved {
+            mxcsr,
+            #[cfg(target_arch = "x86")]
+            x87,
+        }
     }
     #[inline(always)]
     pub(super) fn is_default(saved: Saved) -> bool {

@@ -1,6 +1,6 @@
 //! How the elements of a dtype lie in a buffer.
 
-use crate::dtype::DType;
+use crate::dtype::{COUNT, DType};
 use core::fmt;
 
 /// Whether dtypes below 8 bits share their bytes.
@@ -54,18 +54,37 @@ impl BufferType {
     }
 
     /// The distance from one element to the next in bits.
+    #[inline]
     pub const fn bits_per_element(self) -> u32 {
-        match self.storage {
-            Storage::Byte => 8 * self.dtype.size() as u32,
-            Storage::Packed => self.dtype.bits(),
-        }
+        /// `[storage][dtype]`: every call of a plan asks.
+        const BITS: [[u8; COUNT]; 2] = {
+            let mut bits = [[0; COUNT]; 2];
+            let mut i = 0;
+            while i < COUNT {
+                bits[Storage::Byte as usize][i] = 8 * DType::ALL[i].size() as u8;
+                bits[Storage::Packed as usize][i] = DType::ALL[i].bits() as u8;
+                i += 1;
+            }
+            bits
+        };
+        BITS[self.storage as usize][self.dtype as usize] as u32
     }
 
     /// Bytes that `n` elements take, a last partial byte included; `None` if that is above [`isize::MAX`], which no buffer
     /// can reach.
+    #[inline]
     pub const fn byte_len(self, n: usize) -> Option<usize> {
-        let bytes = (n as u128 * self.bits_per_element() as u128).div_ceil(8);
-        if bytes <= isize::MAX as u128 { Some(bytes as usize) } else { None }
+        let bits = self.bits_per_element() as usize;
+        let bytes = if bits.is_multiple_of(8) {
+            n.checked_mul(bits / 8)
+        } else {
+            // Less than a byte per element.
+            Some(n / 8 * bits + (n % 8 * bits).div_ceil(8))
+        };
+        match bytes {
+            Some(bytes) if bytes <= isize::MAX as usize => Some(bytes),
+            _ => None,
+        }
     }
 
     pub(crate) const fn is_packed(self) -> bool {
