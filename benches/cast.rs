@@ -9,29 +9,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use lanecast::{BufferType, CastOptions, CastPlan, DType, Tier};
 use std::hint::black_box;
 
-/// A pair of each class: widening, narrowing, 8-bit sources and targets, integers both ways, bool, complex, packed.
-const PAIRS: &[(DType, DType)] = &[
-    (DType::Float16, DType::Float32),
-    (DType::BFloat16, DType::Float32),
-    (DType::Float32, DType::Float16),
-    (DType::Float32, DType::BFloat16),
-    (DType::Float32, DType::Float8E4M3FN),
-    (DType::Float32, DType::Float8E5M2),
-    (DType::Float32, DType::Float4E2M1FN),
-    (DType::Float64, DType::BFloat16),
-    (DType::Float8E4M3FN, DType::Float32),
-    (DType::Float8E4M3FN, DType::Float8E5M2),
-    (DType::Float4E2M1FN, DType::Float32),
-    (DType::Float64, DType::Float32),
-    (DType::Float64, DType::Int64),
-    (DType::Float32, DType::UInt8),
-    (DType::UInt8, DType::Float32),
-    (DType::Int64, DType::Float32),
-    (DType::Int64, DType::Int8),
-    (DType::Float32, DType::Bool),
-    (DType::Float32, DType::Complex64),
-    (DType::Complex64, DType::Complex128),
-];
+include!("common/pairs.rs");
 
 /// Total footprints: source and destination together.
 const SIZES: &[(&str, usize)] = &[("24KiB", 24 << 10), ("512KiB", 512 << 10), ("64MiB", 64 << 20)];

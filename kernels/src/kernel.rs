@@ -100,6 +100,15 @@ impl Kernel {
         self.tier
     }
 
+    /// Where the machine code of the pair's kernel stands, for tools that look at it; 0 if it has none of its own.
+    #[doc(hidden)]
+    pub fn address(&self) -> usize {
+        match self.body {
+            Body::Table(kernel) => kernel as usize,
+            Body::Exact(_) => 0,
+        }
+    }
+
     /// Casts `n` elements and returns the bytes of the destination that were written; `None`, with nothing written, if
     /// either buffer is shorter than `n` elements. Longer buffers are left alone behind them.
     #[inline]

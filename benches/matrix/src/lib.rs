@@ -17,13 +17,15 @@
 //! * `machine`: on what it ran;
 //! * `worst`: the cells that are furthest from their targets;
 //! * `report`: the document with its heat maps, and the peers;
-//! * `compare`: the gate.
+//! * `compare`: the gate;
+//! * `loops`: the machine code of the kernels.
 
 pub mod cells;
 pub mod classes;
 pub mod compare;
 pub mod inputs;
 pub mod limits;
+pub mod loops;
 pub mod machine;
 pub mod measure;
 pub mod pool;

@@ -7,7 +7,7 @@ use lanecast_bench::{
     classes::{self, CLASSES, Class},
     compare,
     inputs::Inputs,
-    limits,
+    limits, loops,
     report::{self, peers::PeerResults},
     results::{Results, Size, Store},
     run::{self, Selection},
@@ -36,6 +36,8 @@ enum Command {
     Report(ReportArgs),
     /// Fails if a cell became slower.
     Compare(CompareArgs),
+    /// Looks at the machine code of representative pairs: every loop has to be vector code, and to be the one on record.
+    Loops(LoopsArgs),
     /// Lists the cells that are furthest from their targets.
     Worst(WorstArgs),
 }
@@ -106,6 +108,16 @@ struct LimitsArgs {
     /// Footprints in KiB, separated by commas.
     #[arg(long, value_delimiter = ',', default_value = "24,512,131072")]
     kib: Vec<usize>,
+}
+
+#[derive(Args)]
+struct LoopsArgs {
+    /// The record.
+    #[arg(long, default_value = "benches/matrix/loops.txt")]
+    record: PathBuf,
+    /// Writes the record instead of comparing with it.
+    #[arg(long)]
+    bless: bool,
 }
 
 #[derive(Args)]
@@ -182,6 +194,7 @@ fn main() -> ExitCode {
         Command::Limits(args) => limits(args),
         Command::Report(args) => report(args),
         Command::Compare(args) => compare(args),
+        Command::Loops(args) => loops::check(&args.record, args.bless),
         Command::Worst(args) => list(args),
     };
     match done {

@@ -1,0 +1,48 @@
+/// Forty representative pairs, some of each class: what is benchmarked by criterion and looked at in assembly.
+pub const PAIRS: &[(DType, DType)] = &[
+    // Widening and same width.
+    (DType::Float16, DType::Float32),
+    (DType::BFloat16, DType::Float32),
+    (DType::UInt8, DType::Float32),
+    (DType::Int8, DType::Int32),
+    (DType::Bool, DType::Float32),
+    (DType::Float32, DType::Float64),
+    (DType::Float32, DType::Complex64),
+    (DType::Complex64, DType::Complex128),
+    (DType::UInt64, DType::Float64),
+    // 8-bit floats and narrower types as sources.
+    (DType::Float8E4M3FN, DType::Float32),
+    (DType::Float8E4M3FN, DType::Float16),
+    (DType::Float8E5M2, DType::BFloat16),
+    (DType::Float8E8M0FNU, DType::Float32),
+    (DType::Float8E4M3FN, DType::Float8E5M2),
+    (DType::Float6E2M3FN, DType::Float32),
+    (DType::Float4E2M1FN, DType::Float32),
+    (DType::Int4, DType::Int8),
+    (DType::UInt2, DType::Float32),
+    // Floats to narrower floats.
+    (DType::Float32, DType::Float16),
+    (DType::Float32, DType::BFloat16),
+    (DType::BFloat16, DType::Float16),
+    (DType::Float64, DType::Float32),
+    (DType::Float64, DType::Float16),
+    (DType::Float64, DType::BFloat16),
+    (DType::Float32, DType::Float8E4M3FN),
+    (DType::Float32, DType::Float8E4M3FNUZ),
+    (DType::Float32, DType::Float8E5M2),
+    (DType::Float32, DType::Float8E8M0FNU),
+    (DType::Float32, DType::Float4E2M1FN),
+    (DType::Float16, DType::Float8E4M3FN),
+    (DType::BFloat16, DType::Float8E4M3FN),
+    // Floats to integers and bool.
+    (DType::Float32, DType::UInt8),
+    (DType::Float32, DType::Int32),
+    (DType::Float64, DType::Int64),
+    (DType::Float32, DType::Bool),
+    // Integers.
+    (DType::Int64, DType::Int8),
+    (DType::Int64, DType::Float32),
+    (DType::Int32, DType::BFloat16),
+    (DType::UInt64, DType::Float8E4M3FN),
+    (DType::Int32, DType::UInt16),
+];

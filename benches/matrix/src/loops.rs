@@ -1,0 +1,152 @@
+//! The machine code of kernels, by `objdump` of this program.
+//!
+//! Clocks are not the same from one machine to the next; instructions are. For every representative pair and tier the loop
+//! that does the work has to contain vector registers and no call. How many instructions of each name it has is on record,
+//! and a change of the source that changes a loop shows in the record's diff. A record holds for one compiler: with another
+//! one only the first part is checked.
+
+use lanecast::{DType, Tier};
+use lanecast_kernels::{Kernel, Rules};
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+include!("../../common/pairs.rs");
+
+/// An instruction: where it stands, and its text.
+struct Instruction {
+    address: usize,
+    text: String,
+}
+
+impl Instruction {
+    fn name(&self) -> &str {
+        self.text.split_whitespace().next().unwrap_or_default()
+    }
+    /// Where it jumps to, if it does.
+    fn jump(&self) -> Option<usize> {
+        let target = self.text.split_whitespace().nth(1).filter(|_| self.name().starts_with('j'))?;
+        usize::from_str_radix(target, 16).ok()
+    }
+    fn is_vector(&self) -> bool {
+        ["%ymm", "%zmm"].iter().any(|register| self.text.contains(register))
+    }
+}
+
+/// Checks all pairs, or writes the record.
+///
+/// # Errors
+///
+/// What is wrong with which kernel; or that there is no `objdump`.
+pub fn check(record: &Path, bless: bool) -> Result<(), String> {
+    let mut text = format!("{}\n", env!("LANECAST_BENCH_RUSTC"));
+    for tier in [Tier::Avx2, Tier::Avx512] {
+        if !tier.is_available() {
+            println!("SKIPPED: loops of {tier}: {}", tier.status());
+            continue;
+        }
+        for &(from, to) in PAIRS {
+            let name = format!("{from} -> {to}, {tier}");
+            let body = work_loop(from, to, tier).map_err(|error| format!("{name}: {error}"))?;
+            if !body.iter().any(Instruction::is_vector) {
+                return Err(format!("{name}: the loop is not vector code"));
+            }
+            if let Some(call) = body.iter().find(|i| i.name().starts_with("call")) {
+                return Err(format!("{name}: the loop calls a function: {}", call.text));
+            }
+            let _ = writeln!(text, "{name}: {}", histogram(&body));
+        }
+    }
+    if bless {
+        return fs::write(record, text).map_err(|error| format!("{}: {error}", record.display()));
+    }
+    let old = fs::read_to_string(record).map_err(|error| format!("{}: {error}", record.display()))?;
+    if old.lines().next() != text.lines().next() {
+        println!("SKIPPED: the record of loops is for {}", old.lines().next().unwrap_or_default());
+        return Ok(());
+    }
+    // A machine that lacks a tier has fewer lines.
+    let changed: Vec<_> = text.lines().filter(|line| !old.lines().any(|o| o == *line)).collect();
+    if changed.is_empty() {
+        println!("{} loops are vector code and as on record", text.lines().count() - 1);
+        return Ok(());
+    }
+    Err(format!(
+        "loops that differ from the record (`lanecast-bench loops --bless` if so meant):\n{}",
+        changed.join("\n")
+    ))
+}
+
+/// How often each instruction occurs.
+fn histogram(body: &[Instruction]) -> String {
+    let mut counts = BTreeMap::<&str, usize>::new();
+    body.iter().for_each(|i| *counts.entry(i.name()).or_default() += 1);
+    let mut text = format!("{} instructions:", body.len());
+    counts.iter().for_each(|(name, count)| {
+        let _ = write!(text, " {name} {count}");
+    });
+    text
+}
+
+/// The innermost loop of a kernel with the most vector instructions.
+fn work_loop(from: DType, to: DType, tier: Tier) -> Result<Vec<Instruction>, String> {
+    let kernel = Kernel::new(tier, from.into(), to.into(), &Rules::common(to, true)).ok_or("no kernel")?;
+    let mut code = function(kernel.address())?;
+    // A kernel that only brings its table to a body that many share ends in a jump out of itself.
+    for _ in 0..3 {
+        let (Some(first), Some(last)) = (code.first(), code.last()) else { return Err("no code".into()) };
+        let inside = first.address..=last.address;
+        let out = code.iter().rev().find_map(|i| i.jump().filter(|target| !inside.contains(target)));
+        match out {
+            Some(target) if !code.iter().any(Instruction::is_vector) => code = function_of_file(target)?,
+            _ => break,
+        }
+    }
+    let position = |address| code.iter().position(|i| i.address == address);
+    let loops: Vec<(usize, usize)> = code
+        .iter()
+        .enumerate()
+        .filter_map(|(end, i)| Some((position(i.jump()?)?, end)))
+        .filter(|(start, end)| start <= end)
+        .collect();
+    let innermost = |&&(start, end): &&(usize, usize)| {
+        !loops.iter().any(|&(s, e)| (s, e) != (start, end) && start <= s && e <= end)
+    };
+    let vectors =
+        |&&(start, end): &&(usize, usize)| code[start..=end].iter().filter(|i| i.is_vector()).count();
+    let (start, end) = *loops.iter().filter(innermost).max_by_key(vectors).ok_or("it has no loop")?;
+    Ok(code.drain(start..=end).collect())
+}
+
+/// The code of the function at an address of this process.
+fn function(address: usize) -> Result<Vec<Instruction>, String> {
+    let maps = fs::read_to_string("/proc/self/maps").map_err(|error| format!("/proc/self/maps: {error}"))?;
+    let base = maps.split('-').next().and_then(|base| usize::from_str_radix(base, 16).ok());
+    function_of_file(address - base.ok_or("/proc/self/maps begins with no address")?)
+}
+
+/// The code of the function at an address of this program's file.
+fn function_of_file(address: usize) -> Result<Vec<Instruction>, String> {
+    const LONGEST: usize = 16 << 10;
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new("objdump")
+        .args(["-d", "--no-show-raw-insn", &format!("--start-address={address:#x}")])
+        .arg(format!("--stop-address={:#x}", address + LONGEST))
+        .arg(program)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("objdump: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    // The listing starts with a line for the function, and the next function has one too.
+    let lines = text.lines().skip_while(|line| !line.ends_with(">:")).skip(1);
+    let lines = lines.take_while(|line| !line.ends_with(">:"));
+    let code = lines.filter_map(|line| {
+        let (address, text) = line.trim().split_once(":\t")?;
+        Some(Instruction { address: usize::from_str_radix(address, 16).ok()?, text: text.trim().into() })
+    });
+    Ok(code.filter(|i| !i.name().starts_with("nop")).collect())
+}
