@@ -8,7 +8,7 @@
 //! compile time for every entry.
 
 use crate::{
-    dtype::{DType, Spec},
+    dtype::{DType, Flavor, Spec},
     exact::{Rules, decode, encode},
     format::Format,
 };
@@ -18,7 +18,7 @@ use core::marker::PhantomData;
 #[repr(C, align(16))]
 pub(crate) struct Lut<const E: usize, const P: usize> {
     pub(crate) planes: [[u8; E]; P],
-    /// The result of [`Codes::patch`].
+    /// The result of [`Codes::PATCH`].
     pub(crate) patch: [u8; P],
 }
 
@@ -27,44 +27,26 @@ pub(crate) struct Lut<const E: usize, const P: usize> {
 pub(crate) enum Codes {
     /// All; of a source narrower than the index also those with junk in the bits that it does not use.
     All,
-    /// Those without a sign: bit 7 of the code is put in front of the result as its sign. -0 (or the NaN in its place) is
-    /// the patch.
+    /// Those without a sign: bit 7 of the code is put in front of the result as its sign.
     Magnitudes,
+    /// The same with NaN in the place of -0, which is the patch.
+    Patched,
     /// Those without a sign of a two's complement source, indexed by the absolute value; -128 is the patch.
     Absolutes,
-    /// From 64 on, the others being as the nearest of these; NaN, code 255, is the patch.
-    Window,
 }
 
-/// The first code of [`Codes::Window`].
-pub(crate) const WINDOW: u8 = 64;
-
 impl Codes {
-    /// The code of entry `i`.
-    const fn code(self, i: usize) -> u8 {
-        match self {
-            Codes::Window => WINDOW + i as u8,
-            _ => i as u8,
-        }
-    }
-    /// The code that is no entry.
-    const fn patch(self) -> u8 {
-        match self {
-            Codes::Window => 0xFF,
-            _ => 0x80,
-        }
-    }
+    /// The code of the patch.
+    const PATCH: u8 = 0x80;
+
     /// What a table without the signs says of any code.
     const fn read(self, from: DType, to: DType, saturate: bool, code: u8) -> u16 {
         let sign = (code as u16 & 0x80) << 8;
         match self {
             Codes::All => word(from, to, saturate, code),
-            _ if code == self.patch() => word(from, to, saturate, code),
-            Codes::Magnitudes => word(from, to, saturate, code & 0x7F) | sign,
+            Codes::Patched | Codes::Absolutes if code == Self::PATCH => word(from, to, saturate, code),
+            Codes::Magnitudes | Codes::Patched => word(from, to, saturate, code & 0x7F) | sign,
             Codes::Absolutes => word(from, to, saturate, (code as i8).unsigned_abs()) | sign,
-            Codes::Window if code < WINDOW => word(from, to, saturate, WINDOW),
-            Codes::Window if code > WINDOW + 127 => word(from, to, saturate, WINDOW + 127),
-            Codes::Window => word(from, to, saturate, code),
         }
     }
 }
@@ -74,7 +56,7 @@ impl Codes {
 /// * of a target of up to 16 bits the result;
 /// * of a wider float (or the real part of a complex number) its upper 16 bits, the others being zero;
 /// * of a wider integer the upper 16 bits of a float32 that becomes the result when it is truncated: the value itself, or a
-///   zero of its sign if the result is zero, and infinity if it is out of any range.
+///   zero of its sign if the result is zero. What is out of range is so for the conversion, too.
 pub(crate) const fn word(from: DType, to: DType, saturate: bool, code: u8) -> u16 {
     let value = decode(from, code as u128);
     let result = encode(to, value, &Rules::common(to, saturate));
@@ -85,19 +67,8 @@ pub(crate) const fn word(from: DType, to: DType, saturate: bool, code: u8) -> u1
             assert!(result & ((1 << unused) - 1) == 0 && result >> f.bits() == 0);
             (result >> unused) as u16
         }
-        _ => {
-            const TWO_64: u16 = 0x5F80;
-            const INFINITY: u16 = 0x7F80;
-            let float = word(from, DType::Float32, true, code);
-            let (sign, magnitude) = (float & 0x8000, float & 0x7FFF);
-            sign | if result == 0 {
-                0
-            } else if magnitude >= TWO_64 {
-                INFINITY
-            } else {
-                magnitude
-            }
-        }
+        _ if result == 0 => word(from, DType::Float32, true, code) & 0x8000,
+        _ => word(from, DType::Float32, true, code),
     }
 }
 
@@ -115,7 +86,7 @@ const fn build<const E: usize, const P: usize>(
     let mut lut = Lut { planes: [[0; E]; P], patch: [0; P] };
     let mut i = 0;
     while i < E {
-        let word = word(from, to, saturate, codes.code(i));
+        let word = word(from, to, saturate, i as u8);
         let mut p = 0;
         while p < P {
             lut.planes[p][i] = (word >> (8 * p)) as u8;
@@ -123,7 +94,7 @@ const fn build<const E: usize, const P: usize>(
         }
         i += 1;
     }
-    let word_of_patch = word(from, to, saturate, codes.patch());
+    let word_of_patch = word(from, to, saturate, Codes::PATCH);
     let mut p = 0;
     while p < P {
         lut.patch[p] = (word_of_patch >> (8 * p)) as u8;
@@ -160,30 +131,47 @@ impl<S: Format, D: Format, C: Choice, const SATURATE: bool, const E: usize, cons
     pub(crate) const LUT: &'static Lut<E, P> = &build(S::DTYPE, D::DTYPE, SATURATE, C::CODES);
 }
 
-/// What becomes of an integer of a byte (or bool) in one of at most 8 bits: the nearest value between `min` and `max`, and of
-/// that the bits that the target has.
+/// A cast between integers of at most 8 bits, or to bool, without a table: of the bits that the source uses the nearest
+/// value from `min` to `max`, and of that the bits that the target has.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    pub(crate) min: i8,
-    /// Compared as the source is, signed or not.
+    /// Whether bytes are compared as int8, not as uint8.
+    pub(crate) signed: bool,
+    pub(crate) used: u8,
+    pub(crate) min: u8,
     pub(crate) max: u8,
     pub(crate) bits: u8,
 }
 
-/// The limits for a pair; bool as a source is unsigned, and as a target the limit 1 of unsigned bytes.
-pub(crate) const fn limits(from: DType, to: DType, saturate: bool) -> Limits {
-    let (bits, signed) = match (from, to.spec()) {
-        (DType::Bool, _) | (_, Spec::Bool) => return Limits { min: 0, max: 1, bits: 1 },
-        (_, Spec::Int { bits, signed }) => (bits, signed),
-        _ => unreachable!(),
+/// The limits of a pair, if it is such a cast.
+pub(crate) const fn limits(from: DType, to: DType, saturate: bool) -> Option<Limits> {
+    let limits = Limits { signed: false, used: 0xFF, min: 0, max: 1, bits: 1 };
+    let (bits, to_signed) = match to.spec() {
+        // Every bit but the sign of a zero counts; exponents alone are never zero.
+        Spec::Bool => {
+            return Some(match from.spec() {
+                Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => Limits { min: 1, ..limits },
+                Spec::Float(f) if !matches!(f.flavor, Flavor::Fnuz) => {
+                    Limits { used: f.magnitude_mask() as u8, ..limits }
+                }
+                _ => Limits { used: 0xFF >> (8 - from.bits()), ..limits },
+            });
+        }
+        Spec::Int { bits: bits @ ..=8, signed } => (bits, signed),
+        _ => return None,
     };
     let mask = 0xFF >> (8 - bits);
-    let (min, max) = match (from, saturate, signed) {
-        (DType::Int8, false, _) => (i8::MIN, i8::MAX as u8),
-        (_, false, _) => (0, u8::MAX),
-        (_, true, true) => (-1 << (bits - 1), mask >> 1),
-        (DType::Int8, true, false) => (0, if bits == 8 { mask >> 1 } else { mask }),
-        (_, true, false) => (0, mask),
-    };
-    Limits { min, max, bits: mask }
+    let to_max = if to_signed { mask >> 1 } else { mask };
+    Some(match (from, saturate) {
+        (DType::Bool, _) => limits,
+        (DType::UInt8, true) => Limits { max: to_max, bits: mask, ..limits },
+        (DType::UInt8, false) => Limits { max: 0xFF, bits: mask, ..limits },
+        (DType::Int8, true) => {
+            let min = if to_signed { -1 << (bits - 1) } else { 0_i8 };
+            let max = if to_max > 0x7F { 0x7F } else { to_max };
+            Limits { signed: true, min: min as u8, max, bits: mask, ..limits }
+        }
+        (DType::Int8, false) => Limits { signed: true, min: 0x80, max: 0x7F, bits: mask, ..limits },
+        _ => return None,
+    })
 }

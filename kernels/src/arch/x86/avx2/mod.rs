@@ -3,6 +3,7 @@
 //! `direct` names the kernels that are written for it. All other pairs are the plain loop of the scalar tier, compiled anew
 //! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
 
+mod bytes;
 mod simd;
 mod wide;
 
@@ -34,6 +35,9 @@ unsafe fn vector<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst
 }
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+    if let Some(kernel) = bytes::kernel::<S, D>(saturate) {
+        return Some(kernel);
+    }
     if vector::covers(S::DTYPE, D::DTYPE) {
         return Some(if saturate { vector::<S, D, true> } else { vector::<S, D, false> });
     }

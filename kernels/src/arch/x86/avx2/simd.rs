@@ -112,7 +112,7 @@ unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __m256i) -> _
 /// converts into memory is slow.
 #[inline]
 #[target_feature(enable = "avx,f16c")]
-fn to_f16(x: __m256) -> __m128i {
+pub(super) fn to_f16(x: __m256) -> __m128i {
     #[cfg(not(miri))]
     {
         let half;

@@ -23,7 +23,7 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 use isa::{Isa, Vbmi, Words};
-use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth, Twos, Window};
+use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth, Twos};
 use shapes::{C64, C128, F32, F64, I32, I64, Part, Shape, W8, W16, Whole, first};
 
 /// The body of many pairs.
@@ -105,6 +105,9 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
             _ => run::<W, TRUTH>,
         }
     }
+    if lut::limits(S::DTYPE, D::DTYPE, saturate).is_some() {
+        return Some(if saturate { narrow::<S, D, true> } else { narrow::<S, D, false> });
+    }
     let loses_sign = saturate && matches!(D::DTYPE.spec(), Spec::Int { signed: false, .. });
     let from = match S::DTYPE {
         DType::Bool => TRUTH,
@@ -114,13 +117,6 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
         _ => return None,
     };
     Some(match (D::DTYPE, D::DTYPE.spec()) {
-        (_, Spec::Bool | Spec::Int { bits: ..=8, .. }) => {
-            if saturate {
-                narrowed::<S, D, true>
-            } else {
-                narrowed::<S, D, false>
-            }
-        }
         (_, Spec::Int { bits: 16, .. }) => of::<widen::I16>(from),
         (_, Spec::Int { bits: 32, .. }) => of::<widen::I32>(from),
         (_, Spec::Int { .. }) => of::<widen::I64>(from),
@@ -137,11 +133,16 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn narrowed<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
-    let limits = const { lut::limits(S::DTYPE, D::DTYPE, SATURATE) };
+unsafe fn narrow<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+    let limits = const {
+        match lut::limits(S::DTYPE, D::DTYPE, SATURATE) {
+            Some(limits) => limits,
+            None => panic!("not a pair of `narrow`"),
+        }
+    };
     // SAFETY: as the caller's.
     unsafe {
-        if const { matches!(S::DTYPE, DType::Int8) && !matches!(D::DTYPE, DType::Bool) } {
+        if limits.signed {
             widen::narrow::<true>(src, dst, n, limits)
         } else {
             widen::narrow::<false>(src, dst, n, limits)
@@ -170,8 +171,7 @@ const fn looked_up<S: Format, D: Format, I: Isa, const SATURATE: bool>() -> Kern
         (_, None) => wide::<S, D, SATURATE, I, Direct<I::T64, 2>, 64>(),
         (_, Some(Flavor::Exponent)) => match D::DTYPE {
             DType::BFloat16 | DType::Float32 | DType::Complex64 => wide::<S, D, SATURATE, I, Exponent, 0>(),
-            DType::Float64 | DType::Complex128 => wide::<S, D, SATURATE, I, Direct<I::T256, 2>, 256>(),
-            _ => wide::<S, D, SATURATE, I, Window<I::T128, 2>, 128>(),
+            _ => wide::<S, D, SATURATE, I, Direct<I::T256, 2>, 256>(),
         },
         // The sign of an integer of two bytes is no single bit.
         (_, Some(_)) if D::DTYPE.size() == 2 && !wide_float => {

@@ -1,7 +1,7 @@
 //! From 64 source bytes to the planes of their results.
 
 use super::{lookup::Table, *};
-use crate::lut::{Choice, Codes, WINDOW};
+use crate::lut::{Choice, Codes};
 
 /// What a kernel keeps in registers to make `P` planes, from a table of `E` entries.
 pub(super) trait Planes<const E: usize, const P: usize>: Choice + Copy {
@@ -74,14 +74,9 @@ sources! {
     /// A sign and a magnitude, with a negative zero.
     Signed: Magnitudes, |bytes| bytes, with_sign;
     /// A sign and a magnitude, with something else in the place of negative zero.
-    Fnuz: Magnitudes, |bytes| bytes, with_sign_and_patch;
+    Fnuz: Patched, |bytes| bytes, with_sign_and_patch;
     /// Two's complement.
     Twos: Absolutes, |bytes| _mm512_abs_epi8(bytes), with_sign_and_high_patch;
-    /// No sign, and nothing to tell apart at both ends but NaN.
-    Window: Window, |bytes| {
-        let from_first = _mm512_subs_epu8(bytes, _mm512_set1_epi8(WINDOW as i8));
-        _mm512_min_epu8(from_first, _mm512_set1_epi8(127))
-    }, with_nan;
 }
 
 #[inline(always)]
@@ -132,15 +127,6 @@ unsafe fn with_sign_and_high_patch<const P: usize>(
         let at = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
         found[P - 1] = _mm512_mask_mov_epi8(found[P - 1], at, patch[P - 1]);
         found
-    }
-}
-
-#[inline(always)]
-unsafe fn with_nan<const P: usize>(found: [__m512i; P], patch: [__m512i; P], bytes: __m512i) -> [__m512i; P] {
-    // SAFETY: the caller has the features.
-    unsafe {
-        let at = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(-1));
-        each!(p: _mm512_mask_mov_epi8(found[p], at, patch[p]))
     }
 }
 

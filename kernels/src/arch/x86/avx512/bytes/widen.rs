@@ -189,11 +189,16 @@ pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8
 pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, limits: lut::Limits) {
     // SAFETY: as in `widen`.
     unsafe {
-        let (min, max) = (_mm512_set1_epi8(limits.min), _mm512_set1_epi8(limits.max as i8));
-        let bits = _mm512_set1_epi8(limits.bits as i8);
+        let all = |x: u8| _mm512_set1_epi8(x as i8);
+        let (used, bits) = (all(limits.used), all(limits.bits));
+        let (min, max) = (all(limits.min), all(limits.max));
         let cast = |x| {
-            let limited =
-                if SIGNED { _mm512_min_epi8(_mm512_max_epi8(x, min), max) } else { _mm512_min_epu8(x, max) };
+            let x = _mm512_and_si512(x, used);
+            let limited = if SIGNED {
+                _mm512_min_epi8(_mm512_max_epi8(x, min), max)
+            } else {
+                _mm512_min_epu8(_mm512_max_epu8(x, min), max)
+            };
             _mm512_and_si512(limited, bits)
         };
         let mut i = 0;

@@ -1,0 +1,205 @@
+//! From the planes of 32 results to the vectors of a target.
+//!
+//! Unpacking puts two planes together within their two lanes. So that its results come out in the order of the elements, the
+//! source bytes are put in another order before they are looked up, by one permutation for all results: in chunks of as many
+//! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`.
+
+use super::*;
+
+/// The vectors of a target.
+pub(super) trait Shape<const P: usize> {
+    /// Bytes of an element.
+    const SIZE: usize;
+    /// Source bytes in the order that [`emit`](Self::emit) wants.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the features of the kernel.
+    unsafe fn order(bytes: __m256i) -> __m256i;
+    /// # Safety
+    ///
+    /// The CPU has the features of the kernel, and 32 elements are writable.
+    unsafe fn emit(planes: [__m256i; P], dst: *mut u8);
+}
+
+/// Elements of one byte.
+pub(super) struct W8;
+/// Elements of 16 bits.
+pub(super) struct W16;
+/// 32 bits of which the upper 16 are looked up.
+pub(super) struct F32;
+/// The same as the real part of a complex number.
+pub(super) struct C64;
+/// 64 bits of which the upper 16 are looked up.
+pub(super) struct F64;
+/// The same as the real part of a complex number.
+pub(super) struct C128;
+/// 32-bit integers of looked up float32.
+pub(super) struct I32<const OVERFLOW: u8>;
+/// 64-bit integers of looked up float32 that are in the range of int32 or infinite.
+pub(super) struct I64<const OVERFLOW: u8>;
+
+/// No result is out of range.
+pub(super) const WRAP: u8 = 0;
+/// The nearest end of the range of signed integers.
+pub(super) const SIGNED: u8 = 1;
+/// The nearest end of the range of unsigned integers.
+pub(super) const UNSIGNED: u8 = 2;
+
+/// Vector `i` of a block.
+#[inline(always)]
+pub(super) unsafe fn put(dst: *mut u8, i: usize, x: __m256i) {
+    // SAFETY: the caller has the features and grants the bytes; the store needs no alignment.
+    unsafe { _mm256_storeu_si256(dst.add(32 * i).cast(), x) }
+}
+
+impl Shape<1> for W8 {
+    const SIZE: usize = 1;
+    #[inline(always)]
+    unsafe fn order(bytes: __m256i) -> __m256i {
+        bytes
+    }
+    #[inline(always)]
+    unsafe fn emit([codes]: [__m256i; 1], dst: *mut u8) {
+        // SAFETY: as the caller's.
+        unsafe { put(dst, 0, codes) }
+    }
+}
+
+impl Shape<2> for W16 {
+    const SIZE: usize = 2;
+    #[inline(always)]
+    unsafe fn order(bytes: __m256i) -> __m256i {
+        // SAFETY: the caller has the features.
+        unsafe { eights(bytes) }
+    }
+    #[inline(always)]
+    unsafe fn emit([low, high]: [__m256i; 2], dst: *mut u8) {
+        // SAFETY: as the caller's.
+        unsafe {
+            put(dst, 0, _mm256_unpacklo_epi8(low, high));
+            put(dst, 1, _mm256_unpackhi_epi8(low, high));
+        }
+    }
+}
+
+macro_rules! through_dwords {
+    ($($shape:ty, $size:literal, $order:ident, |$dst:ident, $i:ident, $x:ident| $put:block)*) => {$(
+        impl Shape<2> for $shape {
+            const SIZE: usize = $size;
+            #[inline(always)]
+            unsafe fn order(bytes: __m256i) -> __m256i {
+                // SAFETY: the caller has the features.
+                unsafe { $order(bytes) }
+            }
+            #[inline(always)]
+            unsafe fn emit([low, high]: [__m256i; 2], $dst: *mut u8) {
+                // SAFETY: as the caller's.
+                unsafe {
+                    let (a, b) = (_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high));
+                    // The upper halves of 32-bit lanes.
+                    let zero = _mm256_setzero_si256();
+                    { let ($i, $x) = (0, _mm256_unpacklo_epi16(zero, a)); $put }
+                    { let ($i, $x) = (1, _mm256_unpackhi_epi16(zero, a)); $put }
+                    { let ($i, $x) = (2, _mm256_unpacklo_epi16(zero, b)); $put }
+                    { let ($i, $x) = (3, _mm256_unpackhi_epi16(zero, b)); $put }
+                }
+            }
+        }
+    )*};
+}
+
+through_dwords! {
+    F32, 4, fours, |dst, i, x| { put(dst, i, x) }
+    I32<WRAP>, 4, fours, |dst, i, x| { put(dst, i, _mm256_cvttps_epi32(_mm256_castsi256_ps(x))) }
+    I32<SIGNED>, 4, fours, |dst, i, x| { put(dst, i, saturated(x)) }
+    // 2^31 is what the instruction gives for it and all above, which leaves those from 2^32 on.
+    I32<UNSIGNED>, 4, fours, |dst, i, x| {
+        let x = _mm256_max_ps(_mm256_castsi256_ps(x), _mm256_setzero_ps());
+        let above = _mm256_cmp_ps::<_CMP_GE_OQ>(x, _mm256_set1_ps(4_294_967_296.0));
+        put(dst, i, _mm256_or_si256(_mm256_cvttps_epi32(x), _mm256_castps_si256(above)));
+    }
+    I64<WRAP>, 8, pairs, |dst, i, x| {
+        let low = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
+        put_halves(dst, i, low, _mm256_srai_epi32::<31>(low));
+    }
+    // The ends of int32 become those of int64: only infinities are there.
+    I64<SIGNED>, 8, pairs, |dst, i, x| {
+        let low = saturated(x);
+        let sign = _mm256_srai_epi32::<31>(low);
+        let magnitude = _mm256_xor_si256(low, sign);
+        let end = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(i32::MAX));
+        let high = _mm256_xor_si256(sign, _mm256_and_si256(end, _mm256_set1_epi32(i32::MAX)));
+        put_halves(dst, i, _mm256_xor_si256(sign, _mm256_or_si256(magnitude, end)), high);
+    }
+    I64<UNSIGNED>, 8, pairs, |dst, i, x| {
+        let x = _mm256_max_ps(_mm256_castsi256_ps(x), _mm256_setzero_ps());
+        let infinite = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_EQ_OQ>(x, _mm256_set1_ps(f32::INFINITY)));
+        put_halves(dst, i, _mm256_or_si256(_mm256_cvttps_epi32(x), infinite), infinite);
+    }
+    F64, 8, pairs, |dst, i, x| { put_halves(dst, i, _mm256_setzero_si256(), x) }
+    C64, 8, pairs, |dst, i, x| { put_halves(dst, i, x, _mm256_setzero_si256()) }
+    C128, 16, singles, |dst, i, x| {
+        let zero = _mm256_setzero_si256();
+        let (a, b) = (_mm256_unpacklo_epi32(zero, x), _mm256_unpackhi_epi32(zero, x));
+        put(dst, 4 * i, _mm256_unpacklo_epi64(a, zero));
+        put(dst, 4 * i + 1, _mm256_unpackhi_epi64(a, zero));
+        put(dst, 4 * i + 2, _mm256_unpacklo_epi64(b, zero));
+        put(dst, 4 * i + 3, _mm256_unpackhi_epi64(b, zero));
+    }
+}
+
+/// Vectors `2 * i` and `2 * i + 1` of 64-bit lanes from their halves.
+#[inline(always)]
+unsafe fn put_halves(dst: *mut u8, i: usize, low: __m256i, high: __m256i) {
+    // SAFETY: as the caller's.
+    unsafe {
+        put(dst, 2 * i, _mm256_unpacklo_epi32(low, high));
+        put(dst, 2 * i + 1, _mm256_unpackhi_epi32(low, high));
+    }
+}
+
+/// int32 of float32 that are not NaN. Out of range the instruction gives the lowest, whose bits inverted are the highest.
+#[inline(always)]
+unsafe fn saturated(x: __m256i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let x = _mm256_castsi256_ps(x);
+        let above = _mm256_cmp_ps::<_CMP_GE_OQ>(x, _mm256_set1_ps(2_147_483_648.0));
+        _mm256_xor_si256(_mm256_cvttps_epi32(x), _mm256_castps_si256(above))
+    }
+}
+
+/// Chunks of eight bytes, lanes and chunks exchanged.
+#[inline(always)]
+unsafe fn eights(bytes: __m256i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(bytes) }
+}
+
+/// Chunks of four bytes.
+#[inline(always)]
+unsafe fn fours(bytes: __m256i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe { _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7)) }
+}
+
+/// Chunks of two bytes.
+#[inline(always)]
+unsafe fn pairs(bytes: __m256i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let within = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+        eights(_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(within)))
+    }
+}
+
+/// Single bytes.
+#[inline(always)]
+unsafe fn singles(bytes: __m256i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let within = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+        eights(_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(within)))
+    }
+}

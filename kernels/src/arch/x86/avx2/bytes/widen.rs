@@ -1,0 +1,265 @@
+//! int8, uint8 and bool by extension, and the powers of two of `float8_e8m0fnu` as 64-bit integers by shifts: no table is
+//! quicker than the instructions that do it.
+//!
+//! Targets that the extended integer is close to: integers of all widths, and the floats that hold it after one conversion.
+
+use super::{super::simd::to_f16, shapes::put, *};
+
+/// Negative values stay.
+pub(super) const SIGNED: u8 = 0;
+/// Negative values become 0.
+pub(super) const CLAMPED: u8 = 1;
+pub(super) const UNSIGNED: u8 = 2;
+/// bool: any byte but 0 is 1.
+pub(super) const TRUTH: u8 = 3;
+
+/// A target of more than a byte.
+pub(super) trait Wide {
+    /// Bytes of an element.
+    const SIZE: usize;
+    /// Elements that one step casts: at most 16.
+    const STEP: usize;
+    /// The vectors of so many bytes, the first of the register.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the features of the kernel, and as many elements are writable.
+    unsafe fn emit<const FROM: u8>(bytes: __m128i, dst: *mut u8);
+}
+
+pub(super) struct I16;
+pub(super) struct I32;
+pub(super) struct I64;
+pub(super) struct F16;
+pub(super) struct BF16;
+pub(super) struct F32;
+pub(super) struct F64;
+pub(super) struct C64;
+pub(super) struct C128;
+/// Of powers of two.
+pub(super) struct Powers<const OVERFLOW: u8>;
+
+/// Integers, and for bool `one` instead of 1.
+#[inline(always)]
+unsafe fn words<const FROM: u8>(bytes: __m128i, one: i16) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        match FROM {
+            SIGNED => _mm256_cvtepi8_epi16(bytes),
+            TRUTH => {
+                let nonzero = _mm256_cmpgt_epi16(_mm256_cvtepu8_epi16(bytes), _mm256_setzero_si256());
+                _mm256_and_si256(nonzero, _mm256_set1_epi16(one))
+            }
+            _ => _mm256_cvtepu8_epi16(bytes),
+        }
+    }
+}
+
+/// Integers, and for bool `one` instead of 1.
+#[inline(always)]
+unsafe fn dwords<const FROM: u8>(bytes: __m128i, one: i32) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        match FROM {
+            SIGNED => _mm256_cvtepi8_epi32(bytes),
+            TRUTH => {
+                let nonzero = _mm256_cmpgt_epi32(_mm256_cvtepu8_epi32(bytes), _mm256_setzero_si256());
+                _mm256_and_si256(nonzero, _mm256_set1_epi32(one))
+            }
+            _ => _mm256_cvtepu8_epi32(bytes),
+        }
+    }
+}
+
+/// Integers, and for bool `one` instead of 1.
+#[inline(always)]
+unsafe fn qwords<const FROM: u8>(bytes: __m128i, one: i64) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        match FROM {
+            SIGNED => _mm256_cvtepi8_epi64(bytes),
+            TRUTH => {
+                let zero = _mm256_cmpeq_epi64(_mm256_cvtepu8_epi64(bytes), _mm256_setzero_si256());
+                _mm256_andnot_si256(zero, _mm256_set1_epi64x(one))
+            }
+            _ => _mm256_cvtepu8_epi64(bytes),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn floats<const FROM: u8>(bytes: __m128i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let x = dwords::<FROM>(bytes, 1_f32.to_bits() as i32);
+        if FROM == TRUTH { x } else { _mm256_castps_si256(_mm256_cvtepi32_ps(x)) }
+    }
+}
+
+/// An integer is put behind the point of a large number, which is then taken away: the conversion instruction is slower.
+#[inline(always)]
+unsafe fn doubles<const FROM: u8>(bytes: __m128i) -> __m256i {
+    const LARGE: f64 = (3_u64 << 51) as f64;
+    // SAFETY: the caller has the features.
+    unsafe {
+        let x = qwords::<FROM>(bytes, 1_f64.to_bits() as i64);
+        if FROM == TRUTH {
+            return x;
+        }
+        let x = _mm256_add_epi64(x, _mm256_set1_epi64x(LARGE.to_bits() as i64));
+        _mm256_castpd_si256(_mm256_sub_pd(_mm256_castsi256_pd(x), _mm256_set1_pd(LARGE)))
+    }
+}
+
+/// The second half of a register.
+#[inline(always)]
+unsafe fn upper(bytes: __m128i) -> __m128i {
+    // SAFETY: the caller has the features.
+    unsafe { _mm_unpackhi_epi64(bytes, bytes) }
+}
+
+macro_rules! targets {
+    ($($name:ty, $size:literal, $step:literal, |$bytes:ident, $dst:ident| $emit:block)*) => {$(
+        impl Wide for $name {
+            const SIZE: usize = $size;
+            const STEP: usize = $step;
+            #[inline(always)]
+            unsafe fn emit<const FROM: u8>($bytes: __m128i, $dst: *mut u8) {
+                // SAFETY: as the caller's.
+                unsafe { $emit }
+            }
+        }
+    )*};
+}
+
+targets! {
+    I16, 2, 16, |bytes, dst| { put(dst, 0, words::<FROM>(bytes, 1)) }
+    I32, 4, 8, |bytes, dst| { put(dst, 0, dwords::<FROM>(bytes, 1)) }
+    I64, 8, 4, |bytes, dst| { put(dst, 0, qwords::<FROM>(bytes, 1)) }
+    F16, 2, 16, |bytes, dst| {
+        if FROM == TRUTH {
+            return put(dst, 0, words::<FROM>(bytes, 0x3C00));
+        }
+        let half = |bytes| to_f16(_mm256_castsi256_ps(floats::<FROM>(bytes)));
+        put(dst, 0, _mm256_set_m128i(half(upper(bytes)), half(bytes)));
+    }
+    BF16, 2, 16, |bytes, dst| {
+        let x = words::<FROM>(bytes, 0x3F80);
+        if FROM == TRUTH {
+            return put(dst, 0, x);
+        }
+        // Even and odd elements apart; the lower half of either float32 is zero.
+        let even = _mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(x));
+        let odd = _mm256_srai_epi32::<16>(x);
+        let even = _mm256_castps_si256(_mm256_cvtepi32_ps(even));
+        let odd = _mm256_castps_si256(_mm256_cvtepi32_ps(odd));
+        put(dst, 0, _mm256_or_si256(_mm256_srli_epi32::<16>(even), odd));
+    }
+    F32, 4, 8, |bytes, dst| { put(dst, 0, floats::<FROM>(bytes)) }
+    F64, 8, 4, |bytes, dst| { put(dst, 0, doubles::<FROM>(bytes)) }
+    // Imaginary parts are zeros between the bytes.
+    C64, 8, 8, |bytes, dst| {
+        let pairs = _mm_unpacklo_epi8(bytes, _mm_setzero_si128());
+        put(dst, 0, floats::<FROM>(pairs));
+        put(dst, 1, floats::<FROM>(upper(pairs)));
+    }
+    C128, 16, 4, |bytes, dst| {
+        let pairs = _mm_unpacklo_epi8(bytes, _mm_setzero_si128());
+        put(dst, 0, doubles::<FROM>(pairs));
+        put(dst, 1, doubles::<FROM>(_mm_srli_si128::<4>(pairs)));
+    }
+    // Shifts by less than 0 or more than 63 give 0, and so does NaN, which counts as 2^128.
+    Powers<{ shapes::WRAP }>, 8, 4, |bytes, dst| { put(dst, 0, power(_mm256_cvtepu8_epi64(bytes))) }
+    Powers<{ shapes::SIGNED }>, 8, 4, |bytes, dst| { put(dst, 0, bounded(bytes, 63, i64::MAX)) }
+    Powers<{ shapes::UNSIGNED }>, 8, 4, |bytes, dst| { put(dst, 0, bounded(bytes, 64, -1)) }
+}
+
+#[inline(always)]
+unsafe fn power(exponent: __m256i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe { _mm256_sllv_epi64(_mm256_set1_epi64x(1), _mm256_sub_epi64(exponent, _mm256_set1_epi64x(127))) }
+}
+
+/// Powers of two, and `max` from `2^bits` on.
+#[inline(always)]
+unsafe fn bounded(bytes: __m128i, bits: i64, max: i64) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let exponent = _mm256_cvtepu8_epi64(bytes);
+        let above = _mm256_cmpgt_epi64(exponent, _mm256_set1_epi64x(126 + bits));
+        let nan = _mm256_cmpeq_epi64(exponent, _mm256_set1_epi64x(0xFF));
+        let limited = _mm256_blendv_epi8(power(exponent), _mm256_set1_epi64x(max), above);
+        _mm256_andnot_si256(nan, limited)
+    }
+}
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: each step reads and writes whole elements among the `n`, the last one some of them once more.
+    unsafe {
+        let step = |i: usize| {
+            let from = src.add(i);
+            let bytes = match W::STEP {
+                16 => _mm_loadu_si128(from.cast()),
+                8 => _mm_loadl_epi64(from.cast()),
+                _ => _mm_cvtsi32_si128(from.cast::<i32>().read_unaligned()),
+            };
+            let limited = if FROM == CLAMPED { _mm_max_epi8(bytes, _mm_setzero_si128()) } else { bytes };
+            W::emit::<FROM>(limited, dst.add(i * W::SIZE));
+        };
+        let mut i = 0;
+        while n - i >= W::STEP {
+            step(i);
+            i += W::STEP;
+        }
+        if i == n {
+        } else if i > 0 {
+            step(n - W::STEP);
+        } else {
+            padded(widen::<W, FROM>, W::STEP, (1, W::SIZE), src, dst, n);
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+pub(super) unsafe fn narrow<const SIGNED: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    limits: lut::Limits,
+    whole: KernelFn,
+) {
+    // SAFETY: as in `widen`; `whole` is this with the same limits.
+    unsafe {
+        let all = |x: u8| _mm256_set1_epi8(x as i8);
+        let (used, bits) = (all(limits.used), all(limits.bits));
+        let (min, max) = (all(limits.min), all(limits.max));
+        let step = |i: usize| {
+            let x = _mm256_and_si256(_mm256_loadu_si256(src.add(i).cast()), used);
+            let limited = if SIGNED {
+                _mm256_min_epi8(_mm256_max_epi8(x, min), max)
+            } else {
+                _mm256_min_epu8(_mm256_max_epu8(x, min), max)
+            };
+            _mm256_storeu_si256(dst.add(i).cast(), _mm256_and_si256(limited, bits));
+        };
+        let mut i = 0;
+        while n - i >= 32 {
+            step(i);
+            i += 32;
+        }
+        if i == n {
+        } else if i > 0 {
+            step(n - 32);
+        } else {
+            padded(whole, 32, (1, 1), src, dst, n);
+        }
+    }
+}
