@@ -8,6 +8,7 @@
 //! What is left behind the whole blocks is done by overlapping the last one, or unit by unit if there is no whole block. Fewer
 //! than 8 elements take their way through the stack ([`few`]).
 
+mod bools;
 mod floats;
 mod ints;
 mod targets;
@@ -39,6 +40,10 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
     let to_int = matches!(to.spec(), Spec::Int { .. });
     let narrowing = to_int && to_bits < from_bits;
     match S::DTYPE {
+        DType::Int64 | DType::UInt64 if matches!(to, DType::Bool) => Some(bools::run::<u64>),
+        DType::Float64 if matches!(to, DType::Bool) => Some(bools::run::<f64>),
+        DType::Complex64 if matches!(to, DType::Bool) => Some(bools::run::<Complex<f32>>),
+        DType::Complex128 if matches!(to, DType::Bool) => Some(bools::run::<Complex<f64>>),
         // The compiler widens integers well.
         DType::Int16 if narrowing => words::kernel::<true>(to, saturate),
         DType::UInt16 if narrowing => words::kernel::<false>(to, saturate),
@@ -319,6 +324,17 @@ unsafe fn even_32(a: __m256i, b: __m256i) -> __m256i {
 unsafe fn in_order(x: __m256i) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(x) }
+}
+
+/// The order of bytes that were packed from eight registers of 64-bit lanes: pairs of elements, every other one in the other
+/// half of the register.
+#[inline(always)]
+unsafe fn pairs_in_order(x: __m256i) -> __m256i {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let order = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+        _mm256_shuffle_epi8(in_order(x), _mm256_broadcastsi128_si256(order))
+    }
 }
 
 /// The even lanes of 64 bits of two registers.

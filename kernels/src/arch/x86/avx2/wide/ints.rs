@@ -220,12 +220,7 @@ macro_rules! int64 {
                 unsafe {
                     let a = $lanes::words::<BITS, SATURATE, false>(x[0], x[1]);
                     let b = $lanes::words::<BITS, SATURATE, false>(x[2], x[3]);
-                    let bytes = pack_words::<BITS, SATURATE, SIGNED>(a, b);
-                    // Pairs of elements, every other one in the other half of the register.
-                    let order = _mm256_broadcastsi128_si256(_mm_setr_epi8(
-                        0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
-                    ));
-                    _mm256_shuffle_epi8(in_order(bytes), order)
+                    pairs_in_order(pack_words::<BITS, SATURATE, SIGNED>(a, b))
                 }
             }
             #[inline(always)]
