@@ -36,16 +36,15 @@ pub(crate) const fn has_overflow_rule(to: DType) -> bool {
     }
 }
 
-/// Makes `table::<FINE>()`, the table of a tier, from two functions in its file, which calls this on the list:
-/// `direct::<S, D, FINE>(saturate)`, the kernels of pairs that have a better one, and `cast::<S, D, SATURATE>`, the kernel of
+/// Makes `table::<FINE>()`, the table of a tier, from three functions in its file, which calls this on the list: `copy::<S>`,
+/// the kernel of a dtype to itself; `direct::<S, D, FINE>(saturate)`, the kernels of pairs that have a better one, and `cast::<S, D, SATURATE>`, the kernel of
 /// all others. `FINE` are the finer features that `direct` may use beyond those of the tier, a bit set of the tier's own.
 macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             if from as u8 == to as u8 {
-                // A copy is at the speed of memory on every tier.
-                $crate::arch::scalar::copy::<S>
+                copy::<S>
             } else if let Some(kernel) = direct::<S, D, FINE>(saturate) {
                 kernel
             } else if saturate || !has_overflow_rule(to) {

@@ -25,6 +25,7 @@ pub mod classes;
 pub mod compare;
 pub mod inputs;
 pub mod limits;
+#[cfg(target_os = "linux")]
 pub mod loops;
 pub mod machine;
 pub mod measure;

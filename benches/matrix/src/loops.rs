@@ -11,6 +11,7 @@ use std::{
     collections::BTreeMap,
     fmt::Write,
     fs,
+    os::unix::fs::FileExt,
     path::Path,
     process::{Command, Stdio},
 };
@@ -30,10 +31,21 @@ impl Instruction {
     /// Where it jumps to, if it does.
     fn jump(&self) -> Option<usize> {
         let target = self.text.split_whitespace().nth(1).filter(|_| self.name().starts_with('j'))?;
-        usize::from_str_radix(target, 16).ok()
+        if !target.starts_with('*') {
+            return usize::from_str_radix(target, 16).ok();
+        }
+        // Through a word of this program's memory, whose address is noted behind it.
+        let word = self.text.split_once("# ")?.1.split_whitespace().next()?;
+        let base = base().ok()?;
+        let mut bytes = [0; 8];
+        let memory = fs::File::open("/proc/self/mem").ok()?;
+        memory.read_exact_at(&mut bytes, (base + usize::from_str_radix(word, 16).ok()?) as u64).ok()?;
+        usize::from_ne_bytes(bytes).checked_sub(base)
     }
     fn is_vector(&self) -> bool {
-        ["%ymm", "%zmm"].iter().any(|register| self.text.contains(register))
+        // `y` after the name: 32 bytes of memory.
+        let wide = ["%ymm", "%zmm"].iter().any(|register| self.text.contains(register));
+        wide || (self.name().starts_with('v') && self.name().ends_with('y'))
     }
 }
 
@@ -95,14 +107,14 @@ fn histogram(body: &[Instruction]) -> String {
 /// The innermost loop of a kernel with the most vector instructions.
 fn work_loop(from: DType, to: DType, tier: Tier) -> Result<Vec<Instruction>, String> {
     let kernel = Kernel::new(tier, from.into(), to.into(), &Rules::common(to, true)).ok_or("no kernel")?;
-    let mut code = function(kernel.address())?;
+    let mut code = function(kernel.address() - base()?)?;
     // A kernel that only brings its table to a body that many share ends in a jump out of itself.
     for _ in 0..3 {
         let (Some(first), Some(last)) = (code.first(), code.last()) else { return Err("no code".into()) };
         let inside = first.address..=last.address;
         let out = code.iter().rev().find_map(|i| i.jump().filter(|target| !inside.contains(target)));
         match out {
-            Some(target) if !code.iter().any(Instruction::is_vector) => code = function_of_file(target)?,
+            Some(target) if !code.iter().any(Instruction::is_vector) => code = function(target)?,
             _ => break,
         }
     }
@@ -111,7 +123,8 @@ fn work_loop(from: DType, to: DType, tier: Tier) -> Result<Vec<Instruction>, Str
         .iter()
         .enumerate()
         .filter_map(|(end, i)| Some((position(i.jump()?)?, end)))
-        .filter(|(start, end)| start <= end)
+        // A jump back past the end of the function closes no loop.
+        .filter(|&(start, end)| start <= end && !code[start..=end].iter().any(|i| i.name() == "ret"))
         .collect();
     let innermost = |&&(start, end): &&(usize, usize)| {
         !loops.iter().any(|&(s, e)| (s, e) != (start, end) && start <= s && e <= end)
@@ -122,15 +135,15 @@ fn work_loop(from: DType, to: DType, tier: Tier) -> Result<Vec<Instruction>, Str
     Ok(code.drain(start..=end).collect())
 }
 
-/// The code of the function at an address of this process.
-fn function(address: usize) -> Result<Vec<Instruction>, String> {
+/// Where this program's file stands in its memory.
+fn base() -> Result<usize, String> {
     let maps = fs::read_to_string("/proc/self/maps").map_err(|error| format!("/proc/self/maps: {error}"))?;
     let base = maps.split('-').next().and_then(|base| usize::from_str_radix(base, 16).ok());
-    function_of_file(address - base.ok_or("/proc/self/maps begins with no address")?)
+    base.ok_or("/proc/self/maps begins with no address".into())
 }
 
 /// The code of the function at an address of this program's file.
-fn function_of_file(address: usize) -> Result<Vec<Instruction>, String> {
+fn function(address: usize) -> Result<Vec<Instruction>, String> {
     const LONGEST: usize = 16 << 10;
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("objdump")

@@ -2,12 +2,14 @@
 
 use clap::{Args, Parser, Subcommand};
 use lanecast::{DType, Tier};
+#[cfg(target_os = "linux")]
+use lanecast_bench::loops;
 use lanecast_bench::{
     cells::Mode,
     classes::{self, CLASSES, Class},
     compare,
     inputs::Inputs,
-    limits, loops,
+    limits,
     report::{self, peers::PeerResults},
     results::{Results, Size, Store},
     run::{self, Selection},
@@ -194,7 +196,10 @@ fn main() -> ExitCode {
         Command::Limits(args) => limits(args),
         Command::Report(args) => report(args),
         Command::Compare(args) => compare(args),
+        #[cfg(target_os = "linux")]
         Command::Loops(args) => loops::check(&args.record, args.bless),
+        #[cfg(not(target_os = "linux"))]
+        Command::Loops(_) => Err("loops are looked at on Linux only".into()),
         Command::Worst(args) => list(args),
     };
     match done {

@@ -18,6 +18,7 @@ macro_rules! operations {
 
 mod avx2;
 mod avx512;
+mod copy;
 mod fine;
 mod packing;
 

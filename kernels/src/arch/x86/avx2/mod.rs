@@ -7,6 +7,7 @@ mod bytes;
 mod simd;
 mod wide;
 
+use super::copy::avx2 as copy;
 use crate::{
     arch::scalar,
     dtype::COUNT,

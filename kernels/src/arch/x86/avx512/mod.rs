@@ -7,7 +7,7 @@ mod bytes;
 mod simd;
 mod wide;
 
-use super::fine;
+use super::{copy::avx512 as copy, fine};
 use crate::{
     arch::scalar,
     dtype::COUNT,
