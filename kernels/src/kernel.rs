@@ -32,6 +32,8 @@ pub struct Kernel {
     tier: Tier,
     /// NaN in the `float8_e5m2` target is to be 7F.
     nan_7f: bool,
+    /// Whether the host's floating-point environment has to be looked at.
+    guarded: bool,
     /// The results of packed elements, if a table of half bytes has them.
     nibbles: Option<&'static Nibbles>,
 }
@@ -63,6 +65,25 @@ fn needs_exact(from: DType, to: DType, rules: &Rules) -> bool {
     }
 }
 
+/// Whether the pair's kernel on the tier has instructions that obey the floating-point environment. Those that have none are
+/// called without looking at it, which takes longer than a short cast. `tests/fpenv.rs` of the root crate tries them all.
+fn obeys_environment(tier: Tier, from: DType, to: DType) -> bool {
+    let whole = |dtype: DType| matches!(dtype.spec(), Spec::Bool | Spec::Int { .. });
+    let parts = |dtype: DType| match dtype.spec() {
+        Spec::Float(f) | Spec::Complex(f) => f.bits(),
+        _ => 0,
+    };
+    let moved = match (from, to) {
+        (DType::BFloat16, DType::Float32 | DType::Complex64) => true,
+        // The same parts.
+        _ => parts(from) >= 32 && parts(from) == parts(to),
+    };
+    let tested = matches!(to, DType::Bool) && (parts(from) >= 32 || matches!(from, DType::BFloat16));
+    // Vector tiers look these up.
+    let looked_up = !matches!(tier, Tier::Scalar) && from.size() == 1 && to.size() <= 2;
+    !(from as u8 == to as u8 || whole(from) && whole(to) || moved || tested || looked_up)
+}
+
 /// The table for a packed source of 2 or 4 bits and a target that has a byte, or as many bits.
 fn nibbles(from: BufferType, to: BufferType, saturate: bool) -> Option<&'static Nibbles> {
     let width = from.bits_per_element();
@@ -82,6 +103,7 @@ impl Kernel {
             from,
             to,
             tier,
+            guarded: !exact && obeys_environment(tier, s, d),
             nibbles: if exact { None } else { nibbles(from, to, rules.saturate) },
             nan_7f: rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan() && !exact,
         })
@@ -128,7 +150,7 @@ impl Kernel {
     ) -> Option<&'a mut [u8]> {
         let src = src.get(..self.from.byte_len(n)?)?;
         let dst = dst.get_mut(..self.to.byte_len(n)?)?;
-        let _guard = fpenv::guard();
+        let _guard = self.guarded.then(fpenv::guard);
         // SAFETY: both were just cut to the bytes of `n` elements; the guard lives to the end of the function.
         Some(unsafe { self.run_unguarded(src, dst, n) })
     }

@@ -21,6 +21,18 @@ struct TierRow {
     name: &'static str,
     available: bool,
     status: String,
+    /// The finer features that its kernels use here.
+    features: &'static [&'static str],
+}
+
+impl TierRow {
+    fn status(&self) -> String {
+        if self.features.is_empty() {
+            self.status.clone()
+        } else {
+            format!("{}, with {}", self.status, self.features.join(", "))
+        }
+    }
 }
 
 /// Runs the subcommand.
@@ -37,14 +49,14 @@ pub fn run(as_json: bool) -> Result<()> {
                 name: tier.name(),
                 available: tier.is_available(),
                 status: tier.status().to_string(),
+                features: tier.features(),
             })
             .collect(),
     };
     if as_json {
         return output::print(&json(&cpu)?);
     }
-    let rows: Vec<Vec<String>> =
-        cpu.tiers.iter().map(|row| vec![row.name.into(), row.status.clone()]).collect();
+    let rows: Vec<Vec<String>> = cpu.tiers.iter().map(|row| vec![row.name.into(), row.status()]).collect();
     output::print(&format!(
         "{}{}, {} threads\nused: {}, {}\n",
         text::table(&rows),

@@ -34,6 +34,7 @@ use crate::{
     format::Format,
     table::KernelFn,
 };
+use core::mem::MaybeUninit;
 
 /// The registers of a tier, and the operations that kernels are written in.
 ///
@@ -249,19 +250,56 @@ pub(crate) unsafe fn padded(
     const BYTES: usize = 512;
     debug_assert!(n <= block && block * s <= BYTES && block * d <= BYTES);
     #[repr(align(64))]
-    struct Block([core::mem::MaybeUninit<u8>; BYTES]);
-    let (mut read, mut written) = (
-        Block([const { core::mem::MaybeUninit::uninit() }; BYTES]),
-        Block([const { core::mem::MaybeUninit::uninit() }; BYTES]),
-    );
+    struct Block([MaybeUninit<u8>; BYTES]);
+    let mut read = Block([const { MaybeUninit::uninit() }; BYTES]);
+    let mut written = Block([const { MaybeUninit::uninit() }; BYTES]);
     let (read, written) = (read.0.as_mut_ptr().cast::<u8>(), written.0.as_mut_ptr().cast::<u8>());
-    // SAFETY: the blocks have room for `block` elements; all bytes that the kernel reads are written before, and those that
-    // are copied out are written by the kernel.
+    // SAFETY: the blocks have room for `block` elements, which are multiples of 32 bytes; all bytes that the kernel reads are
+    // written before, and those that are copied out are written by the kernel.
     unsafe {
-        read.write_bytes(0, block * s);
-        read.copy_from_nonoverlapping(src, n * s);
+        for i in (0..block * s).step_by(32) {
+            read.add(i).write_bytes(0, 32);
+        }
+        copy_short(src, read, n * s);
         kernel(read, written, block);
-        dst.copy_from_nonoverlapping(written, n * d);
+        copy_short(written, dst, n * d);
+    }
+}
+
+/// A copy of few bytes without a call.
+///
+/// # Safety
+///
+/// As `ptr::copy_nonoverlapping`.
+#[inline(always)]
+unsafe fn copy_short(src: *const u8, dst: *mut u8, len: usize) {
+    /// Steps of `SIZE` bytes, the last one ending at the end.
+    ///
+    /// # Safety
+    ///
+    /// As `copy_short`, and `len >= SIZE`.
+    #[inline(always)]
+    unsafe fn steps<const SIZE: usize>(src: *const u8, dst: *mut u8, len: usize) {
+        let last = len - SIZE;
+        // SAFETY: the caller's promise.
+        unsafe {
+            for i in (0..last).step_by(SIZE) {
+                src.add(i).cast::<[u8; SIZE]>().copy_to_nonoverlapping(dst.add(i).cast(), 1);
+            }
+            src.add(last).cast::<[u8; SIZE]>().copy_to_nonoverlapping(dst.add(last).cast(), 1);
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match len {
+            0 => {}
+            1 => steps::<1>(src, dst, len),
+            2..4 => steps::<2>(src, dst, len),
+            4..8 => steps::<4>(src, dst, len),
+            8..16 => steps::<8>(src, dst, len),
+            16..32 => steps::<16>(src, dst, len),
+            _ => steps::<32>(src, dst, len),
+        }
     }
 }
 

@@ -39,7 +39,9 @@ pub(super) fn worst(runs: &[Results], count: usize) -> String {
 
 /// Every cast below its target, with its fraction, grouped by class and size.
 pub(super) fn misses(runs: &[Results]) -> String {
-    let mut text = String::from("\n## Misses\n\nEvery cast below its target, with its fraction.\n");
+    let mut text = String::from(
+        "\n## Misses\n\nThe casts below their targets, the furthest first, with their fractions.\n",
+    );
     for (k, run) in runs.iter().enumerate() {
         for tier in tiers(run) {
             text += &heading(runs, k, tier);
@@ -67,13 +69,16 @@ fn missed(text: &mut String, class: &str, size: Size, cells: &[&Cell]) -> bool {
     list.sort_by(|a, b| a.0.total_cmp(&b.0));
     let Some((_, first)) = list.first() else { return false };
     let target = first.target.unwrap_or(f64::NAN);
+    const MOST: usize = 24;
     let names: Vec<String> = list
         .iter()
+        .take(MOST)
         .map(|(_, cell)| format!("{} {:.2}", cell.key.pair(), cell.fraction.unwrap_or(f64::NAN)))
         .collect();
     let of = cells.iter().filter(|cell| cell.class == class).count();
     let _ =
-        writeln!(text, "* {class}, {size}, asked {target:.2}, {} of {of}: {}.", list.len(), names.join("; "));
+        write!(text, "* {class}, {size}, asked {target:.2}, {} of {of}: {}", list.len(), names.join("; "));
+    *text += if list.len() > MOST { "; and nearer ones.\n" } else { ".\n" };
     true
 }
 

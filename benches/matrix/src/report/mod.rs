@@ -9,7 +9,8 @@ pub mod svg;
 use crate::results::{Results, Size};
 use std::{fmt::Write as _, fs, io, path::Path};
 
-/// Writes `performance.md` and the folder `performance` with its heat maps.
+/// Writes `performance.md` and the folder `performance` with its heat maps. What a person wrote into `performance/notes.md`
+/// stands before them.
 ///
 /// # Errors
 ///
@@ -19,6 +20,10 @@ pub fn write(runs: &[Results], joined: Option<&str>, directory: &Path) -> io::Re
     fs::create_dir_all(&maps)?;
     let mut text = markdown(runs);
     text += joined.unwrap_or_default();
+    if let Ok(notes) = fs::read_to_string(maps.join("notes.md")) {
+        text += "\n";
+        text += &notes;
+    }
     text += "\n## Heat maps\n\n";
     for (k, run) in runs.iter().enumerate() {
         if runs.len() > 1 {

@@ -159,6 +159,8 @@ unsafe fn to_f32<const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m256 {
         let exponent = _mm256_set1_epi64x(0x4330 << 48);
         let others =
             _mm256_or_si256(_mm256_xor_si256(sums[0], exponent), _mm256_xor_si256(sums[1], exponent));
+        // Without a sign the largest integers would wrap to small negative ones.
+        let others = if SIGNED { others } else { _mm256_or_si256(others, _mm256_or_si256(a, b)) };
         if _mm256_testz_si256(others, _mm256_set1_epi64x(EXPONENT)) != 0 {
             let value = |x| _mm256_sub_pd(_mm256_castsi256_pd(x), _mm256_castsi256_pd(magic));
             join(value(sums[0]), value(sums[1]))
