@@ -55,8 +55,8 @@ impl Codes {
 ///
 /// * of a target of up to 16 bits the result;
 /// * of a wider float (or the real part of a complex number) its upper 16 bits, the others being zero;
-/// * of a wider integer the upper 16 bits of a float32 that becomes the result when it is truncated: the value itself, or a
-///   zero of its sign if the result is zero. What is out of range is so for the conversion, too.
+/// * of a wider integer the upper 16 bits of a float32 that becomes the result when it is truncated: the value itself,
+///   but zero for NaN and for what wraps to zero. What is out of range is so for the conversion, too.
 pub(crate) const fn word(from: DType, to: DType, saturate: bool, code: u8) -> u16 {
     let value = decode(from, code as u128);
     let result = encode(to, value, &Rules::common(to, saturate));
@@ -67,14 +67,12 @@ pub(crate) const fn word(from: DType, to: DType, saturate: bool, code: u8) -> u1
             assert!(result & ((1 << unused) - 1) == 0 && result >> f.bits() == 0);
             (result >> unused) as u16
         }
-        _ if result == 0 => word(from, DType::Float32, true, code) & 0x8000,
-        _ => word(from, DType::Float32, true, code),
+        _ => {
+            const ONE: u16 = 0x3F80;
+            let float = word(from, DType::Float32, true, code);
+            if result == 0 && float & 0x7FFF >= ONE { float & 0x8000 } else { float }
+        }
     }
-}
-
-/// Whether the unsigned target has lost the signs of the source, so that those of a table do not matter.
-const fn drops_sign(to: DType, saturate: bool) -> bool {
-    saturate && matches!(to.spec(), Spec::Int { signed: false, .. }) && to.size() > 2
 }
 
 const fn build<const E: usize, const P: usize>(
@@ -82,6 +80,7 @@ const fn build<const E: usize, const P: usize>(
     to: DType,
     saturate: bool,
     codes: Codes,
+    deltas: bool,
 ) -> Lut<E, P> {
     let mut lut = Lut { planes: [[0; E]; P], patch: [0; P] };
     let mut i = 0;
@@ -106,13 +105,24 @@ const fn build<const E: usize, const P: usize>(
         // So only the upper plane needs the patch.
         assert!(!matches!(codes, Codes::Absolutes) || lut.patch[0] == lut.planes[0][0]);
         let mut code = 0;
-        while code < 256 && !drops_sign(to, saturate) {
+        while code < 256 {
             let want = word(from, to, saturate, code as u8);
             assert!(codes.read(from, to, saturate, code as u8) == want);
             code += 1;
         }
     } else {
         assert!(E == 0 || E >> from.bits() > 0 || matches!(from, DType::Bool));
+    }
+    if deltas {
+        let mut i = E;
+        while i > 0 {
+            i -= 1;
+            let mut p = 0;
+            while p < P && i % 128 >= 16 {
+                lut.planes[p][i] ^= lut.planes[p][i - 16];
+                p += 1;
+            }
+        }
     }
     lut
 }
@@ -123,12 +133,14 @@ pub(crate) struct Of<S, D, C, const SATURATE: bool, const E: usize, const P: usi
 /// Which codes a kernel looks up.
 pub(crate) trait Choice {
     const CODES: Codes;
+    /// Whether an entry is what it differs in (`^`) from the one 16 before it. The first 16 of each half are as they are.
+    const DELTAS: bool = false;
 }
 
 impl<S: Format, D: Format, C: Choice, const SATURATE: bool, const E: usize, const P: usize>
     Of<S, D, C, SATURATE, E, P>
 {
-    pub(crate) const LUT: &'static Lut<E, P> = &build(S::DTYPE, D::DTYPE, SATURATE, C::CODES);
+    pub(crate) const LUT: &'static Lut<E, P> = &build(S::DTYPE, D::DTYPE, SATURATE, C::CODES, C::DELTAS);
 }
 
 /// A cast between integers of at most 8 bits, or to bool, without a table: of the bits that the source uses the nearest

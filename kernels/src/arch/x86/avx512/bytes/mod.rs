@@ -97,7 +97,8 @@ pub(super) const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool)
 /// The kernels that extend or narrow integers of a byte.
 const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     use widen::{CLAMPED, SIGNED, TRUTH, UNSIGNED, Wide, widen as run};
-    const fn of<W: Wide>(from: u8) -> KernelFn {
+    const fn of<D: Format, W: Wide>(from: u8) -> KernelFn {
+        assert!(W::SIZE == D::DTYPE.size());
         match from {
             SIGNED => run::<W, SIGNED>,
             CLAMPED => run::<W, CLAMPED>,
@@ -117,13 +118,13 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
         _ => return None,
     };
     Some(match (D::DTYPE, D::DTYPE.spec()) {
-        (_, Spec::Int { bits: 16, .. }) => of::<widen::I16>(from),
-        (_, Spec::Int { bits: 32, .. }) => of::<widen::I32>(from),
-        (_, Spec::Int { .. }) => of::<widen::I64>(from),
-        (DType::Float32, _) => of::<widen::F32>(from),
-        (DType::Float64, _) => of::<widen::F64>(from),
-        (DType::Complex64, _) => of::<widen::C64>(from),
-        (DType::Complex128, _) => of::<widen::C128>(from),
+        (_, Spec::Int { bits: 16, .. }) => of::<D, widen::I16>(from),
+        (_, Spec::Int { bits: 32, .. }) => of::<D, widen::I32>(from),
+        (_, Spec::Int { bits: 64, .. }) => of::<D, widen::I64>(from),
+        (DType::Float32, _) => of::<D, widen::F32>(from),
+        (DType::Float64, _) => of::<D, widen::F64>(from),
+        (DType::Complex64, _) => of::<D, widen::C64>(from),
+        (DType::Complex128, _) => of::<D, widen::C128>(from),
         (DType::Float16, _) if from == TRUTH => run::<widen::F16, TRUTH>,
         (DType::BFloat16, _) if from == TRUTH => run::<widen::BF16, TRUTH>,
         _ => return None,
@@ -182,21 +183,22 @@ const fn looked_up<S: Format, D: Format, I: Isa, const SATURATE: bool>() -> Kern
     }
 }
 
-/// The body that serves a target of more than a byte.
+/// The body that serves a target of more than a byte. Many targets need the same words.
 const fn wide<S: Format, D: Format, const SATURATE: bool, I: Isa, Q: Planes<E, 2>, const E: usize>()
 -> KernelFn {
     use shapes::{SIGNED, UNSIGNED, WRAP};
     match (D::DTYPE, D::DTYPE.size()) {
         (DType::Float32, _) => cast::<S, D, SATURATE, I, Q, F32, E, 2>,
         (DType::Float64, _) => cast::<S, D, SATURATE, I, Q, F64, E, 2>,
-        (DType::Complex64, _) => cast::<S, D, SATURATE, I, Q, C64, E, 2>,
-        (DType::Complex128, _) => cast::<S, D, SATURATE, I, Q, C128, E, 2>,
-        (_, 4) if !SATURATE => cast::<S, D, SATURATE, I, Q, I32<WRAP>, E, 2>,
-        (_, 8) if !SATURATE => cast::<S, D, SATURATE, I, Q, I64<WRAP>, E, 2>,
-        (DType::Int32, _) => cast::<S, D, SATURATE, I, Q, I32<SIGNED>, E, 2>,
-        (DType::UInt32, _) => cast::<S, D, SATURATE, I, Q, I32<UNSIGNED>, E, 2>,
-        (DType::Int64, _) => cast::<S, D, SATURATE, I, Q, I64<SIGNED>, E, 2>,
-        (DType::UInt64, _) => cast::<S, D, SATURATE, I, Q, I64<UNSIGNED>, E, 2>,
+        (DType::BFloat16, _) => cast::<S, f32, SATURATE, I, Q, W16, E, 2>,
+        (DType::Complex64, _) => cast::<S, f32, SATURATE, I, Q, C64, E, 2>,
+        (DType::Complex128, _) => cast::<S, f64, SATURATE, I, Q, C128, E, 2>,
+        (_, 4) if !SATURATE => cast::<S, i32, SATURATE, I, Q, I32<WRAP>, E, 2>,
+        (DType::Int32, _) => cast::<S, i32, SATURATE, I, Q, I32<SIGNED>, E, 2>,
+        (DType::UInt32, _) => cast::<S, i32, SATURATE, I, Q, I32<UNSIGNED>, E, 2>,
+        (_, 8) if !SATURATE => cast::<S, i64, SATURATE, I, Q, I64<WRAP>, E, 2>,
+        (DType::Int64, _) => cast::<S, i64, SATURATE, I, Q, I64<SIGNED>, E, 2>,
+        (DType::UInt64, _) => cast::<S, i64, SATURATE, I, Q, I64<UNSIGNED>, E, 2>,
         _ => cast::<S, D, SATURATE, I, Q, W16, E, 2>,
     }
 }
