@@ -6,14 +6,13 @@
 //! instruction looks up. That this is right for every code is asserted at compile time.
 
 use crate::{
-    dtype::{DType, Flavor, Spec},
+    dtype::{DType, Flavor},
     exact::float_spec,
-    format::Format,
-    lut::word,
+    lut::Words,
 };
 use core::marker::PhantomData;
 
-/// A cast to words as [`word`] says: `(magnitude * multiplier + addend) ^ correction ^ sign`.
+/// A cast to [`Words`]: `(magnitude * multiplier + addend) ^ correction ^ sign`.
 #[repr(C, align(16))]
 pub(crate) struct Line {
     /// The corrections of the lowest magnitudes, as planes of bytes.
@@ -72,34 +71,36 @@ impl Line {
         x
     }
 
-    const fn new(from: DType, to: DType, saturate: bool) -> Self {
+    const fn new(from: DType, to: DType, words: &[u16; 256]) -> Self {
         let top = Top::of(from);
-        let (f, mantissa_bits, bias) = (float_spec(from), mantissa_bits(to), bias(to));
+        let (f, to) = (float_spec(from), float_spec(to));
+        // Of a wide target the words are the upper halves.
+        let mantissa_bits = to.mantissa_bits + 16 - to.bits();
         let mut line = Line {
             low: [[0; 16]; 2],
             high: [[0; 16]; 2],
             patch: [0; 2],
             multiplier: 1 << (mantissa_bits - f.mantissa_bits),
-            addend: ((bias - f.bias) as u16) << mantissa_bits,
+            addend: ((to.bias - f.bias) as u16) << mantissa_bits,
         };
         // Every correction is what is wrong without it.
         let mut i = 0;
         while i < 16 {
-            let wrong = word(from, to, saturate, i) ^ line.read(top, i);
+            let wrong = words[i as usize] ^ line.read(top, i);
             set(&mut line.low, i, wrong);
             if !matches!(top, Top::Fnuz) {
                 let code = top.highest() - i;
-                let wrong = word(from, to, saturate, code) ^ line.read(top, code);
+                let wrong = words[code as usize] ^ line.read(top, code);
                 set(&mut line.high, i, wrong);
             }
             i += 1;
         }
         if matches!(top, Top::Fnuz) {
-            line.patch = (word(from, to, saturate, 0x80) ^ line.read(top, 0x80)).to_le_bytes();
+            line.patch = (words[0x80] ^ line.read(top, 0x80)).to_le_bytes();
         }
         let mut code = 0;
         while code < 256 {
-            assert!(line.read(top, code as u8) == word(from, to, saturate, code as u8));
+            assert!(line.read(top, code as u8) == words[code]);
             code += 1;
         }
         line
@@ -116,25 +117,9 @@ const fn set(planes: &mut [[u8; 16]; 2], i: u8, x: u16) {
     planes[1][i as usize] = high;
 }
 
-/// Of the words of a target.
-const fn mantissa_bits(to: DType) -> u32 {
-    match to.spec() {
-        Spec::Float(f) => f.mantissa_bits + 16 - f.bits(),
-        _ => mantissa_bits(DType::Float32),
-    }
-}
+/// The line of words, as a constant of a type.
+pub(crate) struct Of<T>(PhantomData<T>);
 
-/// Of the words of a target.
-const fn bias(to: DType) -> i32 {
-    match to.spec() {
-        Spec::Float(f) => f.bias,
-        _ => bias(DType::Float32),
-    }
-}
-
-/// The line of a pair, as a constant of a type.
-pub(crate) struct Of<S, D, const SATURATE: bool>(PhantomData<(S, D)>);
-
-impl<S: Format, D: Format, const SATURATE: bool> Of<S, D, SATURATE> {
-    pub(crate) const LINE: &'static Line = &Line::new(S::DTYPE, D::DTYPE, SATURATE);
+impl<T: Words> Of<T> {
+    pub(crate) const LINE: &'static Line = &Line::new(T::FROM, T::OF, T::ALL);
 }

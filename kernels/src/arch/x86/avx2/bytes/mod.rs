@@ -14,7 +14,7 @@ use crate::{
     dtype::{DType, Spec},
     format::Format,
     linear::Top,
-    lut::{self, Choice, Codes, Lut},
+    lut::{self, Lut, Saturating, Truncating, Words, Wrapping, choice},
     table::{KernelFn, has_overflow_rule},
     vector::padded,
 };
@@ -22,7 +22,6 @@ use crate::{
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
-use half::f16;
 use lookup::look_up;
 use shapes::{C64, C128, F32, F64, H16, I16, I32, I64, Shape, W16};
 use sources::{FNUZ, Linear, MAGNITUDE, SIGN, Table};
@@ -64,29 +63,18 @@ unsafe fn wide<Q: sources::Source, W: Shape>(
     }
 }
 
-/// One pair: brings its data, those of a cast to `D`, to the body.
+/// One pair: brings its data to the body.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn cast_wide<S: Format, D: Format, const SATURATE: bool, Q: sources::Of<S, D, SATURATE>, W: Shape>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-) {
+unsafe fn cast_wide<T: Words, Q: sources::Of<T>, W: Shape>(src: *const u8, dst: *mut u8, n: usize) {
     // SAFETY: as the caller's.
-    unsafe { wide::<Q, W>(src, dst, n, Q::DATA, cast_wide::<S, D, SATURATE, Q, W>) }
+    unsafe { wide::<Q, W>(src, dst, n, Q::DATA, cast_wide::<T, Q, W>) }
 }
 
-/// Targets of a byte: all codes are looked up, bool (`TRUTH`) as 0 or 1.
-struct Bytes<const TRUTH: bool>;
-
-impl<const TRUTH: bool> Choice for Bytes<TRUTH> {
-    const CODES: Codes = Codes::All;
-    const DELTAS: bool = true;
-}
-
-/// The body of the pairs with a target of a byte; `whole` is it with the table of the pair.
+/// The body of the pairs with a target of a byte; `whole` is it with the table of the pair. bool (`TRUTH`) is looked up as 0
+/// or 1.
 ///
 /// # Safety
 ///
@@ -127,14 +115,10 @@ unsafe fn narrow<const TRUTH: bool, const E: usize>(
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn cast_narrow<S: Format, D: Format, const SATURATE: bool, const TRUTH: bool, const E: usize>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-) {
-    let lut = lut::Of::<S, D, Bytes<TRUTH>, SATURATE, E, 1>::LUT;
+unsafe fn cast_narrow<T: Words, const TRUTH: bool, const E: usize>(src: *const u8, dst: *mut u8, n: usize) {
+    let lut = lut::Of::<T, choice::Differences, E, 1>::LUT;
     // SAFETY: as the caller's.
-    unsafe { narrow::<TRUTH, E>(src, dst, n, lut, cast_narrow::<S, D, SATURATE, TRUTH, E>) }
+    unsafe { narrow::<TRUTH, E>(src, dst, n, lut, cast_narrow::<T, TRUTH, E>) }
 }
 
 /// The kernel of a pair, if its source has one byte per element.
@@ -145,11 +129,7 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
     if let Some(extended) = extended::<S, D>(saturate) {
         return Some(extended);
     }
-    Some(if saturate || !has_overflow_rule(D::DTYPE) {
-        looked_up::<S, D, true>()
-    } else {
-        looked_up::<S, D, false>()
-    })
+    Some(looked_up::<S, D>(saturate || !has_overflow_rule(D::DTYPE)))
 }
 
 /// The kernels that extend or narrow integers of a byte.
@@ -238,52 +218,66 @@ unsafe fn limited<S: Format, D: Format, const SATURATE: bool>(src: *const u8, ds
 }
 
 /// The body that serves a pair, by the kind of the source and the shape of the target.
-const fn looked_up<S: Format, D: Format, const SATURATE: bool>() -> KernelFn {
+const fn looked_up<S: Format, D: Format>(saturate: bool) -> KernelFn {
+    const fn narrow<S: Format, D: Format, const TRUTH: bool, const E: usize>(saturate: bool) -> KernelFn {
+        if saturate {
+            cast_narrow::<Saturating<S, D>, TRUTH, E>
+        } else {
+            cast_narrow::<Wrapping<S, D>, TRUTH, E>
+        }
+    }
     match (S::DTYPE, S::DTYPE.bits(), D::DTYPE.size()) {
-        (DType::Bool, _, 1) => cast_narrow::<S, D, SATURATE, true, 16>,
-        (_, ..=4, 1) => cast_narrow::<S, D, SATURATE, false, 16>,
-        (_, ..=6, 1) => cast_narrow::<S, D, SATURATE, false, 64>,
-        (_, _, 1) => cast_narrow::<S, D, SATURATE, false, 256>,
-        (_, ..=4, _) => shaped::<S, D, SATURATE, Table<16>>(),
-        (_, ..=6, _) => shaped::<S, D, SATURATE, Table<64>>(),
+        (DType::Bool, _, 1) => narrow::<S, D, true, 16>(saturate),
+        (_, ..=4, 1) => narrow::<S, D, false, 16>(saturate),
+        (_, ..=6, 1) => narrow::<S, D, false, 64>(saturate),
+        (_, _, 1) => narrow::<S, D, false, 256>(saturate),
+        (_, ..=4, _) => shaped::<S, D, Table<16>>(saturate),
+        (_, ..=6, _) => shaped::<S, D, Table<64>>(saturate),
         (from, ..) => match Top::of(from) {
-            Top::Sign => shaped::<S, D, SATURATE, Linear<SIGN>>(),
-            Top::Fnuz => shaped::<S, D, SATURATE, Linear<FNUZ>>(),
-            Top::Magnitude => shaped::<S, D, SATURATE, Linear<MAGNITUDE>>(),
+            Top::Sign => shaped::<S, D, Linear<SIGN>>(saturate),
+            Top::Fnuz => shaped::<S, D, Linear<FNUZ>>(saturate),
+            Top::Magnitude => shaped::<S, D, Linear<MAGNITUDE>>(saturate),
         },
     }
 }
 
 /// The body that serves a target of more than a byte. Many targets need the same words.
-const fn shaped<S: Format, D: Format, const SATURATE: bool, Q>() -> KernelFn
+const fn shaped<S: Format, D: Format, Q>(saturate: bool) -> KernelFn
 where
-    Q: sources::Of<S, f16, SATURATE>
-        + sources::Of<S, f32, SATURATE>
-        + sources::Of<S, f64, SATURATE>
-        + sources::Of<S, i32, SATURATE>
-        + sources::Of<S, D, SATURATE>,
+    Q: sources::Of<Saturating<S, D>>
+        + sources::Of<Wrapping<S, D>>
+        + sources::Of<Saturating<S, f32>>
+        + sources::Of<Saturating<S, f64>>
+        + sources::Of<Truncating<S, 32, false>>
+        + sources::Of<Truncating<S, 32, true>>,
 {
     use shapes::{SIGNED, UNSIGNED, WRAP};
     match (D::DTYPE, D::DTYPE.size()) {
         // Powers of two from far below to far above.
         (DType::Float16, _) if matches!(S::DTYPE, DType::Float8E8M0FNU) => {
-            cast_wide::<S, f32, SATURATE, Q, H16>
+            cast_wide::<Saturating<S, f32>, Q, H16>
         }
-        (DType::Float16, _) => cast_wide::<S, f16, SATURATE, Q, W16>,
-        (DType::BFloat16, _) => cast_wide::<S, f32, SATURATE, Q, W16>,
-        (DType::Float32, _) => cast_wide::<S, f32, SATURATE, Q, F32>,
-        (DType::Complex64, _) => cast_wide::<S, f32, SATURATE, Q, C64>,
-        (DType::Float64, _) => cast_wide::<S, f64, SATURATE, Q, F64>,
-        (DType::Complex128, _) => cast_wide::<S, f64, SATURATE, Q, C128>,
-        (_, 2) if S::DTYPE.is_sub_byte() => cast_wide::<S, D, SATURATE, Q, W16>,
-        (_, 2) if !SATURATE => cast_wide::<S, i32, SATURATE, Q, I16<WRAP>>,
-        (_, 4) if !SATURATE => cast_wide::<S, i32, SATURATE, Q, I32<WRAP>>,
-        (_, 8) if !SATURATE => cast_wide::<S, i32, SATURATE, Q, I64<WRAP>>,
-        (DType::Int16, _) => cast_wide::<S, i32, SATURATE, Q, I16<SIGNED>>,
-        (DType::UInt16, _) => cast_wide::<S, i32, SATURATE, Q, I16<UNSIGNED>>,
-        (DType::Int32, _) => cast_wide::<S, i32, SATURATE, Q, I32<SIGNED>>,
-        (DType::UInt32, _) => cast_wide::<S, i32, SATURATE, Q, I32<UNSIGNED>>,
-        (DType::Int64, _) => cast_wide::<S, i32, SATURATE, Q, I64<SIGNED>>,
-        _ => cast_wide::<S, i32, SATURATE, Q, I64<UNSIGNED>>,
+        (DType::Float16, _) => cast_wide::<Saturating<S, D>, Q, W16>,
+        (DType::BFloat16, _) => cast_wide::<Saturating<S, f32>, Q, W16>,
+        (DType::Float32, _) => cast_wide::<Saturating<S, f32>, Q, F32>,
+        (DType::Complex64, _) => cast_wide::<Saturating<S, f32>, Q, C64>,
+        (DType::Float64, _) => cast_wide::<Saturating<S, f64>, Q, F64>,
+        (DType::Complex128, _) => cast_wide::<Saturating<S, f64>, Q, C128>,
+        (_, 2) if S::DTYPE.is_sub_byte() => {
+            if saturate {
+                cast_wide::<Saturating<S, D>, Q, W16>
+            } else {
+                cast_wide::<Wrapping<S, D>, Q, W16>
+            }
+        }
+        (_, 2) if !saturate => cast_wide::<Truncating<S, 32, false>, Q, I16<WRAP>>,
+        (_, 4) if !saturate => cast_wide::<Truncating<S, 32, false>, Q, I32<WRAP>>,
+        (_, 8) if !saturate => cast_wide::<Truncating<S, 32, false>, Q, I64<WRAP>>,
+        (DType::Int16, _) => cast_wide::<Truncating<S, 32, true>, Q, I16<SIGNED>>,
+        (DType::UInt16, _) => cast_wide::<Truncating<S, 32, true>, Q, I16<UNSIGNED>>,
+        (DType::Int32, _) => cast_wide::<Truncating<S, 32, true>, Q, I32<SIGNED>>,
+        (DType::UInt32, _) => cast_wide::<Truncating<S, 32, true>, Q, I32<UNSIGNED>>,
+        (DType::Int64, _) => cast_wide::<Truncating<S, 32, true>, Q, I64<SIGNED>>,
+        _ => cast_wide::<Truncating<S, 32, true>, Q, I64<UNSIGNED>>,
     }
 }

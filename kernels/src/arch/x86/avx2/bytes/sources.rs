@@ -1,4 +1,4 @@
-//! From 32 source bytes to 16-bit words of their results (`lut::word`).
+//! From 32 source bytes to 16-bit words of their results ([`Words`]).
 
 use super::{
     lookup::{look_up, shuffled},
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     linear::{self, Line, Top},
-    lut::{Choice, Codes},
+    lut::choice,
 };
 
 /// How words are made of source bytes.
@@ -21,8 +21,8 @@ pub(super) trait Source {
     unsafe fn words(data: &Self::Data, bytes: __m256i) -> [__m256i; 2];
 }
 
-/// The source whose data for a pair is this.
-pub(super) trait Of<S, D, const SATURATE: bool>: Source {
+/// The source whose data for these words are known.
+pub(super) trait Of<T>: Source {
     const DATA: &'static Self::Data;
 }
 
@@ -36,13 +36,8 @@ pub(super) const SIGN: u8 = Top::Sign as u8;
 pub(super) const FNUZ: u8 = Top::Fnuz as u8;
 pub(super) const MAGNITUDE: u8 = Top::Magnitude as u8;
 
-impl<const E: usize> Choice for Table<E> {
-    const CODES: Codes = Codes::All;
-    const DELTAS: bool = true;
-}
-
-impl<S: Format, D: Format, const SATURATE: bool, const E: usize> Of<S, D, SATURATE> for Table<E> {
-    const DATA: &'static Lut<E, 2> = lut::Of::<S, D, Self, SATURATE, E, 2>::LUT;
+impl<T: Words, const E: usize> Of<T> for Table<E> {
+    const DATA: &'static Lut<E, 2> = lut::Of::<T, choice::Differences, E, 2>::LUT;
 }
 
 impl<const E: usize> Source for Table<E> {
@@ -57,10 +52,10 @@ impl<const E: usize> Source for Table<E> {
     }
 }
 
-impl<S: Format, D: Format, const SATURATE: bool, const TOP: u8> Of<S, D, SATURATE> for Linear<TOP> {
+impl<T: Words, const TOP: u8> Of<T> for Linear<TOP> {
     const DATA: &'static Line = {
-        assert!(Top::of(S::DTYPE) as u8 == TOP);
-        linear::Of::<S, D, SATURATE>::LINE
+        assert!(Top::of(T::FROM) as u8 == TOP);
+        linear::Of::<T>::LINE
     };
 }
 
