@@ -72,7 +72,8 @@ pub(crate) struct Exact {
 const QUIET: u64 = 1 << 51;
 
 impl Exact {
-    const ZERO: Exact = Exact { class: Class::Finite, negative: false, significand: 0, exponent: 0 };
+    pub(crate) const ZERO: Exact =
+        Exact { class: Class::Finite, negative: false, significand: 0, exponent: 0 };
 
     /// The integer in the low `bits` of `code`.
     pub(crate) const fn from_int(bits: u32, signed: bool, code: u64) -> Exact {

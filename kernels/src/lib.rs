@@ -32,6 +32,7 @@ mod fpenv;
 mod hub;
 mod in_place;
 mod kernel;
+mod linear;
 mod lut;
 mod storage;
 mod table;

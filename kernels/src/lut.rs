@@ -2,17 +2,141 @@
 //!
 //! A cast of 256 codes is data. A table holds one byte of every result in a *plane*: a vector of codes looked up in each plane
 //! gives the bytes of the results, which are then put together. One plane serves targets of a byte, two all others, because
-//! the values of these sources are short: what they need of a wider float are its upper 16 bits ([`word`]).
+//! the values of these sources are short: what they need of a wider float are its upper 16 bits ([`Words`]).
 //!
 //! Which codes stand in a table depends on the source ([`Codes`]). That nothing is lost by the short forms is asserted at
-//! compile time for every entry.
+//! compile time for every code.
 
 use crate::{
     dtype::{DType, Flavor, Spec},
-    exact::{Rules, decode, encode},
+    exact::{Exact, Rules, decode, to_bool, to_float, to_int},
     format::Format,
 };
 use core::marker::PhantomData;
+
+/// The values of all codes of a source.
+struct Values<S>(PhantomData<S>);
+
+impl<S: Format> Values<S> {
+    const ALL: &'static [Exact; 256] = &{
+        let mut values = [Exact::ZERO; 256];
+        let mut code = 0;
+        while code < 256 {
+            values[code] = decode(S::DTYPE, code as u128).0;
+            code += 1;
+        }
+        values
+    };
+}
+
+/// What 16 bits hold of the cast of every code.
+pub(crate) trait Words {
+    /// The source.
+    const FROM: DType;
+    /// What the words are codes of, or the upper halves.
+    const OF: DType;
+    const ALL: &'static [u16; 256];
+}
+
+/// Words of a cast to an integer of up to 16 bits or to a float: the result, or of a wider float its upper 16 bits, the others
+/// being zero.
+pub(crate) struct Saturating<S, D>(PhantomData<(S, D)>);
+
+/// The same without saturation.
+pub(crate) struct Wrapping<S, D>(PhantomData<(S, D)>);
+
+/// Words of a cast to signed integers of `BITS` bits, more than 16, and to unsigned ones if those that are negative are made 0
+/// afterwards: the upper halves of float32 that become the results when they are truncated. They are the values
+/// themselves, but zero for NaN and for what wraps to zero. What is out of range is so for the conversion, too.
+pub(crate) struct Truncating<S, const BITS: u32, const SATURATE: bool>(PhantomData<S>);
+
+impl<S: Format, D: Format> Words for Saturating<S, D> {
+    const FROM: DType = S::DTYPE;
+    const OF: DType = D::DTYPE;
+    const ALL: &'static [u16; 256] = &results(S::DTYPE, D::DTYPE, true, Values::<S>::ALL, None);
+}
+
+impl<S: Format, D: Format> Words for Wrapping<S, D> {
+    const FROM: DType = S::DTYPE;
+    const OF: DType = D::DTYPE;
+    const ALL: &'static [u16; 256] =
+        &results(S::DTYPE, D::DTYPE, false, Values::<S>::ALL, Some(Saturating::<S, D>::ALL));
+}
+
+impl<S: Format, const BITS: u32, const SATURATE: bool> Words for Truncating<S, BITS, SATURATE> {
+    const FROM: DType = S::DTYPE;
+    const OF: DType = DType::Float32;
+    const ALL: &'static [u16; 256] = &floats_for(BITS, SATURATE, Values::<S>::ALL, Saturating::<S, f32>::ALL);
+}
+
+/// `saturated` are the results of the other rule, if they are known. (Compile time is spent here.)
+const fn results(
+    from: DType,
+    to: DType,
+    saturate: bool,
+    values: &[Exact; 256],
+    saturated: Option<&[u16; 256]>,
+) -> [u16; 256] {
+    let (spec, rules) = (to.spec(), Rules::common(to, saturate));
+    // Bits that a source does not use do not matter.
+    let codes = if matches!(from, DType::Bool) { 2 } else { 1 << from.bits() };
+    let mut words = [0; 256];
+    let mut code = 0;
+    while code < 256 {
+        words[code] = if code >= codes {
+            words[if matches!(from, DType::Bool) { 1 } else { code % codes }]
+        } else {
+            match saturated {
+                Some(saturated) if !is_an_end(spec, saturated[code]) => saturated[code],
+                _ => result(spec, values[code], &rules),
+            }
+        };
+        code += 1;
+    }
+    words
+}
+
+const fn result(to: Spec, value: Exact, rules: &Rules) -> u16 {
+    match to {
+        Spec::Bool => to_bool(value) as u16,
+        Spec::Int { bits, signed } => to_int(bits, signed, value, rules) as u16,
+        Spec::Float(f) | Spec::Complex(f) => {
+            let code = to_float(f, value, rules);
+            let unused = if f.bits() > 16 { f.bits() - 16 } else { 0 };
+            assert!(code & ((1 << unused) - 1) == 0, "the value is longer than 16 bits of the format hold");
+            (code >> unused) as u16
+        }
+    }
+}
+
+/// Whether saturation may have made this result.
+const fn is_an_end(to: Spec, word: u16) -> bool {
+    match to {
+        Spec::Int { bits, signed } => {
+            let max = 0xFFFF_u16 >> (16 - bits + signed as u32);
+            word == 0 || word == max || word == max + signed as u16
+        }
+        Spec::Float(f) if f.bits() <= 8 => {
+            let magnitude = word as u64 & f.magnitude_mask();
+            magnitude == f.max_finite() || (magnitude == 0 && matches!(f.flavor, Flavor::Exponent))
+        }
+        _ => false,
+    }
+}
+
+const fn floats_for(bits: u32, saturate: bool, values: &[Exact; 256], floats: &[u16; 256]) -> [u16; 256] {
+    const ONE: u16 = 0x3F80;
+    let rules = Rules::common(DType::Int64, saturate);
+    let mut words = *floats;
+    let mut code = 0;
+    while code < 256 {
+        if words[code] & 0x7FFF >= ONE && to_int(bits, true, values[code], &rules) == 0 {
+            words[code] &= 0x8000;
+        }
+        code += 1;
+    }
+    words
+}
 
 /// A table of `E` entries in `P` planes.
 #[repr(C, align(16))]
@@ -27,6 +151,8 @@ pub(crate) struct Lut<const E: usize, const P: usize> {
 pub(crate) enum Codes {
     /// All; of a source narrower than the index also those with junk in the bits that it does not use.
     All,
+    /// All, and an entry is what it differs in (`^`) from the one 16 before it. The first 16 of each half are as they are.
+    Differences,
     /// Those without a sign: bit 7 of the code is put in front of the result as its sign.
     Magnitudes,
     /// The same with NaN in the place of -0, which is the patch.
@@ -39,97 +165,74 @@ impl Codes {
     /// The code of the patch.
     const PATCH: u8 = 0x80;
 
-    /// What a table without the signs says of any code.
-    const fn read(self, from: DType, to: DType, saturate: bool, code: u8) -> u16 {
+    /// What a table without signs says of any code.
+    const fn read(self, words: &[u16; 256], code: u8) -> u16 {
         let sign = (code as u16 & 0x80) << 8;
         match self {
-            Codes::All => word(from, to, saturate, code),
-            Codes::Patched | Codes::Absolutes if code == Self::PATCH => word(from, to, saturate, code),
-            Codes::Magnitudes | Codes::Patched => word(from, to, saturate, code & 0x7F) | sign,
-            Codes::Absolutes => word(from, to, saturate, (code as i8).unsigned_abs()) | sign,
+            Codes::All | Codes::Differences => words[code as usize],
+            Codes::Patched | Codes::Absolutes if code == Self::PATCH => words[code as usize],
+            Codes::Magnitudes | Codes::Patched => words[code as usize & 0x7F] | sign,
+            Codes::Absolutes => words[(code as i8).unsigned_abs() as usize] | sign,
         }
     }
 }
 
-/// What two planes hold of the cast of a code:
-///
-/// * of a target of up to 16 bits the result;
-/// * of a wider float (or the real part of a complex number) its upper 16 bits, the others being zero;
-/// * of a wider integer the upper 16 bits of a float32 that becomes the result when it is truncated: the value itself, or a
-///   zero of its sign if the result is zero. What is out of range is so for the conversion, too.
-pub(crate) const fn word(from: DType, to: DType, saturate: bool, code: u8) -> u16 {
-    let value = decode(from, code as u128);
-    let result = encode(to, value, &Rules::common(to, saturate));
-    match (to.spec(), to.size()) {
-        (_, 1 | 2) => result as u16,
-        (Spec::Float(f) | Spec::Complex(f), _) => {
-            let unused = f.bits() - 16;
-            assert!(result & ((1 << unused) - 1) == 0 && result >> f.bits() == 0);
-            (result >> unused) as u16
-        }
-        _ if result == 0 => word(from, DType::Float32, true, code) & 0x8000,
-        _ => word(from, DType::Float32, true, code),
-    }
-}
-
-/// Whether the unsigned target has lost the signs of the source, so that those of a table do not matter.
-const fn drops_sign(to: DType, saturate: bool) -> bool {
-    saturate && matches!(to.spec(), Spec::Int { signed: false, .. }) && to.size() > 2
-}
-
-const fn build<const E: usize, const P: usize>(
-    from: DType,
-    to: DType,
-    saturate: bool,
-    codes: Codes,
-) -> Lut<E, P> {
+const fn build<const E: usize, const P: usize>(from: DType, words: &[u16; 256], codes: Codes) -> Lut<E, P> {
     let mut lut = Lut { planes: [[0; E]; P], patch: [0; P] };
-    let mut i = 0;
-    while i < E {
-        let word = word(from, to, saturate, i as u8);
-        let mut p = 0;
-        while p < P {
-            lut.planes[p][i] = (word >> (8 * p)) as u8;
-            p += 1;
-        }
-        i += 1;
-    }
-    let word_of_patch = word(from, to, saturate, Codes::PATCH);
     let mut p = 0;
     while p < P {
-        lut.patch[p] = (word_of_patch >> (8 * p)) as u8;
+        let mut i = 0;
+        while i < E {
+            let before = if matches!(codes, Codes::Differences) && i % 128 >= 16 { words[i - 16] } else { 0 };
+            lut.planes[p][i] = ((words[i] ^ before) >> (8 * p)) as u8;
+            i += 1;
+        }
+        lut.patch[p] = (words[Codes::PATCH as usize] >> (8 * p)) as u8;
         p += 1;
     }
     // The proof that the table says everything of all codes.
-    if !matches!(codes, Codes::All) {
+    if matches!(codes, Codes::All | Codes::Differences) {
+        assert!(E == 0 || E >> from.bits() > 0 || matches!(from, DType::Bool));
+    } else {
         assert!(E == 128 && P == 2);
         // So only the upper plane needs the patch.
         assert!(!matches!(codes, Codes::Absolutes) || lut.patch[0] == lut.planes[0][0]);
         let mut code = 0;
-        while code < 256 && !drops_sign(to, saturate) {
-            let want = word(from, to, saturate, code as u8);
-            assert!(codes.read(from, to, saturate, code as u8) == want);
+        while code < 256 {
+            assert!(codes.read(words, code as u8) == words[code]);
             code += 1;
         }
-    } else {
-        assert!(E == 0 || E >> from.bits() > 0 || matches!(from, DType::Bool));
     }
     lut
 }
 
-/// The table of a pair, as a constant of a type.
-pub(crate) struct Of<S, D, C, const SATURATE: bool, const E: usize, const P: usize>(PhantomData<(S, D, C)>);
-
-/// Which codes a kernel looks up.
+/// Which codes a kernel looks up, as a type.
 pub(crate) trait Choice {
     const CODES: Codes;
 }
 
-impl<S: Format, D: Format, C: Choice, const SATURATE: bool, const E: usize, const P: usize>
-    Of<S, D, C, SATURATE, E, P>
-{
-    pub(crate) const LUT: &'static Lut<E, P> = &build(S::DTYPE, D::DTYPE, SATURATE, C::CODES);
+/// The table of words, as a constant of a type.
+pub(crate) struct Of<T, C, const E: usize, const P: usize>(PhantomData<(T, C)>);
+
+impl<T: Words, C: Choice, const E: usize, const P: usize> Of<T, C, E, P> {
+    pub(crate) const LUT: &'static Lut<E, P> = &build(T::FROM, T::ALL, C::CODES);
 }
+
+macro_rules! choices {
+    ($($name:ident)*) => {
+        /// The types of [`Codes`].
+        pub(crate) mod choice {
+            $(
+                #[derive(Clone, Copy)]
+                pub(crate) struct $name;
+                impl super::Choice for $name {
+                    const CODES: super::Codes = super::Codes::$name;
+                }
+            )*
+        }
+    };
+}
+choices!(All Differences Magnitudes Patched Absolutes);
 
 /// A cast between integers of at most 8 bits, or to bool, without a table: of the bits that the source uses the nearest
 /// value from `min` to `max`, and of that the bits that the target has.

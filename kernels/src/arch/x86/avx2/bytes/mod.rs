@@ -1,18 +1,20 @@
 //! Casts of all dtypes that take a byte per element.
 //!
-//! Such a cast has 256 answers. A kernel looks 32 of them up at once, one byte of the results after the other, and unpacks the
-//! bytes to the width of the target. The tables are data (`lut`), so that one body serves all pairs of the same kind of source
-//! ([`planes`]) and the same shape of target ([`shapes`]). Integers of a whole byte are extended instead ([`widen`]).
+//! Such a cast has 256 answers. To targets of a byte a kernel looks 32 of them up at once ([`lookup`]). To wider ones it makes
+//! the 16 bits in which results differ, from smaller tables or on a line ([`sources`]), and unpacks them to the width of the
+//! target ([`shapes`]). Tables and lines are data (`lut`, `linear`), so that one body serves all pairs of the same kind.
+//! Integers of a whole byte are extended instead ([`widen`]).
 
 mod lookup;
-mod planes;
 mod shapes;
+mod sources;
 mod widen;
 
 use crate::{
-    dtype::{DType, Flavor, Spec},
+    dtype::{DType, Spec},
     format::Format,
-    lut::{self, Lut},
+    linear::Top,
+    lut::{self, Lut, Saturating, Truncating, Words, Wrapping, choice},
     table::{KernelFn, has_overflow_rule},
     vector::padded,
 };
@@ -20,24 +22,25 @@ use crate::{
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
-use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth};
-use shapes::{C64, C128, F32, F64, I32, I64, Shape, W8, W16};
+use lookup::look_up;
+use shapes::{C64, C128, F32, F64, H16, I16, I32, I64, Shape, W16};
+use sources::{FNUZ, Linear, MAGNITUDE, SIGN, Table};
 
 /// Elements of a block.
 const BLOCK: usize = 32;
 
-/// The body of many pairs; `whole` is it with a table.
+/// The body of the pairs of a kind; `whole` is it with the data of the pair.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
 #[inline(never)]
-unsafe fn run<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+unsafe fn wide<Q: sources::Source, W: Shape>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
-    lut: &Lut<E, P>,
+    data: &Q::Data,
     whole: KernelFn,
 ) {
     // SAFETY: blocks that lie among the caller's `n` elements, the last one over some of the one before.
@@ -54,7 +57,54 @@ unsafe fn run<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
                 i = n - BLOCK;
             }
             let bytes = W::order(_mm256_loadu_si256(src.add(i).cast()));
-            W::emit(Q::of(lut, bytes), dst.add(i * W::SIZE));
+            W::emit(Q::words(data, bytes), dst.add(i * W::SIZE));
+            i += BLOCK;
+        }
+    }
+}
+
+/// One pair: brings its data to the body.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn cast_wide<T: Words, Q: sources::Of<T>, W: Shape>(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: as the caller's.
+    unsafe { wide::<Q, W>(src, dst, n, Q::DATA, cast_wide::<T, Q, W>) }
+}
+
+/// The body of the pairs with a target of a byte; `whole` is it with the table of the pair. bool (`TRUTH`) is looked up as 0
+/// or 1.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+unsafe fn narrow<const TRUTH: bool, const E: usize>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    lut: &Lut<E, 1>,
+    whole: KernelFn,
+) {
+    // SAFETY: as in `wide`.
+    unsafe {
+        let mut i = 0;
+        loop {
+            if n - i < BLOCK {
+                if i == n {
+                    return;
+                }
+                if i == 0 {
+                    return padded(whole, BLOCK, (1, 1), src, dst, n);
+                }
+                i = n - BLOCK;
+            }
+            let bytes = _mm256_loadu_si256(src.add(i).cast());
+            let index = if TRUTH { _mm256_min_epu8(bytes, _mm256_set1_epi8(1)) } else { bytes };
+            let [codes] = look_up(lut, index);
+            _mm256_storeu_si256(dst.add(i).cast(), codes);
             i += BLOCK;
         }
     }
@@ -65,22 +115,10 @@ unsafe fn run<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn cast<
-    S: Format,
-    D: Format,
-    const SATURATE: bool,
-    Q: Planes<E, P>,
-    W: Shape<P>,
-    const E: usize,
-    const P: usize,
->(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-) {
-    let lut = lut::Of::<S, D, Q, SATURATE, E, P>::LUT;
+unsafe fn cast_narrow<T: Words, const TRUTH: bool, const E: usize>(src: *const u8, dst: *mut u8, n: usize) {
+    let lut = lut::Of::<T, choice::Differences, E, 1>::LUT;
     // SAFETY: as the caller's.
-    unsafe { run::<Q, W, E, P>(src, dst, n, lut, cast::<S, D, SATURATE, Q, W, E, P>) }
+    unsafe { narrow::<TRUTH, E>(src, dst, n, lut, cast_narrow::<T, TRUTH, E>) }
 }
 
 /// The kernel of a pair, if its source has one byte per element.
@@ -91,17 +129,14 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
     if let Some(extended) = extended::<S, D>(saturate) {
         return Some(extended);
     }
-    Some(if saturate || !has_overflow_rule(D::DTYPE) {
-        looked_up::<S, D, true>()
-    } else {
-        looked_up::<S, D, false>()
-    })
+    Some(looked_up::<S, D>(saturate || !has_overflow_rule(D::DTYPE)))
 }
 
 /// The kernels that extend or narrow integers of a byte.
 const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
-    use widen::{CLAMPED, Powers, SIGNED, TRUTH, UNSIGNED, Wide, widen as run};
-    const fn of<W: Wide>(from: u8) -> KernelFn {
+    use widen::{CLAMPED, SIGNED, TRUTH, UNSIGNED, Wide, widen as run};
+    const fn of<D: Format, W: Wide>(from: u8) -> KernelFn {
+        assert!(W::SIZE == D::DTYPE.size());
         match from {
             SIGNED => run::<W, SIGNED>,
             CLAMPED => run::<W, CLAMPED>,
@@ -110,7 +145,7 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
         }
     }
     if lut::limits(S::DTYPE, D::DTYPE, saturate).is_some() {
-        return Some(if saturate { narrow::<S, D, true> } else { narrow::<S, D, false> });
+        return Some(if saturate { limited::<S, D, true> } else { limited::<S, D, false> });
     }
     let loses_sign = saturate && matches!(D::DTYPE.spec(), Spec::Int { signed: false, .. });
     let from = match S::DTYPE {
@@ -119,90 +154,130 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
         DType::Int8 if loses_sign => CLAMPED,
         DType::Int8 => SIGNED,
         DType::Float8E8M0FNU => {
-            return match D::DTYPE {
-                DType::Int64 | DType::UInt64 if !saturate => Some(run::<Powers<{ shapes::WRAP }>, UNSIGNED>),
-                DType::Int64 => Some(run::<Powers<{ shapes::SIGNED }>, UNSIGNED>),
-                DType::UInt64 => Some(run::<Powers<{ shapes::UNSIGNED }>, UNSIGNED>),
+            let overflow = match (saturate, loses_sign) {
+                (false, _) => shapes::WRAP,
+                (true, false) => shapes::SIGNED,
+                (true, true) => shapes::UNSIGNED,
+            };
+            return match D::DTYPE.spec() {
+                Spec::Int { bits: 16, .. } => Some(powers::<2>(overflow)),
+                Spec::Int { bits: 32, .. } => Some(powers::<4>(overflow)),
+                Spec::Int { bits: 64, .. } => Some(powers::<8>(overflow)),
                 _ => None,
             };
         }
         _ => return None,
     };
     Some(match (D::DTYPE, D::DTYPE.spec()) {
-        (_, Spec::Int { bits: 16, .. }) => of::<widen::I16>(from),
-        (_, Spec::Int { bits: 32, .. }) => of::<widen::I32>(from),
-        (_, Spec::Int { .. }) => of::<widen::I64>(from),
-        (DType::Float16, _) => of::<widen::F16>(from),
-        (DType::BFloat16, _) => of::<widen::BF16>(from),
-        (DType::Float32, _) => of::<widen::F32>(from),
-        (DType::Float64, _) => of::<widen::F64>(from),
-        (DType::Complex64, _) => of::<widen::C64>(from),
-        (DType::Complex128, _) => of::<widen::C128>(from),
+        (_, Spec::Int { bits: 16, .. }) => of::<D, widen::I16>(from),
+        (_, Spec::Int { bits: 32, .. }) => of::<D, widen::I32>(from),
+        (_, Spec::Int { bits: 64, .. }) => of::<D, widen::I64>(from),
+        (DType::Float16, _) => of::<D, widen::F16>(from),
+        (DType::BFloat16, _) => of::<D, widen::BF16>(from),
+        (DType::Float32, _) => of::<D, widen::F32>(from),
+        (DType::Float64, _) => of::<D, widen::F64>(from),
+        (DType::Complex64, _) => of::<D, widen::C64>(from),
+        (DType::Complex128, _) => of::<D, widen::C128>(from),
         _ => return None,
     })
+}
+
+/// `float8_e8m0fnu` to integers.
+const fn powers<const BYTES: usize>(overflow: u8) -> KernelFn
+where
+    widen::Powers<BYTES, { shapes::WRAP }>: widen::Wide,
+    widen::Powers<BYTES, { shapes::SIGNED }>: widen::Wide,
+    widen::Powers<BYTES, { shapes::UNSIGNED }>: widen::Wide,
+{
+    use widen::{Powers, UNSIGNED, widen};
+    match overflow {
+        shapes::WRAP => widen::<Powers<BYTES, { shapes::WRAP }>, UNSIGNED>,
+        shapes::SIGNED => widen::<Powers<BYTES, { shapes::SIGNED }>, UNSIGNED>,
+        _ => widen::<Powers<BYTES, { shapes::UNSIGNED }>, UNSIGNED>,
+    }
 }
 
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn narrow<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn limited<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
     let limits = const {
         match lut::limits(S::DTYPE, D::DTYPE, SATURATE) {
             Some(limits) => limits,
-            None => panic!("not a pair of `narrow`"),
+            None => panic!("not a pair of limits"),
         }
     };
     // SAFETY: as the caller's.
     unsafe {
         if limits.signed {
-            widen::narrow::<true>(src, dst, n, limits, narrow::<S, D, SATURATE>)
+            widen::narrow::<true>(src, dst, n, limits, limited::<S, D, SATURATE>)
         } else {
-            widen::narrow::<false>(src, dst, n, limits, narrow::<S, D, SATURATE>)
+            widen::narrow::<false>(src, dst, n, limits, limited::<S, D, SATURATE>)
         }
     }
 }
 
 /// The body that serves a pair, by the kind of the source and the shape of the target.
-const fn looked_up<S: Format, D: Format, const SATURATE: bool>() -> KernelFn {
-    let (from, narrow) = (S::DTYPE, D::DTYPE.size() == 1);
-    let wide_float = !narrow && !matches!(D::DTYPE.spec(), Spec::Int { .. });
-    let flavor = match from.spec() {
-        Spec::Float(f) => Some(f.flavor),
-        _ => None,
-    };
-    match (from, from.bits(), flavor) {
-        // All wider targets have been extended.
-        (DType::Bool, ..) => cast::<S, D, SATURATE, Truth, W8, 16, 1>,
-        (_, ..=4, _) if narrow => cast::<S, D, SATURATE, Direct, W8, 16, 1>,
-        (_, ..=6, _) if narrow => cast::<S, D, SATURATE, Direct, W8, 64, 1>,
-        _ if narrow => cast::<S, D, SATURATE, Direct, W8, 256, 1>,
-        (_, ..=4, _) => wide::<S, D, SATURATE, Direct, 16>(),
-        (_, ..=6, _) => wide::<S, D, SATURATE, Direct, 64>(),
-        (_, _, Some(Flavor::Exponent)) => match D::DTYPE {
-            DType::BFloat16 | DType::Float32 | DType::Complex64 => wide::<S, D, SATURATE, Exponent, 0>(),
-            _ => wide::<S, D, SATURATE, Direct, 256>(),
+const fn looked_up<S: Format, D: Format>(saturate: bool) -> KernelFn {
+    const fn narrow<S: Format, D: Format, const TRUTH: bool, const E: usize>(saturate: bool) -> KernelFn {
+        if saturate {
+            cast_narrow::<Saturating<S, D>, TRUTH, E>
+        } else {
+            cast_narrow::<Wrapping<S, D>, TRUTH, E>
+        }
+    }
+    match (S::DTYPE, S::DTYPE.bits(), D::DTYPE.size()) {
+        (DType::Bool, _, 1) => narrow::<S, D, true, 16>(saturate),
+        (_, ..=4, 1) => narrow::<S, D, false, 16>(saturate),
+        (_, ..=6, 1) => narrow::<S, D, false, 64>(saturate),
+        (_, _, 1) => narrow::<S, D, false, 256>(saturate),
+        (_, ..=4, _) => shaped::<S, D, Table<16>>(saturate),
+        (_, ..=6, _) => shaped::<S, D, Table<64>>(saturate),
+        (from, ..) => match Top::of(from) {
+            Top::Sign => shaped::<S, D, Linear<SIGN>>(saturate),
+            Top::Fnuz => shaped::<S, D, Linear<FNUZ>>(saturate),
+            Top::Magnitude => shaped::<S, D, Linear<MAGNITUDE>>(saturate),
         },
-        // The sign of an integer of two bytes is no single bit.
-        _ if D::DTYPE.size() == 2 && !wide_float => wide::<S, D, SATURATE, Direct, 256>(),
-        (_, _, Some(Flavor::Fnuz)) => wide::<S, D, SATURATE, Fnuz, 128>(),
-        _ => wide::<S, D, SATURATE, Signed, 128>(),
     }
 }
 
-/// The body that serves a target of more than a byte.
-const fn wide<S: Format, D: Format, const SATURATE: bool, Q: Planes<E, 2>, const E: usize>() -> KernelFn {
+/// The body that serves a target of more than a byte. Many targets need the same words.
+const fn shaped<S: Format, D: Format, Q>(saturate: bool) -> KernelFn
+where
+    Q: sources::Of<Saturating<S, D>>
+        + sources::Of<Wrapping<S, D>>
+        + sources::Of<Saturating<S, f32>>
+        + sources::Of<Saturating<S, f64>>
+        + sources::Of<Truncating<S, 32, false>>
+        + sources::Of<Truncating<S, 32, true>>,
+{
     use shapes::{SIGNED, UNSIGNED, WRAP};
     match (D::DTYPE, D::DTYPE.size()) {
-        (DType::Float32, _) => cast::<S, D, SATURATE, Q, F32, E, 2>,
-        (DType::Float64, _) => cast::<S, D, SATURATE, Q, F64, E, 2>,
-        (DType::Complex64, _) => cast::<S, D, SATURATE, Q, C64, E, 2>,
-        (DType::Complex128, _) => cast::<S, D, SATURATE, Q, C128, E, 2>,
-        (_, 4) if !SATURATE => cast::<S, D, SATURATE, Q, I32<WRAP>, E, 2>,
-        (_, 8) if !SATURATE => cast::<S, D, SATURATE, Q, I64<WRAP>, E, 2>,
-        (DType::Int32, _) => cast::<S, D, SATURATE, Q, I32<SIGNED>, E, 2>,
-        (DType::UInt32, _) => cast::<S, D, SATURATE, Q, I32<UNSIGNED>, E, 2>,
-        (DType::Int64, _) => cast::<S, D, SATURATE, Q, I64<SIGNED>, E, 2>,
-        (DType::UInt64, _) => cast::<S, D, SATURATE, Q, I64<UNSIGNED>, E, 2>,
-        _ => cast::<S, D, SATURATE, Q, W16, E, 2>,
+        // Powers of two from far below to far above.
+        (DType::Float16, _) if matches!(S::DTYPE, DType::Float8E8M0FNU) => {
+            cast_wide::<Saturating<S, f32>, Q, H16>
+        }
+        (DType::Float16, _) => cast_wide::<Saturating<S, D>, Q, W16>,
+        (DType::BFloat16, _) => cast_wide::<Saturating<S, f32>, Q, W16>,
+        (DType::Float32, _) => cast_wide::<Saturating<S, f32>, Q, F32>,
+        (DType::Complex64, _) => cast_wide::<Saturating<S, f32>, Q, C64>,
+        (DType::Float64, _) => cast_wide::<Saturating<S, f64>, Q, F64>,
+        (DType::Complex128, _) => cast_wide::<Saturating<S, f64>, Q, C128>,
+        (_, 2) if S::DTYPE.is_sub_byte() => {
+            if saturate {
+                cast_wide::<Saturating<S, D>, Q, W16>
+            } else {
+                cast_wide::<Wrapping<S, D>, Q, W16>
+            }
+        }
+        (_, 2) if !saturate => cast_wide::<Truncating<S, 32, false>, Q, I16<WRAP>>,
+        (_, 4) if !saturate => cast_wide::<Truncating<S, 32, false>, Q, I32<WRAP>>,
+        (_, 8) if !saturate => cast_wide::<Truncating<S, 32, false>, Q, I64<WRAP>>,
+        (DType::Int16, _) => cast_wide::<Truncating<S, 32, true>, Q, I16<SIGNED>>,
+        (DType::UInt16, _) => cast_wide::<Truncating<S, 32, true>, Q, I16<UNSIGNED>>,
+        (DType::Int32, _) => cast_wide::<Truncating<S, 32, true>, Q, I32<SIGNED>>,
+        (DType::UInt32, _) => cast_wide::<Truncating<S, 32, true>, Q, I32<UNSIGNED>>,
+        (DType::Int64, _) => cast_wide::<Truncating<S, 32, true>, Q, I64<SIGNED>>,
+        _ => cast_wide::<Truncating<S, 32, true>, Q, I64<UNSIGNED>>,
     }
 }

@@ -1,13 +1,13 @@
-//! From the planes of 32 results to the vectors of a target.
+//! From the words of 32 results to the vectors of a target.
 //!
-//! Unpacking puts two planes together within their two lanes. So that its results come out in the order of the elements, the
+//! Unpacking puts two vectors together within their two lanes. So that its results come out in the order of the elements, the
 //! source bytes are put in another order before they are looked up, by one permutation for all results: in chunks of as many
 //! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`.
 
-use super::*;
+use super::{super::simd::to_f16, *};
 
 /// The vectors of a target.
-pub(super) trait Shape<const P: usize> {
+pub(super) trait Shape {
     /// Bytes of an element.
     const SIZE: usize;
     /// Source bytes in the order that [`emit`](Self::emit) wants.
@@ -19,11 +19,9 @@ pub(super) trait Shape<const P: usize> {
     /// # Safety
     ///
     /// The CPU has the features of the kernel, and 32 elements are writable.
-    unsafe fn emit(planes: [__m256i; P], dst: *mut u8);
+    unsafe fn emit(words: [__m256i; 2], dst: *mut u8);
 }
 
-/// Elements of one byte.
-pub(super) struct W8;
 /// Elements of 16 bits.
 pub(super) struct W16;
 /// 32 bits of which the upper 16 are looked up.
@@ -34,9 +32,13 @@ pub(super) struct C64;
 pub(super) struct F64;
 /// The same as the real part of a complex number.
 pub(super) struct C128;
-/// 32-bit integers of looked up float32.
+/// float16 of looked up float32.
+pub(super) struct H16;
+/// 16-bit integers of looked up float32 that are in the range of int32 or infinite.
+pub(super) struct I16<const OVERFLOW: u8>;
+/// 32-bit integers of looked up float32 that are in the range of int32 or infinite.
 pub(super) struct I32<const OVERFLOW: u8>;
-/// 64-bit integers of looked up float32 that are in the range of int32 or infinite.
+/// 64-bit integers of such float32.
 pub(super) struct I64<const OVERFLOW: u8>;
 
 /// No result is out of range.
@@ -53,20 +55,7 @@ pub(super) unsafe fn put(dst: *mut u8, i: usize, x: __m256i) {
     unsafe { _mm256_storeu_si256(dst.add(32 * i).cast(), x) }
 }
 
-impl Shape<1> for W8 {
-    const SIZE: usize = 1;
-    #[inline(always)]
-    unsafe fn order(bytes: __m256i) -> __m256i {
-        bytes
-    }
-    #[inline(always)]
-    unsafe fn emit([codes]: [__m256i; 1], dst: *mut u8) {
-        // SAFETY: as the caller's.
-        unsafe { put(dst, 0, codes) }
-    }
-}
-
-impl Shape<2> for W16 {
+impl Shape for W16 {
     const SIZE: usize = 2;
     #[inline(always)]
     unsafe fn order(bytes: __m256i) -> __m256i {
@@ -74,18 +63,93 @@ impl Shape<2> for W16 {
         unsafe { eights(bytes) }
     }
     #[inline(always)]
-    unsafe fn emit([low, high]: [__m256i; 2], dst: *mut u8) {
+    unsafe fn emit([a, b]: [__m256i; 2], dst: *mut u8) {
         // SAFETY: as the caller's.
         unsafe {
-            put(dst, 0, _mm256_unpacklo_epi8(low, high));
-            put(dst, 1, _mm256_unpackhi_epi8(low, high));
+            put(dst, 0, a);
+            put(dst, 1, b);
+        }
+    }
+}
+
+/// The words as the upper halves of 32-bit lanes.
+#[inline(always)]
+unsafe fn dwords([a, b]: [__m256i; 2]) -> [__m256i; 4] {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let zero = _mm256_setzero_si256();
+        [
+            _mm256_unpacklo_epi16(zero, a),
+            _mm256_unpackhi_epi16(zero, a),
+            _mm256_unpacklo_epi16(zero, b),
+            _mm256_unpackhi_epi16(zero, b),
+        ]
+    }
+}
+
+impl Shape for H16 {
+    const SIZE: usize = 2;
+    #[inline(always)]
+    unsafe fn order(bytes: __m256i) -> __m256i {
+        // SAFETY: the caller has the features.
+        unsafe { fours(bytes) }
+    }
+    #[inline(always)]
+    unsafe fn emit(words: [__m256i; 2], dst: *mut u8) {
+        // SAFETY: as the caller's.
+        unsafe {
+            let [a, b, c, d] = dwords(words);
+            put(dst, 0, halves(a, b));
+            put(dst, 1, halves(c, d));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn halves(a: __m256i, b: __m256i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe { _mm256_set_m128i(to_f16(_mm256_castsi256_ps(b)), to_f16(_mm256_castsi256_ps(a))) }
+}
+
+impl<const OVERFLOW: u8> Shape for I16<OVERFLOW> {
+    const SIZE: usize = 2;
+    // Packing takes two vectors apart again.
+    #[inline(always)]
+    unsafe fn order(bytes: __m256i) -> __m256i {
+        // SAFETY: the caller has the features.
+        unsafe { eights(bytes) }
+    }
+    #[inline(always)]
+    unsafe fn emit(words: [__m256i; 2], dst: *mut u8) {
+        // SAFETY: as the caller's.
+        unsafe {
+            let [a, b, c, d] = dwords(words);
+            put(dst, 0, packed::<OVERFLOW>(a, b));
+            put(dst, 1, packed::<OVERFLOW>(c, d));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn packed<const OVERFLOW: u8>(a: __m256i, b: __m256i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        match OVERFLOW {
+            SIGNED => _mm256_packs_epi32(saturated(a), saturated(b)),
+            UNSIGNED => _mm256_packus_epi32(saturated(a), saturated(b)),
+            _ => {
+                let low = _mm256_set1_epi32(0xFFFF);
+                let a = _mm256_cvttps_epi32(_mm256_castsi256_ps(a));
+                let b = _mm256_cvttps_epi32(_mm256_castsi256_ps(b));
+                _mm256_packus_epi32(_mm256_and_si256(a, low), _mm256_and_si256(b, low))
+            }
         }
     }
 }
 
 macro_rules! through_dwords {
     ($($shape:ty, $size:literal, $order:ident, |$dst:ident, $i:ident, $x:ident| $put:block)*) => {$(
-        impl Shape<2> for $shape {
+        impl Shape for $shape {
             const SIZE: usize = $size;
             #[inline(always)]
             unsafe fn order(bytes: __m256i) -> __m256i {
@@ -93,16 +157,14 @@ macro_rules! through_dwords {
                 unsafe { $order(bytes) }
             }
             #[inline(always)]
-            unsafe fn emit([low, high]: [__m256i; 2], $dst: *mut u8) {
+            unsafe fn emit(words: [__m256i; 2], $dst: *mut u8) {
                 // SAFETY: as the caller's.
                 unsafe {
-                    let (a, b) = (_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high));
-                    // The upper halves of 32-bit lanes.
-                    let zero = _mm256_setzero_si256();
-                    { let ($i, $x) = (0, _mm256_unpacklo_epi16(zero, a)); $put }
-                    { let ($i, $x) = (1, _mm256_unpackhi_epi16(zero, a)); $put }
-                    { let ($i, $x) = (2, _mm256_unpacklo_epi16(zero, b)); $put }
-                    { let ($i, $x) = (3, _mm256_unpackhi_epi16(zero, b)); $put }
+                    let x = dwords(words);
+                    { let ($i, $x) = (0, x[0]); $put }
+                    { let ($i, $x) = (1, x[1]); $put }
+                    { let ($i, $x) = (2, x[2]); $put }
+                    { let ($i, $x) = (3, x[3]); $put }
                 }
             }
         }
@@ -113,11 +175,9 @@ through_dwords! {
     F32, 4, fours, |dst, i, x| { put(dst, i, x) }
     I32<WRAP>, 4, fours, |dst, i, x| { put(dst, i, _mm256_cvttps_epi32(_mm256_castsi256_ps(x))) }
     I32<SIGNED>, 4, fours, |dst, i, x| { put(dst, i, saturated(x)) }
-    // 2^31 is what the instruction gives for it and all above, which leaves those from 2^32 on.
     I32<UNSIGNED>, 4, fours, |dst, i, x| {
-        let x = _mm256_max_ps(_mm256_castsi256_ps(x), _mm256_setzero_ps());
-        let above = _mm256_cmp_ps::<_CMP_GE_OQ>(x, _mm256_set1_ps(4_294_967_296.0));
-        put(dst, i, _mm256_or_si256(_mm256_cvttps_epi32(x), _mm256_castps_si256(above)));
+        let (x, infinite) = unsigned(x);
+        put(dst, i, _mm256_or_si256(x, infinite));
     }
     I64<WRAP>, 8, pairs, |dst, i, x| {
         let low = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
@@ -133,9 +193,8 @@ through_dwords! {
         put_halves(dst, i, _mm256_xor_si256(sign, _mm256_or_si256(magnitude, end)), high);
     }
     I64<UNSIGNED>, 8, pairs, |dst, i, x| {
-        let x = _mm256_max_ps(_mm256_castsi256_ps(x), _mm256_setzero_ps());
-        let infinite = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_EQ_OQ>(x, _mm256_set1_ps(f32::INFINITY)));
-        put_halves(dst, i, _mm256_or_si256(_mm256_cvttps_epi32(x), infinite), infinite);
+        let (x, infinite) = unsigned(x);
+        put_halves(dst, i, _mm256_or_si256(x, infinite), infinite);
     }
     F64, 8, pairs, |dst, i, x| { put_halves(dst, i, _mm256_setzero_si256(), x) }
     C64, 8, pairs, |dst, i, x| { put_halves(dst, i, x, _mm256_setzero_si256()) }
@@ -156,6 +215,17 @@ unsafe fn put_halves(dst: *mut u8, i: usize, low: __m256i, high: __m256i) {
     unsafe {
         put(dst, 2 * i, _mm256_unpacklo_epi32(low, high));
         put(dst, 2 * i + 1, _mm256_unpackhi_epi32(low, high));
+    }
+}
+
+/// Integers of float32, negative ones as 0; and where infinity is.
+#[inline(always)]
+unsafe fn unsigned(x: __m256i) -> (__m256i, __m256i) {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let x = _mm256_max_ps(_mm256_castsi256_ps(x), _mm256_setzero_ps());
+        let infinite = _mm256_cmp_ps::<_CMP_EQ_OQ>(x, _mm256_set1_ps(f32::INFINITY));
+        (_mm256_cvttps_epi32(x), _mm256_castps_si256(infinite))
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Targets that the extended integer is close to: integers of all widths, and the floats that hold it after one conversion.
 
-use super::{super::simd::to_f16, shapes::put, *};
+use super::{shapes::put, *};
 
 /// Negative values stay.
 pub(super) const SIGNED: u8 = 0;
@@ -36,8 +36,8 @@ pub(super) struct F32;
 pub(super) struct F64;
 pub(super) struct C64;
 pub(super) struct C128;
-/// Of powers of two.
-pub(super) struct Powers<const OVERFLOW: u8>;
+/// Integers that are powers of two: of `BYTES`.
+pub(super) struct Powers<const BYTES: usize, const OVERFLOW: u8>;
 
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
@@ -140,20 +140,22 @@ targets! {
         if FROM == TRUTH {
             return put(dst, 0, words::<FROM>(bytes, 0x3C00));
         }
-        let half = |bytes| to_f16(_mm256_castsi256_ps(floats::<FROM>(bytes)));
-        put(dst, 0, _mm256_set_m128i(half(upper(bytes)), half(bytes)));
+        // The other bias and the longer mantissa. Zero stays zero; the sign would be shifted out.
+        let x = brains::<FROM>(bytes);
+        let magnitude = _mm256_slli_epi16::<3>(_mm256_subs_epu16(x, _mm256_set1_epi16(112 << 7)));
+        if FROM == SIGNED {
+            let sign = _mm256_and_si256(x, _mm256_set1_epi16(i16::MIN));
+            put(dst, 0, _mm256_or_si256(magnitude, sign));
+        } else {
+            put(dst, 0, magnitude);
+        }
     }
     BF16, 2, 16, |bytes, dst| {
-        let x = words::<FROM>(bytes, 0x3F80);
         if FROM == TRUTH {
-            return put(dst, 0, x);
+            put(dst, 0, words::<FROM>(bytes, 0x3F80));
+        } else {
+            put(dst, 0, brains::<FROM>(bytes));
         }
-        // Even and odd elements apart; the lower half of either float32 is zero.
-        let even = _mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(x));
-        let odd = _mm256_srai_epi32::<16>(x);
-        let even = _mm256_castps_si256(_mm256_cvtepi32_ps(even));
-        let odd = _mm256_castps_si256(_mm256_cvtepi32_ps(odd));
-        put(dst, 0, _mm256_or_si256(_mm256_srli_epi32::<16>(even), odd));
     }
     F32, 4, 8, |bytes, dst| { put(dst, 0, floats::<FROM>(bytes)) }
     F64, 8, 4, |bytes, dst| { put(dst, 0, doubles::<FROM>(bytes)) }
@@ -168,28 +170,98 @@ targets! {
         put(dst, 0, doubles::<FROM>(pairs));
         put(dst, 1, doubles::<FROM>(_mm_srli_si128::<4>(pairs)));
     }
-    // Shifts by less than 0 or more than 63 give 0, and so does NaN, which counts as 2^128.
-    Powers<{ shapes::WRAP }>, 8, 4, |bytes, dst| { put(dst, 0, power(_mm256_cvtepu8_epi64(bytes))) }
-    Powers<{ shapes::SIGNED }>, 8, 4, |bytes, dst| { put(dst, 0, bounded(bytes, 63, i64::MAX)) }
-    Powers<{ shapes::UNSIGNED }>, 8, 4, |bytes, dst| { put(dst, 0, bounded(bytes, 64, -1)) }
 }
 
+/// bfloat16: the upper half of a float32.
 #[inline(always)]
-unsafe fn power(exponent: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
-    unsafe { _mm256_sllv_epi64(_mm256_set1_epi64x(1), _mm256_sub_epi64(exponent, _mm256_set1_epi64x(127))) }
-}
-
-/// Powers of two, and `max` from `2^bits` on.
-#[inline(always)]
-unsafe fn bounded(bytes: __m128i, bits: i64, max: i64) -> __m256i {
+unsafe fn brains<const FROM: u8>(bytes: __m128i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        let exponent = _mm256_cvtepu8_epi64(bytes);
-        let above = _mm256_cmpgt_epi64(exponent, _mm256_set1_epi64x(126 + bits));
-        let nan = _mm256_cmpeq_epi64(exponent, _mm256_set1_epi64x(0xFF));
-        let limited = _mm256_blendv_epi8(power(exponent), _mm256_set1_epi64x(max), above);
-        _mm256_andnot_si256(nan, limited)
+        // The even elements and the odd ones, by products with 1 and 0. The lower half of every float32 is zero.
+        let x = words::<FROM>(bytes, 0);
+        let even = _mm256_cvtepi32_ps(_mm256_madd_epi16(x, _mm256_set1_epi32(1)));
+        let odd = _mm256_cvtepi32_ps(_mm256_madd_epi16(x, _mm256_set1_epi32(1 << 16)));
+        let even = _mm256_srli_epi32::<16>(_mm256_castps_si256(even));
+        _mm256_or_si256(even, _mm256_castps_si256(odd))
+    }
+}
+
+macro_rules! powers {
+    ($($bytes:literal, $step:literal, $lanes:ident;)*) => {$(
+        impl<const OVERFLOW: u8> Wide for Powers<$bytes, OVERFLOW> {
+            const SIZE: usize = $bytes;
+            const STEP: usize = $step;
+            #[inline(always)]
+            unsafe fn emit<const FROM: u8>(bytes: __m128i, dst: *mut u8) {
+                // SAFETY: as the caller's.
+                unsafe { put(dst, 0, $lanes::<OVERFLOW>(bytes)) }
+            }
+        }
+    )*};
+}
+powers! {
+    2, 16, power_words;
+    4, 8, power_dwords;
+    8, 4, power_qwords;
+}
+
+/// The lowest exponent field whose power of two is out of range of an integer of so many bits, and the largest integer.
+const fn end<const OVERFLOW: u8>(bits: u32) -> (i32, u64) {
+    let bits = bits - (OVERFLOW == shapes::SIGNED) as u32;
+    (127 + bits as i32, u64::MAX >> (64 - bits))
+}
+
+// Shifts by less than 0 or too many give 0: fractions, what wraps, and NaN, which counts as 2^128.
+
+#[inline(always)]
+unsafe fn power_qwords<const OVERFLOW: u8>(bytes: __m128i) -> __m256i {
+    let (end, max) = const { end::<OVERFLOW>(64) };
+    // SAFETY: the caller has the features.
+    unsafe {
+        let field = _mm256_cvtepu8_epi64(bytes);
+        let places = _mm256_sub_epi64(field, _mm256_set1_epi64x(127));
+        let power = _mm256_sllv_epi64(_mm256_set1_epi64x(1), places);
+        if OVERFLOW == shapes::WRAP {
+            return power;
+        }
+        let above = _mm256_cmpgt_epi64(field, _mm256_set1_epi64x(end as i64 - 1));
+        let nan = _mm256_cmpeq_epi64(field, _mm256_set1_epi64x(0xFF));
+        _mm256_andnot_si256(nan, _mm256_blendv_epi8(power, _mm256_set1_epi64x(max as i64), above))
+    }
+}
+
+#[inline(always)]
+unsafe fn power_dwords<const OVERFLOW: u8>(bytes: __m128i) -> __m256i {
+    // SAFETY: as the caller's.
+    unsafe { power_of::<OVERFLOW>(bytes, 32) }
+}
+
+/// In 32-bit lanes for integers of up to 32 bits.
+#[inline(always)]
+unsafe fn power_of<const OVERFLOW: u8>(bytes: __m128i, bits: u32) -> __m256i {
+    let (end, max) = end::<OVERFLOW>(bits);
+    // SAFETY: the caller has the features.
+    unsafe {
+        let field = _mm256_cvtepu8_epi32(bytes);
+        let places = _mm256_sub_epi32(field, _mm256_set1_epi32(127));
+        let power = _mm256_sllv_epi32(_mm256_set1_epi32(1), places);
+        if OVERFLOW == shapes::WRAP {
+            return power;
+        }
+        let above = _mm256_cmpgt_epi32(field, _mm256_set1_epi32(end - 1));
+        let nan = _mm256_cmpeq_epi32(field, _mm256_set1_epi32(0xFF));
+        _mm256_andnot_si256(nan, _mm256_blendv_epi8(power, _mm256_set1_epi32(max as i32), above))
+    }
+}
+
+#[inline(always)]
+unsafe fn power_words<const OVERFLOW: u8>(bytes: __m128i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let low = _mm256_set1_epi32(0xFFFF);
+        let a = _mm256_and_si256(power_of::<OVERFLOW>(bytes, 16), low);
+        let b = _mm256_and_si256(power_of::<OVERFLOW>(upper(bytes), 16), low);
+        _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(a, b))
     }
 }
 

@@ -15,14 +15,14 @@ use super::fine;
 use crate::{
     dtype::{DType, Flavor, Spec},
     format::Format,
-    lut::{self, Lut},
+    lut::{self, Lut, Saturating, Truncating, Words, Wrapping},
     table::{KernelFn, has_overflow_rule},
 };
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
-use isa::{Isa, Vbmi, Words};
+use isa::{Isa, Vbmi};
 use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth, Twos};
 use shapes::{C64, C128, F32, F64, I32, I64, Part, Shape, W8, W16, Whole, first};
 
@@ -59,22 +59,13 @@ unsafe fn run<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
 /// # Safety
 ///
 /// As [`run`].
-unsafe fn cast<
-    S: Format,
-    D: Format,
-    const SATURATE: bool,
-    I: Isa,
-    Q: Planes<E, P>,
-    W: Shape<P>,
-    const E: usize,
-    const P: usize,
->(
+unsafe fn cast<T: Words, I: Isa, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
 ) {
     // SAFETY: as the caller's.
-    unsafe { I::run::<Q, W, E, P>(src, dst, n, lut::Of::<S, D, Q, SATURATE, E, P>::LUT) }
+    unsafe { I::run::<Q, W, E, P>(src, dst, n, lut::Of::<T, Q::Codes, E, P>::LUT) }
 }
 
 /// The kernel of a pair, if its source has one byte per element.
@@ -86,18 +77,18 @@ pub(super) const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool)
         return Some(extended);
     }
     let saturate = saturate || !has_overflow_rule(D::DTYPE);
-    Some(match (FINE & fine::VBMI != 0, saturate) {
-        (true, true) => looked_up::<S, D, Vbmi, true>(),
-        (true, false) => looked_up::<S, D, Vbmi, false>(),
-        (false, true) => looked_up::<S, D, Words, true>(),
-        (false, false) => looked_up::<S, D, Words, false>(),
+    Some(if FINE & fine::VBMI != 0 {
+        looked_up::<S, D, Vbmi>(saturate)
+    } else {
+        looked_up::<S, D, isa::Words>(saturate)
     })
 }
 
 /// The kernels that extend or narrow integers of a byte.
 const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     use widen::{CLAMPED, SIGNED, TRUTH, UNSIGNED, Wide, widen as run};
-    const fn of<W: Wide>(from: u8) -> KernelFn {
+    const fn of<D: Format, W: Wide>(from: u8) -> KernelFn {
+        assert!(W::SIZE == D::DTYPE.size());
         match from {
             SIGNED => run::<W, SIGNED>,
             CLAMPED => run::<W, CLAMPED>,
@@ -117,13 +108,13 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
         _ => return None,
     };
     Some(match (D::DTYPE, D::DTYPE.spec()) {
-        (_, Spec::Int { bits: 16, .. }) => of::<widen::I16>(from),
-        (_, Spec::Int { bits: 32, .. }) => of::<widen::I32>(from),
-        (_, Spec::Int { .. }) => of::<widen::I64>(from),
-        (DType::Float32, _) => of::<widen::F32>(from),
-        (DType::Float64, _) => of::<widen::F64>(from),
-        (DType::Complex64, _) => of::<widen::C64>(from),
-        (DType::Complex128, _) => of::<widen::C128>(from),
+        (_, Spec::Int { bits: 16, .. }) => of::<D, widen::I16>(from),
+        (_, Spec::Int { bits: 32, .. }) => of::<D, widen::I32>(from),
+        (_, Spec::Int { bits: 64, .. }) => of::<D, widen::I64>(from),
+        (DType::Float32, _) => of::<D, widen::F32>(from),
+        (DType::Float64, _) => of::<D, widen::F64>(from),
+        (DType::Complex64, _) => of::<D, widen::C64>(from),
+        (DType::Complex128, _) => of::<D, widen::C128>(from),
         (DType::Float16, _) if from == TRUTH => run::<widen::F16, TRUTH>,
         (DType::BFloat16, _) if from == TRUTH => run::<widen::BF16, TRUTH>,
         _ => return None,
@@ -151,52 +142,58 @@ unsafe fn narrow<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst
 }
 
 /// The body that serves a pair, by the kind of the source and the shape of the target.
-const fn looked_up<S: Format, D: Format, I: Isa, const SATURATE: bool>() -> KernelFn {
+const fn looked_up<S: Format, D: Format, I: Isa>(saturate: bool) -> KernelFn {
     let (from, narrow) = (S::DTYPE, D::DTYPE.size() == 1);
-    let wide_float = !narrow && !matches!(D::DTYPE.spec(), Spec::Int { .. });
-    let float8 = match from.spec() {
+    let flavor = match from.spec() {
         Spec::Float(f) if f.bits() == 8 => Some(f.flavor),
         _ => None,
     };
-    match (from, float8) {
-        (DType::Bool, _) if narrow => cast::<S, D, SATURATE, I, Truth<I::T64, 1>, W8, 64, 1>,
-        (DType::Bool, _) => wide::<S, D, SATURATE, I, Truth<I::T64, 2>, 64>(),
+    match (from, flavor) {
+        (DType::Bool, _) if narrow => short::<S, D, I, Truth<I::T64, 1>, W8, 64, 1>(saturate),
+        (DType::Bool, _) => wide::<S, D, I, Truth<I::T64, 2>, 64>(saturate),
         (DType::Int8 | DType::UInt8, _) | (_, Some(_)) if narrow => {
-            cast::<S, D, SATURATE, I, Direct<I::T256, 1>, W8, 256, 1>
+            short::<S, D, I, Direct<I::T256, 1>, W8, 256, 1>(saturate)
         }
-        (DType::Int8, _) => wide::<S, D, SATURATE, I, Twos<I::T128, 2>, 128>(),
-        (DType::UInt8, _) => wide::<S, D, SATURATE, I, Direct<I::T256, 2>, 256>(),
+        (DType::Int8, _) => wide::<S, D, I, Twos<I::T128, 2>, 128>(saturate),
+        (DType::UInt8, _) => wide::<S, D, I, Direct<I::T256, 2>, 256>(saturate),
         // At most 6 bits.
-        (_, None) if narrow => cast::<S, D, SATURATE, I, Direct<I::T64, 1>, W8, 64, 1>,
-        (_, None) => wide::<S, D, SATURATE, I, Direct<I::T64, 2>, 64>(),
+        (_, None) if narrow => short::<S, D, I, Direct<I::T64, 1>, W8, 64, 1>(saturate),
+        (_, None) => wide::<S, D, I, Direct<I::T64, 2>, 64>(saturate),
         (_, Some(Flavor::Exponent)) => match D::DTYPE {
-            DType::BFloat16 | DType::Float32 | DType::Complex64 => wide::<S, D, SATURATE, I, Exponent, 0>(),
-            _ => wide::<S, D, SATURATE, I, Direct<I::T256, 2>, 256>(),
+            DType::BFloat16 | DType::Float32 | DType::Complex64 => wide::<S, D, I, Exponent, 0>(saturate),
+            _ => wide::<S, D, I, Direct<I::T256, 2>, 256>(saturate),
         },
         // The sign of an integer of two bytes is no single bit.
-        (_, Some(_)) if D::DTYPE.size() == 2 && !wide_float => {
-            wide::<S, D, SATURATE, I, Direct<I::T256, 2>, 256>()
+        (_, Some(_)) if matches!(D::DTYPE.spec(), Spec::Int { bits: 16, .. }) => {
+            wide::<S, D, I, Direct<I::T256, 2>, 256>(saturate)
         }
-        (_, Some(Flavor::Fnuz)) => wide::<S, D, SATURATE, I, Fnuz<I::T128, 2>, 128>(),
-        _ => wide::<S, D, SATURATE, I, Signed<I::T128, 2>, 128>(),
+        (_, Some(Flavor::Fnuz)) => wide::<S, D, I, Fnuz<I::T128, 2>, 128>(saturate),
+        _ => wide::<S, D, I, Signed<I::T128, 2>, 128>(saturate),
     }
 }
 
-/// The body that serves a target of more than a byte.
-const fn wide<S: Format, D: Format, const SATURATE: bool, I: Isa, Q: Planes<E, 2>, const E: usize>()
--> KernelFn {
+/// Targets of which the words are the results.
+const fn short<S: Format, D: Format, I: Isa, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+    saturate: bool,
+) -> KernelFn {
+    if saturate { cast::<Saturating<S, D>, I, Q, W, E, P> } else { cast::<Wrapping<S, D>, I, Q, W, E, P> }
+}
+
+/// Targets of more than a byte. Many need the same words.
+const fn wide<S: Format, D: Format, I: Isa, Q: Planes<E, 2>, const E: usize>(saturate: bool) -> KernelFn {
     use shapes::{SIGNED, UNSIGNED, WRAP};
     match (D::DTYPE, D::DTYPE.size()) {
-        (DType::Float32, _) => cast::<S, D, SATURATE, I, Q, F32, E, 2>,
-        (DType::Float64, _) => cast::<S, D, SATURATE, I, Q, F64, E, 2>,
-        (DType::Complex64, _) => cast::<S, D, SATURATE, I, Q, C64, E, 2>,
-        (DType::Complex128, _) => cast::<S, D, SATURATE, I, Q, C128, E, 2>,
-        (_, 4) if !SATURATE => cast::<S, D, SATURATE, I, Q, I32<WRAP>, E, 2>,
-        (_, 8) if !SATURATE => cast::<S, D, SATURATE, I, Q, I64<WRAP>, E, 2>,
-        (DType::Int32, _) => cast::<S, D, SATURATE, I, Q, I32<SIGNED>, E, 2>,
-        (DType::UInt32, _) => cast::<S, D, SATURATE, I, Q, I32<UNSIGNED>, E, 2>,
-        (DType::Int64, _) => cast::<S, D, SATURATE, I, Q, I64<SIGNED>, E, 2>,
-        (DType::UInt64, _) => cast::<S, D, SATURATE, I, Q, I64<UNSIGNED>, E, 2>,
-        _ => cast::<S, D, SATURATE, I, Q, W16, E, 2>,
+        (DType::BFloat16, _) => cast::<Saturating<S, f32>, I, Q, W16, E, 2>,
+        (DType::Float32, _) => cast::<Saturating<S, f32>, I, Q, F32, E, 2>,
+        (DType::Complex64, _) => cast::<Saturating<S, f32>, I, Q, C64, E, 2>,
+        (DType::Float64, _) => cast::<Saturating<S, f64>, I, Q, F64, E, 2>,
+        (DType::Complex128, _) => cast::<Saturating<S, f64>, I, Q, C128, E, 2>,
+        (_, 2) => short::<S, D, I, Q, W16, E, 2>(saturate),
+        (_, 4) if !saturate => cast::<Truncating<S, 32, false>, I, Q, I32<WRAP>, E, 2>,
+        (DType::Int32, _) => cast::<Truncating<S, 32, true>, I, Q, I32<SIGNED>, E, 2>,
+        (DType::UInt32, _) => cast::<Truncating<S, 32, true>, I, Q, I32<UNSIGNED>, E, 2>,
+        _ if !saturate => cast::<Truncating<S, 64, false>, I, Q, I64<WRAP>, E, 2>,
+        (DType::Int64, _) => cast::<Truncating<S, 64, true>, I, Q, I64<SIGNED>, E, 2>,
+        _ => cast::<Truncating<S, 64, true>, I, Q, I64<UNSIGNED>, E, 2>,
     }
 }

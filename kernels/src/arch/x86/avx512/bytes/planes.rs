@@ -1,10 +1,12 @@
 //! From 64 source bytes to the planes of their results.
 
 use super::{lookup::Table, *};
-use crate::lut::{Choice, Codes};
+use crate::lut::{Choice, choice};
 
 /// What a kernel keeps in registers to make `P` planes, from a table of `E` entries.
-pub(super) trait Planes<const E: usize, const P: usize>: Choice + Copy {
+pub(super) trait Planes<const E: usize, const P: usize>: Copy {
+    /// The codes in the table.
+    type Codes: Choice;
     /// # Safety
     ///
     /// The CPU has the features of the kernel.
@@ -36,10 +38,8 @@ macro_rules! sources {
             tables: [T; P],
             patch: [__m512i; P],
         }
-        impl<T, const P: usize> Choice for $name<T, P> {
-            const CODES: Codes = Codes::$codes;
-        }
         impl<T: Table<E>, const E: usize, const P: usize> Planes<E, P> for $name<T, P> {
+            type Codes = choice::$codes;
             #[inline(always)]
             unsafe fn load(lut: &Lut<E, P>) -> Self {
                 // SAFETY: a plane has `E` entries; the caller has the features.
@@ -135,11 +135,8 @@ unsafe fn with_sign_and_high_patch<const P: usize>(
 #[derive(Clone, Copy)]
 pub(super) struct Exponent;
 
-impl Choice for Exponent {
-    const CODES: Codes = Codes::All;
-}
-
 impl Planes<0, 2> for Exponent {
+    type Codes = choice::All;
     #[inline(always)]
     unsafe fn load(_: &Lut<0, 2>) -> Self {
         Self
