@@ -79,8 +79,8 @@ fn obeys_environment(tier: Tier, from: DType, to: DType) -> bool {
         _ => parts(from) >= 32 && parts(from) == parts(to),
     };
     let tested = matches!(to, DType::Bool) && (parts(from) >= 32 || matches!(from, DType::BFloat16));
-    // Vector tiers look these up.
-    let looked_up = !matches!(tier, Tier::Scalar) && from.size() == 1 && to.size() <= 2;
+    // This tier looks these up.
+    let looked_up = matches!(tier, Tier::Avx512) && from.size() == 1 && to.size() <= 2;
     !(from as u8 == to as u8 || whole(from) && whole(to) || moved || tested || looked_up)
 }
 
