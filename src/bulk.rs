@@ -1,6 +1,6 @@
 //! One cast over all threads of a rayon pool.
 
-use crate::{CastError, CastPlan};
+use crate::{CastError, CastPlan, Streaming};
 use rayon::prelude::*;
 
 /// Bytes read and written below which one thread is quicker than waking others.
@@ -26,12 +26,15 @@ impl CastPlan {
         if read.saturating_add(written) < THRESHOLD || rayon::current_num_threads() == 1 {
             return self.run(src, dst, n);
         }
+        // All chunks together are what no cache holds, or one does.
+        let streaming = if self.streams(read + written) { Streaming::Always } else { Streaming::Never };
+        let plan = self.with_streaming(streaming);
         // `CHUNK` elements are whole bytes on both sides.
         let bytes = |bits: u32| CHUNK / 8 * bits as usize;
         src[..read]
             .par_chunks(bytes(self.from().bits_per_element()))
             .zip(dst[..written].par_chunks_mut(bytes(self.to().bits_per_element())))
             .enumerate()
-            .try_for_each(|(i, (src, dst))| self.run(src, dst, CHUNK.min(n - i * CHUNK)))
+            .try_for_each(|(i, (src, dst))| plan.run(src, dst, CHUNK.min(n - i * CHUNK)))
     }
 }

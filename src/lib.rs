@@ -86,7 +86,8 @@ pub use element::*;
 pub use error::{CastError, Side};
 pub use half;
 pub use lanecast_kernels::{
-    BufferType, DType, Flavor, FloatSpec, Kind, Spec, Storage, Tier, TierStatus, UnknownName, UnknownTier,
+    BufferType, DType, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus, UnknownName,
+    UnknownTier,
 };
 pub use num_complex;
 pub use options::{

@@ -8,7 +8,7 @@
 //! * *exact*: rules without kernels of their own go element by element through `exact`, in the same blocks.
 
 use crate::{
-    arch::Tier,
+    arch::{self, Tier},
     dtype::{DType, Flavor, Spec},
     exact::{self, Rules},
     format::{
@@ -18,6 +18,7 @@ use crate::{
     fpenv,
     hub::parts_fit,
     storage::BufferType,
+    stream::{Streaming, stream},
     table::KernelFn,
 };
 use alloc::vec::Vec;
@@ -34,6 +35,8 @@ pub struct Kernel {
     nan_7f: bool,
     /// Whether the host's floating-point environment has to be looked at.
     guarded: bool,
+    /// Bytes read and written above which the cast writes past the caches.
+    stream_above: usize,
     /// The results of packed elements, if a table of half bytes has them.
     nibbles: Option<&'static Nibbles>,
 }
@@ -92,6 +95,16 @@ fn nibbles(from: BufferType, to: BufferType, saturate: bool) -> Option<&'static 
     (from.is_packed() && width <= 4 && fits).then(|| &NIBBLES[saturate as usize][s as usize][d as usize])
 }
 
+/// Bytes read and written above which a cast of the tier writes past the caches.
+fn stream_above(tier: Tier, streaming: Streaming) -> usize {
+    match streaming {
+        _ if tier.non_temporal().is_none() => usize::MAX,
+        Streaming::Auto => arch::last_cache(),
+        Streaming::Always => 0,
+        Streaming::Never => usize::MAX,
+    }
+}
+
 impl Kernel {
     /// The cast from `from` to `to` on `tier`; `None` if the tier cannot run here.
     pub fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Kernel> {
@@ -104,9 +117,21 @@ impl Kernel {
             to,
             tier,
             guarded: !exact && obeys_environment(tier, s, d),
+            stream_above: stream_above(tier, Streaming::Auto),
             nibbles: if exact { None } else { nibbles(from, to, rules.saturate) },
             nan_7f: rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan() && !exact,
         })
+    }
+
+    /// The same cast, writing past the caches when `streaming` says.
+    pub fn with_streaming(self, streaming: Streaming) -> Kernel {
+        Kernel { stream_above: stream_above(self.tier, streaming), ..self }
+    }
+
+    /// Whether a cast that reads and writes so many bytes in all writes past the caches.
+    #[inline]
+    pub const fn streams(&self, bytes: usize) -> bool {
+        bytes > self.stream_above
     }
 
     /// What the source holds.
@@ -151,8 +176,33 @@ impl Kernel {
         let src = src.get(..self.from.byte_len(n)?)?;
         let dst = dst.get_mut(..self.to.byte_len(n)?)?;
         let _guard = self.guarded.then(fpenv::guard);
-        // SAFETY: both were just cut to the bytes of `n` elements; the guard lives to the end of the function.
+        if self.streams(src.len() + dst.len()) {
+            // SAFETY: both were just cut to the bytes of `n` elements; the guard lives to the end of the function.
+            return Some(unsafe { self.run_streaming(src, dst, n) });
+        }
+        // SAFETY: as above.
         Some(unsafe { self.run_unguarded(src, dst, n) })
+    }
+
+    /// # Safety
+    ///
+    /// As [`run_unguarded`](Self::run_unguarded).
+    #[cold]
+    unsafe fn run_streaming<'a>(&self, src: &[u8], dst: &'a mut [MaybeUninit<u8>], n: usize) -> &'a mut [u8] {
+        let Some(tools) = self.tier.non_temporal() else {
+            // SAFETY: as the caller's.
+            return unsafe { self.run_unguarded(src, dst, n) };
+        };
+        let bits = (self.from.bits_per_element(), self.to.bits_per_element());
+        // SAFETY: `new` checked the tier; the slices are the bytes of `n` elements.
+        unsafe {
+            stream(tools, src, dst, n, bits, |src, dst, count| {
+                // SAFETY: the driver gives the bytes of `count` elements; the guard is the caller's.
+                self.run_unguarded(src, dst, count);
+            });
+        }
+        // SAFETY: the driver stored what the kernel wrote, which is every byte of the `n` elements.
+        unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) }
     }
 
     /// One cast between buffers that were looked at.

@@ -15,7 +15,7 @@
 //! * `hub`: what a decoder returns and an encoder takes, with the proofs that it is exact;
 //! * `arch`: the tiers, how they are found, and their kernels;
 //! * `table`: the cross product of all pairs, per tier;
-//! * [`Kernel`]: one resolved cast, the only way in; `in_place`: inside one buffer;
+//! * [`Kernel`]: one resolved cast, the only way in; `in_place`: inside one buffer; `stream`: past the caches;
 //! * `fpenv`: the floating-point control register belongs to the host.
 
 #![no_std]
@@ -35,6 +35,7 @@ mod kernel;
 mod linear;
 mod lut;
 mod storage;
+mod stream;
 mod table;
 mod vector;
 
@@ -48,3 +49,4 @@ pub use format::{
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
 pub use storage::{BufferType, Storage};
+pub use stream::Streaming;

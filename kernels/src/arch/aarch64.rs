@@ -3,6 +3,7 @@
 use super::Tier;
 use crate::{
     format::packed::{self, Packing},
+    stream::NonTemporal,
     table::Table,
 };
 
@@ -27,4 +28,13 @@ pub(super) fn features(_: Tier) -> &'static [&'static str] {
 
 pub(super) fn packing(_: Tier) -> &'static Packing {
     &packed::SCALAR
+}
+
+/// Arm's cores find out by themselves that lines are written whole.
+pub(super) fn non_temporal(_: Tier) -> Option<&'static NonTemporal> {
+    None
+}
+
+pub(super) fn last_cache() -> usize {
+    usize::MAX
 }

@@ -31,13 +31,25 @@ mod native {
     pub(super) fn packing(_: super::Tier) -> &'static super::Packing {
         &super::packed::SCALAR
     }
+    pub(super) fn non_temporal(_: super::Tier) -> Option<&'static super::NonTemporal> {
+        None
+    }
+    pub(super) fn last_cache() -> usize {
+        usize::MAX
+    }
 }
 
 use crate::{
     format::packed::{self, Packing},
+    stream::NonTemporal,
     table::Table,
 };
 use core::{fmt, str::FromStr};
+
+/// Bytes of the last cache.
+pub(crate) fn last_cache() -> usize {
+    native::last_cache()
+}
 
 /// An instruction set level, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,6 +127,11 @@ impl Tier {
     /// How packed storage is read and written.
     pub(crate) fn packing(self) -> &'static Packing {
         if matches!(self, Tier::Scalar) { &packed::SCALAR } else { native::packing(self) }
+    }
+
+    /// How it writes past the caches, if it does.
+    pub(crate) fn non_temporal(self) -> Option<&'static NonTemporal> {
+        native::non_temporal(self)
     }
 
     /// The features beyond those of the tier for which it has quicker kernels and which this CPU has, by the names that

@@ -2,6 +2,7 @@
 
 use super::Tier;
 use crate::table::Table;
+pub(super) use stream::{last_cache, non_temporal};
 
 /// Methods of [`Simd`](crate::vector::Simd) that map registers to a register.
 macro_rules! operations {
@@ -21,6 +22,7 @@ mod avx512;
 mod copy;
 mod fine;
 mod packing;
+mod stream;
 
 pulp::simd_type!({
     /// Proves the tier `avx2`.

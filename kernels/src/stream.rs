@@ -1,0 +1,191 @@
+//! Casts of buffers that no cache holds.
+//!
+//! A store to a line that is in no cache first reads the line. Beyond the last cache that is a third (equal widths) to nearly
+//! half (widening) of all traffic, spent on bytes that are overwritten. Non-temporal stores of whole lines leave it out, and
+//! leave the caches to others. Within the caches they are slower than regular ones, since they send the lines out.
+//!
+//! There is one driver for all pairs, around the kernel that the pair has: block by block it asks for the source some way
+//! ahead, casts into a block on the stack, which stays in the first cache, and stores that to the destination in whole lines.
+//! So no kernel has a second form, and heavy ones, which look too few elements ahead to keep the memory busy, gain by the
+//! prefetch as well.
+//!
+//! Blocks are whole lines and begin at a line of the destination. The elements before the first line and behind the last one
+//! are cast as ever.
+
+use core::{mem::MaybeUninit, ops::Range};
+
+/// When a cast writes past the caches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Streaming {
+    /// If source and destination together are larger than the last cache.
+    #[default]
+    Auto,
+    /// At every size: nobody will soon read the destination, or others need the caches more.
+    Always,
+    /// At no size: the destination is read again while it may still be in a cache.
+    Never,
+}
+
+/// The instructions of a tier that reach past the caches.
+pub(crate) struct NonTemporal {
+    /// Brings the lines of this many bytes from an address on into the first cache; any address will do.
+    pub(crate) prefetch: fn(*const u8, usize),
+    /// Stores whole lines.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the tier; both addresses are multiples of [`LINE`], as is the number of bytes; the first is readable and the
+    /// second writable for as many. Before anybody reads what was written, `fence` is called.
+    pub(crate) store: unsafe fn(src: *const u8, dst: *mut u8, len: usize),
+    /// Makes all stores so far come before all that follows.
+    pub(crate) fence: fn(),
+}
+
+/// Bytes of a line.
+pub(crate) const LINE: usize = 64;
+
+/// Elements of the shortest block: whole lines of every width.
+const FEWEST: usize = 256;
+/// Bytes of a block in the destination, as far as that are [`FEWEST`] elements.
+const BLOCK: usize = 1024;
+/// How far ahead the source is asked for, in bytes.
+const AHEAD: usize = 4096;
+
+/// A block of the widest elements.
+#[repr(align(64))]
+struct Stack([MaybeUninit<u8>; FEWEST * 16]);
+
+/// Calls the fence when it goes.
+struct Fence(fn());
+
+impl Drop for Fence {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Fills `dst` with the `n` elements of `to_bits` bits that `cast` makes, which is given a range of elements (on whole bytes),
+/// their bytes of the source and a place for their bytes of the destination, and fills that.
+///
+/// # Safety
+///
+/// The CPU has the tier of `tools`; `src` and `dst` are the bytes of `n` elements of `from_bits` and `to_bits` bits.
+pub(crate) unsafe fn stream(
+    tools: &NonTemporal,
+    src: &[u8],
+    dst: &mut [MaybeUninit<u8>],
+    n: usize,
+    (from_bits, to_bits): (u32, u32),
+    mut cast: impl FnMut(&[u8], &mut [MaybeUninit<u8>], usize),
+) {
+    let (from_bits, to_bits) = (from_bits as usize, to_bits as usize);
+    let bytes = |bits: usize, elements: Range<usize>| {
+        elements.start / 8 * bits..elements.end / 8 * bits + (elements.end % 8 * bits).div_ceil(8)
+    };
+    // Elements before the first line of the destination: they end on whole bytes on both sides.
+    let address = dst.as_ptr().addr();
+    let head = (0..8 * LINE).find(|h| {
+        h * from_bits % 8 == 0 && h * to_bits % 8 == 0 && (address + h * to_bits / 8).is_multiple_of(LINE)
+    });
+    let block = (BLOCK * 8 / to_bits / FEWEST).max(1) * FEWEST;
+    let blocks = head.map_or(0, |head| n.saturating_sub(head) / block);
+    let (Some(head), 1..) = (head, blocks) else {
+        // Elements that no line begins with, or too few of them.
+        cast(src, dst, n);
+        return;
+    };
+    let (read, written) = (block / 8 * from_bits, block / 8 * to_bits);
+    let (src_head, src) = src.split_at(bytes(from_bits, 0..head).len());
+    let (dst_head, dst) = dst.split_at_mut(bytes(to_bits, 0..head).len());
+    let (src, src_tail) = src.split_at(blocks * read);
+    let (dst, dst_tail) = dst.split_at_mut(blocks * written);
+    cast(src_head, dst_head, head);
+    let mut stack = Stack([MaybeUninit::uninit(); FEWEST * 16]);
+    let stack = &mut stack.0[..written];
+    let _fence = Fence(tools.fence);
+    for (src, dst) in src.chunks_exact(read).zip(dst.chunks_exact_mut(written)) {
+        (tools.prefetch)(src.as_ptr().wrapping_add(AHEAD), read);
+        cast(src, stack, block);
+        // SAFETY: the CPU has the tier, by the caller. `cast` has filled the block on the stack, which begins at a line as
+        // that of the destination does; both are `written` bytes, whole lines.
+        unsafe { (tools.store)(stack.as_ptr().cast(), dst.as_mut_ptr().cast(), written) };
+    }
+    cast(src_tail, dst_tail, n - head - blocks * block);
+}
+
+/// The driver with ordinary stores; with those of the tiers it is tried in `tests/streaming.rs` of the root crate.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::{AtomicUsize, Ordering};
+    use std::vec;
+
+    static FENCES: AtomicUsize = AtomicUsize::new(0);
+
+    const ORDINARY: NonTemporal = NonTemporal {
+        prefetch: |_, _| {},
+        store: |src, dst, len| {
+            assert!(src.addr() % LINE == 0 && dst.addr() % LINE == 0 && len % LINE == 0);
+            // SAFETY: the promise of the caller.
+            unsafe { src.copy_to_nonoverlapping(dst, len) };
+        },
+        fence: || {
+            FENCES.fetch_add(1, Ordering::Relaxed);
+        },
+    };
+
+    /// Bytes to words of two bytes, and back; elements of four bits as they are.
+    #[test]
+    fn every_byte_once_and_in_its_place() {
+        let lengths: &[usize] =
+            if cfg!(miri) { &[0, 5, 1030] } else { &[0, 1, 31, 32, 33, 100, 512, 1023, 1025, 4096, 5001] };
+        for &n in lengths {
+            for offset in [0, 1, 32, 63] {
+                let src: vec::Vec<u8> = (0..2 * n).map(|i| (i * 7 + i / 256) as u8).collect();
+                let widen = |i: usize| src[i / 2].wrapping_add(i as u8 % 2);
+                let keep = |i: usize| src[i];
+                let check = |bits: (u32, u32), len: usize, want: &dyn Fn(usize) -> u8| {
+                    let mut dst = vec![MaybeUninit::new(0xA5_u8); offset + len + 70];
+                    let fences = FENCES.load(Ordering::Relaxed);
+                    let (s, d) = (n * bits.0 as usize / 8 + n * bits.0 as usize % 8 / 4, bits.1 as usize);
+                    // SAFETY: ordinary stores; the slices are as long as they have to be.
+                    unsafe {
+                        stream(
+                            &ORDINARY,
+                            &src[..s],
+                            &mut dst[offset..][..len],
+                            n,
+                            bits,
+                            |src, out, count| {
+                                assert_eq!(
+                                    (src.len() * 8 / bits.0 as usize, out.len()),
+                                    (count, (count * d).div_ceil(8))
+                                );
+                                for (i, out) in out.iter_mut().enumerate() {
+                                    out.write(if d == 16 {
+                                        src[i / 2].wrapping_add(i as u8 % 2)
+                                    } else {
+                                        src[i]
+                                    });
+                                }
+                            },
+                        );
+                    }
+                    assert!(FENCES.load(Ordering::Relaxed) > fences);
+                    for (i, byte) in dst.iter().enumerate() {
+                        // SAFETY: all were initialised above.
+                        let byte = unsafe { byte.assume_init() };
+                        let inside = (offset..offset + len).contains(&i);
+                        assert_eq!(byte, if inside { want(i - offset) } else { 0xA5 }, "{n}, {offset}, {i}");
+                    }
+                };
+                check((8, 16), 2 * n, &widen);
+                check((8, 8), n, &keep);
+                let even = n % 2 == 0;
+                if even {
+                    check((4, 4), n / 2, &keep);
+                }
+            }
+        }
+    }
+}
