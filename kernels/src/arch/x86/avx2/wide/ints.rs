@@ -3,7 +3,7 @@
 //! **64 bits to 16 and 8**, saturating: packing instructions saturate halves of the elements, each as a signed integer, and
 //! the two halves of the result are again such an element. If the high half only repeats the sign of the low one, the low
 //! one was saturated as the element should be. If not, the high half survives as a number that repeats no sign, and the next
-//! packing saturates by it. So packing alone does it. Unsigned elements are brought below the signs first, both halves at once.
+//! packing saturates by it. So packing alone does it. Unsigned halves are brought below what packing takes for a sign first.
 //!
 //! **64 bits to float64**: the two halves are put into the mantissas of two powers of two; the difference of the high one
 //! to its power is exact, and the sum with the low one rounds once.
@@ -70,23 +70,6 @@ impl Lanes for U32 {
                 pack_8::<BITS, false, false>([a, b, c, d])
             }
         }
-    }
-}
-
-/// Both halves of the elements of two registers packed to 16 bits.
-#[inline(always)]
-unsafe fn pack_halves<const UNSIGNED: bool>(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
-    unsafe { if UNSIGNED { _mm256_packus_epi32(a, b) } else { _mm256_packs_epi32(a, b) } }
-}
-
-/// Four registers of elements of 64 bits as 16 bits, each half of a register for itself.
-#[inline(always)]
-unsafe fn pack_64<const UNSIGNED: bool>(x: [__m256i; 4]) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
-    unsafe {
-        let [a, b] = [pack_halves::<UNSIGNED>(x[0], x[1]), pack_halves::<UNSIGNED>(x[2], x[3])];
-        pack_halves::<UNSIGNED>(a, b)
     }
 }
 
@@ -170,12 +153,12 @@ unsafe fn to_f32<const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m256 {
     }
 }
 
-/// `$limited` are the elements ready for packing to 16 bits, signed or (`UNSIGNED`) not, or to fewer; `$int32` the low and high
-/// halves saturated.
+/// `$pair` are the halves of the elements of two registers saturated to 16 bits each: to be packed to int16 by the next
+/// packing, or (`UNSIGNED`) to uint16. `$int32` are the low and high halves saturated.
 macro_rules! int64 {
     (
         $lanes:ident, $signed:literal,
-        |$x:ident, $unsigned:ident| $limited:expr,
+        |$a:ident, $b:ident, $unsigned:ident| $pair:expr,
         |$low:ident, $high:ident, $target_signed:ident| $int32:expr
     ) => {
         impl $lanes {
@@ -187,16 +170,17 @@ macro_rules! int64 {
             ) -> __m256i {
                 // SAFETY: as of the methods of `Lanes`.
                 unsafe {
-                    let ready = |$x: __m256i| {
+                    let pair = |[$a, $b]: [__m256i; 2]| {
                         if SATURATE {
                             let $unsigned = UNSIGNED;
-                            $limited
+                            $pair
                         } else {
-                            _mm256_and_si256($x, _mm256_set1_epi64x((1 << BITS) - 1))
+                            let low = _mm256_set1_epi64x((1 << BITS) - 1);
+                            _mm256_packus_epi32(_mm256_and_si256($a, low), _mm256_and_si256($b, low))
                         }
                     };
-                    let x = [ready(a.0[0]), ready(a.0[1]), ready(b.0[0]), ready(b.0[1])];
-                    if SATURATE && !UNSIGNED { pack_64::<false>(x) } else { pack_64::<true>(x) }
+                    let (a, b) = (pair(a.0), pair(b.0));
+                    if SATURATE && !UNSIGNED { _mm256_packs_epi32(a, b) } else { _mm256_packus_epi32(a, b) }
                 }
             }
         }
@@ -254,12 +238,16 @@ macro_rules! int64 {
 int64!(
     I64,
     true,
-    |x, unsigned| if unsigned {
-        // Negative numbers as zero, then as of uint64.
-        let x = _mm256_andnot_si256(_mm256_cmpgt_epi64(_mm256_setzero_si256(), x), x);
-        _mm256_min_epu32(x, _mm256_set1_epi64x(0x7FFF_0000_FFFF))
-    } else {
-        x
+    |a, b, unsigned| {
+        let both = _mm256_packs_epi32(a, b);
+        if unsigned {
+            // The low halves are not signed then.
+            let max = _mm256_set1_epi64x((-1 << 32) | 0xFFFF);
+            let low = _mm256_packus_epi32(_mm256_min_epu32(a, max), _mm256_min_epu32(b, max));
+            _mm256_blend_epi16::<0b1010_1010>(low, both)
+        } else {
+            both
+        }
     },
     |low, high, signed| {
         // Comparisons, because shifts compete with the shuffles.
@@ -279,9 +267,10 @@ int64!(
 int64!(
     U64,
     false,
-    |x, unsigned| {
-        let max = if unsigned { 0x7FFF_0000_FFFF } else { 0x7FFF_0000_7FFF };
-        _mm256_min_epu32(x, _mm256_set1_epi64x(max))
+    |a, b, unsigned| {
+        // Below the signs, the high halves always, the low ones if those of the result are signed.
+        let max = _mm256_set1_epi64x(if unsigned { 0x7FFF_0000_FFFF } else { 0x7FFF_0000_7FFF });
+        _mm256_packus_epi32(_mm256_min_epu32(a, max), _mm256_min_epu32(b, max))
     },
     |low, high, signed| {
         let int = limit_u32(low, high);
