@@ -171,7 +171,9 @@ mod tests {
                             },
                         );
                     }
-                    assert!(FENCES.load(Ordering::Relaxed) > fences);
+                    // Fewer elements than a block are cast as ever, with nothing to wait for.
+                    let fenced = FENCES.load(Ordering::Relaxed) > fences;
+                    assert!(if n < FEWEST { !fenced } else { fenced || n < 4096 }, "{n}, {offset}");
                     for (i, byte) in dst.iter().enumerate() {
                         // SAFETY: all were initialised above.
                         let byte = unsafe { byte.assume_init() };
