@@ -2,9 +2,10 @@
 //!
 //! A cast goes one of three ways, decided once:
 //!
-//! * *table*: both buffers in byte storage and common rules; one call of the pair's kernel;
-//! * *staged*: a packed buffer is unpacked or packed through a block on the stack around the same kernel, and the rare NaN code
-//!   of `float8_e5m2` is put in afterwards;
+//! * *direct*: common rules, and both buffers in byte storage or the tier has a kernel that reads or writes packed elements
+//!   itself; one call of the pair's kernel;
+//! * *staged*: another packed buffer is unpacked or packed through a block on the stack around the kernel of byte storage, and
+//!   the rare NaN code of `float8_e5m2` is put in afterwards;
 //! * *exact*: rules without kernels of their own go element by element through `exact`, in the same blocks.
 
 use crate::{
@@ -28,6 +29,8 @@ use core::{fmt, mem::MaybeUninit, slice};
 #[derive(Clone, Copy)]
 pub struct Kernel {
     body: Body,
+    /// The kernel that does all of the cast.
+    direct: Option<KernelFn>,
     from: BufferType,
     to: BufferType,
     tier: Tier,
@@ -95,6 +98,11 @@ fn nibbles(from: BufferType, to: BufferType, saturate: bool) -> Option<&'static 
     (from.is_packed() && width <= 4 && fits).then(|| &NIBBLES[saturate as usize][s as usize][d as usize])
 }
 
+/// Whether whole bytes are copied.
+fn is_packed_copy(from: BufferType, to: BufferType) -> bool {
+    from == to && from.is_packed()
+}
+
 /// Bytes read and written above which a cast of the tier writes past the caches.
 fn stream_above(tier: Tier, streaming: Streaming) -> usize {
     match streaming {
@@ -111,15 +119,31 @@ impl Kernel {
         let table = tier.table().filter(|_| tier == Tier::Scalar || tier.is_available())?;
         let (s, d) = (from.dtype(), to.dtype());
         let exact = needs_exact(s, d, rules);
+        let nan_7f = rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan() && !exact;
+        let nibbles = if exact { None } else { nibbles(from, to, rules.saturate) };
+        let direct = match (from.is_packed(), to.is_packed()) {
+            _ if exact || nan_7f => None,
+            (false, false) => Some(table.get(s, d, rules.saturate)),
+            // Half bytes to half bytes need not be taken apart.
+            (_, true) if nibbles.is_some() => None,
+            _ => table.get_packed(from, to, rules.saturate),
+        };
         Some(Kernel {
-            body: if exact { Body::Exact(*rules) } else { Body::Table(table.get(s, d, rules.saturate)) },
+            direct,
+            body: match exact {
+                true => Body::Exact(*rules),
+                false if is_packed_copy(from, to) => {
+                    Body::Table(table.get(DType::UInt8, DType::UInt8, false))
+                }
+                false => Body::Table(table.get(s, d, rules.saturate)),
+            },
             from,
             to,
             tier,
             guarded: !exact && obeys_environment(tier, s, d),
             stream_above: stream_above(tier, Streaming::Auto),
-            nibbles: if exact { None } else { nibbles(from, to, rules.saturate) },
-            nan_7f: rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan() && !exact,
+            nibbles,
+            nan_7f,
         })
     }
 
@@ -151,7 +175,7 @@ impl Kernel {
     #[doc(hidden)]
     pub fn address(&self) -> usize {
         match self.body {
-            Body::Table(kernel) => kernel as usize,
+            Body::Table(kernel) => self.direct.unwrap_or(kernel) as usize,
             Body::Exact(_) => 0,
         }
     }
@@ -218,13 +242,11 @@ impl Kernel {
         n: usize,
     ) -> &'a mut [u8] {
         debug_assert!(self.from.byte_len(n) == Some(src.len()) && self.to.byte_len(n) == Some(dst.len()));
-        match self.body {
-            Body::Table(kernel) if !self.from.is_packed() && !self.to.is_packed() && !self.nan_7f => {
-                // SAFETY: by the caller, both slices have the bytes of `n` elements of the pair the kernel was looked up for,
-                // and the guard is held; a shared and an exclusive slice do not overlap; `new` checked the tier.
-                unsafe { fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n) };
-            }
-            _ => self.run_staged(src, dst, n),
+        match self.direct {
+            // SAFETY: by the caller, both slices have the bytes of `n` elements of the pair the kernel was looked up for,
+            // and the guard is held; a shared and an exclusive slice do not overlap; `new` checked the tier.
+            Some(kernel) => unsafe { fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n) },
+            None => self.run_staged(src, dst, n),
         }
         // SAFETY: the kernel, or the stages between them, wrote every byte of the `n` elements.
         unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) }
@@ -288,10 +310,10 @@ impl Kernel {
 
     #[inline(never)]
     fn run_staged(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
-        if self.from == self.to && self.from.is_packed() {
+        if let (true, Body::Table(copy)) = (is_packed_copy(self.from, self.to), self.body) {
             // The bits as they are, but for those behind the last element.
-            // SAFETY: two slices of the bytes of `n` elements, which do not overlap.
-            unsafe { dst.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(src.as_ptr(), dst.len()) };
+            // SAFETY: `copy` copies bytes (`new`), and these are slices of as many, which do not overlap.
+            unsafe { copy(src.as_ptr(), dst.as_mut_ptr().cast(), dst.len()) };
             self.clear_unused(dst, n);
             return;
         }

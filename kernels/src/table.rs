@@ -3,7 +3,10 @@
 //! Rules that are not common (`exact::Rules`) are parameters of encode and never multiply the pairs: `Kernel` sends them
 //! through `exact`.
 
-use crate::dtype::{COUNT, DType, Spec};
+use crate::{
+    dtype::{COUNT, DType, Spec},
+    storage::BufferType,
+};
 
 /// One loop over elements in byte storage.
 ///
@@ -18,12 +21,34 @@ pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize);
 pub(crate) struct Table {
     /// `[saturate][from][to]`
     pub(crate) kernels: [[[KernelFn; COUNT]; COUNT]; 2],
+    /// Those with a packed side, if the tier has any.
+    pub(crate) packed: Option<&'static PackedTable>,
 }
+
+/// The kernels of a tier that read or write packed storage themselves. Pairs that have none are cast in byte storage and
+/// unpacked or packed block by block.
+pub(crate) struct PackedTable {
+    /// `[which side is packed][saturate][from][to]`
+    pub(crate) kernels: [[[[Option<KernelFn>; COUNT]; COUNT]; 2]; 3],
+}
+
+/// The sides that are packed, as bits: at least one of them.
+pub(crate) const PACKED_FROM: u8 = 1;
+pub(crate) const PACKED_TO: u8 = 2;
 
 impl Table {
     #[inline]
     pub(crate) const fn get(&self, from: DType, to: DType, saturate: bool) -> KernelFn {
         self.kernels[saturate as usize][from as usize][to as usize]
+    }
+
+    /// The kernel of a pair with a packed side, if it has one.
+    #[inline]
+    pub(crate) fn get_packed(&self, from: BufferType, to: BufferType, saturate: bool) -> Option<KernelFn> {
+        let sides =
+            from.is_packed() as usize * PACKED_FROM as usize + to.is_packed() as usize * PACKED_TO as usize;
+        self.packed?.kernels[sides.checked_sub(1)?][saturate as usize][from.dtype() as usize]
+            [to.dtype() as usize]
     }
 }
 
@@ -60,8 +85,42 @@ macro_rules! define_table {
             [$(row::<$format, FINE>(saturate)),*]
         }
         const fn table<const FINE: u8>() -> Table {
-            Table { kernels: [rows::<FINE>(false), rows::<FINE>(true)] }
+            Table { kernels: [rows::<FINE>(false), rows::<FINE>(true)], packed: None }
         }
     };
 }
 pub(crate) use define_table;
+
+/// Makes `packed_table::<FINE>()` from the tier's `packed::<S, D, FINE, SIDES>(saturate)`, the kernels of pairs of which the
+/// `SIDES` are packed.
+macro_rules! define_packed_table {
+    ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
+        const fn packed_kernel<S: Format, D: Format, const FINE: u8, const SIDES: u8>(
+            saturate: bool,
+        ) -> Option<KernelFn> {
+            let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
+            let packable = (SIDES & PACKED_FROM == 0 || from.is_sub_byte()) && (SIDES & PACKED_TO == 0 || to.is_sub_byte());
+            if packable && (from as u8 != to as u8 || SIDES != PACKED_FROM | PACKED_TO) {
+                packed::<S, D, FINE, SIDES>(saturate || !has_overflow_rule(to))
+            } else {
+                None
+            }
+        }
+        const fn packed_row<S: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> [Option<KernelFn>; COUNT] {
+            [$(packed_kernel::<S, $format, FINE, SIDES>(saturate)),*]
+        }
+        const fn packed_rows<const FINE: u8, const SIDES: u8>() -> [[[Option<KernelFn>; COUNT]; COUNT]; 2] {
+            [[$(packed_row::<$format, FINE, SIDES>(false)),*], [$(packed_row::<$format, FINE, SIDES>(true)),*]]
+        }
+        const fn packed_table<const FINE: u8>() -> PackedTable {
+            PackedTable {
+                kernels: [
+                    packed_rows::<FINE, PACKED_FROM>(),
+                    packed_rows::<FINE, PACKED_TO>(),
+                    packed_rows::<FINE, { PACKED_FROM | PACKED_TO }>(),
+                ],
+            }
+        }
+    };
+}
+pub(crate) use define_packed_table;

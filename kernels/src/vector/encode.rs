@@ -12,7 +12,14 @@ use crate::{
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-pub(super) unsafe fn store<M: Simd, D: Format, const SATURATE: bool, const PART: bool, const APART: bool>(
+pub(super) unsafe fn store<
+    M: Simd,
+    D: Format,
+    const SATURATE: bool,
+    const PACKED: bool,
+    const PART: bool,
+    const APART: bool,
+>(
     p: *mut u8,
     x: [M::V; 4],
     sign: Option<M::V>,
@@ -24,7 +31,15 @@ pub(super) unsafe fn store<M: Simd, D: Format, const SATURATE: bool, const PART:
             DType::Float32 => M::store_32::<PART>(p, x, n),
             DType::Float16 => M::store_f16::<PART, APART>(p, x, n),
             DType::BFloat16 => M::store_16::<PART>(p, M::to_bf16::<true>(x), n),
-            _ => M::store_8::<PART>(p, byte::<M, D, SATURATE, APART>(x, sign), n),
+            _ if !PACKED => M::store_8::<PART>(p, byte::<M, D, SATURATE, APART>(x, sign), n),
+            _ => {
+                let codes = byte::<M, D, SATURATE, APART>(x, sign);
+                match const { D::DTYPE.bits() } {
+                    2 => M::store_packed::<2, PART>(p, codes, n),
+                    4 => M::store_packed::<4, PART>(p, codes, n),
+                    _ => M::store_packed::<6, PART>(p, codes, n),
+                }
+            }
         }
     }
 }

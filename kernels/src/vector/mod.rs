@@ -135,6 +135,8 @@ pub(crate) trait Simd: Copy + 'static {
 
     /// Bytes in order.
     unsafe fn store_8<const PART: bool>(p: *mut u8, x: Self::V, n: usize);
+    /// Bytes in order, of which the lowest `BITS` (2, 4 or 6) are set at most, without gaps between those.
+    unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: Self::V, n: usize);
     /// Halves in order.
     unsafe fn store_16<const PART: bool>(p: *mut u8, x: [Self::V; 2], n: usize);
     unsafe fn store_32<const PART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
@@ -170,39 +172,47 @@ pub(crate) const fn covers(from: DType, to: DType) -> bool {
 ///
 /// As [`KernelFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<M: Simd, S: Format, D: Format, const SATURATE: bool>(
+pub(crate) unsafe fn run<M: Simd, S: Format, D: Format, const SATURATE: bool, const PACKED: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
     whole: KernelFn,
 ) {
-    const { assert!(covers(S::DTYPE, D::DTYPE)) };
-    let (s, d) = (const { S::DTYPE.size() }, const { D::DTYPE.size() });
+    const { assert!(covers(S::DTYPE, D::DTYPE) && (!PACKED || D::DTYPE.is_sub_byte())) };
+    let s = const { S::DTYPE.size() };
+    // A block has whole bytes of every packed width.
+    let bits = const { if PACKED { D::DTYPE.bits() as usize } else { 8 * D::DTYPE.size() } };
     let mut i = 0;
     // SAFETY: every block begins at an element and ends at the last one or before, or is a part that ends there; `whole`
     // is a kernel of the same pair.
     unsafe {
         while n - i >= M::BLOCK {
-            block::<M, S, D, SATURATE, false>(src.add(i * s), dst.add(i * d), M::BLOCK);
+            block::<M, S, D, SATURATE, PACKED, false>(src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK);
             i += M::BLOCK;
         }
         if i == n {
         } else if M::MASKED {
-            block::<M, S, D, SATURATE, true>(src.add(i * s), dst.add(i * d), n - i);
-        } else if i > 0 {
+            block::<M, S, D, SATURATE, PACKED, true>(src.add(i * s), dst.add(bytes(i, bits)), n - i);
+        } else if i > 0 && !PACKED {
             i = n - M::BLOCK;
-            block::<M, S, D, SATURATE, false>(src.add(i * s), dst.add(i * d), M::BLOCK);
+            block::<M, S, D, SATURATE, PACKED, false>(src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK);
         } else {
-            padded(whole, M::BLOCK, (s, d), src, dst, n);
+            padded_bits(whole, M::BLOCK, (8 * s, bits), src.add(i * s), dst.add(bytes(i, bits)), n - i);
         }
     }
+}
+
+/// The bytes of `n` elements, which fill whole ones.
+#[inline(always)]
+const fn bytes(n: usize, bits: usize) -> usize {
+    if bits % 8 == 0 { n * (bits / 8) } else { n / 8 * bits }
 }
 
 /// # Safety
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn block<M: Simd, S: Format, D: Format, const SATURATE: bool, const PART: bool>(
+unsafe fn block<M: Simd, S: Format, D: Format, const SATURATE: bool, const PACKED: bool, const PART: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -216,7 +226,7 @@ unsafe fn block<M: Simd, S: Format, D: Format, const SATURATE: bool, const PART:
         } else if matches!(S::DTYPE, DType::BFloat16) && !matches!(D::DTYPE, DType::Float32) {
             let words = M::load_16::<PART>(src, n);
             let sign = M::pack_sign_16(words);
-            encode::store::<M, D, SATURATE, PART, true>(dst, M::apart(words), Some(sign), n);
+            encode::store::<M, D, SATURATE, PACKED, PART, true>(dst, M::apart(words), Some(sign), n);
         } else if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
             let x = load::load::<M, S, D, PART>(src, n);
             M::store_16::<PART>(dst, M::to_bf16::<false>(x), n);
@@ -228,7 +238,7 @@ unsafe fn block<M: Simd, S: Format, D: Format, const SATURATE: bool, const PART:
             } else {
                 None
             };
-            encode::store::<M, D, SATURATE, PART, false>(dst, x, sign, n);
+            encode::store::<M, D, SATURATE, PACKED, PART, false>(dst, x, sign, n);
         }
     }
 }
@@ -238,7 +248,7 @@ unsafe fn block<M: Simd, S: Format, D: Format, const SATURATE: bool, const PART:
 /// # Safety
 ///
 /// As [`KernelFn`]; `n <= block`, and a block has at most 512 bytes on either side.
-#[inline(never)]
+#[inline(always)]
 pub(crate) unsafe fn padded(
     kernel: KernelFn,
     block: usize,
@@ -247,8 +257,27 @@ pub(crate) unsafe fn padded(
     dst: *mut u8,
     n: usize,
 ) {
+    // SAFETY: as the caller's.
+    unsafe { padded_bits(kernel, block, (8 * s, 8 * d), src, dst, n) }
+}
+
+/// [`padded`] for elements of `(s, d)` bits, of which a block is whole bytes. What follows the caller's elements is zero, so
+/// that the bits behind packed ones become zero, too.
+///
+/// # Safety
+///
+/// As [`padded`].
+#[inline(never)]
+unsafe fn padded_bits(
+    kernel: KernelFn,
+    block: usize,
+    (s, d): (usize, usize),
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+) {
     const BYTES: usize = 512;
-    debug_assert!(n <= block && block * s <= BYTES && block * d <= BYTES);
+    debug_assert!(n <= block && block * s <= 8 * BYTES && block * d <= 8 * BYTES && block * s % 8 == 0);
     #[repr(align(64))]
     struct Block([MaybeUninit<u8>; BYTES]);
     let mut read = Block([const { MaybeUninit::uninit() }; BYTES]);
@@ -257,12 +286,12 @@ pub(crate) unsafe fn padded(
     // SAFETY: the blocks have room for `block` elements, which are multiples of 32 bytes; all bytes that the kernel reads are
     // written before, and those that are copied out are written by the kernel.
     unsafe {
-        for i in (0..block * s).step_by(32) {
+        for i in (0..block * s / 8).step_by(32) {
             read.add(i).write_bytes(0, 32);
         }
-        copy_short(src, read, n * s);
+        copy_short(src, read, (n * s).div_ceil(8));
         kernel(read, written, block);
-        copy_short(written, dst, n * d);
+        copy_short(written, dst, (n * d).div_ceil(8));
     }
 }
 

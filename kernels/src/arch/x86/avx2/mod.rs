@@ -12,7 +12,10 @@ use crate::{
     arch::scalar,
     dtype::COUNT,
     format::*,
-    table::{KernelFn, Table, define_table, has_overflow_rule},
+    table::{
+        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table,
+        has_overflow_rule,
+    },
     vector,
 };
 use simd::Avx2;
@@ -30,9 +33,13 @@ unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: 
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn vector<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn vector<S: Format, D: Format, const SATURATE: bool, const PACKED: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+) {
     // SAFETY: as the caller's.
-    unsafe { vector::run::<Avx2, S, D, SATURATE>(src, dst, n, vector::<S, D, SATURATE>) }
+    unsafe { vector::run::<Avx2, S, D, SATURATE, PACKED>(src, dst, n, vector::<S, D, SATURATE, PACKED>) }
 }
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
@@ -40,10 +47,20 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
         return Some(kernel);
     }
     if vector::covers(S::DTYPE, D::DTYPE) {
-        return Some(if saturate { vector::<S, D, true> } else { vector::<S, D, false> });
+        return Some(if saturate { vector::<S, D, true, false> } else { vector::<S, D, false, false> });
     }
     wide::kernel::<S, D>(saturate)
 }
 
+/// The kernels that pack what they have made.
+const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
+    if !vector::covers(S::DTYPE, D::DTYPE) {
+        return None;
+    }
+    Some(if saturate { vector::<S, D, true, true> } else { vector::<S, D, false, true> })
+}
+
 crate::dtype::for_each_dtype!(define_table);
-pub(super) static TABLE: Table = table::<0>();
+crate::dtype::for_each_dtype!(define_packed_table);
+pub(super) static TABLE: Table = Table { packed: Some(&PACKED), ..table::<0>() };
+static PACKED: PackedTable = packed_table::<0>();

@@ -30,6 +30,37 @@ unsafe fn store(p: *mut u8, x: __m256i, k: usize) {
     unsafe { _mm256_storeu_si256(p.add(32 * k).cast(), x) }
 }
 
+/// 32 codes without bits above the lowest `BITS`, packed as in `packing`.
+#[inline(always)]
+unsafe fn store_packed<const BITS: u32>(p: *mut u8, codes: __m256i) {
+    // SAFETY: as of the methods of `Simd`: `4 * BITS` bytes are writable.
+    unsafe {
+        let pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16(1 | 1 << (8 + BITS)));
+        if BITS == 4 {
+            let x = _mm256_permute4x64_epi64::<0b10_00>(_mm256_packus_epi16(pairs, pairs));
+            return _mm_storeu_si128(p.cast(), _mm256_castsi256_si128(x));
+        }
+        let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(1 | 1 << (16 + 2 * BITS)));
+        if BITS == 2 {
+            // The lowest byte of every dword.
+            let x = _mm256_shuffle_epi8(fours, _mm256_set1_epi32(0x0C08_0400));
+            let x = _mm_unpacklo_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+            return _mm_storel_epi64(p.cast(), x);
+        }
+        // The lowest three; in the upper half behind four zeros.
+        #[rustfmt::skip]
+        let gather = _mm256_setr_epi8(
+            0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1,
+            -1, -1, -1, -1, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14,
+        );
+        let x = _mm256_shuffle_epi8(fours, gather);
+        let (low, high) = (_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+        // Bytes 12 to 15 of all are bytes 4 to 7 of the upper half.
+        _mm_storeu_si128(p.add(8).cast(), high);
+        _mm_storeu_si128(p.cast(), _mm_or_si128(low, _mm_slli_si128::<8>(high)));
+    }
+}
+
 #[inline(always)]
 unsafe fn join(low: __m128, high: __m128) -> __m256i {
     // SAFETY: as of the methods of `Simd`.
@@ -359,6 +390,11 @@ impl Simd for Avx2 {
     unsafe fn store_8<const PART: bool>(p: *mut u8, x: __m256i, _: usize) {
         // SAFETY: the caller's promise.
         unsafe { store(p, x, 0) }
+    }
+    #[inline(always)]
+    unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: __m256i, _: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { store_packed::<BITS>(p, x) }
     }
     #[inline(always)]
     unsafe fn store_16<const PART: bool>(p: *mut u8, x: [__m256i; 2], _: usize) {

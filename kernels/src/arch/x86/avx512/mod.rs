@@ -4,6 +4,7 @@
 //! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
 
 mod bytes;
+mod packed;
 mod simd;
 mod wide;
 
@@ -12,7 +13,10 @@ use crate::{
     arch::scalar,
     dtype::COUNT,
     format::*,
-    table::{KernelFn, Table, define_table, has_overflow_rule},
+    table::{
+        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table,
+        has_overflow_rule,
+    },
     vector,
 };
 use simd::Avx512;
@@ -36,9 +40,15 @@ macro_rules! vector_kernels {
             enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq"
         )]
         #[target_feature(enable = $features)]
-        unsafe fn $name<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+        unsafe fn $name<S: Format, D: Format, const SATURATE: bool, const PACKED: bool>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+        ) {
             // SAFETY: as the caller's.
-            unsafe { vector::run::<$simd, S, D, SATURATE>(src, dst, n, $name::<S, D, SATURATE>) }
+            unsafe {
+                vector::run::<$simd, S, D, SATURATE, PACKED>(src, dst, n, $name::<S, D, SATURATE, PACKED>)
+            }
         }
     };
 }
@@ -53,16 +63,43 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     if vector::covers(S::DTYPE, D::DTYPE) {
         // Bytes are all that VBMI packs, and bfloat16 all that BF16 makes.
         let kernel: [KernelFn; 2] = match D::DTYPE.size() {
-            1 if FINE & fine::VBMI != 0 => [vector_vbmi::<S, D, false>, vector_vbmi::<S, D, true>],
-            2 if FINE & fine::BF16 != 0 => [vector_bf16::<S, D, false>, vector_bf16::<S, D, true>],
-            _ => [vector::<S, D, false>, vector::<S, D, true>],
+            1 if FINE & fine::VBMI != 0 => {
+                [vector_vbmi::<S, D, false, false>, vector_vbmi::<S, D, true, false>]
+            }
+            2 if FINE & fine::BF16 != 0 => {
+                [vector_bf16::<S, D, false, false>, vector_bf16::<S, D, true, false>]
+            }
+            _ => [vector::<S, D, false, false>, vector::<S, D, true, false>],
         };
         return Some(kernel[saturate as usize]);
     }
     wide::kernel::<S, D>(saturate)
 }
 
+/// The kernels of packed storage.
+const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
+    if let Some(kernel) = bytes::packed::<S, D, FINE, SIDES>(saturate) {
+        return Some(kernel);
+    }
+    if !vector::covers(S::DTYPE, D::DTYPE) {
+        return None;
+    }
+    let kernel: [KernelFn; 2] = if FINE & fine::VBMI != 0 {
+        [vector_vbmi::<S, D, false, true>, vector_vbmi::<S, D, true, true>]
+    } else {
+        [vector::<S, D, false, true>, vector::<S, D, true, true>]
+    };
+    Some(kernel[saturate as usize])
+}
+
 crate::dtype::for_each_dtype!(define_table);
+crate::dtype::for_each_dtype!(define_packed_table);
 /// The tables of the combinations of finer features, by their bits (`fine`).
 pub(super) static TABLES: [Table; fine::COMBINATIONS] =
-    [table::<0>(), table::<1>(), table::<2>(), table::<3>()];
+    [with_packed::<0>(0), with_packed::<1>(1), with_packed::<2>(0), with_packed::<3>(1)];
+/// Those of packed storage: only VBMI matters to them.
+static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::VBMI }>()];
+
+const fn with_packed<const FINE: u8>(packed: usize) -> Table {
+    Table { packed: Some(&PACKED[packed]), ..table::<FINE>() }
+}

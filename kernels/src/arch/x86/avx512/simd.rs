@@ -1,5 +1,6 @@
 //! The registers of AVX-512 for the kernels of `vector`.
 
+use super::packed;
 use crate::vector::{Simd, bf16, each};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -498,6 +499,18 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     unsafe fn store_8<const PART: bool>(p: *mut u8, x: __m512i, n: usize) {
         // SAFETY: the caller's promise.
         unsafe { store::<PART>(p, x, n, 0) }
+    }
+    #[inline(always)]
+    unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: __m512i, n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let x = packed::join::<BITS>(x);
+            if PART {
+                packed::store_part::<BITS>(p, x, n);
+            } else {
+                packed::store::<BITS>(p, x);
+            }
+        }
     }
     #[inline(always)]
     unsafe fn store_16<const PART: bool>(p: *mut u8, x: [__m512i; 2], n: usize) {

@@ -10,12 +10,14 @@ pub(super) trait Isa: Copy + 'static {
     type T64: Table<64>;
     type T128: Table<128>;
     type T256: Table<256>;
+    /// Whether bytes can be taken from anywhere in a register, and eight bits from anywhere in eight bytes.
+    const MULTISHIFT: bool;
     /// The body compiled for these instructions.
     ///
     /// # Safety
     ///
     /// As [`run`].
-    unsafe fn run<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+    unsafe fn run<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
         src: *const u8,
         dst: *mut u8,
         n: usize,
@@ -35,15 +37,16 @@ impl Isa for Vbmi {
     type T64 = Permuted<1>;
     type T128 = Permuted<2>;
     type T256 = Permuted<4>;
+    const MULTISHIFT: bool = true;
     #[inline(always)]
-    unsafe fn run<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+    unsafe fn run<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
         src: *const u8,
         dst: *mut u8,
         n: usize,
         lut: &Lut<E, P>,
     ) {
         // SAFETY: as the caller's.
-        unsafe { with_vbmi::<Q, W, E, P>(src, dst, n, lut) }
+        unsafe { with_vbmi::<L, Q, W, E, P>(src, dst, n, lut) }
     }
 }
 
@@ -51,15 +54,16 @@ impl Isa for Words {
     type T64 = Shuffled<4>;
     type T128 = Shuffled<8>;
     type T256 = Shuffled<16>;
+    const MULTISHIFT: bool = false;
     #[inline(always)]
-    unsafe fn run<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+    unsafe fn run<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
         src: *const u8,
         dst: *mut u8,
         n: usize,
         lut: &Lut<E, P>,
     ) {
         // SAFETY: as the caller's.
-        unsafe { without_vbmi::<Q, W, E, P>(src, dst, n, lut) }
+        unsafe { without_vbmi::<L, Q, W, E, P>(src, dst, n, lut) }
     }
 }
 
@@ -70,14 +74,14 @@ impl Isa for Words {
     enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"
 )]
 #[inline(never)]
-unsafe fn with_vbmi<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+unsafe fn with_vbmi<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
     lut: &Lut<E, P>,
 ) {
     // SAFETY: as the caller's.
-    unsafe { super::run::<Q, W, E, P>(src, dst, n, lut) }
+    unsafe { super::run::<Vbmi, L, Q, W, E, P>(src, dst, n, lut) }
 }
 
 /// # Safety
@@ -85,12 +89,12 @@ unsafe fn with_vbmi<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize
 /// As [`run`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
 #[inline(never)]
-unsafe fn without_vbmi<Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+unsafe fn without_vbmi<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
     lut: &Lut<E, P>,
 ) {
     // SAFETY: as the caller's.
-    unsafe { super::run::<Q, W, E, P>(src, dst, n, lut) }
+    unsafe { super::run::<Words, L, Q, W, E, P>(src, dst, n, lut) }
 }

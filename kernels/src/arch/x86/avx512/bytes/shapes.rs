@@ -5,7 +5,7 @@
 //! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`. (Permutations of bytes
 //! instead of unpacking would need none before, but they are slower.)
 
-use super::*;
+use super::{super::packed, *};
 
 /// Where result vectors go: a whole block of them, or the bytes before an end.
 pub(super) trait Sink: Copy {
@@ -15,6 +15,12 @@ pub(super) trait Sink: Copy {
     ///
     /// The CPU has the features of the kernel, and what the sink covers is writable.
     unsafe fn put(self, i: usize, x: __m512i);
+    /// All of a block of packed elements.
+    ///
+    /// # Safety
+    ///
+    /// As [`put`](Self::put).
+    unsafe fn put_packed<const BITS: u32>(self, x: __m512i);
 }
 
 #[derive(Clone, Copy)]
@@ -29,6 +35,11 @@ impl Sink for Whole {
         // SAFETY: as the caller's; the store needs no alignment.
         unsafe { _mm512_storeu_si512(self.0.add(64 * i).cast(), x) }
     }
+    #[inline(always)]
+    unsafe fn put_packed<const BITS: u32>(self, x: __m512i) {
+        // SAFETY: as the caller's.
+        unsafe { packed::store::<BITS>(self.0, x) }
+    }
 }
 
 impl Sink for Part {
@@ -40,6 +51,11 @@ impl Sink for Part {
             unsafe { _mm512_mask_storeu_epi8(start.add(64 * i).cast(), first(left), x) }
         }
     }
+    #[inline(always)]
+    unsafe fn put_packed<const BITS: u32>(self, x: __m512i) {
+        // SAFETY: as the caller's.
+        unsafe { self.put(0, x) }
+    }
 }
 
 /// The mask of the first `n` bytes of a vector.
@@ -50,14 +66,25 @@ pub(super) fn first(n: usize) -> u64 {
 
 /// The vectors of a target.
 pub(super) trait Shape<const P: usize> {
-    /// Bytes of an element.
-    const SIZE: usize;
+    /// Bits of an element.
+    const BITS: u32;
+    /// How many source bytes [`order`](Self::order) leaves together.
+    const CHUNK: usize;
     /// Source bytes in the order that [`emit`](Self::emit) wants.
     ///
     /// # Safety
     ///
     /// The CPU has the features of the kernel.
     unsafe fn order(bytes: __m512i) -> __m512i;
+    /// The planes of the first `n` elements, where others would show.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the features of the kernel.
+    #[inline(always)]
+    unsafe fn only(planes: [__m512i; P], _n: usize) -> [__m512i; P] {
+        planes
+    }
     /// # Safety
     ///
     /// The CPU has the features of the kernel, and the sink is good for the block.
@@ -66,6 +93,8 @@ pub(super) trait Shape<const P: usize> {
 
 /// Elements of one byte.
 pub(super) struct W8;
+/// Packed elements.
+pub(super) struct WPacked<const ELEMENT_BITS: u32>;
 /// Elements of 16 bits.
 pub(super) struct W16;
 /// 32 bits of which the upper 16 are looked up.
@@ -89,7 +118,8 @@ pub(super) const SIGNED: u8 = 1;
 pub(super) const UNSIGNED: u8 = 2;
 
 impl Shape<1> for W8 {
-    const SIZE: usize = 1;
+    const BITS: u32 = 8;
+    const CHUNK: usize = 64;
     #[inline(always)]
     unsafe fn order(bytes: __m512i) -> __m512i {
         bytes
@@ -101,8 +131,29 @@ impl Shape<1> for W8 {
     }
 }
 
+impl<const ELEMENT_BITS: u32> Shape<1> for WPacked<ELEMENT_BITS> {
+    const BITS: u32 = ELEMENT_BITS;
+    const CHUNK: usize = 64;
+    #[inline(always)]
+    unsafe fn order(bytes: __m512i) -> __m512i {
+        bytes
+    }
+    /// The last byte has zeros behind the last element.
+    #[inline(always)]
+    unsafe fn only([codes]: [__m512i; 1], n: usize) -> [__m512i; 1] {
+        // SAFETY: the caller has the features.
+        [unsafe { _mm512_maskz_mov_epi8(first(n), codes) }]
+    }
+    #[inline(always)]
+    unsafe fn emit([codes]: [__m512i; 1], sink: impl Sink) {
+        // SAFETY: as the caller's.
+        unsafe { sink.put_packed::<ELEMENT_BITS>(packed::join::<ELEMENT_BITS>(codes)) }
+    }
+}
+
 impl Shape<2> for W16 {
-    const SIZE: usize = 2;
+    const BITS: u32 = 16;
+    const CHUNK: usize = 8;
     #[inline(always)]
     unsafe fn order(bytes: __m512i) -> __m512i {
         // SAFETY: the caller has the features.
@@ -120,9 +171,10 @@ impl Shape<2> for W16 {
 }
 
 macro_rules! through_dwords {
-    ($($shape:ty, $size:literal, $order:ident, |$sink:ident, $i:ident, $x:ident| $put:block)*) => {$(
+    ($($shape:ty, $size:literal, $order:ident($chunk:literal), |$sink:ident, $i:ident, $x:ident| $put:block)*) => {$(
         impl Shape<2> for $shape {
-            const SIZE: usize = $size;
+            const BITS: u32 = 8 * $size;
+            const CHUNK: usize = $chunk;
             #[inline(always)]
             unsafe fn order(bytes: __m512i) -> __m512i {
                 // SAFETY: the caller has the features.
@@ -151,46 +203,46 @@ macro_rules! through_dwords {
 }
 
 through_dwords! {
-    F32, 4, fours, |sink, i, x| { sink.put(i, x) }
-    I32<WRAP>, 4, fours, |sink, i, x| { sink.put(i, _mm512_cvttps_epi32(_mm512_castsi512_ps(x))) }
-    I32<SIGNED>, 4, fours, |sink, i, x| {
+    F32, 4, fours(4), |sink, i, x| { sink.put(i, x) }
+    I32<WRAP>, 4, fours(4), |sink, i, x| { sink.put(i, _mm512_cvttps_epi32(_mm512_castsi512_ps(x))) }
+    I32<SIGNED>, 4, fours(4), |sink, i, x| {
         let x = _mm512_castsi512_ps(x);
         let above = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(x, _mm512_set1_ps(2_147_483_648.0));
         let max = _mm512_set1_epi32(i32::MAX);
         sink.put(i, _mm512_mask_mov_epi32(_mm512_cvttps_epi32(x), above, max));
     }
     // What is above the range is all ones for the instruction, too.
-    I32<UNSIGNED>, 4, fours, |sink, i, x| {
+    I32<UNSIGNED>, 4, fours(4), |sink, i, x| {
         let x = _mm512_max_ps(_mm512_castsi512_ps(x), _mm512_setzero_ps());
         sink.put(i, _mm512_cvttps_epu32(x));
     }
-    I64<WRAP>, 8, fours, |sink, i, x| {
+    I64<WRAP>, 8, fours(4), |sink, i, x| {
         let [a, b] = halves(x);
         sink.put(2 * i, _mm512_cvttps_epi64(a));
         sink.put(2 * i + 1, _mm512_cvttps_epi64(b));
     }
-    I64<SIGNED>, 8, fours, |sink, i, x| {
+    I64<SIGNED>, 8, fours(4), |sink, i, x| {
         let [a, b] = halves(x);
         sink.put(2 * i, saturated(a));
         sink.put(2 * i + 1, saturated(b));
     }
-    I64<UNSIGNED>, 8, fours, |sink, i, x| {
+    I64<UNSIGNED>, 8, fours(4), |sink, i, x| {
         let x = _mm512_max_ps(_mm512_castsi512_ps(x), _mm512_setzero_ps());
         let [a, b] = halves(_mm512_castps_si512(x));
         sink.put(2 * i, _mm512_cvttps_epu64(a));
         sink.put(2 * i + 1, _mm512_cvttps_epu64(b));
     }
-    F64, 8, pairs, |sink, i, x| {
+    F64, 8, pairs(2), |sink, i, x| {
         let zero = _mm512_setzero_si512();
         sink.put(2 * i, _mm512_unpacklo_epi32(zero, x));
         sink.put(2 * i + 1, _mm512_unpackhi_epi32(zero, x));
     }
-    C64, 8, pairs, |sink, i, x| {
+    C64, 8, pairs(2), |sink, i, x| {
         let zero = _mm512_setzero_si512();
         sink.put(2 * i, _mm512_unpacklo_epi32(x, zero));
         sink.put(2 * i + 1, _mm512_unpackhi_epi32(x, zero));
     }
-    C128, 16, singles, |sink, i, x| {
+    C128, 16, singles(1), |sink, i, x| {
         let zero = _mm512_setzero_si512();
         let (a, b) = (_mm512_unpacklo_epi32(zero, x), _mm512_unpackhi_epi32(zero, x));
         sink.put(4 * i, _mm512_unpacklo_epi64(a, zero));

@@ -1,0 +1,137 @@
+//! Packed storage in registers: 64 codes, one per byte, to and from as many of `BITS` (2, 4 or 6) bits without gaps.
+
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+
+/// Packs codes of which no higher bits are set: the lowest `8 * BITS` bytes of the result.
+///
+/// Neighbours are multiplied by powers of two and added, which are single instructions.
+///
+/// # Safety
+///
+/// The CPU has the tier `avx512`.
+#[inline(always)]
+pub(super) unsafe fn join<const BITS: u32>(codes: __m512i) -> __m512i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let pairs = _mm512_maddubs_epi16(codes, _mm512_set1_epi16(1 | 1 << (8 + BITS)));
+        if BITS == 4 {
+            return _mm512_castsi256_si512(_mm512_cvtepi16_epi8(pairs));
+        }
+        let fours = _mm512_madd_epi16(pairs, _mm512_set1_epi32(1 | 1 << (16 + 2 * BITS)));
+        if BITS == 2 {
+            return _mm512_castsi128_si512(_mm512_cvtepi32_epi8(fours));
+        }
+        // The lowest three bytes of every dword.
+        let within = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
+        let lanes = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
+        _mm512_permutexvar_epi32(lanes, _mm512_shuffle_epi8(fours, _mm512_broadcast_i32x4(within)))
+    }
+}
+
+/// Stores the lowest `8 * BITS` bytes.
+///
+/// # Safety
+///
+/// The CPU has the tier `avx512`, and the bytes are writable.
+#[inline(always)]
+pub(super) unsafe fn store<const BITS: u32>(p: *mut u8, x: __m512i) {
+    // SAFETY: as the caller's.
+    unsafe {
+        match BITS {
+            2 => _mm_storeu_si128(p.cast(), _mm512_castsi512_si128(x)),
+            4 => _mm256_storeu_si256(p.cast(), _mm512_castsi512_si256(x)),
+            _ => {
+                _mm256_storeu_si256(p.cast(), _mm512_castsi512_si256(x));
+                _mm_storeu_si128(p.add(32).cast(), _mm512_extracti32x4_epi32::<2>(x));
+            }
+        }
+    }
+}
+
+/// The same of which only the elements before the `n`th are there.
+///
+/// # Safety
+///
+/// The CPU has the tier `avx512`, and the bytes of `n` elements are writable.
+#[inline(always)]
+pub(super) unsafe fn store_part<const BITS: u32>(p: *mut u8, x: __m512i, n: usize) {
+    let bytes = (n * BITS as usize).div_ceil(8);
+    // SAFETY: as the caller's; the mask leaves out what is behind the end.
+    unsafe { _mm512_mask_storeu_epi8(p.cast(), u64::MAX >> (64 - bytes.max(1)), x) }
+}
+
+/// Loads the lowest `8 * BITS` bytes, zeros above.
+///
+/// # Safety
+///
+/// The CPU has the tier `avx512`, and the bytes are readable.
+#[inline(always)]
+pub(super) unsafe fn load<const BITS: u32>(p: *const u8) -> __m512i {
+    // SAFETY: as the caller's.
+    unsafe {
+        match BITS {
+            2 => _mm512_zextsi128_si512(_mm_loadu_si128(p.cast())),
+            4 => _mm512_zextsi256_si512(_mm256_loadu_si256(p.cast())),
+            _ => _mm512_maskz_loadu_epi32(0x0FFF, p.cast()),
+        }
+    }
+}
+
+/// Byte `k` of the results of [`split`] without bits of other elements, if the elements are in order: the byte that its lowest
+/// bit is in.
+pub(super) const fn first_byte(bits: u32, element: usize) -> u8 {
+    // Four elements of 6 bits begin in three bytes, and every dword of results gets those, in order.
+    (if bits == 6 {
+        element / 4 * 3 + if element % 4 < 3 { element % 4 } else { 2 }
+    } else {
+        element * bits as usize / 8
+    }) as u8
+}
+
+/// Where the element begins, in bits, counted from the dword of 6-bit elements, or from the byte of shorter ones.
+pub(super) const fn shift(bits: u32, element: usize) -> u8 {
+    (if bits == 6 { element % 4 * 6 } else { element * bits as usize % 8 }) as u8
+}
+
+/// One element per byte, in order. Bits above those of the element are junk.
+///
+/// # Safety
+///
+/// The CPU has the tier `avx512`.
+#[inline(always)]
+pub(super) unsafe fn split<const BITS: u32>(x: __m512i) -> __m512i {
+    /// `mask ? a : b`, by bits.
+    const SELECT: i32 = 0xCA;
+    const OR: i32 = 0xFE;
+    // SAFETY: the caller has the features.
+    unsafe {
+        match BITS {
+            4 => {
+                let x = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(x));
+                _mm512_or_si512(x, _mm512_slli_epi16::<4>(x))
+            }
+            2 => {
+                let x = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(x));
+                let (b, c, d) =
+                    (_mm512_slli_epi32::<6>(x), _mm512_slli_epi32::<12>(x), _mm512_slli_epi32::<18>(x));
+                _mm512_or_si512(x, _mm512_ternarylogic_epi32::<OR>(b, c, d))
+            }
+            _ => {
+                // Three bytes to every dword.
+                let lanes = _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
+                let within = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
+                let x =
+                    _mm512_shuffle_epi8(_mm512_permutexvar_epi32(lanes, x), _mm512_broadcast_i32x4(within));
+                let (b, c, d) =
+                    (_mm512_slli_epi32::<2>(x), _mm512_slli_epi32::<4>(x), _mm512_slli_epi32::<6>(x));
+                let even = _mm512_set1_epi16(0xFF);
+                let low = _mm512_ternarylogic_epi32::<SELECT>(even, x, b);
+                let high = _mm512_ternarylogic_epi32::<SELECT>(even, c, d);
+                _mm512_ternarylogic_epi32::<SELECT>(_mm512_set1_epi32(0xFFFF), low, high)
+            }
+        }
+    }
+}
