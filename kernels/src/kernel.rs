@@ -85,9 +85,18 @@ fn obeys_environment(tier: Tier, from: DType, to: DType) -> bool {
         _ => parts(from) >= 32 && parts(from) == parts(to),
     };
     let tested = matches!(to, DType::Bool) && (parts(from) >= 32 || matches!(from, DType::BFloat16));
-    // This tier looks these up.
-    let looked_up = matches!(tier, Tier::Avx512) && from.size() == 1 && to.size() <= 2;
-    !(from as u8 == to as u8 || whole(from) && whole(to) || moved || tested || looked_up)
+    // This tier looks these up; of bytes that are integers only what is short.
+    let looked_up = matches!(tier, Tier::Avx512)
+        && from.size() == 1
+        && (to.size() <= 2 || parts(to) > 0 && !matches!(from, DType::Bool | DType::Int8 | DType::UInt8));
+    // A conversion that is exact is the same in all environments, if it is one instruction: a difference that is zero has a
+    // sign that depends on the rounding mode.
+    let exact = match (tier, from.spec()) {
+        (Tier::Avx512, Spec::Int { bits: 16.., .. }) if parts(to) == 64 => from.bits() <= 32,
+        (Tier::Avx2 | Tier::Avx512, Spec::Bool | Spec::Int { bits: ..=16, .. }) => parts(to) == 32,
+        _ => false,
+    };
+    !(from as u8 == to as u8 || whole(from) && whole(to) || moved || tested || looked_up || exact)
 }
 
 /// The table for a packed source of 2 or 4 bits and a target that has a byte, or as many bits.
