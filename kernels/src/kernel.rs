@@ -92,7 +92,7 @@ fn obeys_environment(tier: Tier, from: DType, to: DType) -> bool {
     // A conversion that is exact is the same in all environments, if it is one instruction: a difference that is zero has a
     // sign that depends on the rounding mode.
     let exact = match (tier, from.spec()) {
-        (Tier::Avx512, Spec::Int { bits: 16.., .. }) if parts(to) == 64 => from.bits() <= 32,
+        (Tier::Avx512, Spec::Int { bits: 16 | 32, .. }) if parts(to) == 64 => true,
         (Tier::Avx2 | Tier::Avx512, Spec::Bool | Spec::Int { bits: ..=16, .. }) => parts(to) == 32,
         _ => false,
     };

@@ -26,15 +26,17 @@ pub(crate) use each;
 
 mod encode;
 mod load;
+mod short;
 
 pub(crate) use encode::bf16;
+pub(crate) use short::padded;
 
 use crate::{
     dtype::{DType, Flavor, Spec},
     format::Format,
     table::KernelFn,
 };
-use core::mem::MaybeUninit;
+use short::padded_bits;
 
 /// The registers of a tier, and the operations that kernels are written in.
 ///
@@ -143,6 +145,22 @@ pub(crate) trait Simd: Copy + 'static {
     /// Float32 rounded to float16.
     unsafe fn store_f16<const PART: bool, const APART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
 
+    /// Copies `len` bytes to the stack and fills up to `whole` with zeros.
+    #[inline(always)]
+    unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: usize) {
+        // SAFETY: as the caller's.
+        unsafe {
+            dst.write_bytes(0, whole);
+            dst.copy_from_nonoverlapping(src, len);
+        }
+    }
+    /// Copies `len` bytes from the stack, where a block of registers follows.
+    #[inline(always)]
+    unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
+        // SAFETY: as the caller's.
+        unsafe { dst.copy_from_nonoverlapping(src, len) };
+    }
+
     /// Bfloat16 of float32, which may be subnormal if `SUBNORMAL`.
     #[inline(always)]
     unsafe fn to_bf16<const SUBNORMAL: bool>(x: [Self::V; 4]) -> [Self::V; 2] {
@@ -197,7 +215,7 @@ pub(crate) unsafe fn run<M: Simd, S: Format, D: Format, const SATURATE: bool, co
             i = n - M::BLOCK;
             block::<M, S, D, SATURATE, PACKED, false>(src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK);
         } else {
-            padded_bits(whole, M::BLOCK, (8 * s, bits), src.add(i * s), dst.add(bytes(i, bits)), n - i);
+            padded_bits::<M>(whole, M::BLOCK, (8 * s, bits), src.add(i * s), dst.add(bytes(i, bits)), n - i);
         }
     }
 }
@@ -239,95 +257,6 @@ unsafe fn block<M: Simd, S: Format, D: Format, const SATURATE: bool, const PACKE
                 None
             };
             encode::store::<M, D, SATURATE, PACKED, PART, false>(dst, x, sign, n);
-        }
-    }
-}
-
-/// Runs `kernel` on `block` elements of the sizes `(s, d)` on the stack, of which the first `n` are the caller's.
-///
-/// # Safety
-///
-/// As [`KernelFn`]; `n <= block`, and a block has at most 512 bytes on either side.
-#[inline(always)]
-pub(crate) unsafe fn padded(
-    kernel: KernelFn,
-    block: usize,
-    (s, d): (usize, usize),
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-) {
-    // SAFETY: as the caller's.
-    unsafe { padded_bits(kernel, block, (8 * s, 8 * d), src, dst, n) }
-}
-
-/// [`padded`] for elements of `(s, d)` bits, of which a block is whole bytes. What follows the caller's elements is zero, so
-/// that the bits behind packed ones become zero, too.
-///
-/// # Safety
-///
-/// As [`padded`].
-#[inline(never)]
-unsafe fn padded_bits(
-    kernel: KernelFn,
-    block: usize,
-    (s, d): (usize, usize),
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-) {
-    const BYTES: usize = 512;
-    debug_assert!(n <= block && block * s <= 8 * BYTES && block * d <= 8 * BYTES && block * s % 8 == 0);
-    #[repr(align(64))]
-    struct Block([MaybeUninit<u8>; BYTES]);
-    let mut read = Block([const { MaybeUninit::uninit() }; BYTES]);
-    let mut written = Block([const { MaybeUninit::uninit() }; BYTES]);
-    let (read, written) = (read.0.as_mut_ptr().cast::<u8>(), written.0.as_mut_ptr().cast::<u8>());
-    // SAFETY: the blocks have room for `block` elements, which are multiples of 32 bytes; all bytes that the kernel reads are
-    // written before, and those that are copied out are written by the kernel.
-    unsafe {
-        for i in (0..block * s / 8).step_by(32) {
-            read.add(i).write_bytes(0, 32);
-        }
-        copy_short(src, read, (n * s).div_ceil(8));
-        kernel(read, written, block);
-        copy_short(written, dst, (n * d).div_ceil(8));
-    }
-}
-
-/// A copy of few bytes without a call.
-///
-/// # Safety
-///
-/// As `ptr::copy_nonoverlapping`.
-#[inline(always)]
-unsafe fn copy_short(src: *const u8, dst: *mut u8, len: usize) {
-    /// Steps of `SIZE` bytes, the last one ending at the end.
-    ///
-    /// # Safety
-    ///
-    /// As `copy_short`, and `len >= SIZE`.
-    #[inline(always)]
-    unsafe fn steps<const SIZE: usize>(src: *const u8, dst: *mut u8, len: usize) {
-        let last = len - SIZE;
-        // SAFETY: the caller's promise.
-        unsafe {
-            for i in (0..last).step_by(SIZE) {
-                src.add(i).cast::<[u8; SIZE]>().copy_to_nonoverlapping(dst.add(i).cast(), 1);
-            }
-            src.add(last).cast::<[u8; SIZE]>().copy_to_nonoverlapping(dst.add(last).cast(), 1);
-        }
-    }
-    // SAFETY: the caller's promise.
-    unsafe {
-        match len {
-            0 => {}
-            1 => steps::<1>(src, dst, len),
-            2..4 => steps::<2>(src, dst, len),
-            4..8 => steps::<4>(src, dst, len),
-            8..16 => steps::<8>(src, dst, len),
-            16..32 => steps::<16>(src, dst, len),
-            _ => steps::<32>(src, dst, len),
         }
     }
 }

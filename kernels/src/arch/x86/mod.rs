@@ -22,6 +22,7 @@ mod avx512;
 mod copy;
 mod fine;
 mod packing;
+mod short;
 mod stream;
 
 pulp::simd_type!({

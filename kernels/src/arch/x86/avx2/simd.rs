@@ -1,5 +1,6 @@
 //! The registers of AVX2 for the kernels of `vector`.
 
+use super::super::short;
 use crate::vector::{Simd, each};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -390,6 +391,16 @@ impl Simd for Avx2 {
     unsafe fn store_8<const PART: bool>(p: *mut u8, x: __m256i, _: usize) {
         // SAFETY: the caller's promise.
         unsafe { store(p, x, 0) }
+    }
+    #[inline(always)]
+    unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: usize) {
+        // SAFETY: as the caller's.
+        unsafe { short::copy_in(src, len, dst, whole) }
+    }
+    #[inline(always)]
+    unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
+        // SAFETY: as the caller's.
+        unsafe { short::copy_out(src, len, dst) }
     }
     #[inline(always)]
     unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: __m256i, _: usize) {

@@ -10,6 +10,7 @@ mod shapes;
 mod sources;
 mod widen;
 
+use super::simd::Avx2;
 use crate::{
     dtype::{DType, Spec},
     format::Format,
@@ -52,7 +53,7 @@ unsafe fn wide<Q: sources::Source, W: Shape>(
                     return;
                 }
                 if i == 0 {
-                    return padded(whole, BLOCK, (1, W::SIZE), src, dst, n);
+                    return padded::<Avx2>(whole, BLOCK, (1, W::SIZE), src, dst, n);
                 }
                 i = n - BLOCK;
             }
@@ -97,7 +98,7 @@ unsafe fn narrow<const TRUTH: bool, const E: usize>(
                     return;
                 }
                 if i == 0 {
-                    return padded(whole, BLOCK, (1, 1), src, dst, n);
+                    return padded::<Avx2>(whole, BLOCK, (1, 1), src, dst, n);
                 }
                 i = n - BLOCK;
             }

@@ -291,7 +291,7 @@ pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8
         } else if i > 0 {
             step(n - W::STEP);
         } else {
-            padded(widen::<W, FROM>, W::STEP, (1, W::SIZE), src, dst, n);
+            padded::<Avx2>(widen::<W, FROM>, W::STEP, (1, W::SIZE), src, dst, n);
         }
     }
 }
@@ -331,7 +331,7 @@ pub(super) unsafe fn narrow<const SIGNED: bool>(
         } else if i > 0 {
             step(n - 32);
         } else {
-            padded(whole, 32, (1, 1), src, dst, n);
+            padded::<Avx2>(whole, 32, (1, 1), src, dst, n);
         }
     }
 }

@@ -1,0 +1,54 @@
+//! Casts shorter than a block, for tiers without masks.
+
+use super::Simd;
+use crate::table::KernelFn;
+use core::mem::MaybeUninit;
+
+/// Runs `kernel` on `block` elements of the sizes `(s, d)` on the stack, of which the first `n` are the caller's.
+///
+/// # Safety
+///
+/// As [`KernelFn`]; `n <= block`, and a block has at most 512 bytes on either side, the source's a multiple of 32.
+#[inline(always)]
+pub(crate) unsafe fn padded<M: Simd>(
+    kernel: KernelFn,
+    block: usize,
+    (s, d): (usize, usize),
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+) {
+    // SAFETY: as the caller's.
+    unsafe { padded_bits::<M>(kernel, block, (8 * s, 8 * d), src, dst, n) }
+}
+
+/// [`padded`] for elements of `(s, d)` bits, of which a block is whole bytes. What follows the caller's elements is zero, so
+/// that the bits behind packed ones become zero, too.
+///
+/// # Safety
+///
+/// As [`padded`].
+#[inline(never)]
+pub(super) unsafe fn padded_bits<M: Simd>(
+    kernel: KernelFn,
+    block: usize,
+    (s, d): (usize, usize),
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+) {
+    const BYTES: usize = 512;
+    debug_assert!(n <= block && block * s <= 8 * BYTES && block * d <= 8 * BYTES && block * s % 256 == 0);
+    #[repr(align(64))]
+    struct Block([MaybeUninit<u8>; BYTES]);
+    let mut read = Block([const { MaybeUninit::uninit() }; BYTES]);
+    let mut written = Block([const { MaybeUninit::uninit() }; BYTES]);
+    let (read, written) = (read.0.as_mut_ptr().cast::<u8>(), written.0.as_mut_ptr().cast::<u8>());
+    // SAFETY: the blocks have room for `block` elements; all bytes that the kernel reads are written before, and those that
+    // are copied out are written by the kernel.
+    unsafe {
+        M::copy_in(src, (n * s).div_ceil(8), read, block * s / 8);
+        kernel(read, written, block);
+        M::copy_out(written, (n * d).div_ceil(8), dst);
+    }
+}
