@@ -61,6 +61,20 @@ pub(crate) const fn has_overflow_rule(to: DType) -> bool {
     }
 }
 
+/// Whether a cast between integers changes no bit.
+pub(crate) const fn same_bits(from: DType, to: DType, saturate: bool) -> bool {
+    let ints = matches!((from.spec(), to.spec()), (Spec::Int { bits: 8.., .. }, Spec::Int { bits: 8.., .. }));
+    ints && from.bits() == to.bits() && !saturate
+}
+
+/// Whether every byte but 0 becomes 1, as when bool is copied.
+pub(crate) const fn same_truth(from: DType, to: DType) -> bool {
+    const fn byte(dtype: DType) -> bool {
+        matches!(dtype, DType::Bool | DType::Int8 | DType::UInt8)
+    }
+    byte(from) && byte(to) && (matches!(from, DType::Bool) || matches!(to, DType::Bool))
+}
+
 /// Makes `table::<FINE>()`, the table of a tier, from three functions in its file, which calls this on the list: `copy::<S>`,
 /// the kernel of a dtype to itself; `direct::<S, D, FINE>(saturate)`, the kernels of pairs that have a better one, and `cast::<S, D, SATURATE>`, the kernel of
 /// all others. `FINE` are the finer features that `direct` may use beyond those of the tier, a bit set of the tier's own.
@@ -68,8 +82,10 @@ macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            if from as u8 == to as u8 {
+            if from as u8 == to as u8 || same_bits(from, to, saturate) {
                 copy::<S>
+            } else if same_truth(from, to) {
+                copy::<bool>
             } else if let Some(kernel) = direct::<S, D, FINE>(saturate) {
                 kernel
             } else if saturate || !has_overflow_rule(to) {

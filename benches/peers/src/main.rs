@@ -112,7 +112,9 @@ fn run(cli: &Cli) -> Result<(), String> {
                 let footprint = match size {
                     Size::L1 => 24 << 10,
                     Size::L2 => 512 << 10,
-                    _ => dram,
+                    Size::Dram => dram,
+                    // As many elements as it says.
+                    _ => 0,
                 };
                 rows.extend(contest(from, to, size, footprint, &period, &mut memory, &peers, cli.budget)?);
             }
@@ -146,7 +148,7 @@ fn contest(
 ) -> Result<Vec<PeerCell>, String> {
     let (source, target) = (BufferType::new(from), BufferType::new(to));
     let step = cells::step(source, target);
-    let n = footprint / (from.size() + to.size()) / step * step;
+    let n = size.elements().unwrap_or(footprint / (from.size() + to.size()) / step * step);
     let [read, written] = [n * from.size(), n * to.size()];
     let half = (read + written) / 2;
     let longer = read.max(half).next_multiple_of(PAGE);

@@ -5,7 +5,7 @@
 use crate::{
     dtype::COUNT,
     format::*,
-    table::{KernelFn, Table, define_table, has_overflow_rule},
+    table::{KernelFn, Table, define_table, has_overflow_rule, same_bits, same_truth},
 };
 
 /// `load, decode, encode, store`, one element after the other: the body of every tier that has no better one for a pair.

@@ -15,7 +15,7 @@ use crate::{
     format::*,
     table::{
         KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table,
-        has_overflow_rule,
+        has_overflow_rule, same_bits, same_truth,
     },
     vector,
 };

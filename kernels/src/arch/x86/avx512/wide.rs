@@ -105,7 +105,13 @@ unsafe fn run<S: Source, D: Target, const SATURATE: bool>(
 ) {
     // SAFETY: the steps begin where elements do and end with the last one.
     unsafe {
-        while n >= STEP {
+        while n >= 2 * STEP {
+            let x = [S::load::<false>(src, STEP), S::load::<false>(src.add(STEP * S::SIZE), STEP)];
+            D::store::<S::Lanes, SATURATE, false>(dst, x[0], STEP);
+            D::store::<S::Lanes, SATURATE, false>(dst.add(STEP * D::SIZE), x[1], STEP);
+            (src, dst, n) = (src.add(2 * STEP * S::SIZE), dst.add(2 * STEP * D::SIZE), n - 2 * STEP);
+        }
+        if n >= STEP {
             D::store::<S::Lanes, SATURATE, false>(dst, S::load::<false>(src, STEP), STEP);
             (src, dst, n) = (src.add(STEP * S::SIZE), dst.add(STEP * D::SIZE), n - STEP);
         }

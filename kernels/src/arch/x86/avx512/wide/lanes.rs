@@ -11,7 +11,7 @@
 //! were made zero by a maximum. The one to signed integers gives the lowest integer for everything out of range; so what is too large
 //! is clamped before, or replaced afterwards, and NaN is masked away.
 
-use super::*;
+use super::{targets::store_32, *};
 
 /// What a kind of lanes becomes, as far as `kernel` asks it.
 ///
@@ -48,6 +48,12 @@ pub(super) trait Lanes: Copy {
     #[inline(always)]
     unsafe fn f64(self) -> [__m512d; 2] {
         never::<Self, _>()
+    }
+    /// Stores float32, nearest: all, or if `PART`, the first `n`.
+    #[inline(always)]
+    unsafe fn store_f32<const PART: bool>(self, dst: *mut u8, n: usize) {
+        // SAFETY: as the caller's.
+        unsafe { store_32::<PART>(dst, _mm512_castps_si512(self.f32()), n) }
     }
 }
 
@@ -290,5 +296,18 @@ impl Lanes for F64 {
     #[inline(always)]
     unsafe fn f64(self) -> [__m512d; 2] {
         self.0
+    }
+    /// Half by half: to put them together takes the unit that the conversion needs.
+    #[inline(always)]
+    unsafe fn store_f32<const PART: bool>(self, dst: *mut u8, n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if PART {
+                store_32::<PART>(dst, _mm512_castps_si512(self.f32()), n);
+            } else {
+                _mm256_storeu_ps(dst.cast(), _mm512_cvtpd_ps(self.0[0]));
+                _mm256_storeu_ps(dst.add(32).cast(), _mm512_cvtpd_ps(self.0[1]));
+            }
+        }
     }
 }

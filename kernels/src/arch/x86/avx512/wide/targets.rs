@@ -13,7 +13,7 @@ pub(super) trait Target {
 }
 
 #[inline(always)]
-unsafe fn store_32<const PART: bool>(p: *mut u8, x: __m512i, n: usize) {
+pub(super) unsafe fn store_32<const PART: bool>(p: *mut u8, x: __m512i, n: usize) {
     // SAFETY: as of `Target::store`.
     unsafe {
         if PART {
@@ -97,7 +97,7 @@ targets! {
         store_64::<PART>(dst, a, n, 0);
         store_64::<PART>(dst, b, n, 1);
     };
-    [] Real<f32>, 4 => |x, dst, n| store_32::<PART>(dst, _mm512_castps_si512(x.f32()), n);
+    [] Real<f32>, 4 => |x, dst, n| x.store_f32::<PART>(dst, n);
     [] Real<f64>, 8 => |x, dst, n| {
         let [a, b] = x.f64();
         store_64::<PART>(dst, _mm512_castpd_si512(a), n, 0);
