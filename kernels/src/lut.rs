@@ -206,6 +206,195 @@ const fn build<const E: usize, const P: usize>(from: DType, words: &[u16; 256], 
     lut
 }
 
+/// How the codes of an 8-bit source are brought to at most half as many.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fold {
+    /// The sign is taken away.
+    Sign,
+    /// The absolute value of an integer, -128 as -127.
+    Absolute,
+    /// An unsigned integer from 128 on is halved, to odd: then it is rounded as before.
+    Halved,
+    /// As many codes as matter, from `Folded::base` on.
+    Window,
+}
+
+/// What becomes of an entry, by the top bit of the code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// The entry.
+    Same,
+    /// With the top bit the `mask` is flipped.
+    Flip,
+    /// The same if the entry is not zero.
+    FlipNonzero,
+    /// With the top bit the `mask` is added.
+    Add,
+    /// The entry or its negative, of that the `mask`.
+    Negate,
+    /// The entry is that of the negative number. If the code is not negative, the entry is negated and at most `max`. Of that
+    /// the `mask`.
+    Clamp,
+    /// With the top bit it is the `mask`.
+    Replace,
+    /// With the top bit it is 0, but if the entry is all ones it is that.
+    ReplaceNumber,
+}
+
+/// A cast from 8 bits to a byte by a table of half as many entries or fewer.
+#[repr(C, align(16))]
+#[derive(Clone, Copy)]
+pub(crate) struct Folded {
+    /// As with [`Codes::Differences`].
+    pub(crate) differences: [u8; 128],
+    pub(crate) base: u8,
+    pub(crate) mask: u8,
+    pub(crate) max: u8,
+    /// A code whose result is flipped by `patch`; that is zero if there is none.
+    pub(crate) patched: u8,
+    pub(crate) patch: u8,
+    pub(crate) fold: Fold,
+    pub(crate) rule: Rule,
+}
+
+impl Folded {
+    /// Entries of a window.
+    pub(crate) const WINDOW: u8 = 64;
+
+    /// The entry that a code has.
+    const fn index(&self, code: u8) -> u8 {
+        match self.fold {
+            Fold::Sign => code & 0x7F,
+            Fold::Absolute if code == 0x80 => 0x7F,
+            Fold::Absolute => (code as i8).unsigned_abs(),
+            Fold::Halved if code >= 0x80 => code >> 1 | code & 1,
+            Fold::Halved => code,
+            Fold::Window => {
+                let i = code.saturating_sub(self.base);
+                if i < Self::WINDOW { i } else { Self::WINDOW - 1 }
+            }
+        }
+    }
+
+    /// What a kernel makes of a code.
+    const fn read(&self, code: u8, entry: u8) -> u8 {
+        let top = code >= 0x80;
+        let x = match self.rule {
+            Rule::Flip if top => entry ^ self.mask,
+            Rule::FlipNonzero if top && entry != 0 => entry | self.mask,
+            Rule::Add if top => entry.wrapping_add(self.mask),
+            Rule::Negate if code == 0 => 0,
+            Rule::Negate if top => entry.wrapping_neg() & self.mask,
+            Rule::Negate => entry & self.mask,
+            Rule::Clamp if top => entry & self.mask,
+            Rule::Clamp => {
+                let x = 0_i8.saturating_sub(entry as i8);
+                (if x < self.max as i8 { x } else { self.max as i8 }) as u8 & self.mask
+            }
+            Rule::Replace if top => self.mask,
+            Rule::ReplaceNumber if top && entry != 0xFF => 0,
+            _ => entry,
+        };
+        if code == self.patched { x ^ self.patch } else { x }
+    }
+
+    /// The table of words, if this way to make it says everything of all codes.
+    const fn of(mut self, words: &[u16; 256]) -> Option<Folded> {
+        let mut entries = [0; 128];
+        let mut i = 0;
+        while i < 128 {
+            entries[i] = match (self.fold, self.rule) {
+                (Fold::Window, _) if i >= Self::WINDOW as usize => 0,
+                (Fold::Window, _) => words[self.base as usize + i] as u8,
+                // With the bits that the target does not have.
+                (_, Rule::Clamp) => {
+                    let unused = self.mask.leading_zeros();
+                    (((words[0x80 | i] as u8) << unused) as i8 >> unused) as u8
+                }
+                _ => words[i] as u8,
+            };
+            i += 1;
+        }
+        self.patch = 0;
+        let entry = entries[self.index(self.patched) as usize];
+        self.patch = words[self.patched as usize] as u8 ^ self.read(self.patched, entry);
+        let mut code = 0;
+        while code < 256 {
+            let entry = entries[self.index(code as u8) as usize];
+            if self.read(code as u8, entry) as u16 != words[code] {
+                return None;
+            }
+            code += 1;
+        }
+        let mut i = 0;
+        while i < 128 {
+            self.differences[i] = entries[i] ^ if i < 16 { 0 } else { entries[i - 16] };
+            i += 1;
+        }
+        Some(self)
+    }
+}
+
+/// The short table of a pair of dtypes of a byte, if there is one.
+const fn fold(from: DType, to: DType, words: &[u16; 256]) -> Option<Folded> {
+    let mask = 0xFF >> (8 - to.bits());
+    let folded = Folded {
+        differences: [0; 128],
+        base: 0,
+        mask,
+        max: mask >> 1,
+        patched: 0x80,
+        patch: 0,
+        fold: Fold::Sign,
+        rule: Rule::Same,
+    };
+    let sign = mask ^ mask >> 1;
+    let fold = match from.spec() {
+        Spec::Int { bits: 8, signed: true } => Fold::Absolute,
+        Spec::Int { bits: 8, signed: false } => {
+            let mask = words[0xFF].wrapping_sub(words[0x7F]) as u8;
+            return Folded { fold: Fold::Halved, rule: Rule::Add, mask, ..folded }.of(words);
+        }
+        Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => {
+            // What is not a number is beyond the window.
+            let base = 127 - Folded::WINDOW / 2;
+            return Folded { fold: Fold::Window, base, patched: 0xFF, ..folded }.of(words);
+        }
+        Spec::Float(f) if f.bits() == 8 => Fold::Sign,
+        _ => return None,
+    };
+    let folded = Folded { fold, ..folded };
+    let rules = match to.spec() {
+        Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => [
+            // Of the negative numbers.
+            Folded { rule: Rule::Replace, mask: words[0xC0] as u8, ..folded },
+            Folded { rule: Rule::ReplaceNumber, ..folded },
+        ],
+        Spec::Float(f) if matches!(f.flavor, Flavor::Fnuz) => {
+            [Folded { rule: Rule::FlipNonzero, mask: sign, ..folded }, folded]
+        }
+        Spec::Float(_) => [Folded { rule: Rule::Flip, mask: sign, ..folded }, folded],
+        Spec::Int { signed: true, .. } => {
+            [Folded { rule: Rule::Negate, ..folded }, Folded { rule: Rule::Clamp, ..folded }]
+        }
+        Spec::Int { .. } => {
+            [Folded { rule: Rule::Negate, ..folded }, Folded { rule: Rule::Replace, mask: 0, ..folded }]
+        }
+        _ => return None,
+    };
+    match rules[0].of(words) {
+        None => rules[1].of(words),
+        found => found,
+    }
+}
+
+/// The short table of words, as a constant of a type.
+pub(crate) struct FoldedOf<T>(PhantomData<T>);
+
+impl<T: Words> FoldedOf<T> {
+    pub(crate) const TABLE: &'static Option<Folded> = &fold(T::FROM, T::OF, T::ALL);
+}
+
 /// Which codes a kernel looks up, as a type.
 pub(crate) trait Choice {
     const CODES: Codes;
@@ -277,4 +466,46 @@ pub(crate) const fn limits(from: DType, to: DType, saturate: bool) -> Option<Lim
         (DType::Int8, false) => Limits { signed: true, min: 0x80, max: 0x7F, bits: mask, ..limits },
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::*;
+
+    /// The tables prove themselves; this says that nearly all pairs have one.
+    #[test]
+    fn most_casts_of_8_bits_have_a_short_table() {
+        fn is_short<S: Format, D: Format>() -> bool {
+            FoldedOf::<Saturating<S, D>>::TABLE.is_some() && FoldedOf::<Wrapping<S, D>>::TABLE.is_some()
+        }
+        fn to_all<S: Format>() -> bool {
+            is_short::<S, I2>()
+                && is_short::<S, I4>()
+                && is_short::<S, i8>()
+                && is_short::<S, U2>()
+                && is_short::<S, U4>()
+                && is_short::<S, u8>()
+                && to_floats::<S>()
+                && is_short::<S, F8E4M3FNUZ>()
+                && is_short::<S, F8E4M3>()
+                && is_short::<S, F8E8M0FNU>()
+        }
+        fn to_floats<S: Format>() -> bool {
+            is_short::<S, F8E4M3FN>()
+                && is_short::<S, F8E5M2>()
+                && is_short::<S, F8E5M2FNUZ>()
+                && is_short::<S, F8E3M4>()
+                && is_short::<S, F8E4M3B11FNUZ>()
+                && is_short::<S, F6E2M3FN>()
+                && is_short::<S, F6E3M2FN>()
+                && is_short::<S, F4E2M1FN>()
+        }
+        assert!(to_all::<F8E4M3FN>() && to_all::<F8E4M3FNUZ>() && to_all::<F8E5M2>());
+        assert!(to_all::<F8E5M2FNUZ>() && to_all::<F8E3M4>() && to_all::<F8E4M3>());
+        assert!(to_all::<F8E4M3B11FNUZ>() && to_floats::<F8E8M0FNU>());
+        assert!(to_floats::<i8>() && to_floats::<u8>());
+        // The greatest number of these, 240, is not twice that of a lower half.
+        assert!(!is_short::<u8, F8E4M3FNUZ>() && !is_short::<u8, F8E4M3>());
+    }
 }

@@ -5,6 +5,7 @@
 //! target ([`shapes`]). Tables and lines are data (`lut`, `linear`), so that one body serves all pairs of the same kind.
 //! Integers of a whole byte are extended instead ([`widen`]).
 
+mod folded;
 mod lookup;
 mod shapes;
 mod sources;
@@ -14,7 +15,7 @@ use crate::{
     dtype::{DType, Spec},
     format::Format,
     linear::Top,
-    lut::{self, Lut, Saturating, Truncating, Words, Wrapping, choice},
+    lut::{self, FoldedOf, Lut, Saturating, Truncating, Words, Wrapping, choice},
     table::{KernelFn, has_overflow_rule},
     vector::padded,
 };
@@ -224,6 +225,13 @@ const fn looked_up<S: Format, D: Format>(saturate: bool) -> KernelFn {
             cast_narrow::<Saturating<S, D>, TRUTH, E>
         } else {
             cast_narrow::<Wrapping<S, D>, TRUTH, E>
+        }
+    }
+    if S::DTYPE.bits() == 8 && D::DTYPE.size() == 1 {
+        let folded =
+            if saturate { folded::kernel::<Saturating<S, D>>() } else { folded::kernel::<Wrapping<S, D>>() };
+        if let Some(folded) = folded {
+            return folded;
         }
     }
     match (S::DTYPE, S::DTYPE.bits(), D::DTYPE.size()) {
