@@ -211,12 +211,21 @@ const fn build<const E: usize, const P: usize>(from: DType, words: &[u16; 256], 
 pub(crate) enum Fold {
     /// The sign is taken away.
     Sign,
+    /// The same of 6 bits.
+    Six,
     /// The absolute value of an integer, -128 as -127.
     Absolute,
     /// An unsigned integer from 128 on is halved, to odd: then it is rounded as before.
     Halved,
     /// As many codes as matter, from `Folded::base` on.
     Window,
+}
+
+impl Fold {
+    /// The sign or the top bit.
+    const fn sign(self) -> u8 {
+        if matches!(self, Fold::Six) { 0x20 } else { 0x80 }
+    }
 }
 
 /// What becomes of an entry, by the top bit of the code.
@@ -232,6 +241,8 @@ pub(crate) enum Rule {
     Add,
     /// The entry or its negative, of that the `mask`.
     Negate,
+    /// The entry or its negative.
+    NegateByte,
     /// The entry is that of the negative number. If the code is not negative, the entry is negated and at most `max`. Of that
     /// the `mask`.
     Clamp,
@@ -265,6 +276,7 @@ impl Folded {
     const fn index(&self, code: u8) -> u8 {
         match self.fold {
             Fold::Sign => code & 0x7F,
+            Fold::Six => code & 0x1F,
             Fold::Absolute if code == 0x80 => 0x7F,
             Fold::Absolute => (code as i8).unsigned_abs(),
             Fold::Halved if code >= 0x80 => code >> 1 | code & 1,
@@ -278,14 +290,14 @@ impl Folded {
 
     /// What a kernel makes of a code.
     const fn read(&self, code: u8, entry: u8) -> u8 {
-        let top = code >= 0x80;
+        let top = code & self.fold.sign() != 0;
         let x = match self.rule {
             Rule::Flip if top => entry ^ self.mask,
             Rule::FlipNonzero if top && entry != 0 => entry | self.mask,
             Rule::Add if top => entry.wrapping_add(self.mask),
-            Rule::Negate if code == 0 => 0,
-            Rule::Negate if top => entry.wrapping_neg() & self.mask,
-            Rule::Negate => entry & self.mask,
+            Rule::Negate | Rule::NegateByte if code == 0 => 0,
+            Rule::Negate | Rule::NegateByte if top => entry.wrapping_neg() & self.mask,
+            Rule::Negate | Rule::NegateByte => entry & self.mask,
             Rule::Clamp if top => entry & self.mask,
             Rule::Clamp => {
                 let x = 0_i8.saturating_sub(entry as i8);
@@ -309,7 +321,7 @@ impl Folded {
                 // With the bits that the target does not have.
                 (_, Rule::Clamp) => {
                     let unused = self.mask.leading_zeros();
-                    (((words[0x80 | i] as u8) << unused) as i8 >> unused) as u8
+                    (((words[self.fold.sign() as usize | i] as u8) << unused) as i8 >> unused) as u8
                 }
                 _ => words[i] as u8,
             };
@@ -349,6 +361,7 @@ const fn fold(from: DType, to: DType, words: &[u16; 256]) -> Option<Folded> {
         rule: Rule::Same,
     };
     let sign = mask ^ mask >> 1;
+    let negate = if mask == 0xFF { Rule::NegateByte } else { Rule::Negate };
     let fold = match from.spec() {
         Spec::Int { bits: 8, signed: true } => Fold::Absolute,
         Spec::Int { bits: 8, signed: false } => {
@@ -361,13 +374,18 @@ const fn fold(from: DType, to: DType, words: &[u16; 256]) -> Option<Folded> {
             return Folded { fold: Fold::Window, base, patched: 0xFF, ..folded }.of(words);
         }
         Spec::Float(f) if f.bits() == 8 => Fold::Sign,
+        Spec::Float(f) if f.bits() == 6 => Fold::Six,
         _ => return None,
     };
     let folded = Folded { fold, ..folded };
     let rules = match to.spec() {
         Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => [
-            // Of the negative numbers.
-            Folded { rule: Rule::Replace, mask: words[0xC0] as u8, ..folded },
+            // Of a negative number.
+            Folded {
+                rule: Rule::Replace,
+                mask: words[(fold.sign() | fold.sign() >> 1) as usize] as u8,
+                ..folded
+            },
             Folded { rule: Rule::ReplaceNumber, ..folded },
         ],
         Spec::Float(f) if matches!(f.flavor, Flavor::Fnuz) => {
@@ -375,10 +393,10 @@ const fn fold(from: DType, to: DType, words: &[u16; 256]) -> Option<Folded> {
         }
         Spec::Float(_) => [Folded { rule: Rule::Flip, mask: sign, ..folded }, folded],
         Spec::Int { signed: true, .. } => {
-            [Folded { rule: Rule::Negate, ..folded }, Folded { rule: Rule::Clamp, ..folded }]
+            [Folded { rule: negate, ..folded }, Folded { rule: Rule::Clamp, ..folded }]
         }
         Spec::Int { .. } => {
-            [Folded { rule: Rule::Negate, ..folded }, Folded { rule: Rule::Replace, mask: 0, ..folded }]
+            [Folded { rule: negate, ..folded }, Folded { rule: Rule::Replace, mask: 0, ..folded }]
         }
         _ => return None,
     };
@@ -422,6 +440,38 @@ macro_rules! choices {
     };
 }
 choices!(All Differences Magnitudes Patched Absolutes);
+
+/// A table of a source of 6 bits with a sign: the sign of a result is that of the code.
+#[repr(C, align(16))]
+pub(crate) struct Magnitudes {
+    /// As with [`Codes::Differences`].
+    pub(crate) planes: [[u8; 32]; 2],
+}
+
+/// The table of words, as a constant of a type.
+pub(crate) struct MagnitudesOf<T>(PhantomData<T>);
+
+impl<T: Words> MagnitudesOf<T> {
+    pub(crate) const TABLE: &'static Magnitudes = &magnitudes(T::FROM, T::ALL);
+}
+
+const fn magnitudes(from: DType, words: &[u16; 256]) -> Magnitudes {
+    assert!(from.bits() == 6);
+    let mut planes = [[0; 32]; 2];
+    let mut i = 0;
+    while i < 32 {
+        let [low, high] = (words[i] ^ if i < 16 { 0 } else { words[i - 16] }).to_le_bytes();
+        planes[0][i] = low;
+        planes[1][i] = high;
+        i += 1;
+    }
+    let mut code = 0;
+    while code < 256 {
+        assert!(words[code] == words[code & 0x1F] | ((code & 0x20) << 10) as u16);
+        code += 1;
+    }
+    Magnitudes { planes }
+}
 
 /// A cast between integers of at most 8 bits, or to bool, without a table: of the bits that the source uses the nearest
 /// value from `min` to `max`, and of that the bits that the target has.

@@ -12,7 +12,14 @@ use crate::{
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-pub(super) unsafe fn store<M: Simd, D: Format, const SATURATE: bool, const PART: bool, const APART: bool>(
+pub(super) unsafe fn store<
+    M: Simd,
+    S: Format,
+    D: Format,
+    const SATURATE: bool,
+    const PART: bool,
+    const APART: bool,
+>(
     p: *mut u8,
     x: [M::V; 4],
     sign: Option<M::V>,
@@ -24,7 +31,7 @@ pub(super) unsafe fn store<M: Simd, D: Format, const SATURATE: bool, const PART:
             DType::Float32 => M::store_32::<PART>(p, x, n),
             DType::Float16 => M::store_f16::<PART, APART>(p, x, n),
             DType::BFloat16 => M::store_16::<PART>(p, M::to_bf16::<true>(x), n),
-            _ => M::store_8::<PART>(p, byte::<M, D, SATURATE, APART>(x, sign), n),
+            _ => M::store_8::<PART>(p, byte::<M, S, D, SATURATE, APART>(x, sign), n),
         }
     }
 }
@@ -33,7 +40,7 @@ pub(super) unsafe fn store<M: Simd, D: Format, const SATURATE: bool, const PART:
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn byte<M: Simd, D: Format, const SATURATE: bool, const APART: bool>(
+unsafe fn byte<M: Simd, S: Format, D: Format, const SATURATE: bool, const APART: bool>(
     x: [M::V; 4],
     sign: Option<M::V>,
 ) -> M::V {
@@ -58,7 +65,7 @@ unsafe fn byte<M: Simd, D: Format, const SATURATE: bool, const APART: bool>(
                         _ => Encoder::NONE,
                     }
                 };
-                small_float::<M, APART>(x, sign, f, encoder)
+                small_float::<M, S, APART>(x, sign, f, encoder)
             }
             Spec::Complex(_) => unreachable!("`covers` lists the targets"),
         }
@@ -139,7 +146,7 @@ unsafe fn up<M: Simd>(x: M::V, min: M::V) -> M::V {
 /// once. The sum is `exponent << 23 | count`, and `exponent << mantissa bits` added to `count` is the code and a constant: a
 /// sum of products of the two 16-bit halves.
 #[inline(always)]
-unsafe fn small_float<M: Simd, const APART: bool>(
+unsafe fn small_float<M: Simd, S: Format, const APART: bool>(
     x: [M::V; 4],
     sign: Option<M::V>,
     f: FloatSpec,
@@ -154,7 +161,8 @@ unsafe fn small_float<M: Simd, const APART: bool>(
             Some(sign) => sign,
             None => M::pack_sign::<APART>(x),
         };
-        if (f.nan().is_none() || encoder.limit != encoder.nan) && M::any_nan(x) {
+        let integers = const { matches!(S::DTYPE.spec(), Spec::Int { .. }) };
+        if !integers && (f.nan().is_none() || encoder.limit != encoder.nan) && M::any_nan(x) {
             // Rare: one question per block is cheaper than a selection per register.
             for k in 0..4 {
                 limited[k] = M::select_nan(x[k], M::splat(encoder.nan), limited[k]);

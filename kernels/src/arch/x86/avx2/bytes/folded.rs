@@ -1,4 +1,4 @@
-//! 8-bit sources to targets of a byte, where a table of half the codes and a rule for the others say everything ([`Folded`]).
+//! Sources of 8 and 6 bits to targets of a byte, where a table of half the codes and a rule for the others say everything ([`Folded`]).
 
 use super::{lookup::shuffled, *};
 use crate::lut::{Fold, Folded, Rule};
@@ -13,6 +13,7 @@ pub(super) const fn kernel<T: Words>() -> Option<KernelFn> {
             Rule::Flip => of::<T, FOLD, { Rule::Flip as u8 }>(patched),
             Rule::FlipNonzero => of::<T, FOLD, { Rule::FlipNonzero as u8 }>(patched),
             Rule::Negate => of::<T, FOLD, { Rule::Negate as u8 }>(patched),
+            Rule::NegateByte => of::<T, FOLD, { Rule::NegateByte as u8 }>(patched),
             Rule::Clamp => of::<T, FOLD, { Rule::Clamp as u8 }>(patched),
             Rule::Replace => of::<T, FOLD, { Rule::Replace as u8 }>(patched),
             Rule::ReplaceNumber => of::<T, FOLD, { Rule::ReplaceNumber as u8 }>(patched),
@@ -25,6 +26,7 @@ pub(super) const fn kernel<T: Words>() -> Option<KernelFn> {
     let patched = table.patch != 0;
     Some(match table.fold {
         Fold::Sign => signed::<T, { Fold::Sign as u8 }>(table.rule, patched),
+        Fold::Six => signed::<T, { Fold::Six as u8 }>(table.rule, patched),
         Fold::Absolute => signed::<T, { Fold::Absolute as u8 }>(table.rule, patched),
         Fold::Halved => of::<T, { Fold::Halved as u8 }, { Rule::Add as u8 }>(patched),
         Fold::Window => of::<T, { Fold::Window as u8 }, { Rule::Same as u8 }>(patched),
@@ -80,7 +82,9 @@ unsafe fn body<const FOLD: u8, const RULE: u8, const PATCHED: bool>(
             }
             let codes = _mm256_loadu_si256(src.add(i).cast());
             let entries = entries::<FOLD>(table, index::<FOLD>(table, codes));
-            let mut x = ruled::<RULE>(table, codes, entries);
+            // The sign, or what else decides, to the top.
+            let tops = if FOLD == Fold::Six as u8 { _mm256_slli_epi16::<2>(codes) } else { codes };
+            let mut x = ruled::<RULE>(table, tops, entries);
             if PATCHED {
                 let patched = _mm256_cmpeq_epi8(codes, splat(table.patched));
                 x = _mm256_xor_si256(x, _mm256_and_si256(patched, splat(table.patch)));
@@ -108,12 +112,14 @@ unsafe fn splat(x: u8) -> __m256i {
 #[inline(always)]
 unsafe fn index<const FOLD: u8>(table: &Folded, codes: __m256i) -> __m256i {
     const SIGN: u8 = Fold::Sign as u8;
+    const SIX: u8 = Fold::Six as u8;
     const ABSOLUTE: u8 = Fold::Absolute as u8;
     const HALVED: u8 = Fold::Halved as u8;
     // SAFETY: the caller has the features.
     unsafe {
         match FOLD {
             SIGN => _mm256_and_si256(codes, splat(0x7F)),
+            SIX => _mm256_and_si256(codes, splat(0x1F)),
             ABSOLUTE => _mm256_min_epu8(_mm256_abs_epi8(codes), splat(0x7F)),
             HALVED => {
                 let halves = _mm256_and_si256(_mm256_srli_epi16::<1>(codes), splat(0x7F));
@@ -132,7 +138,15 @@ unsafe fn index<const FOLD: u8>(table: &Folded, codes: __m256i) -> __m256i {
 /// The CPU has the features of the kernel.
 #[inline(always)]
 unsafe fn entries<const FOLD: u8>(table: &Folded, mut index: __m256i) -> __m256i {
-    let parts = const { if FOLD == Fold::Window as u8 { Folded::WINDOW as usize / 16 } else { 8 } };
+    let parts = const {
+        if FOLD == Fold::Window as u8 {
+            Folded::WINDOW as usize / 16
+        } else if FOLD == Fold::Six as u8 {
+            2
+        } else {
+            8
+        }
+    };
     // SAFETY: the caller has the features.
     unsafe {
         let mut found = shuffled(&table.differences, 0, index);
@@ -153,11 +167,12 @@ unsafe fn entries<const FOLD: u8>(table: &Folded, mut index: __m256i) -> __m256i
 ///
 /// The CPU has the features of the kernel.
 #[inline(always)]
-unsafe fn ruled<const RULE: u8>(table: &Folded, codes: __m256i, entries: __m256i) -> __m256i {
+unsafe fn ruled<const RULE: u8>(table: &Folded, tops: __m256i, entries: __m256i) -> __m256i {
     const FLIP: u8 = Rule::Flip as u8;
     const FLIP_NONZERO: u8 = Rule::FlipNonzero as u8;
     const ADD: u8 = Rule::Add as u8;
     const NEGATE: u8 = Rule::Negate as u8;
+    const NEGATE_BYTE: u8 = Rule::NegateByte as u8;
     const CLAMP: u8 = Rule::Clamp as u8;
     const REPLACE: u8 = Rule::Replace as u8;
     const REPLACE_NUMBER: u8 = Rule::ReplaceNumber as u8;
@@ -165,22 +180,23 @@ unsafe fn ruled<const RULE: u8>(table: &Folded, codes: __m256i, entries: __m256i
     unsafe {
         let (zero, mask) = (_mm256_setzero_si256(), splat(table.mask));
         match RULE {
-            FLIP => _mm256_xor_si256(entries, _mm256_and_si256(_mm256_cmpgt_epi8(zero, codes), mask)),
+            FLIP => _mm256_xor_si256(entries, _mm256_and_si256(_mm256_cmpgt_epi8(zero, tops), mask)),
             // The sign of NaN is there already.
             FLIP_NONZERO => {
-                let sign = _mm256_sign_epi8(_mm256_and_si256(codes, mask), entries);
+                let sign = _mm256_sign_epi8(_mm256_and_si256(tops, mask), entries);
                 _mm256_or_si256(entries, sign)
             }
-            ADD => _mm256_add_epi8(entries, _mm256_and_si256(_mm256_cmpgt_epi8(zero, codes), mask)),
-            NEGATE => _mm256_and_si256(_mm256_sign_epi8(entries, codes), mask),
+            ADD => _mm256_add_epi8(entries, _mm256_and_si256(_mm256_cmpgt_epi8(zero, tops), mask)),
+            NEGATE => _mm256_and_si256(_mm256_sign_epi8(entries, tops), mask),
+            NEGATE_BYTE => _mm256_sign_epi8(entries, tops),
             CLAMP => {
                 let other = _mm256_min_epi8(_mm256_subs_epi8(zero, entries), splat(table.max));
-                _mm256_and_si256(_mm256_blendv_epi8(other, entries, codes), mask)
+                _mm256_and_si256(_mm256_blendv_epi8(other, entries, tops), mask)
             }
-            REPLACE => _mm256_blendv_epi8(entries, mask, codes),
+            REPLACE => _mm256_blendv_epi8(entries, mask, tops),
             REPLACE_NUMBER => {
                 let nan = _mm256_cmpeq_epi8(entries, splat(0xFF));
-                _mm256_blendv_epi8(entries, nan, codes)
+                _mm256_blendv_epi8(entries, nan, tops)
             }
             _ => entries,
         }

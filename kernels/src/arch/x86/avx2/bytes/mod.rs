@@ -14,7 +14,7 @@ mod widen;
 use crate::{
     dtype::{DType, Spec},
     format::Format,
-    linear::Top,
+    linear::{Entry, Top},
     lut::{self, FoldedOf, Lut, Saturating, Truncating, Words, Wrapping, choice},
     table::{KernelFn, has_overflow_rule},
     vector::padded,
@@ -25,7 +25,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 use lookup::look_up;
 use shapes::{C64, C128, F32, F64, H16, I16, I32, I64, Shape, W16};
-use sources::{FNUZ, Linear, MAGNITUDE, SIGN, Table};
+use sources::{FNUZ, LAST, Linear, MAGNITUDE, NONE, SIGN, Shifted, Signed, Table, Truth};
 
 /// Elements of a block.
 const BLOCK: usize = 32;
@@ -169,6 +169,16 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
         }
         _ => return None,
     };
+    if from == TRUTH {
+        match D::DTYPE {
+            DType::BFloat16 => return Some(cast_wide::<Saturating<S, D>, Truth, W16>),
+            DType::Float32 => return Some(cast_wide::<Saturating<S, f32>, Truth, F32>),
+            DType::Float64 => return Some(cast_wide::<Saturating<S, f64>, Truth, F64>),
+            DType::Complex64 => return Some(cast_wide::<Saturating<S, f32>, Truth, C64>),
+            DType::Complex128 => return Some(cast_wide::<Saturating<S, f64>, Truth, C128>),
+            _ => {}
+        }
+    }
     Some(match (D::DTYPE, D::DTYPE.spec()) {
         (_, Spec::Int { bits: 16, .. }) => of::<D, widen::I16>(from),
         (_, Spec::Int { bits: 32, .. }) => of::<D, widen::I32>(from),
@@ -227,7 +237,7 @@ const fn looked_up<S: Format, D: Format>(saturate: bool) -> KernelFn {
             cast_narrow::<Wrapping<S, D>, TRUTH, E>
         }
     }
-    if S::DTYPE.bits() == 8 && D::DTYPE.size() == 1 {
+    if S::DTYPE.bits() >= 6 && D::DTYPE.size() == 1 {
         let folded =
             if saturate { folded::kernel::<Saturating<S, D>>() } else { folded::kernel::<Wrapping<S, D>>() };
         if let Some(folded) = folded {
@@ -239,18 +249,20 @@ const fn looked_up<S: Format, D: Format>(saturate: bool) -> KernelFn {
         (_, ..=4, 1) => narrow::<S, D, false, 16>(saturate),
         (_, ..=6, 1) => narrow::<S, D, false, 64>(saturate),
         (_, _, 1) => narrow::<S, D, false, 256>(saturate),
-        (_, ..=4, _) => shaped::<S, D, Table<16>>(saturate),
-        (_, ..=6, _) => shaped::<S, D, Table<64>>(saturate),
-        (from, ..) => match Top::of(from) {
-            Top::Sign => shaped::<S, D, Linear<SIGN>>(saturate),
-            Top::Fnuz => shaped::<S, D, Linear<FNUZ>>(saturate),
-            Top::Magnitude => shaped::<S, D, Linear<MAGNITUDE>>(saturate),
+        (_, ..=4, _) => shaped::<S, D, Table<16>, Table<16>>(saturate),
+        (_, ..=6, _) => shaped::<S, D, Signed, Table<64>>(saturate),
+        (from, ..) => match (Entry::of(from), Top::of(from)) {
+            (Some(Entry::Last), _) => shaped_8::<S, D, Shifted<LAST>>(saturate),
+            (Some(Entry::None), _) => shaped_8::<S, D, Shifted<NONE>>(saturate),
+            (Some(Entry::Fnuz), _) => shaped_8::<S, D, Shifted<FNUZ>>(saturate),
+            (None, Top::Sign) => shaped_8::<S, D, Linear<SIGN>>(saturate),
+            (None, Top::Magnitude) => shaped_8::<S, D, Linear<MAGNITUDE>>(saturate),
         },
     }
 }
 
-/// The body that serves a target of more than a byte. Many targets need the same words.
-const fn shaped<S: Format, D: Format, Q>(saturate: bool) -> KernelFn
+/// [`shaped`] of an 8-bit float, whose integers are all made of float32.
+const fn shaped_8<S: Format, D: Format, Q>(saturate: bool) -> KernelFn
 where
     Q: sources::Of<Saturating<S, D>>
         + sources::Of<Wrapping<S, D>>
@@ -258,6 +270,20 @@ where
         + sources::Of<Saturating<S, f64>>
         + sources::Of<Truncating<S, 32, false>>
         + sources::Of<Truncating<S, 32, true>>,
+{
+    shaped::<S, D, Q, Q>(saturate)
+}
+
+/// The body that serves a target of more than a byte. Many targets need the same words.
+/// The words of 16-bit integers are made by `I`.
+const fn shaped<S: Format, D: Format, Q, I>(saturate: bool) -> KernelFn
+where
+    Q: sources::Of<Saturating<S, D>>
+        + sources::Of<Saturating<S, f32>>
+        + sources::Of<Saturating<S, f64>>
+        + sources::Of<Truncating<S, 32, false>>
+        + sources::Of<Truncating<S, 32, true>>,
+    I: sources::Of<Saturating<S, D>> + sources::Of<Wrapping<S, D>>,
 {
     use shapes::{SIGNED, UNSIGNED, WRAP};
     match (D::DTYPE, D::DTYPE.size()) {
@@ -273,9 +299,9 @@ where
         (DType::Complex128, _) => cast_wide::<Saturating<S, f64>, Q, C128>,
         (_, 2) if S::DTYPE.is_sub_byte() => {
             if saturate {
-                cast_wide::<Saturating<S, D>, Q, W16>
+                cast_wide::<Saturating<S, D>, I, W16>
             } else {
-                cast_wide::<Wrapping<S, D>, Q, W16>
+                cast_wide::<Wrapping<S, D>, I, W16>
             }
         }
         (_, 2) if !saturate => cast_wide::<Truncating<S, 32, false>, Q, I16<WRAP>>,
