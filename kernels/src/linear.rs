@@ -119,6 +119,8 @@ pub(crate) struct Ends {
     pub(crate) addend: u16,
     /// How far the code is shifted to the right, after as much to the left as takes its top bit to that of the word.
     pub(crate) shift: u16,
+    /// A product with it, rounded, divided by 2^15, is that shift, if it is not 0.
+    pub(crate) factor: u16,
     /// What of that is not a copy of the sign.
     pub(crate) mask: u16,
     /// The codes at the upper end.
@@ -188,6 +190,7 @@ impl Ends {
             planes: [[0; 16]; 2],
             addend: 0,
             shift: shift as u16,
+            factor: 1 << (15 - shift),
             mask: 0x7FFF >> shift | 0x8000,
             high: Self::high(from),
         };

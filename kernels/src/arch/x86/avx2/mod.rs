@@ -10,7 +10,7 @@ mod wide;
 use super::copy::avx2 as copy;
 use crate::{
     arch::scalar,
-    dtype::COUNT,
+    dtype::{COUNT, DType},
     format::*,
     table::{KernelFn, Table, define_table, has_overflow_rule},
     vector,
@@ -38,6 +38,9 @@ unsafe fn vector<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = bytes::kernel::<S, D>(saturate) {
         return Some(kernel);
+    }
+    if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
+        return Some(wide::float16_to_bfloat16);
     }
     if vector::covers(S::DTYPE, D::DTYPE) {
         return Some(if saturate { vector::<S, D, true> } else { vector::<S, D, false> });

@@ -10,6 +10,7 @@
 
 mod bools;
 mod floats;
+mod halves;
 mod ints;
 mod targets;
 mod words;
@@ -26,6 +27,7 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use floats::{F32, F64};
 use half::{bf16, f16};
+pub(super) use halves::to_bf16 as float16_to_bfloat16;
 use ints::{I32, I64, U32, U64};
 use num_complex::Complex;
 use targets::{Int8, Int16, Int32, Int64, Real, Target, pack_8, pack_16, pack_words, store};

@@ -17,7 +17,7 @@ pub(super) const fn kernel<T: Words>() -> Option<KernelFn> {
             Rule::Clamp => of::<T, FOLD, { Rule::Clamp as u8 }>(patched),
             Rule::Replace => of::<T, FOLD, { Rule::Replace as u8 }>(patched),
             Rule::ReplaceNumber => of::<T, FOLD, { Rule::ReplaceNumber as u8 }>(patched),
-            Rule::Same | Rule::Add => panic!("the rule of another fold"),
+            Rule::Same | Rule::Add | Rule::AddLimited => panic!("the rule of another fold"),
         }
     }
     let Some(table) = FoldedOf::<T>::TABLE else {
@@ -28,6 +28,9 @@ pub(super) const fn kernel<T: Words>() -> Option<KernelFn> {
         Fold::Sign => signed::<T, { Fold::Sign as u8 }>(table.rule, patched),
         Fold::Six => signed::<T, { Fold::Six as u8 }>(table.rule, patched),
         Fold::Absolute => signed::<T, { Fold::Absolute as u8 }>(table.rule, patched),
+        Fold::Halved if matches!(table.rule, Rule::AddLimited) => {
+            of::<T, { Fold::Halved as u8 }, { Rule::AddLimited as u8 }>(patched)
+        }
         Fold::Halved => of::<T, { Fold::Halved as u8 }, { Rule::Add as u8 }>(patched),
         Fold::Window => of::<T, { Fold::Window as u8 }, { Rule::Same as u8 }>(patched),
     })
@@ -80,18 +83,38 @@ unsafe fn body<const FOLD: u8, const RULE: u8, const PATCHED: bool>(
                 }
                 i = n - BLOCK;
             }
-            let codes = _mm256_loadu_si256(src.add(i).cast());
-            let entries = entries::<FOLD>(table, index::<FOLD>(table, codes));
-            // The sign, or what else decides, to the top.
-            let tops = if FOLD == Fold::Six as u8 { _mm256_slli_epi16::<2>(codes) } else { codes };
-            let mut x = ruled::<RULE>(table, tops, entries);
-            if PATCHED {
-                let patched = _mm256_cmpeq_epi8(codes, splat(table.patched));
-                x = _mm256_xor_si256(x, _mm256_and_si256(patched, splat(table.patch)));
+            block::<FOLD, RULE, PATCHED>(src.add(i), dst.add(i), table);
+            // With so little to do the loop itself counts.
+            if FOLD == Fold::Six as u8 && n - i >= 2 * BLOCK {
+                i += BLOCK;
+                block::<FOLD, RULE, PATCHED>(src.add(i), dst.add(i), table);
             }
-            _mm256_storeu_si256(dst.add(i).cast(), x);
             i += BLOCK;
         }
+    }
+}
+
+/// # Safety
+///
+/// The CPU has the features of the kernel, and a block can be read and written.
+#[inline(always)]
+unsafe fn block<const FOLD: u8, const RULE: u8, const PATCHED: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    table: &Folded,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let codes = _mm256_loadu_si256(src.cast());
+        let entries = entries::<FOLD>(table, index::<FOLD>(table, codes));
+        // The sign, or what else decides, to the top.
+        let tops = if FOLD == Fold::Six as u8 { _mm256_slli_epi16::<2>(codes) } else { codes };
+        let mut x = ruled::<RULE>(table, tops, entries);
+        if PATCHED {
+            let patched = _mm256_cmpeq_epi8(codes, splat(table.patched));
+            x = _mm256_xor_si256(x, _mm256_and_si256(patched, splat(table.patch)));
+        }
+        _mm256_storeu_si256(dst.cast(), x);
     }
 }
 
@@ -171,6 +194,7 @@ unsafe fn ruled<const RULE: u8>(table: &Folded, tops: __m256i, entries: __m256i)
     const FLIP: u8 = Rule::Flip as u8;
     const FLIP_NONZERO: u8 = Rule::FlipNonzero as u8;
     const ADD: u8 = Rule::Add as u8;
+    const ADD_LIMITED: u8 = Rule::AddLimited as u8;
     const NEGATE: u8 = Rule::Negate as u8;
     const NEGATE_BYTE: u8 = Rule::NegateByte as u8;
     const CLAMP: u8 = Rule::Clamp as u8;
@@ -186,7 +210,11 @@ unsafe fn ruled<const RULE: u8>(table: &Folded, tops: __m256i, entries: __m256i)
                 let sign = _mm256_sign_epi8(_mm256_and_si256(tops, mask), entries);
                 _mm256_or_si256(entries, sign)
             }
-            ADD => _mm256_add_epi8(entries, _mm256_and_si256(_mm256_cmpgt_epi8(zero, tops), mask)),
+            ADD => _mm256_blendv_epi8(entries, _mm256_add_epi8(entries, mask), tops),
+            ADD_LIMITED => {
+                let sum = _mm256_min_epu8(_mm256_add_epi8(entries, mask), splat(table.max));
+                _mm256_blendv_epi8(entries, sum, tops)
+            }
             NEGATE => _mm256_and_si256(_mm256_sign_epi8(entries, tops), mask),
             NEGATE_BYTE => _mm256_sign_epi8(entries, tops),
             CLAMP => {

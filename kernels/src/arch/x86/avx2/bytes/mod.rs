@@ -249,20 +249,23 @@ const fn looked_up<S: Format, D: Format>(saturate: bool) -> KernelFn {
         (_, ..=4, 1) => narrow::<S, D, false, 16>(saturate),
         (_, ..=6, 1) => narrow::<S, D, false, 64>(saturate),
         (_, _, 1) => narrow::<S, D, false, 256>(saturate),
-        (_, ..=4, _) => shaped::<S, D, Table<16>, Table<16>>(saturate),
-        (_, ..=6, _) => shaped::<S, D, Signed, Table<64>>(saturate),
+        (_, ..=4, _) => shaped::<S, D, Table<16>, Table<16>, Table<16>>(saturate),
+        (_, ..=6, _) => shaped::<S, D, Signed, Signed, Table<64>>(saturate),
+        // They begin as float16 does, and so do its words.
+        (DType::Float8E5M2FNUZ, ..) => shaped_8::<S, D, Shifted<FNUZ, true>, Shifted<FNUZ, false>>(saturate),
+        (DType::Float8E5M2, ..) => shaped_8::<S, D, Shifted<LAST, true>, Shifted<LAST, false>>(saturate),
         (from, ..) => match (Entry::of(from), Top::of(from)) {
-            (Some(Entry::Last), _) => shaped_8::<S, D, Shifted<LAST>>(saturate),
-            (Some(Entry::None), _) => shaped_8::<S, D, Shifted<NONE>>(saturate),
-            (Some(Entry::Fnuz), _) => shaped_8::<S, D, Shifted<FNUZ>>(saturate),
-            (None, Top::Sign) => shaped_8::<S, D, Linear<SIGN>>(saturate),
-            (None, Top::Magnitude) => shaped_8::<S, D, Linear<MAGNITUDE>>(saturate),
+            (Some(Entry::Last), _) => shaped_8::<S, D, Shifted<LAST, true>, Shifted<LAST, true>>(saturate),
+            (Some(Entry::None), _) => shaped_8::<S, D, Shifted<NONE, true>, Shifted<NONE, true>>(saturate),
+            (Some(Entry::Fnuz), _) => shaped_8::<S, D, Shifted<FNUZ, true>, Shifted<FNUZ, true>>(saturate),
+            (None, Top::Sign) => shaped_8::<S, D, Linear<SIGN>, Linear<SIGN>>(saturate),
+            (None, Top::Magnitude) => shaped_8::<S, D, Linear<MAGNITUDE>, Linear<MAGNITUDE>>(saturate),
         },
     }
 }
 
 /// [`shaped`] of an 8-bit float, whose integers are all made of float32.
-const fn shaped_8<S: Format, D: Format, Q>(saturate: bool) -> KernelFn
+const fn shaped_8<S: Format, D: Format, Q, H>(saturate: bool) -> KernelFn
 where
     Q: sources::Of<Saturating<S, D>>
         + sources::Of<Wrapping<S, D>>
@@ -270,19 +273,20 @@ where
         + sources::Of<Saturating<S, f64>>
         + sources::Of<Truncating<S, 32, false>>
         + sources::Of<Truncating<S, 32, true>>,
+    H: sources::Of<Saturating<S, D>>,
 {
-    shaped::<S, D, Q, Q>(saturate)
+    shaped::<S, D, Q, H, Q>(saturate)
 }
 
 /// The body that serves a target of more than a byte. Many targets need the same words.
-/// The words of 16-bit integers are made by `I`.
-const fn shaped<S: Format, D: Format, Q, I>(saturate: bool) -> KernelFn
+/// The words of float16 are made by `H`, those of 16-bit integers by `I`.
+const fn shaped<S: Format, D: Format, Q, H, I>(saturate: bool) -> KernelFn
 where
-    Q: sources::Of<Saturating<S, D>>
-        + sources::Of<Saturating<S, f32>>
+    Q: sources::Of<Saturating<S, f32>>
         + sources::Of<Saturating<S, f64>>
         + sources::Of<Truncating<S, 32, false>>
         + sources::Of<Truncating<S, 32, true>>,
+    H: sources::Of<Saturating<S, D>>,
     I: sources::Of<Saturating<S, D>> + sources::Of<Wrapping<S, D>>,
 {
     use shapes::{SIGNED, UNSIGNED, WRAP};
@@ -291,7 +295,7 @@ where
         (DType::Float16, _) if matches!(S::DTYPE, DType::Float8E8M0FNU) => {
             cast_wide::<Saturating<S, f32>, Q, H16>
         }
-        (DType::Float16, _) => cast_wide::<Saturating<S, D>, Q, W16>,
+        (DType::Float16, _) => cast_wide::<Saturating<S, D>, H, W16>,
         (DType::BFloat16, _) => cast_wide::<Saturating<S, f32>, Q, W16>,
         (DType::Float32, _) => cast_wide::<Saturating<S, f32>, Q, F32>,
         (DType::Complex64, _) => cast_wide::<Saturating<S, f32>, Q, C64>,

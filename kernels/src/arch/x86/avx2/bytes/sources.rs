@@ -39,7 +39,8 @@ pub(super) struct Truth;
 pub(super) struct Linear<const TOP: u8>;
 
 /// 8-bit floats with so few codes at both ends that they are all in one table. `ENTRY` is an [`Entry`].
-pub(super) struct Shifted<const ENTRY: u8>;
+/// Not `MOVED` are those that the words begin with.
+pub(super) struct Shifted<const ENTRY: u8, const MOVED: bool>;
 
 pub(super) const LAST: u8 = Entry::Last as u8;
 pub(super) const NONE: u8 = Entry::None as u8;
@@ -106,14 +107,15 @@ impl Source for Truth {
     }
 }
 
-impl<T: Words, const ENTRY: u8> Of<T> for Shifted<ENTRY> {
+impl<T: Words, const ENTRY: u8, const MOVED: bool> Of<T> for Shifted<ENTRY, MOVED> {
     const DATA: &'static Ends = {
         assert!(matches!(Entry::of(T::FROM), Some(entry) if entry as u8 == ENTRY));
+        assert!(MOVED == (EndsOf::<T>::ENDS.shift != 0));
         EndsOf::<T>::ENDS
     };
 }
 
-impl<const ENTRY: u8> Source for Shifted<ENTRY> {
+impl<const ENTRY: u8, const MOVED: bool> Source for Shifted<ENTRY, MOVED> {
     type Data = Ends;
     #[inline(always)]
     unsafe fn words(ends: &Ends, bytes: __m256i) -> [__m256i; 2] {
@@ -123,7 +125,7 @@ impl<const ENTRY: u8> Source for Shifted<ENTRY> {
             let index = if ENTRY == FNUZ {
                 let nan = _mm256_cmpeq_epi8(bytes, splat(0x80));
                 let index = _mm256_min_epu8(_mm256_and_si256(bytes, highest), splat(14));
-                _mm256_or_si256(index, _mm256_and_si256(nan, splat(15)))
+                _mm256_blendv_epi8(index, splat(15), nan)
             } else {
                 let from_end = _mm256_and_si256(_mm256_add_epi8(bytes, splat(ends.high)), highest);
                 if ENTRY == LAST {
@@ -136,8 +138,16 @@ impl<const ENTRY: u8> Source for Shifted<ENTRY> {
             let (low, high) = (shuffled(&ends.planes[0], 0, index), shuffled(&ends.planes[1], 0, index));
             let zero = _mm256_setzero_si256();
             [
-                shifted::<ENTRY>(ends, _mm256_unpacklo_epi8(zero, bytes), _mm256_unpacklo_epi8(low, high)),
-                shifted::<ENTRY>(ends, _mm256_unpackhi_epi8(zero, bytes), _mm256_unpackhi_epi8(low, high)),
+                shifted::<ENTRY, MOVED>(
+                    ends,
+                    _mm256_unpacklo_epi8(zero, bytes),
+                    _mm256_unpacklo_epi8(low, high),
+                ),
+                shifted::<ENTRY, MOVED>(
+                    ends,
+                    _mm256_unpackhi_epi8(zero, bytes),
+                    _mm256_unpackhi_epi8(low, high),
+                ),
             ]
         }
     }
@@ -147,11 +157,20 @@ impl<const ENTRY: u8> Source for Shifted<ENTRY> {
 ///
 /// The CPU has the features of the kernel.
 #[inline(always)]
-unsafe fn shifted<const ENTRY: u8>(ends: &Ends, codes: __m256i, found: __m256i) -> __m256i {
+unsafe fn shifted<const ENTRY: u8, const MOVED: bool>(
+    ends: &Ends,
+    codes: __m256i,
+    found: __m256i,
+) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        let shifted = _mm256_sra_epi16(codes, _mm_cvtsi32_si128(ends.shift as i32));
-        let line = _mm256_and_si256(shifted, _mm256_set1_epi16(ends.mask as i16));
+        let line = if MOVED {
+            // A shift to the right. The instructions that shift compete with the shuffles.
+            let shifted = _mm256_mulhrs_epi16(codes, _mm256_set1_epi16(ends.factor as i16));
+            _mm256_and_si256(shifted, _mm256_set1_epi16(ends.mask as i16))
+        } else {
+            codes
+        };
         let word = _mm256_add_epi16(line, found);
         if ENTRY == NONE { _mm256_add_epi16(word, _mm256_set1_epi16(ends.addend as i16)) } else { word }
     }
