@@ -19,8 +19,6 @@ pub(crate) struct Line {
     pub(crate) low: [[u8; 16]; 2],
     /// Of the highest ones, the highest first.
     pub(crate) high: [[u8; 16]; 2],
-    /// Of the code of negative zero, if it is that of NaN.
-    pub(crate) patch: [u8; 2],
     pub(crate) multiplier: u16,
     pub(crate) addend: u16,
 }
@@ -30,8 +28,6 @@ pub(crate) struct Line {
 pub(crate) enum Top {
     /// The sign.
     Sign,
-    /// The sign, and there is no negative zero but NaN. The highest magnitudes are on the line.
-    Fnuz,
     /// The top bit of an unsigned magnitude.
     Magnitude,
 }
@@ -40,7 +36,6 @@ impl Top {
     pub(crate) const fn of(from: DType) -> Self {
         match float_spec(from).flavor {
             Flavor::Exponent => Top::Magnitude,
-            Flavor::Fnuz => Top::Fnuz,
             _ => Top::Sign,
         }
     }
@@ -61,11 +56,7 @@ impl Line {
         if magnitude < 16 {
             x ^= entry(&self.low, magnitude);
         }
-        if matches!(top, Top::Fnuz) {
-            if code == 0x80 {
-                x ^= u16::from_le_bytes(self.patch);
-            }
-        } else if from_highest < 16 {
+        if from_highest < 16 {
             x ^= entry(&self.high, from_highest);
         }
         x
@@ -79,7 +70,6 @@ impl Line {
         let mut line = Line {
             low: [[0; 16]; 2],
             high: [[0; 16]; 2],
-            patch: [0; 2],
             multiplier: 1 << (mantissa_bits - f.mantissa_bits),
             addend: ((to.bias - f.bias) as u16) << mantissa_bits,
         };
@@ -88,15 +78,10 @@ impl Line {
         while i < 16 {
             let wrong = words[i as usize] ^ line.read(top, i);
             set(&mut line.low, i, wrong);
-            if !matches!(top, Top::Fnuz) {
-                let code = top.highest() - i;
-                let wrong = words[code as usize] ^ line.read(top, code);
-                set(&mut line.high, i, wrong);
-            }
+            let code = top.highest() - i;
+            let wrong = words[code as usize] ^ line.read(top, code);
+            set(&mut line.high, i, wrong);
             i += 1;
-        }
-        if matches!(top, Top::Fnuz) {
-            line.patch = (words[0x80] ^ line.read(top, 0x80)).to_le_bytes();
         }
         let mut code = 0;
         while code < 256 {
@@ -122,4 +107,121 @@ pub(crate) struct Of<T>(PhantomData<T>);
 
 impl<T: Words> Of<T> {
     pub(crate) const LINE: &'static Line = &Line::new(T::FROM, T::OF, T::ALL);
+}
+
+/// The codes of which a table of 16 entries makes up for what the line misses, where they are few enough: the subnormals, and
+/// infinity and NaN. The line is a shift alone, which keeps the sign; the rest is added.
+#[repr(C, align(16))]
+pub(crate) struct Ends {
+    /// What is added, as planes of bytes.
+    pub(crate) planes: [[u8; 16]; 2],
+    /// Added to all, if it is not in the table.
+    pub(crate) addend: u16,
+    /// How far the code is shifted to the right, after as much to the left as takes its top bit to that of the word.
+    pub(crate) shift: u16,
+    /// A product with it, rounded, divided by 2^15, is that shift, if it is not 0.
+    pub(crate) factor: u16,
+    /// What of that is not a copy of the sign.
+    pub(crate) mask: u16,
+    /// The codes at the upper end.
+    pub(crate) high: u8,
+}
+
+/// Which entry a code has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// First the upper end, then the lower one. The last entry is that of all others.
+    Last,
+    /// The same, but all others have none.
+    None,
+    /// The last one is NaN, which has the code of negative zero. The one before it is that of all others.
+    Fnuz,
+}
+
+impl Entry {
+    /// For a source whose ends are so short.
+    pub(crate) const fn of(from: DType) -> Option<Entry> {
+        let f = float_spec(from);
+        match (f.flavor, (1 << f.mantissa_bits) + Ends::high(from) as u32) {
+            (Flavor::Exponent, _) => None,
+            (Flavor::Fnuz, ..14) => Some(Entry::Fnuz),
+            (_, ..16) => Some(Entry::Last),
+            (_, 16) => Some(Entry::None),
+            _ => None,
+        }
+    }
+
+    const fn index(self, code: u8, high: u8) -> Option<usize> {
+        let from_end = code.wrapping_add(high) & 0x7F;
+        match self {
+            Entry::Fnuz if code == 0x80 => Some(15),
+            Entry::Fnuz if from_end > 14 => Some(14),
+            Entry::Last if from_end > 15 => Some(15),
+            Entry::None if from_end > 15 => None,
+            _ => Some(from_end as usize),
+        }
+    }
+}
+
+impl Ends {
+    /// Codes of infinity and NaN next to each other.
+    const fn high(from: DType) -> u8 {
+        let f = float_spec(from);
+        (f.magnitude_mask() - f.max_finite()) as u8
+    }
+
+    /// What a kernel makes of a code.
+    const fn read(&self, entry: Entry, code: u8) -> u16 {
+        let line = ((((code as u16) << 8) as i16) >> self.shift) as u16 & self.mask;
+        let found = match entry.index(code, self.high) {
+            Some(i) => u16::from_le_bytes([self.planes[0][i], self.planes[1][i]]),
+            None => 0,
+        };
+        line.wrapping_add(self.addend).wrapping_add(found)
+    }
+
+    const fn new(from: DType, to: DType, words: &[u16; 256]) -> Self {
+        let Some(entry) = Entry::of(from) else { panic!("the ends are too long") };
+        let (f, to) = (float_spec(from), float_spec(to));
+        // Of a wide target the words are the upper halves.
+        let mantissa_bits = to.mantissa_bits + 16 - to.bits();
+        let shift = 8 + f.mantissa_bits - mantissa_bits;
+        let mut ends = Ends {
+            planes: [[0; 16]; 2],
+            addend: 0,
+            shift: shift as u16,
+            factor: 1 << (15 - shift),
+            mask: 0x7FFF >> shift | 0x8000,
+            high: Self::high(from),
+        };
+        let addend = ((to.bias - f.bias) as u16) << mantissa_bits;
+        if matches!(entry, Entry::None) {
+            ends.addend = addend;
+        }
+        let mut code = 0_u8;
+        while code <= 0x80 {
+            if let Some(i) = entry.index(code, ends.high)
+                && ends.planes[0][i] == 0
+                && ends.planes[1][i] == 0
+            {
+                let [low, high] = words[code as usize].wrapping_sub(ends.read(entry, code)).to_le_bytes();
+                ends.planes[0][i] = low;
+                ends.planes[1][i] = high;
+            }
+            code += 1;
+        }
+        let mut code = 0;
+        while code < 256 {
+            assert!(ends.read(entry, code as u8) == words[code]);
+            code += 1;
+        }
+        ends
+    }
+}
+
+/// The table of words, as a constant of a type.
+pub(crate) struct EndsOf<T>(PhantomData<T>);
+
+impl<T: Words> EndsOf<T> {
+    pub(crate) const ENDS: &'static Ends = &Ends::new(T::FROM, T::OF, T::ALL);
 }

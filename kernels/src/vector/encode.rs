@@ -14,6 +14,7 @@ use crate::{
 #[inline(always)]
 pub(super) unsafe fn store<
     M: Simd,
+    S: Format,
     D: Format,
     const SATURATE: bool,
     const PACKED: bool,
@@ -31,9 +32,9 @@ pub(super) unsafe fn store<
             DType::Float32 => M::store_32::<PART>(p, x, n),
             DType::Float16 => M::store_f16::<PART, APART>(p, x, n),
             DType::BFloat16 => M::store_16::<PART>(p, M::to_bf16::<true>(x), n),
-            _ if !PACKED => M::store_8::<PART>(p, byte::<M, D, SATURATE, APART>(x, sign), n),
+            _ if !PACKED => M::store_8::<PART>(p, byte::<M, S, D, SATURATE, APART>(x, sign), n),
             _ => {
-                let codes = byte::<M, D, SATURATE, APART>(x, sign);
+                let codes = byte::<M, S, D, SATURATE, APART>(x, sign);
                 match const { D::DTYPE.bits() } {
                     2 => M::store_packed::<2, PART>(p, codes, n),
                     4 => M::store_packed::<4, PART>(p, codes, n),
@@ -48,7 +49,7 @@ pub(super) unsafe fn store<
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn byte<M: Simd, D: Format, const SATURATE: bool, const APART: bool>(
+unsafe fn byte<M: Simd, S: Format, D: Format, const SATURATE: bool, const APART: bool>(
     x: [M::V; 4],
     sign: Option<M::V>,
 ) -> M::V {
@@ -73,7 +74,7 @@ unsafe fn byte<M: Simd, D: Format, const SATURATE: bool, const APART: bool>(
                         _ => Encoder::NONE,
                     }
                 };
-                small_float::<M, APART>(x, sign, f, encoder)
+                small_float::<M, S, APART>(x, sign, f, encoder)
             }
             Spec::Complex(_) => unreachable!("`covers` lists the targets"),
         }
@@ -154,7 +155,7 @@ unsafe fn up<M: Simd>(x: M::V, min: M::V) -> M::V {
 /// once. The sum is `exponent << 23 | count`, and `exponent << mantissa bits` added to `count` is the code and a constant: a
 /// sum of products of the two 16-bit halves.
 #[inline(always)]
-unsafe fn small_float<M: Simd, const APART: bool>(
+unsafe fn small_float<M: Simd, S: Format, const APART: bool>(
     x: [M::V; 4],
     sign: Option<M::V>,
     f: FloatSpec,
@@ -169,7 +170,8 @@ unsafe fn small_float<M: Simd, const APART: bool>(
             Some(sign) => sign,
             None => M::pack_sign::<APART>(x),
         };
-        if (f.nan().is_none() || encoder.limit != encoder.nan) && M::any_nan(x) {
+        let integers = const { matches!(S::DTYPE.spec(), Spec::Int { .. }) };
+        if !integers && (f.nan().is_none() || encoder.limit != encoder.nan) && M::any_nan(x) {
             // Rare: one question per block is cheaper than a selection per register.
             for k in 0..4 {
                 limited[k] = M::select_nan(x[k], M::splat(encoder.nan), limited[k]);

@@ -244,19 +244,21 @@ unsafe fn block<M: Simd, S: Format, D: Format, const SATURATE: bool, const PACKE
         } else if matches!(S::DTYPE, DType::BFloat16) && !matches!(D::DTYPE, DType::Float32) {
             let words = M::load_16::<PART>(src, n);
             let sign = M::pack_sign_16(words);
-            encode::store::<M, D, SATURATE, PACKED, PART, true>(dst, M::apart(words), Some(sign), n);
+            encode::store::<M, S, D, SATURATE, PACKED, PART, true>(dst, M::apart(words), Some(sign), n);
         } else if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
             let x = load::load::<M, S, D, PART>(src, n);
             M::store_16::<PART>(dst, M::to_bf16::<false>(x), n);
         } else {
             let x = load::load::<M, S, D, PART>(src, n);
-            // Two registers have fewer signs to pack than four.
-            let sign = if float16 && M::ONE_ORDER {
+            // Two registers have fewer signs to pack than four, and unsigned integers have none.
+            let sign = if matches!(S::DTYPE.spec(), Spec::Int { signed: false, .. }) {
+                Some(M::splat(0))
+            } else if float16 && M::ONE_ORDER {
                 Some(M::pack_sign_16(M::load_16::<PART>(src, n)))
             } else {
                 None
             };
-            encode::store::<M, D, SATURATE, PACKED, PART, false>(dst, x, sign, n);
+            encode::store::<M, S, D, SATURATE, PACKED, PART, false>(dst, x, sign, n);
         }
     }
 }

@@ -10,7 +10,7 @@ mod wide;
 use super::copy::avx2 as copy;
 use crate::{
     arch::scalar,
-    dtype::COUNT,
+    dtype::{COUNT, DType},
     format::*,
     table::{
         KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table,
@@ -45,6 +45,9 @@ unsafe fn vector<S: Format, D: Format, const SATURATE: bool, const PACKED: bool>
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = bytes::kernel::<S, D>(saturate) {
         return Some(kernel);
+    }
+    if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
+        return Some(wide::float16_to_bfloat16);
     }
     if vector::covers(S::DTYPE, D::DTYPE) {
         return Some(if saturate { vector::<S, D, true, false> } else { vector::<S, D, false, false> });

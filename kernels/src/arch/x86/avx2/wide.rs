@@ -10,6 +10,7 @@
 
 mod bools;
 mod floats;
+mod halves;
 mod ints;
 mod targets;
 mod words;
@@ -26,6 +27,7 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use floats::{F32, F64};
 use half::{bf16, f16};
+pub(super) use halves::to_bf16 as float16_to_bfloat16;
 use ints::{I32, I64, U32, U64};
 use num_complex::Complex;
 use targets::{Int8, Int16, Int32, Int64, Real, Target, pack_8, pack_16, pack_words, store};
@@ -57,6 +59,7 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         }
         // Up to 8 bits are made by the kernels through float32, which have the same loads.
         DType::Float16 if to_bits > 8 => pick::<f16>(to, saturate),
+        DType::BFloat16 if matches!(to, DType::Float64 | DType::Complex128) => pick::<Widened>(to, saturate),
         DType::BFloat16 if to_bits > 8 => pick::<bf16>(to, saturate),
         DType::Float32 if to_bits > 8 => pick::<f32>(to, saturate),
         DType::Float64 => pick::<f64>(to, saturate),
@@ -271,6 +274,23 @@ unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m128i {
             _ => (u64_at(0), (u64_at(n - 4) as u128 >> (16 * (8 - n))) as u64),
         };
         _mm_set_epi64x(high as i64, low as i64)
+    }
+}
+
+/// bfloat16 as float64: unpacked into two registers, of which none has to be taken apart again.
+struct Widened;
+
+impl Source for Widened {
+    const SIZE: usize = 2;
+    type Lanes = F64;
+    #[inline(always)]
+    unsafe fn load<const PART: bool>(src: *const u8, n: usize) -> F64 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (zero, x) = (_mm_setzero_si128(), load_16::<PART>(src, n));
+            let (low, high) = (_mm_unpacklo_epi16(zero, x), _mm_unpackhi_epi16(zero, x));
+            F64([_mm256_cvtps_pd(_mm_castsi128_ps(low)), _mm256_cvtps_pd(_mm_castsi128_ps(high))])
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! target ([`shapes`]). Tables and lines are data (`lut`, `linear`), so that one body serves all pairs of the same kind.
 //! Integers of a whole byte are extended instead ([`widen`]).
 
+mod folded;
 mod lookup;
 mod shapes;
 mod sources;
@@ -14,8 +15,8 @@ use super::simd::Avx2;
 use crate::{
     dtype::{DType, Spec},
     format::Format,
-    linear::Top,
-    lut::{self, Lut, Saturating, Truncating, Words, Wrapping, choice},
+    linear::{Entry, Top},
+    lut::{self, FoldedOf, Lut, Saturating, Truncating, Words, Wrapping, choice},
     table::{KernelFn, has_overflow_rule},
     vector::padded,
 };
@@ -25,7 +26,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 use lookup::look_up;
 use shapes::{C64, C128, F32, F64, H16, I16, I32, I64, Shape, W16};
-use sources::{FNUZ, Linear, MAGNITUDE, SIGN, Table};
+use sources::{FNUZ, LAST, Linear, MAGNITUDE, NONE, SIGN, Shifted, Signed, Table, Truth};
 
 /// Elements of a block.
 const BLOCK: usize = 32;
@@ -169,6 +170,16 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
         }
         _ => return None,
     };
+    if from == TRUTH {
+        match D::DTYPE {
+            DType::BFloat16 => return Some(cast_wide::<Saturating<S, D>, Truth, W16>),
+            DType::Float32 => return Some(cast_wide::<Saturating<S, f32>, Truth, F32>),
+            DType::Float64 => return Some(cast_wide::<Saturating<S, f64>, Truth, F64>),
+            DType::Complex64 => return Some(cast_wide::<Saturating<S, f32>, Truth, C64>),
+            DType::Complex128 => return Some(cast_wide::<Saturating<S, f64>, Truth, C128>),
+            _ => {}
+        }
+    }
     Some(match (D::DTYPE, D::DTYPE.spec()) {
         (_, Spec::Int { bits: 16, .. }) => of::<D, widen::I16>(from),
         (_, Spec::Int { bits: 32, .. }) => of::<D, widen::I32>(from),
@@ -227,23 +238,35 @@ const fn looked_up<S: Format, D: Format>(saturate: bool) -> KernelFn {
             cast_narrow::<Wrapping<S, D>, TRUTH, E>
         }
     }
+    if S::DTYPE.bits() >= 6 && D::DTYPE.size() == 1 {
+        let folded =
+            if saturate { folded::kernel::<Saturating<S, D>>() } else { folded::kernel::<Wrapping<S, D>>() };
+        if let Some(folded) = folded {
+            return folded;
+        }
+    }
     match (S::DTYPE, S::DTYPE.bits(), D::DTYPE.size()) {
         (DType::Bool, _, 1) => narrow::<S, D, true, 16>(saturate),
         (_, ..=4, 1) => narrow::<S, D, false, 16>(saturate),
         (_, ..=6, 1) => narrow::<S, D, false, 64>(saturate),
         (_, _, 1) => narrow::<S, D, false, 256>(saturate),
-        (_, ..=4, _) => shaped::<S, D, Table<16>>(saturate),
-        (_, ..=6, _) => shaped::<S, D, Table<64>>(saturate),
-        (from, ..) => match Top::of(from) {
-            Top::Sign => shaped::<S, D, Linear<SIGN>>(saturate),
-            Top::Fnuz => shaped::<S, D, Linear<FNUZ>>(saturate),
-            Top::Magnitude => shaped::<S, D, Linear<MAGNITUDE>>(saturate),
+        (_, ..=4, _) => shaped::<S, D, Table<16>, Table<16>, Table<16>>(saturate),
+        (_, ..=6, _) => shaped::<S, D, Signed, Signed, Table<64>>(saturate),
+        // They begin as float16 does, and so do its words.
+        (DType::Float8E5M2FNUZ, ..) => shaped_8::<S, D, Shifted<FNUZ, true>, Shifted<FNUZ, false>>(saturate),
+        (DType::Float8E5M2, ..) => shaped_8::<S, D, Shifted<LAST, true>, Shifted<LAST, false>>(saturate),
+        (from, ..) => match (Entry::of(from), Top::of(from)) {
+            (Some(Entry::Last), _) => shaped_8::<S, D, Shifted<LAST, true>, Shifted<LAST, true>>(saturate),
+            (Some(Entry::None), _) => shaped_8::<S, D, Shifted<NONE, true>, Shifted<NONE, true>>(saturate),
+            (Some(Entry::Fnuz), _) => shaped_8::<S, D, Shifted<FNUZ, true>, Shifted<FNUZ, true>>(saturate),
+            (None, Top::Sign) => shaped_8::<S, D, Linear<SIGN>, Linear<SIGN>>(saturate),
+            (None, Top::Magnitude) => shaped_8::<S, D, Linear<MAGNITUDE>, Linear<MAGNITUDE>>(saturate),
         },
     }
 }
 
-/// The body that serves a target of more than a byte. Many targets need the same words.
-const fn shaped<S: Format, D: Format, Q>(saturate: bool) -> KernelFn
+/// [`shaped`] of an 8-bit float, whose integers are all made of float32.
+const fn shaped_8<S: Format, D: Format, Q, H>(saturate: bool) -> KernelFn
 where
     Q: sources::Of<Saturating<S, D>>
         + sources::Of<Wrapping<S, D>>
@@ -251,6 +274,21 @@ where
         + sources::Of<Saturating<S, f64>>
         + sources::Of<Truncating<S, 32, false>>
         + sources::Of<Truncating<S, 32, true>>,
+    H: sources::Of<Saturating<S, D>>,
+{
+    shaped::<S, D, Q, H, Q>(saturate)
+}
+
+/// The body that serves a target of more than a byte. Many targets need the same words.
+/// The words of float16 are made by `H`, those of 16-bit integers by `I`.
+const fn shaped<S: Format, D: Format, Q, H, I>(saturate: bool) -> KernelFn
+where
+    Q: sources::Of<Saturating<S, f32>>
+        + sources::Of<Saturating<S, f64>>
+        + sources::Of<Truncating<S, 32, false>>
+        + sources::Of<Truncating<S, 32, true>>,
+    H: sources::Of<Saturating<S, D>>,
+    I: sources::Of<Saturating<S, D>> + sources::Of<Wrapping<S, D>>,
 {
     use shapes::{SIGNED, UNSIGNED, WRAP};
     match (D::DTYPE, D::DTYPE.size()) {
@@ -258,7 +296,7 @@ where
         (DType::Float16, _) if matches!(S::DTYPE, DType::Float8E8M0FNU) => {
             cast_wide::<Saturating<S, f32>, Q, H16>
         }
-        (DType::Float16, _) => cast_wide::<Saturating<S, D>, Q, W16>,
+        (DType::Float16, _) => cast_wide::<Saturating<S, D>, H, W16>,
         (DType::BFloat16, _) => cast_wide::<Saturating<S, f32>, Q, W16>,
         (DType::Float32, _) => cast_wide::<Saturating<S, f32>, Q, F32>,
         (DType::Complex64, _) => cast_wide::<Saturating<S, f32>, Q, C64>,
@@ -266,9 +304,9 @@ where
         (DType::Complex128, _) => cast_wide::<Saturating<S, f64>, Q, C128>,
         (_, 2) if S::DTYPE.is_sub_byte() => {
             if saturate {
-                cast_wide::<Saturating<S, D>, Q, W16>
+                cast_wide::<Saturating<S, D>, I, W16>
             } else {
-                cast_wide::<Wrapping<S, D>, Q, W16>
+                cast_wide::<Wrapping<S, D>, I, W16>
             }
         }
         (_, 2) if !saturate => cast_wide::<Truncating<S, 32, false>, Q, I16<WRAP>>,

@@ -5,8 +5,8 @@ use super::{
     *,
 };
 use crate::{
-    linear::{self, Line, Top},
-    lut::choice,
+    linear::{self, Ends, EndsOf, Entry, Line, Top},
+    lut::{Magnitudes, MagnitudesOf, choice},
 };
 
 /// How words are made of source bytes.
@@ -29,11 +29,23 @@ pub(super) trait Of<T>: Source {
 /// Sources of at most 6 bits: a table of `E` entries in two planes.
 pub(super) struct Table<const E: usize>;
 
+/// Sources of 6 bits whose sign is that of the word: a table of half the codes in two planes.
+pub(super) struct Signed;
+
+/// bool.
+pub(super) struct Truth;
+
 /// 8-bit floats: a line and the corrections at its ends. `TOP` is a [`Top`].
 pub(super) struct Linear<const TOP: u8>;
 
+/// 8-bit floats with so few codes at both ends that they are all in one table. `ENTRY` is an [`Entry`].
+/// Not `MOVED` are those that the words begin with.
+pub(super) struct Shifted<const ENTRY: u8, const MOVED: bool>;
+
+pub(super) const LAST: u8 = Entry::Last as u8;
+pub(super) const NONE: u8 = Entry::None as u8;
+pub(super) const FNUZ: u8 = Entry::Fnuz as u8;
 pub(super) const SIGN: u8 = Top::Sign as u8;
-pub(super) const FNUZ: u8 = Top::Fnuz as u8;
 pub(super) const MAGNITUDE: u8 = Top::Magnitude as u8;
 
 impl<T: Words, const E: usize> Of<T> for Table<E> {
@@ -49,6 +61,118 @@ impl<const E: usize> Source for Table<E> {
             let [low, high] = look_up(data, bytes);
             [_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)]
         }
+    }
+}
+
+impl<T: Words> Of<T> for Signed {
+    const DATA: &'static Magnitudes = MagnitudesOf::<T>::TABLE;
+}
+
+impl Source for Signed {
+    type Data = Magnitudes;
+    #[inline(always)]
+    unsafe fn words(data: &Magnitudes, bytes: __m256i) -> [__m256i; 2] {
+        // SAFETY: the caller has the features.
+        unsafe {
+            let magnitude = _mm256_and_si256(bytes, splat(0x1F));
+            let upper = _mm256_subs_epi8(magnitude, splat(16));
+            let [low, high] = &data.planes;
+            let low = _mm256_xor_si256(shuffled(low, 0, magnitude), shuffled(low, 1, upper));
+            let high = _mm256_xor_si256(shuffled(high, 0, magnitude), shuffled(high, 1, upper));
+            let sign = _mm256_and_si256(_mm256_slli_epi16::<2>(bytes), splat(0x80));
+            let high = _mm256_or_si256(high, sign);
+            [_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)]
+        }
+    }
+}
+
+impl<T: Words> Of<T> for Truth {
+    const DATA: &'static [u8; 2] = {
+        assert!(T::ALL[0] == 0);
+        &T::ALL[1].to_le_bytes()
+    };
+}
+
+impl Source for Truth {
+    type Data = [u8; 2];
+    #[inline(always)]
+    unsafe fn words(one: &[u8; 2], bytes: __m256i) -> [__m256i; 2] {
+        // SAFETY: the caller has the features.
+        unsafe {
+            let zero = _mm256_cmpeq_epi8(bytes, _mm256_setzero_si256());
+            let low = _mm256_andnot_si256(zero, splat(one[0]));
+            let high = _mm256_andnot_si256(zero, splat(one[1]));
+            [_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)]
+        }
+    }
+}
+
+impl<T: Words, const ENTRY: u8, const MOVED: bool> Of<T> for Shifted<ENTRY, MOVED> {
+    const DATA: &'static Ends = {
+        assert!(matches!(Entry::of(T::FROM), Some(entry) if entry as u8 == ENTRY));
+        assert!(MOVED == (EndsOf::<T>::ENDS.shift != 0));
+        EndsOf::<T>::ENDS
+    };
+}
+
+impl<const ENTRY: u8, const MOVED: bool> Source for Shifted<ENTRY, MOVED> {
+    type Data = Ends;
+    #[inline(always)]
+    unsafe fn words(ends: &Ends, bytes: __m256i) -> [__m256i; 2] {
+        // SAFETY: the caller has the features.
+        unsafe {
+            let highest = splat(0x7F);
+            let index = if ENTRY == FNUZ {
+                let nan = _mm256_cmpeq_epi8(bytes, splat(0x80));
+                let index = _mm256_min_epu8(_mm256_and_si256(bytes, highest), splat(14));
+                _mm256_blendv_epi8(index, splat(15), nan)
+            } else {
+                let from_end = _mm256_and_si256(_mm256_add_epi8(bytes, splat(ends.high)), highest);
+                if ENTRY == LAST {
+                    _mm256_min_epu8(from_end, splat(15))
+                } else {
+                    // From 16 on the top bit is set, and nothing found.
+                    _mm256_adds_epu8(from_end, splat(0x70))
+                }
+            };
+            let (low, high) = (shuffled(&ends.planes[0], 0, index), shuffled(&ends.planes[1], 0, index));
+            let zero = _mm256_setzero_si256();
+            [
+                shifted::<ENTRY, MOVED>(
+                    ends,
+                    _mm256_unpacklo_epi8(zero, bytes),
+                    _mm256_unpacklo_epi8(low, high),
+                ),
+                shifted::<ENTRY, MOVED>(
+                    ends,
+                    _mm256_unpackhi_epi8(zero, bytes),
+                    _mm256_unpackhi_epi8(low, high),
+                ),
+            ]
+        }
+    }
+}
+
+/// # Safety
+///
+/// The CPU has the features of the kernel.
+#[inline(always)]
+unsafe fn shifted<const ENTRY: u8, const MOVED: bool>(
+    ends: &Ends,
+    codes: __m256i,
+    found: __m256i,
+) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let line = if MOVED {
+            // A shift to the right. The instructions that shift compete with the shuffles.
+            let shifted = _mm256_mulhrs_epi16(codes, _mm256_set1_epi16(ends.factor as i16));
+            _mm256_and_si256(shifted, _mm256_set1_epi16(ends.mask as i16))
+        } else {
+            codes
+        };
+        let word = _mm256_add_epi16(line, found);
+        if ENTRY == NONE { _mm256_add_epi16(word, _mm256_set1_epi16(ends.addend as i16)) } else { word }
     }
 }
 
@@ -71,15 +195,9 @@ impl<const TOP: u8> Source for Linear<TOP> {
             let from_zero = _mm256_adds_epu8(magnitude, splat(0x70));
             let mut low = shuffled(&line.low[0], 0, from_zero);
             let mut high = shuffled(&line.low[1], 0, from_zero);
-            if TOP == FNUZ {
-                let nan = _mm256_cmpeq_epi8(bytes, splat(0x80));
-                low = _mm256_xor_si256(low, _mm256_and_si256(nan, splat(line.patch[0])));
-                high = _mm256_xor_si256(high, _mm256_and_si256(nan, splat(line.patch[1])));
-            } else {
-                let from_highest = _mm256_adds_epu8(_mm256_xor_si256(magnitude, highest), splat(0x70));
-                low = _mm256_xor_si256(low, shuffled(&line.high[0], 0, from_highest));
-                high = _mm256_xor_si256(high, shuffled(&line.high[1], 0, from_highest));
-            }
+            let from_highest = _mm256_adds_epu8(_mm256_xor_si256(magnitude, highest), splat(0x70));
+            low = _mm256_xor_si256(low, shuffled(&line.high[0], 0, from_highest));
+            high = _mm256_xor_si256(high, shuffled(&line.high[1], 0, from_highest));
             if TOP != MAGNITUDE {
                 high = _mm256_xor_si256(high, _mm256_xor_si256(bytes, magnitude));
             }

@@ -39,6 +39,16 @@ pub(super) struct C128;
 /// Integers that are powers of two: of `BYTES`.
 pub(super) struct Powers<const BYTES: usize, const OVERFLOW: u8>;
 
+/// 1 for what is not 0, of bytes with zeros above them.
+#[inline(always)]
+unsafe fn first_bit(bytes: __m256i) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        // Of a minimum with 1 in all bytes the compiler makes two instructions: a comparison and a mask.
+        _mm256_min_epu8(bytes, _mm256_set1_epi16(0xFF01_u16 as i16))
+    }
+}
+
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn words<const FROM: u8>(bytes: __m128i, one: i16) -> __m256i {
@@ -46,6 +56,7 @@ unsafe fn words<const FROM: u8>(bytes: __m128i, one: i16) -> __m256i {
     unsafe {
         match FROM {
             SIGNED => _mm256_cvtepi8_epi16(bytes),
+            TRUTH if one == 1 => first_bit(_mm256_cvtepu8_epi16(bytes)),
             TRUTH => {
                 let nonzero = _mm256_cmpgt_epi16(_mm256_cvtepu8_epi16(bytes), _mm256_setzero_si256());
                 _mm256_and_si256(nonzero, _mm256_set1_epi16(one))
@@ -62,6 +73,7 @@ unsafe fn dwords<const FROM: u8>(bytes: __m128i, one: i32) -> __m256i {
     unsafe {
         match FROM {
             SIGNED => _mm256_cvtepi8_epi32(bytes),
+            TRUTH if one == 1 => first_bit(_mm256_cvtepu8_epi32(bytes)),
             TRUTH => {
                 let nonzero = _mm256_cmpgt_epi32(_mm256_cvtepu8_epi32(bytes), _mm256_setzero_si256());
                 _mm256_and_si256(nonzero, _mm256_set1_epi32(one))
@@ -78,6 +90,7 @@ unsafe fn qwords<const FROM: u8>(bytes: __m128i, one: i64) -> __m256i {
     unsafe {
         match FROM {
             SIGNED => _mm256_cvtepi8_epi64(bytes),
+            TRUTH if one == 1 => first_bit(_mm256_cvtepu8_epi64(bytes)),
             TRUTH => {
                 let zero = _mm256_cmpeq_epi64(_mm256_cvtepu8_epi64(bytes), _mm256_setzero_si256());
                 _mm256_andnot_si256(zero, _mm256_set1_epi64x(one))
@@ -140,15 +153,20 @@ targets! {
         if FROM == TRUTH {
             return put(dst, 0, words::<FROM>(bytes, 0x3C00));
         }
-        // The other bias and the longer mantissa. Zero stays zero; the sign would be shifted out.
-        let x = brains::<FROM>(bytes);
-        let magnitude = _mm256_slli_epi16::<3>(_mm256_subs_epu16(x, _mm256_set1_epi16(112 << 7)));
-        if FROM == SIGNED {
-            let sign = _mm256_and_si256(x, _mm256_set1_epi16(i16::MIN));
-            put(dst, 0, _mm256_or_si256(magnitude, sign));
+        // 2^16 times the integers have the exponents of float32 of which the lower five bits are those of float16. The sign
+        // and the upper three of a float32 are shifted out, and zero stays zero.
+        let (even, odd, sign) = if FROM == SIGNED {
+            let x = words::<FROM>(bytes, 0);
+            let odd = _mm256_and_si256(x, _mm256_set1_epi32(-1 << 16));
+            (_mm256_slli_epi32::<16>(x), odd, _mm256_and_si256(x, _mm256_set1_epi16(i16::MIN)))
         } else {
-            put(dst, 0, magnitude);
-        }
+            let [even, odd] = even_and_odd::<2>(bytes);
+            (even, odd, _mm256_setzero_si256())
+        };
+        let even = _mm256_srli_epi32::<13>(_mm256_castps_si256(_mm256_cvtepi32_ps(even)));
+        let odd = _mm256_slli_epi32::<3>(_mm256_castps_si256(_mm256_cvtepi32_ps(odd)));
+        let magnitude = _mm256_blend_epi16::<0b1010_1010>(even, odd);
+        put(dst, 0, if FROM == SIGNED { _mm256_or_si256(magnitude, sign) } else { magnitude });
     }
     BF16, 2, 16, |bytes, dst| {
         if FROM == TRUTH {
@@ -177,12 +195,40 @@ targets! {
 unsafe fn brains<const FROM: u8>(bytes: __m128i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        // The even elements and the odd ones, by products with 1 and 0. The lower half of every float32 is zero.
-        let x = words::<FROM>(bytes, 0);
-        let even = _mm256_cvtepi32_ps(_mm256_madd_epi16(x, _mm256_set1_epi32(1)));
-        let odd = _mm256_cvtepi32_ps(_mm256_madd_epi16(x, _mm256_set1_epi32(1 << 16)));
-        let even = _mm256_srli_epi32::<16>(_mm256_castps_si256(even));
-        _mm256_or_si256(even, _mm256_castps_si256(odd))
+        let [even, odd] = if FROM == SIGNED {
+            // By products with 1 and 0.
+            let x = words::<FROM>(bytes, 0);
+            [_mm256_madd_epi16(x, _mm256_set1_epi32(1)), _mm256_madd_epi16(x, _mm256_set1_epi32(1 << 16))]
+        } else {
+            even_and_odd::<0>(bytes)
+        };
+        let even = _mm256_srli_epi32::<16>(_mm256_castps_si256(_mm256_cvtepi32_ps(even)));
+        // The lower half of every float32 is zero.
+        _mm256_or_si256(even, _mm256_castps_si256(_mm256_cvtepi32_ps(odd)))
+    }
+}
+
+/// The even elements and the odd ones, in byte `AT` of dwords.
+#[inline(always)]
+unsafe fn even_and_odd<const AT: usize>(bytes: __m128i) -> [__m256i; 2] {
+    const fn order(at: usize, first: u8) -> [u8; 32] {
+        let mut order = [0x80; 32];
+        let mut i = 0;
+        while i < 8 {
+            order[4 * i + at] = first + 2 * i as u8;
+            i += 1;
+        }
+        order
+    }
+    let orders = const { [order(AT, 0), order(AT, 1)] };
+    // SAFETY: the caller has the features; each order has the bytes of a register.
+    unsafe {
+        let both = _mm256_broadcastsi128_si256(bytes);
+        let [even, odd] = &orders;
+        [
+            _mm256_shuffle_epi8(both, _mm256_loadu_si256(even.as_ptr().cast())),
+            _mm256_shuffle_epi8(both, _mm256_loadu_si256(odd.as_ptr().cast())),
+        ]
     }
 }
 
@@ -283,7 +329,13 @@ pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8
             W::emit::<FROM>(limited, dst.add(i * W::SIZE));
         };
         let mut i = 0;
-        while n - i >= W::STEP {
+        // Often there is so little to do that the loop itself counts.
+        while n - i >= 2 * W::STEP {
+            step(i);
+            step(i + W::STEP);
+            i += 2 * W::STEP;
+        }
+        if n - i >= W::STEP {
             step(i);
             i += W::STEP;
         }

@@ -113,11 +113,13 @@ impl Lanes for F32 {
                 // From the lowest integer to the highest.
                 return _mm256_xor_si256(_mm256_cvttps_epi32(number(self.0)), above);
             }
-            // From 2^31 on the bit of that is what the first conversion gives, and the second gives the others.
+            // From 2^31 on the bit of that is what the conversion gives, and the others are the mantissa.
             let x = _mm256_max_ps(self.0, _mm256_setzero_ps());
             let low = _mm256_cvttps_epi32(x);
-            let rest = _mm256_cvttps_epi32(_mm256_sub_ps(x, half));
-            let int = _mm256_or_si256(low, _mm256_and_si256(rest, _mm256_srai_epi32::<31>(low)));
+            let large = _mm256_or_si256(low, _mm256_slli_epi32::<8>(_mm256_castps_si256(x)));
+            let select = _mm256_castsi256_ps(low);
+            let int = _mm256_blendv_ps(select, _mm256_castsi256_ps(large), select);
+            let int = _mm256_castps_si256(int);
             let above = _mm256_cmp_ps::<_CMP_GE_OQ>(x, _mm256_set1_ps(2.0 * HALF));
             _mm256_or_si256(int, _mm256_castps_si256(above))
         }

@@ -1,0 +1,232 @@
+//! Sources of 8 and 6 bits to targets of a byte, where a table of half the codes and a rule for the others say everything ([`Folded`]).
+
+use super::{lookup::shuffled, *};
+use crate::lut::{Fold, Folded, Rule};
+
+/// The kernel of words, if they have such a table.
+pub(super) const fn kernel<T: Words>() -> Option<KernelFn> {
+    const fn of<T: Words, const FOLD: u8, const RULE: u8>(patched: bool) -> KernelFn {
+        if patched { cast::<T, FOLD, RULE, true> } else { cast::<T, FOLD, RULE, false> }
+    }
+    const fn signed<T: Words, const FOLD: u8>(rule: Rule, patched: bool) -> KernelFn {
+        match rule {
+            Rule::Flip => of::<T, FOLD, { Rule::Flip as u8 }>(patched),
+            Rule::FlipNonzero => of::<T, FOLD, { Rule::FlipNonzero as u8 }>(patched),
+            Rule::Negate => of::<T, FOLD, { Rule::Negate as u8 }>(patched),
+            Rule::NegateByte => of::<T, FOLD, { Rule::NegateByte as u8 }>(patched),
+            Rule::Clamp => of::<T, FOLD, { Rule::Clamp as u8 }>(patched),
+            Rule::Replace => of::<T, FOLD, { Rule::Replace as u8 }>(patched),
+            Rule::ReplaceNumber => of::<T, FOLD, { Rule::ReplaceNumber as u8 }>(patched),
+            Rule::Same | Rule::Add | Rule::AddLimited => panic!("the rule of another fold"),
+        }
+    }
+    let Some(table) = FoldedOf::<T>::TABLE else {
+        return None;
+    };
+    let patched = table.patch != 0;
+    Some(match table.fold {
+        Fold::Sign => signed::<T, { Fold::Sign as u8 }>(table.rule, patched),
+        Fold::Six => signed::<T, { Fold::Six as u8 }>(table.rule, patched),
+        Fold::Absolute => signed::<T, { Fold::Absolute as u8 }>(table.rule, patched),
+        Fold::Halved if matches!(table.rule, Rule::AddLimited) => {
+            of::<T, { Fold::Halved as u8 }, { Rule::AddLimited as u8 }>(patched)
+        }
+        Fold::Halved => of::<T, { Fold::Halved as u8 }, { Rule::Add as u8 }>(patched),
+        Fold::Window => of::<T, { Fold::Window as u8 }, { Rule::Same as u8 }>(patched),
+    })
+}
+
+/// One pair: brings its table to the body.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn cast<T: Words, const FOLD: u8, const RULE: u8, const PATCHED: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+) {
+    let table = const {
+        match FoldedOf::<T>::TABLE {
+            Some(table) => table,
+            None => panic!("`kernel` found a table"),
+        }
+    };
+    // SAFETY: as the caller's.
+    unsafe { body::<FOLD, RULE, PATCHED>(src, dst, n, table, cast::<T, FOLD, RULE, PATCHED>) }
+}
+
+/// The body of the pairs with the same rule; `whole` is it with the table of the pair.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+unsafe fn body<const FOLD: u8, const RULE: u8, const PATCHED: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    table: &Folded,
+    whole: KernelFn,
+) {
+    // SAFETY: as in `wide`.
+    unsafe {
+        let mut i = 0;
+        loop {
+            if n - i < BLOCK {
+                if i == n {
+                    return;
+                }
+                if i == 0 {
+                    return padded::<Avx2>(whole, BLOCK, (1, 1), src, dst, n);
+                }
+                i = n - BLOCK;
+            }
+            block::<FOLD, RULE, PATCHED>(src.add(i), dst.add(i), table);
+            // With so little to do the loop itself counts.
+            if FOLD == Fold::Six as u8 && n - i >= 2 * BLOCK {
+                i += BLOCK;
+                block::<FOLD, RULE, PATCHED>(src.add(i), dst.add(i), table);
+            }
+            i += BLOCK;
+        }
+    }
+}
+
+/// # Safety
+///
+/// The CPU has the features of the kernel, and a block can be read and written.
+#[inline(always)]
+unsafe fn block<const FOLD: u8, const RULE: u8, const PATCHED: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    table: &Folded,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let codes = _mm256_loadu_si256(src.cast());
+        let entries = entries::<FOLD>(table, index::<FOLD>(table, codes));
+        // The sign, or what else decides, to the top.
+        let tops = if FOLD == Fold::Six as u8 { _mm256_slli_epi16::<2>(codes) } else { codes };
+        let mut x = ruled::<RULE>(table, tops, entries);
+        if PATCHED {
+            let patched = _mm256_cmpeq_epi8(codes, splat(table.patched));
+            x = _mm256_xor_si256(x, _mm256_and_si256(patched, splat(table.patch)));
+        }
+        _mm256_storeu_si256(dst.cast(), x);
+    }
+}
+
+/// # Safety
+///
+/// The CPU has the features of the kernel.
+#[inline(always)]
+unsafe fn splat(x: u8) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe { _mm256_set1_epi8(x as i8) }
+}
+
+/// [`Fold`] of codes.
+///
+/// # Safety
+///
+/// The CPU has the features of the kernel.
+#[inline(always)]
+unsafe fn index<const FOLD: u8>(table: &Folded, codes: __m256i) -> __m256i {
+    const SIGN: u8 = Fold::Sign as u8;
+    const SIX: u8 = Fold::Six as u8;
+    const ABSOLUTE: u8 = Fold::Absolute as u8;
+    const HALVED: u8 = Fold::Halved as u8;
+    // SAFETY: the caller has the features.
+    unsafe {
+        match FOLD {
+            SIGN => _mm256_and_si256(codes, splat(0x7F)),
+            SIX => _mm256_and_si256(codes, splat(0x1F)),
+            ABSOLUTE => _mm256_min_epu8(_mm256_abs_epi8(codes), splat(0x7F)),
+            HALVED => {
+                let halves = _mm256_and_si256(_mm256_srli_epi16::<1>(codes), splat(0x7F));
+                let odd = _mm256_or_si256(halves, _mm256_and_si256(codes, splat(1)));
+                _mm256_blendv_epi8(codes, odd, codes)
+            }
+            _ => _mm256_min_epu8(_mm256_subs_epu8(codes, splat(table.base)), splat(Folded::WINDOW - 1)),
+        }
+    }
+}
+
+/// Differences up to the one of each index put together: see `lookup`.
+///
+/// # Safety
+///
+/// The CPU has the features of the kernel.
+#[inline(always)]
+unsafe fn entries<const FOLD: u8>(table: &Folded, mut index: __m256i) -> __m256i {
+    let parts = const {
+        if FOLD == Fold::Window as u8 {
+            Folded::WINDOW as usize / 16
+        } else if FOLD == Fold::Six as u8 {
+            2
+        } else {
+            8
+        }
+    };
+    // SAFETY: the caller has the features.
+    unsafe {
+        let mut found = shuffled(&table.differences, 0, index);
+        let mut part = 1;
+        while part < parts {
+            // Saturating: what is negative stays so. One constant for all leaves registers to the table.
+            index = _mm256_subs_epi8(index, splat(16));
+            found = _mm256_xor_si256(found, shuffled(&table.differences, part, index));
+            part += 1;
+        }
+        found
+    }
+}
+
+/// [`Rule`] for entries.
+///
+/// # Safety
+///
+/// The CPU has the features of the kernel.
+#[inline(always)]
+unsafe fn ruled<const RULE: u8>(table: &Folded, tops: __m256i, entries: __m256i) -> __m256i {
+    const FLIP: u8 = Rule::Flip as u8;
+    const FLIP_NONZERO: u8 = Rule::FlipNonzero as u8;
+    const ADD: u8 = Rule::Add as u8;
+    const ADD_LIMITED: u8 = Rule::AddLimited as u8;
+    const NEGATE: u8 = Rule::Negate as u8;
+    const NEGATE_BYTE: u8 = Rule::NegateByte as u8;
+    const CLAMP: u8 = Rule::Clamp as u8;
+    const REPLACE: u8 = Rule::Replace as u8;
+    const REPLACE_NUMBER: u8 = Rule::ReplaceNumber as u8;
+    // SAFETY: the caller has the features.
+    unsafe {
+        let (zero, mask) = (_mm256_setzero_si256(), splat(table.mask));
+        match RULE {
+            FLIP => _mm256_xor_si256(entries, _mm256_and_si256(_mm256_cmpgt_epi8(zero, tops), mask)),
+            // The sign of NaN is there already.
+            FLIP_NONZERO => {
+                let sign = _mm256_sign_epi8(_mm256_and_si256(tops, mask), entries);
+                _mm256_or_si256(entries, sign)
+            }
+            ADD => _mm256_blendv_epi8(entries, _mm256_add_epi8(entries, mask), tops),
+            ADD_LIMITED => {
+                let sum = _mm256_min_epu8(_mm256_add_epi8(entries, mask), splat(table.max));
+                _mm256_blendv_epi8(entries, sum, tops)
+            }
+            NEGATE => _mm256_and_si256(_mm256_sign_epi8(entries, tops), mask),
+            NEGATE_BYTE => _mm256_sign_epi8(entries, tops),
+            CLAMP => {
+                let other = _mm256_min_epi8(_mm256_subs_epi8(zero, entries), splat(table.max));
+                _mm256_and_si256(_mm256_blendv_epi8(other, entries, tops), mask)
+            }
+            REPLACE => _mm256_blendv_epi8(entries, mask, tops),
+            REPLACE_NUMBER => {
+                let nan = _mm256_cmpeq_epi8(entries, splat(0xFF));
+                _mm256_blendv_epi8(entries, nan, tops)
+            }
+            _ => entries,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! float16 to bfloat16 in 16-bit lanes.
+//!
+//! Zeros and normal numbers are shifted, with a rounding multiplication, and get the other bias. A block that has subnormal
+//! numbers, infinities or NaN goes through float32.
+
+use super::{super::simd::Avx2, *};
+use crate::vector::{Simd, padded};
+
+/// Elements of a block.
+const BLOCK: usize = 32;
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+pub(in super::super) unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: blocks that lie among the caller's `n` elements, the last one over some of the one before.
+    unsafe {
+        if n < BLOCK {
+            if n > 0 {
+                padded::<Avx2>(to_bf16, BLOCK, (2, 2), src, dst, n);
+            }
+            return;
+        }
+        overlapping(n, BLOCK, |i| {
+            let (src, dst) = (src.add(2 * i), dst.add(2 * i));
+            let (a, rare_a) = rounded(load::<2, false>(src, BLOCK, 0));
+            let (b, rare_b) = rounded(load::<2, false>(src, BLOCK, 1));
+            let rare =
+                _mm256_subs_epu16(_mm256_max_epu16(rare_a, rare_b), _mm256_set1_epi16(0xEFFF_u16 as i16));
+            if _mm256_testz_si256(rare, rare) == 0 {
+                let words = Avx2::to_bf16::<false>(Avx2::load_f16::<false>(src, BLOCK));
+                return Avx2::store_16::<false>(dst, words, BLOCK);
+            }
+            store(dst, a, 0);
+            store(dst, b, 1);
+        });
+    }
+}
+
+/// bfloat16 of float16 that are zero or normal; and numbers of at least 0xF000 where they are not.
+///
+/// # Safety
+///
+/// The CPU has the tier.
+#[inline(always)]
+unsafe fn rounded(x: __m256i) -> (__m256i, __m256i) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        // Without the sign.
+        let magnitude = _mm256_add_epi16(x, x);
+        let zero = _mm256_cmpeq_epi16(magnitude, _mm256_setzero_si256());
+        let rare = _mm256_andnot_si256(zero, _mm256_sub_epi16(magnitude, _mm256_set1_epi16(0x800)));
+        // The multiplication is (x + 4) >> 3: what lies in the middle and would become odd is made less.
+        let low = _mm256_and_si256(x, _mm256_set1_epi16(0xF));
+        let even = _mm256_add_epi16(x, _mm256_cmpeq_epi16(low, _mm256_set1_epi16(4)));
+        let rounded = _mm256_mulhrs_epi16(even, _mm256_set1_epi16(1 << 12));
+        // Without the copies of the sign.
+        let rounded = _mm256_and_si256(rounded, _mm256_set1_epi16(0x8FFF_u16 as i16));
+        let bias = _mm256_andnot_si256(zero, _mm256_set1_epi16(112 << 7));
+        (_mm256_add_epi16(rounded, bias), rare)
+    }
+}
