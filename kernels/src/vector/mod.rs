@@ -29,14 +29,13 @@ mod load;
 mod short;
 
 pub(crate) use encode::bf16;
-pub(crate) use short::padded;
+pub(crate) use short::{padded, padded_bits};
 
 use crate::{
     dtype::{DType, Flavor, Spec},
     format::Format,
     table::KernelFn,
 };
-use short::padded_bits;
 
 /// The registers of a tier, and the operations that kernels are written in.
 ///

@@ -8,7 +8,7 @@ use core::mem::MaybeUninit;
 ///
 /// # Safety
 ///
-/// As [`KernelFn`]; `n <= block`, and a block has at most 512 bytes on either side, the source's a multiple of 32.
+/// As [`KernelFn`]; `n <= block`, and a block has at most 512 bytes on either side.
 #[inline(always)]
 pub(crate) unsafe fn padded<M: Simd>(
     kernel: KernelFn,
@@ -29,7 +29,7 @@ pub(crate) unsafe fn padded<M: Simd>(
 ///
 /// As [`padded`].
 #[inline(never)]
-pub(super) unsafe fn padded_bits<M: Simd>(
+pub(crate) unsafe fn padded_bits<M: Simd>(
     kernel: KernelFn,
     block: usize,
     (s, d): (usize, usize),
@@ -38,7 +38,7 @@ pub(super) unsafe fn padded_bits<M: Simd>(
     n: usize,
 ) {
     const BYTES: usize = 512;
-    debug_assert!(n <= block && block * s <= 8 * BYTES && block * d <= 8 * BYTES && block * s % 256 == 0);
+    debug_assert!(n <= block && block * s <= 8 * BYTES && block * d <= 8 * BYTES && block * s % 8 == 0);
     #[repr(align(64))]
     struct Block([MaybeUninit<u8>; BYTES]);
     let mut read = Block([const { MaybeUninit::uninit() }; BYTES]);
@@ -47,7 +47,12 @@ pub(super) unsafe fn padded_bits<M: Simd>(
     // SAFETY: the blocks have room for `block` elements; all bytes that the kernel reads are written before, and those that
     // are copied out are written by the kernel.
     unsafe {
-        M::copy_in(src, (n * s).div_ceil(8), read, block * s / 8);
+        M::copy_in(src, (n * s).div_ceil(8), read, (block * s / 8).next_multiple_of(32));
+        let used = n * s % 8;
+        if used != 0 {
+            // Of its last byte only these bits are the source's.
+            *read.add(n * s / 8) &= !(0xFF << used);
+        }
         kernel(read, written, block);
         M::copy_out(written, (n * d).div_ceil(8), dst);
     }

@@ -16,17 +16,33 @@ pub(super) static PACKING: Packing = Packing {
     map: [map_to_bytes::<2>, map_to_bytes::<4>, map_nibbles],
 };
 
-/// 32 elements of 4 bits (16 bytes) or of 2 (8 bytes), one per byte.
+/// 32 elements of 6 bits (24 bytes), of 4 (16 bytes) or of 2 (8 bytes), one per byte.
 ///
 /// # Safety
 ///
 /// The bytes are readable, and the CPU has AVX2.
 #[inline]
 #[target_feature(enable = "avx,avx2")]
-unsafe fn spread<const WIDTH: usize>(packed: *const u8) -> __m256i {
+pub(super) unsafe fn spread<const WIDTH: u32>(packed: *const u8) -> __m256i {
     // SAFETY: the caller's promise.
     unsafe {
-        if WIDTH == 4 {
+        if WIDTH == 6 {
+            // Three bytes to every lane: the first twelve of the lower half, the last twelve of the upper.
+            #[rustfmt::skip]
+            let spread = _mm256_setr_epi8(
+                0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1,
+                4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, -1, 13, 14, 15, -1,
+            );
+            // Two loads of 16 bytes that overlap.
+            let x = _mm256_set_m128i(_mm_loadu_si128(packed.add(8).cast()), _mm_loadu_si128(packed.cast()));
+            let x = _mm256_shuffle_epi8(x, spread);
+            // Even elements, and odd ones, stand in one half of the lane each, and are moved together.
+            let low = _mm256_blend_epi16::<0b1010_1010>(x, _mm256_slli_epi32::<4>(x));
+            let high =
+                _mm256_blend_epi16::<0b1010_1010>(_mm256_slli_epi32::<2>(x), _mm256_slli_epi32::<6>(x));
+            let (even, odd) = (_mm256_set1_epi32(0x003F_003F), _mm256_set1_epi32(0x3F00_3F00));
+            _mm256_or_si256(_mm256_and_si256(low, even), _mm256_and_si256(high, odd))
+        } else if WIDTH == 4 {
             let x = _mm256_cvtepu8_epi16(_mm_loadu_si128(packed.cast()));
             _mm256_and_si256(_mm256_or_si256(x, _mm256_slli_epi16::<4>(x)), _mm256_set1_epi8(0x0F))
         } else {
@@ -72,20 +88,20 @@ unsafe fn unpack_2(packed: *const u8, codes: *mut u8, n: usize) {
 ///
 /// As of `Packing::map`, and the CPU has AVX2.
 #[target_feature(enable = "avx,avx2")]
-unsafe fn map_to_bytes<const WIDTH: usize>(packed: *const u8, codes: *mut u8, n: usize, table: &Nibbles) {
+unsafe fn map_to_bytes<const WIDTH: u32>(packed: *const u8, codes: *mut u8, n: usize, table: &Nibbles) {
     // SAFETY: the table has 16 bytes.
     let lut = unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) };
     let whole = n - n % 32;
     for i in (0..whole).step_by(32) {
         // SAFETY: 32 of the caller's elements.
         unsafe {
-            let x = spread::<WIDTH>(packed.add(i / 8 * WIDTH));
+            let x = spread::<WIDTH>(packed.add(i / 8 * WIDTH as usize));
             _mm256_storeu_si256(codes.add(i).cast(), _mm256_shuffle_epi8(lut, x));
         }
     }
     let last = if WIDTH == 4 { SCALAR.map[1] } else { SCALAR.map[0] };
     // SAFETY: the rest of the caller's elements.
-    unsafe { last(packed.add(whole / 8 * WIDTH), codes.add(whole), n - whole, table) }
+    unsafe { last(packed.add(whole / 8 * WIDTH as usize), codes.add(whole), n - whole, table) }
 }
 
 /// Looks the halves of bytes up.
@@ -119,24 +135,9 @@ unsafe fn map_nibbles(src: *const u8, dst: *mut u8, bytes: usize, table: &Nibble
 #[target_feature(enable = "avx,avx2")]
 unsafe fn unpack_6(packed: *const u8, codes: *mut u8, n: usize) {
     let whole = n - n % 32;
-    // Three bytes to every lane: the first twelve of the lower half, the last twelve of the upper.
-    #[rustfmt::skip]
-    let spread = _mm256_setr_epi8(
-        0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1,
-        4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, -1, 13, 14, 15, -1,
-    );
     for i in (0..whole).step_by(32) {
-        // SAFETY: 32 of the caller's elements, which are 24 bytes: two loads of 16 that overlap.
-        unsafe {
-            let p = packed.add(i / 4 * 3);
-            let x = _mm256_set_m128i(_mm_loadu_si128(p.add(8).cast()), _mm_loadu_si128(p.cast()));
-            let x = _mm256_shuffle_epi8(x, spread);
-            let byte = |x, byte: u32| _mm256_and_si256(x, _mm256_set1_epi32(0x3F << (8 * byte)));
-            let low = _mm256_or_si256(byte(x, 0), byte(_mm256_slli_epi32::<2>(x), 1));
-            let high =
-                _mm256_or_si256(byte(_mm256_slli_epi32::<4>(x), 2), byte(_mm256_slli_epi32::<6>(x), 3));
-            _mm256_storeu_si256(codes.add(i).cast(), _mm256_or_si256(low, high));
-        }
+        // SAFETY: 32 of the caller's elements, which are 24 bytes.
+        unsafe { _mm256_storeu_si256(codes.add(i).cast(), spread::<6>(packed.add(i / 4 * 3))) };
     }
     // SAFETY: the rest of the caller's elements.
     unsafe { (SCALAR.unpack[2])(packed.add(whole / 4 * 3), codes.add(whole), n - whole) }

@@ -57,6 +57,9 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 
 /// The kernels that pack what they have made.
 const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
+    if let Some(kernel) = bytes::packed::<S, D, SIDES>(saturate) {
+        return Some(kernel);
+    }
     if !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }

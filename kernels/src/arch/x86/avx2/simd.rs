@@ -33,7 +33,7 @@ unsafe fn store(p: *mut u8, x: __m256i, k: usize) {
 
 /// 32 codes without bits above the lowest `BITS`, packed as in `packing`.
 #[inline(always)]
-unsafe fn store_packed<const BITS: u32>(p: *mut u8, codes: __m256i) {
+pub(super) unsafe fn store_packed<const BITS: u32>(p: *mut u8, codes: __m256i) {
     // SAFETY: as of the methods of `Simd`: `4 * BITS` bytes are writable.
     unsafe {
         let pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16(1 | 1 << (8 + BITS)));

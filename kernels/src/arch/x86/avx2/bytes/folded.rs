@@ -4,19 +4,24 @@ use super::{lookup::shuffled, *};
 use crate::lut::{Fold, Folded, Rule};
 
 /// The kernel of words, if they have such a table.
-pub(super) const fn kernel<T: Words>() -> Option<KernelFn> {
-    const fn of<T: Words, const FOLD: u8, const RULE: u8>(patched: bool) -> KernelFn {
-        if patched { cast::<T, FOLD, RULE, true> } else { cast::<T, FOLD, RULE, false> }
+pub(super) const fn kernel<T: Words, const FROM: u32, const TO: u32>() -> Option<KernelFn> {
+    const fn of<T: Words, const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8>(
+        patched: bool,
+    ) -> KernelFn {
+        if patched { cast::<T, FROM, TO, FOLD, RULE, true> } else { cast::<T, FROM, TO, FOLD, RULE, false> }
     }
-    const fn signed<T: Words, const FOLD: u8>(rule: Rule, patched: bool) -> KernelFn {
+    const fn signed<T: Words, const FROM: u32, const TO: u32, const FOLD: u8>(
+        rule: Rule,
+        patched: bool,
+    ) -> KernelFn {
         match rule {
-            Rule::Flip => of::<T, FOLD, { Rule::Flip as u8 }>(patched),
-            Rule::FlipNonzero => of::<T, FOLD, { Rule::FlipNonzero as u8 }>(patched),
-            Rule::Negate => of::<T, FOLD, { Rule::Negate as u8 }>(patched),
-            Rule::NegateByte => of::<T, FOLD, { Rule::NegateByte as u8 }>(patched),
-            Rule::Clamp => of::<T, FOLD, { Rule::Clamp as u8 }>(patched),
-            Rule::Replace => of::<T, FOLD, { Rule::Replace as u8 }>(patched),
-            Rule::ReplaceNumber => of::<T, FOLD, { Rule::ReplaceNumber as u8 }>(patched),
+            Rule::Flip => of::<T, FROM, TO, FOLD, { Rule::Flip as u8 }>(patched),
+            Rule::FlipNonzero => of::<T, FROM, TO, FOLD, { Rule::FlipNonzero as u8 }>(patched),
+            Rule::Negate => of::<T, FROM, TO, FOLD, { Rule::Negate as u8 }>(patched),
+            Rule::NegateByte => of::<T, FROM, TO, FOLD, { Rule::NegateByte as u8 }>(patched),
+            Rule::Clamp => of::<T, FROM, TO, FOLD, { Rule::Clamp as u8 }>(patched),
+            Rule::Replace => of::<T, FROM, TO, FOLD, { Rule::Replace as u8 }>(patched),
+            Rule::ReplaceNumber => of::<T, FROM, TO, FOLD, { Rule::ReplaceNumber as u8 }>(patched),
             Rule::Same | Rule::Add | Rule::AddLimited => panic!("the rule of another fold"),
         }
     }
@@ -25,14 +30,14 @@ pub(super) const fn kernel<T: Words>() -> Option<KernelFn> {
     };
     let patched = table.patch != 0;
     Some(match table.fold {
-        Fold::Sign => signed::<T, { Fold::Sign as u8 }>(table.rule, patched),
-        Fold::Six => signed::<T, { Fold::Six as u8 }>(table.rule, patched),
-        Fold::Absolute => signed::<T, { Fold::Absolute as u8 }>(table.rule, patched),
+        Fold::Sign => signed::<T, FROM, TO, { Fold::Sign as u8 }>(table.rule, patched),
+        Fold::Six => signed::<T, FROM, TO, { Fold::Six as u8 }>(table.rule, patched),
+        Fold::Absolute => signed::<T, FROM, TO, { Fold::Absolute as u8 }>(table.rule, patched),
         Fold::Halved if matches!(table.rule, Rule::AddLimited) => {
-            of::<T, { Fold::Halved as u8 }, { Rule::AddLimited as u8 }>(patched)
+            of::<T, FROM, TO, { Fold::Halved as u8 }, { Rule::AddLimited as u8 }>(patched)
         }
-        Fold::Halved => of::<T, { Fold::Halved as u8 }, { Rule::Add as u8 }>(patched),
-        Fold::Window => of::<T, { Fold::Window as u8 }, { Rule::Same as u8 }>(patched),
+        Fold::Halved => of::<T, FROM, TO, { Fold::Halved as u8 }, { Rule::Add as u8 }>(patched),
+        Fold::Window => of::<T, FROM, TO, { Fold::Window as u8 }, { Rule::Same as u8 }>(patched),
     })
 }
 
@@ -41,7 +46,14 @@ pub(super) const fn kernel<T: Words>() -> Option<KernelFn> {
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn cast<T: Words, const FOLD: u8, const RULE: u8, const PATCHED: bool>(
+unsafe fn cast<
+    T: Words,
+    const FROM: u32,
+    const TO: u32,
+    const FOLD: u8,
+    const RULE: u8,
+    const PATCHED: bool,
+>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -53,7 +65,9 @@ unsafe fn cast<T: Words, const FOLD: u8, const RULE: u8, const PATCHED: bool>(
         }
     };
     // SAFETY: as the caller's.
-    unsafe { body::<FOLD, RULE, PATCHED>(src, dst, n, table, cast::<T, FOLD, RULE, PATCHED>) }
+    unsafe {
+        body::<FROM, TO, FOLD, RULE, PATCHED>(src, dst, n, table, cast::<T, FROM, TO, FOLD, RULE, PATCHED>)
+    }
 }
 
 /// The body of the pairs with the same rule; `whole` is it with the table of the pair.
@@ -63,7 +77,7 @@ unsafe fn cast<T: Words, const FOLD: u8, const RULE: u8, const PATCHED: bool>(
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
 #[inline(never)]
-unsafe fn body<const FOLD: u8, const RULE: u8, const PATCHED: bool>(
+unsafe fn body<const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8, const PATCHED: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -72,25 +86,9 @@ unsafe fn body<const FOLD: u8, const RULE: u8, const PATCHED: bool>(
 ) {
     // SAFETY: as in `wide`.
     unsafe {
-        let mut i = 0;
-        loop {
-            if n - i < BLOCK {
-                if i == n {
-                    return;
-                }
-                if i == 0 {
-                    return padded::<Avx2>(whole, BLOCK, (1, 1), src, dst, n);
-                }
-                i = n - BLOCK;
-            }
-            block::<FOLD, RULE, PATCHED>(src.add(i), dst.add(i), table);
-            // With so little to do the loop itself counts.
-            if FOLD == Fold::Six as u8 && n - i >= 2 * BLOCK {
-                i += BLOCK;
-                block::<FOLD, RULE, PATCHED>(src.add(i), dst.add(i), table);
-            }
-            i += BLOCK;
-        }
+        for_each_block!((FROM, TO), (src, dst, n), whole, FOLD == Fold::Six as u8, |src, dst| {
+            block::<FROM, TO, FOLD, RULE, PATCHED>(src, dst, table);
+        });
     }
 }
 
@@ -98,14 +96,14 @@ unsafe fn body<const FOLD: u8, const RULE: u8, const PATCHED: bool>(
 ///
 /// The CPU has the features of the kernel, and a block can be read and written.
 #[inline(always)]
-unsafe fn block<const FOLD: u8, const RULE: u8, const PATCHED: bool>(
+unsafe fn block<const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8, const PATCHED: bool>(
     src: *const u8,
     dst: *mut u8,
     table: &Folded,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        let codes = _mm256_loadu_si256(src.cast());
+        let codes = load::<FROM>(src);
         let entries = entries::<FOLD>(table, index::<FOLD>(table, codes));
         // The sign, or what else decides, to the top.
         let tops = if FOLD == Fold::Six as u8 { _mm256_slli_epi16::<2>(codes) } else { codes };
@@ -114,7 +112,7 @@ unsafe fn block<const FOLD: u8, const RULE: u8, const PATCHED: bool>(
             let patched = _mm256_cmpeq_epi8(codes, splat(table.patched));
             x = _mm256_xor_si256(x, _mm256_and_si256(patched, splat(table.patch)));
         }
-        _mm256_storeu_si256(dst.cast(), x);
+        store::<TO>(dst, x);
     }
 }
 
