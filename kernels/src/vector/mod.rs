@@ -222,7 +222,7 @@ pub(crate) unsafe fn run<M: Simd, S: Format, D: Format, const SATURATE: bool, co
 /// The bytes of `n` elements, which fill whole ones.
 #[inline(always)]
 const fn bytes(n: usize, bits: usize) -> usize {
-    if bits % 8 == 0 { n * (bits / 8) } else { n / 8 * bits }
+    if bits.is_multiple_of(8) { n * (bits / 8) } else { n / 8 * bits }
 }
 
 /// # Safety

@@ -38,7 +38,9 @@ pub(crate) unsafe fn padded_bits<M: Simd>(
     n: usize,
 ) {
     const BYTES: usize = 512;
-    debug_assert!(n <= block && block * s <= 8 * BYTES && block * d <= 8 * BYTES && block * s % 8 == 0);
+    debug_assert!(
+        n <= block && block * s <= 8 * BYTES && block * d <= 8 * BYTES && (block * s).is_multiple_of(8)
+    );
     #[repr(align(64))]
     struct Block([MaybeUninit<u8>; BYTES]);
     let mut read = Block([const { MaybeUninit::uninit() }; BYTES]);
