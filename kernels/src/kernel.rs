@@ -90,13 +90,16 @@ fn obeys_environment(tier: Tier, from: DType, to: DType) -> bool {
         && from.size() == 1
         && (to.size() <= 2 || parts(to) > 0 && !matches!(from, DType::Bool | DType::Int8 | DType::UInt8));
     // A conversion that is exact is the same in all environments, if it is one instruction: a difference that is zero has a
-    // sign that depends on the rounding mode.
-    let exact = match (tier, from.spec()) {
+    // sign that depends on the rounding mode. The others of AVX-512 bring their rounding mode with them.
+    let free = match (tier, from.spec()) {
+        (Tier::Avx512, Spec::Int { bits: 32 | 64, .. }) if matches!(to, DType::Float32 | DType::Float64) => {
+            true
+        }
         (Tier::Avx512, Spec::Int { bits: 16 | 32, .. }) if parts(to) == 64 => true,
         (Tier::Avx2 | Tier::Avx512, Spec::Bool | Spec::Int { bits: ..=16, .. }) => parts(to) == 32,
         _ => false,
     };
-    !(from as u8 == to as u8 || whole(from) && whole(to) || moved || tested || looked_up || exact)
+    !(from as u8 == to as u8 || whole(from) && whole(to) || moved || tested || looked_up || free)
 }
 
 /// The table for a packed source of 2 or 4 bits and a target that has a byte, or as many bits.

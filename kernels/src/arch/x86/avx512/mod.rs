@@ -60,6 +60,9 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     if let Some(kernel) = bytes::kernel::<S, D, FINE>(saturate) {
         return Some(kernel);
     }
+    if let Some(kernel) = wide::preferred::<S, D>() {
+        return Some(kernel);
+    }
     if vector::covers(S::DTYPE, D::DTYPE) {
         // Bytes are all that VBMI packs, and bfloat16 all that BF16 makes.
         let kernel: [KernelFn; 2] = match D::DTYPE.size() {

@@ -22,12 +22,20 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 use core::marker::PhantomData;
 use half::{bf16, f16};
-use lanes::{F32, F64, Halves, Lanes};
+use lanes::{F32, F64, Halves, I32, I64, Lanes, U32, U64};
 use num_complex::Complex;
-use targets::{Int8, Int16, Int32, Int64, Real, Target};
+use targets::{Int8, Int16, Int32, Int64, Real, Target, Truth};
 
 /// Elements of a step.
 const STEP: usize = 16;
+
+/// The kernels of pairs that `vector` covers, where another one is faster.
+pub(super) const fn preferred<S: Format, D: Format>() -> Option<KernelFn> {
+    match (S::DTYPE, D::DTYPE) {
+        (DType::Float32, DType::Bool) => Some(run::<f32, Truth, true>),
+        _ => None,
+    }
+}
 
 /// The kernel of a pair, if it is one of these.
 pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
@@ -36,6 +44,13 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
     // Lanes of 64 bits are stored.
     let to_wide = to.alignment() == 8;
     match S::DTYPE {
+        // Rounded as the instruction says, not as the environment does: so that need not be looked at.
+        DType::Int32 if matches!(to, DType::Float32) => Some(run::<i32, Real<f32>, true>),
+        DType::UInt32 if matches!(to, DType::Float32) => Some(run::<u32, Real<f32>, true>),
+        DType::Int64 if matches!(to, DType::Float32) => Some(run::<i64, Real<f32>, true>),
+        DType::UInt64 if matches!(to, DType::Float32) => Some(run::<u64, Real<f32>, true>),
+        DType::Int64 if matches!(to, DType::Float64) => Some(run::<i64, Real<f64>, true>),
+        DType::UInt64 if matches!(to, DType::Float64) => Some(run::<u64, Real<f64>, true>),
         // The compiler narrows integers well, but would clamp them to less than a byte before that.
         DType::Int16 if saturate => narrow::kernel::<i16>(to),
         DType::UInt16 if saturate => narrow::kernel::<u16>(to),
@@ -241,6 +256,10 @@ sources! {
     bf16, 2 => F32(src, n) {
         _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16::<PART>(src, n))))
     };
+    i32, 4 => I32(src, n) load_32::<PART>(src, n, 0);
+    u32, 4 => U32(src, n) load_32::<PART>(src, n, 0);
+    i64, 8 => I64(src, n) [load_64::<PART>(src, n, 0), load_64::<PART>(src, n, 1)];
+    u64, 8 => U64(src, n) [load_64::<PART>(src, n, 0), load_64::<PART>(src, n, 1)];
     f32, 4 => F32(src, n) _mm512_castsi512_ps(load_32::<PART>(src, n, 0));
     Complex<f32>, 8 => F32(src, n) {
         let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);

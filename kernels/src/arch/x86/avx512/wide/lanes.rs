@@ -49,6 +49,11 @@ pub(super) trait Lanes: Copy {
     unsafe fn f64(self) -> [__m512d; 2] {
         never::<Self, _>()
     }
+    /// Which are not zero, of either sign.
+    #[inline(always)]
+    unsafe fn nonzero(self) -> __mmask16 {
+        never::<Self, _>()
+    }
     /// Stores float32, nearest: all, or if `PART`, the first `n`.
     #[inline(always)]
     unsafe fn store_f32<const PART: bool>(self, dst: *mut u8, n: usize) {
@@ -70,6 +75,67 @@ pub(super) struct F32(pub __m512);
 pub(super) struct Halves(pub [__m256; 2]);
 #[derive(Clone, Copy)]
 pub(super) struct F64(pub [__m512d; 2]);
+
+#[derive(Clone, Copy)]
+pub(super) struct I32(pub __m512i);
+#[derive(Clone, Copy)]
+pub(super) struct U32(pub __m512i);
+#[derive(Clone, Copy)]
+pub(super) struct I64(pub [__m512i; 2]);
+#[derive(Clone, Copy)]
+pub(super) struct U64(pub [__m512i; 2]);
+
+/// To nearest and without exceptions, whatever the environment says.
+const ROUND: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+
+macro_rules! from_32 {
+    ($($lanes:ident, $to_f32:ident;)*) => {$(
+        impl Lanes for $lanes {
+            #[inline(always)]
+            unsafe fn f32(self) -> __m512 {
+                // SAFETY: the caller's promise.
+                unsafe { $to_f32::<ROUND>(self.0) }
+            }
+        }
+    )*};
+}
+from_32! { I32, _mm512_cvt_roundepi32_ps; U32, _mm512_cvt_roundepu32_ps; }
+
+macro_rules! from_64 {
+    ($($lanes:ident, $to_f32:ident, $to_f64:ident;)*) => {$(
+        impl Lanes for $lanes {
+            #[inline(always)]
+            unsafe fn f32(self) -> __m512 {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let [a, b] = [$to_f32::<ROUND>(self.0[0]), $to_f32::<ROUND>(self.0[1])];
+                    _mm512_castsi512_ps(join(_mm256_castps_si256(a), _mm256_castps_si256(b)))
+                }
+            }
+            #[inline(always)]
+            unsafe fn f64(self) -> [__m512d; 2] {
+                // SAFETY: the caller's promise.
+                unsafe { [$to_f64::<ROUND>(self.0[0]), $to_f64::<ROUND>(self.0[1])] }
+            }
+            #[inline(always)]
+            unsafe fn store_f32<const PART: bool>(self, dst: *mut u8, n: usize) {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    if PART {
+                        store_32::<PART>(dst, _mm512_castps_si512(self.f32()), n);
+                    } else {
+                        _mm256_storeu_ps(dst.cast(), $to_f32::<ROUND>(self.0[0]));
+                        _mm256_storeu_ps(dst.add(32).cast(), $to_f32::<ROUND>(self.0[1]));
+                    }
+                }
+            }
+        }
+    )*};
+}
+from_64! {
+    I64, _mm512_cvt_roundepi64_ps, _mm512_cvt_roundepi64_pd;
+    U64, _mm512_cvt_roundepu64_ps, _mm512_cvt_roundepu64_pd;
+}
 
 #[inline(always)]
 unsafe fn join(low: __m256i, high: __m256i) -> __m512i {
@@ -161,6 +227,11 @@ impl Lanes for F32 {
     #[inline(always)]
     unsafe fn f32(self) -> __m512 {
         self.0
+    }
+    #[inline(always)]
+    unsafe fn nonzero(self) -> __mmask16 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_test_epi32_mask(_mm512_castps_si512(self.0), _mm512_set1_epi32(i32::MAX)) }
     }
 }
 

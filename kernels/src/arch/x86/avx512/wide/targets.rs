@@ -46,6 +46,8 @@ pub(super) struct Int16<const SIGNED: bool>;
 pub(super) struct Int32<const SIGNED: bool>;
 /// An integer of 64 bits.
 pub(super) struct Int64<const SIGNED: bool>;
+/// A bool.
+pub(super) struct Truth;
 /// A float.
 pub(super) struct Real<T>(PhantomData<T>);
 
@@ -96,6 +98,10 @@ targets! {
         let [a, b] = x.int64::<SATURATE, SIGNED>();
         store_64::<PART>(dst, a, n, 0);
         store_64::<PART>(dst, b, n, 1);
+    };
+    [] Truth, 1 => |x, dst, n| {
+        let codes = _mm_maskz_set1_epi8(x.nonzero(), 1);
+        if PART { _mm_mask_storeu_epi8(dst.cast(), mask(n, 0), codes) } else { _mm_storeu_si128(dst.cast(), codes) }
     };
     [] Real<f32>, 4 => |x, dst, n| x.store_f32::<PART>(dst, n);
     [] Real<f64>, 8 => |x, dst, n| {
