@@ -7,7 +7,7 @@
 //!
 //! The algorithms here know nothing of an instruction set; [`Simd`] is what they ask of one. A tier with masked loads and
 //! stores does the last, incomplete block with masks. Another one does the last whole block again, overlapping the one
-//! before; if there is no whole block, one on the stack ([`padded`]).
+//! before; if there is no whole block, or the target is packed, one on the stack ([`padded`]).
 
 /// An expression of every register of a block. (A closure might stay a function, and one without the tier's features.)
 macro_rules! each {

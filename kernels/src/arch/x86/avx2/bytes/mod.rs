@@ -1,9 +1,11 @@
 //! Casts of all dtypes that take a byte per element.
 //!
-//! Such a cast has 256 answers. To targets of a byte a kernel looks 32 of them up at once ([`lookup`]). To wider ones it makes
+//! Such a cast has 256 answers. To targets of a byte a kernel looks 32 of them up at once ([`lookup`]), where it can in half
+//! the table with a rule for the rest ([`folded`]). To wider ones it makes
 //! the 16 bits in which results differ, from smaller tables or on a line ([`sources`]), and unpacks them to the width of the
 //! target ([`shapes`]). Tables and lines are data (`lut`, `linear`), so that one body serves all pairs of the same kind.
-//! Integers of a whole byte are extended instead ([`widen`]).
+//! Integers of a whole byte are extended instead ([`widen`]). Packed elements are spread or packed on the way ([`load`],
+//! [`store`]).
 
 /// Does `$body` for every block of a cast between elements of `$from` and `$to` bits, less than 8 if they are packed. The last
 /// block lies over some of the one before. If there is none, or elements are packed, the last ones are cast by `$whole`, a

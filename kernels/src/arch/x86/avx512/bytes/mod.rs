@@ -3,7 +3,8 @@
 //! Such a cast has 256 answers. A kernel looks 64 of them up at once, one byte of the results after the other, and unpacks the
 //! bytes to the width of the target. The tables are data (`lut`), so that one body serves all pairs of the same kind of source
 //! ([`planes`]) and the same shape of target ([`shapes`]), with the byte permutations of VBMI or without ([`isa`], [`lookup`]).
-//! Integers of a whole byte are extended instead ([`widen`]).
+//! Integers of a whole byte are extended instead ([`widen`]). Packed elements are looked up and packed on the way ([`loads`],
+//! [`WPacked`]).
 
 mod isa;
 mod loads;
