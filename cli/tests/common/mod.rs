@@ -13,6 +13,12 @@ use std::{
 use tempfile::TempDir;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
+/// Whether the program has a tier; `None` if it is another one than the one built here, which may be of another architecture.
+pub fn runs_in_program(tier: lanecast::Tier) -> Option<bool> {
+    let foreign = std::env::var_os("LANECAST_TEST_PROGRAM").is_some();
+    if foreign && tier != lanecast::Tier::Scalar { None } else { Some(tier.is_available()) }
+}
+
 /// The words that start the program: its path, or those of `LANECAST_TEST_PROGRAM`, such as an emulator and a program of
 /// another architecture. (Tests that are emulated themselves must not start programs: a fork of several emulated threads
 /// may hang.)
