@@ -1,7 +1,7 @@
 //! Representative pairs on every tier that can run here: groups `<from>-<to>/<tier>/<size>`, throughput in bytes read and
 //! written.
 //!
-//! `cargo bench -- float32-` runs a part of them.
+//! `cargo bench -- float32-` runs a part of them. `plan/new` is what it takes to resolve a plan.
 
 #![allow(missing_docs, reason = "the macro of criterion makes a public function without a comment")]
 
@@ -51,5 +51,16 @@ fn check(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize) {
     assert!(*dst == *want, "{plan:?} differs from the scalar tier");
 }
 
-criterion_group!(benches, pairs);
+/// Resolving a plan, for pairs in turn: `plan/new`.
+fn plans(c: &mut Criterion) {
+    let mut pairs = PAIRS.iter().cycle();
+    c.bench_function("plan/new", |b| {
+        b.iter(|| {
+            let &(from, to) = pairs.next().expect("there are pairs");
+            CastPlan::new(black_box(from), black_box(to), black_box(&CastOptions::RUST))
+        });
+    });
+}
+
+criterion_group!(benches, pairs, plans);
 criterion_main!(benches);
