@@ -71,29 +71,7 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
     }
 }
 
-/// The kernel from `S` to one of the targets here.
-const fn pick<S: Source>(to: DType, saturate: bool) -> Option<KernelFn> {
-    let [wrap, clamp]: [KernelFn; 2] = match to {
-        DType::Int2 => [run::<S, Int8<2, false>, false>, run::<S, Int8<2, true>, true>],
-        DType::UInt2 => [run::<S, Int8<2, false>, false>, run::<S, Int8<2, false>, true>],
-        DType::Int4 => [run::<S, Int8<4, false>, false>, run::<S, Int8<4, true>, true>],
-        DType::UInt4 => [run::<S, Int8<4, false>, false>, run::<S, Int8<4, false>, true>],
-        DType::Int8 => [run::<S, Int8<8, false>, false>, run::<S, Int8<8, true>, true>],
-        DType::UInt8 => [run::<S, Int8<8, false>, false>, run::<S, Int8<8, false>, true>],
-        DType::Int16 => [run::<S, Int16<false>, false>, run::<S, Int16<true>, true>],
-        DType::UInt16 => [run::<S, Int16<false>, false>, run::<S, Int16<false>, true>],
-        DType::Int32 => [run::<S, Int32<false>, false>, run::<S, Int32<true>, true>],
-        DType::UInt32 => [run::<S, Int32<false>, false>, run::<S, Int32<false>, true>],
-        DType::Int64 => [run::<S, Int64<false>, false>, run::<S, Int64<true>, true>],
-        DType::UInt64 => [run::<S, Int64<false>, false>, run::<S, Int64<false>, true>],
-        DType::Float32 => [run::<S, Real<f32>, true>; 2],
-        DType::Float64 => [run::<S, Real<f64>, true>; 2],
-        DType::Complex64 => [run::<S, Complex<f32>, true>; 2],
-        DType::Complex128 => [run::<S, Complex<f64>, true>; 2],
-        _ => return None,
-    };
-    Some(if saturate { clamp } else { wrap })
-}
+define_pick!();
 
 /// # Safety
 ///

@@ -58,56 +58,26 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::UInt32 if saturate => narrow::kernel::<u32>(to),
         DType::Int64 if saturate => narrow::kernel::<i64>(to),
         DType::UInt64 if saturate => narrow::kernel::<u64>(to),
-        DType::Float16 if to_wide => pick_wide::<Wide<f16>>(to, saturate),
-        DType::BFloat16 if to_wide => pick_wide::<Wide<bf16>>(to, saturate),
-        DType::Float32 if to_wide => pick_wide::<Wide<f32>>(to, saturate),
+        DType::Float16 if to_wide => pick::<Wide<f16>>(to, saturate),
+        DType::BFloat16 if to_wide => pick::<Wide<bf16>>(to, saturate),
+        DType::Float32 if to_wide => pick::<Wide<f32>>(to, saturate),
         DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<Wide<f32>, Real<f64>>),
-        DType::Complex64 if to_wide => pick_wide::<Wide<Complex<f32>>>(to, saturate),
+        DType::Complex64 if to_wide => pick::<Wide<Complex<f32>>>(to, saturate),
         // Bytes of these are made by the kernels of `vector`.
         DType::Float16 if !to_byte => pick::<f16>(to, saturate),
         DType::BFloat16 if !to_byte => pick::<bf16>(to, saturate),
         DType::Float32 if !to_byte => pick::<f32>(to, saturate),
         DType::Complex64 => pick::<Complex<f32>>(to, saturate),
         DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>>),
-        DType::Float64 if to_wide => pick_wide::<f64>(to, saturate),
+        DType::Float64 if to_wide => pick::<f64>(to, saturate),
         DType::Float64 => pick::<f64>(to, saturate),
-        DType::Complex128 if to_wide => pick_wide::<Complex<f64>>(to, saturate),
+        DType::Complex128 if to_wide => pick::<Complex<f64>>(to, saturate),
         DType::Complex128 => pick::<Complex<f64>>(to, saturate),
         _ => None,
     }
 }
 
-/// The kernel from `S` to a target of up to 32 bits, or of two parts of 32 bits.
-const fn pick<S: Source>(to: DType, saturate: bool) -> Option<KernelFn> {
-    let [wrap, clamp]: [KernelFn; 2] = match to {
-        DType::Int2 => [run::<S, Int8<2, false>, false>, run::<S, Int8<2, true>, true>],
-        DType::UInt2 => [run::<S, Int8<2, false>, false>, run::<S, Int8<2, false>, true>],
-        DType::Int4 => [run::<S, Int8<4, false>, false>, run::<S, Int8<4, true>, true>],
-        DType::UInt4 => [run::<S, Int8<4, false>, false>, run::<S, Int8<4, false>, true>],
-        DType::Int8 => [run::<S, Int8<8, false>, false>, run::<S, Int8<8, true>, true>],
-        DType::UInt8 => [run::<S, Int8<8, false>, false>, run::<S, Int8<8, false>, true>],
-        DType::Int16 => [run::<S, Int16<false>, false>, run::<S, Int16<true>, true>],
-        DType::UInt16 => [run::<S, Int16<false>, false>, run::<S, Int16<false>, true>],
-        DType::Int32 => [run::<S, Int32<false>, false>, run::<S, Int32<true>, true>],
-        DType::UInt32 => [run::<S, Int32<false>, false>, run::<S, Int32<false>, true>],
-        DType::Float32 => [run::<S, Real<f32>, true>; 2],
-        DType::Complex64 => [run::<S, Complex<f32>, true>; 2],
-        _ => return None,
-    };
-    Some(if saturate { clamp } else { wrap })
-}
-
-/// The kernel from `S` to a target of 64 bits, or of two parts of 64 bits.
-const fn pick_wide<S: Source>(to: DType, saturate: bool) -> Option<KernelFn> {
-    let [wrap, clamp]: [KernelFn; 2] = match to {
-        DType::Int64 => [run::<S, Int64<false>, false>, run::<S, Int64<true>, true>],
-        DType::UInt64 => [run::<S, Int64<false>, false>, run::<S, Int64<false>, true>],
-        DType::Float64 => [run::<S, Real<f64>, true>; 2],
-        DType::Complex128 => [run::<S, Complex<f64>, true>; 2],
-        _ => return None,
-    };
-    Some(if saturate { clamp } else { wrap })
-}
+define_pick!();
 
 /// # Safety
 ///
