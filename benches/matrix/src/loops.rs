@@ -6,11 +6,12 @@
 //! one only the first part is checked.
 
 use lanecast::{DType, Tier};
-use lanecast_kernels::{Kernel, Rules};
+use lanecast_kernels::{BufferType, Kernel, Rules};
 use std::{
     collections::BTreeMap,
     fmt::Write,
     fs,
+    io::{BufRead, BufReader},
     os::unix::fs::FileExt,
     path::Path,
     process::{Command, Stdio},
@@ -55,6 +56,7 @@ impl Instruction {
 ///
 /// What is wrong with which kernel; or that there is no `objdump`.
 pub fn check(record: &Path, bless: bool) -> Result<(), String> {
+    let program = Program::read()?;
     let mut text = format!("{}\n", env!("LANECAST_BENCH_RUSTC"));
     for tier in [Tier::Avx2, Tier::Avx512] {
         if !tier.is_available() {
@@ -63,14 +65,10 @@ pub fn check(record: &Path, bless: bool) -> Result<(), String> {
         }
         for &(from, to) in PAIRS {
             let name = format!("{from} -> {to}, {tier}");
-            let body = work_loop(from, to, tier).map_err(|error| format!("{name}: {error}"))?;
-            if !body.iter().any(Instruction::is_vector) {
-                return Err(format!("{name}: the loop is not vector code"));
-            }
-            if let Some(call) = body.iter().find(|i| i.name().starts_with("call")) {
-                return Err(format!("{name}: the loop calls a function: {}", call.text));
-            }
-            let _ = writeln!(text, "{name}: {}", histogram(&body));
+            let kernel = Kernel::new(tier, from.into(), to.into(), &Rules::common(to, true));
+            let body = vector_loop(&program, &kernel.ok_or("no kernel")?);
+            let body = body.map_err(|error| format!("{name}: {error}"))?;
+            let _ = writeln!(text, "{name}: {}", histogram(body));
         }
     }
     if bless {
@@ -93,6 +91,53 @@ pub fn check(record: &Path, bless: bool) -> Result<(), String> {
     ))
 }
 
+/// Checks every pair in all storages and with both answers to overflow: the loop of its kernel has to be vector code. A pair that
+/// is staged is looked at in byte storage.
+///
+/// # Errors
+///
+/// Which ones are not, and why; or that there is no `objdump`.
+pub fn check_every_pair() -> Result<(), String> {
+    let program = Program::read()?;
+    let types = || DType::ALL.iter().flat_map(|&dtype| [BufferType::new(dtype), BufferType::packed(dtype)]);
+    let (mut kernels, mut faults) = (BTreeMap::new(), Vec::new());
+    for tier in [Tier::Avx2, Tier::Avx512] {
+        if !tier.is_available() {
+            println!("SKIPPED: loops of {tier}: {}", tier.status());
+            continue;
+        }
+        for (from, to) in types().flat_map(|from| types().map(move |to| (from, to))) {
+            for saturate in [false, true] {
+                let rules = Rules::common(to.dtype(), saturate);
+                let kernel = Kernel::new(tier, from, to, &rules).ok_or("no kernel")?;
+                kernels.entry(kernel.address()).or_insert((tier, from, to, saturate, kernel));
+            }
+        }
+    }
+    for (tier, from, to, saturate, kernel) in kernels.values() {
+        if let Err(error) = vector_loop(&program, kernel) {
+            faults.push(format!("{from} -> {to}, saturate {saturate}, {tier}: {error}"));
+        }
+    }
+    if faults.is_empty() {
+        println!("the kernels of all pairs are vector code: {}", kernels.len());
+        return Ok(());
+    }
+    Err(format!("{} of {} kernels:\n{}", faults.len(), kernels.len(), faults.join("\n")))
+}
+
+/// The loop of a kernel that does the work, if it is vector code without a call.
+fn vector_loop<'a>(program: &'a Program, kernel: &Kernel) -> Result<&'a [Instruction], String> {
+    let body = work_loop(program, kernel)?;
+    if !body.iter().any(Instruction::is_vector) {
+        return Err("the loop is not vector code".into());
+    }
+    match body.iter().find(|i| i.name().starts_with("call")) {
+        Some(call) => Err(format!("the loop calls a function: {}", call.text)),
+        None => Ok(body),
+    }
+}
+
 /// How often each instruction occurs.
 fn histogram(body: &[Instruction]) -> String {
     let mut counts = BTreeMap::<&str, usize>::new();
@@ -105,16 +150,15 @@ fn histogram(body: &[Instruction]) -> String {
 }
 
 /// The innermost loop of a kernel with the most vector instructions.
-fn work_loop(from: DType, to: DType, tier: Tier) -> Result<Vec<Instruction>, String> {
-    let kernel = Kernel::new(tier, from.into(), to.into(), &Rules::common(to, true)).ok_or("no kernel")?;
-    let mut code = function(kernel.address() - base()?)?;
+fn work_loop<'a>(program: &'a Program, kernel: &Kernel) -> Result<&'a [Instruction], String> {
+    let mut code = program.function(kernel.address() - base()?)?;
     // A kernel that only brings its table to a body that many share ends in a jump out of itself.
     for _ in 0..3 {
         let (Some(first), Some(last)) = (code.first(), code.last()) else { return Err("no code".into()) };
         let inside = first.address..=last.address;
         let out = code.iter().rev().find_map(|i| i.jump().filter(|target| !inside.contains(target)));
         match out {
-            Some(target) if !code.iter().any(Instruction::is_vector) => code = function(target)?,
+            Some(target) if !code.iter().any(Instruction::is_vector) => code = program.function(target)?,
             _ => break,
         }
     }
@@ -132,7 +176,7 @@ fn work_loop(from: DType, to: DType, tier: Tier) -> Result<Vec<Instruction>, Str
     let vectors =
         |&&(start, end): &&(usize, usize)| code[start..=end].iter().filter(|i| i.is_vector()).count();
     let (start, end) = *loops.iter().filter(innermost).max_by_key(vectors).ok_or("it has no loop")?;
-    Ok(code.drain(start..=end).collect())
+    Ok(&code[start..=end])
 }
 
 /// Where this program's file stands in its memory.
@@ -142,24 +186,36 @@ fn base() -> Result<usize, String> {
     base.ok_or("/proc/self/maps begins with no address".into())
 }
 
-/// The code of the function at an address of this program's file.
-fn function(address: usize) -> Result<Vec<Instruction>, String> {
-    const LONGEST: usize = 16 << 10;
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Command::new("objdump")
-        .args(["-d", "--no-show-raw-insn", &format!("--start-address={address:#x}")])
-        .arg(format!("--stop-address={:#x}", address + LONGEST))
-        .arg(program)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("objdump: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    // The listing starts with a line for the function, and the next function has one too.
-    let lines = text.lines().skip_while(|line| !line.ends_with(">:")).skip(1);
-    let lines = lines.take_while(|line| !line.ends_with(">:"));
-    let code = lines.filter_map(|line| {
-        let (address, text) = line.trim().split_once(":\t")?;
-        Some(Instruction { address: usize::from_str_radix(address, 16).ok()?, text: text.trim().into() })
-    });
-    Ok(code.filter(|i| !i.name().starts_with("nop")).collect())
+/// The machine code of this program, by the addresses of its functions.
+struct Program(BTreeMap<usize, Vec<Instruction>>);
+
+impl Program {
+    fn read() -> Result<Program, String> {
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let mut objdump = Command::new("objdump")
+            .args(["-d", "--no-show-raw-insn"])
+            .arg(program)
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("objdump: {error}"))?;
+        let mut functions = BTreeMap::<usize, Vec<Instruction>>::new();
+        let mut code = None;
+        for line in objdump.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines()) {
+            let line = line.map_err(|error| format!("objdump: {error}"))?;
+            let number = |text: &str| usize::from_str_radix(text, 16).ok();
+            if let Some((address, _)) = line.split_once(" <").filter(|_| line.ends_with(">:")) {
+                code = number(address).map(|address| functions.entry(address).or_default());
+            } else if let (Some(code), Some((address, text))) = (&mut code, line.trim().split_once(":\t")) {
+                let instruction =
+                    number(address).map(|address| Instruction { address, text: text.trim().into() });
+                code.extend(instruction.filter(|i| !i.name().starts_with("nop")));
+            }
+        }
+        let status = objdump.wait().map_err(|error| format!("objdump: {error}"))?;
+        if status.success() { Ok(Program(functions)) } else { Err(format!("objdump: {status}")) }
+    }
+
+    fn function(&self, address: usize) -> Result<&[Instruction], String> {
+        self.0.get(&address).map(Vec::as_slice).ok_or(format!("no function begins at {address:#x}"))
+    }
 }

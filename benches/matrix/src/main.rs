@@ -114,6 +114,9 @@ struct LimitsArgs {
 
 #[derive(Args)]
 struct LoopsArgs {
+    /// Looks at every pair, in all storages and both answers to overflow: each has to be vector code
+    #[arg(long)]
+    every_pair: bool,
     /// The record.
     #[arg(long, default_value = "benches/matrix/loops.txt")]
     record: PathBuf,
@@ -196,6 +199,8 @@ fn main() -> ExitCode {
         Command::Limits(args) => limits(args),
         Command::Report(args) => report(args),
         Command::Compare(args) => compare(args),
+        #[cfg(target_os = "linux")]
+        Command::Loops(args) if args.every_pair => loops::check_every_pair(),
         #[cfg(target_os = "linux")]
         Command::Loops(args) => loops::check(&args.record, args.bless),
         #[cfg(not(target_os = "linux"))]
