@@ -4,19 +4,21 @@
 //! (`pulp::simd_type!`) can only be made after detection and so proves a tier. `cfg(target_arch)` of the kernels stands in
 //! this file only.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64"))]
+mod fine;
 pub(crate) mod scalar;
 
 // A soft-float target (a kernel's, say) has none of these registers.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"))]
 #[path = "x86/mod.rs"]
 mod native;
-#[cfg(target_arch = "aarch64")]
-#[path = "aarch64.rs"]
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+#[path = "aarch64/mod.rs"]
 mod native;
 /// No tier but the scalar one.
 #[cfg(not(any(
     all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
-    target_arch = "aarch64"
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
 )))]
 mod native {
     pub(super) fn detected(_: super::Tier) -> Option<bool> {

@@ -1,6 +1,6 @@
 //! A block of float32 as elements of any covered target.
 
-use super::Simd;
+use super::{Blocks, Simd};
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},
     format::{Encoder, Format},
@@ -13,7 +13,7 @@ use crate::{
 /// As of the methods of [`Simd`].
 #[inline(always)]
 pub(super) unsafe fn store<
-    M: Simd,
+    M: Blocks,
     S: Format,
     D: Format,
     const SATURATE: bool,
@@ -49,7 +49,7 @@ pub(super) unsafe fn store<
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn byte<M: Simd, S: Format, D: Format, const SATURATE: bool, const APART: bool>(
+unsafe fn byte<M: Blocks, S: Format, D: Format, const SATURATE: bool, const APART: bool>(
     x: [M::V; 4],
     sign: Option<M::V>,
 ) -> M::V {
@@ -63,18 +63,9 @@ unsafe fn byte<M: Simd, S: Format, D: Format, const SATURATE: bool, const APART:
                 let codes = M::in_order::<APART>(M::pack_low::<APART>(each!(x, |x| M::truncate(x))));
                 low_bits::<M>(codes, bits)
             }
-            Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => {
-                M::in_order::<APART>(M::pack_low::<APART>(each!(x, |x| exponent::<M, SATURATE>(x))))
-            }
-            Spec::Float(f) => {
-                // Evaluated for the other targets too, for which it means nothing.
-                let encoder = const {
-                    match D::DTYPE.spec() {
-                        Spec::Float(f) if f.exponent_bits <= 5 => Encoder::new(f, SATURATE),
-                        _ => Encoder::NONE,
-                    }
-                };
-                small_float::<M, S, APART>(x, sign, f, encoder)
+            Spec::Float(_) => {
+                let integers = const { matches!(S::DTYPE.spec(), Spec::Int { .. }) };
+                small_float::<M, D, SATURATE, APART>(x, sign, integers)
             }
             Spec::Complex(_) => unreachable!("`covers` lists the targets"),
         }
@@ -83,7 +74,7 @@ unsafe fn byte<M: Simd, S: Format, D: Format, const SATURATE: bool, const APART:
 
 /// Not zero, whatever the sign: NaN and subnormals too, so it looks at the bits.
 #[inline(always)]
-unsafe fn nonzero<M: Simd>(x: M::V) -> M::V {
+unsafe fn nonzero<M: Blocks>(x: M::V) -> M::V {
     // SAFETY: as the caller's.
     unsafe { M::min_u(M::shl::<1>(x), M::splat(1)) }
 }
@@ -98,7 +89,7 @@ unsafe fn low_bits<M: Simd>(codes: M::V, bits: u32) -> M::V {
 /// Integers of up to 8 bits. Packing saturates: what is too large is brought into range before it is truncated, what is too
 /// small and what truncation makes of NaN are beyond the low end.
 #[inline(always)]
-unsafe fn int_saturated<M: Simd, const APART: bool>(mut x: [M::V; 4], bits: u32, signed: bool) -> M::V {
+unsafe fn int_saturated<M: Blocks, const APART: bool>(mut x: [M::V; 4], bits: u32, signed: bool) -> M::V {
     // SAFETY: as the caller's.
     unsafe {
         let high = M::splat((((1 << (bits - signed as u32)) - 1) as f32).to_bits());
@@ -148,30 +139,69 @@ unsafe fn up<M: Simd>(x: M::V, min: M::V) -> M::V {
     }
 }
 
-/// The codes of a float of 4, 6 or 8 bits.
+/// The codes of a float of 4, 6 or 8 bits, in order. If they are `integers`, none is NaN.
+///
+/// # Safety
+///
+/// As of the methods of [`Simd`].
+#[inline(always)]
+pub(crate) unsafe fn small_float<M: Simd, D: Format, const SATURATE: bool, const APART: bool>(
+    x: [M::V; 4],
+    sign: Option<M::V>,
+    integers: bool,
+) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe {
+        match const { D::DTYPE.spec() } {
+            Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => {
+                M::in_order::<APART>(M::pack_low::<APART>(each!(x, |x| exponent::<M, SATURATE>(x))))
+            }
+            Spec::Float(f) => {
+                // Evaluated for the other targets too, for which it means nothing.
+                let encoder = const {
+                    match D::DTYPE.spec() {
+                        Spec::Float(f) if f.exponent_bits <= 5 => Encoder::new(f, SATURATE),
+                        _ => Encoder::NONE,
+                    }
+                };
+                signed_float::<M, APART>(x, sign, integers, f, encoder)
+            }
+            _ => unreachable!("only asked for floats"),
+        }
+    }
+}
+
+/// The codes of a float with a sign.
 ///
 /// As in `format::minifloat` one float addition rounds: that of the power of two `2^(23 - mantissa bits)` times the one below
 /// the value, whose last mantissa bit then has the weight of the code's. A fused multiply-add makes that power and the sum at
 /// once. The sum is `exponent << 23 | count`, and `exponent << mantissa bits` added to `count` is the code and a constant: a
 /// sum of products of the two 16-bit halves.
 #[inline(always)]
-unsafe fn small_float<M: Simd, S: Format, const APART: bool>(
+unsafe fn signed_float<M: Simd, const APART: bool>(
     x: [M::V; 4],
     sign: Option<M::V>,
+    integers: bool,
     f: FloatSpec,
     encoder: Encoder,
 ) -> M::V {
     // SAFETY: as the caller's.
     unsafe {
         let absolute = each!(x, |x| M::and(x, M::splat(0x7FFF_FFFF)));
-        // A limit that is NaN's code takes NaN with it.
-        let mut limited = each!(absolute, |x| M::min_u(x, M::splat(encoder.limit)));
+        // NaN has to become another magnitude than what is too large.
+        let nan_apart = !integers && (f.nan().is_none() || encoder.limit != encoder.nan);
+        let mut limited = if M::NAN_BY_MIN && nan_apart && f.nan().is_some() {
+            // Its magnitude is above the limit.
+            each!(absolute, |x| M::min_u(M::min_f(M::splat(encoder.limit), x), M::splat(encoder.nan)))
+        } else {
+            // A limit that is NaN's code takes NaN with it.
+            each!(absolute, |x| M::min_u(x, M::splat(encoder.limit)))
+        };
         let mut sign = match sign {
             Some(sign) => sign,
             None => M::pack_sign::<APART>(x),
         };
-        let integers = const { matches!(S::DTYPE.spec(), Spec::Int { .. }) };
-        if !integers && (f.nan().is_none() || encoder.limit != encoder.nan) && M::any_nan(x) {
+        if nan_apart && !(M::NAN_BY_MIN && f.nan().is_some()) && M::any_nan(x) {
             // Rare: one question per block is cheaper than a selection per register.
             for k in 0..4 {
                 limited[k] = M::select_nan(x[k], M::splat(encoder.nan), limited[k]);

@@ -1,13 +1,13 @@
 //! Elements of any covered source as a block of float32.
 
-use super::{Simd, needs_odd};
+use super::{Blocks, needs_odd};
 use crate::{dtype::DType, format::Format};
 
 /// # Safety
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-pub(super) unsafe fn load<M: Simd, S: Format, D: Format, const PART: bool>(
+pub(super) unsafe fn load<M: Blocks, S: Format, D: Format, const PART: bool>(
     p: *const u8,
     n: usize,
 ) -> [M::V; 4] {

@@ -24,12 +24,12 @@ macro_rules! each {
 }
 pub(crate) use each;
 
-mod encode;
+pub(crate) mod encode;
 mod load;
-mod short;
+pub(crate) mod short;
 
 pub(crate) use encode::bf16;
-pub(crate) use short::{padded, padded_bits};
+pub(crate) use short::padded_bits;
 
 use crate::{
     dtype::{DType, Flavor, Spec},
@@ -37,21 +37,16 @@ use crate::{
     table::KernelFn,
 };
 
-/// The registers of a tier, and the operations that kernels are written in.
+/// The registers of a tier, and the operations that encoders are written in.
 ///
 /// # Safety
 ///
-/// Of every method: the CPU has the tier, and the floating-point environment is the default. The pointers of `load_*` and
-/// `store_*` are good for a block of elements, or if `PART`, for the first `n`; nothing else is touched.
+/// Of every method: the CPU has the tier, and the floating-point environment is the default.
 pub(crate) trait Simd: Copy + 'static {
     /// A register: 32-bit lanes, integers or bits of float32; or bytes after packing.
     type V: Copy;
-    /// 32-bit lanes of a register.
-    const LANES: usize;
-    /// Elements of a block.
-    const BLOCK: usize = 4 * Self::LANES;
-    /// Whether loads and stores of a part are there.
-    const MASKED: bool;
+    /// Whether NaN is told apart by a second minimum in every register, not by one question per block.
+    const NAN_BY_MIN: bool;
 
     unsafe fn splat(x: u32) -> Self::V;
     unsafe fn and(a: Self::V, b: Self::V) -> Self::V;
@@ -59,7 +54,6 @@ pub(crate) trait Simd: Copy + 'static {
     unsafe fn xor(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn sub(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn shl<const BY: u32>(a: Self::V) -> Self::V;
     unsafe fn shr<const BY: u32>(a: Self::V) -> Self::V;
     /// Unsigned.
     unsafe fn min_u(a: Self::V, b: Self::V) -> Self::V;
@@ -79,32 +73,65 @@ pub(crate) trait Simd: Copy + 'static {
     unsafe fn select_eq(a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
     /// Whether there is a NaN in the block.
     unsafe fn any_nan(x: [Self::V; 4]) -> bool;
-    /// Float32 to int32, truncated; the least integer if that is out of range or NaN.
-    unsafe fn truncate(x: Self::V) -> Self::V;
 
     /// The low byte of every lane; in an order of its own until [`Simd::in_order`].
     unsafe fn pack_low<const APART: bool>(x: [Self::V; 4]) -> Self::V;
-    /// int32 lanes brought into the range of bytes (signed or not), in order.
-    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [Self::V; 4]) -> Self::V;
-    /// Signed.
-    unsafe fn max_bytes(a: Self::V, b: Self::V) -> Self::V;
     /// The low bytes of `((lane >> 23) - field << mantissa) + (lane & 0xFFFF)`, in the order of [`Simd::pack_low`]. Of every
     /// lane only the bits from 23 to 30 and the lowest 6 are set, and the result is less than 256.
     unsafe fn pack_counts<const APART: bool>(x: [Self::V; 4], mantissa: u32, field: u32) -> Self::V;
     /// Bytes of which the top bit is the top bit of the lane; in the order of [`Simd::pack_low`].
     unsafe fn pack_sign<const APART: bool>(x: [Self::V; 4]) -> Self::V;
-    /// Bytes of which the top bit is the top bit of the 16-bit lane; in the order of [`Simd::pack_low`] of registers apart.
-    unsafe fn pack_sign_16(x: [Self::V; 2]) -> Self::V;
-    /// Whether that is the order of any other registers too.
-    const ONE_ORDER: bool;
     /// Packed bytes in the order of the elements.
     unsafe fn in_order<const APART: bool>(x: Self::V) -> Self::V;
-    /// Bytes 0 or 1 for 16-bit lanes that are 0 or not, whatever their top bit; in the order of registers apart.
-    unsafe fn nonzero_16(x: [Self::V; 2]) -> Self::V;
     /// The high halves of all lanes, in order.
     unsafe fn pack_high_halves(a: Self::V, b: Self::V) -> Self::V;
     /// `code | sign` in the bytes whose `code` is not zero.
     unsafe fn sign_nonzero(code: Self::V, sign: Self::V) -> Self::V;
+
+    /// Copies `len` bytes to the stack and fills up to `whole` with zeros.
+    #[inline(always)]
+    unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: usize) {
+        // SAFETY: as the caller's.
+        unsafe {
+            dst.write_bytes(0, whole);
+            dst.copy_from_nonoverlapping(src, len);
+        }
+    }
+    /// Copies `len` bytes from the stack, where a block of registers follows.
+    #[inline(always)]
+    unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
+        // SAFETY: as the caller's.
+        unsafe { dst.copy_from_nonoverlapping(src, len) };
+    }
+}
+
+/// Whole blocks: what [`run`] asks of a tier beyond [`Simd`].
+///
+/// # Safety
+///
+/// As of [`Simd`]. The pointers of `load_*` and `store_*` are good for a block of elements, or if `PART`, for the first `n`;
+/// nothing else is touched.
+pub(crate) trait Blocks: Simd {
+    /// 32-bit lanes of a register.
+    const LANES: usize;
+    /// Elements of a block.
+    const BLOCK: usize = 4 * Self::LANES;
+    /// Whether loads and stores of a part are there.
+    const MASKED: bool;
+
+    unsafe fn shl<const BY: u32>(a: Self::V) -> Self::V;
+    /// Float32 to int32, truncated; the least integer if that is out of range or NaN.
+    unsafe fn truncate(x: Self::V) -> Self::V;
+    /// int32 lanes brought into the range of bytes (signed or not), in order.
+    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [Self::V; 4]) -> Self::V;
+    /// Signed.
+    unsafe fn max_bytes(a: Self::V, b: Self::V) -> Self::V;
+    /// Bytes of which the top bit is the top bit of the 16-bit lane; in the order of [`Simd::pack_low`] of registers apart.
+    unsafe fn pack_sign_16(x: [Self::V; 2]) -> Self::V;
+    /// Whether that is the order of any other registers too.
+    const ONE_ORDER: bool;
+    /// Bytes 0 or 1 for 16-bit lanes that are 0 or not, whatever their top bit; in the order of registers apart.
+    unsafe fn nonzero_16(x: [Self::V; 2]) -> Self::V;
 
     unsafe fn load_32<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
     /// Elements of 16 bits.
@@ -144,22 +171,6 @@ pub(crate) trait Simd: Copy + 'static {
     /// Float32 rounded to float16.
     unsafe fn store_f16<const PART: bool, const APART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
 
-    /// Copies `len` bytes to the stack and fills up to `whole` with zeros.
-    #[inline(always)]
-    unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: usize) {
-        // SAFETY: as the caller's.
-        unsafe {
-            dst.write_bytes(0, whole);
-            dst.copy_from_nonoverlapping(src, len);
-        }
-    }
-    /// Copies `len` bytes from the stack, where a block of registers follows.
-    #[inline(always)]
-    unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
-        // SAFETY: as the caller's.
-        unsafe { dst.copy_from_nonoverlapping(src, len) };
-    }
-
     /// Bfloat16 of float32, which may be subnormal if `SUBNORMAL`.
     #[inline(always)]
     unsafe fn to_bf16<const SUBNORMAL: bool>(x: [Self::V; 4]) -> [Self::V; 2] {
@@ -189,7 +200,7 @@ pub(crate) const fn covers(from: DType, to: DType) -> bool {
 ///
 /// As [`KernelFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<M: Simd, S: Format, D: Format, const SATURATE: bool, const PACKED: bool>(
+pub(crate) unsafe fn run<M: Blocks, S: Format, D: Format, const SATURATE: bool, const PACKED: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -229,7 +240,14 @@ const fn bytes(n: usize, bits: usize) -> usize {
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn block<M: Simd, S: Format, D: Format, const SATURATE: bool, const PACKED: bool, const PART: bool>(
+unsafe fn block<
+    M: Blocks,
+    S: Format,
+    D: Format,
+    const SATURATE: bool,
+    const PACKED: bool,
+    const PART: bool,
+>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -264,7 +282,7 @@ unsafe fn block<M: Simd, S: Format, D: Format, const SATURATE: bool, const PACKE
 
 /// Whether the last bits of a value that float32 cannot hold matter to the target: not if only values beyond its range have
 /// more than 24 significant bits.
-const fn needs_odd(to: DType) -> bool {
+pub(crate) const fn needs_odd(to: DType) -> bool {
     match to.spec() {
         Spec::Float(f) => f.exponent_bits == 8 || matches!(f.flavor, Flavor::Exponent),
         _ => true,

@@ -1,7 +1,7 @@
 //! The registers of AVX2 for the kernels of `vector`.
 
 use super::super::short;
-use crate::vector::{Simd, each};
+use crate::vector::{Blocks, Simd, each};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
@@ -165,8 +165,7 @@ pub(super) fn to_f16(x: __m256) -> __m128i {
 
 impl Simd for Avx2 {
     type V = __m256i;
-    const LANES: usize = 8;
-    const MASKED: bool = false;
+    const NAN_BY_MIN: bool = false;
 
     operations! {
         splat(x: u32) = _mm256_set1_epi32(x as i32);
@@ -184,8 +183,6 @@ impl Simd for Avx2 {
             _mm256_castps_si256(_mm256_fmadd_ps(a, b, c))
         };
         min_f(a, b) = _mm256_castps_si256(_mm256_min_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
-        max_bytes(a, b) = _mm256_max_epi8(a, b);
-        truncate(x) = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
         sign_nonzero(code, sign) = {
             let zero = _mm256_cmpeq_epi8(code, _mm256_setzero_si256());
             _mm256_or_si256(code, _mm256_andnot_si256(zero, sign))
@@ -199,15 +196,8 @@ impl Simd for Avx2 {
             _mm256_blendv_epi8(no, yes, _mm256_castps_si256(nan))
         };
         select_eq(a, b, yes, no) = _mm256_blendv_epi8(no, yes, _mm256_cmpeq_epi32(a, b));
-        pack_sign_16(x: [__m256i; 2]) = _mm256_packs_epi16(x[0], x[1]);
-        nonzero_16(x: [__m256i; 2]) = {
-            let one = _mm256_set1_epi16(1);
-            let [a, b] = each!([x[0], x[1]], |x| _mm256_min_epu16(_mm256_add_epi16(x, x), one));
-            _mm256_packus_epi16(a, b)
-        };
     }
 
-    const ONE_ORDER: bool = false;
     #[inline(always)]
     unsafe fn in_order<const APART: bool>(x: __m256i) -> __m256i {
         // SAFETY: the caller's promise. Two halves of each of two registers, or two quarters of each of four.
@@ -225,15 +215,6 @@ impl Simd for Avx2 {
         unsafe {
             let x = each!(x, |x| _mm256_and_si256(x, _mm256_set1_epi32(0xFF)));
             _mm256_packus_epi16(_mm256_packus_epi32(x[0], x[1]), _mm256_packus_epi32(x[2], x[3]))
-        }
-    }
-    #[inline(always)]
-    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [__m256i; 4]) -> __m256i {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [low, high] = [_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3])];
-            let x = if SIGNED { _mm256_packs_epi16(low, high) } else { _mm256_packus_epi16(low, high) };
-            Self::in_order::<APART>(x)
         }
     }
     #[inline(always)]
@@ -256,12 +237,6 @@ impl Simd for Avx2 {
         // SAFETY: the caller's promise. Saturation keeps the sign.
         unsafe { _mm256_packs_epi16(_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3])) }
     }
-
-    #[inline(always)]
-    unsafe fn shl<const BY: u32>(a: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
-        unsafe { _mm256_sll_epi32(a, _mm_cvtsi32_si128(BY as i32)) }
-    }
     #[inline(always)]
     unsafe fn shr<const BY: u32>(a: __m256i) -> __m256i {
         // SAFETY: the caller's promise.
@@ -275,6 +250,49 @@ impl Simd for Avx2 {
             let unordered = _mm256_cmp_ps::<_CMP_UNORD_Q>(x[0], x[1]);
             _mm256_movemask_ps(_mm256_or_ps(unordered, _mm256_cmp_ps::<_CMP_UNORD_Q>(x[2], x[3]))) != 0
         }
+    }
+    #[inline(always)]
+    unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: usize) {
+        // SAFETY: as the caller's.
+        unsafe { short::copy_in(src, len, dst, whole) }
+    }
+    #[inline(always)]
+    unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
+        // SAFETY: as the caller's.
+        unsafe { short::copy_out(src, len, dst) }
+    }
+}
+
+impl Blocks for Avx2 {
+    const LANES: usize = 8;
+    const MASKED: bool = false;
+
+    operations! {
+        max_bytes(a, b) = _mm256_max_epi8(a, b);
+        truncate(x) = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
+        pack_sign_16(x: [__m256i; 2]) = _mm256_packs_epi16(x[0], x[1]);
+        nonzero_16(x: [__m256i; 2]) = {
+            let one = _mm256_set1_epi16(1);
+            let [a, b] = each!([x[0], x[1]], |x| _mm256_min_epu16(_mm256_add_epi16(x, x), one));
+            _mm256_packus_epi16(a, b)
+        };
+    }
+
+    const ONE_ORDER: bool = false;
+    #[inline(always)]
+    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [__m256i; 4]) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [low, high] = [_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3])];
+            let x = if SIGNED { _mm256_packs_epi16(low, high) } else { _mm256_packus_epi16(low, high) };
+            Self::in_order::<APART>(x)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn shl<const BY: u32>(a: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_sll_epi32(a, _mm_cvtsi32_si128(BY as i32)) }
     }
 
     #[inline(always)]
@@ -391,16 +409,6 @@ impl Simd for Avx2 {
     unsafe fn store_8<const PART: bool>(p: *mut u8, x: __m256i, _: usize) {
         // SAFETY: the caller's promise.
         unsafe { store(p, x, 0) }
-    }
-    #[inline(always)]
-    unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: usize) {
-        // SAFETY: as the caller's.
-        unsafe { short::copy_in(src, len, dst, whole) }
-    }
-    #[inline(always)]
-    unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
-        // SAFETY: as the caller's.
-        unsafe { short::copy_out(src, len, dst) }
     }
     #[inline(always)]
     unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: __m256i, _: usize) {

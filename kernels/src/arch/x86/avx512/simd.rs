@@ -1,7 +1,7 @@
 //! The registers of AVX-512 for the kernels of `vector`.
 
 use super::packed;
-use crate::vector::{Simd, bf16, each};
+use crate::vector::{Blocks, Simd, bf16, each};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
@@ -242,8 +242,7 @@ unsafe fn nan_mask(x: __m512i) -> __mmask16 {
 
 impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     type V = __m512i;
-    const LANES: usize = 16;
-    const MASKED: bool = true;
+    const NAN_BY_MIN: bool = false;
 
     operations! {
         splat(x: u32) = _mm512_set1_epi32(x as i32);
@@ -261,29 +260,14 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
             _mm512_castps_si512(_mm512_fmadd_ps(a, b, c))
         };
         min_f(a, b) = _mm512_castps_si512(_mm512_min_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
-        max_bytes(a, b) = _mm512_max_epi8(a, b);
-        truncate(x) = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
         sign_nonzero(code, sign) = {
             _mm512_or_si512(code, _mm512_maskz_mov_epi8(_mm512_test_epi8_mask(code, code), sign))
         };
         pack_high_halves(a, b) = _mm512_permutex2var_epi16(a, constant(&HIGH_HALVES), b);
         select_nan(x, yes, no) = _mm512_mask_mov_epi32(no, nan_mask(x), yes);
         select_eq(a, b, yes, no) = _mm512_mask_mov_epi32(no, _mm512_cmpeq_epi32_mask(a, b), yes);
-        pack_sign_16(x: [__m512i; 2]) = if VBMI {
-            _mm512_permutex2var_epi8(x[0], constant(&HIGH_BYTES), x[1])
-        } else {
-            _mm512_packs_epi16(x[0], x[1])
-        };
-        nonzero_16(x: [__m512i; 2]) = {
-            let one = _mm512_set1_epi16(1);
-            let [a, b] = each!([x[0], x[1]], |x| _mm512_min_epu16(_mm512_add_epi16(x, x), one));
-            let codes = _mm512_packus_epi16(a, b);
-            // This packing leaves them apart with VBMI too.
-            if VBMI { _mm512_permutexvar_epi64(constant(&HALVES_APART), codes) } else { codes }
-        };
     }
 
-    const ONE_ORDER: bool = VBMI;
     #[inline(always)]
     unsafe fn in_order<const APART: bool>(x: __m512i) -> __m512i {
         // SAFETY: the caller's promise. Permutations of bytes have packed in order.
@@ -298,15 +282,6 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
             }
             let x = each!(x, |x| _mm512_and_si512(x, _mm512_set1_epi32(0xFF)));
             _mm512_packus_epi16(_mm512_packus_epi32(x[0], x[1]), _mm512_packus_epi32(x[2], x[3]))
-        }
-    }
-    #[inline(always)]
-    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [__m512i; 4]) -> __m512i {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [low, high] = [_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3])];
-            let x = if SIGNED { _mm512_packs_epi16(low, high) } else { _mm512_packus_epi16(low, high) };
-            unpacked::<APART>(x)
         }
     }
     #[inline(always)]
@@ -342,12 +317,6 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
             _mm512_packs_epi16(_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3]))
         }
     }
-
-    #[inline(always)]
-    unsafe fn shl<const BY: u32>(a: __m512i) -> __m512i {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_slli_epi32::<BY>(a) }
-    }
     #[inline(always)]
     unsafe fn shr<const BY: u32>(a: __m512i) -> __m512i {
         // SAFETY: the caller's promise.
@@ -361,6 +330,45 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
                 |a, b| _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
             unordered(x[0], x[1]) | unordered(x[2], x[3]) != 0
         }
+    }
+}
+
+impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
+    const LANES: usize = 16;
+    const MASKED: bool = true;
+
+    operations! {
+        max_bytes(a, b) = _mm512_max_epi8(a, b);
+        truncate(x) = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
+        pack_sign_16(x: [__m512i; 2]) = if VBMI {
+            _mm512_permutex2var_epi8(x[0], constant(&HIGH_BYTES), x[1])
+        } else {
+            _mm512_packs_epi16(x[0], x[1])
+        };
+        nonzero_16(x: [__m512i; 2]) = {
+            let one = _mm512_set1_epi16(1);
+            let [a, b] = each!([x[0], x[1]], |x| _mm512_min_epu16(_mm512_add_epi16(x, x), one));
+            let codes = _mm512_packus_epi16(a, b);
+            // This packing leaves them apart with VBMI too.
+            if VBMI { _mm512_permutexvar_epi64(constant(&HALVES_APART), codes) } else { codes }
+        };
+    }
+
+    const ONE_ORDER: bool = VBMI;
+    #[inline(always)]
+    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [__m512i; 4]) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [low, high] = [_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3])];
+            let x = if SIGNED { _mm512_packs_epi16(low, high) } else { _mm512_packus_epi16(low, high) };
+            unpacked::<APART>(x)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn shl<const BY: u32>(a: __m512i) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_slli_epi32::<BY>(a) }
     }
 
     #[inline(always)]

@@ -57,7 +57,7 @@ use crate::{
     linear::{Entry, Top},
     lut::{self, FoldedOf, Lut, Saturating, Truncating, Words, Wrapping, choice},
     table::{KernelFn, PACKED_FROM, PACKED_TO, has_overflow_rule},
-    vector::{padded, padded_bits},
+    vector::{padded_bits, short::padded},
 };
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;

@@ -4,7 +4,7 @@
 //! numbers, infinities or NaN goes through float32.
 
 use super::{super::simd::Avx2, *};
-use crate::vector::{Simd, padded};
+use crate::vector::{Blocks, short::padded};
 
 /// Elements of a block.
 const BLOCK: usize = 32;

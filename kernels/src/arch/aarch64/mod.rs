@@ -1,0 +1,51 @@
+//! The tier of 64-bit Arm.
+
+use super::Tier;
+use crate::{format::packed::Packing, stream::NonTemporal, table::Table};
+
+mod fine;
+mod neon;
+mod packing;
+
+pulp::simd_type!({
+    /// Proves the tier `neon`.
+    pub(super) struct Neon {
+        pub neon: f!("neon"),
+    }
+
+    /// Proves that kernels beside [`Neon`] may use the conversion to bfloat16.
+    pub(super) struct Bf16 {
+        pub bf16: f!("bf16"),
+    }
+
+    /// Proves that kernels beside [`Neon`] may add float16.
+    pub(super) struct Fp16 {
+        pub fp16: f!("fp16"),
+    }
+});
+
+pub(super) fn detected(tier: Tier) -> Option<bool> {
+    matches!(tier, Tier::Neon).then(|| Neon::try_new().is_some())
+}
+
+/// The kernels of a tier that was detected.
+pub(super) fn table(tier: Tier) -> Option<&'static Table> {
+    matches!(tier, Tier::Neon).then(|| &neon::TABLES[fine::found() as usize])
+}
+
+pub(super) fn features(tier: Tier) -> &'static [&'static str] {
+    if tier == Tier::Neon { fine::NAMES[fine::found() as usize] } else { &[] }
+}
+
+pub(super) fn packing(_: Tier) -> &'static Packing {
+    &packing::PACKING
+}
+
+/// Arm's cores find out by themselves that lines are written whole.
+pub(super) fn non_temporal(_: Tier) -> Option<&'static NonTemporal> {
+    None
+}
+
+pub(super) fn last_cache() -> usize {
+    usize::MAX
+}
