@@ -19,6 +19,10 @@
 //! * `fpenv`: the floating-point control register belongs to the host.
 
 #![no_std]
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "x86")),
+    allow(dead_code, reason = "some tables and the blocks of `vector` serve the tiers of x86 only")
+)]
 
 extern crate alloc;
 #[cfg(any(feature = "std", test))]

@@ -5,7 +5,7 @@
 //! and a change of the source that changes a loop shows in the record's diff. A record holds for one compiler: with another
 //! one only the first part is checked.
 
-use lanecast::{DType, Tier};
+use lanecast::{DType, Tier, TierStatus};
 use lanecast_kernels::{BufferType, Kernel, Rules};
 use std::{
     collections::BTreeMap,
@@ -30,6 +30,15 @@ impl Instruction {
         self.text.split_whitespace().next().unwrap_or_default()
     }
     /// Where it jumps to, if it does.
+    #[cfg(target_arch = "aarch64")]
+    fn jump(&self) -> Option<usize> {
+        let jumps =
+            matches!(self.name(), "b" | "cbz" | "cbnz" | "tbz" | "tbnz") || self.name().starts_with("b.");
+        let target = self.text.split('<').next()?.split_whitespace().last().filter(|_| jumps)?;
+        usize::from_str_radix(target, 16).ok()
+    }
+    /// Where it jumps to, if it does.
+    #[cfg(not(target_arch = "aarch64"))]
     fn jump(&self) -> Option<usize> {
         let target = self.text.split_whitespace().nth(1).filter(|_| self.name().starts_with('j'))?;
         if !target.starts_with('*') {
@@ -43,6 +52,16 @@ impl Instruction {
         memory.read_exact_at(&mut bytes, (base + usize::from_str_radix(word, 16).ok()?) as u64).ok()?;
         usize::from_ne_bytes(bytes).checked_sub(base)
     }
+    fn is_call(&self) -> bool {
+        self.name().starts_with("call") || matches!(self.name(), "bl" | "blr")
+    }
+    #[cfg(target_arch = "aarch64")]
+    fn is_vector(&self) -> bool {
+        // An operand that names its lanes, or all of a register.
+        let lanes = [".16b", ".8h", ".4s", ".2d", ".8b", ".4h", ".2s", "\tq", ", q"];
+        lanes.iter().any(|lanes| self.text.contains(lanes))
+    }
+    #[cfg(not(target_arch = "aarch64"))]
     fn is_vector(&self) -> bool {
         // `y` after the name: 32 bytes of memory.
         let wide = ["%ymm", "%zmm"].iter().any(|register| self.text.contains(register));
@@ -55,14 +74,10 @@ impl Instruction {
 /// # Errors
 ///
 /// What is wrong with which kernel; or that there is no `objdump`.
-pub fn check(record: &Path, bless: bool) -> Result<(), String> {
-    let program = Program::read()?;
+pub fn check(record: &Path, bless: bool, objdump: &str) -> Result<(), String> {
+    let program = Program::read(objdump)?;
     let mut text = format!("{}\n", env!("LANECAST_BENCH_RUSTC"));
-    for tier in [Tier::Avx2, Tier::Avx512] {
-        if !tier.is_available() {
-            println!("SKIPPED: loops of {tier}: {}", tier.status());
-            continue;
-        }
+    for tier in tiers() {
         for &(from, to) in PAIRS {
             let name = format!("{from} -> {to}, {tier}");
             let kernel = Kernel::new(tier, from.into(), to.into(), &Rules::common(to, true));
@@ -97,15 +112,11 @@ pub fn check(record: &Path, bless: bool) -> Result<(), String> {
 /// # Errors
 ///
 /// Which ones are not, and why; or that there is no `objdump`.
-pub fn check_every_pair() -> Result<(), String> {
-    let program = Program::read()?;
+pub fn check_every_pair(objdump: &str) -> Result<(), String> {
+    let program = Program::read(objdump)?;
     let types = || DType::ALL.iter().flat_map(|&dtype| [BufferType::new(dtype), BufferType::packed(dtype)]);
     let (mut kernels, mut faults) = (BTreeMap::new(), Vec::new());
-    for tier in [Tier::Avx2, Tier::Avx512] {
-        if !tier.is_available() {
-            println!("SKIPPED: loops of {tier}: {}", tier.status());
-            continue;
-        }
+    for tier in tiers() {
         for (from, to) in types().flat_map(|from| types().map(move |to| (from, to))) {
             for saturate in [false, true] {
                 let rules = Rules::common(to.dtype(), saturate);
@@ -126,13 +137,24 @@ pub fn check_every_pair() -> Result<(), String> {
     Err(format!("{} of {} kernels:\n{}", faults.len(), kernels.len(), faults.join("\n")))
 }
 
+/// The tiers that have vectors and that can run here; of those that this architecture has and this CPU lacks it is said.
+fn tiers() -> impl Iterator<Item = Tier> {
+    let of_this_architecture = |tier: &Tier| tier.status() != TierStatus::OtherArchitecture;
+    Tier::ALL.iter().copied().filter(of_this_architecture).filter(|&tier| {
+        if !tier.is_available() {
+            println!("SKIPPED: loops of {tier}: {}", tier.status());
+        }
+        tier != Tier::Scalar && tier.is_available()
+    })
+}
+
 /// The loop of a kernel that does the work, if it is vector code without a call.
 fn vector_loop<'a>(program: &'a Program, kernel: &Kernel) -> Result<&'a [Instruction], String> {
     let body = work_loop(program, kernel)?;
     if !body.iter().any(Instruction::is_vector) {
         return Err("the loop is not vector code".into());
     }
-    match body.iter().find(|i| i.name().starts_with("call")) {
+    match body.iter().find(|i| i.is_call()) {
         Some(call) => Err(format!("the loop calls a function: {}", call.text)),
         None => Ok(body),
     }
@@ -190,9 +212,9 @@ fn base() -> Result<usize, String> {
 struct Program(BTreeMap<usize, Vec<Instruction>>);
 
 impl Program {
-    fn read() -> Result<Program, String> {
+    fn read(objdump: &str) -> Result<Program, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let mut objdump = Command::new("objdump")
+        let mut objdump = Command::new(objdump)
             .args(["-d", "--no-show-raw-insn"])
             .arg(program)
             .stdout(Stdio::piped())

@@ -117,12 +117,15 @@ struct LoopsArgs {
     /// Looks at every pair, in all storages and both answers to overflow: each has to be vector code
     #[arg(long)]
     every_pair: bool,
-    /// The record.
-    #[arg(long, default_value = "benches/matrix/loops.txt")]
-    record: PathBuf,
+    /// The record [default: that of this architecture].
+    #[arg(long)]
+    record: Option<PathBuf>,
     /// Writes the record instead of comparing with it.
     #[arg(long)]
     bless: bool,
+    /// The program that disassembles this one.
+    #[arg(long, default_value = "objdump")]
+    objdump: String,
 }
 
 #[derive(Args)]
@@ -200,9 +203,12 @@ fn main() -> ExitCode {
         Command::Report(args) => report(args),
         Command::Compare(args) => compare(args),
         #[cfg(target_os = "linux")]
-        Command::Loops(args) if args.every_pair => loops::check_every_pair(),
+        Command::Loops(args) if args.every_pair => loops::check_every_pair(&args.objdump),
         #[cfg(target_os = "linux")]
-        Command::Loops(args) => loops::check(&args.record, args.bless),
+        Command::Loops(args) => {
+            let record = format!("benches/matrix/loops/{}.txt", std::env::consts::ARCH);
+            loops::check(&args.record.unwrap_or(record.into()), args.bless, &args.objdump)
+        }
         #[cfg(not(target_os = "linux"))]
         Command::Loops(_) => Err("loops are looked at on Linux only".into()),
         Command::Worst(args) => list(args),

@@ -217,17 +217,30 @@ unsafe fn signed_float<M: Simd, const APART: bool>(
             M::fma(power, M::splat((127 + encoder.shift) << 23), x)
         });
         let codes = M::pack_counts::<APART>(counts, f.mantissa_bits, encoder.min_field + encoder.shift);
+        M::in_order::<APART>(signed::<M>(codes, sign, f))
+    }
+}
+
+/// The codes of magnitudes with signs, which are the top bits of bytes.
+///
+/// # Safety
+///
+/// As of the methods of [`Simd`].
+#[inline(always)]
+pub(crate) unsafe fn signed<M: Simd>(codes: M::V, sign: M::V, f: FloatSpec) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe {
         let sign = M::and(sign, M::splat(0x8080_8080));
-        // The top bit of every byte, moved down inside it.
+        // Moved down inside the byte.
         let sign = match f.bits() {
             4 => M::shr::<4>(sign),
             6 => M::shr::<2>(sign),
             _ => sign,
         };
-        M::in_order::<APART>(match f.flavor {
+        match f.flavor {
             Flavor::Fnuz => M::sign_nonzero(codes, sign),
             _ => M::or(codes, sign),
-        })
+        }
     }
 }
 

@@ -232,7 +232,7 @@ pub(crate) unsafe fn run<M: Blocks, S: Format, D: Format, const SATURATE: bool, 
 
 /// The bytes of `n` elements, which fill whole ones.
 #[inline(always)]
-const fn bytes(n: usize, bits: usize) -> usize {
+pub(crate) const fn bytes(n: usize, bits: usize) -> usize {
     if bits.is_multiple_of(8) { n * (bits / 8) } else { n / 8 * bits }
 }
 

@@ -242,6 +242,11 @@ impl<const SIGNED: bool> Lanes for Ints8<SIGNED> {
         unsafe { self.widen().f64() }
     }
     #[inline(always)]
+    unsafe fn f16<const FINE: u8>(self) -> Halves {
+        // SAFETY: the caller's promise.
+        unsafe { self.widen().f16::<FINE>() }
+    }
+    #[inline(always)]
     unsafe fn bf16<const FINE: u8>(self) -> Halves {
         // SAFETY: the caller's promise. Eight bits are all that bfloat16 has.
         unsafe { simd::high_halves(self.f32()) }
@@ -302,6 +307,17 @@ impl<const SIGNED: bool> Lanes for Ints16<SIGNED> {
     unsafe fn f64(self) -> Doubles {
         // SAFETY: the caller's promise.
         unsafe { self.widen().f64() }
+    }
+    #[inline(always)]
+    unsafe fn f16<const FINE: u8>(self) -> Halves {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if FINE & fine::FP16 != 0 {
+                halves::of_integers::<SIGNED>(self.0)
+            } else {
+                targets::f16_of_singles(self.f32())
+            }
+        }
     }
     #[inline(always)]
     unsafe fn truth(self) -> Bytes {

@@ -17,6 +17,7 @@ macro_rules! eight {
 }
 
 mod floats;
+mod halves;
 mod ints;
 mod simd;
 mod sources;
@@ -32,7 +33,7 @@ use crate::{
         KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table,
         has_overflow_rule, same_bits, same_truth,
     },
-    vector::{each, needs_odd, padded_bits},
+    vector::{bytes, each, needs_odd, padded_bits},
 };
 use core::arch::{aarch64::*, asm};
 use floats::{Doubles64, Singles};
@@ -103,6 +104,17 @@ trait Lanes: Copy {
         // SAFETY: the caller's promise.
         unsafe { targets::bf16_of_singles::<FINE>(self.f32_odd::<true>()) }
     }
+    /// Float16, nearest.
+    #[inline(always)]
+    unsafe fn f16<const FINE: u8>(self) -> Halves {
+        // SAFETY: the caller's promise.
+        unsafe { targets::f16_of_singles(self.f32_odd::<false>()) }
+    }
+    /// The float16 that they are.
+    #[inline(always)]
+    unsafe fn halves(self) -> Halves {
+        never::<Self, _>()
+    }
     /// 1 where a number is not zero.
     #[inline(always)]
     unsafe fn truth(self) -> Bytes {
@@ -149,8 +161,8 @@ macro_rules! runs {
                 loop {
                     // One place that calls the body, so that it is there once.
                     while i < end {
-                        let from = [src.add(i * s / 8), src.add((i + UNIT) * s / 8)];
-                        let to = [dst.add(i * d / 8), dst.add((i + UNIT) * d / 8)];
+                        let from = [src.add(bytes(i, s)), src.add(bytes(i + UNIT, s))];
+                        let to = [dst.add(bytes(i, d)), dst.add(bytes(i + UNIT, d))];
                         D::store::<S::Lanes, SATURATE>(S::load(tables, from), to);
                         i += BLOCK;
                     }
@@ -158,7 +170,7 @@ macro_rules! runs {
                         return;
                     }
                     if s < 8 || d < 8 || i == 0 {
-                        let (src, dst) = (src.add(i * s / 8), dst.add(i * d / 8));
+                        let (src, dst) = (src.add(bytes(i, s)), dst.add(bytes(i, d)));
                         return padded_bits::<Neon>($name::<S, D, SATURATE>, BLOCK, (s, d), src, dst, n - i);
                     }
                     // The last whole block once more, overlapping the one before.
@@ -171,6 +183,7 @@ macro_rules! runs {
 runs! {
     run, "neon";
     run_bf16, "neon,bf16";
+    run_fp16, "neon,fp16";
 }
 
 /// # Safety
@@ -228,7 +241,8 @@ const fn to<S: Source, D: Format, const FINE: u8, const PACKED: bool>(saturate: 
         DType::UInt32 => int::<S, Int32<false>, Int32<false>>(saturate),
         DType::Int64 => int::<S, Int64<true>, Int64<false>>(saturate),
         DType::UInt64 => int::<S, Int64<false>, Int64<false>>(saturate),
-        DType::Float16 => run::<S, F16, true>,
+        DType::Float16 if FINE & fine::FP16 != 0 => run_fp16::<S, F16<{ fine::FP16 }>, true>,
+        DType::Float16 => run::<S, F16<0>, true>,
         DType::BFloat16 if FINE & fine::BF16 != 0 => run_bf16::<S, BF16<{ fine::BF16 }>, true>,
         DType::BFloat16 => run::<S, BF16<0>, true>,
         DType::Float32 => run::<S, F32, true>,
@@ -237,6 +251,40 @@ const fn to<S: Source, D: Format, const FINE: u8, const PACKED: bool>(saturate: 
         DType::Complex128 => run::<S, C128, true>,
         _ => byte::<S, Small<D>, PACKED>(D::DTYPE.bits(), saturate),
     }
+}
+
+/// The kernel from float16 in lanes of its own width, if there is one.
+const fn of_half<D: Format, const FINE: u8, const PACKED: bool>(saturate: bool) -> Option<KernelFn> {
+    use halves::{E5m2, Plain, SmallOfHalf};
+    use targets::{Int, Int16};
+    macro_rules! byte {
+        ($codes:ty, $bits:literal) => {
+            if PACKED {
+                run_fp16::<Plain, Byte<$codes, $bits>, true>
+            } else {
+                run_fp16::<Plain, Byte<$codes, 8>, true>
+            }
+        };
+    }
+    Some(match D::DTYPE {
+        DType::Float8E5M2 if saturate => run::<Plain, Byte<E5m2, 8>, true>,
+        DType::Float8E5M2 => run::<Plain, Byte<E5m2, 8>, false>,
+        _ if FINE & fine::FP16 == 0 => return None,
+        DType::Float6E2M3FN | DType::Float6E3M2FN => byte!(SmallOfHalf<D>, 6),
+        DType::Float4E2M1FN => byte!(SmallOfHalf<D>, 4),
+        to if halves::is_for(to) && saturate => run_fp16::<Plain, Byte<SmallOfHalf<D>, 8>, true>,
+        to if halves::is_for(to) => run_fp16::<Plain, Byte<SmallOfHalf<D>, 8>, false>,
+        _ if !saturate => return None,
+        DType::Int2 => byte!(Int<2, true>, 2),
+        DType::UInt2 => byte!(Int<2, false>, 2),
+        DType::Int4 => byte!(Int<4, true>, 4),
+        DType::UInt4 => byte!(Int<4, false>, 4),
+        DType::Int8 => byte!(Int<8, true>, 8),
+        DType::UInt8 => byte!(Int<8, false>, 8),
+        DType::Int16 => run_fp16::<Plain, Int16<true>, true>,
+        DType::UInt16 => run_fp16::<Plain, Int16<false>, true>,
+        _ => return None,
+    })
 }
 
 /// The kernel of a pair whose source has `BITS` bits in its storage, if that is less than a byte.
@@ -250,7 +298,13 @@ const fn pair<S: Format, D: Format, const FINE: u8, const BITS: usize, const PAC
         DType::UInt32 => to::<u32, D, FINE, PACKED>(saturate),
         DType::Int64 => to::<i64, D, FINE, PACKED>(saturate),
         DType::UInt64 => to::<u64, D, FINE, PACKED>(saturate),
-        DType::Float16 => to::<f16, D, FINE, PACKED>(saturate),
+        DType::Float16 | DType::BFloat16 if matches!(D::DTYPE, DType::Bool) => {
+            to::<halves::Magnitudes, D, FINE, PACKED>(saturate)
+        }
+        DType::Float16 => match of_half::<D, FINE, PACKED>(saturate) {
+            Some(kernel) => kernel,
+            None => to::<f16, D, FINE, PACKED>(saturate),
+        },
         DType::BFloat16 => to::<bf16, D, FINE, PACKED>(saturate),
         DType::Float32 => to::<f32, D, FINE, PACKED>(saturate),
         DType::Float64 => to::<f64, D, FINE, PACKED>(saturate),
@@ -294,9 +348,9 @@ crate::dtype::for_each_dtype!(define_packed_table);
 /// The tables of the combinations of finer features, by their bits (`fine`).
 pub(super) static TABLES: [Table; fine::COMBINATIONS] =
     [with_packed::<0>(), with_packed::<1>(), with_packed::<2>(), with_packed::<3>()];
-/// Those of packed storage, to which the finer features do not matter.
-static PACKED: PackedTable = packed_table::<0>();
+/// Those of packed storage: only FEAT_FP16 matters to them.
+static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::FP16 }>()];
 
 const fn with_packed<const FINE: u8>() -> Table {
-    Table { packed: Some(&PACKED), ..table::<FINE>() }
+    Table { packed: Some(&PACKED[(FINE & fine::FP16 != 0) as usize]), ..table::<FINE>() }
 }

@@ -29,7 +29,7 @@ pub(super) struct Either<T>(T);
 pub(super) struct Truth;
 
 #[inline(always)]
-unsafe fn halves(p: *const u8) -> Halves {
+pub(super) unsafe fn halves(p: *const u8) -> Halves {
     // SAFETY: a unit can be read, by the caller.
     unsafe { each!([0, 1], |k| vreinterpretq_u16_u8(vld1q_u8(p.add(16 * k)))) }
 }

@@ -113,7 +113,7 @@ pub(super) struct Found16;
 pub(super) struct Int16<const SIGNED: bool>;
 pub(super) struct Int32<const SIGNED: bool>;
 pub(super) struct Int64<const SIGNED: bool>;
-pub(super) struct F16;
+pub(super) struct F16<const FINE: u8>;
 pub(super) struct BF16<const FINE: u8>;
 pub(super) struct F32;
 pub(super) struct F64;
@@ -123,8 +123,12 @@ pub(super) struct C128;
 /// Float32 rounded to float16.
 ///
 /// In assembly because the intrinsics are younger than the oldest Rust that this crate is for.
+///
+/// # Safety
+///
+/// As of the methods of [`Lanes`].
 #[inline(always)]
-unsafe fn f16_of_singles(x: Words) -> Halves {
+pub(super) unsafe fn f16_of_singles(x: Words) -> Halves {
     // SAFETY: the CPU has the tier, whose instructions these are; they touch registers only.
     unsafe {
         each!([(x[0], x[1]), (x[2], x[3])], |(low, high)| {
@@ -237,7 +241,7 @@ targets! {
     <const SIGNED: bool> Int64<SIGNED>, 8, SATURATE, |x, dst| {
         put!(vreinterpretq_u8_u64, 8, x.int64::<SATURATE, SIGNED>(), dst)
     };
-    <> F16, 2, SATURATE, |x, dst| put!(vreinterpretq_u8_u16, 2, f16_of_singles(x.f32_odd::<false>()), dst);
+    <const FINE: u8> F16<FINE>, 2, SATURATE, |x, dst| put!(vreinterpretq_u8_u16, 2, x.f16::<FINE>(), dst);
     <const FINE: u8> BF16<FINE>, 2, SATURATE, |x, dst| put!(vreinterpretq_u8_u16, 2, x.bf16::<FINE>(), dst);
     <> F32, 4, SATURATE, |x, dst| put!(vreinterpretq_u8_u32, 4, x.f32(), dst);
     <> F64, 8, SATURATE, |x, dst| put!(vreinterpretq_u8_u64, 8, x.f64(), dst);
