@@ -85,10 +85,23 @@ fn obeys_environment(tier: Tier, from: DType, to: DType) -> bool {
         _ => parts(from) >= 32 && parts(from) == parts(to),
     };
     let tested = matches!(to, DType::Bool) && (parts(from) >= 32 || matches!(from, DType::BFloat16));
-    // This tier looks these up; of bytes that are integers only what is short.
-    let looked_up = matches!(tier, Tier::Avx512)
-        && from.size() == 1
-        && (to.size() <= 2 || parts(to) > 0 && !matches!(from, DType::Bool | DType::Int8 | DType::UInt8));
+    // These tiers look these up; AVX-512 of bytes that are integers only what is short.
+    let looked_up = from.size() == 1
+        && match tier {
+            Tier::Avx512 => {
+                let integer = matches!(from, DType::Bool | DType::Int8 | DType::UInt8);
+                to.size() <= 2 || parts(to) > 0 && !integer
+            }
+            Tier::Neon => {
+                let powers = matches!(from, DType::Float8E8M0FNU);
+                to.size() == 1
+                    || parts(to) == 32
+                    || matches!(to, DType::BFloat16)
+                    || matches!(to, DType::Float16) && !powers
+                    || from.is_sub_byte() && whole(to)
+            }
+            _ => false,
+        };
     // A conversion that is exact is the same in all environments, if it is one instruction: a difference that is zero has a
     // sign that depends on the rounding mode. The others of AVX-512 bring their rounding mode with them.
     let free = match (tier, from.spec()) {
@@ -96,7 +109,10 @@ fn obeys_environment(tier: Tier, from: DType, to: DType) -> bool {
             true
         }
         (Tier::Avx512, Spec::Int { bits: 16 | 32, .. }) if parts(to) == 64 => true,
-        (Tier::Avx2 | Tier::Avx512, Spec::Bool | Spec::Int { bits: ..=16, .. }) => parts(to) == 32,
+        (Tier::Neon, Spec::Int { bits: ..=32, .. }) if parts(to) == 64 => true,
+        (Tier::Avx2 | Tier::Avx512 | Tier::Neon, Spec::Bool | Spec::Int { bits: ..=16, .. }) => {
+            parts(to) == 32
+        }
         _ => false,
     };
     !(from as u8 == to as u8 || whole(from) && whole(to) || moved || tested || looked_up || free)

@@ -12,7 +12,6 @@ use std::{
     fmt::Write,
     fs,
     io::{BufRead, BufReader},
-    os::unix::fs::FileExt,
     path::Path,
     process::{Command, Stdio},
 };
@@ -40,6 +39,7 @@ impl Instruction {
     /// Where it jumps to, if it does.
     #[cfg(not(target_arch = "aarch64"))]
     fn jump(&self) -> Option<usize> {
+        use std::os::unix::fs::FileExt;
         let target = self.text.split_whitespace().nth(1).filter(|_| self.name().starts_with('j'))?;
         if !target.starts_with('*') {
             return usize::from_str_radix(target, 16).ok();

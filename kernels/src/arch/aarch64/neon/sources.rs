@@ -51,9 +51,9 @@ unsafe fn doubles(p: *const u8) -> Doubles {
 pub(super) unsafe fn upper_halves(x: Halves) -> Words {
     // SAFETY: the CPU has the tier.
     unsafe {
-        let zero = vdupq_n_u16(0);
+        // Shifted, not put together with zeros, of which the compiler would make stores that interleave.
         let [[a, b], [c, d]] = each!([x[0], x[1]], |x| {
-            each!([vzip1q_u16(zero, x), vzip2q_u16(zero, x)], |x| vreinterpretq_u32_u16(x))
+            each!([vmovl_u16(vget_low_u16(x)), vmovl_high_u16(x)], |x| vshlq_n_u32::<16>(x))
         });
         [a, b, c, d]
     }
