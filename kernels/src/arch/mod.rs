@@ -4,7 +4,10 @@
 //! (`pulp::simd_type!`) can only be made after detection and so proves a tier. `cfg(target_arch)` of the kernels stands in
 //! this file only.
 
-#[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64"))]
+#[cfg(any(
+    all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+))]
 mod fine;
 pub(crate) mod scalar;
 
@@ -64,7 +67,7 @@ pub enum Tier {
     Avx2,
     /// x86 with AVX-512 F, BW, VL and DQ.
     Avx512,
-    /// 64-bit Arm.
+    /// 64-bit Arm with NEON, which all of them have that run programs.
     Neon,
 }
 
@@ -83,8 +86,6 @@ const _: () = {
 pub enum TierStatus {
     /// It can run.
     Available,
-    /// The CPU has it, but this version has no kernels for it yet.
-    NotBuilt,
     /// The CPU lacks its instructions (or the operating system does not save their registers).
     CpuLacks,
     /// It belongs to another architecture.
@@ -95,7 +96,6 @@ impl fmt::Display for TierStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             TierStatus::Available => "available",
-            TierStatus::NotBuilt => "the CPU has it, but this version has no kernels for it",
             TierStatus::CpuLacks => "the CPU lacks it",
             TierStatus::OtherArchitecture => "it belongs to another architecture",
         })
@@ -144,11 +144,10 @@ impl Tier {
 
     /// Whether it can run here.
     pub fn status(self) -> TierStatus {
-        match (detected(self), self.table()) {
-            (None, _) => TierStatus::OtherArchitecture,
-            (Some(false), _) => TierStatus::CpuLacks,
-            (Some(true), None) => TierStatus::NotBuilt,
-            (Some(true), Some(_)) => TierStatus::Available,
+        match detected(self) {
+            None => TierStatus::OtherArchitecture,
+            Some(false) => TierStatus::CpuLacks,
+            Some(true) => TierStatus::Available,
         }
     }
 
