@@ -4,6 +4,8 @@ use lanecast::{BufferType, CastOptions, DType, IntOverflow, Kind, Saturate, Spec
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+include!("../../common/pairs.rs");
+
 /// What the cast does with a value that the target cannot hold, where there is a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

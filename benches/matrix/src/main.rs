@@ -203,12 +203,12 @@ struct LoopsArgs {
 #[derive(Args)]
 struct ReportArgs {
     /// Result files; those of several machines stand side by side.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "counts")]
     results: Vec<PathBuf>,
     /// A folder with counts of instructions on record.
     #[arg(long)]
     counts: Option<PathBuf>,
-    /// Results of peers; they are joined with the first result file.
+    /// Results of peers; they are joined with the first result file that has times.
     #[arg(long)]
     peers: Vec<PathBuf>,
     /// The folder that receives `performance.md` and `performance/`.
@@ -394,7 +394,8 @@ fn report(args: ReportArgs) -> Result<(), String> {
     }
     let peers = args.peers.iter().map(|path| PeerResults::read(path).map_err(|error| error.to_string()));
     let peers = peers.collect::<Result<Vec<_>, _>>()?;
-    let joined = (!peers.is_empty()).then(|| report::peers::section(&runs[0], &peers));
+    let timed = runs.iter().find(|run| run.counting.is_none()).filter(|_| !peers.is_empty());
+    let joined = timed.map(|timed| report::peers::section(timed, &peers));
     let written = report::write(&runs, joined.as_deref(), &args.output);
     written.map_err(|error| format!("{}: {error}", args.output.display()))
 }
