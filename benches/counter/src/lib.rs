@@ -1,8 +1,9 @@
 //! A plugin for QEMU's emulation of Linux programs that counts executed instructions between marks.
 //!
 //! The law: a count is the number of instructions of the guest, the same in every run of the same program, on whatever
-//! machine QEMU itself runs. Each block of instructions that QEMU translates adds its length when it is entered. Nothing
-//! leaves a block halfway but a fault, and an instruction that repeats itself (`rep movsb`) counts once for each repetition.
+//! machine QEMU itself runs and wherever the program's code lies. Every instruction counts itself when it is executed: one that
+//! repeats itself (`rep movsb`) does so for each repetition. To count whole blocks would be quicker and wrong: versions of QEMU say
+//! that a block has one instruction more than it has if the next one would have crossed the end of a page.
 //!
 //! A program sets a mark by a system call that does not exist, number [`MARK`]: it returns an error and does nothing, with or
 //! without QEMU. The plugin notes the count at that moment, and when the program exits it writes all notes, one per line, to
@@ -50,8 +51,12 @@ type Id = u64;
 struct Block {
     _opaque: [u8; 0],
 }
+#[repr(C)]
+struct Instruction {
+    _opaque: [u8; 0],
+}
 type BlockTranslated = extern "C" fn(Id, *mut Block);
-type BlockEntered = extern "C" fn(c_uint, *mut c_void);
+type Executed = extern "C" fn(c_uint, *mut c_void);
 type SystemCall = extern "C" fn(Id, c_uint, i64, u64, u64, u64, u64, u64, u64, u64, u64);
 type AtExit = extern "C" fn(Id, *mut c_void);
 /// `QEMU_PLUGIN_CB_NO_REGS`: the callback neither reads nor writes registers of the guest.
@@ -60,9 +65,10 @@ const NO_REGISTERS: c_int = 0;
 unsafe extern "C" {
     fn qemu_plugin_register_vcpu_tb_trans_cb(id: Id, callback: BlockTranslated);
     fn qemu_plugin_tb_n_insns(block: *const Block) -> usize;
-    fn qemu_plugin_register_vcpu_tb_exec_cb(
-        block: *mut Block,
-        callback: BlockEntered,
+    fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *mut Instruction;
+    fn qemu_plugin_register_vcpu_insn_exec_cb(
+        instruction: *mut Instruction,
+        callback: Executed,
         flags: c_int,
         data: *mut c_void,
     );
@@ -77,22 +83,18 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 static NOTES: Mutex<(String, Vec<u64>)> = Mutex::new((String::new(), Vec::new()));
 
 extern "C" fn translated(_: Id, block: *mut Block) {
-    // SAFETY: QEMU calls this with a block that is valid until it returns. The number takes the place of a pointer, which
-    // `entered` does not follow.
+    // SAFETY: QEMU calls this with a block that is valid until it returns, as its instructions are.
     unsafe {
-        let length = qemu_plugin_tb_n_insns(block);
-        qemu_plugin_register_vcpu_tb_exec_cb(
-            block,
-            entered,
-            NO_REGISTERS,
-            std::ptr::without_provenance_mut(length),
-        );
+        for index in 0..qemu_plugin_tb_n_insns(block) {
+            let instruction = qemu_plugin_tb_get_insn(block, index);
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, executed, NO_REGISTERS, std::ptr::null_mut());
+        }
     }
 }
 
-extern "C" fn entered(_: c_uint, length: *mut c_void) {
+extern "C" fn executed(_: c_uint, _: *mut c_void) {
     // Not `fetch_add`: the instruction for that takes several times as long, and there is one thread.
-    COUNT.store(COUNT.load(Relaxed) + length.addr() as u64, Relaxed);
+    COUNT.store(COUNT.load(Relaxed) + 1, Relaxed);
 }
 
 #[expect(clippy::too_many_arguments, reason = "all that a system call has")]

@@ -79,7 +79,7 @@ fn count(cast: &Cast, tier: Tier, pool: &mut [u8], source: &[u8], expected: &[u8
         dst.fill(0xEE);
         let mut done = Ok(());
         between_marks(&mut || {
-            done = black_box(&plan).run(black_box(src), black_box(&mut *dst), black_box(n));
+            done = lanecast_call::run(black_box(&plan), black_box(src), black_box(&mut *dst), black_box(n));
         });
         done.map_err(failed)?;
         if !run::answer_is(expected, dst, cast.to, n) {

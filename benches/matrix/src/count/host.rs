@@ -62,6 +62,8 @@ impl Target {
             // Without the features that make `memcpy` of the C library one instruction that repeats itself: how often that
             // would count says nothing, and not the same in all versions of QEMU.
             (None, "x86_64" | "i586" | "i686") => "max,-erms,-fsrm",
+            // Earlier versions have no `max` there.
+            (None, "riscv64") => "rv64",
             (None, _) => "max",
         }
     }

@@ -14,9 +14,10 @@ const INTRODUCTION: &str = "
 ## Instructions
 
 Under emulation no clock can be trusted, so executed instructions are counted: `lanecast-bench count`, or the counts on record in
-`benches/matrix/counts`. A figure is instructions per element, from the difference of a cast of 5120 elements and one of 1024. An
-instruction is not a cycle, and those of two architectures are not the same work: what says something is the ratio of two tiers
-of one target, and a change of a figure from one commit to the next. QEMU does not emulate AVX-512, so that tier has no counts.
+`benches/matrix/counts`. A figure is instructions per element, from the difference of a long cast and a shorter one. An instruction
+is not a cycle, and those of two architectures are not the same work: what says something is the ratio of two tiers of one
+target, and a change of a figure from one commit to the next. The scalar tier is what the compiler makes of plain loops for any CPU
+of the target, vectors included where all have them. QEMU does not emulate AVX-512, so that tier has no counts.
 ";
 
 /// How many casts a list of the worst has.
