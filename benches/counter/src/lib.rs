@@ -97,7 +97,6 @@ extern "C" fn executed(_: c_uint, _: *mut c_void) {
     COUNT.store(COUNT.load(Relaxed) + 1, Relaxed);
 }
 
-#[expect(clippy::too_many_arguments, reason = "all that a system call has")]
 extern "C" fn system_call(
     _: Id,
     _: c_uint,
