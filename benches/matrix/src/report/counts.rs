@@ -52,7 +52,7 @@ fn tiers(run: &Results) -> Vec<Tier> {
     Tier::ALL.iter().filter(has).copied().collect()
 }
 
-fn of<'a>(run: &'a Results, tier: Tier) -> impl Iterator<Item = &'a Count> {
+fn of(run: &Results, tier: Tier) -> impl Iterator<Item = &Count> {
     run.counts.iter().filter(move |count| count.tier == tier.name())
 }
 
