@@ -5,7 +5,7 @@
 //! repeats itself (`rep movsb`) does so for each repetition. To count whole blocks would be quicker and wrong: versions of QEMU say
 //! that a block has one instruction more than it has if the next one would have crossed the end of a page.
 //!
-//! A program sets a mark by a system call that does not exist, number [`MARK`]: it returns an error and does nothing, with or
+//! A program sets a mark by a system call that does not exist, number `MARK`: it returns an error and does nothing, with or
 //! without QEMU. The plugin notes the count at that moment, and when the program exits it writes all notes, one per line, to
 //! the file of its argument `out=FILE`.
 //!
