@@ -4,6 +4,8 @@ use lanecast::{BufferType, CastOptions, DType, IntOverflow, Kind, Saturate, Spec
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+include!("../../common/pairs.rs");
+
 /// What the cast does with a value that the target cannot hold, where there is a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -91,6 +93,12 @@ pub fn label(buffer: BufferType) -> String {
     format!("{}{packed}", buffer.dtype())
 }
 
+/// The name of a cast: `int4/packed -> int8 wrap`. The only mode of a pair is not named.
+pub fn pair_label(from: &str, to: &str, mode: Mode) -> String {
+    let mode = if mode == Mode::Only { String::new() } else { format!(" {mode}") };
+    format!("{from} -> {to}{mode}")
+}
+
 /// Every buffer type: each dtype in bytes of its own, those below 8 bits also packed.
 pub fn buffer_types() -> Vec<BufferType> {
     let bytes = DType::ALL.iter().map(|&dtype| BufferType::new(dtype));
@@ -99,21 +107,26 @@ pub fn buffer_types() -> Vec<BufferType> {
     bytes.chain(packed).collect()
 }
 
-/// Every cast that is measured: all pairs in byte storage; and packed storage of the small dtypes from and to the natural
-/// storage of all others and to each other. A packed dtype beside a small one in byte storage is left out, but for the
-/// same dtype: packing and unpacking.
-pub fn all() -> Vec<Cast> {
+/// Every cast: all pairs of buffer types in all their modes.
+pub fn every() -> Vec<Cast> {
     let types = buffer_types();
     let pairs = types.iter().flat_map(|&from| types.iter().map(move |&to| (from, to)));
-    let measured = pairs.filter(|(from, to)| {
-        from.storage() == to.storage()
-            || from.dtype() == to.dtype()
-            || !(from.dtype().is_sub_byte() && to.dtype().is_sub_byte())
-    });
     let modes = |(from, to): (BufferType, BufferType)| {
         Mode::of(from.dtype(), to.dtype()).iter().map(move |&mode| Cast { from, to, mode })
     };
-    measured.flat_map(modes).collect()
+    pairs.flat_map(modes).collect()
+}
+
+/// Every cast that is timed: all pairs in byte storage; and packed storage of the small dtypes from and to the natural
+/// storage of all others and to each other. A packed dtype beside a small one in byte storage is left out, but for the
+/// same dtype: packing and unpacking.
+pub fn all() -> Vec<Cast> {
+    let timed = |Cast { from, to, .. }: &Cast| {
+        from.storage() == to.storage()
+            || from.dtype() == to.dtype()
+            || !(from.dtype().is_sub_byte() && to.dtype().is_sub_byte())
+    };
+    every().into_iter().filter(timed).collect()
 }
 
 /// The smallest number of elements whose source and destination are both whole 64-byte lines.

@@ -103,16 +103,21 @@ pub fn apply(inputs: Inputs, from: DType, to: DType) -> bool {
 }
 
 /// One period of a source's bytes.
+pub fn period(from: BufferType, range: Range) -> Vec<u8> {
+    beginning(from, range, PERIOD)
+}
+
+/// The first elements of a period.
 ///
 /// # Panics
 ///
 /// Never: every machine has the scalar tier.
-pub fn period(from: BufferType, range: Range) -> Vec<u8> {
+pub fn beginning(from: BufferType, range: Range, elements: usize) -> Vec<u8> {
     // Complex numbers are made part by part.
     let (made, count) = match from.dtype() {
-        DType::Complex64 => (BufferType::new(DType::Float32), 2 * PERIOD),
-        DType::Complex128 => (BufferType::new(DType::Float64), 2 * PERIOD),
-        _ => (from, PERIOD),
+        DType::Complex64 => (BufferType::new(DType::Float32), 2 * elements),
+        DType::Complex128 => (BufferType::new(DType::Float64), 2 * elements),
+        _ => (from, elements),
     };
     let bytes: Vec<u8> = range.values(from.dtype(), count).iter().flat_map(|v| v.to_ne_bytes()).collect();
     let mut out = vec![0; made.byte_len(count).unwrap_or_default()];

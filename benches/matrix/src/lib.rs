@@ -18,11 +18,13 @@
 //! * `worst`: the cells that are furthest from their targets;
 //! * `report`: the document with its heat maps, and the peers;
 //! * `compare`: the gate;
+//! * `count`: instructions instead of times, where no clock can be trusted, and their gate;
 //! * `loops`: the machine code of the kernels.
 
 pub mod cells;
 pub mod classes;
 pub mod compare;
+pub mod count;
 pub mod inputs;
 pub mod limits;
 #[cfg(target_os = "linux")]

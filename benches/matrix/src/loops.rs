@@ -5,6 +5,7 @@
 //! and a change of the source that changes a loop shows in the record's diff. A record holds for one compiler: with another
 //! one only the first part is checked.
 
+use crate::cells::PAIRS;
 use lanecast::{DType, Tier, TierStatus};
 use lanecast_kernels::{BufferType, Kernel, Rules};
 use std::{
@@ -15,8 +16,6 @@ use std::{
     path::Path,
     process::{Command, Stdio},
 };
-
-include!("../../common/pairs.rs");
 
 /// An instruction: where it stands, and its text.
 struct Instruction {

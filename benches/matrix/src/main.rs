@@ -8,6 +8,12 @@ use lanecast_bench::{
     cells::Mode,
     classes::{self, CLASSES, Class},
     compare,
+    count::{
+        baseline,
+        gate::Gate,
+        guest,
+        host::{self, Target},
+    },
     inputs::Inputs,
     limits,
     report::{self, peers::PeerResults},
@@ -38,6 +44,13 @@ enum Command {
     Report(ReportArgs),
     /// Fails if a cell became slower.
     Compare(CompareArgs),
+    /// Counts the instructions of the selected casts under QEMU (everything, if nothing is selected) and writes them as JSON.
+    Count(CountArgs),
+    /// Counts the instructions of all casts and fails if one takes more than is on record.
+    Gate(GateArgs),
+    /// The part of `count` that runs under QEMU.
+    #[command(hide = true)]
+    CountGuest(CastArgs),
     /// Looks at the machine code of representative pairs: every loop has to be vector code, and to be the one on record.
     Loops(LoopsArgs),
     /// Lists the cells that are furthest from their targets.
@@ -82,6 +95,68 @@ struct RunArgs {
     /// Lists this many of the worst cells at the end.
     #[arg(short, long, default_value_t = 20)]
     n: usize,
+}
+
+/// Which casts are counted.
+#[derive(Args)]
+struct CastArgs {
+    /// A pair of dtypes such as `f32:bf16`, `*:f32`; may be given several times.
+    #[arg(long, value_parser = pair)]
+    pair: Vec<(Option<DType>, Option<DType>)>,
+    /// A class of pairs; may be given several times.
+    #[arg(long, value_parser = class)]
+    class: Vec<&'static Class>,
+    /// Tiers, separated by commas [default: all that the emulated CPU has].
+    #[arg(long, value_delimiter = ',')]
+    tier: Vec<Tier>,
+    /// Only this mode (only, saturate, wrap, overflow).
+    #[arg(long, value_parser = mode)]
+    mode: Vec<Mode>,
+    /// Only pairs in byte storage, or only pairs with a packed side.
+    #[arg(long, value_parser = storage)]
+    storage: Option<Store>,
+}
+
+/// What is emulated.
+#[derive(Args)]
+struct TargetArgs {
+    /// The target triple.
+    #[arg(long, default_value = host::HOST)]
+    target: String,
+    /// The CPU for QEMU's `-cpu` [default: all that it knows; on x86 without the fast `rep movsb`].
+    #[arg(long)]
+    cpu: Option<String>,
+}
+
+#[derive(Args)]
+struct CountArgs {
+    #[command(flatten)]
+    target: TargetArgs,
+    #[command(flatten)]
+    casts: CastArgs,
+    /// Where the results go.
+    #[arg(short, long, default_value = "counts.json")]
+    output: PathBuf,
+}
+
+#[derive(Args)]
+struct GateArgs {
+    #[command(flatten)]
+    target: TargetArgs,
+    #[command(flatten)]
+    casts: CastArgs,
+    /// A result file of `count`; nothing is counted then.
+    #[arg(long, conflicts_with_all = ["target", "cpu", "pair", "class", "tier", "mode", "storage"])]
+    results: Option<PathBuf>,
+    /// The folder with the records.
+    #[arg(long, default_value = "benches/matrix/counts")]
+    record: PathBuf,
+    /// How far a count may grow, as a share of itself.
+    #[arg(long, default_value = "2%", value_parser = compare::margin)]
+    margin: f64,
+    /// Writes the record of the target instead of comparing with it.
+    #[arg(long, conflicts_with_all = ["pair", "class", "mode", "storage"])]
+    bless: bool,
 }
 
 #[derive(Args)]
@@ -131,9 +206,12 @@ struct LoopsArgs {
 #[derive(Args)]
 struct ReportArgs {
     /// Result files; those of several machines stand side by side.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "counts")]
     results: Vec<PathBuf>,
-    /// Results of peers; they are joined with the first result file.
+    /// A folder with counts of instructions on record.
+    #[arg(long)]
+    counts: Option<PathBuf>,
+    /// Results of peers; they are joined with the first result file that has times.
     #[arg(long)]
     peers: Vec<PathBuf>,
     /// The folder that receives `performance.md` and `performance/`.
@@ -202,6 +280,9 @@ fn main() -> ExitCode {
         Command::Limits(args) => limits(args),
         Command::Report(args) => report(args),
         Command::Compare(args) => compare(args),
+        Command::Count(args) => count(args),
+        Command::Gate(args) => gate(args),
+        Command::CountGuest(args) => count_guest(args),
         #[cfg(target_os = "linux")]
         Command::Loops(args) if args.every_pair => loops::check_every_pair(&args.objdump),
         #[cfg(target_os = "linux")]
@@ -250,6 +331,46 @@ fn measure(args: RunArgs) -> Result<(), String> {
     Ok(())
 }
 
+impl From<CastArgs> for Selection {
+    fn from(args: CastArgs) -> Selection {
+        Selection {
+            pairs: args.pair,
+            classes: args.class,
+            tiers: args.tier,
+            modes: args.mode,
+            storages: args.storage.into_iter().collect(),
+            ..Selection::default()
+        }
+    }
+}
+
+impl From<TargetArgs> for Target {
+    fn from(args: TargetArgs) -> Target {
+        Target { triple: args.target, cpu: args.cpu }
+    }
+}
+
+fn count(args: CountArgs) -> Result<(), String> {
+    let results = host::count(&args.target.into(), &args.casts.into())?;
+    results.write(&args.output).map_err(|error| format!("{}: {error}", args.output.display()))?;
+    println!("{} casts counted: {}", results.counts.len(), args.output.display());
+    Ok(())
+}
+
+fn gate(args: GateArgs) -> Result<(), String> {
+    let gate = Gate { record: &args.record, margin: args.margin, bless: args.bless };
+    match &args.results {
+        Some(path) => gate.judge(&read(path)?),
+        None => gate.run(&args.target.into(), &args.casts.into()),
+    }
+}
+
+fn count_guest(args: CastArgs) -> Result<(), String> {
+    let results = guest::run(&args.into())?;
+    print!("{}", results.to_json().map_err(|error| error.to_string())?);
+    Ok(())
+}
+
 /// The tiers that were asked for; without any, all that can run here but the scalar one.
 fn tiers(asked: Vec<Tier>) -> Result<Vec<Tier>, String> {
     if asked.is_empty() {
@@ -273,10 +394,14 @@ fn read(path: &Path) -> Result<Results, String> {
 }
 
 fn report(args: ReportArgs) -> Result<(), String> {
-    let runs = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut runs = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(record) = &args.counts {
+        runs.extend(baseline::read_all(record)?);
+    }
     let peers = args.peers.iter().map(|path| PeerResults::read(path).map_err(|error| error.to_string()));
     let peers = peers.collect::<Result<Vec<_>, _>>()?;
-    let joined = (!peers.is_empty()).then(|| report::peers::section(&runs[0], &peers));
+    let timed = runs.iter().find(|run| run.counting.is_none()).filter(|_| !peers.is_empty());
+    let joined = timed.map(|timed| report::peers::section(timed, &peers));
     let written = report::write(&runs, joined.as_deref(), &args.output);
     written.map_err(|error| format!("{}: {error}", args.output.display()))
 }

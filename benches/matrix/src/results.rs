@@ -1,6 +1,12 @@
 //! What a run leaves behind: a head and one row per cell, as JSON.
 
-use crate::{cells::Mode, classes::Level, inputs::Inputs, machine::Machine};
+use crate::{
+    cells::{Mode, pair_label},
+    classes::Level,
+    count::{Count, Counting},
+    inputs::Inputs,
+    machine::Machine,
+};
 use serde::{Deserialize, Serialize};
 use std::{fmt, fs, io, path::Path};
 
@@ -107,8 +113,8 @@ impl Key {
             Store::Byte => name.to_owned(),
             Store::Packed => format!("{name}/packed"),
         };
-        let mode = if self.mode == Mode::Only { String::new() } else { format!(" {}", self.mode) };
-        format!("{} -> {}{mode}", side(&self.from, self.from_storage), side(&self.to, self.to_storage))
+        let (from, to) = (side(&self.from, self.from_storage), side(&self.to, self.to_storage));
+        pair_label(&from, &to, self.mode)
     }
 }
 
@@ -170,8 +176,14 @@ pub struct Results {
     pub unaligned: bool,
     /// Bytes of source and destination beyond the caches.
     pub dram_bytes: usize,
-    /// The cells.
+    /// How instructions were counted, in a run that counted them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counting: Option<Counting>,
+    /// The cells of a run that took times.
     pub cells: Vec<Cell>,
+    /// The casts of a run that counted instructions. Such a run has no cells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<Count>,
 }
 
 impl Results {
@@ -195,20 +207,35 @@ impl Results {
         fs::write(path, self.to_json()?)
     }
 
-    fn to_json(&self) -> serde_json::Result<String> {
-        let head = Results { cells: Vec::new(), ..self.clone() };
+    /// A result file as text.
+    ///
+    /// # Errors
+    ///
+    /// If a part of it cannot be written as JSON.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        let head = Results { cells: Vec::new(), counts: Vec::new(), ..self.clone() };
         let head = serde_json::to_string_pretty(&head)?;
-        let rows: Vec<String> = self.cells.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
-        let rows = if rows.is_empty() { String::new() } else { format!("\n{}\n", rows.join(",\n")) };
         // `cells` is the last field of the head, and empty there.
         let open = head.rfind("[]").unwrap_or(head.len());
-        Ok(format!("{}[{rows}]\n}}\n", &head[..open]))
+        let counts = match &*self.counts {
+            [] => String::new(),
+            counts => format!(",\n  \"counts\": {}", rows(counts)?),
+        };
+        Ok(format!("{}{}{counts}\n}}\n", &head[..open], rows(&self.cells)?))
     }
+}
+
+/// A list with one line per item.
+fn rows<T: Serialize>(items: &[T]) -> serde_json::Result<String> {
+    let rows: Vec<String> = items.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+    Ok(if rows.is_empty() { "[]".into() } else { format!("[\n{}\n]", rows.join(",\n")) })
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::count::tests::count;
+    use lanecast::Tier;
 
     /// A cell with a fraction of 0.5, of which 0.4 was asked.
     pub(crate) fn cell(from: &str, to: &str, size: Size) -> Cell {
@@ -246,5 +273,9 @@ pub(crate) mod tests {
             let json = results.to_json().expect("JSON");
             assert_eq!(serde_json::from_str::<Results>(&json).expect("the same"), results, "{json}");
         }
+        let counts = vec![count("float32", "bool", Tier::Avx2, 1.5), count("bool", "int8", Tier::Avx2, 0.5)];
+        let results = Results { counting: Some(Counting::default()), counts, ..Results::default() };
+        let json = results.to_json().expect("JSON");
+        assert_eq!(serde_json::from_str::<Results>(&json).expect("the same"), results, "{json}");
     }
 }

@@ -17,7 +17,7 @@ use lanecast::{BufferType, CastPlan, DType, Storage, Tier};
 use std::{cell::RefCell, hint::black_box, time::Duration, time::Instant};
 
 /// What to run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Pairs of dtypes; `None` stands for all. Empty: every pair.
     pub pairs: Vec<(Option<DType>, Option<DType>)>,
@@ -42,7 +42,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    fn has(&self, cast: &Cast) -> bool {
+    /// Whether a cast is selected.
+    pub fn has(&self, cast: &Cast) -> bool {
         let (from, to) = (cast.from.dtype(), cast.to.dtype());
         let matches = |&(f, t): &(Option<DType>, Option<DType>)| {
             f.is_none_or(|f| f == from) && t.is_none_or(|t| t == to)
@@ -103,7 +104,7 @@ pub fn run(selection: &Selection) -> Result<Results, String> {
             );
         }
         buffers.prepare(cast, selection.inputs);
-        let expected = expected(cast, &buffers.period)?;
+        let expected = expected(cast, &buffers.period, PERIOD)?;
         for &size in &selection.sizes {
             for &tier in &selection.tiers {
                 done.push(cell(cast, tier, size, dram, selection, &mut buffers, &expected)?);
@@ -112,7 +113,7 @@ pub fn run(selection: &Selection) -> Result<Results, String> {
     }
     eprintln!("{:6.0} s, {} cells", started.elapsed().as_secs_f64(), done.len());
     let (inputs, unaligned) = (selection.inputs, selection.unaligned);
-    Ok(Results { machine, inputs, unaligned, dram_bytes: dram, cells: done })
+    Ok(Results { machine, inputs, unaligned, dram_bytes: dram, cells: done, ..Results::default() })
 }
 
 /// The memory that all casts use, and what its sources hold now.
@@ -167,11 +168,11 @@ fn offset(buffer: BufferType, unaligned: bool) -> usize {
     if unaligned { buffer.dtype().size() } else { 0 }
 }
 
-/// One period of the right answer.
-fn expected(cast: &Cast, period: &[u8]) -> Result<Vec<u8>, String> {
-    let mut out = vec![0; cast.to.byte_len(PERIOD).unwrap_or_default()];
+/// The right answer for `n` elements.
+pub(crate) fn expected(cast: &Cast, src: &[u8], n: usize) -> Result<Vec<u8>, String> {
+    let mut out = vec![0; cast.to.byte_len(n).unwrap_or_default()];
     let plan = CastPlan::with_tier(cast.from, cast.to, &cast.mode.options(), Tier::Scalar);
-    let done = plan.and_then(|plan| plan.run(period, &mut out, PERIOD));
+    let done = plan.and_then(|plan| plan.run(src, &mut out, n));
     done.map_err(|error| format!("{cast}: {error}"))?;
     Ok(out)
 }
@@ -243,7 +244,7 @@ fn cell(
 }
 
 /// Whether `n` elements are the right answer. A packed buffer may end within a byte, whose other bits are zero then.
-fn answer_is(expected: &[u8], got: &[u8], to: BufferType, n: usize) -> bool {
+pub(crate) fn answer_is(expected: &[u8], got: &[u8], to: BufferType, n: usize) -> bool {
     let whole = n * to.bits_per_element() as usize / 8;
     let rest = n * to.bits_per_element() as usize % 8;
     inputs::repeats(expected, &got[..whole])

@@ -1,6 +1,8 @@
-//! The report: Markdown and heat maps of one run, or of several machines side by side.
+//! The report: Markdown and heat maps of one run, or of several machines side by side. Runs that counted instructions instead
+//! of taking times have a section of their own.
 
 mod classes;
+mod counts;
 mod lists;
 pub mod peers;
 mod small;
@@ -18,13 +20,19 @@ use std::{fmt::Write as _, fs, io, path::Path};
 pub fn write(runs: &[Results], joined: Option<&str>, directory: &Path) -> io::Result<()> {
     let maps = directory.join("performance");
     fs::create_dir_all(&maps)?;
-    let mut text = markdown(runs);
+    let (counted, timed): (Vec<&Results>, Vec<&Results>) =
+        runs.iter().partition(|run| run.counting.is_some());
+    let runs: Vec<Results> = timed.into_iter().cloned().collect();
+    let mut text = if runs.is_empty() { HEAD.to_owned() } else { markdown(&runs) };
     text += joined.unwrap_or_default();
+    text += &counts::section(&counted);
     if let Ok(notes) = fs::read_to_string(maps.join("notes.md")) {
         text += "\n";
         text += &notes;
     }
-    text += "\n## Heat maps\n\n";
+    if !runs.is_empty() {
+        text += "\n## Heat maps\n\n";
+    }
     for (k, run) in runs.iter().enumerate() {
         if runs.len() > 1 {
             let _ = writeln!(text, "### {}\n", machine_name(run, k));
@@ -46,9 +54,9 @@ pub fn write(runs: &[Results], joined: Option<&str>, directory: &Path) -> io::Re
     fs::write(directory.join("performance.md"), text.trim_end().to_owned() + "\n")
 }
 
-/// Everything but peers and heat maps.
+/// Everything that was timed, but peers and heat maps.
 pub fn markdown(runs: &[Results]) -> String {
-    let mut text = String::from(INTRODUCTION);
+    let mut text = format!("{HEAD}{INTRODUCTION}");
     text += &machines(runs);
     text += &classes::tables(runs);
     text += &lists::worst(runs, 5);
@@ -57,10 +65,12 @@ pub fn markdown(runs: &[Results]) -> String {
     text
 }
 
-const INTRODUCTION: &str = "# Performance
+const HEAD: &str = "# Performance
 
 <!-- Written by `lanecast-bench report`. -->
+";
 
+const INTRODUCTION: &str = "
 No cast is faster than the memory it reads and writes. The *pure-traffic loop* loads the bytes of the source, combines them
 with one operation and stores the bytes of the destination, with vectors of the same tier; `fraction` is its time divided by
 that of the cast, both measured in turn in one process (medians of many rounds, single thread). L1 and L2 are footprints of
@@ -167,6 +177,11 @@ mod tests {
         let text = fs::read_to_string(directory.join("performance.md")).expect("it is there");
         assert!(text.contains("(performance/avx2-l1.svg)") && text.contains("## Peers"));
         assert!(directory.join("performance/avx2-l1.svg").exists());
+        let counts = vec![crate::count::tests::count("float32", "bool", lanecast::Tier::Scalar, 2.0)];
+        let counted = Results { counting: Some(Default::default()), counts, ..Results::default() };
+        write(&[counted], None, &directory).expect("a writable directory");
+        let text = fs::read_to_string(directory.join("performance.md")).expect("it is there");
+        assert!(text.contains("## Instructions") && !text.contains("## Classes"), "{text}");
         fs::remove_dir_all(directory).expect("it is ours");
     }
 }
