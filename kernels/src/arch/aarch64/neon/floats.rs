@@ -188,14 +188,14 @@ impl Lanes for Doubles64 {
             if SATURATE {
                 Ints64::<TO>(self.int64::<true, TO>()).int8::<true, TO>()
             } else {
-                Ints64::<TO>(eight!(self.0, |x| int64_or_0(x))).int8::<false, TO>()
+                Ints64::<TO>(eight!(self.0, |x| int64_or_0(x))).narrow::<false, TO>().int8::<false, TO>()
             }
         }
     }
     #[inline(always)]
     unsafe fn int16<const SATURATE: bool, const TO: bool>(self) -> Halves {
         // SAFETY: the caller's promise.
-        unsafe { Ints64::<TO>(self.int64::<SATURATE, TO>()).int16::<SATURATE, TO>() }
+        unsafe { Ints64::<TO>(self.int64::<SATURATE, TO>()).narrow::<SATURATE, TO>().int16::<SATURATE, TO>() }
     }
     #[inline(always)]
     unsafe fn int32<const SATURATE: bool, const TO: bool>(self) -> Words {

@@ -50,6 +50,39 @@ impl Source for Magnitudes {
     }
 }
 
+/// A unit of 16 bfloat16, as the upper halves of float32.
+#[derive(Clone, Copy)]
+pub(super) struct UpperHalves(Halves);
+
+impl Lanes for UpperHalves {
+    #[inline(always)]
+    unsafe fn f32_odd<const ODD: bool>(self) -> Words {
+        // SAFETY: the caller's promise.
+        unsafe { sources::upper_halves(self.0) }
+    }
+    #[inline(always)]
+    unsafe fn signs(self) -> Option<uint32x4_t> {
+        // SAFETY: the caller's promise.
+        Some(unsafe { vreinterpretq_u32_u8(high_bytes(self.0)) })
+    }
+}
+
+/// Bfloat16 on the way to small floats.
+pub(super) struct Upper;
+
+impl Source for Upper {
+    const BITS: usize = 16;
+    type Lanes = UpperHalves;
+    type Tables = ();
+    #[inline(always)]
+    unsafe fn tables() {}
+    #[inline(always)]
+    unsafe fn load((): (), src: [*const u8; 2]) -> [UpperHalves; 2] {
+        // SAFETY: the caller's promise.
+        unsafe { each!([src[0], src[1]], |p| UpperHalves(sources::halves(p))) }
+    }
+}
+
 /// Functions of registers of eight lanes that are one instruction.
 macro_rules! instructions {
     ($($name:ident($($arg:ident),*) = $text:literal;)*) => {$(

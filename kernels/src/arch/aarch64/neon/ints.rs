@@ -15,7 +15,7 @@ pub(super) struct Ints64<const SIGNED: bool>(pub(super) Doubles);
 // The functions below are as safe as the methods of `Lanes`.
 
 #[inline(always)]
-unsafe fn widen_8<const SIGNED: bool>(x: Bytes) -> Halves {
+pub(super) unsafe fn widen_8<const SIGNED: bool>(x: Bytes) -> Halves {
     // SAFETY: the CPU has the tier.
     unsafe {
         if SIGNED {
@@ -55,6 +55,51 @@ pub(super) unsafe fn widen_32<const SIGNED: bool>(x: Words) -> Doubles {
                 [vmovl_u32(vget_low_u32(x)), vmovl_high_u32(x)]
             }
         });
+        [a, b, c, d, e, f, g, h]
+    }
+}
+
+/// Where the integers of `from` bytes in a register go: to byte `at` of lanes of `size` bytes, register by register. Other
+/// bytes become zero.
+const fn spread<const N: usize>(from: usize, size: usize, at: usize) -> [[u8; 16]; N] {
+    let mut index = [[0xFF; 16]; N];
+    let mut i = 0;
+    while i < 16 {
+        let lane = i / from * size;
+        index[lane / 16][lane % 16 + at + i % from] = i as u8;
+        i += 1;
+    }
+    index
+}
+
+/// Bytes in byte `AT` of 32-bit lanes.
+#[inline(always)]
+pub(super) unsafe fn in_words<const AT: usize>(x: Bytes) -> Words {
+    let index: &'static [[u8; 16]; 4] = const { &spread::<4>(1, 4, AT) };
+    // SAFETY: the CPU has the tier; the indices are registers.
+    unsafe { each!([0, 1, 2, 3], |k| vreinterpretq_u32_u8(vqtbl1q_u8(x, vld1q_u8(index[k].as_ptr())))) }
+}
+
+/// Bytes in byte `AT` of 64-bit lanes.
+#[inline(always)]
+pub(super) unsafe fn in_doubles<const AT: usize>(x: Bytes) -> Doubles {
+    let index: &'static [[u8; 16]; 8] = const { &spread::<8>(1, 8, AT) };
+    // SAFETY: as above.
+    unsafe {
+        eight!([0, 1, 2, 3, 4, 5, 6, 7], |k| vreinterpretq_u64_u8(vqtbl1q_u8(x, vld1q_u8(index[k].as_ptr()))))
+    }
+}
+
+/// 16 bits in those from byte `AT` on of 64-bit lanes.
+#[inline(always)]
+unsafe fn halves_in_doubles<const AT: usize>(x: Halves) -> Doubles {
+    let index: &'static [[u8; 16]; 4] = const { &spread::<4>(2, 8, AT) };
+    // SAFETY: as above.
+    unsafe {
+        let [low, high] = each!([x[0], x[1]], |x| vreinterpretq_u8_u16(x));
+        let places = each!([0, 1, 2, 3], |k| vld1q_u8(index[k].as_ptr()));
+        let [a, b, c, d] = each!(places, |place| vreinterpretq_u64_u8(vqtbl1q_u8(low, place)));
+        let [e, f, g, h] = each!(places, |place| vreinterpretq_u64_u8(vqtbl1q_u8(high, place)));
         [a, b, c, d, e, f, g, h]
     }
 }
@@ -114,10 +159,10 @@ fit!(
 unsafe fn fit_64<const FROM: bool, const TO: bool>(x: uint64x2_t) -> uint64x2_t {
     // SAFETY: the CPU has the tier.
     unsafe {
-        let top = vcltzq_s64(vreinterpretq_s64_u64(x));
         match (FROM, TO) {
-            (true, false) => vbicq_u64(x, top),
-            (false, true) => vbslq_u64(top, vdupq_n_u64(i64::MAX as u64), x),
+            (true, false) => vbicq_u64(x, vcltzq_s64(vreinterpretq_s64_u64(x))),
+            // All ones where the top bit is set, and back.
+            (false, true) => vshrq_n_u64::<1>(vqshlq_n_u64::<1>(x)),
             _ => x,
         }
     }
@@ -201,17 +246,23 @@ impl<const SIGNED: bool> Lanes for Ints8<SIGNED> {
     }
     #[inline(always)]
     unsafe fn int16<const SATURATE: bool, const TO: bool>(self) -> Halves {
-        // SAFETY: the caller's promise.
-        unsafe { self.widen().int16::<SATURATE, TO>() }
-    }
-    #[inline(always)]
-    unsafe fn int32<const SATURATE: bool, const TO: bool>(self) -> Words {
         // SAFETY: the caller's promise. What is negative is soon made zero.
         unsafe {
             if SATURATE && SIGNED && !TO {
-                Ints8::<false>(self.int8::<true, false>()).int32::<false, false>()
+                widen_8::<false>(self.int8::<true, false>())
             } else {
-                self.widen().int32::<SATURATE, TO>()
+                widen_8::<SIGNED>(self.0)
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn int32<const SATURATE: bool, const TO: bool>(self) -> Words {
+        // SAFETY: the caller's promise. Without a sign, one look-up is quicker than two steps.
+        unsafe {
+            if SIGNED && !(SATURATE && !TO) {
+                widen_16::<true>(widen_8::<true>(self.0))
+            } else {
+                in_words::<0>(self.int8::<SATURATE, false>())
             }
         }
     }
@@ -219,17 +270,26 @@ impl<const SIGNED: bool> Lanes for Ints8<SIGNED> {
     unsafe fn int64<const SATURATE: bool, const TO: bool>(self) -> Doubles {
         // SAFETY: the caller's promise.
         unsafe {
-            if SATURATE && SIGNED && !TO {
-                Ints8::<false>(self.int8::<true, false>()).int64::<false, false>()
+            if SIGNED && !(SATURATE && !TO) {
+                widen_32::<true>(widen_16::<true>(widen_8::<true>(self.0)))
             } else {
-                self.widen().int64::<SATURATE, TO>()
+                in_doubles::<0>(self.int8::<SATURATE, false>())
             }
         }
     }
+    /// By way of fractions: the byte at the top of the lane, behind which the point is.
     #[inline(always)]
     unsafe fn f32(self) -> Words {
         // SAFETY: the caller's promise.
-        unsafe { self.widen().f32() }
+        unsafe {
+            each!(in_words::<3>(self.0), |x| {
+                vreinterpretq_u32_f32(if SIGNED {
+                    vcvtq_n_f32_s32::<24>(vreinterpretq_s32_u32(x))
+                } else {
+                    vcvtq_n_f32_u32::<24>(x)
+                })
+            })
+        }
     }
     #[inline(always)]
     unsafe fn f32_odd<const ODD: bool>(self) -> Words {
@@ -239,7 +299,15 @@ impl<const SIGNED: bool> Lanes for Ints8<SIGNED> {
     #[inline(always)]
     unsafe fn f64(self) -> Doubles {
         // SAFETY: the caller's promise.
-        unsafe { self.widen().f64() }
+        unsafe {
+            eight!(in_doubles::<7>(self.0), |x| {
+                vreinterpretq_u64_f64(if SIGNED {
+                    vcvtq_n_f64_s64::<56>(vreinterpretq_s64_u64(x))
+                } else {
+                    vcvtq_n_f64_u64::<56>(x)
+                })
+            })
+        }
     }
     #[inline(always)]
     unsafe fn f16<const FINE: u8>(self) -> Halves {
@@ -289,8 +357,11 @@ impl<const SIGNED: bool> Lanes for Ints16<SIGNED> {
     unsafe fn int64<const SATURATE: bool, const TO: bool>(self) -> Doubles {
         // SAFETY: the caller's promise.
         unsafe {
-            let x = self.int32::<SATURATE, TO>();
-            if SATURATE && !TO { widen_32::<false>(x) } else { widen_32::<SIGNED>(x) }
+            if SIGNED && !(SATURATE && !TO) {
+                widen_32::<true>(widen_16::<true>(self.0))
+            } else {
+                halves_in_doubles::<0>(self.int16::<SATURATE, false>())
+            }
         }
     }
     #[inline(always)]
@@ -306,7 +377,15 @@ impl<const SIGNED: bool> Lanes for Ints16<SIGNED> {
     #[inline(always)]
     unsafe fn f64(self) -> Doubles {
         // SAFETY: the caller's promise.
-        unsafe { self.widen().f64() }
+        unsafe {
+            eight!(halves_in_doubles::<6>(self.0), |x| {
+                vreinterpretq_u64_f64(if SIGNED {
+                    vcvtq_n_f64_s64::<48>(vreinterpretq_s64_u64(x))
+                } else {
+                    vcvtq_n_f64_u64::<48>(x)
+                })
+            })
+        }
     }
     #[inline(always)]
     unsafe fn f16<const FINE: u8>(self) -> Halves {
@@ -343,7 +422,16 @@ impl<const SIGNED: bool> Lanes for Ints32<SIGNED> {
     #[inline(always)]
     unsafe fn int8<const SATURATE: bool, const TO: bool>(self) -> Bytes {
         // SAFETY: the caller's promise.
-        unsafe { self.narrow::<SATURATE, SIGNED>().int8::<SATURATE, TO>() }
+        unsafe {
+            if !SATURATE {
+                simd::low_bytes(self.0)
+            } else if SIGNED {
+                self.narrow::<true, true>().int8::<true, TO>()
+            } else {
+                let max = vdupq_n_u32(if TO { 0x7F } else { 0xFF });
+                simd::low_bytes(each!(self.0, |x| vminq_u32(x, max)))
+            }
+        }
     }
     #[inline(always)]
     unsafe fn int16<const SATURATE: bool, const TO: bool>(self) -> Halves {
@@ -409,13 +497,28 @@ impl<const SIGNED: bool> Lanes for Ints64<SIGNED> {
     const UNSIGNED: bool = !SIGNED;
     #[inline(always)]
     unsafe fn int8<const SATURATE: bool, const TO: bool>(self) -> Bytes {
-        // SAFETY: the caller's promise.
-        unsafe { self.narrow::<SATURATE, SIGNED>().int8::<SATURATE, TO>() }
+        const FIRST: [u8; 16] = simd::every(8, 0);
+        const SECOND: [u8; 16] = simd::every(8, 8);
+        // SAFETY: the caller's promise; the indices are registers.
+        unsafe {
+            if SATURATE {
+                return self.narrow::<true, SIGNED>().int8::<true, TO>();
+            }
+            let [low, high] = self.quads();
+            vqtbx4q_u8(vqtbl4q_u8(low, vld1q_u8(FIRST.as_ptr())), high, vld1q_u8(SECOND.as_ptr()))
+        }
     }
     #[inline(always)]
     unsafe fn int16<const SATURATE: bool, const TO: bool>(self) -> Halves {
-        // SAFETY: the caller's promise.
-        unsafe { self.narrow::<SATURATE, SIGNED>().int16::<SATURATE, TO>() }
+        const LOW: [u8; 16] = [0, 1, 8, 9, 16, 17, 24, 25, 32, 33, 40, 41, 48, 49, 56, 57];
+        // SAFETY: the caller's promise; the indices are a register.
+        unsafe {
+            if SATURATE {
+                return self.narrow::<true, SIGNED>().int16::<true, TO>();
+            }
+            let [low, high] = self.quads();
+            each!([low, high], |x| vreinterpretq_u16_u8(vqtbl4q_u8(x, vld1q_u8(LOW.as_ptr()))))
+        }
     }
     #[inline(always)]
     unsafe fn int32<const SATURATE: bool, const TO: bool>(self) -> Words {
@@ -470,8 +573,16 @@ unsafe fn double<const SIGNED: bool>(x: uint64x2_t) -> uint64x2_t {
 }
 
 impl<const SIGNED: bool> Ints64<SIGNED> {
+    /// The registers as two tables.
     #[inline(always)]
-    unsafe fn narrow<const SATURATE: bool, const TO: bool>(self) -> Ints32<TO> {
+    unsafe fn quads(self) -> [uint8x16x4_t; 2] {
+        // SAFETY: as of the methods of `Lanes`.
+        let [a, b, c, d, e, f, g, h] = unsafe { eight!(self.0, |x| vreinterpretq_u8_u64(x)) };
+        [uint8x16x4_t(a, b, c, d), uint8x16x4_t(e, f, g, h)]
+    }
+
+    #[inline(always)]
+    pub(super) unsafe fn narrow<const SATURATE: bool, const TO: bool>(self) -> Ints32<TO> {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
             let x = self.0;

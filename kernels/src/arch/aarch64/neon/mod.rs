@@ -93,6 +93,11 @@ trait Lanes: Copy {
     unsafe fn f32_odd<const ODD: bool>(self) -> Words {
         never::<Self, _>()
     }
+    /// Bytes of which the top bits are the signs, if they are had for less than those of float32.
+    #[inline(always)]
+    unsafe fn signs(self) -> Option<uint32x4_t> {
+        None
+    }
     /// Float64, nearest.
     #[inline(always)]
     unsafe fn f64(self) -> Doubles {
@@ -157,24 +162,24 @@ macro_rules! runs {
             // SAFETY: blocks begin at whole bytes and end at the last element or before.
             unsafe {
                 let tables = S::tables();
-                let (mut i, mut end) = (0, n - n % BLOCK);
+                let (mut from, mut to) = (src, dst);
+                let (mut blocks, mut rest) = (n / BLOCK, n % BLOCK);
                 loop {
                     // One place that calls the body, so that it is there once.
-                    while i < end {
-                        let from = [src.add(bytes(i, s)), src.add(bytes(i + UNIT, s))];
-                        let to = [dst.add(bytes(i, d)), dst.add(bytes(i + UNIT, d))];
-                        D::store::<S::Lanes, SATURATE>(S::load(tables, from), to);
-                        i += BLOCK;
+                    for _ in 0..blocks {
+                        let x = S::load(tables, [from, from.add(bytes(UNIT, s))]);
+                        D::store::<S::Lanes, SATURATE>(x, [to, to.add(bytes(UNIT, d))]);
+                        (from, to) = (from.add(bytes(BLOCK, s)), to.add(bytes(BLOCK, d)));
                     }
-                    if i == n {
+                    if rest == 0 {
                         return;
                     }
-                    if s < 8 || d < 8 || i == 0 {
-                        let (src, dst) = (src.add(bytes(i, s)), dst.add(bytes(i, d)));
-                        return padded_bits::<Neon>($name::<S, D, SATURATE>, BLOCK, (s, d), src, dst, n - i);
+                    if s < 8 || d < 8 || n < BLOCK {
+                        return padded_bits::<Neon>($name::<S, D, SATURATE>, BLOCK, (s, d), from, to, rest);
                     }
                     // The last whole block once more, overlapping the one before.
-                    (i, end) = (n - BLOCK, n);
+                    (from, to) = (src.add(bytes(n - BLOCK, s)), dst.add(bytes(n - BLOCK, d)));
+                    (blocks, rest) = (1, 0);
                 }
             }
         }
@@ -287,6 +292,10 @@ const fn of_half<D: Format, const FINE: u8, const PACKED: bool>(saturate: bool) 
     })
 }
 
+const fn is_small_float(dtype: DType) -> bool {
+    matches!(dtype.spec(), Spec::Float(f) if f.bits() <= 8)
+}
+
 /// The kernel of a pair whose source has `BITS` bits in its storage, if that is less than a byte.
 const fn pair<S: Format, D: Format, const FINE: u8, const BITS: usize, const PACKED: bool>(
     saturate: bool,
@@ -305,6 +314,7 @@ const fn pair<S: Format, D: Format, const FINE: u8, const BITS: usize, const PAC
             Some(kernel) => kernel,
             None => to::<f16, D, FINE, PACKED>(saturate),
         },
+        DType::BFloat16 if is_small_float(D::DTYPE) => to::<halves::Upper, D, FINE, PACKED>(saturate),
         DType::BFloat16 => to::<bf16, D, FINE, PACKED>(saturate),
         DType::Float32 => to::<f32, D, FINE, PACKED>(saturate),
         DType::Float64 => to::<f64, D, FINE, PACKED>(saturate),

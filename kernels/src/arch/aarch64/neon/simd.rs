@@ -28,12 +28,23 @@ unsafe fn bytes(x: uint32x4_t) -> uint8x16_t {
 /// The low byte of every lane.
 #[inline(always)]
 pub(super) unsafe fn low_bytes(x: [uint32x4_t; 4]) -> uint8x16_t {
-    // SAFETY: as of the methods of `Simd`.
+    const LOW: [u8; 16] = every(4, 0);
+    // SAFETY: as of the methods of `Simd`; the indices are a register.
     unsafe {
-        let x = each!(x, |x| vreinterpretq_u16_u32(x));
-        let (a, b) = (vuzp1q_u16(x[0], x[1]), vuzp1q_u16(x[2], x[3]));
-        vuzp1q_u8(vreinterpretq_u8_u16(a), vreinterpretq_u8_u16(b))
+        let [a, b, c, d] = each!(x, |x| bytes(x));
+        vqtbl4q_u8(uint8x16x4_t(a, b, c, d), vld1q_u8(LOW.as_ptr()))
     }
+}
+
+/// The indices of the first byte of every `step`, from the entry `first` on; before that none.
+pub(super) const fn every(step: usize, first: usize) -> [u8; 16] {
+    let mut index = [0xFF; 16];
+    let mut i = first;
+    while i < 16 && (i - first) * step < 64 {
+        index[i] = ((i - first) * step) as u8;
+        i += 1;
+    }
+    index
 }
 
 /// The high half of every lane.

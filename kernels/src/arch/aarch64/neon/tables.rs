@@ -347,6 +347,53 @@ impl Source for Exponents {
     }
 }
 
+/// Powers of two as integers that wrap: 1, shifted by the bytes. Shifts that are negative or too many give 0: fractions, what
+/// wraps, and NaN, which counts as 2^128.
+#[derive(Clone, Copy)]
+pub(super) struct Shifts(Bytes);
+
+impl Lanes for Shifts {
+    #[inline(always)]
+    unsafe fn int16<const SATURATE: bool, const TO: bool>(self) -> Halves {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b] = ints::widen_8::<true>(self.0);
+            each!([a, b], |x| vshlq_u16(vdupq_n_u16(1), vreinterpretq_s16_u16(x)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn int32<const SATURATE: bool, const TO: bool>(self) -> Words {
+        // SAFETY: the caller's promise. Of a lane only the lowest byte counts.
+        unsafe { each!(ints::in_words::<0>(self.0), |x| vshlq_u32(vdupq_n_u32(1), vreinterpretq_s32_u32(x))) }
+    }
+    #[inline(always)]
+    unsafe fn int64<const SATURATE: bool, const TO: bool>(self) -> Doubles {
+        // SAFETY: the caller's promise. Of a lane only the lowest byte counts.
+        unsafe {
+            eight!(ints::in_doubles::<0>(self.0), |x| vshlq_u64(vdupq_n_u64(1), vreinterpretq_s64_u64(x)))
+        }
+    }
+}
+
+/// `float8_e8m0fnu` on the way to integers that wrap.
+pub(super) struct PowersOfTwo;
+
+impl Source for PowersOfTwo {
+    const BITS: usize = 8;
+    type Lanes = Shifts;
+    type Tables = ();
+    #[inline(always)]
+    unsafe fn tables() {}
+    #[inline(always)]
+    unsafe fn load((): (), src: [*const u8; 2]) -> [Shifts; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b] = codes::<8>(src);
+            each!([a, b], |codes| Shifts(vsubq_u8(codes, vdupq_n_u8(127))))
+        }
+    }
+}
+
 /// Integers and truth values by limits, without a table.
 pub(super) struct Limited<S, D, const SATURATE: bool, const BITS: usize>(PhantomData<(S, D)>);
 
@@ -391,12 +438,51 @@ impl<S: Format, D: Format, const SATURATE: bool, const BITS: usize> Source for L
     }
 }
 
+/// Unsigned integers of a byte or less, of which the bits in `MASK` count.
+pub(super) struct Masked<const MASK: u8, const BITS: usize>;
+
+impl<const MASK: u8, const BITS: usize> Source for Masked<MASK, BITS> {
+    const BITS: usize = BITS;
+    type Lanes = Ints8<false>;
+    type Tables = ();
+    #[inline(always)]
+    unsafe fn tables() {}
+    #[inline(always)]
+    unsafe fn load((): (), src: [*const u8; 2]) -> [Ints8<false>; 2] {
+        // SAFETY: the caller's promise. What was unpacked has no bits above.
+        unsafe {
+            let [a, b] = codes::<BITS>(src);
+            each!([a, b], |x| Ints8(vandq_u8(x, vdupq_n_u8(MASK))))
+        }
+    }
+}
+
 /// The kernel of a pair whose source has a byte per element, or `BITS` packed.
 pub(super) const fn kernel<S: Format, D: Format, const FINE: u8, const BITS: usize, const PACKED: bool>(
     saturate: bool,
 ) -> KernelFn {
-    // Two bits are unpacked by way of four.
+    /// Integers of `bits` bits without a sign; what fits anyway is not limited.
+    const fn masked<S: Source, D: Format, const FINE: u8, const PACKED: bool>(
+        bits: u32,
+        saturate: bool,
+    ) -> KernelFn {
+        let (to_bits, signed) = match D::DTYPE.spec() {
+            Spec::Int { bits, signed } => (bits, signed as u32),
+            _ => panic!("not an integer"),
+        };
+        to::<S, D, FINE, PACKED>(saturate && to_bits - signed < bits)
+    }
+    let int = matches!(D::DTYPE.spec(), Spec::Int { .. });
     match S::DTYPE {
+        DType::UInt2 if int => masked::<Masked<3, BITS>, D, FINE, PACKED>(2, saturate),
+        DType::UInt4 if int => masked::<Masked<15, BITS>, D, FINE, PACKED>(4, saturate),
+        // Bits that are cut off.
+        DType::Int2 if int && !saturate && D::DTYPE.bits() == 2 => {
+            masked::<Masked<3, BITS>, D, FINE, PACKED>(2, false)
+        }
+        DType::Int4 if int && !saturate && D::DTYPE.bits() <= 4 => {
+            masked::<Masked<15, BITS>, D, FINE, PACKED>(4, false)
+        }
         DType::Bool if D::DTYPE.size() > 1 && matches!(D::DTYPE.spec(), Spec::Int { .. }) => {
             to::<sources::Truth, D, FINE, false>(saturate)
         }
@@ -404,6 +490,9 @@ pub(super) const fn kernel<S: Format, D: Format, const FINE: u8, const BITS: usi
         DType::UInt8 if D::DTYPE.size() > 1 => to::<u8, D, FINE, false>(saturate),
         DType::Float8E8M0FNU if matches!(D::DTYPE, DType::BFloat16) => {
             run::<ExponentsToBf16, targets::Found16, true>
+        }
+        DType::Float8E8M0FNU if D::DTYPE.size() > 1 && int && !saturate => {
+            to::<PowersOfTwo, D, FINE, false>(false)
         }
         DType::Float8E8M0FNU if D::DTYPE.size() > 1 => to::<Exponents, D, FINE, false>(saturate),
         _ if D::DTYPE.size() == 1 => to_8::<S, D, BITS, PACKED>(saturate),

@@ -53,13 +53,16 @@ impl<const WIDTH: u32, const SIGNED: bool> Codes for Int<WIDTH, SIGNED> {
     unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L) -> Bytes {
         // SAFETY: the caller's promise.
         unsafe {
-            let x = x.int8::<SATURATE, SIGNED>();
             if WIDTH == 8 {
-                return x;
+                return x.int8::<SATURATE, SIGNED>();
             }
             // From the range of a byte to that of fewer bits.
             let mask = (1_u8 << WIDTH) - 1;
             let max = mask >> SIGNED as u32;
+            if SATURATE && L::UNSIGNED {
+                return vminq_u8(x.int8::<true, false>(), vdupq_n_u8(max));
+            }
+            let x = x.int8::<SATURATE, SIGNED>();
             let x = match (SATURATE, SIGNED) {
                 (false, _) => x,
                 (true, false) => return vminq_u8(x, vdupq_n_u8(max)),
@@ -78,8 +81,8 @@ impl<D: Format> Codes for Small<D> {
     unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L) -> Bytes {
         // SAFETY: the caller's promise.
         unsafe {
+            let sign = if L::UNSIGNED { Some(Neon::splat(0)) } else { x.signs() };
             let x = if const { needs_odd(D::DTYPE) } { x.f32_odd::<true>() } else { x.f32_odd::<false>() };
-            let sign = if L::UNSIGNED { Some(Neon::splat(0)) } else { None };
             vreinterpretq_u8_u32(small_float::<Neon, D, SATURATE, false>(x, sign, L::INTEGERS))
         }
     }
