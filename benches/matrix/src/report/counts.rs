@@ -22,8 +22,6 @@ of the target, vectors included where all have them. QEMU does not emulate AVX-5
 
 /// How many casts a list of the worst has.
 const WORST: usize = 20;
-/// How many casts are named that take no fewer instructions than the scalar tier.
-const NAMED: usize = 60;
 
 /// The section of all runs that counted; nothing if none did.
 pub(super) fn section(runs: &[&Results]) -> String {
@@ -136,16 +134,14 @@ fn target(run: &Results) -> String {
         let pair = cast.count.pair();
         let _ = writeln!(text, "| {pair} | {class} | {here:.3} | {scalar:.3} | {:.2} |", cast.ratio());
     }
-    let not_fewer: Vec<String> = list
-        .iter()
-        .filter(|cast| cast.ratio() >= 1.0)
-        .map(|cast| format!("{} {:.2}", cast.count.pair(), cast.ratio()))
-        .collect();
-    if not_fewer.len() > WORST {
-        let and_more = if not_fewer.len() > NAMED { "; and others" } else { "" };
-        let named = not_fewer[..not_fewer.len().min(NAMED)].join("; ");
-        let _ = writeln!(text, "\n{} casts take no fewer: {named}{and_more}.", not_fewer.len());
-    }
+    let count =
+        |more: bool| list.iter().filter(|cast| cast.ratio() >= 1.0 && (cast.ratio() > 1.0) == more).count();
+    let _ = writeln!(
+        text,
+        "\n{} casts take more instructions than on the scalar tier, {} as many.",
+        count(true),
+        count(false)
+    );
     text
 }
 

@@ -26,7 +26,7 @@ mod targets;
 
 use super::{fine, packing};
 use crate::{
-    arch::scalar::{self, copy},
+    arch::scalar,
     dtype::{COUNT, DType, Spec},
     format::*,
     table::{
@@ -198,6 +198,30 @@ runs! {
 unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
     // SAFETY: as the caller's.
     unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
+}
+
+/// A dtype to itself: the bits, unused ones cleared.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "neon")]
+unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize) {
+    use tables::{Limited, Masked};
+    use targets::{Found, Int};
+    // SAFETY: as the caller's; `n` elements are as many times their bytes.
+    unsafe {
+        if n * size_of::<S>() < BLOCK {
+            return scalar::copy::<S>(src, dst, n);
+        }
+        match const { (<S as Element>::DTYPE, <S as Element>::DTYPE.bits()) } {
+            (DType::Bool, _) => run::<Limited<bool, bool, true, 8>, Byte<Found, 8>, true>(src, dst, n),
+            (_, 2) => run::<Masked<0x03, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n),
+            (_, 4) => run::<Masked<0x0F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n),
+            (_, 6) => run::<Masked<0x3F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n),
+            _ => run::<Masked<0xFF, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n * size_of::<S>()),
+        }
+    }
 }
 
 /// The parts of complex numbers, as reals.
