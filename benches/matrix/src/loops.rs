@@ -117,6 +117,10 @@ pub fn check_every_pair(objdump: &str) -> Result<(), String> {
     let (mut kernels, mut faults) = (BTreeMap::new(), Vec::new());
     for tier in tiers() {
         for (from, to) in types().flat_map(|from| types().map(move |to| (from, to))) {
+            if (from.dtype(), to.dtype()) == (DType::Float8E8M0FNU, DType::Bool) {
+                // Never zero, so the compiler may fill the buffer by `memset`.
+                continue;
+            }
             for saturate in [false, true] {
                 let rules = Rules::common(to.dtype(), saturate);
                 let kernel = Kernel::new(tier, from, to, &rules).ok_or("no kernel")?;
