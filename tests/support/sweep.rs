@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Codes of one call of a plan.
 const BLOCK: usize = 1 << 14;
 /// Blocks of all codes.
-const BLOCKS: usize = (1 << 32) / BLOCK;
+const BLOCKS: usize = ((1_u64 << 32) / BLOCK as u64) as usize;
 
 /// One target with its options and what is expected of it.
 pub struct Rule {

@@ -38,7 +38,7 @@ impl Instruction {
         // Through a word of this program's memory, whose address is noted behind it.
         let word = self.text.split_once("# ")?.1.split_whitespace().next()?;
         let base = base().ok()?;
-        let mut bytes = [0; 8];
+        let mut bytes = [0; size_of::<usize>()];
         let memory = fs::File::open("/proc/self/mem").ok()?;
         memory.read_exact_at(&mut bytes, (base + usize::from_str_radix(word, 16).ok()?) as u64).ok()?;
         usize::from_ne_bytes(bytes).checked_sub(base)
