@@ -19,6 +19,14 @@
 //! * `fpenv`: the floating-point control register belongs to the host.
 
 #![no_std]
+// What the vector tiers are made of is compiled everywhere, also where there is none of them.
+#![cfg_attr(
+    not(any(
+        all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
+        target_arch = "aarch64"
+    )),
+    allow(dead_code, unused_imports, unused_macros, reason = "only vector tiers use it")
+)]
 
 extern crate alloc;
 #[cfg(any(feature = "std", test))]
