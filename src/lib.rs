@@ -4,9 +4,8 @@
 //!   8-bit floats, two 6-bit floats and a 4-bit float ([`DType::ALL`]); the small ones packed or one per byte.
 //! * **One rounding.** A result is the exact source value rounded once to the target, for every pair. The specification,
 //!   down to the bits of NaNs, is in [`semantics`].
-//! * **The same bits everywhere**: on every architecture, at every length, offset and alignment, and on x86-64 and 64-bit
-//!   Arm whatever the program did to the floating-point control register (32-bit x86, 64-bit RISC-V and s390x have the same
-//!   guard, not yet tested in changed states).
+//! * **The same bits everywhere**: on every architecture, at every length, offset and alignment, and on x86, 64-bit Arm,
+//!   64-bit RISC-V and s390x whatever the program did to the floating-point control register.
 //!
 //! # Use
 //!

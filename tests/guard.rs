@@ -145,7 +145,7 @@ mod check {
     /// Nothing here.
     pub fn source(_: lanecast::DType) {
         static ONCE: std::sync::Once = std::sync::Once::new();
-        ONCE.call_once(|| super::support::say("skipped: guard pages: they need Unix, and not under Miri"));
+        ONCE.call_once(|| super::support::say("SKIPPED: guard pages: they need Unix, and not under Miri"));
     }
 }
 

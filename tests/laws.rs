@@ -205,6 +205,9 @@ fn order(a: Value, b: Value) -> Ordering {
 fn threads_agree() {
     use DType::*;
     let n = if cfg!(miri) { 100 } else { 3_000_001 };
+    if !support::THREADS {
+        support::say("SKIPPED: a cast shared by threads: this target has none; `par_run` runs on the one");
+    }
     for (from, to) in [
         (BufferType::new(Float32), BufferType::new(BFloat16)),
         (BufferType::new(Float32), BufferType::packed(Float6E2M3FN)),
@@ -235,14 +238,43 @@ fn plans_are_small_and_shared() {
     check::<CastPlan>();
     assert!(size_of::<CastPlan>() <= 64, "{} bytes", size_of::<CastPlan>());
     let plan = CastPlan::new(DType::Float32, DType::Int8, &CastOptions::RUST).expect("a plan");
+    let run = |k: u8| {
+        let mut dst = [0; 3];
+        let src: Vec<u8> = [f32::from(k); 3].iter().flat_map(|x| x.to_ne_bytes()).collect();
+        plan.run(&src, &mut dst, 3).expect("the buffers fit");
+        assert_eq!(dst, [k; 3]);
+    };
+    if !support::THREADS {
+        support::say("SKIPPED: a plan shared by threads: this target has none");
+        return (0..4).for_each(run);
+    }
     std::thread::scope(|scope| {
-        for k in 0..4_u8 {
-            scope.spawn(move || {
-                let mut dst = [0; 3];
-                let src: Vec<u8> = [f32::from(k); 3].iter().flat_map(|x| x.to_ne_bytes()).collect();
-                plan.run(&src, &mut dst, 3).expect("the buffers fit");
-                assert_eq!(dst, [k; 3]);
-            });
+        for k in 0..4 {
+            scope.spawn(move || run(k));
         }
     });
+}
+
+/// Packed elements may be more than an `isize` counts, and their bits more than a `usize`, where those have 32 bits.
+#[cfg(target_pointer_width = "32")]
+#[test]
+fn more_bits_than_a_word_counts() {
+    use DType::{Int2, UInt2};
+    let n = (1 << 31) + 7;
+    let options = CastOptions::RUST.with_int_to_int(IntOverflow::Saturate);
+    let (from, to) = (BufferType::packed(Int2), BufferType::packed(UInt2));
+    let mut src = vec![0_u8; from.byte_len(n).expect("half a gigabyte and two bytes")];
+    let last = src.len() - 1;
+    // 1, -1, 1, -1 in each byte. Of the last one, three are elements.
+    (src[0], src[last - 1], src[last]) = (0b11_01_11_01, 0b01_11_01_11, 0b11_01_11_01);
+    let expected = [0b00_01_00_01, 0b01_00_01_00, 0b00_01_00_01];
+    for &tier in tiers() {
+        let plan = CastPlan::with_tier(from, to, &options, tier).expect("an available tier");
+        let mut dst = vec![0xA5; src.len()];
+        plan.run(&src, &mut dst, n).expect("the buffers fit");
+        assert_eq!([dst[0], dst[last - 1], dst[last]], expected, "{plan:?}");
+        dst.copy_from_slice(&src);
+        plan.run_in_place(&mut dst, n).expect("the buffer fits");
+        assert_eq!([dst[0], dst[last - 1], dst[last]], expected, "{plan:?} in place");
+    }
 }

@@ -9,9 +9,9 @@
 //! changed. What keeps a kernel's arithmetic between the two writes is that the kernel is called through a pointer that the
 //! compiler knows nothing of ([`opaque`]): such a call is not moved over volatile assembly.
 //!
-//! There are guards for x86, 64-bit Arm, 64-bit RISC-V and s390x; `tests/fpenv.rs` of the root crate tries changed states on
-//! x86-64 and 64-bit Arm. WebAssembly has no such register. On other targets the host
-//! has to keep the default (nearest even, no flushing, no traps).
+//! There are guards for x86, 64-bit Arm, 64-bit RISC-V (with an operating system) and s390x; `tests/fpenv.rs` of the root crate
+//! tries changed states on all of them. WebAssembly has no such register. On other targets the host has to keep the default
+//! (nearest even, no flushing, no traps).
 
 use crate::table::KernelFn;
 
@@ -153,7 +153,13 @@ mod imp {
     }
 }
 
-#[cfg(all(target_arch = "riscv64", target_feature = "f", not(miri)))]
+// Stable compilers do not tell whether the target has float registers (`target_feature = "f"`). Those of operating systems
+// have; of the others some have not.
+#[cfg(all(
+    target_arch = "riscv64",
+    any(target_feature = "f", not(any(target_os = "none", target_os = "nuttx"))),
+    not(miri)
+))]
 mod imp {
     use core::arch::asm;
 
@@ -215,7 +221,10 @@ mod imp {
     not(any(
         all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
         target_arch = "aarch64",
-        all(target_arch = "riscv64", target_feature = "f"),
+        all(
+            target_arch = "riscv64",
+            any(target_feature = "f", not(any(target_os = "none", target_os = "nuttx")))
+        ),
         target_arch = "s390x",
     ))
 ))]

@@ -87,6 +87,9 @@ pub fn load(buffer: BufferType, bytes: &[u8], n: usize) -> Vec<u128> {
     bytes.chunks_exact(size(dtype)).take(n).map(element).collect()
 }
 
+/// Whether the target has threads. WebAssembly without them runs every test on the one thread there is.
+pub const THREADS: bool = !cfg!(target_family = "wasm");
+
 /// Writes a line to the terminal, also from a test that passes: the test harness holds back `println!` only.
 pub fn say(line: &str) {
     use std::io::Write;

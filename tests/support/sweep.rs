@@ -7,7 +7,7 @@
 //! short enough to be read, and compared with the oracle at random places, as the runs are.
 
 use super::check::Case;
-use super::{rng::Rng, say, size, store, tiers::tiers};
+use super::{THREADS, rng::Rng, say, size, store, tiers::tiers};
 use crate::oracle;
 use lanecast::{CastOptions, CastPlan, DType, IntRound};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Codes of one call of a plan.
 const BLOCK: usize = 1 << 14;
 /// Blocks of all codes.
-const BLOCKS: usize = (1 << 32) / BLOCK;
+const BLOCKS: usize = ((1_u64 << 32) / BLOCK as u64) as usize;
 
 /// One target with its options and what is expected of it.
 pub struct Rule {
@@ -149,37 +149,41 @@ impl LowBits {
 /// Compares every `nth` block of codes of `from`, on all tiers and over all cores.
 pub fn run(from: DType, rules: &[Rule], nth: usize) {
     let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     let start = std::time::Instant::now();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let mut low = LowBits::default();
-                let (mut want, mut got, mut src) = (Vec::new(), vec![0; 2 * BLOCK], vec![0; 4 * BLOCK]);
-                loop {
-                    let block = next.fetch_add(1, Ordering::Relaxed) * nth;
-                    if block >= BLOCKS {
-                        break;
-                    }
-                    if nth == 1 && block.is_multiple_of(BLOCKS / 16) {
-                        say(&format!("{from}: {}/16 after {:?}", block / (BLOCKS / 16), start.elapsed()));
-                    }
-                    let first = (block * BLOCK) as u32;
-                    for (k, bytes) in src.chunks_exact_mut(4).enumerate() {
-                        bytes.copy_from_slice(&(first + k as u32).to_ne_bytes());
-                    }
-                    for rule in rules {
-                        rule.fill(first, &mut low, &mut want);
-                        for plan in &rule.plans {
-                            let got = &mut got[..want.len()];
-                            plan.run(&src, got, BLOCK).expect("the buffers fit");
-                            if got != want {
-                                fail(rule, plan, first, got);
-                            }
-                        }
+    let sweep = || {
+        let mut low = LowBits::default();
+        let (mut want, mut got, mut src) = (Vec::new(), vec![0; 2 * BLOCK], vec![0; 4 * BLOCK]);
+        loop {
+            let block = next.fetch_add(1, Ordering::Relaxed) * nth;
+            if block >= BLOCKS {
+                break;
+            }
+            if nth == 1 && block.is_multiple_of(BLOCKS / 16) {
+                say(&format!("{from}: {}/16 after {:?}", block / (BLOCKS / 16), start.elapsed()));
+            }
+            let first = (block * BLOCK) as u32;
+            for (k, bytes) in src.chunks_exact_mut(4).enumerate() {
+                bytes.copy_from_slice(&(first + k as u32).to_ne_bytes());
+            }
+            for rule in rules {
+                rule.fill(first, &mut low, &mut want);
+                for plan in &rule.plans {
+                    let got = &mut got[..want.len()];
+                    plan.run(&src, got, BLOCK).expect("the buffers fit");
+                    if got != want {
+                        fail(rule, plan, first, got);
                     }
                 }
-            });
+            }
+        }
+    };
+    if !THREADS {
+        return sweep();
+    }
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(sweep);
         }
     });
 }

@@ -46,7 +46,7 @@ impl Instruction {
         // Through a word of this program's memory, whose address is noted behind it.
         let word = self.text.split_once("# ")?.1.split_whitespace().next()?;
         let base = base().ok()?;
-        let mut bytes = [0; 8];
+        let mut bytes = [0; size_of::<usize>()];
         let memory = fs::File::open("/proc/self/mem").ok()?;
         memory.read_exact_at(&mut bytes, (base + usize::from_str_radix(word, 16).ok()?) as u64).ok()?;
         usize::from_ne_bytes(bytes).checked_sub(base)
@@ -76,19 +76,30 @@ impl Instruction {
 pub fn check(record: &Path, bless: bool, objdump: &str) -> Result<(), String> {
     let program = Program::read(objdump)?;
     let mut text = format!("{}\n", env!("LANECAST_BENCH_RUSTC"));
+    let old = if bless {
+        None
+    } else {
+        Some(fs::read_to_string(record).map_err(|error| format!("{}: {error}", record.display()))?)
+    };
     for tier in tiers() {
+        // Kernels depend on the finer features, too.
+        let features = tier.features().join(", ");
+        let kind = if features.is_empty() { tier.to_string() } else { format!("{tier} with {features}") };
+        if old.as_ref().is_some_and(|old| !old.contains(&format!(", {kind}: "))) {
+            println!("SKIPPED: loops of {kind} are not on record");
+            continue;
+        }
         for &(from, to) in PAIRS {
-            let name = format!("{from} -> {to}, {tier}");
+            let name = format!("{from} -> {to}, {kind}");
             let kernel = Kernel::new(tier, from.into(), to.into(), &Rules::common(to, true));
             let body = vector_loop(&program, &kernel.ok_or("no kernel")?);
             let body = body.map_err(|error| format!("{name}: {error}"))?;
             let _ = writeln!(text, "{name}: {}", histogram(body));
         }
     }
-    if bless {
+    let Some(old) = old else {
         return fs::write(record, text).map_err(|error| format!("{}: {error}", record.display()));
-    }
-    let old = fs::read_to_string(record).map_err(|error| format!("{}: {error}", record.display()))?;
+    };
     if old.lines().next() != text.lines().next() {
         println!("SKIPPED: the record of loops is for {}", old.lines().next().unwrap_or_default());
         return Ok(());

@@ -132,7 +132,7 @@ fn features() -> Vec<String> {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn features() -> Vec<String> {
-    Vec::new()
+    lanecast::Tier::best().features().iter().map(ToString::to_string).collect()
 }
 
 #[cfg(test)]

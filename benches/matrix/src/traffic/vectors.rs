@@ -95,6 +95,8 @@ pub(super) fn select<const STREAM: bool>(tier: Tier, r: usize, w: usize) -> (Loo
         Tier::Avx2 => x86::avx2_loop::<STREAM>(r, w),
         #[cfg(target_arch = "x86_64")]
         Tier::Avx512 => x86::avx512_loop::<STREAM>(r, w),
+        #[cfg(target_arch = "aarch64")]
+        Tier::Neon => arm::neon_loop::<STREAM>(r, w),
         _ => portable_loop::<STREAM>(r, w),
     }
 }
@@ -146,4 +148,36 @@ mod x86 {
 
     loops! { #[target_feature(enable = "avx2")] avx2 avx2_loop __m256i }
     loops! { #[target_feature(enable = "avx512f,avx512bw")] avx512 avx512_loop __m512i }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod arm {
+    use super::{Loop, Vector, groups};
+    use std::arch::aarch64::*;
+
+    impl Vector for uint8x16_t {
+        const BYTES: usize = 16;
+        #[inline(always)]
+        unsafe fn splat(byte: u8) -> Self {
+            // SAFETY: as the caller's.
+            unsafe { vdupq_n_u8(byte) }
+        }
+        #[inline(always)]
+        unsafe fn load(from: *const u8) -> Self {
+            // SAFETY: as the caller's.
+            unsafe { vld1q_u8(from) }
+        }
+        #[inline(always)]
+        unsafe fn xor(self, other: Self) -> Self {
+            // SAFETY: as the caller's.
+            unsafe { veorq_u8(self, other) }
+        }
+        #[inline(always)]
+        unsafe fn store(self, to: *mut u8) {
+            // SAFETY: as the caller's.
+            unsafe { vst1q_u8(to, self) }
+        }
+    }
+
+    loops! { #[target_feature(enable = "neon")] neon neon_loop uint8x16_t }
 }

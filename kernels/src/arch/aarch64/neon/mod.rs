@@ -23,6 +23,7 @@ mod simd;
 mod sources;
 mod tables;
 mod targets;
+mod widths;
 
 use super::{fine, packing};
 use crate::{

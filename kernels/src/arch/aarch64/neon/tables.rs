@@ -357,20 +357,22 @@ impl Lanes for Shifts {
     unsafe fn int16<const SATURATE: bool, const TO: bool>(self) -> Halves {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = ints::widen_8::<true>(self.0);
+            let [a, b] = widths::widen_8::<true>(self.0);
             each!([a, b], |x| vshlq_u16(vdupq_n_u16(1), vreinterpretq_s16_u16(x)))
         }
     }
     #[inline(always)]
     unsafe fn int32<const SATURATE: bool, const TO: bool>(self) -> Words {
         // SAFETY: the caller's promise. Of a lane only the lowest byte counts.
-        unsafe { each!(ints::in_words::<0>(self.0), |x| vshlq_u32(vdupq_n_u32(1), vreinterpretq_s32_u32(x))) }
+        unsafe {
+            each!(widths::in_words::<0>(self.0), |x| vshlq_u32(vdupq_n_u32(1), vreinterpretq_s32_u32(x)))
+        }
     }
     #[inline(always)]
     unsafe fn int64<const SATURATE: bool, const TO: bool>(self) -> Doubles {
         // SAFETY: the caller's promise. Of a lane only the lowest byte counts.
         unsafe {
-            eight!(ints::in_doubles::<0>(self.0), |x| vshlq_u64(vdupq_n_u64(1), vreinterpretq_s64_u64(x)))
+            eight!(widths::in_doubles::<0>(self.0), |x| vshlq_u64(vdupq_n_u64(1), vreinterpretq_s64_u64(x)))
         }
     }
 }

@@ -249,6 +249,6 @@ targets! {
     <> F32, 4, SATURATE, |x, dst| put!(vreinterpretq_u8_u32, 4, x.f32(), dst);
     <> F64, 8, SATURATE, |x, dst| put!(vreinterpretq_u8_u64, 8, x.f64(), dst);
     // The imaginary part is the zero that the real one is extended by.
-    <> C64, 8, SATURATE, |x, dst| put!(vreinterpretq_u8_u64, 8, ints::widen_32::<false>(x.f32()), dst);
+    <> C64, 8, SATURATE, |x, dst| put!(vreinterpretq_u8_u64, 8, widths::widen_32::<false>(x.f32()), dst);
     <> C128, 16, SATURATE, |x, dst| store_complex(x.f64(), dst);
 }
