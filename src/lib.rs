@@ -78,6 +78,7 @@ mod element;
 mod error;
 mod options;
 mod plan;
+pub mod promote;
 pub mod tier;
 
 pub use cast::{cast, cast_bytes, cast_in_place, cast_to_vec, cast_uninit, cast_with};
@@ -94,6 +95,7 @@ pub use options::{
     CastOptions, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4, Saturate,
 };
 pub use plan::CastPlan;
+pub use promote::promote;
 
 #[doc = include_str!("../docs/semantics.md")]
 pub mod semantics {}
