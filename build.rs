@@ -1,8 +1,10 @@
-//! Turns the promotion tables of `src/promote` into static arrays, so that a fault in one of them stops the build, with the
+//! Turns the promotion tables of `src/promote` and the names in `src/names.tsv` into static arrays, so that a fault in one of them stops the build, with the
 //! file, the row and the column, instead of being found by a user.
 
 #[path = "build/grid.rs"]
 mod grid;
+#[path = "build/names.rs"]
+mod names;
 #[path = "build/tables.rs"]
 mod tables;
 
@@ -35,17 +37,26 @@ fn promotion() -> Result<String, Faults> {
     }
 }
 
+fn names() -> Result<String, Faults> {
+    let path = "src/names.tsv";
+    names::render(path, &read(path)?)
+}
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
     let out = env::var("OUT_DIR").expect("cargo sets it");
-    let written = promotion().and_then(|source| {
-        fs::write(Path::new(&out).join("promotion.rs"), source).map_err(|e| vec![format!("{out}: {e}")])
-    });
-    if let Err(faults) = written {
-        for fault in faults {
+    let mut failed = false;
+    for (file, source) in [("promotion.rs", promotion()), ("names.rs", names())] {
+        let written = source.and_then(|source| {
+            fs::write(Path::new(&out).join(file), source).map_err(|e| vec![format!("{out}: {e}")])
+        });
+        for fault in written.err().unwrap_or_default() {
             println!("cargo::error={fault}");
+            failed = true;
         }
+    }
+    if failed {
         process::exit(1);
     }
 }

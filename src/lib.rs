@@ -76,13 +76,14 @@ mod cast;
 mod dtype;
 mod element;
 mod error;
+pub mod names;
 mod options;
 mod plan;
 pub mod promote;
 pub mod tier;
 
 pub use cast::{cast, cast_bytes, cast_in_place, cast_to_vec, cast_uninit, cast_with};
-pub use dtype::{FInfo, IInfo, finfo, iinfo};
+pub use dtype::{DTypeKind, FInfo, IInfo, finfo, iinfo, isdtype};
 pub use element::*;
 pub use error::{CastError, Side};
 pub use half;

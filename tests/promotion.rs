@@ -8,7 +8,7 @@ use lanecast::promote::{
     Casting, NumberKind, Operand, PlanError, Promotion, Reason, Standard, can_cast, is_lossless, plan,
     promote_all,
 };
-use lanecast::{CastError, CastOptions, DType, promote};
+use lanecast::{CastError, CastOptions, DType, DTypeKind, isdtype, promote};
 use support::data::{Section, dtype, rows, sections};
 
 fn standard(name: &str) -> Standard {
@@ -436,4 +436,14 @@ fn errors_are_one_sentence() {
     ] {
         assert_eq!(found, expected);
     }
+}
+
+#[test]
+fn every_kind_is_the_measured_one() {
+    let (_, section) = tables("isdtype").pop().expect("a table");
+    for (dtype_name, kind, cell) in section.cells() {
+        let kind = DTypeKind::from_name(&kind.replace('_', " ")).expect("a kind");
+        assert_eq!(isdtype(dtype(dtype_name), kind), cell == "1", "{dtype_name}, {kind:?}");
+    }
+    assert_eq!(section.rows.len(), DType::ALL.len());
 }
