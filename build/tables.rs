@@ -167,13 +167,19 @@ pub fn can_cast(file: &str, text: &str) -> Result<String, Faults> {
             }
         }
     }
-    let mut source = format!("pub static NUMPY_CAN_CAST: [[u8; {0}]; {0}] = [\n", DTYPES.len());
-    for (from, cells) in DTYPES.iter().zip(array) {
-        for (to, _) in DTYPES.iter().zip(cells).filter(|(_, cell)| cell.is_none() && faults.is_empty()) {
-            faults.push(format!("{}: missing", grid.at(from, to)));
-            break;
-        }
-        source += &format!("{:?},\n", cells.map(Option::unwrap_or_default));
+    // A file without other faults may still lack cells.
+    let pairs = DTYPES
+        .iter()
+        .zip(&array)
+        .flat_map(|(from, cells)| DTYPES.iter().zip(cells).map(move |(to, cell)| (from, to, cell)));
+    if faults.is_empty() {
+        faults.extend(
+            pairs
+                .filter(|(.., cell)| cell.is_none())
+                .map(|(from, to, _)| format!("{}: missing", grid.at(from, to))),
+        );
     }
-    if faults.is_empty() { Ok(source + "];\n") } else { Err(faults) }
+    let array = array.map(|cells| cells.map(Option::unwrap_or_default));
+    let source = format!("pub static NUMPY_CAN_CAST: [[u8; {0}]; {0}] = {array:?};\n", DTYPES.len());
+    if faults.is_empty() { Ok(source) } else { Err(faults) }
 }
