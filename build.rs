@@ -19,44 +19,46 @@ fn read(path: &str) -> Result<String, Faults> {
     fs::read_to_string(Path::new(&root).join(path)).map_err(|e| vec![format!("{path}: {e}")])
 }
 
-fn promotion() -> Result<String, Faults> {
+fn promotion(dtypes: &[&str]) -> Result<String, Faults> {
     let (mut parsed, mut faults) = (Vec::new(), Vec::new());
     for standard in tables::STANDARDS {
         let path = format!("src/promote/{standard}.tsv");
-        match read(&path).and_then(|text| tables::parse(&path, standard, &text)) {
+        match read(&path).and_then(|text| tables::parse(dtypes, &path, standard, &text)) {
             Ok(table) => parsed.push(table),
             Err(found) => faults.extend(found),
         }
     }
     let path = "src/promote/numpy_can_cast.tsv";
-    let can_cast = read(path).and_then(|text| tables::can_cast(path, &text));
+    let can_cast = read(path).and_then(|text| tables::can_cast(dtypes, path, &text));
     match can_cast {
-        Ok(can_cast) if faults.is_empty() => Ok(tables::render(&parsed) + &can_cast),
+        Ok(can_cast) if faults.is_empty() => Ok(tables::render(dtypes, &parsed) + &can_cast),
         Ok(_) => Err(faults),
         Err(found) => Err([faults, found].concat()),
     }
 }
 
-fn names() -> Result<String, Faults> {
+/// The sources to be written, each with its file.
+fn sources() -> Result<[(&'static str, String); 2], Faults> {
     let path = "src/names.tsv";
-    names::render(path, &read(path)?)
+    let text = read(path)?;
+    let names = names::render(path, &text)?;
+    Ok([("names.rs", names), ("promotion.rs", promotion(&names::dtypes(path, &text)?)?)])
 }
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
     let out = env::var("OUT_DIR").expect("cargo sets it");
-    let mut failed = false;
-    for (file, source) in [("promotion.rs", promotion()), ("names.rs", names())] {
-        let written = source.and_then(|source| {
-            fs::write(Path::new(&out).join(file), source).map_err(|e| vec![format!("{out}: {e}")])
-        });
-        for fault in written.err().unwrap_or_default() {
-            println!("cargo::error={fault}");
-            failed = true;
+    let written = sources().and_then(|sources| {
+        for (file, source) in sources {
+            fs::write(Path::new(&out).join(file), source).map_err(|e| vec![format!("{out}/{file}: {e}")])?;
         }
-    }
-    if failed {
+        Ok(())
+    });
+    if let Err(faults) = written {
+        for fault in faults {
+            println!("cargo::error={fault}");
+        }
         process::exit(1);
     }
 }

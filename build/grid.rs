@@ -1,45 +1,5 @@
 //! A tab-separated file as a grid: comments, a head, and rows that each start with their name.
 
-/// The canonical names of the dtypes in the order of their codes. `src/promote/table.rs` asserts that the library has these
-/// and no others; a build script cannot ask the library.
-pub const DTYPES: [&str; 30] = [
-    "bool",
-    "int2",
-    "int4",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint2",
-    "uint4",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "float8_e8m0fnu",
-    "float8_e3m4",
-    "float8_e4m3",
-    "float8_e4m3b11fnuz",
-    "float6_e2m3fn",
-    "float6_e3m2fn",
-    "float4_e2m1fn",
-];
-
-/// The code of the dtype with this canonical name.
-pub fn dtype(name: &str) -> Option<usize> {
-    DTYPES.iter().position(|known| *known == name)
-}
-
 /// The faults of a file, each of which says where it is.
 pub type Faults = Vec<String>;
 

@@ -176,7 +176,8 @@ impl Promotion {
                 Some(int) if value < int.min || int.max < value => Some(self.enabled(self.int)),
                 _ => None,
             },
-            _ if value < i64::MIN as i128 || u64::MAX as i128 <= value - 1 => Some(DType::Int64),
+            _ if value < i64::MIN as i128 => Some(DType::Int64),
+            _ if value > u64::MAX as i128 => Some(DType::UInt64),
             _ => None,
         };
         if let Some(dtype) = refusing {

@@ -4,6 +4,9 @@ use super::{MissingKernel, Operand, PlanError, Promotion, Standard};
 use crate::{CastError, CastOptions, CastPlan, DType, Side};
 use alloc::{borrow::Cow, vec};
 
+/// Bytes that were cast, or borrowed ones that did not have to be.
+pub type Bytes<'a> = Cow<'a, [u8]>;
+
 /// The dtype that two operands compute in and the casts that bring them there, resolved to kernels.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -80,20 +83,16 @@ impl Plan {
     /// # Errors
     ///
     /// [`CastError::BufferTooSmall`] if a buffer that has to be cast ends within an element.
-    pub fn apply<'a>(
-        &self,
-        left: &'a [u8],
-        right: &'a [u8],
-    ) -> Result<(Cow<'a, [u8]>, Cow<'a, [u8]>), CastError> {
+    pub fn apply<'a>(&self, left: &'a [u8], right: &'a [u8]) -> Result<(Bytes<'a>, Bytes<'a>), CastError> {
         Ok((apply(self.left, left)?, apply(self.right, right)?))
     }
 }
 
-fn apply(cast: Option<CastPlan>, bytes: &[u8]) -> Result<Cow<'_, [u8]>, CastError> {
+fn apply(cast: Option<CastPlan>, bytes: &[u8]) -> Result<Bytes<'_>, CastError> {
     let Some(cast) = cast else { return Ok(Cow::Borrowed(bytes)) };
     let size = cast.from().dtype().size();
     let n = bytes.len() / size;
-    if bytes.len() % size != 0 {
+    if !bytes.len().is_multiple_of(size) {
         return Err(CastError::BufferTooSmall {
             which: Side::Source,
             need: (n + 1).saturating_mul(size),

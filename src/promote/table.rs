@@ -67,15 +67,12 @@ pub(super) const fn weak(dtype: DType) -> usize {
     }
 }
 
-// The build script has lists of its own.
+// The build script has lists of its own: the rows of `src/names.tsv` and the standards.
 const _: () = {
-    assert!(made::NAMES.len() == COUNT, "DTYPES in build/grid.rs is not the list of dtypes");
+    assert!(made::NAMES.len() == COUNT, "the rows of src/names.tsv are not the dtypes");
     let mut i = 0;
     while i < COUNT {
-        assert!(
-            same(made::NAMES[i], DType::ALL[i].name()),
-            "DTYPES in build/grid.rs is not the list of dtypes"
-        );
+        assert!(same(made::NAMES[i], DType::ALL[i].name()), "the rows of src/names.tsv are not the dtypes");
         i += 1;
     }
     assert!(made::IDS.len() == Standard::ALL.len(), "STANDARDS in build/tables.rs are not all");
