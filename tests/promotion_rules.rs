@@ -3,7 +3,7 @@
 
 use DType::*;
 use lanecast::DType;
-use lanecast::promote::{NumberKind, Operand, Promotion, Standard, promote_all};
+use lanecast::promote::{NumberKind, Operand, Promotion, Standard, is_lossless, promote_all};
 use proptest::prelude::*;
 
 fn promote(standard: Standard, a: DType, b: DType) -> Option<DType> {
@@ -333,6 +333,65 @@ fn associativity_is_as_known() {
         assert_eq!(violations(standard, &dtypes), expected, "{standard}");
     }
     assert_eq!(violations(Standard::NumPy, &numpy_own()), (28, 0));
+}
+
+/// A common dtype is of no lower kind than its operands, and bool only for bool: no cast is from float to integer, from complex
+/// to real, or to bool.
+#[test]
+fn no_operand_is_cast_to_a_lower_kind() {
+    for &standard in Standard::ALL {
+        for a in standard.dtypes() {
+            for b in standard.dtypes() {
+                if let Some(result) = promote(standard, a, b) {
+                    assert!(kind(result) >= kind(a).max(kind(b)), "{standard}: {a}, {b}");
+                }
+            }
+        }
+    }
+}
+
+/// In how many ordered pairs an operand may lose value on the way to the common dtype.
+#[test]
+fn lossy_pairs_are_as_many_as_known() {
+    for (standard, expected) in [
+        (Standard::MindSpore, 24),
+        (Standard::MegEngine, 8),
+        (Standard::MegEngineCore, 8),
+        (Standard::ArrayApi, 0),
+        (Standard::JaxStrict, 0),
+        (Standard::Onnx, 0),
+    ] {
+        let lossy = |a, b| {
+            promote(standard, a, b).is_some_and(|result| !is_lossless(a, result) || !is_lossless(b, result))
+        };
+        let count: usize =
+            standard.dtypes().map(|a| standard.dtypes().filter(|b| lossy(a, *b)).count()).sum();
+        assert_eq!(count, expected, "{standard}");
+    }
+}
+
+/// What the array API defines is also what NumPy, JAX and MegEngine (as far as it has the dtypes) do. MindSpore and PyTorch
+/// depart from it for uint16, uint32 and uint64 only.
+#[test]
+fn the_array_api_is_a_part_of_others() {
+    for (standard, departures) in [
+        (Standard::NumPy, 0),
+        (Standard::Jax, 0),
+        (Standard::MegEngine, 0),
+        (Standard::MindSpore, 28),
+        (Standard::Torch, 28),
+    ] {
+        let mut other = 0;
+        let both = || Standard::ArrayApi.dtypes().filter(|dtype| standard.has(*dtype));
+        for (a, b) in both().flat_map(|a| both().map(move |b| (a, b))) {
+            if promote(Standard::ArrayApi, a, b).is_some_and(|result| promote(standard, a, b) != Some(result))
+            {
+                assert!(wide_unsigned(a) || wide_unsigned(b), "{standard}: {a}, {b}");
+                other += 1;
+            }
+        }
+        assert_eq!(other, departures, "{standard}");
+    }
 }
 
 /// All orders of three.

@@ -27,7 +27,8 @@ pub enum Casting {
 /// | ONNX | the same dtype | as below | the operator Cast: neither from nor to complex numbers |
 ///
 /// Where a standard has no such level, same kind is safe, or to no lower one of the kinds bool, unsigned, signed, float,
-/// complex. Every safe cast is allowed as same kind, and every one of these as unsafe.
+/// complex. Every safe cast is allowed as same kind, and every one of these as unsafe, but for complex numbers in ONNX: a dtype
+/// is safe to itself, though Cast does not have it.
 ///
 /// ```
 /// use lanecast::{DType, promote::{Casting, Standard, can_cast}};
@@ -57,15 +58,18 @@ pub const fn can_cast(
         (Casting::Unsafe, Standard::NumPy | Standard::Jax | Standard::JaxStrict) => numpy < 3,
         (Casting::Safe, _) => by_promotion,
         (Casting::SameKind, Standard::Torch) => NumberKind::of(from) as u8 <= NumberKind::of(to) as u8,
+        (Casting::SameKind, Standard::Onnx) if is_complex(from) || is_complex(to) => by_promotion,
         (Casting::SameKind, _) => by_promotion || rank(from) <= rank(to),
         (Casting::Unsafe, Standard::ArrayApi) => {
-            !matches!(from.kind(), Kind::Complex) || matches!(to.kind(), Kind::Complex | Kind::Bool)
+            !is_complex(from) || is_complex(to) || matches!(to.kind(), Kind::Bool)
         }
-        (Casting::Unsafe, Standard::Onnx) => {
-            !matches!(from.kind(), Kind::Complex) && !matches!(to.kind(), Kind::Complex)
-        }
+        (Casting::Unsafe, Standard::Onnx) => !is_complex(from) && !is_complex(to),
         (Casting::Unsafe, _) => true,
     })
+}
+
+const fn is_complex(dtype: DType) -> bool {
+    matches!(dtype.kind(), Kind::Complex)
 }
 
 /// The order of the kinds.

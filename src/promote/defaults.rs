@@ -152,8 +152,9 @@ impl Promotion {
     /// The value that a Python int has in an array of the dtype that [`promote_all`](Self::promote_all) names.
     ///
     /// In an integer dtype that does not hold it, NumPy and the array API refuse it; the others keep its low bits, if it fits
-    /// 64 bits (signed or unsigned; JAX: if it fits the default int). MegEngine, whose answer varies, is read so, too. For other
-    /// dtypes the value is returned as it is: casting it rounds it, and a bool array never stays one beside an int.
+    /// 64 bits, signed or unsigned. (MegEngine, whose answer varies, is read so, too.) JAX first of all refuses what its default
+    /// int does not hold, beside any array. Dtypes that are no integers get the value as it is: a cast rounds it, and a bool
+    /// array never stays one beside an int.
     ///
     /// ```
     /// use lanecast::{DType, promote::{Promotion, Standard}};
@@ -166,25 +167,32 @@ impl Promotion {
     ///
     /// [`Reason::OutOfRange`].
     pub const fn int_value(&self, value: i128, dtype: DType) -> Result<i128, PromotionError> {
+        let int = self.enabled(self.int);
+        if self.standard.is_jax() && !holds(int, value) {
+            return Err(self.out_of_range(value, int));
+        }
         let Some(info) = iinfo(dtype) else { return Ok(value) };
-        if info.min <= value && value <= info.max {
+        if holds(dtype, value) {
             return Ok(value);
         }
-        let refusing = match self.standard {
-            Standard::NumPy | Standard::ArrayApi => Some(dtype),
-            Standard::Jax | Standard::JaxStrict => match iinfo(self.enabled(self.int)) {
-                Some(int) if value < int.min || int.max < value => Some(self.enabled(self.int)),
-                _ => None,
-            },
-            _ if value < i64::MIN as i128 => Some(DType::Int64),
-            _ if value > u64::MAX as i128 => Some(DType::UInt64),
-            _ => None,
-        };
-        if let Some(dtype) = refusing {
-            let reason = Reason::OutOfRange(value, dtype);
-            return Err(PromotionError::of_one(self.standard, Operand::Int(value), reason));
+        match self.standard {
+            Standard::NumPy | Standard::ArrayApi => return Err(self.out_of_range(value, dtype)),
+            _ if !holds(DType::Int64, value) && !holds(DType::UInt64, value) => {
+                let widest = if value < 0 { DType::Int64 } else { DType::UInt64 };
+                return Err(self.out_of_range(value, widest));
+            }
+            _ => {}
         }
         let low = value & ((1 << info.bits) - 1);
         Ok(if low > info.max { low - (1 << info.bits) } else { low })
     }
+
+    const fn out_of_range(&self, value: i128, dtype: DType) -> PromotionError {
+        PromotionError::of_one(self.standard, Operand::Int(value), Reason::OutOfRange(value, dtype))
+    }
+}
+
+/// Whether an integer dtype holds a value.
+const fn holds(dtype: DType, value: i128) -> bool {
+    matches!(iinfo(dtype), Some(info) if info.min <= value && value <= info.max)
 }

@@ -174,7 +174,7 @@ impl fmt::Display for PromotionError {
             Reason::ResultNotHere(name) => {
                 return write!(
                     f,
-                    "{} compute in {name} under {standard} rules, which lanecast does not have; cast one operand first",
+                    "{} compute in {name} under {standard} rules, a dtype that lanecast lacks; cast one operand first",
                     Operands(self.operands)
                 );
             }
