@@ -46,16 +46,18 @@ use table::Answer;
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Standard {
-    /// MindSpore: the documented tables, which mindspore 2.10 follows in `+` and `-`.
+    /// MindSpore: the documented tables, which mindspore 2.10 follows in `+` and `-`. (Its `*` refuses bool with uint16, uint32
+    /// and uint64 all the same.)
     MindSpore,
-    /// MegEngine as documented: the highest kind decides, within it the dtypes are joined. Its operators have departed from it
-    /// since version 1.9: [`Standard::MegEngineCore`].
+    /// MegEngine as documented: the highest kind decides, within it the dtypes are joined; bool is promoted like any lower kind.
+    /// Its operators have departed from it since version 1.9: [`Standard::MegEngineCore`].
     MegEngine,
     /// What MegEngine's operators do since version 1.9: different kinds, and float16 with another float, compute in float32.
     MegEngineCore,
     /// The Python array API standard 2025.12; what it leaves to the implementation is refused.
     ArrayApi,
-    /// NumPy 2 (NEP 50), `numpy.promote_types`, with the dtypes of ml_dtypes 0.6.
+    /// NumPy 2 (NEP 50), `numpy.promote_types` and `numpy.result_type`, with the dtypes of ml_dtypes 0.6. (An operator on the
+    /// dtypes of ml_dtypes may compute in another one, or not exist.)
     NumPy,
     /// PyTorch, `torch.promote_types` and `torch.result_type`.
     Torch,
@@ -63,7 +65,8 @@ pub enum Standard {
     Jax,
     /// JAX, strict promotion: only weak types are promoted.
     JaxStrict,
-    /// ONNX: operands of one dtype, everything else is refused.
+    /// ONNX: operands of one dtype, everything else is refused. (The exponent of `Pow` is the exception in arithmetic; which
+    /// dtypes an operator accepts at all is its own matter.)
     Onnx,
 }
 

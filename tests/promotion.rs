@@ -201,7 +201,12 @@ fn zero_dimensional_tensors_of_torch() {
         cells += 1;
     }
     support::say(&format!("{}: {cells} cells", section.title));
-    // Among themselves they are ordinary, beside numbers as arrays are.
+    // Of a number beside both only the kind counts for a float, though the pair of 0-d float16 would be complex32.
+    let all = [Operand::Array(DType::Float32), Operand::ZeroDim(DType::Float16), NumberKind::Complex.into()];
+    assert_eq!(promote_all(Standard::Torch, &all).map(|r| r.dtype), Ok(DType::Complex64));
+    let all = [Operand::Array(DType::Int8), Operand::ZeroDim(DType::Bool), NumberKind::Float.into()];
+    assert_eq!(promote_all(Standard::Torch, &all).map(|r| r.dtype), Ok(DType::Float32));
+    // Among themselves they are ordinary.
     for (a, b) in pairs(Standard::Torch) {
         let zero_dim = promote_all(Standard::Torch, &[Operand::ZeroDim(a), Operand::ZeroDim(b)]);
         assert_eq!(zero_dim.map(|r| r.dtype).ok(), promote(Standard::Torch, a, b).ok(), "{a}, {b}");
@@ -369,6 +374,8 @@ fn weak_results_of_jax() {
     // Weak operands keep their widths among themselves.
     assert_eq!(weak(&[Operand::Weak(DType::Int16), Operand::Weak(DType::Int8)]), Ok((DType::Int16, true)));
     assert_eq!(weak(&[Operand::Weak(DType::Float32), NumberKind::Int.into()]), Ok((DType::Float32, true)));
+    let strict = promote_all(Standard::JaxStrict, &[NumberKind::Bool.into(), NumberKind::Int.into()]);
+    assert_eq!(strict.map_err(|e| e.reason), Err(Reason::Unequal));
     let elsewhere = promote_all(Standard::NumPy, &[Operand::Weak(DType::Int8), DType::Int8.into()]);
     assert_eq!(elsewhere.map_err(|e| e.reason), Err(Reason::NoWeakTypes));
 }

@@ -80,7 +80,8 @@ impl PromotionError {
                 (Some(number), _) | (_, Some(number)) => Reason::Number(number, array),
                 (None, None) => Reason::Unequal,
             },
-            (_, None, None) => Reason::OnlyNumbers,
+            // Numbers alone come here under strict JAX only.
+            (_, None, None) => Reason::Unequal,
         };
         Self { standard, operands: [Some(a), Some(b)], reason }
     }

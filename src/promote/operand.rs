@@ -120,6 +120,10 @@ pub struct Resolved {
     pub weak: bool,
 }
 
+const fn strong(dtype: DType) -> Resolved {
+    Resolved { dtype, weak: false }
+}
+
 /// The dtype in which a standard, with its own default dtypes, combines any number of operands.
 ///
 /// ```
@@ -171,11 +175,11 @@ impl Promotion {
         }
         let resolved = match standard {
             Standard::Jax | Standard::JaxStrict => self.least_upper_bound(operands)?,
-            Standard::Torch => self.strong(self.by_category(operands)?),
-            Standard::NumPy => self.strong(self.by_kind(operands)?),
+            Standard::Torch => strong(self.by_category(operands)?),
+            Standard::NumPy => strong(self.by_kind(operands)?),
             _ => {
                 let arrays = self.fold(operands.iter().filter_map(|operand| operand.dtype()))?;
-                self.strong(self.with_numbers(arrays, operands)?)
+                strong(self.with_numbers(arrays, operands)?)
             }
         };
         for &operand in operands {
@@ -186,19 +190,10 @@ impl Promotion {
         Ok(resolved)
     }
 
-    const fn strong(&self, dtype: DType) -> Resolved {
-        Resolved { dtype, weak: false }
-    }
-
     /// Arrays from the left to the right.
     fn fold(&self, mut dtypes: impl Iterator<Item = DType>) -> Result<Option<DType>, PromotionError> {
         let Some(first) = dtypes.next() else { return Ok(None) };
         dtypes.try_fold(first, |a, b| super::promote(self.standard(), a, b)).map(Some)
-    }
-
-    /// What is joined to `dtype` if there is such a one.
-    fn join(&self, dtype: Option<DType>, more: Option<DType>) -> Result<Option<DType>, PromotionError> {
-        self.fold(dtype.into_iter().chain(more))
     }
 
     /// NumPy: arrays of the highest kind first.
@@ -207,7 +202,7 @@ impl Promotion {
         for kind in NumberKind::ALL.iter().rev() {
             for dtype in operands.iter().filter_map(|operand| operand.dtype()) {
                 if NumberKind::of(dtype) == *kind {
-                    result = self.join(result, Some(dtype))?;
+                    result = self.fold(result.into_iter().chain([dtype]))?;
                 }
             }
         }
@@ -227,15 +222,21 @@ impl Promotion {
         let (Some(array), Some(_)) = (arrays, zero_dim) else {
             return self.with_numbers(arrays.or(zero_dim), operands);
         };
-        let lower = self.with_numbers(zero_dim, operands)?;
-        match (NumberKind::of(array), NumberKind::of(lower)) {
+        let lower = self.with_numbers(zero_dim, operands);
+        let kind = match lower {
+            Ok(dtype) => NumberKind::of(dtype),
+            // complex32 is complex, whether lanecast has it or not.
+            Err(PromotionError { reason: Reason::ResultNotHere(_), .. }) => NumberKind::Complex,
+            Err(error) => return Err(error),
+        };
+        match (NumberKind::of(array), kind) {
             (NumberKind::Complex, _) => Ok(array),
             (NumberKind::Float, NumberKind::Complex) => self.with_number(array, NumberKind::Complex),
             (NumberKind::Float, _) => Ok(array),
             (NumberKind::Int, NumberKind::Bool | NumberKind::Int) => Ok(array),
             // As measured, also for uint16, uint32 and uint64, which two arrays would not promote so.
-            (NumberKind::Int, NumberKind::Complex) => Ok(lower),
-            (NumberKind::Int | NumberKind::Bool, _) => super::promote(self.standard(), array, lower),
+            (NumberKind::Int, NumberKind::Complex) => lower,
+            (NumberKind::Int | NumberKind::Bool, _) => super::promote(self.standard(), array, lower?),
         }
     }
 
