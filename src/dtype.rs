@@ -1,6 +1,6 @@
-//! The limits of dtypes, derived from their definitions.
+//! The limits of dtypes and the kinds of the array API, derived from their definitions.
 
-use crate::{DType, Spec};
+use crate::{DType, Kind, Spec};
 
 /// Limits of a floating dtype (of the parts of a complex one), all exact in `f64`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,5 +90,74 @@ pub const fn iinfo(dtype: DType) -> Option<IInfo> {
         }
         Spec::Int { bits, signed: false } => Some(IInfo { bits, min: 0, max: (1 << bits) - 1 }),
         _ => None,
+    }
+}
+
+/// A kind of dtypes in the array API, by which [`isdtype`] asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DTypeKind {
+    /// `"bool"`: [`DType::Bool`].
+    Bool,
+    /// `"signed integer"`
+    SignedInteger,
+    /// `"unsigned integer"`
+    UnsignedInteger,
+    /// `"integral"`: signed or unsigned integers.
+    Integral,
+    /// `"real floating"`
+    RealFloating,
+    /// `"complex floating"`
+    ComplexFloating,
+    /// `"numeric"`: everything but bool.
+    Numeric,
+}
+
+impl DTypeKind {
+    /// All kinds.
+    pub const ALL: [DTypeKind; 7] = [
+        DTypeKind::Bool,
+        DTypeKind::SignedInteger,
+        DTypeKind::UnsignedInteger,
+        DTypeKind::Integral,
+        DTypeKind::RealFloating,
+        DTypeKind::ComplexFloating,
+        DTypeKind::Numeric,
+    ];
+
+    /// What the array API calls it: `"real floating"`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DTypeKind::Bool => "bool",
+            DTypeKind::SignedInteger => "signed integer",
+            DTypeKind::UnsignedInteger => "unsigned integer",
+            DTypeKind::Integral => "integral",
+            DTypeKind::RealFloating => "real floating",
+            DTypeKind::ComplexFloating => "complex floating",
+            DTypeKind::Numeric => "numeric",
+        }
+    }
+
+    /// The kind that the array API calls so.
+    pub fn from_name(name: &str) -> Option<DTypeKind> {
+        DTypeKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// Whether a dtype is of a kind, as the function of this name in the array API, NumPy and JAX.
+///
+/// ```
+/// use lanecast::{DType, DTypeKind, isdtype};
+/// assert!(isdtype(DType::Float8E5M2, DTypeKind::RealFloating));
+/// assert!(!isdtype(DType::Bool, DTypeKind::Numeric));
+/// ```
+pub const fn isdtype(dtype: DType, kind: DTypeKind) -> bool {
+    match kind {
+        DTypeKind::Bool => matches!(dtype.kind(), Kind::Bool),
+        DTypeKind::SignedInteger => matches!(dtype.kind(), Kind::SignedInt),
+        DTypeKind::UnsignedInteger => matches!(dtype.kind(), Kind::UnsignedInt),
+        DTypeKind::Integral => matches!(dtype.kind(), Kind::SignedInt | Kind::UnsignedInt),
+        DTypeKind::RealFloating => matches!(dtype.kind(), Kind::Float),
+        DTypeKind::ComplexFloating => matches!(dtype.kind(), Kind::Complex),
+        DTypeKind::Numeric => !matches!(dtype.kind(), Kind::Bool),
     }
 }

@@ -54,8 +54,9 @@
 //! # The source
 //!
 //! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, `bulk` spreads it over threads, `tier` decides
-//! the instruction set, `dtype` holds the limits of the dtypes. The list of dtypes, all kernels and all `unsafe` stand in the
-//! crate `lanecast-kernels`.
+//! the instruction set, `dtype` holds the limits of the dtypes. [`mod@promote`] says which dtype an operation computes in, by tables
+//! that `build.rs` checks, and [`names`] what other systems call the dtypes. The list of dtypes, all kernels and all `unsafe`
+//! stand in the crate `lanecast-kernels`.
 //!
 //! # Features
 //!
@@ -75,12 +76,14 @@ mod cast;
 mod dtype;
 mod element;
 mod error;
+pub mod names;
 mod options;
 mod plan;
+pub mod promote;
 pub mod tier;
 
 pub use cast::{cast, cast_bytes, cast_in_place, cast_to_vec, cast_uninit, cast_with};
-pub use dtype::{FInfo, IInfo, finfo, iinfo};
+pub use dtype::{DTypeKind, FInfo, IInfo, finfo, iinfo, isdtype};
 pub use element::*;
 pub use error::{CastError, Side};
 pub use half;
@@ -93,6 +96,7 @@ pub use options::{
     CastOptions, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4, Saturate,
 };
 pub use plan::CastPlan;
+pub use promote::promote;
 
 #[doc = include_str!("../docs/semantics.md")]
 pub mod semantics {}

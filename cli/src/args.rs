@@ -3,7 +3,7 @@
 use std::{io, io::Write, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
-use lanecast::{DType, Storage};
+use lanecast::{DType, Storage, promote::Standard};
 
 use crate::{
     error::{Failure, Result},
@@ -30,6 +30,10 @@ pub enum Command {
     /// Cast a stream of bare elements: little-endian, from files or standard input to files or standard
     /// output
     Raw(Raw),
+    /// Say which dtype two operands compute in, and which casts they need
+    Promote(Promote),
+    /// Print a table of all pairs of dtypes
+    Table(Table),
     /// List the dtypes
     Dtypes(JsonOnly),
     /// Say which tiers (instruction sets) this CPU has, and which one is used
@@ -179,6 +183,73 @@ pub struct Inspect {
     pub json: bool,
 }
 
+/// The arguments of `promote`.
+#[derive(Debug, Args)]
+pub struct Promote {
+    /// The dtype of the left operand, see `lanecast dtypes`
+    #[arg(value_name = "A", value_parser = dtype)]
+    pub left: DType,
+    /// The dtype of the right operand
+    #[arg(value_name = "B", value_parser = dtype)]
+    pub right: DType,
+    /// Whose rules: mindspore, megengine, megengine_core, array_api, numpy, torch, jax, jax_strict, onnx, or all
+    #[arg(long, value_name = "STANDARD", value_parser = standard_or_all, default_value = "all")]
+    pub standard: Which,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// One standard or all of them.
+#[derive(Clone, Copy, Debug)]
+pub enum Which {
+    /// All.
+    All,
+    /// This one.
+    One(Standard),
+}
+
+/// The arguments of `table`.
+#[derive(Debug, Args)]
+pub struct Table {
+    /// Which table.
+    #[command(subcommand)]
+    pub table: TableCommand,
+}
+
+/// The tables.
+#[derive(Debug, Subcommand)]
+pub enum TableCommand {
+    /// The dtype that each pair computes in: `-` if the pair is refused, `*` after a weak one
+    Promote {
+        /// Whose rules: mindspore, megengine, megengine_core, array_api, numpy, torch, jax, jax_strict or onnx
+        #[arg(long, value_name = "STANDARD", value_parser = standard)]
+        standard: Standard,
+        /// How to print it
+        #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TableFormat::Text)]
+        format: TableFormat,
+    },
+    /// Whether the cast of the row's dtype to the column's keeps every value: 1 or 0
+    Cast {
+        /// How to print it
+        #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TableFormat::Text)]
+        format: TableFormat,
+    },
+}
+
+/// How a table is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// Aligned columns
+    Text,
+    /// Markdown
+    Md,
+    /// Comma-separated values
+    Csv,
+    /// JSON
+    Json,
+}
+
 /// How elements of less than a byte are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StorageArg {
@@ -199,6 +270,14 @@ impl From<StorageArg> for Storage {
 
 fn dtype(name: &str) -> std::result::Result<DType, String> {
     name.parse::<DType>().map_err(|unknown| unknown.to_string())
+}
+
+fn standard(name: &str) -> std::result::Result<Standard, String> {
+    name.parse::<Standard>().map_err(|unknown| unknown.to_string())
+}
+
+fn standard_or_all(name: &str) -> std::result::Result<Which, String> {
+    if name.eq_ignore_ascii_case("all") { Ok(Which::All) } else { standard(name).map(Which::One) }
 }
 
 /// What to answer when the command line asked for help or is wrong.

@@ -78,3 +78,46 @@ pub fn target(column: &str) -> (DType, CastOptions) {
     });
     (to, options)
 }
+
+/// A table of `promotion.tsv`: what it is called, its columns, and its rows with as many cells.
+pub struct Section<'a> {
+    pub title: &'a str,
+    pub columns: Vec<&'a str>,
+    pub rows: Vec<(&'a str, Vec<&'a str>)>,
+}
+
+impl<'a> Section<'a> {
+    /// Row, column, cell.
+    pub fn cells(&self) -> impl Iterator<Item = (&'a str, &'a str, &'a str)> {
+        self.rows.iter().flat_map(|(row, cells)| {
+            self.columns.iter().zip(cells).map(|(column, cell)| (*row, *column, *cell))
+        })
+    }
+}
+
+/// The tables of `promotion.tsv`: `@` and a title, the columns, then rows of runs `value[:count]`.
+pub fn sections(text: &str) -> Vec<Section<'_>> {
+    let mut sections: Vec<Section<'_>> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        if let Some(title) = line.strip_prefix("@ ") {
+            sections.push(Section { title, columns: Vec::new(), rows: Vec::new() });
+            continue;
+        }
+        let section = sections.last_mut().expect("a title comes first");
+        if section.columns.is_empty() {
+            section.columns = line.split('\t').collect();
+            continue;
+        }
+        let (row, runs) = line.split_once('\t').expect("a row and its cells");
+        let cells: Vec<&str> = runs
+            .split(' ')
+            .flat_map(|run| {
+                let (cell, count) = run.split_once(':').unwrap_or((run, "1"));
+                std::iter::repeat_n(cell, count.parse().expect("a count"))
+            })
+            .collect();
+        assert_eq!(cells.len(), section.columns.len(), "{}, row {row}", section.title);
+        section.rows.push((row, cells));
+    }
+    sections
+}

@@ -4,7 +4,9 @@ mod cast;
 mod cpu;
 mod dtypes;
 mod inspect;
+mod promote;
 mod raw;
+mod table;
 
 use std::io::{self, IsTerminal};
 
@@ -17,6 +19,8 @@ pub fn run(command: &Command) -> Result<()> {
     match command {
         Command::Cast(args) => cast::run(args),
         Command::Raw(args) => raw::run(args),
+        Command::Promote(args) => promote::run(args),
+        Command::Table(args) => table::run(&args.table),
         Command::Dtypes(args) => dtypes::run(args.json),
         Command::Cpu(args) => cpu::run(args.json),
         Command::Inspect(args) => inspect::run(args),

@@ -1,0 +1,85 @@
+//! `lanecast promote`.
+
+use lanecast::{
+    CastOptions,
+    promote::{PlanError, Standard, plan},
+};
+use serde::Serialize;
+
+use crate::{
+    args::{Promote, Which},
+    error::{Failure, Result},
+    output,
+    report::json,
+    text,
+};
+
+/// What a standard says of the pair.
+#[derive(Serialize)]
+struct Row {
+    standard: &'static str,
+    /// The dtype to compute in; none if the pair is refused.
+    result: Option<&'static str>,
+    weak: bool,
+    /// The casts of the operands, from the left to the right.
+    casts: Vec<String>,
+    /// Why the pair is refused.
+    refused: Option<String>,
+}
+
+impl Row {
+    fn new(standard: Standard, args: &Promote) -> std::result::Result<Self, PlanError> {
+        let plan = plan(standard, args.left, args.right, &CastOptions::RUST)?;
+        let casts = [plan.left, plan.right].into_iter().flatten();
+        Ok(Self {
+            standard: standard.id(),
+            result: Some(plan.result.name()),
+            weak: plan.weak,
+            casts: casts.map(|cast| format!("{} to {}", cast.from(), cast.to())).collect(),
+            refused: None,
+        })
+    }
+
+    /// A standard that refuses the pair is an answer when all are asked.
+    fn or_refusal(standard: Standard, args: &Promote) -> Result<Self> {
+        match Self::new(standard, args) {
+            Err(PlanError::Promotion(error)) => Ok(Self {
+                standard: standard.id(),
+                result: None,
+                weak: false,
+                casts: Vec::new(),
+                refused: Some(error.to_string()),
+            }),
+            row => row.map_err(failure),
+        }
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let result = self.result.unwrap_or("-").to_owned() + if self.weak { "*" } else { "" };
+        let remark = match &self.refused {
+            Some(why) => why.clone(),
+            None if self.casts.is_empty() => "no casts".to_owned(),
+            None => format!("cast {}", self.casts.join(", ")),
+        };
+        vec![self.standard.to_owned(), result, remark]
+    }
+}
+
+fn failure(error: PlanError) -> Failure {
+    Failure::unsupported(error.to_string())
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Promote) -> Result<()> {
+    let rows = match args.standard {
+        Which::One(standard) => vec![Row::new(standard, args).map_err(failure)?],
+        Which::All => Standard::ALL
+            .iter()
+            .map(|standard| Row::or_refusal(*standard, args))
+            .collect::<Result<Vec<_>>>()?,
+    };
+    if args.json {
+        return output::print(&json(&rows)?);
+    }
+    output::print(&text::table(&rows.iter().map(Row::cells).collect::<Vec<_>>()))
+}

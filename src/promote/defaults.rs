@@ -1,0 +1,198 @@
+//! A standard with its default dtypes, and what becomes of Python ints.
+
+use super::{NumberKind, Operand, PromotionError, Reason, Standard};
+use crate::{DType, iinfo};
+
+/// A [`Standard`] with the default dtypes of its numbers, some of which a program may set.
+///
+/// | standard | int | float | complex | index | may be set |
+/// |---|---|---|---|---|---|
+/// | MindSpore | int64 | float32 | complex128 | int64 | |
+/// | MegEngine, MegEngineCore | int32 | float32 | none | int32 | |
+/// | array API | int64 | float64 | complex128 | int64 | int32; float32 (complex follows) |
+/// | NumPy | int64 | float64 | complex128 | int64 | |
+/// | PyTorch | int64 | float32 | complex64 | int64 | float16, bfloat16, float64 (complex follows) |
+/// | JAX, JAX strict | int64 | float64 | complex128 | int64 | x64 off: 32 bits for all of them |
+/// | ONNX | none | none | none | int64 | |
+///
+/// ```
+/// use lanecast::{DType, promote::{NumberKind, Promotion, Standard}};
+/// let torch = Promotion::new(Standard::Torch).with_float(DType::BFloat16)?;
+/// let scaled = torch.promote_all(&[DType::Int8.into(), NumberKind::Float.into()])?;
+/// assert_eq!(scaled.dtype, DType::BFloat16);
+/// # Ok::<(), lanecast::promote::PromotionError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Promotion {
+    standard: Standard,
+    int: DType,
+    float: DType,
+    x64: bool,
+}
+
+impl Promotion {
+    /// A standard with its own default dtypes.
+    pub const fn new(standard: Standard) -> Self {
+        let (int, float) = match standard {
+            Standard::MindSpore | Standard::Torch => (DType::Int64, DType::Float32),
+            Standard::MegEngine | Standard::MegEngineCore => (DType::Int32, DType::Float32),
+            _ => (DType::Int64, DType::Float64),
+        };
+        Self { standard, int, float, x64: true }
+    }
+
+    /// The standard.
+    pub const fn standard(&self) -> Standard {
+        self.standard
+    }
+
+    /// These rules with another default dtype for floats. That for complex numbers follows: it has parts of this dtype,
+    /// complex64 for bfloat16, and none for float16, since PyTorch takes complex32.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NotADefault`] if the standard does not allow it: PyTorch has float16, bfloat16, float32 and float64, the
+    /// array API float32 and float64, the others what they start with.
+    pub const fn with_float(mut self, dtype: DType) -> Result<Self, PromotionError> {
+        let allowed = match self.standard {
+            Standard::Torch => {
+                matches!(dtype, DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64)
+            }
+            Standard::ArrayApi => matches!(dtype, DType::Float32 | DType::Float64),
+            _ => matches!(self.default_dtype(NumberKind::Float), Some(d) if d.code() == dtype.code()),
+        };
+        if !allowed {
+            return Err(PromotionError::new(self.standard, Reason::NotADefault(dtype)));
+        }
+        self.float = dtype;
+        Ok(self)
+    }
+
+    /// These rules with another default dtype for ints.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NotADefault`] if the standard does not allow it: the array API has int32 and int64, the others what they
+    /// start with.
+    pub const fn with_int(mut self, dtype: DType) -> Result<Self, PromotionError> {
+        let allowed = match self.standard {
+            Standard::ArrayApi => matches!(dtype, DType::Int32 | DType::Int64),
+            _ => matches!(self.default_dtype(NumberKind::Int), Some(d) if d.code() == dtype.code()),
+        };
+        if !allowed {
+            return Err(PromotionError::new(self.standard, Reason::NotADefault(dtype)));
+        }
+        self.int = dtype;
+        Ok(self)
+    }
+
+    /// JAX with its flag `jax_enable_x64`. Without it, which is how JAX starts, int64, uint64, float64 and complex128 are read
+    /// as their halves, and no result has 64-bit parts.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoX64`] for the other standards.
+    pub const fn with_x64(mut self, x64: bool) -> Result<Self, PromotionError> {
+        if !self.standard.is_jax() {
+            return Err(PromotionError::new(self.standard, Reason::NoX64));
+        }
+        self.x64 = x64;
+        Ok(self)
+    }
+
+    /// The dtype of an array made of Python numbers of this kind; `None` if the standard has none that lanecast has.
+    pub const fn default_dtype(&self, kind: NumberKind) -> Option<DType> {
+        match (self.standard, kind) {
+            (Standard::Onnx, _) => None,
+            (_, NumberKind::Bool) => Some(DType::Bool),
+            (_, NumberKind::Int) => Some(self.enabled(self.int)),
+            (_, NumberKind::Float) => Some(self.enabled(self.float)),
+            (Standard::MegEngine | Standard::MegEngineCore, NumberKind::Complex) => None,
+            (Standard::MindSpore, NumberKind::Complex) => Some(DType::Complex128),
+            (_, NumberKind::Complex) => match self.enabled(self.float) {
+                DType::Float16 => None,
+                DType::Float64 => Some(DType::Complex128),
+                _ => Some(DType::Complex64),
+            },
+        }
+    }
+
+    /// The dtype of indices, such as those of `argmax`.
+    pub const fn index_dtype(&self) -> DType {
+        match self.standard {
+            Standard::MegEngine | Standard::MegEngineCore => DType::Int32,
+            _ => self.enabled(DType::Int64),
+        }
+    }
+
+    /// JAX without x64 reads the 64-bit dtypes as their halves.
+    pub(super) const fn enabled(&self, dtype: DType) -> DType {
+        match dtype {
+            _ if self.x64 => dtype,
+            DType::Int64 => DType::Int32,
+            DType::UInt64 => DType::UInt32,
+            DType::Float64 => DType::Float32,
+            DType::Complex128 => DType::Complex64,
+            _ => dtype,
+        }
+    }
+
+    /// [`promote`](super::promote()) under these rules.
+    ///
+    /// # Errors
+    ///
+    /// As [`promote_all`](Self::promote_all).
+    pub const fn promote(&self, a: DType, b: DType) -> Result<DType, PromotionError> {
+        match super::promote(self.standard, self.enabled(a), self.enabled(b)) {
+            Ok(dtype) => Ok(self.enabled(dtype)),
+            refused => refused,
+        }
+    }
+
+    /// The value that a Python int has in an array of the dtype that [`promote_all`](Self::promote_all) names.
+    ///
+    /// In an integer dtype that does not hold it, NumPy and the array API refuse it; the others keep its low bits, if it fits
+    /// 64 bits, signed or unsigned. (MegEngine, whose answer varies, is read so, too.) JAX first of all refuses what its default
+    /// int does not hold, beside any array. Dtypes that are no integers get the value as it is: a cast rounds it, and a bool
+    /// array never stays one beside an int.
+    ///
+    /// ```
+    /// use lanecast::{DType, promote::{Promotion, Standard}};
+    /// let value = |standard| Promotion::new(standard).int_value(300, DType::UInt8);
+    /// assert_eq!(value(Standard::Torch), Ok(44));
+    /// assert_eq!(value(Standard::NumPy).unwrap_err().to_string(), "300 does not fit uint8 (0 to 255); cast the array first");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::OutOfRange`].
+    pub const fn int_value(&self, value: i128, dtype: DType) -> Result<i128, PromotionError> {
+        let int = self.enabled(self.int);
+        if self.standard.is_jax() && !holds(int, value) {
+            return Err(self.out_of_range(value, int));
+        }
+        let Some(info) = iinfo(dtype) else { return Ok(value) };
+        if holds(dtype, value) {
+            return Ok(value);
+        }
+        match self.standard {
+            Standard::NumPy | Standard::ArrayApi => return Err(self.out_of_range(value, dtype)),
+            _ if !holds(DType::Int64, value) && !holds(DType::UInt64, value) => {
+                let widest = if value < 0 { DType::Int64 } else { DType::UInt64 };
+                return Err(self.out_of_range(value, widest));
+            }
+            _ => {}
+        }
+        let low = value & ((1 << info.bits) - 1);
+        Ok(if low > info.max { low - (1 << info.bits) } else { low })
+    }
+
+    const fn out_of_range(&self, value: i128, dtype: DType) -> PromotionError {
+        PromotionError::of_one(self.standard, Operand::Int(value), Reason::OutOfRange(value, dtype))
+    }
+}
+
+/// Whether an integer dtype holds a value.
+const fn holds(dtype: DType, value: i128) -> bool {
+    matches!(iinfo(dtype), Some(info) if info.min <= value && value <= info.max)
+}

@@ -1,0 +1,262 @@
+//! Why there is no common dtype, or no cast to it.
+
+use super::{NumberKind, Operand, Standard, table::Answer};
+use crate::{CastError, DType, Kind, iinfo};
+use core::fmt;
+
+/// Why a standard gives operands no common dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The standard does not have this dtype.
+    NotInStandard(DType),
+    /// MindSpore: uint16, uint32 and uint64 combine with themselves and bool only; PyTorch: with themselves and floats only.
+    WideUnsigned,
+    /// Array API: no integer dtype holds both signed integers and uint64.
+    NoInteger,
+    /// MegEngineCore: signed with unsigned integers.
+    SignedWithUnsigned,
+    /// Array API: bool, integer and floating dtypes do not mix.
+    MixedKinds,
+    /// A float of 8 bits or fewer, which the standard promotes to no other float (JAX) or not at all.
+    SmallFloat,
+    /// JAX: an integer of 2 or 4 bits, which is promoted to nothing.
+    SmallInt,
+    /// NumPy: ml_dtypes registers no common dtype.
+    MlDtypes,
+    /// ONNX and JAX strict: the dtypes have to be equal.
+    Unequal,
+    /// A Python number of this kind with an array of this dtype.
+    Number(NumberKind, DType),
+    /// The standard has no Python numbers.
+    NoNumbers,
+    /// The standard gives Python numbers of this kind no dtype of their own, and there is no array beside them.
+    OnlyNumbers,
+    /// The standard has no weak types; only JAX has.
+    NoWeakTypes,
+    /// A Python int that the integer dtype does not hold.
+    OutOfRange(i128, DType),
+    /// The standard computes in this dtype, which lanecast does not have.
+    ResultNotHere(&'static str),
+    /// The standard does not allow this dtype as its default.
+    NotADefault(DType),
+    /// The standard has no switch for 64-bit dtypes; only JAX has.
+    NoX64,
+    /// There are no operands.
+    NoOperands,
+}
+
+/// A standard gives operands no common dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct PromotionError {
+    /// Whose rules were asked.
+    pub standard: Standard,
+    /// The two operands that do not go together, or the one that is wrong. Of more than two operands, one may be what others
+    /// have been promoted to.
+    pub operands: [Option<Operand>; 2],
+    /// Why.
+    pub reason: Reason,
+}
+
+impl PromotionError {
+    pub(super) const fn new(standard: Standard, reason: Reason) -> Self {
+        Self { standard, operands: [None, None], reason }
+    }
+
+    pub(super) const fn of_one(standard: Standard, operand: Operand, reason: Reason) -> Self {
+        Self { standard, operands: [Some(operand), None], reason }
+    }
+
+    /// What an answer without a result means for two operands.
+    pub(super) const fn of_pair(standard: Standard, a: Operand, b: Operand, refused: Answer) -> Self {
+        let reason = match (refused, a.dtype(), b.dtype()) {
+            (Answer::Foreign(name), ..) => Reason::ResultNotHere(name),
+            (Answer::Absent, Some(a), _) if !standard.has(a) => return Self::absent(standard, a),
+            (Answer::Absent, _, Some(b)) if !standard.has(b) => return Self::absent(standard, b),
+            (Answer::Absent, ..) => Reason::NoNumbers,
+            (_, Some(a), Some(b)) => why(standard, a, b),
+            (_, Some(array), None) | (_, None, Some(array)) => match (a.number(), b.number()) {
+                (Some(number), _) | (_, Some(number)) => Reason::Number(number, array),
+                (None, None) => Reason::Unequal,
+            },
+            // Numbers alone come here under strict JAX only.
+            (_, None, None) => Reason::Unequal,
+        };
+        Self { standard, operands: [Some(a), Some(b)], reason }
+    }
+
+    const fn absent(standard: Standard, dtype: DType) -> Self {
+        Self::of_one(standard, Operand::Array(dtype), Reason::NotInStandard(dtype))
+    }
+}
+
+/// Whether a kind is that of integers.
+const fn is_integer(dtype: DType) -> bool {
+    matches!(dtype.kind(), Kind::SignedInt | Kind::UnsignedInt)
+}
+
+const fn is_small_float(dtype: DType) -> bool {
+    matches!(dtype.kind(), Kind::Float) && dtype.bits() <= 8
+}
+
+/// The rule by which a standard refuses a pair.
+const fn why(standard: Standard, a: DType, b: DType) -> Reason {
+    let small_float = is_small_float(a) || is_small_float(b);
+    let small_int = is_integer(a) && a.bits() < 8 || is_integer(b) && b.bits() < 8;
+    match standard {
+        Standard::MindSpore | Standard::Torch if small_float => Reason::SmallFloat,
+        Standard::MindSpore | Standard::Torch => Reason::WideUnsigned,
+        Standard::MegEngine | Standard::MegEngineCore => Reason::SignedWithUnsigned,
+        Standard::ArrayApi if is_integer(a) && is_integer(b) => Reason::NoInteger,
+        Standard::ArrayApi => Reason::MixedKinds,
+        Standard::NumPy => Reason::MlDtypes,
+        Standard::Jax if small_int => Reason::SmallInt,
+        Standard::Jax => Reason::SmallFloat,
+        Standard::JaxStrict | Standard::Onnx => Reason::Unequal,
+    }
+}
+
+/// `a` or `an`, as the name that follows it asks for.
+fn article(name: &str) -> &'static str {
+    if name.starts_with(['a', 'i', 'e', 'o']) { "an" } else { "a" }
+}
+
+impl fmt::Display for PromotionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let standard = self.standard;
+        let because = match self.reason {
+            Reason::WideUnsigned if matches!(standard, Standard::Torch) => {
+                "uint16, uint32 and uint64 promote only with floats"
+            }
+            Reason::WideUnsigned => "uint16, uint32 and uint64 do not promote",
+            Reason::NoInteger => "signed with uint64 has no integer result",
+            Reason::SignedWithUnsigned => "signed with unsigned is undefined",
+            Reason::MixedKinds => "bool, integer and floating are left undefined together",
+            Reason::SmallFloat if standard.is_jax() => {
+                "floats of 8 bits and fewer do not promote to other floats"
+            }
+            Reason::SmallFloat => "8-bit floats do not promote",
+            Reason::SmallInt => "integers of 2 and 4 bits do not promote",
+            Reason::MlDtypes => "ml_dtypes defines none",
+            Reason::Unequal => "they have to be equal",
+            Reason::NotInStandard(dtype) => {
+                return write!(f, "{standard} has no dtype {dtype}; cast to one that it has first");
+            }
+            Reason::Number(number, array) => {
+                return write!(
+                    f,
+                    "a Python {number} cannot be combined with {} {array} array under {standard} rules; cast the array first",
+                    article(array.name())
+                );
+            }
+            Reason::NoNumbers => {
+                return write!(f, "{standard} has no Python numbers; make an array of the number first");
+            }
+            Reason::OnlyNumbers => {
+                return write!(
+                    f,
+                    "{standard} rules need an array beside these numbers; make one of them an array first"
+                );
+            }
+            Reason::NoWeakTypes => {
+                return write!(f, "{standard} has no weak types; name the operand an array or a number");
+            }
+            Reason::OutOfRange(value, dtype) => {
+                return match iinfo(dtype) {
+                    Some(i) => write!(
+                        f,
+                        "{value} does not fit {dtype} ({} to {}); cast the array first",
+                        i.min, i.max
+                    ),
+                    None => write!(f, "{value} does not fit {dtype}; cast the array first"),
+                };
+            }
+            Reason::ResultNotHere(name) => {
+                return write!(
+                    f,
+                    "{} compute in {name} under {standard} rules, a dtype that lanecast lacks; cast one operand first",
+                    Operands(self.operands)
+                );
+            }
+            Reason::NotADefault(dtype) => {
+                return write!(f, "{dtype} cannot be a default dtype under {standard} rules; choose another");
+            }
+            Reason::NoX64 => return write!(f, "{standard} has no switch for 64-bit dtypes; only JAX has"),
+            Reason::NoOperands => return f.write_str("no operands; give at least one"),
+        };
+        write!(
+            f,
+            "no common dtype for {} under {standard} rules ({because}); cast one operand first",
+            Operands(self.operands)
+        )
+    }
+}
+
+/// Operands, joined by "and".
+struct Operands([Option<Operand>; 2]);
+
+impl fmt::Display for Operands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, operand) in self.0.iter().flatten().enumerate() {
+            write!(f, "{}{operand}", if i == 0 { "" } else { " and " })?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for PromotionError {}
+
+/// A standard names a dtype to compute in, but a cast to it cannot run here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissingKernel {
+    /// What the operand holds.
+    pub from: DType,
+    /// The dtype to compute in.
+    pub to: DType,
+    /// Why there is no kernel.
+    pub reason: CastError,
+}
+
+impl fmt::Display for MissingKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to, reason } = self;
+        write!(f, "{from} promotes to {to} here, but there is no cast kernel from {from} to {to}: {reason}")
+    }
+}
+
+impl core::error::Error for MissingKernel {}
+
+/// Why there is no [`Plan`](super::Plan): the rules refuse, or a kernel is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The standard gives the operands no common dtype.
+    Promotion(PromotionError),
+    /// The standard does, but a cast to it cannot run here.
+    Kernel(MissingKernel),
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanError::Promotion(error) => error.fmt(f),
+            PlanError::Kernel(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for PlanError {}
+
+impl From<PromotionError> for PlanError {
+    fn from(error: PromotionError) -> Self {
+        PlanError::Promotion(error)
+    }
+}
+
+impl From<MissingKernel> for PlanError {
+    fn from(error: MissingKernel) -> Self {
+        PlanError::Kernel(error)
+    }
+}

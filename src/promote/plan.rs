@@ -1,0 +1,125 @@
+//! The casts that bring two operands to their common dtype.
+
+use super::{MissingKernel, Operand, PlanError, Promotion, Standard};
+use crate::{CastError, CastOptions, CastPlan, DType, Side};
+use alloc::{borrow::Cow, vec};
+
+/// Bytes that were cast, or borrowed ones that did not have to be.
+pub type Bytes<'a> = Cow<'a, [u8]>;
+
+/// The dtype that two operands compute in and the casts that bring them there, resolved to kernels.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Plan {
+    /// The dtype to compute in, and of the result.
+    pub result: DType,
+    /// Whether the result is weakly typed (JAX).
+    pub weak: bool,
+    /// The cast of the left operand; `None` if it has the dtype already or is a number.
+    pub left: Option<CastPlan>,
+    /// The cast of the right operand; `None` if it has the dtype already or is a number.
+    pub right: Option<CastPlan>,
+}
+
+/// Plans an operation on two operands under a standard with its own default dtypes. The kernels are looked up here, once.
+///
+/// ```
+/// use lanecast::{CastOptions, DType, promote::{Standard, plan}};
+/// let plan = plan(Standard::ArrayApi, DType::Int8, DType::UInt8, &CastOptions::RUST)?;
+/// assert_eq!(plan.result, DType::Int16);
+/// let (left, right) = plan.apply(&[0xFF], &[0xFF]).expect("whole elements");
+/// assert_eq!((left.as_ref(), right.as_ref()), (&(-1_i16).to_ne_bytes()[..], &255_i16.to_ne_bytes()[..]));
+/// # Ok::<(), lanecast::promote::PlanError>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`Promotion::plan`].
+pub fn plan(
+    standard: Standard,
+    a: impl Into<Operand>,
+    b: impl Into<Operand>,
+    options: &CastOptions,
+) -> Result<Plan, PlanError> {
+    Promotion::new(standard).plan(a, b, options)
+}
+
+impl Promotion {
+    /// Plans an operation on two operands.
+    ///
+    /// The casts are those of the library under `options`. No standard asks for a cast from float to integer, from complex to
+    /// real, or from anything to bool, so most options do not matter.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::Promotion`] if the standard gives the operands no common dtype, [`PlanError::Kernel`] if it does but a cast
+    /// cannot run here.
+    pub fn plan(
+        &self,
+        a: impl Into<Operand>,
+        b: impl Into<Operand>,
+        options: &CastOptions,
+    ) -> Result<Plan, PlanError> {
+        let (a, b) = (a.into(), b.into());
+        let resolved = self.promote_all(&[a, b])?;
+        let to = resolved.dtype;
+        let cast = |operand: Operand| match operand.dtype() {
+            Some(from) if from != to => CastPlan::new(from, to, options)
+                .map(Some)
+                .map_err(|reason| MissingKernel { from, to, reason }),
+            _ => Ok(None),
+        };
+        Ok(Plan { result: to, weak: resolved.weak, left: cast(a)?, right: cast(b)? })
+    }
+}
+
+impl Plan {
+    /// Brings the bytes of both operands to the dtype of the result; bytes that are not cast are borrowed.
+    ///
+    /// Each buffer is whole elements of its operand, one element per byte for those of fewer than 8 bits. The two may differ in
+    /// length, and what stands for a number is returned as it is. To cast into memory of one's own, run
+    /// [`left`](Self::left) and [`right`](Self::right).
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::BufferTooSmall`] if a buffer that has to be cast ends within an element.
+    pub fn apply<'a>(&self, left: &'a [u8], right: &'a [u8]) -> Result<(Bytes<'a>, Bytes<'a>), CastError> {
+        Ok((apply(self.left, left)?, apply(self.right, right)?))
+    }
+}
+
+fn apply(cast: Option<CastPlan>, bytes: &[u8]) -> Result<Bytes<'_>, CastError> {
+    let Some(cast) = cast else { return Ok(Cow::Borrowed(bytes)) };
+    let size = cast.from().dtype().size();
+    let n = bytes.len() / size;
+    if !bytes.len().is_multiple_of(size) {
+        return Err(CastError::BufferTooSmall {
+            which: Side::Source,
+            need: (n + 1).saturating_mul(size),
+            have: bytes.len(),
+        });
+    }
+    let Some(len) = cast.to().byte_len(n) else {
+        return Err(CastError::TooLarge { elements: n, buffer: cast.to() });
+    };
+    let mut out = vec![0; len];
+    cast.run(bytes, &mut out, n)?;
+    Ok(Cow::Owned(out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Tier, TierStatus};
+    use alloc::string::ToString;
+
+    /// A machine on which a tier that was asked for is absent is not at hand in a test of its own process.
+    #[test]
+    fn a_missing_kernel_is_no_refusal() {
+        let reason = CastError::Unsupported { tier: Tier::Scalar, status: TierStatus::Available };
+        let missing = MissingKernel { from: DType::Int4, to: DType::Float16, reason };
+        let text = PlanError::from(missing).to_string();
+        let start = "int4 promotes to float16 here, but there is no cast kernel from int4 to float16: ";
+        assert!(text.starts_with(start), "{text}");
+    }
+}

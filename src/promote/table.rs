@@ -1,0 +1,93 @@
+//! The tables as `build.rs` leaves them, and what stands in their cells.
+
+use super::{NumberKind, Standard};
+use crate::{DType, Kind};
+
+/// A standard's table of pairs, indexed by the codes of the dtypes and behind them the weak types, and of Python numbers.
+struct Table {
+    pairs: [[u8; SIDE]; SIDE],
+    numbers: [[u8; 4]; COUNT],
+}
+
+#[rustfmt::skip]
+mod made {
+    use super::Table;
+    include!(concat!(env!("OUT_DIR"), "/promotion.rs"));
+}
+
+pub(super) use made::{IDS, NUMPY_CAN_CAST};
+
+const COUNT: usize = DType::ALL.len();
+/// The weak types of JAX stand behind the dtypes, in this order.
+pub(super) const WEAK_INT: usize = COUNT;
+pub(super) const WEAK_FLOAT: usize = COUNT + 1;
+pub(super) const WEAK_COMPLEX: usize = COUNT + 2;
+const SIDE: usize = COUNT + 3;
+
+/// What a cell says.
+pub(super) enum Answer {
+    Strong(DType),
+    Weak(DType),
+    /// A dtype that lanecast does not have.
+    Foreign(&'static str),
+    Refused,
+    /// The row or the column is not in the table.
+    Absent,
+}
+
+const fn answer(cell: u8) -> Answer {
+    match cell {
+        made::ABSENT => Answer::Absent,
+        made::REFUSED => Answer::Refused,
+        made::FIRST_FOREIGN.. => Answer::Foreign(made::FOREIGN[(cell - made::FIRST_FOREIGN) as usize]),
+        _ => {
+            let dtype = DType::ALL[(cell & !made::WEAK_RESULT) as usize];
+            if cell & made::WEAK_RESULT != 0 { Answer::Weak(dtype) } else { Answer::Strong(dtype) }
+        }
+    }
+}
+
+/// The cell of two dtypes or weak types.
+pub(super) const fn pair(standard: Standard, a: usize, b: usize) -> Answer {
+    answer(made::TABLES[standard as usize].pairs[a][b])
+}
+
+/// The cell of an array and a number; absent in the standards that have weak types or no numbers.
+pub(super) const fn number(standard: Standard, array: DType, number: NumberKind) -> Answer {
+    answer(made::TABLES[standard as usize].numbers[array.code() as usize][number as usize])
+}
+
+/// The index of the weak type of a dtype's kind. There is no weak bool.
+pub(super) const fn weak(dtype: DType) -> usize {
+    match dtype.kind() {
+        Kind::Bool => dtype.code() as usize,
+        Kind::SignedInt | Kind::UnsignedInt => WEAK_INT,
+        Kind::Float => WEAK_FLOAT,
+        Kind::Complex => WEAK_COMPLEX,
+    }
+}
+
+// The build script has lists of its own: the rows of `src/names.tsv` and the standards.
+const _: () = {
+    assert!(made::NAMES.len() == COUNT, "the rows of src/names.tsv are not the dtypes");
+    let mut i = 0;
+    while i < COUNT {
+        assert!(same(made::NAMES[i], DType::ALL[i].name()), "the rows of src/names.tsv are not the dtypes");
+        i += 1;
+    }
+    assert!(made::IDS.len() == Standard::ALL.len(), "STANDARDS in build/tables.rs are not all");
+    let mut i = 0;
+    while i < Standard::ALL.len() {
+        assert!(Standard::ALL[i] as usize == i, "the standards stand in the order of their numbers");
+        i += 1;
+    }
+};
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}

@@ -1,0 +1,148 @@
+//! The names of the dtypes in other systems: they come back, they do not leak from one system to another.
+
+#[path = "../build/grid.rs"]
+mod grid;
+#[path = "../build/names.rs"]
+mod table;
+
+use lanecast::names::{
+    ByteOrder, Namespace, dlpack, from_dlpack, from_onnx_number, numpy_code, onnx_number, parse_numpy,
+};
+use lanecast::{DType, DTypeKind, isdtype};
+
+#[test]
+fn every_name_comes_back() {
+    for &namespace in Namespace::ALL {
+        let mut count = 0;
+        for &dtype in DType::ALL {
+            for name in namespace.names(dtype) {
+                assert_eq!(namespace.parse(name), Ok(dtype), "{}: {name}", namespace.id());
+                count += 1;
+            }
+            assert_eq!(namespace.name(dtype), namespace.names(dtype).first().copied());
+        }
+        assert!(count >= 9, "{}", namespace.id());
+    }
+    for &dtype in DType::ALL {
+        assert!(onnx_number(dtype).is_none_or(|number| from_onnx_number(number) == Some(dtype)));
+        assert_eq!(onnx_number(dtype).is_some(), Namespace::Onnx.name(dtype).is_some(), "{dtype}");
+        let (code, bits) = dlpack(dtype).expect("DLPack has all");
+        assert_eq!((from_dlpack(code, bits), u32::from(bits)), (Some(dtype), dtype.bits()));
+    }
+    assert_eq!((from_onnx_number(8), from_onnx_number(0), from_dlpack(0, 1)), (None, None, None));
+}
+
+/// One name, another dtype in every system, or none.
+#[test]
+fn names_do_not_leak() {
+    use Namespace::*;
+    let all = |name: &str| Namespace::ALL.iter().map(|space| space.parse(name).ok()).collect::<Vec<_>>();
+    let only = |expected: &[(Namespace, DType)]| {
+        let of = |space: &Namespace| expected.iter().find(|(s, _)| s == space).map(|(_, dtype)| *dtype);
+        Namespace::ALL.iter().map(of).collect::<Vec<_>>()
+    };
+    let (f32, f64) = (DType::Float32, DType::Float64);
+    assert_eq!(all("float"), only(&[(NumPy, f64), (Torch, f32), (MindSpore, f32), (Arrow, f32)]));
+    let (i32, i64) = (DType::Int32, DType::Int64);
+    assert_eq!(all("int"), only(&[(NumPy, i64), (Torch, i32), (MindSpore, i32)]));
+    assert_eq!(all("long"), only(&[(NumPy, i64), (Torch, i64), (MindSpore, i64)]));
+    assert_eq!(all("f8"), only(&[(NumPy, f64)]));
+    assert_eq!(all("i4"), only(&[(NumPy, i32), (Jax, DType::Int4)]));
+    assert_eq!(all("i8"), only(&[(NumPy, i64), (Jax, DType::Int8)]));
+    let e4m3 = DType::Float8E4M3;
+    assert_eq!(all("float8_e4m3"), only(&[(NumPy, e4m3), (Jax, e4m3), (MlDtypes, e4m3)]));
+    assert_eq!(all("F8_E4M3"), only(&[(Safetensors, DType::Float8E4M3FN)]));
+    assert_eq!(all("b"), only(&[(NumPy, DType::Int8), (Arrow, DType::Bool)]));
+    assert_eq!(all("FLOAT"), only(&[(Onnx, f32)]));
+    assert_eq!(all("double"), only(&[(NumPy, f64), (Torch, f64), (MindSpore, f64), (Arrow, f64)]));
+    assert_eq!(all(""), only(&[]));
+    // Letters of ml_dtypes are reused: names only.
+    assert_eq!(all("E"), only(&[]));
+    let unknown = ArrayApi.parse("float16").expect_err("not there").to_string();
+    assert!(unknown.starts_with("\"float16\" is no dtype of array_api; it has bool, int8, "), "{unknown}");
+}
+
+#[test]
+fn codes_of_numpy() {
+    let (little, big, native) = (ByteOrder::Little, ByteOrder::Big, ByteOrder::NATIVE);
+    for (code, expected) in [
+        ("<f4", (DType::Float32, little)),
+        (">i2", (DType::Int16, big)),
+        ("?", (DType::Bool, native)),
+        ("|b1", (DType::Bool, native)),
+        ("|u1", (DType::UInt8, native)),
+        ("=f8", (DType::Float64, native)),
+        (">c16", (DType::Complex128, big)),
+        ("<e", (DType::Float16, little)),
+        ("q", (DType::Int64, native)),
+        ("bfloat16", (DType::BFloat16, native)),
+    ] {
+        assert_eq!(parse_numpy(code), Ok(expected), "{code}");
+    }
+    for code in [
+        "<",
+        "",
+        "<float32",
+        ">bfloat16",
+        "<V2",
+        "<f16",
+        "f16",
+        "float128",
+        "float_",
+        "i3",
+        "<<f4",
+        "é",
+        "<é",
+        "F4",
+    ] {
+        assert!(parse_numpy(code).is_err(), "{code}");
+    }
+    for &dtype in DType::ALL {
+        for order in [little, big] {
+            match numpy_code(dtype, order) {
+                Some(code) => {
+                    let order = if dtype.size() == 1 { native } else { order };
+                    assert_eq!(parse_numpy(&code), Ok((dtype, order)), "{code}");
+                }
+                None => assert!(Namespace::MlDtypes.name(dtype).is_some(), "{dtype}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn kinds_of_the_array_api() {
+    for kind in DTypeKind::ALL {
+        assert_eq!(DTypeKind::from_name(kind.name()), Some(kind));
+        assert!(DType::ALL.iter().any(|dtype| isdtype(*dtype, kind)));
+    }
+    assert_eq!(DTypeKind::from_name("float"), None);
+}
+
+#[test]
+fn faults_in_the_table_are_named() {
+    let file = "src/names.tsv";
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/names.tsv")).expect("the table");
+    let planted = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        table::render(file, &text.replacen(from, to, 1)).expect_err("a fault")
+    };
+    assert!(table::render(file, &text).is_ok());
+    let names = DType::ALL.iter().map(|dtype| dtype.name()).collect();
+    assert_eq!(table::dtypes(file, &text), Ok(names));
+    assert_eq!(
+        planted("uint64 u64\t", "uint64 u32\t"),
+        [format!("{file}, row uint64, column jax: u32 is also a name of uint32")]
+    );
+    assert_eq!(
+        planted("\t13\t1\t64", "\tx\t1\t64"),
+        [format!("{file}, row uint64, column onnx number: x is no number")]
+    );
+    assert_eq!(
+        planted("\t13\t1\t64", "\t13\t1\t32"),
+        [format!("{file}, row uint64, column dlpack code: the number of uint32")]
+    );
+    assert_eq!(planted("\nint2\t", "\nint4\t"), [format!("{file}: row 3 is a second int4")]);
+    assert!(planted("\tmegengine\t", "\tmegaengine\t")[0].starts_with(&format!("{file}: the columns are ")));
+}
