@@ -1,5 +1,6 @@
-//! What can be wrong with a cast. Nothing is written when an error is returned.
+//! What can be wrong with a cast. Nothing is written when an error is returned, but for a checked cast that was rejected.
 
+use crate::Rejection;
 use core::{fmt, ops::Range};
 use lanecast_kernels::{BufferType, DType, Tier, TierStatus, UnknownName, UnknownTier};
 
@@ -72,6 +73,15 @@ pub enum CastError {
         /// What they were to become.
         to: DType,
     },
+    /// A checked cast met an element that its target cannot hold.
+    Rejected(Rejection),
+    /// A validity bitmap has fewer bytes than the elements take, at a bit for each.
+    ValidityTooSmall {
+        /// Bytes that the bits take.
+        need: usize,
+        /// Bytes that the bitmap has.
+        have: usize,
+    },
     /// No dtype has this name.
     UnknownName(UnknownName),
     /// The tier cannot run here.
@@ -112,6 +122,10 @@ impl fmt::Display for CastError {
                 f,
                 "a slice of {from} cannot become {to} in its own memory: that is wider or needs another alignment"
             ),
+            CastError::Rejected(rejection) => rejection.fmt(f),
+            CastError::ValidityTooSmall { need, have } => {
+                write!(f, "the validity bitmap needs {need} bytes but has {have}")
+            }
             CastError::UnknownName(name) => name.fmt(f),
             CastError::Unsupported { tier, status } => {
                 write!(

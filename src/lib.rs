@@ -73,6 +73,7 @@ extern crate alloc;
 #[cfg(feature = "rayon")]
 mod bulk;
 mod cast;
+mod checked;
 mod dtype;
 mod element;
 mod error;
@@ -83,6 +84,10 @@ pub mod promote;
 pub mod tier;
 
 pub use cast::{cast, cast_bytes, cast_in_place, cast_to_vec, cast_uninit, cast_with};
+pub use checked::{
+    CastReport, CheckedPlan, CountingPlan, Level, Reason, Rejection, Value, try_cast, try_cast_bytes,
+    try_cast_masked, try_cast_to_vec, try_cast_with,
+};
 pub use dtype::{DTypeKind, FInfo, IInfo, finfo, iinfo, isdtype};
 pub use element::*;
 pub use error::{CastError, Side};

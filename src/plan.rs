@@ -3,7 +3,7 @@
 use crate::{BufferType, CastError, CastOptions, Element, Side, Streaming, Tier, tier};
 use alloc::vec::Vec;
 use core::{fmt, mem::MaybeUninit};
-use lanecast_kernels::Kernel;
+use lanecast_kernels::{Kernel, Rules, Watch};
 
 /// A cast from one buffer type to another under fixed options, resolved to a kernel.
 ///
@@ -12,6 +12,7 @@ use lanecast_kernels::Kernel;
 #[derive(Clone, Copy)]
 pub struct CastPlan {
     kernel: Kernel,
+    rules: Rules,
 }
 
 impl CastPlan {
@@ -50,7 +51,7 @@ impl CastPlan {
     ) -> Result<CastPlan, CastError> {
         let rules = options.rules(from.dtype(), to.dtype());
         match Kernel::new(tier, from, to, &rules) {
-            Some(kernel) => Ok(CastPlan { kernel }),
+            Some(kernel) => Ok(CastPlan { kernel, rules }),
             None => Err(CastError::Unsupported { tier, status: tier.status() }),
         }
     }
@@ -62,13 +63,18 @@ impl CastPlan {
     /// holds, and costs more than that within them; elsewhere it changes nothing.
     #[must_use]
     pub fn with_streaming(self, streaming: Streaming) -> CastPlan {
-        CastPlan { kernel: self.kernel.with_streaming(streaming) }
+        CastPlan { kernel: self.kernel.with_streaming(streaming), ..self }
     }
 
     /// Whether a cast that reads and writes so many bytes in all writes past the caches.
     #[cfg(feature = "rayon")]
     pub(crate) fn streams(&self, bytes: usize) -> bool {
         self.kernel.streams(bytes)
+    }
+
+    /// The same cast with an eye on what it loses: rounding in range as well, if `inexact`; in which way, if `labelled`.
+    pub(crate) fn watch(&self, inexact: bool, labelled: bool) -> Watch {
+        Watch::new(self.kernel, &self.rules, inexact, labelled)
     }
 
     /// What the source holds.
@@ -251,7 +257,7 @@ impl CastPlan {
     }
 
     #[cold]
-    fn shortage(&self, src: usize, dst: usize, n: usize) -> CastError {
+    pub(crate) fn shortage(&self, src: usize, dst: usize, n: usize) -> CastError {
         let buffers = [(Side::Source, src, self.from()), (Side::Destination, dst, self.to())];
         for (which, have, buffer) in buffers {
             match buffer.byte_len(n) {
@@ -264,7 +270,7 @@ impl CastPlan {
     }
 
     #[cold]
-    fn mismatch<S: Element, D: Element>(&self, src: usize, dst: usize) -> CastError {
+    pub(crate) fn mismatch<S: Element, D: Element>(&self, src: usize, dst: usize) -> CastError {
         if self.from() != BufferType::new(S::DTYPE) {
             CastError::WrongElement { which: Side::Source, plan: self.from(), slice: S::DTYPE }
         } else if self.to() != BufferType::new(D::DTYPE) {

@@ -53,7 +53,7 @@ impl Rules {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+pub(crate) enum Class {
     Finite,
     Infinite,
     Nan,
@@ -62,11 +62,11 @@ enum Class {
 /// A real number, infinity or NaN, exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exact {
-    class: Class,
-    negative: bool,
+    pub(crate) class: Class,
+    pub(crate) negative: bool,
     /// Finite: the value is `significand * 2^exponent`. NaN: the mantissa field of the float64 with this payload.
-    significand: u64,
-    exponent: i32,
+    pub(crate) significand: u64,
+    pub(crate) exponent: i32,
 }
 
 const QUIET: u64 = 1 << 51;
@@ -117,12 +117,17 @@ impl Exact {
         matches!(self.class, Class::Nan)
     }
 
-    const fn is_zero(self) -> bool {
+    /// `significand * 2^exponent`.
+    pub(crate) const fn finite(significand: u64, exponent: i32) -> Exact {
+        Exact { class: Class::Finite, negative: false, significand, exponent }
+    }
+
+    pub(crate) const fn is_zero(self) -> bool {
         matches!(self.class, Class::Finite) && self.significand == 0
     }
 
     /// `floor(log2(|x|))` of a finite nonzero value.
-    const fn log2(self) -> i32 {
+    pub(crate) const fn log2(self) -> i32 {
         63 - self.significand.leading_zeros() as i32 + self.exponent
     }
 }
@@ -140,7 +145,7 @@ const fn rounds_up(rounding: Rounding, negative: bool, kept: u64, dropped: u128,
 }
 
 /// `significand / 2^shift` rounded to an integer.
-const fn shift_right(rounding: Rounding, negative: bool, significand: u64, shift: u32) -> u64 {
+pub(crate) const fn shift_right(rounding: Rounding, negative: bool, significand: u64, shift: u32) -> u64 {
     // From 65 places on every nonzero significand is a fraction below one half.
     let shift = if shift > 65 { 65 } else { shift };
     let one = 1_u128 << shift;
@@ -201,17 +206,7 @@ pub(crate) const fn to_float(f: FloatSpec, x: Exact, rules: &Rules) -> u64 {
     if x.significand == 0 {
         return if matches!(f.flavor, Flavor::Fnuz) { 0 } else { sign };
     }
-    // The place of the last bit that the target keeps, as if its exponent were unbounded above.
-    let normal = x.log2() - f.mantissa_bits as i32;
-    let place = if normal > f.min_exponent() { normal } else { f.min_exponent() };
-    let shift = place - x.exponent;
-    let rounded = if shift <= 0 {
-        x.significand << -shift
-    } else {
-        shift_right(rules.rounding, x.negative, x.significand, shift as u32)
-    };
-    // The implicit bit in `rounded` is the one that is missing in the exponent field, and so is a carry.
-    let magnitude = (((place - f.min_exponent()) as u64) << f.mantissa_bits) + rounded;
+    let magnitude = rounded(f, x, rules.rounding);
     if magnitude > f.max_finite() {
         return match rules.rounding {
             Rounding::TowardZero if wide => sign | f.max_finite(),
@@ -220,6 +215,21 @@ pub(crate) const fn to_float(f: FloatSpec, x: Exact, rules: &Rules) -> u64 {
         };
     }
     if magnitude == 0 && matches!(f.flavor, Flavor::Fnuz) { 0 } else { sign | magnitude }
+}
+
+/// The magnitude code that a finite value other than zero rounds to, as if the exponent of the format were unbounded above.
+pub(crate) const fn rounded(f: FloatSpec, x: Exact, rounding: Rounding) -> u64 {
+    // The place of the last bit that the target keeps.
+    let normal = x.log2() - f.mantissa_bits as i32;
+    let place = if normal > f.min_exponent() { normal } else { f.min_exponent() };
+    let shift = place - x.exponent;
+    let kept = if shift <= 0 {
+        x.significand << -shift
+    } else {
+        shift_right(rounding, x.negative, x.significand, shift as u32)
+    };
+    // The implicit bit in `kept` is the one that is missing in the exponent field, and so is a carry.
+    (((place - f.min_exponent()) as u64) << f.mantissa_bits) + kept
 }
 
 /// The magnitude that overflow and infinity become in a small float; for FNUZ formats NaN's is the sign bit itself.

@@ -186,6 +186,11 @@ impl Kernel {
         bytes > self.stream_above
     }
 
+    /// Whether the host's floating-point environment has to be looked at.
+    pub(crate) const fn is_guarded(&self) -> bool {
+        self.guarded
+    }
+
     /// What the source holds.
     pub const fn from(&self) -> BufferType {
         self.from
@@ -228,12 +233,28 @@ impl Kernel {
         let src = src.get(..self.from.byte_len(n)?)?;
         let dst = dst.get_mut(..self.to.byte_len(n)?)?;
         let _guard = self.guarded.then(fpenv::guard);
+        // SAFETY: both were just cut to the bytes of `n` elements; the guard lives to the end of the function.
+        Some(unsafe { self.run_cut(src, dst, n) })
+    }
+
+    /// One cast between buffers that were looked at, past the caches if they are large.
+    ///
+    /// # Safety
+    ///
+    /// As [`run_unguarded`](Self::run_unguarded).
+    #[inline(always)]
+    pub(crate) unsafe fn run_cut<'a>(
+        &self,
+        src: &[u8],
+        dst: &'a mut [MaybeUninit<u8>],
+        n: usize,
+    ) -> &'a mut [u8] {
         if self.streams(src.len() + dst.len()) {
-            // SAFETY: both were just cut to the bytes of `n` elements; the guard lives to the end of the function.
-            return Some(unsafe { self.run_streaming(src, dst, n) });
+            // SAFETY: as the caller's.
+            return unsafe { self.run_streaming(src, dst, n) };
         }
-        // SAFETY: as above.
-        Some(unsafe { self.run_unguarded(src, dst, n) })
+        // SAFETY: as the caller's.
+        unsafe { self.run_unguarded(src, dst, n) }
     }
 
     /// # Safety
@@ -414,7 +435,7 @@ fn cast_exact(from: DType, to: DType, src: &[u8], dst: &mut [MaybeUninit<u8>], r
 }
 
 /// The parts of an element in native byte order, the first part lowest.
-fn read(bytes: &[u8], dtype: DType) -> u128 {
+pub(crate) fn read(bytes: &[u8], dtype: DType) -> u128 {
     let part = dtype.alignment();
     bytes.chunks_exact(part).rev().fold(0, |code, bytes| {
         let mut word = [0; 8];

@@ -16,6 +16,7 @@
 //! * `arch`: the tiers, how they are found, and their kernels;
 //! * `table`: the cross product of all pairs, per tier;
 //! * [`Kernel`]: one resolved cast, the only way in; `in_place`: inside one buffer; `stream`: past the caches;
+//! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
 //! * `fpenv`: the floating-point control register belongs to the host.
 
 #![no_std]
@@ -39,6 +40,7 @@ mod hub;
 mod in_place;
 mod kernel;
 mod linear;
+mod loss;
 mod lut;
 mod storage;
 mod stream;
@@ -54,5 +56,6 @@ pub use format::{
 };
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
+pub use loss::{Block, Loss, Losses, Watch, loss};
 pub use storage::{BufferType, Storage};
 pub use stream::Streaming;

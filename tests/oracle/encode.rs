@@ -116,7 +116,7 @@ fn to_eight(value: Value, format: &Float, options: &CastOptions) -> u64 {
 }
 
 /// Whether this 8-bit target clamps.
-fn saturates(to: DType, options: &CastOptions) -> bool {
+pub fn saturates(to: DType, options: &CastOptions) -> bool {
     match options.saturate {
         Saturate::On => true,
         Saturate::Off => false,
@@ -196,7 +196,7 @@ fn to_int(value: Value, bits: u32, signed: bool, overflow: IntOverflow, mode: In
 }
 
 /// The magnitude of an integer.
-enum Whole {
+pub enum Whole {
     /// At most `2^100`.
     Small(u128),
     /// More than that; only its low 64 bits are told.
@@ -207,7 +207,7 @@ enum Whole {
 }
 
 /// The magnitude rounded to an integer. The sign matters to the directed modes.
-fn to_whole(negative: bool, x: Dyadic, mode: IntRound) -> Whole {
+pub fn to_whole(negative: bool, x: Dyadic, mode: IntRound) -> Whole {
     if x.exp >= 36 {
         // 64 bits of significand above 2^36; from 2^64 on, no bit is left among the low ones.
         return match x.is_zero() {

@@ -14,6 +14,7 @@
 
 pub mod encode;
 pub mod format;
+pub mod loss;
 pub mod packed;
 pub mod value;
 

@@ -42,10 +42,14 @@ mod native {
     pub(super) fn last_cache() -> usize {
         usize::MAX
     }
+    pub(super) fn counter(_: super::Tier, shape: super::Shape) -> super::CountFn {
+        super::scalar::counter(shape)
+    }
 }
 
 use crate::{
     format::packed::{self, Packing},
+    loss::{CountFn, Shape},
     stream::NonTemporal,
     table::Table,
 };
@@ -129,6 +133,11 @@ impl Tier {
     /// How packed storage is read and written.
     pub(crate) fn packing(self) -> &'static Packing {
         if matches!(self, Tier::Scalar) { &packed::SCALAR } else { native::packing(self) }
+    }
+
+    /// The loop that counts what is lost.
+    pub(crate) fn counter(self, shape: Shape) -> CountFn {
+        if matches!(self, Tier::Scalar) { scalar::counter(shape) } else { native::counter(self, shape) }
     }
 
     /// How it writes past the caches, if it does.

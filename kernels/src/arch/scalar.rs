@@ -5,6 +5,7 @@
 use crate::{
     dtype::COUNT,
     format::*,
+    loss::{Answers, Exactness, Lane, Questions, count, define_count},
     table::{KernelFn, Table, define_table, has_overflow_rule, same_bits, same_truth},
 };
 
@@ -55,3 +56,17 @@ const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelF
 
 crate::dtype::for_each_dtype!(define_table);
 pub(crate) static TABLE: Table = table::<0>();
+
+/// # Safety
+///
+/// As [`CountFn`](crate::loss::CountFn).
+unsafe fn counted<L: Lane, E: Exactness<L>, const N: usize, const PAIRS: bool>(
+    questions: &Questions,
+    src: &[u8],
+    back: &[u8],
+    answers: &mut Answers,
+) {
+    count::<L, E, N, PAIRS>(questions, src, back, answers);
+}
+
+define_count!();

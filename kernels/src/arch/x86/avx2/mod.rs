@@ -4,8 +4,11 @@
 //! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
 
 mod bytes;
+mod losses;
 mod simd;
 mod wide;
+
+pub(super) use losses::counter;
 
 use super::copy::avx2 as copy;
 use crate::{

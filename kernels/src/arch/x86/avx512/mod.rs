@@ -4,9 +4,12 @@
 //! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
 
 mod bytes;
+mod losses;
 mod packed;
 mod simd;
 mod wide;
+
+pub(super) use losses::counter;
 
 use super::{copy::avx512 as copy, fine};
 use crate::{

@@ -1,0 +1,380 @@
+//! Counts the codes of a block that are lost, in plain loops that compilers make vector code of.
+//!
+//! A *lane* is a code, or a part of one, as an unsigned integer. Whether it is in a range is a mask, a subtraction and a
+//! comparison; whether it is rounded in range is what [`Exactness`] says. Each tier compiles the same loops for its own
+//! instructions ([`define_count!`]).
+
+use core::{marker::PhantomData, ops};
+
+/// What one block is asked. Numbers are in the low bits, as wide as a lane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Questions {
+    /// A lane `x` is in the range if `(x & mask) - first < span`.
+    pub(super) ranges: [InRange; super::ranges::MOST],
+    /// All bits but the sign of a part: whether an imaginary part is zero.
+    pub(super) magnitude: u64,
+    /// What `Fraction`, `Digits` or `Differs` has to know.
+    pub(super) exactness: [u64; 4],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct InRange {
+    pub(super) mask: u64,
+    pub(super) first: u64,
+    pub(super) span: u64,
+}
+
+/// The answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Answers {
+    /// Lanes in each of the ranges.
+    pub(super) ranges: [u64; super::ranges::MOST],
+    /// Imaginary parts other than zero.
+    pub(super) imaginary: u64,
+    /// Lanes in no range that are rounded.
+    pub(super) inexact: u64,
+}
+
+/// Which loop a pair needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shape {
+    /// Bytes of a lane.
+    pub(crate) width: usize,
+    /// Lanes alternate between a part that is cast and one that has to be zero.
+    pub(crate) pairs: bool,
+    /// At least as many ranges are asked about.
+    pub(crate) ranges: usize,
+    pub(crate) exactness: Rounds,
+}
+
+/// How rounding in range is seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rounds {
+    Never,
+    Fraction,
+    Digits,
+    Differs,
+}
+
+/// The loop of a shape: reads `src` and, for [`Rounds::Differs`], as many bytes of `back`.
+///
+/// # Safety
+///
+/// The CPU has the tier of the function. For [`Rounds::Fraction`] the floating-point environment is the default.
+pub(crate) type CountFn = unsafe fn(questions: &Questions, src: &[u8], back: &[u8], answers: &mut Answers);
+
+/// A code or a part of one.
+pub(crate) trait Lane:
+    Copy
+    + PartialEq
+    + PartialOrd
+    + From<bool>
+    + ops::BitAnd<Output = Self>
+    + ops::BitXor<Output = Self>
+    + ops::Not<Output = Self>
+{
+    const BYTES: usize;
+    const ZERO: Self;
+    /// Lanes that may be counted in one lane.
+    const AT_ONCE: usize;
+    fn from_word(word: u64) -> Self;
+    fn word(self) -> u64;
+    /// Of the bytes of one lane.
+    fn read(bytes: &[u8]) -> Self;
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    /// The magnitude of a two's complement lane.
+    fn magnitude(self) -> Self;
+    fn shift_right(self, by: u32) -> Self;
+}
+
+macro_rules! lane {
+    ($($lane:ident $signed:ident $at_once:literal),*) => {$(
+        impl Lane for $lane {
+            const BYTES: usize = size_of::<$lane>();
+            const ZERO: Self = 0;
+            const AT_ONCE: usize = $at_once;
+            #[inline(always)]
+            fn from_word(word: u64) -> Self {
+                word as $lane
+            }
+            #[inline(always)]
+            fn word(self) -> u64 {
+                self as u64
+            }
+            #[inline(always)]
+            fn read(bytes: &[u8]) -> Self {
+                let mut lane = [0; size_of::<$lane>()];
+                lane.copy_from_slice(bytes);
+                $lane::from_ne_bytes(lane)
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn magnitude(self) -> Self {
+                (self as $signed).unsigned_abs()
+            }
+            #[inline(always)]
+            fn shift_right(self, by: u32) -> Self {
+                // Always in range.
+                self >> (by & ($lane::BITS - 1))
+            }
+        }
+    )*};
+}
+// A byte counts to 255. The others hold what a block has.
+lane!(u8 i8 192, u16 i16 16384, u32 i32 16384, u64 i64 16384);
+
+/// Whether a lane is rounded, as long as it is in range.
+pub(crate) trait Exactness<L: Lane>: Copy {
+    /// Whether the lanes of the result, cast back, are looked at.
+    const LOOKS_BACK: bool = false;
+    fn new(numbers: [u64; 4]) -> Self;
+    fn inexact(self, x: L, back: L) -> bool;
+}
+
+/// Nothing is rounded.
+#[derive(Clone, Copy)]
+pub(crate) struct Never;
+
+impl<L: Lane> Exactness<L> for Never {
+    fn new(_: [u64; 4]) -> Self {
+        Self
+    }
+    #[inline(always)]
+    fn inexact(self, _: L, _: L) -> bool {
+        false
+    }
+}
+
+/// A float that becomes a narrower one, or an integer: the bits behind the last that the target keeps are not zero. Where the
+/// target is subnormal (or an integer) it keeps whole multiples of one step: adding the float whose last bit is that step and
+/// subtracting it again rounds to them.
+#[derive(Clone, Copy)]
+pub(crate) struct Fraction<L> {
+    magnitude: L,
+    infinity: L,
+    low: L,
+    step: L,
+}
+
+macro_rules! fraction {
+    ($($lane:ident $float:ident),*) => {$(
+        impl Exactness<$lane> for Fraction<$lane> {
+            fn new([magnitude, infinity, low, step]: [u64; 4]) -> Self {
+                Self {
+                    magnitude: magnitude as $lane,
+                    infinity: infinity as $lane,
+                    low: low as $lane,
+                    step: step as $lane,
+                }
+            }
+            #[inline(always)]
+            fn inexact(self, x: $lane, _: $lane) -> bool {
+                let x = x & self.magnitude;
+                let (value, step) = ($float::from_bits(x), $float::from_bits(self.step));
+                let whole = (value + step) - step;
+                let between = (x < self.step) & (whole.to_bits() != x);
+                (x < self.infinity) & ((x & self.low != 0) | between)
+            }
+        }
+    )*};
+}
+fraction!(u32 f32, u64 f64);
+
+/// An integer that becomes a float: it has more significant bits than the target.
+#[derive(Clone, Copy)]
+pub(crate) struct Digits<L> {
+    /// All ones for signed integers.
+    signed: L,
+    digits: u32,
+    lane: PhantomData<L>,
+}
+
+impl<L: Lane> Exactness<L> for Digits<L> {
+    fn new([signed, digits, ..]: [u64; 4]) -> Self {
+        Self { signed: L::from_word(signed), digits: digits as u32, lane: PhantomData }
+    }
+    #[inline(always)]
+    fn inexact(self, x: L, _: L) -> bool {
+        // One is subtracted from the lowest bit that is set, so that zero, which has none, compares as well.
+        let below_lowest = !x & x.minus(L::from(true));
+        let signed = (self.signed & x.magnitude()).plus(!self.signed & x);
+        signed.shift_right(self.digits) > below_lowest
+    }
+}
+
+/// Anything whose result, cast back, is something else. NaN and the sign of zero are not compared.
+#[derive(Clone, Copy)]
+pub(crate) struct Differs<L> {
+    compared: L,
+    nan: [L; 3],
+}
+
+impl<L: Lane> Exactness<L> for Differs<L> {
+    const LOOKS_BACK: bool = true;
+    fn new([compared, mask, first, span]: [u64; 4]) -> Self {
+        Self { compared: L::from_word(compared), nan: [mask, first, span].map(L::from_word) }
+    }
+    #[inline(always)]
+    fn inexact(self, x: L, back: L) -> bool {
+        let [mask, first, span] = self.nan;
+        let nan = (x & mask).minus(first) < span;
+        !nan & ((x ^ back) & self.compared != L::ZERO)
+    }
+}
+
+/// A range with the numbers of a lane.
+#[derive(Clone, Copy)]
+struct Within<L> {
+    mask: L,
+    first: L,
+    span: L,
+}
+
+impl<L: Lane> Within<L> {
+    #[inline(always)]
+    fn new(range: InRange) -> Self {
+        Self {
+            mask: L::from_word(range.mask),
+            first: L::from_word(range.first),
+            span: L::from_word(range.span),
+        }
+    }
+    #[inline(always)]
+    fn has(self, x: L) -> bool {
+        (x & self.mask).minus(self.first) < self.span
+    }
+}
+
+/// Counts the lanes of `src` in each of the first `N` ranges, and the rounded ones in none.
+#[inline(always)]
+pub(crate) fn count<L: Lane, E: Exactness<L>, const N: usize, const PAIRS: bool>(
+    questions: &Questions,
+    src: &[u8],
+    back: &[u8],
+    answers: &mut Answers,
+) {
+    let mut ranges = [Within::<L>::new(InRange::default()); N];
+    for (range, of) in ranges.iter_mut().zip(questions.ranges) {
+        *range = Within::new(of);
+    }
+    let exactness = E::new(questions.exactness);
+    let magnitude = L::from_word(questions.magnitude);
+    let step = L::BYTES << PAIRS as u32;
+    let chunk = L::AT_ONCE * L::BYTES;
+    // Without results to look at, the source stands in for them.
+    let back = if E::LOOKS_BACK { back } else { src };
+    for (src, back) in src.chunks(chunk).zip(back.chunks(chunk)) {
+        let (mut counts, mut imaginary, mut inexact) = ([L::ZERO; N], L::ZERO, L::ZERO);
+        for (x, back) in src.chunks_exact(step).zip(back.chunks_exact(step)) {
+            if PAIRS {
+                imaginary = imaginary.plus(L::from(L::read(&x[L::BYTES..]) & magnitude != L::ZERO));
+            }
+            let (x, back) = (L::read(&x[..L::BYTES]), L::read(&back[..L::BYTES]));
+            let mut hit = false;
+            for i in 0..N {
+                let has = ranges[i].has(x);
+                counts[i] = counts[i].plus(L::from(has));
+                hit |= has;
+            }
+            inexact = inexact.plus(L::from(exactness.inexact(x, back) & !hit));
+        }
+        for (sum, count) in answers.ranges.iter_mut().zip(counts) {
+            *sum += count.word();
+        }
+        answers.imaginary += imaginary.word();
+        answers.inexact += inexact.word();
+    }
+}
+
+/// For each of up to 64 elements, the first lowest, whether it is lost: for blocks that are known to have such.
+pub(super) fn flags(shape: Shape, questions: &Questions, src: &[u8], back: &[u8]) -> u64 {
+    match (shape.width, shape.exactness) {
+        (1, Rounds::Digits) => flags_of::<u8, Digits<u8>>(shape, questions, src, back),
+        (2, Rounds::Digits) => flags_of::<u16, Digits<u16>>(shape, questions, src, back),
+        (4, Rounds::Digits) => flags_of::<u32, Digits<u32>>(shape, questions, src, back),
+        (_, Rounds::Digits) => flags_of::<u64, Digits<u64>>(shape, questions, src, back),
+        (1, Rounds::Differs) => flags_of::<u8, Differs<u8>>(shape, questions, src, back),
+        (2, Rounds::Differs) => flags_of::<u16, Differs<u16>>(shape, questions, src, back),
+        (4, Rounds::Differs) => flags_of::<u32, Differs<u32>>(shape, questions, src, back),
+        (_, Rounds::Differs) => flags_of::<u64, Differs<u64>>(shape, questions, src, back),
+        (4, Rounds::Fraction) => flags_of::<u32, Fraction<u32>>(shape, questions, src, back),
+        (8, Rounds::Fraction) => flags_of::<u64, Fraction<u64>>(shape, questions, src, back),
+        (1, _) => flags_of::<u8, Never>(shape, questions, src, back),
+        (2, _) => flags_of::<u16, Never>(shape, questions, src, back),
+        (4, _) => flags_of::<u32, Never>(shape, questions, src, back),
+        (_, _) => flags_of::<u64, Never>(shape, questions, src, back),
+    }
+}
+
+fn flags_of<L: Lane, E: Exactness<L>>(shape: Shape, questions: &Questions, src: &[u8], back: &[u8]) -> u64 {
+    let exactness = E::new(questions.exactness);
+    let magnitude = L::from_word(questions.magnitude);
+    let step = L::BYTES << shape.pairs as u32;
+    let back = if E::LOOKS_BACK { back } else { src };
+    let mut flags = [0_u8; 64];
+    for ((flag, x), back) in flags.iter_mut().zip(src.chunks_exact(step)).zip(back.chunks_exact(step)) {
+        let imaginary = shape.pairs && L::read(&x[L::BYTES..]) & magnitude != L::ZERO;
+        let (x, back) = (L::read(&x[..L::BYTES]), L::read(&back[..L::BYTES]));
+        *flag = (exactness.inexact(x, back) | imaginary) as u8;
+    }
+    for range in questions.ranges.iter().filter(|range| range.span != 0) {
+        let range = Within::<L>::new(*range);
+        for (flag, x) in flags.iter_mut().zip(src.chunks_exact(step)) {
+            *flag |= range.has(L::read(&x[..L::BYTES])) as u8;
+        }
+    }
+    // Eight flags become eight bits by one multiplication, which brings each to its place in the highest byte.
+    flags.as_chunks::<8>().0.iter().rev().fold(0, |bits, flags| {
+        bits << 8 | u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    })
+}
+
+/// Makes `counter`, which finds the loop of a shape, from the tier's own `counted::<L, E, N, PAIRS>`, a `CountFn` with the
+/// features of the tier around [`count`].
+macro_rules! define_count {
+    () => {
+        pub(crate) fn counter(shape: crate::loss::Shape) -> crate::loss::CountFn {
+            use crate::loss::lanes::{Differs, Digits, Fraction, Never, Rounds};
+            macro_rules! by_ranges {
+                ($lane:ty, $exactness:ty, $pairs:literal) => {
+                    match shape.ranges {
+                        ..=1 => counted::<$lane, $exactness, 1, $pairs>,
+                        2 => counted::<$lane, $exactness, 2, $pairs>,
+                        _ => counted::<$lane, $exactness, 4, $pairs>,
+                    }
+                };
+            }
+            match (shape.width, shape.exactness, shape.pairs) {
+                (1, Rounds::Never, _) => by_ranges!(u8, Never, false),
+                (2, Rounds::Never, _) => by_ranges!(u16, Never, false),
+                (4, Rounds::Never, false) => by_ranges!(u32, Never, false),
+                (4, Rounds::Never, true) => by_ranges!(u32, Never, true),
+                (_, Rounds::Never, false) => by_ranges!(u64, Never, false),
+                (_, Rounds::Never, true) => by_ranges!(u64, Never, true),
+                (4, Rounds::Fraction, false) => by_ranges!(u32, Fraction<u32>, false),
+                (4, Rounds::Fraction, true) => by_ranges!(u32, Fraction<u32>, true),
+                (_, Rounds::Fraction, false) => by_ranges!(u64, Fraction<u64>, false),
+                (_, Rounds::Fraction, true) => by_ranges!(u64, Fraction<u64>, true),
+                (1, Rounds::Digits, _) => by_ranges!(u8, Digits<u8>, false),
+                (2, Rounds::Digits, _) => by_ranges!(u16, Digits<u16>, false),
+                (4, Rounds::Digits, _) => by_ranges!(u32, Digits<u32>, false),
+                (_, Rounds::Digits, _) => by_ranges!(u64, Digits<u64>, false),
+                (1, Rounds::Differs, _) => by_ranges!(u8, Differs<u8>, false),
+                (2, Rounds::Differs, _) => by_ranges!(u16, Differs<u16>, false),
+                (4, Rounds::Differs, false) => by_ranges!(u32, Differs<u32>, false),
+                (4, Rounds::Differs, true) => by_ranges!(u32, Differs<u32>, true),
+                (_, Rounds::Differs, false) => by_ranges!(u64, Differs<u64>, false),
+                (_, Rounds::Differs, true) => by_ranges!(u64, Differs<u64>, true),
+            }
+        }
+    };
+}
+pub(crate) use define_count;

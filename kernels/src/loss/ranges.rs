@@ -1,0 +1,321 @@
+//! Which codes of a source are lost in which way: ranges of codes, from the formats alone.
+//!
+//! The edge of a target (half a step above its largest value, say) is an exact number. Truncated to the source's format it is
+//! the last code on its near side. So each end of a range is one encode, whatever the pair.
+
+use super::{Loss, compare, half_goes_up, of_part};
+use crate::{
+    dtype::{DType, Flavor, FloatSpec, Spec},
+    exact::{Exact, Rounding, Rules, to_float},
+};
+use core::cmp::Ordering;
+
+/// The codes `first..=last` after a mask, and what is lost of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Range {
+    pub(super) mask: u64,
+    pub(super) first: u64,
+    pub(super) last: u64,
+    pub(super) loss: Loss,
+}
+
+/// At most this many ranges are lost of any pair.
+pub(super) const MOST: usize = 4;
+
+/// The ranges of a pair.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ranges {
+    list: [Range; MOST],
+    len: usize,
+}
+
+impl Ranges {
+    pub(super) const fn none() -> Self {
+        Self { list: [Range { mask: 0, first: 1, last: 0, loss: Loss::Inexact }; MOST], len: 0 }
+    }
+
+    pub(super) fn get(&self) -> &[Range] {
+        &self.list[..self.len]
+    }
+
+    /// Adds a range, if it has any code.
+    fn push(&mut self, mask: u64, first: u64, last: u64, loss: Loss) {
+        if first > last {
+            return;
+        }
+        // What is lost in the same way next to it is the same range.
+        if let Some(near) = self.list[..self.len].iter_mut().find(|r| r.mask == mask && r.loss == loss) {
+            if near.last.wrapping_add(1) == first {
+                near.last = last;
+                return;
+            }
+        }
+        debug_assert!(self.len < MOST);
+        if let Some(place) = self.list.get_mut(self.len) {
+            *place = Range { mask, first, last, loss };
+            self.len += 1;
+        }
+    }
+
+    /// Adds the negative values of these magnitudes, if there are any.
+    fn push_negative(&mut self, sign: u64, (first, last): (u64, u64), loss: Loss) {
+        // Magnitudes that are none would reach the sign.
+        if first <= last {
+            self.push(sign | (sign - 1), sign | first, sign | last, loss);
+        }
+    }
+
+    /// The same codes in as few ranges as can be, for those who do not ask what is lost; only of losses that `asked` says.
+    pub(super) fn merged(&self, asked: impl Fn(Loss) -> bool) -> Self {
+        let mut sorted = *self;
+        let len = {
+            let mut len = 0;
+            for range in self.get().iter().filter(|r| asked(r.loss)) {
+                sorted.list[len] = Range { loss: Loss::Saturated, ..*range };
+                len += 1;
+            }
+            len
+        };
+        sorted.list[..len].sort_unstable_by_key(|r| (r.mask, r.first));
+        let mut out = Self::none();
+        for r in &sorted.list[..len] {
+            out.push(r.mask, r.first, r.last, r.loss);
+        }
+        out
+    }
+
+    /// What a cast from (a part of) `from` to (a part of) `to` loses, apart from rounding in range.
+    pub(super) fn new(from: DType, to: DType, rules: &Rules) -> Self {
+        let mut out = Self::none();
+        if from == to {
+            return out;
+        }
+        match (from.spec(), to.spec()) {
+            (_, Spec::Bool) => {}
+            (Spec::Bool, Spec::Float(f)) if f.flavor == Flavor::Exponent => {
+                out.push(0xFF, 0, 0, below_powers(rules));
+            }
+            (Spec::Bool, _) => {}
+            (Spec::Int { bits, signed }, Spec::Int { bits: to_bits, signed: to_signed }) => {
+                out.int_to_int((bits, signed), (to_bits, to_signed), rules);
+            }
+            (Spec::Int { bits, signed }, Spec::Float(f) | Spec::Complex(f)) => {
+                out.int_to_float(bits, signed, f, rules);
+            }
+            (Spec::Float(s) | Spec::Complex(s), Spec::Int { bits, signed }) => {
+                out.float_to_int(s, bits, signed, rules);
+            }
+            (Spec::Float(s) | Spec::Complex(s), Spec::Float(f) | Spec::Complex(f)) => {
+                if f.flavor == Flavor::Exponent {
+                    out.float_to_exponent(s, f, rules);
+                } else {
+                    out.float_to_float(s, f, rules);
+                }
+            }
+        }
+        out
+    }
+
+    /// Adds the largest values of a format without infinity and NaN, if they are rounded: up, out of the format, the result
+    /// would be clamped to them when it is cast back.
+    pub(super) fn push_rounded_ends(&mut self, s: FloatSpec, to: DType, rules: &Rules) {
+        if s.flavor == Flavor::Finite {
+            for code in [s.max_finite(), s.sign_mask() | s.max_finite()] {
+                if of_part(Exact::from_float(s, code), to, rules) == Some(Loss::Inexact) {
+                    self.push(s.sign_mask() | s.magnitude_mask(), code, code, Loss::Inexact);
+                }
+            }
+        }
+    }
+
+    fn int_to_int(&mut self, (bits, signed): (u32, bool), (to_bits, to_signed): (u32, bool), rules: &Rules) {
+        let mask = u64::MAX >> (64 - bits);
+        let high = mask >> signed as u32;
+        let to_high = u64::MAX >> (64 - to_bits + to_signed as u32);
+        // Codes above `high` are the negative values, the lowest first.
+        let first = if to_high < high { to_high + 1 } else { high + 1 };
+        let last = match (signed, to_signed) {
+            (false, _) => high,
+            (true, false) => mask,
+            (true, true) if to_bits >= bits => high,
+            (true, true) => mask - (to_high + 1),
+        };
+        let (first, last) = if !signed && to_high >= high { (1, 0) } else { (first, last) };
+        self.push(mask, first, last, outside_int(rules));
+    }
+
+    fn int_to_float(&mut self, bits: u32, signed: bool, f: FloatSpec, rules: &Rules) {
+        let mask = u64::MAX >> (64 - bits);
+        let high = mask >> signed as u32;
+        if f.flavor == Flavor::Exponent {
+            self.push(mask, 0, 0, below_powers(rules));
+            if signed {
+                self.push(mask, high + 1, mask, below_powers(rules));
+            }
+            return;
+        }
+        let (limit, inclusive) = overflow_edge(f, rules);
+        let last = whole_at_most(limit, inclusive);
+        if last < high {
+            // The negative codes of the same magnitudes follow.
+            let end = if signed { mask - last } else { high };
+            self.push(mask, last + 1, end, overflow_of(f, rules));
+        } else if signed && last == high {
+            self.push(mask, high + 1, high + 1, overflow_of(f, rules));
+        }
+    }
+
+    fn float_to_int(&mut self, s: FloatSpec, bits: u32, signed: bool, rules: &Rules) {
+        use Rounding::{Ceil, Floor, NearestAway, NearestEven, TowardZero};
+        let max = u64::MAX >> (64 - bits + signed as u32);
+        let (sign, mask) = (s.sign_mask(), s.sign_mask() | s.magnitude_mask());
+        let top = s.infinity().unwrap_or(s.max_finite());
+        // The largest magnitude that is in range: below the next integer, or half a step above the last one.
+        let edge = |end: u64, directed: bool| match rules.rounding {
+            _ if directed => last_at_most(s, Exact::finite(end, 0), true),
+            // Ends that have no half in a word have no float between them and the next integer.
+            NearestEven | NearestAway if end < 1 << 62 => {
+                let inclusive = !half_goes_up(rules.rounding, end % 2 == 1);
+                last_at_most(s, Exact::finite(2 * end + 1, -1), inclusive)
+            }
+            NearestEven | NearestAway | TowardZero | Floor | Ceil => {
+                let next = end.checked_add(1).map_or(Exact::finite(1, 64), |next| Exact::finite(next, 0));
+                last_at_most(s, next, false)
+            }
+        };
+        let outside = outside_int(rules);
+        let positive = edge(max, rules.rounding == Ceil);
+        self.push(mask, positive.map_or(0, |last| last + 1), top, outside);
+        // NaNs come after infinity; those of the other sign at the end.
+        let nan = (top + 1, s.magnitude_mask());
+        self.push(mask, nan.0, nan.1, Loss::LostNan);
+        if s.signed() {
+            let end = if signed { max + 1 } else { 0 };
+            let negative = edge(end, rules.rounding == Floor);
+            let first = negative.map_or(0, |last| last + 1);
+            self.push_negative(sign, (first, top), outside);
+            self.push_negative(sign, nan, Loss::LostNan);
+            if s.flavor == Flavor::Fnuz {
+                self.push(mask, sign, sign, Loss::LostNan);
+            }
+        }
+    }
+
+    fn float_to_exponent(&mut self, s: FloatSpec, f: FloatSpec, rules: &Rules) {
+        let (sign, mask) = (s.sign_mask(), s.sign_mask() | s.magnitude_mask());
+        let top = s.infinity().unwrap_or(s.max_finite());
+        let loss = below_powers(rules);
+        let least = last_at_most(s, Exact::finite(1, f.min_exponent()), false);
+        if let Some(last) = least {
+            self.push(mask, 0, last, loss);
+        }
+        let most = last_at_most(s, Exact::finite(1, f.max_exponent()), true);
+        self.push(mask, most.map_or(0, |last| last + 1), top, loss);
+        // Negative values; the code of negative zero may be a NaN.
+        self.push_negative(sign, ((s.flavor == Flavor::Fnuz) as u64, top), loss);
+    }
+
+    fn float_to_float(&mut self, s: FloatSpec, f: FloatSpec, rules: &Rules) {
+        let mask = s.magnitude_mask();
+        let (limit, inclusive) = overflow_edge(f, rules);
+        let first = last_at_most(s, limit, inclusive).map_or(0, |last| last + 1);
+        self.push(mask, first, s.max_finite(), overflow_of(f, rules));
+        if let (Some(infinity), Some(loss)) = (s.infinity(), infinity_of(f, rules)) {
+            self.push(mask, infinity, infinity, loss);
+        }
+        let (limit, inclusive) = underflow_edge(f, rules);
+        // An exponent alone is never zero.
+        let first = (s.flavor != Flavor::Exponent) as u64;
+        if let Some(last) = last_at_most(s, limit, inclusive) {
+            self.push(mask, first, last, Loss::Underflow);
+        }
+        if f.nan().is_none() {
+            match s.flavor {
+                Flavor::Fnuz => self.push(mask | s.sign_mask(), s.sign_mask(), s.sign_mask(), Loss::LostNan),
+                _ => {
+                    let top = s.infinity().unwrap_or(s.max_finite());
+                    self.push(mask, top + 1, mask, Loss::LostNan);
+                }
+            }
+        }
+    }
+}
+
+fn outside_int(rules: &Rules) -> Loss {
+    if rules.saturate { Loss::Saturated } else { Loss::Wrapped }
+}
+
+/// What becomes of values that are no power of two's neighbours: zero, negative and out of range.
+fn below_powers(rules: &Rules) -> Loss {
+    if rules.saturate { Loss::Saturated } else { Loss::MadeNan }
+}
+
+/// What a finite value beyond the largest one is lost as.
+fn overflow_of(f: FloatSpec, rules: &Rules) -> Loss {
+    let wide = f.bits() >= 16;
+    match f.flavor {
+        Flavor::Finite => Loss::Saturated,
+        _ if wide && rules.rounding == Rounding::TowardZero => Loss::Saturated,
+        _ if wide => Loss::Infinite,
+        _ if rules.saturate => Loss::Saturated,
+        Flavor::Ieee => Loss::Infinite,
+        _ => Loss::MadeNan,
+    }
+}
+
+/// What an infinity is lost as.
+fn infinity_of(f: FloatSpec, rules: &Rules) -> Option<Loss> {
+    match f.flavor {
+        _ if f.bits() >= 16 => None,
+        Flavor::Fnuz if rules.fnuz_inf_nan => Some(Loss::MadeNan),
+        Flavor::Finite => Some(Loss::Saturated),
+        _ if rules.saturate => Some(Loss::Saturated),
+        Flavor::Ieee => None,
+        _ => Some(Loss::MadeNan),
+    }
+}
+
+/// Magnitudes below this (or this one as well, if the second is said) round into the range of a float target.
+fn overflow_edge(f: FloatSpec, rules: &Rules) -> (Exact, bool) {
+    let digits = f.max_finite() & ((1 << f.mantissa_bits) - 1) | 1 << f.mantissa_bits;
+    let ulp = f.max_exponent() - f.mantissa_bits as i32;
+    if rules.rounding == Rounding::TowardZero {
+        (Exact::finite(digits + 1, ulp), false)
+    } else {
+        (Exact::finite(2 * digits + 1, ulp - 1), !half_goes_up(rules.rounding, digits % 2 == 1))
+    }
+}
+
+/// Magnitudes below this (or this one as well) round to zero.
+fn underflow_edge(f: FloatSpec, rules: &Rules) -> (Exact, bool) {
+    if rules.rounding == Rounding::TowardZero {
+        (Exact::finite(1, f.min_exponent()), false)
+    } else {
+        (Exact::finite(1, f.min_exponent() - 1), !half_goes_up(rules.rounding, false))
+    }
+}
+
+/// The largest integer that is at most `limit` (or less, if it may not be reached).
+fn whole_at_most(limit: Exact, inclusive: bool) -> u64 {
+    if limit.log2() >= 64 {
+        return u64::MAX;
+    }
+    if limit.exponent >= 0 {
+        return (limit.significand << limit.exponent) - !inclusive as u64;
+    }
+    let shift = limit.exponent.unsigned_abs();
+    let whole = if shift < 64 { limit.significand >> shift } else { 0 };
+    let is_whole = limit.significand.trailing_zeros() >= shift;
+    whole - (is_whole && !inclusive) as u64
+}
+
+/// The largest magnitude code of a float format whose value is less than `limit`, or equal to it if that is `inclusive`.
+fn last_at_most(s: FloatSpec, limit: Exact, inclusive: bool) -> Option<u64> {
+    let rules = Rules { rounding: Rounding::TowardZero, ..Rules::common(DType::Float64, true) };
+    let code = to_float(s, limit, &rules) & s.magnitude_mask();
+    match compare(Exact::from_float(s, code), limit) {
+        Ordering::Greater => None,
+        Ordering::Equal if !inclusive => code.checked_sub(1),
+        _ => Some(code),
+    }
+}

@@ -1,0 +1,375 @@
+//! One cast with its losses: the only way in from outside.
+//!
+//! Block by block, each small enough for the first cache: the source is asked, the cast runs, and who called hears of a block
+//! that has lost something. The questions read the source into the cache, where the cast finds it.
+
+use super::{
+    Loss, Losses,
+    lanes::{Answers, CountFn, InRange, Questions, Rounds, Shape, flags},
+    loss,
+    ranges::{MOST, Ranges},
+};
+use crate::{
+    dtype::{DType, Flavor, FloatSpec, Spec},
+    exact::Rules,
+    format::Element,
+    fpenv,
+    hub::parts_fit,
+    kernel::{Kernel, read},
+    storage::BufferType,
+};
+use alloc::vec::Vec;
+use core::{mem::MaybeUninit, slice};
+
+/// Bytes of the source of a block.
+const BLOCK: usize = 8192;
+/// Elements of a block: whole bytes and, from a line on, whole lines of every storage.
+const MOST_ELEMENTS: usize = 4096;
+/// Bytes of a block of a cast that writes past the caches, which has blocks of its own.
+const STREAMED: usize = 8 * BLOCK;
+
+/// A kernel and the questions of its pair: a cast that says what it loses.
+#[derive(Clone, Copy)]
+pub struct Watch {
+    kernel: Kernel,
+    rules: Rules,
+    questions: Questions,
+    shape: Shape,
+    count: CountFn,
+    /// What the ranges are lost as.
+    labels: [Loss; MOST],
+    /// Casts results back, where that shows what is rounded.
+    back: Option<Kernel>,
+    /// Brings packed elements of the source to bytes of their own.
+    unpack: Option<Kernel>,
+    /// Nothing can be lost.
+    idle: bool,
+    guarded: bool,
+}
+
+/// A block of elements some of which were lost.
+pub struct Block<'a> {
+    watch: &'a Watch,
+    /// The number of its first element.
+    pub first: usize,
+    /// How many elements it has.
+    pub len: usize,
+    answers: Answers,
+    /// The elements in byte storage.
+    codes: &'a [u8],
+    back: &'a [u8],
+}
+
+impl Watch {
+    /// A kernel with the same `rules` that it was made with, and what it is to be asked.
+    ///
+    /// `inexact`: whether values that are rounded in range are lost, too. `labelled`: whether it matters in which way.
+    pub fn new(kernel: Kernel, rules: &Rules, inexact: bool, labelled: bool) -> Watch {
+        let (from, to) = (kernel.from(), kernel.to());
+        let (s, d) = (from.dtype(), to.dtype());
+        let mut all = Ranges::new(s, d, rules);
+        let rounds = if inexact { Rounded::new(s, d) } else { Rounded::NEVER };
+        if let (Rounds::Differs, Some(f)) = (rounds.how, s.float_spec()) {
+            all.push_rounded_ends(f, d, rules);
+        }
+        let ranges = match labelled {
+            true => all,
+            // What becomes zero is rounded as well, but a format that has no zero cannot be told so.
+            false => all.merged(|loss| loss.is_out_of_range() || rounds.how == Rounds::Differs),
+        };
+        let real = !matches!(d.spec(), Spec::Bool | Spec::Complex(_));
+        let pairs = matches!(s.spec(), Spec::Complex(_)) && real;
+        let mut labels = [Loss::Inexact; MOST];
+        let mut asked = [InRange::default(); MOST];
+        for ((range, label), asked) in ranges.get().iter().zip(&mut labels).zip(&mut asked) {
+            *label = range.loss;
+            *asked = InRange {
+                mask: range.mask,
+                first: range.first,
+                span: range.last.wrapping_sub(range.first).wrapping_add(1),
+            };
+        }
+        let width = s.alignment();
+        let shape = Shape { width, pairs, ranges: ranges.get().len(), exactness: rounds.how };
+        let magnitude = s.float_spec().map_or(0, FloatSpec::magnitude_mask);
+        let byte_rules = |to: DType| Rules::common(to, false);
+        let back = match rounds.how {
+            Rounds::Differs => Kernel::new(kernel.tier(), to, BufferType::new(s), &byte_rules(s)),
+            _ => None,
+        };
+        let unpack = match from.is_packed() {
+            true => Kernel::new(kernel.tier(), from, BufferType::new(s), &byte_rules(s)),
+            false => None,
+        };
+        Watch {
+            kernel,
+            rules: *rules,
+            questions: Questions { ranges: asked, magnitude, exactness: rounds.numbers },
+            shape,
+            count: kernel.tier().counter(shape),
+            labels,
+            back,
+            unpack,
+            idle: ranges.get().is_empty() && !pairs && rounds.how == Rounds::Never,
+            guarded: kernel.is_guarded()
+                || rounds.how == Rounds::Fraction
+                || back.is_some_and(|back| back.is_guarded()),
+        }
+    }
+
+    /// The cast.
+    pub const fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The same, writing past the caches when `streaming` says.
+    #[must_use]
+    pub fn with_streaming(self, streaming: crate::Streaming) -> Watch {
+        Watch { kernel: self.kernel.with_streaming(streaming), ..self }
+    }
+
+    /// Whether the pair can lose anything that is asked for.
+    pub const fn is_idle(&self) -> bool {
+        self.idle
+    }
+
+    /// Casts `n` elements as [`Kernel::run`], and calls `hit` with every block that lost something, in their order. If that
+    /// answers false, what follows is left out and the result is false.
+    ///
+    /// `None`, with nothing written, if either buffer is shorter than `n` elements.
+    #[inline]
+    pub fn run(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        n: usize,
+        hit: impl FnMut(&Block<'_>) -> bool,
+    ) -> Option<bool> {
+        // SAFETY: the same memory; `run_uninit` writes only initialised bytes.
+        let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) };
+        self.run_uninit(src, dst, n, hit)
+    }
+
+    /// [`run`](Self::run) between slices of the kernel's element types; `None` as of [`Kernel::run_elements`].
+    pub fn run_elements<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &mut [D],
+        hit: impl FnMut(&Block<'_>) -> bool,
+    ) -> Option<bool> {
+        // SAFETY: the same memory; `run_elements_uninit` writes only initialised elements.
+        let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast::<MaybeUninit<D>>(), dst.len()) };
+        self.run_elements_uninit(src, dst, hit)
+    }
+
+    /// [`run_elements`](Self::run_elements) into a new vector, which is there if no call of `hit` answered false.
+    pub fn run_to_vec<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        hit: impl FnMut(&Block<'_>) -> bool,
+    ) -> Option<Option<Vec<D>>> {
+        let mut out = Vec::with_capacity(src.len());
+        if !self.run_elements_uninit(src, &mut out.spare_capacity_mut()[..src.len()], hit)? {
+            return Some(None);
+        }
+        // SAFETY: the capacity is at least this; the run was not stopped, so it initialised as many elements.
+        unsafe { out.set_len(src.len()) };
+        Some(Some(out))
+    }
+
+    fn run_elements_uninit<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &mut [MaybeUninit<D>],
+        hit: impl FnMut(&Block<'_>) -> bool,
+    ) -> Option<bool> {
+        let (from, to) = (self.kernel.from(), self.kernel.to());
+        let typed = from == BufferType::new(S::DTYPE) && to == BufferType::new(D::DTYPE);
+        if !typed || src.len() != dst.len() {
+            return None;
+        }
+        // SAFETY: elements have no padding (`Element`), so all their bytes are initialised.
+        let bytes = unsafe { slice::from_raw_parts(src.as_ptr().cast::<u8>(), size_of_val(src)) };
+        // SAFETY: the same memory, of which nothing is claimed to be initialised.
+        let out = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), size_of_val(dst)) };
+        self.run_uninit(bytes, out, src.len(), hit)
+    }
+
+    /// As [`run`](Self::run). If the result is true, all `n` elements are written.
+    fn run_uninit(
+        &self,
+        src: &[u8],
+        dst: &mut [MaybeUninit<u8>],
+        n: usize,
+        mut hit: impl FnMut(&Block<'_>) -> bool,
+    ) -> Option<bool> {
+        if self.idle {
+            return self.kernel.run_uninit(src, dst, n).map(|_| true);
+        }
+        let (from, to) = (self.kernel.from(), self.kernel.to());
+        let src = src.get(..from.byte_len(n)?)?;
+        let dst = dst.get_mut(..to.byte_len(n)?)?;
+        let _guard = self.guarded.then(fpenv::guard);
+        // Results that are looked at again had better be in a cache.
+        let streams = self.back.is_none() && self.kernel.streams(src.len() + dst.len());
+        let kernel = self.kernel.with_streaming(match streams {
+            true => crate::Streaming::Always,
+            false => crate::Streaming::Never,
+        });
+        let budget = if streams { STREAMED } else { BLOCK };
+        let elements = (budget / from.dtype().size()).min(if streams { STREAMED } else { MOST_ELEMENTS });
+        let bytes = |buffer: BufferType, first: usize, len: usize| {
+            let bits = buffer.bits_per_element() as usize;
+            let start = first / 8 * bits;
+            start..start + len / 8 * bits + (len % 8 * bits).div_ceil(8)
+        };
+        let mut unpacked = [MaybeUninit::<u8>::uninit(); MOST_ELEMENTS];
+        let mut returned = [MaybeUninit::<u8>::uninit(); BLOCK];
+        let elements = if self.unpack.is_some() { MOST_ELEMENTS } else { elements };
+        for first in (0..n).step_by(elements) {
+            let len = elements.min(n - first);
+            let src = &src[bytes(from, first, len)];
+            let dst = &mut dst[bytes(to, first, len)];
+            let codes = match &self.unpack {
+                // SAFETY: the slices are those of `len` elements; the guard is held.
+                Some(unpack) => unsafe { unpack.run_unguarded(src, &mut unpacked[..len], len) },
+                None => src,
+            };
+            let mut back: &[u8] = &[];
+            if let Some(returning) = &self.back {
+                // SAFETY: the slices are those of `len` elements; the guard is held if a kernel needs one.
+                back = unsafe {
+                    let out = kernel.run_cut(src, dst, len);
+                    returning.run_unguarded(out, &mut returned[..codes.len()], len)
+                };
+            }
+            let mut answers = Answers::default();
+            // SAFETY: the kernel proves its tier; the environment is the default where `Fraction` is asked.
+            unsafe { (self.count)(&self.questions, codes, back, &mut answers) };
+            if answers.any() && !hit(&Block { watch: self, first, len, answers, codes, back }) {
+                return Some(false);
+            }
+            if self.back.is_none() {
+                // SAFETY: as above.
+                unsafe { kernel.run_cut(src, dst, len) };
+            }
+        }
+        Some(true)
+    }
+}
+
+impl Answers {
+    fn any(&self) -> bool {
+        self.ranges.iter().sum::<u64>() + self.imaginary + self.inexact != 0
+    }
+}
+
+impl Block<'_> {
+    /// What was lost, if the watch was told that it matters.
+    pub fn losses(&self) -> Losses {
+        let mut losses = Losses::default();
+        for (label, n) in self.watch.labels.iter().zip(self.answers.ranges) {
+            losses.add(*label, n);
+        }
+        losses.add(Loss::Imaginary, self.answers.imaginary);
+        losses.add(Loss::Inexact, self.answers.inexact);
+        losses
+    }
+
+    /// Whether each of the elements from `at` on is lost, up to 64 of them: the lowest bit is that of `at`, which is a multiple
+    /// of 64.
+    pub fn flags(&self, at: usize) -> u64 {
+        let size = self.watch.kernel.from().dtype().size();
+        let part = |bytes: &[u8]| bytes.len().min(at * size)..bytes.len().min((at + 64) * size);
+        let (codes, back) = (&self.codes[part(self.codes)], &self.back[part(self.back)]);
+        let shape = self.watch.shape;
+        let parts = if shape.pairs || shape.width == size { 1 } else { 2 };
+        if parts == 1 {
+            return flags(shape, &self.watch.questions, codes, back);
+        }
+        // Both parts of a complex number are lanes of their own: two flags make one.
+        let half = |bytes: &[u8]| bytes.len().min(64 * shape.width);
+        let (low, high) = (codes.split_at(half(codes)), back.split_at(half(back)));
+        let gather = |codes: &[u8], back: &[u8]| {
+            let flags = flags(shape, &self.watch.questions, codes, back);
+            (0..32).fold(0, |out, i| out | u64::from(flags >> (2 * i) & 3 != 0) << i)
+        };
+        gather(low.0, high.0) | gather(low.1, high.1) << 32
+    }
+
+    /// The dtypes of the cast.
+    pub fn dtypes(&self) -> (DType, DType) {
+        (self.watch.kernel.from().dtype(), self.watch.kernel.to().dtype())
+    }
+
+    /// The code of the element `i` of the block in the low bits, the real part lowest, and what is lost of its parts.
+    pub fn loss(&self, i: usize) -> (u128, [Option<Loss>; 2]) {
+        let (from, to) = self.dtypes();
+        let size = from.size();
+        let code = read(&self.codes[i * size..(i + 1) * size], from);
+        (code, loss(from, to, code, &self.watch.rules))
+    }
+}
+
+/// How rounding in range is seen, with its numbers.
+#[derive(Clone, Copy)]
+struct Rounded {
+    how: Rounds,
+    numbers: [u64; 4],
+}
+
+impl Rounded {
+    const NEVER: Self = Self { how: Rounds::Never, numbers: [0; 4] };
+
+    fn new(from: DType, to: DType) -> Self {
+        match (from.spec(), to.spec()) {
+            _ if from == to || parts_fit(from, to) => Self::NEVER,
+            (Spec::Bool, _) | (_, Spec::Bool) | (Spec::Int { .. }, Spec::Int { .. }) => Self::NEVER,
+            (Spec::Int { bits, signed }, Spec::Float(f) | Spec::Complex(f)) => {
+                let digits = f.mantissa_bits + 1;
+                if bits - signed as u32 <= digits {
+                    Self::NEVER
+                } else if from.is_sub_byte() {
+                    Self::differs(from)
+                } else {
+                    let signed = if signed { u64::MAX } else { 0 };
+                    Self { how: Rounds::Digits, numbers: [signed, digits as u64, 0, 0] }
+                }
+            }
+            (Spec::Float(s) | Spec::Complex(s), Spec::Int { .. }) if s.bits() >= 32 => {
+                Self::fraction(s, 0, 0)
+            }
+            (Spec::Float(s) | Spec::Complex(s), Spec::Float(f) | Spec::Complex(f))
+                if s.bits() >= 32 && f.flavor != Flavor::Exponent =>
+            {
+                Self::fraction(s, (1 << (s.mantissa_bits - f.mantissa_bits)) - 1, f.min_exponent())
+            }
+            _ => Self::differs(from),
+        }
+    }
+
+    /// A source whose bits `low` have to be zero, and whose values have to be multiples of `2^unit`.
+    fn fraction(s: FloatSpec, low: u64, unit: i32) -> Self {
+        // The float whose last bit is the unit.
+        let step = ((unit + s.mantissa_bits as i32 + s.bias) as u64) << s.mantissa_bits;
+        Self { how: Rounds::Fraction, numbers: [s.magnitude_mask(), s.exponent_field(), low, step] }
+    }
+
+    fn differs(from: DType) -> Self {
+        let bits = u64::MAX >> (64 - 8 * from.alignment() as u32);
+        let numbers = match from.spec() {
+            Spec::Float(s) | Spec::Complex(s) => {
+                let magnitude = s.magnitude_mask();
+                let (mask, first) = match s.flavor {
+                    Flavor::Fnuz => (magnitude | s.sign_mask(), s.sign_mask()),
+                    _ => (magnitude, s.infinity().unwrap_or(s.max_finite()) + 1),
+                };
+                let last = if s.flavor == Flavor::Fnuz { first } else { magnitude };
+                [magnitude, mask, first, (last + 1).saturating_sub(first)]
+            }
+            Spec::Bool => [bits, 0, 0, 0],
+            Spec::Int { bits, .. } => [u64::MAX >> (64 - bits), 0, 0, 0],
+        };
+        Self { how: Rounds::Differs, numbers }
+    }
+}

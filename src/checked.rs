@@ -1,0 +1,317 @@
+//! Casts that refuse, or report, what their target cannot hold.
+//!
+//! A plain cast is total: it clamps, wraps or rounds, and says nothing. A *checked* cast answers with an error at the first
+//! element that does not fit, or marks those that do not in a validity bitmap; a *counting* cast is a plain one that tells
+//! afterwards how many values it lost, and how. What counts as lost is in [`semantics`](crate::semantics), section 9.1.
+//!
+//! The source is looked at block by block in vector code before each block is cast, so a buffer of which nothing is rejected
+//! costs little more than the plain cast, and beyond the caches nothing. The element that is reported is always the first, also
+//! of a cast that runs on several threads.
+
+mod rejection;
+mod report;
+
+pub use rejection::{Reason, Rejection, Value};
+pub use report::{CastReport, CountingPlan};
+
+use crate::{BufferType, CastError, CastOptions, CastPlan, Element};
+use alloc::vec::Vec;
+use lanecast_kernels::{Block, Watch};
+
+/// What a checked cast rejects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// Values outside the range of the target: a number or an infinity that would be clamped, reduced, or become an infinity or
+    /// NaN; NaN where the target has none; an imaginary part that is not zero.
+    ///
+    /// ```
+    /// use lanecast::{CastError, Level, try_cast};
+    /// let mut out = [0_u8; 3];
+    /// assert!(try_cast(&[0.5_f32, 255.9, -0.0], &mut out, Level::Range).is_ok());
+    /// let Err(CastError::Rejected(found)) = try_cast(&[1.0_f32, -1.0, 256.0], &mut out, Level::Range) else {
+    ///     panic!("-1 is no uint8")
+    /// };
+    /// assert_eq!(found.index, 1);
+    /// ```
+    Range,
+    /// These, and every value that the target does not have exactly: what would be rounded, lose its fraction, or become
+    /// zero. NaN that stays NaN and the sign of zero are not looked at.
+    Exact,
+}
+
+/// A cast that rejects what its target cannot hold; made by [`CastPlan::checked`].
+///
+/// A cast to bool asks whether a value is zero, which has an answer for every value: nothing is rejected.
+#[derive(Clone, Copy)]
+pub struct CheckedPlan {
+    pub(crate) plan: CastPlan,
+    watch: Watch,
+}
+
+impl CastPlan {
+    /// The same cast, rejecting what `level` says.
+    ///
+    /// ```
+    /// use lanecast::{CastError, CastOptions, CastPlan, DType, Level, Reason};
+    /// let plan = CastPlan::new(DType::Int32, DType::Float32, &CastOptions::RUST)?.checked(Level::Exact);
+    /// let mut out = [0.0; 3];
+    /// let Err(CastError::Rejected(found)) = plan.run_slice(&[1, 16777217, 16777219], &mut out) else {
+    ///     panic!("float32 has 24 bits")
+    /// };
+    /// assert_eq!((found.index, found.reason), (1, Reason::Inexact));
+    /// # Ok::<(), lanecast::CastError>(())
+    /// ```
+    pub fn checked(&self, level: Level) -> CheckedPlan {
+        CheckedPlan { plan: *self, watch: self.watch(level == Level::Exact, false) }
+    }
+}
+
+impl CheckedPlan {
+    /// The plain cast.
+    pub const fn plan(&self) -> &CastPlan {
+        &self.plan
+    }
+
+    /// Whether no element of the pair can be rejected.
+    pub const fn accepts_all(&self) -> bool {
+        self.watch.is_idle()
+    }
+
+    /// Casts the first `n` elements of `src` to the first `n` of `dst`, as [`CastPlan::run`].
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::Rejected`] with the first element that does not fit; then elements of `dst` before it have been cast or
+    /// are as they were, and those from it on are unspecified. As of [`CastPlan::run`]; then nothing is written.
+    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
+        let mut found = None;
+        let have = (src.len(), dst.len());
+        let ran = self.watch.run(src, dst, n, |block| {
+            found = first(block);
+            found.is_none()
+        });
+        match (ran, found) {
+            (None, _) => Err(self.plan.shortage(have.0, have.1, n)),
+            (_, Some(rejection)) => Err(CastError::Rejected(rejection)),
+            (Some(_), None) => Ok(()),
+        }
+    }
+
+    /// Casts the first `n` elements of `src` to the first `n` of `dst` and marks which of them fit: bit `i % 8`, from the lowest
+    /// on, of byte `i / 8` of `validity` becomes 1 if element `i` fits and 0 if it is rejected, as in Arrow. An element that is
+    /// rejected is what the plain cast makes of it.
+    ///
+    /// The bits behind the last element in its byte become 0; bytes behind that are left alone. Returns how many elements were
+    /// rejected.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::ValidityTooSmall`] or as [`CastPlan::run`]; then nothing is written.
+    pub fn run_masked(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        validity: &mut [u8],
+        n: usize,
+    ) -> Result<usize, CastError> {
+        let have = (src.len(), dst.len());
+        let lengths = (self.plan.from().byte_len(n), self.plan.to().byte_len(n));
+        if !matches!(lengths, (Some(src), Some(dst)) if src <= have.0 && dst <= have.1) {
+            return Err(self.plan.shortage(have.0, have.1, n));
+        }
+        let validity = all_valid(validity, n)?;
+        let mut rejected = 0;
+        let ran = self.watch.run(src, dst, n, |block| {
+            rejected += mark(block, validity);
+            true
+        });
+        ran.map(|_| rejected).ok_or_else(|| self.plan.shortage(have.0, have.1, n))
+    }
+
+    /// [`run`](Self::run) from a slice of elements to another of the same length.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::Rejected`] as of [`run`](Self::run), or as of [`CastPlan::run_slice`].
+    pub fn run_slice<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Result<(), CastError> {
+        let mut found = None;
+        let len = dst.len();
+        let ran = self.watch.run_elements(src, dst, |block| {
+            found = first(block);
+            found.is_none()
+        });
+        match (ran, found) {
+            (None, _) => Err(self.plan.mismatch::<S, D>(src.len(), len)),
+            (_, Some(rejection)) => Err(CastError::Rejected(rejection)),
+            (Some(_), None) => Ok(()),
+        }
+    }
+
+    /// [`run_slice`](Self::run_slice) into a new vector.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::Rejected`], or [`CastError::WrongElement`] as of [`CastPlan::run_slice`].
+    pub fn run_to_vec<S: Element, D: Element>(&self, src: &[S]) -> Result<Vec<D>, CastError> {
+        let mut found = None;
+        let ran = self.watch.run_to_vec(src, |block| {
+            found = first(block);
+            found.is_none()
+        });
+        match (ran, found) {
+            (None, _) => Err(self.plan.mismatch::<S, D>(src.len(), src.len())),
+            (_, Some(rejection)) => Err(CastError::Rejected(rejection)),
+            (Some(out), None) => Ok(out.unwrap_or_default()),
+        }
+    }
+
+    /// [`run_masked`](Self::run_masked) from a slice of elements to another of the same length.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::ValidityTooSmall`] or as [`CastPlan::run_slice`]; then nothing is written.
+    pub fn run_slice_masked<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &mut [D],
+        validity: &mut [u8],
+    ) -> Result<usize, CastError> {
+        let len = dst.len();
+        let fits =
+            self.plan.from() == BufferType::new(S::DTYPE) && self.plan.to() == BufferType::new(D::DTYPE);
+        if !fits || src.len() != len {
+            return Err(self.plan.mismatch::<S, D>(src.len(), len));
+        }
+        let validity = all_valid(validity, len)?;
+        let mut rejected = 0;
+        let ran = self.watch.run_elements(src, dst, |block| {
+            rejected += mark(block, validity);
+            true
+        });
+        ran.map(|_| rejected).ok_or_else(|| self.plan.mismatch::<S, D>(src.len(), len))
+    }
+}
+
+/// The first element of a block that is rejected.
+fn first(block: &Block<'_>) -> Option<Rejection> {
+    (0..block.len).step_by(64).find_map(|at| match block.flags(at) {
+        0 => None,
+        flags => Rejection::new(block, at + flags.trailing_zeros() as usize),
+    })
+}
+
+/// The bytes of the bits of `n` elements, all of which are valid so far.
+fn all_valid(validity: &mut [u8], n: usize) -> Result<&mut [u8], CastError> {
+    let (need, have) = (n.div_ceil(8), validity.len());
+    let bits = validity.get_mut(..need).ok_or(CastError::ValidityTooSmall { need, have })?;
+    bits.fill(0xFF);
+    if let (Some(last), 1..) = (bits.last_mut(), n % 8) {
+        *last = 0xFF >> (8 - n % 8);
+    }
+    Ok(bits)
+}
+
+/// Clears the bits of the elements of a block that are rejected, and says how many they are.
+fn mark(block: &Block<'_>, validity: &mut [u8]) -> usize {
+    let mut rejected = 0;
+    // Blocks begin at whole bytes of the bitmap.
+    for (i, bits) in validity[block.first / 8..].chunks_mut(8).take(block.len.div_ceil(64)).enumerate() {
+        let flags = block.flags(64 * i);
+        rejected += flags.count_ones() as usize;
+        for (byte, flags) in bits.iter_mut().zip(flags.to_le_bytes()) {
+            *byte &= !flags;
+        }
+    }
+    rejected
+}
+
+/// [`cast`](crate::cast) that rejects what `level` says, with the default options.
+///
+/// # Errors
+///
+/// [`CastError::Rejected`] with the first element that does not fit; then what `dst` holds is unspecified from it on, and
+/// before it each element has been cast or is as it was. As of [`cast`](crate::cast); then nothing is written.
+pub fn try_cast<S: Element, D: Element>(src: &[S], dst: &mut [D], level: Level) -> Result<(), CastError> {
+    try_cast_with(src, dst, &CastOptions::RUST, level)
+}
+
+/// [`try_cast`] with other options. They say what rounding brings into range; what is clamped and what becomes infinite is
+/// rejected alike.
+///
+/// # Errors
+///
+/// As of [`try_cast`].
+pub fn try_cast_with<S: Element, D: Element>(
+    src: &[S],
+    dst: &mut [D],
+    options: &CastOptions,
+    level: Level,
+) -> Result<(), CastError> {
+    CastPlan::new(S::DTYPE, D::DTYPE, options)?.checked(level).run_slice(src, dst)
+}
+
+/// [`try_cast_with`] into a new vector.
+///
+/// ```
+/// use lanecast::{CastOptions, Level, half::f16, try_cast_to_vec};
+/// let halves: Vec<f16> = try_cast_to_vec(&[1.0_f64, -0.5], &CastOptions::RUST, Level::Exact)?;
+/// assert_eq!(halves, [f16::ONE, f16::from_f32(-0.5)]);
+/// let error = try_cast_to_vec::<f64, f16>(&[1.0, 1e9], &CastOptions::RUST, Level::Range).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "element 1, the float64 1000000000.0, does not fit in float16: it is out of range"
+/// );
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`CastError::Rejected`] with the first element that does not fit, or about the tier as every cast.
+pub fn try_cast_to_vec<S: Element, D: Element>(
+    src: &[S],
+    options: &CastOptions,
+    level: Level,
+) -> Result<Vec<D>, CastError> {
+    CastPlan::new(S::DTYPE, D::DTYPE, options)?.checked(level).run_to_vec(src)
+}
+
+/// Casts every element and marks those that fit, as [`CheckedPlan::run_masked`]; returns how many were rejected.
+///
+/// ```
+/// use lanecast::{CastOptions, Level, try_cast_masked};
+/// let (mut out, mut validity) = ([0_i8; 4], [0]);
+/// let rejected =
+///     try_cast_masked(&[1.0_f32, f32::NAN, -300.0, 5.5], &mut out, &mut validity, &CastOptions::RUST, Level::Range)?;
+/// assert_eq!((rejected, out, validity), (2, [1, 0, -128, 5], [0b1001]));
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`CastError::ValidityTooSmall`] or as of [`cast`](crate::cast); then nothing is written.
+pub fn try_cast_masked<S: Element, D: Element>(
+    src: &[S],
+    dst: &mut [D],
+    validity: &mut [u8],
+    options: &CastOptions,
+    level: Level,
+) -> Result<usize, CastError> {
+    CastPlan::new(S::DTYPE, D::DTYPE, options)?.checked(level).run_slice_masked(src, dst, validity)
+}
+
+/// [`cast_bytes`](crate::cast_bytes) that rejects what `level` says.
+///
+/// # Errors
+///
+/// As of [`CheckedPlan::run`] and [`CastPlan::new`].
+pub fn try_cast_bytes(
+    src: &[u8],
+    from: impl Into<BufferType>,
+    dst: &mut [u8],
+    to: impl Into<BufferType>,
+    n: usize,
+    options: &CastOptions,
+    level: Level,
+) -> Result<(), CastError> {
+    CastPlan::new(from, to, options)?.checked(level).run(src, dst, n)
+}

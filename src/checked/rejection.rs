@@ -1,0 +1,179 @@
+//! The element that a checked cast rejects.
+
+use crate::{BufferType, CastOptions, CastPlan, DType, Kind, Tier};
+use core::fmt;
+use lanecast_kernels::{Block, Loss};
+
+/// An element that does not fit, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rejection {
+    /// Its number among the elements, from 0. Of all that do not fit it is the first.
+    pub index: usize,
+    /// What it is.
+    pub value: Value,
+    /// What it was to become.
+    pub to: DType,
+    /// Why it cannot.
+    pub reason: Reason,
+}
+
+/// Why an element does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// NaN, of which the target has none.
+    Nan,
+    /// Beyond the range of the target, infinities included.
+    Overflow,
+    /// Below zero, and the target has no sign.
+    Negative,
+    /// Zero or nearer to it than the least value of a target that has no zero.
+    NoZero,
+    /// A complex number with an imaginary part other than zero, and the target is real.
+    Imaginary,
+    /// Not zero, but would be rounded to zero ([`Level::Exact`](crate::Level::Exact)).
+    Underflow,
+    /// Would be rounded or lose its fraction ([`Level::Exact`](crate::Level::Exact)).
+    Inexact,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Nan => "it has no NaN",
+            Reason::Overflow => "it is out of range",
+            Reason::Negative => "it has no sign",
+            Reason::NoZero => "its least value is greater",
+            Reason::Imaginary => "it has no imaginary part",
+            Reason::Underflow => "it would become zero",
+            Reason::Inexact => "it would be rounded",
+        })
+    }
+}
+
+/// The value of one element, exactly, whatever its dtype.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Value {
+    dtype: DType,
+    /// The element in the low bits, the real part lowest.
+    code: u128,
+}
+
+impl Value {
+    /// The dtype of the element.
+    pub const fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The element in the low bits, the real part of a complex one lowest.
+    pub const fn code(&self) -> u128 {
+        self.code
+    }
+
+    /// The integer, if the dtype is bool or an integer.
+    pub fn integer(&self) -> Option<i128> {
+        let wide = match self.dtype.kind() {
+            Kind::Bool | Kind::UnsignedInt => DType::UInt64,
+            Kind::SignedInt => DType::Int64,
+            Kind::Float | Kind::Complex => return None,
+        };
+        let word = u64::from_ne_bytes(self.widened(wide)?[..8].try_into().ok()?);
+        Some(if wide == DType::Int64 { i128::from(word as i64) } else { i128::from(word) })
+    }
+
+    /// The real and the imaginary part, which float64 holds exactly, if the dtype is a float or complex.
+    pub fn parts(&self) -> Option<(f64, f64)> {
+        match self.dtype.kind() {
+            Kind::Float | Kind::Complex => {}
+            _ => return None,
+        }
+        let bytes = self.widened(DType::Complex128)?;
+        let part = |at: usize| Some(f64::from_ne_bytes(bytes[at..at + 8].try_into().ok()?));
+        Some((part(0)?, part(8)?))
+    }
+
+    /// The element as one of a wider dtype.
+    fn widened(&self, wide: DType) -> Option<[u8; 16]> {
+        let (size, part) = (self.dtype.size(), self.dtype.alignment());
+        let mut element = [0; 16];
+        let (mut code, mut out) = (self.code, [0; 16]);
+        for bytes in element[..size].chunks_exact_mut(part) {
+            let word = (code as u64).to_ne_bytes();
+            bytes.copy_from_slice(if cfg!(target_endian = "little") {
+                &word[..part]
+            } else {
+                &word[8 - part..]
+            });
+            // A part is half a code at most, unless it is all of it.
+            code = code.checked_shr(8 * part as u32).unwrap_or(0);
+        }
+        let plan =
+            CastPlan::with_tier(BufferType::new(self.dtype), wide, &CastOptions::RUST, Tier::Scalar).ok()?;
+        plan.run(&element, &mut out, 1).ok()?;
+        Some(out)
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.integer(), self.parts()) {
+            (Some(integer), _) if self.dtype == DType::Bool => {
+                f.write_str(["false", "true"][integer as usize & 1])
+            }
+            (Some(integer), _) => write!(f, "{integer}"),
+            (_, Some((re, im))) if self.dtype.kind() == Kind::Complex => write!(f, "{re:?}{im:+?}i"),
+            (_, Some((re, _))) => write!(f, "{re:?}"),
+            (None, None) => write!(f, "{:#x}", self.code),
+        }
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} ({}, {:#x})", self.dtype, self.code)
+    }
+}
+
+impl Rejection {
+    /// The element `i` of a block; nothing if it fits.
+    pub(super) fn new(block: &Block<'_>, i: usize) -> Option<Rejection> {
+        let (code, losses) = block.loss(i);
+        let loss = losses.into_iter().flatten().max_by_key(|loss| loss.is_out_of_range())?;
+        let (from, to) = block.dtypes();
+        let value = Value { dtype: from, code };
+        let part = if losses[0] == Some(loss) {
+            value.parts().map(|(re, _)| re)
+        } else {
+            value.parts().map(|(_, im)| im)
+        };
+        let negative = match part {
+            Some(part) => part < 0.0,
+            None => value.integer().is_some_and(|integer| integer < 0),
+        };
+        let zero = part.is_some_and(|part| part.abs() < 1.0) || value.integer() == Some(0);
+        let powers = to == DType::Float8E8M0FNU;
+        let reason = match loss {
+            Loss::LostNan => Reason::Nan,
+            Loss::Imaginary => Reason::Imaginary,
+            Loss::Underflow => Reason::Underflow,
+            Loss::Inexact => Reason::Inexact,
+            _ if negative && (powers || to.kind() == Kind::UnsignedInt) => Reason::Negative,
+            _ if zero && powers => Reason::NoZero,
+            _ => Reason::Overflow,
+        };
+        Some(Rejection { index: block.first + i, value, to, reason })
+    }
+
+    /// The same element, if `elements` stand before those that were looked at.
+    pub(crate) fn after(self, elements: usize) -> Rejection {
+        Rejection { index: self.index + elements, ..self }
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rejection { index, value, to, reason } = self;
+        write!(f, "element {index}, the {} {value}, does not fit in {to}: {reason}", value.dtype())
+    }
+}

@@ -1,0 +1,161 @@
+//! Casts that count what they lose.
+
+use super::Level;
+use crate::{CastError, CastPlan, Element};
+use core::fmt;
+use lanecast_kernels::{Loss, Losses, Watch};
+
+/// How many values a cast lost, and how. Every value counts once at most; the parts of a complex number count one by one.
+///
+/// Rounding that stays inside the range is [`inexact`](Self::inexact) and nothing else: 450 becomes 448 in `float8_e4m3fn` without
+/// being clamped, 465 is clamped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CastReport {
+    /// Elements that were cast.
+    pub elements: u64,
+    /// Values clamped to an end of the range, infinities included.
+    pub saturated: u64,
+    /// Values reduced modulo the range of an integer target.
+    pub wrapped: u64,
+    /// Finite values that became infinite.
+    pub overflowed_to_infinity: u64,
+    /// Numbers and infinities that became NaN.
+    pub nan_made: u64,
+    /// NaNs that became a number because the target has none.
+    pub nan_lost: u64,
+    /// Imaginary parts, not zero, that were dropped.
+    pub imaginary_dropped: u64,
+    /// Values other than zero that became zero in a float target.
+    pub underflowed_to_zero: u64,
+    /// Values in range that were rounded or lost a fraction; 0 unless [`Level::Exact`] was asked for.
+    pub inexact: u64,
+}
+
+impl CastReport {
+    fn new(elements: usize, losses: &Losses) -> Self {
+        Self {
+            elements: elements as u64,
+            saturated: losses.of(Loss::Saturated),
+            wrapped: losses.of(Loss::Wrapped),
+            overflowed_to_infinity: losses.of(Loss::Infinite),
+            nan_made: losses.of(Loss::MadeNan),
+            nan_lost: losses.of(Loss::LostNan),
+            imaginary_dropped: losses.of(Loss::Imaginary),
+            underflowed_to_zero: losses.of(Loss::Underflow),
+            inexact: losses.of(Loss::Inexact),
+        }
+    }
+
+    /// The counts with their names, the elements left out.
+    pub const fn counts(&self) -> [(&'static str, u64); 8] {
+        [
+            ("saturated", self.saturated),
+            ("wrapped", self.wrapped),
+            ("overflowed_to_infinity", self.overflowed_to_infinity),
+            ("nan_made", self.nan_made),
+            ("nan_lost", self.nan_lost),
+            ("imaginary_dropped", self.imaginary_dropped),
+            ("underflowed_to_zero", self.underflowed_to_zero),
+            ("inexact", self.inexact),
+        ]
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_clean(&self) -> bool {
+        self.counts().iter().all(|(_, n)| *n == 0)
+    }
+
+    /// Both reports together.
+    #[must_use]
+    pub const fn and(&self, other: &CastReport) -> CastReport {
+        CastReport {
+            elements: self.elements + other.elements,
+            saturated: self.saturated + other.saturated,
+            wrapped: self.wrapped + other.wrapped,
+            overflowed_to_infinity: self.overflowed_to_infinity + other.overflowed_to_infinity,
+            nan_made: self.nan_made + other.nan_made,
+            nan_lost: self.nan_lost + other.nan_lost,
+            imaginary_dropped: self.imaginary_dropped + other.imaginary_dropped,
+            underflowed_to_zero: self.underflowed_to_zero + other.underflowed_to_zero,
+            inexact: self.inexact + other.inexact,
+        }
+    }
+}
+
+impl fmt::Display for CastReport {
+    /// `4 elements, saturated 2, nan_lost 1`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} elements", self.elements)?;
+        self.counts().iter().filter(|(_, n)| *n != 0).try_for_each(|(name, n)| write!(f, ", {name} {n}"))
+    }
+}
+
+/// A cast that counts what it loses; made by [`CastPlan::counted`].
+#[derive(Clone, Copy)]
+pub struct CountingPlan {
+    pub(crate) plan: CastPlan,
+    watch: Watch,
+}
+
+impl CastPlan {
+    /// The same cast, counting what it loses: what is out of range or becomes zero and, if `level` is [`Level::Exact`], what is
+    /// rounded as well.
+    ///
+    /// ```
+    /// use lanecast::{CastOptions, CastPlan, DType, F8E4M3FN, Level};
+    /// let plan = CastPlan::new(DType::Float32, DType::Float8E4M3FN, &CastOptions::RUST)?.counted(Level::Range);
+    /// let report = plan.run_slice(&[1.0_f32, 465.0, -1e9, 1e-9], &mut [F8E4M3FN::default(); 4])?;
+    /// assert_eq!(report.to_string(), "4 elements, saturated 2, underflowed_to_zero 1");
+    /// # Ok::<(), lanecast::CastError>(())
+    /// ```
+    pub fn counted(&self, level: Level) -> CountingPlan {
+        CountingPlan { plan: *self, watch: self.watch(level == Level::Exact, true) }
+    }
+}
+
+impl CountingPlan {
+    /// The plain cast.
+    pub const fn plan(&self) -> &CastPlan {
+        &self.plan
+    }
+
+    /// Whether the pair can lose nothing that is counted.
+    pub const fn keeps_all(&self) -> bool {
+        self.watch.is_idle()
+    }
+
+    /// Casts the first `n` elements of `src` to the first `n` of `dst`, as [`CastPlan::run`], and counts.
+    ///
+    /// # Errors
+    ///
+    /// As of [`CastPlan::run`]; then nothing is written.
+    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<CastReport, CastError> {
+        let mut losses = Losses::default();
+        let have = (src.len(), dst.len());
+        let ran = self.watch.run(src, dst, n, |block| {
+            losses.merge(&block.losses());
+            true
+        });
+        ran.map(|_| CastReport::new(n, &losses)).ok_or_else(|| self.plan.shortage(have.0, have.1, n))
+    }
+
+    /// [`run`](Self::run) from a slice of elements to another of the same length.
+    ///
+    /// # Errors
+    ///
+    /// As of [`CastPlan::run_slice`]; then nothing is written.
+    pub fn run_slice<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &mut [D],
+    ) -> Result<CastReport, CastError> {
+        let mut losses = Losses::default();
+        let len = dst.len();
+        let ran = self.watch.run_elements(src, dst, |block| {
+            losses.merge(&block.losses());
+            true
+        });
+        ran.map(|_| CastReport::new(len, &losses)).ok_or_else(|| self.plan.mismatch::<S, D>(src.len(), len))
+    }
+}
