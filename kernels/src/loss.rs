@@ -21,7 +21,7 @@ pub(crate) mod lanes;
 mod ranges;
 mod watch;
 
-pub(crate) use lanes::{Answers, CountFn, Exactness, Lane, Questions, Shape, count, define_count};
+pub(crate) use lanes::{Answers, Exactness, Lane, Loops, Questions, Shape, count, define_loops, suspect};
 pub use watch::{Block, Watch};
 
 use crate::{

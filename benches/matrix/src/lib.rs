@@ -17,11 +17,13 @@
 //! * `machine`: on what it ran;
 //! * `worst`: the cells that are furthest from their targets;
 //! * `report`: the document with its heat maps, and the peers;
+//! * `checked`: what it costs to ask a cast what it loses;
 //! * `compare`: the gate;
 //! * `count`: instructions instead of times, where no clock can be trusted, and their gate;
 //! * `loops`: the machine code of the kernels.
 
 pub mod cells;
+pub mod checked;
 pub mod classes;
 pub mod compare;
 pub mod count;

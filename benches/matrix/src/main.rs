@@ -6,6 +6,7 @@ use lanecast::{DType, Tier};
 use lanecast_bench::loops;
 use lanecast_bench::{
     cells::Mode,
+    checked,
     classes::{self, CLASSES, Class},
     compare,
     count::{
@@ -38,6 +39,8 @@ struct Cli {
 enum Command {
     /// Measures the selected cells (everything, if nothing is selected) and writes them as JSON.
     Run(RunArgs),
+    /// Measures checked and counting casts beside plain ones and writes them as JSON.
+    Checked(RunArgs),
     /// Measures the pure-traffic loops themselves, beside `memcpy`.
     Limits(LimitsArgs),
     /// Writes `performance.md` and its heat maps.
@@ -277,6 +280,7 @@ fn storage(name: &str) -> Result<Store, String> {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => measure(args),
+        Command::Checked(args) => checked(args),
         Command::Limits(args) => limits(args),
         Command::Report(args) => report(args),
         Command::Compare(args) => compare(args),
@@ -303,31 +307,36 @@ fn main() -> ExitCode {
     }
 }
 
-fn measure(args: RunArgs) -> Result<(), String> {
-    let mut tiers = args.tier;
-    if tiers.is_empty() {
-        tiers =
-            Tier::ALL.iter().copied().filter(|tier| *tier != Tier::Scalar && tier.is_available()).collect();
-    }
-    let lacking = tiers.iter().find(|tier| !tier.is_available());
-    if let Some(tier) = lacking {
-        return Err(format!("{tier}: {}", tier.status()));
-    }
-    let selection = Selection {
-        pairs: args.pair,
-        classes: args.class,
-        tiers,
+fn selection(args: &RunArgs) -> Result<Selection, String> {
+    Ok(Selection {
+        pairs: args.pair.clone(),
+        classes: args.class.clone(),
+        tiers: tiers(args.tier.clone())?,
         sizes: args.size.concat(),
-        modes: args.mode,
+        modes: args.mode.clone(),
         storages: args.storage.into_iter().collect(),
         inputs: args.inputs,
         unaligned: args.unaligned,
         budget: args.budget,
         rounds: args.rounds,
-    };
-    let results = run::run(&selection)?;
+    })
+}
+
+fn measure(args: RunArgs) -> Result<(), String> {
+    let results = run::run(&selection(&args)?)?;
     results.write(&args.output).map_err(|error| format!("{}: {error}", args.output.display()))?;
     print!("{}", worst::worst(&results, &Filter { count: args.n, ..Filter::default() }));
+    Ok(())
+}
+
+fn checked(args: RunArgs) -> Result<(), String> {
+    let mut selection = selection(&args)?;
+    if selection.modes.is_empty() {
+        selection.modes = checked::MODES.to_vec();
+    }
+    let rows = checked::run(&selection)?;
+    rows.write(&args.output)?;
+    print!("{}", rows.table(1.3, args.n));
     Ok(())
 }
 

@@ -58,7 +58,7 @@ impl Selection {
             && inputs::apply(self.inputs, from, to)
     }
 
-    fn effort(&self, size: Size) -> Effort {
+    pub(crate) fn effort(&self, size: Size) -> Effort {
         let (budget, min_rounds, turn) = match size {
             Size::L1 => (20, 7, 20),
             Size::L2 => (25, 5, 40),

@@ -42,14 +42,14 @@ mod native {
     pub(super) fn last_cache() -> usize {
         usize::MAX
     }
-    pub(super) fn counter(_: super::Tier, shape: super::Shape) -> super::CountFn {
-        super::scalar::counter(shape)
+    pub(super) fn loops(_: super::Tier, shape: super::Shape) -> super::Loops {
+        super::scalar::loops(shape)
     }
 }
 
 use crate::{
     format::packed::{self, Packing},
-    loss::{CountFn, Shape},
+    loss::{Loops, Shape},
     stream::NonTemporal,
     table::Table,
 };
@@ -135,9 +135,9 @@ impl Tier {
         if matches!(self, Tier::Scalar) { &packed::SCALAR } else { native::packing(self) }
     }
 
-    /// The loop that counts what is lost.
-    pub(crate) fn counter(self, shape: Shape) -> CountFn {
-        if matches!(self, Tier::Scalar) { scalar::counter(shape) } else { native::counter(self, shape) }
+    /// The loops that look for what is lost.
+    pub(crate) fn loops(self, shape: Shape) -> Loops {
+        if matches!(self, Tier::Scalar) { scalar::loops(shape) } else { native::loops(self, shape) }
     }
 
     /// How it writes past the caches, if it does.

@@ -1,8 +1,15 @@
-//! Counts the codes of a block that are lost, in plain loops that compilers make vector code of.
+//! Asks the codes of a block whether they are lost, in plain loops that compilers make vector code of.
 //!
 //! A *lane* is a code, or a part of one, as an unsigned integer. Whether it is in a range is a mask, a subtraction and a
-//! comparison; whether it is rounded in range is what [`Exactness`] says. Each tier compiles the same loops for its own
-//! instructions ([`define_count!`]).
+//! comparison; whether it is rounded in range is what [`Exactness`] says. There are three loops, and a block goes as far as it
+//! has to:
+//!
+//! * [`suspect`] asks whether any lane may be lost: the least of all differences stands for the comparisons, so it takes few
+//!   instructions. It may be wrong about a block that has lost nothing, not about one that has.
+//! * [`count`] says exactly how many are.
+//! * [`flags`] says which.
+//!
+//! Each tier compiles the first two for its own instructions ([`define_loops!`]).
 
 use core::{marker::PhantomData, ops};
 
@@ -11,6 +18,8 @@ use core::{marker::PhantomData, ops};
 pub(crate) struct Questions {
     /// A lane `x` is in the range if `(x & mask) - first < span`.
     pub(super) ranges: [InRange; super::ranges::MOST],
+    /// The same codes in as few ranges as can be, or the numbers of [`ENDS`] and [`BOUNDS`], each as `first`.
+    pub(super) suspects: [InRange; super::ranges::MOST],
     /// All bits but the sign of a part: whether an imaginary part is zero.
     pub(super) magnitude: u64,
     /// What `Fraction`, `Digits` or `Differs` has to know.
@@ -22,6 +31,13 @@ pub(super) struct InRange {
     pub(super) mask: u64,
     pub(super) first: u64,
     pub(super) span: u64,
+}
+
+impl InRange {
+    pub(super) fn new(range: &super::ranges::Range) -> Self {
+        let span = range.last.wrapping_sub(range.first).wrapping_add(1);
+        Self { mask: range.mask, first: range.first, span }
+    }
 }
 
 /// The answers.
@@ -42,21 +58,47 @@ pub(crate) struct Shape {
     pub(crate) width: usize,
     /// Lanes alternate between a part that is cast and one that has to be zero.
     pub(crate) pairs: bool,
-    /// At least as many ranges are asked about.
+    /// How [`suspect`] looks for the ranges: as many of them, [`ENDS`] or [`BOUNDS`].
     pub(crate) ranges: usize,
     pub(crate) exactness: Rounds,
 }
+
+/// Two ranges: from a code to the largest without a sign, and from another to the largest with one. Maxima find them.
+pub(crate) const ENDS: usize = 5;
+/// All signed numbers but those from one to another (or more ranges with nothing but NaNs between them).
+pub(crate) const BOUNDS: usize = 6;
+
+/// All integers but those from one to another, a power of two of them: `first` is the first of these and `span` their number.
+pub(crate) const BITS: usize = 7;
+/// One range that is all magnitudes from a code to infinity (NaNs, which may belong to it or not, are suspected as well).
+pub(crate) const OVER: usize = 8;
 
 /// How rounding in range is seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rounds {
     Never,
+    /// As `Fraction`, but whatever is below the normal numbers of the target is suspected, and the low bits of all others tell.
+    Low,
     Fraction,
     Digits,
     Differs,
 }
 
-/// The loop of a shape: reads `src` and, for [`Rounds::Differs`], as many bytes of `back`.
+/// The loops of a shape.
+#[derive(Clone, Copy)]
+pub(crate) struct Loops {
+    pub(crate) suspect: SuspectFn,
+    pub(crate) count: CountFn,
+}
+
+/// Whether any lane may be lost.
+///
+/// # Safety
+///
+/// As [`CountFn`].
+pub(crate) type SuspectFn = unsafe fn(questions: &Questions, src: &[u8], back: &[u8]) -> bool;
+
+/// Counts the lanes that are lost: reads `src` and, for [`Rounds::Differs`], as many bytes of `back`.
 ///
 /// # Safety
 ///
@@ -70,6 +112,8 @@ pub(crate) trait Lane:
     + PartialOrd
     + From<bool>
     + ops::BitAnd<Output = Self>
+    + Ord
+    + ops::BitOr<Output = Self>
     + ops::BitXor<Output = Self>
     + ops::Not<Output = Self>
 {
@@ -83,6 +127,10 @@ pub(crate) trait Lane:
     fn read(bytes: &[u8]) -> Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
+    /// The larger and the smaller as two's complement.
+    fn signed_max(self, other: Self) -> Self;
+    fn signed_min(self, other: Self) -> Self;
+    fn signed_less(self, other: Self) -> bool;
     /// The magnitude of a two's complement lane.
     fn magnitude(self) -> Self;
     fn shift_right(self, by: u32) -> Self;
@@ -117,6 +165,18 @@ macro_rules! lane {
                 self.wrapping_sub(other)
             }
             #[inline(always)]
+            fn signed_max(self, other: Self) -> Self {
+                (self as $signed).max(other as $signed) as $lane
+            }
+            #[inline(always)]
+            fn signed_min(self, other: Self) -> Self {
+                (self as $signed).min(other as $signed) as $lane
+            }
+            #[inline(always)]
+            fn signed_less(self, other: Self) -> bool {
+                (self as $signed) < other as $signed
+            }
+            #[inline(always)]
             fn magnitude(self) -> Self {
                 (self as $signed).unsigned_abs()
             }
@@ -137,6 +197,8 @@ pub(crate) trait Exactness<L: Lane>: Copy {
     const LOOKS_BACK: bool = false;
     fn new(numbers: [u64; 4]) -> Self;
     fn inexact(self, x: L, back: L) -> bool;
+    /// Bits of which one is set if the lane may be rounded.
+    fn trace(self, x: L, back: L) -> L;
 }
 
 /// Nothing is rounded.
@@ -150,6 +212,10 @@ impl<L: Lane> Exactness<L> for Never {
     #[inline(always)]
     fn inexact(self, _: L, _: L) -> bool {
         false
+    }
+    #[inline(always)]
+    fn trace(self, _: L, _: L) -> L {
+        L::ZERO
     }
 }
 
@@ -183,10 +249,37 @@ macro_rules! fraction {
                 let between = (x < self.step) & (whole.to_bits() != x);
                 (x < self.infinity) & ((x & self.low != 0) | between)
             }
+            #[inline(always)]
+            fn trace(self, x: $lane, _: $lane) -> $lane {
+                let step = $float::from_bits(self.step);
+                let value = $float::from_bits(x & self.magnitude);
+                // NaN, too, becomes the step, which is a multiple of itself.
+                let value = if value < step { value } else { step };
+                // NaN has low bits as well: those who count find that it is none.
+                ((value + step) - step).to_bits() ^ value.to_bits() | x & self.low
+            }
         }
     )*};
 }
 fraction!(u32 f32, u64 f64);
+
+/// What tells of [`Rounds::Low`] before it is looked at as [`Fraction`].
+#[derive(Clone, Copy)]
+pub(crate) struct Low<L>(L);
+
+impl<L: Lane> Exactness<L> for Low<L> {
+    fn new([_, _, low, _]: [u64; 4]) -> Self {
+        Self(L::from_word(low))
+    }
+    #[inline(always)]
+    fn inexact(self, x: L, _: L) -> bool {
+        x & self.0 != L::ZERO
+    }
+    #[inline(always)]
+    fn trace(self, x: L, _: L) -> L {
+        x & self.0
+    }
+}
 
 /// An integer that becomes a float: it has more significant bits than the target.
 #[derive(Clone, Copy)]
@@ -208,6 +301,11 @@ impl<L: Lane> Exactness<L> for Digits<L> {
         let signed = (self.signed & x.magnitude()).plus(!self.signed & x);
         signed.shift_right(self.digits) > below_lowest
     }
+    #[inline(always)]
+    fn trace(self, x: L, _: L) -> L {
+        // More digits than the target has; the lowest may be zero.
+        (self.signed & x.magnitude()).plus(!self.signed & x).shift_right(self.digits)
+    }
 }
 
 /// Anything whose result, cast back, is something else. NaN and the sign of zero are not compared.
@@ -227,6 +325,10 @@ impl<L: Lane> Exactness<L> for Differs<L> {
         let [mask, first, span] = self.nan;
         let nan = (x & mask).minus(first) < span;
         !nan & ((x ^ back) & self.compared != L::ZERO)
+    }
+    #[inline(always)]
+    fn trace(self, x: L, back: L) -> L {
+        (x ^ back) & self.compared
     }
 }
 
@@ -248,40 +350,101 @@ impl<L: Lane> Within<L> {
         }
     }
     #[inline(always)]
+    fn above_first(self, x: L) -> L {
+        (x & self.mask).minus(self.first)
+    }
+    #[inline(always)]
     fn has(self, x: L) -> bool {
-        (x & self.mask).minus(self.first) < self.span
+        self.above_first(x) < self.span
     }
 }
 
-/// Counts the lanes of `src` in each of the first `N` ranges, and the rounded ones in none.
+/// Whether a lane of `src` may be in one of the ranges, or rounded.
 #[inline(always)]
-pub(crate) fn count<L: Lane, E: Exactness<L>, const N: usize, const PAIRS: bool>(
+pub(crate) fn suspect<L: Lane, E: Exactness<L>, const RANGES: usize, const PAIRS: bool>(
+    questions: &Questions,
+    src: &[u8],
+    back: &[u8],
+) -> bool {
+    let suspects = questions.suspects.map(Within::<L>::new);
+    let exactness = E::new(questions.exactness);
+    let magnitude = L::from_word(questions.magnitude);
+    let step = L::BYTES << PAIRS as u32;
+    // Without results to look at, the source stands in for them.
+    let back = if E::LOOKS_BACK { back } else { src };
+    let mut traces = L::ZERO;
+    // The least difference of each range; or the extremes, which begin with what is inside.
+    let mut least = match RANGES {
+        ENDS => [L::ZERO; super::ranges::MOST],
+        BOUNDS => suspects.map(|range| range.first),
+        BITS | OVER => [L::ZERO; super::ranges::MOST],
+        _ => [L::from_word(u64::MAX); super::ranges::MOST],
+    };
+    for (x, back) in src.chunks_exact(step).zip(back.chunks_exact(step)) {
+        if PAIRS {
+            traces = traces | L::read(&x[L::BYTES..]) & magnitude;
+        }
+        let (x, back) = (L::read(&x[..L::BYTES]), L::read(&back[..L::BYTES]));
+        match RANGES {
+            ENDS => {
+                least[0] = least[0].signed_max(x);
+                least[1] = least[1].max(x);
+            }
+            BOUNDS => {
+                least[0] = least[0].signed_min(x);
+                least[1] = least[1].signed_max(x);
+            }
+            // Those inside leave all bits above the number of them zero.
+            BITS => least[0] = least[0] | x.minus(suspects[0].first),
+            // Magnitudes have no sign, so that of the difference compares.
+            OVER => least[0] = least[0] | suspects[0].first.minus(x & suspects[0].mask),
+            _ => {
+                for i in 0..RANGES {
+                    least[i] = least[i].min(suspects[i].above_first(x));
+                }
+            }
+        }
+        traces = traces | exactness.trace(x, back);
+    }
+    let found = match RANGES {
+        ENDS => !least[0].signed_less(suspects[0].first) | (least[1] >= suspects[1].first),
+        BOUNDS => least[0].signed_less(suspects[0].first) | suspects[1].first.signed_less(least[1]),
+        BITS => least[0] >= suspects[0].span,
+        OVER => least[0].signed_less(L::ZERO),
+        _ => suspects
+            .iter()
+            .zip(least)
+            .take(RANGES)
+            .fold(false, |any, (range, least)| any | (least < range.span)),
+    };
+    found | (traces != L::ZERO)
+}
+
+/// Counts the lanes of `src` in each of the ranges, and the rounded ones in none.
+#[inline(always)]
+pub(crate) fn count<L: Lane, E: Exactness<L>, const PAIRS: bool>(
     questions: &Questions,
     src: &[u8],
     back: &[u8],
     answers: &mut Answers,
 ) {
-    let mut ranges = [Within::<L>::new(InRange::default()); N];
-    for (range, of) in ranges.iter_mut().zip(questions.ranges) {
-        *range = Within::new(of);
-    }
+    let ranges = questions.ranges.map(Within::<L>::new);
     let exactness = E::new(questions.exactness);
     let magnitude = L::from_word(questions.magnitude);
     let step = L::BYTES << PAIRS as u32;
     let chunk = L::AT_ONCE * L::BYTES;
-    // Without results to look at, the source stands in for them.
     let back = if E::LOOKS_BACK { back } else { src };
     for (src, back) in src.chunks(chunk).zip(back.chunks(chunk)) {
-        let (mut counts, mut imaginary, mut inexact) = ([L::ZERO; N], L::ZERO, L::ZERO);
+        let (mut counts, mut imaginary, mut inexact) = ([L::ZERO; super::ranges::MOST], L::ZERO, L::ZERO);
         for (x, back) in src.chunks_exact(step).zip(back.chunks_exact(step)) {
             if PAIRS {
                 imaginary = imaginary.plus(L::from(L::read(&x[L::BYTES..]) & magnitude != L::ZERO));
             }
             let (x, back) = (L::read(&x[..L::BYTES]), L::read(&back[..L::BYTES]));
             let mut hit = false;
-            for i in 0..N {
-                let has = ranges[i].has(x);
-                counts[i] = counts[i].plus(L::from(has));
+            for (range, count) in ranges.iter().zip(&mut counts) {
+                let has = range.has(x);
+                *count = count.plus(L::from(has));
                 hit |= has;
             }
             inexact = inexact.plus(L::from(exactness.inexact(x, back) & !hit));
@@ -305,8 +468,8 @@ pub(super) fn flags(shape: Shape, questions: &Questions, src: &[u8], back: &[u8]
         (2, Rounds::Differs) => flags_of::<u16, Differs<u16>>(shape, questions, src, back),
         (4, Rounds::Differs) => flags_of::<u32, Differs<u32>>(shape, questions, src, back),
         (_, Rounds::Differs) => flags_of::<u64, Differs<u64>>(shape, questions, src, back),
-        (4, Rounds::Fraction) => flags_of::<u32, Fraction<u32>>(shape, questions, src, back),
-        (8, Rounds::Fraction) => flags_of::<u64, Fraction<u64>>(shape, questions, src, back),
+        (4, Rounds::Fraction | Rounds::Low) => flags_of::<u32, Fraction<u32>>(shape, questions, src, back),
+        (8, Rounds::Fraction | Rounds::Low) => flags_of::<u64, Fraction<u64>>(shape, questions, src, back),
         (1, _) => flags_of::<u8, Never>(shape, questions, src, back),
         (2, _) => flags_of::<u16, Never>(shape, questions, src, back),
         (4, _) => flags_of::<u32, Never>(shape, questions, src, back),
@@ -337,44 +500,65 @@ fn flags_of<L: Lane, E: Exactness<L>>(shape: Shape, questions: &Questions, src: 
     })
 }
 
-/// Makes `counter`, which finds the loop of a shape, from the tier's own `counted::<L, E, N, PAIRS>`, a `CountFn` with the
-/// features of the tier around [`count`].
-macro_rules! define_count {
+/// The loops of `$suspect` and `$count` for lanes and pairs, with a search of its own for each of `$ranges`.
+macro_rules! pick_loops {
+    ($shape:ident, $lane:ty, $suspect:ty, $count:ty, $pairs:literal, [$($ranges:expr),*]) => {
+        $crate::loss::Loops {
+            suspect: match $shape.ranges {
+                $(ranges if ranges == $ranges => suspected::<$lane, $suspect, { $ranges }, $pairs>,)*
+                ..=2 => suspected::<$lane, $suspect, 2, $pairs>,
+                _ => suspected::<$lane, $suspect, 4, $pairs>,
+            },
+            count: counted::<$lane, $count, $pairs>,
+        }
+    };
+}
+pub(crate) use pick_loops;
+
+/// Makes `loops`, which finds those of a shape, from the tier's own `suspected::<L, E, RANGES, PAIRS>` and
+/// `counted::<L, E, PAIRS>`, which are [`suspect`] and [`count`] with the features of the tier. What is rarely asked shares the
+/// loops of more ranges.
+macro_rules! define_loops {
     () => {
-        pub(crate) fn counter(shape: crate::loss::Shape) -> crate::loss::CountFn {
-            use crate::loss::lanes::{Differs, Digits, Fraction, Never, Rounds};
-            macro_rules! by_ranges {
-                ($lane:ty, $exactness:ty, $pairs:literal) => {
-                    match shape.ranges {
-                        ..=1 => counted::<$lane, $exactness, 1, $pairs>,
-                        2 => counted::<$lane, $exactness, 2, $pairs>,
-                        _ => counted::<$lane, $exactness, 4, $pairs>,
-                    }
-                };
-            }
+        pub(crate) fn loops(shape: crate::loss::Shape) -> crate::loss::Loops {
+            use crate::loss::lanes::{
+                BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Rounds, pick_loops as pick,
+            };
             match (shape.width, shape.exactness, shape.pairs) {
-                (1, Rounds::Never, _) => by_ranges!(u8, Never, false),
-                (2, Rounds::Never, _) => by_ranges!(u16, Never, false),
-                (4, Rounds::Never, false) => by_ranges!(u32, Never, false),
-                (4, Rounds::Never, true) => by_ranges!(u32, Never, true),
-                (_, Rounds::Never, false) => by_ranges!(u64, Never, false),
-                (_, Rounds::Never, true) => by_ranges!(u64, Never, true),
-                (4, Rounds::Fraction, false) => by_ranges!(u32, Fraction<u32>, false),
-                (4, Rounds::Fraction, true) => by_ranges!(u32, Fraction<u32>, true),
-                (_, Rounds::Fraction, false) => by_ranges!(u64, Fraction<u64>, false),
-                (_, Rounds::Fraction, true) => by_ranges!(u64, Fraction<u64>, true),
-                (1, Rounds::Digits, _) => by_ranges!(u8, Digits<u8>, false),
-                (2, Rounds::Digits, _) => by_ranges!(u16, Digits<u16>, false),
-                (4, Rounds::Digits, _) => by_ranges!(u32, Digits<u32>, false),
-                (_, Rounds::Digits, _) => by_ranges!(u64, Digits<u64>, false),
-                (1, Rounds::Differs, _) => by_ranges!(u8, Differs<u8>, false),
-                (2, Rounds::Differs, _) => by_ranges!(u16, Differs<u16>, false),
-                (4, Rounds::Differs, false) => by_ranges!(u32, Differs<u32>, false),
-                (4, Rounds::Differs, true) => by_ranges!(u32, Differs<u32>, true),
-                (_, Rounds::Differs, false) => by_ranges!(u64, Differs<u64>, false),
-                (_, Rounds::Differs, true) => by_ranges!(u64, Differs<u64>, true),
+                (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [1, BITS]),
+                (2, Rounds::Never, _) => pick!(shape, u16, Never, Never, false, [1, ENDS, BOUNDS, BITS]),
+                (4, Rounds::Never, false) => pick!(shape, u32, Never, Never, false, [1, ENDS, BOUNDS, BITS]),
+                (_, Rounds::Never, false) => {
+                    pick!(shape, u64, Never, Never, false, [1, ENDS, BOUNDS, BITS, OVER])
+                }
+                (4, Rounds::Never, true) => pick!(shape, u32, Never, Never, true, [ENDS]),
+                (_, Rounds::Never, true) => pick!(shape, u64, Never, Never, true, [ENDS]),
+                (4, Rounds::Low, false) => pick!(shape, u32, Low<u32>, Fraction<u32>, false, [1]),
+                (_, Rounds::Low, false) => pick!(shape, u64, Low<u64>, Fraction<u64>, false, [1]),
+                (4, Rounds::Fraction, false) => {
+                    pick!(shape, u32, Fraction<u32>, Fraction<u32>, false, [1, ENDS])
+                }
+                (_, Rounds::Fraction, false) => {
+                    pick!(shape, u64, Fraction<u64>, Fraction<u64>, false, [ENDS, OVER])
+                }
+                (4, Rounds::Low | Rounds::Fraction, true) => {
+                    pick!(shape, u32, Fraction<u32>, Fraction<u32>, true, [ENDS])
+                }
+                (_, Rounds::Low | Rounds::Fraction, true) => {
+                    pick!(shape, u64, Fraction<u64>, Fraction<u64>, true, [ENDS])
+                }
+                (1, Rounds::Digits, _) => pick!(shape, u8, Digits<u8>, Digits<u8>, false, []),
+                (2, Rounds::Digits, _) => pick!(shape, u16, Digits<u16>, Digits<u16>, false, []),
+                (4, Rounds::Digits, _) => pick!(shape, u32, Digits<u32>, Digits<u32>, false, []),
+                (_, Rounds::Digits, _) => pick!(shape, u64, Digits<u64>, Digits<u64>, false, []),
+                (1, Rounds::Differs, _) => pick!(shape, u8, Differs<u8>, Differs<u8>, false, []),
+                (2, Rounds::Differs, _) => pick!(shape, u16, Differs<u16>, Differs<u16>, false, [ENDS]),
+                (4, Rounds::Differs, false) => pick!(shape, u32, Differs<u32>, Differs<u32>, false, [BOUNDS]),
+                (4, Rounds::Differs, true) => pick!(shape, u32, Differs<u32>, Differs<u32>, true, []),
+                (_, Rounds::Differs, false) => pick!(shape, u64, Differs<u64>, Differs<u64>, false, [BOUNDS]),
+                (_, Rounds::Differs, true) => pick!(shape, u64, Differs<u64>, Differs<u64>, true, []),
             }
         }
     };
 }
-pub(crate) use define_count;
+pub(crate) use define_loops;

@@ -3,7 +3,11 @@
 //! The edge of a target (half a step above its largest value, say) is an exact number. Truncated to the source's format it is
 //! the last code on its near side. So each end of a range is one encode, whatever the pair.
 
-use super::{Loss, compare, half_goes_up, of_part};
+use super::{
+    Loss, compare, half_goes_up,
+    lanes::{BITS, BOUNDS, ENDS, InRange, OVER, Rounds},
+    of_part,
+};
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Exact, Rounding, Rules, to_float},
@@ -44,11 +48,10 @@ impl Ranges {
             return;
         }
         // What is lost in the same way next to it is the same range.
-        if let Some(near) = self.list[..self.len].iter_mut().find(|r| r.mask == mask && r.loss == loss) {
-            if near.last.wrapping_add(1) == first {
-                near.last = last;
-                return;
-            }
+        let next_to = |r: &&mut Range| r.mask == mask && r.loss == loss && r.last.wrapping_add(1) == first;
+        if let Some(near) = self.list[..self.len].iter_mut().find(next_to) {
+            near.last = last;
+            return;
         }
         debug_assert!(self.len < MOST);
         if let Some(place) = self.list.get_mut(self.len) {
@@ -80,6 +83,88 @@ impl Ranges {
         let mut out = Self::none();
         for r in &sorted.list[..len] {
             out.push(r.mask, r.first, r.last, r.loss);
+        }
+        out
+    }
+
+    /// How a block is searched for these (merged) ranges, and its numbers. What is chosen has loops for the width of the
+    /// source and for `rounds`; where it has not, the ranges themselves are looked for.
+    pub(super) fn suspects(&self, from: DType, to: DType, rounds: Rounds) -> (usize, [InRange; MOST]) {
+        let mut numbers = [InRange::default(); MOST];
+        let bits = 8 * from.alignment() as u32;
+        let lane = u64::MAX >> (64 - bits);
+        let sign = lane - (lane >> 1);
+        let number = |first| InRange { mask: lane, first, span: 0 };
+        let raw = self.get().iter().all(|range| range.mask == lane);
+        let is_int = |dtype: DType| matches!(dtype.spec(), Spec::Int { .. });
+        let powers = matches!(to.spec(), Spec::Float(f) if f.flavor == Flavor::Exponent);
+        let pairs = matches!(from.spec(), Spec::Complex(_)) && !matches!(to.spec(), Spec::Complex(_));
+        let fraction = rounds == Rounds::Fraction;
+        match self.get() {
+            [low, high]
+                if raw
+                    && bits >= 16
+                    && low.last == sign - 1
+                    && high.first >= sign
+                    && high.last == lane
+                    && (matches!(rounds, Rounds::Never | Rounds::Fraction) || bits == 16) =>
+            {
+                if bits == 64
+                    && !pairs
+                    && low.first - 1 <= high.first - sign
+                    && low.first + 1 >= high.first - sign
+                {
+                    // As good as symmetric.
+                    numbers[0] =
+                        InRange { mask: sign - 1, first: low.first.min(high.first - sign) - 1, span: 0 };
+                    return (OVER, numbers);
+                }
+                (numbers[0], numbers[1]) = (number(low.first), number(high.first));
+                return (ENDS, numbers);
+            }
+            // Everything below a code or above another, the sign counted in.
+            [zero, rest @ .., negative]
+                if raw
+                    && powers
+                    && !pairs
+                    && zero.first == 0
+                    && negative.first >= sign
+                    && (rounds == Rounds::Never && bits >= 16 || rounds == Rounds::Differs && bits >= 32) =>
+            {
+                let high = rest.first().map_or(sign - 1, |range| range.first - 1);
+                (numbers[0], numbers[1]) = (number(zero.last + 1), number(high));
+                return (BOUNDS, numbers);
+            }
+            [outside] if raw && is_int(from) && is_int(to) => {
+                let first = outside.last.wrapping_add(1) & lane;
+                numbers[0] = InRange { span: outside.first.wrapping_sub(first) & lane, ..number(first) };
+                return (BITS, numbers);
+            }
+            [over]
+                if bits == 64
+                    && !pairs
+                    && over.mask == sign - 1
+                    && over.first > 0
+                    && (rounds == Rounds::Never || fraction) =>
+            {
+                numbers[0] = InRange { mask: over.mask, first: over.first - 1, span: 0 };
+                return (OVER, numbers);
+            }
+            ranges => {
+                for (number, range) in numbers.iter_mut().zip(ranges) {
+                    *number = InRange::new(range);
+                }
+            }
+        }
+        (self.len, numbers)
+    }
+
+    /// These ranges, for those who suspect all numbers below the normal ones of a target.
+    pub(super) fn with_subnormals(&self, s: FloatSpec, f: FloatSpec) -> Self {
+        let mut out = *self;
+        let normal = Exact::finite(1, f.min_exponent() + f.mantissa_bits as i32);
+        if let (Some(last), true) = (last_at_most(s, normal, false), f.min_exponent() > s.min_exponent()) {
+            out.push(s.magnitude_mask(), 1, last, Loss::Saturated);
         }
         out
     }

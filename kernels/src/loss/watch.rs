@@ -5,7 +5,7 @@
 
 use super::{
     Loss, Losses,
-    lanes::{Answers, CountFn, InRange, Questions, Rounds, Shape, flags},
+    lanes::{Answers, InRange, Loops, Questions, Rounds, Shape, flags},
     loss,
     ranges::{MOST, Ranges},
 };
@@ -35,7 +35,7 @@ pub struct Watch {
     rules: Rules,
     questions: Questions,
     shape: Shape,
-    count: CountFn,
+    loops: Loops,
     /// What the ranges are lost as.
     labels: [Loss; MOST],
     /// Casts results back, where that shows what is rounded.
@@ -72,25 +72,28 @@ impl Watch {
         if let (Rounds::Differs, Some(f)) = (rounds.how, s.float_spec()) {
             all.push_rounded_ends(f, d, rules);
         }
-        let ranges = match labelled {
-            true => all,
-            // What becomes zero is rounded as well, but a format that has no zero cannot be told so.
-            false => all.merged(|loss| loss.is_out_of_range() || rounds.how == Rounds::Differs),
-        };
+        // What becomes zero is rounded as well, but a format that has no zero cannot be told so.
+        let wanted = |loss: Loss| labelled || loss.is_out_of_range() || rounds.how == Rounds::Differs;
+        let ranges = all.merged(wanted);
         let real = !matches!(d.spec(), Spec::Bool | Spec::Complex(_));
         let pairs = matches!(s.spec(), Spec::Complex(_)) && real;
         let mut labels = [Loss::Inexact; MOST];
         let mut asked = [InRange::default(); MOST];
-        for ((range, label), asked) in ranges.get().iter().zip(&mut labels).zip(&mut asked) {
+        let exactly = if labelled { &all } else { &ranges };
+        for ((range, label), asked) in exactly.get().iter().zip(&mut labels).zip(&mut asked) {
             *label = range.loss;
-            *asked = InRange {
-                mask: range.mask,
-                first: range.first,
-                span: range.last.wrapping_sub(range.first).wrapping_add(1),
-            };
+            *asked = InRange::new(range);
         }
+        let suspected = match (rounds.how, s.float_spec(), d.float_spec()) {
+            // What underflows is among them.
+            (Rounds::Low, Some(from), Some(to)) if !pairs => {
+                all.merged(|loss| loss.is_out_of_range()).with_subnormals(from, to)
+            }
+            _ => ranges,
+        };
+        let (how, suspects) = suspected.suspects(s, d, rounds.how);
         let width = s.alignment();
-        let shape = Shape { width, pairs, ranges: ranges.get().len(), exactness: rounds.how };
+        let shape = Shape { width, pairs, ranges: how, exactness: rounds.how };
         let magnitude = s.float_spec().map_or(0, FloatSpec::magnitude_mask);
         let byte_rules = |to: DType| Rules::common(to, false);
         let back = match rounds.how {
@@ -104,15 +107,15 @@ impl Watch {
         Watch {
             kernel,
             rules: *rules,
-            questions: Questions { ranges: asked, magnitude, exactness: rounds.numbers },
+            questions: Questions { ranges: asked, suspects, magnitude, exactness: rounds.numbers },
             shape,
-            count: kernel.tier().counter(shape),
+            loops: kernel.tier().loops(shape),
             labels,
             back,
             unpack,
             idle: ranges.get().is_empty() && !pairs && rounds.how == Rounds::Never,
             guarded: kernel.is_guarded()
-                || rounds.how == Rounds::Fraction
+                || matches!(rounds.how, Rounds::Fraction | Rounds::Low)
                 || back.is_some_and(|back| back.is_guarded()),
         }
     }
@@ -243,11 +246,14 @@ impl Watch {
                     returning.run_unguarded(out, &mut returned[..codes.len()], len)
                 };
             }
-            let mut answers = Answers::default();
             // SAFETY: the kernel proves its tier; the environment is the default where `Fraction` is asked.
-            unsafe { (self.count)(&self.questions, codes, back, &mut answers) };
-            if answers.any() && !hit(&Block { watch: self, first, len, answers, codes, back }) {
-                return Some(false);
+            if unsafe { (self.loops.suspect)(&self.questions, codes, back) } {
+                let mut answers = Answers::default();
+                // SAFETY: as above.
+                unsafe { (self.loops.count)(&self.questions, codes, back, &mut answers) };
+                if answers.any() && !hit(&Block { watch: self, first, len, answers, codes, back }) {
+                    return Some(false);
+                }
             }
             if self.back.is_none() {
                 // SAFETY: as above.
@@ -342,7 +348,10 @@ impl Rounded {
             (Spec::Float(s) | Spec::Complex(s), Spec::Float(f) | Spec::Complex(f))
                 if s.bits() >= 32 && f.flavor != Flavor::Exponent =>
             {
-                Self::fraction(s, (1 << (s.mantissa_bits - f.mantissa_bits)) - 1, f.min_exponent())
+                let low = (1 << (s.mantissa_bits - f.mantissa_bits)) - 1;
+                let fraction = Self::fraction(s, low, f.min_exponent());
+                // Few values of a wide target are subnormal.
+                Self { how: if f.bits() >= 16 { Rounds::Low } else { fraction.how }, ..fraction }
             }
             _ => Self::differs(from),
         }

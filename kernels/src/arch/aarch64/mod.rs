@@ -37,9 +37,9 @@ pub(super) fn features(tier: Tier) -> &'static [&'static str] {
     if tier == Tier::Neon { fine::NAMES[fine::found() as usize] } else { &[] }
 }
 
-/// NEON is what every target of this architecture has, so the plain loops are made of it.
-pub(super) fn counter(_: Tier, shape: crate::loss::Shape) -> crate::loss::CountFn {
-    super::scalar::counter(shape)
+/// The loops that look for what is lost.
+pub(super) fn loops(_: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
+    neon::loops(shape)
 }
 
 pub(super) fn packing(_: Tier) -> &'static Packing {

@@ -108,9 +108,9 @@ pub(super) fn features(tier: Tier) -> &'static [&'static str] {
     if tier == Tier::Avx512 { fine::NAMES[fine::found() as usize] } else { &[] }
 }
 
-/// The loop that counts what is lost on a tier that was detected.
-pub(super) fn counter(tier: Tier, shape: crate::loss::Shape) -> crate::loss::CountFn {
-    if tier == Tier::Avx512 { avx512::counter(shape) } else { avx2::counter(shape) }
+/// The loops that look for what is lost on a tier that was detected.
+pub(super) fn loops(tier: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
+    if tier == Tier::Avx512 { avx512::loops(shape) } else { avx2::loops(shape) }
 }
 
 pub(super) fn packing(_: Tier) -> &'static crate::format::packed::Packing {

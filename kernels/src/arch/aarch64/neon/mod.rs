@@ -19,11 +19,14 @@ macro_rules! eight {
 mod floats;
 mod halves;
 mod ints;
+mod losses;
 mod simd;
 mod sources;
 mod tables;
 mod targets;
 mod widths;
+
+pub(super) use losses::loops;
 
 use super::{fine, packing};
 use crate::{

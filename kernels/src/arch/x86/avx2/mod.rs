@@ -8,7 +8,7 @@ mod losses;
 mod simd;
 mod wide;
 
-pub(super) use losses::counter;
+pub(super) use losses::loops;
 
 use super::copy::avx2 as copy;
 use crate::{

@@ -9,7 +9,7 @@ mod packed;
 mod simd;
 mod wide;
 
-pub(super) use losses::counter;
+pub(super) use losses::loops;
 
 use super::{copy::avx512 as copy, fine};
 use crate::{
