@@ -159,6 +159,36 @@ impl Ranges {
         (self.len, numbers)
     }
 
+    /// The codes of a narrower float target that everything out of range becomes (and what becomes zero, if that is asked for),
+    /// and few others do, if there are such: what is rounded to the largest value, zeros, infinities and NaNs may have them too.
+    pub(super) fn result_of_loss(
+        &self,
+        from: DType,
+        to: DType,
+        rules: &Rules,
+        zero: bool,
+    ) -> Option<InRange> {
+        let (Some(s), Some(f)) = (from.float_spec(), to.float_spec()) else { return None };
+        let overflow = overflow_of(f, rules);
+        let alike = self.get().iter().all(|range| range.loss == overflow || range.loss == Loss::Underflow);
+        if !alike || f.flavor == Flavor::Exponent || s.bits() <= f.bits() {
+            return None;
+        }
+        let (mask, first) = match (overflow, f.flavor) {
+            (Loss::Saturated, _) => (f.magnitude_mask(), f.max_finite()),
+            (Loss::MadeNan, Flavor::Fnuz) => (f.magnitude_mask() | f.sign_mask(), f.sign_mask()),
+            _ => (f.magnitude_mask(), f.infinity().or(f.nan())?),
+        };
+        let whole = mask != f.magnitude_mask();
+        if zero {
+            // Zero comes behind the last magnitude; the difference wraps at the width of a lane.
+            let end = 8 * to.alignment() as u32;
+            let lane = u64::MAX >> (64 - end);
+            return (!whole).then_some(InRange { mask, first, span: (lane - first).wrapping_add(2) });
+        }
+        Some(InRange { mask, first, span: if whole { 1 } else { mask - first + 1 } })
+    }
+
     /// These ranges, for those who suspect all numbers below the normal ones of a target.
     pub(super) fn with_subnormals(&self, s: FloatSpec, f: FloatSpec) -> Self {
         let mut out = *self;

@@ -5,7 +5,7 @@
 
 use super::{
     Loss, Losses,
-    lanes::{Answers, InRange, Loops, Questions, Rounds, Shape, flags},
+    lanes::{Answers, InRange, Loops, Questions, Rounds, Shape, SuspectFn, flags},
     loss,
     ranges::{MOST, Ranges},
 };
@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use core::{mem::MaybeUninit, slice};
 
 /// Bytes of the source of a block.
-const BLOCK: usize = 8192;
+const BLOCK: usize = 4096;
 /// Elements of a block: whole bytes and, from a line on, whole lines of every storage.
 const MOST_ELEMENTS: usize = 4096;
 /// Bytes of a block of a cast that writes past the caches, which has blocks of its own.
@@ -40,6 +40,8 @@ pub struct Watch {
     labels: [Loss; MOST],
     /// Casts results back, where that shows what is rounded.
     back: Option<Kernel>,
+    /// Looks at the results first, if they are narrower and what is lost shows in them.
+    results: Option<(SuspectFn, Questions)>,
     /// Brings packed elements of the source to bytes of their own.
     unpack: Option<Kernel>,
     /// Nothing can be lost.
@@ -94,6 +96,16 @@ impl Watch {
         let (how, suspects) = suspected.suspects(s, d, rounds.how);
         let width = s.alignment();
         let shape = Shape { width, pairs, ranges: how, exactness: rounds.how };
+        let results = match all.result_of_loss(s, d, rules, labelled) {
+            Some(code) if !inexact && !pairs && !to.is_packed() => {
+                let shape = Shape { width: d.alignment(), pairs: false, ranges: 1, exactness: Rounds::Never };
+                let mut suspects = [InRange::default(); MOST];
+                suspects[0] = code;
+                let questions = Questions { ranges: suspects, suspects, magnitude: 0, exactness: [0; 4] };
+                Some((kernel.tier().loops(shape).suspect, questions))
+            }
+            _ => None,
+        };
         let magnitude = s.float_spec().map_or(0, FloatSpec::magnitude_mask);
         let byte_rules = |to: DType| Rules::common(to, false);
         let back = match rounds.how {
@@ -112,6 +124,7 @@ impl Watch {
             loops: kernel.tier().loops(shape),
             labels,
             back,
+            results,
             unpack,
             idle: ranges.get().is_empty() && !pairs && rounds.how == Rounds::Never,
             guarded: kernel.is_guarded()
@@ -238,26 +251,25 @@ impl Watch {
                 Some(unpack) => unsafe { unpack.run_unguarded(src, &mut unpacked[..len], len) },
                 None => src,
             };
-            let mut back: &[u8] = &[];
-            if let Some(returning) = &self.back {
-                // SAFETY: the slices are those of `len` elements; the guard is held if a kernel needs one.
-                back = unsafe {
-                    let out = kernel.run_cut(src, dst, len);
-                    returning.run_unguarded(out, &mut returned[..codes.len()], len)
-                };
-            }
+            // SAFETY: the slices are those of `len` elements; the guard is held if a kernel needs one.
+            let out = unsafe { kernel.run_cut(src, dst, len) };
+            let back: &[u8] = match &self.back {
+                // SAFETY: as above.
+                Some(back) => unsafe { back.run_unguarded(out, &mut returned[..codes.len()], len) },
+                None => &[],
+            };
             // SAFETY: the kernel proves its tier; the environment is the default where `Fraction` is asked.
-            if unsafe { (self.loops.suspect)(&self.questions, codes, back) } {
+            let suspected = unsafe {
+                self.results.as_ref().is_none_or(|(suspect, questions)| suspect(questions, out, &[]))
+                    && (self.loops.suspect)(&self.questions, codes, back)
+            };
+            if suspected {
                 let mut answers = Answers::default();
                 // SAFETY: as above.
                 unsafe { (self.loops.count)(&self.questions, codes, back, &mut answers) };
                 if answers.any() && !hit(&Block { watch: self, first, len, answers, codes, back }) {
                     return Some(false);
                 }
-            }
-            if self.back.is_none() {
-                // SAFETY: as above.
-                unsafe { kernel.run_cut(src, dst, len) };
             }
         }
         Some(true)
