@@ -14,8 +14,9 @@ mod report;
 pub use rejection::{Reason, Rejection, Value};
 pub use report::{CastReport, CountingPlan};
 
-use crate::{BufferType, CastError, CastOptions, CastPlan, Element};
+use crate::{BufferType, CastError, CastOptions, CastPlan, Element, Streaming};
 use alloc::vec::Vec;
+use core::fmt;
 use lanecast_kernels::{Block, Watch};
 
 /// What a checked cast rejects.
@@ -44,7 +45,7 @@ pub enum Level {
 /// A cast to bool asks whether a value is zero, which has an answer for every value: nothing is rejected.
 #[derive(Clone, Copy)]
 pub struct CheckedPlan {
-    pub(crate) plan: CastPlan,
+    plan: CastPlan,
     watch: Watch,
 }
 
@@ -70,6 +71,12 @@ impl CheckedPlan {
     /// The plain cast.
     pub const fn plan(&self) -> &CastPlan {
         &self.plan
+    }
+
+    /// The same cast, writing past the caches when `streaming` says, as [`CastPlan::with_streaming`].
+    #[must_use]
+    pub fn with_streaming(self, streaming: Streaming) -> CheckedPlan {
+        CheckedPlan { plan: self.plan.with_streaming(streaming), watch: self.watch.with_streaming(streaming) }
     }
 
     /// Whether no element of the pair can be rejected.
@@ -192,6 +199,12 @@ impl CheckedPlan {
     }
 }
 
+impl fmt::Debug for CheckedPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CheckedPlan({:?})", self.plan)
+    }
+}
+
 /// The first element of a block that is rejected.
 fn first(block: &Block<'_>) -> Option<Rejection> {
     (0..block.len).step_by(64).find_map(|at| match block.flags(at) {
@@ -201,7 +214,7 @@ fn first(block: &Block<'_>) -> Option<Rejection> {
 }
 
 /// The bytes of the bits of `n` elements, all of which are valid so far.
-fn all_valid(validity: &mut [u8], n: usize) -> Result<&mut [u8], CastError> {
+pub(crate) fn all_valid(validity: &mut [u8], n: usize) -> Result<&mut [u8], CastError> {
     let (need, have) = (n.div_ceil(8), validity.len());
     let bits = validity.get_mut(..need).ok_or(CastError::ValidityTooSmall { need, have })?;
     bits.fill(0xFF);

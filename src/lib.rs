@@ -61,7 +61,7 @@
 //! # Features
 //!
 //! * `std` (default): CPU detection and the environment variable `LANECAST_TIER`;
-//! * `rayon` (default): `CastPlan::par_run`.
+//! * `rayon` (default): `par_run` of the plans.
 //!
 //! Without them the crate is `no_std` with `alloc`.
 

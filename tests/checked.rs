@@ -6,7 +6,10 @@
 mod oracle;
 mod support;
 
-use lanecast::{BufferType, CastError, CastOptions, CastPlan, CastReport, DType, Level, Reason};
+use lanecast::{
+    BufferType, CastError, CastOptions, CastPlan, CastReport, DType, F8E4M3FN, F8E8M0FNU, Level, Reason,
+    Streaming, num_complex::Complex, try_cast, try_cast_masked, try_cast_to_vec,
+};
 use oracle::loss::{Loss, losses};
 use support::{check::Case, options, patterns, storages, store, tiers::tiers};
 
@@ -173,4 +176,149 @@ every_source! {
     bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 float16 bfloat16 float32
     float64 complex64 complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu
     float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float6_e2m3fn float6_e3m2fn float4_e2m1fn
+}
+
+/// Typed slices, of which one element is rejected at every place in turn, and of which none is.
+#[test]
+fn slices() {
+    let clean: Vec<f32> = (0..3000).map(|i| (i % 100) as f32).collect();
+    let expected: Vec<u8> = clean.iter().map(|x| *x as u8).collect();
+    let options = CastOptions::RUST;
+    assert_eq!(try_cast_to_vec::<f32, u8>(&clean, &options, Level::Exact).as_ref(), Ok(&expected));
+    assert_eq!(try_cast_to_vec::<f32, u8>(&[], &options, Level::Exact), Ok(vec![]));
+    for place in [0, 1, 63, 64, 1023, 1024, 2047, 2999] {
+        for (bad, level, reason) in [
+            (f32::NAN, Level::Range, Reason::Nan),
+            (-1.0, Level::Range, Reason::Negative),
+            (256.0, Level::Range, Reason::Overflow),
+            (f32::INFINITY, Level::Exact, Reason::Overflow),
+            (0.5, Level::Exact, Reason::Inexact),
+        ] {
+            let mut src = clean.clone();
+            src[place] = bad;
+            src[2999] = bad;
+            let Err(CastError::Rejected(found)) = try_cast_to_vec::<f32, u8>(&src, &options, level) else {
+                panic!("{bad} at {place} is accepted")
+            };
+            assert_eq!((found.index, found.reason, found.to), (place, reason, DType::UInt8));
+            assert_eq!(found.value.code() as u32, bad.to_bits());
+            let mut out = vec![0; src.len()];
+            assert_eq!(try_cast(&src, &mut out, level), Err(CastError::Rejected(found)));
+            let mut validity = vec![0; src.len().div_ceil(8)];
+            let rejected = try_cast_masked(&src, &mut out, &mut validity, &options, level).unwrap();
+            assert_eq!(rejected, if place == 2999 { 1 } else { 2 });
+            assert_eq!(out[..place], expected[..place]);
+            assert_eq!(validity.iter().map(|b| b.count_zeros()).sum::<u32>() as usize, rejected);
+        }
+    }
+}
+
+#[test]
+fn what_is_said() {
+    let said = |result: Result<(), CastError>| result.unwrap_err().to_string();
+    let mut small = [F8E4M3FN::default(); 2];
+    assert_eq!(
+        said(try_cast(&[1.0_f64, -1e6], &mut small, Level::Range)),
+        "element 1, the float64 -1000000.0, does not fit in float8_e4m3fn: it is out of range"
+    );
+    let z = [Complex { re: 1.0_f32, im: -2.0 }];
+    assert_eq!(
+        said(try_cast(&z, &mut [0_i8], Level::Range)),
+        "element 0, the complex64 1.0-2.0i, does not fit in int8: it has no imaginary part"
+    );
+    assert_eq!(
+        said(try_cast(&[0_u16], &mut [F8E8M0FNU::default()], Level::Range)),
+        "element 0, the uint16 0, does not fit in float8_e8m0fnu: its least value is greater"
+    );
+    assert_eq!(
+        said(try_cast(&[-5_i64], &mut [0_u64], Level::Range)),
+        "element 0, the int64 -5, does not fit in uint64: it has no sign"
+    );
+    assert_eq!(
+        said(try_cast(&[1e-9_f32], &mut small[..1], Level::Exact)),
+        "element 0, the float32 1e-9, does not fit in float8_e4m3fn: it would become zero"
+    );
+    let mut validity = [0; 1];
+    let masked = |validity: &mut [u8]| {
+        try_cast_masked(&[1_i32; 9], &mut [0_i8; 9], validity, &CastOptions::RUST, Level::Range)
+    };
+    assert_eq!(said(masked(&mut validity).map(drop)), "the validity bitmap needs 2 bytes but has 1");
+    assert_eq!(masked(&mut [0; 2]), Ok(0));
+    // Everything that is wrong with a plain cast is wrong with a checked one.
+    let plan = CastPlan::new(DType::Int32, DType::Int8, &CastOptions::RUST).unwrap();
+    for (src, dst, n) in [(11, 3, 3), (12, 2, 3), (0, 0, usize::MAX)] {
+        let (src, mut dst) = (vec![0; src], vec![0; dst]);
+        let error = plan.run(&src, &mut dst, n);
+        assert!(error.is_err());
+        assert_eq!(plan.checked(Level::Range).run(&src, &mut dst, n), error);
+        assert_eq!(plan.checked(Level::Range).run_masked(&src, &mut dst, &mut [], n).map(drop), error);
+        assert_eq!(plan.counted(Level::Range).run(&src, &mut dst, n).map(drop), error);
+    }
+    let error = plan.run_slice(&[1_i32; 2], &mut [0_i8; 3]);
+    assert_eq!(plan.checked(Level::Range).run_slice(&[1_i32; 2], &mut [0_i8; 3]), error);
+    assert_eq!(plan.counted(Level::Range).run_slice(&[1_i32; 2], &mut [0_i8; 3]).map(drop), error);
+    let error = plan.run_slice(&[1_i64; 2], &mut [0_i8; 2]);
+    assert_eq!(plan.checked(Level::Range).run_slice(&[1_i64; 2], &mut [0_i8; 2]), error);
+}
+
+/// Several threads write, mark, count and report what one does.
+#[cfg(feature = "rayon")]
+#[test]
+fn threads_agree() {
+    let n = if cfg!(miri) { 100 } else { 3_000_001 };
+    if !support::THREADS {
+        support::say("SKIPPED: a checked cast shared by threads: this target has none");
+    }
+    let mut rng = support::rng::Rng(9);
+    for (from, to) in [
+        (BufferType::new(DType::Float32), BufferType::new(DType::Int8)),
+        (BufferType::new(DType::Int64), BufferType::packed(DType::UInt4)),
+        (BufferType::packed(DType::Int4), BufferType::new(DType::UInt8)),
+    ] {
+        let plan = CastPlan::new(from, to, &CastOptions::RUST).unwrap();
+        let len = to.byte_len(n).unwrap();
+        for wrong in [0, 1, 5] {
+            let mut src = vec![0; from.byte_len(n).unwrap()];
+            for _ in 0..wrong {
+                // All ones: NaN or -1, which none of the targets has.
+                let at = rng.below(src.len() as u64 / 8) as usize * 8;
+                src[at..at + 8].fill(0xFF);
+            }
+            let (one, many) = (&mut vec![0xA5; len], &mut vec![0xA5; len]);
+            for level in LEVELS {
+                let (checked, counted) = (plan.checked(level), plan.counted(level));
+                // Many times: which thread is first changes.
+                for _ in 0..if cfg!(miri) { 1 } else { 5 } {
+                    assert_eq!(checked.par_run(&src, many, n), checked.run(&src, one, n));
+                }
+                assert_eq!(checked.run(&src, one, n).is_err(), wrong > 0);
+                let (a, b) = (&mut vec![0; n.div_ceil(8)], &mut vec![0; n.div_ceil(8)]);
+                assert_eq!(checked.par_run_masked(&src, many, a, n), checked.run_masked(&src, one, b, n));
+                assert!(a == b && one == many);
+                assert_eq!(counted.par_run(&src, many, n), counted.run(&src, one, n));
+                assert!(one == many);
+                assert!(checked.par_run_masked(&src, many, &mut a[1..], n).is_err());
+                assert!(checked.par_run(&src, &mut many[1..], n).is_err());
+            }
+        }
+    }
+}
+
+/// Past the caches the answers are the same.
+#[test]
+fn streaming() {
+    let n = if cfg!(miri) { 300 } else { 100_003 };
+    let src: Vec<u8> = (0..n).flat_map(|i| (i as f32 * 1.5).to_ne_bytes()).collect();
+    for to in [DType::Float8E4M3FN, DType::Int16, DType::BFloat16] {
+        let plan = CastPlan::new(DType::Float32, to, &CastOptions::RUST).unwrap();
+        let (a, b) = (&mut vec![0; n * to.size()], &mut vec![0; n * to.size()]);
+        for level in LEVELS {
+            let (checked, counted) = (plan.checked(level), plan.counted(level));
+            let streamed = checked.with_streaming(Streaming::Always);
+            assert_eq!(streamed.run(&src, a, n), checked.run(&src, b, n));
+            let streamed = counted.with_streaming(Streaming::Always);
+            assert_eq!(streamed.run(&src, a, n), counted.run(&src, b, n));
+            assert!(a == b);
+        }
+    }
 }

@@ -165,6 +165,7 @@ impl Rejection {
         Some(Rejection { index: block.first + i, value, to, reason })
     }
 
+    #[cfg(feature = "rayon")]
     /// The same element, if `elements` stand before those that were looked at.
     pub(crate) fn after(self, elements: usize) -> Rejection {
         Rejection { index: self.index + elements, ..self }

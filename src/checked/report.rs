@@ -1,7 +1,7 @@
 //! Casts that count what they lose.
 
 use super::Level;
-use crate::{CastError, CastPlan, Element};
+use crate::{CastError, CastPlan, Element, Streaming};
 use core::fmt;
 use lanecast_kernels::{Loss, Losses, Watch};
 
@@ -94,7 +94,7 @@ impl fmt::Display for CastReport {
 /// A cast that counts what it loses; made by [`CastPlan::counted`].
 #[derive(Clone, Copy)]
 pub struct CountingPlan {
-    pub(crate) plan: CastPlan,
+    plan: CastPlan,
     watch: Watch,
 }
 
@@ -118,6 +118,15 @@ impl CountingPlan {
     /// The plain cast.
     pub const fn plan(&self) -> &CastPlan {
         &self.plan
+    }
+
+    /// The same cast, writing past the caches when `streaming` says, as [`CastPlan::with_streaming`].
+    #[must_use]
+    pub fn with_streaming(self, streaming: Streaming) -> CountingPlan {
+        CountingPlan {
+            plan: self.plan.with_streaming(streaming),
+            watch: self.watch.with_streaming(streaming),
+        }
     }
 
     /// Whether the pair can lose nothing that is counted.
@@ -157,5 +166,11 @@ impl CountingPlan {
             true
         });
         ran.map(|_| CastReport::new(len, &losses)).ok_or_else(|| self.plan.mismatch::<S, D>(src.len(), len))
+    }
+}
+
+impl fmt::Debug for CountingPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CountingPlan({:?})", self.plan)
     }
 }
