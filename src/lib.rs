@@ -77,6 +77,7 @@ mod dtype;
 mod element;
 mod error;
 pub mod names;
+pub mod onnx;
 mod options;
 mod plan;
 pub mod promote;
