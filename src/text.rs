@@ -41,11 +41,18 @@
 //! Formatting takes the shortest digits of `float32` and `float64` from the crate `zmij` and brings them into the layout of section
 //! 8.2; `float16` has digits of its own (src/text/half.rs); all other floats are widened exactly to `float32` by a cast first.
 
+mod binary;
+mod element;
 mod error;
+mod exact;
 pub mod fixed;
 mod format;
+mod half;
+mod layout;
 mod options;
 mod parse;
+mod powers;
+mod scan;
 mod strings;
 
 pub use error::{BadText, TextError};
