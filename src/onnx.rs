@@ -7,7 +7,7 @@
 //! [`Cast::with_options`] reaches the older reading.
 //!
 //! *Method.* [`Cast`] is a node, made from the opset of its graph, resolved to a plan once and run often on the bytes of
-//! `TensorProto.raw_data`. [`Payload`] reads the value of a `TensorProto` from whichever field holds it, [`TypedData`] writes it.
+//! `TensorProto.raw_data`, and on text by way of [`text`](crate::text). [`Payload`] reads the value of a `TensorProto` from whichever field holds it, [`TypedData`] writes it.
 //!
 //! `BitCast` casts nothing and is not here.
 
@@ -19,7 +19,7 @@ mod tensor;
 mod version;
 
 pub use attributes::{AttributeValue, Attributes};
-pub use cast::Cast;
+pub use cast::{Cast, Value};
 pub use element::ElementType;
 pub use error::{Error, Side};
 pub use tensor::{Contents, Field, Payload, TensorError, TypedData, elements};

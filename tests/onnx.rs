@@ -7,8 +7,9 @@ mod oracle;
 
 use lanecast::onnx::{
     AttributeValue, Attributes, Cast, Contents, ElementType, Error, Field, Operator, Payload, Side,
-    TensorError, TypedData, elements,
+    TensorError, TypedData, Value, elements,
 };
+use lanecast::text::TextOptions;
 use lanecast::*;
 use support::{data::rows, rng::Rng};
 
@@ -241,16 +242,26 @@ fn node_tests_of_onnx() {
         let cast = make(operator(op), opset.parse().expect("an opset"), from, to, &attributes(words));
         let cast = cast.unwrap_or_else(|e| panic!("{name}: {e}"));
         let n = n.parse().expect("a number");
-        if from == ElementType::String || to == ElementType::String {
+        tested += 1;
+        if from == ElementType::String {
+            let expected = bytes(output);
+            let mut out = vec![0xAA; expected.len()];
+            assert_eq!(cast.parse(input.split('|'), &mut out), Ok(n));
+            assert_eq!(out, expected, "{name}");
+            continue;
+        }
+        if to == ElementType::String {
+            let texts = cast.format(&bytes(input), n).expect("room");
+            let texts: Vec<_> = (0..n).map(|i| texts.get_str(i).expect("UTF-8")).collect();
+            assert_eq!(texts, output.split('|').collect::<Vec<_>>(), "{name}");
             continue;
         }
         let expected = bytes(output);
         let mut out = vec![0xAA; expected.len()];
         cast.run(&bytes(input), &mut out, n).expect("room");
         assert_eq!(out, expected, "{name}");
-        tested += 1;
     }
-    assert_eq!(tested, 60);
+    assert_eq!(tested, 64);
 }
 
 #[test]
@@ -315,6 +326,58 @@ fn options_are_laid_under_the_attributes() {
     let cast = Cast::new(24, DType::Float32, DType::Float8E5M2, NONE).expect("a cast");
     let cast = cast.with_options(&CastOptions::NUMPY).expect("a tier");
     assert_eq!(cast.options().saturate, Saturate::On);
+}
+
+#[test]
+fn text() {
+    let f32s = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|x| x.to_le_bytes()).collect() };
+    let strings = |cast: &Cast, raw: &[u8], n| -> Vec<String> {
+        let texts = cast.format(raw, n).expect("room");
+        texts.iter().map(|text| String::from_utf8(text.to_vec()).expect("UTF-8")).collect()
+    };
+    let cast = Cast::new(9, DType::Float32, ElementType::String, NONE).expect("a cast");
+    let raw = f32s(&[0.1, -0.0, 1e16, f32::NAN, f32::NEG_INFINITY]);
+    assert_eq!(strings(&cast, &raw, 5), ["0.1", "-0.0", "1e+16", "NaN", "-INF"]);
+    let lower = cast.with_text(&TextOptions::DEFAULT).expect("a tier");
+    assert_eq!(strings(&lower, &raw, 5)[3..], ["nan", "-inf"]);
+    let cast = Cast::new(25, DType::Int2, ElementType::String, NONE).expect("a cast");
+    assert_eq!(strings(&cast, &[0b11_10_01_00], 4), ["0", "1", "-2", "-1"]);
+    let cast = Cast::new(9, DType::Bool, ElementType::String, NONE).expect("a cast");
+    assert_eq!(strings(&cast, &[0, 2], 2), ["False", "True"]);
+    assert!(matches!(cast.run(&[0], &mut [0], 1), Err(Error::OtherKind { .. })));
+
+    // The attributes hold for text, too.
+    let nosat = NONE.with_saturate(false);
+    let cast = Cast::like(19, ElementType::String, DType::Float8E5M2, &nosat).expect("a cast");
+    let mut out = [0xAA; 3];
+    assert_eq!(cast.parse(["1e9", "-1e-30", "NaN"], &mut out), Ok(3));
+    assert_eq!(out, [0x7C, 0x80, 0x7E]);
+    let cast = Cast::new(9, ElementType::String, DType::Int16, NONE).expect("a cast");
+    let mut out = [0xAA; 5];
+    assert_eq!(cast.parse(["1e3", " -2.9 "], &mut out), Ok(2));
+    assert_eq!(out, [0xE8, 0x03, 0xFE, 0xFF, 0xAA]);
+    let refused = cast.parse(["1", "0x10"], &mut out).expect_err("no number");
+    assert_eq!(refused.to_string(), "text 1, \"0x10\", is not a number that int16 can be read from");
+    assert!(matches!(cast.parse(["1", "2", "3"], &mut out), Err(Error::Text(_))));
+
+    // Whatever a tensor holds.
+    let texts = ["7", "-3"];
+    let payload = Payload { string_data: &texts, ..Payload::new(8, 2) };
+    let contents = payload.read().expect("a tensor");
+    assert_eq!(cast.apply(&contents, 2), Ok(Value::Numbers(vec![7, 0, 0xFD, 0xFF])));
+    assert!(matches!(cast.apply(&contents, 3), Err(Error::OtherKind { .. })));
+    let copy = Cast::new(9, ElementType::String, ElementType::String, NONE).expect("a cast");
+    assert_eq!(copy.apply(&contents, 2), Ok(Value::Strings(texts.iter().collect())));
+    assert!(copy.parse(texts, &mut out).is_err() && copy.format(&[], 0).is_err());
+    let raw = f32s(&[2.5]);
+    let numbers = Payload::<Vec<u8>> { raw_data: Some(&raw), ..Payload::new(1, 1) };
+    let numbers = numbers.read().expect("a tensor");
+    assert!(matches!(cast.apply(&numbers, 1), Err(Error::OtherKind { .. })));
+    let cast = Cast::new(9, DType::Float32, ElementType::String, NONE).expect("a cast");
+    assert_eq!(cast.apply(&numbers, 1), Ok(Value::Strings(["2.5"].iter().collect())));
+    let cast = Cast::new(9, DType::Float32, DType::Int8, NONE).expect("a cast");
+    assert_eq!(cast.apply(&numbers, 1), Ok(Value::Numbers(vec![2])));
+    assert!(cast.apply(&numbers, 2).is_err());
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! [`Cast`]: a node, checked once and run often.
 
 use super::{
-    Attributes, ElementType, Error, Operator, Side,
+    Attributes, Contents, ElementType, Error, Operator, Side,
     attributes::{AttributeValue, read},
 };
-use crate::{BufferType, CastError, CastOptions, CastPlan, Kind, Side as Buffer};
+use crate::{
+    BufferType, CastError, CastOptions, CastPlan, Kind, Side as Buffer,
+    text::{FormatPlan, ParsePlan, Strings, TextOptions},
+};
+use alloc::vec::Vec;
 
 /// A `Cast` or `CastLike` node: its version, its types and its attributes, checked against what that version has.
 ///
@@ -28,8 +32,26 @@ pub struct Cast {
     to: ElementType,
     attributes: Attributes,
     options: CastOptions,
-    /// Between numbers.
-    plan: Option<CastPlan>,
+    text: TextOptions,
+    route: Route,
+}
+
+/// What runs.
+#[derive(Clone, Copy, Debug)]
+enum Route {
+    Numbers(CastPlan),
+    Format(FormatPlan),
+    Parse(ParsePlan),
+    Copy,
+}
+
+/// What a cast returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Numbers, as in `TensorProto.raw_data`.
+    Numbers(Vec<u8>),
+    /// Text.
+    Strings(Strings),
 }
 
 impl Cast {
@@ -114,8 +136,9 @@ impl Cast {
         operator.check(version, Side::Input, from)?;
         operator.check(version, Side::Output, to)?;
         attributes.check(operator, version)?;
-        let cast = Self { operator, version, from, to, attributes, options: CastOptions::ONNX, plan: None };
-        cast.with_options(&CastOptions::ONNX)
+        let (options, text) = (CastOptions::ONNX, TextOptions::ONNX);
+        let cast = Self { operator, version, from, to, attributes, options, text, route: Route::Copy };
+        cast.with_options(&options)
     }
 
     /// The same node with other answers where ONNX leaves a choice, or its text changed: [`CastOptions::ONNX`] unless this says
@@ -140,12 +163,40 @@ impl Cast {
     /// [`Error::Cast`] about the tier, if `LANECAST_TIER` asks for one that is not to be had.
     pub fn with_options(mut self, options: &CastOptions) -> Result<Self, Error> {
         self.options = self.attributes.over(options);
-        self.plan = match (self.from, self.to) {
-            (ElementType::Number(from), ElementType::Number(to)) => {
-                let plan = CastPlan::new(BufferType::packed(from), BufferType::packed(to), &self.options)?;
-                Some(plan)
+        self.resolve()
+    }
+
+    /// The same node with other answers where text is concerned: [`TextOptions::ONNX`] unless this says otherwise.
+    ///
+    /// ```
+    /// use lanecast::onnx::{Attributes, Cast};
+    /// use lanecast::{DType, onnx::ElementType, text::{Exponent, TextOptions}};
+    /// let cast = Cast::new(9, DType::Float32, ElementType::String, &Attributes::NONE)?;
+    /// let raw: Vec<u8> = [314.15926_f32, 1e20, f32::INFINITY].iter().flat_map(|x| x.to_le_bytes()).collect();
+    /// assert!(cast.format(&raw, 3)?.iter().eq([&b"314.15927"[..], b"1e+20", b"INF"]));
+    /// let plain = cast.with_text(&TextOptions::ONNX.with_exponent(Exponent::Never))?;
+    /// assert!(plain.format(&raw, 2)?.iter().eq([&b"314.15927"[..], b"100000000000000000000.0"]));
+    /// # Ok::<(), lanecast::onnx::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`with_options`](Self::with_options).
+    pub fn with_text(mut self, text: &TextOptions) -> Result<Self, Error> {
+        self.text = *text;
+        self.resolve()
+    }
+
+    fn resolve(mut self) -> Result<Self, Error> {
+        use ElementType::{Number, String};
+        let packed = BufferType::packed;
+        self.route = match (self.from, self.to) {
+            (Number(from), Number(to)) => {
+                Route::Numbers(CastPlan::new(packed(from), packed(to), &self.options)?)
             }
-            _ => None,
+            (Number(from), String) => Route::Format(FormatPlan::new(packed(from), &self.text)?),
+            (String, Number(to)) => Route::Parse(ParsePlan::new(packed(to), &self.options, &self.text)?),
+            (String, String) => Route::Copy,
         };
         Ok(self)
     }
@@ -175,12 +226,20 @@ impl Cast {
         &self.options
     }
 
-    /// The plan of a cast between numbers, on packed elements in the *host's* byte order; `None` if text is involved.
-    pub const fn plan(&self) -> Option<&CastPlan> {
-        self.plan.as_ref()
+    /// The options of text.
+    pub const fn text(&self) -> &TextOptions {
+        &self.text
     }
 
-    /// Casts the first `n` elements of `src` to the first `n` of `dst`.
+    /// The plan of a cast between numbers, on packed elements in the *host's* byte order; `None` if text is involved.
+    pub const fn plan(&self) -> Option<&CastPlan> {
+        match &self.route {
+            Route::Numbers(plan) => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// Casts the first `n` elements of `src` to the first `n` of `dst`, numbers to numbers.
     ///
     /// The bytes are those of `TensorProto.raw_data`: little-endian on every host, elements of less than a byte packed, the
     /// first one in the lowest bits, unused bits of the last byte 0. The buffers may be longer than `n` elements and of any
@@ -188,14 +247,98 @@ impl Cast {
     ///
     /// # Errors
     ///
-    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] in [`Error::Cast`], [`Error::Text`] if a side is text; then
+    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] in [`Error::Cast`], [`Error::OtherKind`] if a side is text; then
     /// nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), Error> {
-        let Some(plan) = &self.plan else { return Err(Error::Text) };
+        let Route::Numbers(plan) = &self.route else { return Err(self.other_kind()) };
         if cfg!(target_endian = "little") {
             return Ok(plan.run(src, dst, n)?);
         }
         Ok(run_swapped(plan, src, dst, n)?)
+    }
+
+    /// Makes text of the first `n` elements of `src`, which are as in [`run`](Self::run).
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run); [`Error::OtherKind`] if the cast is not from numbers to text.
+    pub fn format(&self, src: &[u8], n: usize) -> Result<Strings, Error> {
+        let Route::Format(plan) = &self.route else { return Err(self.other_kind()) };
+        if cfg!(target_endian = "little") {
+            return Ok(plan.run(src, n)?);
+        }
+        Ok(format_swapped(plan, src, n)?)
+    }
+
+    /// Makes numbers of texts, at the start of `dst` and as in [`run`](Self::run), and returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Text`] for a text that is no number, for an integer out of range, and for a `dst` that is too small; elements
+    /// before it may have been written then, in the host's byte order. [`Error::OtherKind`] if the cast is not from text to
+    /// numbers.
+    pub fn parse<T: AsRef<[u8]>>(
+        &self,
+        texts: impl IntoIterator<Item = T>,
+        dst: &mut [u8],
+    ) -> Result<usize, Error> {
+        let Route::Parse(plan) = &self.route else { return Err(self.other_kind()) };
+        let n = plan.run(texts, dst)?;
+        if cfg!(target_endian = "big") {
+            let len = plan.to().byte_len(n).unwrap_or_default();
+            swap(&mut dst[..len], plan.to());
+        }
+        Ok(n)
+    }
+
+    /// Casts what a tensor holds, of `n` elements, whatever the two types are.
+    ///
+    /// ```
+    /// use lanecast::onnx::{Attributes, Cast, ElementType, Payload, Value};
+    /// let texts = ["1.5", "INF"];
+    /// let payload = Payload { string_data: &texts, ..Payload::new(8, 2) };
+    /// let cast = Cast::new(9, ElementType::String, lanecast::DType::Float16, &Attributes::NONE)?;
+    /// let Ok(contents) = payload.read() else { panic!("a tensor") };
+    /// assert_eq!(cast.apply(&contents, 2)?, Value::Numbers(vec![0x00, 0x3E, 0x00, 0x7C]));
+    /// # Ok::<(), lanecast::onnx::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run) and [`parse`](Self::parse); [`Error::OtherKind`] if the contents are not of the input's type, or not
+    /// so many texts.
+    pub fn apply<S: AsRef<[u8]>>(&self, contents: &Contents<'_, S>, n: usize) -> Result<Value, Error> {
+        let room = |to: BufferType| {
+            let too_large = CastError::TooLarge { elements: n, buffer: to };
+            let len = to.byte_len(n).ok_or(too_large.clone())?;
+            let mut room = Vec::new();
+            room.try_reserve_exact(len).map_err(|_| too_large)?;
+            room.resize(len, 0);
+            Ok::<_, CastError>(room)
+        };
+        match (contents, &self.route) {
+            (Contents::Numbers(dtype, raw), Route::Numbers(plan)) if plan.from().dtype() == *dtype => {
+                let mut out = room(plan.to())?;
+                self.run(raw, &mut out, n)?;
+                Ok(Value::Numbers(out))
+            }
+            (Contents::Numbers(dtype, raw), Route::Format(plan)) if plan.from().dtype() == *dtype => {
+                Ok(Value::Strings(self.format(raw, n)?))
+            }
+            (Contents::Strings(texts), Route::Parse(plan)) if texts.len() == n => {
+                let mut out = room(plan.to())?;
+                self.parse(*texts, &mut out)?;
+                Ok(Value::Numbers(out))
+            }
+            (Contents::Strings(texts), Route::Copy) if texts.len() == n => {
+                Ok(Value::Strings(texts.iter().collect()))
+            }
+            _ => Err(self.other_kind()),
+        }
+    }
+
+    fn other_kind(&self) -> Error {
+        Error::OtherKind { from: self.from, to: self.to }
     }
 }
 
@@ -234,6 +377,24 @@ fn run_swapped(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize) -> Result<
     Ok(())
 }
 
+/// [`FormatPlan::run`] on elements whose bytes stand in the order that is not the host's.
+fn format_swapped(plan: &FormatPlan, src: &[u8], n: usize) -> Result<Strings, CastError> {
+    let from = plan.from();
+    let need = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
+    let short = CastError::BufferTooSmall { which: Buffer::Source, need, have: src.len() };
+    let src = src.get(..need).ok_or(short)?;
+    let (mut texts, mut block, mut left) = (Strings::new(), [0; BLOCK * 16], n);
+    // Whole blocks are whole bytes.
+    for bytes in src.chunks(BLOCK / 8 * from.bits_per_element() as usize) {
+        let now = left.min(BLOCK);
+        block[..bytes.len()].copy_from_slice(bytes);
+        swap(&mut block[..bytes.len()], from);
+        plan.run_into(&block[..bytes.len()], now, &mut texts)?;
+        left -= now;
+    }
+    Ok(texts)
+}
+
 /// Reverses the bytes of every number, of complex ones part by part.
 fn swap(bytes: &mut [u8], of: BufferType) {
     let size = match of.dtype().kind() {
@@ -249,7 +410,7 @@ fn swap(bytes: &mut [u8], of: BufferType) {
 mod tests {
     use super::*;
     use crate::DType;
-    use alloc::{vec, vec::Vec};
+    use alloc::vec;
 
     /// What a host of the other byte order does, done here.
     #[test]
@@ -285,6 +446,22 @@ mod tests {
                 run_swapped(&plan, &[], &mut [], usize::MAX),
                 Err(CastError::TooLarge { .. }) | Err(CastError::BufferTooSmall { .. })
             ));
+        }
+    }
+
+    #[test]
+    fn swapped_elements_to_text() {
+        for from in [DType::Float64, DType::Int16, DType::UInt4, DType::Float6E3M2FN, DType::Bool] {
+            let from = BufferType::packed(from);
+            let plan = FormatPlan::new(from, &TextOptions::ONNX).expect("a plan");
+            for n in [0, 1, 63, 64, 65, 1000] {
+                let len = from.byte_len(n).expect("small");
+                let mut bytes: Vec<u8> = (0..len).map(|i| (i * 151 >> 2) as u8).collect();
+                let texts = plan.run(&bytes, n).expect("room");
+                swap(&mut bytes, from);
+                assert_eq!(format_swapped(&plan, &bytes, n), Ok(texts), "{from} {n}");
+            }
+            assert!(format_swapped(&plan, &[0; 3], 100).is_err());
         }
     }
 }

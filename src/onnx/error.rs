@@ -1,7 +1,7 @@
 //! Why ONNX does not have such a cast, or why it was not done.
 
 use super::{ElementType, Operator};
-use crate::CastError;
+use crate::{CastError, text::TextError};
 use alloc::string::String;
 use core::fmt;
 
@@ -64,8 +64,15 @@ pub enum Error {
     Twice(&'static str),
     /// The attribute `to` is missing.
     MissingTo,
-    /// A side of the cast is text, which has no bytes of fixed width.
-    Text,
+    /// Numbers were given where the cast is of text, or text where it is of numbers; or they are of another type.
+    OtherKind {
+        /// The type of the input.
+        from: ElementType,
+        /// The type of the output.
+        to: ElementType,
+    },
+    /// A text was refused.
+    Text(TextError),
     /// The cast itself was refused.
     Cast(CastError),
 }
@@ -108,7 +115,17 @@ impl fmt::Display for Error {
             }
             Error::Twice(name) => write!(f, "the attribute {name} is given twice"),
             Error::MissingTo => f.write_str("Cast needs the attribute to"),
-            Error::Text => f.write_str("a side of the cast is text, which bytes of numbers cannot hold"),
+            Error::OtherKind { from, to } => {
+                let text = ElementType::String;
+                let method = match (*from == text, *to == text) {
+                    (false, false) => "run",
+                    (false, true) => "format",
+                    (true, false) => "parse",
+                    (true, true) => "apply",
+                };
+                write!(f, "the cast is from {from} to {to}, which is for the method {method}")
+            }
+            Error::Text(error) => error.fmt(f),
             Error::Cast(error) => error.fmt(f),
         }
     }
@@ -118,6 +135,7 @@ impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Error::Cast(error) => Some(error),
+            Error::Text(error) => Some(error),
             _ => None,
         }
     }
@@ -126,5 +144,14 @@ impl core::error::Error for Error {
 impl From<CastError> for Error {
     fn from(error: CastError) -> Self {
         Error::Cast(error)
+    }
+}
+
+impl From<TextError> for Error {
+    fn from(error: TextError) -> Self {
+        match error {
+            TextError::Cast(error) => Error::Cast(error),
+            error => Error::Text(error),
+        }
     }
 }
