@@ -173,7 +173,8 @@ attributes that it does not have are refused. What it leaves open is answered as
 by `lanecast raw --profile onnx`.
 
 Numbers are those of `raw_data` in a TensorProto: little-endian, elements of 2, 4
-and 6 bits packed, the first one in the lowest bits.
+and 6 bits packed, the first one in the lowest bits. Text is one element per
+line, which ends with a newline.
 
 The count of elements is that of -n, and fewer are an error. Without -n the
 input decides: it is a whole number of elements or, if packed, as many as its
@@ -207,13 +208,19 @@ pub struct OnnxCast {
     /// Infinity in FNUZ targets that saturate: nan is the text of opsets 19 to 23
     #[arg(long, value_name = "WHAT", value_parser = fnuz_inf(), default_value = "max")]
     pub fnuz_inf: FnuzInf,
+    /// Text never has an exponent
+    #[arg(long)]
+    pub plain: bool,
+    /// Text has nan, inf and -inf instead of NaN, INF and -INF
+    #[arg(long)]
+    pub lower: bool,
     /// Cast this many elements
     #[arg(short = 'n', value_name = "COUNT")]
     pub count: Option<u64>,
     /// Replace OUT if it exists
     #[arg(long)]
     pub force: bool,
-    /// Use this instruction set instead of the best one
+    /// Cast numbers with this instruction set instead of the best one
     #[arg(long, value_parser = tier())]
     pub tier: Option<Tier>,
     /// The file to read, `-` for standard input
