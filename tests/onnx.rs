@@ -115,6 +115,38 @@ fn types_are_those_of_the_schemas() {
     assert_eq!(cells, 16 * 31 * 31);
 }
 
+/// The table of section 10 in `docs/semantics.md`.
+#[test]
+fn the_document_says_the_same() {
+    let document = include_str!("../docs/semantics.md");
+    let (_, section) = document.split_once("\n## 10. ").expect("the section");
+    let table: Vec<Vec<&str>> = section
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| Cast"))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let casts: Vec<_> = schemas().into_iter().filter(|schema| schema.0 == Operator::Cast).collect();
+    assert_eq!(table.len(), casts.len());
+    let mut types = Vec::new();
+    for (row, (_, version, _, expected)) in table.iter().zip(casts) {
+        assert_eq!(row[0], version.to_string());
+        types.extend(row[1].split(", ").filter(|name| !name.is_empty()).map(|name| {
+            match name.trim_matches('`') {
+                "string" => ElementType::String,
+                name => ElementType::Number(DType::from_name(name).unwrap_or_else(|| panic!("{name:?}"))),
+            }
+        }));
+        assert_eq!(types.len(), expected.len(), "version {version}");
+        assert!(types.iter().all(|element| expected.contains(element)), "version {version}");
+        let attribute = [(19, "`saturate`"), (24, "`round_mode`"), (1, "`to`"), (6, "`to`")];
+        let attribute = attribute.iter().find(|(since, _)| *since == version).map_or("", |(_, name)| name);
+        assert!(
+            row[2].starts_with(attribute) && row[2].is_empty() == attribute.is_empty(),
+            "version {version}"
+        );
+    }
+}
+
 #[test]
 fn attributes_are_those_of_the_schemas() {
     let (from, to) = (ElementType::from(DType::Float32), ElementType::from(DType::Int8));

@@ -201,7 +201,8 @@ impl Parts {
             tensor::SEGMENT => self.segment = true,
             tensor::NAME => self.name = source.name(field.bytes("a name")?)?,
             tensor::RAW_DATA => {
-                if self.raw.replace(field.bytes("raw_data")?).is_some() {
+                let first = self.raw.replace(field.bytes("raw_data")?).is_none();
+                if !first {
                     return Err(bad("a second raw_data", field.whole.start));
                 }
             }
