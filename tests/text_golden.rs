@@ -88,7 +88,8 @@ fn parsed() {
                 "nan" => {
                     let negative = u128::from(text.starts_with('-'));
                     let quiet = [(DType::Float64, 0x7FF8 << 48), (DType::Float32, 0x7FC0_0000)];
-                    let quiet = quiet.into_iter().chain([(DType::Float16, 0x7E00), (DType::BFloat16, 0x7FC0)]);
+                    let quiet =
+                        quiet.into_iter().chain([(DType::Float16, 0x7E00), (DType::BFloat16, 0x7FC0)]);
                     let (_, nan) = quiet.into_iter().find(|(d, _)| *d == to).expect("a wide float");
                     assert_eq!(got, Ok(nan | negative << (to.bits() - 1)), "{text:?} to {to}");
                 }

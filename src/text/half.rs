@@ -36,7 +36,7 @@ pub(super) fn digits(code: u16) -> Digits {
         let number = value / step;
         let (floor, ceil) = (number * step, (number + 1) * step);
         let (down, up) = (value - floor, ceil - value);
-        let nearer = if down < up || (down == up && number % 2 == 0) { number } else { number + 1 };
+        let nearer = if down < up || (down == up && number.is_multiple_of(2)) { number } else { number + 1 };
         for candidate in [nearer, 2 * number + 1 - nearer] {
             if candidate > 0 && inside(candidate * step) {
                 return Digits::new(candidate, scale + drop as i32);
