@@ -55,7 +55,8 @@
 //!
 //! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, `bulk` spreads it over threads, `tier` decides
 //! the instruction set, `dtype` holds the limits of the dtypes. [`mod@promote`] says which dtype an operation computes in, by tables
-//! that `build.rs` checks, and [`names`] what other systems call the dtypes; [`text`] parses and formats. The list of dtypes, all kernels and all `unsafe`
+//! that `build.rs` checks, and [`names`] what other systems call the dtypes; [`text`] parses and
+//! formats, [`onnx`] is the operators of ONNX that cast. The list of dtypes, all kernels and all `unsafe`
 //! stand in the crate `lanecast-kernels`.
 //!
 //! # Features

@@ -34,7 +34,7 @@ pub(super) fn product(mut w: u64, q: i64) -> u64 {
     let (mut low, mut high) = (first as u64, (first >> 64) as u64);
     // The low half of the power can only matter if the bits below the 55 that are needed are all ones.
     if high & 0x1FF == 0x1FF {
-        let second = (u128::from(w) * u128::from(power as u64) >> 64) as u64;
+        let second = ((u128::from(w) * u128::from(power as u64)) >> 64) as u64;
         let (sum, carry) = low.overflowing_add(second);
         low = sum;
         high += u64::from(carry);

@@ -6,7 +6,7 @@ use super::{
     BadText,
     binary::{Stand, stand_in},
     exact::integer,
-    scan::{Decimal, Number, number, trim},
+    scan::{Decimal, Visitor, number, trim},
 };
 use crate::{Element, IntRound, num_complex::Complex};
 
@@ -24,12 +24,12 @@ pub(super) trait Reader: Copy {
     fn put(item: Self::Item, bytes: &mut [u8]);
 }
 
-/// The whole text as a number.
+/// What becomes of a text that is a number.
 #[inline(always)]
-fn whole(text: &[u8]) -> Result<Number<'_>, BadText> {
+fn whole<V: Visitor>(text: &[u8], visitor: V) -> Result<V::Out, BadText> {
     let text = trim(text);
-    match number(text) {
-        Some((number, end)) if end == text.len() => Ok(number),
+    match number(text, visitor) {
+        Some((out, end)) if end == text.len() => Ok(out),
         _ => Err(bad(text)),
     }
 }
@@ -56,11 +56,7 @@ impl Reader for Bools {
         if text.eq_ignore_ascii_case(b"false") {
             return Ok(0);
         }
-        Ok(match whole(text)? {
-            // There is a significant digit, however small it may be.
-            Number::Finite(decimal) => u8::from(decimal.digits != 0),
-            Number::Infinite { .. } | Number::Nan { .. } => 1,
-        })
+        whole(text, self)
     }
 
     fn nan() -> u8 {
@@ -69,6 +65,21 @@ impl Reader for Bools {
 
     fn put(item: u8, bytes: &mut [u8]) {
         bytes[0] = item;
+    }
+}
+
+impl Visitor for Bools {
+    type Out = u8;
+    #[inline(always)]
+    fn finite(self, decimal: &Decimal<'_>) -> u8 {
+        // There is a significant digit, however small it may be.
+        u8::from(decimal.digits != 0)
+    }
+    fn infinite(self, _: bool) -> u8 {
+        1
+    }
+    fn nan(self, _: bool) -> u8 {
+        1
     }
 }
 
@@ -99,19 +110,7 @@ impl Reader for Ints {
 
     #[inline]
     fn read(self, text: &[u8]) -> Result<u64, BadText> {
-        let decimal = match whole(text)? {
-            Number::Finite(decimal) => decimal,
-            Number::Infinite { .. } => return Err(BadText::OutOfRange),
-            Number::Nan { .. } => return Err(BadText::Nan),
-        };
-        let magnitude = if decimal.is_plain() { Some(decimal.digits) } else { integer(&decimal, self.round) };
-        let limit = if decimal.negative { self.below } else { self.above };
-        match magnitude {
-            Some(magnitude) if magnitude <= limit => {
-                Ok(if decimal.negative { magnitude.wrapping_neg() } else { magnitude })
-            }
-            _ => Err(BadText::OutOfRange),
-        }
+        whole(text, self)?
     }
 
     fn nan() -> u64 {
@@ -123,6 +122,28 @@ impl Reader for Ints {
     }
 }
 
+impl Visitor for Ints {
+    type Out = Result<u64, BadText>;
+
+    #[inline(always)]
+    fn finite(self, decimal: &Decimal<'_>) -> Result<u64, BadText> {
+        let magnitude = if decimal.is_plain() { Some(decimal.digits) } else { integer(decimal, self.round) };
+        let limit = if decimal.negative { self.below } else { self.above };
+        match magnitude {
+            Some(magnitude) if magnitude <= limit => {
+                Ok(if decimal.negative { magnitude.wrapping_neg() } else { magnitude })
+            }
+            _ => Err(BadText::OutOfRange),
+        }
+    }
+    fn infinite(self, _: bool) -> Result<u64, BadText> {
+        Err(BadText::OutOfRange)
+    }
+    fn nan(self, _: bool) -> Result<u64, BadText> {
+        Err(BadText::Nan)
+    }
+}
+
 /// Floats.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reals(pub Stand);
@@ -131,19 +152,19 @@ pub(super) struct Reals(pub Stand);
 const NAN: u64 = 0x7FF8 << 48;
 const INFINITY: u64 = 0x7FF0 << 48;
 
-impl Reals {
-    #[inline(always)]
-    fn number(self, number: &Number<'_>) -> f64 {
-        f64::from_bits(match number {
-            Number::Finite(decimal) => self.decimal(decimal),
-            Number::Infinite { negative } => INFINITY | u64::from(*negative) << 63,
-            Number::Nan { negative } => NAN | u64::from(*negative) << 63,
-        })
-    }
+impl Visitor for Reals {
+    /// A code: floats themselves are only moved, never calculated with.
+    type Out = u64;
 
     #[inline(always)]
-    fn decimal(self, decimal: &Decimal<'_>) -> u64 {
+    fn finite(self, decimal: &Decimal<'_>) -> u64 {
         stand_in(decimal, self.0)
+    }
+    fn infinite(self, negative: bool) -> u64 {
+        INFINITY | u64::from(negative) << 63
+    }
+    fn nan(self, negative: bool) -> u64 {
+        NAN | u64::from(negative) << 63
     }
 }
 
@@ -153,7 +174,7 @@ impl Reader for Reals {
 
     #[inline]
     fn read(self, text: &[u8]) -> Result<f64, BadText> {
-        whole(text).map(|number| self.number(&number))
+        whole(text, self).map(f64::from_bits)
     }
 
     fn nan() -> f64 {
@@ -178,7 +199,7 @@ impl Complexes {
             _ => text,
         };
         // The number at the start of a text and what follows.
-        let part = |text: &'_ [u8]| number(text).map(|(number, end)| (self.0.number(&number), end));
+        let part = |text: &[u8]| number(text, self.0).map(|(code, end)| (f64::from_bits(code), end));
         let (re, text) = match part(text) {
             Some((re, end)) => match &text[end..] {
                 [] => return Some(Complex::new(re, 0.0)),

@@ -19,11 +19,19 @@ pub(super) fn compare(decimal: &Decimal<'_>, significand: u64, exponent: i32) ->
 
 /// `w * 10^q` beside `m * 2^p`, if that fits into 128 bits.
 fn compare_short(w: u64, q: i64, m: u64, p: i32) -> Option<Ordering> {
-    // 5^27 is below 2^63.
-    if w == 0 || !(-27..=27).contains(&q) {
+    /// All below `2^63`.
+    const FIVES: [u64; 28] = {
+        let (mut fives, mut i) = ([1; 28], 1);
+        while i < 28 {
+            fives[i] = fives[i - 1] * 5;
+            i += 1;
+        }
+        fives
+    };
+    if w == 0 || q.unsigned_abs() >= FIVES.len() as u64 {
         return None;
     }
-    let five = u128::from(5_u64.pow(q.unsigned_abs() as u32));
+    let five = u128::from(FIVES[q.unsigned_abs() as usize]);
     // w 5^q 2^q beside m 2^p, with the power of five on the side where it is an integer.
     let (w, m) =
         if q >= 0 { (u128::from(w) * five, u128::from(m)) } else { (u128::from(w), u128::from(m) * five) };

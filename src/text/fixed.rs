@@ -4,9 +4,10 @@
 //! use lanecast::{CastOptions, DType, names::ByteOrder, text::{ParsePlan, TextOptions, fixed}};
 //! let plan = ParsePlan::new(DType::UInt8, &CastOptions::RUST, &TextOptions::DEFAULT)?;
 //! let mut out = [0; 2];
-//! plan.run(fixed::Bytes::new(b"7\0\0255", 3), &mut out)?;
+//! plan.run(fixed::Bytes::new(b"7\0\x00255", 3), &mut out)?;
 //! assert_eq!(out, [7, 255]);
-//! plan.run(fixed::Ucs4::new(b"\0\0\08\0\0\0\09", 1, ByteOrder::Big), &mut out)?;
+//! plan.run(fixed::Ucs4::new(b"\0\0\x008\0\0\x009", 1, ByteOrder::Big), &mut out)?;
+//! assert_eq!(out, [8, 9]);
 //! # Ok::<(), lanecast::text::TextError>(())
 //! ```
 

@@ -4,7 +4,7 @@
 //! `float64`, the two complex ones, bool. Many elements of at most 8 bits are looked up instead: all 256 texts are made first.
 
 use super::{
-    Strings, TextOptions, half,
+    Exponent, Strings, TextOptions, half,
     layout::{self, Digits},
 };
 use crate::{
@@ -275,8 +275,8 @@ fn int(x: impl itoa::Integer, out: &mut Vec<u8>) {
 
 /// A float with digits of its own.
 trait Float: zmij::Float + Copy {
-    /// The bits of `1e-4`, of the largest value below which the exponents of section 8.2 and of `zmij` begin, and of infinity.
-    const LIMITS: [u64; 3];
+    /// The bits of 1e-4, of where `zmij` and of where section 8.2 go over to exponents, and of infinity.
+    const LIMITS: [u64; 4];
     /// The bits without the sign, and the sign.
     fn split(self) -> (u64, bool);
     /// Without its sign.
@@ -284,9 +284,12 @@ trait Float: zmij::Float + Copy {
 }
 
 impl Float for f32 {
-    // zmij goes over to exponents at 1e13.
-    const LIMITS: [u64; 3] =
-        [1e-4_f32.to_bits() as u64, 1e13_f32.to_bits() as u64, f32::INFINITY.to_bits() as u64];
+    const LIMITS: [u64; 4] = [
+        1e-4_f32.to_bits() as u64,
+        1e13_f32.to_bits() as u64,
+        1e16_f32.to_bits() as u64,
+        f32::INFINITY.to_bits() as u64,
+    ];
     #[inline]
     fn split(self) -> (u64, bool) {
         let bits = self.to_bits();
@@ -299,7 +302,8 @@ impl Float for f32 {
 }
 
 impl Float for f64 {
-    const LIMITS: [u64; 3] = [1e-4_f64.to_bits(), 1e16_f64.to_bits(), f64::INFINITY.to_bits()];
+    const LIMITS: [u64; 4] =
+        [1e-4_f64.to_bits(), 1e16_f64.to_bits(), 1e16_f64.to_bits(), f64::INFINITY.to_bits()];
     #[inline]
     fn split(self) -> (u64, bool) {
         let bits = self.to_bits();
@@ -315,7 +319,7 @@ impl Float for f64 {
 #[inline(always)]
 fn float<F: Float>(x: F, options: &TextOptions, point: bool, out: &mut Vec<u8>) {
     let (bits, _) = x.split();
-    let [low, high, _] = F::LIMITS;
+    let [low, high, ..] = F::LIMITS;
     if (low..high).contains(&bits) && point && options.trailing_dot_zero {
         // Here the layouts agree.
         let mut buffer = zmij::Buffer::new();
@@ -325,10 +329,15 @@ fn float<F: Float>(x: F, options: &TextOptions, point: bool, out: &mut Vec<u8>) 
     }
 }
 
+/// Whether a text ends in an exponent with a sign and two or three digits, as the layout wants it.
+fn has_exponent(text: &[u8]) -> bool {
+    matches!(text, [.., b'e', b'+' | b'-', _, _] | [.., b'e', b'+' | b'-', _, _, _])
+}
+
 #[inline(never)]
 fn unusual<F: Float>(x: F, options: &TextOptions, point: bool, out: &mut Vec<u8>) {
     let (bits, negative) = x.split();
-    let [.., infinity] = F::LIMITS;
+    let [low, _, top, infinity] = F::LIMITS;
     if bits > infinity {
         return out.extend_from_slice(layout::nan(options));
     }
@@ -343,7 +352,12 @@ fn unusual<F: Float>(x: F, options: &TextOptions, point: bool, out: &mut Vec<u8>
         return out.extend_from_slice(if point { b"0.0" } else { b"0" });
     }
     let mut buffer = zmij::Buffer::new();
-    Digits::read(buffer.format_finite(x.magnitude()).as_bytes()).write(options, point, out);
+    let text = buffer.format_finite(x.magnitude()).as_bytes();
+    if options.exponent == Exponent::Auto && !(low..top).contains(&bits) && has_exponent(text) {
+        out.extend_from_slice(text);
+    } else {
+        Digits::read(text).write(options, point, out);
+    }
 }
 
 /// Appends a `float16`.
@@ -372,7 +386,7 @@ fn complex<F: Float>(x: Complex<F>, options: &TextOptions, out: &mut Vec<u8>) {
         float(x.re, options, false, out);
         // NaN has no sign here, but between the two parts there has to be one.
         let (bits, negative) = x.im.split();
-        if !negative || bits > F::LIMITS[2] {
+        if !negative || bits > F::LIMITS[3] {
             out.push(b'+');
         }
     }

@@ -23,26 +23,60 @@ pub(super) fn digits(code: u16) -> Digits {
 
     // Five digits before the point: 10^4 <= value * 10^scale < 10^5.
     let (mut factor, mut scale) = (1, 0);
+    if value < 1 << POINT {
+        // Below 1, by the four digits at once that come behind the point.
+        (factor, scale) = (10_000, -4);
+    }
     while value * factor < 10_000 << POINT {
         factor *= 10;
         scale -= 1;
     }
-    let value = value * factor;
-    let (low, high) = (value - below * factor, value + above * factor);
-    let even = code & 1 == 0;
-    let inside = |x: u64| (low < x && x < high) || (even && (x == low || x == high));
-    for drop in (0..5).rev() {
-        let step = 10_u64.pow(drop) << POINT;
-        let number = value / step;
-        let (floor, ceil) = (number * step, (number + 1) * step);
-        let (down, up) = (value - floor, ceil - value);
-        let nearer = if down < up || (down == up && number % 2 == 0) { number } else { number + 1 };
-        for candidate in [nearer, 2 * number + 1 - nearer] {
-            if candidate > 0 && inside(candidate * step) {
-                return Digits::new(candidate, scale + drop as i32);
-            }
+    let range = Range {
+        value: value * factor,
+        low: (value - below) * factor,
+        high: (value + above) * factor,
+        even: code & 1 == 0,
+    };
+    let found = range.nearest::<10_000>().map(|number| (number, 4));
+    let found = found.or_else(|| range.nearest::<1000>().map(|number| (number, 3)));
+    let found = found.or_else(|| range.nearest::<100>().map(|number| (number, 2)));
+    let found = found.or_else(|| range.nearest::<10>().map(|number| (number, 1)));
+    // Five digits are always enough: the nearest is nearer than a middle.
+    let (number, dropped) = found.unwrap_or_else(|| (range.nearest::<1>().unwrap_or(0), 0));
+    Digits::new(number, scale + dropped)
+}
+
+/// A value and the middles beside it, with [`POINT`] bits behind the point.
+struct Range {
+    value: u64,
+    low: u64,
+    high: u64,
+    /// The middles belong to the value.
+    even: bool,
+}
+
+impl Range {
+    /// The multiple of `STEP` in the range that is nearest to the value, as that many steps.
+    #[inline(always)]
+    fn nearest<const STEP: u32>(&self) -> Option<u32> {
+        let step = u64::from(STEP) << POINT;
+        let number = (self.value >> POINT) as u32 / STEP;
+        let floor = u64::from(number) * step;
+        let (down, up) = (self.value - floor, floor + step - self.value);
+        // Below a power of two the range reaches less far down than up: the nearer one may be outside and the other inside.
+        let first = number + u32::from(down > up || (down == up && number & 1 == 1));
+        let inside = |number: u32| {
+            let x = u64::from(number) * step;
+            number > 0
+                && ((self.low < x && x < self.high) || (self.even && (x == self.low || x == self.high)))
+        };
+        let other = 2 * number + 1 - first;
+        if inside(first) {
+            Some(first)
+        } else if inside(other) {
+            Some(other)
+        } else {
+            None
         }
     }
-    // Not reached: the five digits nearest to a value are nearer than a middle.
-    Digits::new((value + (1 << (POINT - 1))) >> POINT, scale)
 }

@@ -12,24 +12,20 @@ pub(super) struct Digits {
 }
 
 impl Digits {
-    /// `number * 10^scale`.
-    pub fn new(mut number: u64, mut scale: i32) -> Digits {
-        while number != 0 && number.is_multiple_of(10) {
-            number /= 10;
-            scale += 1;
+    /// `number * 10^scale`, for a number of five digits at most.
+    pub fn new(number: u32, scale: i32) -> Digits {
+        let five: [u8; 5] = core::array::from_fn(|i| b'0' + (number / 10_u32.pow(4 - i as u32) % 10) as u8);
+        let zeros = five.iter().take_while(|&&digit| digit == b'0').count().min(4);
+        let mut digits = [b'0'; 17];
+        for (place, digit) in digits.iter_mut().zip(&five[zeros..]) {
+            *place = *digit;
         }
-        let (mut digits, mut at) = ([b'0'; 17], 17);
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (number % 10) as u8;
-            number /= 10;
-            if number == 0 || at == 0 {
-                break;
-            }
+        let mut len = 5 - zeros;
+        let exponent = scale + len as i32 - 1;
+        while len > 1 && digits[len - 1] == b'0' {
+            len -= 1;
         }
-        digits.copy_within(at.., 0);
-        let len = 17 - at;
-        Digits { digits, len, exponent: scale + len as i32 - 1 }
+        Digits { digits, len, exponent }
     }
 
     /// Of a positive decimal text in either notation with at most 17 significant digits, as other crates write them.
@@ -67,38 +63,65 @@ impl Digits {
 
     /// Appends the number. `point`: whether a whole number ends in `.0`.
     pub fn write(&self, options: &TextOptions, point: bool, out: &mut Vec<u8>) {
-        let (digits, exponent) = (&self.digits[..self.len], self.exponent);
-        if options.exponent == Exponent::Auto && !(-4..16).contains(&exponent) {
-            out.push(digits[0]);
-            if digits.len() > 1 {
-                out.push(b'.');
-                out.extend_from_slice(&digits[1..]);
+        match (options.exponent, self.exponent) {
+            (_, -4..16) => self.positional(point, out),
+            (Exponent::Auto, _) => self.scientific(out),
+            (Exponent::Never, exponent) if exponent < 0 => {
+                out.extend_from_slice(b"0.");
+                out.resize(out.len() + (-1 - exponent) as usize, b'0');
+                out.extend_from_slice(&self.digits[..self.len]);
             }
-            out.extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" });
-            let magnitude = exponent.unsigned_abs();
-            if magnitude < 10 {
-                out.push(b'0');
-            }
-            out.extend_from_slice(itoa::Buffer::new().format(magnitude).as_bytes());
-        } else if exponent < 0 {
-            out.extend_from_slice(b"0.");
-            out.resize(out.len() + (-1 - exponent) as usize, b'0');
-            out.extend_from_slice(digits);
-        } else {
-            let whole = exponent as usize + 1;
-            if digits.len() <= whole {
-                out.extend_from_slice(digits);
-                out.resize(out.len() + whole - digits.len(), b'0');
+            (Exponent::Never, exponent) => {
+                // At least as many places as there can be digits, but for one.
+                let whole = exponent as usize + 1;
+                out.extend_from_slice(&self.digits[..whole.min(17)]);
+                out.resize(out.len() + whole.saturating_sub(17), b'0');
                 if point {
                     out.extend_from_slice(b".0");
                 }
-            } else {
-                let (whole, fraction) = digits.split_at(whole);
-                out.extend_from_slice(whole);
-                out.push(b'.');
-                out.extend_from_slice(fraction);
             }
         }
+    }
+
+    /// With the exponent between -4 and 15, by copies of constant length: there are zeros behind the digits.
+    fn positional(&self, point: bool, out: &mut Vec<u8>) {
+        let mut text = *b"0.000000000000000000000000";
+        let len = if self.exponent < 0 {
+            let at = (1 - self.exponent) as usize;
+            text[at..at + 17].copy_from_slice(&self.digits);
+            at + self.len
+        } else {
+            let whole = self.exponent as usize + 1;
+            text[1..18].copy_from_slice(&self.digits);
+            for (place, digit) in text.iter_mut().zip(&self.digits[..whole]) {
+                *place = *digit;
+            }
+            text[whole] = b'.';
+            match (self.len > whole, point) {
+                (true, _) => self.len + 1,
+                (false, true) => whole + 2,
+                (false, false) => whole,
+            }
+        };
+        out.extend_from_slice(&text[..len]);
+    }
+
+    fn scientific(&self, out: &mut Vec<u8>) {
+        let mut text = [b'.'; 24];
+        text[1..18].copy_from_slice(&self.digits);
+        text[0] = text[1];
+        text[1] = b'.';
+        let mut len = if self.len > 1 { self.len + 1 } else { 1 };
+        text[len] = b'e';
+        text[len + 1] = if self.exponent < 0 { b'-' } else { b'+' };
+        len += 2;
+        let magnitude = self.exponent.unsigned_abs();
+        let places: &[u32] = if magnitude < 100 { &[10, 1] } else { &[100, 10, 1] };
+        for place in places {
+            text[len] = b'0' + (magnitude / place % 10) as u8;
+            len += 1;
+        }
+        out.extend_from_slice(&text[..len]);
     }
 }
 

@@ -249,7 +249,8 @@ impl Sink for Bytes<'_> {
         let to = self.cast.to();
         let width = to.bits_per_element() as usize;
         // Eight elements take as many bytes as one has bits.
-        let room = self.dst.len() / width * 8 + self.dst.len() % width * 8 / width;
+        let room =
+            (self.dst.len() / width).saturating_mul(8).saturating_add(self.dst.len() % width * 8 / width);
         let mask = self.validity.as_ref().map_or(usize::MAX, |mask| mask.len().saturating_mul(8));
         let take = block.len().min(room - done).min(mask - done);
         let mut bytes = [0; BLOCK * 16];

@@ -23,11 +23,16 @@ pub(super) struct Decimal<'a> {
     written: i64,
 }
 
-/// A number.
-pub(super) enum Number<'a> {
-    Finite(Decimal<'a>),
-    Infinite { negative: bool },
-    Nan { negative: bool },
+/// What is made of a number. (A value that is passed on, with all a decimal consists of, would go through memory.)
+pub(super) trait Visitor: Copy {
+    /// The outcome.
+    type Out;
+    /// Of a finite number.
+    fn finite(self, decimal: &Decimal<'_>) -> Self::Out;
+    /// Of an infinity.
+    fn infinite(self, negative: bool) -> Self::Out;
+    /// Of a NaN.
+    fn nan(self, negative: bool) -> Self::Out;
 }
 
 impl Decimal<'_> {
@@ -43,9 +48,9 @@ impl Decimal<'_> {
         (all().skip(zeros), self.whole.len() as i64 - zeros as i64 + self.written)
     }
 
-    /// The first 19 significant digits, where there are more in all.
+    /// The first 19 significant digits, their exponent, and whether there is more, where there are more than 19 in all.
     #[cold]
-    fn cut(&mut self) {
+    fn cut(&self) -> (u64, i64, bool) {
         let zeros = |part: &[u8]| part.iter().take_while(|&&byte| byte == b'0').count();
         let before = zeros(self.whole);
         let whole = &self.whole[before..];
@@ -54,12 +59,12 @@ impl Decimal<'_> {
         let in_fraction = fraction.len().min(19 - in_whole);
         let (whole, rest) = whole.split_at(in_whole);
         let (fraction, tail) = fraction.split_at(in_fraction);
-        self.digits =
+        let digits =
             whole.iter().chain(fraction).fold(0, |number, byte| 10 * number + u64::from(byte - b'0'));
         // Whole digits that were left out count upwards, fraction digits that were taken downwards.
         let places = self.fraction.len() - tail.len();
-        self.exponent = self.written + if rest.is_empty() { -(places as i64) } else { rest.len() as i64 };
-        self.more = rest.iter().chain(tail).any(|&byte| byte != b'0');
+        let exponent = self.written + if rest.is_empty() { -(places as i64) } else { rest.len() as i64 };
+        (digits, exponent, rest.iter().chain(tail).any(|&byte| byte != b'0'))
     }
 }
 
@@ -84,23 +89,24 @@ pub(super) fn trim(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// The number that a text begins with, and how many bytes it takes. There is no white space.
+/// What becomes of the number that a text begins with, and how many bytes it takes. There is no white space.
 #[inline(always)]
-pub(super) fn number(text: &[u8]) -> Option<(Number<'_>, usize)> {
+pub(super) fn number<V: Visitor>(text: &[u8], visitor: V) -> Option<(V::Out, usize)> {
     let negative = matches!(text, [b'-', ..]);
     let start = usize::from(negative || matches!(text, [b'+', ..]));
+    let words = Words::new(text);
     let mut digits = 0;
-    let mut at = run(text, start, &mut digits);
-    let whole = &text[start..at];
+    let mut at = words.run(start, &mut digits);
+    let whole = text.get(start..at)?;
     let mut fraction: &[u8] = &[];
     if text.get(at) == Some(&b'.') {
         let from = at + 1;
-        at = run(text, from, &mut digits);
-        fraction = &text[from..at];
+        at = words.run(from, &mut digits);
+        fraction = text.get(from..at)?;
     }
     let count = whole.len() + fraction.len();
     if count == 0 {
-        return word(text, start, negative);
+        return word(text, start, negative, visitor);
     }
     let mut written = 0;
     if let Some(b'e' | b'E') = text.get(at) {
@@ -112,9 +118,9 @@ pub(super) fn number(text: &[u8]) -> Option<(Number<'_>, usize)> {
     let exponent = written - fraction.len() as i64;
     let mut decimal = Decimal { negative, digits, exponent, more: false, whole, fraction, written };
     if count > 19 {
-        decimal.cut();
+        (decimal.digits, decimal.exponent, decimal.more) = decimal.cut();
     }
-    Some((Number::Finite(decimal), at))
+    Some((visitor.finite(&decimal), at))
 }
 
 /// The signed digits of an exponent, and where they end.
@@ -135,35 +141,76 @@ fn exponent(text: &[u8], start: usize) -> Option<(i64, usize)> {
 
 /// `inf`, `infinity`, `nan`.
 #[cold]
-fn word(text: &[u8], start: usize, negative: bool) -> Option<(Number<'static>, usize)> {
-    // A point without digits does not get here as a number: no word begins with it.
+fn word<V: Visitor>(text: &[u8], start: usize, negative: bool, visitor: V) -> Option<(V::Out, usize)> {
     let is = |word: &[u8]| text[start..].get(..word.len()).is_some_and(|t| t.eq_ignore_ascii_case(word));
     if is(b"infinity") {
-        Some((Number::Infinite { negative }, start + 8))
+        Some((visitor.infinite(negative), start + 8))
     } else if is(b"inf") {
-        Some((Number::Infinite { negative }, start + 3))
+        Some((visitor.infinite(negative), start + 3))
     } else if is(b"nan") {
-        Some((Number::Nan { negative }, start + 3))
+        Some((visitor.nan(negative), start + 3))
     } else {
         None
     }
 }
 
-/// Appends the run of digits at `at` to a number (modulo `2^64`) and returns where it ends.
-#[inline(always)]
-fn run(text: &[u8], mut at: usize, number: &mut u64) -> usize {
-    const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-    loop {
-        // Digits become 0 to 9, all other bytes more.
-        let bytes = eight(text, at) ^ 0x3030_3030_3030_3030;
-        let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080;
-        let count = (others.trailing_zeros() / 8) as usize;
-        // In two steps, since for no digits it is by 64.
-        let half = 4 * (8 - count as u32);
-        *number = number.wrapping_mul(POWERS[count & 15]).wrapping_add(join((bytes << half) << half));
-        at += count;
-        if count < 8 {
-            return at;
+/// A text in words of eight bytes, the first in the lowest byte.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    text: &'a [u8],
+    /// The last eight bytes, or all of a shorter text.
+    last: u64,
+    /// Where `last` begins.
+    from: usize,
+}
+
+impl<'a> Words<'a> {
+    #[inline(always)]
+    fn new(text: &'a [u8]) -> Self {
+        let byte = |at: usize| u64::from(text[at]) << (8 * at);
+        let (last, from) = if let Some(last) = text.last_chunk() {
+            (u64::from_le_bytes(*last), text.len() - 8)
+        } else if let (Some(low), Some(high)) = (text.first_chunk(), text.last_chunk()) {
+            // Where the two overlap they are equal.
+            let high = u64::from(u32::from_le_bytes(*high)) << (8 * (text.len() - 4));
+            (u64::from(u32::from_le_bytes(*low)) | high, 0)
+        } else if text.is_empty() {
+            (0, 0)
+        } else {
+            (byte(0) | byte(text.len() / 2) | byte(text.len() - 1), 0)
+        };
+        Words { text, last, from }
+    }
+
+    /// The eight bytes from `at` on, zeros behind the end.
+    #[inline(always)]
+    fn word(&self, at: usize) -> u64 {
+        if at < self.from
+            && let Some(word) = self.text.get(at..).and_then(|text| text.first_chunk())
+        {
+            return u64::from_le_bytes(*word);
+        }
+        self.last.checked_shr(8 * (at - self.from) as u32).unwrap_or(0)
+    }
+
+    /// Appends the run of digits at `at` to a number (modulo `2^64`) and returns where it ends.
+    #[inline(always)]
+    fn run(&self, mut at: usize, number: &mut u64) -> usize {
+        const POWERS: [u64; 16] =
+            [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 0, 0, 0, 0, 0, 0, 0];
+        loop {
+            // Digits become 0 to 9, all other bytes more.
+            let bytes = self.word(at) ^ 0x3030_3030_3030_3030;
+            let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080;
+            let count = others.trailing_zeros() / 8;
+            // In two steps, since for no digits it is by 64.
+            let half = 4 * (8 - count);
+            let value = join((bytes << half) << half);
+            *number = number.wrapping_mul(POWERS[count as usize & 15]).wrapping_add(value);
+            at += count as usize;
+            if count < 8 {
+                return at;
+            }
         }
     }
 }
@@ -174,24 +221,6 @@ fn join(digits: u64) -> u64 {
     const MASK: u64 = 0x0000_00FF_0000_00FF;
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     let high = (pairs & MASK).wrapping_mul(100 + (1_000_000 << 32));
-    let low = (pairs >> 16 & MASK).wrapping_mul(1 + (10_000 << 32));
+    let low = ((pairs >> 16) & MASK).wrapping_mul(1 + (10_000 << 32));
     high.wrapping_add(low) >> 32
-}
-
-/// The eight bytes from `at` on, the first in the lowest byte; zeros behind the end.
-#[inline(always)]
-fn eight(text: &[u8], at: usize) -> u64 {
-    let word = |at: usize| text.get(at..).and_then(|t| t.first_chunk()).map(|t| u64::from_le_bytes(*t));
-    if let Some(word) = word(at) {
-        return word;
-    }
-    let len = text.len();
-    if at >= len {
-        0
-    } else if let Some(word) = len.checked_sub(8).and_then(word) {
-        word >> (8 * (at + 8 - len))
-    } else {
-        let text = &text[at..];
-        text.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
-    }
 }
