@@ -85,8 +85,9 @@ Which tensors are cast:
   Initializers that are inputs of the graph too are values that a caller may
   replace, and are copied; up to IR version 3, where all are listed so, they are
   constants: those that are cast are listed no more, and the IR version becomes 4.
-  Sparse initializers, the values of Constant nodes, functions and training
-  information are copied, and so is everything that this program does not know.
+  Sparse initializers, the values of Constant nodes and functions are copied, and
+  so is everything that this program does not know. Models with training
+  information, which names initializers, are refused.
   Initializers in external files of the model's folder are streamed to OUT.data;
   those inside the model stay there.
 

@@ -9,7 +9,7 @@ use common::{Folder, bad, f32s, good, run, stderr};
 use lanecast::half::{bf16, f16};
 use onnx::{
     AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
-    StringStringEntryProto, TensorProto, ValueInfoProto, attribute_proto::AttributeType,
+    StringStringEntryProto, TensorProto, TrainingInfoProto, ValueInfoProto, attribute_proto::AttributeType,
     tensor_proto::DataLocation,
 };
 use prost::Message;
@@ -231,6 +231,11 @@ fn opsets_and_ir_versions() {
     let first = folder.cast(&none, &["--to", "float16"]).graph.expect("a graph");
     assert_eq!(first.node[0].attribute[0].s(), b"FLOAT");
     assert_eq!(first.node[0].attribute[0].r#type(), AttributeType::String);
+    let mut training = small(8, 18);
+    let algorithm = Some(graph("t", Vec::new(), vec![raw("rate", &[1], &[0.1])]));
+    training.training_info = vec![TrainingInfoProto { algorithm, ..Default::default() }];
+    assert!(folder.refused(&training, &["--to", "float16"], &[5]).contains("training_info"));
+    assert_eq!(folder.cast(&training, &["--to", "float32"]), training);
     let mut two = small(8, 18);
     two.opset_import.push(OperatorSetIdProto { domain: text("ai.onnx"), version: Some(18) });
     folder.refused(&two, &["--to", "float16"], BAD);

@@ -125,6 +125,10 @@ impl<'a> Recast<'a> {
                     if tensor.name.is_empty() {
                         return Err(Failure::format("an initializer without a name"));
                     }
+                    if self.model.has_training {
+                        let what = "the model says how it is trained, and names its initializers there";
+                        return Err(Failure::unsupported(what).advise("remove its training_info first"));
+                    }
                     self.version = cast_version(&self.model, from, self.job.to).map_err(|e| e.at(place()))?;
                     tensor.check(&mut self.source, &self.folder).map_err(|e| e.at(place()))?;
                     let to = BufferType::packed(self.job.to);

@@ -61,6 +61,8 @@ pub struct Model {
     pub marked: HashSet<String>,
     /// The name of a tensor that is no initializer but has its elements in another file.
     pub other_external: Option<String>,
+    /// Whether it says how it is trained.
+    pub has_training: bool,
     /// Free text.
     pub metadata: Vec<(String, String)>,
 }
@@ -94,7 +96,7 @@ impl Model {
             other_external: None,
             owned: true,
         };
-        let (mut ir_version, mut graph) = (None, None);
+        let (mut ir_version, mut graph, mut has_training) = (None, None, false);
         let (mut opsets, mut metadata, mut producer) =
             (Vec::new(), Vec::new(), [String::new(), String::new()]);
         let mut at = 0;
@@ -122,6 +124,7 @@ impl Model {
                     scan.children(inner, |number| number == function::NODE, Scan::node_of_other)?;
                 }
                 model::TRAINING_INFO => {
+                    has_training = true;
                     let inner = field.bytes("training information")?;
                     let graphs = |n| n == training::INITIALIZATION || n == training::ALGORITHM;
                     scan.children(inner, graphs, Scan::graph_of_other)?;
@@ -144,7 +147,18 @@ impl Model {
         }));
         all.extend(metadata);
         let Scan { tensors, inputs, marked, other_external, .. } = scan;
-        Ok(Self { ir_version, opsets, graph, tensors, inputs, marked, other_external, metadata: all })
+        let metadata = all;
+        Ok(Self {
+            ir_version,
+            opsets,
+            graph,
+            tensors,
+            inputs,
+            marked,
+            other_external,
+            has_training,
+            metadata,
+        })
     }
 
     /// The opset of the default domain that the model imports.
