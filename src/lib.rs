@@ -55,7 +55,8 @@
 //!
 //! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, `bulk` spreads it over threads, `tier` decides
 //! the instruction set, `dtype` holds the limits of the dtypes. [`mod@promote`] says which dtype an operation computes in, by tables
-//! that `build.rs` checks, and [`names`] what other systems call the dtypes. The list of dtypes, all kernels and all `unsafe`
+//! that `build.rs` checks, and [`names`] what other systems call the dtypes; [`text`] parses and
+//! formats, [`onnx`] is the operators of ONNX that cast. The list of dtypes, all kernels and all `unsafe`
 //! stand in the crate `lanecast-kernels`.
 //!
 //! # Features
@@ -78,9 +79,11 @@ mod dtype;
 mod element;
 mod error;
 pub mod names;
+pub mod onnx;
 mod options;
 mod plan;
 pub mod promote;
+pub mod text;
 pub mod tier;
 
 pub use cast::{cast, cast_bytes, cast_in_place, cast_to_vec, cast_uninit, cast_with};

@@ -16,6 +16,7 @@ mod oracle;
 mod support;
 
 use lanecast::DType::{Bool, Float8E5M2, Float8E8M0FNU, Float32, Float64, Int8};
+use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Add, Mul, Neg};
@@ -38,11 +39,13 @@ const SECTIONS: &[(&str, usize, Checks)] = &[
     ("6.3", 14 + 16 * 7, &[(0, eight_bits)]),
     ("6.5", 4 * 2 + 19 * 4, &[(1, e8m0_range), (1, edges)]),
     ("6.6", 3 * 6 + 21 * 3, &[(1, tiny_bounds), (1, tiny_values)]),
+    ("8.1", 20 * 9, &[(1, parsed)]),
+    ("8.2", 26, &[(2, formatted)]),
 ];
 
 /// Sections whose tables are not compared here, and how many they have: the formats and storages, the map of the rules,
-/// other systems.
-const ELSEWHERE: &[(&str, usize)] = &[("1", 2), ("2", 1), ("6.4", 1), ("9", 2)];
+/// other systems, ONNX (which `tests/onnx.rs` compares).
+const ELSEWHERE: &[(&str, usize)] = &[("1", 2), ("2", 1), ("6.4", 1), ("8.3", 1), ("9", 2), ("10", 1)];
 
 const RUST: CastOptions = CastOptions::RUST;
 const OFF: CastOptions = RUST.with_saturate(Saturate::Off);
@@ -499,6 +502,33 @@ fn tiny_values(cell: &Cell) -> Found {
             [near, zero] => Ok(format!("{near} ({zero})")),
         }
     }))
+}
+
+/// 8.1: the text of the row in every dtype.
+fn parsed(cell: &Cell) -> Found {
+    let (text, to) = (cell.at(0).trim_matches('`'), dtype(cell.head().trim_matches('`')));
+    let parsed = |saturate| {
+        let plan = ParsePlan::new(to, &RUST.with_saturate(saturate), &TextOptions::DEFAULT).expect("a tier");
+        let mut bytes = [0; 16];
+        match plan.run([text], &mut bytes) {
+            Ok(_) if to == Int8 => (bytes[0] as i8).to_string(),
+            Ok(_) if to == Bool => bytes[0].to_string(),
+            Ok(_) => {
+                let (code, width) = (support::load(to.into(), &bytes, 1)[0], to.bits().div_ceil(4) as usize);
+                format!("`{code:0width$X}`")
+            }
+            Err(_) => "error".into(),
+        }
+    };
+    Ok(either([Saturate::On, Saturate::Off].map(parsed), "/").replace("`/`", "/"))
+}
+
+/// 8.2: the text of the element in the row.
+fn formatted(cell: &Cell) -> Found {
+    let (from, code) = (dtype(cell.at(0).trim_matches('`')), code(cell.at(1))?);
+    let plan = FormatPlan::new(from, &TextOptions::DEFAULT).expect("a tier");
+    let texts = plan.run(&support::store(from.into(), &[code.into()]), 1).expect("one element");
+    Ok(format!("`{}`", texts.get_str(0).expect("ASCII")))
 }
 
 // ---- Tests ----------------------------------------------------------------------------------------------------------

@@ -3,11 +3,11 @@
 use std::{io, io::Write, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
-use lanecast::{DType, Storage, promote::Standard};
+use lanecast::{DType, E8M0Round, FnuzInf, Storage, Tier, onnx::ElementType, promote::Standard};
 
 use crate::{
     error::{Failure, Result},
-    options::CastArgs,
+    options::{CastArgs, flag, fnuz_inf, round_mode, tier},
 };
 
 /// Cast tensors from one numeric dtype to another, each value rounded once, the same bits on every CPU.
@@ -25,11 +25,13 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Cast the tensors of a .safetensors, .npy or .npz file
+    /// Cast the tensors of a .safetensors, .npy, .npz or .onnx file
     Cast(Cast),
     /// Cast a stream of bare elements: little-endian, from files or standard input to files or standard
     /// output
     Raw(Raw),
+    /// Cast a stream of bare elements or lines of text as the ONNX operator Cast or CastLike does
+    OnnxCast(OnnxCast),
     /// Say which dtype two operands compute in, and which casts they need
     Promote(Promote),
     /// Print a table of all pairs of dtypes
@@ -38,7 +40,7 @@ pub enum Command {
     Dtypes(JsonOnly),
     /// Say which tiers (instruction sets) this CPU has, and which one is used
     Cpu(JsonOnly),
-    /// List the tensors of a .safetensors, .npy or .npz file
+    /// List the tensors of a .safetensors, .npy, .npz or .onnx file
     Inspect(Inspect),
 }
 
@@ -73,6 +75,22 @@ Which tensors are cast:
   kept. Members of archives keep their compression; those that are not cast are
   copied as they are.
 
+.onnx:
+  The initializers of the graph and of its subgraphs are the tensors. One that is
+  cast is renamed, NAME__DTYPE, and a Cast node makes NAME of it, of its old
+  dtype: everything that used it still does. So the model computes in the dtypes
+  that it did, with the values that the cast left. Cast has to know the dtype in
+  the opset that the model imports, or the model is refused: onnx.version_converter
+  brings it to a later opset. The IR version is raised to that of the dtype.
+  Initializers that are inputs of the graph too are values that a caller may
+  replace, and are copied; up to IR version 3, where all are listed so, they are
+  constants: those that are cast are listed no more, and the IR version becomes 4.
+  Sparse initializers, the values of Constant nodes and functions are copied, and
+  so is everything that this program does not know. Models with training
+  information, which names initializers, are refused.
+  Initializers in external files of the model's folder are streamed to OUT.data;
+  those inside the model stay there.
+
 At the end the program prints what it did, the bytes read and written per
 second, and how many values were saturated (clamped to an end of the range),
 wrapped (modulo the range of an integer), overflowed to infinity, became NaN,
@@ -82,7 +100,7 @@ were NaN where the target has none, or underflowed to zero.";
 #[derive(Debug, Args)]
 #[command(after_long_help = CAST_HELP)]
 pub struct Cast {
-    /// The file to read: .safetensors, .npy or .npz
+    /// The file to read: .safetensors, .npy, .npz or .onnx
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// The file to write, of the same kind
@@ -150,6 +168,70 @@ pub struct Raw {
     pub common: Common,
 }
 
+const ONNX_CAST_HELP: &str = "\
+The version of the operator is the one in force in the opset; types and
+attributes that it does not have are refused. What it leaves open is answered as
+by `lanecast raw --profile onnx`.
+
+Numbers are those of `raw_data` in a TensorProto: little-endian, elements of 2, 4
+and 6 bits packed, the first one in the lowest bits. Text is one element per
+line, which ends with a newline.
+
+The count of elements is that of -n, and fewer are an error. Without -n the
+input decides: it is a whole number of elements or, if packed, as many as its
+bytes have room for.
+
+`-` or nothing stands for standard input and standard output. A file OUT appears
+complete or not at all.";
+
+/// The arguments of `onnx-cast`.
+#[derive(Debug, Args)]
+#[command(after_long_help = ONNX_CAST_HELP)]
+pub struct OnnxCast {
+    /// The opset that the model imports
+    #[arg(long, value_name = "VERSION")]
+    pub opset: u32,
+    /// The type of the input: a dtype, see `lanecast dtypes`, or string
+    #[arg(long, value_name = "TYPE", value_parser = element)]
+    pub from: ElementType,
+    /// The type of the output
+    #[arg(long, value_name = "TYPE", value_parser = element)]
+    pub to: ElementType,
+    /// CastLike instead of Cast; --to is the type of its second input
+    #[arg(long)]
+    pub like: bool,
+    /// The attribute saturate
+    #[arg(long, value_name = "0|1", value_parser = flag())]
+    pub saturate: Option<bool>,
+    /// The attribute round_mode
+    #[arg(long, value_name = "MODE", value_parser = round_mode())]
+    pub round_mode: Option<E8M0Round>,
+    /// Infinity in FNUZ targets that saturate: nan is the text of opsets 19 to 23
+    #[arg(long, value_name = "WHAT", value_parser = fnuz_inf(), default_value = "max")]
+    pub fnuz_inf: FnuzInf,
+    /// Text never has an exponent
+    #[arg(long)]
+    pub plain: bool,
+    /// Text has nan, inf and -inf instead of NaN, INF and -INF
+    #[arg(long)]
+    pub lower: bool,
+    /// Cast this many elements
+    #[arg(short = 'n', value_name = "COUNT")]
+    pub count: Option<u64>,
+    /// Replace OUT if it exists
+    #[arg(long)]
+    pub force: bool,
+    /// Cast numbers with this instruction set instead of the best one
+    #[arg(long, value_parser = tier())]
+    pub tier: Option<Tier>,
+    /// The file to read, `-` for standard input
+    #[arg(value_name = "IN")]
+    pub input: Option<PathBuf>,
+    /// The file to write, `-` for standard output
+    #[arg(value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
 /// What `cast` and `raw` have in common.
 #[derive(Debug, Args)]
 pub struct Common {
@@ -175,7 +257,7 @@ pub struct JsonOnly {
 /// The arguments of `inspect`.
 #[derive(Debug, Args)]
 pub struct Inspect {
-    /// The file to read: .safetensors, .npy or .npz
+    /// The file to read: .safetensors, .npy, .npz or .onnx
     #[arg(value_name = "FILE")]
     pub input: PathBuf,
     /// Print JSON
@@ -270,6 +352,13 @@ impl From<StorageArg> for Storage {
 
 fn dtype(name: &str) -> std::result::Result<DType, String> {
     name.parse::<DType>().map_err(|unknown| unknown.to_string())
+}
+
+fn element(name: &str) -> std::result::Result<ElementType, String> {
+    if name.eq_ignore_ascii_case("string") {
+        return Ok(ElementType::String);
+    }
+    dtype(name).map(ElementType::Number)
 }
 
 fn standard(name: &str) -> std::result::Result<Standard, String> {

@@ -43,7 +43,23 @@ fn one_of<T: Copy + Send + Sync + 'static>(choices: Choices<T>) -> impl TypedVal
     })
 }
 
-fn tier() -> impl TypedValueParser<Value = Tier> {
+/// A parser for the attribute `saturate` of ONNX.
+pub fn flag() -> impl TypedValueParser<Value = bool> {
+    one_of(&[("0", false), ("1", true)])
+}
+
+/// A parser for the attribute `round_mode` of ONNX.
+pub fn round_mode() -> impl TypedValueParser<Value = E8M0Round> {
+    one_of(E8M0_ROUND)
+}
+
+/// A parser for what infinity becomes in FNUZ targets.
+pub fn fnuz_inf() -> impl TypedValueParser<Value = FnuzInf> {
+    one_of(FNUZ_INF)
+}
+
+/// A parser for a tier.
+pub fn tier() -> impl TypedValueParser<Value = Tier> {
     PossibleValuesParser::new(Tier::ALL.iter().map(|tier| tier.name()))
         .try_map(|name| Tier::ALL.iter().copied().find(|tier| tier.name() == name).ok_or("no such tier"))
 }
@@ -113,19 +129,20 @@ impl CastArgs {
 
     /// The tier that casts run on.
     pub fn tier(&self) -> Result<Tier> {
-        let Some(tier) = self.tier else {
-            return Ok(lanecast::tier::active()?);
-        };
-        if !tier.is_available() {
-            return Err(Failure::unsupported(format!(
-                "tier {} cannot be used: {}",
-                tier.name(),
-                tier.status()
-            ))
-            .advise("see `lanecast cpu`"));
-        }
-        Ok(tier)
+        chosen_tier(self.tier)
     }
+}
+
+/// The tier that casts run on if this one is asked for, or none.
+pub fn chosen_tier(tier: Option<Tier>) -> Result<Tier> {
+    let Some(tier) = tier else {
+        return Ok(lanecast::tier::active()?);
+    };
+    if !tier.is_available() {
+        return Err(Failure::unsupported(format!("tier {} cannot be used: {}", tier.name(), tier.status()))
+            .advise("see `lanecast cpu`"));
+    }
+    Ok(tier)
 }
 
 /// One way of casting, settled once per run: the options and the tier.

@@ -27,6 +27,7 @@ pub struct Output {
     shown: PathBuf,
     replaces: Option<fs::Permissions>,
     force: bool,
+    companions: Vec<Output>,
 }
 
 impl Output {
@@ -37,7 +38,7 @@ impl Output {
             |e: &io::Error| Failure::system("cannot write a temporary file", e).at_path(&folder(&target));
         let (file, temp) = new_temporary(&folder(&target)).map_err(|e| refuse(&e))?.into_parts();
         let file = BufWriter::with_capacity(GATHER, file);
-        Ok(Self { file, temp, target, shown: path.to_owned(), replaces, force })
+        Ok(Self { file, temp, target, shown: path.to_owned(), replaces, force, companions: Vec::new() })
     }
 
     /// The path as the user gave it.
@@ -50,8 +51,21 @@ impl Output {
         &mut self.file
     }
 
+    /// Starts another file that this one will refer to; with the same permission to replace one.
+    pub fn companion(&self, path: &Path) -> Result<Self> {
+        Self::create(path, self.force)
+    }
+
+    /// Commits `companion` when this file is committed, before it.
+    pub fn attach(&mut self, companion: Self) {
+        self.companions.push(companion);
+    }
+
     /// Brings the file to disk and under its name.
     pub fn commit(self) -> Result<()> {
+        for companion in self.companions {
+            companion.commit()?;
+        }
         let shown = self.shown;
         let system = |doing: &str, e: &io::Error| Failure::system(doing, e).at_path(&shown);
         let file = self.file.into_inner().map_err(|e| system("cannot write", e.error()))?;

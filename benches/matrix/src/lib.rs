@@ -16,6 +16,7 @@
 //! * `results`: what a run leaves behind, as JSON;
 //! * `machine`: on what it ran;
 //! * `worst`: the cells that are furthest from their targets;
+//! * `text`: parsing and formatting;
 //! * `report`: the document with its heat maps, and the peers;
 //! * `checked`: what it costs to ask a cast what it loses;
 //! * `compare`: the gate;
@@ -37,5 +38,6 @@ pub mod pool;
 pub mod report;
 pub mod results;
 pub mod run;
+pub mod text;
 pub mod traffic;
 pub mod worst;

@@ -20,11 +20,13 @@ use lanecast_bench::{
     report::{self, peers::PeerResults},
     results::{Results, Size, Store},
     run::{self, Selection},
+    text,
     worst::{self, Filter},
 };
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
 /// Times every pair of dtypes against the memory traffic it cannot avoid.
@@ -43,6 +45,8 @@ enum Command {
     Checked(RunArgs),
     /// Measures the pure-traffic loops themselves, beside `memcpy`.
     Limits(LimitsArgs),
+    /// Measures parsing and formatting of text, beside the standard library.
+    Text(TextArgs),
     /// Writes `performance.md` and its heat maps.
     Report(ReportArgs),
     /// Fails if a cell became slower.
@@ -191,6 +195,15 @@ struct LimitsArgs {
 }
 
 #[derive(Args)]
+struct TextArgs {
+    /// Only this dtype.
+    dtype: Option<DType>,
+    /// Milliseconds per row.
+    #[arg(long, default_value_t = 1000)]
+    budget: u64,
+}
+
+#[derive(Args)]
 struct LoopsArgs {
     /// Looks at every pair, in all storages and both answers to overflow: each has to be vector code
     #[arg(long)]
@@ -282,6 +295,9 @@ fn main() -> ExitCode {
         Command::Run(args) => measure(args),
         Command::Checked(args) => checked(args),
         Command::Limits(args) => limits(args),
+        Command::Text(args) => {
+            text::text(args.dtype, Duration::from_millis(args.budget)).map(|table| print!("{table}"))
+        }
         Command::Report(args) => report(args),
         Command::Compare(args) => compare(args),
         Command::Count(args) => count(args),

@@ -6,7 +6,7 @@ use super::progress;
 use crate::{
     args::Cast,
     error::{Failure, Result},
-    formats::{Format, Job, Work, npy, npz, safetensors},
+    formats::{Format, Job, Work, npy, npz, onnx, safetensors},
     options::Settings,
     output::{self, Output},
     pump::Pump,
@@ -34,6 +34,7 @@ pub fn run(args: &Cast) -> Result<()> {
         Format::Safetensors => execute(args, &job, safetensors::Recast::new(&job)?),
         Format::Npy => execute(args, &job, npy::Recast::new(&job)?),
         Format::Npz => execute(args, &job, npz::Recast::new(&job)?),
+        Format::Onnx => execute(args, &job, onnx::Recast::new(&job)?),
     }?;
     let text = if args.common.json { json(&report)? } else { report.to_text() };
     output::print(&text)

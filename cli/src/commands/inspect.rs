@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     args::Inspect,
     error::Result,
-    formats::{Format, Listed, Listing, npy, npz, safetensors},
+    formats::{Format, Listed, Listing, npy, npz, onnx, safetensors},
     output,
     report::json,
     text,
@@ -25,6 +25,7 @@ pub fn run(args: &Inspect) -> Result<()> {
         Format::Safetensors => safetensors::list(&args.input),
         Format::Npy => npy::list(&args.input),
         Format::Npz => npz::list(&args.input),
+        Format::Onnx => onnx::list(&args.input),
     }?;
     let bytes = listing.tensors.iter().map(|t| t.bytes).fold(0, u64::saturating_add);
     if args.json {

@@ -4,6 +4,7 @@ mod cast;
 mod cpu;
 mod dtypes;
 mod inspect;
+mod onnx_cast;
 mod promote;
 mod raw;
 mod table;
@@ -19,6 +20,7 @@ pub fn run(command: &Command) -> Result<()> {
     match command {
         Command::Cast(args) => cast::run(args),
         Command::Raw(args) => raw::run(args),
+        Command::OnnxCast(args) => onnx_cast::run(args),
         Command::Promote(args) => promote::run(args),
         Command::Table(args) => table::run(&args.table),
         Command::Dtypes(args) => dtypes::run(args.json),

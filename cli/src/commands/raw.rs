@@ -59,12 +59,12 @@ pub fn run(args: &Raw) -> Result<()> {
 }
 
 /// The path of an argument that is neither missing nor `-`.
-fn named(argument: &Option<PathBuf>) -> Option<&Path> {
+pub(super) fn named(argument: &Option<PathBuf>) -> Option<&Path> {
     argument.as_deref().filter(|path| path.as_os_str() != "-")
 }
 
 /// Opens an input of any kind. The length is 0 if it is not known.
-fn open(path: &Path) -> Result<(Box<dyn Read>, u64)> {
+pub(super) fn open(path: &Path) -> Result<(Box<dyn Read>, u64)> {
     let failed = |e: io::Error| Failure::system("cannot open", &e).at_path(path);
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -74,7 +74,8 @@ fn open(path: &Path) -> Result<(Box<dyn Read>, u64)> {
     Ok((Box::new(file), metadata.len()))
 }
 
-fn stop(stopped: Stopped, count: Option<u64>, place: &str, sink: &Sink) -> Failure {
+/// What a stopped stream means.
+pub(super) fn stop(stopped: Stopped, count: Option<u64>, place: &str, sink: &Sink) -> Failure {
     match stopped {
         Stopped::Short(have) => {
             let want = count.unwrap_or_default();
@@ -103,7 +104,7 @@ fn entry(args: &Raw, passed: &Passed) -> Entry {
 }
 
 /// Where the elements go.
-enum Sink {
+pub(super) enum Sink {
     /// A regular file, which appears when it is complete.
     File(Output),
     /// Standard output, a pipe or a device: elements appear as they come.
@@ -111,7 +112,7 @@ enum Sink {
 }
 
 impl Sink {
-    fn new(path: Option<&Path>, force: bool) -> Result<Self> {
+    pub(super) fn new(path: Option<&Path>, force: bool) -> Result<Self> {
         let Some(path) = path else {
             return Ok(Self::Stream(Box::new(io::stdout().lock()), "standard output".into()));
         };
@@ -126,21 +127,21 @@ impl Sink {
         }
     }
 
-    fn writer(&mut self) -> &mut dyn Write {
+    pub(super) fn writer(&mut self) -> &mut dyn Write {
         match self {
             Self::File(output) => output.writer(),
             Self::Stream(writer, _) => writer,
         }
     }
 
-    fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         match self {
             Self::File(output) => output.path().display().to_string(),
             Self::Stream(_, place) => place.clone(),
         }
     }
 
-    fn commit(self) -> Result<()> {
+    pub(super) fn commit(self) -> Result<()> {
         let place = self.place();
         match self {
             Self::File(output) => output.commit(),

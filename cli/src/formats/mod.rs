@@ -2,6 +2,7 @@
 
 pub mod npy;
 pub mod npz;
+pub mod onnx;
 pub mod safetensors;
 
 use std::{
@@ -33,6 +34,8 @@ pub enum Format {
     Npy,
     /// `.npz`
     Npz,
+    /// `.onnx`
+    Onnx,
 }
 
 impl Format {
@@ -43,9 +46,10 @@ impl Format {
             "safetensors" => Ok(Self::Safetensors),
             "npy" => Ok(Self::Npy),
             "npz" => Ok(Self::Npz),
+            "onnx" => Ok(Self::Onnx),
             _ => Err(Failure::usage("not a known file format")
                 .at_path(path)
-                .advise("name a .safetensors, .npy or .npz file")),
+                .advise("name a .safetensors, .npy, .npz or .onnx file")),
         }
     }
 }

@@ -11,7 +11,8 @@ use std::{
 
 use lanecast::BufferType;
 
-use self::header::{Header, NewHeader, NewTensor, Tensor, ends_at_a_byte, name_of, quoted};
+pub use self::header::quoted;
+use self::header::{Header, NewHeader, NewTensor, Tensor, ends_at_a_byte, name_of};
 use super::{Job, Listed, Listing, Work, copied, open, result_len};
 use crate::{
     error::{Failure, Result},

@@ -1,0 +1,219 @@
+//! `lanecast onnx-cast`: the ONNX operators Cast and CastLike on streams.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+
+use lanecast::{
+    BufferType, CastOptions,
+    onnx::{Attributes, Cast, ElementType, Error},
+    text::{BadText, Exponent, Special, Strings, TextError, TextOptions},
+};
+
+use super::{
+    progress,
+    raw::{Sink, named, open, stop},
+};
+use crate::{
+    args::OnnxCast,
+    error::{Failure, Result},
+    options::{Settings, chosen_tier},
+    pump::{Extent, Lane, Pump, Stopped},
+};
+
+/// Elements that become text, or come of it, at once: whole bytes in every storage.
+const BATCH: usize = 1 << 14;
+
+/// The longest line that is read.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// Runs the subcommand.
+pub fn run(args: &OnnxCast) -> Result<()> {
+    let cast = node(args)?;
+    let settings = Settings { options: *cast.options(), tier: chosen_tier(args.tier)? };
+    let input = named(&args.input);
+    let (mut reader, length): (Box<dyn Read>, u64) = match input {
+        Some(path) => open(path)?,
+        None => (Box::new(io::stdin().lock()), 0),
+    };
+    let place = input.map_or("standard input".to_owned(), |path| path.display().to_string());
+    // A plan that cannot be made is refused before the output is begun.
+    let lane = match (cast.from(), cast.to()) {
+        (ElementType::Number(from), ElementType::Number(to)) => {
+            Some(Lane::new(&settings, BufferType::packed(from), BufferType::packed(to), false)?)
+        }
+        _ => None,
+    };
+    let mut sink = Sink::new(named(&args.output), args.force)?;
+    let passed = match (lane, cast.from()) {
+        (Some(mut lane), _) => {
+            let to_file = matches!(sink, Sink::File(_));
+            let bar = if to_file && length > 0 { progress(length) } else { indicatif::ProgressBar::hidden() };
+            let extent = args.count.map_or(Extent::All, Extent::Elements);
+            let passed = Pump::new(bar.clone()).cast(&mut lane, &mut reader, sink.writer(), extent);
+            bar.finish_and_clear();
+            passed.map(drop).map_err(Trouble::Stopped)
+        }
+        (None, ElementType::Number(from)) => {
+            format(&cast, BufferType::packed(from), &mut reader, sink.writer(), args.count)
+        }
+        (None, ElementType::String) => parse(&cast, &mut BufReader::new(reader), sink.writer(), args.count),
+    };
+    passed.map_err(|trouble| match trouble {
+        Trouble::Stopped(stopped) => stop(stopped, args.count, &place, &sink),
+        Trouble::Line(failure) => failure.at(&place),
+    })?;
+    sink.commit()
+}
+
+/// Why text did not pass.
+enum Trouble {
+    Stopped(Stopped),
+    Line(Failure),
+}
+
+impl From<Stopped> for Trouble {
+    fn from(stopped: Stopped) -> Self {
+        Trouble::Stopped(stopped)
+    }
+}
+
+/// Elements to lines.
+fn format(
+    cast: &Cast,
+    from: BufferType,
+    reader: &mut dyn Read,
+    writer: &mut dyn Write,
+    count: Option<u64>,
+) -> std::result::Result<(), Trouble> {
+    let bits = from.bits_per_element() as usize;
+    let mut block = Vec::new();
+    let mut lines = Vec::new();
+    let mut done = 0;
+    loop {
+        let wanted = count.map_or(BATCH, |count| (count - done).min(BATCH as u64) as usize);
+        if wanted == 0 {
+            return Ok(());
+        }
+        let bytes = (wanted * bits).div_ceil(8);
+        block.clear();
+        reader.take(bytes as u64).read_to_end(&mut block).map_err(Stopped::Read)?;
+        let got = if block.len() == bytes { wanted } else { block.len() * 8 / bits };
+        let texts = cast.format(&block, got).map_err(refused)?;
+        lines.clear();
+        for text in &texts {
+            lines.extend_from_slice(text);
+            lines.push(b'\n');
+        }
+        writer.write_all(&lines).map_err(Stopped::Write)?;
+        done += got as u64;
+        if got < wanted {
+            return match (count, block.len().checked_rem(bits / 8)) {
+                (Some(_), _) => Err(Stopped::Short(done).into()),
+                (None, Some(torn)) if torn > 0 => Err(Stopped::Partial((bits / 8 - torn) as u64).into()),
+                _ => Ok(()),
+            };
+        }
+    }
+}
+
+/// Lines to elements, or to lines.
+fn parse(
+    cast: &Cast,
+    reader: &mut dyn BufRead,
+    writer: &mut dyn Write,
+    count: Option<u64>,
+) -> std::result::Result<(), Trouble> {
+    let to = cast.to().dtype().map(BufferType::packed);
+    let mut texts = Strings::new();
+    let (mut line, mut out) = (Vec::new(), Vec::new());
+    let mut done = 0;
+    loop {
+        let wanted = count.map_or(BATCH, |count| (count - done).min(BATCH as u64) as usize);
+        texts.clear();
+        while texts.len() < wanted {
+            line.clear();
+            (&mut *reader).take(LONGEST_LINE + 1).read_until(b'\n', &mut line).map_err(Stopped::Read)?;
+            if line.is_empty() {
+                break;
+            }
+            if line.last() == Some(&b'\n') {
+                line.pop();
+            }
+            if line.len() as u64 > LONGEST_LINE {
+                let number = done + texts.len() as u64 + 1;
+                return Err(Trouble::Line(Failure::format(format!(
+                    "line {number} has more than {LONGEST_LINE} bytes"
+                ))));
+            }
+            texts.push(&line);
+        }
+        out.clear();
+        match to {
+            Some(to) => {
+                out.resize((texts.len() * to.bits_per_element() as usize).div_ceil(8), 0);
+                cast.parse(&texts, &mut out).map_err(|error| refused_line(error, done))?;
+            }
+            None => {
+                for text in &texts {
+                    out.extend_from_slice(text);
+                    out.push(b'\n');
+                }
+            }
+        }
+        writer.write_all(&out).map_err(Stopped::Write)?;
+        done += texts.len() as u64;
+        if texts.len() < wanted || wanted == 0 {
+            return match count {
+                Some(count) if done < count => Err(Stopped::Short(done).into()),
+                _ => Ok(()),
+            };
+        }
+    }
+}
+
+/// What an error of the library means, which is not about a text.
+fn refused(error: Error) -> Trouble {
+    Trouble::Line(match error {
+        Error::Cast(error) => error.into(),
+        error => Failure::unsupported(error.to_string()),
+    })
+}
+
+/// What an error about the texts from line `done` on means; lines are counted from 1.
+fn refused_line(error: Error, done: u64) -> Trouble {
+    match error {
+        Error::Text(TextError::Text { index, text, reason, to }) => {
+            let what = match reason {
+                BadText::Empty => "is empty and no value",
+                BadText::NotANumber => "is no value",
+                BadText::OutOfRange => "is out of the range",
+                _ => "is no value",
+            };
+            let line = done + index as u64 + 1;
+            Trouble::Line(
+                Failure::format(format!("line {line}, \"{text}\", {what} of {to}"))
+                    .advise("correct the line"),
+            )
+        }
+        error => refused(error),
+    }
+}
+
+/// The node that the arguments describe.
+fn node(args: &OnnxCast) -> Result<Cast> {
+    let mut attributes = Attributes::NONE;
+    attributes.saturate = args.saturate;
+    attributes.round_mode = args.round_mode;
+    let make = if args.like { Cast::like } else { Cast::new };
+    let options = CastOptions::ONNX.with_fnuz_inf(args.fnuz_inf);
+    let exponent = if args.plain { Exponent::Never } else { Exponent::Auto };
+    let special = if args.lower { Special::Lower } else { Special::Onnx };
+    let text = TextOptions::ONNX.with_exponent(exponent).with_special(special);
+    let cast = make(args.opset, args.from, args.to, &attributes)
+        .and_then(|cast| cast.with_options(&options))
+        .and_then(|cast| cast.with_text(&text));
+    cast.map_err(|error| match error {
+        Error::Cast(error) => error.into(),
+        Error::NoSuchOpset { .. } | Error::NoAttribute { .. } => Failure::usage(error.to_string()),
+        _ => Failure::unsupported(error.to_string()),
+    })
+}

@@ -1,0 +1,375 @@
+//! A model: its graphs with their initializers, wherever they are, and what has to be known to change them.
+
+use std::collections::HashSet;
+
+use super::{
+    schema::{attribute, function, graph, model, node, opset, sparse, tensor, training, value_info},
+    tensor::{Tensor, key_and_value},
+    wire::{Field, Source, Span, bad},
+};
+use crate::error::{Failure, Result};
+
+/// A protobuf message has no more bytes.
+pub const LARGEST: u64 = i32::MAX as u64;
+
+/// Graphs in graphs. (A reader of protobuf allows a hundred messages in messages.)
+const DEEPEST: usize = 30;
+
+/// More initializers than any model has: each takes memory here that a hostile file would not have to spend.
+const MOST_TENSORS: usize = 1 << 20;
+
+/// A message that is a graph or holds one, with its parts that may change, in their order.
+#[derive(Debug)]
+pub struct Message {
+    /// Its number as a field.
+    pub number: u32,
+    /// All bytes of the field.
+    pub whole: Span,
+    /// The message itself.
+    pub inner: Span,
+    /// Whether it is a graph.
+    pub is_graph: bool,
+    /// The parts.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a message that may change.
+#[derive(Debug)]
+pub enum Part {
+    /// A message that is a graph or holds one.
+    Message(Message),
+    /// The initializer of this index.
+    Initializer(Span, usize),
+    /// An input of this name, which is an initializer as well.
+    Input(Span, String),
+}
+
+/// A model.
+#[derive(Debug)]
+pub struct Model {
+    /// `ir_version`, with its field.
+    pub ir_version: (u64, Span),
+    /// The domains and versions of `opset_import`.
+    pub opsets: Vec<(String, u64)>,
+    /// The graph.
+    pub graph: Message,
+    /// The initializers of all graphs, in the order of the file.
+    pub tensors: Vec<Tensor>,
+    /// For each of them, whether it is an input of its graph as well.
+    pub inputs: Vec<bool>,
+    /// The names that contain the mark.
+    pub marked: HashSet<String>,
+    /// The name of a tensor that is no initializer but has its elements in another file.
+    pub other_external: Option<String>,
+    /// Whether it says how it is trained.
+    pub has_training: bool,
+    /// Free text.
+    pub metadata: Vec<(String, String)>,
+}
+
+/// What is gathered on the way through the graphs.
+struct Scan<'a> {
+    source: &'a mut Source,
+    /// New names contain this, if there are any; so may old ones.
+    mark: Option<&'a str>,
+    tensors: Vec<Tensor>,
+    inputs: Vec<bool>,
+    marked: HashSet<String>,
+    other_external: Option<String>,
+    /// Whether initializers are those of the model, and not of its training.
+    owned: bool,
+}
+
+impl Model {
+    /// Reads the structure of a model, and which of its names contain `mark`.
+    pub fn read(source: &mut Source, mark: Option<&str>) -> Result<Self> {
+        let all = source.all();
+        if all.len() > LARGEST {
+            return Err(Failure::format(format!("{} bytes are more than a model may have", all.len())));
+        }
+        let mut scan = Scan {
+            source,
+            mark,
+            tensors: Vec::new(),
+            inputs: Vec::new(),
+            marked: HashSet::new(),
+            other_external: None,
+            owned: true,
+        };
+        let (mut ir_version, mut graph, mut has_training) = (None, None, false);
+        let (mut opsets, mut metadata, mut producer) =
+            (Vec::new(), Vec::new(), [String::new(), String::new()]);
+        let mut at = 0;
+        while let Some(field) = scan.source.field(&mut at, all.end)? {
+            match field.number {
+                model::IR_VERSION => {
+                    once(&mut ir_version, (field.varint("the IR version")?, field.whole), &field)?;
+                }
+                model::PRODUCER_NAME => producer[0] = scan.source.name(field.bytes("a name")?)?,
+                model::PRODUCER_VERSION => producer[1] = scan.source.name(field.bytes("a version")?)?,
+                model::OPSET_IMPORT => {
+                    few(&opsets, "imports of opsets")?;
+                    opsets.push(read_opset(scan.source, field.bytes("an opset")?)?);
+                }
+                model::METADATA_PROPS => {
+                    few(&metadata, "metadata")?;
+                    metadata.push(key_and_value(scan.source, field.bytes("metadata")?)?);
+                }
+                model::GRAPH => {
+                    let message = scan.graph(&field, 0)?;
+                    once(&mut graph, message, &field)?;
+                }
+                model::FUNCTIONS => {
+                    let inner = field.bytes("a function")?;
+                    scan.children(inner, |number| number == function::NODE, Scan::node_of_other)?;
+                }
+                model::TRAINING_INFO => {
+                    has_training = true;
+                    let inner = field.bytes("training information")?;
+                    let graphs = |n| n == training::INITIALIZATION || n == training::ALGORITHM;
+                    scan.children(inner, graphs, Scan::graph_of_other)?;
+                }
+                _ => {}
+            }
+        }
+        let Some(graph) = graph else {
+            return Err(Failure::format("there is no graph in it, so it is not an ONNX model"));
+        };
+        let Some(ir_version) = ir_version else {
+            return Err(Failure::format("there is no IR version in it, so it is not an ONNX model"));
+        };
+        let mut all = vec![("ir_version".to_owned(), ir_version.0.to_string())];
+        let producer = producer.join(" ");
+        all.push(("producer".to_owned(), producer.trim().to_owned()));
+        all.extend(opsets.iter().map(|(domain, version): &(String, u64)| {
+            let domain = if domain.is_empty() { "ai.onnx" } else { domain };
+            (format!("opset {domain}"), version.to_string())
+        }));
+        all.extend(metadata);
+        let Scan { tensors, inputs, marked, other_external, .. } = scan;
+        let metadata = all;
+        Ok(Self {
+            ir_version,
+            opsets,
+            graph,
+            tensors,
+            inputs,
+            marked,
+            other_external,
+            has_training,
+            metadata,
+        })
+    }
+
+    /// The opset of the default domain that the model imports.
+    pub fn opset(&self) -> Result<u32> {
+        let mut versions =
+            self.opsets.iter().filter(|(domain, _)| domain.is_empty() || domain == "ai.onnx").map(|o| o.1);
+        match (versions.next(), versions.next()) {
+            (Some(version), None) => {
+                u32::try_from(version).map_err(|_| Failure::format(format!("opset {version} does not exist")))
+            }
+            (Some(_), Some(_)) => Err(Failure::format("two opsets of the default domain are imported")),
+            // Before IR version 3 there were no imports, and one opset.
+            (None, _) if self.ir_version.0 < 3 => Ok(1),
+            (None, _) => Err(Failure::unsupported("the model imports no opset of the default domain")
+                .advise("import one that has Cast")),
+        }
+    }
+}
+
+fn once<T>(place: &mut Option<T>, value: T, field: &Field) -> Result<()> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(bad(format!("a second field {}", field.number), field.whole.start)),
+    }
+}
+
+fn few<T>(list: &[T], what: &str) -> Result<()> {
+    if list.len() < 10_000 { Ok(()) } else { Err(Failure::format(format!("too many {what}"))) }
+}
+
+fn read_opset(source: &mut Source, span: Span) -> Result<(String, u64)> {
+    let (mut domain, mut version) = (String::new(), 0);
+    let mut at = span.start;
+    while let Some(field) = source.field(&mut at, span.end)? {
+        match field.number {
+            opset::DOMAIN => domain = source.name(field.bytes("a domain")?)?,
+            opset::VERSION => version = field.varint("a version")?,
+            _ => {}
+        }
+    }
+    Ok((domain, version))
+}
+
+impl Scan<'_> {
+    /// Calls `visit` for the fields of a message that have these numbers.
+    fn children(
+        &mut self,
+        inner: Span,
+        wanted: impl Fn(u32) -> bool,
+        visit: impl Fn(&mut Self, &Field) -> Result<()>,
+    ) -> Result<()> {
+        let mut at = inner.start;
+        while let Some(field) = self.source.field(&mut at, inner.end)? {
+            if wanted(field.number) {
+                visit(self, &field)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn node_of_other(&mut self, field: &Field) -> Result<()> {
+        let owned = std::mem::replace(&mut self.owned, false);
+        let done = self.node(field, 0).map(drop);
+        self.owned = owned;
+        done
+    }
+
+    fn graph_of_other(&mut self, field: &Field) -> Result<()> {
+        let owned = std::mem::replace(&mut self.owned, false);
+        let done = self.graph(field, 0).map(drop);
+        self.owned = owned;
+        done
+    }
+
+    /// Remembers a name that contains the mark.
+    fn name(&mut self, field: &Field) -> Result<String> {
+        let name = self.source.name(field.bytes("a name")?)?;
+        self.remember(&name);
+        Ok(name)
+    }
+
+    fn remember(&mut self, name: &str) {
+        if self.mark.is_some_and(|mark| name.contains(mark)) {
+            self.marked.insert(name.to_owned());
+        }
+    }
+
+    fn graph(&mut self, field: &Field, depth: usize) -> Result<Message> {
+        let inner = field.bytes("a graph")?;
+        if depth > DEEPEST {
+            return Err(bad(format!("more than {DEEPEST} graphs in graphs"), inner.start));
+        }
+        let (mut parts, mut inputs, mut initializers) = (Vec::new(), HashSet::new(), HashSet::new());
+        let mut at = inner.start;
+        while let Some(field) = self.source.field(&mut at, inner.end)? {
+            match field.number {
+                graph::NODE => parts.extend(self.node(&field, depth)?.map(Part::Message)),
+                graph::INITIALIZER => {
+                    let tensor = Tensor::read(self.source, field.bytes("an initializer")?)?;
+                    self.remember(&tensor.name);
+                    if !self.owned {
+                        self.look_at(&tensor);
+                        continue;
+                    }
+                    if !initializers.insert(tensor.name.clone()) {
+                        return Err(bad(
+                            format!("the initializer \"{}\" stands twice", tensor.name),
+                            field.whole.start,
+                        ));
+                    }
+                    if self.tensors.len() == MOST_TENSORS {
+                        return Err(Failure::format(format!("more than {MOST_TENSORS} initializers")));
+                    }
+                    parts.push(Part::Initializer(field.whole, self.tensors.len()));
+                    self.tensors.push(tensor);
+                }
+                graph::INPUT | graph::OUTPUT | graph::VALUE_INFO => {
+                    let name = self.value_name(field.bytes("a value")?)?;
+                    if field.number == graph::INPUT && self.owned {
+                        inputs.insert(name.clone());
+                        parts.push(Part::Input(field.whole, name));
+                    }
+                }
+                graph::SPARSE_INITIALIZER => self.sparse(&field)?,
+                _ => {}
+            }
+        }
+        // Those of graphs inside this one have their entries already.
+        self.inputs.resize(self.tensors.len(), false);
+        for part in &parts {
+            if let Part::Initializer(_, index) = part {
+                self.inputs[*index] = inputs.contains(&self.tensors[*index].name);
+            }
+        }
+        parts.retain(|part| !matches!(part, Part::Input(_, name) if !initializers.contains(name)));
+        Ok(Message { number: field.number, whole: field.whole, inner, is_graph: true, parts })
+    }
+
+    /// A node, if it holds graphs.
+    fn node(&mut self, field: &Field, depth: usize) -> Result<Option<Message>> {
+        let inner = field.bytes("a node")?;
+        let mut parts = Vec::new();
+        let mut at = inner.start;
+        while let Some(field) = self.source.field(&mut at, inner.end)? {
+            match field.number {
+                node::INPUT | node::OUTPUT | node::NAME => drop(self.name(&field)?),
+                node::ATTRIBUTE => parts.extend(self.attribute(&field, depth)?.map(Part::Message)),
+                _ => {}
+            }
+        }
+        Ok(holder(field, inner, parts))
+    }
+
+    /// An attribute, if it holds graphs.
+    fn attribute(&mut self, field: &Field, depth: usize) -> Result<Option<Message>> {
+        let inner = field.bytes("an attribute")?;
+        let mut parts = Vec::new();
+        let mut at = inner.start;
+        while let Some(field) = self.source.field(&mut at, inner.end)? {
+            match field.number {
+                attribute::G | attribute::GRAPHS => parts.push(Part::Message(self.graph(&field, depth + 1)?)),
+                attribute::T | attribute::TENSORS => self.other_tensor(&field)?,
+                attribute::SPARSE_TENSOR | attribute::SPARSE_TENSORS => self.sparse(&field)?,
+                _ => {}
+            }
+        }
+        Ok(holder(field, inner, parts))
+    }
+
+    fn sparse(&mut self, field: &Field) -> Result<()> {
+        let tensors = |number| number == sparse::VALUES || number == sparse::INDICES;
+        self.children(field.bytes("a sparse tensor")?, tensors, Self::other_tensor)
+    }
+
+    /// A tensor that stays as it is; it may still have a name or a file.
+    fn other_tensor(&mut self, field: &Field) -> Result<()> {
+        let inner = field.bytes("a tensor")?;
+        let (mut name, mut external) = (String::new(), false);
+        let mut at = inner.start;
+        while let Some(field) = self.source.field(&mut at, inner.end)? {
+            match field.number {
+                tensor::NAME => name = self.name(&field)?,
+                tensor::DATA_LOCATION => external = field.varint("a data location")? == tensor::EXTERNAL,
+                _ => {}
+            }
+        }
+        if external {
+            self.other_external = Some(name);
+        }
+        Ok(())
+    }
+
+    fn look_at(&mut self, tensor: &Tensor) {
+        if matches!(tensor.place, super::tensor::Place::External { .. }) {
+            self.other_external = Some(tensor.name.clone());
+        }
+    }
+
+    fn value_name(&mut self, inner: Span) -> Result<String> {
+        let mut name = String::new();
+        let mut at = inner.start;
+        while let Some(field) = self.source.field(&mut at, inner.end)? {
+            if field.number == value_info::NAME {
+                name = self.name(&field)?;
+            }
+        }
+        Ok(name)
+    }
+}
+
+fn holder(field: &Field, inner: Span, parts: Vec<Part>) -> Option<Message> {
+    let message = Message { number: field.number, whole: field.whole, inner, is_graph: false, parts };
+    (!message.parts.is_empty()).then_some(message)
+}

@@ -1,0 +1,546 @@
+//! `lanecast cast` and `inspect` on `.onnx` models, which another implementation of protobuf makes and reads; `onnx-cast`.
+
+mod common;
+#[path = "common/onnx_proto.rs"]
+#[allow(warnings, clippy::all, missing_docs)]
+mod onnx;
+
+use common::{Folder, bad, f32s, good, run, stderr};
+use lanecast::half::{bf16, f16};
+use onnx::{
+    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
+    StringStringEntryProto, TensorProto, TrainingInfoProto, ValueInfoProto, attribute_proto::AttributeType,
+    tensor_proto::DataLocation,
+};
+use prost::Message;
+
+const W: [f32; 4] = [1.0, -0.1, 65520.0, 1e-8];
+const BAD: &[i32] = &[4];
+
+fn text(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn tensor(name: &str, dims: &[i64]) -> TensorProto {
+    TensorProto { name: text(name), dims: dims.to_vec(), data_type: Some(1), ..Default::default() }
+}
+
+fn raw(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {
+    TensorProto { raw_data: Some(f32s(values)), ..tensor(name, dims) }
+}
+
+fn node(op: &str, inputs: &[&str], output: &str) -> NodeProto {
+    NodeProto {
+        op_type: text(op),
+        input: inputs.iter().map(|name| name.to_string()).collect(),
+        output: vec![output.to_owned()],
+        ..Default::default()
+    }
+}
+
+fn graph(name: &str, nodes: Vec<NodeProto>, initializers: Vec<TensorProto>) -> GraphProto {
+    GraphProto { name: text(name), node: nodes, initializer: initializers, ..Default::default() }
+}
+
+fn value(name: &str) -> ValueInfoProto {
+    ValueInfoProto { name: text(name), ..Default::default() }
+}
+
+fn model(ir_version: i64, opset: i64, graph: GraphProto) -> ModelProto {
+    ModelProto {
+        ir_version: Some(ir_version),
+        opset_import: vec![OperatorSetIdProto { domain: text(""), version: Some(opset) }],
+        graph: Some(graph),
+        ..Default::default()
+    }
+}
+
+/// One initializer `W`.
+fn small(ir_version: i64, opset: i64) -> ModelProto {
+    model(ir_version, opset, graph("g", vec![node("Add", &["X", "W"], "Y")], vec![raw("W", &[2, 2], &W)]))
+}
+
+/// The node that makes a float32 initializer of the new one.
+fn cast_node(new: &str, name: &str) -> NodeProto {
+    let to = AttributeProto {
+        name: text("to"),
+        i: Some(1),
+        r#type: Some(AttributeType::Int as i32),
+        ..Default::default()
+    };
+    NodeProto { name: text(&format!("Cast_{new}")), attribute: vec![to], ..node("Cast", &[new], name) }
+}
+
+fn halves(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|x| f16::from_f32(*x).to_le_bytes()).collect()
+}
+
+/// The float16 form of an initializer.
+fn halved(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {
+    let halves = Some(halves(values));
+    TensorProto { data_type: Some(10), raw_data: halves, ..tensor(name, dims) }
+}
+
+impl Folder {
+    fn put(&self, name: &str, model: &ModelProto) {
+        self.write(name, &model.encode_to_vec());
+    }
+
+    fn model(&self, name: &str) -> ModelProto {
+        ModelProto::decode(&self.read(name)[..]).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// The model that `cast` makes of `model`.
+    #[track_caller]
+    fn cast(&self, model: &ModelProto, arguments: &[&str]) -> ModelProto {
+        self.put("in.onnx", model);
+        good(self.run(&[&["cast", "in.onnx", "out.onnx", "--force"], arguments].concat()));
+        self.model("out.onnx")
+    }
+
+    #[track_caller]
+    fn refused(&self, model: &ModelProto, arguments: &[&str], codes: &[i32]) -> String {
+        self.put("in.onnx", model);
+        let before = self.names();
+        let line = bad(&self.run(&[&["cast", "in.onnx", "out.onnx"], arguments].concat()), codes);
+        assert_eq!(self.names(), before);
+        line
+    }
+}
+
+#[test]
+fn initializers_of_graphs_in_graphs() {
+    let e = [2.5_f32, -7.0];
+    let inner =
+        |bias: f32| graph("inner", vec![node("Mul", &["Y", "E"], "Z")], vec![raw("E", &[1], &[bias])]);
+    let branch = |name: &str, graph| AttributeProto {
+        name: text(name),
+        g: Some(graph),
+        r#type: Some(AttributeType::Graph as i32),
+        ..Default::default()
+    };
+    let typed = TensorProto { float_data: e.to_vec(), doc_string: text("kept"), ..tensor("B", &[2]) };
+    let ints = TensorProto { data_type: Some(7), int64_data: vec![3], ..tensor("I", &[1]) };
+    let branches = vec![branch("then_branch", inner(1.5)), branch("else_branch", inner(-1.5))];
+    let nodes =
+        vec![node("Add", &["X", "W"], "Y"), NodeProto { attribute: branches, ..node("If", &["C"], "Z") }];
+    let mut old = model(8, 17, graph("outer", nodes, vec![raw("W", &[2, 2], &W), typed, ints.clone()]));
+    old.producer_name = text("somebody");
+    old.functions = vec![FunctionProto {
+        name: text("f"),
+        node: vec![node("Add", &["a", "b"], "c")],
+        ..Default::default()
+    }];
+    old.metadata_props = vec![StringStringEntryProto { key: text("k"), value: text("v") }];
+
+    // What should come of it, made of the same messages.
+    let mut new = old.clone();
+    let change = |graph: &mut GraphProto, changes: &[(usize, &str, &str, TensorProto)]| {
+        for (i, name, new, tensor) in changes.iter().rev() {
+            graph.initializer[*i] = tensor.clone();
+            graph.node.insert(0, cast_node(new, name));
+        }
+    };
+    let outer = new.graph.as_mut().expect("a graph");
+    let typed = TensorProto { doc_string: text("kept"), ..halved("B__float16", &[2], &e) };
+    change(
+        outer,
+        &[(0, "W", "W__float16", halved("W__float16", &[2, 2], &W)), (1, "B", "B__float16", typed)],
+    );
+    let attributes = &mut outer.node[3].attribute;
+    for (i, (name, bias)) in [("E__float16", 1.5), ("E__float16_2", -1.5)].into_iter().enumerate() {
+        let inner = attributes[i].g.as_mut().expect("a graph");
+        change(inner, &[(0, "E", name, halved(name, &[1], &[bias]))]);
+    }
+
+    let folder = Folder::new();
+    assert_eq!(folder.cast(&old, &["--to", "float16"]), new);
+    // Choices by name.
+    let some = folder.cast(&old, &["--to", "float16", "--include", "W"]);
+    let names: Vec<_> = some.graph.iter().flat_map(|g| &g.initializer).map(|t| t.name().to_owned()).collect();
+    assert_eq!(names, ["W__float16", "B", "I"]);
+    // Nothing to do: the same bytes.
+    good(folder.run(&["cast", "in.onnx", "same.onnx", "--to", "float16", "--exclude", "*"]));
+    assert_eq!(folder.read("same.onnx"), folder.read("in.onnx"));
+    good(folder.run(&["cast", "in.onnx", "same.onnx", "--to", "float32", "--force"]));
+    assert_eq!(folder.read("same.onnx"), folder.read("in.onnx"));
+
+    let listed = String::from_utf8(good(folder.run(&["inspect", "in.onnx"]))).expect("text");
+    assert!(listed.contains("W     float32  (2, 2)  16"), "{listed}");
+    assert!(listed.contains("I     int64    (1,)    "), "{listed}");
+    assert!(listed.contains("5 tensors") && listed.contains("metadata opset ai.onnx = 17"), "{listed}");
+}
+
+#[test]
+fn fields_of_later_versions_are_kept() {
+    // A field 1000 of each kind in the tensor, the graph and the model.
+    let unknown = [
+        0xC2, 0x3E, 3, b'x', b'y', b'z', 0xC0, 0x3E, 7, 0xC5, 0x3E, 1, 2, 3, 4, 0xC1, 0x3E, 8, 7, 6, 5, 4, 3,
+        2, 1,
+    ];
+    let field = |number: u8, bytes: &[u8]| {
+        let mut field = vec![number << 3 | 2];
+        prost::encoding::encode_varint(bytes.len() as u64, &mut field);
+        [&field[..], bytes].concat()
+    };
+    let tensor = [&unknown[..], &raw("W", &[2, 2], &W).encode_to_vec(), &unknown].concat();
+    let graph = [field(5, &tensor), unknown.to_vec(), field(2, b"g")].concat();
+    let opset = OperatorSetIdProto { domain: None, version: Some(13) }.encode_to_vec();
+    let file =
+        [unknown.to_vec(), vec![0x08, 7], field(7, &graph), field(8, &opset), unknown.to_vec()].concat();
+    let folder = Folder::new();
+    folder.write("in.onnx", &file);
+    good(folder.run(&["cast", "in.onnx", "out.onnx", "--to", "bfloat16"]));
+    let out = folder.read("out.onnx");
+    assert_eq!(out.windows(unknown.len()).filter(|window| *window == unknown).count(), 5);
+    let new = folder.model("out.onnx").graph.expect("a graph");
+    let expected: Vec<u8> = W.iter().flat_map(|x| bf16::from_f32(*x).to_le_bytes()).collect();
+    assert_eq!(new.initializer[0].raw_data(), expected);
+    assert_eq!((new.initializer[0].data_type(), new.initializer[0].name()), (16, "W__bfloat16"));
+    assert_eq!(new.node, [cast_node("W__bfloat16", "W")]);
+}
+
+#[test]
+fn opsets_and_ir_versions() {
+    let folder = Folder::new();
+    for (ir, opset, to, ir_after) in [
+        (7, 13, "bfloat16", 7),
+        (8, 19, "float8_e4m3fn", 9),
+        (9, 21, "int4", 10),
+        (10, 23, "float4_e2m1fn", 11),
+        (10, 24, "float8_e8m0fnu", 12),
+        (10, 25, "uint2", 13),
+        (10, 28, "float6_e3m2fn", 14),
+        (14, 99, "float64", 14),
+    ] {
+        let new = folder.cast(&small(ir, opset), &["--to", to]);
+        assert_eq!(new.ir_version, Some(ir_after), "{to}");
+        assert_eq!(new.opset_import[0].version, Some(opset));
+        assert_eq!(new.graph.expect("a graph").node[0].input, [format!("W__{to}")]);
+    }
+    let line = folder.refused(&small(8, 18), &["--to", "float8_e5m2"], &[5]);
+    assert!(line.contains("Cast-13 does not take float8_e5m2; opset 19 is the first that does"), "{line}");
+    assert!(line.contains("version_converter"), "{line}");
+    folder.refused(&small(8, 18), &["--to", "complex64"], &[5]);
+    folder.refused(&small(8, 18), &["--to", "float8_e3m4"], &[5]);
+    folder.refused(&small(8, 0), &["--to", "float16"], &[5]);
+    let mut none = small(8, 18);
+    none.opset_import.clear();
+    folder.refused(&none, &["--to", "float16"], &[5]);
+    none.ir_version = Some(2);
+    let first = folder.cast(&none, &["--to", "float16"]).graph.expect("a graph");
+    assert_eq!(first.node[0].attribute[0].s(), b"FLOAT");
+    assert_eq!(first.node[0].attribute[0].r#type(), AttributeType::String);
+    let mut training = small(8, 18);
+    let algorithm = Some(graph("t", Vec::new(), vec![raw("rate", &[1], &[0.1])]));
+    training.training_info = vec![TrainingInfoProto { algorithm, ..Default::default() }];
+    assert!(folder.refused(&training, &["--to", "float16"], &[5]).contains("training_info"));
+    assert_eq!(folder.cast(&training, &["--to", "float32"]), training);
+    let mut two = small(8, 18);
+    two.opset_import.push(OperatorSetIdProto { domain: text("ai.onnx"), version: Some(18) });
+    folder.refused(&two, &["--to", "float16"], BAD);
+}
+
+#[test]
+fn initializers_that_are_inputs() {
+    let folder = Folder::new();
+    for (ir, cast) in [(3, true), (4, false), (9, false)] {
+        let mut old = small(ir, 13);
+        let graph = old.graph.as_mut().expect("a graph");
+        graph.input = vec![value("X"), value("W")];
+        graph.initializer.push(raw("V", &[1], &[0.5]));
+        graph.input.push(value("V"));
+        let new = folder.cast(&old, &["--to", "float16", "--exclude", "V"]);
+        if !cast {
+            assert_eq!(new, old);
+            continue;
+        }
+        assert_eq!(new.ir_version, Some(4));
+        let graph = new.graph.expect("a graph");
+        assert_eq!(graph.input, [value("X"), value("V")]);
+        assert_eq!(graph.node[0], cast_node("W__float16", "W"));
+    }
+}
+
+#[test]
+fn new_names_are_new() {
+    let folder = Folder::new();
+    let mut old = small(8, 13);
+    let graph = old.graph.as_mut().expect("a graph");
+    graph.node.push(node("Neg", &["Y"], "W__float16"));
+    graph.node[0].name = text("Cast_W__float16_2");
+    let new = folder.cast(&old, &["--to", "float16"]).graph.expect("a graph");
+    assert_eq!(new.initializer[0].name(), "W__float16_2");
+    assert_eq!(new.node[0].name(), "Cast_W__float16_2_2");
+    assert_eq!(
+        (&new.node[0].input[..], &new.node[0].output[..]),
+        (&["W__float16_2".to_owned()][..], &["W".to_owned()][..])
+    );
+}
+
+fn external(name: &str, dims: &[i64], keys: &[(&str, &str)]) -> TensorProto {
+    let pair = |(key, value): &(&str, &str)| StringStringEntryProto { key: text(key), value: text(value) };
+    TensorProto {
+        external_data: keys.iter().map(pair).collect(),
+        data_location: Some(DataLocation::External as i32),
+        ..tensor(name, dims)
+    }
+}
+
+#[test]
+fn elements_in_other_files() {
+    let folder = Folder::new();
+    let values: Vec<f32> = (0..3000).map(|i| i as f32 * 0.37).collect();
+    folder.write("w.bin", &[&[9; 8], &f32s(&values)[..], &[1, 2, 3]].concat());
+    std::fs::create_dir(folder.at("sub")).expect("a folder");
+    folder.write("sub/i.bin", &[5, 0, 0, 0, 0, 0, 0, 0]);
+    let ints = TensorProto { data_type: Some(7), ..external("I", &[1], &[("location", "sub/i.bin")]) };
+    let tensors = vec![
+        external("W", &[3000], &[("location", "w.bin"), ("offset", "8"), ("length", "12000")]),
+        raw("B", &[4], &W),
+        ints,
+        external("V", &[2], &[("location", "./w.bin"), ("offset", "12")]),
+    ];
+    let old = model(8, 13, graph("g", Vec::new(), tensors));
+    let new = folder.cast(&old, &["--to", "float16"]).graph.expect("a graph");
+    let data = folder.read("out.onnx.data");
+    assert_eq!(data[..6000], halves(&values));
+    assert_eq!(data[6000..8192], [0; 2192]);
+    assert_eq!(data[8192..8200], [5, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(data[12288..], halves(&values[1..3]));
+    let place = |name: &str, offset: &str, length: &str, dims: &[i64], code| TensorProto {
+        data_type: Some(code),
+        ..external(name, dims, &[("location", "out.onnx.data"), ("offset", offset), ("length", length)])
+    };
+    let expected = [
+        place("W__float16", "0", "6000", &[3000], 10),
+        halved("B__float16", &[4], &W),
+        place("I", "8192", "8", &[1], 7),
+        place("V__float16", "12288", "4", &[2], 10),
+    ];
+    assert_eq!(new.initializer, expected);
+    // The second file is not replaced without --force either.
+    folder.remove("out.onnx");
+    bad(&folder.run(&["cast", "in.onnx", "out.onnx", "--to", "float16"]), &[3]);
+    assert_eq!(folder.names(), ["in.onnx", "out.onnx.data", "sub", "w.bin"]);
+    // Nothing is cast, but the model may go to another folder.
+    good(folder.run(&["cast", "in.onnx", "sub/copy.onnx", "--to", "float16", "--exclude", "*"]));
+    assert_eq!(folder.read("sub/copy.onnx.data")[..12000], f32s(&values));
+    good(folder.run(&["inspect", "in.onnx"]));
+}
+
+#[test]
+fn elements_in_files_that_are_none_of_the_models() {
+    let outside = Folder::new();
+    outside.write("secret.bin", &[1; 64]);
+    let secret = outside.at("secret.bin").to_string_lossy().into_owned();
+    let folder = Folder::new();
+    std::fs::create_dir(folder.at("sub")).expect("a folder");
+    folder.write("w.bin", &[0; 16]);
+    let name = outside.path().file_name().expect("a name").to_string_lossy().into_owned();
+    let up = format!("../{name}/secret.bin");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&secret, folder.at("link.bin")).expect("a link");
+    let locations = [&secret, &up, "sub/../w.bin", "..", "", "link.bin", "sub\\w.bin"];
+    for location in locations {
+        let old = model(8, 13, graph("g", Vec::new(), vec![external("W", &[4], &[("location", location)])]));
+        for arguments in [&["--to", "float16"][..], &["--to", "float16", "--exclude", "*"]] {
+            let line = folder.refused(&old, arguments, &[3, 4]);
+            assert!(cfg!(not(unix)) || line.contains("not inside the model's folder"), "{line}");
+        }
+    }
+    for (keys, code) in [
+        (&[("location", "missing.bin")][..], 3),
+        (&[("location", "sub")], 3),
+        (&[("offset", "0")], 4),
+        (&[("location", "w.bin"), ("offset", "1")], 4),
+        (&[("location", "w.bin"), ("offset", "18446744073709551615")], 4),
+        (&[("location", "w.bin"), ("offset", "-1")], 4),
+        (&[("location", "w.bin"), ("length", "15")], 4),
+        (&[("location", "w.bin"), ("length", "99999999999999999999")], 4),
+    ] {
+        let old = model(8, 13, graph("g", Vec::new(), vec![external("W", &[4], keys)]));
+        folder.refused(&old, &["--to", "float16"], &[code]);
+    }
+    let both = TensorProto { raw_data: Some(f32s(&W)), ..external("W", &[4], &[("location", "w.bin")]) };
+    folder.refused(&model(8, 13, graph("g", Vec::new(), vec![both])), &["--to", "float16"], BAD);
+    // The elements of a constant are not moved, so the model cannot be either.
+    let t = external("C", &[4], &[("location", "w.bin")]);
+    let constant = AttributeProto {
+        name: text("value"),
+        t: Some(t),
+        r#type: Some(AttributeType::Tensor as i32),
+        ..Default::default()
+    };
+    let mut old = small(8, 13);
+    old.graph
+        .as_mut()
+        .expect("a graph")
+        .node
+        .push(NodeProto { attribute: vec![constant], ..node("Constant", &[], "c") });
+    folder.cast(&old, &["--to", "float16"]);
+    bad(&folder.run(&["cast", "in.onnx", "sub/out.onnx", "--to", "float16"]), &[5]);
+}
+
+#[test]
+fn bad_tensors() {
+    let folder = Folder::new();
+    let base = || raw("W", &[2, 2], &W);
+    let cases = [
+        TensorProto { dims: vec![2, 3], ..base() },
+        TensorProto { dims: vec![-1, 4], ..base() },
+        TensorProto { dims: vec![i64::MAX, i64::MAX], ..base() },
+        TensorProto { dims: vec![1; 65], ..base() },
+        TensorProto { float_data: W.to_vec(), ..base() },
+        TensorProto { raw_data: None, float_data: W[1..].to_vec(), ..base() },
+        TensorProto { raw_data: None, ..base() },
+        TensorProto { raw_data: None, double_data: vec![0.0; 4], ..base() },
+        TensorProto { raw_data: None, data_type: Some(10), int32_data: vec![0, 0, 0, 65536], ..base() },
+        TensorProto { name: None, ..base() },
+    ];
+    for tensor in cases {
+        folder.refused(&model(8, 13, graph("g", Vec::new(), vec![tensor])), &["--to", "bfloat16"], BAD);
+    }
+    let segment = onnx::tensor_proto::Segment { begin: Some(0), end: Some(4) };
+    let segment = TensorProto { segment: Some(segment), ..base() };
+    folder.refused(&model(8, 13, graph("g", Vec::new(), vec![segment])), &["--to", "float16"], &[5]);
+    folder.refused(&model(8, 13, graph("g", Vec::new(), vec![base(), base()])), &["--to", "float16"], BAD);
+    // A type that nobody knows yet is copied.
+    let later = TensorProto { data_type: Some(99), raw_data: Some(vec![1, 2, 3]), ..base() };
+    let old = model(8, 13, graph("g", Vec::new(), vec![later, raw("V", &[1], &[0.5])]));
+    let new = folder.cast(&old, &["--to", "float16"]).graph.expect("a graph");
+    assert_eq!(new.initializer[0], old.graph.expect("a graph").initializer[0]);
+    let listed = String::from_utf8(good(folder.run(&["inspect", "in.onnx"]))).expect("text");
+    assert!(listed.contains("type 99"), "{listed}");
+}
+
+#[test]
+fn files_that_are_no_models() {
+    let folder = Folder::new();
+    let varint = |value: u64| {
+        let mut bytes = Vec::new();
+        prost::encoding::encode_varint(value, &mut bytes);
+        bytes
+    };
+    // Graphs in attributes in nodes in graphs.
+    let mut deep = Vec::new();
+    for level in 0..201 {
+        let number = [6_u8, 5, 1][level % 3];
+        deep = [&[number << 3 | 2][..], &varint(deep.len() as u64), &deep].concat();
+    }
+    let deep = [&[0x08, 7, 0x3A][..], &varint(deep.len() as u64), &deep].concat();
+    let cases = [
+        ("empty", Vec::new()),
+        ("text", b"not a model at all".to_vec()),
+        ("only zeros", vec![0; 100]),
+        ("a group", vec![0x08, 7, 0x3B, 0x3C]),
+        ("a length beyond the file", vec![0x08, 7, 0x3A, 0xFF, 0xFF, 0xFF, 0xFF, 0x07]),
+        ("a length of 2^64 - 1", [&[0x08, 7, 0x3A][..], &varint(u64::MAX)].concat()),
+        ("a number without an end", [&[0x08][..], &[0xFF; 40]].concat()),
+        ("a graph that is a number", vec![0x08, 7, 0x38, 1]),
+        ("two graphs", vec![0x08, 7, 0x3A, 0, 0x3A, 0]),
+        ("no IR version", vec![0x3A, 0]),
+        ("field 0", vec![0x08, 7, 0x02, 0]),
+        ("deep", deep),
+        ("a name that is not UTF-8", vec![0x08, 7, 0x3A, 5, 0x2A, 3, 0x42, 1, 0xFF]),
+    ];
+    for (name, bytes) in cases {
+        folder.write("in.onnx", &bytes);
+        eprintln!("{name}: {}", folder.refuses("in.onnx", BAD).trim_end());
+    }
+}
+
+#[test]
+fn truncated_or_changed_at_every_byte() {
+    let folder = Folder::new();
+    let file = small(8, 13).encode_to_vec();
+    let cut = (0..file.len()).map(|length| file[..length].to_vec());
+    let changed = (0..file.len()).flat_map(|i| [0xFF, 0x01].map(|flip| (i, flip))).map(|(i, flip)| {
+        let mut changed = file.clone();
+        changed[i] ^= flip;
+        changed
+    });
+    for bytes in cut.chain(changed) {
+        folder.write("in.onnx", &bytes);
+        let output = folder.run(&["cast", "in.onnx", "out.onnx", "--to", "float16"]);
+        match output.status.code() {
+            Some(0) => {
+                assert_eq!(stderr(&output), "");
+                folder.remove("out.onnx");
+            }
+            _ => drop(bad(&output, &[4, 5])),
+        }
+        assert_eq!(folder.names(), ["in.onnx"]);
+    }
+}
+
+#[test]
+fn streams() {
+    let cast = |arguments: &str, input: &[u8]| {
+        let words: Vec<&str> = ["onnx-cast"].into_iter().chain(arguments.split(' ')).collect();
+        run(&words, input)
+    };
+    let floats = f32s(&[1.0, 300.0, f32::INFINITY, 3e9]);
+    assert_eq!(good(cast("--opset 11 --from f32 --to u8", &floats)), [1, 44, 0, 0]);
+    assert_eq!(good(cast("--opset 19 --from f32 --to e4m3fn", &floats)), [0x38, 0x79, 0x7E, 0x7E]);
+    assert_eq!(
+        good(cast("--opset 19 --from f32 --to e4m3fn --saturate 0", &floats)),
+        [0x38, 0x79, 0x7F, 0x7F]
+    );
+    assert_eq!(
+        good(cast("--opset 19 --from f32 --to e4m3fnuz --fnuz-inf nan", &floats)),
+        [0x40, 0x7F, 0x80, 0x7F]
+    );
+    assert_eq!(good(cast("--opset 24 --from f32 --to e8m0 --round-mode down -n 2", &floats)), [0x7F, 0x87]);
+    assert_eq!(good(cast("--opset 28 --from f32 --to e8m0 --like -n 2", &floats)), [0x7F, 0x88]);
+    let texts = good(cast("--opset 9 --from f32 --to string", &floats));
+    assert_eq!(texts, b"1.0\n300.0\nINF\n3000000000.0\n");
+    assert_eq!(good(cast("--opset 9 --from string --to f32", &texts)), floats);
+    assert_eq!(good(cast("--opset 9 --from string --to string", b"a\n\nb")), b"a\n\nb\n");
+    assert_eq!(good(cast("--opset 25 --from int2 --to string -n 3", &[0b01_11_10_00])), b"0\n-2\n-1\n");
+    let texts =
+        good(cast("--opset 9 --from f64 --to string --plain --lower", &common::f64s(&[1e20, f64::NAN])));
+    assert_eq!(texts, b"100000000000000000000.0\nnan\n");
+    // More than a batch, with a line that ends without a newline.
+    let many: Vec<u8> = (0..40_000).flat_map(|i| format!("{i}\n").into_bytes()).collect();
+    let ints = good(cast("--opset 9 --from string --to i32", &many[..many.len() - 1]));
+    assert_eq!(ints, (0..40_000_i32).flat_map(i32::to_le_bytes).collect::<Vec<u8>>());
+    assert_eq!(good(cast("--opset 9 --from i32 --to string", &ints)), many);
+
+    let line = bad(&cast("--opset 9 --from string --to i8", b"1\n2\n128\n"), BAD);
+    assert!(line.contains("line 3, \"128\", is out of the range of int8"), "{line}");
+    let line = bad(&cast("--opset 18 --from f32 --to e4m3fn", &floats), &[5]);
+    assert!(line.contains("opset 19 is the first that does"), "{line}");
+    bad(&cast("--opset 18 --from f32 --to u8 --saturate 1", &floats), &[2]);
+    bad(&cast("--opset 0 --from f32 --to u8", &floats), &[2]);
+    bad(&cast("--opset 14 --like --from f32 --to u8", &floats), &[2]);
+    bad(&cast("--opset 18 --from f32 --to c64", &floats), &[5]);
+    bad(&cast("--opset 18 --from f32 --to float", &floats), &[2]);
+    bad(&cast("--opset 18 --from f32 --to u8 -n 5", &floats), BAD);
+    bad(&cast("--opset 18 --from f32 --to string -n 5", &floats), BAD);
+    bad(&cast("--opset 18 --from f32 --to string", &floats[1..]), BAD);
+    bad(&cast("--opset 18 --from string --to u8 -n 2", b"1\n"), BAD);
+    bad(&cast("--opset 18 --from string --to string", &vec![b'x'; (1 << 20) + 2]), BAD);
+
+    let folder = Folder::new();
+    folder.write("in.txt", b"1.5\nx\n");
+    bad(
+        &folder.run(&["onnx-cast", "--opset", "9", "--from", "string", "--to", "f16", "in.txt", "out.bin"]),
+        BAD,
+    );
+    assert_eq!(folder.names(), ["in.txt"]);
+    good(folder.run(&[
+        "onnx-cast",
+        "--opset",
+        "9",
+        "--from",
+        "string",
+        "--to",
+        "f16",
+        "-n",
+        "1",
+        "in.txt",
+        "out.bin",
+    ]));
+    assert_eq!(folder.read("out.bin"), [0x00, 0x3E]);
+}

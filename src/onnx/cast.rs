@@ -1,0 +1,467 @@
+//! [`Cast`]: a node, checked once and run often.
+
+use super::{
+    Attributes, Contents, ElementType, Error, Operator, Side,
+    attributes::{AttributeValue, read},
+};
+use crate::{
+    BufferType, CastError, CastOptions, CastPlan, Kind, Side as Buffer,
+    text::{FormatPlan, ParsePlan, Strings, TextOptions},
+};
+use alloc::vec::Vec;
+
+/// A `Cast` or `CastLike` node: its version, its types and its attributes, checked against what that version has.
+///
+/// ```
+/// use lanecast::onnx::{Attributes, Cast};
+/// use lanecast::DType;
+/// let cast = Cast::new(19, DType::Float32, DType::Float8E4M3FN, &Attributes::NONE)?;
+/// let mut out = [0; 2];
+/// cast.run(&[0, 0, 0x80, 0x3F, 0, 0, 0x7A, 0x44], &mut out, 2)?; // 1.0 and 1000.0
+/// assert_eq!(out, [0x38, 0x7E]); // 1.0 and 448.0
+///
+/// let error = Cast::new(18, DType::Float32, DType::Float8E4M3FN, &Attributes::NONE).unwrap_err();
+/// assert_eq!(error.to_string(), "Cast-13 does not give float8_e4m3fn; opset 19 is the first that does");
+/// # Ok::<(), lanecast::onnx::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Cast {
+    operator: Operator,
+    version: u32,
+    from: ElementType,
+    to: ElementType,
+    attributes: Attributes,
+    options: CastOptions,
+    text: TextOptions,
+    route: Route,
+}
+
+/// What runs.
+#[derive(Clone, Copy, Debug)]
+enum Route {
+    Numbers(CastPlan),
+    Format(FormatPlan),
+    Parse(ParsePlan),
+    Copy,
+}
+
+/// What a cast returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Numbers, as in `TensorProto.raw_data`.
+    Numbers(Vec<u8>),
+    /// Text.
+    Strings(Strings),
+}
+
+impl Cast {
+    /// A `Cast` node in a graph of this opset.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchOpset`] for opset 0, [`Error::Type`] and [`Error::NoAttribute`] for what the version in force does not
+    /// have, [`Error::Cast`] about the tier.
+    pub fn new(
+        opset: u32,
+        from: impl Into<ElementType>,
+        to: impl Into<ElementType>,
+        attributes: &Attributes,
+    ) -> Result<Self, Error> {
+        let version = Operator::Cast.version_in(opset)?;
+        Self::checked(Operator::Cast, version, from.into(), to.into(), *attributes)
+    }
+
+    /// A `CastLike` node in a graph of this opset, whose second input is of the type `like`.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new); `CastLike` begins with opset 15.
+    pub fn like(
+        opset: u32,
+        from: impl Into<ElementType>,
+        like: impl Into<ElementType>,
+        attributes: &Attributes,
+    ) -> Result<Self, Error> {
+        let version = Operator::CastLike.version_in(opset)?;
+        Self::checked(Operator::CastLike, version, from.into(), like.into(), *attributes)
+    }
+
+    /// A `Cast` node from its attributes, by their names, and the number of its input's type in `TensorProto.DataType`.
+    ///
+    /// ```
+    /// use lanecast::onnx::{AttributeValue, Cast};
+    /// let cast = Cast::from_attributes(1, 1, &[("to", AttributeValue::String(b"INT64"))])?;
+    /// let same = Cast::from_attributes(6, 1, &[("to", AttributeValue::Int(7))])?;
+    /// assert_eq!(cast.to(), same.to());
+    /// # Ok::<(), lanecast::onnx::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), [`Error::MissingTo`], and errors about attributes that the operator does not have or whose values
+    /// it does not know.
+    pub fn from_attributes(
+        opset: u32,
+        input: i32,
+        attributes: &[(&str, AttributeValue<'_>)],
+    ) -> Result<Self, Error> {
+        let version = Operator::Cast.version_in(opset)?;
+        let (to, others) = read(Operator::Cast, version, attributes)?;
+        Self::checked(Operator::Cast, version, known(input)?, to.ok_or(Error::MissingTo)?, others)
+    }
+
+    /// A `CastLike` node from its attributes and the numbers of the types of its two inputs.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_attributes`](Self::from_attributes).
+    pub fn like_from_attributes(
+        opset: u32,
+        input: i32,
+        like: i32,
+        attributes: &[(&str, AttributeValue<'_>)],
+    ) -> Result<Self, Error> {
+        let version = Operator::CastLike.version_in(opset)?;
+        let (_, others) = read(Operator::CastLike, version, attributes)?;
+        Self::checked(Operator::CastLike, version, known(input)?, known(like)?, others)
+    }
+
+    fn checked(
+        operator: Operator,
+        version: u32,
+        from: ElementType,
+        to: ElementType,
+        attributes: Attributes,
+    ) -> Result<Self, Error> {
+        operator.check(version, Side::Input, from)?;
+        operator.check(version, Side::Output, to)?;
+        attributes.check(operator, version)?;
+        let (options, text) = (CastOptions::ONNX, TextOptions::ONNX);
+        let cast = Self { operator, version, from, to, attributes, options, text, route: Route::Copy };
+        cast.with_options(&options)
+    }
+
+    /// The same node with other answers where ONNX leaves a choice, or its text changed: [`CastOptions::ONNX`] unless this says
+    /// otherwise. What the attributes `saturate` and `round_mode` decide stays theirs.
+    ///
+    /// ```
+    /// use lanecast::onnx::{Attributes, Cast};
+    /// use lanecast::{CastOptions, DType, FnuzInf};
+    /// let infinity = f32::INFINITY.to_le_bytes();
+    /// let (mut code, mut letter) = ([0], [0]);
+    /// let cast = Cast::new(19, DType::Float32, DType::Float8E4M3FNUZ, &Attributes::NONE)?;
+    /// cast.run(&infinity, &mut code, 1)?;
+    /// let cast = cast.with_options(&CastOptions::ONNX.with_fnuz_inf(FnuzInf::Nan))?;
+    /// cast.run(&infinity, &mut letter, 1)?;
+    /// // The largest value, as all tests of ONNX have it, and NaN, as the text of opsets 19 to 23 has it.
+    /// assert_eq!((code, letter), ([0x7F], [0x80]));
+    /// # Ok::<(), lanecast::onnx::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cast`] about the tier, if `LANECAST_TIER` asks for one that is not to be had.
+    pub fn with_options(mut self, options: &CastOptions) -> Result<Self, Error> {
+        self.options = self.attributes.over(options);
+        self.resolve()
+    }
+
+    /// The same node with other answers where text is concerned: [`TextOptions::ONNX`] unless this says otherwise.
+    ///
+    /// ```
+    /// use lanecast::onnx::{Attributes, Cast};
+    /// use lanecast::{DType, onnx::ElementType, text::{Exponent, TextOptions}};
+    /// let cast = Cast::new(9, DType::Float32, ElementType::String, &Attributes::NONE)?;
+    /// let raw: Vec<u8> = [314.15926_f32, 1e20, f32::INFINITY].iter().flat_map(|x| x.to_le_bytes()).collect();
+    /// assert!(cast.format(&raw, 3)?.iter().eq([&b"314.15927"[..], b"1e+20", b"INF"]));
+    /// let plain = cast.with_text(&TextOptions::ONNX.with_exponent(Exponent::Never))?;
+    /// assert!(plain.format(&raw, 2)?.iter().eq([&b"314.15927"[..], b"100000000000000000000.0"]));
+    /// # Ok::<(), lanecast::onnx::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`with_options`](Self::with_options).
+    pub fn with_text(mut self, text: &TextOptions) -> Result<Self, Error> {
+        self.text = *text;
+        self.resolve()
+    }
+
+    fn resolve(mut self) -> Result<Self, Error> {
+        use ElementType::{Number, String};
+        let packed = BufferType::packed;
+        self.route = match (self.from, self.to) {
+            (Number(from), Number(to)) => {
+                Route::Numbers(CastPlan::new(packed(from), packed(to), &self.options)?)
+            }
+            (Number(from), String) => Route::Format(FormatPlan::new(packed(from), &self.text)?),
+            (String, Number(to)) => Route::Parse(ParsePlan::new(packed(to), &self.options, &self.text)?),
+            (String, String) => Route::Copy,
+        };
+        Ok(self)
+    }
+
+    /// The operator.
+    pub const fn operator(&self) -> Operator {
+        self.operator
+    }
+
+    /// The version in force: 9 for `Cast` in opset 11.
+    pub const fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The type of the input.
+    pub const fn from(&self) -> ElementType {
+        self.from
+    }
+
+    /// The type of the output.
+    pub const fn to(&self) -> ElementType {
+        self.to
+    }
+
+    /// The options that the node comes to.
+    pub const fn options(&self) -> &CastOptions {
+        &self.options
+    }
+
+    /// The options of text.
+    pub const fn text(&self) -> &TextOptions {
+        &self.text
+    }
+
+    /// The plan of a cast between numbers, on packed elements in the *host's* byte order; `None` if text is involved.
+    pub const fn plan(&self) -> Option<&CastPlan> {
+        match &self.route {
+            Route::Numbers(plan) => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// Casts the first `n` elements of `src` to the first `n` of `dst`, numbers to numbers.
+    ///
+    /// The bytes are those of `TensorProto.raw_data`: little-endian on every host, elements of less than a byte packed, the
+    /// first one in the lowest bits, unused bits of the last byte 0. The buffers may be longer than `n` elements and of any
+    /// alignment; bytes behind those are neither read nor written.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] in [`Error::Cast`], [`Error::OtherKind`] if a side is text; then
+    /// nothing is written.
+    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), Error> {
+        let Route::Numbers(plan) = &self.route else { return Err(self.other_kind()) };
+        if cfg!(target_endian = "little") {
+            return Ok(plan.run(src, dst, n)?);
+        }
+        Ok(run_swapped(plan, src, dst, n)?)
+    }
+
+    /// Makes text of the first `n` elements of `src`, which are as in [`run`](Self::run).
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run); [`Error::OtherKind`] if the cast is not from numbers to text.
+    pub fn format(&self, src: &[u8], n: usize) -> Result<Strings, Error> {
+        let Route::Format(plan) = &self.route else { return Err(self.other_kind()) };
+        if cfg!(target_endian = "little") {
+            return Ok(plan.run(src, n)?);
+        }
+        Ok(format_swapped(plan, src, n)?)
+    }
+
+    /// Makes numbers of texts, at the start of `dst` and as in [`run`](Self::run), and returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Text`] for a text that is no number, for an integer out of range, and for a `dst` that is too small; elements
+    /// before it may have been written then, in the host's byte order. [`Error::OtherKind`] if the cast is not from text to
+    /// numbers.
+    pub fn parse<T: AsRef<[u8]>>(
+        &self,
+        texts: impl IntoIterator<Item = T>,
+        dst: &mut [u8],
+    ) -> Result<usize, Error> {
+        let Route::Parse(plan) = &self.route else { return Err(self.other_kind()) };
+        let n = plan.run(texts, dst)?;
+        if cfg!(target_endian = "big") {
+            let len = plan.to().byte_len(n).unwrap_or_default();
+            swap(&mut dst[..len], plan.to());
+        }
+        Ok(n)
+    }
+
+    /// Casts what a tensor holds, of `n` elements, whatever the two types are.
+    ///
+    /// ```
+    /// use lanecast::onnx::{Attributes, Cast, ElementType, Payload, Value};
+    /// let texts = ["1.5", "INF"];
+    /// let payload = Payload { string_data: &texts, ..Payload::new(8, 2) };
+    /// let cast = Cast::new(9, ElementType::String, lanecast::DType::Float16, &Attributes::NONE)?;
+    /// let Ok(contents) = payload.read() else { panic!("a tensor") };
+    /// assert_eq!(cast.apply(&contents, 2)?, Value::Numbers(vec![0x00, 0x3E, 0x00, 0x7C]));
+    /// # Ok::<(), lanecast::onnx::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run) and [`parse`](Self::parse); [`Error::OtherKind`] if the contents are not of the input's type, or not
+    /// so many texts.
+    pub fn apply<S: AsRef<[u8]>>(&self, contents: &Contents<'_, S>, n: usize) -> Result<Value, Error> {
+        let room = |to: BufferType| {
+            let too_large = CastError::TooLarge { elements: n, buffer: to };
+            let len = to.byte_len(n).ok_or(too_large.clone())?;
+            let mut room = Vec::new();
+            room.try_reserve_exact(len).map_err(|_| too_large)?;
+            room.resize(len, 0);
+            Ok::<_, CastError>(room)
+        };
+        match (contents, &self.route) {
+            (Contents::Numbers(dtype, raw), Route::Numbers(plan)) if plan.from().dtype() == *dtype => {
+                let mut out = room(plan.to())?;
+                self.run(raw, &mut out, n)?;
+                Ok(Value::Numbers(out))
+            }
+            (Contents::Numbers(dtype, raw), Route::Format(plan)) if plan.from().dtype() == *dtype => {
+                Ok(Value::Strings(self.format(raw, n)?))
+            }
+            (Contents::Strings(texts), Route::Parse(plan)) if texts.len() == n => {
+                let mut out = room(plan.to())?;
+                self.parse(*texts, &mut out)?;
+                Ok(Value::Numbers(out))
+            }
+            (Contents::Strings(texts), Route::Copy) if texts.len() == n => {
+                Ok(Value::Strings(texts.iter().collect()))
+            }
+            _ => Err(self.other_kind()),
+        }
+    }
+
+    fn other_kind(&self) -> Error {
+        Error::OtherKind { from: self.from, to: self.to }
+    }
+}
+
+fn known(code: i32) -> Result<ElementType, Error> {
+    ElementType::from_code(code).ok_or(Error::UnknownCode(code.into()))
+}
+
+/// Elements of a block: whole bytes of every packed width.
+const BLOCK: usize = 64;
+
+/// [`CastPlan::run`] on elements whose bytes stand in the order that is not the host's.
+fn run_swapped(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
+    let len = |buffer: BufferType, n| buffer.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer });
+    let (from, to) = (plan.from(), plan.to());
+    let ends = [(Buffer::Source, len(from, n)?, src.len()), (Buffer::Destination, len(to, n)?, dst.len())];
+    for (which, need, have) in ends {
+        if need > have {
+            return Err(CastError::BufferTooSmall { which, need, have });
+        }
+    }
+    // The widest element, complex128, has 16 bytes.
+    let (mut block_in, mut block_out) = ([0; BLOCK * 16], [0; BLOCK * 16]);
+    let (mut src, mut dst, mut left) = (src, dst, n);
+    while left > 0 {
+        let now = left.min(BLOCK);
+        let (bytes_in, bytes_out) = (len(from, now)?, len(to, now)?);
+        let (source, rest) = src.split_at(bytes_in);
+        let (result, place) = core::mem::take(&mut dst).split_at_mut(bytes_out);
+        block_in[..bytes_in].copy_from_slice(source);
+        swap(&mut block_in[..bytes_in], from);
+        plan.run(&block_in[..bytes_in], &mut block_out[..bytes_out], now)?;
+        swap(&mut block_out[..bytes_out], to);
+        result.copy_from_slice(&block_out[..bytes_out]);
+        (src, dst, left) = (rest, place, left - now);
+    }
+    Ok(())
+}
+
+/// [`FormatPlan::run`] on elements whose bytes stand in the order that is not the host's.
+fn format_swapped(plan: &FormatPlan, src: &[u8], n: usize) -> Result<Strings, CastError> {
+    let from = plan.from();
+    let need = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
+    let short = CastError::BufferTooSmall { which: Buffer::Source, need, have: src.len() };
+    let src = src.get(..need).ok_or(short)?;
+    let (mut texts, mut block, mut left) = (Strings::new(), [0; BLOCK * 16], n);
+    // Whole blocks are whole bytes.
+    for bytes in src.chunks(BLOCK / 8 * from.bits_per_element() as usize) {
+        let now = left.min(BLOCK);
+        block[..bytes.len()].copy_from_slice(bytes);
+        swap(&mut block[..bytes.len()], from);
+        plan.run_into(&block[..bytes.len()], now, &mut texts)?;
+        left -= now;
+    }
+    Ok(texts)
+}
+
+/// Reverses the bytes of every number, of complex ones part by part.
+fn swap(bytes: &mut [u8], of: BufferType) {
+    let size = match of.dtype().kind() {
+        Kind::Complex => of.dtype().size() / 2,
+        _ => of.dtype().size(),
+    };
+    if size > 1 {
+        bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DType;
+    use alloc::vec;
+
+    /// What a host of the other byte order does, done here.
+    #[test]
+    fn swapped_elements_in_blocks() {
+        for (from, to) in [
+            (DType::Float32, DType::Float64),
+            (DType::Float64, DType::Float16),
+            (DType::Int64, DType::Int4),
+            (DType::Float6E2M3FN, DType::Int16),
+            (DType::Complex64, DType::Complex128),
+            (DType::UInt2, DType::Float4E2M1FN),
+        ] {
+            let (from, to) = (BufferType::packed(from), BufferType::packed(to));
+            let plan = CastPlan::new(from, to, &CastOptions::ONNX).expect("a plan");
+            for n in [0, 1, 3, 63, 64, 65, 1000] {
+                let (len_in, len_out) = (from.byte_len(n).expect("small"), to.byte_len(n).expect("small"));
+                let mut bytes: Vec<u8> = (0..len_in + 2).map(|i| (i * 151 >> 2) as u8).collect();
+                let mut native = vec![0; len_out];
+                plan.run(&bytes, &mut native, n).expect("room");
+                swap(&mut native, to);
+                swap(&mut bytes[..len_in], from);
+                let mut swapped = vec![0xAA; len_out + 1];
+                run_swapped(&plan, &bytes, &mut swapped, n).expect("room");
+                assert_eq!((&swapped[..len_out], swapped[len_out]), (&*native, 0xAA), "{from} {to} {n}");
+            }
+            let mut small = [0xAA; 7];
+            let refused = run_swapped(&plan, &[0; 7], &mut small, 100);
+            assert!(matches!(refused, Err(CastError::BufferTooSmall { which: Buffer::Source, .. })));
+            let refused = run_swapped(&plan, &[0; 2048], &mut small, 100);
+            assert!(matches!(refused, Err(CastError::BufferTooSmall { which: Buffer::Destination, .. })));
+            assert_eq!(small, [0xAA; 7]);
+            assert!(matches!(
+                run_swapped(&plan, &[], &mut [], usize::MAX),
+                Err(CastError::TooLarge { .. }) | Err(CastError::BufferTooSmall { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn swapped_elements_to_text() {
+        for from in [DType::Float64, DType::Int16, DType::UInt4, DType::Float6E3M2FN, DType::Bool] {
+            let from = BufferType::packed(from);
+            let plan = FormatPlan::new(from, &TextOptions::ONNX).expect("a plan");
+            for n in [0, 1, 63, 64, 65, 1000] {
+                let len = from.byte_len(n).expect("small");
+                let mut bytes: Vec<u8> = (0..len).map(|i| (i * 151 >> 2) as u8).collect();
+                let texts = plan.run(&bytes, n).expect("room");
+                swap(&mut bytes, from);
+                assert_eq!(format_swapped(&plan, &bytes, n), Ok(texts), "{from} {n}");
+            }
+            assert!(format_swapped(&plan, &[0; 3], 100).is_err());
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Why ONNX does not have such a cast, or why it was not done.
+
+use super::{ElementType, Operator};
+use crate::{CastError, text::TextError};
+use alloc::string::String;
+use core::fmt;
+
+/// A side of a cast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// What is cast.
+    Input,
+    /// What it becomes.
+    Output,
+}
+
+/// Why a cast was refused. Nothing is written then.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// No version of the operator is in force in this opset.
+    NoSuchOpset {
+        /// The operator.
+        operator: Operator,
+        /// The opset that was asked for.
+        opset: u32,
+    },
+    /// The version does not take this type.
+    Type {
+        /// The operator.
+        operator: Operator,
+        /// Its version.
+        version: u32,
+        /// The side that has the type.
+        side: Side,
+        /// The type.
+        element: ElementType,
+        /// The first version that takes it, if there is one.
+        since: Option<u32>,
+    },
+    /// No type has this number in `TensorProto.DataType`.
+    UnknownCode(i64),
+    /// No type has this name in `TensorProto.DataType`.
+    UnknownName(String),
+    /// The version does not have this attribute.
+    NoAttribute {
+        /// The operator.
+        operator: Operator,
+        /// Its version.
+        version: u32,
+        /// The attribute.
+        name: String,
+        /// The first version that has it, if there is one.
+        since: Option<u32>,
+    },
+    /// The attribute may not have this value in this version.
+    AttributeValue {
+        /// The attribute.
+        name: &'static str,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// An attribute is given twice.
+    Twice(&'static str),
+    /// The attribute `to` is missing.
+    MissingTo,
+    /// Numbers were given where the cast is of text, or text where it is of numbers; or they are of another type.
+    OtherKind {
+        /// The type of the input.
+        from: ElementType,
+        /// The type of the output.
+        to: ElementType,
+    },
+    /// A text was refused.
+    Text(TextError),
+    /// The cast itself was refused.
+    Cast(CastError),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NoSuchOpset { operator, opset: 0 } => {
+                write!(f, "opset 0 does not exist; {operator} begins with opset {}", operator.versions()[0])
+            }
+            Error::NoSuchOpset { operator, opset } => {
+                write!(
+                    f,
+                    "opset {opset} has no {operator}, which begins with opset {}",
+                    operator.versions()[0]
+                )
+            }
+            Error::Type { operator, version, side, element, since } => {
+                let verb = match side {
+                    Side::Input => "take",
+                    Side::Output => "give",
+                };
+                write!(f, "{operator}-{version} does not {verb} {element}; ")?;
+                match since {
+                    Some(since) => write!(f, "opset {since} is the first that does"),
+                    None => write!(f, "no version of {operator} does"),
+                }
+            }
+            Error::UnknownCode(code) => write!(f, "{code} is no number of a TensorProto.DataType"),
+            Error::UnknownName(name) => write!(f, "{name:?} is no name of a TensorProto.DataType"),
+            Error::NoAttribute { operator, version, name, since } => {
+                write!(f, "{operator}-{version} has no attribute {name:?}")?;
+                match since {
+                    Some(since) => write!(f, "; opset {since} is the first that has it"),
+                    None => Ok(()),
+                }
+            }
+            Error::AttributeValue { name, expected } => {
+                write!(f, "the attribute {name} has to be {expected}")
+            }
+            Error::Twice(name) => write!(f, "the attribute {name} is given twice"),
+            Error::MissingTo => f.write_str("Cast needs the attribute to"),
+            Error::OtherKind { from, to } => {
+                let text = ElementType::String;
+                let method = match (*from == text, *to == text) {
+                    (false, false) => "run",
+                    (false, true) => "format",
+                    (true, false) => "parse",
+                    (true, true) => "apply",
+                };
+                write!(f, "the cast is from {from} to {to}, which is for the method {method}")
+            }
+            Error::Text(error) => error.fmt(f),
+            Error::Cast(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Error::Cast(error) => Some(error),
+            Error::Text(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<CastError> for Error {
+    fn from(error: CastError) -> Self {
+        Error::Cast(error)
+    }
+}
+
+impl From<TextError> for Error {
+    fn from(error: TextError) -> Self {
+        match error {
+            TextError::Cast(error) => Error::Cast(error),
+            error => Error::Text(error),
+        }
+    }
+}

@@ -1,0 +1,447 @@
+//! The value of a `TensorProto`: read from the field that holds it, written to `raw_data` or to the field of its type.
+//!
+//! *Law*, of `onnx.proto`: exactly one field holds the elements. `raw_data` holds all types but text, packed and
+//! little-endian; otherwise each type has its field:
+//!
+//! | field | types |
+//! |---|---|
+//! | `float_data` | float32; complex64, real parts and imaginary ones in turn |
+//! | `double_data` | float64; complex128 |
+//! | `int64_data` | int64 |
+//! | `uint64_data` | uint64, uint32 |
+//! | `int32_data` | all other numbers and bool: signed integers by their value, all else by its code, unsigned; of those of 4 and 2 bits a packed byte to an entry, of 6 bits an element to an entry |
+//! | `string_data` | text |
+//!
+//! A value that breaks this is refused, with the field and the entry: nothing is cut to size.
+
+use super::ElementType;
+use crate::{BufferType, DType, Kind};
+use alloc::{borrow::Cow, vec::Vec};
+use core::fmt;
+
+/// The value of a `TensorProto` as it stands in the message, borrowed from it. `S` is an element of `string_data`.
+///
+/// ```
+/// use lanecast::onnx::{Contents, Payload};
+/// // Three 4-bit integers, two to an entry.
+/// let payload = Payload { int32_data: &[0x21, 0x03], ..Payload::<Vec<u8>>::new(21, 3) };
+/// let Contents::Numbers(dtype, raw) = payload.read()? else { panic!("numbers") };
+/// assert_eq!((dtype.name(), &*raw), ("uint4", &[0x21, 0x03][..]));
+/// # Ok::<(), lanecast::onnx::TensorError>(())
+/// ```
+#[derive(Debug)]
+pub struct Payload<'a, S = Vec<u8>> {
+    /// `data_type`, a number of `TensorProto.DataType`.
+    pub data_type: i32,
+    /// The number of elements: the product of `dims` ([`elements`]).
+    pub elements: usize,
+    /// `raw_data`; `None` if the message does not have it.
+    pub raw_data: Option<&'a [u8]>,
+    /// `float_data`
+    pub float_data: &'a [f32],
+    /// `int32_data`
+    pub int32_data: &'a [i32],
+    /// `string_data`
+    pub string_data: &'a [S],
+    /// `int64_data`
+    pub int64_data: &'a [i64],
+    /// `double_data`
+    pub double_data: &'a [f64],
+    /// `uint64_data`
+    pub uint64_data: &'a [u64],
+}
+
+/// What a tensor holds.
+#[derive(Clone, Debug)]
+pub enum Contents<'a, S> {
+    /// Numbers of a dtype, as in `raw_data`: packed and little-endian.
+    Numbers(DType, Cow<'a, [u8]>),
+    /// Text, which ONNX wants to be UTF-8; that is not checked.
+    Strings(&'a [S]),
+}
+
+/// A field that holds elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// `raw_data`
+    Raw,
+    /// `float_data`
+    Float,
+    /// `int32_data`
+    Int32,
+    /// `string_data`
+    String,
+    /// `int64_data`
+    Int64,
+    /// `double_data`
+    Double,
+    /// `uint64_data`
+    UInt64,
+}
+
+impl Field {
+    /// The field that holds elements of a type when `raw_data` does not; `None` for dtypes that ONNX does not have.
+    ///
+    /// ```
+    /// use lanecast::{DType, onnx::Field};
+    /// assert_eq!(Field::of(DType::BFloat16), Some(Field::Int32));
+    /// assert_eq!(Field::of(DType::UInt32), Some(Field::UInt64));
+    /// ```
+    pub fn of(element: impl Into<ElementType>) -> Option<Field> {
+        let element = element.into();
+        element.code()?;
+        Some(match element {
+            ElementType::String => Field::String,
+            ElementType::Number(dtype) => match dtype {
+                DType::Float32 | DType::Complex64 => Field::Float,
+                DType::Float64 | DType::Complex128 => Field::Double,
+                DType::Int64 => Field::Int64,
+                DType::UInt64 | DType::UInt32 => Field::UInt64,
+                _ => Field::Int32,
+            },
+        })
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Field::Raw => "raw_data",
+            Field::Float => "float_data",
+            Field::Int32 => "int32_data",
+            Field::String => "string_data",
+            Field::Int64 => "int64_data",
+            Field::Double => "double_data",
+            Field::UInt64 => "uint64_data",
+        })
+    }
+}
+
+/// What is wrong with a `TensorProto`, or cannot be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TensorError {
+    /// No type has this number.
+    UnknownCode(i32),
+    /// ONNX does not have this dtype.
+    NotInOnnx(DType),
+    /// A dimension is negative.
+    Negative {
+        /// Which one.
+        axis: usize,
+        /// What it is.
+        dimension: i64,
+    },
+    /// More elements than memory can hold.
+    TooLarge,
+    /// Two fields hold elements.
+    Two(Field, Field),
+    /// Elements stand in a field that is not for their type.
+    WrongField {
+        /// The type.
+        element: ElementType,
+        /// Where the elements stand.
+        field: Field,
+    },
+    /// A field has not as many entries (of `raw_data`: bytes) as the elements take.
+    Length {
+        /// The field; that of the type if none holds anything.
+        field: Field,
+        /// Entries that the elements take.
+        need: usize,
+        /// Entries that the field has.
+        have: usize,
+    },
+    /// An entry is out of the range of the type.
+    Range {
+        /// The type.
+        dtype: DType,
+        /// The field.
+        field: Field,
+        /// Which entry.
+        entry: usize,
+    },
+}
+
+impl fmt::Display for TensorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TensorError::UnknownCode(code) => write!(f, "{code} is no number of a TensorProto.DataType"),
+            TensorError::NotInOnnx(dtype) => write!(f, "ONNX has no dtype {dtype}; cast it to another one"),
+            TensorError::Negative { axis, dimension } => write!(f, "dimension {axis} is {dimension}"),
+            TensorError::TooLarge => f.write_str("more elements than memory can hold"),
+            TensorError::Two(one, other) => write!(f, "both {one} and {other} hold elements; one may"),
+            TensorError::WrongField { element, field } => match Field::of(*element) {
+                Some(Field::String) => write!(f, "string elements stand in string_data, not in {field}"),
+                Some(right) => write!(f, "{element} elements stand in raw_data or {right}, not in {field}"),
+                None => write!(f, "{element} elements do not stand in {field}"),
+            },
+            TensorError::Length { field, need, have } => {
+                let what = if *field == Field::Raw { "bytes" } else { "entries" };
+                write!(f, "{field} has {have} {what}, the elements take {need}")
+            }
+            TensorError::Range { dtype, field, entry } => {
+                write!(f, "{field}[{entry}] is out of the range of {dtype}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for TensorError {}
+
+/// The number of elements of a tensor with these `dims`; 1 if there are none.
+///
+/// ```
+/// use lanecast::onnx::elements;
+/// assert_eq!(elements(&[2, 3]), Ok(6));
+/// assert_eq!(elements(&[1 << 40, 0, 1 << 40]), Ok(0));
+/// ```
+///
+/// # Errors
+///
+/// [`TensorError::Negative`] or [`TensorError::TooLarge`].
+pub fn elements(dims: &[i64]) -> Result<usize, TensorError> {
+    let mut product = Some(1_usize);
+    let mut empty = false;
+    for (axis, &dimension) in dims.iter().enumerate() {
+        let size = u64::try_from(dimension).map_err(|_| TensorError::Negative { axis, dimension })?;
+        empty |= size == 0;
+        product = product.zip(usize::try_from(size).ok()).and_then(|(a, b)| a.checked_mul(b));
+    }
+    if empty { Ok(0) } else { product.ok_or(TensorError::TooLarge) }
+}
+
+impl<S> Clone for Payload<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Payload<'_, S> {}
+
+impl<S> Payload<'_, S> {
+    /// A value of this type and so many elements, of which no field holds any yet.
+    pub const fn new(data_type: i32, elements: usize) -> Self {
+        Self {
+            data_type,
+            elements,
+            raw_data: None,
+            float_data: &[],
+            int32_data: &[],
+            string_data: &[],
+            int64_data: &[],
+            double_data: &[],
+            uint64_data: &[],
+        }
+    }
+}
+
+impl<'a, S> Payload<'a, S> {
+    /// The elements: those of `raw_data` as they are, those of other fields packed.
+    ///
+    /// No more memory is asked for than the message has already.
+    ///
+    /// # Errors
+    ///
+    /// [`TensorError`] if the fields are not as `onnx.proto` wants them.
+    pub fn read(&self) -> Result<Contents<'a, S>, TensorError> {
+        let element =
+            ElementType::from_code(self.data_type).ok_or(TensorError::UnknownCode(self.data_type))?;
+        let field = self.field(element)?;
+        let ElementType::Number(dtype) = element else {
+            self.check(field, self.elements)?;
+            return Ok(Contents::Strings(self.string_data));
+        };
+        let buffer = BufferType::packed(dtype);
+        let bytes = buffer.byte_len(self.elements).ok_or(TensorError::TooLarge)?;
+        if let (Field::Raw, Some(raw)) = (field, self.raw_data) {
+            self.check(field, bytes)?;
+            return Ok(Contents::Numbers(dtype, Cow::Borrowed(raw)));
+        }
+        let need = entries(dtype, self.elements, bytes);
+        self.check(field, need.ok_or(TensorError::TooLarge)?)?;
+        let mut packed = Vec::new();
+        packed.try_reserve_exact(bytes).map_err(|_| TensorError::TooLarge)?;
+        match field {
+            Field::Float => self.float_data.iter().for_each(|x| packed.extend(x.to_bits().to_le_bytes())),
+            Field::Double => self.double_data.iter().for_each(|x| packed.extend(x.to_bits().to_le_bytes())),
+            Field::Int64 => self.int64_data.iter().for_each(|x| packed.extend(x.to_le_bytes())),
+            Field::UInt64 if dtype == DType::UInt64 => {
+                self.uint64_data.iter().for_each(|x| packed.extend(x.to_le_bytes()));
+            }
+            Field::UInt64 => {
+                for (entry, x) in self.uint64_data.iter().enumerate() {
+                    let narrow = u32::try_from(*x).map_err(|_| TensorError::Range { dtype, field, entry })?;
+                    packed.extend(narrow.to_le_bytes());
+                }
+            }
+            _ => pack_int32(dtype, self.int32_data, &mut packed)?,
+        }
+        Ok(Contents::Numbers(dtype, Cow::Owned(packed)))
+    }
+
+    /// The field that holds the elements, which has to be the only one and that of the type, or `raw_data`.
+    fn field(&self, element: ElementType) -> Result<Field, TensorError> {
+        let right = Field::of(element).ok_or(TensorError::UnknownCode(self.data_type))?;
+        let mut found = None;
+        for (field, len) in self.lengths() {
+            if len.is_none_or(|len| len == 0 && field != Field::Raw) {
+                continue;
+            }
+            if let Some(other) = found.replace(field) {
+                return Err(TensorError::Two(other, field));
+            }
+        }
+        match found {
+            Some(Field::Raw) if right != Field::String => Ok(Field::Raw),
+            Some(field) if field != right => Err(TensorError::WrongField { element, field }),
+            _ => Ok(right),
+        }
+    }
+
+    /// The entries of every field; `None` for a `raw_data` that is not there.
+    fn lengths(&self) -> [(Field, Option<usize>); 7] {
+        [
+            (Field::Raw, self.raw_data.map(<[u8]>::len)),
+            (Field::Float, Some(self.float_data.len())),
+            (Field::Int32, Some(self.int32_data.len())),
+            (Field::String, Some(self.string_data.len())),
+            (Field::Int64, Some(self.int64_data.len())),
+            (Field::Double, Some(self.double_data.len())),
+            (Field::UInt64, Some(self.uint64_data.len())),
+        ]
+    }
+
+    fn check(&self, field: Field, need: usize) -> Result<(), TensorError> {
+        let found = self.lengths().into_iter().find(|(other, _)| *other == field);
+        match found.and_then(|(_, len)| len).unwrap_or_default() {
+            have if have == need => Ok(()),
+            have => Err(TensorError::Length { field, need, have }),
+        }
+    }
+}
+
+/// The entries of the field of a dtype that so many elements, packed so many bytes, take.
+fn entries(dtype: DType, elements: usize, bytes: usize) -> Option<usize> {
+    match dtype.bits() {
+        _ if dtype.kind() == Kind::Complex => elements.checked_mul(2),
+        2 | 4 => Some(bytes),
+        _ => Some(elements),
+    }
+}
+
+/// The values that an entry of `int32_data` may have: those of a signed integer, or its unsigned code.
+fn range(dtype: DType) -> (i32, i32) {
+    match (dtype.bits(), dtype.kind()) {
+        (_, Kind::Bool) => (0, 1),
+        (8, Kind::SignedInt) => (i8::MIN.into(), i8::MAX.into()),
+        (16, Kind::SignedInt) => (i16::MIN.into(), i16::MAX.into()),
+        (32, Kind::SignedInt) => (i32::MIN, i32::MAX),
+        (16, _) => (0, u16::MAX.into()),
+        (6, _) => (0, 0x3F),
+        // A byte, also of packed elements.
+        _ => (0, u8::MAX.into()),
+    }
+}
+
+/// Packs the entries of `int32_data`.
+fn pack_int32(dtype: DType, data: &[i32], packed: &mut Vec<u8>) -> Result<(), TensorError> {
+    let (low, high) = range(dtype);
+    if let Some(entry) = data.iter().position(|x| !(low..=high).contains(x)) {
+        return Err(TensorError::Range { dtype, field: Field::Int32, entry });
+    }
+    match dtype.bits() {
+        6 => {
+            for group in data.chunks(4) {
+                let bits = group.iter().rev().fold(0, |bits, code| bits << 6 | *code as u32);
+                packed.extend(&bits.to_le_bytes()[..(group.len() * 6).div_ceil(8)]);
+            }
+        }
+        32 => data.iter().for_each(|x| packed.extend(x.to_le_bytes())),
+        16 => data.iter().for_each(|x| packed.extend((*x as u16).to_le_bytes())),
+        _ => packed.extend(data.iter().map(|x| *x as u8)),
+    }
+    Ok(())
+}
+
+/// The elements of a tensor in the form of the field of their type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypedData {
+    /// `float_data`
+    Float(Vec<f32>),
+    /// `int32_data`
+    Int32(Vec<i32>),
+    /// `int64_data`
+    Int64(Vec<i64>),
+    /// `double_data`
+    Double(Vec<f64>),
+    /// `uint64_data`
+    UInt64(Vec<u64>),
+}
+
+impl TypedData {
+    /// The typed form of `raw`, which holds `elements` elements packed and little-endian, as `raw_data` does. (To write
+    /// `raw_data` take the bytes that a cast gave.)
+    ///
+    /// ```
+    /// use lanecast::{DType, onnx::TypedData};
+    /// let codes = TypedData::new(DType::Float16, 1, &[0x00, 0x3C]);
+    /// assert_eq!(codes, Ok(TypedData::Int32(vec![0x3C00])));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TensorError::NotInOnnx`], [`TensorError::Length`] if `raw` has another length, [`TensorError::TooLarge`].
+    pub fn new(dtype: DType, elements: usize, raw: &[u8]) -> Result<Self, TensorError> {
+        let field = Field::of(dtype).ok_or(TensorError::NotInOnnx(dtype))?;
+        let buffer = BufferType::packed(dtype);
+        let need = buffer.byte_len(elements).ok_or(TensorError::TooLarge)?;
+        if raw.len() != need {
+            return Err(TensorError::Length { field: Field::Raw, need, have: raw.len() });
+        }
+        Ok(match field {
+            Field::Float => TypedData::Float(words(raw, |word| f32::from_bits(u32::from_le_bytes(word)))?),
+            Field::Double => TypedData::Double(words(raw, |word| f64::from_bits(u64::from_le_bytes(word)))?),
+            Field::Int64 => TypedData::Int64(words(raw, i64::from_le_bytes)?),
+            Field::UInt64 if dtype == DType::UInt64 => TypedData::UInt64(words(raw, u64::from_le_bytes)?),
+            Field::UInt64 => TypedData::UInt64(words(raw, |word| u32::from_le_bytes(word).into())?),
+            _ => TypedData::Int32(match (dtype.bits(), dtype.kind()) {
+                (_, Kind::Bool) => words(raw, |[byte]| i32::from(byte != 0))?,
+                (8, Kind::SignedInt) => words(raw, |word| i8::from_le_bytes(word).into())?,
+                (16, Kind::SignedInt) => words(raw, |word| i16::from_le_bytes(word).into())?,
+                (32, _) => words(raw, i32::from_le_bytes)?,
+                (16, _) => words(raw, |word| u16::from_le_bytes(word).into())?,
+                (6, _) => sixes(raw, elements)?,
+                (bits, _) => {
+                    let mut data = words(raw, |[byte]| byte.into())?;
+                    // Bits behind the last element are 0.
+                    let used = (elements % (8 / bits as usize)) as u32 * bits;
+                    if let Some(last) = data.last_mut().filter(|_| used > 0) {
+                        *last &= (1 << used) - 1;
+                    }
+                    data
+                }
+            }),
+        })
+    }
+}
+
+/// The words of `raw`, each as an entry.
+fn words<const N: usize, T>(raw: &[u8], entry: impl Fn([u8; N]) -> T) -> Result<Vec<T>, TensorError> {
+    let mut data = Vec::new();
+    data.try_reserve_exact(raw.len() / N).map_err(|_| TensorError::TooLarge)?;
+    data.extend(raw.as_chunks().0.iter().map(|word| entry(*word)));
+    Ok(data)
+}
+
+/// Elements of 6 bits, an entry each.
+fn sixes(raw: &[u8], elements: usize) -> Result<Vec<i32>, TensorError> {
+    let mut data = Vec::new();
+    data.try_reserve_exact(elements).map_err(|_| TensorError::TooLarge)?;
+    for group in raw.chunks(3) {
+        let bits = group.iter().rev().fold(0, |bits, byte| bits << 8 | i32::from(*byte));
+        let left = (elements - data.len()).min(4);
+        data.extend((0..left).map(|i| bits >> (6 * i) & 0x3F));
+    }
+    Ok(data)
+}

@@ -1,0 +1,157 @@
+//! Decimals to `float64`, in integer arithmetic: no rounding mode of the host can touch it.
+//!
+//! *Law.* [`nearest`] is the `float64` nearest to the decimal, ties to even. [`stand_in`] is a `float64` that every cast to the
+//! target rounds as it would round the decimal itself.
+//!
+//! *Method.* Mantissas of 64 bits are multiplied with 128 bits of the power of five (Lemire 2021; that this needs no fallback was
+//! proved by Mushtak and Lemire 2023). Of a decimal with more digits than fit into 64 bits, the mantissa and its successor are
+//! tried; if they differ, the decimal is compared with the middle between the two results, exactly.
+
+use super::{
+    exact::compare,
+    powers::{MAX, MIN, POWERS},
+    scan::Decimal,
+};
+use crate::{CastOptions, DType, FloatRound, FloatSpec};
+use core::cmp::Ordering;
+
+/// The magnitude code of infinity.
+const INFINITY: u64 = 0x7FF << 52;
+
+/// The magnitude code of the `float64` nearest to `w * 10^q`.
+#[inline]
+pub(super) fn product(mut w: u64, q: i64) -> u64 {
+    if w == 0 || q < MIN as i64 {
+        return 0;
+    }
+    if q > MAX as i64 {
+        return INFINITY;
+    }
+    let zeros = w.leading_zeros();
+    w <<= zeros;
+    let power = POWERS[(q - MIN as i64) as usize];
+    let first = u128::from(w) * (power >> 64);
+    let (mut low, mut high) = (first as u64, (first >> 64) as u64);
+    // The low half of the power can only matter if the bits below the 55 that are needed are all ones.
+    if high & 0x1FF == 0x1FF {
+        let second = ((u128::from(w) * u128::from(power as u64)) >> 64) as u64;
+        let (sum, carry) = low.overflowing_add(second);
+        low = sum;
+        high += u64::from(carry);
+    }
+    let upper = (high >> 63) as u32;
+    let shift = upper + 9;
+    // 54 bits: one more than a significand has.
+    let mut mantissa = high >> shift;
+    // floor(log2(10^q)) + 63, exact in this range.
+    let log = ((217_706 * q) >> 16) as i32 + 63;
+    let mut exponent = log + upper as i32 - zeros as i32 + 1023;
+    if exponent <= 0 {
+        // Subnormal: the bits that fall off are not zeros, or `q` is above the range of ties.
+        if exponent < -62 {
+            return 0;
+        }
+        mantissa >>= 1 - exponent;
+        mantissa += mantissa & 1;
+        return mantissa >> 1;
+    }
+    // A tie that is exact: `5^q`, or the quotient by it, fits into 64 bits.
+    if low <= 1 && (-4..=23).contains(&q) && mantissa & 3 == 1 && mantissa << shift == high {
+        mantissa &= !1;
+    }
+    mantissa += mantissa & 1;
+    mantissa >>= 1;
+    if mantissa >= 1 << 53 {
+        mantissa = 1 << 52;
+        exponent += 1;
+    }
+    if exponent >= 0x7FF {
+        return INFINITY;
+    }
+    mantissa & !(1 << 52) | (exponent as u64) << 52
+}
+
+/// The magnitude code of the nearest `float64`, ties to even.
+#[inline]
+pub(super) fn nearest(decimal: &Decimal<'_>) -> u64 {
+    let code = product(decimal.digits, decimal.exponent);
+    if decimal.more { settle(decimal, code) } else { code }
+}
+
+/// [`nearest`] of a decimal that lies between its digits and their successor.
+#[cold]
+fn settle(decimal: &Decimal<'_>, below: u64) -> u64 {
+    let above = product(decimal.digits + 1, decimal.exponent);
+    if above == below {
+        return below;
+    }
+    let (significand, exponent) = parts(below);
+    match compare(decimal, 2 * significand + 1, exponent - 1) {
+        Ordering::Less => below,
+        Ordering::Equal => below + (below & 1),
+        Ordering::Greater => above,
+    }
+}
+
+/// A finite code as `significand * 2^exponent`.
+fn parts(code: u64) -> (u64, i32) {
+    let (field, fraction) = ((code >> 52) as i32, code & ((1 << 52) - 1));
+    if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) }
+}
+
+/// How a `float64` stands for a decimal in casts to a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stand {
+    /// It is the target, rounded to nearest.
+    Nearest,
+    /// It is the target, rounded toward zero.
+    TowardZero,
+    /// It is rounded again. Boundaries of the target, its values and the middles between two neighbours, have only zeros in the
+    /// bits of this mask.
+    Odd(u64),
+}
+
+impl Stand {
+    /// What is needed for a target with parts of this format.
+    pub fn new(to: DType, part: FloatSpec, options: &CastOptions) -> Stand {
+        if !matches!(to, DType::Float64 | DType::Complex128) {
+            // A value has `mantissa_bits` behind the point, a middle one more.
+            Stand::Odd((1 << (51 - part.mantissa_bits)) - 1)
+        } else if options.float_round == FloatRound::TowardZero {
+            Stand::TowardZero
+        } else {
+            Stand::Nearest
+        }
+    }
+}
+
+/// The code of the `float64` that stands for a decimal, with its sign.
+#[inline(always)]
+pub(super) fn stand_in(decimal: &Decimal<'_>, stand: Stand) -> u64 {
+    let mut code = nearest(decimal);
+    match stand {
+        Stand::Nearest => {}
+        Stand::Odd(mask) if code & mask != 0 => {}
+        Stand::Odd(_) | Stand::TowardZero => code = adjust(decimal, code, stand),
+    }
+    code | u64::from(decimal.negative) << 63
+}
+
+/// Moves a code that may be a boundary towards the decimal, if they differ.
+#[inline(never)]
+fn adjust(decimal: &Decimal<'_>, code: u64, stand: Stand) -> u64 {
+    let order = match code {
+        INFINITY => Ordering::Less,
+        0 if decimal.digits == 0 => Ordering::Equal,
+        0 => Ordering::Greater,
+        _ => {
+            let (significand, exponent) = parts(code);
+            compare(decimal, significand, exponent)
+        }
+    };
+    match order {
+        Ordering::Less => code - 1,
+        Ordering::Greater if stand != Stand::TowardZero => code + 1,
+        Ordering::Equal | Ordering::Greater => code,
+    }
+}

@@ -1,0 +1,241 @@
+//! One text to one element of a stage: the dtype with few rules from which a cast makes the target.
+//!
+//! *Law.* What a [`Reader`] returns is cast to the target without any further loss but the one rounding that the options ask for.
+
+use super::{
+    BadText,
+    binary::{Stand, stand_in},
+    exact::integer,
+    scan::{Decimal, Visitor, number, trim},
+};
+use crate::{Element, IntRound, num_complex::Complex};
+
+/// Makes elements of a stage from texts.
+pub(super) trait Reader: Copy {
+    /// The element of the stage.
+    type Item: Element + Default;
+    /// Bytes of an element.
+    const SIZE: usize;
+    /// Reads a text, with white space on both sides or none.
+    fn read(self, text: &[u8]) -> Result<Self::Item, BadText>;
+    /// What is cast to a NaN.
+    fn nan() -> Self::Item;
+    /// Writes an element into its bytes.
+    fn put(item: Self::Item, bytes: &mut [u8]);
+}
+
+/// What becomes of a text that is a number.
+#[inline(always)]
+fn whole<V: Visitor>(text: &[u8], visitor: V) -> Result<V::Out, BadText> {
+    let text = trim(text);
+    match number(text, visitor) {
+        Some((out, end)) if end == text.len() => Ok(out),
+        _ => Err(bad(text)),
+    }
+}
+
+#[cold]
+fn bad(trimmed: &[u8]) -> BadText {
+    if trimmed.is_empty() { BadText::Empty } else { BadText::NotANumber }
+}
+
+/// `true`, `false`, or whether a number is not 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bools;
+
+impl Reader for Bools {
+    type Item = u8;
+    const SIZE: usize = 1;
+
+    #[inline]
+    fn read(self, text: &[u8]) -> Result<u8, BadText> {
+        let text = trim(text);
+        if text.eq_ignore_ascii_case(b"true") {
+            return Ok(1);
+        }
+        if text.eq_ignore_ascii_case(b"false") {
+            return Ok(0);
+        }
+        whole(text, self)
+    }
+
+    fn nan() -> u8 {
+        1
+    }
+
+    fn put(item: u8, bytes: &mut [u8]) {
+        bytes[0] = item;
+    }
+}
+
+impl Visitor for Bools {
+    type Out = u8;
+    #[inline(always)]
+    fn finite(self, decimal: &Decimal<'_>) -> u8 {
+        // There is a significant digit, however small it may be.
+        u8::from(decimal.digits != 0)
+    }
+    fn infinite(self, _: bool) -> u8 {
+        1
+    }
+    fn nan(self, _: bool) -> u8 {
+        1
+    }
+}
+
+/// Integers, as the low bits of their two's complement.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ints {
+    /// The largest magnitude of a negative number.
+    below: u64,
+    /// The largest number.
+    above: u64,
+    round: IntRound,
+}
+
+impl Ints {
+    pub fn new(bits: u32, signed: bool, round: IntRound) -> Ints {
+        let all = u64::MAX >> (64 - bits);
+        if signed {
+            Ints { below: all / 2 + 1, above: all / 2, round }
+        } else {
+            Ints { below: 0, above: all, round }
+        }
+    }
+}
+
+impl Reader for Ints {
+    type Item = u64;
+    const SIZE: usize = 8;
+
+    #[inline]
+    fn read(self, text: &[u8]) -> Result<u64, BadText> {
+        whole(text, self)?
+    }
+
+    fn nan() -> u64 {
+        0
+    }
+
+    fn put(item: u64, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&item.to_ne_bytes());
+    }
+}
+
+impl Visitor for Ints {
+    type Out = Result<u64, BadText>;
+
+    #[inline(always)]
+    fn finite(self, decimal: &Decimal<'_>) -> Result<u64, BadText> {
+        let magnitude = if decimal.is_plain() { Some(decimal.digits) } else { integer(decimal, self.round) };
+        let limit = if decimal.negative { self.below } else { self.above };
+        match magnitude {
+            Some(magnitude) if magnitude <= limit => {
+                Ok(if decimal.negative { magnitude.wrapping_neg() } else { magnitude })
+            }
+            _ => Err(BadText::OutOfRange),
+        }
+    }
+    fn infinite(self, _: bool) -> Result<u64, BadText> {
+        Err(BadText::OutOfRange)
+    }
+    fn nan(self, _: bool) -> Result<u64, BadText> {
+        Err(BadText::Nan)
+    }
+}
+
+/// Floats.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reals(pub Stand);
+
+/// A quiet NaN; the sign is kept.
+const NAN: u64 = 0x7FF8 << 48;
+const INFINITY: u64 = 0x7FF0 << 48;
+
+impl Visitor for Reals {
+    /// A code: floats themselves are only moved, never calculated with.
+    type Out = u64;
+
+    #[inline(always)]
+    fn finite(self, decimal: &Decimal<'_>) -> u64 {
+        stand_in(decimal, self.0)
+    }
+    fn infinite(self, negative: bool) -> u64 {
+        INFINITY | u64::from(negative) << 63
+    }
+    fn nan(self, negative: bool) -> u64 {
+        NAN | u64::from(negative) << 63
+    }
+}
+
+impl Reader for Reals {
+    type Item = f64;
+    const SIZE: usize = 8;
+
+    #[inline]
+    fn read(self, text: &[u8]) -> Result<f64, BadText> {
+        whole(text, self).map(f64::from_bits)
+    }
+
+    fn nan() -> f64 {
+        f64::from_bits(NAN)
+    }
+
+    fn put(item: f64, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&item.to_bits().to_ne_bytes());
+    }
+}
+
+/// Complex numbers as Python's `complex` reads them: a real number, `bj`, or `a+bj`, where `b` may be a sign alone or, without `a`,
+/// nothing; with parentheses around or without.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Complexes(pub Reals);
+
+impl Complexes {
+    fn parts(self, text: &[u8]) -> Option<Complex<f64>> {
+        let text = trim(text);
+        let text = match text {
+            [b'(', inner @ .., b')'] => trim(inner),
+            _ => text,
+        };
+        // The number at the start of a text and what follows.
+        let part = |text: &[u8]| number(text, self.0).map(|(code, end)| (f64::from_bits(code), end));
+        let (re, text) = match part(text) {
+            Some((re, end)) => match &text[end..] {
+                [] => return Some(Complex::new(re, 0.0)),
+                [b'j' | b'J'] => return Some(Complex::new(0.0, re)),
+                rest @ [b'+' | b'-', ..] => (re, rest),
+                _ => return None,
+            },
+            None => (0.0, text),
+        };
+        if let Some((im, end)) = part(text) {
+            // Only of two numbers: one alone was looked at above.
+            return matches!(text[end..], [b'j' | b'J']).then_some(Complex::new(re, im));
+        }
+        match text {
+            [b'j' | b'J'] | [b'+', b'j' | b'J'] => Some(Complex::new(re, 1.0)),
+            [b'-', b'j' | b'J'] => Some(Complex::new(re, -1.0)),
+            _ => None,
+        }
+    }
+}
+
+impl Reader for Complexes {
+    type Item = Complex<f64>;
+    const SIZE: usize = 16;
+
+    #[inline]
+    fn read(self, text: &[u8]) -> Result<Complex<f64>, BadText> {
+        self.parts(text).ok_or_else(|| bad(trim(text)))
+    }
+
+    fn nan() -> Complex<f64> {
+        Complex::new(f64::from_bits(NAN), f64::from_bits(NAN))
+    }
+
+    fn put(item: Complex<f64>, bytes: &mut [u8]) {
+        Reals::put(item.re, &mut bytes[..8]);
+        Reals::put(item.im, &mut bytes[8..]);
+    }
+}

@@ -1,0 +1,188 @@
+//! NumPy's strings of a fixed width: `S`, bytes padded with NUL, and `U`, UCS-4 characters padded with NUL.
+//!
+//! ```
+//! use lanecast::{CastOptions, DType, names::ByteOrder, text::{ParsePlan, TextOptions, fixed}};
+//! let plan = ParsePlan::new(DType::UInt8, &CastOptions::RUST, &TextOptions::DEFAULT)?;
+//! let mut out = [0; 2];
+//! plan.run(fixed::Bytes::new(b"7\0\x00255", 3), &mut out)?;
+//! assert_eq!(out, [7, 255]);
+//! plan.run(fixed::Ucs4::new(b"\0\0\x008\0\0\x009", 1, ByteOrder::Big), &mut out)?;
+//! assert_eq!(out, [8, 9]);
+//! # Ok::<(), lanecast::text::TextError>(())
+//! ```
+
+use super::{StringsRef, TextError};
+use crate::{CastError, Side, names::ByteOrder};
+use alloc::vec::Vec;
+
+/// The texts of an array of NumPy's `S`: every `width` bytes without the NULs at their end.
+#[derive(Clone, Debug)]
+pub struct Bytes<'a> {
+    data: &'a [u8],
+    width: usize,
+}
+
+impl<'a> Bytes<'a> {
+    /// The elements of `data`, of `width` bytes each. A last element that is not whole is left out, and elements of width 0 are
+    /// no elements.
+    pub fn new(data: &'a [u8], width: usize) -> Bytes<'a> {
+        Bytes { data, width }
+    }
+}
+
+impl<'a> Iterator for Bytes<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.width == 0 {
+            return None;
+        }
+        let (element, rest) = self.data.split_at_checked(self.width)?;
+        self.data = rest;
+        let end = element.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        Some(&element[..end])
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.data.len().checked_div(self.width).unwrap_or(0);
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Bytes<'_> {}
+
+/// The texts of an array of NumPy's `U`, as UTF-8.
+#[derive(Clone, Debug)]
+pub struct Ucs4<'a> {
+    data: &'a [u8],
+    /// Bytes of an element.
+    width: usize,
+    order: ByteOrder,
+}
+
+impl<'a> Ucs4<'a> {
+    /// The elements of `data`, of `width` characters of four bytes each, in this byte order. A last element that is not whole is
+    /// left out, and elements of width 0 are no elements. What is no character becomes U+FFFD.
+    pub fn new(data: &'a [u8], width: usize, order: ByteOrder) -> Ucs4<'a> {
+        // More than the address space: no element is whole.
+        Ucs4 { data, width: width.saturating_mul(4), order }
+    }
+}
+
+impl Iterator for Ucs4<'_> {
+    type Item = Utf8;
+
+    fn next(&mut self) -> Option<Utf8> {
+        if self.width == 0 {
+            return None;
+        }
+        let (element, rest) = self.data.split_at_checked(self.width)?;
+        self.data = rest;
+        let end = element.iter().rposition(|&byte| byte != 0).map_or(0, |last| last / 4 + 1);
+        let mut text = Utf8 { short: [0; SHORT], len: 0, long: Vec::new() };
+        for &code in element.as_chunks().0.iter().take(end) {
+            let code = match self.order {
+                ByteOrder::Little => u32::from_le_bytes(code),
+                ByteOrder::Big => u32::from_be_bytes(code),
+            };
+            text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        Some(text)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.data.len().checked_div(self.width).unwrap_or(0);
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Ucs4<'_> {}
+
+/// Bytes of a text that needs no memory of its own: more than any number that is written in the shortest way.
+const SHORT: usize = 64;
+
+/// A text that was made from UCS-4.
+#[derive(Clone, Debug)]
+pub struct Utf8 {
+    short: [u8; SHORT],
+    /// Bytes in `short`.
+    len: usize,
+    /// The whole text, if it is not in `short`.
+    long: Vec<u8>,
+}
+
+impl Utf8 {
+    #[inline]
+    fn push(&mut self, char: char) {
+        if self.long.is_empty() {
+            if let (true, Some(place)) = (char.is_ascii(), self.short.get_mut(self.len)) {
+                *place = char as u8;
+                self.len += 1;
+                return;
+            }
+            self.long.extend_from_slice(&self.short[..self.len]);
+        }
+        self.long.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+impl AsRef<[u8]> for Utf8 {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        if self.long.is_empty() { &self.short[..self.len] } else { &self.long }
+    }
+}
+
+/// The first `n * width` bytes of the buffer.
+fn room(n: usize, width: usize, dst: &mut [u8]) -> Result<&mut [u8], TextError> {
+    let (need, have) = (n.saturating_mul(width), dst.len());
+    let short = CastError::BufferTooSmall { which: Side::Destination, need, have };
+    Ok(dst.get_mut(..need).ok_or(short)?)
+}
+
+pub(super) fn write_bytes(texts: StringsRef<'_>, width: usize, dst: &mut [u8]) -> Result<(), TextError> {
+    if let Some(index) = texts.iter().position(|text| text.len() > width) {
+        let need = texts.get(index).map(<[u8]>::len);
+        return Err(texts.too_wide(index, need, width));
+    }
+    let dst = room(texts.len(), width, dst)?;
+    if width > 0 {
+        for (text, element) in texts.iter().zip(dst.chunks_exact_mut(width)) {
+            let (head, tail) = element.split_at_mut(text.len());
+            head.copy_from_slice(text);
+            tail.fill(0);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn write_ucs4(
+    texts: StringsRef<'_>,
+    width: usize,
+    order: ByteOrder,
+    dst: &mut [u8],
+) -> Result<(), TextError> {
+    for (index, text) in texts.iter().enumerate() {
+        match core::str::from_utf8(text).map(|text| text.chars().count()) {
+            Ok(chars) if chars <= width => {}
+            chars => return Err(texts.too_wide(index, chars.ok(), width)),
+        }
+    }
+    let bytes = width.saturating_mul(4);
+    let dst = room(texts.len(), bytes, dst)?;
+    if width > 0 {
+        for (text, element) in texts.iter().zip(dst.chunks_exact_mut(bytes)) {
+            element.fill(0);
+            for (place, char) in
+                element.as_chunks_mut().0.iter_mut().zip(core::str::from_utf8(text).unwrap_or("").chars())
+            {
+                *place = match order {
+                    ByteOrder::Little => (char as u32).to_le_bytes(),
+                    ByteOrder::Big => (char as u32).to_be_bytes(),
+                };
+            }
+        }
+    }
+    Ok(())
+}

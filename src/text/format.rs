@@ -1,0 +1,404 @@
+//! [`FormatPlan`]: elements to texts.
+//!
+//! *Method.* Blocks of elements are cast, exactly, to a dtype that can be written: 64-bit integers, `float16`, `float32`,
+//! `float64`, the two complex ones, bool. Many elements of at most 8 bits are looked up instead: all 256 texts are made first.
+
+use super::{
+    Exponent, Strings, TextOptions, half,
+    layout::{self, Digits},
+};
+use crate::{
+    BufferType, CastError, CastOptions, CastPlan, DType, Element, FloatSpec, Side, Spec, num_complex::Complex,
+};
+use alloc::vec::Vec;
+
+/// Elements of a block: whole bytes of every packed storage.
+const BLOCK: usize = 256;
+/// From how many elements on texts of small dtypes are looked up.
+const MANY: usize = 1024;
+
+/// How elements of a buffer type become texts, resolved once and run often.
+///
+/// It is a few words large, freely copied and shared between threads.
+#[derive(Clone, Copy, Debug)]
+pub struct FormatPlan {
+    /// To what is written.
+    cast: CastPlan,
+    /// To elements of the same dtype in a byte each.
+    unpack: CastPlan,
+    options: TextOptions,
+}
+
+impl FormatPlan {
+    /// Resolves the format of this buffer type.
+    ///
+    /// # Errors
+    ///
+    /// About the tier, as [`CastPlan::new`].
+    pub fn new(from: impl Into<BufferType>, options: &TextOptions) -> Result<FormatPlan, CastError> {
+        let from = from.into();
+        let dtype = from.dtype();
+        let to = match dtype.spec() {
+            Spec::Bool => DType::Bool,
+            Spec::Int { signed: true, .. } => DType::Int64,
+            Spec::Int { signed: false, .. } => DType::UInt64,
+            Spec::Float(FloatSpec { exponent_bits: 5, mantissa_bits: 10, .. }) => DType::Float16,
+            Spec::Float(part) if part.bits() <= 32 => DType::Float32,
+            Spec::Float(_) => DType::Float64,
+            Spec::Complex(part) if part.bits() <= 32 => DType::Complex64,
+            Spec::Complex(_) => DType::Complex128,
+        };
+        let cast = CastPlan::new(from, to, &CastOptions::RUST)?;
+        let unpack = CastPlan::new(from, dtype, &CastOptions::RUST)?;
+        Ok(FormatPlan { cast, unpack, options: *options })
+    }
+
+    /// What the source holds.
+    pub const fn from(&self) -> BufferType {
+        self.cast.from()
+    }
+
+    /// Formats the first `n` elements of `src`.
+    ///
+    /// ```
+    /// use lanecast::text::{FormatPlan, TextOptions};
+    /// use lanecast::{BufferType, DType};
+    /// let plan = FormatPlan::new(BufferType::packed(DType::Int4), &TextOptions::DEFAULT)?;
+    /// let texts = plan.run(&[0x8F, 0x07], 3)?;
+    /// assert_eq!((texts.offsets(), texts.bytes()), (&[0, 2, 4, 5][..], &b"-1-87"[..]));
+    /// # Ok::<(), lanecast::CastError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`].
+    pub fn run(&self, src: &[u8], n: usize) -> Result<Strings, CastError> {
+        let mut out = Strings::new();
+        self.run_into(src, n, &mut out)?;
+        Ok(out)
+    }
+
+    /// [`run`](Self::run), with the texts added to others.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run); then nothing is added.
+    pub fn run_into(&self, src: &[u8], n: usize, out: &mut Strings) -> Result<(), CastError> {
+        let from = self.from();
+        let need = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
+        let short = CastError::BufferTooSmall { which: Side::Source, need, have: src.len() };
+        let src = src.get(..need).ok_or(short)?;
+        if n >= MANY && from.dtype().bits() <= 8 {
+            return self.look_up(src, n, out);
+        }
+        out.reserve(n, n.saturating_mul(self.usual_len()));
+        let mut bytes = [0; BLOCK * 16];
+        for (first, count) in blocks(n) {
+            let at = from.byte_len(first).unwrap_or(0);
+            self.cast.run(&src[at..], &mut bytes, count)?;
+            self.write(&bytes, count, out);
+        }
+        Ok(())
+    }
+
+    /// Appends the text of one element, the first of `src`.
+    ///
+    /// ```
+    /// use lanecast::{DType, text::{FormatPlan, TextOptions}};
+    /// let mut line = b"x = ".to_vec();
+    /// FormatPlan::new(DType::BFloat16, &TextOptions::DEFAULT)?.run_one(&0x3FC0_u16.to_ne_bytes(), &mut line)?;
+    /// assert_eq!(line, b"x = 1.5");
+    /// # Ok::<(), lanecast::CastError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run); then nothing is added.
+    pub fn run_one(&self, src: &[u8], out: &mut Vec<u8>) -> Result<(), CastError> {
+        let mut bytes = [0; 16];
+        self.cast.run(src, &mut bytes, 1)?;
+        self.write(&bytes, 1, out);
+        Ok(())
+    }
+
+    /// Formats a slice.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::WrongElement`] if the plan is for another dtype or for packed storage.
+    pub fn run_slice<S: Element>(&self, src: &[S]) -> Result<Strings, CastError> {
+        let mut out = Strings::new();
+        out.reserve(src.len(), src.len().saturating_mul(self.usual_len()));
+        let options = &self.options;
+        match self.cast.to().dtype() {
+            DType::Bool => self.slices(src, &mut out, |x: bool, out| boolean(x, out))?,
+            DType::Int64 => self.slices(src, &mut out, |x: i64, out| int(x, out))?,
+            DType::UInt64 => self.slices(src, &mut out, |x: u64, out| int(x, out))?,
+            DType::Float16 => {
+                self.slices(src, &mut out, |x: crate::half::f16, out| float16(x.to_bits(), options, out))?;
+            }
+            DType::Float32 => self.slices(src, &mut out, |x: f32, out| float(x, options, true, out))?,
+            DType::Float64 => self.slices(src, &mut out, |x: f64, out| float(x, options, true, out))?,
+            DType::Complex64 => {
+                self.slices(src, &mut out, |x: Complex<f32>, out| complex(x, options, out))?
+            }
+            _ => self.slices(src, &mut out, |x: Complex<f64>, out| complex(x, options, out))?,
+        }
+        Ok(out)
+    }
+
+    /// Casts blocks of a slice to what is written.
+    fn slices<S: Element, W: Element + Default>(
+        &self,
+        src: &[S],
+        out: &mut Strings,
+        write: impl Fn(W, &mut Vec<u8>),
+    ) -> Result<(), CastError> {
+        let mut block = [W::default(); BLOCK];
+        // Also of nothing, which tells whether `S` is right.
+        self.cast.run_slice::<S, W>(&[], &mut [])?;
+        for part in src.chunks(BLOCK) {
+            let block = &mut block[..part.len()];
+            self.cast.run_slice(part, block)?;
+            for &mut item in block {
+                write(item, out.tail());
+                out.end();
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the first `count` elements of what the cast gave.
+    fn write(&self, bytes: &[u8], count: usize, out: &mut impl Output) {
+        let options = &self.options;
+        match self.cast.to().dtype() {
+            DType::Bool => each(bytes, count, out, |[x], out| boolean(x != 0, out)),
+            DType::Int64 => each(bytes, count, out, |x, out| int(i64::from_ne_bytes(x), out)),
+            DType::UInt64 => each(bytes, count, out, |x, out| int(u64::from_ne_bytes(x), out)),
+            DType::Float16 => each(bytes, count, out, |x, out| float16(u16::from_ne_bytes(x), options, out)),
+            DType::Float32 => {
+                each(bytes, count, out, |x, out| float(f32::from_ne_bytes(x), options, true, out));
+            }
+            DType::Float64 => {
+                each(bytes, count, out, |x, out| float(f64::from_ne_bytes(x), options, true, out));
+            }
+            DType::Complex64 => each(bytes, count, out, |x: [u8; 8], out| {
+                let part = |i| f32::from_ne_bytes(x.as_chunks().0[i]);
+                complex(Complex::new(part(0), part(1)), options, out);
+            }),
+            _ => each(bytes, count, out, |x: [u8; 16], out| {
+                let part = |i| f64::from_ne_bytes(x.as_chunks().0[i]);
+                complex(Complex::new(part(0), part(1)), options, out);
+            }),
+        }
+    }
+
+    /// Elements of at most 8 bits, by the texts of all bytes.
+    fn look_up(&self, src: &[u8], n: usize, out: &mut Strings) -> Result<(), CastError> {
+        let dtype = self.from().dtype();
+        let codes: [u8; 256] = core::array::from_fn(|code| code as u8);
+        let texts = FormatPlan::new(dtype, &self.options)?.run(&codes, codes.len())?;
+        out.reserve(n, n.saturating_mul(self.usual_len()));
+        let mut bytes = [0; BLOCK];
+        for (first, count) in blocks(n) {
+            let at = self.from().byte_len(first).unwrap_or(0);
+            self.unpack.run(&src[at..], &mut bytes, count)?;
+            for &code in &bytes[..count] {
+                out.push(texts.get(code.into()).unwrap_or_default());
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes that are set aside for a text: rather more than most of them have.
+    fn usual_len(&self) -> usize {
+        match self.from().dtype().spec() {
+            Spec::Bool => 5,
+            Spec::Int { bits, .. } => bits as usize / 4 + 2,
+            Spec::Float(part) => (part.mantissa_bits as usize / 3 + 4).min(20),
+            Spec::Complex(part) => 2 * (part.mantissa_bits as usize / 3 + 4),
+        }
+    }
+}
+
+/// Where texts are appended.
+trait Output {
+    fn tail(&mut self) -> &mut Vec<u8>;
+    /// A text has been appended.
+    fn end(&mut self);
+}
+
+impl Output for Strings {
+    fn tail(&mut self) -> &mut Vec<u8> {
+        Strings::tail(self)
+    }
+    fn end(&mut self) {
+        Strings::end(self);
+    }
+}
+
+impl Output for Vec<u8> {
+    fn tail(&mut self) -> &mut Vec<u8> {
+        self
+    }
+    fn end(&mut self) {}
+}
+
+/// Appends the texts of elements that are given as their bytes.
+#[inline(always)]
+fn each<const N: usize>(
+    bytes: &[u8],
+    count: usize,
+    out: &mut impl Output,
+    write: impl Fn([u8; N], &mut Vec<u8>),
+) {
+    for &element in &bytes.as_chunks().0[..count] {
+        write(element, out.tail());
+        out.end();
+    }
+}
+
+/// The first element and the number of elements of each block.
+fn blocks(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).step_by(BLOCK).map(move |first| (first, BLOCK.min(n - first)))
+}
+
+#[inline]
+fn boolean(x: bool, out: &mut Vec<u8>) {
+    out.extend_from_slice(if x { b"True" } else { b"False" });
+}
+
+#[inline]
+fn int(x: impl itoa::Integer, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(x).as_bytes());
+}
+
+/// A float with digits of its own.
+trait Float: zmij::Float + Copy {
+    /// The bits of 1e-4, of where `zmij` and of where section 8.2 go over to exponents, and of infinity.
+    const LIMITS: [u64; 4];
+    /// The bits without the sign, and the sign.
+    fn split(self) -> (u64, bool);
+    /// Without its sign.
+    fn magnitude(self) -> Self;
+}
+
+impl Float for f32 {
+    const LIMITS: [u64; 4] = [
+        1e-4_f32.to_bits() as u64,
+        1e13_f32.to_bits() as u64,
+        1e16_f32.to_bits() as u64,
+        f32::INFINITY.to_bits() as u64,
+    ];
+    #[inline]
+    fn split(self) -> (u64, bool) {
+        let bits = self.to_bits();
+        (u64::from(bits & !(1 << 31)), bits >> 31 != 0)
+    }
+    #[inline]
+    fn magnitude(self) -> f32 {
+        f32::from_bits(self.to_bits() & !(1 << 31))
+    }
+}
+
+impl Float for f64 {
+    const LIMITS: [u64; 4] =
+        [1e-4_f64.to_bits(), 1e16_f64.to_bits(), 1e16_f64.to_bits(), f64::INFINITY.to_bits()];
+    #[inline]
+    fn split(self) -> (u64, bool) {
+        let bits = self.to_bits();
+        (bits & !(1 << 63), bits >> 63 != 0)
+    }
+    #[inline]
+    fn magnitude(self) -> f64 {
+        f64::from_bits(self.to_bits() & !(1 << 63))
+    }
+}
+
+/// Appends a float. `point`: whether a whole number may end in `.0`.
+#[inline(always)]
+fn float<F: Float>(x: F, options: &TextOptions, point: bool, out: &mut Vec<u8>) {
+    let (bits, _) = x.split();
+    let [low, high, ..] = F::LIMITS;
+    if (low..high).contains(&bits) && point && options.trailing_dot_zero {
+        // Here the layouts agree.
+        let mut buffer = zmij::Buffer::new();
+        out.extend_from_slice(buffer.format_finite(x).as_bytes());
+    } else {
+        unusual(x, options, point, out);
+    }
+}
+
+/// Whether a text ends in an exponent with a sign and two or three digits, as the layout wants it.
+fn has_exponent(text: &[u8]) -> bool {
+    matches!(text, [.., b'e', b'+' | b'-', _, _] | [.., b'e', b'+' | b'-', _, _, _])
+}
+
+#[inline(never)]
+fn unusual<F: Float>(x: F, options: &TextOptions, point: bool, out: &mut Vec<u8>) {
+    let (bits, negative) = x.split();
+    let [low, _, top, infinity] = F::LIMITS;
+    if bits > infinity {
+        return out.extend_from_slice(layout::nan(options));
+    }
+    if negative {
+        out.push(b'-');
+    }
+    if bits == infinity {
+        return out.extend_from_slice(layout::infinity(options));
+    }
+    let point = point && options.trailing_dot_zero;
+    if bits == 0 {
+        return out.extend_from_slice(if point { b"0.0" } else { b"0" });
+    }
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format_finite(x.magnitude()).as_bytes();
+    if options.exponent == Exponent::Auto && !(low..top).contains(&bits) && has_exponent(text) {
+        out.extend_from_slice(text);
+    } else {
+        Digits::read(text).write(options, point, out);
+    }
+}
+
+/// Appends a `float16`.
+fn float16(code: u16, options: &TextOptions, out: &mut Vec<u8>) {
+    const INFINITY: u16 = 0x7C00;
+    let magnitude = code & 0x7FFF;
+    if magnitude > INFINITY {
+        return out.extend_from_slice(layout::nan(options));
+    }
+    if code != magnitude {
+        out.push(b'-');
+    }
+    match magnitude {
+        INFINITY => out.extend_from_slice(layout::infinity(options)),
+        0 if options.trailing_dot_zero => out.extend_from_slice(b"0.0"),
+        0 => out.push(b'0'),
+        _ => half::digits(magnitude).write(options, options.trailing_dot_zero, out),
+    }
+}
+
+/// Appends a complex number as Python's `str` does.
+fn complex<F: Float>(x: Complex<F>, options: &TextOptions, out: &mut Vec<u8>) {
+    let only = x.re.split() == (0, false);
+    if !only {
+        out.push(b'(');
+        float(x.re, options, false, out);
+        // NaN has no sign here, but between the two parts there has to be one.
+        let (bits, negative) = x.im.split();
+        if !negative || bits > F::LIMITS[3] {
+            out.push(b'+');
+        }
+    }
+    float(x.im, options, false, out);
+    out.extend_from_slice(if only { b"j" } else { b"j)" });
+}
+
+/// Formats every element, with the default options.
+///
+/// # Errors
+///
+/// Only about the tier, if `LANECAST_TIER` asks for one that is not to be had.
+pub fn format<S: Element>(src: &[S]) -> Result<Strings, CastError> {
+    FormatPlan::new(S::DTYPE, &TextOptions::DEFAULT)?.run_slice(src)
+}

@@ -1,0 +1,310 @@
+//! [`ParsePlan`]: texts to elements.
+//!
+//! *Method.* Texts are read one by one into a block on the stack, of a dtype that a cast brings to the target: `float64` for floats
+//! (see [`super::binary`]), 64 bits of two's complement for integers. Full blocks are cast by the kernel of the tier.
+
+use super::{
+    BadText, OnBadText, TextError, TextOptions,
+    binary::Stand,
+    element::{Bools, Complexes, Ints, Reader, Reals},
+};
+use crate::{BufferType, CastError, CastOptions, CastPlan, DType, Element, Spec};
+use alloc::vec::Vec;
+
+/// Elements of a block: whole bytes of every packed storage, and of a bitmap.
+const BLOCK: usize = 256;
+
+/// How texts become elements of a buffer type, resolved once and run often.
+///
+/// It is a few words large, freely copied and shared between threads. Running it allocates nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct ParsePlan {
+    /// From the stage to the target.
+    cast: CastPlan,
+    stage: Stage,
+    on_error: OnBadText,
+}
+
+/// What reads the texts.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Bools(Bools),
+    Ints(Ints),
+    Reals(Reals),
+    Complexes(Complexes),
+}
+
+impl ParsePlan {
+    /// Resolves the parse to this buffer type.
+    ///
+    /// The options that apply to the target hold as in a cast of the exact value, but for overflow of integers, which is always an
+    /// error here: [`IntOverflow`](crate::IntOverflow) has no say. [`IntRound`](crate::IntRound) has.
+    ///
+    /// # Errors
+    ///
+    /// About the tier, as [`CastPlan::new`].
+    pub fn new(
+        to: impl Into<BufferType>,
+        options: &CastOptions,
+        text: &TextOptions,
+    ) -> Result<ParsePlan, CastError> {
+        let to = to.into();
+        let (stage, from) = match to.dtype().spec() {
+            Spec::Bool => (Stage::Bools(Bools), DType::UInt8),
+            Spec::Int { bits, signed } => {
+                (Stage::Ints(Ints::new(bits, signed, options.int_round)), DType::UInt64)
+            }
+            Spec::Float(part) => (Stage::Reals(Reals(Stand::new(to.dtype(), part, options))), DType::Float64),
+            Spec::Complex(part) => {
+                let reals = Reals(Stand::new(to.dtype(), part, options));
+                (Stage::Complexes(Complexes(reals)), DType::Complex128)
+            }
+        };
+        // The range of integers is checked before: their low bits are all.
+        let options = options.with_int_to_int(crate::IntOverflow::Wrap);
+        Ok(ParsePlan { cast: CastPlan::new(from, to, &options)?, stage, on_error: text.on_error })
+    }
+
+    /// What the destination holds.
+    pub const fn to(&self) -> BufferType {
+        self.cast.to()
+    }
+
+    /// Parses texts into the elements at the start of `dst` and returns how many there were.
+    ///
+    /// The buffer may be longer, and of any alignment; multi-byte elements are in the host's byte order. Unused bits behind the
+    /// last element of packed storage are written 0; bytes behind it stay as they are.
+    ///
+    /// ```
+    /// use lanecast::text::{ParsePlan, TextOptions};
+    /// use lanecast::{BufferType, CastOptions, DType};
+    /// let packed = BufferType::packed(DType::Float4E2M1FN);
+    /// let plan = ParsePlan::new(packed, &CastOptions::RUST, &TextOptions::DEFAULT)?;
+    /// let mut bytes = [0; 2];
+    /// assert_eq!(plan.run(["0.5", "-6", "1e9"], &mut bytes)?, 3);
+    /// assert_eq!(bytes, [0xF1, 0x07]);
+    /// # Ok::<(), lanecast::text::TextError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TextError`]. The elements in front of the one at fault are written, as if the texts had ended there; what stands behind
+    /// them is as it was.
+    pub fn run<T: AsRef<[u8]>>(
+        &self,
+        texts: impl IntoIterator<Item = T>,
+        dst: &mut [u8],
+    ) -> Result<usize, TextError> {
+        let texts = texts.into_iter().map(Some);
+        Ok(self.drive::<T, false>(texts, &mut Bytes { cast: self.cast, dst, validity: None })?.0)
+    }
+
+    /// [`run`](Self::run) of texts that may be missing, with a validity bitmap as Arrow's: bit `i % 8` of byte `i / 8` is 1 if
+    /// text `i` is there and good, 0 if it is missing or bad. The element of a missing text is 0.
+    ///
+    /// What a bad text does is for [`OnBadText`] to say; its bit is 0 in every case. Bits behind the last element, up to the end of
+    /// its byte, are written 0. Returns the numbers of elements and of nulls.
+    ///
+    /// ```
+    /// use lanecast::text::{OnBadText, ParsePlan, TextOptions};
+    /// use lanecast::{CastOptions, DType};
+    /// let text = TextOptions::DEFAULT.with_on_error(OnBadText::Null);
+    /// let plan = ParsePlan::new(DType::UInt8, &CastOptions::RUST, &text)?;
+    /// let (mut values, mut validity) = ([9; 4], [0]);
+    /// let texts = [Some("1"), None, Some("256"), Some("2e2")];
+    /// assert_eq!(plan.run_masked(texts, &mut values, &mut validity)?, (4, 2));
+    /// assert_eq!((values, validity), ([1, 0, 0, 200], [0b1001]));
+    /// # Ok::<(), lanecast::text::TextError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run), and [`TextError::MaskTooSmall`].
+    pub fn run_masked<T: AsRef<[u8]>>(
+        &self,
+        texts: impl IntoIterator<Item = Option<T>>,
+        dst: &mut [u8],
+        validity: &mut [u8],
+    ) -> Result<(usize, usize), TextError> {
+        let mut sink = Bytes { cast: self.cast, dst, validity: Some(validity) };
+        self.drive::<T, true>(texts.into_iter(), &mut sink)
+    }
+
+    /// [`run`](Self::run) into a new vector. `D` has to be the element of the plan.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run), and [`CastError::WrongElement`] if the plan is for another dtype or for packed storage.
+    pub fn run_to_vec<T: AsRef<[u8]>, D: Element>(
+        &self,
+        texts: impl IntoIterator<Item = T>,
+    ) -> Result<Vec<D>, TextError> {
+        // An empty block tells whether `D` is right, whatever there is to parse.
+        match self.stage {
+            Stage::Bools(_) => self.cast.run_to_vec::<u8, D>(&[])?,
+            Stage::Ints(_) => self.cast.run_to_vec::<u64, D>(&[])?,
+            Stage::Reals(_) => self.cast.run_to_vec::<f64, D>(&[])?,
+            Stage::Complexes(_) => self.cast.run_to_vec::<crate::num_complex::Complex<f64>, D>(&[])?,
+        };
+        let texts = texts.into_iter().map(Some);
+        let mut sink = Elements { cast: self.cast, out: Vec::with_capacity(texts.size_hint().0) };
+        self.drive::<T, false>(texts, &mut sink)?;
+        Ok(sink.out)
+    }
+
+    fn drive<T: AsRef<[u8]>, const MASKED: bool>(
+        &self,
+        texts: impl Iterator<Item = Option<T>>,
+        sink: &mut impl Sink,
+    ) -> Result<(usize, usize), TextError> {
+        if self.on_error == OnBadText::Null && !MASKED {
+            return Err(TextError::NoMask);
+        }
+        match self.stage {
+            Stage::Bools(reader) => self.read::<_, _, MASKED>(reader, texts, sink),
+            Stage::Ints(reader) => self.read::<_, _, MASKED>(reader, texts, sink),
+            Stage::Reals(reader) => self.read::<_, _, MASKED>(reader, texts, sink),
+            Stage::Complexes(reader) => self.read::<_, _, MASKED>(reader, texts, sink),
+        }
+    }
+
+    fn read<R: Reader, T: AsRef<[u8]>, const MASKED: bool>(
+        &self,
+        reader: R,
+        texts: impl Iterator<Item = Option<T>>,
+        sink: &mut impl Sink,
+    ) -> Result<(usize, usize), TextError> {
+        let mut block = [R::Item::default(); BLOCK];
+        let mut bits = [0_u8; BLOCK / 8];
+        let (mut done, mut fill, mut nulls) = (0, 0, 0);
+        for text in texts {
+            let read = match &text {
+                Some(text) => reader.read(text.as_ref()).map_err(Some),
+                None => Err(None),
+            };
+            block[fill] = match read {
+                Ok(item) => {
+                    if MASKED {
+                        bits[fill / 8] |= 1 << (fill % 8);
+                    }
+                    item
+                }
+                Err(reason) => {
+                    nulls += 1;
+                    match (self.on_error, reason, &text) {
+                        (OnBadText::Error, Some(reason), Some(text)) => {
+                            sink.put::<R>(&block[..fill], &bits, done)?;
+                            return Err(self.fault(done + fill, text.as_ref(), reason));
+                        }
+                        (OnBadText::Nan, Some(_), _) => R::nan(),
+                        _ => R::Item::default(),
+                    }
+                }
+            };
+            fill += 1;
+            if fill == BLOCK {
+                sink.put::<R>(&block, &bits, done)?;
+                done += BLOCK;
+                fill = 0;
+                if MASKED {
+                    bits = [0; BLOCK / 8];
+                }
+            }
+        }
+        sink.put::<R>(&block[..fill], &bits, done)?;
+        Ok((done + fill, nulls))
+    }
+
+    #[cold]
+    fn fault(&self, index: usize, text: &[u8], reason: BadText) -> TextError {
+        TextError::text(index, text, reason, self.to().dtype())
+    }
+}
+
+/// Where blocks of a stage go.
+trait Sink {
+    /// Casts elements of the stage and keeps them behind the `done` that there are, and their bits of validity.
+    fn put<R: Reader>(
+        &mut self,
+        block: &[R::Item],
+        bits: &[u8; BLOCK / 8],
+        done: usize,
+    ) -> Result<(), TextError>;
+}
+
+/// A buffer of bytes, and perhaps a bitmap.
+struct Bytes<'a> {
+    cast: CastPlan,
+    dst: &'a mut [u8],
+    validity: Option<&'a mut [u8]>,
+}
+
+impl Sink for Bytes<'_> {
+    fn put<R: Reader>(
+        &mut self,
+        block: &[R::Item],
+        bits: &[u8; BLOCK / 8],
+        done: usize,
+    ) -> Result<(), TextError> {
+        let to = self.cast.to();
+        let width = to.bits_per_element() as usize;
+        // Eight elements take as many bytes as one has bits.
+        let room =
+            (self.dst.len() / width).saturating_mul(8).saturating_add(self.dst.len() % width * 8 / width);
+        let mask = self.validity.as_ref().map_or(usize::MAX, |mask| mask.len().saturating_mul(8));
+        let take = block.len().min(room - done).min(mask - done);
+        let mut bytes = [0; BLOCK * 16];
+        for (item, bytes) in block.iter().zip(bytes.chunks_exact_mut(R::SIZE)) {
+            R::put(*item, bytes);
+        }
+        // `done` is a multiple of the block: it ends with a whole byte.
+        let from = (done / 8) * width;
+        self.cast.run(&bytes, &mut self.dst[from..], take)?;
+        if let Some(validity) = &mut self.validity {
+            let part = &mut validity[done / 8..][..take.div_ceil(8)];
+            part.copy_from_slice(&bits[..part.len()]);
+            if let (Some(last), rest @ 1..) = (part.last_mut(), take % 8) {
+                *last &= (1 << rest) - 1;
+            }
+        }
+        let index = done + take;
+        if take == block.len() {
+            Ok(())
+        } else if index == room {
+            let need = to.byte_len(index + 1).unwrap_or(usize::MAX);
+            Err(TextError::BufferTooSmall { elements: index, need, have: self.dst.len(), to })
+        } else {
+            Err(TextError::MaskTooSmall { index, have: mask / 8 })
+        }
+    }
+}
+
+/// A vector of elements.
+struct Elements<D> {
+    cast: CastPlan,
+    out: Vec<D>,
+}
+
+impl<D: Element> Sink for Elements<D> {
+    fn put<R: Reader>(&mut self, block: &[R::Item], _: &[u8; BLOCK / 8], _: usize) -> Result<(), TextError> {
+        self.out.append(&mut self.cast.run_to_vec::<R::Item, D>(block)?);
+        Ok(())
+    }
+}
+
+/// Parses every text to an element, with the default options.
+///
+/// ```
+/// let values: Vec<u8> = lanecast::text::parse(&["7", "2.5e1"])?;
+/// assert_eq!(values, [7, 25]);
+/// let wrong = lanecast::text::parse::<u8>(&["7", "256"]).unwrap_err();
+/// assert_eq!(wrong.to_string(), r#"text 1, "256", is out of the range of uint8"#);
+/// # Ok::<(), lanecast::text::TextError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`TextError::Text`] names the first text that does not parse.
+pub fn parse<D: Element>(texts: &[impl AsRef<[u8]>]) -> Result<Vec<D>, TextError> {
+    ParsePlan::new(D::DTYPE, &CastOptions::RUST, &TextOptions::DEFAULT)?.run_to_vec(texts)
+}

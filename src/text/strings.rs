@@ -1,0 +1,373 @@
+//! Arrow-style strings: [`Strings`] that own their bytes, [`StringsRef`] that borrow them.
+
+use super::{TextError, error::shorten};
+use crate::names::ByteOrder;
+use alloc::{vec, vec::Vec};
+use core::fmt;
+
+/// Texts one behind another in one buffer, with `len + 1` offsets: the layout of Arrow's `LargeUtf8` and `LargeBinary`.
+///
+/// Text `i` stands in the bytes `offsets[i]..offsets[i + 1]`. Any bytes may stand there; what [`FormatPlan`](super::FormatPlan)
+/// writes is ASCII.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strings {
+    /// At least one, the first 0, not decreasing, the last `bytes.len()`.
+    offsets: Vec<i64>,
+    bytes: Vec<u8>,
+}
+
+impl Strings {
+    /// No texts.
+    pub fn new() -> Strings {
+        Strings { offsets: vec![0], bytes: Vec::new() }
+    }
+
+    /// No texts, with room for `texts` of them of `bytes` in all.
+    pub fn with_capacity(texts: usize, bytes: usize) -> Strings {
+        let mut offsets = Vec::with_capacity(texts.saturating_add(1));
+        offsets.push(0);
+        Strings { offsets, bytes: Vec::with_capacity(bytes) }
+    }
+
+    /// Texts from their parts, which are checked. `offsets` may start above 0; the bytes before are kept out.
+    ///
+    /// # Errors
+    ///
+    /// [`BadOffsets`] if an offset decreases or lies outside the bytes, or there is none.
+    pub fn from_parts(offsets: &[i64], bytes: &[u8]) -> Result<Strings, BadOffsets> {
+        Ok(StringsRef::new(offsets, bytes)?.to_strings())
+    }
+
+    /// The offsets, one more than there are texts, and the bytes.
+    pub fn into_parts(self) -> (Vec<i64>, Vec<u8>) {
+        (self.offsets, self.bytes)
+    }
+
+    /// The texts as a view.
+    pub fn view(&self) -> StringsRef<'_> {
+        StringsRef { offsets: Offsets::I64(&self.offsets), bytes: &self.bytes }
+    }
+
+    /// How many texts there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The offsets in bytes, one more than there are texts.
+    pub fn offsets(&self) -> &[i64] {
+        &self.offsets
+    }
+
+    /// The offsets as Arrow's `Utf8` and `Binary` have them; `None` if there are 2 GiB of text or more.
+    pub fn offsets_i32(&self) -> Option<Vec<i32>> {
+        i32::try_from(self.bytes.len()).ok()?;
+        Some(self.offsets.iter().map(|&offset| offset as i32).collect())
+    }
+
+    /// All texts one behind another.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The text of this index.
+    pub fn get(&self, index: usize) -> Option<&[u8]> {
+        self.view().get(index)
+    }
+
+    /// The text of this index; `None` too if it is not UTF-8.
+    pub fn get_str(&self, index: usize) -> Option<&str> {
+        core::str::from_utf8(self.get(index)?).ok()
+    }
+
+    /// All texts in order.
+    pub fn iter(&self) -> Iter<'_> {
+        self.view().iter()
+    }
+
+    /// Adds a text.
+    pub fn push(&mut self, text: impl AsRef<[u8]>) {
+        self.bytes.extend_from_slice(text.as_ref());
+        self.end();
+    }
+
+    /// Removes all texts and keeps the memory.
+    pub fn clear(&mut self) {
+        self.offsets.truncate(1);
+        self.bytes.clear();
+    }
+
+    /// The bytes, for a text to be appended; [`end`](Self::end) has to follow.
+    pub(super) fn tail(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// A text ends where the bytes end.
+    pub(super) fn end(&mut self) {
+        self.offsets.push(self.bytes.len() as i64);
+    }
+
+    pub(super) fn reserve(&mut self, texts: usize, bytes: usize) {
+        self.offsets.reserve(texts);
+        self.bytes.reserve(bytes);
+    }
+}
+
+impl Default for Strings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: AsRef<[u8]>> FromIterator<T> for Strings {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
+        let mut strings = Strings::new();
+        strings.extend(texts);
+        strings
+    }
+}
+
+impl<T: AsRef<[u8]>> Extend<T> for Strings {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, texts: I) {
+        texts.into_iter().for_each(|text| self.push(text));
+    }
+}
+
+impl<'a> IntoIterator for &'a Strings {
+    type Item = &'a [u8];
+    type IntoIter = Iter<'a>;
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+/// Borrowed offsets of either width.
+#[derive(Clone, Copy, Debug)]
+pub enum Offsets<'a> {
+    /// Of Arrow's `Utf8` and `Binary`.
+    I32(&'a [i32]),
+    /// Of Arrow's `LargeUtf8` and `LargeBinary`.
+    I64(&'a [i64]),
+}
+
+impl Offsets<'_> {
+    /// How many offsets there are: one more than texts.
+    fn len(&self) -> usize {
+        match self {
+            Offsets::I32(offsets) => offsets.len(),
+            Offsets::I64(offsets) => offsets.len(),
+        }
+    }
+
+    /// The offset of this index, which has to exist and to be checked: not negative.
+    #[inline]
+    fn at(&self, index: usize) -> usize {
+        match self {
+            Offsets::I32(offsets) => offsets[index] as usize,
+            Offsets::I64(offsets) => offsets[index] as usize,
+        }
+    }
+}
+
+impl<'a> From<&'a [i32]> for Offsets<'a> {
+    fn from(offsets: &'a [i32]) -> Self {
+        Offsets::I32(offsets)
+    }
+}
+
+impl<'a> From<&'a [i64]> for Offsets<'a> {
+    fn from(offsets: &'a [i64]) -> Self {
+        Offsets::I64(offsets)
+    }
+}
+
+/// Borrowed texts in the layout of Arrow: bytes and offsets of 32 or 64 bits.
+#[derive(Clone, Copy, Debug)]
+pub struct StringsRef<'a> {
+    /// At least one, not negative, not decreasing, none behind the bytes.
+    offsets: Offsets<'a>,
+    bytes: &'a [u8],
+}
+
+impl<'a> StringsRef<'a> {
+    /// The texts of these offsets and bytes. The first offset need not be 0, nor the last one the end of the bytes, so that
+    /// a slice of an Arrow array can be given as it is.
+    ///
+    /// ```
+    /// use lanecast::text::{ParsePlan, StringsRef, TextOptions};
+    /// use lanecast::{CastOptions, DType};
+    /// let utf8 = StringsRef::new(&[0_i32, 1, 4][..], b"72.5")?;
+    /// let plan = ParsePlan::new(DType::UInt8, &CastOptions::RUST, &TextOptions::DEFAULT)?;
+    /// let mut out = [0; 2];
+    /// plan.run(utf8, &mut out)?;
+    /// assert_eq!(out, [7, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BadOffsets`] if an offset decreases or lies outside the bytes, or there is none.
+    pub fn new(offsets: impl Into<Offsets<'a>>, bytes: &'a [u8]) -> Result<StringsRef<'a>, BadOffsets> {
+        fn check<T: Copy + Into<i64>>(offsets: &[T], bytes: usize) -> Result<(), BadOffsets> {
+            let mut floor = 0;
+            for (index, &offset) in offsets.iter().enumerate() {
+                let offset: i64 = offset.into();
+                if offset < floor || usize::try_from(offset).map_or(true, |offset| offset > bytes) {
+                    return Err(BadOffsets { index, offset: Some(offset), floor, bytes });
+                }
+                floor = offset;
+            }
+            match offsets {
+                [] => Err(BadOffsets { index: 0, offset: None, floor, bytes }),
+                _ => Ok(()),
+            }
+        }
+        let offsets = offsets.into();
+        match offsets {
+            Offsets::I32(offsets) => check(offsets, bytes.len())?,
+            Offsets::I64(offsets) => check(offsets, bytes.len())?,
+        }
+        Ok(StringsRef { offsets, bytes })
+    }
+
+    /// How many texts there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The text of this index.
+    pub fn get(&self, index: usize) -> Option<&'a [u8]> {
+        if index < self.len() {
+            self.bytes.get(self.offsets.at(index)..self.offsets.at(index + 1))
+        } else {
+            None
+        }
+    }
+
+    /// All texts in order.
+    pub fn iter(&self) -> Iter<'a> {
+        Iter { strings: *self, next: 0, start: self.offsets.at(0) }
+    }
+
+    /// A copy that owns its bytes: the cast of strings to strings.
+    pub fn to_strings(&self) -> Strings {
+        let (start, end) = (self.offsets.at(0), self.offsets.at(self.len()));
+        let offsets = (0..=self.len()).map(|i| (self.offsets.at(i) - start) as i64).collect();
+        Strings { offsets, bytes: self.bytes[start..end].to_vec() }
+    }
+
+    /// The bytes of the longest text: the width that [`write_bytes`](Self::write_bytes) needs (NumPy wants 1 at least).
+    pub fn max_bytes(&self) -> usize {
+        self.iter().map(<[u8]>::len).max().unwrap_or(0)
+    }
+
+    /// The characters of the longest text: the width that [`write_ucs4`](Self::write_ucs4) needs. Bytes that are not UTF-8 count
+    /// as one each.
+    pub fn max_chars(&self) -> usize {
+        let chars =
+            |text: &[u8]| text.utf8_chunks().map(|c| c.valid().chars().count() + c.invalid().len()).sum();
+        self.iter().map(chars).max().unwrap_or(0)
+    }
+
+    /// Writes NumPy's `S`: `width` bytes for each text, filled up with NUL. `dst` may be longer than that.
+    ///
+    /// # Errors
+    ///
+    /// [`TextError::Width`] if a text is longer, [`TextError::Cast`] if the buffer is too small; then nothing is written.
+    pub fn write_bytes(&self, width: usize, dst: &mut [u8]) -> Result<(), TextError> {
+        super::fixed::write_bytes(*self, width, dst)
+    }
+
+    /// Writes NumPy's `U`: `width` characters of four bytes for each text, filled up with NUL. `dst` may be longer than that.
+    ///
+    /// # Errors
+    ///
+    /// [`TextError::Width`] if a text has more characters or is not UTF-8, [`TextError::Cast`] if the buffer is too small; then
+    /// nothing is written.
+    pub fn write_ucs4(&self, width: usize, order: ByteOrder, dst: &mut [u8]) -> Result<(), TextError> {
+        super::fixed::write_ucs4(*self, width, order, dst)
+    }
+
+    #[cold]
+    pub(super) fn too_wide(&self, index: usize, need: Option<usize>, width: usize) -> TextError {
+        TextError::Width { index, text: shorten(self.get(index).unwrap_or_default()), need, width }
+    }
+}
+
+impl<'a> IntoIterator for StringsRef<'a> {
+    type Item = &'a [u8];
+    type IntoIter = Iter<'a>;
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+/// The texts of [`Strings`] or a [`StringsRef`] in order.
+#[derive(Clone, Debug)]
+pub struct Iter<'a> {
+    strings: StringsRef<'a>,
+    next: usize,
+    /// The offset of `next`.
+    start: usize,
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.next >= self.strings.len() {
+            return None;
+        }
+        self.next += 1;
+        let end = self.strings.offsets.at(self.next);
+        let text = self.strings.bytes.get(self.start..end);
+        self.start = end;
+        text
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.strings.len() - self.next;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+/// Offsets that do not cut bytes into texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BadOffsets {
+    /// The index of the first offset at fault.
+    pub index: usize,
+    /// The offset; `None` if there is none at all, where one is needed even for no texts.
+    pub offset: Option<i64>,
+    /// The least it may be: the offset before it.
+    pub floor: i64,
+    /// The most it may be: how many bytes there are.
+    pub bytes: usize,
+}
+
+impl fmt::Display for BadOffsets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BadOffsets { index, offset, floor, bytes } = self;
+        match offset {
+            Some(offset) => write!(
+                f,
+                "offset {index} is {offset}; it has to lie between {floor} (the one before) and {bytes} (the bytes of text)"
+            ),
+            None => f.write_str("there are no offsets; texts have one offset more than there are texts"),
+        }
+    }
+}
+
+impl core::error::Error for BadOffsets {}

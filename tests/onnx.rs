@@ -1,0 +1,650 @@
+//! `lanecast::onnx` against ONNX itself: the schemas of every version, the node tests of the operators, tensors in every field;
+//! and the refusals.
+
+#[macro_use]
+mod support;
+mod oracle;
+
+use lanecast::onnx::{
+    AttributeValue, Attributes, Cast, Contents, ElementType, Error, Field, Operator, Payload, Side,
+    TensorError, TypedData, Value, elements,
+};
+use lanecast::text::TextOptions;
+use lanecast::*;
+use support::{data::rows, rng::Rng};
+
+const NONE: &Attributes = &Attributes::NONE;
+
+fn element(name: &str) -> ElementType {
+    ElementType::from_name(name).unwrap_or_else(|| panic!("{name}"))
+}
+
+fn operator(name: &str) -> Operator {
+    *[Operator::Cast, Operator::CastLike].iter().find(|o| o.to_string() == name).expect("an operator")
+}
+
+/// Every type: those of ONNX and the dtypes that it does not have.
+fn all_types() -> impl Iterator<Item = ElementType> {
+    DType::ALL.iter().copied().map(ElementType::from).chain([ElementType::String])
+}
+
+fn make(
+    operator: Operator,
+    opset: u32,
+    from: ElementType,
+    to: ElementType,
+    attributes: &Attributes,
+) -> Result<Cast, Error> {
+    match operator {
+        Operator::Cast => Cast::new(opset, from, to, attributes),
+        Operator::CastLike => Cast::like(opset, from, to, attributes),
+    }
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits = if hex == "-" { "" } else { hex };
+    (0..digits.len())
+        .step_by(2)
+        .map(|i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap_or_else(|e| panic!("{hex:?}: {e}")))
+        .collect()
+}
+
+/// The rows of `onnx_types.tsv`: operator, version, attributes, types.
+fn schemas() -> Vec<(Operator, u32, Vec<&'static str>, Vec<ElementType>)> {
+    rows(data!("onnx_types.tsv"))[1..]
+        .iter()
+        .map(|row| {
+            let words = |i: usize| row[i].split(' ').filter(|word| *word != "-");
+            (
+                operator(row[0]),
+                row[1].parse().expect("a version"),
+                words(2).collect(),
+                words(3).map(element).collect(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn versions_are_those_of_the_schemas() {
+    let schemas = schemas();
+    for operator in [Operator::Cast, Operator::CastLike] {
+        let versions: Vec<u32> = schemas.iter().filter(|s| s.0 == operator).map(|s| s.1).collect();
+        assert_eq!(operator.versions(), versions);
+        for opset in 0..60 {
+            let expected = versions.iter().copied().filter(|v| *v <= opset).max();
+            assert_eq!(operator.version_in(opset).ok(), expected, "{operator} in opset {opset}");
+            let made = make(operator, opset, DType::Float32.into(), DType::Int8.into(), NONE);
+            match (expected, made) {
+                (Some(version), Ok(cast)) => assert_eq!(cast.version(), version),
+                (None, Err(error)) => assert_eq!(error, Error::NoSuchOpset { operator, opset }),
+                (_, made) => panic!("{operator} in opset {opset}: {made:?}"),
+            }
+        }
+    }
+    assert_eq!(Operator::Cast.version_in(u32::MAX), Ok(28));
+}
+
+#[test]
+fn types_are_those_of_the_schemas() {
+    let mut cells = 0;
+    for (operator, version, _, types) in schemas() {
+        for from in all_types() {
+            for to in all_types() {
+                let takes = |element| types.contains(&element);
+                let made = make(operator, version, from, to, NONE);
+                let refused = if takes(from) { (Side::Output, to) } else { (Side::Input, from) };
+                match made {
+                    Ok(cast) => {
+                        assert!(takes(from) && takes(to), "{operator}-{version} {from} {to}");
+                        assert_eq!((cast.from(), cast.to(), cast.operator()), (from, to, operator));
+                    }
+                    Err(Error::Type { operator: o, version: v, side, element, since }) => {
+                        assert!(!(takes(from) && takes(to)), "{operator}-{version} {from} {to}");
+                        assert_eq!((o, v, (side, element)), (operator, version, refused));
+                        let first =
+                            schemas().iter().find(|s| s.0 == operator && s.3.contains(&element)).map(|s| s.1);
+                        assert_eq!(since, first, "{operator}-{version} {from} {to}");
+                    }
+                    Err(error) => panic!("{operator}-{version} {from} {to}: {error}"),
+                }
+                cells += 1;
+            }
+        }
+    }
+    assert_eq!(cells, 16 * 31 * 31);
+}
+
+/// The table of section 10 in `docs/semantics.md`.
+#[test]
+fn the_document_says_the_same() {
+    let document = include_str!("../docs/semantics.md");
+    let (_, section) = document.split_once("\n## 10. ").expect("the section");
+    let table: Vec<Vec<&str>> = section
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| Cast"))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let casts: Vec<_> = schemas().into_iter().filter(|schema| schema.0 == Operator::Cast).collect();
+    assert_eq!(table.len(), casts.len());
+    let mut types = Vec::new();
+    for (row, (_, version, _, expected)) in table.iter().zip(casts) {
+        assert_eq!(row[0], version.to_string());
+        types.extend(row[1].split(", ").filter(|name| !name.is_empty()).map(|name| {
+            match name.trim_matches('`') {
+                "string" => ElementType::String,
+                name => ElementType::Number(DType::from_name(name).unwrap_or_else(|| panic!("{name:?}"))),
+            }
+        }));
+        assert_eq!(types.len(), expected.len(), "version {version}");
+        assert!(types.iter().all(|element| expected.contains(element)), "version {version}");
+        let attribute = [(19, "`saturate`"), (24, "`round_mode`"), (1, "`to`"), (6, "`to`")];
+        let attribute = attribute.iter().find(|(since, _)| *since == version).map_or("", |(_, name)| name);
+        assert!(
+            row[2].starts_with(attribute) && row[2].is_empty() == attribute.is_empty(),
+            "version {version}"
+        );
+    }
+}
+
+#[test]
+fn attributes_are_those_of_the_schemas() {
+    let (from, to) = (ElementType::from(DType::Float32), ElementType::from(DType::Int8));
+    let f32_code = from.code().expect("FLOAT");
+    for (operator, version, names, _) in schemas() {
+        let saturate = make(operator, version, from, to, &NONE.with_saturate(false));
+        let rounds = make(operator, version, from, to, &NONE.with_round_mode(E8M0Round::Down));
+        for (name, made, since) in [("saturate", saturate, 19), ("round_mode", rounds, 24)] {
+            match made {
+                Ok(_) => assert!(names.contains(&name), "{operator}-{version}"),
+                Err(error) => {
+                    assert!(!names.contains(&name), "{operator}-{version}");
+                    let since = Some(since);
+                    assert_eq!(error, Error::NoAttribute { operator, version, name: name.into(), since });
+                }
+            }
+        }
+        // As they stand in a node.
+        let number = AttributeValue::Int(3);
+        let target = if version == 1 { AttributeValue::String(b"INT8") } else { number };
+        let other = if version == 1 { number } else { AttributeValue::String(b"INT8") };
+        let node = |attributes: &[(&str, AttributeValue<'_>)]| match operator {
+            Operator::Cast => {
+                Cast::from_attributes(version, f32_code, &[&[("to", target)], attributes].concat())
+            }
+            Operator::CastLike => Cast::like_from_attributes(version, f32_code, 3, attributes),
+        };
+        let plain = node(&[]).unwrap_or_else(|e| panic!("{operator}-{version}: {e}"));
+        assert_eq!((plain.from(), plain.to()), (from, to));
+        assert_eq!(*plain.options(), CastOptions::ONNX);
+        let off = node(&[("saturate", AttributeValue::Int(0))]);
+        assert_eq!(
+            off.map(|cast| cast.options().saturate).ok(),
+            names.contains(&"saturate").then_some(Saturate::Off)
+        );
+        let on = node(&[("saturate", AttributeValue::Int(1))]);
+        assert_eq!(
+            on.map(|cast| cast.options().saturate).ok(),
+            names.contains(&"saturate").then_some(Saturate::On)
+        );
+        for (text, mode) in
+            [("up", E8M0Round::Up), ("down", E8M0Round::Down), ("nearest", E8M0Round::Nearest)]
+        {
+            let made = node(&[("round_mode", AttributeValue::String(text.as_bytes()))]);
+            assert_eq!(
+                made.map(|cast| cast.options().e8m0_round).ok(),
+                names.contains(&"round_mode").then_some(mode)
+            );
+        }
+        assert!(matches!(node(&[("axis", number)]), Err(Error::NoAttribute { since: None, .. })));
+        if operator == Operator::CastLike {
+            assert!(matches!(node(&[("to", number)]), Err(Error::NoAttribute { since: None, .. })));
+            continue;
+        }
+        assert_eq!(node(&[("to", target)]).map(|_| ()), Err(Error::Twice("to")));
+        let wrong = Cast::from_attributes(version, f32_code, &[("to", other)]);
+        assert!(matches!(wrong, Err(Error::AttributeValue { name: "to", .. })), "{version}");
+        assert_eq!(Cast::from_attributes(version, f32_code, &[]).map(|_| ()), Err(Error::MissingTo));
+    }
+    let node = |attributes: &[(&str, AttributeValue<'_>)]| {
+        let to = ("to", AttributeValue::Int(17));
+        Cast::from_attributes(28, 1, &[&[to], attributes].concat()).map(|_| ())
+    };
+    let bad = [
+        ("saturate", AttributeValue::Int(2)),
+        ("saturate", AttributeValue::String(b"1")),
+        ("round_mode", AttributeValue::String(b"UP")),
+        ("round_mode", AttributeValue::Int(1)),
+        ("round_mode", AttributeValue::Other),
+    ];
+    for (name, value) in bad {
+        assert!(matches!(node(&[(name, value)]), Err(Error::AttributeValue { name: n, .. }) if n == name));
+    }
+    let twice = [("saturate", AttributeValue::Int(1)), ("saturate", AttributeValue::Int(1))];
+    assert_eq!(node(&twice), Err(Error::Twice("saturate")));
+    for code in [0, 29, -1, 1 << 40] {
+        let made = Cast::from_attributes(28, 1, &[("to", AttributeValue::Int(code))]);
+        assert_eq!(made.map(|_| ()), Err(Error::UnknownCode(code)));
+    }
+    let made = Cast::from_attributes(28, 0, &[("to", AttributeValue::Int(1))]);
+    assert_eq!(made.map(|_| ()), Err(Error::UnknownCode(0)));
+    let made = Cast::from_attributes(1, 1, &[("to", AttributeValue::String(b"float\xFF"))]);
+    assert_eq!(made.map(|_| ()), Err(Error::UnknownName("float\u{FFFD}".into())));
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let message = |opset, from, to| match Cast::new(opset, from, to, NONE) {
+        Ok(_) => panic!("{opset} {from} {to}"),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(
+        message(11, DType::BFloat16, DType::Float32),
+        "Cast-9 does not take bfloat16; opset 13 is the first that does"
+    );
+    assert_eq!(
+        message(28, DType::Float32, DType::Complex64),
+        "Cast-28 does not give complex64; no version of Cast does"
+    );
+    assert_eq!(message(0, DType::Float32, DType::Int8), "opset 0 does not exist; Cast begins with opset 1");
+    let like = Cast::like(14, DType::Float32, DType::Int8, NONE).map(|_| ()).map_err(|e| e.to_string());
+    assert_eq!(like, Err("opset 14 has no CastLike, which begins with opset 15".into()));
+    let attributes = NONE.with_saturate(true);
+    let cast = Cast::new(18, DType::Float32, DType::Int8, &attributes).map(|_| ()).map_err(|e| e.to_string());
+    assert_eq!(cast, Err("Cast-13 has no attribute \"saturate\"; opset 19 is the first that has it".into()));
+}
+
+/// Attributes as a test file writes them: `saturate=0 round_mode=up`.
+fn attributes(text: &str) -> Attributes {
+    text.split(' ').filter(|word| *word != "-").fold(Attributes::NONE, |all, word| {
+        match word.split_once('=').expect("a value") {
+            ("saturate", value) => all.with_saturate(value == "1"),
+            ("round_mode", "up") => all.with_round_mode(E8M0Round::Up),
+            _ => panic!("{word}"),
+        }
+    })
+}
+
+#[test]
+fn node_tests_of_onnx() {
+    let mut tested = 0;
+    for row in &rows(data!("onnx_nodes.tsv"))[1..] {
+        let [name, op, opset, words, n, from, input, to, output] = row[..] else { panic!("{row:?}") };
+        let (from, to) = (element(from), element(to));
+        let cast = make(operator(op), opset.parse().expect("an opset"), from, to, &attributes(words));
+        let cast = cast.unwrap_or_else(|e| panic!("{name}: {e}"));
+        let n = n.parse().expect("a number");
+        tested += 1;
+        if from == ElementType::String {
+            let expected = bytes(output);
+            let mut out = vec![0xAA; expected.len()];
+            assert_eq!(cast.parse(input.split('|'), &mut out), Ok(n));
+            assert_eq!(out, expected, "{name}");
+            continue;
+        }
+        if to == ElementType::String {
+            let texts = cast.format(&bytes(input), n).expect("room");
+            let texts: Vec<_> = (0..n).map(|i| texts.get_str(i).expect("UTF-8")).collect();
+            assert_eq!(texts, output.split('|').collect::<Vec<_>>(), "{name}");
+            continue;
+        }
+        let expected = bytes(output);
+        let mut out = vec![0xAA; expected.len()];
+        cast.run(&bytes(input), &mut out, n).expect("room");
+        assert_eq!(out, expected, "{name}");
+    }
+    assert_eq!(tested, 64);
+}
+
+#[test]
+fn every_pair_is_the_plan_of_the_profile() {
+    let codes = (1..=28).filter_map(ElementType::from_code);
+    let dtypes: Vec<DType> =
+        codes.filter_map(ElementType::dtype).filter(|d| d.kind() != Kind::Complex).collect();
+    assert_eq!(dtypes.len(), 25);
+    let mut rng = Rng(28);
+    // More than a block of a big-endian host, and no whole byte of any packed width.
+    let n = 133;
+    for &from in &dtypes {
+        for &to in &dtypes {
+            let (source, target) = (BufferType::packed(from), BufferType::packed(to));
+            let mut raw = vec![0; source.byte_len(n).expect("small")];
+            raw.iter_mut().for_each(|byte| *byte = rng.bits() as u8);
+            for (attributes, options) in [
+                (*NONE, CastOptions::ONNX),
+                (NONE.with_saturate(false), CastOptions::ONNX.with_saturate(Saturate::Off)),
+                (
+                    NONE.with_round_mode(E8M0Round::Nearest),
+                    CastOptions::ONNX.with_e8m0_round(E8M0Round::Nearest),
+                ),
+            ] {
+                let cast = Cast::new(28, from, to, &attributes).expect("a cast");
+                let mut out = vec![0xAA; target.byte_len(n).expect("small") + 1];
+                cast.run(&raw, &mut out, n).expect("room");
+                let mut native = raw.clone();
+                swap(&mut native, from);
+                let mut expected = vec![0xAA; out.len()];
+                let plan = CastPlan::new(source, target, &options).expect("a plan");
+                plan.run(&native, &mut expected, n).expect("room");
+                let end = expected.len() - 1;
+                swap(&mut expected[..end], to);
+                assert_eq!(out, expected, "{from} {to}");
+                let held = cast.plan().expect("numbers");
+                assert_eq!((held.from(), held.to(), *cast.options()), (source, target, options));
+            }
+        }
+    }
+}
+
+/// Between little-endian bytes and those of the host.
+fn swap(bytes: &mut [u8], dtype: DType) {
+    if cfg!(target_endian = "big") && dtype.size() > 1 {
+        bytes.chunks_exact_mut(dtype.size()).for_each(<[u8]>::reverse);
+    }
+}
+
+#[test]
+fn options_are_laid_under_the_attributes() {
+    let cast =
+        Cast::new(19, DType::Float32, DType::Float8E4M3FNUZ, &NONE.with_saturate(false)).expect("a cast");
+    let cast = cast.with_options(&CastOptions::RUST.with_e5m2_nan(E5M2Nan::Code7F)).expect("a tier");
+    assert_eq!(cast.options().saturate, Saturate::Off);
+    assert_eq!(cast.options().float_to_int, IntOverflow::Saturate);
+    assert_eq!(cast.options().e5m2_nan, E5M2Nan::Code7F);
+    let (mut out, infinity) = ([0], f32::INFINITY.to_le_bytes());
+    cast.run(&infinity, &mut out, 1).expect("room");
+    assert_eq!(out, [0x80]);
+    // A profile without saturation does not take the default of the attribute away.
+    let cast = Cast::new(24, DType::Float32, DType::Float8E5M2, NONE).expect("a cast");
+    let cast = cast.with_options(&CastOptions::NUMPY).expect("a tier");
+    assert_eq!(cast.options().saturate, Saturate::On);
+}
+
+#[test]
+fn text() {
+    let f32s = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|x| x.to_le_bytes()).collect() };
+    let strings = |cast: &Cast, raw: &[u8], n| -> Vec<String> {
+        let texts = cast.format(raw, n).expect("room");
+        texts.iter().map(|text| String::from_utf8(text.to_vec()).expect("UTF-8")).collect()
+    };
+    let cast = Cast::new(9, DType::Float32, ElementType::String, NONE).expect("a cast");
+    let raw = f32s(&[0.1, -0.0, 1e16, f32::NAN, f32::NEG_INFINITY]);
+    assert_eq!(strings(&cast, &raw, 5), ["0.1", "-0.0", "1e+16", "NaN", "-INF"]);
+    let lower = cast.with_text(&TextOptions::DEFAULT).expect("a tier");
+    assert_eq!(strings(&lower, &raw, 5)[3..], ["nan", "-inf"]);
+    let cast = Cast::new(25, DType::Int2, ElementType::String, NONE).expect("a cast");
+    assert_eq!(strings(&cast, &[0b11_10_01_00], 4), ["0", "1", "-2", "-1"]);
+    let cast = Cast::new(9, DType::Bool, ElementType::String, NONE).expect("a cast");
+    assert_eq!(strings(&cast, &[0, 2], 2), ["False", "True"]);
+    assert!(matches!(cast.run(&[0], &mut [0], 1), Err(Error::OtherKind { .. })));
+
+    // The attributes hold for text, too.
+    let nosat = NONE.with_saturate(false);
+    let cast = Cast::like(19, ElementType::String, DType::Float8E5M2, &nosat).expect("a cast");
+    let mut out = [0xAA; 3];
+    assert_eq!(cast.parse(["1e9", "-1e-30", "NaN"], &mut out), Ok(3));
+    assert_eq!(out, [0x7C, 0x80, 0x7E]);
+    let cast = Cast::new(9, ElementType::String, DType::Int16, NONE).expect("a cast");
+    let mut out = [0xAA; 5];
+    assert_eq!(cast.parse(["1e3", " -2.9 "], &mut out), Ok(2));
+    assert_eq!(out, [0xE8, 0x03, 0xFE, 0xFF, 0xAA]);
+    let refused = cast.parse(["1", "0x10"], &mut out).expect_err("no number");
+    assert_eq!(refused.to_string(), "text 1, \"0x10\", is not a number that int16 can be read from");
+    assert!(matches!(cast.parse(["1", "2", "3"], &mut out), Err(Error::Text(_))));
+
+    // Whatever a tensor holds.
+    let texts = ["7", "-3"];
+    let payload = Payload { string_data: &texts, ..Payload::new(8, 2) };
+    let contents = payload.read().expect("a tensor");
+    assert_eq!(cast.apply(&contents, 2), Ok(Value::Numbers(vec![7, 0, 0xFD, 0xFF])));
+    assert!(matches!(cast.apply(&contents, 3), Err(Error::OtherKind { .. })));
+    let copy = Cast::new(9, ElementType::String, ElementType::String, NONE).expect("a cast");
+    assert_eq!(copy.apply(&contents, 2), Ok(Value::Strings(texts.iter().collect())));
+    assert!(copy.parse(texts, &mut out).is_err() && copy.format(&[], 0).is_err());
+    let raw = f32s(&[2.5]);
+    let numbers = Payload::<Vec<u8>> { raw_data: Some(&raw), ..Payload::new(1, 1) };
+    let numbers = numbers.read().expect("a tensor");
+    assert!(matches!(cast.apply(&numbers, 1), Err(Error::OtherKind { .. })));
+    let cast = Cast::new(9, DType::Float32, ElementType::String, NONE).expect("a cast");
+    assert_eq!(cast.apply(&numbers, 1), Ok(Value::Strings(["2.5"].iter().collect())));
+    let cast = Cast::new(9, DType::Float32, DType::Int8, NONE).expect("a cast");
+    assert_eq!(cast.apply(&numbers, 1), Ok(Value::Numbers(vec![2])));
+    assert!(cast.apply(&numbers, 2).is_err());
+}
+
+#[test]
+fn buffers_that_are_too_small() {
+    let cast = Cast::new(28, DType::Float32, DType::Int4, NONE).expect("a cast");
+    let mut out = [0xAA; 1];
+    let short = cast.run(&[0; 11], &mut out, 3);
+    assert_eq!(
+        short,
+        Err(Error::Cast(CastError::BufferTooSmall { which: lanecast::Side::Source, need: 12, have: 11 }))
+    );
+    let short = cast.run(&[0; 12], &mut out, 3);
+    assert_eq!(
+        short,
+        Err(Error::Cast(CastError::BufferTooSmall { which: lanecast::Side::Destination, need: 2, have: 1 }))
+    );
+    assert!(matches!(cast.run(&[], &mut [], usize::MAX), Err(Error::Cast(CastError::TooLarge { .. }))));
+    assert_eq!(out, [0xAA]);
+}
+
+// ---- Tensors --------------------------------------------------------------------------------------------------------
+
+/// The entries of a field, owned.
+#[derive(Debug, Default)]
+struct Entries {
+    float: Vec<f32>,
+    int32: Vec<i32>,
+    int64: Vec<i64>,
+    double: Vec<f64>,
+    uint64: Vec<u64>,
+    string: Vec<Vec<u8>>,
+}
+
+impl Entries {
+    fn new(field: &str, text: &str) -> (Field, Self) {
+        fn numbers<T: std::str::FromStr>(text: &str) -> Vec<T> {
+            let parse = |word: &str| word.parse().unwrap_or_else(|_| panic!("{word:?}"));
+            text.split(' ').filter(|_| text != "-").map(parse).collect()
+        }
+        let bits = |text: &str| -> Vec<u64> {
+            let hex = |word: &str| u64::from_str_radix(word, 16).unwrap_or_else(|e| panic!("{word:?}: {e}"));
+            text.split(' ').filter(|_| text != "-").map(hex).collect()
+        };
+        let mut all = Entries::default();
+        let field = match field {
+            "float_data" => {
+                all.float = bits(text).into_iter().map(|x| f32::from_bits(x as u32)).collect();
+                Field::Float
+            }
+            "double_data" => {
+                all.double = bits(text).into_iter().map(f64::from_bits).collect();
+                Field::Double
+            }
+            "int32_data" => {
+                all.int32 = numbers(text);
+                Field::Int32
+            }
+            "int64_data" => {
+                all.int64 = numbers(text);
+                Field::Int64
+            }
+            "uint64_data" => {
+                all.uint64 = numbers(text);
+                Field::UInt64
+            }
+            "string_data" => {
+                // An empty text alone is a dash among others; no text at all is one, too.
+                all.string = text.split(' ').map(bytes).collect();
+                Field::String
+            }
+            _ => panic!("{field}"),
+        };
+        (field, all)
+    }
+
+    fn payload(&self, code: i32, elements: usize) -> Payload<'_> {
+        Payload {
+            float_data: &self.float,
+            int32_data: &self.int32,
+            int64_data: &self.int64,
+            double_data: &self.double,
+            uint64_data: &self.uint64,
+            string_data: &self.string,
+            ..Payload::new(code, elements)
+        }
+    }
+}
+
+#[test]
+fn tensors_of_onnx_in_every_field() {
+    let mut tested = 0;
+    for row in &rows(data!("onnx_tensors.tsv"))[1..] {
+        let [name, n, raw, field, entries] = row[..] else { panic!("{row:?}") };
+        let n: usize = n.parse().expect("a number");
+        let (field, mut entries) = Entries::new(field, entries);
+        entries.string.truncate(n);
+        let element = element(name);
+        let code = element.code().expect("of ONNX");
+        assert_eq!(Field::of(element), Some(field), "{name}");
+        let payload = entries.payload(code, n);
+        let contents = payload.read().unwrap_or_else(|e| panic!("{name} {n}: {e}"));
+        match (contents, element) {
+            (Contents::Strings(texts), ElementType::String) => assert_eq!(texts, &entries.string[..]),
+            (Contents::Numbers(dtype, packed), ElementType::Number(expected)) => {
+                let raw = bytes(raw);
+                assert_eq!((dtype, &*packed), (expected, &raw[..]), "{name} {n}");
+                let payload = Payload { raw_data: Some(&raw), ..Payload::<Vec<u8>>::new(code, n) };
+                let Ok(Contents::Numbers(_, same)) = payload.read() else { panic!("{name} {n}") };
+                assert!(matches!(same, std::borrow::Cow::Borrowed(_)));
+                assert_eq!(*same, raw);
+                let typed = TypedData::new(dtype, n, &raw).expect("a tensor");
+                let right = match &typed {
+                    TypedData::Float(data) => *data == entries.float,
+                    TypedData::Double(data) => *data == entries.double,
+                    TypedData::Int32(data) => *data == entries.int32,
+                    TypedData::Int64(data) => *data == entries.int64,
+                    TypedData::UInt64(data) => *data == entries.uint64,
+                };
+                assert!(right, "{name} {n}: {typed:?}");
+            }
+            (contents, _) => panic!("{name} {n}: {contents:?}"),
+        }
+        tested += 1;
+    }
+    assert_eq!(tested, 28 * 4);
+}
+
+/// Any codes, NaNs and padding bits among them, go through the typed field unchanged.
+#[test]
+fn typed_fields_keep_every_code() {
+    let mut rng = Rng(4);
+    for dtype in (1..=28).filter_map(ElementType::from_code).filter_map(ElementType::dtype) {
+        let code = ElementType::from(dtype).code().expect("of ONNX");
+        for n in 0..50 {
+            let buffer = BufferType::packed(dtype);
+            let mut raw = vec![0; buffer.byte_len(n).expect("small")];
+            raw.iter_mut().for_each(|byte| *byte = rng.bits() as u8);
+            let typed = TypedData::new(dtype, n, &raw).expect("a tensor");
+            let mut payload = Payload::<Vec<u8>>::new(code, n);
+            match &typed {
+                TypedData::Float(data) => payload.float_data = data,
+                TypedData::Double(data) => payload.double_data = data,
+                TypedData::Int32(data) => payload.int32_data = data,
+                TypedData::Int64(data) => payload.int64_data = data,
+                TypedData::UInt64(data) => payload.uint64_data = data,
+            }
+            let Ok(Contents::Numbers(_, packed)) = payload.read() else { panic!("{dtype} {n}") };
+            // As a cast to itself: bool becomes 0 or 1, unused bits 0.
+            let mut expected = vec![0; raw.len()];
+            CastPlan::new(buffer, buffer, &CastOptions::ONNX)
+                .expect("a plan")
+                .run(&raw, &mut expected, n)
+                .expect("room");
+            assert_eq!(*packed, expected, "{dtype} {n}");
+        }
+    }
+}
+
+fn error(payload: Payload<'_>) -> TensorError {
+    match payload.read() {
+        Ok(contents) => panic!("{payload:?}: {contents:?}"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn bad_tensors() {
+    let new = Payload::<Vec<u8>>::new;
+    let raw = |code, n, raw| error(Payload { raw_data: Some(raw), ..new(code, n) });
+    assert_eq!(raw(1, 2, &[0; 7]), TensorError::Length { field: Field::Raw, need: 8, have: 7 });
+    assert_eq!(raw(1, 2, &[0; 9]), TensorError::Length { field: Field::Raw, need: 8, have: 9 });
+    assert_eq!(raw(22, 3, &[0; 3]), TensorError::Length { field: Field::Raw, need: 2, have: 3 });
+    assert_eq!(raw(1, usize::MAX, &[]), TensorError::TooLarge);
+    assert_eq!(raw(0, 1, &[0]), TensorError::UnknownCode(0));
+    assert_eq!(raw(29, 1, &[0]), TensorError::UnknownCode(29));
+    assert_eq!(raw(i32::MIN, 1, &[0]), TensorError::UnknownCode(i32::MIN));
+    let (element, field) = (ElementType::String, Field::Raw);
+    assert_eq!(raw(8, 1, &[0]), TensorError::WrongField { element, field });
+
+    assert_eq!(error(new(1, 1)), TensorError::Length { field: Field::Float, need: 1, have: 0 });
+    assert_eq!(error(new(8, 1)), TensorError::Length { field: Field::String, need: 1, have: 0 });
+    let floats = |code, n, data| error(Payload { float_data: data, ..new(code, n) });
+    assert_eq!(floats(1, 2, &[0.0; 3]), TensorError::Length { field: Field::Float, need: 2, have: 3 });
+    assert_eq!(floats(14, 2, &[0.0; 3]), TensorError::Length { field: Field::Float, need: 4, have: 3 });
+    assert_eq!(floats(14, usize::MAX, &[]), TensorError::TooLarge);
+    let (element, field) = (ElementType::Number(DType::Float64), Field::Float);
+    assert_eq!(floats(11, 1, &[0.0]), TensorError::WrongField { element, field });
+    let two = Payload { raw_data: Some(&[0; 4]), float_data: &[0.0], ..new(1, 1) };
+    assert_eq!(error(two), TensorError::Two(Field::Raw, Field::Float));
+    // An empty raw_data that is there counts.
+    let two = Payload { raw_data: Some(&[]), float_data: &[0.0], ..new(1, 1) };
+    assert_eq!(error(two), TensorError::Two(Field::Raw, Field::Float));
+    let two = Payload { int64_data: &[1], int32_data: &[1], ..new(6, 1) };
+    assert_eq!(error(two), TensorError::Two(Field::Int32, Field::Int64));
+
+    let range = |dtype, field, entry| TensorError::Range { dtype, field, entry };
+    for (dtype, outside) in [
+        (DType::Bool, [-1, 2]),
+        (DType::Int8, [-129, 128]),
+        (DType::UInt8, [-1, 256]),
+        (DType::Int16, [-32769, 32768]),
+        (DType::UInt16, [-1, 65536]),
+        (DType::Float16, [-1, 65536]),
+        (DType::BFloat16, [-1, 65536]),
+        (DType::Float8E5M2, [-1, 256]),
+        (DType::Float8E8M0FNU, [-1, 256]),
+        (DType::Float6E2M3FN, [-1, 64]),
+    ] {
+        for value in outside {
+            let data = [0, 1, value];
+            let payload =
+                Payload { int32_data: &data, ..new(ElementType::from(dtype).code().expect("of ONNX"), 3) };
+            assert_eq!(error(payload), range(dtype, Field::Int32, 2), "{dtype} {value}");
+        }
+    }
+    for (dtype, n) in [(DType::Int4, 4), (DType::UInt2, 8), (DType::Float4E2M1FN, 3)] {
+        let payload =
+            Payload { int32_data: &[0xFF, 256], ..new(ElementType::from(dtype).code().expect("of ONNX"), n) };
+        assert_eq!(error(payload), range(dtype, Field::Int32, 1));
+    }
+    let payload = Payload { uint64_data: &[u64::from(u32::MAX), 1 << 32], ..new(12, 2) };
+    assert_eq!(error(payload), range(DType::UInt32, Field::UInt64, 1));
+    assert_eq!(error(payload).to_string(), "uint64_data[1] is out of the range of uint32");
+
+    assert_eq!(TypedData::new(DType::Float8E3M4, 1, &[0]), Err(TensorError::NotInOnnx(DType::Float8E3M4)));
+    let length = TensorError::Length { field: Field::Raw, need: 3, have: 2 };
+    assert_eq!(TypedData::new(DType::Float6E2M3FN, 4, &[0; 2]), Err(length));
+    assert_eq!(TypedData::new(DType::Int64, usize::MAX, &[]), Err(TensorError::TooLarge));
+}
+
+#[test]
+fn dimensions() {
+    assert_eq!(elements(&[]), Ok(1));
+    assert_eq!(elements(&[3, 4, 5]), Ok(60));
+    assert_eq!(elements(&[i64::MAX, i64::MAX, 0]), Ok(0));
+    assert_eq!(elements(&[1 << 40, 1 << 40]), Err(TensorError::TooLarge));
+    assert_eq!(elements(&[0, -1]), Err(TensorError::Negative { axis: 1, dimension: -1 }));
+}
