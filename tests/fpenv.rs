@@ -13,7 +13,8 @@ mod control;
 mod oracle;
 mod support;
 
-use lanecast::DType;
+use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
+use lanecast::{CastOptions, DType, Kind, half::f16, num_complex::Complex};
 use std::hint::black_box;
 use support::check::Case;
 use support::{byte_len, options, patterns, storages, store, tiers::tiers};
@@ -90,6 +91,53 @@ fn unmasked_even_sources() {
 #[test]
 fn unmasked_odd_sources() {
     check(false, 1, 2);
+}
+
+/// Texts, which are read and written in integer arithmetic, and rounded by casts.
+#[test]
+fn texts() {
+    let texts: Vec<&str> =
+        data!("text_format.tsv").lines().skip(1).filter_map(|row| row.split('\t').nth(2)).collect();
+    for &dtype in DType::ALL.iter().filter(|d| matches!(d.kind(), Kind::Float | Kind::Complex)) {
+        let parse = ParsePlan::new(dtype, &CastOptions::RUST, &TextOptions::DEFAULT).expect("a tier");
+        let format = FormatPlan::new(dtype, &TextOptions::DEFAULT).expect("a tier");
+        let run = |elements: &mut [u8]| {
+            let parsed = parse.run(&texts, elements);
+            (parsed, format.run(elements, texts.len()))
+        };
+        let mut want = vec![0; texts.len() * dtype.size()];
+        let written = run(&mut want);
+        assert_eq!(written.0, Ok(texts.len()));
+        for state in [true, false].into_iter().flat_map(states) {
+            let (mut got, mut again) = (vec![0; want.len()], None);
+            let (before, after) = control::under(state, &mut || again = Some(run(&mut got)));
+            assert_eq!(
+                after, before,
+                "{dtype}: the control register ({state:?}) is another one after the texts"
+            );
+            assert!(got == want && again.as_ref() == Some(&written), "{dtype}: texts differ in {state:?}");
+        }
+    }
+}
+
+/// As slices, too: subnormal parts are no zeros.
+#[test]
+fn texts_of_slices() {
+    let complex = [Complex::new(f32::from_bits(1), f32::from_bits(1)), Complex::new(0.0, -f32::from_bits(3))];
+    let wide = complex.map(|z| Complex::new(f64::from_bits(z.re.to_bits().into()), f64::MIN_POSITIVE / 4.0));
+    let (halves, floats) = ([f16::from_bits(1); 3], [f32::from_bits(1), 0.0, 1e-39]);
+    let run = || {
+        use lanecast::text::format;
+        [format(&complex), format(&wide), format(&halves), format(&floats)]
+    };
+    let want = run();
+    assert_eq!(want[0].as_ref().map(|texts| texts.get_str(0)), Ok(Some("(1e-45+1e-45j)")));
+    for state in [true, false].into_iter().flat_map(states) {
+        let mut got = None;
+        let (before, after) = control::under(state, &mut || got = Some(run()));
+        assert_eq!(after, before);
+        assert!(got.as_ref() == Some(&want), "{state:?}");
+    }
 }
 
 /// The assembly does what it says: the register takes the states, and arithmetic feels them.

@@ -146,7 +146,7 @@ fn wide_floats() {
             ties += 1;
         }
     }
-    assert!((1..100).contains(&ties), "{ties} of them");
+    assert!(ties < 100, "{ties} of them");
     let back: Vec<f64> = lanecast::text::parse(&texts.iter().collect::<Vec<_>>()).expect("numbers");
     assert!(back.iter().map(|x| x.to_bits()).eq(wide));
 

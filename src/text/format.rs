@@ -4,8 +4,8 @@
 //! `float64`, the two complex ones, bool. Many elements of at most 8 bits are looked up instead: all 256 texts are made first.
 
 use super::{
-    Exponent, Strings, TextOptions, half,
-    layout::{self, Digits},
+    Strings, TextOptions,
+    write::{boolean, complex, float, float16, int},
 };
 use crate::{
     BufferType, CastError, CastOptions, CastPlan, DType, Element, FloatSpec, Side, Spec, num_complex::Complex,
@@ -137,12 +137,18 @@ impl FormatPlan {
             DType::Float16 => {
                 self.slices(src, &mut out, |x: crate::half::f16, out| float16(x.to_bits(), options, out))?;
             }
-            DType::Float32 => self.slices(src, &mut out, |x: f32, out| float(x, options, true, out))?,
-            DType::Float64 => self.slices(src, &mut out, |x: f64, out| float(x, options, true, out))?,
-            DType::Complex64 => {
-                self.slices(src, &mut out, |x: Complex<f32>, out| complex(x, options, out))?
+            DType::Float32 => {
+                self.slices(src, &mut out, |x: f32, out| float(x.to_bits(), options, true, out))?
             }
-            _ => self.slices(src, &mut out, |x: Complex<f64>, out| complex(x, options, out))?,
+            DType::Float64 => {
+                self.slices(src, &mut out, |x: f64, out| float(x.to_bits(), options, true, out))?
+            }
+            DType::Complex64 => self.slices(src, &mut out, |x: Complex<f32>, out| {
+                complex([x.re, x.im].map(f32::to_bits), options, out)
+            })?,
+            _ => self.slices(src, &mut out, |x: Complex<f64>, out| {
+                complex([x.re, x.im].map(f64::to_bits), options, out)
+            })?,
         }
         Ok(out)
     }
@@ -177,18 +183,18 @@ impl FormatPlan {
             DType::UInt64 => each(bytes, count, out, |x, out| int(u64::from_ne_bytes(x), out)),
             DType::Float16 => each(bytes, count, out, |x, out| float16(u16::from_ne_bytes(x), options, out)),
             DType::Float32 => {
-                each(bytes, count, out, |x, out| float(f32::from_ne_bytes(x), options, true, out));
+                each(bytes, count, out, |x, out| float(u32::from_ne_bytes(x), options, true, out));
             }
             DType::Float64 => {
-                each(bytes, count, out, |x, out| float(f64::from_ne_bytes(x), options, true, out));
+                each(bytes, count, out, |x, out| float(u64::from_ne_bytes(x), options, true, out));
             }
             DType::Complex64 => each(bytes, count, out, |x: [u8; 8], out| {
-                let part = |i| f32::from_ne_bytes(x.as_chunks().0[i]);
-                complex(Complex::new(part(0), part(1)), options, out);
+                let part = |i| u32::from_ne_bytes(x.as_chunks().0[i]);
+                complex([part(0), part(1)], options, out);
             }),
             _ => each(bytes, count, out, |x: [u8; 16], out| {
-                let part = |i| f64::from_ne_bytes(x.as_chunks().0[i]);
-                complex(Complex::new(part(0), part(1)), options, out);
+                let part = |i| u64::from_ne_bytes(x.as_chunks().0[i]);
+                complex([part(0), part(1)], options, out);
             }),
         }
     }
@@ -261,137 +267,6 @@ fn each<const N: usize>(
 /// The first element and the number of elements of each block.
 fn blocks(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).step_by(BLOCK).map(move |first| (first, BLOCK.min(n - first)))
-}
-
-#[inline]
-fn boolean(x: bool, out: &mut Vec<u8>) {
-    out.extend_from_slice(if x { b"True" } else { b"False" });
-}
-
-#[inline]
-fn int(x: impl itoa::Integer, out: &mut Vec<u8>) {
-    out.extend_from_slice(itoa::Buffer::new().format(x).as_bytes());
-}
-
-/// A float with digits of its own.
-trait Float: zmij::Float + Copy {
-    /// The bits of 1e-4, of where `zmij` and of where section 8.2 go over to exponents, and of infinity.
-    const LIMITS: [u64; 4];
-    /// The bits without the sign, and the sign.
-    fn split(self) -> (u64, bool);
-    /// Without its sign.
-    fn magnitude(self) -> Self;
-}
-
-impl Float for f32 {
-    const LIMITS: [u64; 4] = [
-        1e-4_f32.to_bits() as u64,
-        1e13_f32.to_bits() as u64,
-        1e16_f32.to_bits() as u64,
-        f32::INFINITY.to_bits() as u64,
-    ];
-    #[inline]
-    fn split(self) -> (u64, bool) {
-        let bits = self.to_bits();
-        (u64::from(bits & !(1 << 31)), bits >> 31 != 0)
-    }
-    #[inline]
-    fn magnitude(self) -> f32 {
-        f32::from_bits(self.to_bits() & !(1 << 31))
-    }
-}
-
-impl Float for f64 {
-    const LIMITS: [u64; 4] =
-        [1e-4_f64.to_bits(), 1e16_f64.to_bits(), 1e16_f64.to_bits(), f64::INFINITY.to_bits()];
-    #[inline]
-    fn split(self) -> (u64, bool) {
-        let bits = self.to_bits();
-        (bits & !(1 << 63), bits >> 63 != 0)
-    }
-    #[inline]
-    fn magnitude(self) -> f64 {
-        f64::from_bits(self.to_bits() & !(1 << 63))
-    }
-}
-
-/// Appends a float. `point`: whether a whole number may end in `.0`.
-#[inline(always)]
-fn float<F: Float>(x: F, options: &TextOptions, point: bool, out: &mut Vec<u8>) {
-    let (bits, _) = x.split();
-    let [low, high, ..] = F::LIMITS;
-    if (low..high).contains(&bits) && point && options.trailing_dot_zero {
-        // Here the layouts agree.
-        let mut buffer = zmij::Buffer::new();
-        out.extend_from_slice(buffer.format_finite(x).as_bytes());
-    } else {
-        unusual(x, options, point, out);
-    }
-}
-
-/// Whether a text ends in an exponent with a sign and two or three digits, as the layout wants it.
-fn has_exponent(text: &[u8]) -> bool {
-    matches!(text, [.., b'e', b'+' | b'-', _, _] | [.., b'e', b'+' | b'-', _, _, _])
-}
-
-#[inline(never)]
-fn unusual<F: Float>(x: F, options: &TextOptions, point: bool, out: &mut Vec<u8>) {
-    let (bits, negative) = x.split();
-    let [low, _, top, infinity] = F::LIMITS;
-    if bits > infinity {
-        return out.extend_from_slice(layout::nan(options));
-    }
-    if negative {
-        out.push(b'-');
-    }
-    if bits == infinity {
-        return out.extend_from_slice(layout::infinity(options));
-    }
-    let point = point && options.trailing_dot_zero;
-    if bits == 0 {
-        return out.extend_from_slice(if point { b"0.0" } else { b"0" });
-    }
-    let mut buffer = zmij::Buffer::new();
-    let text = buffer.format_finite(x.magnitude()).as_bytes();
-    if options.exponent == Exponent::Auto && !(low..top).contains(&bits) && has_exponent(text) {
-        out.extend_from_slice(text);
-    } else {
-        Digits::read(text).write(options, point, out);
-    }
-}
-
-/// Appends a `float16`.
-fn float16(code: u16, options: &TextOptions, out: &mut Vec<u8>) {
-    const INFINITY: u16 = 0x7C00;
-    let magnitude = code & 0x7FFF;
-    if magnitude > INFINITY {
-        return out.extend_from_slice(layout::nan(options));
-    }
-    if code != magnitude {
-        out.push(b'-');
-    }
-    match magnitude {
-        INFINITY => out.extend_from_slice(layout::infinity(options)),
-        0 if options.trailing_dot_zero => out.extend_from_slice(b"0.0"),
-        0 => out.push(b'0'),
-        _ => half::digits(magnitude).write(options, options.trailing_dot_zero, out),
-    }
-}
-
-/// Appends a complex number as Python's `str` does.
-fn complex<F: Float>(x: Complex<F>, options: &TextOptions, out: &mut Vec<u8>) {
-    let only = x.re.split() == (0, false);
-    if !only {
-        out.push(b'(');
-        float(x.re, options, false, out);
-        // NaN has no sign here, but between the two parts there has to be one.
-        let (bits, negative) = x.im.split();
-        if !negative || bits > F::LIMITS[3] {
-            out.push(b'+');
-        }
-    }
-    float(x.im, options, false, out);
-    out.extend_from_slice(if only { b"j" } else { b"j)" });
 }
 
 /// Formats every element, with the default options.

@@ -1,0 +1,157 @@
+//! One element to its text.
+//!
+//! *Law.* No arithmetic of floats, so that no state of the floating-point control register matters.
+
+use super::{
+    Exponent, TextOptions, half,
+    layout::{self, Digits},
+};
+use alloc::vec::Vec;
+
+/// Appends a truth value.
+#[inline]
+pub(super) fn boolean(x: bool, out: &mut Vec<u8>) {
+    out.extend_from_slice(if x { b"True" } else { b"False" });
+}
+
+/// Appends an integer.
+#[inline]
+pub(super) fn int(x: impl itoa::Integer, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(x).as_bytes());
+}
+
+/// The code of a float with digits of its own.
+///
+/// Codes stay integers up to `zmij`: where a float is at hand, compilers make a comparison of floats of a test of its bits, and that one
+/// takes subnormals for zero where the host program has set such a mode.
+pub(super) trait Code: Copy {
+    /// What it is the code of.
+    type Float: zmij::Float;
+    /// The codes of 1e-4, of where `zmij` and of where section 8.2 go over to exponents, and of infinity.
+    const LIMITS: [u64; 4];
+    /// The bits without the sign, and the sign.
+    fn split(self) -> (u64, bool);
+    /// Without its sign.
+    fn magnitude(self) -> Self;
+    /// The float.
+    fn float(self) -> Self::Float;
+}
+
+impl Code for u32 {
+    type Float = f32;
+    const LIMITS: [u64; 4] = [
+        1e-4_f32.to_bits() as u64,
+        1e13_f32.to_bits() as u64,
+        1e16_f32.to_bits() as u64,
+        f32::INFINITY.to_bits() as u64,
+    ];
+    #[inline]
+    fn split(self) -> (u64, bool) {
+        (self.magnitude().into(), self >> 31 != 0)
+    }
+    #[inline]
+    fn magnitude(self) -> u32 {
+        self & !(1 << 31)
+    }
+    #[inline]
+    fn float(self) -> f32 {
+        f32::from_bits(self)
+    }
+}
+
+impl Code for u64 {
+    type Float = f64;
+    const LIMITS: [u64; 4] =
+        [1e-4_f64.to_bits(), 1e16_f64.to_bits(), 1e16_f64.to_bits(), f64::INFINITY.to_bits()];
+    #[inline]
+    fn split(self) -> (u64, bool) {
+        (self.magnitude(), self >> 63 != 0)
+    }
+    #[inline]
+    fn magnitude(self) -> u64 {
+        self & !(1 << 63)
+    }
+    #[inline]
+    fn float(self) -> f64 {
+        f64::from_bits(self)
+    }
+}
+
+/// Appends a float. `point`: whether a whole number may end in `.0`.
+#[inline(always)]
+pub(super) fn float<C: Code>(x: C, options: &TextOptions, point: bool, out: &mut Vec<u8>) {
+    let (bits, _) = x.split();
+    let [low, high, ..] = C::LIMITS;
+    if (low..high).contains(&bits) && point && options.trailing_dot_zero {
+        // Here the layouts agree.
+        let mut buffer = zmij::Buffer::new();
+        out.extend_from_slice(buffer.format_finite(x.float()).as_bytes());
+    } else {
+        unusual(x, options, point, out);
+    }
+}
+
+/// Whether a text ends in an exponent with a sign and two or three digits, as the layout wants it.
+fn has_exponent(text: &[u8]) -> bool {
+    matches!(text, [.., b'e', b'+' | b'-', _, _] | [.., b'e', b'+' | b'-', _, _, _])
+}
+
+#[inline(never)]
+fn unusual<C: Code>(x: C, options: &TextOptions, point: bool, out: &mut Vec<u8>) {
+    let (bits, negative) = x.split();
+    let [low, _, top, infinity] = C::LIMITS;
+    if bits > infinity {
+        return out.extend_from_slice(layout::nan(options));
+    }
+    if negative {
+        out.push(b'-');
+    }
+    if bits == infinity {
+        return out.extend_from_slice(layout::infinity(options));
+    }
+    let point = point && options.trailing_dot_zero;
+    if bits == 0 {
+        return out.extend_from_slice(if point { b"0.0" } else { b"0" });
+    }
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format_finite(x.magnitude().float()).as_bytes();
+    if options.exponent == Exponent::Auto && !(low..top).contains(&bits) && has_exponent(text) {
+        out.extend_from_slice(text);
+    } else {
+        Digits::read(text).write(options, point, out);
+    }
+}
+
+/// Appends a `float16`.
+pub(super) fn float16(code: u16, options: &TextOptions, out: &mut Vec<u8>) {
+    const INFINITY: u16 = 0x7C00;
+    let magnitude = code & 0x7FFF;
+    if magnitude > INFINITY {
+        return out.extend_from_slice(layout::nan(options));
+    }
+    if code != magnitude {
+        out.push(b'-');
+    }
+    match magnitude {
+        INFINITY => out.extend_from_slice(layout::infinity(options)),
+        0 if options.trailing_dot_zero => out.extend_from_slice(b"0.0"),
+        0 => out.push(b'0'),
+        _ => half::digits(magnitude).write(options, options.trailing_dot_zero, out),
+    }
+}
+
+/// Appends a complex number as Python's `str` does.
+pub(super) fn complex<C: Code>([re, im]: [C; 2], options: &TextOptions, out: &mut Vec<u8>) {
+    let only = re.split() == (0, false);
+    if !only {
+        out.push(b'(');
+        float(re, options, false, out);
+        // NaN has no sign here, but between the two parts there has to be one.
+        let (bits, negative) = im.split();
+        if !negative || bits > C::LIMITS[3] {
+            out.push(b'+');
+        }
+    }
+    float(im, options, false, out);
+    out.extend_from_slice(if only { b"j" } else { b"j)" });
+}
