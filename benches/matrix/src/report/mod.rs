@@ -12,19 +12,19 @@ use crate::results::{Results, Size};
 use std::{fmt::Write as _, fs, io, path::Path};
 
 /// Writes `performance.md` and the folder `performance` with its heat maps. What a person wrote into `performance/notes.md`
-/// stands before them.
+/// stands before them, and before that the other `sections`.
 ///
 /// # Errors
 ///
 /// If a file cannot be written.
-pub fn write(runs: &[Results], joined: Option<&str>, directory: &Path) -> io::Result<()> {
+pub fn write(runs: &[Results], sections: &str, directory: &Path) -> io::Result<()> {
     let maps = directory.join("performance");
     fs::create_dir_all(&maps)?;
     let (counted, timed): (Vec<&Results>, Vec<&Results>) =
         runs.iter().partition(|run| run.counting.is_some());
     let runs: Vec<Results> = timed.into_iter().cloned().collect();
     let mut text = if runs.is_empty() { HEAD.to_owned() } else { markdown(&runs) };
-    text += joined.unwrap_or_default();
+    text += sections;
     text += &counts::section(&counted);
     if let Ok(notes) = fs::read_to_string(maps.join("notes.md")) {
         text += "\n";
