@@ -173,13 +173,13 @@ mod tests {
     fn files_are_written() {
         let directory = std::env::temp_dir().join(format!("lanecast-bench-{}", std::process::id()));
         let run = Results { cells: vec![cell("float32", "bool", Size::L1)], ..Results::default() };
-        write(&[run], Some("\n## Peers\n"), &directory).expect("a writable directory");
+        write(&[run], "\n## Peers\n", &directory).expect("a writable directory");
         let text = fs::read_to_string(directory.join("performance.md")).expect("it is there");
         assert!(text.contains("(performance/avx2-l1.svg)") && text.contains("## Peers"));
         assert!(directory.join("performance/avx2-l1.svg").exists());
         let counts = vec![crate::count::tests::count("float32", "bool", lanecast::Tier::Scalar, 2.0)];
         let counted = Results { counting: Some(Default::default()), counts, ..Results::default() };
-        write(&[counted], None, &directory).expect("a writable directory");
+        write(&[counted], "", &directory).expect("a writable directory");
         let text = fs::read_to_string(directory.join("performance.md")).expect("it is there");
         assert!(text.contains("## Instructions") && !text.contains("## Classes"), "{text}");
         fs::remove_dir_all(directory).expect("it is ours");
