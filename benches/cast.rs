@@ -1,12 +1,12 @@
 //! Representative pairs on every tier that can run here: groups `<from>-<to>/<tier>/<size>`, throughput in bytes read and
 //! written.
 //!
-//! `cargo bench -- float32-` runs a part of them. `plan/new` is what it takes to resolve a plan.
+//! `cargo bench -- float32-` runs a part of them. `plan/` is what it takes to resolve one.
 
 #![allow(missing_docs, reason = "the macro of criterion makes a public function without a comment")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lanecast::{BufferType, CastOptions, CastPlan, DType, Tier};
+use lanecast::{BufferType, CastOptions, CastPlan, DType, Level, Tier};
 use std::hint::black_box;
 
 include!("common/pairs.rs");
@@ -51,7 +51,7 @@ fn check(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize) {
     assert!(*dst == *want, "{plan:?} differs from the scalar tier");
 }
 
-/// Resolving a plan, for pairs in turn: `plan/new`.
+/// Resolving a plan, for pairs in turn: `plan/new`; and making a checked and a counting one of it.
 fn plans(c: &mut Criterion) {
     let mut pairs = PAIRS.iter().cycle();
     c.bench_function("plan/new", |b| {
@@ -59,6 +59,15 @@ fn plans(c: &mut Criterion) {
             let &(from, to) = pairs.next().expect("there are pairs");
             CastPlan::new(black_box(from), black_box(to), black_box(&CastOptions::RUST))
         });
+    });
+    let made: Vec<CastPlan> =
+        PAIRS.iter().flat_map(|(from, to)| CastPlan::new(*from, *to, &CastOptions::RUST)).collect();
+    let mut plans = made.iter().cycle();
+    c.bench_function("plan/checked", |b| {
+        b.iter(|| plans.next().expect("there are plans").checked(black_box(Level::Range)));
+    });
+    c.bench_function("plan/counted", |b| {
+        b.iter(|| plans.next().expect("there are plans").counted(black_box(Level::Exact)));
     });
 }
 
