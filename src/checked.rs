@@ -2,7 +2,7 @@
 //!
 //! A plain cast is total: it clamps, wraps or rounds, and says nothing. A *checked* cast answers with an error at the first
 //! element that does not fit, or marks those that do not in a validity bitmap; a *counting* cast is a plain one that tells
-//! afterwards how many values it lost, and how. What counts as lost is in [`semantics`](crate::semantics), section 9.1.
+//! afterwards how many values it lost, and how. What counts as lost is in [`semantics`](crate::semantics), section 11.
 //!
 //! The source is looked at block by block in vector code before each block is cast, so a buffer of which nothing is rejected
 //! costs little more than the plain cast, and beyond the caches nothing. The element that is reported is always the first, also

@@ -39,7 +39,7 @@ impl Expected {
                 Loss::Saturated => &mut report.saturated,
                 Loss::Wrapped => &mut report.wrapped,
                 Loss::Infinite => &mut report.overflowed_to_infinity,
-                Loss::MadeNan => &mut report.nan_made,
+                Loss::MadeNan => &mut report.became_nan,
                 Loss::LostNan => &mut report.nan_lost,
                 Loss::Imaginary => &mut report.imaginary_dropped,
                 Loss::Underflow => &mut report.underflowed_to_zero,
@@ -224,7 +224,7 @@ fn what_is_said() {
     let z = [Complex { re: 1.0_f32, im: -2.0 }];
     assert_eq!(
         said(try_cast(&z, &mut [0_i8], Level::Range)),
-        "element 0, the complex64 1.0-2.0i, does not fit in int8: it has no imaginary part"
+        "element 0, the complex64 (1-2j), does not fit in int8: it has no imaginary part"
     );
     assert_eq!(
         said(try_cast(&[0_u16], &mut [F8E8M0FNU::default()], Level::Range)),
@@ -236,7 +236,7 @@ fn what_is_said() {
     );
     assert_eq!(
         said(try_cast(&[1e-9_f32], &mut small[..1], Level::Exact)),
-        "element 0, the float32 1e-9, does not fit in float8_e4m3fn: it would become zero"
+        "element 0, the float32 1e-09, does not fit in float8_e4m3fn: it would become zero"
     );
     let mut validity = [0; 1];
     let masked = |validity: &mut [u8]| {

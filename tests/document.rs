@@ -41,6 +41,7 @@ const SECTIONS: &[(&str, usize, Checks)] = &[
     ("6.6", 3 * 6 + 21 * 3, &[(1, tiny_bounds), (1, tiny_values)]),
     ("8.1", 20 * 9, &[(1, parsed)]),
     ("8.2", 26, &[(2, formatted)]),
+    ("11", 26 * 2, &[(0, prose), (3, verdict)]),
 ];
 
 /// Sections whose tables are not compared here, and how many they have: the formats and storages, the map of the rules,
@@ -529,6 +530,29 @@ fn formatted(cell: &Cell) -> Found {
     let plan = FormatPlan::new(from, &TextOptions::DEFAULT).expect("a tier");
     let texts = plan.run(&support::store(from.into(), &[code.into()]), 1).expect("one element");
     Ok(format!("`{}`", texts.get_str(0).expect("ASCII")))
+}
+
+/// 11: what a checked cast says of the element in the row, in the level of the column.
+fn verdict(cell: &Cell) -> Found {
+    let (from, code) = (dtype(cell.at(0).trim_matches('`')), code(cell.at(1))?);
+    let to = dtype(cell.at(2).trim_matches('`'));
+    let level = if cell.column == 3 { Level::Range } else { Level::Exact };
+    let mut out = [0; 16];
+    Ok(
+        match try_cast_bytes(
+            &support::store(from.into(), &[code.into()]),
+            from,
+            &mut out,
+            to,
+            1,
+            &RUST,
+            level,
+        ) {
+            Ok(()) => "fits".into(),
+            Err(CastError::Rejected(found)) => format!("{:?}", found.reason).to_lowercase(),
+            Err(error) => error.to_string(),
+        },
+    )
 }
 
 // ---- Tests ----------------------------------------------------------------------------------------------------------

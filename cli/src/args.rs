@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug, Parser)]
 #[command(name = "lanecast", version, arg_required_else_help = true, subcommand_required = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 2 wrong usage, 3 input or output failed, 4 bad file, 5 not supported."
+    after_help = "Exit codes: 0 done, 2 wrong usage, 3 input or output failed, 4 bad file, 5 not supported, 6 a value does not fit (--on-loss error)."
 )]
 pub struct Cli {
     /// What to do.
@@ -99,7 +99,8 @@ Which tensors are cast:
 At the end the program prints what it did, the bytes read and written per
 second, and how many values were saturated (clamped to an end of the range),
 wrapped (modulo the range of an integer), overflowed to infinity, became NaN,
-were NaN where the target has none, or underflowed to zero.";
+were NaN where the target has none, lost an imaginary part, or underflowed to
+zero. With --on-loss error the first value of all but the last kind ends it.";
 
 /// The arguments of `cast`.
 #[derive(Debug, Args)]

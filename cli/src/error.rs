@@ -21,6 +21,8 @@ pub enum Exit {
     Format = 4,
     /// The input is sound, but what is asked for is not supported.
     Unsupported = 5,
+    /// A value is outside the range of the target, and `--on-loss error` refuses those.
+    Loss = 6,
 }
 
 impl From<Exit> for ExitCode {
@@ -60,6 +62,11 @@ impl Failure {
     /// What is asked for is not supported.
     pub fn unsupported(what: impl Into<String>) -> Self {
         Self::new(Exit::Unsupported, what)
+    }
+
+    /// A value does not fit.
+    pub fn loss(what: impl Into<String>) -> Self {
+        Self::new(Exit::Loss, what)
     }
 
     /// Reading or writing failed for a reason of its own.
@@ -152,6 +159,8 @@ impl fmt::Display for Failure {
 impl From<CastError> for Failure {
     fn from(error: CastError) -> Self {
         match error {
+            CastError::Rejected(_) => Self::loss(error.to_string())
+                .advise("cast to a dtype that holds it, or without --on-loss error"),
             CastError::UnknownName(_) | CastError::UnknownTier(_) => Self::usage(error.to_string()),
             _ => Self::unsupported(error.to_string()),
         }

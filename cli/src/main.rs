@@ -8,7 +8,6 @@
 
 mod args;
 mod commands;
-mod count;
 mod error;
 mod formats;
 mod options;

@@ -1,7 +1,7 @@
 //! The options of a cast as command line flags: a profile, and flags that override what it says.
 
 use clap::{
-    Args,
+    Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use lanecast::{
@@ -101,9 +101,23 @@ pub struct CastArgs {
     /// Infinity in FNUZ targets that saturate
     #[arg(long, value_name = "WHAT", value_parser = one_of(FNUZ_INF))]
     fnuz_inf: Option<FnuzInf>,
+    /// Values outside the range of the target: only count them (where there is a summary), warn of them, or refuse the first
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnLoss::Ignore)]
+    on_loss: OnLoss,
     /// Use this instruction set instead of the best one
     #[arg(long, value_parser = tier())]
     tier: Option<Tier>,
+}
+
+/// What is done about values outside the range of the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnLoss {
+    /// They are counted in the summary
+    Ignore,
+    /// A line on standard error for every tensor that has any
+    Warn,
+    /// The first one is an error, and nothing is written
+    Error,
 }
 
 impl CastArgs {
@@ -152,12 +166,14 @@ pub struct Settings {
     pub options: CastOptions,
     /// The tier.
     pub tier: Tier,
+    /// What is done about values outside the range of the target.
+    pub on_loss: OnLoss,
 }
 
 impl Settings {
     /// The settings that the flags describe.
     pub fn new(args: &CastArgs) -> Result<Self> {
-        Ok(Self { options: args.options(), tier: args.tier()? })
+        Ok(Self { options: args.options(), tier: args.tier()?, on_loss: args.on_loss })
     }
 
     /// The plan for one pair.

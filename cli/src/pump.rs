@@ -6,12 +6,11 @@
 use std::io::{self, Read, Write};
 
 use indicatif::ProgressBar;
-use lanecast::{BufferType, CastError, CastPlan, DType, Kind};
+use lanecast::{BufferType, CastError, CastPlan, CastReport, CheckedPlan, CountingPlan, DType, Kind, Level};
 
 use crate::{
-    count::{Counts, Look},
     error::{Failure, Result},
-    options::Settings,
+    options::{OnLoss, Settings},
 };
 
 /// A block holds at most this many bytes on its larger side.
@@ -23,7 +22,16 @@ pub struct Lane {
     plan: CastPlan,
     swap_in: usize,
     swap_out: usize,
-    look: Option<Look>,
+    way: Way,
+}
+
+/// How the elements are cast.
+#[derive(Debug)]
+enum Way {
+    /// Counting what they lose.
+    Counted(Box<CountingPlan>),
+    /// Up to the first that is out of range.
+    Checked(Box<CheckedPlan>),
 }
 
 impl Lane {
@@ -39,11 +47,15 @@ impl Lane {
             Kind::Complex => dtype.size() / 2,
             _ => dtype.size(),
         };
+        let plan = settings.plan(from, to)?;
         Ok(Self {
-            plan: settings.plan(from, to)?,
+            plan,
             swap_in: if big_endian_input == native_big { 1 } else { component(from.dtype()) },
             swap_out: if native_big { component(to.dtype()) } else { 1 },
-            look: Look::new(settings, from, to)?,
+            way: match settings.on_loss {
+                OnLoss::Error => Way::Checked(Box::new(plan.checked(Level::Range))),
+                OnLoss::Ignore | OnLoss::Warn => Way::Counted(Box::new(plan.counted(Level::Range))),
+            },
         })
     }
 
@@ -79,7 +91,7 @@ pub struct Passed {
     /// Bytes written.
     pub bytes_out: u64,
     /// What became of values that did not fit.
-    pub counts: Counts,
+    pub counts: CastReport,
 }
 
 /// Why a stream stopped.
@@ -153,7 +165,7 @@ impl Pump {
             let bits = u64::from(from.bits_per_element());
             let got = if have == wanted_bytes { wanted } else { have as u64 * 8 / bits };
             if got > 0 {
-                self.block(lane, &mut passed.counts, writer, have, got)?;
+                self.block(lane, &mut passed, writer, have, got)?;
                 passed.elements += got;
                 passed.bytes_in += have as u64;
                 passed.bytes_out += block_len(to, got) as u64;
@@ -175,7 +187,7 @@ impl Pump {
     fn block(
         &mut self,
         lane: &mut Lane,
-        counts: &mut Counts,
+        passed: &mut Passed,
         writer: &mut dyn Write,
         have: usize,
         n: u64,
@@ -186,9 +198,19 @@ impl Pump {
         }
         let (source, result) = (&mut self.source[..have], &mut self.result[..result_bytes]);
         swap(source, lane.swap_in);
-        lane.plan.par_run(source, result, n as usize).map_err(Stopped::Cast)?;
-        if let Some(look) = &mut lane.look {
-            look.count(source, result, n as usize, counts).map_err(Stopped::Cast)?;
+        match &lane.way {
+            Way::Counted(plan) => {
+                let report = plan.par_run(source, result, n as usize).map_err(Stopped::Cast)?;
+                passed.counts = passed.counts.and(&report);
+            }
+            Way::Checked(plan) => plan.par_run(source, result, n as usize).map_err(|error| {
+                Stopped::Cast(match error {
+                    CastError::Rejected(found) => CastError::Rejected(
+                        found.after(usize::try_from(passed.elements).unwrap_or(usize::MAX)),
+                    ),
+                    error => error,
+                })
+            })?,
         }
         swap(result, lane.swap_out);
         writer.write_all(result).map_err(Stopped::Write)?;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use lanecast::CastReport;
+use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::{
-    count::Counts,
     error::{Failure, Result},
     text,
 };
@@ -28,7 +28,8 @@ pub struct Entry {
     /// Its bytes after.
     pub bytes_out: u64,
     /// What became of values that did not fit, once it is cast.
-    pub counts: Option<Counts>,
+    #[serde(serialize_with = "optional_counts")]
+    pub counts: Option<CastReport>,
 }
 
 /// The summary of a run.
@@ -55,8 +56,8 @@ pub struct Report {
     /// Bytes read and written per second, in units of 10^9.
     pub gb_per_second: f64,
     /// What became of values that did not fit.
-    #[serde(flatten)]
-    pub counts: Counts,
+    #[serde(flatten, serialize_with = "counts")]
+    pub counts: CastReport,
     /// Each tensor.
     pub entries: Vec<Entry>,
 }
@@ -66,8 +67,8 @@ impl Report {
     pub fn new(to: &'static str, tier: &'static str, entries: Vec<Entry>, elapsed: Option<Duration>) -> Self {
         let sum = |of: fn(&Entry) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
         let cast = |e: &Entry| u64::from(e.to.is_some());
-        let mut counts = Counts::default();
-        entries.iter().filter_map(|e| e.counts.as_ref()).for_each(|c| counts.add(c));
+        let counts = entries.iter().filter_map(|e| e.counts.as_ref());
+        let counts = counts.fold(CastReport::default(), |sum, counts| sum.and(counts));
         let (bytes_in, bytes_out) = (sum(|e| e.bytes_in), sum(|e| e.bytes_out));
         let seconds = elapsed.unwrap_or_default().as_secs_f64();
         let traffic = bytes_in as f64 + bytes_out as f64;
@@ -110,10 +111,55 @@ impl Report {
         out.push_str(&format!(", {:.2} GB/s, tier {}\n", self.gb_per_second, self.tier));
         out.push_str(&format!(
             "{} saturated, {} wrapped, {} overflowed to infinity, {} became NaN, {} NaN lost, \
-             {} underflowed to zero\n",
-            c.saturated, c.wrapped, c.overflowed_to_infinity, c.became_nan, c.nan_lost, c.underflowed_to_zero
+             {} imaginary parts dropped, {} underflowed to zero\n",
+            c.saturated,
+            c.wrapped,
+            c.overflowed_to_infinity,
+            c.became_nan,
+            c.nan_lost,
+            c.imaginary_dropped,
+            c.underflowed_to_zero
         ));
         out
+    }
+}
+
+impl Entry {
+    /// A line about the values that were outside the range of the target, if there were any.
+    pub fn warning(&self) -> Option<String> {
+        let counts = self.counts.as_ref().filter(|counts| counts.out_of_range() > 0)?;
+        let kinds: Vec<String> = counts
+            .counts()
+            .iter()
+            .filter(|(name, n)| *n > 0 && *name != "underflowed_to_zero")
+            .map(|(name, n)| format!("{n} {}", name.replace('_', " ")))
+            .collect();
+        let name = if self.name.is_empty() { String::new() } else { text::one_line(&self.name) + ": " };
+        Some(format!(
+            "lanecast: warning: {name}{} values do not fit in {}: {}\n",
+            counts.out_of_range(),
+            self.to.as_deref().unwrap_or_default(),
+            kinds.join(", ")
+        ))
+    }
+}
+
+/// The counts by their names, those of rounding left out, which is not counted.
+fn counts<S: Serializer>(report: &CastReport, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    for (name, n) in report.counts().iter().filter(|(name, _)| *name != "inexact") {
+        map.serialize_entry(name, n)?;
+    }
+    map.end()
+}
+
+fn optional_counts<S: Serializer>(
+    report: &Option<CastReport>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    match report {
+        Some(report) => counts(report, serializer),
+        None => serializer.serialize_none(),
     }
 }
 

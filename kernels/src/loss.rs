@@ -3,7 +3,7 @@
 //! # The law
 //!
 //! Every cast is total, and [`of_part`] says in exact arithmetic what became of a value: nothing, or one [`Loss`]. A value has at
-//! most one; `docs/semantics.md`, section 9.1.
+//! most one; `docs/semantics.md`, section 11.
 //!
 //! # The method
 //!

@@ -1,6 +1,8 @@
 //! The element that a checked cast rejects.
 
+use crate::text::{FormatPlan, TextOptions};
 use crate::{BufferType, CastOptions, CastPlan, DType, Kind, Tier};
+use alloc::{string::String, vec::Vec};
 use core::fmt;
 use lanecast_kernels::{Block, Loss};
 
@@ -95,9 +97,17 @@ impl Value {
 
     /// The element as one of a wider dtype.
     fn widened(&self, wide: DType) -> Option<[u8; 16]> {
+        let mut out = [0; 16];
+        let plan =
+            CastPlan::with_tier(BufferType::new(self.dtype), wide, &CastOptions::RUST, Tier::Scalar).ok()?;
+        plan.run(&self.bytes(), &mut out, 1).ok()?;
+        Some(out)
+    }
+
+    /// The element as it stands in a buffer, in the first bytes.
+    fn bytes(&self) -> [u8; 16] {
         let (size, part) = (self.dtype.size(), self.dtype.alignment());
-        let mut element = [0; 16];
-        let (mut code, mut out) = (self.code, [0; 16]);
+        let (mut code, mut element) = (self.code, [0; 16]);
         for bytes in element[..size].chunks_exact_mut(part) {
             let word = (code as u64).to_ne_bytes();
             bytes.copy_from_slice(if cfg!(target_endian = "little") {
@@ -105,26 +115,21 @@ impl Value {
             } else {
                 &word[8 - part..]
             });
-            // A part is half a code at most, unless it is all of it.
-            code = code.checked_shr(8 * part as u32).unwrap_or(0);
+            // There is a second part only behind a first of 64 bits at most.
+            code >>= 8 * part as u32;
         }
-        let plan =
-            CastPlan::with_tier(BufferType::new(self.dtype), wide, &CastOptions::RUST, Tier::Scalar).ok()?;
-        plan.run(&element, &mut out, 1).ok()?;
-        Some(out)
+        element
     }
 }
 
 impl fmt::Display for Value {
+    /// As [`text`](crate::text) formats it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.integer(), self.parts()) {
-            (Some(integer), _) if self.dtype == DType::Bool => {
-                f.write_str(["false", "true"][integer as usize & 1])
-            }
-            (Some(integer), _) => write!(f, "{integer}"),
-            (_, Some((re, im))) if self.dtype.kind() == Kind::Complex => write!(f, "{re:?}{im:+?}i"),
-            (_, Some((re, _))) => write!(f, "{re:?}"),
-            (None, None) => write!(f, "{:#x}", self.code),
+        let mut text = Vec::new();
+        let plan = FormatPlan::new(self.dtype, &TextOptions::DEFAULT);
+        match plan.and_then(|plan| plan.run_one(&self.bytes()[..self.dtype.size()], &mut text)) {
+            Ok(()) => f.write_str(&String::from_utf8_lossy(&text)),
+            Err(_) => write!(f, "{:#x}", self.code),
         }
     }
 }
@@ -165,10 +170,10 @@ impl Rejection {
         Some(Rejection { index: block.first + i, value, to, reason })
     }
 
-    #[cfg(feature = "rayon")]
-    /// The same element, if `elements` stand before those that were looked at.
-    pub(crate) fn after(self, elements: usize) -> Rejection {
-        Rejection { index: self.index + elements, ..self }
+    /// The same element, if so many elements stand before those that were looked at: for a buffer that is cast in parts.
+    #[must_use]
+    pub const fn after(self, elements: usize) -> Rejection {
+        Rejection { index: self.index.saturating_add(elements), ..self }
     }
 }
 

@@ -21,7 +21,7 @@ pub struct CastReport {
     /// Finite values that became infinite.
     pub overflowed_to_infinity: u64,
     /// Numbers and infinities that became NaN.
-    pub nan_made: u64,
+    pub became_nan: u64,
     /// NaNs that became a number because the target has none.
     pub nan_lost: u64,
     /// Imaginary parts, not zero, that were dropped.
@@ -39,7 +39,7 @@ impl CastReport {
             saturated: losses.of(Loss::Saturated),
             wrapped: losses.of(Loss::Wrapped),
             overflowed_to_infinity: losses.of(Loss::Infinite),
-            nan_made: losses.of(Loss::MadeNan),
+            became_nan: losses.of(Loss::MadeNan),
             nan_lost: losses.of(Loss::LostNan),
             imaginary_dropped: losses.of(Loss::Imaginary),
             underflowed_to_zero: losses.of(Loss::Underflow),
@@ -53,7 +53,7 @@ impl CastReport {
             ("saturated", self.saturated),
             ("wrapped", self.wrapped),
             ("overflowed_to_infinity", self.overflowed_to_infinity),
-            ("nan_made", self.nan_made),
+            ("became_nan", self.became_nan),
             ("nan_lost", self.nan_lost),
             ("imaginary_dropped", self.imaginary_dropped),
             ("underflowed_to_zero", self.underflowed_to_zero),
@@ -66,6 +66,16 @@ impl CastReport {
         self.counts().iter().all(|(_, n)| *n == 0)
     }
 
+    /// How many values were outside the range of the target: all that was counted but what became zero and what was rounded.
+    pub const fn out_of_range(&self) -> u64 {
+        self.saturated
+            + self.wrapped
+            + self.overflowed_to_infinity
+            + self.became_nan
+            + self.nan_lost
+            + self.imaginary_dropped
+    }
+
     /// Both reports together.
     #[must_use]
     pub const fn and(&self, other: &CastReport) -> CastReport {
@@ -74,7 +84,7 @@ impl CastReport {
             saturated: self.saturated + other.saturated,
             wrapped: self.wrapped + other.wrapped,
             overflowed_to_infinity: self.overflowed_to_infinity + other.overflowed_to_infinity,
-            nan_made: self.nan_made + other.nan_made,
+            became_nan: self.became_nan + other.became_nan,
             nan_lost: self.nan_lost + other.nan_lost,
             imaginary_dropped: self.imaginary_dropped + other.imaginary_dropped,
             underflowed_to_zero: self.underflowed_to_zero + other.underflowed_to_zero,

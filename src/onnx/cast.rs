@@ -427,7 +427,7 @@ mod tests {
             let plan = CastPlan::new(from, to, &CastOptions::ONNX).expect("a plan");
             for n in [0, 1, 3, 63, 64, 65, 1000] {
                 let (len_in, len_out) = (from.byte_len(n).expect("small"), to.byte_len(n).expect("small"));
-                let mut bytes: Vec<u8> = (0..len_in + 2).map(|i| (i * 151 >> 2) as u8).collect();
+                let mut bytes: Vec<u8> = (0..len_in + 2).map(|i| ((i * 151) >> 2) as u8).collect();
                 let mut native = vec![0; len_out];
                 plan.run(&bytes, &mut native, n).expect("room");
                 swap(&mut native, to);
@@ -456,7 +456,7 @@ mod tests {
             let plan = FormatPlan::new(from, &TextOptions::ONNX).expect("a plan");
             for n in [0, 1, 63, 64, 65, 1000] {
                 let len = from.byte_len(n).expect("small");
-                let mut bytes: Vec<u8> = (0..len).map(|i| (i * 151 >> 2) as u8).collect();
+                let mut bytes: Vec<u8> = (0..len).map(|i| ((i * 151) >> 2) as u8).collect();
                 let texts = plan.run(&bytes, n).expect("room");
                 swap(&mut bytes, from);
                 assert_eq!(format_swapped(&plan, &bytes, n), Ok(texts), "{from} {n}");

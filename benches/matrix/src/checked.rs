@@ -279,5 +279,30 @@ impl Rows {
     }
 }
 
+/// How much slower than the plain cast a checked one may be in the second cache.
+pub const LIMIT: f64 = 1.3;
+
+/// The section of the report.
+pub fn section(runs: &[Rows]) -> String {
+    let Some(first) = runs.first() else { return String::new() };
+    let mut text = format!(
+        "\n## Checked and counting casts\n\nThe time of a cast that is checked, masked or counted divided by that of the plain cast, \
+         taken in turn on {}. *Checked* and *counted* sources are clean: they hold nothing that is refused at either level, and no \
+         zero that a range of powers of two has not. At most {LIMIT} is asked for in the second cache, and nothing beyond the \
+         caches. Pairs that can lose nothing are left out: they run the plain cast.\n",
+        first.machine.cpu
+    );
+    for run in runs {
+        let sources = match run.inputs {
+            Inputs::Normal => "Clean sources",
+            Inputs::Subnormal => "Clean, as far as subnormal numbers are",
+            Inputs::Nan => "One value in 16 is NaN",
+            Inputs::Saturating => "Every second value is out of range",
+        };
+        let _ = write!(text, "\n{sources}:\n\n{}", run.table(LIMIT, 4));
+    }
+    text
+}
+
 /// The modes that are measured.
 pub const MODES: [Mode; 2] = [Mode::Only, Mode::Saturate];

@@ -222,11 +222,14 @@ struct LoopsArgs {
 #[derive(Args)]
 struct ReportArgs {
     /// Result files; those of several machines stand side by side.
-    #[arg(required_unless_present = "counts")]
+    #[arg(required_unless_present_any = ["counts", "checked"])]
     results: Vec<PathBuf>,
     /// A folder with counts of instructions on record.
     #[arg(long)]
     counts: Option<PathBuf>,
+    /// Results of `checked`, of one machine.
+    #[arg(long)]
+    checked: Vec<PathBuf>,
     /// Results of peers; they are joined with the first result file that has times.
     #[arg(long)]
     peers: Vec<PathBuf>,
@@ -352,7 +355,7 @@ fn checked(args: RunArgs) -> Result<(), String> {
     }
     let rows = checked::run(&selection)?;
     rows.write(&args.output)?;
-    print!("{}", rows.table(1.3, args.n));
+    print!("{}", rows.table(checked::LIMIT, args.n));
     Ok(())
 }
 
@@ -427,7 +430,9 @@ fn report(args: ReportArgs) -> Result<(), String> {
     let peers = peers.collect::<Result<Vec<_>, _>>()?;
     let timed = runs.iter().find(|run| run.counting.is_none()).filter(|_| !peers.is_empty());
     let joined = timed.map(|timed| report::peers::section(timed, &peers));
-    let written = report::write(&runs, joined.as_deref(), &args.output);
+    let checked = args.checked.iter().map(|path| checked::Rows::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let sections = joined.unwrap_or_default() + &checked::section(&checked);
+    let written = report::write(&runs, &sections, &args.output);
     written.map_err(|error| format!("{}: {error}", args.output.display()))
 }
 

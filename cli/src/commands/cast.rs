@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use super::progress;
+use super::{progress, warn};
 use crate::{
     args::Cast,
     error::{Failure, Result},
     formats::{Format, Job, Work, npy, npz, onnx, safetensors},
-    options::Settings,
+    options::{OnLoss, Settings},
     output::{self, Output},
     pump::Pump,
     report::{Report, json},
@@ -36,6 +36,9 @@ pub fn run(args: &Cast) -> Result<()> {
         Format::Npz => execute(args, &job, npz::Recast::new(&job)?),
         Format::Onnx => execute(args, &job, onnx::Recast::new(&job)?),
     }?;
+    if job.settings.on_loss == OnLoss::Warn {
+        warn(&report.entries);
+    }
     let text = if args.common.json { json(&report)? } else { report.to_text() };
     output::print(&text)
 }

@@ -9,11 +9,11 @@ mod promote;
 mod raw;
 mod table;
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::{args::Command, error::Result};
+use crate::{args::Command, error::Result, report::Entry};
 
 /// Does what the command line asks for.
 pub fn run(command: &Command) -> Result<()> {
@@ -26,6 +26,14 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Dtypes(args) => dtypes::run(args.json),
         Command::Cpu(args) => cpu::run(args.json),
         Command::Inspect(args) => inspect::run(args),
+    }
+}
+
+/// Says which tensors have values outside the range of their target.
+fn warn(entries: &[Entry]) {
+    for line in entries.iter().filter_map(Entry::warning) {
+        // Nobody may be listening.
+        let _ = io::stderr().write_all(line.as_bytes());
     }
 }
 

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     args::OnnxCast,
     error::{Failure, Result},
-    options::{Settings, chosen_tier},
+    options::{OnLoss, Settings, chosen_tier},
     pump::{Extent, Lane, Pump, Stopped},
 };
 
@@ -28,7 +28,8 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// Runs the subcommand.
 pub fn run(args: &OnnxCast) -> Result<()> {
     let cast = node(args)?;
-    let settings = Settings { options: *cast.options(), tier: chosen_tier(args.tier)? };
+    let settings =
+        Settings { options: *cast.options(), tier: chosen_tier(args.tier)?, on_loss: OnLoss::Ignore };
     let input = named(&args.input);
     let (mut reader, length): (Box<dyn Read>, u64) = match input {
         Some(path) => open(path)?,

@@ -9,11 +9,11 @@ use std::{
 
 use lanecast::Storage;
 
-use super::progress;
+use super::{progress, warn};
 use crate::{
     args::{Raw, StorageArg},
     error::{Failure, Result},
-    options::{Settings, buffer},
+    options::{OnLoss, Settings, buffer},
     output::{self, Output},
     pump::{Extent, Lane, Passed, Pump, Stopped},
     report::{Entry, Report, json},
@@ -44,6 +44,9 @@ pub fn run(args: &Raw) -> Result<()> {
     let passed = passed.map_err(|stopped| stop(stopped, args.count, &place, &sink))?;
     sink.commit()?;
 
+    if settings.on_loss == OnLoss::Warn {
+        warn(&[entry(args, &passed)]);
+    }
     if args.common.json {
         let entry = entry(args, &passed);
         let report = Report::new(args.to.name(), settings.tier.name(), vec![entry], Some(started.elapsed()));

@@ -12,19 +12,19 @@ use crate::results::{Results, Size};
 use std::{fmt::Write as _, fs, io, path::Path};
 
 /// Writes `performance.md` and the folder `performance` with its heat maps. What a person wrote into `performance/notes.md`
-/// stands before them.
+/// stands before them, and before that the other `sections`.
 ///
 /// # Errors
 ///
 /// If a file cannot be written.
-pub fn write(runs: &[Results], joined: Option<&str>, directory: &Path) -> io::Result<()> {
+pub fn write(runs: &[Results], sections: &str, directory: &Path) -> io::Result<()> {
     let maps = directory.join("performance");
     fs::create_dir_all(&maps)?;
     let (counted, timed): (Vec<&Results>, Vec<&Results>) =
         runs.iter().partition(|run| run.counting.is_some());
     let runs: Vec<Results> = timed.into_iter().cloned().collect();
     let mut text = if runs.is_empty() { HEAD.to_owned() } else { markdown(&runs) };
-    text += joined.unwrap_or_default();
+    text += sections;
     text += &counts::section(&counted);
     if let Ok(notes) = fs::read_to_string(maps.join("notes.md")) {
         text += "\n";
@@ -173,13 +173,13 @@ mod tests {
     fn files_are_written() {
         let directory = std::env::temp_dir().join(format!("lanecast-bench-{}", std::process::id()));
         let run = Results { cells: vec![cell("float32", "bool", Size::L1)], ..Results::default() };
-        write(&[run], Some("\n## Peers\n"), &directory).expect("a writable directory");
+        write(&[run], "\n## Peers\n", &directory).expect("a writable directory");
         let text = fs::read_to_string(directory.join("performance.md")).expect("it is there");
         assert!(text.contains("(performance/avx2-l1.svg)") && text.contains("## Peers"));
         assert!(directory.join("performance/avx2-l1.svg").exists());
         let counts = vec![crate::count::tests::count("float32", "bool", lanecast::Tier::Scalar, 2.0)];
         let counted = Results { counting: Some(Default::default()), counts, ..Results::default() };
-        write(&[counted], None, &directory).expect("a writable directory");
+        write(&[counted], "", &directory).expect("a writable directory");
         let text = fs::read_to_string(directory.join("performance.md")).expect("it is there");
         assert!(text.contains("## Instructions") && !text.contains("## Classes"), "{text}");
         fs::remove_dir_all(directory).expect("it is ours");
