@@ -87,6 +87,9 @@ Which tensors are cast:
   most are not weights but settings, such as exponents, bounds and the scales of
   Resize, and a Cast node would take more bytes than it saves. `--include '*'`
   casts them too.
+  Variances of BatchNormalization may be too large for float16, which ruins the
+  model: they are counted as overflowed to infinity, --on-loss and --json say
+  where, and --exclude leaves them out.
   Initializers that are inputs of the graph too are values that a caller may
   replace, and are copied; up to IR version 3, where all are listed so, they are
   constants: those that are cast are listed no more, and the IR version becomes 4.
