@@ -76,20 +76,28 @@ Which tensors are cast:
   copied as they are.
 
 .onnx:
-  The initializers of the graph and of its subgraphs are the tensors. One that is
+  The initializers of the graph and of its subgraphs are the tensors, and the
+  attributes `value` of their Constant nodes, named by the outputs. One that is
   cast is renamed, NAME__DTYPE, and a Cast node makes NAME of it, of its old
   dtype: everything that used it still does. So the model computes in the dtypes
   that it did, with the values that the cast left. Cast has to know the dtype in
   the opset that the model imports, or the model is refused: onnx.version_converter
   brings it to a later opset. The IR version is raised to that of the dtype.
+  Tensors of fewer than 16 elements are copied unless an --include matches them:
+  most are not weights but settings, such as exponents, bounds and the scales of
+  Resize, and a Cast node would take more bytes than it saves. `--include '*'`
+  casts them too.
+  Variances of BatchNormalization may be too large for float16, which ruins the
+  model: they are counted as overflowed to infinity, --on-loss and --json say
+  where, and --exclude leaves them out.
   Initializers that are inputs of the graph too are values that a caller may
   replace, and are copied; up to IR version 3, where all are listed so, they are
   constants: those that are cast are listed no more, and the IR version becomes 4.
-  Sparse initializers, the values of Constant nodes and functions are copied, and
-  so is everything that this program does not know. Models with training
+  Sparse tensors, the other attributes of Constant nodes and functions are copied,
+  and so is everything that this program does not know. Models with training
   information, which names initializers, are refused.
-  Initializers in external files of the model's folder are streamed to OUT.data;
-  those inside the model stay there.
+  Tensors in external files of the model's folder are streamed to OUT.data; those
+  inside the model stay there.
 
 At the end the program prints what it did, the bytes read and written per
 second, and how many values were saturated (clamped to an end of the range),

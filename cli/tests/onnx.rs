@@ -81,6 +81,31 @@ fn halved(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {
     TensorProto { data_type: Some(10), raw_data: halves, ..tensor(name, dims) }
 }
 
+/// Small tensors are cast only by name.
+fn all(arguments: &[&str]) -> &'static [&'static str] {
+    if arguments.contains(&"--include") { &[] } else { &["--include", "*"] }
+}
+
+/// A node whose output is the tensor.
+fn constant(output: &str, value: TensorProto) -> NodeProto {
+    let value = AttributeProto {
+        name: text("value"),
+        t: Some(value),
+        r#type: Some(AttributeType::Tensor as i32),
+        ..Default::default()
+    };
+    NodeProto { attribute: vec![value], ..node("Constant", &[], output) }
+}
+
+fn branch(name: &str, graph: GraphProto) -> AttributeProto {
+    AttributeProto {
+        name: text(name),
+        g: Some(graph),
+        r#type: Some(AttributeType::Graph as i32),
+        ..Default::default()
+    }
+}
+
 impl Folder {
     fn put(&self, name: &str, model: &ModelProto) {
         self.write(name, &model.encode_to_vec());
@@ -90,9 +115,15 @@ impl Folder {
         ModelProto::decode(&self.read(name)[..]).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
-    /// The model that `cast` makes of `model`.
+    /// The model that `cast` makes of `model`, if it takes small tensors as well.
     #[track_caller]
     fn cast(&self, model: &ModelProto, arguments: &[&str]) -> ModelProto {
+        self.cast_large(model, &[arguments, all(arguments)].concat())
+    }
+
+    /// The model that `cast` makes of `model`.
+    #[track_caller]
+    fn cast_large(&self, model: &ModelProto, arguments: &[&str]) -> ModelProto {
         self.put("in.onnx", model);
         good(self.run(&[&["cast", "in.onnx", "out.onnx", "--force"], arguments].concat()));
         self.model("out.onnx")
@@ -102,7 +133,8 @@ impl Folder {
     fn refused(&self, model: &ModelProto, arguments: &[&str], codes: &[i32]) -> String {
         self.put("in.onnx", model);
         let before = self.names();
-        let line = bad(&self.run(&[&["cast", "in.onnx", "out.onnx"], arguments].concat()), codes);
+        let line =
+            bad(&self.run(&[&["cast", "in.onnx", "out.onnx"], arguments, all(arguments)].concat()), codes);
         assert_eq!(self.names(), before);
         line
     }
@@ -113,12 +145,6 @@ fn initializers_of_graphs_in_graphs() {
     let e = [2.5_f32, -7.0];
     let inner =
         |bias: f32| graph("inner", vec![node("Mul", &["Y", "E"], "Z")], vec![raw("E", &[1], &[bias])]);
-    let branch = |name: &str, graph| AttributeProto {
-        name: text(name),
-        g: Some(graph),
-        r#type: Some(AttributeType::Graph as i32),
-        ..Default::default()
-    };
     let typed = TensorProto { float_data: e.to_vec(), doc_string: text("kept"), ..tensor("B", &[2]) };
     let ints = TensorProto { data_type: Some(7), int64_data: vec![3], ..tensor("I", &[1]) };
     let branches = vec![branch("then_branch", inner(1.5)), branch("else_branch", inner(-1.5))];
@@ -171,6 +197,225 @@ fn initializers_of_graphs_in_graphs() {
     assert!(listed.contains("5 tensors") && listed.contains("metadata opset ai.onnx = 17"), "{listed}");
 }
 
+/// Enough elements to be cast by default.
+fn many() -> Vec<f32> {
+    (0..16).map(|i| 0.1 * i as f32 - 0.7).collect()
+}
+
+#[test]
+fn constants_of_graphs_in_graphs() {
+    let values = many();
+    let f64s: Vec<f64> = values.iter().map(|x| f64::from(*x)).collect();
+    let wide = TensorProto { data_type: Some(11), double_data: f64s, ..tensor("", &[16]) };
+    let ints = TensorProto { data_type: Some(7), int64_data: vec![3; 16], ..tensor("", &[16]) };
+    let texts = TensorProto { data_type: Some(8), string_data: vec![b"x".to_vec(); 16], ..tensor("", &[16]) };
+    let typed = TensorProto { float_data: values.clone(), doc_string: text("kept"), ..tensor("", &[4, 4]) };
+    // Nodes that stay: other attributes, more than one of them, another domain, no single output.
+    let mut floats = constant("floats", TensorProto::default());
+    floats.attribute[0] = AttributeProto {
+        name: text("value_floats"),
+        floats: values.clone(),
+        r#type: Some(AttributeType::Floats as i32),
+        ..Default::default()
+    };
+    let mut two = constant("two", raw("", &[16], &values));
+    two.attribute.push(floats.attribute[0].clone());
+    let mut renamed = constant("renamed", raw("", &[16], &values));
+    renamed.attribute[0].name = text("other");
+    let mut mistyped = constant("mistyped", raw("", &[16], &values));
+    mistyped.attribute[0].r#type = Some(AttributeType::Int as i32);
+    let mut full = constant("full", raw("", &[16], &values));
+    full.attribute[0].g = Some(graph("g", Vec::new(), Vec::new()));
+    let foreign = NodeProto { domain: text("mine"), ..constant("foreign", raw("", &[16], &values)) };
+    let mut outputs = constant("one", raw("", &[16], &values));
+    outputs.output.push("other".to_owned());
+    let unnamed = constant("", raw("", &[16], &values));
+    let other = NodeProto { op_type: text("ConstantOfShape"), ..constant("shaped", raw("", &[16], &values)) };
+    let stay = [floats, two, renamed, mistyped, full, foreign, outputs, unnamed, other];
+    let inner = |x: f32| {
+        let nodes = vec![
+            node("Neg", &["W"], "n"),
+            constant("C", raw("", &[16], &[x; 16])),
+            node("Mul", &["n", "C"], "Z"),
+        ];
+        graph("inner", nodes, Vec::new())
+    };
+    let branches = vec![branch("then_branch", inner(1.5)), branch("else_branch", inner(-1.5))];
+    let mut nodes = vec![
+        NodeProto { name: text("k"), doc_string: text("doc"), ..constant("W", raw("label", &[16], &values)) },
+        NodeProto { domain: text("ai.onnx"), ..constant("V", typed.clone()) },
+        constant("D", wide),
+        constant("I", ints),
+        constant("T", texts),
+        constant("small", raw("", &[15], &values[..15])),
+        constant("scalar", raw("", &[], &[1e-12])),
+        NodeProto { attribute: branches, ..node("If", &["I"], "Z") },
+    ];
+    nodes.extend(stay);
+    let mut old = model(8, 17, graph("outer", nodes, vec![raw("B", &[16], &values)]));
+    old.functions = vec![FunctionProto {
+        name: text("f"),
+        node: vec![constant("F", raw("", &[16], &values))],
+        ..Default::default()
+    }];
+
+    let mut new = old.clone();
+    let half = |node: &mut NodeProto, name: &str, tensor: TensorProto| {
+        node.output[0] = name.to_owned();
+        node.attribute[0].t = Some(tensor);
+    };
+    let bare = |dims: &[i64], values: &[f32]| TensorProto { name: None, ..halved("", dims, values) };
+    let outer = new.graph.as_mut().expect("a graph");
+    for (branch, (name, x)) in
+        outer.node[7].attribute.iter_mut().zip([("C__float16", 1.5), ("C__float16_2", -1.5)])
+    {
+        let graph = branch.g.as_mut().expect("a graph");
+        half(&mut graph.node[1], name, bare(&[16], &[x; 16]));
+        graph.node.insert(2, cast_node(name, "C"));
+    }
+    half(&mut outer.node[0], "W__float16", halved("label", &[16], &values));
+    half(
+        &mut outer.node[1],
+        "V__float16",
+        TensorProto { doc_string: text("kept"), ..bare(&[4, 4], &values) },
+    );
+    half(&mut outer.node[2], "D__float16", bare(&[16], &values));
+    let mut back = cast_node("D__float16", "D");
+    back.attribute[0].i = Some(11);
+    outer.node.insert(3, back);
+    outer.node.insert(2, cast_node("V__float16", "V"));
+    outer.node.insert(1, cast_node("W__float16", "W"));
+    outer.node.insert(0, cast_node("B__float16", "B"));
+    outer.initializer[0] = halved("B__float16", &[16], &values);
+
+    let folder = Folder::new();
+    // The name of a tensor in a node means nothing; those that are empty are not written again.
+    let cast = folder.cast_large(&old, &["--to", "float16"]);
+    assert_eq!(cast, new);
+    // Choices by dtype and by the name of the output.
+    let outputs = |model: ModelProto| -> Vec<String> {
+        let nodes = model.graph.expect("a graph").node;
+        nodes.iter().filter(|node| node.op_type() == "Cast").map(|node| node.input[0].clone()).collect()
+    };
+    let wide = folder.cast_large(&old, &["--to", "float16", "--from", "float64"]);
+    assert_eq!(outputs(wide), ["D__float16"]);
+    let some = folder.cast_large(&old, &["--to", "float16", "--exclude", "?"]);
+    assert_eq!(outputs(some), [""; 0]);
+    let named = folder.cast_large(&old, &["--to", "float16", "--include", "s*", "--include", "[VI]"]);
+    assert_eq!(outputs(named), ["V__float16", "small__float16", "scalar__float16"]);
+    // Nothing to do: the same bytes.
+    good(folder.run(&["cast", "in.onnx", "same.onnx", "--to", "float16", "--exclude", "*"]));
+    assert_eq!(folder.read("same.onnx"), folder.read("in.onnx"));
+
+    let listed = String::from_utf8(good(folder.run(&["inspect", "in.onnx"]))).expect("text");
+    assert!(listed.contains("W       float32  (16,)   64"), "{listed}");
+    assert!(listed.contains("C       float32  (16,)   64"), "{listed}");
+    assert!(listed.contains("scalar  float32  ()      4"), "{listed}");
+    assert!(listed.contains("10 tensors"), "{listed}");
+}
+
+#[test]
+fn small_initializers_are_cast_by_name() {
+    let values = many();
+    let tensors = vec![
+        raw("scales", &[4], &values[..4]),
+        raw("min", &[], &[-1.0]),
+        raw("W", &[4, 4], &values),
+        raw("V", &[3, 5], &values[..15]),
+        raw("none", &[0, 16], &[]),
+    ];
+    let old = model(8, 13, graph("g", Vec::new(), tensors));
+    let folder = Folder::new();
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let graph = folder.cast_large(&old, &[&["--to", "float16"], arguments].concat()).graph;
+        graph.expect("a graph").initializer.iter().map(|tensor| tensor.name().to_owned()).collect()
+    };
+    assert_eq!(names(&[]), ["scales", "min", "W__float16", "V", "none"]);
+    assert_eq!(
+        names(&["--from", "float32", "--exclude", "min"]),
+        ["scales", "min", "W__float16", "V", "none"]
+    );
+    assert_eq!(names(&["--include", "[mV]*"]), ["scales", "min__float16", "W", "V__float16", "none"]);
+}
+
+#[test]
+fn constants_whose_fields_stand_in_another_order() {
+    let whole = constant("W", raw("", &[16], &many()));
+    let unknown = [0xC2, 0x3E, 3, b'x', b'y', b'z'];
+    let field = |number: u8, bytes: &[u8]| {
+        let mut field = vec![number << 3 | 2];
+        prost::encoding::encode_varint(bytes.len() as u64, &mut field);
+        [&field[..], bytes].concat()
+    };
+    // The tensor before the name of its attribute, the attribute before output and operator.
+    let value = field(5, &whole.attribute[0].t.as_ref().expect("a tensor").encode_to_vec());
+    let rest = AttributeProto { t: None, ..whole.attribute[0].clone() }.encode_to_vec();
+    let value = field(5, &[&unknown[..], &value, &unknown, &rest].concat());
+    let rest = NodeProto { attribute: Vec::new(), ..whole.clone() }.encode_to_vec();
+    let node = field(1, &[&unknown[..], &value, &unknown, &rest, &unknown].concat());
+    let opset = OperatorSetIdProto { domain: None, version: Some(13) }.encode_to_vec();
+    let folder = Folder::new();
+    folder.write("in.onnx", &[vec![0x08, 7], field(8, &opset), field(7, &node)].concat());
+    good(folder.run(&["cast", "in.onnx", "out.onnx", "--to", "float16"]));
+    let out = folder.read("out.onnx");
+    assert_eq!(out.windows(unknown.len()).filter(|window| *window == unknown).count(), 5);
+    let nodes = folder.model("out.onnx").graph.expect("a graph").node;
+    let expected = constant("W__float16", TensorProto { name: None, ..halved("", &[16], &many()) });
+    assert_eq!(nodes, [expected, cast_node("W__float16", "W")]);
+}
+
+#[test]
+fn constants_that_cannot_be_cast() {
+    let folder = Folder::new();
+    let with = |opset, tensor| model(8, opset, graph("g", vec![constant("W", tensor)], Vec::new()));
+    let old = |opset| with(opset, raw("", &[16], &many()));
+    // Before opset 9 a constant held floats, a Cast took more.
+    let line = folder.refused(&old(8), &["--to", "int8"], &[5]);
+    assert!(line.contains("Constant-1 does not hold int8") && line.contains("opset 9"), "{line}");
+    folder.cast(&small(8, 8), &["--to", "int8"]);
+    folder.cast(&old(8), &["--to", "float16"]);
+    folder.cast(&old(9), &["--to", "int8"]);
+    let line = folder.refused(&old(28), &["--to", "float6_e2m3fn"], &[5]);
+    assert!(line.contains("Constant-25 does not hold float6_e2m3fn"), "{line}");
+    folder.refused(&old(18), &["--to", "float8_e5m2"], &[5]);
+    let mut training = old(13);
+    training.training_info = vec![TrainingInfoProto::default()];
+    folder.refused(&training, &["--to", "float16"], &[5]);
+
+    let line = folder.refused(&with(13, raw("", &[17], &many())), &["--to", "float16"], BAD);
+    assert!(line.contains("tensor \"W\""), "{line}");
+    let short = TensorProto { float_data: many()[1..].to_vec(), ..tensor("", &[16]) };
+    folder.refused(&with(13, short), &["--to", "float16"], BAD);
+}
+
+#[test]
+fn constants_in_other_files() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.at("sub")).expect("a folder");
+    folder.write("w.bin", &[f32s(&many()), vec![5; 8]].concat());
+    let w = external("W", &[16], &[("location", "w.bin")]);
+    let i =
+        TensorProto { data_type: Some(7), ..external("", &[1], &[("location", "w.bin"), ("offset", "64")]) };
+    let old = model(8, 13, graph("g", vec![constant("W", w), constant("I", i)], Vec::new()));
+    folder.put("in.onnx", &old);
+    good(folder.run(&["cast", "in.onnx", "sub/out.onnx", "--to", "float16"]));
+    let data = folder.read("sub/out.onnx.data");
+    assert_eq!((&data[..32], &data[4096..]), (&halves(&many())[..], &[5; 8][..]));
+    let place = |name: &str, offset: &str, length: &str, dims: &[i64], code| TensorProto {
+        data_type: Some(code),
+        ..external(name, dims, &[("location", "out.onnx.data"), ("offset", offset), ("length", length)])
+    };
+    let mut i = constant("I", place("", "4096", "8", &[1], 7));
+    i.attribute[0].t.as_mut().expect("a tensor").name = None;
+    let w = constant("W__float16", place("W", "0", "32", &[16], 10));
+    assert_eq!(
+        folder.model("sub/out.onnx").graph.expect("a graph").node,
+        [w, cast_node("W__float16", "W"), i]
+    );
+    folder.remove("w.bin");
+    bad(&folder.run(&["cast", "in.onnx", "sub/out2.onnx", "--to", "float16"]), &[3]);
+}
+
 #[test]
 fn fields_of_later_versions_are_kept() {
     // A field 1000 of each kind in the tensor, the graph and the model.
@@ -190,7 +435,7 @@ fn fields_of_later_versions_are_kept() {
         [unknown.to_vec(), vec![0x08, 7], field(7, &graph), field(8, &opset), unknown.to_vec()].concat();
     let folder = Folder::new();
     folder.write("in.onnx", &file);
-    good(folder.run(&["cast", "in.onnx", "out.onnx", "--to", "bfloat16"]));
+    good(folder.run(&["cast", "in.onnx", "out.onnx", "--to", "bfloat16", "--include", "W"]));
     let out = folder.read("out.onnx");
     assert_eq!(out.windows(unknown.len()).filter(|window| *window == unknown).count(), 5);
     let new = folder.model("out.onnx").graph.expect("a graph");
@@ -364,20 +609,13 @@ fn elements_in_files_that_are_none_of_the_models() {
     }
     let both = TensorProto { raw_data: Some(f32s(&W)), ..external("W", &[4], &[("location", "w.bin")]) };
     folder.refused(&model(8, 13, graph("g", Vec::new(), vec![both])), &["--to", "float16"], BAD);
-    // The elements of a constant are not moved, so the model cannot be either.
-    let t = external("C", &[4], &[("location", "w.bin")]);
-    let constant = AttributeProto {
-        name: text("value"),
-        t: Some(t),
-        r#type: Some(AttributeType::Tensor as i32),
-        ..Default::default()
-    };
+    // The elements of a function's constant are not moved, so the model cannot be either.
     let mut old = small(8, 13);
-    old.graph
-        .as_mut()
-        .expect("a graph")
-        .node
-        .push(NodeProto { attribute: vec![constant], ..node("Constant", &[], "c") });
+    old.functions = vec![FunctionProto {
+        name: text("f"),
+        node: vec![constant("c", external("C", &[4], &[("location", "w.bin")]))],
+        ..Default::default()
+    }];
     folder.cast(&old, &["--to", "float16"]);
     bad(&folder.run(&["cast", "in.onnx", "sub/out.onnx", "--to", "float16"]), &[5]);
 }
@@ -453,16 +691,19 @@ fn files_that_are_no_models() {
 #[test]
 fn truncated_or_changed_at_every_byte() {
     let folder = Folder::new();
-    let file = small(8, 13).encode_to_vec();
-    let cut = (0..file.len()).map(|length| file[..length].to_vec());
-    let changed = (0..file.len()).flat_map(|i| [0xFF, 0x01].map(|flip| (i, flip))).map(|(i, flip)| {
-        let mut changed = file.clone();
-        changed[i] ^= flip;
-        changed
-    });
-    for bytes in cut.chain(changed) {
+    let constant = model(8, 13, graph("g", vec![constant("W", raw("", &[4], &W))], Vec::new()));
+    let mut variants = Vec::new();
+    for file in [small(8, 13).encode_to_vec(), constant.encode_to_vec()] {
+        variants.extend((0..file.len()).map(|length| file[..length].to_vec()));
+        variants.extend((0..file.len()).flat_map(|i| [0xFF, 0x01].map(|flip| (i, flip))).map(|(i, flip)| {
+            let mut changed = file.clone();
+            changed[i] ^= flip;
+            changed
+        }));
+    }
+    for bytes in variants {
         folder.write("in.onnx", &bytes);
-        let output = folder.run(&["cast", "in.onnx", "out.onnx", "--to", "float16"]);
+        let output = folder.run(&["cast", "in.onnx", "out.onnx", "--to", "float16", "--include", "*"]);
         match output.status.code() {
             Some(0) => {
                 assert_eq!(stderr(&output), "");

@@ -1,9 +1,15 @@
-//! `.onnx`: a model, whose initializers are the tensors.
+//! `.onnx`: a model, whose initializers and constants are the tensors.
 //!
 //! *Law.* What this program does not have to change stays as it is, to the byte: fields are found by their numbers and copied,
 //! also those that a later version of ONNX brings. And the model keeps its meaning: of an initializer `W` that is cast, the new
 //! form is called `W__bfloat16`, and a `Cast` node, first in the graph, makes `W` of it. Whatever uses `W`, in this graph or in
-//! those inside it, still finds it, with its old dtype.
+//! those inside it, still finds it, with its old dtype. With a node `Constant` and its output `W` it is the same, and the `Cast`
+//! node follows it.
+//!
+//! Tensors of fewer than [`SMALL`] elements are left alone unless they are asked for by name. Most are not weights but settings of
+//! operators: an exponent, a bound, the small number that keeps a divisor from zero, which a narrow dtype makes zero. Some have to
+//! be known when shapes are inferred, such as the scales of `Resize`, and inference does not look through a `Cast`. And the node
+//! takes more bytes than so few elements can save.
 //!
 //! *Method.* The structure is read once, without the elements ([`model`]). The new model is a rope ([`wire::Rope`]) of new bytes,
 //! pieces of the old file and tensors; it is written from front to back, each tensor cast as a stream.
@@ -40,7 +46,10 @@ use crate::{
 /// Elements in other files begin at multiples of this, so that a program can map them.
 const PAGE: u64 = 4096;
 
-/// Lists the initializers of the model `path`.
+/// Tensors with fewer elements are not cast unless `--include` names them. (`roi` of `Resize` has two for each axis.)
+const SMALL: u64 = 16;
+
+/// Lists the initializers and constants of the model `path`.
 pub fn list(path: &Path) -> Result<Listing> {
     let (file, length) = open(path)?;
     let model = Model::read(&mut Source::new(file, length), None).map_err(|e| e.in_path(path))?;
@@ -58,7 +67,7 @@ pub fn list(path: &Path) -> Result<Listing> {
     Ok(Listing { tensors, metadata: model.metadata })
 }
 
-/// What becomes of an initializer that is cast.
+/// What becomes of a tensor that is cast.
 #[derive(Debug)]
 struct Change {
     from: DType,
@@ -76,7 +85,7 @@ pub struct Recast<'a> {
     /// The folder of the model.
     folder: PathBuf,
     model: Model,
-    /// One per initializer.
+    /// One per tensor.
     changes: Vec<Option<Change>>,
     entries: Vec<Entry>,
     /// The version of Cast.
@@ -117,7 +126,11 @@ impl<'a> Recast<'a> {
             let chosen = tensor.dtype().filter(|from| {
                 // Up to IR version 3 all initializers had to be inputs; later, those that are may be replaced by a caller.
                 let constant = !self.model.inputs[index] || self.model.ir_version.0 < 4;
-                constant && *from != self.job.to && self.job.selection.chooses(&tensor.name, *from)
+                let selection = &self.job.selection;
+                constant
+                    && *from != self.job.to
+                    && selection.chooses(&tensor.name, *from)
+                    && (tensor.elements >= SMALL || selection.names_explicitly(&tensor.name))
             });
             let change = match chosen {
                 None => None,
@@ -130,6 +143,9 @@ impl<'a> Recast<'a> {
                         return Err(Failure::unsupported(what).advise("remove its training_info first"));
                     }
                     self.version = cast_version(&self.model, from, self.job.to).map_err(|e| e.at(place()))?;
+                    if tensor.label.is_some() {
+                        constant_holds(&self.model, self.job.to).map_err(|e| e.at(place()))?;
+                    }
                     tensor.check(&mut self.source, &self.folder).map_err(|e| e.at(place()))?;
                     let to = BufferType::packed(self.job.to);
                     // The pair is refused before anything is written.
@@ -202,10 +218,7 @@ impl<'a> Recast<'a> {
             .collect();
         let mut at = message.inner.start;
         for part in &message.parts {
-            let whole = match part {
-                Part::Message(inner) => inner.whole,
-                Part::Initializer(whole, _) | Part::Input(whole, _) => *whole,
-            };
+            let whole = part.whole();
             rope.old(at, whole.start);
             at = whole.end;
             match part {
@@ -217,14 +230,32 @@ impl<'a> Recast<'a> {
                     let tensor = self.tensor(*index, location, offsets[*index]);
                     rope.message_field(schema::graph::INITIALIZER, tensor);
                 }
-                Part::Initializer(..) | Part::Input(..) => rope.old(whole.start, whole.end),
+                Part::Constant(inner, index) if change(index).is_some() || offsets[*index].is_some() => {
+                    rope.message_field(inner.number, self.message(inner, location, offsets));
+                    if let Some(change) = change(index) {
+                        let name = &self.model.tensors[*index].name;
+                        rope.bytes_field(inner.number, &cast_node(change, name, self.version));
+                    }
+                }
+                // Only of constants that are not as they were.
+                Part::Value(_, index) => {
+                    let tensor = self.tensor(*index, location, offsets[*index]);
+                    rope.message_field(schema::attribute::T, tensor);
+                }
+                Part::Output(_, index) if change(index).is_some() => {
+                    let name = change(index).map_or("", |change| &change.name);
+                    rope.bytes_field(schema::node::OUTPUT, name.as_bytes());
+                }
+                Part::Initializer(..) | Part::Input(..) | Part::Constant(..) | Part::Output(..) => {
+                    rope.old(whole.start, whole.end);
+                }
             }
         }
         rope.old(at, message.inner.end);
         rope
     }
 
-    /// An initializer with another name, type or place.
+    /// A tensor with another name, type or place.
     fn tensor(&self, index: usize, location: &str, offset: Option<u64>) -> Rope {
         use schema::{entry, tensor};
         let (old, change) = (&self.model.tensors[index], &self.changes[index]);
@@ -237,7 +268,14 @@ impl<'a> Recast<'a> {
             None => old.code,
         };
         rope.varint_field(tensor::DATA_TYPE, code as u64);
-        rope.bytes_field(tensor::NAME, change.as_ref().map_or(&old.name, |c| &c.name).as_bytes());
+        let name = match (&old.label, change) {
+            (Some(label), _) => label,
+            (None, Some(change)) => &change.name,
+            (None, None) => &old.name,
+        };
+        if old.label.is_none() || !name.is_empty() {
+            rope.bytes_field(tensor::NAME, name.as_bytes());
+        }
         let bytes = self.entries[index].bytes_out;
         match offset {
             None => {
@@ -272,7 +310,7 @@ impl<'a> Recast<'a> {
         (self.model.tensors.iter().zip(&self.entries).map(place).collect(), end)
     }
 
-    /// Casts or copies the elements of an initializer.
+    /// Casts or copies the elements of a tensor.
     fn transfer(&mut self, index: usize, pump: &mut Pump, output: &mut Output) -> Result<()> {
         let (tensor, entry) = (&self.model.tensors[index], &mut self.entries[index]);
         let shown = output.path().to_owned();
@@ -318,7 +356,7 @@ impl Work for Recast<'_> {
             && !same_folder(&self.folder, &folder_of(&shown))
         {
             return Err(Failure::unsupported(
-                "a tensor that is no initializer has its elements in another file",
+                "a tensor that is no initializer or constant has its elements in another file",
             )
             .at(quoted(name))
             .in_path(self.job.input)
@@ -351,7 +389,7 @@ impl Work for Recast<'_> {
                 rope.len
             ))
             .in_path(self.job.input)
-            .advise("save it with its initializers in external files first"));
+            .advise("save it with its tensors in external files first"));
         }
         if has_data {
             let mut data = output.companion(&data_path)?;
@@ -393,6 +431,20 @@ fn cast_version(model: &Model, from: DType, to: DType) -> Result<u32> {
     }
 }
 
+/// Fails if `Constant` has no values of a dtype that `Cast` has: its version 1 of other numbers than floats, its version 25, the
+/// newest in opset 28, of floats of 6 bits.
+fn constant_holds(model: &Model, dtype: DType) -> Result<()> {
+    let (version, advice) = match dtype {
+        DType::Float6E2M3FN | DType::Float6E3M2FN => {
+            (25, "make an initializer of it, choose another dtype, or leave it out with --exclude")
+        }
+        DType::Float16 | DType::Float32 | DType::Float64 => return Ok(()),
+        _ if model.opset()? >= 9 => return Ok(()),
+        _ => (1, "bring the model to opset 9 or later first, for example with onnx.version_converter"),
+    };
+    Err(Failure::unsupported(format!("Constant-{version} does not hold {dtype}")).advise(advice))
+}
+
 /// The first IR version that has a dtype in tensors.
 fn ir_version(dtype: DType) -> u64 {
     match dtype {
@@ -407,7 +459,7 @@ fn ir_version(dtype: DType) -> u64 {
     }
 }
 
-/// The node that makes the old initializer of the new one.
+/// The node that makes the old tensor of the new one.
 fn cast_node(change: &Change, name: &str, version: u32) -> Vec<u8> {
     use schema::{attribute, node};
     let mut to = Vec::new();

@@ -1,4 +1,5 @@
-//! A model: its graphs with their initializers, wherever they are, and what has to be known to change them.
+//! A model: its graphs with their initializers and the values of their `Constant` nodes, wherever they are, and what has to be
+//! known to change them.
 
 use std::collections::HashSet;
 
@@ -15,7 +16,7 @@ pub const LARGEST: u64 = i32::MAX as u64;
 /// Graphs in graphs. (A reader of protobuf allows a hundred messages in messages.)
 const DEEPEST: usize = 30;
 
-/// More initializers than any model has: each takes memory here that a hostile file would not have to spend.
+/// More tensors than any model has: each takes memory here that a hostile file would not have to spend.
 const MOST_TENSORS: usize = 1 << 20;
 
 /// A message that is a graph or holds one, with its parts that may change, in their order.
@@ -42,6 +43,25 @@ pub enum Part {
     Initializer(Span, usize),
     /// An input of this name, which is an initializer as well.
     Input(Span, String),
+    /// A node `Constant` whose value is the tensor of this index.
+    Constant(Message, usize),
+    /// The output of such a node.
+    Output(Span, usize),
+    /// The tensor of this index, in the attribute of such a node.
+    Value(Span, usize),
+}
+
+impl Part {
+    /// All its bytes.
+    pub fn whole(&self) -> Span {
+        match self {
+            Self::Message(message) | Self::Constant(message, _) => message.whole,
+            Self::Initializer(whole, _)
+            | Self::Input(whole, _)
+            | Self::Output(whole, _)
+            | Self::Value(whole, _) => *whole,
+        }
+    }
 }
 
 /// A model.
@@ -53,13 +73,13 @@ pub struct Model {
     pub opsets: Vec<(String, u64)>,
     /// The graph.
     pub graph: Message,
-    /// The initializers of all graphs, in the order of the file.
+    /// The initializers and constants of all graphs, in the order of the file.
     pub tensors: Vec<Tensor>,
     /// For each of them, whether it is an input of its graph as well.
     pub inputs: Vec<bool>,
     /// The names that contain the mark.
     pub marked: HashSet<String>,
-    /// The name of a tensor that is no initializer but has its elements in another file.
+    /// The name of a tensor that is not among them but has its elements in another file.
     pub other_external: Option<String>,
     /// Whether it says how it is trained.
     pub has_training: bool,
@@ -76,7 +96,7 @@ struct Scan<'a> {
     inputs: Vec<bool>,
     marked: HashSet<String>,
     other_external: Option<String>,
-    /// Whether initializers are those of the model, and not of its training.
+    /// Whether tensors are those of the graphs of the model, and not of its training or functions.
     owned: bool,
 }
 
@@ -255,9 +275,9 @@ impl Scan<'_> {
         let mut at = inner.start;
         while let Some(field) = self.source.field(&mut at, inner.end)? {
             match field.number {
-                graph::NODE => parts.extend(self.node(&field, depth)?.map(Part::Message)),
+                graph::NODE => parts.extend(self.node(&field, depth)?),
                 graph::INITIALIZER => {
-                    let tensor = Tensor::read(self.source, field.bytes("an initializer")?)?;
+                    let tensor = Tensor::read(self.source, field.bytes("an initializer")?, None)?;
                     self.remember(&tensor.name);
                     if !self.owned {
                         self.look_at(&tensor);
@@ -269,11 +289,7 @@ impl Scan<'_> {
                             field.whole.start,
                         ));
                     }
-                    if self.tensors.len() == MOST_TENSORS {
-                        return Err(Failure::format(format!("more than {MOST_TENSORS} initializers")));
-                    }
-                    parts.push(Part::Initializer(field.whole, self.tensors.len()));
-                    self.tensors.push(tensor);
+                    parts.push(Part::Initializer(field.whole, self.push(tensor)?));
                 }
                 graph::INPUT | graph::OUTPUT | graph::VALUE_INFO => {
                     let name = self.value_name(field.bytes("a value")?)?;
@@ -297,19 +313,93 @@ impl Scan<'_> {
         Ok(Message { number: field.number, whole: field.whole, inner, is_graph: true, parts })
     }
 
-    /// A node, if it holds graphs.
-    fn node(&mut self, field: &Field, depth: usize) -> Result<Option<Message>> {
+    /// The index that a tensor gets.
+    fn push(&mut self, tensor: Tensor) -> Result<usize> {
+        let index = self.tensors.len();
+        if index == MOST_TENSORS {
+            return Err(Failure::format(format!("more than {MOST_TENSORS} tensors")));
+        }
+        self.tensors.push(tensor);
+        Ok(index)
+    }
+
+    /// A node, if it holds graphs or is a constant.
+    fn node(&mut self, field: &Field, depth: usize) -> Result<Option<Part>> {
         let inner = field.bytes("a node")?;
-        let mut parts = Vec::new();
+        let (mut constant, mut standard, mut output, mut counts) = (false, true, None, [0_u64; 2]);
         let mut at = inner.start;
+        // What the attributes are is known only when all else is, which may stand behind them.
         while let Some(field) = self.source.field(&mut at, inner.end)? {
             match field.number {
-                node::INPUT | node::OUTPUT | node::NAME => drop(self.name(&field)?),
-                node::ATTRIBUTE => parts.extend(self.attribute(&field, depth)?.map(Part::Message)),
+                node::INPUT | node::NAME => drop(self.name(&field)?),
+                node::OUTPUT => {
+                    counts[0] += 1;
+                    output = Some((field.whole, self.name(&field)?));
+                }
+                node::OP_TYPE => {
+                    constant = self.source.name(field.bytes("an operator")?)? == "Constant";
+                }
+                node::DOMAIN => {
+                    let domain = self.source.name(field.bytes("a domain")?)?;
+                    standard = domain.is_empty() || domain == "ai.onnx";
+                }
+                node::ATTRIBUTE => counts[1] += 1,
                 _ => {}
             }
         }
-        Ok(holder(field, inner, parts))
+        let output = output.filter(|(_, name)| !name.is_empty() && constant && standard && self.owned);
+        let mut parts = Vec::new();
+        let mut at = inner.start;
+        while counts[1] > 0
+            && let Some(attribute) = self.source.field(&mut at, inner.end)?
+        {
+            if attribute.number != node::ATTRIBUTE {
+                continue;
+            }
+            if let Some((whole, name)) = &output
+                && counts == [1, 1]
+                && let Some(value) = self.value(&attribute)?
+            {
+                let tensor = Tensor::read(self.source, value.bytes("a tensor")?, Some(name))?;
+                let index = self.push(tensor)?;
+                let value = vec![Part::Value(value.whole, index)];
+                let inside = attribute.bytes("an attribute")?;
+                let mut parts = vec![Part::Output(*whole, index)];
+                parts.extend(holder(&attribute, inside, value).map(Part::Message));
+                // In the order of the file.
+                parts.sort_by_key(|part| part.whole().start);
+                return Ok(holder(field, inner, parts).map(|message| Part::Constant(message, index)));
+            }
+            parts.extend(self.attribute(&attribute, depth)?.map(Part::Message));
+        }
+        Ok(holder(field, inner, parts).map(Part::Message))
+    }
+
+    /// The tensor of an attribute `value` of a constant, if that holds nothing else.
+    fn value(&mut self, field: &Field) -> Result<Option<Field>> {
+        let inner = field.bytes("an attribute")?;
+        // IR version 1 had no types of attributes.
+        let (mut named, mut typed, mut tensor, mut count) = (false, true, None, 0_u64);
+        let mut at = inner.start;
+        while let Some(field) = self.source.field(&mut at, inner.end)? {
+            match field.number {
+                attribute::NAME => named = self.source.name(field.bytes("a name")?)? == "value",
+                attribute::T => {
+                    count += 1;
+                    tensor = Some(field);
+                }
+                attribute::TYPE => typed = field.varint("a type")? == attribute::TENSOR,
+                attribute::I
+                | attribute::S
+                | attribute::G
+                | attribute::TENSORS
+                | attribute::GRAPHS
+                | attribute::SPARSE_TENSOR
+                | attribute::SPARSE_TENSORS => count += 1,
+                _ => {}
+            }
+        }
+        Ok(tensor.filter(|_| named && typed && count == 1))
     }
 
     /// An attribute, if it holds graphs.

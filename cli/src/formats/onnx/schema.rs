@@ -57,6 +57,7 @@ pub mod node {
     pub const NAME: u32 = 3;
     pub const OP_TYPE: u32 = 4;
     pub const ATTRIBUTE: u32 = 5;
+    pub const DOMAIN: u32 = 7;
 }
 
 /// `AttributeProto`
@@ -75,6 +76,8 @@ pub mod attribute {
     pub const INT: u64 = 2;
     /// `AttributeType`
     pub const STRING: u64 = 3;
+    /// `AttributeType`
+    pub const TENSOR: u64 = 4;
 }
 
 /// `SparseTensorProto`

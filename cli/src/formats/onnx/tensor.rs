@@ -35,8 +35,10 @@ pub enum Place {
 /// A tensor.
 #[derive(Clone, Debug)]
 pub struct Tensor {
-    /// Its name.
+    /// Its name: of the output of a node, if it is the value of one.
     pub name: String,
+    /// The name that it bears in the message, if it is the value of a node. (It means nothing.)
+    pub label: Option<String>,
     /// `data_type`
     pub code: i64,
     /// Its shape.
@@ -54,15 +56,17 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// Reads what the message says of the tensor, and checks that it fits together.
-    pub fn read(source: &mut Source, message: Span) -> Result<Self> {
+    /// Reads what the message says of the tensor, which is the value of a node if that has this `output`, and checks that it fits
+    /// together.
+    pub fn read(source: &mut Source, message: Span, output: Option<&str>) -> Result<Self> {
         let mut raw = Parts::default();
         let mut at = message.start;
         while let Some(field) = source.field(&mut at, message.end)? {
             raw.take(source, &field)?;
         }
+        let label = output.map(|output| std::mem::replace(&mut raw.name, output.to_owned()));
         let place = quoted(&raw.name);
-        raw.check(message).map_err(|e| e.at(place))
+        raw.check(message, label).map_err(|e| e.at(place))
     }
 
     /// The dtype, if the elements are numbers of a type that this program knows.
@@ -222,7 +226,7 @@ impl Parts {
         Ok(())
     }
 
-    fn check(self, message: Span) -> Result<Tensor> {
+    fn check(self, message: Span, label: Option<String>) -> Result<Tensor> {
         if self.segment {
             return Err(Failure::unsupported("the tensor is a segment of a larger one"));
         }
@@ -258,7 +262,7 @@ impl Parts {
             (Place::Typed, self.typed)
         };
         let Parts { name, code, kept, .. } = self;
-        Ok(Tensor { name, code, shape, elements: count, place, bytes, message, kept })
+        Ok(Tensor { name, label, code, shape, elements: count, place, bytes, message, kept })
     }
 
     fn external_place(&self, need: Option<u64>) -> Result<(Place, u64)> {
