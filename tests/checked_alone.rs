@@ -7,12 +7,30 @@
 mod oracle;
 mod support;
 
-use lanecast::{DType, Level};
+use lanecast::{DType, Kind, Level};
 use oracle::loss::{Loss, losses};
 use support::{check::Case, options, patterns, store, tiers::tiers};
 
-/// Codes of a pair that are tried with the default options, and with each of the others.
-const MOST: [usize; 2] = if cfg!(miri) { [4, 1] } else { [1000, 150] };
+/// An element, what it is in a buffer, and what is lost of it.
+type Element = (u128, Vec<u8>, [Option<Loss>; 2]);
+
+/// The codes on both sides of every place where what is lost changes, and some others. (What is only rounded changes at every
+/// other code, and the parts of complex numbers are in no order; of those no more are taken.)
+fn elements(case: &Case<'_>, all: &[u128], others: usize) -> Vec<Element> {
+    let (from, to) = (case.from.dtype(), case.to.dtype());
+    let lost: Vec<_> =
+        all.iter().map(|code| losses(from, to, case.options, code & oracle::mask(from))).collect();
+    let ordered = from.kind() != Kind::Complex;
+    let label = |i: usize| lost[i][0].filter(|loss| *loss != Loss::Inexact);
+    let step = all.len().div_ceil(others) | 1;
+    (0..all.len())
+        .filter(|&i| {
+            let near = [i.saturating_sub(1), (i + 1).min(all.len() - 1)];
+            i % step == 0 || ordered && near.iter().any(|&near| label(near) != label(i))
+        })
+        .map(|i| (all[i], store(case.from, &all[i..=i]), lost[i]))
+        .collect()
+}
 
 /// How many values of an element a counting cast counts, and how many a checked cast rejects.
 fn numbers(lost: [Option<Loss>; 2], level: Level) -> (u64, u64) {
@@ -23,22 +41,14 @@ fn numbers(lost: [Option<Loss>; 2], level: Level) -> (u64, u64) {
     (number(|loss| loss != Loss::Inexact), number(Loss::is_out_of_range))
 }
 
-fn check(case: &Case<'_>, codes: &[u128]) {
-    let (from, to) = (case.from.dtype(), case.to.dtype());
-    let elements: Vec<_> = codes
-        .iter()
-        .map(|&code| {
-            let lost = losses(from, to, case.options, code & oracle::mask(from));
-            (code, store(case.from, &[code]), lost)
-        })
-        .collect();
+fn check(case: &Case<'_>, elements: &[Element]) {
     for &tier in tiers() {
         let case = Case { tier, ..*case };
         let plan = case.plan();
         let mut out = [0; 16];
         for level in [Level::Range, Level::Exact] {
             let (counted, checked) = (plan.counted(level), plan.checked(level));
-            for (code, element, lost) in &elements {
+            for (code, element, lost) in elements {
                 let (count, rejected) = numbers(*lost, level);
                 let report = counted.run(element, &mut out, 1).expect("it fits");
                 let counts: u64 = report.counts().iter().map(|(_, n)| n).sum();
@@ -65,12 +75,8 @@ fn check_sources(nth: usize, of: usize) {
             all.sort_unstable();
             all.dedup();
             for (i, options) in options::applicable(from, to).iter().enumerate() {
-                // All codes of a byte.
-                let most = if oracle::width(from) <= 8 && !cfg!(miri) { 256 } else { MOST[(i > 0) as usize] };
-                let step = all.len().div_ceil(most).max(1) | 1;
-                let codes: Vec<u128> = all.iter().copied().skip(i % step).step_by(step).collect();
                 let case = Case { from: from.into(), to: to.into(), options, tier: tiers()[0] };
-                check(&case, &codes);
+                check(&case, &elements(&case, &all, if i == 0 { 1000 } else { 150 }));
             }
         }
     }
