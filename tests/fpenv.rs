@@ -14,7 +14,10 @@ mod oracle;
 mod support;
 
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
-use lanecast::{CastOptions, DType, Kind, half::f16, num_complex::Complex};
+use lanecast::{
+    CastError, CastOptions, CastPlan, CastReport, DType, IntRound, Kind, Level, half::f16,
+    num_complex::Complex,
+};
 use std::hint::black_box;
 use support::check::Case;
 use support::{byte_len, options, patterns, storages, store, tiers::tiers};
@@ -91,6 +94,88 @@ fn unmasked_even_sources() {
 #[test]
 fn unmasked_odd_sources() {
     check(false, 1, 2);
+}
+
+/// All that can be asked of a cast.
+#[derive(Debug, Default, PartialEq)]
+struct Answers {
+    counted: Option<Result<CastReport, CastError>>,
+    checked: Option<Result<(), CastError>>,
+    masked: Option<Result<usize, CastError>>,
+    dst: Vec<u8>,
+    validity: Vec<u8>,
+}
+
+impl Answers {
+    fn ask(&mut self, plan: &CastPlan, level: Level, src: &[u8], n: usize) {
+        let (counted, checked) = (plan.counted(level), plan.checked(level));
+        self.checked = Some(checked.run(src, &mut self.dst, n));
+        self.masked = Some(checked.run_masked(src, &mut self.dst, &mut self.validity, n));
+        self.counted = Some(counted.run(src, &mut self.dst, n));
+    }
+}
+
+/// Asks a cast all of it in these states, and compares with the answers in the default one.
+fn check_asked(plan: &CastPlan, src: &[u8], n: usize, states: &[control::Control]) {
+    for level in [Level::Range, Level::Exact] {
+        let new = || Answers {
+            dst: vec![0xA5; byte_len(plan.to(), n)],
+            validity: vec![0; n.div_ceil(8)],
+            ..Answers::default()
+        };
+        let mut want = new();
+        want.ask(plan, level, src, n);
+        for &state in states {
+            let mut got = new();
+            let (before, after) = control::under(state, &mut || got.ask(plan, level, src, n));
+            assert_eq!(after, before, "{plan:?}, {level:?}: the control register ({state:?}) is another one");
+            assert!(got == want, "{plan:?}, {level:?}, {state:?}: {got:?}, expected {want:?}");
+        }
+    }
+}
+
+/// Checked and counting casts: whether values are rounded is seen by additions. All states with the default options; of every
+/// other combination the last one, which changes the most, and one more.
+fn check_all_asked(masked: bool) {
+    let trace = std::env::var_os("LANECAST_TEST_TRACE").is_some();
+    let (states, n) = (states(masked), 67);
+    let Some(&last) = states.last() else { return };
+    for &from in DType::ALL {
+        for &to in DType::ALL {
+            let src = store(from.into(), &patterns::sample(from, to, n, 12));
+            for (i, options) in options::applicable(from, to).iter().enumerate() {
+                for &tier in tiers() {
+                    let case = Case { from: from.into(), to: to.into(), options, tier };
+                    if trace {
+                        support::say(&format!("{case}, asked"));
+                    }
+                    let some = [states[i % states.len()], last];
+                    check_asked(&case.plan(), &src, n, if i == 0 { &states } else { &some });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn masked_asked() {
+    check_all_asked(true);
+}
+
+#[test]
+fn unmasked_asked() {
+    check_all_asked(false);
+}
+
+/// The reason of a rejection is found without arithmetic that takes a subnormal number for zero or traps on a NaN.
+#[test]
+fn reasons() {
+    let options = CastOptions::RUST.with_int_round(IntRound::Floor);
+    let plan = CastPlan::new(DType::Float64, DType::UInt8, &options).expect("a tier");
+    let states: Vec<_> = [true, false].into_iter().flat_map(states).collect();
+    for bad in [-f64::from_bits(1), f64::from_bits(0x7FF0_0000_0000_0001)] {
+        check_asked(&plan, &bad.to_ne_bytes(), 1, &states);
+    }
 }
 
 /// Texts, which are read and written in integer arithmetic, and rounded by casts.

@@ -147,16 +147,15 @@ impl Rejection {
         let loss = losses.into_iter().flatten().max_by_key(|loss| loss.is_out_of_range())?;
         let (from, to) = block.dtypes();
         let value = Value { dtype: from, code };
-        let part = if losses[0] == Some(loss) {
-            value.parts().map(|(re, _)| re)
-        } else {
-            value.parts().map(|(_, im)| im)
+        let part = value.parts().map(|(re, im)| if losses[0] == Some(loss) { re } else { im });
+        // By their bits: a comparison would flush a subnormal number, or trap, as the host's control register says.
+        let (negative, zero) = match part.map(f64::to_bits) {
+            Some(bits) => {
+                let magnitude = bits & !(1 << 63);
+                (bits != magnitude && magnitude != 0, magnitude < 1.0_f64.to_bits())
+            }
+            None => (value.integer().is_some_and(|integer| integer < 0), value.integer() == Some(0)),
         };
-        let negative = match part {
-            Some(part) => part < 0.0,
-            None => value.integer().is_some_and(|integer| integer < 0),
-        };
-        let zero = part.is_some_and(|part| part.abs() < 1.0) || value.integer() == Some(0);
         let powers = to == DType::Float8E8M0FNU;
         let reason = match loss {
             Loss::LostNan => Reason::Nan,

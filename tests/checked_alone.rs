@@ -1,0 +1,103 @@
+//! What a cast loses is seen where nothing else is lost.
+//!
+//! A block is looked at closely only if a quick search suspects it. `tests/checked.rs` casts blocks in which much is lost, so
+//! they are suspected whatever the search overlooks. Here every code is a cast of its own, with every combination of the
+//! options that apply to the pair.
+
+mod oracle;
+mod support;
+
+use lanecast::{DType, Kind, Level};
+use oracle::loss::{Loss, losses};
+use support::{check::Case, options, patterns, store, tiers::tiers};
+
+/// An element, what it is in a buffer, and what is lost of it.
+type Element = (u128, Vec<u8>, [Option<Loss>; 2]);
+
+/// The codes on both sides of every place where what is lost changes, and some others. (What is only rounded changes at every
+/// other code, and the parts of complex numbers are in no order; of those no more are taken.)
+fn elements(case: &Case<'_>, all: &[u128], others: usize) -> Vec<Element> {
+    let (from, to) = (case.from.dtype(), case.to.dtype());
+    let lost: Vec<_> =
+        all.iter().map(|code| losses(from, to, case.options, code & oracle::mask(from))).collect();
+    let ordered = from.kind() != Kind::Complex;
+    let label = |i: usize| lost[i][0].filter(|loss| *loss != Loss::Inexact);
+    let step = all.len().div_ceil(others) | 1;
+    (0..all.len())
+        .filter(|&i| {
+            let near = [i.saturating_sub(1), (i + 1).min(all.len() - 1)];
+            i % step == 0 || ordered && near.iter().any(|&near| label(near) != label(i))
+        })
+        .map(|i| (all[i], store(case.from, &all[i..=i]), lost[i]))
+        .collect()
+}
+
+/// How many values of an element a counting cast counts, and how many a checked cast rejects.
+fn numbers(lost: [Option<Loss>; 2], level: Level) -> (u64, u64) {
+    let number = |of: fn(Loss) -> bool| {
+        let all = lost.iter().flatten();
+        all.filter(|loss| level == Level::Exact || of(**loss)).count() as u64
+    };
+    (number(|loss| loss != Loss::Inexact), number(Loss::is_out_of_range))
+}
+
+fn check(case: &Case<'_>, elements: &[Element]) {
+    for &tier in tiers() {
+        let case = Case { tier, ..*case };
+        let plan = case.plan();
+        let mut out = [0; 16];
+        for level in [Level::Range, Level::Exact] {
+            let (counted, checked) = (plan.counted(level), plan.checked(level));
+            for (code, element, lost) in elements {
+                let (count, rejected) = numbers(*lost, level);
+                let report = counted.run(element, &mut out, 1).expect("it fits");
+                let counts: u64 = report.counts().iter().map(|(_, n)| n).sum();
+                assert_eq!(
+                    counts, count,
+                    "{case}, {level:?}: {code:#x} counts as {report}, expected {lost:?}"
+                );
+                let result = checked.run(element, &mut out, 1);
+                assert_eq!(
+                    result.is_err(),
+                    rejected > 0,
+                    "{case}, {level:?}: {code:#x}, {lost:?}: {result:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Every `nth` dtype as a source, so that the tests share the work of the cores.
+fn check_sources(nth: usize, of: usize) {
+    for &from in DType::ALL.iter().skip(nth).step_by(of) {
+        for &to in DType::ALL {
+            let mut all = patterns::sources(from, to);
+            all.sort_unstable();
+            all.dedup();
+            for (i, options) in options::applicable(from, to).iter().enumerate() {
+                let case = Case { from: from.into(), to: to.into(), options, tier: tiers()[0] };
+                check(&case, &elements(&case, &all, if i == 0 { 1000 } else { 150 }));
+            }
+        }
+    }
+}
+
+#[test]
+fn first_sources() {
+    check_sources(0, 4);
+}
+
+#[test]
+fn second_sources() {
+    check_sources(1, 4);
+}
+
+#[test]
+fn third_sources() {
+    check_sources(2, 4);
+}
+
+#[test]
+fn fourth_sources() {
+    check_sources(3, 4);
+}
