@@ -69,26 +69,26 @@ impl CastReport {
     /// How many values were outside the range of the target: all that was counted but what became zero and what was rounded.
     pub const fn out_of_range(&self) -> u64 {
         self.saturated
-            + self.wrapped
-            + self.overflowed_to_infinity
-            + self.became_nan
-            + self.nan_lost
-            + self.imaginary_dropped
+            .saturating_add(self.wrapped)
+            .saturating_add(self.overflowed_to_infinity)
+            .saturating_add(self.became_nan)
+            .saturating_add(self.nan_lost)
+            .saturating_add(self.imaginary_dropped)
     }
 
     /// Both reports together.
     #[must_use]
     pub const fn and(&self, other: &CastReport) -> CastReport {
         CastReport {
-            elements: self.elements + other.elements,
-            saturated: self.saturated + other.saturated,
-            wrapped: self.wrapped + other.wrapped,
-            overflowed_to_infinity: self.overflowed_to_infinity + other.overflowed_to_infinity,
-            became_nan: self.became_nan + other.became_nan,
-            nan_lost: self.nan_lost + other.nan_lost,
-            imaginary_dropped: self.imaginary_dropped + other.imaginary_dropped,
-            underflowed_to_zero: self.underflowed_to_zero + other.underflowed_to_zero,
-            inexact: self.inexact + other.inexact,
+            elements: self.elements.saturating_add(other.elements),
+            saturated: self.saturated.saturating_add(other.saturated),
+            wrapped: self.wrapped.saturating_add(other.wrapped),
+            overflowed_to_infinity: self.overflowed_to_infinity.saturating_add(other.overflowed_to_infinity),
+            became_nan: self.became_nan.saturating_add(other.became_nan),
+            nan_lost: self.nan_lost.saturating_add(other.nan_lost),
+            imaginary_dropped: self.imaginary_dropped.saturating_add(other.imaginary_dropped),
+            underflowed_to_zero: self.underflowed_to_zero.saturating_add(other.underflowed_to_zero),
+            inexact: self.inexact.saturating_add(other.inexact),
         }
     }
 }

@@ -239,6 +239,8 @@ impl Watch {
             let start = first / 8 * bits;
             start..start + len / 8 * bits + (len % 8 * bits).div_ceil(8)
         };
+        // Those past the caches would come back from memory.
+        let results = self.results.as_ref().filter(|_| !streams);
         let mut unpacked = [MaybeUninit::<u8>::uninit(); MOST_ELEMENTS];
         let mut returned = [MaybeUninit::<u8>::uninit(); BLOCK];
         let elements = if self.unpack.is_some() { MOST_ELEMENTS } else { elements };
@@ -260,7 +262,7 @@ impl Watch {
             };
             // SAFETY: the kernel proves its tier; the environment is the default where `Fraction` is asked.
             let suspected = unsafe {
-                self.results.as_ref().is_none_or(|(suspect, questions)| suspect(questions, out, &[]))
+                results.is_none_or(|(suspect, questions)| suspect(questions, out, &[]))
                     && (self.loops.suspect)(&self.questions, codes, back)
             };
             if suspected {
