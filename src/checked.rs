@@ -108,7 +108,8 @@ impl CheckedPlan {
     /// on, of byte `i / 8` of `validity` becomes 1 if element `i` fits and 0 if it is rejected, as in Arrow. An element that is
     /// rejected is what the plain cast makes of it.
     ///
-    /// The bits behind the last element in its byte become 0; bytes behind that are left alone. Returns how many elements were
+    /// What the bitmap held is overwritten: who has missing elements already combines both with a bitwise and. The bits behind the
+    /// last element in its byte become 0; bytes behind that are left alone. Returns how many elements were
     /// rejected.
     ///
     /// # Errors

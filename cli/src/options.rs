@@ -116,7 +116,7 @@ pub enum OnLoss {
     Ignore,
     /// A line on standard error for every tensor that has any
     Warn,
-    /// The first one is an error, and nothing is written
+    /// The first one is an error: no file is written, and a stream ends before the block that has it
     Error,
 }
 

@@ -13,23 +13,53 @@
 //! tries changed states on all of them. WebAssembly has no such register. On other targets the host has to keep the default
 //! (nearest even, no flushing, no traps).
 
-use crate::table::KernelFn;
+use crate::{
+    loss::lanes::{CountFn, SuspectFn},
+    table::KernelFn,
+};
 
-/// The same kernel, of which the compiler no longer knows which it is.
+/// A pointer to a function that has arithmetic between the two writes.
+pub(crate) trait Function: Copy {
+    fn pointer(self) -> *const ();
+    /// # Safety
+    ///
+    /// The pointer is that of a function of this type.
+    unsafe fn from_pointer(pointer: *const ()) -> Self;
+}
+
+macro_rules! functions {
+    ($($function:ty),*) => {$(
+        impl Function for $function {
+            #[inline(always)]
+            fn pointer(self) -> *const () {
+                self as *const ()
+            }
+            #[inline(always)]
+            unsafe fn from_pointer(pointer: *const ()) -> Self {
+                // SAFETY: the caller's promise; pointers to functions are as large as others on all targets.
+                unsafe { core::mem::transmute::<*const (), Self>(pointer) }
+            }
+        }
+    )*};
+}
+functions!(KernelFn, SuspectFn, CountFn);
+
+/// The same function, of which the compiler no longer knows which it is.
 #[inline(always)]
-pub(crate) fn opaque(kernel: KernelFn) -> KernelFn {
+pub(crate) fn opaque<F: Function>(function: F) -> F {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"), not(miri)))]
     {
-        let mut kernel = kernel;
+        let mut pointer = function.pointer();
         // SAFETY: no instructions; the pointer comes out as it went in.
-        unsafe { core::arch::asm!("/* {} */", inout(reg) kernel, options(nostack, preserves_flags)) };
-        kernel
+        unsafe { core::arch::asm!("/* {} */", inout(reg) pointer, options(nostack, preserves_flags)) };
+        // SAFETY: it is the pointer of `function`.
+        unsafe { F::from_pointer(pointer) }
     }
     #[cfg(not(all(
         any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"),
         not(miri)
     )))]
-    core::hint::black_box(kernel)
+    core::hint::black_box(function)
 }
 
 /// Restores the host's register when it goes.

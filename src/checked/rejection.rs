@@ -7,7 +7,7 @@ use core::fmt;
 use lanecast_kernels::{Block, Loss};
 
 /// An element that does not fit, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Rejection {
     /// Its number among the elements, from 0. Of all that do not fit it is the first.
@@ -55,7 +55,7 @@ impl fmt::Display for Reason {
 }
 
 /// The value of one element, exactly, whatever its dtype.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Value {
     dtype: DType,
     /// The element in the low bits, the real part lowest.
@@ -143,8 +143,10 @@ impl fmt::Debug for Value {
 impl Rejection {
     /// The element `i` of a block; nothing if it fits.
     pub(super) fn new(block: &Block<'_>, i: usize) -> Option<Rejection> {
-        let (code, losses) = block.loss(i);
-        let loss = losses.into_iter().flatten().max_by_key(|loss| loss.is_out_of_range())?;
+        let (code, losses) = block.loss(i)?;
+        // The real part first, unless only the other one is out of range.
+        let out_of_range = losses.into_iter().flatten().find(|loss| loss.is_out_of_range());
+        let loss = out_of_range.or(losses.into_iter().flatten().next())?;
         let (from, to) = block.dtypes();
         let value = Value { dtype: from, code };
         let part = value.parts().map(|(re, im)| if losses[0] == Some(loss) { re } else { im });

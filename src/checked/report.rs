@@ -9,7 +9,7 @@ use lanecast_kernels::{Loss, Losses, Watch};
 ///
 /// Rounding that stays inside the range is [`inexact`](Self::inexact) and nothing else: 450 becomes 448 in `float8_e4m3fn` without
 /// being clamped, 465 is clamped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CastReport {
     /// Elements that were cast.

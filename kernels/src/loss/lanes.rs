@@ -102,7 +102,7 @@ pub(crate) type SuspectFn = unsafe fn(questions: &Questions, src: &[u8], back: &
 ///
 /// # Safety
 ///
-/// The CPU has the tier of the function. For [`Rounds::Fraction`] the floating-point environment is the default.
+/// The CPU has the tier of the function. For [`Rounds::Fraction`] and [`Rounds::Low`] the floating-point environment is the default.
 pub(crate) type CountFn = unsafe fn(questions: &Questions, src: &[u8], back: &[u8], answers: &mut Answers);
 
 /// A code or a part of one.
@@ -458,6 +458,7 @@ pub(crate) fn count<L: Lane, E: Exactness<L>, const PAIRS: bool>(
 }
 
 /// For each of up to 64 elements, the first lowest, whether it is lost: for blocks that are known to have such.
+#[inline(never)]
 pub(super) fn flags(shape: Shape, questions: &Questions, src: &[u8], back: &[u8]) -> u64 {
     match (shape.width, shape.exactness) {
         (1, Rounds::Digits) => flags_of::<u8, Digits<u8>>(shape, questions, src, back),

@@ -78,7 +78,8 @@ impl Watch {
         let wanted = |loss: Loss| labelled || loss.is_out_of_range() || rounds.how == Rounds::Differs;
         let ranges = all.merged(wanted);
         let real = !matches!(d.spec(), Spec::Bool | Spec::Complex(_));
-        let pairs = matches!(s.spec(), Spec::Complex(_)) && real;
+        let is_complex = |dtype: DType| matches!(dtype.spec(), Spec::Complex(_));
+        let pairs = is_complex(s) && real;
         let mut labels = [Loss::Inexact; MOST];
         let mut asked = [InRange::default(); MOST];
         let exactly = if labelled { &all } else { &ranges };
@@ -97,7 +98,8 @@ impl Watch {
         let width = s.alignment();
         let shape = Shape { width, pairs, ranges: how, exactness: rounds.how };
         let results = match all.result_of_loss(s, d, rules, labelled) {
-            Some(code) if !inexact && !pairs && !to.is_packed() => {
+            // The imaginary parts of real numbers are zero.
+            Some(code) if !inexact && !to.is_packed() && is_complex(s) == is_complex(d) => {
                 let shape = Shape { width: d.alignment(), pairs: false, ranges: 1, exactness: Rounds::Never };
                 let mut suspects = [InRange::default(); MOST];
                 suspects[0] = code;
@@ -263,12 +265,12 @@ impl Watch {
             // SAFETY: the kernel proves its tier; the environment is the default where `Fraction` is asked.
             let suspected = unsafe {
                 results.is_none_or(|(suspect, questions)| suspect(questions, out, &[]))
-                    && (self.loops.suspect)(&self.questions, codes, back)
+                    && fpenv::opaque(self.loops.suspect)(&self.questions, codes, back)
             };
             if suspected {
                 let mut answers = Answers::default();
                 // SAFETY: as above.
-                unsafe { (self.loops.count)(&self.questions, codes, back, &mut answers) };
+                unsafe { fpenv::opaque(self.loops.count)(&self.questions, codes, back, &mut answers) };
                 if answers.any() && !hit(&Block { watch: self, first, len, answers, codes, back }) {
                     return Some(false);
                 }
@@ -297,9 +299,10 @@ impl Block<'_> {
     }
 
     /// Whether each of the elements from `at` on is lost, up to 64 of them: the lowest bit is that of `at`, which is a multiple
-    /// of 64.
+    /// of 64. None is behind the block.
     pub fn flags(&self, at: usize) -> u64 {
         let size = self.watch.kernel.from().dtype().size();
+        let at = at.min(self.len);
         let part = |bytes: &[u8]| bytes.len().min(at * size)..bytes.len().min((at + 64) * size);
         let (codes, back) = (&self.codes[part(self.codes)], &self.back[part(self.back)]);
         let shape = self.watch.shape;
@@ -322,12 +325,12 @@ impl Block<'_> {
         (self.watch.kernel.from().dtype(), self.watch.kernel.to().dtype())
     }
 
-    /// The code of the element `i` of the block in the low bits, the real part lowest, and what is lost of its parts.
-    pub fn loss(&self, i: usize) -> (u128, [Option<Loss>; 2]) {
+    /// The code of the element `i` of the block in the low bits, the real part lowest, and what is lost of its parts; `None` if
+    /// the block has no such element.
+    pub fn loss(&self, i: usize) -> Option<(u128, [Option<Loss>; 2])> {
         let (from, to) = self.dtypes();
-        let size = from.size();
-        let code = read(&self.codes[i * size..(i + 1) * size], from);
-        (code, loss(from, to, code, &self.watch.rules))
+        let code = read(self.codes.chunks_exact(from.size()).nth(i)?, from);
+        Some((code, loss(from, to, code, &self.watch.rules)))
     }
 }
 
@@ -394,5 +397,74 @@ impl Rounded {
             Spec::Int { bits, .. } => [u64::MAX >> (64 - bits), 0, 0, 0],
         };
         Self { how: Rounds::Differs, numbers }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Tier;
+    use alloc::vec;
+
+    /// Every way through the blocks, in all storages, also where nothing is initialised before: small enough for Miri.
+    #[test]
+    fn blocks() {
+        let lengths: &[usize] = if cfg!(miri) { &[0, 1, 65] } else { &[0, 1, 65, 4097, 9001] };
+        for (from, to) in [
+            (DType::Float32.into(), DType::UInt8.into()),
+            (DType::Float32.into(), DType::BFloat16.into()),
+            (DType::Float16.into(), BufferType::new(DType::Float8E4M3FN)),
+            (BufferType::packed(DType::Int4), BufferType::packed(DType::UInt4)),
+            (DType::Complex64.into(), DType::Float32.into()),
+            (DType::Int32.into(), DType::Float32.into()),
+        ] {
+            let rules = Rules::common(to.dtype(), true);
+            let kernel = Kernel::new(Tier::Scalar, from, to, &rules).expect("scalar");
+            for &n in lengths {
+                let len = from.byte_len(n).expect("small");
+                let src: Vec<u8> = (0..len).map(|i| (i * 37 + i / 256) as u8).collect();
+                let mut plain = vec![0; to.byte_len(n).expect("small")];
+                kernel.run(&src, &mut plain, n).expect("large enough");
+                for (inexact, labelled) in [(false, false), (false, true), (true, false), (true, true)] {
+                    let watch = Watch::new(kernel, &rules, inexact, labelled);
+                    let mut dst = vec![0xA5; plain.len() + 1];
+                    let (mut flagged, mut lost, mut counted) = (0, 0, 0);
+                    let ran = watch.run(&src, &mut dst, n, |block| {
+                        for at in (0..block.len).step_by(64) {
+                            flagged += block.flags(at).count_ones() as usize;
+                        }
+                        for i in 0..block.len {
+                            let (_, losses) = block.loss(i).expect("of the block");
+                            let asked = |loss: &Loss| {
+                                loss.is_out_of_range() || inexact || labelled && *loss == Loss::Underflow
+                            };
+                            let mut parts = losses.iter().flatten();
+                            counted += parts.clone().filter(|loss| asked(loss)).count() as u64;
+                            lost += usize::from(parts.any(asked));
+                        }
+                        if labelled {
+                            counted -= Loss::ALL.iter().map(|loss| block.losses().of(*loss)).sum::<u64>();
+                        }
+                        assert!(block.loss(block.len).is_none() && block.flags(usize::MAX) == 0);
+                        true
+                    });
+                    assert_eq!(ran, Some(true));
+                    assert_eq!((&dst[..plain.len()], dst[plain.len()]), (&plain[..], 0xA5), "{kernel:?}");
+                    assert_eq!(flagged, lost, "{kernel:?}, {inexact}, {labelled}");
+                    assert!(!labelled || counted == 0, "{kernel:?}, {inexact}");
+                    assert!(
+                        watch.run(&src, &mut plain[1.min(n)..].to_vec(), n, |_| true).is_none() || n == 0
+                    );
+                }
+            }
+        }
+        let rules = Rules::common(DType::UInt8, true);
+        let kernel =
+            Kernel::new(Tier::Scalar, DType::Float32.into(), DType::UInt8.into(), &rules).expect("scalar");
+        let watch = Watch::new(kernel, &rules, false, false);
+        let cast = |src: &[f32]| watch.run_to_vec::<f32, u8>(src, |_| false);
+        assert_eq!(cast(&[1.0; 70]), Some(Some(vec![1; 70])));
+        assert_eq!(cast(&[1.0, -1.0]), Some(None), "stopped");
+        assert!(watch.run_to_vec::<f64, u8>(&[1.0], |_| true).is_none());
     }
 }
