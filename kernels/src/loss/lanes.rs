@@ -479,22 +479,52 @@ pub(super) fn flags(shape: Shape, questions: &Questions, src: &[u8], back: &[u8]
 }
 
 fn flags_of<L: Lane, E: Exactness<L>>(shape: Shape, questions: &Questions, src: &[u8], back: &[u8]) -> u64 {
+    if shape.pairs {
+        flags_in::<L, E, true>(questions, src, back)
+    } else {
+        flags_in::<L, E, false>(questions, src, back)
+    }
+}
+
+/// Lanes are brought to their places first: loops over a fixed number of them become vector code on every target.
+fn flags_in<L: Lane, E: Exactness<L>, const PAIRS: bool>(
+    questions: &Questions,
+    src: &[u8],
+    back: &[u8],
+) -> u64 {
     let exactness = E::new(questions.exactness);
     let magnitude = L::from_word(questions.magnitude);
-    let step = L::BYTES << shape.pairs as u32;
-    let back = if E::LOOKS_BACK { back } else { src };
+    let step = L::BYTES << PAIRS as u32;
+    let (mut lanes, mut imaginary, mut returned) = ([L::ZERO; 64], [L::ZERO; 64], [L::ZERO; 64]);
+    let n = (src.len() / step).min(64);
+    for ((lane, imaginary), x) in lanes.iter_mut().zip(&mut imaginary).zip(src.chunks_exact(step)) {
+        *lane = L::read(&x[..L::BYTES]);
+        if PAIRS {
+            *imaginary = L::read(&x[L::BYTES..]);
+        }
+    }
+    if E::LOOKS_BACK {
+        for (lane, x) in returned.iter_mut().zip(back.chunks_exact(step)) {
+            *lane = L::read(&x[..L::BYTES]);
+        }
+    }
     let mut flags = [0_u8; 64];
-    for ((flag, x), back) in flags.iter_mut().zip(src.chunks_exact(step)).zip(back.chunks_exact(step)) {
-        let imaginary = shape.pairs && L::read(&x[L::BYTES..]) & magnitude != L::ZERO;
-        let (x, back) = (L::read(&x[..L::BYTES]), L::read(&back[..L::BYTES]));
-        *flag = (exactness.inexact(x, back) | imaginary) as u8;
+    for i in 0..64 {
+        flags[i] = exactness.inexact(lanes[i], returned[i]) as u8;
+    }
+    if PAIRS {
+        for i in 0..64 {
+            flags[i] |= (imaginary[i] & magnitude != L::ZERO) as u8;
+        }
     }
     for range in questions.ranges.iter().filter(|range| range.span != 0) {
         let range = Within::<L>::new(*range);
-        for (flag, x) in flags.iter_mut().zip(src.chunks_exact(step)) {
-            *flag |= range.has(L::read(&x[..L::BYTES])) as u8;
+        for i in 0..64 {
+            flags[i] |= range.has(lanes[i]) as u8;
         }
     }
+    // Lanes behind the last are none.
+    flags[n..].fill(0);
     // Eight flags become eight bits by one multiplication, which brings each to its place in the highest byte.
     flags.as_chunks::<8>().0.iter().rev().fold(0, |bits, flags| {
         bits << 8 | u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080) >> 56
