@@ -55,7 +55,7 @@ impl CastPlan {
     /// ```
     /// use lanecast::{CastError, CastOptions, CastPlan, DType, Level, Reason};
     /// let plan = CastPlan::new(DType::Int32, DType::Float32, &CastOptions::RUST)?.checked(Level::Exact);
-    /// let mut out = [0.0; 3];
+    /// let mut out = [0.0_f32; 3];
     /// let Err(CastError::Rejected(found)) = plan.run_slice(&[1, 16777217, 16777219], &mut out) else {
     ///     panic!("float32 has 24 bits")
     /// };
