@@ -409,7 +409,7 @@ mod tests {
     /// Every way through the blocks, in all storages, also where nothing is initialised before: small enough for Miri.
     #[test]
     fn blocks() {
-        let lengths: &[usize] = if cfg!(miri) { &[0, 1, 65] } else { &[0, 1, 65, 4097, 9001] };
+        let lengths: &[usize] = if cfg!(miri) { &[0, 65] } else { &[0, 1, 65, 4097, 9001] };
         for (from, to) in [
             (DType::Float32.into(), DType::UInt8.into()),
             (DType::Float32.into(), DType::BFloat16.into()),
@@ -425,7 +425,9 @@ mod tests {
                 let src: Vec<u8> = (0..len).map(|i| (i * 37 + i / 256) as u8).collect();
                 let mut plain = vec![0; to.byte_len(n).expect("small")];
                 kernel.run(&src, &mut plain, n).expect("large enough");
-                for (inexact, labelled) in [(false, false), (false, true), (true, false), (true, true)] {
+                let ways = [(false, false), (true, true), (false, true), (true, false)];
+                // Miri is slow: it sees both ends.
+                for &(inexact, labelled) in &ways[..if cfg!(miri) { 2 } else { 4 }] {
                     let watch = Watch::new(kernel, &rules, inexact, labelled);
                     let mut dst = vec![0xA5; plain.len() + 1];
                     let (mut flagged, mut lost, mut counted) = (0, 0, 0);
