@@ -6,6 +6,9 @@ use alloc::{string::String, vec::Vec};
 use core::fmt;
 use lanecast_kernels::{Block, Loss};
 
+/// The bits of 1 as float64.
+const ONE: u64 = 0x3FF0_0000_0000_0000;
+
 /// An element that does not fit, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -86,12 +89,18 @@ impl Value {
 
     /// The real and the imaginary part, which float64 holds exactly, if the dtype is a float or complex.
     pub fn parts(&self) -> Option<(f64, f64)> {
+        self.part_bits().map(|(re, im)| (f64::from_bits(re), f64::from_bits(im)))
+    }
+
+    /// The bits of both parts as float64. A float that is only moved would raise an exception on the x87 of 32-bit x86, if it is
+    /// subnormal or a signalling NaN.
+    fn part_bits(&self) -> Option<(u64, u64)> {
         match self.dtype.kind() {
             Kind::Float | Kind::Complex => {}
             _ => return None,
         }
         let bytes = self.widened(DType::Complex128)?;
-        let part = |at: usize| Some(f64::from_ne_bytes(bytes[at..at + 8].try_into().ok()?));
+        let part = |at: usize| Some(u64::from_ne_bytes(bytes[at..at + 8].try_into().ok()?));
         Some((part(0)?, part(8)?))
     }
 
@@ -149,12 +158,12 @@ impl Rejection {
         let loss = out_of_range.or(losses.into_iter().flatten().next())?;
         let (from, to) = block.dtypes();
         let value = Value { dtype: from, code };
-        let part = value.parts().map(|(re, im)| if losses[0] == Some(loss) { re } else { im });
+        let part = value.part_bits().map(|(re, im)| if losses[0] == Some(loss) { re } else { im });
         // By their bits: a comparison would flush a subnormal number, or trap, as the host's control register says.
-        let (negative, zero) = match part.map(f64::to_bits) {
+        let (negative, zero) = match part {
             Some(bits) => {
                 let magnitude = bits & !(1 << 63);
-                (bits != magnitude && magnitude != 0, magnitude < 1.0_f64.to_bits())
+                (bits != magnitude && magnitude != 0, magnitude < ONE)
             }
             None => (value.integer().is_some_and(|integer| integer < 0), value.integer() == Some(0)),
         };
