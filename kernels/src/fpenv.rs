@@ -3,7 +3,7 @@
 //! Hardware conversions and additions obey it: flush-to-zero, the rounding mode and unmasked exceptions would change or stop
 //! a cast. The guard reads the register, and only if it is not at its default sets the default and puts the host's value back
 //! at the end. Control bits are always as they were. Status flags may be set by a cast; if the register was changed and they
-//! live in it (MXCSR, FPC), they are put back too.
+//! live in it (MXCSR, FPC), they are put back too; those of the x87 are cleared.
 //!
 //! It is inline assembly because the intrinsics for the register are documented to be undefined behaviour when it stays
 //! changed. What keeps a kernel's arithmetic between the two writes is that the kernel is called through a pointer that the
@@ -149,9 +149,10 @@ mod imp {
         // change, so they are not promised to be kept.
         unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const saved.mxcsr, options(nostack)) };
         #[cfg(target_arch = "x86")]
+        // What a kernel flagged while it was masked would otherwise trap at the host's next instruction of this unit.
         // SAFETY: as above; the register stack is not touched.
         unsafe {
-            asm!("fldcw word ptr [{}]", in(reg) &raw const saved.x87, options(nostack));
+            asm!("fnclex", "fldcw word ptr [{}]", in(reg) &raw const saved.x87, options(nostack));
         }
     }
 }
