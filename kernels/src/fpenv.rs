@@ -19,6 +19,7 @@ use crate::{
 };
 
 /// A pointer to a function that has arithmetic between the two writes.
+#[allow(dead_code, reason = "some targets hide pointers without assembly")]
 pub(crate) trait Function: Copy {
     fn pointer(self) -> *const ();
     /// # Safety
