@@ -21,7 +21,7 @@ pub(crate) mod lanes;
 mod ranges;
 mod watch;
 
-pub(crate) use lanes::{Answers, Exactness, Lane, Loops, Questions, Shape, count, define_loops, suspect};
+pub(crate) use lanes::{Loops, Shape, define_loops};
 pub use watch::{Block, Watch};
 
 use crate::{

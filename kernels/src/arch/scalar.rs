@@ -5,7 +5,6 @@
 use crate::{
     dtype::COUNT,
     format::*,
-    loss::{Answers, Exactness, Lane, Questions, count, define_loops},
     table::{KernelFn, Table, define_table, has_overflow_rule, same_bits, same_truth},
 };
 
@@ -57,29 +56,4 @@ const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelF
 crate::dtype::for_each_dtype!(define_table);
 pub(crate) static TABLE: Table = table::<0>();
 
-/// The reference suspects every block: what it counts is exact.
-///
-/// # Safety
-///
-/// None is asked for.
-unsafe fn suspected<L: Lane, E: Exactness<L>, const RANGES: usize, const PAIRS: bool>(
-    _: &Questions,
-    _: &[u8],
-    _: &[u8],
-) -> bool {
-    true
-}
-
-/// # Safety
-///
-/// As [`CountFn`](crate::loss::lanes::CountFn).
-unsafe fn counted<L: Lane, E: Exactness<L>, const PAIRS: bool>(
-    questions: &Questions,
-    src: &[u8],
-    back: &[u8],
-    answers: &mut Answers,
-) {
-    count::<L, E, PAIRS>(questions, src, back, answers);
-}
-
-define_loops!();
+crate::loss::define_loops!(suspect_all);

@@ -9,7 +9,7 @@
 //! * [`count`] says exactly how many are.
 //! * [`flags`] says which.
 //!
-//! Each tier compiles the first two for its own instructions ([`define_loops!`]).
+//! Each tier compiles the first two for its own instructions ([`define_loops!`]); the scalar one has [`suspect_all`] for the first.
 
 use core::{marker::PhantomData, ops};
 
@@ -420,6 +420,16 @@ pub(crate) fn suspect<L: Lane, E: Exactness<L>, const RANGES: usize, const PAIRS
     found | (traces != L::ZERO)
 }
 
+/// The reference suspects every block: what it counts is exact.
+#[inline(always)]
+pub(crate) fn suspect_all<L: Lane, E: Exactness<L>, const RANGES: usize, const PAIRS: bool>(
+    _: &Questions,
+    _: &[u8],
+    _: &[u8],
+) -> bool {
+    true
+}
+
 /// Counts the lanes of `src` in each of the ranges, and the rounded ones in none.
 #[inline(always)]
 pub(crate) fn count<L: Lane, E: Exactness<L>, const PAIRS: bool>(
@@ -546,11 +556,44 @@ macro_rules! pick_loops {
 }
 pub(crate) use pick_loops;
 
-/// Makes `loops`, which finds those of a shape, from the tier's own `suspected::<L, E, RANGES, PAIRS>` and
-/// `counted::<L, E, PAIRS>`, which are [`suspect`] and [`count`] with the features of the tier. What is rarely asked shares the
-/// loops of more ranges.
+/// Makes `loops`, which finds those of a shape, with the features of a tier: [`count`], and [`suspect`] or what stands for it.
+/// What is rarely asked shares the loops of more ranges.
 macro_rules! define_loops {
-    () => {
+    ($suspect:ident $(, #[$features:meta])?) => {
+        /// # Safety
+        ///
+        /// As [`SuspectFn`](crate::loss::lanes::SuspectFn).
+        $(#[$features])?
+        unsafe fn suspected<
+            L: crate::loss::lanes::Lane,
+            E: crate::loss::lanes::Exactness<L>,
+            const RANGES: usize,
+            const PAIRS: bool,
+        >(
+            questions: &crate::loss::lanes::Questions,
+            src: &[u8],
+            back: &[u8],
+        ) -> bool {
+            crate::loss::lanes::$suspect::<L, E, RANGES, PAIRS>(questions, src, back)
+        }
+
+        /// # Safety
+        ///
+        /// As [`CountFn`](crate::loss::lanes::CountFn).
+        $(#[$features])?
+        unsafe fn counted<
+            L: crate::loss::lanes::Lane,
+            E: crate::loss::lanes::Exactness<L>,
+            const PAIRS: bool,
+        >(
+            questions: &crate::loss::lanes::Questions,
+            src: &[u8],
+            back: &[u8],
+            answers: &mut crate::loss::lanes::Answers,
+        ) {
+            crate::loss::lanes::count::<L, E, PAIRS>(questions, src, back, answers);
+        }
+
         pub(crate) fn loops(shape: crate::loss::Shape) -> crate::loss::Loops {
             use crate::loss::lanes::{
                 BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Rounds, pick_loops as pick,

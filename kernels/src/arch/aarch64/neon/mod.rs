@@ -19,14 +19,11 @@ macro_rules! eight {
 mod floats;
 mod halves;
 mod ints;
-mod losses;
 mod simd;
 mod sources;
 mod tables;
 mod targets;
 mod widths;
-
-pub(super) use losses::loops;
 
 use super::{fine, packing};
 use crate::{
@@ -392,3 +389,5 @@ static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::F
 const fn with_packed<const FINE: u8>() -> Table {
     Table { packed: Some(&PACKED[(FINE & fine::FP16 != 0) as usize]), ..table::<FINE>() }
 }
+
+crate::loss::define_loops!(suspect, #[target_feature(enable = "neon")]);

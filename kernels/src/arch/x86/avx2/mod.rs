@@ -4,11 +4,8 @@
 //! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
 
 mod bytes;
-mod losses;
 mod simd;
 mod wide;
-
-pub(super) use losses::loops;
 
 use super::copy::avx2 as copy;
 use crate::{
@@ -73,3 +70,5 @@ crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_table);
 pub(super) static TABLE: Table = Table { packed: Some(&PACKED), ..table::<0>() };
 static PACKED: PackedTable = packed_table::<0>();
+
+crate::loss::define_loops!(suspect, #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);

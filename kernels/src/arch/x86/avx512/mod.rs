@@ -4,12 +4,9 @@
 //! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
 
 mod bytes;
-mod losses;
 mod packed;
 mod simd;
 mod wide;
-
-pub(super) use losses::loops;
 
 use super::{copy::avx512 as copy, fine};
 use crate::{
@@ -109,3 +106,5 @@ static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::V
 const fn with_packed<const FINE: u8>(packed: usize) -> Table {
     Table { packed: Some(&PACKED[packed]), ..table::<FINE>() }
 }
+
+crate::loss::define_loops!(suspect, #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]);
