@@ -1,150 +1,95 @@
-//! One cast over all threads of a rayon pool.
+//! Casts over several threads: of one large buffer, or of thousands of tensors.
+//!
+//! *The law.* What is written, counted and rejected is what one thread would write, count and reject, however the cast is cut
+//! and whoever runs it; of several elements that are rejected, the first is reported.
+//!
+//! *The method.* A cast is a queue of chunks. Every thread that takes part takes the next chunk when it is done with one, until
+//! there are none; so a thread that comes late, or is given other work, holds nothing up, and a
+//! [host](ParallelFor) that calls its tasks one after the other, or not at all, changes nothing but the time. The
+//! calling thread takes part. Threads do not wait for each other before the end; then a rayon worker waits by doing other work of its
+//! pool. So nobody should hold a lock during a cast that tasks of the same pool take, as with everything that runs on rayon.
+//!
+//! Chunks begin on whole bytes of packed elements and of validity bitmaps and on lines of the destination. They
+//! take some 20 to 250 us each by an estimate that knows the bytes, the pair, the tier and the options; what one thread does in
+//! less than 45 us is not shared. Whether the result is written past the caches ([`Streaming`](crate::Streaming)) is
+//! decided by the cast, or the batch, as a whole.
+//!
+//! After a `fork` the threads of rayon exist in the parent only. The child finds that out and casts on the thread that calls.
+//! The first cast of a process does not wait either until rayon has made its threads: it begins alone.
 
-use crate::checked::{CastReport, CheckedPlan, CountingPlan, Rejection, all_valid};
-use crate::{BufferType, CastError, CastPlan, Streaming};
-use core::sync::atomic::{AtomicUsize, Ordering};
-use rayon::prelude::*;
+mod alive;
+mod batch;
+mod chunks;
+mod cost;
+mod plans;
+mod share;
+mod strided;
+mod threads;
 
-/// Bytes read and written below which one thread is quicker than waking others.
-const THRESHOLD: usize = 4 << 20;
+pub use batch::{BatchError, BatchItem, par_cast_batch};
+pub use strided::par_cast_strided;
+pub use threads::{ParallelFor, Threads};
 
-/// Elements of one task: whole bytes of every packed width and of a bitmap, and whole cache lines of every dtype.
-const CHUNK: usize = 64 << 10;
+use crate::{BufferType, CastError, CastOptions, CastPlan, Element};
+use alloc::vec::Vec;
 
-/// Bytes of a chunk.
-fn chunk(buffer: BufferType) -> usize {
-    CHUNK / 8 * buffer.bits_per_element() as usize
+/// [`cast`](crate::cast()) over the threads of the current rayon pool.
+///
+/// ```
+/// let src = vec![0.25_f32; 2_000_000];
+/// let mut dst = vec![lanecast::half::f16::ZERO; src.len()];
+/// lanecast::bulk::par_cast(&src, &mut dst)?;
+/// assert!(dst.iter().all(|x| x.to_f32() == 0.25));
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`cast`](crate::cast()).
+pub fn par_cast<S: Element, D: Element>(src: &[S], dst: &mut [D]) -> Result<(), CastError> {
+    par_cast_with(src, dst, &CastOptions::RUST, Threads::Rayon)
 }
 
-/// One chunk of a cast.
-struct Chunk<'a> {
-    /// The number of its first element.
-    first: usize,
-    len: usize,
-    src: &'a [u8],
-    dst: &'a mut [u8],
+/// [`cast_with`](crate::cast_with) over several threads.
+///
+/// # Errors
+///
+/// As [`cast_with`](crate::cast_with).
+pub fn par_cast_with<S: Element, D: Element>(
+    src: &[S],
+    dst: &mut [D],
+    options: &CastOptions,
+    threads: Threads<'_>,
+) -> Result<(), CastError> {
+    CastPlan::new(S::DTYPE, D::DTYPE, options)?.par_run_slice(src, dst, threads)
 }
 
-impl CastPlan {
-    /// How a cast is shared: whether it writes past the caches, and the bytes of both buffers. `None` if one thread does it all,
-    /// also because a buffer is too small.
-    fn shared(&self, src: usize, dst: usize, n: usize) -> Option<(Streaming, usize, usize)> {
-        let (read, written) = (self.from().byte_len(n)?, self.to().byte_len(n)?);
-        let bytes = read.saturating_add(written);
-        if read > src || written > dst || bytes < THRESHOLD || rayon::current_num_threads() == 1 {
-            return None;
-        }
-        // All chunks together are what no cache holds, or one does.
-        let streaming = if self.streams(bytes) { Streaming::Always } else { Streaming::Never };
-        Some((streaming, read, written))
-    }
-
-    /// The chunks of a cast that is shared.
-    fn chunks<'a>(
-        &self,
-        src: &'a [u8],
-        dst: &'a mut [u8],
-        n: usize,
-    ) -> impl IndexedParallelIterator<Item = Chunk<'a>> {
-        src.par_chunks(chunk(self.from()))
-            .zip(dst.par_chunks_mut(chunk(self.to())))
-            .enumerate()
-            .map(move |(i, (src, dst))| Chunk { first: i * CHUNK, len: CHUNK.min(n - i * CHUNK), src, dst })
-    }
-
-    /// [`run`](Self::run) over the threads of the current rayon pool; the bytes written are the same.
-    ///
-    /// Small casts run on the calling thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    pub fn par_run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
-        let Some((streaming, read, written)) = self.shared(src.len(), dst.len(), n) else {
-            return self.run(src, dst, n);
-        };
-        let plan = self.with_streaming(streaming);
-        self.chunks(&src[..read], &mut dst[..written], n).try_for_each(|c| plan.run(c.src, c.dst, c.len))
-    }
+/// [`cast_to_vec`](crate::cast_to_vec) over several threads.
+///
+/// # Errors
+///
+/// As [`cast_to_vec`](crate::cast_to_vec).
+pub fn par_cast_to_vec<S: Element, D: Element>(
+    src: &[S],
+    options: &CastOptions,
+    threads: Threads<'_>,
+) -> Result<Vec<D>, CastError> {
+    CastPlan::new(S::DTYPE, D::DTYPE, options)?.par_run_to_vec(src, threads)
 }
 
-impl CheckedPlan {
-    /// [`run`](Self::run) over the threads of the current rayon pool. The element that is reported is the first, whichever
-    /// thread finds its own first.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    pub fn par_run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
-        let plan = *self.plan();
-        let Some((streaming, read, written)) = plan.shared(src.len(), dst.len(), n) else {
-            return self.run(src, dst, n);
-        };
-        let checked = self.with_streaming(streaming);
-        // Chunks behind a rejected element need not be looked at.
-        let lowest = AtomicUsize::new(usize::MAX);
-        let first = plan
-            .chunks(&src[..read], &mut dst[..written], n)
-            .filter_map(|c| {
-                if c.first > lowest.load(Ordering::Relaxed) {
-                    return None;
-                }
-                match checked.run(c.src, c.dst, c.len) {
-                    Ok(()) => None,
-                    Err(CastError::Rejected(found)) => {
-                        let found = found.after(c.first);
-                        lowest.fetch_min(found.index, Ordering::Relaxed);
-                        Some(CastError::Rejected(found))
-                    }
-                    Err(error) => Some(error),
-                }
-            })
-            .min_by_key(|error| match error {
-                CastError::Rejected(Rejection { index, .. }) => *index,
-                _ => 0,
-            });
-        first.map_or(Ok(()), Err)
-    }
-
-    /// [`run_masked`](Self::run_masked) over the threads of the current rayon pool; what is written is the same.
-    ///
-    /// # Errors
-    ///
-    /// As [`run_masked`](Self::run_masked).
-    pub fn par_run_masked(
-        &self,
-        src: &[u8],
-        dst: &mut [u8],
-        validity: &mut [u8],
-        n: usize,
-    ) -> Result<usize, CastError> {
-        let plan = *self.plan();
-        let Some((streaming, read, written)) = plan.shared(src.len(), dst.len(), n) else {
-            return self.run_masked(src, dst, validity, n);
-        };
-        let checked = self.with_streaming(streaming);
-        let validity = all_valid(validity, n)?;
-        plan.chunks(&src[..read], &mut dst[..written], n)
-            .zip(validity.par_chunks_mut(CHUNK / 8))
-            .map(|(c, validity)| checked.run_masked(c.src, c.dst, validity, c.len))
-            .try_reduce(|| 0, |a, b| Ok(a + b))
-    }
-}
-
-impl CountingPlan {
-    /// [`run`](Self::run) over the threads of the current rayon pool; what is written and counted is the same.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    pub fn par_run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<CastReport, CastError> {
-        let plan = *self.plan();
-        let Some((streaming, read, written)) = plan.shared(src.len(), dst.len(), n) else {
-            return self.run(src, dst, n);
-        };
-        let counting = self.with_streaming(streaming);
-        plan.chunks(&src[..read], &mut dst[..written], n)
-            .map(|c| counting.run(c.src, c.dst, c.len))
-            .try_reduce(CastReport::default, |a, b| Ok(a.and(&b)))
-    }
+/// [`cast_bytes`](crate::cast_bytes) over several threads.
+///
+/// # Errors
+///
+/// As [`cast_bytes`](crate::cast_bytes).
+pub fn par_cast_bytes(
+    src: &[u8],
+    from: impl Into<BufferType>,
+    dst: &mut [u8],
+    to: impl Into<BufferType>,
+    n: usize,
+    options: &CastOptions,
+    threads: Threads<'_>,
+) -> Result<(), CastError> {
+    CastPlan::new(from, to, options)?.par_run_with(src, dst, n, threads)
 }

@@ -107,8 +107,8 @@ pub fn cast_in_place<'a, S: Element, D: Element>(
 
 /// Casts the first `n` elements of a byte buffer to the first `n` of another.
 ///
-/// Buffers may be unaligned and longer than `n` elements. Multi-byte elements are in the host's byte order. Bytes of bool
-/// that are neither 0 nor 1 read as true.
+/// Buffers may be unaligned and longer than `n` elements. Multi-byte elements are in the byte order of their
+/// [`BufferType`], which is the host's for a dtype alone. Bytes of bool that are neither 0 nor 1 read as true.
 ///
 /// # Errors
 ///

@@ -2,7 +2,7 @@
 
 use crate::Rejection;
 use core::{fmt, ops::Range};
-use lanecast_kernels::{BufferType, DType, Tier, TierStatus, UnknownName, UnknownTier};
+use lanecast_kernels::{BufferType, DType, Tier, TierStatus, UnknownName, UnknownTier, ViewError};
 
 /// Which buffer of a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,7 +49,7 @@ pub enum CastError {
         /// What each of them is.
         buffer: BufferType,
     },
-    /// A typed slice was given to a plan for another dtype or for packed storage.
+    /// A typed slice was given to a plan for another dtype, for packed storage or for another byte order than the host's.
     WrongElement {
         /// The slice that does not fit.
         which: Side,
@@ -73,6 +73,8 @@ pub enum CastError {
         /// What they were to become.
         to: DType,
     },
+    /// A view cannot be made, or cannot be cast so.
+    View(ViewError),
     /// A checked cast met an element that its target cannot hold.
     Rejected(Rejection),
     /// A validity bitmap has fewer bytes than the elements take, at a bit for each.
@@ -122,6 +124,7 @@ impl fmt::Display for CastError {
                 f,
                 "a slice of {from} cannot become {to} in its own memory: that is wider or needs another alignment"
             ),
+            CastError::View(error) => error.fmt(f),
             CastError::Rejected(rejection) => rejection.fmt(f),
             CastError::ValidityTooSmall { need, have } => {
                 write!(f, "the validity bitmap needs {need} bytes but has {have}")
@@ -143,6 +146,12 @@ impl core::error::Error for CastError {}
 impl From<UnknownName> for CastError {
     fn from(error: UnknownName) -> Self {
         CastError::UnknownName(error)
+    }
+}
+
+impl From<ViewError> for CastError {
+    fn from(error: ViewError) -> Self {
+        CastError::View(error)
     }
 }
 

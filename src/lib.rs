@@ -1,7 +1,8 @@
 //! `lanecast` casts buffers of numbers from any dtype to any other, with one specified answer.
 //!
 //! * **Every pair** of bool, integers of 2 to 64 bits, float16, bfloat16, float32, float64, complex64, complex128, eight
-//!   8-bit floats, two 6-bit floats and a 4-bit float ([`DType::ALL`]); the small ones packed or one per byte.
+//!   8-bit floats, two 6-bit floats and a 4-bit float ([`DType::ALL`]); the small ones packed or one per byte, the
+//!   others in either byte order ([`BufferType`]).
 //! * **One rounding.** A result is the exact source value rounded once to the target, for every pair. The specification,
 //!   down to the bits of NaNs, is in [`semantics`].
 //! * **The same bits everywhere**: on every architecture, at every length, offset and alignment, and on x86, 64-bit Arm,
@@ -45,6 +46,19 @@
 //! # Ok::<(), lanecast::CastError>(())
 //! ```
 //!
+//! Arrays of any layout, here a transposed one ([`strided`]):
+//!
+//! ```
+//! use lanecast::strided::{View, ViewMut};
+//! use lanecast::{CastOptions, half::f16, strided};
+//! let rows = [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+//! let columns = View::from_slice(&rows, &[2, 3])?.transposed();
+//! let mut out = [f16::ZERO; 6];
+//! strided::cast(&columns, &mut ViewMut::from_slice(&mut out, &[3, 2])?, &CastOptions::RUST)?;
+//! assert_eq!(out.map(f16::to_f32), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+//! # Ok::<(), lanecast::CastError>(())
+//! ```
+//!
 //! # Vocabulary
 //!
 //! A *dtype* is the runtime tag of an element type, an *element* its Rust type, *storage* the way small elements share
@@ -53,16 +67,19 @@
 //!
 //! # The source
 //!
-//! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, `bulk` spreads it over threads, `tier` decides
-//! the instruction set, `dtype` holds the limits of the dtypes. [`mod@promote`] says which dtype an operation computes in, by tables
-//! that `build.rs` checks, and [`names`] what other systems call the dtypes; [`text`] parses and
-//! formats, [`onnx`] is the operators of ONNX that cast. The list of dtypes, all kernels and all `unsafe`
-//! stand in the crate `lanecast-kernels`.
+//! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, `checked` refuses or counts what is
+//! lost ([`CheckedPlan`], [`CountingPlan`]), [`strided`] casts arrays of any layout, `ndarray` those of the crate
+//! of this name (feature `ndarray`), [`structured`] items of named fields; `bulk` spreads casts over threads
+//! (feature `rayon`). `tier` decides the instruction set, `dtype` holds the limits of the dtypes. [`mod@promote`]
+//! says which dtype an operation computes in, by tables that `build.rs` checks, and [`names`] what other systems
+//! call the dtypes; [`text`] parses and formats, [`onnx`] is the operators of ONNX that cast. The list of dtypes,
+//! all kernels and all `unsafe` stand in the crate `lanecast-kernels`.
 //!
 //! # Features
 //!
 //! * `std` (default): CPU detection and the environment variable `LANECAST_TIER`;
-//! * `rayon` (default): `par_run` of the plans.
+//! * `ndarray`: arrays of the crate of this name, in the module of this name;
+//! * `rayon` (default): `bulk`, casts over several threads.
 //!
 //! Without them the crate is `no_std` with `alloc`.
 
@@ -72,17 +89,21 @@
 extern crate alloc;
 
 #[cfg(feature = "rayon")]
-mod bulk;
+pub mod bulk;
 mod cast;
 mod checked;
 mod dtype;
 mod element;
 mod error;
 pub mod names;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 pub mod onnx;
 mod options;
 mod plan;
 pub mod promote;
+pub mod strided;
+pub mod structured;
 pub mod text;
 pub mod tier;
 
@@ -96,8 +117,8 @@ pub use element::*;
 pub use error::{CastError, Side};
 pub use half;
 pub use lanecast_kernels::{
-    BufferType, DType, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus, UnknownName,
-    UnknownTier,
+    BufferType, ByteOrder, DType, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus,
+    UnknownName, UnknownTier,
 };
 pub use num_complex;
 pub use options::{

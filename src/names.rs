@@ -15,6 +15,8 @@
 //!
 //! [`DType::name`] and [`DType::from_name`] are the names of lanecast itself.
 
+pub use crate::ByteOrder;
+
 use crate::{DType, Kind};
 use alloc::{format, string::String};
 use core::fmt;
@@ -125,28 +127,20 @@ impl fmt::Display for UnknownDType {
 
 impl core::error::Error for UnknownDType {}
 
-/// The order of the bytes of an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ByteOrder {
-    /// The least significant byte first.
-    Little,
-    /// The most significant byte first.
-    Big,
-}
-
-impl ByteOrder {
-    /// That of the machine.
-    pub const NATIVE: ByteOrder =
-        if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
-}
-
 /// The dtype and the byte order of a NumPy name or code: `<f4`, `>i2`, `|u1`, `=f8`, `?`, `float32`. Names, and codes without
-/// an order, are native. (Promotion has nothing to do with the order; a cast wants native elements.)
+/// an order, are native. Promotion has nothing to do with the order; to a cast it is a part of the
+/// [`BufferType`](crate::BufferType).
 ///
 /// ```
-/// use lanecast::{DType, names::{ByteOrder, parse_numpy}};
+/// use lanecast::{BufferType, CastOptions, DType, cast_bytes, names::{ByteOrder, parse_numpy}};
 /// assert_eq!(parse_numpy(">i2"), Ok((DType::Int16, ByteOrder::Big)));
 /// assert_eq!(parse_numpy("f8"), Ok((DType::Float64, ByteOrder::NATIVE)));
+///
+/// let (dtype, order) = parse_numpy(">f4")?;
+/// let mut out = [0];
+/// cast_bytes(&[0x41, 0x20, 0, 0], BufferType::new(dtype).with_order(order), &mut out, DType::UInt8, 1, &CastOptions::RUST)?;
+/// assert_eq!(out, [10]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors

@@ -72,6 +72,17 @@ impl CastPlan {
         self.kernel.streams(bytes)
     }
 
+    /// Whether the options have no kernels of their own for the pair: each element goes through integer arithmetic.
+    #[cfg(feature = "rayon")]
+    #[inline]
+    pub(crate) fn is_exact(&self) -> bool {
+        self.kernel.address() == 0
+    }
+
+    pub(crate) const fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
     /// The same cast with an eye on what it loses: rounding in range as well, if `inexact`; in which way, if `labelled`.
     pub(crate) fn watch(&self, inexact: bool, labelled: bool) -> Watch {
         Watch::new(self.kernel, &self.rules, inexact, labelled)
@@ -94,8 +105,8 @@ impl CastPlan {
 
     /// Casts the first `n` elements of `src` to the first `n` of `dst`.
     ///
-    /// The buffers are bytes at any alignment, multi-byte elements in the host's byte order. They may be longer than `n`
-    /// elements; bytes behind those are neither read nor written.
+    /// The buffers are bytes at any alignment, multi-byte elements in the byte order of their [`BufferType`]. They may be longer
+    /// than `n` elements; bytes behind those are neither read nor written.
     ///
     /// # Errors
     ///
@@ -191,7 +202,7 @@ impl CastPlan {
     /// # Errors
     ///
     /// [`CastError::LengthMismatch`], or [`CastError::WrongElement`] if a slice is not of the plan's dtype or the plan is for
-    /// packed storage; then nothing is written.
+    /// packed storage or another byte order than the host's; then nothing is written.
     #[inline]
     pub fn run_slice<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Result<(), CastError> {
         let len = dst.len();

@@ -3,7 +3,7 @@
 use std::{io, io::Write, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
-use lanecast::{DType, E8M0Round, FnuzInf, Storage, Tier, onnx::ElementType, promote::Standard};
+use lanecast::{ByteOrder, DType, E8M0Round, FnuzInf, Storage, Tier, onnx::ElementType, promote::Standard};
 
 use crate::{
     error::{Failure, Result},
@@ -54,7 +54,8 @@ Which tensors are cast:
   By default the floating ones, complex numbers not among them; all others are
   copied. With --from, exactly those of that dtype. --include and --exclude
   narrow the choice by name: `*` and `?` also match `.` and `/`; members of .npz
-  archives are named without `.npy`. The array of a .npy file is always cast.
+  archives are named without `.npy`. The array of a .npy file is always cast,
+  unless it is structured: then its fields are what the tensors of other files are.
 
 .safetensors:
   Names, their order and `__metadata__` are kept. F4, F6_E2M3 and F6_E3M2 are
@@ -71,6 +72,13 @@ Which tensors are cast:
   those members of a .npz archive that an --include names. NumPy loads `<V1` and
   `<V2` as bytes to be viewed, `np.load(f).view(ml_dtypes.bfloat16)`; it cannot
   load the `<f1` that it writes.
+  Structured arrays are cast field by field. Fields have names, `field`, or
+  `outer.field` in a struct within; those of an archive `member.field`, and the
+  name of the member stands for all of them. Fields that are not cast are copied,
+  with their byte order; the layout stays packed or aligned as it was, padding
+  becomes zeros and is not counted. With --from fields of bytes, `|V2`, are read
+  as a dtype of ml_dtypes of their size. The element of --on-loss error is the
+  first of the first field that has one, in a block of the file.
   Big-endian arrays are read, little-endian ones are written; Fortran order is
   kept. Members of archives keep their compression; those that are not cast are
   copied as they are.
@@ -121,10 +129,10 @@ pub struct Cast {
     /// Cast only tensors of this dtype; for .npy and .npz also what a descriptor that does not say it holds
     #[arg(long, value_name = "DTYPE", value_parser = dtype)]
     pub from: Option<DType>,
-    /// Cast only tensors whose name matches, may be given several times
+    /// Cast only tensors (or fields) whose name matches, may be given several times
     #[arg(long, value_name = "GLOB")]
     pub include: Vec<String>,
-    /// Do not cast tensors whose name matches, may be given several times
+    /// Do not cast tensors (or fields) whose name matches, may be given several times
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
     /// Only say what would be done
@@ -136,8 +144,8 @@ pub struct Cast {
 }
 
 const RAW_HELP: &str = "\
-Elements are little-endian; a complex number is its real part, then the
-imaginary one. Elements of 2, 4 and 6 bits are packed, the first one in the
+Elements are little-endian unless --from-order or --to-order says big; a complex
+number is its real part, then the imaginary one. Elements of 2, 4 and 6 bits are packed, the first one in the
 lowest bits, or stand one per byte; all others have only one storage.
 
 The count of elements is that of -n, and fewer are an error. Without -n the
@@ -163,6 +171,12 @@ pub struct Raw {
     /// How elements of 2, 4 and 6 bits are stored in the output
     #[arg(long, value_name = "STORAGE", value_enum, default_value_t = StorageArg::Packed)]
     pub to_storage: StorageArg,
+    /// The byte order of the input
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t = OrderArg::Little)]
+    pub from_order: OrderArg,
+    /// The byte order of the output
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t = OrderArg::Little)]
+    pub to_order: OrderArg,
     /// Cast this many elements
     #[arg(short = 'n', value_name = "COUNT")]
     pub count: Option<u64>,
@@ -355,6 +369,24 @@ impl From<StorageArg> for Storage {
         match storage {
             StorageArg::Packed => Storage::Packed,
             StorageArg::Byte => Storage::Byte,
+        }
+    }
+}
+
+/// Which byte of an element comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OrderArg {
+    /// The lowest
+    Little,
+    /// The highest
+    Big,
+}
+
+impl From<OrderArg> for ByteOrder {
+    fn from(order: OrderArg) -> Self {
+        match order {
+            OrderArg::Little => ByteOrder::Little,
+            OrderArg::Big => ByteOrder::Big,
         }
     }
 }

@@ -5,8 +5,8 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound,
-    NanToFp4, Saturate, Tier,
+    BufferType, ByteOrder, CastOptions, CastPlan, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf,
+    IntOverflow, IntRound, NanToFp4, Saturate, Tier,
 };
 
 use crate::error::{Failure, Result};
@@ -182,7 +182,7 @@ impl Settings {
     }
 }
 
-/// The buffer of a dtype whose elements below a byte are packed, or stand one per byte.
-pub fn buffer(dtype: DType, packed: bool) -> BufferType {
-    if packed { BufferType::packed(dtype) } else { BufferType::new(dtype) }
+/// The elements of a dtype in files, if these do not say otherwise: packed and little-endian.
+pub fn in_files(dtype: DType) -> BufferType {
+    BufferType::packed(dtype).with_order(ByteOrder::Little)
 }

@@ -1,12 +1,11 @@
 //! The stream: elements go from a reader through a cast to a writer, in blocks of bounded size.
 //!
-//! Files are little-endian (or, for `.npy`, of the order they state), the buffers of the library native:
-//! elements are swapped on the way in and out where the two differ, complex numbers by component.
+//! Files are little-endian or of the order that they state, which the buffer types of a lane say.
 
 use std::io::{self, Read, Write};
 
 use indicatif::ProgressBar;
-use lanecast::{BufferType, CastError, CastPlan, CastReport, CheckedPlan, CountingPlan, DType, Kind, Level};
+use lanecast::{BufferType, CastError, CastPlan, CastReport, CheckedPlan, CountingPlan, Level};
 
 use crate::{
     error::{Failure, Result},
@@ -20,8 +19,6 @@ const BLOCK: usize = 4 << 20;
 #[derive(Debug)]
 pub struct Lane {
     plan: CastPlan,
-    swap_in: usize,
-    swap_out: usize,
     way: Way,
 }
 
@@ -36,22 +33,10 @@ enum Way {
 
 impl Lane {
     /// The lane of one pair.
-    pub fn new(
-        settings: &Settings,
-        from: BufferType,
-        to: BufferType,
-        big_endian_input: bool,
-    ) -> Result<Self> {
-        let native_big = cfg!(target_endian = "big");
-        let component = |dtype: DType| match dtype.kind() {
-            Kind::Complex => dtype.size() / 2,
-            _ => dtype.size(),
-        };
+    pub fn new(settings: &Settings, from: BufferType, to: BufferType) -> Result<Self> {
         let plan = settings.plan(from, to)?;
         Ok(Self {
             plan,
-            swap_in: if big_endian_input == native_big { 1 } else { component(from.dtype()) },
-            swap_out: if native_big { component(to.dtype()) } else { 1 },
             way: match settings.on_loss {
                 OnLoss::Error => Way::Checked(Box::new(plan.checked(Level::Range))),
                 OnLoss::Ignore | OnLoss::Warn => Way::Counted(Box::new(plan.counted(Level::Range))),
@@ -107,6 +92,8 @@ pub enum Stopped {
     Write(io::Error),
     /// The library refused.
     Cast(CastError),
+    /// It refused, and this is what that means.
+    Refused(Failure),
 }
 
 impl Stopped {
@@ -121,6 +108,7 @@ impl Stopped {
             Stopped::Short(_) | Stopped::Partial(_) => input(Failure::format("the data ends early")),
             Stopped::Write(e) => output(Failure::writing(&e)),
             Stopped::Cast(e) => input(e.into()),
+            Stopped::Refused(e) => input(e),
         }
     }
 }
@@ -196,8 +184,7 @@ impl Pump {
         if self.result.len() < result_bytes {
             self.result.resize(result_bytes, 0);
         }
-        let (source, result) = (&mut self.source[..have], &mut self.result[..result_bytes]);
-        swap(source, lane.swap_in);
+        let (source, result) = (&self.source[..have], &mut self.result[..result_bytes]);
         match &lane.way {
             Way::Counted(plan) => {
                 let report = plan.par_run(source, result, n as usize).map_err(Stopped::Cast)?;
@@ -212,9 +199,39 @@ impl Pump {
                 })
             })?,
         }
-        swap(result, lane.swap_out);
         writer.write_all(result).map_err(Stopped::Write)?;
         self.progress.inc(have as u64);
+        Ok(())
+    }
+
+    /// Brings `n` items of these sizes from `reader` to `writer`, a block at a time: `cast` is given the items
+    /// of the source, room for those of the destination, which is zero where it wrote nothing, how many there
+    /// are and how many came before.
+    pub fn items(
+        &mut self,
+        (from, to): (usize, usize),
+        n: u64,
+        reader: &mut dyn Read,
+        writer: &mut dyn Write,
+        mut cast: impl FnMut(&[u8], &mut [u8], usize, u64) -> std::result::Result<(), Stopped>,
+    ) -> std::result::Result<(), Stopped> {
+        let block = (BLOCK / from.max(to).max(1)).max(1);
+        self.result.fill(0);
+        let mut done = 0;
+        while done < n && from.max(to) > 0 {
+            let items = (n - done).min(block as u64) as usize;
+            let (have, made) = (items * from, items * to);
+            self.source.resize(self.source.len().max(have), 0);
+            self.result.resize(self.result.len().max(made), 0);
+            let (source, result) = (&mut self.source[..have], &mut self.result[..made]);
+            if read_up_to(reader, source).map_err(Stopped::Read)? < have {
+                return Err(Stopped::Short(done));
+            }
+            cast(source, result, items, done)?;
+            writer.write_all(result).map_err(Stopped::Write)?;
+            self.progress.inc(have as u64);
+            done += items as u64;
+        }
         Ok(())
     }
 
@@ -261,28 +278,15 @@ fn read_up_to(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(have)
 }
 
-/// Reverses the bytes of each component. A torn component at the end stays as it is.
-fn swap(bytes: &mut [u8], component: usize) {
-    if component > 1 {
-        bytes.chunks_exact_mut(component).for_each(<[u8]>::reverse);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lanecast::DType;
 
     #[test]
     fn lengths_do_not_overflow() {
         assert_eq!(byte_len(DType::Complex128.into(), u64::MAX), None);
         assert_eq!(byte_len(BufferType::packed(DType::Int4), u64::MAX), Some(1 << 63));
         assert_eq!(byte_len(BufferType::packed(DType::Float6E2M3FN), 5), Some(4));
-    }
-
-    #[test]
-    fn complex_numbers_swap_by_component() {
-        let mut bytes = [1, 2, 3, 4, 5, 6, 7, 8];
-        swap(&mut bytes, 4);
-        assert_eq!(bytes, [4, 3, 2, 1, 8, 7, 6, 5]);
     }
 }

@@ -42,11 +42,30 @@ impl Selection {
 
     /// Whether a tensor of this name and dtype is cast.
     pub fn chooses(&self, name: &str, dtype: DType) -> bool {
-        let by_dtype = match self.from {
+        self.chooses_dtype(dtype) && self.allows(name)
+    }
+
+    /// Whether a tensor of this dtype is cast if the patterns allow it.
+    pub fn chooses_dtype(&self, dtype: DType) -> bool {
+        match self.from {
             Some(from) => dtype == from,
             None => dtype.kind() == Kind::Float,
-        };
-        by_dtype && self.allows(name)
+        }
+    }
+
+    /// Whether an `--exclude` names this tensor.
+    pub fn excludes(&self, name: &str) -> bool {
+        self.exclude.as_ref().is_some_and(|set| set.is_match(name))
+    }
+
+    /// Whether an `--include` names this tensor.
+    pub fn includes(&self, name: &str) -> bool {
+        self.include.as_ref().is_some_and(|set| set.is_match(name))
+    }
+
+    /// Whether there is an `--include`.
+    pub fn has_include(&self) -> bool {
+        self.include.is_some()
     }
 }
 

@@ -209,6 +209,21 @@ fn npy_headers() {
         ("too small", shaped("(1,)")),
         ("10000 axes", shaped(&format!("({}2)", "1, ".repeat(10_000)))),
         ("deep", of(&format!("{{'shape': {}", "(".repeat(60_000)))),
+        (
+            "structure that is too large",
+            of("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2,), }"),
+        ),
+        ("structure without a shape", of("{'descr': [('a', '<f4')], 'fortran_order': False}")),
+        (
+            "structure whose bytes overflow",
+            of("{'descr': [('a', '|V2000000000')], 'fortran_order': False, 'shape': (10000000000,)}"),
+        ),
+        (
+            "fields whose elements overflow",
+            of(
+                "{'descr': [('a', '|V0', (2000000000,)), ('b', '<f4')], 'fortran_order': False, 'shape': (4000000000,)}",
+            ),
+        ),
         ("unknown descriptor", npy("<q4", "(2,)", &[0; 8])),
         ("empty descriptor", npy("", "(2,)", &[0; 8])),
         ("order alone", npy("<", "(2,)", &[0; 8])),
@@ -220,7 +235,7 @@ fn npy_headers() {
     each("npy", BAD, &cases);
     let cases = vec![
         ("objects", npy("|O", "(1,)", b"cos\nsystem\n(S'true'\ntR.")),
-        ("structure", of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }")),
+        ("structure", of("{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (2,), }")),
         ("deep structure", of(&format!("{{'descr': {}", "[(".repeat(30_000)))),
         ("subarray", of("{'descr': ('<f4', (2,)), 'fortran_order': False, 'shape': (), }")),
     ];

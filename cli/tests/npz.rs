@@ -86,3 +86,33 @@ fn inspect_lists() {
     good(folder.run(&["inspect", "empty.npz"]));
     good(folder.run(&["cast", "empty.npz", "out.npz", "--to", "f16"]));
 }
+
+#[test]
+fn fields_of_members_have_the_name_of_both() {
+    let folder = Folder::new();
+    let header = "{'descr': [('x', '<f4'), ('n', '<i4')], 'fortran_order': False, 'shape': (1,), }";
+    let item = [&1.5_f32.to_le_bytes()[..], &7_i32.to_le_bytes()].concat();
+    let points = common::npy_of(header, &item);
+    let members =
+        [("points.npy", &points[..]), ("w.npy", &npy("<f4", "(1,)", &f32s(&[1.0]))), ("bad.npy", b"bad")];
+    folder.write("in.npz", &npz(&members, CompressionMethod::Deflated));
+    let halved = [&[0x00, 0x3E][..], &7_i32.to_le_bytes()].concat();
+    for (chosen, w_is_cast) in [
+        (&["--include", "points"][..], false),
+        (&["--include", "points.x"], false),
+        (&["--exclude", "bad"], true),
+        (&["--exclude", "bad", "--exclude", "w"], false),
+    ] {
+        let args = [&["cast", "in.npz", "out.npz", "--to", "f16", "--force"], chosen].concat();
+        good(folder.run(&args));
+        let out = folder.read("out.npz");
+        assert_eq!(split_npy(&member(&out, "points.npy")).1, halved, "{chosen:?}");
+        assert_eq!(split_npy(&member(&out, "w.npy")).1.len() == 2, w_is_cast, "{chosen:?}");
+    }
+    for not in [&["--include", "w"][..], &["--exclude", "points*", "--exclude", "bad"]] {
+        let args = [&["cast", "in.npz", "out.npz", "--to", "f16", "--force"], not].concat();
+        good(folder.run(&args));
+        let out = folder.read("out.npz");
+        assert_eq!(member(&out, "points.npy"), points, "{not:?}");
+    }
+}

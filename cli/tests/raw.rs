@@ -59,6 +59,25 @@ fn every_pair_storage_and_tier() {
 }
 
 #[test]
+fn either_byte_order() {
+    let big = [0x3F, 0x80, 0, 0, 0xC3, 0x80, 0, 0];
+    let raw = |orders: &[&str], to, input: &[u8]| {
+        run(&[&["raw", "--from", "f32", "--to", to], orders].concat(), input)
+    };
+    assert_eq!(good(raw(&["--from-order", "big"], "i16", &big)), [1, 0, 0x00, 0xFF]);
+    assert_eq!(good(raw(&["--from-order", "big", "--to-order", "big"], "i16", &big)), [0, 1, 0xFF, 0x00]);
+    assert_eq!(good(raw(&["--to-order", "big"], "f32", &f32s(&[1.0, -256.0]))), big);
+    assert_eq!(good(raw(&["--from-order", "big", "--to-order", "little"], "i8", &big)), [1, 0x80]);
+    // The parts of a complex number stay where they are; one that is torn is none.
+    let complex = ["raw", "--from", "c64", "--to", "c64", "--from-order", "big"];
+    assert_eq!(good(run(&complex, &big)), f32s(&[1.0, -256.0]));
+    bad(&run(&complex, &big[..7]), &[4]);
+    let line = bad(&raw(&["--from-order", "big", "--on-loss", "error"], "i8", &big), &[6]);
+    assert!(line.contains("element 1, the float32 -256.0,"), "{line}");
+    bad(&raw(&["--from-order", "middle"], "i8", &big), &[2]);
+}
+
+#[test]
 fn every_tier_is_reachable_or_refused() {
     for tier in Tier::ALL {
         let output = run(&["raw", "--from", "f32", "--to", "f16", "--tier", tier.name()], &f32s(&[1.0]));

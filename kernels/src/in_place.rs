@@ -19,20 +19,12 @@ use crate::{
     kernel::{BLOCK, Kernel},
     storage::BufferType,
 };
-use core::{mem::MaybeUninit, ops::Range, slice};
+use core::{mem::MaybeUninit, slice};
 
 /// The results of a block of the widest elements; of as many blocks of others as fit.
 #[repr(align(64))]
 struct Stack([MaybeUninit<u8>; STACK]);
 const STACK: usize = BLOCK * 16;
-
-/// The bytes of `count` elements from `first` on, which is the start of a block.
-fn bytes(buffer: BufferType, first: usize, count: usize) -> Range<usize> {
-    let bits = buffer.bits_per_element() as usize;
-    let start = first / 8 * bits;
-    // Division first: bits may be more than a `usize` counts.
-    start..start + count / 8 * bits + (count % 8 * bits).div_ceil(8)
-}
 
 impl Kernel {
     /// Casts the `n` elements at the start of `buffer` into `n` elements of the target at its start, and returns their
@@ -69,11 +61,11 @@ impl Kernel {
             let free = done / BLOCK * (from - to) / to * BLOCK;
             let count = (n - done).min(if free > 0 { free } else { block });
             if free > 0 {
-                let src = bytes(self.from(), done, count);
+                let src = self.from().span(done, count);
                 // `(done + free) * to <= done * from`
                 let (low, high) = buffer.split_at_mut(src.start);
                 // SAFETY: the bytes of `count` elements of either side; the guard is `run_in_place`'s.
-                unsafe { self.piece(&high[..src.len()], &mut low[bytes(self.to(), done, count)], count) };
+                unsafe { self.piece(&high[..src.len()], &mut low[self.to().span(done, count)], count) };
             } else {
                 self.block(buffer, done, count);
             }
@@ -88,10 +80,10 @@ impl Kernel {
         while rest > 0 {
             let first = (rest.div_ceil(BLOCK) * from).div_ceil(to) * BLOCK;
             if first < rest {
-                let dst = bytes(self.to(), first, rest - first);
+                let dst = self.to().span(first, rest - first);
                 // `first * to >= rest * from`
                 let (low, high) = buffer.split_at_mut(dst.start);
-                let src = bytes(self.from(), first, rest - first);
+                let src = self.from().span(first, rest - first);
                 // SAFETY: as in `forward`.
                 unsafe { self.piece(&low[src], &mut high[..dst.len()], rest - first) };
                 rest = first;
@@ -115,7 +107,7 @@ impl Kernel {
 
     fn block(&self, buffer: &mut [u8], first: usize, count: usize) {
         let mut stack = Stack([MaybeUninit::uninit(); STACK]);
-        let (src, dst) = (bytes(self.from(), first, count), bytes(self.to(), first, count));
+        let (src, dst) = (self.from().span(first, count), self.to().span(first, count));
         // SAFETY: the bytes of `count` elements of either side, which fit in the stack; the guard is
         // `run_in_place`'s.
         let result = unsafe { self.run_unguarded(&buffer[src], &mut stack.0[..dst.len()], count) };
@@ -124,8 +116,8 @@ impl Kernel {
 
     /// [`run_in_place`](Self::run_in_place) on a slice, all of whose elements become elements of `D`.
     ///
-    /// `None`, with nothing written, if the types are not those of the kernel in byte storage or the memory cannot be used as
-    /// both ([`shares_memory`]).
+    /// `None`, with nothing written, if the types are not those of the kernel in byte storage and the order of the host, or the
+    /// memory cannot be used as both ([`shares_memory`]).
     #[inline]
     pub fn run_elements_in_place<'a, S: Element, D: Element>(
         &self,

@@ -7,6 +7,8 @@
 //! * *staged*: another packed buffer is unpacked or packed through a block on the stack around the kernel of byte storage, and
 //!   the rare NaN code of `float8_e5m2` is put in afterwards;
 //! * *exact*: rules without kernels of their own go element by element through `exact`, in the same blocks.
+//!
+//! Elements in the other byte order are brought to that of the host around any of these, in `order`.
 
 use crate::{
     arch::{self, Tier},
@@ -20,7 +22,7 @@ use crate::{
     hub::parts_fit,
     storage::BufferType,
     stream::{Streaming, stream},
-    table::KernelFn,
+    table::{KernelFn, same_bits},
 };
 use alloc::vec::Vec;
 use core::{fmt, mem::MaybeUninit, slice};
@@ -31,6 +33,10 @@ pub struct Kernel {
     body: Body,
     /// The kernel that does all of the cast.
     direct: Option<KernelFn>,
+    /// The kernel that does all of it if both sides are in the byte order of the host.
+    native: Option<KernelFn>,
+    /// The pair's kernel moves the bits of the elements as they are.
+    moves: bool,
     from: BufferType,
     to: BufferType,
     tier: Tier,
@@ -149,15 +155,17 @@ impl Kernel {
         let exact = needs_exact(s, d, rules);
         let nan_7f = rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan() && !exact;
         let nibbles = if exact { None } else { nibbles(from, to, rules.saturate) };
-        let direct = match (from.is_packed(), to.is_packed()) {
+        let native = match (from.is_packed(), to.is_packed()) {
             _ if exact || nan_7f => None,
             (false, false) => Some(table.get(s, d, rules.saturate)),
             // Half bytes to half bytes need not be taken apart.
             (_, true) if nibbles.is_some() => None,
             _ => table.get_packed(from, to, rules.saturate),
         };
-        Some(Kernel {
-            direct,
+        let kernel = Kernel {
+            direct: None,
+            native,
+            moves: s == d || same_bits(s, d, rules.saturate),
             body: match exact {
                 true => Body::Exact(*rules),
                 false if is_packed_copy(from, to) => {
@@ -172,7 +180,25 @@ impl Kernel {
             stream_above: stream_above(tier, Streaming::Auto),
             nibbles,
             nan_7f,
-        })
+        };
+        Some(kernel.routed())
+    }
+
+    /// The same with the kernel that does all of the cast in the byte orders of both sides.
+    fn routed(self) -> Kernel {
+        let direct = match (self.from.is_swapped(), self.to.is_swapped()) {
+            (false, false) => self.native,
+            // The bytes of both sides are the same, or the same in the other order.
+            (true, true) if self.moves => self.native,
+            _ if self.moves => Some(self.tier.swap(self.to.dtype())),
+            _ => None,
+        };
+        Kernel { direct, ..self }
+    }
+
+    /// The same cast of a source in the byte order of the host.
+    pub(crate) fn with_native_source(self) -> Kernel {
+        Kernel { from: self.from.native(), ..self }.routed()
     }
 
     /// The same cast, writing past the caches when `streaming` says.
@@ -295,15 +321,44 @@ impl Kernel {
             // SAFETY: by the caller, both slices have the bytes of `n` elements of the pair the kernel was looked up for,
             // and the guard is held; a shared and an exclusive slice do not overlap; `new` checked the tier.
             Some(kernel) => unsafe { fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n) },
-            None => self.run_staged(src, dst, n),
+            // SAFETY: as the caller's.
+            None => unsafe { self.run_in_blocks(src, dst, n) },
         }
         // SAFETY: the kernel, or the stages between them, wrote every byte of the `n` elements.
         unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) }
     }
 
+    /// # Safety
+    ///
+    /// As [`run_unguarded`](Self::run_unguarded).
+    #[inline(never)]
+    unsafe fn run_in_blocks(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        if self.from.is_swapped() || self.to.is_swapped() {
+            // SAFETY: as the caller's.
+            return unsafe { self.run_swapped(src, dst, n) };
+        }
+        self.run_staged(src, dst, n);
+    }
+
+    /// One cast of elements of both dtypes in the byte order of the host, whatever the order of the sides; writes all of
+    /// `dst`.
+    ///
+    /// # Safety
+    ///
+    /// As [`run_unguarded`](Self::run_unguarded).
+    #[inline(always)]
+    pub(crate) unsafe fn run_native(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        match self.native {
+            // SAFETY: as in `run_unguarded`.
+            Some(kernel) => unsafe { fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n) },
+            None => self.run_staged(src, dst, n),
+        }
+    }
+
     /// [`run`](Self::run) between slices of the kernel's element types, from the first to the last element of both.
     ///
-    /// `None`, with nothing written, if the types are not those of the kernel in byte storage or the lengths differ.
+    /// `None`, with nothing written, if the types are not those of the kernel in byte storage and the order of the host, or the
+    /// lengths differ.
     #[inline]
     pub fn run_elements<'a, S: Element, D: Element>(
         &self,
@@ -357,6 +412,8 @@ impl Kernel {
         }
     }
 
+    /// All of a cast that has no kernel for all of it. The byte order of the sides is passed over: elements are in that of
+    /// the host.
     #[inline(never)]
     fn run_staged(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
         if let (true, Body::Table(copy)) = (is_packed_copy(self.from, self.to), self.body) {
@@ -382,16 +439,10 @@ impl Kernel {
         }
         let mut unpacked = [MaybeUninit::<u8>::uninit(); BLOCK];
         let mut to_pack = [MaybeUninit::<u8>::uninit(); BLOCK];
-        // `first` is a multiple of the block, so stages begin on whole bytes.
-        let stage = |t: BufferType, first: usize, count: usize| {
-            let bits = t.bits_per_element() as usize;
-            let start = first / 8 * bits;
-            start..start + (count * bits).div_ceil(8)
-        };
         for first in (0..n).step_by(BLOCK) {
             let count = BLOCK.min(n - first);
-            let src = &src[stage(self.from, first, count)];
-            let dst = &mut dst[stage(self.to, first, count)];
+            let src = &src[self.from.span(first, count)];
+            let dst = &mut dst[self.to.span(first, count)];
             let src = if self.from.is_packed() {
                 let codes = &mut unpacked[..count];
                 // SAFETY: `new` checked the tier; `src` are the bytes of `count` elements, all of which are written.

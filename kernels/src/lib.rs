@@ -15,7 +15,8 @@
 //! * `hub`: what a decoder returns and an encoder takes, with the proofs that it is exact;
 //! * `arch`: the tiers, how they are found, and their kernels;
 //! * `table`: the cross product of all pairs, per tier;
-//! * [`Kernel`]: one resolved cast, the only way in; `in_place`: inside one buffer; `stream`: past the caches;
+//! * [`Kernel`]: one resolved cast, the only way in; `in_place`: inside one buffer; `stream`: past the caches; `strided`: between
+//!   arrays of any layout; `order`: the other byte order;
 //! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
 //! * `fpenv`: the floating-point control register belongs to the host.
 
@@ -42,8 +43,11 @@ mod kernel;
 mod linear;
 mod loss;
 mod lut;
+mod order;
+mod parts;
 mod storage;
 mod stream;
+mod strided;
 mod table;
 mod vector;
 
@@ -57,5 +61,7 @@ pub use format::{
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
 pub use loss::{Block, Loss, Losses, Watch, loss};
-pub use storage::{BufferType, Storage};
+pub use parts::Part;
+pub use storage::{BufferType, ByteOrder, Storage};
 pub use stream::Streaming;
+pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};

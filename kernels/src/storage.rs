@@ -1,7 +1,7 @@
 //! How the elements of a dtype lie in a buffer.
 
 use crate::dtype::{COUNT, DType};
-use core::fmt;
+use core::{fmt, ops::Range};
 
 /// Whether dtypes below 8 bits share their bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,25 +14,50 @@ pub enum Storage {
     Packed,
 }
 
-/// A dtype and the storage of its elements: what a byte buffer holds.
+/// Which byte of a multi-byte element comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ByteOrder {
+    /// The lowest: `<` in NumPy.
+    Little,
+    /// The highest: `>` in NumPy.
+    Big,
+}
+
+impl ByteOrder {
+    /// The order of the host.
+    pub const NATIVE: ByteOrder =
+        if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
+}
+
+/// A dtype, the storage of its elements and their byte order: what a byte buffer holds.
 ///
-/// Elements of more than one byte are in the byte order of the host, at any alignment.
+/// Elements are at any alignment, and those of more than one byte in the byte order of the host unless
+/// [`with_order`](Self::with_order) says otherwise. The two parts of a complex number are swapped each for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BufferType {
     dtype: DType,
-    storage: Storage,
+    form: Form,
+}
+
+/// Storage and byte order in one: packed elements have none. Every call of a plan looks at two of these, which is quicker if they are
+/// two bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Form {
+    Byte,
+    Packed,
+    Swapped,
 }
 
 impl BufferType {
     /// Every element in bytes of its own.
     pub const fn new(dtype: DType) -> Self {
-        Self { dtype, storage: Storage::Byte }
+        Self { dtype, form: Form::Byte }
     }
 
     /// Elements of 2, 4 and 6 bits packed. For all other dtypes this is the same as [`new`](Self::new): their elements
     /// fill their bytes.
     pub const fn packed(dtype: DType) -> Self {
-        Self { dtype, storage: if dtype.is_sub_byte() { Storage::Packed } else { Storage::Byte } }
+        Self { dtype, form: if dtype.is_sub_byte() { Form::Packed } else { Form::Byte } }
     }
 
     /// [`packed`](Self::packed) or [`new`](Self::new), as `storage` says.
@@ -43,6 +68,37 @@ impl BufferType {
         }
     }
 
+    /// The same with elements in the given byte order. Elements of one byte or less have none: for them this changes nothing.
+    pub const fn with_order(self, order: ByteOrder) -> Self {
+        if self.dtype.alignment() == 1 {
+            return self;
+        }
+        let form = if order as u8 == ByteOrder::NATIVE as u8 { Form::Byte } else { Form::Swapped };
+        Self { form, ..self }
+    }
+
+    /// The byte order of the elements; that of the host if they are of one byte or less.
+    pub const fn order(self) -> ByteOrder {
+        match (self.is_swapped(), ByteOrder::NATIVE) {
+            (false, native) => native,
+            (true, ByteOrder::Little) => ByteOrder::Big,
+            (true, ByteOrder::Big) => ByteOrder::Little,
+        }
+    }
+
+    /// Whether the elements are in the byte order that the host does not have.
+    pub const fn is_swapped(self) -> bool {
+        matches!(self.form, Form::Swapped)
+    }
+
+    /// The same elements in the byte order of the host.
+    pub const fn native(self) -> Self {
+        match self.form {
+            Form::Swapped => Self { form: Form::Byte, ..self },
+            Form::Byte | Form::Packed => self,
+        }
+    }
+
     /// The dtype of the elements.
     pub const fn dtype(self) -> DType {
         self.dtype
@@ -50,24 +106,25 @@ impl BufferType {
 
     /// [`Storage::Packed`] only if elements do share bytes.
     pub const fn storage(self) -> Storage {
-        self.storage
+        if self.is_packed() { Storage::Packed } else { Storage::Byte }
     }
 
     /// The distance from one element to the next in bits.
     #[inline]
     pub const fn bits_per_element(self) -> u32 {
-        /// `[storage][dtype]`: every call of a plan asks.
-        const BITS: [[u8; COUNT]; 2] = {
-            let mut bits = [[0; COUNT]; 2];
+        /// `[form][dtype]`: every call of a plan asks.
+        const BITS: [[u8; COUNT]; 3] = {
+            let mut bits = [[0; COUNT]; 3];
             let mut i = 0;
             while i < COUNT {
-                bits[Storage::Byte as usize][i] = 8 * DType::ALL[i].size() as u8;
-                bits[Storage::Packed as usize][i] = DType::ALL[i].bits() as u8;
+                bits[Form::Byte as usize][i] = 8 * DType::ALL[i].size() as u8;
+                bits[Form::Packed as usize][i] = DType::ALL[i].bits() as u8;
+                bits[Form::Swapped as usize][i] = bits[Form::Byte as usize][i];
                 i += 1;
             }
             bits
         };
-        BITS[self.storage as usize][self.dtype as usize] as u32
+        BITS[self.form as usize][self.dtype as usize] as u32
     }
 
     /// Bytes that `n` elements take, a last partial byte included; `None` if that is above [`isize::MAX`], which no buffer
@@ -87,8 +144,16 @@ impl BufferType {
         }
     }
 
+    /// The bytes of `count` elements from `first` on, which begins a byte.
+    pub(crate) fn span(self, first: usize, count: usize) -> Range<usize> {
+        let bits = self.bits_per_element() as usize;
+        let start = first / 8 * bits + first % 8 * bits / 8;
+        // Division first: bits may be more than a `usize` counts.
+        start..start + count / 8 * bits + (count % 8 * bits).div_ceil(8)
+    }
+
     pub(crate) const fn is_packed(self) -> bool {
-        matches!(self.storage, Storage::Packed)
+        matches!(self.form, Form::Packed)
     }
 }
 
@@ -101,10 +166,15 @@ impl From<DType> for BufferType {
 impl fmt::Display for BufferType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.dtype.name())?;
-        match (self.dtype.is_sub_byte(), self.storage) {
+        match (self.dtype.is_sub_byte(), self.storage()) {
             (true, Storage::Packed) => f.write_str(" (packed)"),
             (true, Storage::Byte) => f.write_str(" (one per byte)"),
             (false, _) => Ok(()),
+        }?;
+        match (self.is_swapped(), self.order()) {
+            (false, _) => Ok(()),
+            (true, ByteOrder::Little) => f.write_str(" (little-endian)"),
+            (true, ByteOrder::Big) => f.write_str(" (big-endian)"),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{
     attributes::{AttributeValue, read},
 };
 use crate::{
-    BufferType, CastError, CastOptions, CastPlan, Kind, Side as Buffer,
+    BufferType, ByteOrder, CastError, CastOptions, CastPlan,
     text::{FormatPlan, ParsePlan, Strings, TextOptions},
 };
 use alloc::vec::Vec;
@@ -189,7 +189,7 @@ impl Cast {
 
     fn resolve(mut self) -> Result<Self, Error> {
         use ElementType::{Number, String};
-        let packed = BufferType::packed;
+        let packed = |dtype| BufferType::packed(dtype).with_order(ByteOrder::Little);
         self.route = match (self.from, self.to) {
             (Number(from), Number(to)) => {
                 Route::Numbers(CastPlan::new(packed(from), packed(to), &self.options)?)
@@ -231,7 +231,7 @@ impl Cast {
         &self.text
     }
 
-    /// The plan of a cast between numbers, on packed elements in the *host's* byte order; `None` if text is involved.
+    /// The plan of a cast between numbers, on packed little-endian elements; `None` if text is involved.
     pub const fn plan(&self) -> Option<&CastPlan> {
         match &self.route {
             Route::Numbers(plan) => Some(plan),
@@ -251,10 +251,7 @@ impl Cast {
     /// nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), Error> {
         let Route::Numbers(plan) = &self.route else { return Err(self.other_kind()) };
-        if cfg!(target_endian = "little") {
-            return Ok(plan.run(src, dst, n)?);
-        }
-        Ok(run_swapped(plan, src, dst, n)?)
+        Ok(plan.run(src, dst, n)?)
     }
 
     /// Makes text of the first `n` elements of `src`, which are as in [`run`](Self::run).
@@ -264,10 +261,7 @@ impl Cast {
     /// As [`run`](Self::run); [`Error::OtherKind`] if the cast is not from numbers to text.
     pub fn format(&self, src: &[u8], n: usize) -> Result<Strings, Error> {
         let Route::Format(plan) = &self.route else { return Err(self.other_kind()) };
-        if cfg!(target_endian = "little") {
-            return Ok(plan.run(src, n)?);
-        }
-        Ok(format_swapped(plan, src, n)?)
+        Ok(plan.run(src, n)?)
     }
 
     /// Makes numbers of texts, at the start of `dst` and as in [`run`](Self::run), and returns how many there were.
@@ -275,7 +269,7 @@ impl Cast {
     /// # Errors
     ///
     /// [`Error::Text`] for a text that is no number, for an integer out of range, and for a `dst` that is too small; elements
-    /// before it may have been written then, in the host's byte order. [`Error::OtherKind`] if the cast is not from text to
+    /// before it may have been written then. [`Error::OtherKind`] if the cast is not from text to
     /// numbers.
     pub fn parse<T: AsRef<[u8]>>(
         &self,
@@ -283,12 +277,7 @@ impl Cast {
         dst: &mut [u8],
     ) -> Result<usize, Error> {
         let Route::Parse(plan) = &self.route else { return Err(self.other_kind()) };
-        let n = plan.run(texts, dst)?;
-        if cfg!(target_endian = "big") {
-            let len = plan.to().byte_len(n).unwrap_or_default();
-            swap(&mut dst[..len], plan.to());
-        }
-        Ok(n)
+        Ok(plan.run(texts, dst)?)
     }
 
     /// Casts what a tensor holds, of `n` elements, whatever the two types are.
@@ -344,124 +333,4 @@ impl Cast {
 
 fn known(code: i32) -> Result<ElementType, Error> {
     ElementType::from_code(code).ok_or(Error::UnknownCode(code.into()))
-}
-
-/// Elements of a block: whole bytes of every packed width.
-const BLOCK: usize = 64;
-
-/// [`CastPlan::run`] on elements whose bytes stand in the order that is not the host's.
-fn run_swapped(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
-    let len = |buffer: BufferType, n| buffer.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer });
-    let (from, to) = (plan.from(), plan.to());
-    let ends = [(Buffer::Source, len(from, n)?, src.len()), (Buffer::Destination, len(to, n)?, dst.len())];
-    for (which, need, have) in ends {
-        if need > have {
-            return Err(CastError::BufferTooSmall { which, need, have });
-        }
-    }
-    // The widest element, complex128, has 16 bytes.
-    let (mut block_in, mut block_out) = ([0; BLOCK * 16], [0; BLOCK * 16]);
-    let (mut src, mut dst, mut left) = (src, dst, n);
-    while left > 0 {
-        let now = left.min(BLOCK);
-        let (bytes_in, bytes_out) = (len(from, now)?, len(to, now)?);
-        let (source, rest) = src.split_at(bytes_in);
-        let (result, place) = core::mem::take(&mut dst).split_at_mut(bytes_out);
-        block_in[..bytes_in].copy_from_slice(source);
-        swap(&mut block_in[..bytes_in], from);
-        plan.run(&block_in[..bytes_in], &mut block_out[..bytes_out], now)?;
-        swap(&mut block_out[..bytes_out], to);
-        result.copy_from_slice(&block_out[..bytes_out]);
-        (src, dst, left) = (rest, place, left - now);
-    }
-    Ok(())
-}
-
-/// [`FormatPlan::run`] on elements whose bytes stand in the order that is not the host's.
-fn format_swapped(plan: &FormatPlan, src: &[u8], n: usize) -> Result<Strings, CastError> {
-    let from = plan.from();
-    let need = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
-    let short = CastError::BufferTooSmall { which: Buffer::Source, need, have: src.len() };
-    let src = src.get(..need).ok_or(short)?;
-    let (mut texts, mut block, mut left) = (Strings::new(), [0; BLOCK * 16], n);
-    // Whole blocks are whole bytes.
-    for bytes in src.chunks(BLOCK / 8 * from.bits_per_element() as usize) {
-        let now = left.min(BLOCK);
-        block[..bytes.len()].copy_from_slice(bytes);
-        swap(&mut block[..bytes.len()], from);
-        plan.run_into(&block[..bytes.len()], now, &mut texts)?;
-        left -= now;
-    }
-    Ok(texts)
-}
-
-/// Reverses the bytes of every number, of complex ones part by part.
-fn swap(bytes: &mut [u8], of: BufferType) {
-    let size = match of.dtype().kind() {
-        Kind::Complex => of.dtype().size() / 2,
-        _ => of.dtype().size(),
-    };
-    if size > 1 {
-        bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::DType;
-    use alloc::vec;
-
-    /// What a host of the other byte order does, done here.
-    #[test]
-    fn swapped_elements_in_blocks() {
-        for (from, to) in [
-            (DType::Float32, DType::Float64),
-            (DType::Float64, DType::Float16),
-            (DType::Int64, DType::Int4),
-            (DType::Float6E2M3FN, DType::Int16),
-            (DType::Complex64, DType::Complex128),
-            (DType::UInt2, DType::Float4E2M1FN),
-        ] {
-            let (from, to) = (BufferType::packed(from), BufferType::packed(to));
-            let plan = CastPlan::new(from, to, &CastOptions::ONNX).expect("a plan");
-            for n in [0, 1, 3, 63, 64, 65, 1000] {
-                let (len_in, len_out) = (from.byte_len(n).expect("small"), to.byte_len(n).expect("small"));
-                let mut bytes: Vec<u8> = (0..len_in + 2).map(|i| ((i * 151) >> 2) as u8).collect();
-                let mut native = vec![0; len_out];
-                plan.run(&bytes, &mut native, n).expect("room");
-                swap(&mut native, to);
-                swap(&mut bytes[..len_in], from);
-                let mut swapped = vec![0xAA; len_out + 1];
-                run_swapped(&plan, &bytes, &mut swapped, n).expect("room");
-                assert_eq!((&swapped[..len_out], swapped[len_out]), (&*native, 0xAA), "{from} {to} {n}");
-            }
-            let mut small = [0xAA; 7];
-            let refused = run_swapped(&plan, &[0; 7], &mut small, 100);
-            assert!(matches!(refused, Err(CastError::BufferTooSmall { which: Buffer::Source, .. })));
-            let refused = run_swapped(&plan, &[0; 2048], &mut small, 100);
-            assert!(matches!(refused, Err(CastError::BufferTooSmall { which: Buffer::Destination, .. })));
-            assert_eq!(small, [0xAA; 7]);
-            assert!(matches!(
-                run_swapped(&plan, &[], &mut [], usize::MAX),
-                Err(CastError::TooLarge { .. }) | Err(CastError::BufferTooSmall { .. })
-            ));
-        }
-    }
-
-    #[test]
-    fn swapped_elements_to_text() {
-        for from in [DType::Float64, DType::Int16, DType::UInt4, DType::Float6E3M2FN, DType::Bool] {
-            let from = BufferType::packed(from);
-            let plan = FormatPlan::new(from, &TextOptions::ONNX).expect("a plan");
-            for n in [0, 1, 63, 64, 65, 1000] {
-                let len = from.byte_len(n).expect("small");
-                let mut bytes: Vec<u8> = (0..len).map(|i| ((i * 151) >> 2) as u8).collect();
-                let texts = plan.run(&bytes, n).expect("room");
-                swap(&mut bytes, from);
-                assert_eq!(format_swapped(&plan, &bytes, n), Ok(texts), "{from} {n}");
-            }
-            assert!(format_swapped(&plan, &[0; 3], 100).is_err());
-        }
-    }
 }

@@ -125,7 +125,7 @@ impl FormatPlan {
     ///
     /// # Errors
     ///
-    /// [`CastError::WrongElement`] if the plan is for another dtype or for packed storage.
+    /// [`CastError::WrongElement`] if the plan is for another dtype, packed storage or another byte order.
     pub fn run_slice<S: Element>(&self, src: &[S]) -> Result<Strings, CastError> {
         let mut out = Strings::new();
         out.reserve(src.len(), src.len().saturating_mul(self.usual_len()));

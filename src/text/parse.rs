@@ -72,7 +72,7 @@ impl ParsePlan {
 
     /// Parses texts into the elements at the start of `dst` and returns how many there were.
     ///
-    /// The buffer may be longer, and of any alignment; multi-byte elements are in the host's byte order. Unused bits behind the
+    /// The buffer may be longer, and of any alignment; multi-byte elements are in the byte order of the plan. Unused bits behind the
     /// last element of packed storage are written 0; bytes behind it stay as they are.
     ///
     /// ```
@@ -134,7 +134,7 @@ impl ParsePlan {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run), and [`CastError::WrongElement`] if the plan is for another dtype or for packed storage.
+    /// As [`run`](Self::run), and [`CastError::WrongElement`] if the plan is for another dtype, packed storage or another byte order.
     pub fn run_to_vec<T: AsRef<[u8]>, D: Element>(
         &self,
         texts: impl IntoIterator<Item = T>,

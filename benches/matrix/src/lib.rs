@@ -19,6 +19,7 @@
 //! * `text`: parsing and formatting;
 //! * `report`: the document with its heat maps, and the peers;
 //! * `checked`: what it costs to ask a cast what it loses;
+//! * `threads`: what more threads bring;
 //! * `compare`: the gate;
 //! * `count`: instructions instead of times, where no clock can be trusted, and their gate;
 //! * `loops`: the machine code of the kernels.
@@ -38,6 +39,8 @@ pub mod pool;
 pub mod report;
 pub mod results;
 pub mod run;
+pub mod strided;
 pub mod text;
+pub mod threads;
 pub mod traffic;
 pub mod worst;

@@ -20,7 +20,7 @@ use lanecast_bench::{
     report::{self, peers::PeerResults},
     results::{Results, Size, Store},
     run::{self, Selection},
-    text,
+    strided, text, threads,
     worst::{self, Filter},
 };
 use std::{
@@ -43,10 +43,16 @@ enum Command {
     Run(RunArgs),
     /// Measures checked and counting casts beside plain ones and writes them as JSON.
     Checked(RunArgs),
+    /// Measures casts over the threads of a pool beside those on one thread, by size.
+    Threads(ThreadsArgs),
+    /// Measures batches of tensors beside one contiguous cast of the same bytes.
+    Batch(BatchArgs),
     /// Measures the pure-traffic loops themselves, beside `memcpy`.
     Limits(LimitsArgs),
     /// Measures parsing and formatting of text, beside the standard library.
     Text(TextArgs),
+    /// Measures casts between arrays of other layouts, beside contiguous ones.
+    Strided(StridedArgs),
     /// Writes `performance.md` and its heat maps.
     Report(ReportArgs),
     /// Fails if a cell became slower.
@@ -204,6 +210,45 @@ struct TextArgs {
 }
 
 #[derive(Args)]
+struct StridedArgs {
+    /// A pair of dtypes such as `f32:f16`; may be given several times [default: five pairs].
+    #[arg(long, value_parser = pair)]
+    pair: Vec<(Option<DType>, Option<DType>)>,
+    /// Sides of the square that has as many elements, separated by commas.
+    #[arg(long, value_delimiter = ',', default_value = "256,4096")]
+    side: Vec<usize>,
+    /// Only layouts with this in their names.
+    #[arg(long)]
+    layout: Option<String>,
+    /// Milliseconds per row.
+    #[arg(long, default_value_t = 500)]
+    budget: u64,
+}
+
+#[derive(Args)]
+struct ThreadsArgs {
+    /// Where the results go.
+    #[arg(short, long, default_value = "threads.json")]
+    output: PathBuf,
+    /// Bytes of source and destination in KiB, separated by commas.
+    #[arg(long, value_delimiter = ',', default_value = "16,64,256,512,1024,2048,4096,8192,16384,65536")]
+    kib: Vec<usize>,
+}
+
+#[derive(Args)]
+struct BatchArgs {
+    /// Where the results go.
+    #[arg(short, long, default_value = "batch.json")]
+    output: PathBuf,
+    /// MiB of all sources and destinations; halved until the memory suffices.
+    #[arg(long, default_value_t = 1024)]
+    mib: usize,
+    /// Tensors.
+    #[arg(long, default_value_t = 2000)]
+    tensors: usize,
+}
+
+#[derive(Args)]
 struct LoopsArgs {
     /// Looks at every pair, in all storages and both answers to overflow: each has to be vector code
     #[arg(long)]
@@ -222,7 +267,7 @@ struct LoopsArgs {
 #[derive(Args)]
 struct ReportArgs {
     /// Result files; those of several machines stand side by side.
-    #[arg(required_unless_present_any = ["counts", "checked"])]
+    #[arg(required_unless_present_any = ["counts", "checked", "threads"])]
     results: Vec<PathBuf>,
     /// A folder with counts of instructions on record.
     #[arg(long)]
@@ -230,6 +275,9 @@ struct ReportArgs {
     /// Results of `checked`, of one machine.
     #[arg(long)]
     checked: Vec<PathBuf>,
+    /// Results of `threads` and `batch`, of one machine.
+    #[arg(long)]
+    threads: Vec<PathBuf>,
     /// Results of peers; they are joined with the first result file that has times.
     #[arg(long)]
     peers: Vec<PathBuf>,
@@ -297,9 +345,22 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => measure(args),
         Command::Checked(args) => checked(args),
+        Command::Threads(args) => {
+            let sizes: Vec<usize> = args.kib.iter().map(|kib| kib << 10).collect();
+            threads::run(&sizes).and_then(|rows| shared(&rows, &args.output))
+        }
+        Command::Batch(args) => {
+            threads::batch(args.tensors, args.mib << 20).and_then(|rows| shared(&rows, &args.output))
+        }
         Command::Limits(args) => limits(args),
         Command::Text(args) => {
             text::text(args.dtype, Duration::from_millis(args.budget)).map(|table| print!("{table}"))
+        }
+        Command::Strided(args) => {
+            let pairs: Vec<_> = args.pair.iter().filter_map(|(from, to)| Some(((*from)?, (*to)?))).collect();
+            let pairs = if pairs.is_empty() { &strided::PAIRS[..] } else { &pairs };
+            let budget = Duration::from_millis(args.budget);
+            strided::table(pairs, &args.side, args.layout.as_deref(), budget).map(|table| print!("{table}"))
         }
         Command::Report(args) => report(args),
         Command::Compare(args) => compare(args),
@@ -356,6 +417,12 @@ fn checked(args: RunArgs) -> Result<(), String> {
     let rows = checked::run(&selection)?;
     rows.write(&args.output)?;
     print!("{}", rows.table(checked::LIMIT, args.n));
+    Ok(())
+}
+
+fn shared(rows: &threads::Rows, output: &Path) -> Result<(), String> {
+    rows.write(output)?;
+    print!("{}", rows.table());
     Ok(())
 }
 
@@ -431,7 +498,8 @@ fn report(args: ReportArgs) -> Result<(), String> {
     let timed = runs.iter().find(|run| run.counting.is_none()).filter(|_| !peers.is_empty());
     let joined = timed.map(|timed| report::peers::section(timed, &peers));
     let checked = args.checked.iter().map(|path| checked::Rows::read(path)).collect::<Result<Vec<_>, _>>()?;
-    let sections = joined.unwrap_or_default() + &checked::section(&checked);
+    let threads = args.threads.iter().map(|path| threads::Rows::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let sections = joined.unwrap_or_default() + &checked::section(&checked) + &threads::section(&threads);
     let written = report::write(&runs, &sections, &args.output);
     written.map_err(|error| format!("{}: {error}", args.output.display()))
 }

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     args::OnnxCast,
     error::{Failure, Result},
-    options::{OnLoss, Settings, chosen_tier},
+    options::{OnLoss, Settings, chosen_tier, in_files},
     pump::{Extent, Lane, Pump, Stopped},
 };
 
@@ -39,7 +39,7 @@ pub fn run(args: &OnnxCast) -> Result<()> {
     // A plan that cannot be made is refused before the output is begun.
     let lane = match (cast.from(), cast.to()) {
         (ElementType::Number(from), ElementType::Number(to)) => {
-            Some(Lane::new(&settings, BufferType::packed(from), BufferType::packed(to), false)?)
+            Some(Lane::new(&settings, in_files(from), in_files(to))?)
         }
         _ => None,
     };

@@ -7,13 +7,13 @@ use std::{
     time::Instant,
 };
 
-use lanecast::Storage;
+use lanecast::BufferType;
 
 use super::{progress, warn};
 use crate::{
-    args::{Raw, StorageArg},
+    args::Raw,
     error::{Failure, Result},
-    options::{OnLoss, Settings, buffer},
+    options::{OnLoss, Settings},
     output::{self, Output},
     pump::{Extent, Lane, Passed, Pump, Stopped},
     report::{Entry, Report, json},
@@ -22,10 +22,10 @@ use crate::{
 /// Runs the subcommand.
 pub fn run(args: &Raw) -> Result<()> {
     let settings = Settings::new(&args.common.cast)?;
-    let packed = |storage: StorageArg| Storage::from(storage) == Storage::Packed;
-    let from = buffer(args.from, packed(args.from_storage));
-    let to = buffer(args.to, packed(args.to_storage));
-    let mut lane = Lane::new(&settings, from, to, false)?;
+    let from =
+        BufferType::with_storage(args.from, args.from_storage.into()).with_order(args.from_order.into());
+    let to = BufferType::with_storage(args.to, args.to_storage.into()).with_order(args.to_order.into());
+    let mut lane = Lane::new(&settings, from, to)?;
     let started = Instant::now();
 
     let input = named(&args.input);

@@ -9,6 +9,7 @@ use std::{
     fs::File,
     io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
     mem::ManuallyDrop,
+    ops::Range,
     path::Path,
 };
 
@@ -94,11 +95,13 @@ pub fn list(path: &Path) -> Result<Listing> {
         let listed = match array_name(&name) {
             Some(array) => open_member(&mut archive, index)
                 .and_then(|mut member| npy::read_header(&mut member, size))
-                .and_then(|header| npy::listed(array.to_owned(), &header, size))
+                .and_then(|header| npy::listed(array, &header, size))
                 .map_err(|e| e.at(quoted(&name)).in_path(path))?,
-            None => Listed { name, dtype: "not an array".into(), shape: None, elements: None, bytes: size },
+            None => {
+                vec![Listed { name, dtype: "not an array".into(), shape: None, elements: None, bytes: size }]
+            }
         };
-        listing.tensors.push(listed);
+        listing.tensors.extend(listed);
     }
     Ok(listing)
 }
@@ -114,8 +117,9 @@ pub struct Recast<'a> {
     job: &'a Job<'a>,
     archive: Archive,
     length: u64,
-    /// One per member; the array if it is cast.
-    members: Vec<(String, Option<Array>)>,
+    /// One per member; the array if it is cast, and which entries are its own.
+    members: Vec<(String, Option<Array>, Range<usize>)>,
+    /// In the order of the members: one for each, or one for each field of a structured array.
     entries: Vec<Entry>,
 }
 
@@ -126,10 +130,11 @@ impl<'a> Recast<'a> {
         let (mut members, mut entries) = (Vec::new(), Vec::new());
         for index in 0..archive.len() {
             let (name, size) = name_and_size(&archive, index).map_err(|e| e.in_path(job.input))?;
-            let (array, entry) = decide(job, &mut archive, index, &name, size)
+            let (array, its_own) = decide(job, &mut archive, index, &name, size)
                 .map_err(|e| e.at(quoted(&name)).in_path(job.input))?;
-            members.push((name, array));
-            entries.push(entry);
+            let first = entries.len();
+            entries.extend(its_own);
+            members.push((name, array, first..entries.len()));
         }
         Ok(Self { job, archive, length, members, entries })
     }
@@ -146,13 +151,13 @@ impl Work for Recast<'_> {
         // Dropped unfinished, the writer would finish the archive and complain on standard error.
         let mut zip = ManuallyDrop::new(ZipWriter::new(Fuse::new(output.writer())));
         zip.set_raw_comment(self.archive.comment().into()).map_err(|e| on_output(writing(e)))?;
-        for (index, (name, array)) in self.members.iter().enumerate() {
+        for (index, (name, array, its_own)) in self.members.iter().enumerate() {
             let on_input = |e: Failure| e.at(quoted(name)).in_path(self.job.input);
             match array {
                 Some(array) => {
                     let member = open_member(&mut self.archive, index).map_err(on_input)?;
-                    let entry = &mut self.entries[index];
-                    cast_member(self.job, member, array, entry, pump, &mut zip, on_input, on_output)?;
+                    let entries = &mut self.entries[its_own.clone()];
+                    cast_member(self.job, member, array, entries, pump, &mut zip, on_input, on_output)?;
                 }
                 None => {
                     let member = self.archive.by_index_raw(index).map_err(|e| on_input(reading(e)))?;
@@ -183,25 +188,39 @@ fn decide(
     index: usize,
     name: &str,
     size: u64,
-) -> Result<(Option<Array>, Entry)> {
+) -> Result<(Option<Array>, Vec<Entry>)> {
     let Some(array) = array_name(name) else {
-        return Ok((None, copied(name, "not an array", None, size)));
+        return Ok((None, vec![copied(name, "not an array", None, size)]));
     };
-    if !job.selection.allows(array) {
-        return Ok((None, copied(array, "not looked at", None, size)));
+    let not_looked_at = || Ok((None, vec![copied(array, "not looked at", None, size)]));
+    let allowed = job.selection.allows(array);
+    if job.selection.excludes(array) {
+        return not_looked_at();
     }
-    let header = npy::read_header(&mut open_member(archive, index)?, size)?;
+    let header = open_member(archive, index).and_then(|mut member| npy::read_header(&mut member, size));
+    // A member that no --include names is looked at only for its fields, which one may name.
+    let header = match header {
+        Err(_) if !allowed => return not_looked_at(),
+        header => header?,
+    };
     let data = size.saturating_sub(header.bytes);
+    if let Some(cast) = Array::structured(job, array, &header)? {
+        let entries = cast.entries(array, data)?;
+        return Ok((Some(cast), entries));
+    }
+    if !allowed {
+        return not_looked_at();
+    }
     // An unsigned integer may be one: only a name given for it says that it carries something else.
     let carriers = job.selection.names_explicitly(array);
     if let Some(held) = npy::held(&header, job.selection.from(), carriers)
         && job.selection.chooses(array, held.0)
     {
         let cast = Array::new(job, header, held)?;
-        let entry = cast.entry(array, data)?;
-        return Ok((Some(cast), entry));
+        let entries = cast.entries(array, data)?;
+        return Ok((Some(cast), entries));
     }
-    Ok((None, copied(array, npy::shown(&header), header.known_shape(), data)))
+    Ok((None, vec![copied(array, npy::shown(&header), header.known_shape(), data)]))
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -209,7 +228,7 @@ fn cast_member(
     job: &Job,
     mut member: ZipFile<'_, BufReader<File>>,
     array: &Array,
-    entry: &mut Entry,
+    entries: &mut [Entry],
     pump: &mut Pump,
     zip: &mut ZipWriter<Fuse<'_>>,
     on_input: impl Fn(Failure) -> Failure,
@@ -221,8 +240,8 @@ fn cast_member(
     if header.bytes != array.header.bytes {
         return Err(on_input(Failure::format("the file changed while it was read")));
     }
-    let new_header = array.new_header();
-    let size = new_header.len() as u64 + entry.bytes_out;
+    let new_header = array.new_header().map_err(&on_input)?;
+    let size = new_header.len() as u64 + array.bytes_out().map_err(&on_input)?;
     // The method of compression, the time and the attributes are those of the source.
     let mut options: FullFileOptions = member.options().into_full_options().large_file(size >= LARGE);
     if !member.comment().is_empty() {
@@ -231,11 +250,13 @@ fn cast_member(
     let name = member.name_raw().to_vec();
     zip.start_file_with_options(options.name(&name)).map_err(|e| on_output(writing(e)))?;
     zip.write_all(&new_header).map_err(|e| on_output(Failure::writing(&e)))?;
-    let passed = array
+    let counts = array
         .transfer(job, pump, &mut member, zip)
         .map_err(&on_input)?
         .map_err(|stopped| stopped.fail(&on_input, &on_output))?;
-    entry.counts = Some(passed.counts);
+    for (entry, counts) in entries.iter_mut().zip(counts) {
+        entry.counts = counts;
+    }
     // The end of the member is where its checksum is compared.
     match member.read(&mut [0]) {
         Ok(0) => Ok(()),

@@ -36,6 +36,12 @@ mod native {
     pub(super) fn packing(_: super::Tier) -> &'static super::Packing {
         &super::packed::SCALAR
     }
+    pub(super) fn swaps(_: super::Tier) -> &'static super::order::Swaps {
+        &super::order::SCALAR
+    }
+    pub(super) fn transpose(_: super::Tier) -> &'static super::Transpose {
+        &crate::strided::SCALAR
+    }
     pub(super) fn non_temporal(_: super::Tier) -> Option<&'static super::NonTemporal> {
         None
     }
@@ -48,10 +54,13 @@ mod native {
 }
 
 use crate::{
+    dtype::DType,
     format::packed::{self, Packing},
     loss::{Loops, Shape},
+    order,
     stream::NonTemporal,
-    table::Table,
+    strided::{self, Transpose},
+    table::{KernelFn, Table},
 };
 use core::{fmt, str::FromStr};
 
@@ -133,6 +142,17 @@ impl Tier {
     /// How packed storage is read and written.
     pub(crate) fn packing(self) -> &'static Packing {
         if matches!(self, Tier::Scalar) { &packed::SCALAR } else { native::packing(self) }
+    }
+
+    /// The kernel from elements of a dtype, which are wider than a byte, to those of the other byte order.
+    pub(crate) fn swap(self, dtype: DType) -> KernelFn {
+        let swaps = if matches!(self, Tier::Scalar) { &order::SCALAR } else { native::swaps(self) };
+        swaps[order::PLACES[dtype as usize] as usize]
+    }
+
+    /// How tiles are turned.
+    pub(crate) fn transpose(self) -> &'static Transpose {
+        if matches!(self, Tier::Scalar) { &strided::SCALAR } else { native::transpose(self) }
     }
 
     /// The loops that look for what is lost.

@@ -142,28 +142,37 @@ unsafe fn pack<const WIDTH: usize>(codes: *const u8, packed: *mut u8, n: usize) 
     pack_groups::<WIDTH>(codes, packed);
 }
 
+/// Four elements are whole bytes in every width; groups of them, and a last one that may be shorter.
 fn unpack_groups<const WIDTH: usize>(packed: &[u8], codes: &mut [MaybeUninit<u8>]) {
-    for (bytes, group) in packed.chunks(WIDTH / 2).zip(codes.chunks_mut(4)) {
-        let mut word = 0_u32;
-        for (i, byte) in bytes.iter().enumerate() {
-            word |= (*byte as u32) << (8 * i);
-        }
-        for (j, code) in group.iter_mut().enumerate() {
+    #[inline(always)]
+    fn group<const WIDTH: usize>(bytes: &[u8], codes: &mut [MaybeUninit<u8>]) {
+        let word = bytes.iter().rev().fold(0_u32, |word, byte| word << 8 | *byte as u32);
+        for (j, code) in codes.iter_mut().enumerate() {
             code.write((word >> (WIDTH * j)) as u8 & (0xFF >> (8 - WIDTH)));
         }
     }
+    let (whole, rest) = codes.as_chunks_mut::<4>();
+    let (bytes, last) = packed.split_at(whole.len() * (WIDTH / 2));
+    for (bytes, codes) in bytes.chunks_exact(WIDTH / 2).zip(whole) {
+        group::<WIDTH>(bytes, codes);
+    }
+    group::<WIDTH>(last, rest);
 }
 
 fn pack_groups<const WIDTH: usize>(codes: &[u8], packed: &mut [MaybeUninit<u8>]) {
-    for (group, bytes) in codes.chunks(4).zip(packed.chunks_mut(WIDTH / 2)) {
-        let mut word = 0_u32;
-        for (j, code) in group.iter().enumerate() {
-            word |= (*code as u32) << (WIDTH * j);
-        }
+    #[inline(always)]
+    fn group<const WIDTH: usize>(codes: &[u8], bytes: &mut [MaybeUninit<u8>]) {
+        let word = codes.iter().rev().fold(0_u32, |word, code| word << WIDTH | *code as u32);
         for (i, byte) in bytes.iter_mut().enumerate() {
             byte.write((word >> (8 * i)) as u8);
         }
     }
+    let (whole, rest) = codes.as_chunks::<4>();
+    let (bytes, last) = packed.split_at_mut(whole.len() * (WIDTH / 2));
+    for (codes, bytes) in whole.iter().zip(bytes.chunks_exact_mut(WIDTH / 2)) {
+        group::<WIDTH>(codes, bytes);
+    }
+    group::<WIDTH>(rest, last);
 }
 
 #[cfg(test)]

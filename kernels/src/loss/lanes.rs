@@ -489,7 +489,8 @@ pub(super) fn flags(shape: Shape, questions: &Questions, src: &[u8], back: &[u8]
 }
 
 fn flags_of<L: Lane, E: Exactness<L>>(shape: Shape, questions: &Questions, src: &[u8], back: &[u8]) -> u64 {
-    if shape.pairs {
+    // Parts of complex numbers have four bytes or eight.
+    if shape.pairs && L::BYTES >= 4 {
         flags_in::<L, E, true>(questions, src, back)
     } else {
         flags_in::<L, E, false>(questions, src, back)
@@ -541,13 +542,12 @@ fn flags_in<L: Lane, E: Exactness<L>, const PAIRS: bool>(
     })
 }
 
-/// The loops of `$suspect` and `$count` for lanes and pairs, with a search of its own for each of `$ranges`.
+/// The loops of `$suspect` and `$count` for lanes and pairs, with a search of its own for each of `$ranges`; the others share that of the most.
 macro_rules! pick_loops {
     ($shape:ident, $lane:ty, $suspect:ty, $count:ty, $pairs:literal, [$($ranges:expr),*]) => {
         $crate::loss::Loops {
             suspect: match $shape.ranges {
                 $(ranges if ranges == $ranges => suspected::<$lane, $suspect, { $ranges }, $pairs>,)*
-                ..=2 => suspected::<$lane, $suspect, 2, $pairs>,
                 _ => suspected::<$lane, $suspect, 4, $pairs>,
             },
             count: counted::<$lane, $count, $pairs>,
@@ -594,16 +594,17 @@ macro_rules! define_loops {
             crate::loss::lanes::count::<L, E, PAIRS>(questions, src, back, answers);
         }
 
+        #[inline]
         pub(crate) fn loops(shape: crate::loss::Shape) -> crate::loss::Loops {
             use crate::loss::lanes::{
                 BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Rounds, pick_loops as pick,
             };
             match (shape.width, shape.exactness, shape.pairs) {
-                (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [1, BITS]),
-                (2, Rounds::Never, _) => pick!(shape, u16, Never, Never, false, [1, ENDS, BOUNDS, BITS]),
-                (4, Rounds::Never, false) => pick!(shape, u32, Never, Never, false, [1, ENDS, BOUNDS, BITS]),
+                (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [1, 2, BITS]),
+                (2, Rounds::Never, _) => pick!(shape, u16, Never, Never, false, [1, 2, ENDS, BOUNDS, BITS]),
+                (4, Rounds::Never, false) => pick!(shape, u32, Never, Never, false, [1, 2, ENDS, BOUNDS, BITS]),
                 (_, Rounds::Never, false) => {
-                    pick!(shape, u64, Never, Never, false, [1, ENDS, BOUNDS, BITS, OVER])
+                    pick!(shape, u64, Never, Never, false, [1, 2, ENDS, BOUNDS, BITS, OVER])
                 }
                 (4, Rounds::Never, true) => pick!(shape, u32, Never, Never, true, [ENDS]),
                 (_, Rounds::Never, true) => pick!(shape, u64, Never, Never, true, [ENDS]),

@@ -42,7 +42,7 @@ pub struct Watch {
     back: Option<Kernel>,
     /// Looks at the results first, if they are narrower and what is lost shows in them.
     results: Option<(SuspectFn, Questions)>,
-    /// Brings packed elements of the source to bytes of their own.
+    /// Brings elements of the source to bytes of their own in the order of the host, if they are packed or in the other one.
     unpack: Option<Kernel>,
     /// Nothing can be lost.
     idle: bool,
@@ -99,7 +99,7 @@ impl Watch {
         let shape = Shape { width, pairs, ranges: how, exactness: rounds.how };
         let results = match all.result_of_loss(s, d, rules, labelled) {
             // The imaginary parts of real numbers are zero.
-            Some(code) if !inexact && !to.is_packed() && is_complex(s) == is_complex(d) => {
+            Some(code) if !inexact && to == BufferType::new(d) && is_complex(s) == is_complex(d) => {
                 let shape = Shape { width: d.alignment(), pairs: false, ranges: 1, exactness: Rounds::Never };
                 let mut suspects = [InRange::default(); MOST];
                 suspects[0] = code;
@@ -114,9 +114,9 @@ impl Watch {
             Rounds::Differs => Kernel::new(kernel.tier(), to, BufferType::new(s), &byte_rules(s)),
             _ => None,
         };
-        let unpack = match from.is_packed() {
-            true => Kernel::new(kernel.tier(), from, BufferType::new(s), &byte_rules(s)),
-            false => None,
+        let unpack = match from == BufferType::new(s) {
+            true => None,
+            false => Kernel::new(kernel.tier(), from, BufferType::new(s), &byte_rules(s)),
         };
         Watch {
             kernel,
@@ -236,25 +236,25 @@ impl Watch {
         });
         let budget = if streams { STREAMED } else { BLOCK };
         let elements = (budget / from.dtype().size()).min(if streams { STREAMED } else { MOST_ELEMENTS });
-        let bytes = |buffer: BufferType, first: usize, len: usize| {
-            let bits = buffer.bits_per_element() as usize;
-            let start = first / 8 * bits;
-            start..start + len / 8 * bits + (len % 8 * bits).div_ceil(8)
-        };
         // Those past the caches would come back from memory.
         let results = self.results.as_ref().filter(|_| !streams);
         let mut unpacked = [MaybeUninit::<u8>::uninit(); MOST_ELEMENTS];
         let mut returned = [MaybeUninit::<u8>::uninit(); BLOCK];
-        let elements = if self.unpack.is_some() { MOST_ELEMENTS } else { elements };
+        let size = from.dtype().size();
+        let elements = if self.unpack.is_some() { MOST_ELEMENTS / size } else { elements };
+        // Elements of the other order are swapped once for the questions and the cast.
+        let swapped = from.is_swapped();
+        let kernel = if swapped { kernel.with_native_source() } else { kernel };
         for first in (0..n).step_by(elements) {
             let len = elements.min(n - first);
-            let src = &src[bytes(from, first, len)];
-            let dst = &mut dst[bytes(to, first, len)];
+            let src = &src[from.span(first, len)];
+            let dst = &mut dst[to.span(first, len)];
             let codes = match &self.unpack {
                 // SAFETY: the slices are those of `len` elements; the guard is held.
-                Some(unpack) => unsafe { unpack.run_unguarded(src, &mut unpacked[..len], len) },
+                Some(unpack) => unsafe { unpack.run_unguarded(src, &mut unpacked[..len * size], len) },
                 None => src,
             };
+            let src = if swapped { codes } else { src };
             // SAFETY: the slices are those of `len` elements; the guard is held if a kernel needs one.
             let out = unsafe { kernel.run_cut(src, dst, len) };
             let back: &[u8] = match &self.back {

@@ -1,12 +1,12 @@
 //! The header of a `.npy` array, alone in a file or a member of a `.npz` archive.
 //!
 //! A magic number, a version, a length and a Python literal: a dictionary of exactly `descr`,
-//! `fortran_order` and `shape`. Only that literal is parsed, not Python. Descriptors of structures are
-//! recognised and not looked into.
+//! `fortran_order` and `shape`. Only that literal is parsed, not Python. The list of fields of a structured
+//! array is read by the library; one that it cannot read is recognised and not looked into.
 
 use std::io::{self, Read};
 
-use lanecast::{BufferType, DType, Kind};
+use lanecast::{BufferType, DType, Kind, structured::StructType};
 
 use crate::{
     error::{Failure, Result},
@@ -29,7 +29,9 @@ pub enum Descr {
     /// So many bytes of something: what NumPy writes for dtypes of ml_dtypes. And whether they are
     /// big-endian.
     Lossy(usize, bool),
-    /// Text, dates, objects, structures: nothing that can be cast. In words.
+    /// Items of named fields.
+    Struct(StructType),
+    /// Text, dates, objects: nothing that can be cast. In words.
     Foreign(String),
 }
 
@@ -42,7 +44,7 @@ pub struct Header {
     pub descr_text: String,
     /// Whether the first axis varies fastest.
     pub fortran_order: bool,
-    /// The shape; empty if this is an array of structures, which is not looked into.
+    /// The shape; empty if this is a structured array that is not looked into.
     pub shape: Vec<u64>,
     /// The bytes of the header, before the data.
     pub bytes: u64,
@@ -81,7 +83,12 @@ impl Header {
         }
         let mut literal = vec![0; length as usize];
         fill(reader, &mut literal)?;
-        let mut header = Parser { rest: &literal }
+        // Version 3 is in UTF-8, those before are in Latin-1.
+        let literal = match start[6] {
+            3 => String::from_utf8(literal).map_err(|_| Failure::format("the header is not UTF-8"))?,
+            _ => literal.iter().map(|byte| char::from(*byte)).collect(),
+        };
+        let mut header = Parser { rest: literal.as_bytes() }
             .header()
             .map_err(|what| Failure::format(format!("bad header, {what}")))?;
         header.bytes = before + length;
@@ -100,13 +107,14 @@ impl Header {
 
     /// How many bytes the elements take, if the descriptor says so.
     pub fn data_bytes(&self) -> Result<Option<u64>> {
-        let size = match self.descr {
-            Descr::Plain(dtype, _) => BufferType::new(dtype),
-            Descr::Lossy(1, _) => DType::UInt8.into(),
-            Descr::Lossy(..) => DType::UInt16.into(),
+        let n = self.elements()?;
+        let bytes = match &self.descr {
+            Descr::Plain(dtype, _) => byte_len(BufferType::new(*dtype), n),
+            Descr::Lossy(size, _) => n.checked_mul(*size as u64),
+            Descr::Struct(of) => n.checked_mul(of.item_size() as u64),
             Descr::Foreign(_) => return Ok(None),
         };
-        byte_len(size, self.elements()?).map(Some).ok_or_else(|| Failure::format("the size overflows"))
+        bytes.map(Some).ok_or_else(|| Failure::format("the size overflows"))
     }
 }
 
@@ -126,7 +134,7 @@ type Parsed<T> = std::result::Result<T, String>;
 
 impl<'a> Parser<'a> {
     fn header(&mut self) -> Parsed<Header> {
-        let (mut descr, mut fortran_order, mut shape) = (None, None, None);
+        let (mut descr, mut fortran_order, mut shape) = (None::<(Descr, String)>, None, None);
         self.expect(b'{')?;
         while !self.take(b'}') {
             let key = self.string()?;
@@ -134,10 +142,17 @@ impl<'a> Parser<'a> {
             match key {
                 b"descr" if descr.is_none() => {
                     self.space();
-                    if matches!(self.rest.first(), Some(b'[' | b'(')) {
-                        return Ok(structured());
+                    descr = match self.rest.first() {
+                        Some(b'[') => match self.structure() {
+                            Ok(found) => Some(found),
+                            Err(why) => return Ok(structured(&format!("a structured array ({why})"))),
+                        },
+                        Some(b'(') => return Ok(structured("an array of sub-arrays")),
+                        _ => {
+                            let text = self.string()?;
+                            Some((descriptor(text)?, String::from_utf8_lossy(text).into_owned()))
+                        }
                     }
-                    descr = Some(self.string()?);
                 }
                 b"fortran_order" if fortran_order.is_none() => fortran_order = Some(self.boolean()?),
                 b"shape" if shape.is_none() => shape = Some(self.shape()?),
@@ -152,14 +167,22 @@ impl<'a> Parser<'a> {
         if !self.rest.is_empty() {
             return Err(format!("{} after the dictionary", shown(self.rest)));
         }
-        let text = descr.ok_or("no key 'descr'")?;
+        let (descr, descr_text) = descr.ok_or("no key 'descr'")?;
         Ok(Header {
-            descr: descriptor(text)?,
-            descr_text: String::from_utf8_lossy(text).into_owned(),
+            descr,
+            descr_text,
             fortran_order: fortran_order.ok_or("no key 'fortran_order'")?,
             shape: shape.ok_or("no key 'shape'")?,
             bytes: 0,
         })
+    }
+
+    /// A list of fields, and how it is written.
+    fn structure(&mut self) -> Parsed<(Descr, String)> {
+        let text = str::from_utf8(self.rest).map_err(|e| e.to_string())?;
+        let (of, rest) = StructType::read_descr(text).map_err(|e| e.to_string())?;
+        self.rest = rest.as_bytes();
+        Ok((Descr::Struct(of), text[..text.len() - rest.len()].trim_end().to_owned()))
     }
 
     fn space(&mut self) {
@@ -257,12 +280,12 @@ fn shown(bytes: &[u8]) -> String {
     format!("\"{}\"", text::one_line(&String::from_utf8_lossy(&bytes[..end])))
 }
 
-/// What is said of an array of structures.
+/// What is said of a structured array that is not looked into.
 const STRUCTURED: &str = "structured";
 
-fn structured() -> Header {
+fn structured(words: &str) -> Header {
     Header {
-        descr: Descr::Foreign("a structured array".to_owned()),
+        descr: Descr::Foreign(words.to_owned()),
         descr_text: STRUCTURED.to_owned(),
         fortran_order: false,
         shape: Vec::new(),
@@ -354,9 +377,13 @@ pub fn is_carrier(dtype: DType) -> bool {
 
 /// The header of an array of `dtype`, byte for byte as NumPy writes it.
 pub fn new_header(dtype: DType, fortran_order: bool, shape: &[u64]) -> Vec<u8> {
+    header_of(&format!("'{}'", descr_of(dtype)), fortran_order, shape)
+}
+
+/// The header of an array with this descriptor, a string in quotes or a list of fields, as NumPy writes it.
+pub fn header_of(descr: &str, fortran_order: bool, shape: &[u64]) -> Vec<u8> {
     let mut literal = format!(
-        "{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}",
-        descr_of(dtype),
+        "{{'descr': {descr}, 'fortran_order': {}, 'shape': {}, }}",
         if fortran_order { "True" } else { "False" },
         text::tuple(shape)
     );
@@ -366,14 +393,32 @@ pub fn new_header(dtype: DType, fortran_order: bool, shape: &[u64]) -> Vec<u8> {
         literal.push_str(&" ".repeat(21_usize.saturating_sub(dimension.to_string().len())));
     }
     // The data begins at a multiple of 64. NumPy fills up with at least one space.
-    let unpadded = MAGIC.len() + 4 + literal.len() + 1;
-    literal.push_str(&" ".repeat(64 - unpadded % 64));
-    literal.push('\n');
+    let filled = |mut text: Vec<u8>, before: usize| {
+        let unpadded = MAGIC.len() + before + text.len() + 1;
+        text.resize(text.len() + 64 - unpadded % 64, b' ');
+        text.push(b'\n');
+        text
+    };
+    // Version 1 has 16 bits for the length, 2 has 32, both Latin-1; 3 is in UTF-8.
+    let latin: Option<Vec<u8>> = literal.chars().map(|char| u8::try_from(char).ok()).collect();
     let mut bytes = MAGIC.to_vec();
-    // 64 axes of 20 digits do not reach the 65535 bytes of version 1.0.
-    bytes.extend_from_slice(&[1, 0]);
-    bytes.extend_from_slice(&(literal.len() as u16).to_le_bytes());
-    bytes.extend_from_slice(literal.as_bytes());
+    match latin.map(|text| (filled(text.clone(), 4), text)) {
+        Some((header, _)) if u16::try_from(header.len()).is_ok() => {
+            bytes.extend_from_slice(&[1, 0]);
+            bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
+            bytes.extend_from_slice(&header);
+        }
+        latin => {
+            let (version, text) = match latin {
+                Some((_, text)) => (2, text),
+                None => (3, literal.into_bytes()),
+            };
+            let header = filled(text, 6);
+            bytes.extend_from_slice(&[version, 0]);
+            bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
+            bytes.extend_from_slice(&header);
+        }
+    }
     bytes
 }
 
@@ -395,7 +440,15 @@ mod tests {
             parse("{'descr':'<V2','fortran_order':False,'shape':()}").unwrap().descr,
             Descr::Lossy(2, false)
         );
-        assert!(matches!(parse("{'descr': [('a', '<f4')]").unwrap().descr, Descr::Foreign(_)));
+        let header =
+            parse("{'descr': [('a', '<f4'), ('b', 'i1')] , 'fortran_order': False, 'shape': (2,)}").unwrap();
+        assert!(matches!(&header.descr, Descr::Struct(of) if of.item_size() == 5));
+        assert_eq!(header.descr_text, "[('a', '<f4'), ('b', 'i1')]");
+        assert_eq!(header.data_bytes().unwrap(), Some(10));
+        // What is in the way is named where the array is refused.
+        let header = parse("{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (2,)}").unwrap();
+        assert!(matches!(&header.descr, Descr::Foreign(words) if words.contains("objects")));
+        assert_eq!(header.known_shape(), None);
     }
 
     #[test]
@@ -427,6 +480,16 @@ mod tests {
         assert!(header[10..].starts_with(b"{'descr': '<f4', 'fortran_order': False, 'shape': (), }  "));
         assert_eq!(header[127], b'\n');
         assert_eq!(new_header(DType::Int4, true, &[5, 0, 3]).len() % 64, 0);
+        let version = |descr: &str| {
+            let header = header_of(descr, false, &[2]);
+            assert_eq!(header.len() % 64, 0);
+            let read = Header::read(&mut &header[..], header.len() as u64).unwrap();
+            assert_eq!((read.descr_text.as_str(), read.bytes), (descr, header.len() as u64));
+            header[6]
+        };
+        assert_eq!(version("[('ü', '<f4')]"), 1);
+        assert_eq!(version("[('名', '<f4')]"), 3);
+        assert_eq!(version(&format!("[('{}', '<f4')]", "ü".repeat(65_536))), 2);
         assert_eq!(descr_of(DType::BFloat16), "<V2");
         assert_eq!(descr_of(DType::Bool), "|b1");
     }

@@ -1,5 +1,6 @@
 //! `.npy`: one array in one file. What `.npz` shares with it is here too.
 
+pub mod fields;
 pub mod header;
 
 use std::{
@@ -8,14 +9,17 @@ use std::{
     path::Path,
 };
 
-use lanecast::{BufferType, DType};
+use lanecast::{BufferType, ByteOrder, CastReport, DType};
 
-use self::header::{Descr, Header, is_carrier, is_lossy, new_header};
+use self::{
+    fields::Struct,
+    header::{Descr, Header, header_of, is_carrier, is_lossy, new_header},
+};
 use super::{Job, Listed, Listing, Work, copied, open, result_len};
 use crate::{
     error::{Failure, Result},
     output::Output,
-    pump::{Extent, Lane, Passed, Pump, Stopped},
+    pump::{Extent, Lane, Pump, Stopped},
     report::Entry,
 };
 
@@ -23,26 +27,29 @@ use crate::{
 pub fn list(path: &Path) -> Result<Listing> {
     let (mut file, length) = open(path)?;
     let header = read_header(&mut file, length).map_err(|e| e.in_path(path))?;
-    Ok(Listing { tensors: vec![listed(String::new(), &header, length)?], metadata: Vec::new() })
+    Ok(Listing { tensors: listed("", &header, length)?, metadata: Vec::new() })
 }
 
-/// A header as `inspect` shows it, of an array of `length` bytes in all.
-pub fn listed(name: String, header: &Header, length: u64) -> Result<Listed> {
-    let shape = header.known_shape();
-    Ok(Listed {
+/// A header as `inspect` shows it, of an array of `length` bytes in all: the fields of a structured one.
+pub fn listed(name: &str, header: &Header, length: u64) -> Result<Vec<Listed>> {
+    if let Descr::Struct(of) = &header.descr {
+        return Ok(fields::listed(name, of, &header.shape));
+    }
+    let (name, shape) = (name.to_owned(), header.known_shape());
+    Ok(vec![Listed {
         name,
         dtype: shown(header),
         shape: shape.map(<[u64]>::to_vec),
         elements: if shape.is_some() { Some(header.elements()?) } else { None },
         bytes: length.saturating_sub(header.bytes),
-    })
+    }])
 }
 
 /// The dtype or descriptor of an array, for people.
 pub fn shown(header: &Header) -> String {
     match &header.descr {
         Descr::Plain(dtype, _) => dtype.name().to_owned(),
-        Descr::Lossy(..) | Descr::Foreign(_) => header.descr_text.clone(),
+        Descr::Lossy(..) | Descr::Struct(_) | Descr::Foreign(_) => header.descr_text.clone(),
     }
 }
 
@@ -80,9 +87,14 @@ pub fn held(header: &Header, from: Option<DType>, carriers: bool) -> Option<(DTy
 pub struct Array {
     /// The header of the source.
     pub header: Header,
-    from: DType,
-    big_endian: bool,
-    to: DType,
+    content: Content,
+}
+
+/// What an array holds, and what that becomes.
+#[derive(Clone, Debug)]
+enum Content {
+    Plain { from: DType, big_endian: bool, to: DType },
+    Struct(Box<Struct>),
 }
 
 impl Array {
@@ -90,36 +102,71 @@ impl Array {
     /// what cannot be done before anything is written.
     pub fn new(job: &Job, header: Header, held: (DType, bool)) -> Result<Self> {
         let (from, big_endian) = held;
-        let array = Self { header, from, big_endian, to: job.to };
+        let array = Self { header, content: Content::Plain { from, big_endian, to: job.to } };
         job.settings.plan(from.into(), job.to.into())?;
         result_len(job.to.into(), array.header.elements()?)?;
         Ok(array)
     }
 
-    /// The entry of the array in the report.
-    pub fn entry(&self, name: &str, bytes_in: u64) -> Result<Entry> {
-        let mut entry = copied(name, self.from.name(), Some(&self.header.shape), bytes_in);
-        entry.to = Some(self.to.name().to_owned());
-        entry.bytes_out = result_len(self.to.into(), self.header.elements()?)?;
-        Ok(entry)
+    /// The structured array of `header`, called `name`, and what the job makes of it; `None` if it is none or
+    /// no field of it is cast.
+    pub fn structured(job: &Job, name: &str, header: &Header) -> Result<Option<Self>> {
+        let Descr::Struct(of) = &header.descr else {
+            return Ok(None);
+        };
+        let found = Struct::new(job, name, of, &header.shape)?;
+        let content = found.map(|of| Content::Struct(Box::new(of)));
+        Ok(content.map(|content| Self { header: header.clone(), content }))
+    }
+
+    /// The entries of the array in the report: one, or one for each field.
+    pub fn entries(&self, name: &str, bytes_in: u64) -> Result<Vec<Entry>> {
+        let (from, to) = match &self.content {
+            Content::Plain { from, to, .. } => (from, to),
+            Content::Struct(of) => return Ok(of.entries().to_vec()),
+        };
+        let mut entry = copied(name, from.name(), Some(&self.header.shape), bytes_in);
+        entry.to = Some(to.name().to_owned());
+        entry.bytes_out = self.bytes_out()?;
+        Ok(vec![entry])
+    }
+
+    /// Bytes of the new data.
+    pub fn bytes_out(&self) -> Result<u64> {
+        match &self.content {
+            Content::Plain { to, .. } => result_len((*to).into(), self.header.elements()?),
+            Content::Struct(of) => Ok(of.bytes_out()),
+        }
     }
 
     /// The new header.
-    pub fn new_header(&self) -> Vec<u8> {
-        new_header(self.to, self.header.fortran_order, &self.header.shape)
+    pub fn new_header(&self) -> Result<Vec<u8>> {
+        let (fortran_order, shape) = (self.header.fortran_order, &self.header.shape);
+        Ok(match &self.content {
+            Content::Plain { to, .. } => new_header(*to, fortran_order, shape),
+            Content::Struct(of) => header_of(&of.descr()?, fortran_order, shape),
+        })
     }
 
-    /// Casts the data, which `reader` has come to.
+    /// Casts the data, which `reader` has come to. Returns what became of the values, for each of the
+    /// entries.
     pub fn transfer(
         &self,
         job: &Job,
         pump: &mut Pump,
         reader: &mut dyn Read,
         writer: &mut dyn Write,
-    ) -> Result<std::result::Result<Passed, Stopped>> {
-        let (from, to) = (BufferType::new(self.from), BufferType::new(self.to));
-        let mut lane = Lane::new(&job.settings, from, to, self.big_endian)?;
-        Ok(pump.cast(&mut lane, reader, writer, Extent::Elements(self.header.elements()?)))
+    ) -> Result<std::result::Result<Vec<Option<CastReport>>, Stopped>> {
+        let (from, big_endian, to) = match &self.content {
+            Content::Plain { from, big_endian, to } => (*from, *big_endian, *to),
+            Content::Struct(of) => return Ok(of.transfer(job, pump, reader, writer)),
+        };
+        let order = if big_endian { ByteOrder::Big } else { ByteOrder::Little };
+        let from = BufferType::new(from).with_order(order);
+        let to = BufferType::new(to).with_order(ByteOrder::Little);
+        let mut lane = Lane::new(&job.settings, from, to)?;
+        let passed = pump.cast(&mut lane, reader, writer, Extent::Elements(self.header.elements()?));
+        Ok(passed.map(|passed| vec![Some(passed.counts)]))
     }
 }
 
@@ -135,16 +182,9 @@ pub struct Recast<'a> {
 impl<'a> Recast<'a> {
     /// Reads the header and decides.
     pub fn new(job: &'a Job<'a>) -> Result<Self> {
-        if job.selection.is_by_name() {
-            return Err(Failure::usage(
-                "--include and --exclude choose by name, and a .npy file holds one array",
-            )
-            .at_path(job.input)
-            .advise("leave them out"));
-        }
         let (mut file, length) = open(job.input)?;
-        let (array, entry) = decide(job, &mut file, length).map_err(|e| e.in_path(job.input))?;
-        Ok(Self { job, file, array, entries: vec![entry] })
+        let (array, entries) = decide(job, &mut file, length).map_err(|e| e.in_path(job.input))?;
+        Ok(Self { job, file, array, entries })
     }
 }
 
@@ -157,22 +197,37 @@ impl Work for Recast<'_> {
         let shown = output.path().to_owned();
         let on_input = |e: Failure| e.in_path(self.job.input);
         let on_output = |e: Failure| e.at_path(&shown);
-        let header = self.array.new_header();
+        let header = self.array.new_header().map_err(on_input)?;
         output.writer().write_all(&header).map_err(|e| on_output(Failure::writing(&e)))?;
-        let passed = self
+        let counts = self
             .array
             .transfer(self.job, pump, &mut self.file, output.writer())
             .map_err(on_input)?
             .map_err(|stopped| stopped.fail(on_input, on_output))?;
-        for entry in &mut self.entries {
-            entry.counts = Some(passed.counts);
+        for (entry, counts) in self.entries.iter_mut().zip(counts) {
+            entry.counts = counts;
         }
         Ok(self.entries)
     }
 }
 
-fn decide(job: &Job, file: &mut File, length: u64) -> Result<(Array, Entry)> {
+fn decide(job: &Job, file: &mut File, length: u64) -> Result<(Array, Vec<Entry>)> {
     let header = read_header(file, length)?;
+    let bytes = length.saturating_sub(header.bytes);
+    if let Descr::Struct(_) = header.descr {
+        let array = Array::structured(job, "", &header)?.ok_or_else(|| {
+            Failure::usage("no field of the structured array is chosen")
+                .advise("see `lanecast inspect` for its fields, and --from and --include")
+        })?;
+        let entries = array.entries("", bytes)?;
+        return Ok((array, entries));
+    }
+    if job.selection.is_by_name() {
+        return Err(Failure::usage(
+            "--include and --exclude choose by name, and the .npy file holds one array without fields",
+        )
+        .advise("leave them out"));
+    }
     let asked = job.selection.from();
     let held = match (held(&header, asked, true), &header.descr) {
         (Some(held), _) => held,
@@ -197,8 +252,7 @@ fn decide(job: &Job, file: &mut File, length: u64) -> Result<(Array, Entry)> {
             Failure::usage(format!("the array holds {}, not {from}", held.0)).advise("leave --from out")
         );
     }
-    let bytes = length.saturating_sub(header.bytes);
     let array = Array::new(job, header, held)?;
-    let entry = array.entry("", bytes)?;
-    Ok((array, entry))
+    let entries = array.entries("", bytes)?;
+    Ok((array, entries))
 }

@@ -38,6 +38,7 @@ use self::{
 use super::{Job, Listed, Listing, Work, copied, open, result_len, safetensors::quoted};
 use crate::{
     error::{Failure, Result},
+    options::in_files,
     output::Output,
     pump::{Extent, Lane, Pump},
     report::Entry,
@@ -322,8 +323,8 @@ impl<'a> Recast<'a> {
                 .copy(&mut reader, output.writer(), tensor.bytes)
                 .map_err(|stopped| stopped.fail(on_input, on_output));
         };
-        let (from, to) = (BufferType::packed(change.from), BufferType::packed(self.job.to));
-        let mut lane = Lane::new(&self.job.settings, from, to, false).map_err(on_input)?;
+        let mut lane =
+            Lane::new(&self.job.settings, in_files(change.from), in_files(self.job.to)).map_err(on_input)?;
         let passed = pump
             .cast(&mut lane, &mut reader, output.writer(), Extent::Elements(tensor.elements))
             .map_err(|stopped| stopped.fail(on_input, on_output))?;

@@ -16,6 +16,7 @@ use self::header::{Header, NewHeader, NewTensor, Tensor, ends_at_a_byte, name_of
 use super::{Job, Listed, Listing, Work, copied, open, result_len};
 use crate::{
     error::{Failure, Result},
+    options::in_files,
     output::Output,
     pump::{Extent, Lane, Pump},
     report::Entry,
@@ -171,8 +172,7 @@ fn transfer(
             .copy(file, output.writer(), tensor.bytes)
             .map_err(|stopped| stopped.fail(on_input, on_output));
     }
-    let (from, to) = (BufferType::packed(tensor.dtype), BufferType::packed(job.to));
-    let mut lane = Lane::new(&job.settings, from, to, false).map_err(on_input)?;
+    let mut lane = Lane::new(&job.settings, in_files(tensor.dtype), in_files(job.to)).map_err(on_input)?;
     let passed = pump
         .cast(&mut lane, file, output.writer(), Extent::Elements(tensor.elements))
         .map_err(|stopped| stopped.fail(on_input, on_output))?;

@@ -1,11 +1,13 @@
 //! The tier of 64-bit Arm.
 
 use super::Tier;
-use crate::{format::packed::Packing, stream::NonTemporal, table::Table};
+use crate::{format::packed::Packing, order::Swaps, stream::NonTemporal, table::Table};
 
 mod fine;
 mod neon;
 mod packing;
+mod swap;
+mod turn;
 
 pulp::simd_type!({
     /// Proves the tier `neon`.
@@ -44,6 +46,14 @@ pub(super) fn loops(_: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
 
 pub(super) fn packing(_: Tier) -> &'static Packing {
     &packing::PACKING
+}
+
+pub(super) fn swaps(_: Tier) -> &'static Swaps {
+    &swap::SWAPS
+}
+
+pub(super) fn transpose(_: Tier) -> &'static crate::strided::Transpose {
+    &turn::TRANSPOSE
 }
 
 /// Arm's cores find out by themselves that lines are written whole.

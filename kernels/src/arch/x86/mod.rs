@@ -54,6 +54,8 @@ mod fine;
 mod packing;
 mod short;
 mod stream;
+mod swap;
+mod turn;
 
 pulp::simd_type!({
     /// Proves the tier `avx2`.
@@ -110,9 +112,24 @@ pub(super) fn features(tier: Tier) -> &'static [&'static str] {
 
 /// The loops that look for what is lost on a tier that was detected.
 pub(super) fn loops(tier: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
-    if tier == Tier::Avx512 { avx512::loops(shape) } else { avx2::loops(shape) }
+    let loops = avx2::loops(shape);
+    // Blocks are counted only if something was lost: there, a second set of loops is not worth its machine code.
+    if tier == Tier::Avx512 {
+        crate::loss::Loops { count: loops.count, ..avx512::loops(shape) }
+    } else {
+        loops
+    }
 }
 
 pub(super) fn packing(_: Tier) -> &'static crate::format::packed::Packing {
     &packing::PACKING
+}
+
+/// The swaps of a tier that was detected.
+pub(super) fn swaps(tier: Tier) -> &'static crate::order::Swaps {
+    if tier == Tier::Avx512 { &swap::AVX512 } else { &swap::AVX2 }
+}
+
+pub(super) fn transpose(_: Tier) -> &'static crate::strided::Transpose {
+    &turn::TRANSPOSE
 }

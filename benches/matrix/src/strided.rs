@@ -1,0 +1,170 @@
+//! Arrays of other layouts: the time of a strided cast beside the contiguous cast of as many elements.
+//!
+//! Every answer is checked against a cast of elements that were brought together one by one. `benches/peers/strided.py` times
+//! numpy on arrays of the same layouts, by the same names.
+
+use crate::{
+    inputs,
+    measure::{Contender, Effort, measure},
+    pool::{PAGE, Pool},
+};
+use lanecast::{
+    BufferType, CastOptions, CastPlan, DType,
+    strided::{Layout, View, ViewError, ViewMut},
+};
+use std::{cell::RefCell, hint::black_box, time::Duration};
+
+/// The layouts of source and destination, from both dtypes and the side of a square of as many elements.
+type Layouts = fn(DType, DType, usize) -> Result<(Layout, Layout), ViewError>;
+
+/// A layout by its strides in elements.
+fn of(dtype: DType, shape: &[usize], strides: &[isize]) -> Result<Layout, ViewError> {
+    let strides: Vec<isize> = strides.iter().map(|stride| stride * dtype.size() as isize).collect();
+    Layout::new(dtype, shape, &strides)
+}
+
+fn rows(dtype: DType, shape: &[usize]) -> Result<Layout, ViewError> {
+    Layout::contiguous(dtype, shape)
+}
+
+/// By the names that `strided.py` uses as well.
+const LAYOUTS: &[(&str, Layouts)] = &[
+    ("contiguous", |s, d, n| Ok((rows(s, &[n, n])?, rows(d, &[n, n])?))),
+    ("every second row", |s, d, n| Ok((of(s, &[n, n], &[2 * n as isize, 1])?, rows(d, &[n, n])?))),
+    ("every second column", |s, d, n| Ok((of(s, &[n, n], &[2 * n as isize, 2])?, rows(d, &[n, n])?))),
+    ("one column of 64", |s, d, n| Ok((of(s, &[n * n / 64], &[64])?, rows(d, &[n * n / 64])?))),
+    ("transposed", |s, d, n| Ok((rows(s, &[n, n])?.transposed(), rows(d, &[n, n])?))),
+    ("transposed result", |s, d, n| Ok((rows(s, &[n, n])?, rows(d, &[n, n])?.transposed()))),
+    ("reversed", |s, d, n| Ok((rows(s, &[n, n])?.reversed(0)?.reversed(1)?, rows(d, &[n, n])?))),
+    ("one row repeated", |s, d, n| Ok((rows(s, &[n])?.broadcast(&[n, n])?, rows(d, &[n, n])?))),
+    ("one column repeated", |s, d, n| Ok((rows(s, &[n, 1])?.broadcast(&[n, n])?, rows(d, &[n, n])?))),
+    ("channels last to first", |s, d, n| {
+        Ok((rows(s, &[n, n / 4, 4])?.permuted(&[2, 0, 1])?, rows(d, &[4, n, n / 4])?))
+    }),
+    ("channels first to last", |s, d, n| {
+        Ok((rows(s, &[4, n, n / 4])?.permuted(&[1, 2, 0])?, rows(d, &[n, n / 4, 4])?))
+    }),
+    ("rows of 8 of 12", |s, d, n| Ok((of(s, &[n * n / 8, 8], &[12, 1])?, rows(d, &[n * n / 8, 8])?))),
+    ("every second result", |s, d, n| Ok((rows(s, &[n * n])?, of(d, &[n * n], &[2])?))),
+];
+
+/// The pairs that are measured if none is asked for.
+pub const PAIRS: [(DType, DType); 5] = [
+    (DType::Float32, DType::Float16),
+    (DType::Float64, DType::Float32),
+    (DType::UInt8, DType::Float32),
+    (DType::Float32, DType::UInt8),
+    (DType::Int32, DType::Int64),
+];
+
+/// Bytes that the elements of a layout reach over.
+fn reach(layout: &Layout) -> usize {
+    let ways =
+        layout.shape().iter().zip(layout.strides()).map(|(len, stride)| (len - 1) * stride.unsigned_abs());
+    ways.sum::<usize>() + layout.buffer().dtype().size()
+}
+
+/// A table: for every layout the time of a cast in nanoseconds per element, and the contiguous cast's time divided by it.
+///
+/// # Errors
+///
+/// If a cast gives another answer than element by element.
+pub fn table(
+    pairs: &[(DType, DType)],
+    sides: &[usize],
+    only: Option<&str>,
+    budget: Duration,
+) -> Result<String, String> {
+    let effort = Effort { budget, min_rounds: 5, max_rounds: 200, turn: Duration::from_millis(1) };
+    let mut table = format!(
+        "{:12}{:12}{:>6}  {:24}{:>12}{:>12}\n",
+        "from", "to", "side", "layout", "ns/element", "of contiguous"
+    );
+    for &(from, to) in pairs {
+        for &side in sides {
+            for (name, layouts) in
+                LAYOUTS.iter().filter(|(name, _)| only.is_none_or(|only| name.contains(only)))
+            {
+                let (src, dst) = layouts(from, to, side).map_err(|error| error.to_string())?;
+                let (ns, ratio) =
+                    row(&src, &dst, &effort).map_err(|error| format!("{from} -> {to}, {name}: {error}"))?;
+                table += &format!("{from:12}{to:12}{side:>6}  {name:24}{ns:>12.3}{ratio:>12.2}\n");
+            }
+        }
+    }
+    Ok(table)
+}
+
+fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String> {
+    let told = |error: &dyn std::fmt::Display| error.to_string();
+    let n = from.elements();
+    let plan = CastPlan::new(from.buffer(), to.buffer(), &CastOptions::RUST).map_err(|e| told(&e))?;
+    let sizes = [reach(from), reach(to), n * from.buffer().dtype().size(), n * to.buffer().dtype().size()];
+    let mut pool = Pool::new(sizes.map(|size| size.next_multiple_of(PAGE)).iter().sum());
+    let mut memory = pool.bytes();
+    let [src, dst, together, results] = sizes.map(|size| {
+        let (region, rest) = std::mem::take(&mut memory).split_at_mut(size.next_multiple_of(PAGE));
+        memory = rest;
+        &mut region[..size]
+    });
+    noise(from.buffer(), src);
+    let (src, dst) = (&*src, RefCell::new(dst));
+    let view = View::new(src, *from).map_err(|e| told(&e))?;
+    plan.run_strided(&view, &mut ViewMut::new(&mut dst.borrow_mut(), *to).map_err(|e| told(&e))?)
+        .map_err(|e| told(&e))?;
+
+    // The elements together, in the order of the shape.
+    let bytes = |layout: &Layout, all: &[u8]| -> Vec<u8> {
+        let size = layout.buffer().dtype().size();
+        places(layout).flat_map(|at| all[at..at + size].iter().copied()).collect()
+    };
+    together.copy_from_slice(&bytes(from, src));
+    plan.run(together, results, n).map_err(|e| told(&e))?;
+    if bytes(to, &dst.borrow()) != results {
+        return Err("another answer than element by element".into());
+    }
+
+    let (together, results) = (&*together, RefCell::new(results));
+    let mut contenders: Vec<Contender<'_>> = vec![
+        Box::new(|calls| {
+            for _ in 0..calls {
+                let done = plan.run(black_box(together), black_box(&mut results.borrow_mut()), black_box(n));
+                black_box(done.is_ok());
+            }
+        }),
+        Box::new(|calls| {
+            let mut dst = dst.borrow_mut();
+            for _ in 0..calls {
+                let Ok(mut out) = ViewMut::new(&mut dst, *to) else { return };
+                black_box(plan.run_strided(black_box(&view), black_box(&mut out)).is_ok());
+            }
+        }),
+    ];
+    let rounds = measure(&mut contenders, effort);
+    Ok((rounds.time(1) / n as f64, rounds.ratio(0, 1)))
+}
+
+/// The first bytes of all elements, the last axis first.
+fn places(layout: &Layout) -> impl Iterator<Item = usize> {
+    (0..layout.elements()).map(|mut i| {
+        let axes = layout.shape().iter().zip(layout.strides()).rev();
+        let way: isize = axes
+            .map(|(len, stride)| {
+                let at = i % len;
+                i /= len;
+                at as isize * stride
+            })
+            .sum();
+        layout.offset().wrapping_add_signed(way)
+    })
+}
+
+/// Values that are in range of every target.
+fn noise(buffer: BufferType, out: &mut [u8]) {
+    let size = buffer.dtype().size();
+    let small: Vec<u8> = (0..1024_u32).map(|i| (i * 37 % 101) as u8).collect();
+    let mut period = vec![0; 1024 * size];
+    let plan = CastPlan::new(DType::UInt8, buffer, &CastOptions::RUST);
+    black_box(plan.is_ok_and(|plan| plan.run(&small, &mut period, 1024).is_ok()));
+    inputs::repeat(&period, out);
+}

@@ -1,0 +1,389 @@
+//! What more threads bring: one cast shared by a pool, and a batch of tensors.
+//!
+//! All contenders of a cell take turns and their answers are compared before. *Speedup* is the time of the calling thread alone
+//! divided by the time of the call that may use the pool. The batch stands beside one contiguous cast of the same bytes, on one
+//! thread and on all of them.
+
+use crate::{
+    inputs::{self, Inputs, PERIOD, Range},
+    machine::Machine,
+    measure::{Contender, Effort, measure},
+    pool::{PAGE, Pool},
+};
+use lanecast::{
+    BufferType, CastOptions, CastPlan, DType, FloatRound,
+    bulk::{BatchItem, Threads, par_cast_batch},
+};
+use serde::{Deserialize, Serialize};
+use std::{cell::RefCell, fmt::Write as _, fs, hint::black_box, path::Path, time::Duration};
+
+/// A measured cast.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// `float32 -> bfloat16`
+    pub pair: String,
+    /// Bytes of source and destination.
+    pub bytes: usize,
+    /// Nanoseconds of one thread.
+    pub serial_ns: f64,
+    /// Time of one thread divided by that of the pool.
+    pub speedup: f64,
+}
+
+/// A measured batch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BatchRow {
+    /// `float32 -> bfloat16`
+    pub pair: String,
+    /// Bytes of all sources and destinations.
+    pub bytes: usize,
+    /// Tensors.
+    pub tensors: usize,
+    /// Nanoseconds of the contiguous cast on one thread.
+    pub serial_ns: f64,
+    /// Time of the batch divided by that of the contiguous cast, on one thread.
+    pub serial: f64,
+    /// The same on the pool.
+    pub parallel: f64,
+    /// Time of the contiguous cast on one thread divided by that of the batch on the pool.
+    pub speedup: f64,
+}
+
+/// All that was measured.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Rows {
+    /// On what it ran.
+    pub machine: Machine,
+    /// Threads of the pool.
+    pub threads: usize,
+    /// Single casts.
+    pub casts: Vec<Row>,
+    /// Batches.
+    pub batches: Vec<BatchRow>,
+}
+
+/// The pairs that are measured.
+fn plans() -> Result<Vec<(String, CastPlan)>, String> {
+    use DType::*;
+    let (byte, packed) = (BufferType::new, BufferType::packed);
+    let rust = CastOptions::RUST;
+    let exact = rust.with_float_round(FloatRound::TowardZero);
+    let pairs = [
+        (byte(Float32), byte(Float8E4M3FN), rust, ""),
+        (byte(Float32), byte(BFloat16), rust, ""),
+        (byte(Float32), byte(Float16), rust, ""),
+        (byte(BFloat16), byte(Float32), rust, ""),
+        (byte(Float8E4M3FN), byte(Float32), rust, ""),
+        (packed(Int4), byte(Float16), rust, ""),
+        (byte(Float32), packed(Float4E2M1FN), rust, ""),
+        (byte(Float32), packed(Float6E2M3FN), rust, ""),
+        (byte(Float64), byte(Float32), rust, ""),
+        (byte(Int64), byte(Int32), rust, ""),
+        (byte(Bool), byte(UInt8), rust, ""),
+        (byte(Complex64), byte(Complex128), rust, ""),
+        (byte(Float32), byte(Float32), rust, ""),
+        (byte(Float32), byte(Float8E4M3FN), exact, ", rounded toward zero"),
+    ];
+    let plan = |(from, to, options, more): (BufferType, BufferType, CastOptions, &str)| {
+        let plan = CastPlan::new(from, to, &options).map_err(|error| error.to_string())?;
+        Ok((format!("{from} -> {to}{more}"), plan))
+    };
+    pairs.into_iter().map(plan).collect()
+}
+
+const EFFORT: Effort = Effort {
+    budget: Duration::from_millis(400),
+    min_rounds: 9,
+    max_rounds: 201,
+    turn: Duration::from_millis(1),
+};
+
+/// Fills a source with the values that casts are measured with.
+fn fill(plan: &CastPlan, src: &mut [u8]) -> Result<(), String> {
+    let dtype = plan.from().dtype();
+    let period = inputs::period(BufferType::new(dtype), Range::new(dtype, plan.to().dtype(), Inputs::Normal));
+    if plan.from() == BufferType::new(dtype) {
+        inputs::repeat(&period, src);
+        return Ok(());
+    }
+    let mut packed = vec![0; plan.from().byte_len(PERIOD).unwrap_or_default()];
+    let pack = CastPlan::new(dtype, plan.from(), &CastOptions::RUST).map_err(|error| error.to_string())?;
+    pack.run(&period, &mut packed, PERIOD).map_err(|error| error.to_string())?;
+    inputs::repeat(&packed, src);
+    Ok(())
+}
+
+/// The global pool has its threads, and they are known, before anything is timed.
+fn wake() {
+    let plan = CastPlan::new(DType::Float32, DType::UInt8, &CastOptions::RUST);
+    let (src, mut dst) = (vec![0; 4 << 20], vec![0; 1 << 20]);
+    for _ in 0..100 {
+        if let Ok(plan) = &plan {
+            let _ = plan.par_run(&src, &mut dst, 1 << 20);
+        }
+        rayon::join(|| (), || std::thread::sleep(Duration::from_micros(100)));
+    }
+}
+
+/// Shares single casts: some pairs at all sizes from 16 KiB to 64 MiB.
+///
+/// # Errors
+///
+/// If a plan cannot be made or an answer differs.
+pub fn run(sizes: &[usize]) -> Result<Rows, String> {
+    wake();
+    let largest = sizes.iter().copied().max().unwrap_or_default();
+    let mut pool = Pool::new(largest + 2 * PAGE);
+    let mut rows = Vec::new();
+    for (pair, plan) in plans()? {
+        eprintln!("{pair}");
+        for &bytes in sizes {
+            let bits = (plan.from().bits_per_element() + plan.to().bits_per_element()) as usize;
+            let n = bytes * 8 / bits / 64 * 64;
+            let [read, written] =
+                [plan.from(), plan.to()].map(|buffer| buffer.byte_len(n).unwrap_or_default());
+            let (src, dst) = pool.bytes().split_at_mut(read.next_multiple_of(PAGE));
+            fill(&plan, &mut src[..read])?;
+            let (src, dst) = (&src[..read], &mut dst[..written]);
+            let run = |parallel: bool, dst: &mut [u8]| {
+                let (src, dst, n) = (black_box(src), black_box(dst), black_box(n));
+                if parallel { plan.par_run(src, dst, n) } else { plan.run(src, dst, n) }
+            };
+            let mut want = vec![0xA5; written];
+            run(false, &mut want).map_err(|error| error.to_string())?;
+            dst.fill(0x5A);
+            run(true, dst).map_err(|error| error.to_string())?;
+            if *dst != want {
+                return Err(format!("{pair}, {bytes} bytes: the answers differ"));
+            }
+            let dst = RefCell::new(dst);
+            let contender = |parallel: bool| -> Contender<'_> {
+                let (run, dst) = (&run, &dst);
+                Box::new(move |calls| {
+                    for _ in 0..calls {
+                        let done = run(parallel, &mut dst.borrow_mut());
+                        debug_assert!(done.is_ok(), "it ran before");
+                    }
+                })
+            };
+            let rounds = measure(&mut [contender(false), contender(true)], &EFFORT);
+            let (serial_ns, speedup) = (rounds.time(0), rounds.ratio(0, 1));
+            rows.push(Row { pair: pair.clone(), bytes, serial_ns, speedup });
+        }
+    }
+    let threads = rayon::current_num_threads();
+    Ok(Rows { machine: Machine::detect(), threads, casts: rows, batches: Vec::new() })
+}
+
+/// Elements of each of `count` tensors with `total` elements together: as many small ones as a model has, and sizes over four
+/// orders of magnitude. Each begins at a line.
+fn tensors(count: usize, total: usize) -> Vec<usize> {
+    let mut state = 0x2545_F491_4F6C_DD1D_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let weights: Vec<f64> = (0..count).map(|_| 10_f64.powf(4.0 * random())).collect();
+    let sum: f64 = weights.iter().sum();
+    let grain = |w: f64| ((total as f64 * w / sum) as usize / 512 * 512).max(512);
+    let mut all: Vec<usize> = weights.into_iter().map(grain).collect();
+    let used: usize = all.iter().sum();
+    if let Some(first) = all.first_mut() {
+        *first += total.saturating_sub(used) / 512 * 512;
+    }
+    all
+}
+
+/// Bytes that can be had without others having to give theirs up; all, where that is not known.
+fn available() -> usize {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = kib.and_then(|rest| rest.split_whitespace().next()?.parse::<usize>().ok());
+    kib.map_or(usize::MAX, |kib| kib.saturating_mul(1024))
+}
+
+/// Casts batches of `count` tensors, `bytes` of source and destination to each batch, or less if there is not as much memory.
+///
+/// # Errors
+///
+/// If a plan cannot be made or an answer differs.
+pub fn batch(count: usize, mut bytes: usize) -> Result<Rows, String> {
+    wake();
+    while bytes > available() / 4 * 3 && bytes > 1 << 20 {
+        bytes /= 2;
+    }
+    let mut pool = Pool::new(bytes + (1024 * count + PAGE) * 24);
+    let mut rows = Vec::new();
+    let effort =
+        Effort { budget: Duration::from_secs(12), min_rounds: 7, max_rounds: 41, turn: Duration::ZERO };
+    for (from, to) in [
+        (DType::Float32, DType::BFloat16),
+        (DType::Float32, DType::Float8E4M3FN),
+        (DType::BFloat16, DType::Float32),
+    ] {
+        let plan = CastPlan::new(from, to, &CastOptions::RUST).map_err(|error| error.to_string())?;
+        let pair = format!("{from} -> {to}");
+        eprintln!("{pair}");
+        let sizes = tensors(count, bytes / (from.size() + to.size()));
+        let n: usize = sizes.iter().sum();
+        let (src, dst) = pool.bytes().split_at_mut((n * from.size()).next_multiple_of(PAGE));
+        fill(&plan, &mut src[..n * from.size()])?;
+        let (src, dst) = (&src[..n * from.size()], &mut dst[..n * to.size()]);
+        let contiguous = |threads: Threads<'_>, dst: &mut [u8]| {
+            plan.par_run_with(black_box(src), black_box(dst), n, threads).map_err(|error| error.to_string())
+        };
+        let batch = |threads: Threads<'_>, dst: &mut [u8]| {
+            let (mut src, mut dst) = (black_box(src), black_box(dst));
+            let items = sizes.iter().map(|&n| {
+                let (s, d);
+                (s, src) = src.split_at(n * from.size());
+                (d, dst) = std::mem::take(&mut dst).split_at_mut(n * to.size());
+                BatchItem { src: s, dst: d, n, plan: &plan }
+            });
+            let mut items: Vec<BatchItem<'_>> = items.collect();
+            par_cast_batch(&mut items, threads).map_err(|error| error.to_string())
+        };
+        contiguous(Threads::Serial, dst)?;
+        let want = sum(dst);
+        for threads in [Threads::Serial, Threads::Rayon] {
+            dst.fill(0);
+            batch(threads, dst)?;
+            if sum(dst) != want {
+                return Err(format!("{pair}: the answers differ"));
+            }
+        }
+        let dst = RefCell::new(dst);
+        let contender = |whole: bool, threads: Threads<'static>| -> Contender<'_> {
+            let (contiguous, batch, dst) = (&contiguous, &batch, &dst);
+            Box::new(move |calls| {
+                for _ in 0..calls {
+                    let dst = &mut dst.borrow_mut();
+                    let done = if whole { contiguous(threads, dst) } else { batch(threads, dst) };
+                    debug_assert!(done.is_ok(), "it ran before");
+                }
+            })
+        };
+        let (serial, pool) = (Threads::Serial, Threads::Rayon);
+        let mut contenders = [
+            contender(true, serial),
+            contender(false, serial),
+            contender(true, pool),
+            contender(false, pool),
+        ];
+        let rounds = measure(&mut contenders, &effort);
+        rows.push(BatchRow {
+            pair,
+            bytes: n * (from.size() + to.size()),
+            tensors: sizes.len(),
+            serial_ns: rounds.time(0),
+            serial: rounds.ratio(1, 0),
+            parallel: rounds.ratio(3, 2),
+            speedup: rounds.ratio(0, 3),
+        });
+    }
+    let threads = rayon::current_num_threads();
+    Ok(Rows { machine: Machine::detect(), threads, casts: Vec::new(), batches: rows })
+}
+
+/// A sum that depends on every byte and its place.
+fn sum(bytes: &[u8]) -> u64 {
+    let word = |chunk: &[u8]| chunk.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    bytes
+        .chunks(8)
+        .fold(7, |sum: u64, chunk| (sum ^ word(chunk)).wrapping_mul(0x100_0000_01B3).rotate_left(9))
+}
+
+impl Rows {
+    /// # Errors
+    ///
+    /// If the file cannot be read or is none of these.
+    pub fn read(path: &Path) -> Result<Rows, String> {
+        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), String> {
+        let text = serde_json::to_string(self).map_err(|error| error.to_string())?;
+        fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// Speedups by pair and size, and the batches.
+    pub fn table(&self) -> String {
+        let mut text = String::new();
+        let mut sizes: Vec<usize> = self.casts.iter().map(|row| row.bytes).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        if !sizes.is_empty() {
+            let _ = write!(text, "| cast |");
+            sizes.iter().for_each(|bytes| _ = write!(text, " {} |", label(*bytes)));
+            let _ = writeln!(text, "\n|---|{}", "---|".repeat(sizes.len()));
+            for rows in self.casts.chunk_by(|a, b| a.pair == b.pair) {
+                let _ = write!(text, "| {} |", rows[0].pair);
+                for bytes in &sizes {
+                    match rows.iter().find(|row| row.bytes == *bytes) {
+                        Some(row) => _ = write!(text, " {:.2} |", row.speedup),
+                        None => text.push_str(" |"),
+                    }
+                }
+                text.push('\n');
+            }
+        }
+        if !self.batches.is_empty() {
+            text.push_str("\n| batch | bytes | tensors | one thread: batch / contiguous | all threads: batch / contiguous | speedup |\n");
+            text.push_str("|---|---|---|---|---|---|\n");
+        }
+        for row in &self.batches {
+            let BatchRow { pair, bytes, tensors, serial, parallel, speedup, .. } = row;
+            let bytes = label(*bytes);
+            let _ = writeln!(
+                text,
+                "| {pair} | {bytes} | {tensors} | {serial:.2} | {parallel:.2} | {speedup:.2} |"
+            );
+        }
+        text
+    }
+}
+
+/// `16 KiB`
+fn label(bytes: usize) -> String {
+    if bytes < 1 << 20 { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) }
+}
+
+/// The section of the report.
+pub fn section(runs: &[Rows]) -> String {
+    let Some(first) = runs.first() else { return String::new() };
+    let mut text = format!(
+        "\n## Threads\n\nThe time of a cast on the calling thread alone divided by that of the same call over the pool (`par_run`), of {} \
+         threads, taken in turn on {}, by the bytes of source and destination. What one thread does in less than about 45 us is \
+         left to it. A batch is tensors of mixed sizes (four orders of magnitude) in one call of `par_cast_batch`, beside one contiguous \
+         cast of the same bytes.\n\n",
+        first.threads, first.machine.cpu
+    );
+    runs.iter().for_each(|run| text.push_str(&run.table()));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tensors_have_all_elements() {
+        let sizes = tensors(2000, 100 << 20);
+        assert_eq!(sizes.len(), 2000);
+        let sum: usize = sizes.iter().sum();
+        assert!(sum.abs_diff(100 << 20) <= 1024 * 2000, "{sum}");
+        assert!(sizes.iter().max() > Some(&(300_000)) && sizes.iter().min() < Some(&2000));
+    }
+
+    #[test]
+    fn sums_know_places() {
+        assert_ne!(sum(&[1, 2, 3, 4, 5, 6, 7, 8, 9]), sum(&[9, 2, 3, 4, 5, 6, 7, 8, 1]));
+        assert_ne!(sum(&[0; 8]), sum(&[0; 16]));
+    }
+}

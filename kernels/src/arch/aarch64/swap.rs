@@ -1,0 +1,45 @@
+//! Words of 2, 4 and 8 bytes to those of the other byte order: a register per instruction.
+
+use crate::order::{Swaps, swap};
+use core::arch::aarch64::*;
+
+pub(super) static SWAPS: Swaps = [neon::<2, 1>, neon::<4, 1>, neon::<8, 1>, neon::<4, 2>, neon::<8, 2>];
+
+/// # Safety
+///
+/// As `KernelFn`.
+#[target_feature(enable = "neon")]
+unsafe fn neon<const WORD: usize, const PARTS: usize>(src: *const u8, dst: *mut u8, n: usize) {
+    const BYTES: usize = 16;
+    let bytes = n * PARTS * WORD;
+    if bytes < BYTES {
+        // SAFETY: as the caller's.
+        return unsafe { swap::<WORD, PARTS>(src, dst, n) };
+    }
+    // SAFETY: the caller of this has a register of bytes at `i` on both sides.
+    let register = |i: usize| unsafe {
+        let x = vld1q_u8(src.add(i));
+        let x = match WORD {
+            2 => vrev16q_u8(x),
+            4 => vrev32q_u8(x),
+            _ => vrev64q_u8(x),
+        };
+        vst1q_u8(dst.add(i), x);
+    };
+    let mut i = 0;
+    while bytes - i >= 4 * BYTES {
+        register(i);
+        register(i + BYTES);
+        register(i + 2 * BYTES);
+        register(i + 3 * BYTES);
+        i += 4 * BYTES;
+    }
+    while bytes - i >= BYTES {
+        register(i);
+        i += BYTES;
+    }
+    if i < bytes {
+        // The last bytes, whole words, with some before them once more.
+        register(bytes - BYTES);
+    }
+}

@@ -1,0 +1,72 @@
+//! Words of 2, 4 and 8 bytes to those of the other byte order, on both tiers: a register per shuffle.
+
+use crate::order::{Swaps, swap};
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+
+/// Where the bytes of 16 come from.
+const fn reversed(word: usize) -> [u8; 16] {
+    let mut from = [0; 16];
+    let mut i = 0;
+    while i < 16 {
+        from[i] = (i ^ (word - 1)) as u8;
+        i += 1;
+    }
+    from
+}
+
+macro_rules! swap {
+    (
+        $table:ident, $name:ident, $features:literal, $bytes:literal,
+        $load:ident $store:ident $shuffle:ident $broadcast:ident
+    ) => {
+        pub(super) static $table: Swaps =
+            [$name::<2, 1>, $name::<4, 1>, $name::<8, 1>, $name::<4, 2>, $name::<8, 2>];
+
+        /// # Safety
+        ///
+        /// As `KernelFn`.
+        #[target_feature(enable = $features)]
+        unsafe fn $name<const WORD: usize, const PARTS: usize>(src: *const u8, dst: *mut u8, n: usize) {
+            const BYTES: usize = $bytes;
+            let bytes = n * PARTS * WORD;
+            if bytes < BYTES {
+                // SAFETY: as the caller's.
+                return unsafe { swap::<WORD, PARTS>(src, dst, n) };
+            }
+            // SAFETY: 16 bytes are read.
+            let from = $broadcast(unsafe { _mm_loadu_si128((&raw const *const { &reversed(WORD) }).cast()) });
+            // SAFETY: the caller of this has a register of bytes at `i` on both sides.
+            let register = |i: usize| unsafe {
+                $store(dst.add(i).cast(), $shuffle($load(src.add(i).cast()), from));
+            };
+            let mut i = 0;
+            while bytes - i >= 4 * BYTES {
+                register(i);
+                register(i + BYTES);
+                register(i + 2 * BYTES);
+                register(i + 3 * BYTES);
+                i += 4 * BYTES;
+            }
+            while bytes - i >= BYTES {
+                register(i);
+                i += BYTES;
+            }
+            if i < bytes {
+                // The last bytes, whole words, with some before them once more.
+                register(bytes - BYTES);
+            }
+        }
+    };
+}
+
+swap! {
+    AVX2, avx2, "avx,avx2", 32,
+    _mm256_loadu_si256 _mm256_storeu_si256 _mm256_shuffle_epi8 _mm256_broadcastsi128_si256
+}
+swap! {
+    AVX512, avx512, "avx,avx2,avx512f,avx512bw,avx512vl", 64,
+    _mm512_loadu_si512 _mm512_storeu_si512 _mm512_shuffle_epi8 _mm512_broadcast_i32x4
+}

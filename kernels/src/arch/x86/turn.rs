@@ -1,0 +1,44 @@
+//! Turning tiles with vectors of 16 bytes, which both tiers have.
+
+use crate::strided::{Lanes, Transpose, one_by_one, squares};
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+
+/// For both tiers.
+pub(super) static TRANSPOSE: Transpose =
+    [turn::<B8>, turn::<B16>, turn::<B32>, turn::<B64>, one_by_one::<u128>];
+
+macro_rules! lanes {
+    ($($name:ident $element:ty: $low:ident, $high:ident;)*) => {$(
+        struct $name;
+
+        impl Lanes for $name {
+            type Element = $element;
+            type Vector = __m128i;
+
+            #[inline(always)]
+            unsafe fn zip(a: __m128i, b: __m128i) -> (__m128i, __m128i) {
+                // SAFETY: the caller's promise: the CPU has the tier.
+                unsafe { ($low(a, b), $high(a, b)) }
+            }
+        }
+    )*};
+}
+
+lanes! {
+    B8 u8: _mm_unpacklo_epi8, _mm_unpackhi_epi8;
+    B16 u16: _mm_unpacklo_epi16, _mm_unpackhi_epi16;
+    B32 u32: _mm_unpacklo_epi32, _mm_unpackhi_epi32;
+    B64 u64: _mm_unpacklo_epi64, _mm_unpackhi_epi64;
+}
+
+/// # Safety
+///
+/// As [`Turn`](crate::strided::Turn).
+#[target_feature(enable = "avx,avx2")]
+unsafe fn turn<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize, cols: usize) {
+    // SAFETY: as the caller's.
+    unsafe { squares::<L>(src, from, dst, to, rows, cols) }
+}

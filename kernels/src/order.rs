@@ -1,0 +1,154 @@
+//! Elements whose bytes stand in the order that the host does not have.
+//!
+//! *Law.* The bytes of every part of an element are reversed and nothing else: NaNs keep all their bits.
+//!
+//! *Method.* A cast that only changes the order is one loop of the tier over words, and the pair's kernel as any other. All
+//! other casts are the native ones, around which blocks are swapped on the stack: the source before, the results after. These
+//! blocks stay in the first cache, so memory is passed over once.
+
+use crate::{
+    dtype::{COUNT, DType},
+    kernel::Kernel,
+    table::KernelFn,
+};
+use core::{mem::MaybeUninit, slice};
+
+/// The swaps of a tier, of words of 2, 4 and 8 bytes and of pairs of words of 4 and 8: kernels from elements to those of the
+/// other order.
+pub(crate) type Swaps = [KernelFn; 5];
+
+/// The places of all dtypes in these; of dtypes without an order any.
+pub(crate) static PLACES: [u8; COUNT] = {
+    let mut places = [0; COUNT];
+    let mut i = 0;
+    while i < COUNT {
+        let (size, word) = (DType::ALL[i].size(), DType::ALL[i].alignment());
+        places[i] = (word / 4 + 2 * (size / word - 1)) as u8;
+        i += 1;
+    }
+    places
+};
+
+/// The swaps that every target has.
+pub(crate) static SCALAR: Swaps = [swap::<2, 1>, swap::<4, 1>, swap::<8, 1>, swap::<4, 2>, swap::<8, 2>];
+
+/// Swaps `n` elements of `PARTS` words of `WORD` bytes.
+///
+/// # Safety
+///
+/// As [`KernelFn`], but for the environment.
+pub(crate) unsafe fn swap<const WORD: usize, const PARTS: usize>(src: *const u8, dst: *mut u8, n: usize) {
+    macro_rules! words {
+        ($word:ty) => {{
+            let (src, dst) = (src.cast::<$word>(), dst.cast::<$word>());
+            for i in 0..n * PARTS {
+                // SAFETY: one of the words of the caller's elements on either side; nothing is assumed of alignment.
+                unsafe { dst.add(i).write_unaligned(src.add(i).read_unaligned().swap_bytes()) };
+            }
+        }};
+    }
+    match WORD {
+        2 => words!(u16),
+        4 => words!(u32),
+        _ => words!(u64),
+    }
+}
+
+/// Bytes of a block of either side. Half of it and four times as much are as quick; both blocks are a part of the first cache.
+const STAGE: usize = 4096;
+
+#[repr(align(64))]
+struct Stage([MaybeUninit<u8>; STAGE]);
+
+impl Kernel {
+    /// A cast with a side in the other order, by way of the native one.
+    ///
+    /// # Safety
+    ///
+    /// As [`run_unguarded`](Self::run_unguarded).
+    #[inline(never)]
+    pub(crate) unsafe fn run_swapped(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        let (from, to) = (self.from(), self.to());
+        let [swap_in, swap_out] =
+            [from, to].map(|side| side.is_swapped().then(|| self.tier().swap(side.dtype())));
+        let mut read = Stage([MaybeUninit::uninit(); STAGE]);
+        let mut written = Stage([MaybeUninit::uninit(); STAGE]);
+        // The wider side has 2, 4, 8 or 16 bytes: blocks are whole bytes of packed elements, and short casts need no division.
+        let block = (8 * STAGE) >> from.bits_per_element().max(to.bits_per_element()).ilog2();
+        let mut first = 0;
+        while first < n {
+            let count = block.min(n - first);
+            let mut src = &src[from.span(first, count)];
+            let dst = &mut dst[to.span(first, count)];
+            first += count;
+            if let Some(swap) = swap_in {
+                let native = &mut read.0[..src.len()];
+                // SAFETY: the swap of the tier, which `new` checked, and of the source's dtype, between the bytes of
+                // `count` elements, which do not overlap; it writes them all.
+                src = unsafe {
+                    swap(src.as_ptr(), native.as_mut_ptr().cast(), count);
+                    slice::from_raw_parts(native.as_ptr().cast(), native.len())
+                };
+            }
+            let Some(swap) = swap_out else {
+                // SAFETY: the bytes of `count` elements, those of the source native; the guard is the caller's.
+                unsafe { self.run_native(src, dst, count) };
+                continue;
+            };
+            let native = &mut written.0[..dst.len()];
+            // SAFETY: as above, and as for the source.
+            unsafe {
+                self.run_native(src, native, count);
+                swap(native.as_ptr().cast(), dst.as_mut_ptr().cast(), count);
+            }
+        }
+    }
+}
+
+/// Small enough for Miri; all ways of a cast, on all tiers, are tried in `tests/byte_order.rs` of the root crate.
+#[cfg(test)]
+mod tests {
+    use crate::{BufferType, ByteOrder, DType, Kernel, Rules, Tier};
+    use alloc::{vec, vec::Vec};
+
+    const OTHER: ByteOrder =
+        if matches!(ByteOrder::NATIVE, ByteOrder::Little) { ByteOrder::Big } else { ByteOrder::Little };
+
+    fn reversed(bytes: &[u8], of: BufferType) -> Vec<u8> {
+        let part = if of.is_swapped() { of.dtype().alignment() } else { 1 };
+        bytes.chunks(part).flat_map(|word| word.iter().rev().copied()).collect()
+    }
+
+    #[test]
+    fn swapped_around_the_native_cast() {
+        let pairs = [
+            (DType::Float32, DType::Float16),
+            (DType::UInt16, DType::Complex64),
+            (DType::Float64, DType::Int4),
+            (DType::Float6E2M3FN, DType::Int64),
+            (DType::Complex128, DType::Complex128),
+            (DType::UInt32, DType::UInt32),
+            (DType::Int16, DType::UInt16),
+        ];
+        let lengths: &[usize] = if cfg!(miri) { &[0, 3, 300] } else { &[0, 1, 7, 255, 256, 257, 1024, 5000] };
+        for (from, to) in pairs {
+            let (from, to) = (BufferType::packed(from), BufferType::packed(to));
+            for (source, target) in [(from.with_order(OTHER), to), (from, to.with_order(OTHER))]
+                .into_iter()
+                .chain([(from.with_order(OTHER), to.with_order(OTHER))])
+            {
+                for &n in lengths {
+                    let rules = Rules::common(to.dtype(), false);
+                    let kernel = |from, to| Kernel::new(Tier::Scalar, from, to, &rules).expect("scalar");
+                    let len = from.byte_len(n).expect("small");
+                    let src: Vec<u8> = (0..len).map(|i| ((i * 151) >> 2) as u8).collect();
+                    let (mut want, mut got) = (vec![0; 16 * n], vec![0; 16 * n]);
+                    let want = kernel(from, to).run(&src, &mut want, n).expect("large enough");
+                    let kernel = kernel(source, target);
+                    let got = kernel.run(&reversed(&src, source), &mut got, n).expect("large enough");
+                    assert!(*got == reversed(want, target), "{kernel:?}, {n} elements");
+                }
+            }
+        }
+    }
+}

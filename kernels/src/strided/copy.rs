@@ -1,0 +1,159 @@
+//! Elements from places to places: gathered, scattered, repeated.
+
+use super::nest::Axis;
+
+/// Copies a plane of elements of `size` bytes: `len` along two axes, with their steps on both sides.
+///
+/// # Safety
+///
+/// The elements may be read and written; they share no bytes.
+pub(super) unsafe fn copy(
+    size: usize,
+    src: *const u8,
+    from: [isize; 2],
+    dst: *mut u8,
+    to: [isize; 2],
+    len: [usize; 2],
+) {
+    // SAFETY: as the caller's.
+    unsafe {
+        match size {
+            1 => copy_of::<u8>(src, from, dst, to, len),
+            2 => copy_of::<u16>(src, from, dst, to, len),
+            4 => copy_of::<u32>(src, from, dst, to, len),
+            8 => copy_of::<u64>(src, from, dst, to, len),
+            _ => copy_of::<[u64; 2]>(src, from, dst, to, len),
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`copy`].
+unsafe fn copy_of<E: Copy>(
+    src: *const u8,
+    mut from: [isize; 2],
+    dst: *mut u8,
+    mut to: [isize; 2],
+    mut len: [usize; 2],
+) {
+    let size = size_of::<E>() as isize;
+    if len[0] < len[1] && (from[0] != size || to[0] != size) {
+        // The longer axis innermost.
+        (from, to, len) = ([from[1], from[0]], [to[1], to[0]], [len[1], len[0]]);
+    }
+    let row = len[0] as isize * size;
+    if (from, to) == ([size, row], [size, row]) {
+        // Rows that follow each other on both sides.
+        (len, from[1], to[1]) = ([len[0] * len[1], 1], 0, 0);
+    }
+    if from[0] == size && to[0] == size {
+        // SAFETY: as the caller's.
+        let done = unsafe { copy_short(len[0] * size_of::<E>(), src, from[1], dst, to[1], len[1]) };
+        if done {
+            return;
+        }
+    }
+    for row in 0..len[1] as isize {
+        // SAFETY: elements of the row, by the caller.
+        unsafe {
+            let (src, dst) = (src.offset(row * from[1]), dst.offset(row * to[1]));
+            let each = |from: isize, to: isize| {
+                for i in 0..len[0] as isize {
+                    let element = src.offset(i * from).cast::<E>().read_unaligned();
+                    dst.offset(i * to).cast::<E>().write_unaligned(element);
+                }
+            };
+            // Steps that the compiler knows become vectors.
+            match (from[0] / size, to[0] / size) {
+                _ if from[0] % size != 0 || to[0] % size != 0 => each(from[0], to[0]),
+                (1, 1) => src.copy_to_nonoverlapping(dst, len[0] * size_of::<E>()),
+                (-1, 1) => each(-size, size),
+                (2, 1) => each(2 * size, size),
+                _ => each(from[0], to[0]),
+            }
+        }
+    }
+}
+
+/// Copies rows of a few bytes without a call for each, if they are so few.
+///
+/// # Safety
+///
+/// As [`copy`], of `rows` rows of `len` bytes.
+unsafe fn copy_short(len: usize, src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize) -> bool {
+    /// The first and the last bytes of each row, some of them twice.
+    #[inline(always)]
+    unsafe fn ends<W: Copy>(len: usize, src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize) {
+        let last = len - size_of::<W>();
+        for row in 0..rows as isize {
+            // SAFETY: `len` is at least the size of `W`, and no more than twice that.
+            unsafe {
+                let (src, dst) = (src.offset(row * from), dst.offset(row * to));
+                let (a, b) = (src.cast::<W>().read_unaligned(), src.add(last).cast::<W>().read_unaligned());
+                dst.cast::<W>().write_unaligned(a);
+                if last > 0 {
+                    dst.add(last).cast::<W>().write_unaligned(b);
+                }
+            }
+        }
+    }
+    // SAFETY: as the caller's; each case has as many bytes as it says.
+    unsafe {
+        match len {
+            2..4 => ends::<u16>(len, src, from, dst, to, rows),
+            4..8 => ends::<u32>(len, src, from, dst, to, rows),
+            8..16 => ends::<u64>(len, src, from, dst, to, rows),
+            16..32 => ends::<[u64; 2]>(len, src, from, dst, to, rows),
+            32..=64 => ends::<[u64; 4]>(len, src, from, dst, to, rows),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Writes each element of a plane of `len`, which follow each other at `src`, as often as `repeat` says.
+///
+/// # Safety
+///
+/// As [`copy`].
+pub(super) unsafe fn fill(
+    size: usize,
+    src: *const u8,
+    dst: *mut u8,
+    to: [isize; 2],
+    len: [usize; 2],
+    repeat: Axis,
+) {
+    // SAFETY: as the caller's.
+    unsafe {
+        match size {
+            1 => fill_of::<u8>(src, dst, to, len, repeat),
+            2 => fill_of::<u16>(src, dst, to, len, repeat),
+            4 => fill_of::<u32>(src, dst, to, len, repeat),
+            8 => fill_of::<u64>(src, dst, to, len, repeat),
+            _ => fill_of::<[u64; 2]>(src, dst, to, len, repeat),
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`copy`].
+unsafe fn fill_of<E: Copy>(src: *const u8, dst: *mut u8, to: [isize; 2], len: [usize; 2], repeat: Axis) {
+    let dense = repeat.dst == size_of::<E>() as isize;
+    for i in 0..len[0] * len[1] {
+        let (x, y) = ((i % len[0]) as isize, (i / len[0]) as isize);
+        // SAFETY: the caller's elements.
+        unsafe {
+            let element = src.cast::<E>().add(i).read_unaligned();
+            let dst = dst.offset(x * to[0] + y * to[1]);
+            let each = |step: isize| {
+                for i in 0..repeat.len as isize {
+                    dst.offset(i * step).cast::<E>().write_unaligned(element);
+                }
+            };
+            if dense { each(size_of::<E>() as isize) } else { each(repeat.dst) }
+        }
+    }
+}

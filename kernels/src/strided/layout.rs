@@ -1,0 +1,527 @@
+//! Where the elements of an array lie.
+
+use crate::storage::BufferType;
+use core::{fmt, ops::Range};
+
+/// The most axes of a layout, as many as NumPy had for long.
+pub const MAX_AXES: usize = 32;
+
+/// Where the elements of an array lie: a shape, and for every axis the distance in bytes from one element to the next.
+///
+/// Distances may be zero (the element is repeated) and negative, and need not be multiples of anything. Elements in packed storage
+/// share bytes along the last axis, whose stride is then given as 1; each row of them begins at a whole byte.
+///
+/// ```
+/// use lanecast_kernels::{DType, Layout};
+/// let rows = Layout::contiguous(DType::Float32, &[2, 3])?;
+/// assert_eq!(rows.strides(), [12, 4]);
+/// assert_eq!(rows.transposed().strides(), [4, 12]);
+/// let last_first = rows.reversed(1)?;
+/// assert_eq!((last_first.offset(), last_first.strides()), (8, &[12, -4][..]));
+/// # Ok::<(), lanecast_kernels::ViewError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Layout {
+    buffer: BufferType,
+    axes: u8,
+    offset: usize,
+    shape: [usize; MAX_AXES],
+    strides: [isize; MAX_AXES],
+}
+
+/// What is wrong with a layout or a view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ViewError {
+    /// More than [`MAX_AXES`].
+    TooManyAxes {
+        /// Axes asked for.
+        axes: usize,
+    },
+    /// Not one stride for each axis.
+    StridesMismatch {
+        /// Axes of the shape.
+        axes: usize,
+        /// Strides given.
+        strides: usize,
+    },
+    /// More elements, or elements further apart, than a `usize` can count.
+    TooLarge,
+    /// Elements lie outside the buffer.
+    OutOfBounds {
+        /// The first byte of the lowest element, counted from the start of the buffer; negative if before it.
+        low: i128,
+        /// The byte behind the highest element.
+        high: i128,
+        /// Bytes that the buffer has.
+        have: usize,
+    },
+    /// Packed elements follow each other on the last axis.
+    PackedStride {
+        /// The stride that was given for it.
+        stride: isize,
+    },
+    /// Rows of packed elements that do not end at whole bytes cannot follow each other, nor be cut there.
+    PackedRows {
+        /// Elements of a row.
+        elements: usize,
+    },
+    /// Elements of a destination share bytes, or cannot be told from such that do.
+    Repeated {
+        /// An axis along which they do.
+        axis: usize,
+    },
+    /// There is no such axis.
+    NoAxis {
+        /// The axis asked for, or the element of it.
+        axis: usize,
+        /// How many there are.
+        axes: usize,
+    },
+    /// The axes given are not each of 0, 1, ... once.
+    NotAPermutation,
+    /// A shape that elements cannot be repeated to: each axis has to have the length asked for, or 1.
+    NoBroadcast {
+        /// The axis of the new shape.
+        axis: usize,
+        /// Its length in the layout.
+        from: usize,
+        /// Its length in the new shape.
+        to: usize,
+    },
+    /// Source and destination have different numbers of axes.
+    AxesMismatch {
+        /// Axes of the source.
+        src: usize,
+        /// Axes of the destination.
+        dst: usize,
+    },
+    /// Source and destination have axes of different lengths.
+    LengthMismatch {
+        /// The first such axis.
+        axis: usize,
+        /// Its length in the source.
+        src: usize,
+        /// Its length in the destination.
+        dst: usize,
+    },
+    /// Source and destination share bytes, and not each element its own place.
+    Overlap {
+        /// Bytes of the source, counted from the lowest of both.
+        src: Range<usize>,
+        /// Bytes of the destination.
+        dst: Range<usize>,
+    },
+    /// A view of other elements than the cast is for.
+    WrongBuffer {
+        /// What the cast is for.
+        plan: BufferType,
+        /// What the view holds.
+        view: BufferType,
+    },
+}
+
+impl fmt::Display for ViewError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyAxes { axes } => {
+                write!(f, "{axes} axes: there can be {MAX_AXES}; join those that continue each other")
+            }
+            Self::StridesMismatch { axes, strides } => {
+                write!(f, "{strides} strides for {axes} axes: give one for each")
+            }
+            Self::TooLarge => f.write_str("more elements, or further apart, than a buffer can hold"),
+            Self::OutOfBounds { low, high, have } => {
+                write!(f, "the elements lie in the bytes {low}..{high} of a buffer of {have} bytes")
+            }
+            Self::PackedStride { stride } => write!(
+                f,
+                "a stride of {stride} bytes on the last axis: packed elements follow each other there; give 1, or unpack them"
+            ),
+            Self::PackedRows { elements } => write!(
+                f,
+                "rows of {elements} packed elements do not end at a whole byte: give them as one axis, or unpack them"
+            ),
+            Self::Repeated { axis } => {
+                write!(
+                    f,
+                    "elements of the destination share bytes along axis {axis}; write to an array of its own"
+                )
+            }
+            Self::NoAxis { axis, axes } => write!(f, "no {axis} in an axis or shape of {axes}"),
+            Self::NotAPermutation => f.write_str("the axes are not each named once"),
+            Self::NoBroadcast { axis, from, to } => {
+                write!(
+                    f,
+                    "an axis of {from} elements cannot be repeated to {to} (axis {axis} of the new shape)"
+                )
+            }
+            Self::AxesMismatch { src, dst } => {
+                write!(
+                    f,
+                    "the source has {src} axes and the destination {dst}; repeat the source with `broadcast`"
+                )
+            }
+            Self::LengthMismatch { axis, src, dst } => write!(
+                f,
+                "axis {axis} has {src} elements in the source and {dst} in the destination; repeat the source with `broadcast`"
+            ),
+            Self::Overlap { src, dst } => write!(
+                f,
+                "the source (bytes {}..{}) and the destination (bytes {}..{}) overlap; cast to other memory, or each element to its own place",
+                src.start, src.end, dst.start, dst.end
+            ),
+            Self::WrongBuffer { plan, view } => {
+                write!(f, "a view of {view} for a cast of {plan}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ViewError {}
+
+impl Layout {
+    /// Elements whose first is at the first byte. `shape` is in elements, `strides` in bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::TooManyAxes`], [`ViewError::StridesMismatch`], [`ViewError::PackedStride`], [`ViewError::TooLarge`].
+    pub fn new(of: impl Into<BufferType>, shape: &[usize], strides: &[isize]) -> Result<Layout, ViewError> {
+        let axes = shape.len();
+        if axes > MAX_AXES {
+            return Err(ViewError::TooManyAxes { axes });
+        }
+        if strides.len() != axes {
+            return Err(ViewError::StridesMismatch { axes, strides: strides.len() });
+        }
+        let buffer = of.into();
+        let mut layout =
+            Layout { buffer, axes: axes as u8, offset: 0, shape: [1; MAX_AXES], strides: [0; MAX_AXES] };
+        layout.shape[..axes].copy_from_slice(shape);
+        layout.strides[..axes].copy_from_slice(strides);
+        match (shape, strides) {
+            ([.., len], [.., stride]) if *len > 1 && buffer.is_packed() && *stride != 1 => {
+                return Err(ViewError::PackedStride { stride: *stride });
+            }
+            _ => {}
+        }
+        if !shape.contains(&0) {
+            let elements = shape.iter().try_fold(1_usize, |n, len| n.checked_mul(*len));
+            elements.filter(|n| isize::try_from(*n).is_ok()).ok_or(ViewError::TooLarge)?;
+            layout.span().ok_or(ViewError::TooLarge)?;
+        }
+        Ok(layout)
+    }
+
+    /// Elements that follow each other without a gap, the last axis first (C order).
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::PackedRows`] if they are packed and rows do not end at whole bytes; else as [`new`](Self::new).
+    pub fn contiguous(of: impl Into<BufferType>, shape: &[usize]) -> Result<Layout, ViewError> {
+        let buffer = of.into();
+        let mut strides = [0; MAX_AXES];
+        let strides = strides.get_mut(..shape.len()).ok_or(ViewError::TooManyAxes { axes: shape.len() })?;
+        let empty = shape.contains(&0);
+        let mut step = buffer.dtype().size();
+        for (i, (len, stride)) in shape.iter().zip(strides.iter_mut()).enumerate().rev() {
+            *stride = step as isize;
+            if buffer.is_packed() && i + 1 == shape.len() && !empty {
+                if !(*len as u128 * u128::from(buffer.bits_per_element())).is_multiple_of(8)
+                    && shape[..i].iter().any(|n| *n > 1)
+                {
+                    return Err(ViewError::PackedRows { elements: *len });
+                }
+                step = buffer.byte_len(*len).ok_or(ViewError::TooLarge)?;
+            } else if !empty {
+                let next = step.checked_mul(*len).filter(|step| isize::try_from(*step).is_ok());
+                step = next.ok_or(ViewError::TooLarge)?;
+            }
+        }
+        Layout::new(buffer, shape, strides)
+    }
+
+    /// The same elements `offset` bytes behind the start of the buffer.
+    #[must_use]
+    pub const fn with_offset(self, offset: usize) -> Layout {
+        Layout { offset, ..self }
+    }
+
+    /// What the elements are.
+    pub const fn buffer(&self) -> BufferType {
+        self.buffer
+    }
+
+    /// Elements along each axis.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape[..usize::from(self.axes)]
+    }
+
+    /// Bytes from an element to the next along each axis.
+    pub fn strides(&self) -> &[isize] {
+        &self.strides[..usize::from(self.axes)]
+    }
+
+    /// Bytes from the start of the buffer to the first element.
+    pub const fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// How many elements there are.
+    pub fn elements(&self) -> usize {
+        // `new` has shown that it is no more than `isize::MAX`, unless an axis is empty.
+        if self.shape().contains(&0) { 0 } else { self.shape().iter().product() }
+    }
+
+    /// The axes in another order: axis `i` of the result is axis `axes[i]` of this.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::NotAPermutation`]; [`ViewError::PackedStride`] if another axis of packed elements would be the last.
+    pub fn permuted(&self, axes: &[usize]) -> Result<Layout, ViewError> {
+        let n = usize::from(self.axes);
+        let mut named = 0_u32;
+        for axis in axes {
+            named |=
+                1_u32.checked_shl(*axis as u32).filter(|_| *axis < n).ok_or(ViewError::NotAPermutation)?;
+        }
+        if axes.len() != n || named.count_ones() as usize != n {
+            return Err(ViewError::NotAPermutation);
+        }
+        let mut to = *self;
+        for (i, axis) in axes.iter().enumerate() {
+            (to.shape[i], to.strides[i]) = (self.shape[*axis], self.strides[*axis]);
+        }
+        match axes.last() {
+            Some(last) if self.buffer.is_packed() && last + 1 != n => {
+                Err(ViewError::PackedStride { stride: self.strides[*last] })
+            }
+            _ => Ok(to),
+        }
+    }
+
+    /// The axes in reverse order. Of packed elements all but the last are reversed: that one stays the last.
+    #[must_use]
+    pub fn transposed(&self) -> Layout {
+        let mut to = *self;
+        let n = usize::from(self.axes) - usize::from(self.buffer.is_packed() && self.axes > 0);
+        to.shape[..n].reverse();
+        to.strides[..n].reverse();
+        to
+    }
+
+    /// The elements of an axis from the last to the first.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::NoAxis`]; [`ViewError::PackedStride`] for the last axis of packed elements.
+    pub fn reversed(&self, axis: usize) -> Result<Layout, ViewError> {
+        let axes = usize::from(self.axes);
+        if axis >= axes {
+            return Err(ViewError::NoAxis { axis, axes });
+        }
+        if self.buffer.is_packed() && axis + 1 == axes && self.shape[axis] > 1 {
+            return Err(ViewError::PackedStride { stride: -1 });
+        }
+        let mut to = *self;
+        // Empty arrays have no last element.
+        let way = if self.elements() == 0 { 0 } else { (self.shape[axis] as isize - 1) * self.strides[axis] };
+        to.strides[axis] = self.strides[axis].checked_neg().ok_or(ViewError::TooLarge)?;
+        to.offset = self.offset.checked_add_signed(way).ok_or(ViewError::TooLarge)?;
+        Ok(to)
+    }
+
+    /// The elements repeated to a larger shape by NumPy's rule: axes are matched from the last to the first, and one of length 1,
+    /// or that is not there, takes any length.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::NoBroadcast`]; [`ViewError::TooManyAxes`]; [`ViewError::TooLarge`]; [`ViewError::PackedStride`] for the last axis of
+    /// packed elements.
+    pub fn broadcast(&self, shape: &[usize]) -> Result<Layout, ViewError> {
+        let (axes, new) = (usize::from(self.axes), shape.len());
+        if new < axes {
+            return Err(ViewError::AxesMismatch { src: axes, dst: new });
+        }
+        let mut strides = [0; MAX_AXES];
+        let strides = strides.get_mut(..new).ok_or(ViewError::TooManyAxes { axes: new })?;
+        for i in 0..axes {
+            let (axis, from) = (new - axes + i, self.shape[i]);
+            match shape[axis] {
+                to if to == from => strides[axis] = self.strides[i],
+                _ if from == 1 => {}
+                to => return Err(ViewError::NoBroadcast { axis, from, to }),
+            }
+        }
+        Ok(Layout::new(self.buffer, shape, strides)?.with_offset(self.offset))
+    }
+
+    /// The bytes of the elements, counted from the first element: from at most 0 to the byte behind the highest. Nothing for no
+    /// elements; `None` if no buffer is so large.
+    pub(crate) fn span(&self) -> Option<Range<isize>> {
+        if self.shape().contains(&0) {
+            return Some(0..0);
+        }
+        let (row, axes) = self.row();
+        let (mut low, mut high) = (0_isize, isize::try_from(row?).ok()?);
+        for (len, stride) in self.shape[..axes].iter().zip(&self.strides) {
+            let way = isize::try_from(len - 1).ok()?.checked_mul(*stride)?;
+            if way < 0 {
+                low = low.checked_add(way)?;
+            } else {
+                high = high.checked_add(way)?;
+            }
+        }
+        high.checked_sub(low)?;
+        Some(low..high)
+    }
+
+    /// The bytes of what the axes count: an element, or the row of packed ones on the last axis; and how many axes do.
+    pub(crate) fn row(&self) -> (Option<usize>, usize) {
+        match self.shape() {
+            [axes @ .., last] if self.buffer.is_packed() => (self.buffer.byte_len(*last), axes.len()),
+            all => (self.buffer.byte_len(1), all.len()),
+        }
+    }
+
+    /// An axis along which elements share bytes, unless it can be shown that none do: every axis has to step over all that the
+    /// axes with shorter strides reach.
+    pub(crate) fn repeated(&self) -> Option<usize> {
+        let (row, axes) = self.row();
+        if self.elements() == 0 {
+            return None;
+        }
+        let mut reach = row?;
+        let mut order = [0_u8; MAX_AXES];
+        let mut n = 0;
+        for axis in (0..axes).filter(|axis| self.shape[*axis] > 1) {
+            // By insertion: there are few.
+            let mut at = n;
+            while at > 0
+                && self.strides[usize::from(order[at - 1])].unsigned_abs() > self.strides[axis].unsigned_abs()
+            {
+                order[at] = order[at - 1];
+                at -= 1;
+            }
+            order[at] = axis as u8;
+            n += 1;
+        }
+        for axis in order[..n].iter().map(|axis| usize::from(*axis)) {
+            let stride = self.strides[axis].unsigned_abs();
+            if stride < reach {
+                return Some(axis);
+            }
+            // Within the span, which is an `isize`.
+            reach += stride * (self.shape[axis] - 1);
+        }
+        None
+    }
+
+    /// The part of it from element `at` of an axis on, and how far its first element is from the first; and the part before.
+    pub(crate) fn split(&self, axis: usize, at: usize) -> Result<(Layout, Layout, isize), ViewError> {
+        let axes = usize::from(self.axes);
+        if axis >= axes {
+            return Err(ViewError::NoAxis { axis, axes });
+        }
+        let len = self.shape[axis];
+        if at > len {
+            return Err(ViewError::NoAxis { axis: at, axes: len });
+        }
+        let way = if self.buffer.is_packed() && axis + 1 == axes {
+            if at < len && !(at as u128 * u128::from(self.buffer.bits_per_element())).is_multiple_of(8) {
+                return Err(ViewError::PackedRows { elements: at });
+            }
+            self.buffer.byte_len(at).ok_or(ViewError::TooLarge)? as isize
+        } else {
+            at as isize * self.strides[axis]
+        };
+        let (mut low, mut high) = (*self, *self);
+        low.shape[axis] = at;
+        high.shape[axis] = len - at;
+        // Behind the last element there need be no memory to point to.
+        Ok((low, high, if high.elements() == 0 { 0 } else { way }))
+    }
+}
+
+impl PartialEq for Layout {
+    fn eq(&self, other: &Self) -> bool {
+        self.buffer == other.buffer
+            && self.offset == other.offset
+            && self.shape() == other.shape()
+            && self.strides() == other.strides()
+    }
+}
+
+impl Eq for Layout {}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Layout { buffer, offset, .. } = self;
+        write!(f, "Layout({buffer}, shape {:?}, strides {:?}, offset {offset})", self.shape(), self.strides())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::DType;
+
+    fn f32s(shape: &[usize], strides: &[isize]) -> Layout {
+        Layout::new(DType::Float32, shape, strides).expect("a good layout")
+    }
+
+    #[test]
+    fn spans() {
+        assert_eq!(f32s(&[], &[]).span(), Some(0..4));
+        assert_eq!(f32s(&[2, 3], &[12, 4]).span(), Some(0..24));
+        assert_eq!(f32s(&[2, 3], &[-12, 4]).span(), Some(-12..12));
+        assert_eq!(f32s(&[2, 0], &[-12, 4]).span(), Some(0..0));
+        assert_eq!(f32s(&[1 << 20, 5], &[0, 0]).span(), Some(0..4));
+        let packed = Layout::new(BufferType::packed(DType::Int4), &[3, 5], &[4, 1]).expect("a good layout");
+        assert_eq!((packed.span(), packed.elements()), (Some(0..11), 15));
+        let far = [isize::MAX / 2, isize::MAX / 2];
+        assert_eq!(Layout::new(DType::Float32, &[2, 2], &far), Err(ViewError::TooLarge));
+        assert_eq!(Layout::new(DType::Float32, &[3], &[isize::MIN]), Err(ViewError::TooLarge));
+        assert_eq!(Layout::new(DType::Float32, &[usize::MAX, 2], &[0, 0]), Err(ViewError::TooLarge));
+        assert!(Layout::new(DType::Float32, &[usize::MAX, 0], &[1, 0]).is_ok());
+    }
+
+    #[test]
+    fn elements_that_share_bytes() {
+        for (shape, strides, axis) in [
+            (&[2, 3][..], &[12, 4][..], None),
+            (&[2, 3], &[4, 8], None),
+            (&[3, 2], &[4, 8], Some(1)),
+            (&[5], &[0], Some(0)),
+            (&[5], &[3], Some(0)),
+            (&[5], &[-4], None),
+            (&[1, 5], &[0, 4], None),
+            (&[0, 5], &[0, 0], None),
+            (&[2, 2], &[-5, 4], Some(0)),
+            (&[2, 2], &[-8, 4], None),
+        ] {
+            assert_eq!(f32s(shape, strides).repeated(), axis, "{shape:?} {strides:?}");
+        }
+    }
+
+    #[test]
+    fn other_layouts_of_the_same() {
+        let layout = Layout::contiguous(DType::Int16, &[2, 3, 4]).expect("a good layout");
+        assert_eq!(layout.strides(), [24, 8, 2]);
+        assert_eq!(layout.permuted(&[1, 2, 0]).map(|l| (l.shape()[2], l.strides()[2])), Ok((2, 24)));
+        for bad in [&[0, 1][..], &[0, 1, 1], &[0, 1, 3], &[0, 1, usize::MAX]] {
+            assert_eq!(layout.permuted(bad), Err(ViewError::NotAPermutation));
+        }
+        let reversed = layout.with_offset(10).reversed(0).expect("an axis");
+        assert_eq!((reversed.offset(), reversed.strides()), (34, &[-24, 8, 2][..]));
+        assert!(layout.reversed(3).is_err());
+        let wide = layout.broadcast(&[5, 2, 3, 4]).expect("a larger shape");
+        assert_eq!((wide.shape(), wide.strides()), (&[5, 2, 3, 4][..], &[0, 24, 8, 2][..]));
+        assert_eq!(layout.broadcast(&[2, 3, 5]), Err(ViewError::NoBroadcast { axis: 2, from: 4, to: 5 }));
+        let packed = BufferType::packed(DType::UInt4);
+        assert_eq!(Layout::contiguous(packed, &[2, 3]), Err(ViewError::PackedRows { elements: 3 }));
+        assert_eq!(Layout::contiguous(packed, &[2, 4]).expect("whole bytes").strides(), [2, 1]);
+        assert!(Layout::contiguous(packed, &[1, 3]).is_ok() && Layout::contiguous(packed, &[0, 3]).is_ok());
+        assert!(Layout::new(DType::Float32, &[1; 33], &[0; 33]).is_err());
+    }
+}

@@ -1,0 +1,202 @@
+//! The loops that go through two layouts at once.
+
+use super::layout::{Layout, MAX_AXES};
+use crate::storage::BufferType;
+
+/// A loop: how often, and how far on either side each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Axis {
+    pub(super) len: usize,
+    pub(super) src: isize,
+    pub(super) dst: isize,
+}
+
+/// The loops, the innermost first; at least one.
+pub(super) struct Nest {
+    axes: [Axis; MAX_AXES],
+    count: usize,
+    /// From the first elements of the layouts to those of the loops.
+    pub(super) start: (isize, isize),
+}
+
+/// One side of the innermost loop.
+#[derive(Clone, Copy)]
+struct Side {
+    buffer: BufferType,
+}
+
+impl Side {
+    /// Bytes of `len` elements of the innermost loop that follow each other.
+    fn bytes(self, len: usize) -> Option<isize> {
+        let bits = self.buffer.bits_per_element() as usize;
+        let whole = len.checked_mul(bits)?.is_multiple_of(8);
+        if whole { isize::try_from(self.buffer.byte_len(len)?).ok() } else { None }
+    }
+
+    /// Whether a loop that steps `outer` bytes goes on where one of `len` steps of `inner` bytes ends. `last`: that is the innermost
+    /// one, whose steps of packed elements are smaller than bytes.
+    fn continues(self, len: usize, inner: isize, outer: isize, last: bool) -> bool {
+        let end = if last && self.buffer.is_packed() {
+            self.bytes(len)
+        } else {
+            isize::try_from(len).ok().and_then(|len| len.checked_mul(inner))
+        };
+        end == Some(outer)
+    }
+}
+
+impl Nest {
+    /// The loops of layouts of the same shape, which has elements.
+    pub(super) fn new(from: &Layout, to: &Layout) -> Nest {
+        let one = Axis {
+            len: 1,
+            src: from.buffer().dtype().size() as isize,
+            dst: to.buffer().dtype().size() as isize,
+        };
+        let mut nest = Nest { axes: [one; MAX_AXES], count: 0, start: (0, 0) };
+        let pinned = from.buffer().is_packed() || to.buffer().is_packed();
+        let lengths = from.shape().iter().zip(from.strides().iter().zip(to.strides()));
+        let mut axes = lengths.map(|(len, (src, dst))| Axis { len: *len, src: *src, dst: *dst }).rev();
+        if pinned {
+            // Packed elements follow each other on the last axis, which stays the innermost loop.
+            nest.axes[0] = axes.next().unwrap_or(one);
+            nest.count = 1;
+        }
+        for mut axis in axes.filter(|axis| axis.len > 1) {
+            if axis.dst < 0 || axis.dst == 0 && axis.src < 0 {
+                let last = axis.len as isize - 1;
+                // Within the spans of the layouts.
+                nest.start.0 += last * axis.src;
+                nest.start.1 += last * axis.dst;
+                (axis.src, axis.dst) = (-axis.src, -axis.dst);
+            }
+            nest.insert(axis, pinned as usize);
+        }
+        nest.count = nest.count.max(1);
+        nest.join(Side { buffer: from.buffer() }, Side { buffer: to.buffer() });
+        nest
+    }
+
+    /// Puts an axis behind those that step less far in the destination.
+    fn insert(&mut self, axis: Axis, from: usize) {
+        let mut at = self.count;
+        while at > from && self.axes[at - 1].dst > axis.dst {
+            self.axes[at] = self.axes[at - 1];
+            at -= 1;
+        }
+        self.axes[at] = axis;
+        self.count += 1;
+    }
+
+    /// Makes one loop of two that continue each other on both sides.
+    fn join(&mut self, from: Side, to: Side) {
+        let mut kept = 0;
+        for i in 1..self.count {
+            let (inner, outer) = (self.axes[kept], self.axes[i]);
+            let last = kept == 0;
+            let joined = inner.len.checked_mul(outer.len).filter(|_| {
+                from.continues(inner.len, inner.src, outer.src, last)
+                    && to.continues(inner.len, inner.dst, outer.dst, last)
+            });
+            if let Some(len) = joined {
+                self.axes[kept].len = len;
+            } else {
+                kept += 1;
+                self.axes[kept] = outer;
+            }
+        }
+        self.count = kept + 1;
+    }
+
+    pub(super) fn axes(&self) -> &[Axis] {
+        &self.axes[..self.count]
+    }
+}
+
+/// Goes through the offsets of loops, the first of them the innermost.
+pub(super) struct Odometer<'a> {
+    axes: &'a [Axis],
+    at: [usize; MAX_AXES],
+    src: isize,
+    dst: isize,
+    done: bool,
+}
+
+impl<'a> Odometer<'a> {
+    /// Of axes that all have elements.
+    pub(super) fn new(axes: &'a [Axis]) -> Odometer<'a> {
+        Odometer { axes, at: [0; MAX_AXES], src: 0, dst: 0, done: false }
+    }
+}
+
+impl Iterator for Odometer<'_> {
+    /// Bytes from the start, on both sides.
+    type Item = (isize, isize);
+
+    #[inline]
+    fn next(&mut self) -> Option<(isize, isize)> {
+        if self.done {
+            return None;
+        }
+        let now = (self.src, self.dst);
+        for (axis, at) in self.axes.iter().zip(&mut self.at) {
+            *at += 1;
+            self.src += axis.src;
+            self.dst += axis.dst;
+            if *at < axis.len {
+                return Some(now);
+            }
+            *at = 0;
+            self.src -= axis.len as isize * axis.src;
+            self.dst -= axis.len as isize * axis.dst;
+        }
+        self.done = true;
+        Some(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::DType;
+
+    fn nest(from: BufferType, src: &[isize], to: BufferType, dst: &[isize], shape: &[usize]) -> Nest {
+        let layout = |buffer, strides| Layout::new(buffer, shape, strides).expect("a good layout");
+        Nest::new(&layout(from, src), &layout(to, dst))
+    }
+
+    #[test]
+    fn loops() {
+        let (f32, f16) = (BufferType::new(DType::Float32), BufferType::new(DType::Float16));
+        let axis = |len, src, dst| Axis { len, src, dst };
+        let got = nest(f32, &[48, 16, 4], f16, &[24, 8, 2], &[2, 3, 4]);
+        assert_eq!(got.axes(), [axis(24, 4, 2)], "contiguous");
+        let got = nest(f32, &[4, 8, 24], f16, &[2, 4, 12], &[2, 3, 4]);
+        assert_eq!(got.axes(), [axis(24, 4, 2)], "the first axis innermost");
+        let got = nest(f32, &[-48, -16, -4], f16, &[-24, -8, -2], &[2, 3, 4]);
+        assert_eq!((got.axes(), got.start), (&[axis(24, 4, 2)][..], (-92, -46)));
+        let got = nest(f32, &[16, 4], f16, &[16, 2], &[3, 4]);
+        assert_eq!(got.axes(), [axis(4, 4, 2), axis(3, 16, 16)], "rows with gaps");
+        let got = nest(f32, &[4, 12], f16, &[8, 2], &[3, 4]);
+        assert_eq!(got.axes(), [axis(4, 12, 2), axis(3, 4, 8)], "transposed");
+        let got = nest(f32, &[0, 0], f16, &[8, 2], &[3, 4]);
+        assert_eq!(got.axes(), [axis(12, 0, 2)], "one element repeated");
+        let got = nest(f32, &[], f16, &[], &[]);
+        assert_eq!(got.axes(), [axis(1, 4, 2)]);
+        let packed = BufferType::packed(DType::Int4);
+        let got = nest(f32, &[16, 4], packed, &[2, 1], &[3, 4]);
+        assert_eq!(got.axes(), [axis(12, 4, 1)], "rows of whole bytes");
+        let got = nest(f32, &[20, 4], packed, &[3, 1], &[3, 5]);
+        assert_eq!(got.axes(), [axis(5, 4, 1), axis(3, 20, 3)]);
+        let got = nest(packed, &[2, 1], f32, &[4, 12], &[3, 4]);
+        assert_eq!(got.axes(), [axis(4, 1, 12), axis(3, 2, 4)], "the packed axis stays the innermost");
+    }
+
+    #[test]
+    fn offsets_come_in_order() {
+        let axes = [Axis { len: 2, src: 1, dst: 10 }, Axis { len: 3, src: -5, dst: 0 }];
+        let all: alloc::vec::Vec<_> = Odometer::new(&axes).collect();
+        assert_eq!(all, [(0, 0), (1, 10), (-5, 0), (-4, 10), (-10, 0), (-9, 10)]);
+        assert_eq!(Odometer::new(&[]).count(), 1);
+    }
+}

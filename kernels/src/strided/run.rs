@@ -1,0 +1,442 @@
+//! The loops around a kernel.
+
+use super::{
+    copy::{copy, fill},
+    layout::{Layout, ViewError},
+    nest::{Axis, Nest, Odometer},
+    overlap::{self, Together},
+    view::{View, ViewMut, place},
+};
+use crate::{
+    fpenv,
+    kernel::{BLOCK, Kernel},
+    storage::BufferType,
+    stream::{LINE, NonTemporal, Streaming},
+};
+use core::{mem::MaybeUninit, slice};
+
+/// Elements that are worth a call of the kernel where they are.
+pub(super) const RUN: usize = 64;
+/// Bytes of a run that is worth writing past the caches.
+const STREAMED: usize = 4096;
+/// Bytes of both sides that a near cache may hold.
+const NEAR: usize = 2 << 20;
+
+/// Elements on the stack.
+#[repr(align(64))]
+pub(super) struct Stack<const BYTES: usize>([MaybeUninit<u8>; BYTES]);
+
+impl<const BYTES: usize> Stack<BYTES> {
+    pub(super) const fn new() -> Self {
+        Self([MaybeUninit::uninit(); BYTES])
+    }
+
+    pub(super) fn start(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+}
+
+impl Kernel {
+    /// Whether [`run_strided`](Self::run_strided) would cast, which is asked before views are split.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_strided`](Self::run_strided).
+    pub fn check_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), ViewError> {
+        self.together(src, dst).map(|_| ())
+    }
+
+    fn together(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<Together, ViewError> {
+        for (plan, view) in [(self.from(), src.buffer()), (self.to(), dst.buffer())] {
+            if plan != view {
+                return Err(ViewError::WrongBuffer { plan, view });
+            }
+        }
+        let (from, to) = (src.layout().shape(), dst.layout().shape());
+        if from.len() != to.len() {
+            return Err(ViewError::AxesMismatch { src: from.len(), dst: to.len() });
+        }
+        if let Some(axis) = (0..from.len()).find(|axis| from[*axis] != to[*axis]) {
+            return Err(ViewError::LengthMismatch { axis, src: from[axis], dst: to[axis] });
+        }
+        overlap::check(src, dst)
+    }
+
+    /// Casts every element of a view to the element of another view of the same shape at the same place.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::WrongBuffer`] if a view holds other elements than the kernel is for, [`ViewError::AxesMismatch`],
+    /// [`ViewError::LengthMismatch`] if the shapes differ, [`ViewError::Overlap`]; then nothing is written.
+    pub fn run_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), ViewError> {
+        let together = self.together(src, dst)?;
+        let elements = src.layout().elements();
+        if elements == 0 {
+            return Ok(());
+        }
+        let nest = Nest::new(src.layout(), dst.layout());
+        let bytes = |buffer: BufferType| buffer.byte_len(elements).unwrap_or(usize::MAX);
+        let total = bytes(self.from()).saturating_add(bytes(self.to()));
+        // Far apart, each element has a line of its own.
+        let lines = [src.layout(), dst.layout()]
+            .map(|layout| layout.span().map_or(0, |span| span.len().min(elements.saturating_mul(LINE))));
+        let lines = lines[0].saturating_add(lines[1]);
+        let streaming = if self.streams(total) { Streaming::Always } else { Streaming::Never };
+        let kernel = self.with_streaming(streaming);
+        let cast = Cast {
+            kernel: &kernel,
+            in_place: together == Together::InPlace,
+            s: self.from().dtype().size(),
+            d: self.to().dtype().size(),
+            ahead: self.tier().non_temporal().filter(|_| lines > NEAR),
+        };
+        let src = src.first().wrapping_offset(nest.start.0);
+        let dst = dst.first().wrapping_offset(nest.start.1);
+        let _guard = self.is_guarded().then(fpenv::guard);
+        // SAFETY: the views have all elements of the nest, and `check` has shown how they lie to each other; the guard is held.
+        unsafe { cast.all(src, dst, nest.axes()) };
+        Ok(())
+    }
+}
+
+impl Kernel {
+    /// [`run_strided`](Self::run_strided) between two layouts of one buffer.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_strided`](Self::run_strided); [`ViewError::OutOfBounds`], [`ViewError::Repeated`] as of the views.
+    pub fn run_strided_within(&self, buffer: &mut [u8], from: &Layout, to: &Layout) -> Result<(), ViewError> {
+        place(from, buffer.len())?;
+        place(to, buffer.len())?;
+        let start = buffer.as_mut_ptr();
+        // SAFETY: both lie in the buffer, which is borrowed for as long; `run_strided` checks how they lie to each other.
+        let (src, mut dst) = unsafe { (View::from_raw(start, *from), ViewMut::from_raw(start, *to)?) };
+        self.run_strided(&src, &mut dst)
+    }
+}
+
+/// What all loops need to know.
+pub(super) struct Cast<'a> {
+    pub(super) kernel: &'a Kernel,
+    /// Elements lie where their results go: results wait on the stack until all elements of a block have been read.
+    in_place: bool,
+    /// Bytes of an element of the source in byte storage.
+    pub(super) s: usize,
+    /// Bytes of an element of the destination in byte storage.
+    pub(super) d: usize,
+    /// Asks for lines ahead, if they are further away than a near cache: what is gathered, or cast into the stack, keeps the memory waiting
+    /// otherwise.
+    pub(super) ahead: Option<&'static NonTemporal>,
+}
+
+/// The axis of nothing.
+pub(super) const ONCE: Axis = Axis { len: 1, src: 0, dst: 0 };
+
+impl Cast<'_> {
+    /// # Safety
+    ///
+    /// The elements that the axes lead to from `src` may be read and those from `dst` written; of these, no two share bytes, and they share none
+    /// with the source unless each begins where its own element does (`in_place`). The caller holds the guard.
+    unsafe fn all(&self, src: *const u8, dst: *mut u8, axes: &[Axis]) {
+        let [inner, outer @ ..] = axes else { return };
+        let packed = self.kernel.from().is_packed() || self.kernel.to().is_packed();
+        let dense = inner.src == self.s as isize && inner.dst == self.d as isize;
+        // SAFETY: as the caller's.
+        unsafe {
+            if packed {
+                self.packed(src, dst, *inner, outer);
+            } else if dense && !self.in_place && (inner.len >= RUN || outer.is_empty()) {
+                for (from, to) in Odometer::new(outer) {
+                    self.run(src.offset(from), dst.offset(to), inner.len);
+                }
+            } else if let Some(other) = self.turned(axes) {
+                self.tiles(src, dst, *inner, outer, other);
+            } else {
+                self.blocks(src, dst, axes);
+            }
+        }
+    }
+
+    /// Elements that follow each other on both sides.
+    ///
+    /// # Safety
+    ///
+    /// As [`all`](Self::all), of `n` elements, which share no bytes with their results.
+    #[inline]
+    pub(super) unsafe fn run(&self, src: *const u8, dst: *mut u8, n: usize) {
+        let (read, written) = (bytes(self.kernel.from(), n), bytes(self.kernel.to(), n));
+        // SAFETY: the caller's promise.
+        unsafe {
+            let src = slice::from_raw_parts(src, read);
+            let dst = slice::from_raw_parts_mut(dst.cast(), written);
+            if read + written >= STREAMED {
+                self.kernel.run_cut(src, dst, n);
+            } else {
+                self.kernel.run_unguarded(src, dst, n);
+            }
+        }
+    }
+
+    /// Packed elements, or results, along the innermost axis: row by row, in blocks that are whole bytes.
+    ///
+    /// # Safety
+    ///
+    /// As [`all`](Self::all).
+    unsafe fn packed(&self, src: *const u8, dst: *mut u8, inner: Axis, outer: &[Axis]) {
+        let (from, to) = (self.kernel.from(), self.kernel.to());
+        let together = |buffer: BufferType, step: isize, size: usize| {
+            buffer.is_packed() || step == size as isize || inner.len == 1
+        };
+        let read = together(from, inner.src, self.s);
+        let write = together(to, inner.dst, self.d) && !self.in_place;
+        let block = if read && write { inner.len } else { BLOCK };
+        let place = |buffer: BufferType, step: isize, first: usize| match buffer.is_packed() {
+            true => bytes(buffer, first) as isize,
+            false => first as isize * step,
+        };
+        let mut gathered = Stack::<{ BLOCK * 16 }>::new();
+        let mut results = Stack::<{ BLOCK * 16 }>::new();
+        for (row_from, row_to) in Odometer::new(outer) {
+            for first in (0..inner.len).step_by(block) {
+                let n = block.min(inner.len - first);
+                // SAFETY: `n` elements of a row, which begin at a whole byte as blocks do; the stack has room for a block.
+                unsafe {
+                    let mut at = src.offset(row_from + place(from, inner.src, first));
+                    let out = dst.offset(row_to + place(to, inner.dst, first));
+                    if !read {
+                        copy(self.s, at, [inner.src, 0], gathered.start(), [self.s as isize, 0], [n, 1]);
+                        at = gathered.start();
+                    }
+                    if write {
+                        self.run(at, out, n);
+                    } else {
+                        self.run(at, results.start(), n);
+                        if to.is_packed() {
+                            results.start().copy_to_nonoverlapping(out, bytes(to, n));
+                        } else {
+                            copy(self.d, results.start(), [self.d as isize, 0], out, [inner.dst, 0], [n, 1]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Everything else: gathered unless together, cast, scattered unless together.
+    ///
+    /// # Safety
+    ///
+    /// As [`all`](Self::all).
+    unsafe fn blocks(&self, src: *const u8, dst: *mut u8, axes: &[Axis]) {
+        // A value that is repeated along the innermost axis is cast once and written as often.
+        let (repeat, axes) = match axes {
+            [first, rest @ ..] if first.src == 0 && first.len > 1 => (*first, rest),
+            all => (ONCE, all),
+        };
+        let [x, y] = [0, 1].map(|i| axes.get(i).copied().unwrap_or(ONCE));
+        let outer = axes.get(2..).unwrap_or_default();
+        let mut gathered = Stack::<{ BLOCK * 16 }>::new();
+        let mut results = Stack::<{ BLOCK * 16 }>::new();
+        let (from_stack, to_stack) = (gathered.start(), results.start());
+        let plane = |step: usize, width: usize| [step as isize, (step * width) as isize];
+        let scatter = |dst: *mut u8, from: *const u8, width: usize, height: usize| {
+            let steps = [x.dst, y.dst];
+            // SAFETY: a plane of results, which has room; the elements are on the stack.
+            unsafe {
+                if repeat.len > 1 {
+                    fill(self.d, from, dst, steps, [width, height], repeat);
+                } else {
+                    copy(self.d, from, plane(self.d, width), dst, steps, [width, height]);
+                }
+            }
+        };
+        if x.len.saturating_mul(y.len) <= BLOCK / 2 && !outer.is_empty() {
+            // Several planes to a block.
+            let size = x.len * y.len;
+            let (mut reads, mut writes) = (Odometer::new(outer), Odometer::new(outer));
+            loop {
+                let mut planes = 0;
+                for (from, _) in reads.by_ref().take(BLOCK / size) {
+                    // SAFETY: a plane of elements; the stack has room for a block of them.
+                    unsafe {
+                        let to = from_stack.add(planes * size * self.s);
+                        copy(
+                            self.s,
+                            src.offset(from),
+                            [x.src, y.src],
+                            to,
+                            plane(self.s, x.len),
+                            [x.len, y.len],
+                        );
+                    }
+                    planes += 1;
+                }
+                if planes == 0 {
+                    return;
+                }
+                // SAFETY: the elements were gathered, the results have room, as each plane has in the destination.
+                unsafe { self.run(from_stack, to_stack, planes * size) };
+                for (i, (_, to)) in writes.by_ref().take(planes).enumerate() {
+                    // SAFETY: as above.
+                    unsafe { scatter(dst.offset(to), to_stack.add(i * size * self.d), x.len, y.len) };
+                }
+            }
+        }
+        // What is asked for ahead is asked for in smaller portions.
+        let block = if self.ahead.is_some() { (1024 / self.s.max(self.d)).clamp(128, BLOCK) } else { BLOCK };
+        let width = x.len.min(block);
+        let height = if width == x.len { (block / width).min(y.len) } else { 1 };
+        for (from, to) in Odometer::new(outer) {
+            for row in (0..y.len).step_by(height) {
+                let height = height.min(y.len - row);
+                for col in (0..x.len).step_by(width) {
+                    let width = width.min(x.len - col);
+                    let place = |x: isize, y: isize| col as isize * x + row as isize * y;
+                    let together = |x: isize, y: isize, size: usize| {
+                        (x == size as isize || width == 1) && (y == (size * width) as isize || height == 1)
+                    };
+                    let n = width * height;
+                    // SAFETY: `n` elements of the source and as many of the destination; the stack has room for both.
+                    unsafe {
+                        let mut at = src.offset(from + place(x.src, y.src));
+                        let out = dst.offset(to + place(x.dst, y.dst));
+                        if let Some(tools) = self.ahead {
+                            ask(tools, at, [x.src, y.src], [width, height]);
+                            ask(tools, out, [x.dst, y.dst], [width, height]);
+                        }
+                        if !together(x.src, y.src, self.s) {
+                            copy(
+                                self.s,
+                                at,
+                                [x.src, y.src],
+                                from_stack,
+                                plane(self.s, width),
+                                [width, height],
+                            );
+                            at = from_stack;
+                        }
+                        if together(x.dst, y.dst, self.d) && repeat.len == 1 && !self.in_place {
+                            self.run(at, out, n);
+                        } else {
+                            self.run(at, to_stack, n);
+                            scatter(out, to_stack, width, height);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Asks for the lines of the block behind one of `len` elements, with these steps along its axes.
+fn ask(tools: &NonTemporal, block: *const u8, step: [isize; 2], len: [usize; 2]) {
+    let (mut start, mut apart, mut count) = (block, step, len);
+    if len[1] > 1 {
+        start = start.wrapping_offset(len[1] as isize * step[1]);
+    } else {
+        start = start.wrapping_offset(len[0] as isize * step[0]);
+    }
+    if apart[1] == len[0] as isize * apart[0] {
+        (apart[1], count) = (0, [len[0] * len[1], 1]);
+    }
+    for row in 0..count[1] as isize {
+        ask_rows(tools, start.wrapping_offset(row * apart[1]), apart[0], count[0], 1);
+    }
+}
+
+/// Asks for the lines of rows of `len` bytes, `step` bytes apart; for all between them if they are that near.
+pub(super) fn ask_rows(tools: &NonTemporal, start: *const u8, step: isize, rows: usize, len: usize) {
+    if step.unsigned_abs() > LINE {
+        for i in 0..rows as isize {
+            (tools.prefetch)(start.wrapping_offset(i * step), len);
+        }
+    } else {
+        let bytes = rows as isize * step;
+        (tools.prefetch)(start.wrapping_offset(bytes.min(0)), bytes.unsigned_abs());
+    }
+}
+
+/// The bytes of `n` elements, which are those of a buffer.
+fn bytes(buffer: BufferType, n: usize) -> usize {
+    let bits = buffer.bits_per_element() as usize;
+    n / 8 * bits + (n % 8 * bits).div_ceil(8)
+}
+
+/// Every way through the loops, small enough for Miri; the full comparison is in `tests/strided.rs` of the root crate.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{arch::Tier, dtype::DType, exact::Rules};
+    use alloc::{vec, vec::Vec};
+
+    fn kernel(from: BufferType, to: BufferType) -> Kernel {
+        Kernel::new(Tier::Scalar, from, to, &Rules::common(to.dtype(), true)).expect("scalar")
+    }
+
+    /// Casts between two layouts of two axes, of which the last is packed or not, and compares element by element.
+    fn check(from: Layout, to: Layout) {
+        let kernel = kernel(from.buffer(), to.buffer());
+        let len = |layout: &Layout| {
+            let span = layout.span().expect("small");
+            layout.offset() + span.end as usize
+        };
+        let src: Vec<u8> = (0..len(&from)).map(|i| (i * 37 + i / 256) as u8).collect();
+        let mut dst = vec![0xA5; len(&to) + 3];
+        let view = View::new(&src, from).expect("inside");
+        kernel.run_strided(&view, &mut ViewMut::new(&mut dst, to).expect("inside")).expect("alike");
+        let mut want = vec![0xA5; len(&to) + 3];
+        let [rows, cols] = [0, 1].map(|axis| from.shape()[axis]);
+        let place = |layout: &Layout, row: usize, col: usize| {
+            let [y, x] = [0, 1].map(|axis| layout.strides()[axis]);
+            layout.offset().wrapping_add_signed(row as isize * y + col as isize * x)
+        };
+        for row in 0..rows {
+            // A packed row is cast as one.
+            let packed = from.buffer().is_packed();
+            for col in 0..if packed { 1 } else { cols } {
+                let n = if packed { cols } else { 1 };
+                let (s, d) = (&src[place(&from, row, col)..], &mut want[place(&to, row, col)..]);
+                kernel.run(s, d, n).expect("inside");
+            }
+        }
+        assert_eq!(dst, want, "{from:?} -> {to:?}");
+    }
+
+    #[test]
+    fn all_ways() {
+        let layout = |of: BufferType, shape: [usize; 2], strides: [isize; 2], offset: usize| {
+            Layout::new(of, &shape, &strides).expect("a good layout").with_offset(offset)
+        };
+        let (wide, half, byte) = (DType::Float32.into(), DType::Float16.into(), DType::UInt8.into());
+        let high = if cfg!(miri) { 9 } else { 70 };
+        // Runs, a transposition by way of both dtypes, few of one axis, blocks of one plane and of parts of a row, repeats.
+        check(layout(wide, [2, 80], [330, 4], 0), layout(half, [2, 80], [170, 2], 1));
+        check(layout(wide, [high, 20], [4, 300], 0), layout(half, [high, 20], [40, 2], 0));
+        check(layout(byte, [high, 20], [1, 75], 0), layout(wide, [high, 20], [81, 4], 0));
+        check(layout(wide, [high, 20], [4, 300], 0), layout(half, [high, 20], [84, 4], 0));
+        check(layout(wide, [3, 30], [4, 12], 0), layout(half, [3, 30], [60, 2], 0));
+        check(layout(wide, [5, 7], [30, -4], 24), layout(half, [5, 7], [15, 2], 0));
+        check(layout(wide, [1, 600], [0, 8], 0), layout(half, [1, 600], [0, 3], 0));
+        check(layout(wide, [6, 9], [4, 0], 0), layout(half, [6, 9], [18, 2], 0));
+        check(layout(wide, [6, 9], [0, 4], 0), layout(half, [6, 9], [18, 2], 0));
+        let nibbles = BufferType::packed(DType::Int4);
+        check(layout(nibbles, [3, 7], [5, 1], 0), layout(byte, [3, 7], [7, 1], 0));
+    }
+
+    #[test]
+    fn in_place() {
+        let kernel = kernel(DType::Float32.into(), DType::Float16.into());
+        let mut buffer: Vec<u8> = (0..200).map(|i| (i * 37) as u8).collect();
+        let mut want = buffer.clone();
+        for i in 0..25 {
+            let mut out = [0; 2];
+            kernel.run(&buffer[8 * i..], &mut out, 1).expect("inside");
+            want[8 * i..][..2].copy_from_slice(&out);
+        }
+        let at = |dtype: DType| Layout::new(dtype, &[25], &[8]).expect("a good layout");
+        kernel
+            .run_strided_within(&mut buffer, &at(DType::Float32), &at(DType::Float16))
+            .expect("each to its own place");
+        assert_eq!(buffer, want);
+    }
+}

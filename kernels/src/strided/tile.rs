@@ -1,0 +1,227 @@
+//! Turning a tile: rows become columns.
+//!
+//! A square of as many rows as a vector has lanes is turned by taking turns: zipping row `i` with row `i + N/2` for all `i`, which moves
+//! the number of a row one bit into the number of a lane, until all bits have moved. Each tier that has vectors says what a zip is
+//! ([`Lanes`]); what no square covers is moved one by one.
+
+use core::mem::MaybeUninit;
+
+/// Moves `cols` elements of each of `rows` rows, `from` bytes apart at `src`, to `cols` rows of `rows` elements, `to` bytes apart at
+/// `dst`. Elements of a row follow each other.
+///
+/// # Safety
+///
+/// The elements of `src` may be read and those of `dst` written, at any alignment; they share no bytes; the CPU has the tier.
+pub(crate) type Turn =
+    unsafe fn(src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize, cols: usize);
+
+/// For elements of 1, 2, 4, 8 and 16 bytes.
+pub(crate) type Transpose = [Turn; 5];
+
+/// What every target has.
+pub(crate) static SCALAR: Transpose =
+    [one_by_one::<u8>, one_by_one::<u16>, one_by_one::<u32>, one_by_one::<u64>, one_by_one::<u128>];
+
+/// Elements of a vector.
+pub(crate) trait Lanes {
+    /// An element.
+    type Element: Copy;
+    /// A vector of at most 16 of them.
+    type Vector: Copy;
+    /// The elements of a vector, a power of two.
+    const LANES: usize = size_of::<Self::Vector>() / size_of::<Self::Element>();
+
+    /// The lower halves and the upper halves of two vectors, element by element in turns.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the tier.
+    unsafe fn zip(a: Self::Vector, b: Self::Vector) -> (Self::Vector, Self::Vector);
+}
+
+/// One element after the other, a few columns at a time.
+///
+/// # Safety
+///
+/// As [`Turn`].
+#[inline(never)]
+pub(crate) unsafe fn one_by_one<E: Copy>(
+    src: *const u8,
+    from: isize,
+    dst: *mut u8,
+    to: isize,
+    rows: usize,
+    cols: usize,
+) {
+    /// Columns whose lines stay in the first cache, however far they are apart.
+    const COLUMNS: usize = 8;
+    for first in (0..cols).step_by(COLUMNS) {
+        for row in 0..rows {
+            // SAFETY: elements of the rows and columns that the caller grants.
+            unsafe {
+                let src = src.offset(row as isize * from).cast::<E>();
+                for col in first..cols.min(first + COLUMNS) {
+                    let dst = dst.offset(col as isize * to).cast::<E>().add(row);
+                    dst.write_unaligned(src.add(col).read_unaligned());
+                }
+            }
+        }
+    }
+}
+
+/// Squares of vectors, and one by one what is left.
+///
+/// # Safety
+///
+/// As [`Turn`].
+#[inline(always)]
+pub(crate) unsafe fn squares<L: Lanes>(
+    src: *const u8,
+    from: isize,
+    dst: *mut u8,
+    to: isize,
+    rows: usize,
+    cols: usize,
+) {
+    let (side, size) = (L::LANES, size_of::<L::Element>());
+    let together = |step: isize, count: usize| step == (count * size) as isize;
+    // SAFETY: as the caller's; rows of so many elements follow each other on one side.
+    unsafe {
+        match (rows, cols) {
+            // Whole squares.
+            (_, 2 | 4) if cols.is_multiple_of(side) => {}
+            (2 | 4, _) if rows.is_multiple_of(side) => {}
+            (_, 2) if together(from, 2) => return apart::<L::Element, 2>(src, dst, to, rows),
+            (_, 3) if together(from, 3) => return apart::<L::Element, 3>(src, dst, to, rows),
+            (_, 4) if together(from, 4) => return apart::<L::Element, 4>(src, dst, to, rows),
+            (2, _) if together(to, 2) => return in_turns::<L::Element, 2>(src, from, dst, cols),
+            (3, _) if together(to, 3) => return in_turns::<L::Element, 3>(src, from, dst, cols),
+            (4, _) if together(to, 4) => return in_turns::<L::Element, 4>(src, from, dst, cols),
+            _ => {}
+        }
+    }
+    let (down, across) = (rows - rows % side, cols - cols % side);
+    // SAFETY: squares inside the rows and columns that the caller grants, and the strips beside and below them.
+    unsafe {
+        for col in (0..across).step_by(side) {
+            for row in (0..down).step_by(side) {
+                let src = src.offset(row as isize * from).add(col * size);
+                let dst = dst.offset(col as isize * to).add(row * size);
+                square::<L>(src, from, dst, to);
+            }
+        }
+        if across < cols {
+            let dst = dst.offset(across as isize * to);
+            one_by_one::<L::Element>(src.add(across * size), from, dst, to, rows, cols - across);
+        }
+        if down < rows {
+            let src = src.offset(down as isize * from);
+            one_by_one::<L::Element>(src, from, dst.add(down * size), to, rows - down, across);
+        }
+    }
+}
+
+/// Rows of a few elements that follow each other become a few long rows. Compilers know how to make vectors of it.
+///
+/// # Safety
+///
+/// As [`Turn`], of `COLS` columns.
+#[inline(always)]
+unsafe fn apart<E: Copy, const COLS: usize>(src: *const u8, dst: *mut u8, to: isize, rows: usize) {
+    let src = src.cast::<[E; COLS]>();
+    let mut out = [dst.cast::<E>(); COLS];
+    for (col, out) in out.iter_mut().enumerate() {
+        *out = dst.wrapping_offset(col as isize * to).cast();
+    }
+    for row in 0..rows {
+        // SAFETY: a row of the caller's.
+        unsafe {
+            let elements = src.add(row).read_unaligned();
+            for (out, element) in out.iter().zip(elements) {
+                out.add(row).write_unaligned(element);
+            }
+        }
+    }
+}
+
+/// A few long rows become rows of a few elements that follow each other.
+///
+/// # Safety
+///
+/// As [`Turn`], of `ROWS` rows.
+#[inline(always)]
+unsafe fn in_turns<E: Copy, const ROWS: usize>(src: *const u8, from: isize, dst: *mut u8, cols: usize) {
+    let dst = dst.cast::<[E; ROWS]>();
+    for col in 0..cols {
+        // SAFETY: a column of the caller's.
+        unsafe {
+            let element = |row: usize| src.offset(row as isize * from).cast::<E>().add(col).read_unaligned();
+            dst.add(col).write_unaligned(core::array::from_fn(element));
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`Turn`], of as many rows and columns as a vector has lanes.
+#[inline(always)]
+unsafe fn square<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize) {
+    const MOST: usize = 16;
+    let side = L::LANES;
+    let mut rows = [MaybeUninit::<L::Vector>::uninit(); MOST];
+    // SAFETY: the rows are those that the caller grants; every one of the first `side` is initialised before it is read; the CPU
+    // has the tier.
+    unsafe {
+        for (i, row) in rows.iter_mut().take(side).enumerate() {
+            row.write(src.offset(i as isize * from).cast::<L::Vector>().read_unaligned());
+        }
+        let mut turned = 1;
+        while turned < side {
+            let before = rows;
+            for i in 0..side / 2 {
+                let (low, high) = L::zip(before[i].assume_init(), before[i + side / 2].assume_init());
+                rows[2 * i].write(low);
+                rows[2 * i + 1].write(high);
+            }
+            turned *= 2;
+        }
+        for (i, row) in rows.iter().take(side).enumerate() {
+            dst.offset(i as isize * to).cast::<L::Vector>().write_unaligned(row.assume_init());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::arch::Tier;
+    use alloc::{vec, vec::Vec};
+
+    #[test]
+    fn rows_become_columns() {
+        let sides: &[usize] = if cfg!(miri) { &[0, 3, 17] } else { &[0, 1, 2, 3, 4, 8, 15, 16, 17, 33, 64] };
+        for &tier in Tier::ALL.iter().filter(|tier| tier.is_available()) {
+            for (width, turn) in [1_usize, 2, 4, 8, 16].into_iter().zip(tier.transpose()) {
+                for (&rows, &cols) in sides.iter().flat_map(|rows| sides.iter().map(move |cols| (rows, cols)))
+                {
+                    for gap in [0, 1] {
+                        let (from, to) = (cols * width + 3 * gap, rows * width + gap);
+                        let src: Vec<u8> = (0..rows * from).map(|i| (i * 7 + i / 256) as u8).collect();
+                        let mut dst = vec![0xA5; cols * to + 16];
+                        // SAFETY: both have the rows asked for; the tier is available.
+                        unsafe {
+                            turn(src.as_ptr(), from as isize, dst.as_mut_ptr(), to as isize, rows, cols)
+                        };
+                        for (at, byte) in dst.iter().enumerate() {
+                            let (col, at_col) =
+                                (at.checked_div(to).unwrap_or(cols), at.checked_rem(to).unwrap_or(0));
+                            let (row, byte_of) = (at_col / width, at_col % width);
+                            let inside = col < cols && row < rows;
+                            let want = if inside { src[row * from + col * width + byte_of] } else { 0xA5 };
+                            assert_eq!(*byte, want, "{tier}, width {width}, {rows} x {cols}, byte {at}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

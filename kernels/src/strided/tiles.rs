@@ -1,0 +1,178 @@
+//! Transpositions: squares of the axis that is innermost in the destination and of that which is in the source.
+//!
+//! A tile is some lines of memory along both axes. It is cast row by row as the source lies, or as it is if the elements are the
+//! narrower ones, turned on the stack (`tile`), and written in whole lines; past the caches where contiguous casts go there.
+
+use super::{
+    MAX_AXES,
+    copy::copy,
+    nest::{Axis, Odometer},
+    run::{Cast, ONCE, RUN, Stack, ask_rows},
+};
+use crate::stream::{LINE, NonTemporal};
+
+/// Bytes of either side of a tile.
+const TILE: usize = 32 << 10;
+/// Elements of a row, or rows, below which a tile is not cast row by row.
+const FEW: usize = 16;
+
+impl Cast<'_> {
+    /// The axis along which the source steps least, if it is another than that of the destination and both are worth it.
+    pub(super) fn turned(&self, axes: &[Axis]) -> Option<usize> {
+        let step = |axis: &Axis| axis.src.unsigned_abs();
+        let (other, axis) =
+            axes.iter().enumerate().filter(|(_, axis)| axis.src != 0).min_by_key(|(_, axis)| step(axis))?;
+        let inner = &axes[0];
+        (other > 0 && inner.src != 0 && step(inner) >= 2 * step(axis) && axis.len * inner.len >= RUN)
+            .then_some(other)
+    }
+
+    /// Tiles of the innermost axis of the destination (x) and of that of the source (y).
+    ///
+    /// # Safety
+    ///
+    /// As [`all`](Self::all), not in place.
+    pub(super) unsafe fn tiles(&self, src: *const u8, dst: *mut u8, x: Axis, outer: &[Axis], other: usize) {
+        // The axes of the outer loops.
+        let mut rest = [ONCE; MAX_AXES];
+        let mut count = 0;
+        for (i, axis) in outer.iter().enumerate() {
+            if i + 1 != other {
+                rest[count] = *axis;
+                count += 1;
+            }
+        }
+        let y = outer[other - 1];
+        let (wide, high) = self.tile_of(x.len, y.len);
+        let streams = self.ahead.filter(|_| self.kernel.streams(usize::MAX));
+        for (from, to) in Odometer::new(&rest[..count]) {
+            // Past the caches go whole lines: tiles begin at those of the destination, if all its rows do.
+            let over = dst.addr().wrapping_add_signed(to) % LINE;
+            let rows_alike = x.dst == self.d as isize && y.dst.unsigned_abs().is_multiple_of(LINE);
+            let past = streams.filter(|_| rows_alike && over.is_multiple_of(self.d));
+            let first = if past.is_some() { wide - over / self.d % wide } else { wide };
+            for row in (0..y.len).step_by(high) {
+                let mut col = 0;
+                while col < x.len {
+                    let place = |x: isize, y: isize| col as isize * x + row as isize * y;
+                    let wide = if col == 0 { first } else { wide };
+                    let len = [wide.min(x.len - col), high.min(y.len - row)];
+                    let src = src.wrapping_offset(from + place(x.src, y.src));
+                    let dst = dst.wrapping_offset(to + place(x.dst, y.dst));
+                    if let Some(tools) = self.ahead {
+                        let next = match wide < x.len {
+                            true => [wide as isize * x.src, wide as isize * x.dst],
+                            false => [high as isize * y.src, high as isize * y.dst],
+                        };
+                        ask_rows(tools, src.wrapping_offset(next[0]), x.src, wide, high * self.s);
+                        if past.is_none() {
+                            ask_rows(tools, dst.wrapping_offset(next[1]), y.dst, high, wide * self.d);
+                        }
+                    }
+                    let whole = (len[0] * self.d).is_multiple_of(LINE) && dst.addr().is_multiple_of(LINE);
+                    // SAFETY: the elements of a tile of both sides. Rows of it are whole lines if they are to go past the caches.
+                    unsafe { self.tile(src, dst, x, y, len, past.filter(|_| whole)) };
+                    col += len[0];
+                }
+            }
+        }
+        if let Some(tools) = streams {
+            (tools.fence)();
+        }
+    }
+
+    /// The elements of a tile along the axes of the destination and of the source: some lines of memory each, and more of one where
+    /// there are few of the other.
+    fn tile_of(&self, x: usize, y: usize) -> (usize, usize) {
+        let most = TILE / self.s.max(self.d);
+        let (wide, high) = (x.min((256 / self.d).clamp(32, 128)), y.min(128));
+        if high < FEW {
+            (x.min(most / high), high)
+        } else if wide < FEW {
+            (wide, y.min(most / wide))
+        } else {
+            (wide, high.min(most / wide))
+        }
+    }
+
+    /// A tile of `len` elements along both axes.
+    ///
+    /// # Safety
+    ///
+    /// As [`all`](Self::all); the tile is one that `tile_of` allows. With `past`, its rows in the destination are whole lines.
+    unsafe fn tile(
+        &self,
+        src: *const u8,
+        dst: *mut u8,
+        x: Axis,
+        y: Axis,
+        [wide, high]: [usize; 2],
+        past: Option<&NonTemporal>,
+    ) {
+        let (s, d) = (self.s, self.d);
+        let mut elements = Stack::<TILE>::new();
+        let mut results = Stack::<TILE>::new();
+        let (elements, results) = (elements.start(), results.start());
+        let dense = y.src == s as isize;
+        // Rows as the source has them: `wide` of `high` elements.
+        let row = |size: usize| (high * size) as isize;
+        // SAFETY: elements of the tile; the stack has room for all of them on either side.
+        unsafe {
+            if 2 * s <= d && wide >= FEW && x.dst == d as isize {
+                // The elements are turned, since they are narrower, and cast into the destination.
+                copy(s, src, [y.src, x.src], results, [s as isize, row(s)], [high, wide]);
+                let turned = (wide * s) as isize;
+                self.turn(s, results, row(s), elements, turned, [wide, high]);
+                for i in 0..high as isize {
+                    let (row, dst) = (elements.offset(i * turned), dst.offset(i * y.dst));
+                    match past {
+                        Some(tools) => {
+                            self.run(row, results, wide);
+                            (tools.store)(results, dst, wide * d);
+                        }
+                        None => self.run(row, dst, wide),
+                    }
+                }
+                return;
+            }
+            if dense && x.src == row(s) {
+                self.run(src, results, high * wide);
+            } else if dense && high >= FEW {
+                for i in 0..wide as isize {
+                    self.run(src.offset(i * x.src), results.offset(i * row(d)), high);
+                }
+            } else {
+                copy(s, src, [y.src, x.src], elements, [s as isize, row(s)], [high, wide]);
+                self.run(elements, results, high * wide);
+            }
+            if let Some(tools) = past {
+                let turned = (wide * d) as isize;
+                self.turn(d, results, row(d), elements, turned, [wide, high]);
+                for i in 0..high as isize {
+                    (tools.store)(elements.offset(i * turned), dst.offset(i * y.dst), wide * d);
+                }
+            } else if x.dst == d as isize {
+                self.turn(d, results, row(d), dst, y.dst, [wide, high]);
+            } else {
+                copy(d, results, [row(d), d as isize], dst, [x.dst, y.dst], [wide, high]);
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As [`Turn`](super::tile::Turn), of elements of `size` bytes.
+    unsafe fn turn(
+        &self,
+        size: usize,
+        src: *const u8,
+        from: isize,
+        dst: *mut u8,
+        to: isize,
+        [rows, cols]: [usize; 2],
+    ) {
+        let turn = self.kernel.tier().transpose()[size.trailing_zeros() as usize];
+        // SAFETY: the caller's; the kernel proves its tier.
+        unsafe { turn(src, from, dst, to, rows, cols) }
+    }
+}

@@ -1,0 +1,210 @@
+//! Views: a layout on memory.
+
+use super::layout::{Layout, ViewError};
+use crate::{format::Element, storage::BufferType};
+use core::{fmt, marker::PhantomData, mem::size_of_val};
+
+/// The elements of a layout in memory that is read.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    first: *const u8,
+    layout: Layout,
+    memory: PhantomData<&'a [u8]>,
+}
+
+/// The elements of a layout in memory that is written. No two of them share bytes.
+pub struct ViewMut<'a> {
+    first: *mut u8,
+    layout: Layout,
+    memory: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: it is a shared borrow of bytes, which all threads may read.
+unsafe impl Send for View<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for View<'_> {}
+// SAFETY: it is the only borrow of the bytes of its elements, which any thread may write.
+unsafe impl Send for ViewMut<'_> {}
+// SAFETY: a shared view can only be asked for its layout.
+unsafe impl Sync for ViewMut<'_> {}
+
+/// Whether the elements lie in a buffer of `have` bytes.
+pub(super) fn place(layout: &Layout, have: usize) -> Result<(), ViewError> {
+    if layout.elements() == 0 {
+        return Ok(());
+    }
+    let span = layout.span().ok_or(ViewError::TooLarge)?;
+    let (low, high) =
+        (layout.offset() as i128 + span.start as i128, layout.offset() as i128 + span.end as i128);
+    if low < 0 || high > have as i128 {
+        return Err(ViewError::OutOfBounds { low, high, have });
+    }
+    Ok(())
+}
+
+impl<'a> View<'a> {
+    /// The elements of `layout` in `bytes`, at any alignment.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::OutOfBounds`] if some lie outside.
+    pub fn new(bytes: &'a [u8], layout: Layout) -> Result<View<'a>, ViewError> {
+        place(&layout, bytes.len())?;
+        // SAFETY: the elements are in `bytes`, which are borrowed as long as the view.
+        Ok(unsafe { Self::from_raw(bytes.as_ptr(), layout) })
+    }
+
+    /// The elements of a slice, in C order. As many as the shape has are taken.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::OutOfBounds`] if the slice has fewer elements than the shape; as [`Layout::contiguous`].
+    pub fn from_slice<T: Element>(elements: &'a [T], shape: &[usize]) -> Result<View<'a>, ViewError> {
+        let layout = Layout::contiguous(T::DTYPE, shape)?;
+        place(&layout, size_of_val(elements))?;
+        // SAFETY: the elements are those of the slice; they have no padding (`Element`).
+        Ok(unsafe { Self::from_raw(elements.as_ptr().cast(), layout) })
+    }
+
+    /// The elements of `layout` in memory that a pointer leads to: its offset is counted from there.
+    ///
+    /// # Safety
+    ///
+    /// As long as `'a` lasts, all elements of the layout are initialised memory that may be read and that nobody writes, but for
+    /// a cast that has this view as its source.
+    pub const unsafe fn from_raw(start: *const u8, layout: Layout) -> View<'a> {
+        View { first: start.wrapping_add(layout.offset()), layout, memory: PhantomData }
+    }
+
+    /// Where the elements lie.
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What the elements are.
+    pub const fn buffer(&self) -> BufferType {
+        self.layout.buffer()
+    }
+
+    /// The same elements with the axes in reverse order, as [`Layout::transposed`].
+    #[must_use]
+    pub fn transposed(&self) -> View<'a> {
+        View { layout: self.layout.transposed(), ..*self }
+    }
+
+    /// The same elements repeated to a larger shape, as [`Layout::broadcast`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::broadcast`].
+    pub fn broadcast(&self, shape: &[usize]) -> Result<View<'a>, ViewError> {
+        Ok(View { layout: self.layout.broadcast(shape)?, ..*self })
+    }
+
+    /// The elements before the element `at` of an axis, and the others.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::NoAxis`]; [`ViewError::PackedRows`] if packed elements would be cut inside a byte.
+    pub fn split(self, axis: usize, at: usize) -> Result<(View<'a>, View<'a>), ViewError> {
+        let (low, high, way) = self.layout.split(axis, at)?;
+        Ok((
+            View { layout: low, ..self },
+            View { first: self.first.wrapping_offset(way), layout: high, ..self },
+        ))
+    }
+
+    pub(crate) const fn first(&self) -> *const u8 {
+        self.first
+    }
+}
+
+impl<'a> ViewMut<'a> {
+    /// The elements of `layout` in `bytes`, at any alignment.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::OutOfBounds`] if some lie outside, [`ViewError::Repeated`] if some share bytes, or if the strides do not show
+    /// that they do not: every stride has to reach beyond all elements of the axes with shorter ones.
+    pub fn new(bytes: &'a mut [u8], layout: Layout) -> Result<ViewMut<'a>, ViewError> {
+        place(&layout, bytes.len())?;
+        // SAFETY: the elements are in `bytes`, which are borrowed as long as the view.
+        unsafe { Self::from_raw(bytes.as_mut_ptr(), layout) }
+    }
+
+    /// The elements of a slice, in C order, as [`View::from_slice`].
+    ///
+    /// # Errors
+    ///
+    /// As [`View::from_slice`].
+    pub fn from_slice<T: Element>(elements: &'a mut [T], shape: &[usize]) -> Result<ViewMut<'a>, ViewError> {
+        let layout = Layout::contiguous(T::DTYPE, shape)?;
+        place(&layout, size_of_val(elements))?;
+        // SAFETY: the elements are those of the slice; what a cast to `T::DTYPE` writes is valid for `T` (`Element`).
+        unsafe { Self::from_raw(elements.as_mut_ptr().cast(), layout) }
+    }
+
+    /// The elements of `layout` in memory that a pointer leads to: its offset is counted from there. They need not be
+    /// initialised.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::Repeated`] as [`new`](Self::new).
+    ///
+    /// # Safety
+    ///
+    /// As long as `'a` lasts, all elements of the layout are memory that may be written and that nobody else reads or writes, but for a
+    /// cast from a view of the same memory into this one: that checks both.
+    pub unsafe fn from_raw(start: *mut u8, layout: Layout) -> Result<ViewMut<'a>, ViewError> {
+        match layout.repeated() {
+            Some(axis) => Err(ViewError::Repeated { axis }),
+            None => Ok(ViewMut { first: start.wrapping_add(layout.offset()), layout, memory: PhantomData }),
+        }
+    }
+
+    /// Where the elements lie.
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What the elements are.
+    pub const fn buffer(&self) -> BufferType {
+        self.layout.buffer()
+    }
+
+    /// The same elements, borrowed for a shorter time.
+    pub fn reborrow(&mut self) -> ViewMut<'_> {
+        ViewMut { first: self.first, layout: self.layout, memory: PhantomData }
+    }
+
+    /// The elements before the element `at` of an axis, and the others: two views that may be written at the same time.
+    ///
+    /// # Errors
+    ///
+    /// As [`View::split`].
+    pub fn split(self, axis: usize, at: usize) -> Result<(ViewMut<'a>, ViewMut<'a>), ViewError> {
+        let (low, high, way) = self.layout.split(axis, at)?;
+        let (first, memory) = (self.first, PhantomData);
+        // No two elements share bytes, so the parts do not.
+        Ok((
+            ViewMut { first, layout: low, memory },
+            ViewMut { first: first.wrapping_offset(way), layout: high, memory },
+        ))
+    }
+
+    pub(crate) const fn first(&mut self) -> *mut u8 {
+        self.first
+    }
+}
+
+impl fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "View({:?})", self.layout)
+    }
+}
+
+impl fmt::Debug for ViewMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ViewMut({:?})", self.layout)
+    }
+}

@@ -1,0 +1,401 @@
+//! The plans over several threads.
+
+use super::Threads;
+use super::chunks::{Chunk, Chunks, Masked, Parts};
+use super::share::{Share, alone};
+use crate::checked::{CastReport, CheckedPlan, CountingPlan, Rejection, all_valid};
+use crate::{BufferType, CastError, CastPlan, Element, Streaming};
+use alloc::vec::Vec;
+use core::ops::ControlFlow;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A cast between buffers that is worth several threads.
+struct Shared {
+    share: Share,
+    /// Elements of a chunk.
+    chunk: usize,
+    streaming: Streaming,
+    /// Bytes of the source and of the destination.
+    read: usize,
+    written: usize,
+}
+
+/// All chunks together are what no cache holds, or one does.
+pub(super) fn streaming(plan: &CastPlan, bytes: usize) -> Streaming {
+    if plan.streams(bytes) { Streaming::Always } else { Streaming::Never }
+}
+
+impl Shared {
+    /// `None` if one thread does it all, also because a buffer is too small.
+    fn new(plan: &CastPlan, src: usize, dst: usize, n: usize, threads: &Threads<'_>) -> Option<Shared> {
+        let (share, chunk) = Share::of_cast(plan, n, threads)?;
+        let (read, written) = (plan.from().byte_len(n)?, plan.to().byte_len(n)?);
+        if read > src || written > dst {
+            return None;
+        }
+        let streaming = streaming(plan, read.saturating_add(written));
+        Some(Shared { share, chunk, streaming, read, written })
+    }
+
+    fn chunks<'a>(&self, plan: &CastPlan, src: &'a [u8], dst: &'a mut [u8], n: usize) -> Chunks<'a, u8, u8> {
+        Chunks::of_bytes(plan, &src[..self.read], &mut dst[..self.written], n, self.chunk)
+    }
+}
+
+/// The same for slices of elements.
+fn shared_elements<S: Element, D: Element>(
+    plan: &CastPlan,
+    src: &[S],
+    dst: usize,
+    threads: &Threads<'_>,
+) -> Option<(Share, usize, Streaming)> {
+    let typed = plan.from() == BufferType::new(S::DTYPE) && plan.to() == BufferType::new(D::DTYPE);
+    if !typed || src.len() != dst {
+        return None;
+    }
+    let (share, chunk) = Share::of_cast(plan, src.len(), threads)?;
+    Some((share, chunk, streaming(plan, size_of_val(src).saturating_add(dst.saturating_mul(size_of::<D>())))))
+}
+
+/// What the first of the chunks that failed says.
+#[derive(Default)]
+pub(super) struct First(Mutex<Option<(usize, CastError)>>);
+
+impl First {
+    pub(super) fn report(&self, at: usize, error: CastError) {
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(before, _)| at < *before) {
+            *first = Some((at, error));
+        }
+    }
+
+    pub(super) fn error(self) -> Option<(usize, CastError)> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn result(self) -> Result<(), CastError> {
+        self.error().map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+impl CastPlan {
+    /// [`run`](Self::run) over the threads of the current rayon pool; the bytes written are the same.
+    ///
+    /// Casts that one thread is done with before others are awake run on the calling one. See [`bulk`](crate::bulk).
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    #[inline]
+    pub fn par_run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
+        self.par_run_with(src, dst, n, Threads::Rayon)
+    }
+
+    /// [`par_run`](Self::par_run) over threads of the caller's choice.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    #[inline]
+    pub fn par_run_with(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        n: usize,
+        threads: Threads<'_>,
+    ) -> Result<(), CastError> {
+        if alone(self, n) { self.run(src, dst, n) } else { self.run_shared(src, dst, n, threads) }
+    }
+
+    #[inline(never)]
+    fn run_shared(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        n: usize,
+        threads: Threads<'_>,
+    ) -> Result<(), CastError> {
+        let Some(shared) = Shared::new(self, src.len(), dst.len(), n, &threads) else {
+            return self.run(src, dst, n);
+        };
+        let plan = self.with_streaming(shared.streaming);
+        let failed = First::default();
+        threads.share(shared.share.tasks, shared.chunks(self, src, dst, n), |c| {
+            goes_on(plan.run(c.src, c.dst, c.len), c.first, &failed)
+        });
+        failed.result()
+    }
+
+    /// [`run_slice`](Self::run_slice) over several threads; the elements written are the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_slice`](Self::run_slice).
+    pub fn par_run_slice<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &mut [D],
+        threads: Threads<'_>,
+    ) -> Result<(), CastError> {
+        if alone(self, src.len()) {
+            return self.run_slice(src, dst);
+        }
+        let Some((share, chunk, streaming)) = shared_elements::<S, D>(self, src, dst.len(), &threads) else {
+            return self.run_slice(src, dst);
+        };
+        let plan = self.with_streaming(streaming);
+        let failed = First::default();
+        threads.share(share.tasks, Chunks::of_elements(src, dst, chunk), |c| {
+            goes_on(plan.run_slice(c.src, c.dst), c.first, &failed)
+        });
+        failed.result()
+    }
+}
+
+/// Keeps the error of a chunk, behind which nothing has to be done.
+pub(super) fn goes_on(done: Result<(), CastError>, at: usize, failed: &First) -> ControlFlow<()> {
+    match done {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            failed.report(at, error);
+            ControlFlow::Break(())
+        }
+    }
+}
+
+/// Where checked chunks report what is rejected. Those behind a rejected element need not be looked at.
+#[derive(Default)]
+struct Rejections {
+    lowest: Lowest,
+    first: First,
+}
+
+/// The lowest index of an element that was rejected so far.
+struct Lowest(AtomicUsize);
+
+impl Default for Lowest {
+    fn default() -> Self {
+        Lowest(AtomicUsize::new(usize::MAX))
+    }
+}
+
+impl Rejections {
+    /// Casts a chunk, unless it is behind what was rejected: then so are all that the queue still holds.
+    fn cast<S, D>(
+        &self,
+        chunk: Chunk<'_, S, D>,
+        cast: impl FnOnce(&[S], &mut [D], usize) -> Result<(), CastError>,
+    ) -> ControlFlow<()> {
+        if chunk.first > self.lowest.0.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        match cast(chunk.src, chunk.dst, chunk.len) {
+            Ok(()) => return ControlFlow::Continue(()),
+            Err(CastError::Rejected(found)) => {
+                let found: Rejection = found.after(chunk.first);
+                self.lowest.0.fetch_min(found.index, Ordering::Relaxed);
+                self.first.report(found.index, CastError::Rejected(found));
+            }
+            Err(error) => self.first.report(chunk.first, error),
+        }
+        ControlFlow::Break(())
+    }
+}
+
+impl CastPlan {
+    /// [`run_to_vec`](Self::run_to_vec) over several threads; the elements are the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_to_vec`](Self::run_to_vec).
+    pub fn par_run_to_vec<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        threads: Threads<'_>,
+    ) -> Result<Vec<D>, CastError> {
+        let Some((share, chunk, streaming)) = shared_elements::<S, D>(self, src, src.len(), &threads) else {
+            return self.run_to_vec(src);
+        };
+        let plan = self.with_streaming(streaming);
+        let out = plan.kernel().run_to_vec_in_parts(src, |whole| {
+            threads.share(share.tasks, Parts::new(whole, chunk), |part| match part.run(plan.kernel()) {
+                Some(()) => ControlFlow::Continue(()),
+                None => ControlFlow::Break(()),
+            });
+        });
+        out.ok_or_else(|| self.mismatch::<S, D>(src.len(), src.len()))
+    }
+}
+
+impl CheckedPlan {
+    /// [`run`](Self::run) over the threads of the current rayon pool. The element that is reported is the first, whichever
+    /// thread finds its own first.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn par_run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
+        self.par_run_with(src, dst, n, Threads::Rayon)
+    }
+
+    /// [`par_run`](Self::par_run) over threads of the caller's choice.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn par_run_with(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        n: usize,
+        threads: Threads<'_>,
+    ) -> Result<(), CastError> {
+        let Some(shared) = Shared::new(self.plan(), src.len(), dst.len(), n, &threads) else {
+            return self.run(src, dst, n);
+        };
+        let checked = self.with_streaming(shared.streaming);
+        let rejections = Rejections::default();
+        threads.share(shared.share.tasks, shared.chunks(self.plan(), src, dst, n), |c| {
+            rejections.cast(c, |src, dst, n| checked.run(src, dst, n))
+        });
+        rejections.first.result()
+    }
+
+    /// [`run_slice`](Self::run_slice) over several threads; the element that is reported is the first.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_slice`](Self::run_slice).
+    pub fn par_run_slice<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &mut [D],
+        threads: Threads<'_>,
+    ) -> Result<(), CastError> {
+        let Some((share, chunk, streaming)) = shared_elements::<S, D>(self.plan(), src, dst.len(), &threads)
+        else {
+            return self.run_slice(src, dst);
+        };
+        let checked = self.with_streaming(streaming);
+        let rejections = Rejections::default();
+        threads.share(share.tasks, Chunks::of_elements(src, dst, chunk), |c| {
+            rejections.cast(c, |src, dst, _| checked.run_slice(src, dst))
+        });
+        rejections.first.result()
+    }
+
+    /// [`run_masked`](Self::run_masked) over the threads of the current rayon pool; what is written is the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_masked`](Self::run_masked).
+    pub fn par_run_masked(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        validity: &mut [u8],
+        n: usize,
+    ) -> Result<usize, CastError> {
+        self.par_run_masked_with(src, dst, validity, n, Threads::Rayon)
+    }
+
+    /// [`par_run_masked`](Self::par_run_masked) over threads of the caller's choice.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_masked`](Self::run_masked).
+    pub fn par_run_masked_with(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        validity: &mut [u8],
+        n: usize,
+        threads: Threads<'_>,
+    ) -> Result<usize, CastError> {
+        let Some(shared) = Shared::new(self.plan(), src.len(), dst.len(), n, &threads) else {
+            return self.run_masked(src, dst, validity, n);
+        };
+        let checked = self.with_streaming(shared.streaming);
+        let validity = all_valid(validity, n)?;
+        let chunks = Masked { chunks: shared.chunks(self.plan(), src, dst, n), validity };
+        let (rejected, failed) = (AtomicUsize::new(0), First::default());
+        threads.share(shared.share.tasks, chunks, |(c, validity)| {
+            let done = checked.run_masked(c.src, c.dst, validity, c.len);
+            goes_on(done.map(|k| _ = rejected.fetch_add(k, Ordering::Relaxed)), c.first, &failed)
+        });
+        failed.result().map(|()| rejected.into_inner())
+    }
+}
+
+/// Reports of chunks, added up.
+#[derive(Default)]
+struct Counts(Mutex<CastReport>);
+
+impl Counts {
+    fn add(&self, report: &CastReport) {
+        let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *sum = sum.and(report);
+    }
+
+    fn sum(self) -> CastReport {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CountingPlan {
+    /// [`run`](Self::run) over the threads of the current rayon pool; what is written and counted is the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn par_run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<CastReport, CastError> {
+        self.par_run_with(src, dst, n, Threads::Rayon)
+    }
+
+    /// [`par_run`](Self::par_run) over threads of the caller's choice.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn par_run_with(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        n: usize,
+        threads: Threads<'_>,
+    ) -> Result<CastReport, CastError> {
+        let Some(shared) = Shared::new(self.plan(), src.len(), dst.len(), n, &threads) else {
+            return self.run(src, dst, n);
+        };
+        let counting = self.with_streaming(shared.streaming);
+        let (counts, failed) = (Counts::default(), First::default());
+        threads.share(shared.share.tasks, shared.chunks(self.plan(), src, dst, n), |c| {
+            goes_on(counting.run(c.src, c.dst, c.len).map(|report| counts.add(&report)), c.first, &failed)
+        });
+        failed.result().map(|()| counts.sum())
+    }
+
+    /// [`run_slice`](Self::run_slice) over several threads; what is written and counted is the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_slice`](Self::run_slice).
+    pub fn par_run_slice<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &mut [D],
+        threads: Threads<'_>,
+    ) -> Result<CastReport, CastError> {
+        let Some((share, chunk, streaming)) = shared_elements::<S, D>(self.plan(), src, dst.len(), &threads)
+        else {
+            return self.run_slice(src, dst);
+        };
+        let counting = self.with_streaming(streaming);
+        let (counts, failed) = (Counts::default(), First::default());
+        threads.share(share.tasks, Chunks::of_elements(src, dst, chunk), |c| {
+            goes_on(counting.run_slice(c.src, c.dst).map(|report| counts.add(&report)), c.first, &failed)
+        });
+        failed.result().map(|()| counts.sum())
+    }
+}

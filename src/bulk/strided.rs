@@ -1,0 +1,132 @@
+//! Views, cut along an axis.
+
+use super::Threads;
+use super::cost::{self, Cost};
+use super::plans::{First, goes_on, streaming};
+use super::share::Share;
+use crate::strided::{View, ViewMut};
+use crate::{CastError, CastOptions, CastPlan, Storage};
+
+/// Elements of a chunk along the axis that it is cut at, if the source goes on there: the length from which elements that
+/// follow each other go to the kernel where they are.
+const RUN: usize = 64;
+
+/// Slices of two views along an axis.
+struct Slices<'a> {
+    rest: Option<(View<'a>, ViewMut<'a>)>,
+    axis: usize,
+    /// Elements of a slice along the axis.
+    size: usize,
+    first: usize,
+}
+
+impl<'a> Iterator for Slices<'a> {
+    type Item = (usize, View<'a>, ViewMut<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (src, dst) = self.rest.take()?;
+        let first = self.first;
+        let left = dst.layout().shape().get(self.axis).copied().unwrap_or(0);
+        if left <= self.size {
+            return Some((first, src, dst));
+        }
+        // The axis and the place were chosen so that both can be split there.
+        let (src, src_rest) = src.split(self.axis, self.size).ok()?;
+        let (dst, dst_rest) = dst.split(self.axis, self.size).ok()?;
+        self.rest = Some((src_rest, dst_rest));
+        self.first += self.size;
+        Some((first, src, dst))
+    }
+}
+
+/// The axis to cut, and elements along it to a chunk; `None` if there is no axis of two elements that can be cut.
+fn cut(src: &View<'_>, dst: &ViewMut<'_>, chunk: usize, tasks: usize) -> Option<(usize, usize)> {
+    let (from, to) = (src.layout(), dst.layout());
+    let packed = [from.buffer(), to.buffer()].map(|buffer| buffer.storage() == Storage::Packed);
+    let last = to.shape().len().checked_sub(1)?;
+    // Rows of packed elements have no stride.
+    let rows = packed[0] || packed[1];
+    let axes = (0..=last).filter(|axis| to.shape()[*axis] > 1 && !(rows && *axis == last));
+    // Slices for all, several times; of the axes that are long enough, the one that keeps slices farthest apart.
+    let enough = tasks.saturating_mul(4);
+    let farthest =
+        axes.max_by_key(|axis| (to.shape()[*axis].min(enough), to.strides()[*axis].unsigned_abs()));
+    let (axis, step) = match farthest {
+        Some(axis) => (axis, 1),
+        // One row: whole bytes of both sides, and whole lines where they begin at one.
+        None => (last, super::chunks::GRAIN),
+    };
+    let across = to.elements() / to.shape()[axis].max(1);
+    let size = chunk.div_ceil(across.max(1)).max(1).checked_next_multiple_of(step)?;
+    let goes_on = from.strides()[axis].unsigned_abs() == from.buffer().dtype().size();
+    Some((axis, if goes_on { size.max(RUN) } else { size }))
+}
+
+impl CastPlan {
+    /// [`run_strided`](Self::run_strided) over several threads; the elements written are the same.
+    ///
+    /// The views are cut along the axis that goes farthest in the destination, if it is long enough.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_strided`](Self::run_strided).
+    pub fn par_run_strided(
+        &self,
+        src: &View<'_>,
+        dst: &mut ViewMut<'_>,
+        threads: Threads<'_>,
+    ) -> Result<(), CastError> {
+        let n = src.layout().elements();
+        let cost = cost::of(self);
+        let time = cost.nanoseconds(n);
+        let shared = Share::new(time, || threads.count());
+        let cut = shared.and_then(|share| {
+            // Views that are cut are looked at as a whole before.
+            self.kernel().check_strided(src, dst).ok()?;
+            let (axis, size) = cut(src, dst, Cost::elements(n, share.chunk, time), share.tasks)?;
+            Some((share, axis, size))
+        });
+        let Some((share, axis, size)) = cut else {
+            return self.run_strided(src, dst);
+        };
+        let plan = self.with_streaming(streaming(self, usize::try_from(cost.bytes(n)).unwrap_or(usize::MAX)));
+        let slices = Slices { rest: Some((*src, dst.reborrow())), axis, size, first: 0 };
+        let failed = First::default();
+        threads.share(share.tasks, slices, |(first, src, mut dst)| {
+            goes_on(plan.run_strided(&src, &mut dst), first, &failed)
+        });
+        failed.result()
+    }
+}
+
+/// [`strided::cast`](crate::strided::cast) over several threads.
+///
+/// ```
+/// use lanecast::bulk::{Threads, par_cast_strided};
+/// use lanecast::strided::{View, ViewMut};
+/// use lanecast::{CastOptions, half::f16};
+/// let (rows, columns) = (700, 900);
+/// let table: Vec<f32> = (0..rows * columns).map(|i| (i % 1000) as f32).collect();
+/// let mut turned = vec![f16::ZERO; rows * columns];
+/// let src = View::from_slice(&table, &[rows, columns])?.transposed();
+/// par_cast_strided(
+///     &src,
+///     &mut ViewMut::from_slice(&mut turned, &[columns, rows])?,
+///     &CastOptions::RUST,
+///     Threads::Rayon,
+/// )?;
+/// assert_eq!(turned[3 * rows + 5].to_f32(), table[5 * columns + 3]);
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`strided::cast`](crate::strided::cast).
+pub fn par_cast_strided(
+    src: &View<'_>,
+    dst: &mut ViewMut<'_>,
+    options: &CastOptions,
+    threads: Threads<'_>,
+) -> Result<(), CastError> {
+    CastPlan::new(src.buffer(), dst.buffer(), options)?.par_run_strided(src, dst, threads)
+}

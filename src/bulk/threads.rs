@@ -1,0 +1,153 @@
+//! Whose threads a cast is shared by.
+
+use super::alive::{self, Global};
+use core::fmt;
+use core::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Whose threads share a cast.
+///
+/// The thread that calls takes part, and it is one of those that are counted: a cast over a pool of four threads runs on the
+/// caller and three of them.
+#[derive(Clone, Copy, Default)]
+#[non_exhaustive]
+pub enum Threads<'a> {
+    /// Only the calling one.
+    Serial,
+    /// The rayon pool of which the calling thread is a worker, else rayon's global pool.
+    ///
+    /// After a `fork` the child has no other threads, and the global pool never answers: then the child casts on the calling
+    /// thread.
+    #[default]
+    Rayon,
+    /// This rayon pool. Its threads have to exist: those of a pool that was made before a `fork` do not in the child, which
+    /// would wait for them without end.
+    Pool(&'a rayon::ThreadPool),
+    /// The threads of the host program.
+    Custom(&'a dyn ParallelFor),
+}
+
+/// The threads of a host program: what a loop over tasks is in its own thread pool.
+///
+/// ```
+/// use lanecast::bulk::{ParallelFor, Threads, par_cast_with};
+/// use lanecast::{CastOptions, half::bf16};
+/// use std::thread;
+///
+/// /// A host that starts its threads anew for every loop.
+/// struct Host;
+///
+/// impl ParallelFor for Host {
+///     fn threads(&self) -> usize {
+///         2
+///     }
+///
+///     fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+///         thread::scope(|scope| {
+///             for index in 0..tasks {
+///                 scope.spawn(move || task(index));
+///             }
+///         });
+///     }
+/// }
+///
+/// let src = vec![1.0_f32; 3_000_000];
+/// let mut dst = vec![bf16::ZERO; src.len()];
+/// par_cast_with(&src, &mut dst, &CastOptions::RUST, Threads::Custom(&Host))?;
+/// assert!(dst.iter().all(|x| *x == bf16::ONE));
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+pub trait ParallelFor: Sync {
+    /// How many threads [`run`](Self::run) can use at once, the calling one included. With 1 or 0 nothing is given to `run`.
+    fn threads(&self) -> usize;
+
+    /// Calls `task` once with each number from 0 to `tasks - 1`, in any order and on any threads, and returns when all of the
+    /// calls have.
+    ///
+    /// A task is not tied to a part of the cast: it takes chunks from a queue until none is left. So the cast is done whatever
+    /// happens here: one thread after the other may call the tasks, some may be called twice, and what is left when
+    /// `run` returns (all of it, if no task was called) is cast by the thread that called `run`. Only one thing matters:
+    /// no call may still be under way when `run` returns, which safe code cannot bring about either.
+    fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync));
+}
+
+impl fmt::Debug for Threads<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Threads::Serial => f.write_str("Serial"),
+            Threads::Rayon => f.write_str("Rayon"),
+            Threads::Pool(pool) => f.debug_tuple("Pool").field(pool).finish(),
+            Threads::Custom(host) => write!(f, "Custom({} threads)", host.threads()),
+        }
+    }
+}
+
+impl Threads<'_> {
+    /// How many threads there are to share a cast. No pool is waited for: of one that was not yet heard of, it is a guess.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Threads::Serial => 1,
+            Threads::Rayon => match alive::global() {
+                Global::Worker | Global::Alive => rayon::current_num_threads(),
+                Global::Asked => thread::available_parallelism().map_or(1, usize::from),
+                Global::Gone => 1,
+            },
+            Threads::Pool(pool) => pool.current_num_threads(),
+            Threads::Custom(host) => host.threads(),
+        }
+    }
+
+    /// Gives all `chunks` to `work`, on at most `tasks` threads that take the next one from the queue whenever they are done
+    /// with one. A `work` that breaks has no need of the chunks behind its own.
+    pub(super) fn share<C>(
+        self,
+        tasks: usize,
+        chunks: impl Iterator<Item = C> + Send,
+        work: impl Fn(C) -> ControlFlow<()> + Sync,
+    ) {
+        let queue = Mutex::new(chunks);
+        // The lock is held while a chunk is cut off, not while it is cast; there is nothing in it that a panic could break.
+        let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let drain = || {
+            while let Some(chunk) = take() {
+                if work(chunk).is_break() {
+                    return;
+                }
+            }
+        };
+        match self {
+            Threads::Serial => drain(),
+            Threads::Pool(pool) => pool.in_place_scope(|scope| spread(scope, tasks, &drain)),
+            Threads::Custom(host) => {
+                host.run(tasks, &|_| drain());
+                // What the host left.
+                drain();
+            }
+            Threads::Rayon => loop {
+                match alive::global() {
+                    Global::Worker | Global::Alive => {
+                        let tasks = tasks.min(rayon::current_num_threads());
+                        return rayon::in_place_scope(|scope| spread(scope, tasks, &drain));
+                    }
+                    Global::Gone => return drain(),
+                    // Nobody waits for the answer: until it comes, this thread does what there is to do.
+                    Global::Asked => {
+                        let Some(chunk) = take() else { return };
+                        if work(chunk).is_break() {
+                            return;
+                        }
+                    }
+                }
+            },
+        }
+    }
+}
+
+/// Runs `drain` here and on as many threads of a pool as there are tasks beside.
+fn spread<'s>(scope: &rayon::Scope<'s>, tasks: usize, drain: &'s (dyn Fn() + Sync)) {
+    for _ in 1..tasks {
+        scope.spawn(|_| drain());
+    }
+    drain();
+}

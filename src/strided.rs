@@ -1,0 +1,79 @@
+//! Casts between arrays of any layout: strided, transposed, reversed, repeated.
+//!
+//! A [`Layout`] is a shape and, for every axis, the distance in bytes from one element to the next, which may be zero or negative;
+//! a [`View`] or [`ViewMut`] is one on memory. A cast from one view to another of the same shape gives what casting element by
+//! element would, and goes through memory in the order that suits both: axes that continue each other become one, contiguous
+//! runs go to the kernel where they are, transpositions go in tiles, the rest through a block on the stack. Nothing is allocated;
+//! the stack has to have room for 80 KiB.
+//!
+//! Views at addresses are made by the `unsafe` functions [`View::from_raw`] and [`ViewMut::from_raw`], for libraries that have
+//! their arrays there. A source and a destination that share memory are refused, unless every element becomes its own result at its
+//! own place.
+
+pub use lanecast_kernels::{Layout, MAX_AXES, View, ViewError, ViewMut};
+
+use crate::{CastError, CastOptions, CastPlan};
+
+/// Casts every element of a view to the element of another view of the same shape at the same place.
+///
+/// ```
+/// use lanecast::strided::{self, Layout, View, ViewMut};
+/// use lanecast::{CastOptions, DType};
+/// // The second column of three rows of four bytes, from the last row to the first.
+/// let table = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+/// let column = Layout::new(DType::UInt8, &[3], &[-4])?.with_offset(9);
+/// let mut out = [0.0_f32; 3];
+/// strided::cast(&View::new(&table, column)?, &mut ViewMut::from_slice(&mut out, &[3])?, &CastOptions::RUST)?;
+/// assert_eq!(out, [10.0, 6.0, 2.0]);
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`CastError::View`] if the shapes differ (the source can be repeated with [`View::broadcast`]), [`CastError::Overlap`]; then nothing is written.
+/// As for every cast, an error about the tier if `LANECAST_TIER` asks for one that is not to be had.
+pub fn cast(src: &View<'_>, dst: &mut ViewMut<'_>, options: &CastOptions) -> Result<(), CastError> {
+    CastPlan::new(src.buffer(), dst.buffer(), options)?.run_strided(src, dst)
+}
+
+impl CastPlan {
+    /// [`strided::cast`](cast) as this plan.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::View`] if the shapes differ or a view is not of the plan's elements, [`CastError::Overlap`] if the views share bytes
+    /// and not each element its own place; then nothing is written.
+    pub fn run_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), CastError> {
+        self.kernel().run_strided(src, dst).map_err(refused)
+    }
+
+    /// Casts the elements of one layout of a buffer to those of another: the columns of a table, the parts of complex numbers, or
+    /// every element to its own place.
+    ///
+    /// ```
+    /// use lanecast::strided::Layout;
+    /// use lanecast::{CastOptions, CastPlan, DType};
+    /// let mut pairs = [7, 0, 0, 0, 0xFF, 0, 0, 0];
+    /// let plan = CastPlan::new(DType::Int8, DType::Int16, &CastOptions::RUST)?;
+    /// let first = Layout::new(DType::Int8, &[2], &[4])?;
+    /// plan.run_strided_within(&mut pairs, &first, &Layout::new(DType::Int16, &[2], &[4])?.with_offset(2))?;
+    /// # if cfg!(target_endian = "little") {
+    /// assert_eq!(pairs, [7, 0, 7, 0, 0xFF, 0, 0xFF, 0xFF]);
+    /// # }
+    /// # Ok::<(), lanecast::CastError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run_strided`](Self::run_strided), and if elements lie outside the buffer or those of the destination share bytes.
+    pub fn run_strided_within(&self, buffer: &mut [u8], src: &Layout, dst: &Layout) -> Result<(), CastError> {
+        self.kernel().run_strided_within(buffer, src, dst).map_err(refused)
+    }
+}
+
+fn refused(error: ViewError) -> CastError {
+    match error {
+        ViewError::Overlap { src, dst } => CastError::Overlap { src, dst },
+        error => CastError::View(error),
+    }
+}

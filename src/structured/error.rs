@@ -1,0 +1,208 @@
+//! What can be wrong with structs, their descriptions and their casts.
+
+use super::FieldType;
+use crate::{BufferType, CastError, Rejection, Side};
+use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
+use core::fmt;
+
+/// Why a struct was not made, read or cast. Nothing is written when a plan is refused or a buffer is too small.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StructError {
+    /// A description cannot be read.
+    Descr {
+        /// Where, in bytes from its start.
+        at: usize,
+        /// What is wrong.
+        what: Cow<'static, str>,
+    },
+    /// A field cannot be as it is, or not be cast so.
+    Field {
+        /// Its name, those of the structs that it is in before it: `outer.inner`.
+        field: String,
+        /// What is wrong.
+        trouble: Trouble,
+    },
+    /// An item is larger than any buffer.
+    ItemTooLarge,
+    /// Casts are by position, and the structs have different numbers of fields.
+    FieldCount {
+        /// The name of the struct within the destination; empty for the outermost.
+        field: String,
+        /// Fields of the source.
+        src: usize,
+        /// Fields of the destination.
+        dst: usize,
+    },
+    /// Two fields of the destination have bytes in common.
+    Overlap {
+        /// The name of one.
+        first: String,
+        /// The name of the other.
+        second: String,
+    },
+    /// A buffer has fewer bytes than the items take.
+    BufferTooSmall {
+        /// The buffer that is too small.
+        which: Side,
+        /// Bytes that the items take.
+        need: usize,
+        /// Bytes that the buffer has.
+        have: usize,
+    },
+    /// So many items that no buffer can hold them.
+    TooLarge {
+        /// Items asked for.
+        items: usize,
+        /// Bytes of each.
+        item_size: usize,
+    },
+    /// A checked cast met an element that its target cannot hold.
+    Rejected {
+        /// The name of the field.
+        field: String,
+        /// The number of the item, from 0.
+        item: usize,
+        /// The element; its index counts the elements of this field over all items.
+        rejection: Box<Rejection>,
+    },
+    /// The cast of the elements was refused, such as for want of a tier.
+    Cast(CastError),
+}
+
+/// What is wrong with a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// It has no name.
+    NoName,
+    /// This name or title belongs to another field, too.
+    NameTwice(String),
+    /// Its sub-array has too many axes.
+    TooManyAxes {
+        /// So many.
+        axes: usize,
+    },
+    /// Its elements share bytes.
+    Packed(BufferType),
+    /// It is larger than any buffer.
+    TooLarge,
+    /// It ends behind the item.
+    Outside {
+        /// Where it ends.
+        end: usize,
+        /// Where the item ends.
+        item_size: usize,
+    },
+    /// Structs are nested too deep in it.
+    TooDeep,
+    /// It overlaps the field before it, or lies before that.
+    OutOfOrder,
+    /// It would take another number of bytes.
+    Size {
+        /// What it takes.
+        src: usize,
+        /// What it would.
+        dst: usize,
+    },
+    /// Its sub-array cannot be broadcast to that of the destination.
+    Shape {
+        /// The shape in the source.
+        src: Vec<usize>,
+        /// The shape in the destination.
+        dst: Vec<usize>,
+    },
+    /// What the source holds cannot become what the destination holds.
+    Kinds {
+        /// What the source holds.
+        src: Box<FieldType>,
+        /// What the destination holds.
+        dst: Box<FieldType>,
+    },
+}
+
+impl fmt::Display for StructError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StructError::Descr { at, what } => write!(f, "bad descr at byte {at}: {what}"),
+            StructError::Field { field, trouble } => write!(f, "field {field:?}: {trouble}"),
+            StructError::ItemTooLarge => f.write_str("the items are larger than any buffer"),
+            StructError::FieldCount { field, src, dst } => {
+                let of = if field.is_empty() { "" } else { " of the struct " };
+                write!(
+                    f,
+                    "{src} fields cannot become the {dst}{of}{field} by position; make them equal or match by name"
+                )
+            }
+            StructError::Overlap { first, second } => write!(
+                f,
+                "the fields {first:?} and {second:?} of the destination overlap; write to a struct where they do not"
+            ),
+            StructError::BufferTooSmall { which, need, have } => {
+                write!(f, "the {which} needs {need} bytes but has {have}")
+            }
+            StructError::TooLarge { items, item_size } => {
+                write!(f, "{items} items of {item_size} bytes do not fit in any buffer")
+            }
+            StructError::Rejected { field, item, rejection } => {
+                write!(f, "field {field:?} of item {item}: {rejection}")
+            }
+            StructError::Cast(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::NoName => f.write_str("it has no name; give it one"),
+            Trouble::NameTwice(name) => {
+                write!(f, "the name {name:?} belongs to another field, too; rename one")
+            }
+            Trouble::TooManyAxes { axes } => {
+                write!(f, "{axes} axes, more than {}", super::layout::MOST_AXES)
+            }
+            Trouble::Packed(buffer) => {
+                write!(f, "{buffer} shares bytes, which elements of structs cannot; store one per byte")
+            }
+            Trouble::TooLarge => f.write_str("it is larger than any buffer"),
+            Trouble::Outside { end, item_size } => {
+                write!(f, "it ends at byte {end}, behind the item of {item_size} bytes")
+            }
+            Trouble::TooDeep => {
+                write!(f, "more than {} structs within each other", super::layout::MOST_DEPTH)
+            }
+            Trouble::OutOfOrder => f.write_str("it overlaps the field before it or lies before that"),
+            Trouble::Size { src, dst } => {
+                write!(f, "its {src} bytes cannot be seen as {dst}; cast them")
+            }
+            Trouble::Shape { src, dst } => {
+                write!(f, "a sub-array of shape {src:?} cannot be broadcast to {dst:?}")
+            }
+            Trouble::Kinds { src, dst } => write!(f, "{} cannot become {}", Words(src), Words(dst)),
+        }
+    }
+}
+
+/// What a field holds, in words.
+struct Words<'a>(&'a FieldType);
+
+impl fmt::Display for Words<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            FieldType::Element(buffer) => buffer.fmt(f),
+            FieldType::Bytes(n) => write!(f, "text of {n} bytes (S{n})"),
+            FieldType::Ucs4 { chars, .. } => write!(f, "text of {chars} characters (U{chars})"),
+            FieldType::Void(n) => write!(f, "{n} bytes of unknown meaning (V{n})"),
+            FieldType::Struct(of) => write!(f, "a struct of {} fields", of.fields().len()),
+        }
+    }
+}
+
+impl core::error::Error for StructError {}
+
+impl From<CastError> for StructError {
+    fn from(error: CastError) -> Self {
+        StructError::Cast(error)
+    }
+}

@@ -1,0 +1,157 @@
+//! Casts of structs that count or refuse what they lose, field by field.
+
+use super::{
+    StructError, StructPlan,
+    gather::Stage,
+    plan::{Leaf, Op},
+};
+use crate::{CastError, CastPlan, CastReport, CheckedPlan, CountingPlan, Level};
+use alloc::{boxed::Box, vec::Vec};
+
+/// A cast of structs that counts what its fields lose; made by [`StructPlan::counted`].
+#[derive(Clone)]
+pub struct CountingStructPlan {
+    plan: StructPlan,
+    level: Level,
+    /// What loses nothing: copies and zeros.
+    copies: Vec<Leaf>,
+    /// The number among the casts of the plan, how it is cast, and the runs that it is.
+    casts: Vec<(usize, CountingPlan, Vec<Leaf>)>,
+}
+
+/// A cast of structs that rejects what their fields cannot hold; made by [`StructPlan::checked`].
+#[derive(Clone)]
+pub struct CheckedStructPlan {
+    plan: StructPlan,
+    level: Level,
+    copies: Vec<Leaf>,
+    casts: Vec<(Leaf, CheckedPlan)>,
+}
+
+impl StructPlan {
+    /// The same cast, counting what it loses, as [`CastPlan::counted`].
+    pub fn counted(&self, level: Level) -> CountingStructPlan {
+        let (copies, casts) = self.parted();
+        let casts = casts.map(|(i, leaf, plan)| (i, plan.counted(level), self.columns(leaf))).collect();
+        CountingStructPlan { plan: self.clone(), level, copies, casts }
+    }
+
+    /// The same cast, rejecting what `level` says, as [`CastPlan::checked`].
+    pub fn checked(&self, level: Level) -> CheckedStructPlan {
+        let (copies, casts) = self.parted();
+        let casts = casts.map(|(_, leaf, plan)| (leaf, plan.checked(level))).collect();
+        CheckedStructPlan { plan: self.clone(), level, copies, casts }
+    }
+
+    /// The runs that are no casts, and the fields that are, each with its number among the casts of the plan.
+    fn parted(&self) -> (Vec<Leaf>, impl Iterator<Item = (usize, Leaf, CastPlan)>) {
+        let cast = |leaf: &&Leaf| matches!(leaf.op, Op::Cast { .. });
+        let all = self.leaves.iter().filter(cast).cloned().enumerate().collect::<Vec<_>>();
+        let changes = |leaf: &Leaf| !leaf.is_empty() && matches!(leaf.op.simplified(), Op::Cast { .. });
+        let copies: Vec<Leaf> = self.leaves.iter().filter(|leaf| !changes(leaf)).cloned().collect();
+        let casts = all.into_iter().filter_map(move |(i, leaf)| match leaf.op {
+            Op::Cast { plan, .. } if changes(&leaf) => Some((i, leaf, plan)),
+            _ => None,
+        });
+        (self.joined(&copies), casts)
+    }
+}
+
+impl CountingStructPlan {
+    /// The plain cast.
+    pub fn plan(&self) -> &StructPlan {
+        &self.plan
+    }
+
+    /// Casts as [`StructPlan::run`] and counts: a report for each of [`StructPlan::casts`]. An element of the source that fills
+    /// several of the destination is counted for each of them.
+    ///
+    /// # Errors
+    ///
+    /// As of [`StructPlan::run`]; then nothing is written.
+    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<Vec<CastReport>, StructError> {
+        let elements = |count: usize| (n as u64).saturating_mul(count as u64);
+        // Fields that are copied count, too.
+        let mut reports: Vec<CastReport> = self
+            .plan
+            .casts()
+            .map(|cast| CastReport { elements: elements(cast.count), ..CastReport::default() })
+            .collect();
+        self.casts.iter().for_each(|(i, ..)| reports[*i].elements = 0);
+        let mut stage = Stage::new();
+        self.plan.blocks(src, dst, n, |src, dst, items| {
+            for run in &self.copies {
+                self.plan.apply(run, src, dst, items, &mut stage, plain)?;
+            }
+            for (i, counting, runs) in &self.casts {
+                for run in runs {
+                    self.plan.apply(run, src, dst, items, &mut stage, |_, src, dst, n, _| {
+                        reports[*i] = reports[*i].and(&counting.run(src, dst, n)?);
+                        Ok::<_, CastError>(())
+                    })?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(reports)
+    }
+}
+
+/// A piece of a cast of which nothing is said.
+fn plain(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize, _: usize) -> Result<(), CastError> {
+    plan.run(src, dst, n)
+}
+
+impl CheckedStructPlan {
+    /// The plain cast.
+    pub fn plan(&self) -> &StructPlan {
+        &self.plan
+    }
+
+    /// Casts as [`StructPlan::run`], one field after the other over all items.
+    ///
+    /// # Errors
+    ///
+    /// [`StructError::Rejected`] with the first element that does not fit of the first field, in the order of the destination, that
+    /// has any; then the destination is unspecified where it would have been written. As of [`StructPlan::run`]; then nothing is
+    /// written.
+    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), StructError> {
+        let (src, dst) = self.plan.items(src, dst, n)?;
+        if n == 0 {
+            return Ok(());
+        }
+        let mut stage = Stage::new();
+        for run in &self.copies {
+            self.plan.apply(run, src, dst, n, &mut stage, plain)?;
+        }
+        for (leaf, checked) in &self.casts {
+            let piece = |_: &CastPlan, src: &[u8], dst: &mut [u8], n: usize, before: usize| {
+                checked.run(src, dst, n).map_err(|error| match error {
+                    CastError::Rejected(found) => CastError::Rejected(found.after(before)),
+                    error => error,
+                })
+            };
+            self.plan.apply(leaf, src, dst, n, &mut stage, piece).map_err(|error| match error {
+                CastError::Rejected(rejection) => StructError::Rejected {
+                    field: leaf.field.clone(),
+                    item: rejection.index / leaf.count(),
+                    rejection: Box::new(rejection),
+                },
+                error => error.into(),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl core::fmt::Debug for CountingStructPlan {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "CountingStructPlan({:?}, {:?})", self.plan, self.level)
+    }
+}
+
+impl core::fmt::Debug for CheckedStructPlan {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "CheckedStructPlan({:?}, {:?})", self.plan, self.level)
+    }
+}
