@@ -46,7 +46,8 @@ pub enum Threads<'a> {
 ///     fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
 ///         thread::scope(|scope| {
 ///             for index in 0..tasks {
-///                 scope.spawn(move || task(index));
+///                 // Without a thread for it, a task is left to the caller.
+///                 _ = thread::Builder::new().spawn_scoped(scope, move || task(index));
 ///             }
 ///         });
 ///     }
