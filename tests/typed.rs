@@ -6,9 +6,9 @@ mod support;
 
 use lanecast::num_complex::Complex;
 use lanecast::{
-    CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN,
-    F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, U2, U4, cast, cast_to_vec, cast_uninit, cast_with,
-    half,
+    CastError, CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
+    F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, U2, U4, cast, cast_to_vec, cast_uninit,
+    cast_with, half,
 };
 
 /// An element as its code.
@@ -58,6 +58,7 @@ coded! {
 }
 
 /// Elements of a type, and what a cast to `to` should make of them.
+#[inline(never)]
 fn source<S: Coded>(to: DType, options: &CastOptions, n: usize) -> (Vec<S>, Vec<u128>) {
     let codes = support::patterns::sample(S::DTYPE, to, n, 3);
     let src: Vec<S> = codes.iter().map(|code| S::from_code(code & oracle::mask(S::DTYPE))).collect();
@@ -65,38 +66,38 @@ fn source<S: Coded>(to: DType, options: &CastOptions, n: usize) -> (Vec<S>, Vec<
     (src, expected)
 }
 
+#[inline(never)]
 fn assert_codes<D: Coded>(got: &[D], expected: &[u128], from: DType, form: &str) {
     let got: Vec<u128> = got.iter().map(|x| x.code()).collect();
     assert_eq!(got, expected, "{form}: {from} -> {}", D::DTYPE);
 }
 
+#[inline(never)]
 fn zeros<D: Coded>(n: usize) -> Vec<D> {
     vec![D::from_code(0); n]
 }
 
+#[inline(never)]
+fn done<T>(result: Result<T, CastError>) -> T {
+    result.expect("a tier, and equal lengths")
+}
+
 /// The typed forms of a cast. This alone is compiled for every pair, so it leaves to others what needs one type only.
-fn check<S: Coded, D: Coded>() {
-    for options in [CastOptions::RUST, CastOptions::TORCH] {
-        for n in [0, 1, 7, 200] {
-            let (src, expected) = source::<S>(D::DTYPE, &options, n);
-            let mut dst = zeros::<D>(n);
-            cast_with(&src, &mut dst, &options).expect("equal lengths");
-            assert_codes(&dst, &expected, S::DTYPE, "cast_with");
-            assert_codes::<D>(
-                &cast_to_vec(&src, &options).expect("a tier"),
-                &expected,
-                S::DTYPE,
-                "cast_to_vec",
-            );
-            let mut uninit = Vec::with_capacity(n);
-            let written = cast_uninit(&src, &mut uninit.spare_capacity_mut()[..n], &options);
-            assert_codes::<D>(written.expect("equal lengths"), &expected, S::DTYPE, "cast_uninit");
-            if options == CastOptions::RUST {
-                let mut dst = zeros::<D>(n);
-                cast(&src, &mut dst).expect("equal lengths");
-                assert_codes(&dst, &expected, S::DTYPE, "cast");
-            }
-        }
+#[inline(never)] // nor into one function of 900
+fn check<S: Coded, D: Coded>(options: &CastOptions, n: usize) {
+    let (src, expected) = source::<S>(D::DTYPE, options, n);
+    let mut dst = zeros::<D>(n);
+    done(cast_with(&src, &mut dst, options));
+    assert_codes(&dst, &expected, S::DTYPE, "cast_with");
+    assert_codes::<D>(&done(cast_to_vec(&src, options)), &expected, S::DTYPE, "cast_to_vec");
+    let mut uninit = zeros::<D>(n);
+    uninit.clear();
+    let written = done(cast_uninit(&src, &mut uninit.spare_capacity_mut()[..n], options));
+    assert_codes(written, &expected, S::DTYPE, "cast_uninit");
+    if *options == CastOptions::RUST {
+        let mut dst = zeros::<D>(n);
+        done(cast(&src, &mut dst));
+        assert_codes(&dst, &expected, S::DTYPE, "cast");
     }
 }
 
@@ -110,12 +111,12 @@ macro_rules! types {
         }
     };
     (@each [$($from:ty),*] $all:tt) => {
-        fn each_pair() {
-            $(types!(@pairs $from, $all);)*
+        fn each_pair(options: &CastOptions, n: usize) {
+            $(types!(@pairs $from, $all, options, n);)*
         }
     };
-    (@pairs $from:ty, [$($to:ty),*]) => {
-        $(check::<$from, $to>();)*
+    (@pairs $from:ty, [$($to:ty),*], $options:ident, $n:ident) => {
+        $(check::<$from, $to>($options, $n);)*
     };
 }
 
@@ -128,7 +129,9 @@ types! {
 #[test]
 fn every_pair_of_types() {
     assert_eq!(all(), DType::ALL, "a type for every dtype");
-    each_pair();
+    for options in [CastOptions::RUST, CastOptions::TORCH] {
+        [0, 1, 7, 200].into_iter().for_each(|n| each_pair(&options, n));
+    }
 }
 
 /// The bits of the newtypes: unused ones are dropped, floats are read and written as casts do it.

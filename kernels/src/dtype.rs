@@ -416,6 +416,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "safe code over text, a fifth of the time of all tests there")]
     fn unknown_names_suggest_near_ones() {
         let error = "float8_e4m3fm".parse::<DType>().unwrap_err();
         assert_eq!(error.near, ["float8_e4m3fn", "float8_e4m3"]);

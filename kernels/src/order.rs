@@ -130,7 +130,7 @@ mod tests {
             (DType::UInt32, DType::UInt32),
             (DType::Int16, DType::UInt16),
         ];
-        let lengths: &[usize] = if cfg!(miri) { &[0, 3, 300] } else { &[0, 1, 7, 255, 256, 257, 1024, 5000] };
+        let lengths: &[usize] = if cfg!(miri) { &[3, 300] } else { &[0, 1, 7, 255, 256, 257, 1024, 5000] };
         for (from, to) in pairs {
             let (from, to) = (BufferType::packed(from), BufferType::packed(to));
             for (source, target) in [(from.with_order(OTHER), to), (from, to.with_order(OTHER))]

@@ -15,7 +15,7 @@ use crate::{
 };
 use lanecast::{BufferType, CastError, CastOptions, CastPlan, DType, Level, Storage, Tier};
 use serde::{Deserialize, Serialize};
-use std::{cell::RefCell, fmt::Write as _, fs, hint::black_box, path::Path};
+use std::{cell::RefCell, fmt::Write as _, hint::black_box};
 
 /// What is timed beside the plain cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,22 +228,6 @@ fn cell(
 }
 
 impl Rows {
-    /// # Errors
-    ///
-    /// If the file cannot be read or is none of these.
-    pub fn read(path: &Path) -> Result<Rows, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
-    }
-
-    /// # Errors
-    ///
-    /// If the file cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), String> {
-        let text = serde_json::to_string(self).map_err(|error| error.to_string())?;
-        fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
-    }
-
     /// The median and the share within the limit, of each tier, size and way, and the worst.
     pub fn table(&self, limit: f64, worst: usize) -> String {
         let mut text = format!(

@@ -13,7 +13,8 @@
 //! * `measure`: how times are taken;
 //! * `pool`: the memory it happens in;
 //! * `run`: the run over all cells;
-//! * `results`: what a run leaves behind, as JSON;
+//! * `results`: what a run leaves behind;
+//! * `json`: results as files;
 //! * `machine`: on what it ran;
 //! * `worst`: the cells that are furthest from their targets;
 //! * `text`: parsing and formatting;
@@ -30,6 +31,7 @@ pub mod classes;
 pub mod compare;
 pub mod count;
 pub mod inputs;
+pub mod json;
 pub mod limits;
 #[cfg(target_os = "linux")]
 pub mod loops;

@@ -16,13 +16,14 @@ use lanecast_bench::{
         host::{self, Target},
     },
     inputs::Inputs,
-    limits,
+    json, limits,
     report::{self, peers::PeerResults},
     results::{Results, Size, Store},
     run::{self, Selection},
     strided, text, threads,
     worst::{self, Filter},
 };
+use serde::de::DeserializeOwned;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
@@ -415,13 +416,13 @@ fn checked(args: RunArgs) -> Result<(), String> {
         selection.modes = checked::MODES.to_vec();
     }
     let rows = checked::run(&selection)?;
-    rows.write(&args.output)?;
+    json::write(&args.output, &rows)?;
     print!("{}", rows.table(checked::LIMIT, args.n));
     Ok(())
 }
 
 fn shared(rows: &threads::Rows, output: &Path) -> Result<(), String> {
-    rows.write(output)?;
+    json::write(output, &rows)?;
     print!("{}", rows.table());
     Ok(())
 }
@@ -455,7 +456,7 @@ fn count(args: CountArgs) -> Result<(), String> {
 fn gate(args: GateArgs) -> Result<(), String> {
     let gate = Gate { record: &args.record, margin: args.margin, bless: args.bless };
     match &args.results {
-        Some(path) => gate.judge(&read(path)?),
+        Some(path) => gate.judge(&json::read(path)?),
         None => gate.run(&args.target.into(), &args.casts.into()),
     }
 }
@@ -484,29 +485,28 @@ fn limits(args: LimitsArgs) -> Result<(), String> {
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Results, String> {
-    Results::read(path).map_err(|error| error.to_string())
+fn read_all<T: DeserializeOwned>(paths: &[PathBuf]) -> Result<Vec<T>, String> {
+    paths.iter().map(|path| json::read(path)).collect()
 }
 
 fn report(args: ReportArgs) -> Result<(), String> {
-    let mut runs = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut runs = read_all::<Results>(&args.results)?;
     if let Some(record) = &args.counts {
         runs.extend(baseline::read_all(record)?);
     }
-    let peers = args.peers.iter().map(|path| PeerResults::read(path).map_err(|error| error.to_string()));
-    let peers = peers.collect::<Result<Vec<_>, _>>()?;
+    let peers: Vec<PeerResults> = read_all(&args.peers)?;
     let timed = runs.iter().find(|run| run.counting.is_none()).filter(|_| !peers.is_empty());
     let joined = timed.map(|timed| report::peers::section(timed, &peers));
-    let checked = args.checked.iter().map(|path| checked::Rows::read(path)).collect::<Result<Vec<_>, _>>()?;
-    let threads = args.threads.iter().map(|path| threads::Rows::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let checked: Vec<checked::Rows> = read_all(&args.checked)?;
+    let threads: Vec<threads::Rows> = read_all(&args.threads)?;
     let sections = joined.unwrap_or_default() + &checked::section(&checked) + &threads::section(&threads);
     let written = report::write(&runs, &sections, &args.output);
     written.map_err(|error| format!("{}: {error}", args.output.display()))
 }
 
 fn compare(args: CompareArgs) -> Result<(), String> {
-    let before = read(&args.before)?;
-    let after = args.after.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let before: Results = json::read(&args.before)?;
+    let after: Vec<Results> = read_all(&args.after)?;
     if let Some(other) = after.iter().find(|run| run.machine.cpu != before.machine.cpu) {
         eprintln!("warning: {:?} and {:?} are different CPUs", before.machine.cpu, other.machine.cpu);
     }
@@ -519,7 +519,7 @@ fn compare(args: CompareArgs) -> Result<(), String> {
 }
 
 fn list(args: WorstArgs) -> Result<(), String> {
-    let results = read(&args.results)?;
+    let results: Results = json::read(&args.results)?;
     let filter = Filter { class: args.class, tier: args.tier, size: args.size, count: args.n };
     print!("{}", worst::worst(&results, &filter));
     Ok(())

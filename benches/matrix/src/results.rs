@@ -187,17 +187,6 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads a result file.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read or is not one.
-    pub fn read(path: &Path) -> io::Result<Results> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        let text = fs::read_to_string(path).map_err(named)?;
-        serde_json::from_str(&text).map_err(|error| named(error.into()))
-    }
-
     /// Writes a result file: the head, then one line per cell, so that files can be searched and compared by line.
     ///
     /// # Errors

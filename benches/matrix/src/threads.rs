@@ -15,7 +15,7 @@ use lanecast::{
     bulk::{BatchItem, Threads, par_cast_batch},
 };
 use serde::{Deserialize, Serialize};
-use std::{cell::RefCell, fmt::Write as _, fs, hint::black_box, path::Path, time::Duration};
+use std::{cell::RefCell, fmt::Write as _, fs, hint::black_box, time::Duration};
 
 /// A measured cast.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -296,22 +296,6 @@ fn sum(bytes: &[u8]) -> u64 {
 }
 
 impl Rows {
-    /// # Errors
-    ///
-    /// If the file cannot be read or is none of these.
-    pub fn read(path: &Path) -> Result<Rows, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
-    }
-
-    /// # Errors
-    ///
-    /// If the file cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), String> {
-        let text = serde_json::to_string(self).map_err(|error| error.to_string())?;
-        fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
-    }
-
     /// Speedups by pair and size, and the batches.
     pub fn table(&self) -> String {
         let mut text = String::new();

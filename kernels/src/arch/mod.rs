@@ -9,6 +9,11 @@
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
 ))]
 mod fine;
+#[cfg(any(
+    all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+))]
+mod registers;
 pub(crate) mod scalar;
 
 // A soft-float target (a kernel's, say) has none of these registers.
@@ -115,6 +120,10 @@ impl fmt::Display for TierStatus {
     }
 }
 
+/// The tests in this crate are those of parts. Kernels of the vector tiers are tested from outside, for every pair, as users link
+/// them; to make all of their machine code a second time for the tests in here would take a minute.
+const PARTS_ONLY: bool = cfg!(test);
+
 /// Whether the CPU has the instructions; `None` if they are of another architecture.
 fn detected(tier: Tier) -> Option<bool> {
     if matches!(tier, Tier::Scalar) { Some(true) } else { native::detected(tier) }
@@ -136,7 +145,11 @@ impl Tier {
 
     /// The kernels of the tier, if there are any.
     pub(crate) fn table(self) -> Option<&'static Table> {
-        if matches!(self, Tier::Scalar) { Some(&scalar::TABLE) } else { native::table(self) }
+        match self {
+            Tier::Scalar => Some(&scalar::TABLE),
+            _ if PARTS_ONLY => None,
+            _ => native::table(self),
+        }
     }
 
     /// How packed storage is read and written.
@@ -157,7 +170,11 @@ impl Tier {
 
     /// The loops that look for what is lost.
     pub(crate) fn loops(self, shape: Shape) -> Loops {
-        if matches!(self, Tier::Scalar) { scalar::loops(shape) } else { native::loops(self, shape) }
+        if matches!(self, Tier::Scalar) || PARTS_ONLY {
+            scalar::loops(shape)
+        } else {
+            native::loops(self, shape)
+        }
     }
 
     /// How it writes past the caches, if it does.

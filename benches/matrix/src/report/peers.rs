@@ -14,8 +14,6 @@ use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
-    fs, io,
-    path::Path,
 };
 
 /// A run of peers.
@@ -54,19 +52,6 @@ pub struct PeerCell {
     /// The share of elements where the peer's answer differs from ours, if both can be compared.
     #[serde(default)]
     pub differing: Option<f64>,
-}
-
-impl PeerResults {
-    /// Reads a file of peers.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read or is not one.
-    pub fn read(path: &Path) -> io::Result<PeerResults> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        let text = fs::read_to_string(path).map_err(named)?;
-        serde_json::from_str(&text).map_err(|error| named(error.into()))
-    }
 }
 
 /// A peer's ratio on a pair.

@@ -1,6 +1,9 @@
 //! Words of 2, 4 and 8 bytes to those of the other byte order: a register per instruction.
 
-use crate::order::{Swaps, swap};
+use crate::{
+    arch::registers::registers,
+    order::{Swaps, swap},
+};
 use core::arch::aarch64::*;
 
 pub(super) static SWAPS: Swaps = [neon::<2, 1>, neon::<4, 1>, neon::<8, 1>, neon::<4, 2>, neon::<8, 2>];
@@ -26,20 +29,5 @@ unsafe fn neon<const WORD: usize, const PARTS: usize>(src: *const u8, dst: *mut 
         };
         vst1q_u8(dst.add(i), x);
     };
-    let mut i = 0;
-    while bytes - i >= 4 * BYTES {
-        register(i);
-        register(i + BYTES);
-        register(i + 2 * BYTES);
-        register(i + 3 * BYTES);
-        i += 4 * BYTES;
-    }
-    while bytes - i >= BYTES {
-        register(i);
-        i += BYTES;
-    }
-    if i < bytes {
-        // The last bytes, whole words, with some before them once more.
-        register(bytes - BYTES);
-    }
+    registers::<BYTES>(bytes, register);
 }

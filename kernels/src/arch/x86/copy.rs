@@ -3,7 +3,7 @@
 //! Loops of our own, because `memcpy` of a buffer in the first cache takes twice their time on some CPUs.
 
 use crate::{
-    arch::scalar,
+    arch::{registers::registers, scalar},
     dtype::{DType, Spec},
     format::{Element, Format},
 };
@@ -43,20 +43,7 @@ macro_rules! copy {
                 };
                 $store(dst.add(i).cast(), x);
             };
-            let mut i = 0;
-            while bytes - i >= 4 * BYTES {
-                register(i);
-                register(i + BYTES);
-                register(i + 2 * BYTES);
-                register(i + 3 * BYTES);
-                i += 4 * BYTES;
-            }
-            while bytes - i >= BYTES {
-                register(i);
-                i += BYTES;
-            }
-            // The last bytes with some before them once more.
-            register(bytes - BYTES);
+            registers::<BYTES>(bytes, register);
         }
     };
 }

@@ -1,6 +1,9 @@
 //! Words of 2, 4 and 8 bytes to those of the other byte order, on both tiers: a register per shuffle.
 
-use crate::order::{Swaps, swap};
+use crate::{
+    arch::registers::registers,
+    order::{Swaps, swap},
+};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
@@ -42,22 +45,7 @@ macro_rules! swap {
             let register = |i: usize| unsafe {
                 $store(dst.add(i).cast(), $shuffle($load(src.add(i).cast()), from));
             };
-            let mut i = 0;
-            while bytes - i >= 4 * BYTES {
-                register(i);
-                register(i + BYTES);
-                register(i + 2 * BYTES);
-                register(i + 3 * BYTES);
-                i += 4 * BYTES;
-            }
-            while bytes - i >= BYTES {
-                register(i);
-                i += BYTES;
-            }
-            if i < bytes {
-                // The last bytes, whole words, with some before them once more.
-                register(bytes - BYTES);
-            }
+            registers::<BYTES>(bytes, register);
         }
     };
 }
