@@ -282,8 +282,11 @@ impl Cast<'_> {
                 }
             }
         }
-        // What is asked for ahead is asked for in smaller portions.
+        // Far from the caches smaller portions are better, of what is asked for ahead and of what is not.
         let block = if self.ahead.is_some() { (1024 / self.s.max(self.d)).clamp(128, BLOCK) } else { BLOCK };
+        // Lines that follow each other come by themselves, and to ask for them takes time; only those of wide results gain.
+        let in_line = x.src.unsigned_abs() <= LINE && x.dst == self.d as isize && repeat.len == 1;
+        let ahead = self.ahead.filter(|_| !in_line || self.d >= 8);
         let width = x.len.min(block);
         let height = if width == x.len { (block / width).min(y.len) } else { 1 };
         for (from, to) in Odometer::new(outer) {
@@ -300,7 +303,7 @@ impl Cast<'_> {
                     unsafe {
                         let mut at = src.offset(from + place(x.src, y.src));
                         let out = dst.offset(to + place(x.dst, y.dst));
-                        if let Some(tools) = self.ahead {
+                        if let Some(tools) = ahead {
                             ask(tools, at, [x.src, y.src], [width, height]);
                             ask(tools, out, [x.dst, y.dst], [width, height]);
                         }
