@@ -20,6 +20,8 @@ pub enum Rounding {
     Floor,
     /// Toward positive infinity.
     Ceil,
+    /// To the neighbour with an odd code.
+    ToOdd,
 }
 
 /// How encode answers where a target leaves a choice; `docs/semantics.md`, section 3. Each rule is read only for the targets
@@ -29,7 +31,7 @@ pub struct Rules {
     /// Integers: the nearest end of the range instead of the low bits. 8-bit floats: the largest finite value instead of
     /// infinity or NaN.
     pub saturate: bool,
-    /// Floats: [`Rounding::NearestEven`] or [`Rounding::TowardZero`]. Integers from floats: any. `float8_e8m0fnu`: `Ceil`,
+    /// Floats: any. Integers from floats: any but [`Rounding::ToOdd`]. `float8_e8m0fnu`: `Ceil`,
     /// `TowardZero` or `NearestAway`.
     pub rounding: Rounding,
     /// NaN in `float8_e5m2` is 7F instead of 7E.
@@ -141,6 +143,7 @@ const fn rounds_up(rounding: Rounding, negative: bool, kept: u64, dropped: u128,
         Rounding::TowardZero => false,
         Rounding::Floor => negative && dropped != 0,
         Rounding::Ceil => !negative && dropped != 0,
+        Rounding::ToOdd => dropped != 0 && kept & 1 == 0,
     }
 }
 
@@ -209,9 +212,12 @@ pub(crate) const fn to_float(f: FloatSpec, x: Exact, rules: &Rules) -> u64 {
     let magnitude = rounded(f, x, rules.rounding);
     if magnitude > f.max_finite() {
         return match rules.rounding {
-            Rounding::TowardZero if wide => sign | f.max_finite(),
-            _ if wide => sign | f.exponent_field(),
-            _ => sign | overflow(f, rules),
+            _ if !wide => sign | overflow(f, rules),
+            // IEEE 754, section 7.4: a direction that leads back into the range stays there.
+            Rounding::TowardZero | Rounding::ToOdd => sign | f.max_finite(),
+            Rounding::Floor if !x.negative => f.max_finite(),
+            Rounding::Ceil if x.negative => sign | f.max_finite(),
+            _ => sign | f.exponent_field(),
         };
     }
     if magnitude == 0 && matches!(f.flavor, Flavor::Fnuz) { 0 } else { sign | magnitude }
@@ -282,6 +288,7 @@ const fn to_exponent(f: FloatSpec, x: Exact, rules: &Rules) -> u64 {
         Rounding::Ceil => fraction != 0,
         Rounding::NearestAway | Rounding::NearestEven => fraction >> 63 == 1,
         Rounding::TowardZero | Rounding::Floor => false,
+        Rounding::ToOdd => fraction != 0 && (log2 + f.bias) & 1 == 0,
     };
     (log2 + f.bias) as u64 + up as u64
 }

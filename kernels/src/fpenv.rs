@@ -14,6 +14,7 @@
 //! (nearest even, no flushing, no traps).
 
 use crate::{
+    data::Direction,
     loss::lanes::{CountFn, SuspectFn},
     table::KernelFn,
 };
@@ -77,6 +78,19 @@ pub(crate) fn guard() -> Guard {
     Guard(Some(host))
 }
 
+/// Runs the rest of the scope in the default environment but for the direction of rounding.
+///
+/// Only kernels of tiers whose architecture has such a register ask for a direction other than nearest even.
+#[inline(always)]
+pub(crate) fn guard_in(direction: Direction) -> Guard {
+    if direction == Direction::NearestEven {
+        return guard();
+    }
+    let host = imp::read();
+    imp::write(imp::directed(host, direction));
+    Guard(Some(host))
+}
+
 impl Drop for Guard {
     #[inline(always)]
     fn drop(&mut self) {
@@ -90,6 +104,7 @@ use imp::Saved;
 
 #[cfg(all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2", not(miri)))]
 mod imp {
+    use super::Direction;
     use core::{arch::asm, mem::MaybeUninit};
 
     /// MXCSR, and on 32-bit x86 the x87 control word: integers of 64 bits become floats there.
@@ -144,6 +159,16 @@ mod imp {
     pub(super) fn default_for(_: Saved) -> Saved {
         DEFAULT
     }
+    /// The x87 unit rounds no float of the kernels that have a direction.
+    pub(super) fn directed(_: Saved, direction: Direction) -> Saved {
+        let rounding = match direction {
+            Direction::NearestEven => 0,
+            Direction::Down => 1,
+            Direction::Up => 2,
+            Direction::TowardZero => 3,
+        };
+        Saved { mxcsr: DEFAULT.mxcsr | rounding << 13, ..DEFAULT }
+    }
     #[cold]
     pub(super) fn write(saved: Saved) {
         // SAFETY: the value is the default or one that the register held, so no reserved bit is set. The status flags in it
@@ -160,6 +185,7 @@ mod imp {
 
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 mod imp {
+    use super::Direction;
     use core::arch::asm;
 
     pub(super) type Saved = u64;
@@ -177,6 +203,15 @@ mod imp {
     }
     pub(super) fn default_for(_: u64) -> u64 {
         0
+    }
+    pub(super) fn directed(_: u64, direction: Direction) -> u64 {
+        let rounding = match direction {
+            Direction::NearestEven => 0,
+            Direction::Up => 1,
+            Direction::Down => 2,
+            Direction::TowardZero => 3,
+        };
+        rounding << 22
     }
     #[cold]
     pub(super) fn write(fpcr: u64) {
@@ -212,6 +247,9 @@ mod imp {
     pub(super) fn default_for(_: usize) -> usize {
         0
     }
+    pub(super) fn directed(_: usize, _: super::Direction) -> usize {
+        0
+    }
     #[cold]
     pub(super) fn write(frm: usize) {
         // SAFETY: the value is the default or one that the register held.
@@ -241,6 +279,9 @@ mod imp {
     pub(super) fn default_for(fpc: u32) -> u32 {
         fpc & !CONTROL
     }
+    pub(super) fn directed(fpc: u32, _: super::Direction) -> u32 {
+        default_for(fpc)
+    }
     #[cold]
     pub(super) fn write(fpc: u32) {
         // SAFETY: the value is one that the register held, perhaps with control bits cleared.
@@ -269,5 +310,6 @@ mod imp {
         true
     }
     pub(super) fn default_for((): ()) {}
+    pub(super) fn directed((): (), _: super::Direction) {}
     pub(super) fn write((): ()) {}
 }

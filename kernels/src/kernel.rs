@@ -12,6 +12,7 @@
 
 use crate::{
     arch::{self, Tier},
+    data::{Data, Direction},
     dtype::{DType, Flavor, Spec},
     exact::{self, Rules},
     format::{
@@ -44,8 +45,12 @@ pub struct Kernel {
     nan_7f: bool,
     /// Whether the host's floating-point environment has to be looked at.
     guarded: bool,
+    /// The direction of rounding in which the kernel runs.
+    direction: Direction,
     /// Bytes read and written above which the cast writes past the caches.
     stream_above: usize,
+    /// The constants of the target under the rules.
+    data: Data,
     /// The results of packed elements, if a table of half bytes has them.
     nibbles: Option<&'static Nibbles>,
 }
@@ -152,10 +157,18 @@ impl Kernel {
     pub fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Kernel> {
         let table = tier.table().filter(|_| tier == Tier::Scalar || tier.is_available())?;
         let (s, d) = (from.dtype(), to.dtype());
-        let exact = needs_exact(s, d, rules);
-        let nan_7f = rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan() && !exact;
-        let nibbles = if exact { None } else { nibbles(from, to, rules.saturate) };
+        let other = needs_exact(s, d, rules);
+        // Around a kernel of byte storage packed sides are staged.
+        let rounded = if other { tier.rounded(s.into(), d.into(), rules) } else { None };
+        let rounded_native = match rounded {
+            Some(_) if from.is_packed() || to.is_packed() => tier.rounded(from.native(), to.native(), rules),
+            _ => rounded,
+        };
+        let exact = other && rounded.is_none();
+        let nan_7f = rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan() && !other;
+        let nibbles = if other { None } else { nibbles(from, to, rules.saturate) };
         let native = match (from.is_packed(), to.is_packed()) {
+            _ if rounded.is_some() => rounded_native.map(|rounded| rounded.run),
             _ if exact || nan_7f => None,
             (false, false) => Some(table.get(s, d, rules.saturate)),
             // Half bytes to half bytes need not be taken apart.
@@ -166,20 +179,23 @@ impl Kernel {
             direct: None,
             native,
             moves: s == d || same_bits(s, d, rules.saturate),
-            body: match exact {
-                true => Body::Exact(*rules),
-                false if is_packed_copy(from, to) => {
+            body: match (exact, rounded) {
+                (true, _) => Body::Exact(*rules),
+                (false, Some(rounded)) => Body::Table(rounded.run),
+                (false, None) if is_packed_copy(from, to) => {
                     Body::Table(table.get(DType::UInt8, DType::UInt8, false))
                 }
-                false => Body::Table(table.get(s, d, rules.saturate)),
+                (false, None) => Body::Table(table.get(s, d, rules.saturate)),
             },
             from,
             to,
             tier,
-            guarded: !exact && obeys_environment(tier, s, d),
+            guarded: !exact && (other || obeys_environment(tier, s, d)),
+            direction: rounded.map_or(Direction::NearestEven, |rounded| rounded.direction),
             stream_above: stream_above(tier, Streaming::Auto),
             nibbles,
             nan_7f,
+            data: if rounded.is_some() { Data::new(d, rules) } else { *Data::common(d, rules.saturate) },
         };
         Some(kernel.routed())
     }
@@ -212,9 +228,20 @@ impl Kernel {
         bytes > self.stream_above
     }
 
+    /// Sets the direction of rounding that the kernel needs, if that is not the default of the guard that the caller holds.
+    #[inline(always)]
+    fn directed(&self) -> Option<fpenv::Guard> {
+        (self.direction != Direction::NearestEven).then(|| fpenv::guard_in(self.direction))
+    }
+
     /// Whether the host's floating-point environment has to be looked at.
     pub(crate) const fn is_guarded(&self) -> bool {
         self.guarded
+    }
+
+    /// The constants of the target under the rules.
+    pub(crate) const fn data(&self) -> &Data {
+        &self.data
     }
 
     /// What the source holds.
@@ -317,10 +344,13 @@ impl Kernel {
         n: usize,
     ) -> &'a mut [u8] {
         debug_assert!(self.from.byte_len(n) == Some(src.len()) && self.to.byte_len(n) == Some(dst.len()));
+        let _direction = self.directed();
         match self.direct {
             // SAFETY: by the caller, both slices have the bytes of `n` elements of the pair the kernel was looked up for,
             // and the guard is held; a shared and an exclusive slice do not overlap; `new` checked the tier.
-            Some(kernel) => unsafe { fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n) },
+            Some(kernel) => unsafe {
+                fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n, &self.data)
+            },
             // SAFETY: as the caller's.
             None => unsafe { self.run_in_blocks(src, dst, n) },
         }
@@ -348,9 +378,12 @@ impl Kernel {
     /// As [`run_unguarded`](Self::run_unguarded).
     #[inline(always)]
     pub(crate) unsafe fn run_native(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        let _direction = self.directed();
         match self.native {
             // SAFETY: as in `run_unguarded`.
-            Some(kernel) => unsafe { fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n) },
+            Some(kernel) => unsafe {
+                fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n, &self.data)
+            },
             None => self.run_staged(src, dst, n),
         }
     }
@@ -419,7 +452,7 @@ impl Kernel {
         if let (true, Body::Table(copy)) = (is_packed_copy(self.from, self.to), self.body) {
             // The bits as they are, but for those behind the last element.
             // SAFETY: `copy` copies bytes (`new`), and these are slices of as many, which do not overlap.
-            unsafe { copy(src.as_ptr(), dst.as_mut_ptr().cast(), dst.len()) };
+            unsafe { copy(src.as_ptr(), dst.as_mut_ptr().cast(), dst.len(), &self.data) };
             self.clear_unused(dst, n);
             return;
         }
@@ -457,7 +490,7 @@ impl Kernel {
             match self.body {
                 // SAFETY: as in `run`: `src` and `out` are `count` elements in byte storage.
                 Body::Table(kernel) => unsafe {
-                    fpenv::opaque(kernel)(src.as_ptr(), out.as_mut_ptr().cast(), count)
+                    fpenv::opaque(kernel)(src.as_ptr(), out.as_mut_ptr().cast(), count, &self.data)
                 },
                 Body::Exact(rules) => cast_exact(self.from.dtype(), self.to.dtype(), src, out, &rules),
             }

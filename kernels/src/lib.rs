@@ -33,6 +33,7 @@ extern crate alloc;
 extern crate std;
 
 mod arch;
+mod data;
 mod dtype;
 mod exact;
 mod format;

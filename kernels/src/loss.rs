@@ -228,6 +228,6 @@ const fn half_goes_up(rounding: Rounding, odd: bool) -> bool {
     match rounding {
         Rounding::NearestEven => odd,
         Rounding::NearestAway => true,
-        Rounding::TowardZero | Rounding::Floor | Rounding::Ceil => false,
+        Rounding::TowardZero | Rounding::Floor | Rounding::Ceil | Rounding::ToOdd => false,
     }
 }

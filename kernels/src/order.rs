@@ -7,6 +7,7 @@
 //! blocks stay in the first cache, so memory is passed over once.
 
 use crate::{
+    data::Data,
     dtype::{COUNT, DType},
     kernel::Kernel,
     table::KernelFn,
@@ -37,7 +38,12 @@ pub(crate) static SCALAR: Swaps = [swap::<2, 1>, swap::<4, 1>, swap::<8, 1>, swa
 /// # Safety
 ///
 /// As [`KernelFn`], but for the environment.
-pub(crate) unsafe fn swap<const WORD: usize, const PARTS: usize>(src: *const u8, dst: *mut u8, n: usize) {
+pub(crate) unsafe fn swap<const WORD: usize, const PARTS: usize>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    _: &Data,
+) {
     macro_rules! words {
         ($word:ty) => {{
             let (src, dst) = (src.cast::<$word>(), dst.cast::<$word>());
@@ -86,7 +92,7 @@ impl Kernel {
                 // SAFETY: the swap of the tier, which `new` checked, and of the source's dtype, between the bytes of
                 // `count` elements, which do not overlap; it writes them all.
                 src = unsafe {
-                    swap(src.as_ptr(), native.as_mut_ptr().cast(), count);
+                    swap(src.as_ptr(), native.as_mut_ptr().cast(), count, self.data());
                     slice::from_raw_parts(native.as_ptr().cast(), native.len())
                 };
             }
@@ -99,7 +105,7 @@ impl Kernel {
             // SAFETY: as above, and as for the source.
             unsafe {
                 self.run_native(src, native, count);
-                swap(native.as_ptr().cast(), dst.as_mut_ptr().cast(), count);
+                swap(native.as_ptr().cast(), dst.as_mut_ptr().cast(), count, self.data());
             }
         }
     }

@@ -4,6 +4,7 @@
 //! through `exact`.
 
 use crate::{
+    data::{Data, Direction},
     dtype::{COUNT, DType, Spec},
     storage::BufferType,
 };
@@ -14,8 +15,16 @@ use crate::{
 ///
 /// For a kernel of the pair (S, D) and `n` elements: `src` is readable for `n * S::DTYPE.size()` bytes and `dst` writable for
 /// `n * D::DTYPE.size()` bytes, at any alignment; the two do not overlap; the CPU has the tier of the kernel; the
-/// floating-point environment is the default.
-pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize);
+/// floating-point environment is the default, or differs from it in the direction that the kernel was chosen for; `data` is that
+/// of the target under the rules of the cast.
+pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize, data: &Data);
+
+/// A kernel for rules that are not common, and the direction in which it has to run.
+#[derive(Clone, Copy)]
+pub(crate) struct Rounded {
+    pub(crate) run: KernelFn,
+    pub(crate) direction: Direction,
+}
 
 /// The kernels of one tier.
 pub(crate) struct Table {

@@ -53,6 +53,14 @@ mod native {
     pub(super) fn last_cache() -> usize {
         usize::MAX
     }
+    pub(super) fn rounded(
+        _: super::Tier,
+        _: super::BufferType,
+        _: super::BufferType,
+        _: &super::Rules,
+    ) -> Option<super::Rounded> {
+        None
+    }
     pub(super) fn loops(_: super::Tier, shape: super::Shape) -> super::Loops {
         super::scalar::loops(shape)
     }
@@ -60,12 +68,14 @@ mod native {
 
 use crate::{
     dtype::DType,
+    exact::Rules,
     format::packed::{self, Packing},
     loss::{Loops, Shape},
     order,
+    storage::BufferType,
     stream::NonTemporal,
     strided::{self, Transpose},
-    table::{KernelFn, Table},
+    table::{KernelFn, Rounded, Table},
 };
 use core::{fmt, str::FromStr};
 
@@ -149,6 +159,15 @@ impl Tier {
             Tier::Scalar => Some(&scalar::TABLE),
             _ if PARTS_ONLY => None,
             _ => native::table(self),
+        }
+    }
+
+    /// The kernel of a pair of buffer types under rules that are not the common ones, if the tier has one.
+    pub(crate) fn rounded(self, from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+        match self {
+            Tier::Scalar => scalar::rounded(from, to, rules),
+            _ if PARTS_ONLY => None,
+            _ => native::rounded(self, from, to, rules),
         }
     }
 

@@ -3,9 +3,12 @@
 //! The bodies have no branches, so that compilers may vectorise them with what the target always has.
 
 use crate::{
+    data::Data,
     dtype::COUNT,
+    exact::Rules,
     format::*,
-    table::{KernelFn, Table, define_table, has_overflow_rule, same_bits, same_truth},
+    storage::BufferType,
+    table::{KernelFn, Rounded, Table, define_table, has_overflow_rule, same_bits, same_truth},
 };
 
 /// `load, decode, encode, store`, one element after the other: the body of every tier that has no better one for a pair.
@@ -30,7 +33,7 @@ pub(super) unsafe fn cast_each<S: Format, D: Format, const SATURATE: bool>(
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
     // SAFETY: as the caller's.
     unsafe { cast_each::<S, D, SATURATE>(src, dst, n) }
 }
@@ -40,12 +43,17 @@ unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: 
 /// # Safety
 ///
 /// As [`KernelFn`].
-pub(crate) unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize) {
+pub(crate) unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
     let (src, dst) = (src.cast::<S::Code>(), dst.cast::<S::Code>());
     for i in 0..n {
         // SAFETY: as in `cast_each`.
         unsafe { dst.add(i).write_unaligned(S::clean(src.add(i).read_unaligned())) };
     }
+}
+
+/// The kernel of a pair under rules that are not the common ones.
+pub(super) fn rounded(_: BufferType, _: BufferType, _: &Rules) -> Option<Rounded> {
+    None
 }
 
 /// The reference has no short cuts.

@@ -281,7 +281,7 @@ impl Ranges {
     }
 
     fn float_to_int(&mut self, s: FloatSpec, bits: u32, signed: bool, rules: &Rules) {
-        use Rounding::{Ceil, Floor, NearestAway, NearestEven, TowardZero};
+        use Rounding::{Ceil, Floor, NearestAway, NearestEven, ToOdd, TowardZero};
         let max = u64::MAX >> (64 - bits + signed as u32);
         let (sign, mask) = (s.sign_mask(), s.sign_mask() | s.magnitude_mask());
         let top = s.infinity().unwrap_or(s.max_finite());
@@ -293,7 +293,7 @@ impl Ranges {
                 let inclusive = !half_goes_up(rules.rounding, end % 2 == 1);
                 last_at_most(s, Exact::finite(2 * end + 1, -1), inclusive)
             }
-            NearestEven | NearestAway | TowardZero | Floor | Ceil => {
+            NearestEven | NearestAway | TowardZero | Floor | Ceil | ToOdd => {
                 let next = end.checked_add(1).map_or(Exact::finite(1, 64), |next| Exact::finite(next, 0));
                 last_at_most(s, next, false)
             }

@@ -32,6 +32,7 @@ pub(crate) use encode::bf16;
 pub(crate) use short::padded_bits;
 
 use crate::{
+    data::Data,
     dtype::{DType, Flavor, Spec},
     format::Format,
     table::KernelFn,
@@ -204,6 +205,7 @@ pub(crate) unsafe fn run<M: Blocks, S: Format, D: Format, const SATURATE: bool, 
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    data: &Data,
     whole: KernelFn,
 ) {
     const { assert!(covers(S::DTYPE, D::DTYPE) && (!PACKED || D::DTYPE.is_sub_byte())) };
@@ -215,17 +217,35 @@ pub(crate) unsafe fn run<M: Blocks, S: Format, D: Format, const SATURATE: bool, 
     // is a kernel of the same pair.
     unsafe {
         while n - i >= M::BLOCK {
-            block::<M, S, D, SATURATE, PACKED, false>(src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK);
+            block::<M, S, D, SATURATE, PACKED, false>(
+                src.add(i * s),
+                dst.add(bytes(i, bits)),
+                M::BLOCK,
+                data,
+            );
             i += M::BLOCK;
         }
         if i == n {
         } else if M::MASKED {
-            block::<M, S, D, SATURATE, PACKED, true>(src.add(i * s), dst.add(bytes(i, bits)), n - i);
+            block::<M, S, D, SATURATE, PACKED, true>(src.add(i * s), dst.add(bytes(i, bits)), n - i, data);
         } else if i > 0 && !PACKED {
             i = n - M::BLOCK;
-            block::<M, S, D, SATURATE, PACKED, false>(src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK);
+            block::<M, S, D, SATURATE, PACKED, false>(
+                src.add(i * s),
+                dst.add(bytes(i, bits)),
+                M::BLOCK,
+                data,
+            );
         } else {
-            padded_bits::<M>(whole, M::BLOCK, (8 * s, bits), src.add(i * s), dst.add(bytes(i, bits)), n - i);
+            padded_bits::<M>(
+                whole,
+                M::BLOCK,
+                (8 * s, bits),
+                src.add(i * s),
+                dst.add(bytes(i, bits)),
+                n - i,
+                data,
+            );
         }
     }
 }
@@ -251,6 +271,7 @@ unsafe fn block<
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    _data: &Data,
 ) {
     let float16 = matches!(S::DTYPE, DType::Float16 | DType::BFloat16);
     // SAFETY: as the caller's.

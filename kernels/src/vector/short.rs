@@ -1,7 +1,7 @@
 //! Casts shorter than a block, for tiers without masks.
 
 use super::Simd;
-use crate::table::KernelFn;
+use crate::{data::Data, table::KernelFn};
 use core::mem::MaybeUninit;
 
 /// Runs `kernel` on `block` elements of the sizes `(s, d)` on the stack, of which the first `n` are the caller's.
@@ -17,9 +17,10 @@ pub(crate) unsafe fn padded<M: Simd>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    data: &Data,
 ) {
     // SAFETY: as the caller's.
-    unsafe { padded_bits::<M>(kernel, block, (8 * s, 8 * d), src, dst, n) }
+    unsafe { padded_bits::<M>(kernel, block, (8 * s, 8 * d), src, dst, n, data) }
 }
 
 /// [`padded`] for elements of `(s, d)` bits, of which a block is whole bytes. What follows the caller's elements is zero, so
@@ -36,6 +37,7 @@ pub(crate) unsafe fn padded_bits<M: Simd>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    data: &Data,
 ) {
     const BYTES: usize = 512;
     debug_assert!(
@@ -55,7 +57,7 @@ pub(crate) unsafe fn padded_bits<M: Simd>(
             // Of its last byte only these bits are the source's.
             *read.add(n * s / 8) &= !(0xFF << used);
         }
-        kernel(read, written, block);
+        kernel(read, written, block, data);
         M::copy_out(written, (n * d).div_ceil(8), dst);
     }
 }

@@ -1,6 +1,7 @@
 //! The tier of 64-bit Arm.
 
 use super::Tier;
+use crate::{exact::Rules, storage::BufferType, table::Rounded};
 use crate::{format::packed::Packing, order::Swaps, stream::NonTemporal, table::Table};
 
 mod fine;
@@ -42,6 +43,14 @@ pub(super) fn features(tier: Tier) -> &'static [&'static str] {
 /// The loops that look for what is lost.
 pub(super) fn loops(_: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
     neon::loops(shape)
+}
+
+/// The kernel of a pair under rules that are not the common ones, on a tier that was detected.
+pub(super) fn rounded(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+    match tier {
+        Tier::Neon => neon::rounded(from, to, rules),
+        _ => None,
+    }
 }
 
 pub(super) fn packing(_: Tier) -> &'static Packing {

@@ -2,6 +2,7 @@
 
 use crate::{
     arch::registers::registers,
+    data::Data,
     order::{Swaps, swap},
 };
 use core::arch::aarch64::*;
@@ -12,12 +13,12 @@ pub(super) static SWAPS: Swaps = [neon::<2, 1>, neon::<4, 1>, neon::<8, 1>, neon
 ///
 /// As `KernelFn`.
 #[target_feature(enable = "neon")]
-unsafe fn neon<const WORD: usize, const PARTS: usize>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn neon<const WORD: usize, const PARTS: usize>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     const BYTES: usize = 16;
     let bytes = n * PARTS * WORD;
     if bytes < BYTES {
         // SAFETY: as the caller's.
-        return unsafe { swap::<WORD, PARTS>(src, dst, n) };
+        return unsafe { swap::<WORD, PARTS>(src, dst, n, data) };
     }
     // SAFETY: the caller of this has a register of bytes at `i` on both sides.
     let register = |i: usize| unsafe {

@@ -4,6 +4,7 @@
 
 use crate::{
     arch::{registers::registers, scalar},
+    data::Data,
     dtype::{DType, Spec},
     format::{Element, Format},
 };
@@ -26,12 +27,12 @@ macro_rules! copy {
         ///
         /// As `KernelFn`.
         #[target_feature(enable = $features)]
-        pub(super) unsafe fn $name<S: Format>(src: *const u8, dst: *mut u8, n: usize) {
+        pub(super) unsafe fn $name<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
             const BYTES: usize = $bytes;
             let bytes = n * const { <S as Element>::DTYPE.size() };
             if bytes < BYTES {
                 // SAFETY: as the caller's.
-                return unsafe { scalar::copy::<S>(src, dst, n) };
+                return unsafe { scalar::copy::<S>(src, dst, n, data) };
             }
             // SAFETY: the caller of this has a register of bytes at `i` on both sides.
             let register = |i: usize| unsafe {

@@ -1,7 +1,11 @@
 //! The tiers of x86.
 
 use super::Tier;
-use crate::table::Table;
+use crate::{
+    exact::Rules,
+    storage::BufferType,
+    table::{Rounded, Table},
+};
 pub(super) use stream::{last_cache, non_temporal};
 
 /// Methods of [`Simd`](crate::vector::Simd) that map registers to a register.
@@ -118,6 +122,15 @@ pub(super) fn loops(tier: Tier, shape: crate::loss::Shape) -> crate::loss::Loops
         crate::loss::Loops { count: loops.count, ..avx512::loops(shape) }
     } else {
         loops
+    }
+}
+
+/// The kernel of a pair under rules that are not the common ones, on a tier that was detected.
+pub(super) fn rounded(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+    match tier {
+        Tier::Avx2 => avx2::rounded(from, to, rules),
+        Tier::Avx512 => avx512::rounded(from, to, rules),
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     arch::registers::registers,
+    data::Data,
     order::{Swaps, swap},
 };
 #[cfg(target_arch = "x86")]
@@ -32,12 +33,17 @@ macro_rules! swap {
         ///
         /// As `KernelFn`.
         #[target_feature(enable = $features)]
-        unsafe fn $name<const WORD: usize, const PARTS: usize>(src: *const u8, dst: *mut u8, n: usize) {
+        unsafe fn $name<const WORD: usize, const PARTS: usize>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            data: &Data,
+        ) {
             const BYTES: usize = $bytes;
             let bytes = n * PARTS * WORD;
             if bytes < BYTES {
                 // SAFETY: as the caller's.
-                return unsafe { swap::<WORD, PARTS>(src, dst, n) };
+                return unsafe { swap::<WORD, PARTS>(src, dst, n, data) };
             }
             // SAFETY: 16 bytes are read.
             let from = $broadcast(unsafe { _mm_loadu_si128((&raw const *const { &reversed(WORD) }).cast()) });

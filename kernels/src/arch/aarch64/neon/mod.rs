@@ -28,10 +28,13 @@ mod widths;
 use super::{fine, packing};
 use crate::{
     arch::scalar,
+    data::Data,
     dtype::{COUNT, DType, Spec},
+    exact::Rules,
     format::*,
+    storage::BufferType,
     table::{
-        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table,
+        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table, define_table,
         has_overflow_rule, same_bits, same_truth,
     },
     vector::{bytes, each, needs_odd, padded_bits},
@@ -158,7 +161,7 @@ macro_rules! runs {
         ///
         /// As [`KernelFn`], and the CPU has the finer features too.
         #[target_feature(enable = $features)]
-        unsafe fn $name<S: Source, D: Target, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+        unsafe fn $name<S: Source, D: Target, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
             let (s, d) = const { (S::BITS, D::BITS) };
             // SAFETY: blocks begin at whole bytes and end at the last element or before.
             unsafe {
@@ -176,7 +179,7 @@ macro_rules! runs {
                         return;
                     }
                     if s < 8 || d < 8 || n < BLOCK {
-                        return padded_bits::<Neon>($name::<S, D, SATURATE>, BLOCK, (s, d), from, to, rest);
+                        return padded_bits::<Neon>($name::<S, D, SATURATE>, BLOCK, (s, d), from, to, rest, data);
                     }
                     // The last whole block once more, overlapping the one before.
                     (from, to) = (src.add(bytes(n - BLOCK, s)), dst.add(bytes(n - BLOCK, d)));
@@ -196,7 +199,7 @@ runs! {
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "neon")]
-unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
     // SAFETY: as the caller's.
     unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
 }
@@ -207,20 +210,20 @@ unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: 
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "neon")]
-unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     use tables::{Limited, Masked};
     use targets::{Found, Int};
     // SAFETY: as the caller's; `n` elements are as many times their bytes.
     unsafe {
         if n * size_of::<S>() < BLOCK {
-            return scalar::copy::<S>(src, dst, n);
+            return scalar::copy::<S>(src, dst, n, data);
         }
         match const { (<S as Element>::DTYPE, <S as Element>::DTYPE.bits()) } {
-            (DType::Bool, _) => run::<Limited<bool, bool, true, 8>, Byte<Found, 8>, true>(src, dst, n),
-            (_, 2) => run::<Masked<0x03, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n),
-            (_, 4) => run::<Masked<0x0F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n),
-            (_, 6) => run::<Masked<0x3F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n),
-            _ => run::<Masked<0xFF, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n * size_of::<S>()),
+            (DType::Bool, _) => run::<Limited<bool, bool, true, 8>, Byte<Found, 8>, true>(src, dst, n, data),
+            (_, 2) => run::<Masked<0x03, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
+            (_, 4) => run::<Masked<0x0F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
+            (_, 6) => run::<Masked<0x3F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
+            _ => run::<Masked<0xFF, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n * size_of::<S>(), data),
         }
     }
 }
@@ -231,9 +234,9 @@ unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize) {
 ///
 /// As [`KernelFn`] of the complex pair.
 #[target_feature(enable = "neon")]
-unsafe fn parts<S: Source, D: Target>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn parts<S: Source, D: Target>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
-    unsafe { run::<S, D, true>(src, dst, 2 * n) }
+    unsafe { run::<S, D, true>(src, dst, 2 * n, data) }
 }
 
 /// The kernel from lanes to any target.
@@ -388,6 +391,11 @@ static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::F
 
 const fn with_packed<const FINE: u8>() -> Table {
     Table { packed: Some(&PACKED[(FINE & fine::FP16 != 0) as usize]), ..table::<FINE>() }
+}
+
+/// The kernel of a pair under rules that are not the common ones.
+pub(super) fn rounded(_: BufferType, _: BufferType, _: &Rules) -> Option<Rounded> {
+    None
 }
 
 crate::loss::define_loops!(suspect, #[target_feature(enable = "neon")]);

@@ -10,10 +10,13 @@ mod wide;
 use super::copy::avx2 as copy;
 use crate::{
     arch::scalar,
+    data::Data,
     dtype::{COUNT, DType},
+    exact::Rules,
     format::*,
+    storage::BufferType,
     table::{
-        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table,
+        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table, define_table,
         has_overflow_rule, same_bits, same_truth,
     },
     vector,
@@ -24,7 +27,7 @@ use simd::Avx2;
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
     // SAFETY: as the caller's.
     unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
 }
@@ -37,9 +40,12 @@ unsafe fn vector<S: Format, D: Format, const SATURATE: bool, const PACKED: bool>
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    data: &Data,
 ) {
     // SAFETY: as the caller's.
-    unsafe { vector::run::<Avx2, S, D, SATURATE, PACKED>(src, dst, n, vector::<S, D, SATURATE, PACKED>) }
+    unsafe {
+        vector::run::<Avx2, S, D, SATURATE, PACKED>(src, dst, n, data, vector::<S, D, SATURATE, PACKED>)
+    }
 }
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
@@ -70,5 +76,10 @@ crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_table);
 pub(super) static TABLE: Table = Table { packed: Some(&PACKED), ..table::<0>() };
 static PACKED: PackedTable = packed_table::<0>();
+
+/// The kernel of a pair under rules that are not the common ones.
+pub(super) fn rounded(_: BufferType, _: BufferType, _: &Rules) -> Option<Rounded> {
+    None
+}
 
 crate::loss::define_loops!(suspect, #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);

@@ -16,6 +16,7 @@ mod targets;
 mod words;
 
 use crate::{
+    data::Data,
     dtype::{DType, Spec},
     format::*,
     table::KernelFn,
@@ -77,7 +78,7 @@ define_pick!();
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn run<S: Source, D: Target, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn run<S: Source, D: Target, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
     let block = const { UNIT * D::UNITS };
     // SAFETY: blocks and units begin at elements and end at the last one or before.
     unsafe {
@@ -152,12 +153,12 @@ unsafe fn few(mut dst: *mut u8, size: usize, n: usize, unit: impl FnOnce(*mut u8
 ///
 /// As [`KernelFn`] of the complex pair.
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn parts<S: Source, D>(src: *const u8, dst: *mut u8, n: usize)
+unsafe fn parts<S: Source, D>(src: *const u8, dst: *mut u8, n: usize, data: &Data)
 where
     Real<D>: Target,
 {
     // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
-    unsafe { run::<S, Real<D>, true>(src, dst, 2 * n) }
+    unsafe { run::<S, Real<D>, true>(src, dst, 2 * n, data) }
 }
 
 /// An element type on the source's side.

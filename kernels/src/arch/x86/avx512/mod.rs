@@ -11,10 +11,13 @@ mod wide;
 use super::{copy::avx512 as copy, fine};
 use crate::{
     arch::scalar,
+    data::Data,
     dtype::COUNT,
+    exact::Rules,
     format::*,
+    storage::BufferType,
     table::{
-        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table,
+        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table, define_table,
         has_overflow_rule, same_bits, same_truth,
     },
     vector,
@@ -25,7 +28,7 @@ use simd::Avx512;
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
     // SAFETY: as the caller's.
     unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
 }
@@ -44,10 +47,17 @@ macro_rules! vector_kernels {
             src: *const u8,
             dst: *mut u8,
             n: usize,
+            data: &Data,
         ) {
             // SAFETY: as the caller's.
             unsafe {
-                vector::run::<$simd, S, D, SATURATE, PACKED>(src, dst, n, $name::<S, D, SATURATE, PACKED>)
+                vector::run::<$simd, S, D, SATURATE, PACKED>(
+                    src,
+                    dst,
+                    n,
+                    data,
+                    $name::<S, D, SATURATE, PACKED>,
+                )
             }
         }
     };
@@ -105,6 +115,11 @@ static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::V
 
 const fn with_packed<const FINE: u8>(packed: usize) -> Table {
     Table { packed: Some(&PACKED[packed]), ..table::<FINE>() }
+}
+
+/// The kernel of a pair under rules that are not the common ones.
+pub(super) fn rounded(_: BufferType, _: BufferType, _: &Rules) -> Option<Rounded> {
+    None
 }
 
 crate::loss::define_loops!(suspect, #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]);

@@ -90,7 +90,7 @@ unsafe fn constant<T: Copy, const N: usize>(x: &[T; N]) -> __m512i {
 unsafe fn load<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
     // SAFETY: register `k` of the block, its lanes of 32 bits; a part has those that are there.
     unsafe {
-        let p = p.add(64 * k);
+        let p = p.wrapping_add(64 * k);
         if PART {
             _mm512_maskz_loadu_epi32(mask(n, 16 * k) as u16, p.cast())
         } else {
@@ -104,7 +104,7 @@ unsafe fn load<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
 unsafe fn load_64<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
     // SAFETY: as in `load`.
     unsafe {
-        let p = p.add(64 * k);
+        let p = p.wrapping_add(64 * k);
         if PART {
             _mm512_maskz_loadu_epi64(mask(n, 8 * k) as u8, p.cast())
         } else {
@@ -118,7 +118,7 @@ unsafe fn load_64<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i
 unsafe fn load_16_of_16<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
     // SAFETY: as in `load`.
     unsafe {
-        let p = p.add(32 * k);
+        let p = p.wrapping_add(32 * k);
         if PART {
             _mm256_maskz_loadu_epi16(mask(n, 16 * k) as u16, p.cast())
         } else {
@@ -132,7 +132,7 @@ unsafe fn load_16_of_16<const PART: bool>(p: *const u8, n: usize, k: usize) -> _
 unsafe fn store<const PART: bool>(p: *mut u8, x: __m512i, bytes: usize, k: usize) {
     // SAFETY: as in `load`.
     unsafe {
-        let p = p.add(64 * k);
+        let p = p.wrapping_add(64 * k);
         if PART {
             _mm512_mask_storeu_epi8(p.cast(), mask(bytes, 64 * k), x);
         } else {
@@ -381,7 +381,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1], |k| {
-                let p = p.add(64 * k);
+                let p = p.wrapping_add(64 * k);
                 if PART {
                     _mm512_maskz_loadu_epi16(mask(n, 32 * k) as u32, p.cast())
                 } else {

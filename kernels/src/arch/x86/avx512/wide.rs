@@ -15,7 +15,7 @@ mod lanes;
 mod narrow;
 mod targets;
 
-use crate::{dtype::DType, format::*, table::KernelFn};
+use crate::{data::Data, dtype::DType, format::*, table::KernelFn};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
@@ -87,6 +87,7 @@ unsafe fn run<S: Source, D: Target, const SATURATE: bool>(
     mut src: *const u8,
     mut dst: *mut u8,
     mut n: usize,
+    _: &Data,
 ) {
     // SAFETY: the steps begin where elements do and end with the last one.
     unsafe {
@@ -112,9 +113,9 @@ unsafe fn run<S: Source, D: Target, const SATURATE: bool>(
 ///
 /// As [`KernelFn`] of the complex pair.
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn parts<S: Source, D: Target>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn parts<S: Source, D: Target>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
-    unsafe { run::<S, D, true>(src, dst, 2 * n) }
+    unsafe { run::<S, D, true>(src, dst, 2 * n, data) }
 }
 
 /// An element type on the source's side.

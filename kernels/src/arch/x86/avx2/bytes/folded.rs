@@ -57,6 +57,7 @@ unsafe fn cast<
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    constants: &Data,
 ) {
     let table = const {
         match FoldedOf::<T>::TABLE {
@@ -66,7 +67,14 @@ unsafe fn cast<
     };
     // SAFETY: as the caller's.
     unsafe {
-        body::<FROM, TO, FOLD, RULE, PATCHED>(src, dst, n, table, cast::<T, FROM, TO, FOLD, RULE, PATCHED>)
+        body::<FROM, TO, FOLD, RULE, PATCHED>(
+            src,
+            dst,
+            n,
+            constants,
+            table,
+            cast::<T, FROM, TO, FOLD, RULE, PATCHED>,
+        )
     }
 }
 
@@ -81,14 +89,21 @@ unsafe fn body<const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8, c
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    constants: &Data,
     table: &Folded,
     whole: KernelFn,
 ) {
     // SAFETY: as in `wide`.
     unsafe {
-        for_each_block!((FROM, TO), (src, dst, n), whole, FOLD == Fold::Six as u8, |src, dst| {
-            block::<FROM, TO, FOLD, RULE, PATCHED>(src, dst, table);
-        });
+        for_each_block!(
+            (FROM, TO),
+            (src, dst, n),
+            (whole, constants),
+            FOLD == Fold::Six as u8,
+            |src, dst| {
+                block::<FROM, TO, FOLD, RULE, PATCHED>(src, dst, table);
+            }
+        );
     }
 }
 

@@ -12,7 +12,7 @@
 /// kernel of the pair. `$tight`: there is so little to do that the loop itself counts. (Else a tight loop is the slower one: it
 /// keeps all of a long table in registers, which leaves none for the rest.)
 macro_rules! for_each_block {
-    (($from:expr, $to:expr), ($src:expr, $dst:expr, $n:expr), $whole:expr, $tight:expr, |$s:ident, $d:ident| $body:block) => {
+    (($from:expr, $to:expr), ($src:expr, $dst:expr, $n:expr), ($whole:expr, $data:expr), $tight:expr, |$s:ident, $d:ident| $body:block) => {
         let (mut $s, mut $d, mut left) = ($src, $dst, $n);
         let (read, written) = (const { BLOCK * $from as usize / 8 }, const { BLOCK * $to as usize / 8 });
         loop {
@@ -28,7 +28,15 @@ macro_rules! for_each_block {
                     return;
                 }
                 if $from < 8 || $to < 8 || $n < BLOCK {
-                    return padded_bits::<Avx2>($whole, BLOCK, ($from as usize, $to as usize), $s, $d, left);
+                    return padded_bits::<Avx2>(
+                        $whole,
+                        BLOCK,
+                        ($from as usize, $to as usize),
+                        $s,
+                        $d,
+                        left,
+                        $data,
+                    );
                 }
                 let done = BLOCK - left;
                 ($s, $d) = ($s.sub(done * $from as usize / 8), $d.sub(done * $to as usize / 8));
@@ -52,6 +60,7 @@ use super::{
     simd::{Avx2, store_packed},
 };
 use crate::{
+    data::Data,
     dtype::{DType, Spec},
     format::Format,
     linear::{Entry, Top},
@@ -101,12 +110,13 @@ unsafe fn wide<Q: sources::Source, W: Shape, const FROM: u32, const TO: u32>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    constants: &Data,
     data: &Q::Data,
     whole: KernelFn,
 ) {
     // SAFETY: blocks that lie among the caller's elements.
     unsafe {
-        for_each_block!((FROM, TO), (src, dst, n), whole, false, |src, dst| {
+        for_each_block!((FROM, TO), (src, dst, n), (whole, constants), false, |src, dst| {
             W::emit(Q::words(data, W::order(load::<FROM>(src))), dst);
         });
     }
@@ -121,15 +131,16 @@ unsafe fn cast_wide<T: Words, Q: sources::Of<T>, W: Shape, const FROM: u32>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    constants: &Data,
 ) {
     let whole = cast_wide::<T, Q, W, FROM>;
     // SAFETY: as the caller's.
     unsafe {
         match const { W::SIZE } {
-            2 => wide::<Q, W, FROM, 16>(src, dst, n, Q::DATA, whole),
-            4 => wide::<Q, W, FROM, 32>(src, dst, n, Q::DATA, whole),
-            8 => wide::<Q, W, FROM, 64>(src, dst, n, Q::DATA, whole),
-            _ => wide::<Q, W, FROM, 128>(src, dst, n, Q::DATA, whole),
+            2 => wide::<Q, W, FROM, 16>(src, dst, n, constants, Q::DATA, whole),
+            4 => wide::<Q, W, FROM, 32>(src, dst, n, constants, Q::DATA, whole),
+            8 => wide::<Q, W, FROM, 64>(src, dst, n, constants, Q::DATA, whole),
+            _ => wide::<Q, W, FROM, 128>(src, dst, n, constants, Q::DATA, whole),
         }
     }
 }
@@ -146,12 +157,13 @@ unsafe fn narrow<const TRUTH: bool, const E: usize, const FROM: u32, const TO: u
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    constants: &Data,
     lut: &Lut<E, 1>,
     whole: KernelFn,
 ) {
     // SAFETY: as in `wide`.
     unsafe {
-        for_each_block!((FROM, TO), (src, dst, n), whole, E == 16, |src, dst| {
+        for_each_block!((FROM, TO), (src, dst, n), (whole, constants), E == 16, |src, dst| {
             let bytes = load::<FROM>(src);
             let index = if TRUTH { _mm256_min_epu8(bytes, _mm256_set1_epi8(1)) } else { bytes };
             let [codes] = look_up(lut, index);
@@ -169,10 +181,11 @@ unsafe fn cast_narrow<T: Words, const TRUTH: bool, const E: usize, const FROM: u
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    constants: &Data,
 ) {
     let lut = lut::Of::<T, choice::Differences, E, 1>::LUT;
     // SAFETY: as the caller's.
-    unsafe { narrow::<TRUTH, E, FROM, TO>(src, dst, n, lut, cast_narrow::<T, TRUTH, E, FROM, TO>) }
+    unsafe { narrow::<TRUTH, E, FROM, TO>(src, dst, n, constants, lut, cast_narrow::<T, TRUTH, E, FROM, TO>) }
 }
 
 /// The kernel of a pair, if its source has one byte per element.
@@ -288,7 +301,12 @@ where
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn limited<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn limited<S: Format, D: Format, const SATURATE: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    constants: &Data,
+) {
     let limits = const {
         match lut::limits(S::DTYPE, D::DTYPE, SATURATE) {
             Some(limits) => limits,
@@ -298,9 +316,9 @@ unsafe fn limited<S: Format, D: Format, const SATURATE: bool>(src: *const u8, ds
     // SAFETY: as the caller's.
     unsafe {
         if limits.signed {
-            widen::narrow::<true>(src, dst, n, limits, limited::<S, D, SATURATE>)
+            widen::narrow::<true>(src, dst, n, constants, limits, limited::<S, D, SATURATE>)
         } else {
-            widen::narrow::<false>(src, dst, n, limits, limited::<S, D, SATURATE>)
+            widen::narrow::<false>(src, dst, n, constants, limits, limited::<S, D, SATURATE>)
         }
     }
 }

@@ -315,7 +315,7 @@ unsafe fn power_words<const OVERFLOW: u8>(bytes: __m128i) -> __m256i {
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize) {
+pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: each step reads and writes whole elements among the `n`, the last one some of them once more.
     unsafe {
         let step = |i: usize| {
@@ -343,7 +343,7 @@ pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8
         } else if i > 0 {
             step(n - W::STEP);
         } else {
-            padded::<Avx2>(widen::<W, FROM>, W::STEP, (1, W::SIZE), src, dst, n);
+            padded::<Avx2>(widen::<W, FROM>, W::STEP, (1, W::SIZE), src, dst, n, data);
         }
     }
 }
@@ -357,6 +357,7 @@ pub(super) unsafe fn narrow<const SIGNED: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    data: &Data,
     limits: lut::Limits,
     whole: KernelFn,
 ) {
@@ -383,7 +384,7 @@ pub(super) unsafe fn narrow<const SIGNED: bool>(
         } else if i > 0 {
             step(n - 32);
         } else {
-            padded::<Avx2>(whole, 32, (1, 1), src, dst, n);
+            padded::<Avx2>(whole, 32, (1, 1), src, dst, n, data);
         }
     }
 }

@@ -10,7 +10,7 @@ const BLOCK: usize = 32;
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) unsafe fn run<S: Bits>(src: *const u8, dst: *mut u8, n: usize) {
+pub(super) unsafe fn run<S: Bits>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
     // SAFETY: blocks and units begin at elements and end at the last one or before.
     unsafe {
         let at = |i: usize| (src.add(i * S::SIZE), dst.add(i));

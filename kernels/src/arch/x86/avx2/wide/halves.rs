@@ -13,12 +13,12 @@ const BLOCK: usize = 32;
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-pub(in super::super) unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize) {
+pub(in super::super) unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: blocks that lie among the caller's `n` elements, the last one over some of the one before.
     unsafe {
         if n < BLOCK {
             if n > 0 {
-                padded::<Avx2>(to_bf16, BLOCK, (2, 2), src, dst, n);
+                padded::<Avx2>(to_bf16, BLOCK, (2, 2), src, dst, n, data);
             }
             return;
         }

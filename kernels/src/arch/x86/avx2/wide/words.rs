@@ -27,6 +27,7 @@ unsafe fn run<const FROM_SIGNED: bool, const BITS: u32, const SIGNED: bool, cons
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    _: &Data,
 ) {
     // SAFETY: blocks and units begin at elements and end at the last one or before.
     unsafe {

@@ -15,6 +15,7 @@ mod widen;
 
 use super::fine;
 use crate::{
+    data::Data,
     dtype::{DType, Flavor, Spec},
     format::Format,
     lut::{self, Lut, Saturating, Truncating, Words, Wrapping},
@@ -70,6 +71,7 @@ unsafe fn cast<T: Words, L: Load, I: Isa, Q: Planes<E, P>, W: Shape<P>, const E:
     src: *const u8,
     dst: *mut u8,
     n: usize,
+    _: &Data,
 ) {
     // SAFETY: as the caller's.
     unsafe { I::run::<L, Q, W, E, P>(src, dst, n, lut::Of::<T, Q::Codes, E, P>::LUT) }
@@ -174,7 +176,12 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn narrow<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn narrow<S: Format, D: Format, const SATURATE: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    _: &Data,
+) {
     let limits = const {
         match lut::limits(S::DTYPE, D::DTYPE, SATURATE) {
             Some(limits) => limits,

@@ -159,7 +159,7 @@ unsafe fn limited<const FROM: u8>(bytes: __m256i) -> __m256i {
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize) {
+pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
     // SAFETY: each step reads the bytes of whole elements among the `n`, or by a mask those that are left, and writes the same
     // elements.
     unsafe {

@@ -25,6 +25,7 @@ unsafe fn run<S: Narrow, const BITS: u32, const SIGNED: bool>(
     mut src: *const u8,
     mut dst: *mut u8,
     mut n: usize,
+    _: &Data,
 ) {
     // SAFETY: the steps begin where elements do and end with the last one.
     unsafe {
