@@ -195,7 +195,10 @@ impl Kernel {
             stream_above: stream_above(tier, Streaming::Auto),
             nibbles,
             nan_7f,
-            data: if rounded.is_some() { Data::new(d, rules) } else { *Data::common(d, rules.saturate) },
+            data: match rounded {
+                Some(rounded) => Data::new(d, rules).with_second(rounded.second, d),
+                None => *Data::common(d, rules.saturate),
+            },
         };
         Some(kernel.routed())
     }
