@@ -7,7 +7,8 @@
 use crate::{
     dtype::{COUNT, DType, Flavor, Spec},
     exact::{Rounding, Rules},
-    format::Encoder,
+    format::{Encoder, Signs},
+    round::Correction,
 };
 
 /// The rounding direction of the floating-point environment in which a kernel runs. The guard (`fpenv`) sets it.
@@ -37,6 +38,14 @@ pub(crate) struct Data {
     pub(crate) nan_is_max: u32,
     /// The table of a source of a byte, for kernels that look results up.
     pub(crate) table: *const u8,
+    /// The target.
+    pub(crate) to: DType,
+    /// The rules.
+    pub(crate) rules: Rules,
+    /// Signs of the codes of small floats.
+    pub(crate) signs: Signs,
+    /// The rounding, for kernels that correct the nearest value.
+    pub(crate) correction: Correction,
 }
 
 // SAFETY: tables are read only.
@@ -68,6 +77,13 @@ impl Data {
             infinity_is_nan: if fnuz && rules.fnuz_inf_nan { u32::MAX } else { 0 },
             nan_is_max: if rules.finite_nan_max { u32::MAX } else { 0 },
             table: core::ptr::null(),
+            to,
+            rules: *rules,
+            signs: match to.spec() {
+                Spec::Float(f) if f.bits() <= 16 => Signs::new(f, rules.finite_nan_max),
+                _ => Signs::NONE,
+            },
+            correction: Correction::new(rules.rounding),
         }
     }
 
