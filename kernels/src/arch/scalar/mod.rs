@@ -87,7 +87,8 @@ const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelF
         Some(Flavor::Ieee | Flavor::Fn) => Some(small::cast::<S, { small::SIGNED }>),
         Some(Flavor::Fnuz) => Some(small::cast::<S, { small::FNUZ }>),
         Some(Flavor::Finite) => Some(small::cast::<S, { small::FINITE }>),
-        Some(Flavor::Exponent) | None => None,
+        Some(Flavor::Exponent) => Some(small::to_power::<S>),
+        None => None,
     }
 }
 

@@ -44,6 +44,7 @@ fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
         Spec::Bool => common,
         Spec::Int { .. } if is_truncating(rules) => common,
         Spec::Int { .. } => whole(from).unwrap_or(common),
+        Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => common,
         Spec::Float(f) if f.bits() <= 16 => match (from, from_f32_other(to, rules)) {
             (_, None) => common,
             (DType::Float32, Some(kernel)) => kernel,
@@ -69,9 +70,8 @@ fn from_f32_other(to: DType, rules: &Rules) -> Option<KernelFn> {
     let nearest = matches!(rules.rounding, Rounding::NearestEven);
     match to.spec() {
         Spec::Int { .. } => (!is_truncating(rules)).then_some(to_whole::<f32>),
-        Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => {
-            (!matches!(rules.rounding, Rounding::Ceil)).then_some(to_exponent)
-        }
+        // The kernel of the table reads the rule.
+        Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => None,
         Spec::Float(f) if f.bits() <= 8 => {
             let special = match f.flavor {
                 Flavor::Finite => rules.finite_nan_max,
@@ -140,34 +140,6 @@ unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         let rounded = x.wrapping_add(bias) >> 16;
         let nan = x >> 16 & 0x8000 | 0x7FC0;
         (if x & 0x7FFF_FFFF > INFINITY { nan } else { rounded }) as u16
-    };
-    // SAFETY: as the caller's.
-    unsafe { map_each(src, dst, n, encode) };
-}
-
-/// Float32 to `float8_e8m0fnu`.
-///
-/// # Safety
-///
-/// As [`KernelFn`].
-unsafe fn to_exponent(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    const MIN: u32 = 0x0040_0000;
-    const MAX: u32 = 0x7F00_0000;
-    let (below, above) = if data.rules.saturate { (0, 0xFE) } else { (0xFF, 0xFF) };
-    let (down, odd) = match data.rules.rounding {
-        Rounding::TowardZero | Rounding::Floor => (0, 0),
-        Rounding::ToOdd => (0, u32::MAX),
-        Rounding::Ceil => (0x7F_FFFF, 0),
-        Rounding::NearestEven | Rounding::NearestAway => (0x40_0000, 0),
-    };
-    let encode = |x: u32| {
-        // The smallest power of two is a subnormal; its fraction goes where that of others is.
-        let y = if x < 0x0080_0000 { (x << 1).wrapping_sub(0x0080_0000) } else { x };
-        let is_even = (y >> 23 & 1).wrapping_sub(1);
-        let rounded = y.wrapping_add(down | 0x7F_FFFF & odd & is_even) >> 23;
-        let code = if x > MAX { above } else { rounded };
-        let code = if x < MIN || x >> 31 != 0 { below } else { code };
-        (if x & 0x7FFF_FFFF > INFINITY { 0xFF } else { code }) as u8
     };
     // SAFETY: as the caller's.
     unsafe { map_each(src, dst, n, encode) };

@@ -3,7 +3,7 @@
 use crate::{
     arch::Tier,
     dtype::{DType, Flavor, Spec},
-    exact::{self, Rounding, Rules},
+    exact::{self, PowerRange, Rounding, Rules},
     kernel::{
         Kernel, read,
         tests::{bytes_of, codes, run},
@@ -24,12 +24,22 @@ fn all_rules(to: DType) -> Vec<Rules> {
     let mut rules = Vec::new();
     let whole = matches!(to.spec(), Spec::Int { .. });
     let flavor = to.float_spec().map(|f| f.flavor);
-    for rounding in all.into_iter().filter(|&r| !(whole && r == Rounding::ToOdd)) {
+    let applies = |rounding: Rounding| match (flavor, rounding) {
+        (Some(Flavor::Exponent), _) => {
+            matches!(rounding, Rounding::NearestAway | Rounding::TowardZero | Rounding::Ceil)
+        }
+        _ => !(whole && rounding == Rounding::ToOdd),
+    };
+    for rounding in all.into_iter().filter(|&rounding| applies(rounding)) {
         for saturate in [false, true] {
             let plain = Rules { rounding, ..Rules::common(to, saturate) };
             rules.push(plain);
             match flavor {
                 Some(Flavor::Finite) => rules.push(Rules { finite_nan_max: true, ..plain }),
+                Some(Flavor::Exponent) => {
+                    rules.push(Rules { power_range: PowerRange::Rounded, ..plain });
+                    rules.push(Rules { power_range: PowerRange::Magnitude, ..plain });
+                }
                 Some(Flavor::Fnuz) => rules.push(Rules { fnuz_inf_nan: true, ..plain }),
                 _ if to == DType::Float8E5M2 => rules.push(Rules { e5m2_nan_7f: true, ..plain }),
                 _ => {}
