@@ -7,7 +7,8 @@
 use crate::{
     dtype::{COUNT, DType, Flavor, Spec},
     exact::{PowerRange, Rounding, Rules},
-    format::Encoder,
+    format::{Encoder, Signs},
+    round::Correction,
     table::KernelFn,
 };
 
@@ -120,6 +121,14 @@ pub(crate) struct Data {
     pub(crate) table: *const u8,
     /// The second of two steps, from float32, and the bits of an element of the target.
     pub(crate) second: Option<(KernelFn, u32)>,
+    /// The target.
+    pub(crate) to: DType,
+    /// The rules.
+    pub(crate) rules: Rules,
+    /// Signs of the codes of small floats.
+    pub(crate) signs: Signs,
+    /// The rounding, for kernels that correct the nearest value.
+    pub(crate) correction: Correction,
 }
 
 /// The range of an integer of up to 8 bits.
@@ -180,6 +189,13 @@ impl Data {
             power: Power::new(rules),
             table: core::ptr::null(),
             second: None,
+            to,
+            rules: *rules,
+            signs: match to.spec() {
+                Spec::Float(f) if f.bits() <= 16 => Signs::new(f, rules.finite_nan_max),
+                _ => Signs::NONE,
+            },
+            correction: Correction::new(rules.rounding),
         }
     }
 

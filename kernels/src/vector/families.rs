@@ -37,7 +37,6 @@ macro_rules! define_families {
                 _ => return None,
             })
         }
-
     };
 }
 pub(crate) use define_families;

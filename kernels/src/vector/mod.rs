@@ -34,8 +34,8 @@ mod two_step;
 
 pub(crate) use encode::bf16;
 pub(crate) use families::{define_families, define_styles};
-pub(crate) use two_step::two_step;
 pub(crate) use short::padded_bits;
+pub(crate) use two_step::two_step;
 
 use crate::{
     data::Data,
@@ -177,7 +177,11 @@ pub(crate) trait Blocks: Simd {
     unsafe fn store_16<const PART: bool>(p: *mut u8, x: [Self::V; 2], n: usize);
     unsafe fn store_32<const PART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
     /// Float32 rounded to float16: nearest even, or in the direction of the environment, or to odd.
-    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(p: *mut u8, x: [Self::V; 4], n: usize);
+    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+        p: *mut u8,
+        x: [Self::V; 4],
+        n: usize,
+    );
 
     /// Bfloat16 of float32, which may be subnormal if `SUBNORMAL`.
     #[inline(always)]

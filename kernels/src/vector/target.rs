@@ -276,7 +276,11 @@ impl<const WHOLE: bool> Codes for Signed<WHOLE> {
                 x = each!(x, |x| M::select_nan(x, zero, x));
             }
             let codes = limited::<M, APART, true>(x, data);
-            if WHOLE { codes } else { M::and(M::max_bytes(codes, M::splat(data.int.low)), M::splat(data.int.mask)) }
+            if WHOLE {
+                codes
+            } else {
+                M::and(M::max_bytes(codes, M::splat(data.int.low)), M::splat(data.int.mask))
+            }
         }
     }
 }
@@ -335,7 +339,9 @@ pub(crate) struct Float<const BITS: u32, const FNUZ: bool, const NAN: u8, const 
 /// mantissa bit then has the weight of the code's. A fused multiply-add makes that power and the sum at once. The sum is
 /// `exponent << 23 | count`, and `exponent << mantissa bits` added to `count` is the code and a constant: a sum of products of
 /// the two 16-bit halves.
-impl<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes for Float<BITS, FNUZ, NAN, STYLE> {
+impl<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes
+    for Float<BITS, FNUZ, NAN, STYLE>
+{
     #[inline(always)]
     unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
         x: [M::V; 4],
@@ -348,7 +354,8 @@ impl<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes fo
         unsafe {
             let mut absolute = each!(x, |x| M::and(x, M::splat(0x7FFF_FFFF)));
             if FNUZ && STYLE != PLAIN {
-                let (infinity, replaced) = (M::splat(0x7F80_0000), M::splat(0x7F80_0000 | data.infinity_is_nan));
+                let (infinity, replaced) =
+                    (M::splat(0x7F80_0000), M::splat(0x7F80_0000 | data.infinity_is_nan));
                 absolute = each!(absolute, |x| M::select_eq(x, infinity, replaced, x));
             }
             let mut limited = if NAN == NAN_APART && !integers {
@@ -400,7 +407,8 @@ impl<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes fo
                     counts[k] = M::select_eq(value, limited[k], counts[k], odd);
                 }
             }
-            let codes = M::pack_counts::<APART>(counts, 23 - encoder.shift, encoder.min_field + encoder.shift);
+            let codes =
+                M::pack_counts::<APART>(counts, 23 - encoder.shift, encoder.min_field + encoder.shift);
             M::in_order::<APART>(signed::<M, BITS, FNUZ>(codes, sign))
         }
     }

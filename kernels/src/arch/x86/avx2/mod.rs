@@ -16,8 +16,8 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table, define_table,
-        has_overflow_rule, same_bits, same_truth,
+        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table,
+        define_table, has_overflow_rule, same_bits, same_truth,
     },
     vector::{
         self,

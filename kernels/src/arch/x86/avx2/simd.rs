@@ -197,7 +197,8 @@ pub(super) unsafe fn to_f16<const STYLE: u8>(x: __m256) -> __m128i {
             return half;
         }
         let inexact = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_NEQ_OQ>(x, _mm256_cvtph_ps(half)));
-        let inexact = _mm_packs_epi32(_mm256_castsi256_si128(inexact), _mm256_extracti128_si256::<1>(inexact));
+        let inexact =
+            _mm_packs_epi32(_mm256_castsi256_si128(inexact), _mm256_extracti128_si256::<1>(inexact));
         _mm_or_si128(half, _mm_srli_epi16::<15>(inexact))
     }
 }
@@ -386,7 +387,12 @@ impl Blocks for Avx2 {
     #[inline(always)]
     unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        unsafe { each!([0, 1, 2, 3], |k| join(f64_to_odd::<CLAMPED>(load(p, 2 * k)), f64_to_odd::<CLAMPED>(load(p, 2 * k + 1)))) }
+        unsafe {
+            each!([0, 1, 2, 3], |k| join(
+                f64_to_odd::<CLAMPED>(load(p, 2 * k)),
+                f64_to_odd::<CLAMPED>(load(p, 2 * k + 1))
+            ))
+        }
     }
     #[inline(always)]
     unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
@@ -465,7 +471,11 @@ impl Blocks for Avx2 {
         unsafe { each!([0, 1, 2, 3], |k| store(p, x[k], k)) };
     }
     #[inline(always)]
-    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(p: *mut u8, x: [__m256i; 4], n: usize) {
+    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+        p: *mut u8,
+        x: [__m256i; 4],
+        n: usize,
+    ) {
         // SAFETY: the caller's promise.
         unsafe {
             let [a, b, c, d] = each!(x, |x| to_f16::<STYLE>(_mm256_castsi256_ps(x)));

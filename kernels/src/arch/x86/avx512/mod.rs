@@ -17,8 +17,8 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table, define_table,
-        has_overflow_rule, same_bits, same_truth,
+        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table,
+        define_table, has_overflow_rule, same_bits, same_truth,
     },
     vector::{
         self,
@@ -135,11 +135,8 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     if from.is_packed() || to.is_packed() {
         return None;
     }
-    let steps = if d.size() == 1 && found & fine::VBMI != 0 {
-        styled_vbmi(s, d, style)
-    } else {
-        styled(s, d, style)
-    };
+    let steps =
+        if d.size() == 1 && found & fine::VBMI != 0 { styled_vbmi(s, d, style) } else { styled(s, d, style) };
     let Steps { first, second } = steps?;
     Some(Rounded { run: first, direction, second })
 }

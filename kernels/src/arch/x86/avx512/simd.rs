@@ -480,7 +480,8 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| {
-                let [low, high] = each!([2 * k, 2 * k + 1], |k| f64_to_odd::<CLAMPED>(load_64::<PART>(p, n, k)));
+                let [low, high] =
+                    each!([2 * k, 2 * k + 1], |k| f64_to_odd::<CLAMPED>(load_64::<PART>(p, n, k)));
                 join(low, high)
             })
         }
@@ -566,11 +567,14 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         unsafe { each!([0, 1, 2, 3], |k| store::<PART>(p, x[k], 4 * n, k)) };
     }
     #[inline(always)]
-    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(p: *mut u8, x: [__m512i; 4], n: usize) {
-        // SAFETY: the caller's promise. 
+    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+        p: *mut u8,
+        x: [__m512i; 4],
+        n: usize,
+    ) {
+        // SAFETY: the caller's promise.
         unsafe {
-            let [a, b, c, d] =
-                each!(x, |x| to_f16::<STYLE>(_mm512_castsi512_ps(x)));
+            let [a, b, c, d] = each!(x, |x| to_f16::<STYLE>(_mm512_castsi512_ps(x)));
             // One store of a whole register: the instruction that converts into memory is slow.
             let [low, high] = each!([(a, b), (c, d)], |(a, b)| {
                 let a = _mm512_castsi256_si512(a);
