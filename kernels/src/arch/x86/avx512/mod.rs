@@ -17,7 +17,7 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table, define_table,
+        Bytes, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table, define_table,
         has_overflow_rule, same_bits, same_truth,
     },
     vector,
@@ -67,8 +67,8 @@ vector_kernels!(vector_vbmi, "avx512vbmi", Avx512<true, false>);
 vector_kernels!(vector_bf16, "avx512bf16", Avx512<false, true>);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = bytes::kernel::<S, D, FINE>(saturate) {
-        return Some(kernel);
+    if S::DTYPE.size() == 1 {
+        return Some(crate::table::apart);
     }
     if let Some(kernel) = wide::preferred::<S, D>() {
         return Some(kernel);
@@ -91,10 +91,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 
 /// The kernels of packed storage.
 const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = bytes::packed::<S, D, FINE, SIDES>(saturate) {
-        return Some(kernel);
-    }
-    if !vector::covers(S::DTYPE, D::DTYPE) {
+    if S::DTYPE.size() == 1 || !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
     let kernel: [KernelFn; 2] = if FINE & fine::VBMI != 0 {
@@ -109,12 +106,16 @@ crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_table);
 /// The tables of the combinations of finer features, by their bits (`fine`).
 pub(super) static TABLES: [Table; fine::COMBINATIONS] =
-    [with_packed::<0>(0), with_packed::<1>(1), with_packed::<2>(0), with_packed::<3>(1)];
+    [whole::<0>(0), whole::<1>(1), whole::<2>(0), whole::<3>(1)];
 /// Those of packed storage: only VBMI matters to them.
 static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::VBMI }>()];
 
-const fn with_packed<const FINE: u8>(packed: usize) -> Table {
-    Table { packed: Some(&PACKED[packed]), ..table::<FINE>() }
+const fn whole<const FINE: u8>(packed: usize) -> Table {
+    let bytes = Bytes {
+        kernel: |from, to, saturate| Some(bytes::kernel::<FINE>(from, to, saturate)),
+        tabled: |from, to, rules, words| Some(bytes::tabled::<FINE>(from, to, rules.saturate, words)),
+    };
+    Table { packed: Some(&PACKED[packed]), bytes: Some(bytes), ..table::<FINE>() }
 }
 
 /// The kernel of a pair under rules that are not the common ones.
