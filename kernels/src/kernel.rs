@@ -77,6 +77,7 @@ fn needs_exact(from: DType, to: DType, rules: &Rules) -> bool {
         Spec::Complex(_) => other_rounding && !parts_fit(from, to),
         Spec::Float(f) => {
             (other_rounding && !parts_fit(from, to))
+                || (f.flavor == Flavor::Exponent && rules.power_range != common.power_range)
                 || (from.has_nan() && f.flavor == Flavor::Finite && rules.finite_nan_max)
                 || (from_float && f.flavor == Flavor::Fnuz && rules.fnuz_inf_nan && rules.saturate)
         }
@@ -160,18 +161,19 @@ impl Kernel {
         let (s, d) = (from.dtype(), to.dtype());
         let nan_7f = rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan();
         let mut other = needs_exact(s, d, rules);
-        if s.size() == 1 && (other || nan_7f) {
+        if table.bytes.is_some() && s.size() == 1 && (other || nan_7f) {
             let find = |from, to| tabled::find(tier, from, to, rules);
             match find(s.into(), d.into()) {
+                Tabled::Common => other = false,
                 Tabled::Kernel(made) => {
                     let native = if from == s.into() && to == d.into() {
-                        &Tabled::Staged
+                        &Tabled::Other
                     } else {
                         find(from.native(), to.native())
                     };
                     return Some(Kernel::tabled(tier, from, to, rules, made, native));
                 }
-                _ => other = false,
+                Tabled::Nibbles(_) | Tabled::Other => {}
             }
         }
         // Around a kernel of byte storage packed sides are staged.
@@ -181,7 +183,7 @@ impl Kernel {
             _ => rounded,
         };
         let exact = other && rounded.is_none();
-        let nan_7f = nan_7f && !other && s.size() != 1;
+        let nan_7f = nan_7f && !other;
         let nibbles = if other { None } else { nibbles(from, to, rules.saturate) };
         let staged = table.get(s, d, rules.saturate);
         let native = match (from.is_packed(), to.is_packed()) {
@@ -192,8 +194,10 @@ impl Kernel {
             (_, true) if nibbles.is_some() => None,
             _ => table.get_packed(from, to, rules.saturate),
         };
-        let mut data =
-            if rounded.is_some() { Data::new(d, rules) } else { *Data::common(d, rules.saturate) };
+        let mut data = match rounded {
+            Some(rounded) => Data::new(d, rules).with_second(rounded.second, d),
+            None => *Data::common(d, rules.saturate),
+        };
         data.table = native.unwrap_or(staged).table;
         let kernel = Kernel {
             direct: None,
@@ -234,7 +238,7 @@ impl Kernel {
         let (used, is_direct, nibbles) = match native {
             Tabled::Kernel(made) => (made, true, None),
             Tabled::Nibbles(table) => (made, false, Some(table)),
-            Tabled::Staged | Tabled::Common => (made, !packed, None),
+            Tabled::Other | Tabled::Common => (made, !packed, None),
         };
         let (s, d) = (from.dtype(), to.dtype());
         Kernel {

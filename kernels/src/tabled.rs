@@ -60,8 +60,8 @@ pub(crate) enum Tabled {
     Kernel(Made),
     /// The table for halves of bytes.
     Nibbles(Nibbles),
-    /// The kernel of byte storage, between which packed elements are unpacked and packed.
-    Staged,
+    /// Nothing of its own: packed elements are unpacked or packed around the kernel of byte storage.
+    Other,
 }
 
 /// What was found for one combination, and the next one of the pair.
@@ -128,11 +128,7 @@ fn make(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Tabled {
         return Tabled::Nibbles(nibbles(s, d, rules));
     }
     let words = lut::words(s, d, rules);
-    match tier.tabled(from, to, rules, &words) {
-        Some(made) => Tabled::Kernel(made),
-        None if from.is_packed() || to.is_packed() => Tabled::Staged,
-        None => Tabled::Kernel(plain(s, d, rules)),
-    }
+    tier.tabled(from, to, rules, &words).map_or(Tabled::Other, Tabled::Kernel)
 }
 
 /// Whether the results of all codes are those of the common rules.
@@ -153,36 +149,6 @@ fn nibbles(from: DType, to: DType, rules: &Rules) -> Nibbles {
         *entry = result(nibble as u128) | if two { result(nibble as u128 >> 2) << 2 } else { 0 };
     }
     table
-}
-
-/// The kernel of a tier that has none of its own: whole results, one after the other.
-fn plain(from: DType, to: DType, rules: &Rules) -> Made {
-    fn of<T: Copy + Send + Sync + 'static>(result: impl Fn(u128) -> T) -> Made {
-        let table: [T; 256] = core::array::from_fn(|code| result(code as u128));
-        Made::new(look_up::<T>, table)
-    }
-    let result = |code| encode(to, decode(from, code), rules);
-    match to.size() {
-        1 => of(|code| result(code) as u8),
-        2 => of(|code| result(code) as u16),
-        4 => of(|code| result(code) as u32),
-        8 => of(|code| result(code) as u64),
-        _ => of(result),
-    }
-}
-
-/// # Safety
-///
-/// As [`KernelFn`].
-unsafe fn look_up<T: Copy>(src: *const u8, dst: *mut u8, n: usize, data: &crate::data::Data) {
-    let dst = dst.cast::<T>();
-    // SAFETY: the table has a result for each byte; else the caller's promise.
-    unsafe {
-        let table = &*data.table.cast::<[T; 256]>();
-        for i in 0..n {
-            dst.add(i).write_unaligned(table[*src.add(i) as usize]);
-        }
-    }
 }
 
 /// The direction in which an instruction rounds floats to integers as `rounding` says, if one does; ties away from zero by

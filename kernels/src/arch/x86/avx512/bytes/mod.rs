@@ -209,7 +209,12 @@ fn looked_up<I: Isa>(from: BufferType, to: BufferType, saturate: bool) -> Entry 
 }
 
 /// The kernel that makes the words of a pair, whatever they are.
-pub(super) fn tabled<const FINE: u8>(from: BufferType, to: BufferType, saturate: bool, words: &[u16; 256]) -> Made {
+pub(super) fn tabled<const FINE: u8>(
+    from: BufferType,
+    to: BufferType,
+    saturate: bool,
+    words: &[u16; 256],
+) -> Made {
     if FINE & fine::VBMI != 0 {
         made::<Vbmi>(from, to, saturate, words)
     } else {
@@ -242,10 +247,7 @@ fn made<I: Isa>(from: BufferType, to: BufferType, saturate: bool, words: &[u16; 
         let run = wide::<I, Bytes, Fnuz<I::T128, 2>, 128>(shape);
         return Made::new(run, Lut::<128, 2>::new(words, Codes::Patched));
     }
-    Made::new(
-        wide_but_f32::<I, Bytes, Direct<I::T256, 2>, 256>(shape),
-        Lut::<256, 2>::new(words, Codes::All),
-    )
+    Made::new(wide_but_f32::<I, Bytes, Direct<I::T256, 2>, 256>(shape), Lut::<256, 2>::new(words, Codes::All))
 }
 
 /// The kernels that extend or narrow integers of a byte.

@@ -56,10 +56,7 @@ const fn wide<S: Format, C: Choice, const E: usize>() -> Wide<E> {
 
 const fn integers<S: Format, const E: usize>() -> Integers<E> {
     [
-        [
-            *Of::<Wrapping<S, i16>, choice::All, E, 2>::LUT,
-            *Of::<Wrapping<S, u16>, choice::All, E, 2>::LUT,
-        ],
+        [*Of::<Wrapping<S, i16>, choice::All, E, 2>::LUT, *Of::<Wrapping<S, u16>, choice::All, E, 2>::LUT],
         [
             *Of::<Saturating<S, i16>, choice::All, E, 2>::LUT,
             *Of::<Saturating<S, u16>, choice::All, E, 2>::LUT,
