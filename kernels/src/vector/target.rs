@@ -134,10 +134,15 @@ impl Target for F32Odd {
     ) {
         // SAFETY: as the caller's.
         unsafe {
-            if matches!(S::DTYPE.spec(), Spec::Int { .. }) {
-                // A difference that is zero is negative where the direction is down.
-                let (negative, zero) = (M::splat(1 << 31), M::splat(0));
-                x = each!(x, |x| M::select_eq(x, negative, zero, x));
+            // A difference that is zero is negative where the direction is down. A comparison with that zero would be folded by a
+            // compiler that knows the default direction only, so unsigned integers lose their sign.
+            match S::DTYPE.spec() {
+                Spec::Int { signed: false, .. } => x = each!(x, |x| M::and(x, M::splat(0x7FFF_FFFF))),
+                Spec::Int { .. } => {
+                    let (negative, zero) = (M::splat(1 << 31), M::splat(0));
+                    x = each!(x, |x| M::select_eq(x, negative, zero, x));
+                }
+                _ => {}
             }
             M::store_32::<PART>(p, x, n);
         }

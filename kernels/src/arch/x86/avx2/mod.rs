@@ -16,7 +16,7 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table,
+        Bytes, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table,
         define_table, has_overflow_rule, same_bits, same_truth,
     },
     vector::{
@@ -57,8 +57,8 @@ vector::define_families!(vector, plain);
 vector::define_styles!(vector, two_step, styled);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = bytes::kernel::<S, D>(saturate) {
-        return Some(kernel);
+    if S::DTYPE.size() == 1 {
+        return Some(crate::table::apart);
     }
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
         return Some(wide::float16_to_bfloat16);
@@ -71,10 +71,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 
 /// The kernels that pack what they have made.
 const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = bytes::packed::<S, D, SIDES>(saturate) {
-        return Some(kernel);
-    }
-    if !vector::covers(S::DTYPE, D::DTYPE) {
+    if S::DTYPE.size() == 1 || !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
     plain::<S>(D::DTYPE, saturate, true)
@@ -82,7 +79,11 @@ const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate:
 
 crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_table);
-pub(super) static TABLE: Table = Table { packed: Some(&PACKED), ..table::<0>() };
+pub(super) static TABLE: Table = Table {
+    packed: Some(&PACKED),
+    bytes: Some(Bytes { kernel: bytes::kernel, tabled: bytes::tabled }),
+    ..table::<0>()
+};
 static PACKED: PackedTable = packed_table::<0>();
 
 /// The kernel of a pair under rules that are not the common ones.
@@ -97,7 +98,8 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
             TABLE.get_packed(from, to, rules.saturate)?
         } else {
             TABLE.get(s, d, rules.saturate)
-        };
+        }
+        .run;
         return Some(Rounded { run, direction, second: None });
     }
     if from.is_packed() || to.is_packed() {

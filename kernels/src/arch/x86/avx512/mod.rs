@@ -17,7 +17,7 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table,
+        Bytes, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table,
         define_table, has_overflow_rule, same_bits, same_truth,
     },
     vector::{
@@ -71,8 +71,8 @@ vector::define_styles!(vector, two_step, styled);
 vector::define_styles!(vector_vbmi, two_step, styled_vbmi);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = bytes::kernel::<S, D, FINE>(saturate) {
-        return Some(kernel);
+    if S::DTYPE.size() == 1 {
+        return Some(crate::table::apart);
     }
     if let Some(kernel) = wide::preferred::<S, D>() {
         return Some(kernel);
@@ -90,10 +90,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 
 /// The kernels of packed storage.
 const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = bytes::packed::<S, D, FINE, SIDES>(saturate) {
-        return Some(kernel);
-    }
-    if !vector::covers(S::DTYPE, D::DTYPE) {
+    if S::DTYPE.size() == 1 || !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
     if FINE & fine::VBMI != 0 {
@@ -107,12 +104,16 @@ crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_table);
 /// The tables of the combinations of finer features, by their bits (`fine`).
 pub(super) static TABLES: [Table; fine::COMBINATIONS] =
-    [with_packed::<0>(0), with_packed::<1>(1), with_packed::<2>(0), with_packed::<3>(1)];
+    [whole::<0>(0), whole::<1>(1), whole::<2>(0), whole::<3>(1)];
 /// Those of packed storage: only VBMI matters to them.
 static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::VBMI }>()];
 
-const fn with_packed<const FINE: u8>(packed: usize) -> Table {
-    Table { packed: Some(&PACKED[packed]), ..table::<FINE>() }
+const fn whole<const FINE: u8>(packed: usize) -> Table {
+    let bytes = Bytes {
+        kernel: |from, to, saturate| Some(bytes::kernel::<FINE>(from, to, saturate)),
+        tabled: |from, to, rules, words| Some(bytes::tabled::<FINE>(from, to, rules.saturate, words)),
+    };
+    Table { packed: Some(&PACKED[packed]), bytes: Some(bytes), ..table::<FINE>() }
 }
 
 /// The kernel of a pair under rules that are not the common ones.
@@ -129,7 +130,8 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
             table.get_packed(from, to, rules.saturate)?
         } else {
             table.get(s, d, rules.saturate)
-        };
+        }
+        .run;
         return Some(Rounded { run, direction, second: None });
     }
     if from.is_packed() || to.is_packed() {
