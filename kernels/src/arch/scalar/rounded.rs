@@ -41,7 +41,7 @@ pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules)
 }
 
 fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
-    let common = TABLE.get(from, to, rules.saturate);
+    let common = TABLE.get(from, to, rules.saturate).run;
     match to.spec() {
         // Looked up, or exact.
         _ if from.size() == 1 && !matches!(from, DType::Int8 | DType::UInt8) => common,
@@ -66,7 +66,7 @@ const fn is_truncating(rules: &Rules) -> bool {
 /// The kernel from float32 to the target under the rules.
 pub(super) fn from_f32(data: &Data) -> KernelFn {
     from_f32_other(data.to, &data.rules)
-        .unwrap_or_else(|| TABLE.get(DType::Float32, data.to, data.rules.saturate))
+        .unwrap_or_else(|| TABLE.get(DType::Float32, data.to, data.rules.saturate).run)
 }
 
 /// The same if it is not that of the table.
@@ -236,7 +236,7 @@ impl Real for F64 {
 /// As [`KernelFn`].
 unsafe fn to_whole<S: Format<Hub: Hub<Part: Real>>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let from = <<S::Hub as Hub>::Part as Real>::DTYPE;
-    let then = TABLE.get(from, data.to, data.rules.saturate);
+    let then = TABLE.get(from, data.to, data.rules.saturate).run;
     // SAFETY: as the caller's.
     unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).re().whole(data), then) };
 }

@@ -95,9 +95,9 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     let (style, direction) = vector::style::style(d, rules);
     if style == vector::style::PLAIN {
         let run = if from.is_packed() || to.is_packed() {
-            TABLE.get_packed(from, to, rules.saturate)?
+            TABLE.get_packed(from, to, rules.saturate)?.run
         } else {
-            TABLE.get(s, d, rules.saturate)
+            TABLE.get(s, d, rules.saturate).run
         }
         .run;
         return Some(Rounded { run, direction, second: None });

@@ -127,9 +127,9 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     if style == vector::style::PLAIN {
         let table = &TABLES[found as usize];
         let run = if from.is_packed() || to.is_packed() {
-            table.get_packed(from, to, rules.saturate)?
+            table.get_packed(from, to, rules.saturate)?.run
         } else {
-            table.get(s, d, rules.saturate)
+            table.get(s, d, rules.saturate).run
         }
         .run;
         return Some(Rounded { run, direction, second: None });
