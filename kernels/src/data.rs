@@ -31,6 +31,11 @@ pub(crate) struct Data {
     /// Float32 bits of 0.5 if integers are rounded to nearest with ties away from zero, else 0: added with the sign of the
     /// value and rounded toward zero, before the value is rounded to an integer toward zero.
     pub(crate) half: u32,
+    /// Integers of up to 8 bits: the ends of the range, as bytes.
+    pub(crate) lowest: i8,
+    pub(crate) highest: u8,
+    /// Integers of up to 8 bits: the bits that an element has.
+    pub(crate) ones: u8,
     /// All ones if an infinity becomes the NaN of the target, else 0.
     pub(crate) infinity_is_nan: u32,
     /// All ones if NaN becomes the largest positive value of a target without NaN, else 0.
@@ -61,10 +66,20 @@ impl Data {
             }
             _ => (Encoder::NONE, false),
         };
+        let (lowest, highest, ones) = match to.spec() {
+            Spec::Int { bits, signed } if bits <= 8 => {
+                let ones = 0xFF_u8 >> (8 - bits);
+                if signed { (i8::MIN >> (8 - bits), ones >> 1, ones) } else { (0, ones, ones) }
+            }
+            _ => (0, 0, 0),
+        };
         Data {
             encoder,
             sticky: nearest_away as u32,
             half: if nearest_away { 0x3F00_0000 } else { 0 },
+            lowest,
+            highest,
+            ones,
             infinity_is_nan: if fnuz && rules.fnuz_inf_nan { u32::MAX } else { 0 },
             nan_is_max: if rules.finite_nan_max { u32::MAX } else { 0 },
             table: core::ptr::null(),

@@ -78,8 +78,11 @@ pub(super) static TABLE: Table = Table { packed: Some(&PACKED), ..table::<0>() }
 static PACKED: PackedTable = packed_table::<0>();
 
 /// The kernel of a pair under rules that are not the common ones.
-pub(super) fn rounded(_: BufferType, _: BufferType, _: &Rules) -> Option<Rounded> {
-    None
+pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+    if from.is_packed() || to.is_packed() {
+        return None;
+    }
+    wide::rounded(from.dtype(), to.dtype(), rules)
 }
 
 crate::loss::define_loops!(suspect, #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);
