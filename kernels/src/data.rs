@@ -111,6 +111,11 @@ pub(crate) struct Data {
     pub(crate) up: u32,
     /// Integers of up to 8 bits.
     pub(crate) int: Int,
+    /// Integers of up to 8 bits: the ends of the range, as bytes.
+    pub(crate) lowest: i8,
+    pub(crate) highest: u8,
+    /// Integers of up to 8 bits: the bits that an element has.
+    pub(crate) ones: u8,
     /// All ones if an infinity becomes the NaN of the target, else 0.
     pub(crate) infinity_is_nan: u32,
     /// All ones if NaN becomes the largest positive value of a target without NaN, else 0.
@@ -178,12 +183,22 @@ impl Data {
             }
             _ => (Encoder::NONE, false),
         };
+        let (lowest, highest, ones) = match to.spec() {
+            Spec::Int { bits, signed } if bits <= 8 => {
+                let ones = 0xFF_u8 >> (8 - bits);
+                if signed { (i8::MIN >> (8 - bits), ones >> 1, ones) } else { (0, ones, ones) }
+            }
+            _ => (0, 0, 0),
+        };
         Data {
             encoder,
             sticky: nearest_away as u32,
             half: if nearest_away { 0x3F00_0000 } else { 0 },
             up: if matches!(rules.rounding, Rounding::Ceil) { u32::MAX } else { 0 },
             int: Int::new(to),
+            lowest,
+            highest,
+            ones,
             infinity_is_nan: if fnuz && rules.fnuz_inf_nan { u32::MAX } else { 0 },
             nan_is_max: if rules.finite_nan_max { u32::MAX } else { 0 },
             power: Power::new(rules),

@@ -21,32 +21,145 @@ macro_rules! operations {
     (@ $type:ty) => { $type };
 }
 
-/// Makes `pick`, which finds the kernel of a pair among the `run::<S, D, SATURATE>` of a tier. Only those that the table of the
-/// tier names are compiled.
+/// How lanes are rounded; a parameter of kernels. Integers from floats truncated, floats nearest with ties to even.
+const COMMON: u8 = 0;
+/// In the direction of the environment.
+const DIRECTED: u8 = 1;
+/// Floats: nearest with ties away from zero. The environment rounds to nearest if the source is a float, else toward zero.
+const AWAY: u8 = 2;
+/// Floats: to odd. The environment rounds toward zero.
+const ODD: u8 = 3;
+
+/// Makes `pick`, which finds the kernel of a pair among the `run::<S, D, SATURATE, WAY>` of a tier. Only those that the table of
+/// the tier names are compiled.
 macro_rules! define_pick {
     () => {
         /// The kernel from `S` to one of the targets here.
         const fn pick<S: Source>(to: DType, saturate: bool) -> Option<KernelFn> {
             let [wrap, clamp]: [KernelFn; 2] = match to {
-                DType::Int2 => [run::<S, Int8<2, false>, false>, run::<S, Int8<2, true>, true>],
-                DType::UInt2 => [run::<S, Int8<2, false>, false>, run::<S, Int8<2, false>, true>],
-                DType::Int4 => [run::<S, Int8<4, false>, false>, run::<S, Int8<4, true>, true>],
-                DType::UInt4 => [run::<S, Int8<4, false>, false>, run::<S, Int8<4, false>, true>],
-                DType::Int8 => [run::<S, Int8<8, false>, false>, run::<S, Int8<8, true>, true>],
-                DType::UInt8 => [run::<S, Int8<8, false>, false>, run::<S, Int8<8, false>, true>],
-                DType::Int16 => [run::<S, Int16<false>, false>, run::<S, Int16<true>, true>],
-                DType::UInt16 => [run::<S, Int16<false>, false>, run::<S, Int16<false>, true>],
-                DType::Int32 => [run::<S, Int32<false>, false>, run::<S, Int32<true>, true>],
-                DType::UInt32 => [run::<S, Int32<false>, false>, run::<S, Int32<false>, true>],
-                DType::Int64 => [run::<S, Int64<false>, false>, run::<S, Int64<true>, true>],
-                DType::UInt64 => [run::<S, Int64<false>, false>, run::<S, Int64<false>, true>],
-                DType::Float32 => [run::<S, Real<f32>, true>; 2],
-                DType::Float64 => [run::<S, Real<f64>, true>; 2],
-                DType::Complex64 => [run::<S, Complex<f32>, true>; 2],
-                DType::Complex128 => [run::<S, Complex<f64>, true>; 2],
+                DType::Int2 | DType::Int4 => pair::<S, Int8<false, true>, Int8<true, true>>(),
+                DType::UInt2 | DType::UInt4 => pair::<S, Int8<false, true>, Int8<false, true>>(),
+                DType::Int8 => pair::<S, Int8<false, true>, Int8<true, false>>(),
+                DType::UInt8 => pair::<S, Int8<false, true>, Int8<false, false>>(),
+                DType::Int16 => pair::<S, Int16<false>, Int16<true>>(),
+                DType::UInt16 => pair::<S, Int16<false>, Int16<false>>(),
+                DType::Int32 => pair::<S, Int32<false>, Int32<true>>(),
+                DType::UInt32 => pair::<S, Int32<false>, Int32<false>>(),
+                DType::Int64 => pair::<S, Int64<false>, Int64<true>>(),
+                DType::UInt64 => pair::<S, Int64<false>, Int64<false>>(),
+                DType::Float32 => [run::<S, Real<f32>, true, COMMON>; 2],
+                DType::Float64 => [run::<S, Real<f64>, true, COMMON>; 2],
+                DType::Complex64 => [run::<S, Complex<f32>, true, COMMON>; 2],
+                DType::Complex128 => [run::<S, Complex<f64>, true, COMMON>; 2],
                 _ => return None,
             };
             Some(if saturate { clamp } else { wrap })
+        }
+
+        /// The kernels that wrap and that saturate.
+        const fn pair<S: Source, Wrap: Target, Clamp: Target>() -> [KernelFn; 2] {
+            [run::<S, Wrap, false, COMMON>, run::<S, Clamp, true, COMMON>]
+        }
+    };
+}
+
+/// Makes `rounded`, which finds the kernel of a pair under a rounding that is not the common one. `$source` are the floats, `$wide`
+/// what loads them into lanes that become integers of 64 bits.
+macro_rules! define_rounded {
+    ($($source:ty: $wide:ty),*) => {
+        /// From a float to integers: `[8, 16, 32, 64 bits][wrapping, saturating to signed, to unsigned]`.
+        type ToIntegers = [[KernelFn; 3]; 4];
+        /// From an integer or float to a float: `[directed, ties away, to odd]`.
+        type ToFloat = [KernelFn; 3];
+
+        const fn overflows<S: Source, Signed: Target, Unsigned: Target>() -> [KernelFn; 3] {
+            [
+                run::<S, Unsigned, false, DIRECTED>,
+                run::<S, Signed, true, DIRECTED>,
+                run::<S, Unsigned, true, DIRECTED>,
+            ]
+        }
+
+        const fn to_integers<S: Source, Wide: Source>() -> ToIntegers {
+            [
+                overflows::<S, Int8<true, true>, Int8<false, true>>(),
+                overflows::<S, Int16<true>, Int16<false>>(),
+                overflows::<S, Int32<true>, Int32<false>>(),
+                overflows::<Wide, Int64<true>, Int64<false>>(),
+            ]
+        }
+
+        const fn from_int<S: Source, D: Target>() -> ToFloat {
+            [run::<S, D, true, DIRECTED>, run::<S, D, true, AWAY>, run::<S, D, true, ODD>]
+        }
+
+        /// The one instruction that rounds floats obeys the environment.
+        const fn from_float<S: Source, D: Target>() -> ToFloat {
+            [run::<S, D, true, COMMON>, run::<S, D, true, AWAY>, run::<S, D, true, ODD>]
+        }
+
+        /// The kernel of a pair of byte storage under rules that are not the common ones, if it is one of these.
+        pub(super) fn rounded(from: DType, to: DType, rules: &Rules) -> Option<Rounded> {
+            let direction = match rules.rounding {
+                Rounding::NearestEven => Direction::NearestEven,
+                Rounding::NearestAway if to.float_spec().is_some() && from.float_spec().is_some() => {
+                    Direction::NearestEven
+                }
+                Rounding::NearestAway | Rounding::TowardZero | Rounding::ToOdd => Direction::TowardZero,
+                Rounding::Floor => Direction::Down,
+                Rounding::Ceil => Direction::Up,
+            };
+            if let Spec::Int { bits, signed } = to.spec() {
+                static KERNELS: [ToIntegers; 6] = [$(to_integers::<$source, $wide>()),*];
+                let from = match from {
+                    DType::Float16 => 0,
+                    DType::BFloat16 => 1,
+                    DType::Float32 => 2,
+                    DType::Float64 => 3,
+                    DType::Complex64 => 4,
+                    DType::Complex128 => 5,
+                    _ => return None,
+                };
+                if rules.rounding == Rounding::ToOdd {
+                    return None;
+                }
+                let overflow = if rules.saturate { 2 - signed as usize } else { 0 };
+                let width = (bits / 8).max(1).trailing_zeros() as usize;
+                return Some(Rounded { run: KERNELS[from][width][overflow], direction, second: None });
+            }
+            let kernels: &ToFloat = match (from, to) {
+                (DType::Float64, DType::Float32) => const { &from_float::<f64, Real<f32>>() },
+                (DType::Float64, DType::Complex64) => const { &from_float::<f64, Complex<f32>>() },
+                (DType::Complex128, DType::Float32) => const { &from_float::<Complex<f64>, Real<f32>>() },
+                (DType::Complex128, DType::Complex64) => {
+                    const {
+                        &[
+                            parts::<f64, Real<f32>, COMMON>,
+                            parts::<f64, Real<f32>, AWAY>,
+                            parts::<f64, Real<f32>, ODD>,
+                        ]
+                    }
+                }
+                (DType::Int32, DType::Float32) => const { &from_int::<i32, Real<f32>>() },
+                (DType::Int32, DType::Complex64) => const { &from_int::<i32, Complex<f32>>() },
+                (DType::UInt32, DType::Float32) => const { &from_int::<u32, Real<f32>>() },
+                (DType::UInt32, DType::Complex64) => const { &from_int::<u32, Complex<f32>>() },
+                (DType::Int64, DType::Float32) => const { &from_int::<i64, Real<f32>>() },
+                (DType::Int64, DType::Complex64) => const { &from_int::<i64, Complex<f32>>() },
+                (DType::Int64, DType::Float64) => const { &from_int::<i64, Real<f64>>() },
+                (DType::Int64, DType::Complex128) => const { &from_int::<i64, Complex<f64>>() },
+                (DType::UInt64, DType::Float32) => const { &from_int::<u64, Real<f32>>() },
+                (DType::UInt64, DType::Complex64) => const { &from_int::<u64, Complex<f32>>() },
+                (DType::UInt64, DType::Float64) => const { &from_int::<u64, Real<f64>>() },
+                (DType::UInt64, DType::Complex128) => const { &from_int::<u64, Complex<f64>>() },
+                _ => return None,
+            };
+            let way = match rules.rounding {
+                Rounding::NearestAway => 1,
+                Rounding::ToOdd => 2,
+                _ => 0,
+            };
+            Some(Rounded { run: kernels[way], direction, second: None })
         }
     };
 }

@@ -90,7 +90,7 @@ static PACKED: PackedTable = packed_table::<0>();
 pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
     if !vector::rounds(s, d) {
-        return None;
+        return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
     let (style, direction) = vector::style::style(d, rules);
     if style == vector::style::PLAIN {
@@ -98,8 +98,7 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
             TABLE.get_packed(from, to, rules.saturate)?.run
         } else {
             TABLE.get(s, d, rules.saturate).run
-        }
-        .run;
+        };
         return Some(Rounded { run, direction, second: None });
     }
     if from.is_packed() || to.is_packed() {

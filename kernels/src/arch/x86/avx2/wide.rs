@@ -15,11 +15,13 @@ mod ints;
 mod targets;
 mod words;
 
+use super::super::{AWAY, COMMON, DIRECTED, ODD};
 use crate::{
-    data::Data,
+    data::{Data, Direction},
     dtype::{DType, Spec},
+    exact::{Rounding, Rules},
     format::*,
-    table::KernelFn,
+    table::{KernelFn, Rounded},
 };
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -64,8 +66,8 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::BFloat16 if to_bits > 8 => pick::<bf16>(to, saturate),
         DType::Float32 if to_bits > 8 => pick::<f32>(to, saturate),
         DType::Float64 => pick::<f64>(to, saturate),
-        DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<f32, f64>),
-        DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, f32>),
+        DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<f32, Real<f64>, COMMON>),
+        DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>, COMMON>),
         DType::Complex64 => pick::<Complex<f32>>(to, saturate),
         DType::Complex128 => pick::<Complex<f64>>(to, saturate),
         _ => None,
@@ -73,19 +75,32 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
 }
 
 define_pick!();
+define_rounded!(
+    f16: f16,
+    bf16: bf16,
+    f32: f32,
+    f64: f64,
+    Complex<f32>: Complex<f32>,
+    Complex<f64>: Complex<f64>
+);
 
 /// # Safety
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn run<S: Source, D: Target, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+unsafe fn run<S: Source, D: Target, const SATURATE: bool, const WAY: u8>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+) {
     let block = const { UNIT * D::UNITS };
     // SAFETY: blocks and units begin at elements and end at the last one or before.
     unsafe {
         let at = |i: usize| (src.add(i * S::SIZE), dst.add(i * D::SIZE));
         let do_block = |i: usize| {
             let (src, dst) = at(i);
-            D::block::<S, SATURATE>(src, dst);
+            D::block::<S, SATURATE, WAY>(src, dst, data);
         };
         if S::LIGHT && n >= 2 * block {
             overlapping(n, 2 * block, |i| {
@@ -97,10 +112,10 @@ unsafe fn run<S: Source, D: Target, const SATURATE: bool>(src: *const u8, dst: *
         } else if D::UNITS > 1 && n >= UNIT {
             overlapping(n, UNIT, |i| {
                 let (src, dst) = at(i);
-                D::unit::<S, SATURATE, false>(src, dst, UNIT);
+                D::unit::<S, SATURATE, WAY, false>(src, dst, UNIT, data);
             });
         } else {
-            few(dst, D::SIZE, n, |stack| D::unit::<S, SATURATE, true>(src, stack, n));
+            few(dst, D::SIZE, n, |stack| D::unit::<S, SATURATE, WAY, true>(src, stack, n, data));
         }
     }
 }
@@ -153,12 +168,9 @@ unsafe fn few(mut dst: *mut u8, size: usize, n: usize, unit: impl FnOnce(*mut u8
 ///
 /// As [`KernelFn`] of the complex pair.
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn parts<S: Source, D>(src: *const u8, dst: *mut u8, n: usize, data: &Data)
-where
-    Real<D>: Target,
-{
+unsafe fn parts<S: Source, D: Target, const WAY: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
-    unsafe { run::<S, Real<D>, true>(src, dst, 2 * n, data) }
+    unsafe { run::<S, D, true, WAY>(src, dst, 2 * n, data) }
 }
 
 /// An element type on the source's side.
@@ -167,39 +179,43 @@ trait Source {
     const SIZE: usize;
     /// Whether there is so little to do that the loop itself counts.
     const LIGHT: bool = false;
-    type Lanes: Lanes;
+    /// The lanes, to be rounded in a way.
+    type Lanes<const WAY: u8>: Lanes;
     /// # Safety
     ///
     /// The CPU has the tier. `n` elements can be read, [`UNIT`] unless `PART`.
-    unsafe fn load<const PART: bool>(src: *const u8, n: usize) -> Self::Lanes;
+    unsafe fn load<const WAY: u8, const PART: bool>(src: *const u8, n: usize) -> Self::Lanes<WAY>;
 }
 
 /// What a kind of lanes becomes, as far as [`kernel`] asks it.
 ///
 /// # Safety
 ///
-/// Of every method: the CPU has the tier, and the floating-point environment is the default.
+/// Of every method: the CPU has the tier, and the floating-point environment is the one that the way of rounding asks for.
 trait Lanes: Copy {
     /// Two units as integers of 16 bits, the low ones, or saturated.
-    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2]) -> __m256i;
-    /// Four units as integers of `BITS`, up to 8, the low ones, or saturated.
-    unsafe fn int8<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(x: [Self; 4]) -> __m256i;
+    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], data: &Data) -> __m256i;
+    /// Four units as integers of up to 8 bits, the low ones, or saturated; to 8 unless `NARROW`.
+    unsafe fn int8<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
+        x: [Self; 4],
+        data: &Data,
+    ) -> __m256i;
     /// The low 32 bits, or saturated.
     #[inline(always)]
-    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self) -> __m256i {
+    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> __m256i {
         never::<Self, _>()
     }
     /// The low 64 bits, or saturated.
     #[inline(always)]
-    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self) -> [__m256i; 2] {
+    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> [__m256i; 2] {
         never::<Self, _>()
     }
-    /// Float32, nearest.
+    /// Float32.
     #[inline(always)]
     unsafe fn f32(self) -> __m256 {
         never::<Self, _>()
     }
-    /// Float64, nearest.
+    /// Float64.
     #[inline(always)]
     unsafe fn f64(self) -> [__m256d; 2] {
         never::<Self, _>()
@@ -261,9 +277,9 @@ struct Widened;
 
 impl Source for Widened {
     const SIZE: usize = 2;
-    type Lanes = F64;
+    type Lanes<const WAY: u8> = F64<WAY>;
     #[inline(always)]
-    unsafe fn load<const PART: bool>(src: *const u8, n: usize) -> F64 {
+    unsafe fn load<const WAY: u8, const PART: bool>(src: *const u8, n: usize) -> F64<WAY> {
         // SAFETY: the caller's promise.
         unsafe {
             let (zero, x) = (_mm_setzero_si128(), load_16::<PART>(src, n));
@@ -278,9 +294,9 @@ macro_rules! sources {
         impl Source for $type {
             const SIZE: usize = size_of::<$type>();
             $(const $light: bool = true;)?
-            type Lanes = $lanes;
+            type Lanes<const WAY: u8> = $lanes<WAY>;
             #[inline(always)]
-            unsafe fn load<const $part: bool>($src: *const u8, $n: usize) -> $lanes {
+            unsafe fn load<const WAY: u8, const $part: bool>($src: *const u8, $n: usize) -> $lanes<WAY> {
                 // SAFETY: the caller's promise.
                 $lanes(unsafe { $body })
             }

@@ -120,7 +120,7 @@ const fn whole<const FINE: u8>(packed: usize) -> Table {
 pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
     if !vector::rounds(s, d) {
-        return None;
+        return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
     let found = fine::found();
     let (style, direction) = vector::style::style(d, rules);
@@ -130,8 +130,7 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
             table.get_packed(from, to, rules.saturate)?.run
         } else {
             table.get(s, d, rules.saturate).run
-        }
-        .run;
+        };
         return Some(Rounded { run, direction, second: None });
     }
     if from.is_packed() || to.is_packed() {

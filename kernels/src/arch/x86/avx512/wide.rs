@@ -11,18 +11,27 @@
 //! * *Complex numbers* are moved: the real parts are taken out or put between zeros. Complex to complex is a cast of twice
 //!   as many reals.
 
+mod ints;
 mod lanes;
 mod narrow;
 mod targets;
 
-use crate::{data::Data, dtype::DType, format::*, table::KernelFn};
+use super::super::{AWAY, COMMON, DIRECTED, ODD};
+use crate::{
+    data::{Data, Direction},
+    dtype::{DType, Spec},
+    exact::{Rounding, Rules},
+    format::*,
+    table::{KernelFn, Rounded},
+};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 use core::marker::PhantomData;
 use half::{bf16, f16};
-use lanes::{F32, F64, Halves, I32, I64, Lanes, U32, U64};
+use ints::{I32, I64, U32, U64};
+use lanes::{F32, F64, Halves, Lanes};
 use num_complex::Complex;
 use targets::{Int8, Int16, Int32, Int64, Real, Target, Truth};
 
@@ -32,7 +41,7 @@ const STEP: usize = 16;
 /// The kernels of pairs that `vector` covers, where another one is faster.
 pub(super) const fn preferred<S: Format, D: Format>() -> Option<KernelFn> {
     match (S::DTYPE, D::DTYPE) {
-        (DType::Float32, DType::Bool) => Some(run::<f32, Truth, true>),
+        (DType::Float32, DType::Bool) => Some(run::<f32, Truth, true, COMMON>),
         _ => None,
     }
 }
@@ -45,12 +54,12 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
     let to_wide = to.alignment() == 8;
     match S::DTYPE {
         // Rounded as the instruction says, not as the environment does: so that need not be looked at.
-        DType::Int32 if matches!(to, DType::Float32) => Some(run::<i32, Real<f32>, true>),
-        DType::UInt32 if matches!(to, DType::Float32) => Some(run::<u32, Real<f32>, true>),
-        DType::Int64 if matches!(to, DType::Float32) => Some(run::<i64, Real<f32>, true>),
-        DType::UInt64 if matches!(to, DType::Float32) => Some(run::<u64, Real<f32>, true>),
-        DType::Int64 if matches!(to, DType::Float64) => Some(run::<i64, Real<f64>, true>),
-        DType::UInt64 if matches!(to, DType::Float64) => Some(run::<u64, Real<f64>, true>),
+        DType::Int32 if matches!(to, DType::Float32) => Some(run::<i32, Real<f32>, true, COMMON>),
+        DType::UInt32 if matches!(to, DType::Float32) => Some(run::<u32, Real<f32>, true, COMMON>),
+        DType::Int64 if matches!(to, DType::Float32) => Some(run::<i64, Real<f32>, true, COMMON>),
+        DType::UInt64 if matches!(to, DType::Float32) => Some(run::<u64, Real<f32>, true, COMMON>),
+        DType::Int64 if matches!(to, DType::Float64) => Some(run::<i64, Real<f64>, true, COMMON>),
+        DType::UInt64 if matches!(to, DType::Float64) => Some(run::<u64, Real<f64>, true, COMMON>),
         // The compiler narrows integers well, but would clamp them to less than a byte before that.
         DType::Int16 if saturate => narrow::kernel::<i16>(to),
         DType::UInt16 if saturate => narrow::kernel::<u16>(to),
@@ -61,14 +70,14 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::Float16 if to_wide => pick::<Wide<f16>>(to, saturate),
         DType::BFloat16 if to_wide => pick::<Wide<bf16>>(to, saturate),
         DType::Float32 if to_wide => pick::<Wide<f32>>(to, saturate),
-        DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<Wide<f32>, Real<f64>>),
+        DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<Wide<f32>, Real<f64>, COMMON>),
         DType::Complex64 if to_wide => pick::<Wide<Complex<f32>>>(to, saturate),
         // Bytes of these are made by the kernels of `vector`.
         DType::Float16 if !to_byte => pick::<f16>(to, saturate),
         DType::BFloat16 if !to_byte => pick::<bf16>(to, saturate),
         DType::Float32 if !to_byte => pick::<f32>(to, saturate),
         DType::Complex64 => pick::<Complex<f32>>(to, saturate),
-        DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>>),
+        DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>, COMMON>),
         DType::Float64 if to_wide => pick::<f64>(to, saturate),
         DType::Float64 => pick::<f64>(to, saturate),
         DType::Complex128 if to_wide => pick::<Complex<f64>>(to, saturate),
@@ -78,31 +87,39 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
 }
 
 define_pick!();
+define_rounded!(
+    f16: Wide<f16>,
+    bf16: Wide<bf16>,
+    f32: Wide<f32>,
+    f64: f64,
+    Complex<f32>: Wide<Complex<f32>>,
+    Complex<f64>: Complex<f64>
+);
 
 /// # Safety
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn run<S: Source, D: Target, const SATURATE: bool>(
+unsafe fn run<S: Source, D: Target, const SATURATE: bool, const WAY: u8>(
     mut src: *const u8,
     mut dst: *mut u8,
     mut n: usize,
-    _: &Data,
+    data: &Data,
 ) {
     // SAFETY: the steps begin where elements do and end with the last one.
     unsafe {
         while n >= 2 * STEP {
-            let x = [S::load::<false>(src, STEP), S::load::<false>(src.add(STEP * S::SIZE), STEP)];
-            D::store::<S::Lanes, SATURATE, false>(dst, x[0], STEP);
-            D::store::<S::Lanes, SATURATE, false>(dst.add(STEP * D::SIZE), x[1], STEP);
+            let x = [S::load::<WAY, false>(src, STEP), S::load::<WAY, false>(src.add(STEP * S::SIZE), STEP)];
+            D::store::<S::Lanes<WAY>, SATURATE, false>(dst, x[0], STEP, data);
+            D::store::<S::Lanes<WAY>, SATURATE, false>(dst.add(STEP * D::SIZE), x[1], STEP, data);
             (src, dst, n) = (src.add(2 * STEP * S::SIZE), dst.add(2 * STEP * D::SIZE), n - 2 * STEP);
         }
         if n >= STEP {
-            D::store::<S::Lanes, SATURATE, false>(dst, S::load::<false>(src, STEP), STEP);
+            D::store::<S::Lanes<WAY>, SATURATE, false>(dst, S::load::<WAY, false>(src, STEP), STEP, data);
             (src, dst, n) = (src.add(STEP * S::SIZE), dst.add(STEP * D::SIZE), n - STEP);
         }
         if n > 0 {
-            D::store::<S::Lanes, SATURATE, true>(dst, S::load::<true>(src, n), n);
+            D::store::<S::Lanes<WAY>, SATURATE, true>(dst, S::load::<WAY, true>(src, n), n, data);
         }
     }
 }
@@ -113,20 +130,21 @@ unsafe fn run<S: Source, D: Target, const SATURATE: bool>(
 ///
 /// As [`KernelFn`] of the complex pair.
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn parts<S: Source, D: Target>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+unsafe fn parts<S: Source, D: Target, const WAY: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
-    unsafe { run::<S, D, true>(src, dst, 2 * n, data) }
+    unsafe { run::<S, D, true, WAY>(src, dst, 2 * n, data) }
 }
 
 /// An element type on the source's side.
 trait Source {
     /// Bytes of an element.
     const SIZE: usize;
-    type Lanes: Lanes;
+    /// The lanes, to be rounded in a way.
+    type Lanes<const WAY: u8>: Lanes;
     /// # Safety
     ///
     /// The CPU has the tier. `n` elements can be read, [`STEP`] unless `PART`.
-    unsafe fn load<const PART: bool>(src: *const u8, n: usize) -> Self::Lanes;
+    unsafe fn load<const WAY: u8, const PART: bool>(src: *const u8, n: usize) -> Self::Lanes<WAY>;
 }
 
 /// The mask of the elements from `first` on that are among `n`.
@@ -212,9 +230,9 @@ macro_rules! sources {
     ($($type:ty, $size:literal => $lanes:ident($src:ident, $n:ident) $body:expr;)*) => {$(
         impl Source for $type {
             const SIZE: usize = $size;
-            type Lanes = $lanes;
+            type Lanes<const WAY: u8> = $lanes<WAY>;
             #[inline(always)]
-            unsafe fn load<const PART: bool>($src: *const u8, $n: usize) -> $lanes {
+            unsafe fn load<const WAY: u8, const PART: bool>($src: *const u8, $n: usize) -> $lanes<WAY> {
                 // SAFETY: the caller's promise.
                 $lanes(unsafe { $body })
             }

@@ -11,22 +11,69 @@
 //!
 //! **Saturating**: what is too large is clamped before the conversion, or replaced afterwards; the conversion gives the
 //! lowest integer for everything out of range, which is right for what is too small, and NaN is masked away.
+//!
+//! **Rounding** (`WAY`): integers in the direction of the environment, by the conversions that do not truncate. Ties go away from
+//! zero if a half is added first and the environment rounds toward zero. What is clamped or taken away has no fraction, so
+//! that may be done before. All other steps are exact. Floats see [`F64::f32`].
 
 use super::*;
 
 #[derive(Clone, Copy)]
-pub(super) struct F32(pub __m256);
+pub(super) struct F32<const WAY: u8>(pub __m256);
 #[derive(Clone, Copy)]
-pub(super) struct F64(pub [__m256d; 2]);
+pub(super) struct F64<const WAY: u8>(pub [__m256d; 2]);
 
 const TRUNCATE: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 const FLOOR: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 
+/// As the environment says.
+const CURRENT: i32 = _MM_FROUND_CUR_DIRECTION | _MM_FROUND_NO_EXC;
+
 const TWO_32: f64 = (1_u64 << 32) as f64;
 const TWO_63: f64 = (1_u64 << 63) as f64;
 /// An integer is added to it exactly and stands in the low bits, in two's complement.
 const MAGIC: f64 = (3_u64 << 51) as f64;
+
+/// A conversion to int32: `$truncate` or, in the direction of the environment, `$round`.
+macro_rules! convert {
+    ($truncate:ident $round:ident ($x:expr)) => {
+        if WAY == COMMON { $truncate($x) } else { $round($x) }
+    };
+}
+
+/// Before a conversion to integers: with a half added if ties go away from zero.
+#[inline(always)]
+unsafe fn aside<const WAY: u8>(x: __m256, data: &Data) -> __m256 {
+    if WAY == COMMON {
+        return x;
+    }
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let half = _mm256_set1_ps(f32::from_bits(data.half));
+        _mm256_add_ps(x, _mm256_or_ps(half, _mm256_and_ps(x, _mm256_set1_ps(-0.0))))
+    }
+}
+
+/// Before a conversion to integers: with a half added if ties go away from zero.
+#[inline(always)]
+unsafe fn aside_pd<const WAY: u8>(x: __m256d, data: &Data) -> __m256d {
+    if WAY == COMMON {
+        return x;
+    }
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let half = _mm256_set1_pd(f32::from_bits(data.half).into());
+        _mm256_add_pd(x, _mm256_or_pd(half, _mm256_and_pd(x, _mm256_set1_pd(-0.0))))
+    }
+}
+
+/// Without a fraction.
+#[inline(always)]
+unsafe fn whole<const WAY: u8>(x: __m256d) -> __m256d {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe { if WAY == COMMON { _mm256_round_pd::<TRUNCATE>(x) } else { _mm256_round_pd::<CURRENT>(x) } }
+}
 
 /// Zero instead of NaN.
 #[inline(always)]
@@ -69,53 +116,57 @@ unsafe fn join(low: __m128i, high: __m128i) -> __m256i {
     unsafe { _mm256_set_m128i(high, low) }
 }
 
-impl F32 {
+impl<const WAY: u8> F32<WAY> {
     /// Int32 with the low 16 bits, or to be saturated to as many.
     #[inline(always)]
-    unsafe fn narrow<const SATURATE: bool>(self) -> __m256i {
+    unsafe fn narrow<const SATURATE: bool>(self, data: &Data) -> __m256i {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
-            if SATURATE {
-                _mm256_cvttps_epi32(_mm256_min_ps(number(self.0), _mm256_set1_ps(65535.0)))
-            } else {
-                _mm256_cvttps_epi32(modulo(self.0))
-            }
+            let x = aside::<WAY>(self.0, data);
+            let x = if SATURATE { _mm256_min_ps(number(x), _mm256_set1_ps(65535.0)) } else { modulo(x) };
+            convert!(_mm256_cvttps_epi32 _mm256_cvtps_epi32(x))
         }
     }
 }
 
-impl Lanes for F32 {
+impl<const WAY: u8> Lanes for F32<WAY> {
     #[inline(always)]
-    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [F32; 2]) -> __m256i {
+    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], data: &Data) -> __m256i {
         // SAFETY: the caller's promise.
-        unsafe { pack_16::<SATURATE, SIGNED>(x[0].narrow::<SATURATE>(), x[1].narrow::<SATURATE>()) }
+        unsafe { pack_16::<SATURATE, SIGNED>(x[0].narrow::<SATURATE>(data), x[1].narrow::<SATURATE>(data)) }
     }
     #[inline(always)]
-    unsafe fn int8<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(x: [F32; 4]) -> __m256i {
+    unsafe fn int8<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
+        x: [Self; 4],
+        data: &Data,
+    ) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = [x[0].narrow::<SATURATE>(), x[1].narrow::<SATURATE>()];
-            let [c, d] = [x[2].narrow::<SATURATE>(), x[3].narrow::<SATURATE>()];
-            pack_8::<BITS, SATURATE, SIGNED>([a, b, c, d])
+            let [a, b] = [x[0].narrow::<SATURATE>(data), x[1].narrow::<SATURATE>(data)];
+            let [c, d] = [x[2].narrow::<SATURATE>(data), x[3].narrow::<SATURATE>(data)];
+            pack_8::<SATURATE, SIGNED, NARROW>([a, b, c, d], data)
         }
     }
     #[inline(always)]
-    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self) -> __m256i {
+    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> __m256i {
         const HALF: f32 = (1_u32 << 31) as f32;
         // SAFETY: the caller's promise.
         unsafe {
+            let x = aside::<WAY>(self.0, data);
             if !SATURATE {
-                return _mm256_cvttps_epi32(number(modulo(self.0)));
+                let x = number(modulo(x));
+                return convert!(_mm256_cvttps_epi32 _mm256_cvtps_epi32(x));
             }
             let half = _mm256_set1_ps(HALF);
             if SIGNED {
-                let above = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GE_OQ>(self.0, half));
+                let above = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GE_OQ>(x, half));
+                let x = number(x);
                 // From the lowest integer to the highest.
-                return _mm256_xor_si256(_mm256_cvttps_epi32(number(self.0)), above);
+                return _mm256_xor_si256(convert!(_mm256_cvttps_epi32 _mm256_cvtps_epi32(x)), above);
             }
             // From 2^31 on the bit of that is what the conversion gives, and the others are the mantissa.
-            let x = _mm256_max_ps(self.0, _mm256_setzero_ps());
-            let low = _mm256_cvttps_epi32(x);
+            let x = _mm256_max_ps(x, _mm256_setzero_ps());
+            let low = convert!(_mm256_cvttps_epi32 _mm256_cvtps_epi32(x));
             let large = _mm256_or_si256(low, _mm256_slli_epi32::<8>(_mm256_castps_si256(x)));
             let select = _mm256_castsi256_ps(low);
             let int = _mm256_blendv_ps(select, _mm256_castsi256_ps(large), select);
@@ -125,9 +176,9 @@ impl Lanes for F32 {
         }
     }
     #[inline(always)]
-    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self) -> [__m256i; 2] {
+    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> [__m256i; 2] {
         // SAFETY: the caller's promise.
-        unsafe { F64(self.f64()).int64::<SATURATE, SIGNED>() }
+        unsafe { F64::<WAY>(self.f64()).int64::<SATURATE, SIGNED>(data) }
     }
     #[inline(always)]
     unsafe fn f32(self) -> __m256 {
@@ -145,41 +196,44 @@ impl Lanes for F32 {
     }
 }
 
-/// The low 32 bits of the truncated value, those of -2^31 if it is infinite or NaN.
+/// The low 32 bits of the truncated or rounded value, those of -2^31 if it is infinite or NaN.
 #[inline(always)]
-unsafe fn f64_low(x: __m256d) -> __m128i {
+unsafe fn f64_low<const WAY: u8>(x: __m256d) -> __m128i {
     // SAFETY: as of the methods of `Lanes`.
-    unsafe { _mm256_cvttpd_epi32(modulo_pd(_mm256_round_pd::<TRUNCATE>(x))) }
+    unsafe { _mm256_cvttpd_epi32(modulo_pd(whole::<WAY>(x))) }
 }
 
-/// The low 32 bits of the truncated value.
+/// The low 32 bits of the truncated or rounded value.
 #[inline(always)]
-unsafe fn f64_to_low(x: __m256d) -> __m128i {
+unsafe fn f64_to_low<const WAY: u8>(x: __m256d) -> __m128i {
     // SAFETY: as of the methods of `Lanes`.
-    unsafe { _mm256_cvttpd_epi32(number_pd(modulo_pd(_mm256_round_pd::<TRUNCATE>(x)))) }
+    unsafe { _mm256_cvttpd_epi32(number_pd(modulo_pd(whole::<WAY>(x)))) }
 }
 
 /// Clamped to int32, NaN as 0.
 #[inline(always)]
-unsafe fn f64_to_int32(x: __m256d) -> __m128i {
+unsafe fn f64_to_int32<const WAY: u8>(x: __m256d) -> __m128i {
     // SAFETY: as of the methods of `Lanes`.
-    unsafe { _mm256_cvttpd_epi32(_mm256_min_pd(number_pd(x), _mm256_set1_pd(i32::MAX as f64))) }
+    unsafe {
+        let x = _mm256_min_pd(number_pd(x), _mm256_set1_pd(i32::MAX as f64));
+        convert!(_mm256_cvttpd_epi32 _mm256_cvtpd_epi32(x))
+    }
 }
 
 /// Clamped to uint32 and in the low halves, NaN as 0.
 #[inline(always)]
-unsafe fn f64_to_uint32(x: __m256d) -> __m256i {
+unsafe fn f64_to_uint32<const WAY: u8>(x: __m256d) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let x = _mm256_max_pd(x, _mm256_setzero_pd());
-        let x = _mm256_round_pd::<TRUNCATE>(_mm256_min_pd(x, _mm256_set1_pd(u32::MAX as f64)));
+        let x = whole::<WAY>(_mm256_min_pd(x, _mm256_set1_pd(u32::MAX as f64)));
         _mm256_castpd_si256(_mm256_add_pd(x, _mm256_set1_pd(MAGIC)))
     }
 }
 
 /// Any float64 to int64 or uint64.
 #[inline(always)]
-unsafe fn f64_to_int64<const SATURATE: bool, const SIGNED: bool>(x: __m256d) -> __m256i {
+unsafe fn f64_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(x: __m256d) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let magic = _mm256_set1_pd(MAGIC);
@@ -189,7 +243,7 @@ unsafe fn f64_to_int64<const SATURATE: bool, const SIGNED: bool>(x: __m256d) -> 
         } else {
             x
         };
-        let whole = _mm256_round_pd::<TRUNCATE>(x);
+        let whole = whole::<WAY>(x);
         let high = _mm256_round_pd::<FLOOR>(_mm256_mul_pd(whole, _mm256_set1_pd(1.0 / TWO_32)));
         let low = _mm256_fnmadd_pd(high, _mm256_set1_pd(TWO_32), whole);
         let high = if SATURATE { high } else { modulo_pd(high) };
@@ -209,80 +263,106 @@ unsafe fn f64_to_int64<const SATURATE: bool, const SIGNED: bool>(x: __m256d) -> 
 
 /// Float64 of less than 2^51 in magnitude.
 #[inline(always)]
-unsafe fn f64_to_short<const CLAMP: bool>(x: __m256d) -> __m256i {
+unsafe fn f64_to_short<const WAY: u8, const CLAMP: bool>(x: __m256d) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let magic = _mm256_set1_pd(MAGIC);
         let x = if CLAMP { _mm256_max_pd(x, _mm256_setzero_pd()) } else { x };
-        let sum = _mm256_castpd_si256(_mm256_add_pd(_mm256_round_pd::<TRUNCATE>(x), magic));
+        let sum = _mm256_castpd_si256(_mm256_add_pd(whole::<WAY>(x), magic));
         _mm256_sub_epi64(sum, _mm256_castpd_si256(magic))
     }
 }
 
-impl F64 {
+impl<const WAY: u8> F64<WAY> {
     /// Int32 with the low 16 bits, or to be saturated to as many.
     #[inline(always)]
-    unsafe fn narrow<const SATURATE: bool>(self) -> __m256i {
+    unsafe fn narrow<const SATURATE: bool>(self, data: &Data) -> __m256i {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
+            let [a, b] = [aside_pd::<WAY>(self.0[0], data), aside_pd::<WAY>(self.0[1], data)];
             if SATURATE {
-                join(f64_to_int32(self.0[0]), f64_to_int32(self.0[1]))
+                join(f64_to_int32::<WAY>(a), f64_to_int32::<WAY>(b))
             } else {
-                join(f64_low(self.0[0]), f64_low(self.0[1]))
+                join(f64_low::<WAY>(a), f64_low::<WAY>(b))
             }
         }
     }
 }
 
-impl Lanes for F64 {
+impl<const WAY: u8> Lanes for F64<WAY> {
     #[inline(always)]
-    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [F64; 2]) -> __m256i {
+    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], data: &Data) -> __m256i {
         // SAFETY: the caller's promise.
-        unsafe { pack_16::<SATURATE, SIGNED>(x[0].narrow::<SATURATE>(), x[1].narrow::<SATURATE>()) }
+        unsafe { pack_16::<SATURATE, SIGNED>(x[0].narrow::<SATURATE>(data), x[1].narrow::<SATURATE>(data)) }
     }
     #[inline(always)]
-    unsafe fn int8<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(x: [F64; 4]) -> __m256i {
+    unsafe fn int8<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
+        x: [Self; 4],
+        data: &Data,
+    ) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = [x[0].narrow::<SATURATE>(), x[1].narrow::<SATURATE>()];
-            let [c, d] = [x[2].narrow::<SATURATE>(), x[3].narrow::<SATURATE>()];
-            pack_8::<BITS, SATURATE, SIGNED>([a, b, c, d])
+            let [a, b] = [x[0].narrow::<SATURATE>(data), x[1].narrow::<SATURATE>(data)];
+            let [c, d] = [x[2].narrow::<SATURATE>(data), x[3].narrow::<SATURATE>(data)];
+            pack_8::<SATURATE, SIGNED, NARROW>([a, b, c, d], data)
         }
     }
     #[inline(always)]
-    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self) -> __m256i {
+    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe {
+            let [a, b] = [aside_pd::<WAY>(self.0[0], data), aside_pd::<WAY>(self.0[1], data)];
             match (SATURATE, SIGNED) {
-                (false, _) => join(f64_to_low(self.0[0]), f64_to_low(self.0[1])),
-                (true, true) => self.narrow::<true>(),
-                (true, false) => even_32(f64_to_uint32(self.0[0]), f64_to_uint32(self.0[1])),
+                (false, _) => join(f64_to_low::<WAY>(a), f64_to_low::<WAY>(b)),
+                (true, true) => join(f64_to_int32::<WAY>(a), f64_to_int32::<WAY>(b)),
+                (true, false) => even_32(f64_to_uint32::<WAY>(a), f64_to_uint32::<WAY>(b)),
             }
         }
     }
     #[inline(always)]
-    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self) -> [__m256i; 2] {
+    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> [__m256i; 2] {
         const SHORT: f64 = (1_u64 << 51) as f64;
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = self.0;
+            let [a, b] = [aside_pd::<WAY>(self.0[0], data), aside_pd::<WAY>(self.0[1], data)];
             let sign = _mm256_set1_pd(-0.0);
             let short = |x| _mm256_cmp_pd::<_CMP_LT_OQ>(_mm256_andnot_pd(sign, x), _mm256_set1_pd(SHORT));
             if _mm256_movemask_pd(_mm256_and_pd(short(a), short(b))) == 0b1111 {
                 if SATURATE && !SIGNED {
-                    [f64_to_short::<true>(a), f64_to_short::<true>(b)]
+                    [f64_to_short::<WAY, true>(a), f64_to_short::<WAY, true>(b)]
                 } else {
-                    [f64_to_short::<false>(a), f64_to_short::<false>(b)]
+                    [f64_to_short::<WAY, false>(a), f64_to_short::<WAY, false>(b)]
                 }
             } else {
-                [f64_to_int64::<SATURATE, SIGNED>(a), f64_to_int64::<SATURATE, SIGNED>(b)]
+                [f64_to_int64::<WAY, SATURATE, SIGNED>(a), f64_to_int64::<WAY, SATURATE, SIGNED>(b)]
             }
         }
     }
+    /// To nearest with ties away, a last bit that is set moves a tie past the middle; zeros, which it would make subnormal, and
+    /// infinities are left out: they are their own doubles.
     #[inline(always)]
     unsafe fn f32(self) -> __m256 {
         // SAFETY: the caller's promise.
-        unsafe { _mm256_set_m128(_mm256_cvtpd_ps(self.0[1]), _mm256_cvtpd_ps(self.0[0])) }
+        unsafe {
+            let narrow = |[a, b]: [__m256d; 2]| _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
+            let [a, b] = self.0;
+            if WAY == AWAY {
+                let past = |x| {
+                    let others = _mm256_cmp_pd::<_CMP_NEQ_OQ>(_mm256_add_pd(x, x), x);
+                    _mm256_or_pd(x, _mm256_and_pd(others, _mm256_set1_pd(f64::from_bits(1))))
+                };
+                return narrow([past(a), past(b)]);
+            }
+            let value = narrow([a, b]);
+            if WAY == ODD {
+                let [low, high] = F32::<COMMON>(value).f64();
+                let lost = [_mm256_cmp_pd::<_CMP_NEQ_OQ>(low, a), _mm256_cmp_pd::<_CMP_NEQ_OQ>(high, b)];
+                let lost = even_32(_mm256_castpd_si256(lost[0]), _mm256_castpd_si256(lost[1]));
+                let one = _mm256_and_si256(lost, _mm256_set1_epi32(1));
+                return _mm256_or_ps(value, _mm256_castsi256_ps(one));
+            }
+            value
+        }
     }
     #[inline(always)]
     unsafe fn f64(self) -> [__m256d; 2] {

@@ -1,4 +1,4 @@
-//! Lanes of integers. Those of 32 bits are only narrowed; those of 64 bits become floats too.
+//! Lanes of integers.
 //!
 //! **64 bits to 16 and 8**, saturating: packing instructions saturate halves of the elements, each as a signed integer, and
 //! the two halves of the result are again such an element. If the high half only repeats the sign of the low one, the low
@@ -11,64 +11,123 @@
 //! **64 bits to float32**: through float64. If all elements of a unit have at most 51 bits, adding them to the bits of 1.5 *
 //! 2^52 makes float64 of them. If not, the lowest 11 bits of those that have more than 53 are gathered into the one above
 //! them, so that float64 holds what float32 needs to know.
+//!
+//! **Rounding** (`WAY`): the one inexact step is an addition or a conversion, which obeys the environment. A difference that is
+//! zero is negative if the environment rounds down, so the sign is that of the integer. What is rounded toward zero is
+//! corrected by what is lost. *Ties away*: twice that is added, again toward zero. It reaches the next float if and
+//! only if at least half of the way to it is lost, for less than the whole way is. *To odd*: the last bit is set if anything
+//! is lost.
 
 use super::*;
 
 #[derive(Clone, Copy)]
-pub(super) struct I32(pub __m256i);
+pub(super) struct I32<const WAY: u8>(pub __m256i);
 #[derive(Clone, Copy)]
-pub(super) struct U32(pub __m256i);
+pub(super) struct U32<const WAY: u8>(pub __m256i);
 #[derive(Clone, Copy)]
-pub(super) struct I64(pub [__m256i; 2]);
+pub(super) struct I64<const WAY: u8>(pub [__m256i; 2]);
 #[derive(Clone, Copy)]
-pub(super) struct U64(pub [__m256i; 2]);
+pub(super) struct U64<const WAY: u8>(pub [__m256i; 2]);
 
-impl Lanes for I32 {
+/// A value rounded toward zero, corrected by what is lost.
+#[inline(always)]
+unsafe fn corrected<const WAY: u8>(value: __m256, lost: __m256) -> __m256 {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        if WAY == AWAY {
+            return _mm256_fmadd_ps(lost, _mm256_set1_ps(2.0), value);
+        }
+        let inexact = _mm256_cmp_ps::<_CMP_NEQ_OQ>(lost, _mm256_setzero_ps());
+        _mm256_or_ps(value, _mm256_and_ps(inexact, _mm256_set1_ps(f32::from_bits(1))))
+    }
+}
+
+/// A value rounded toward zero, corrected by what is lost.
+#[inline(always)]
+unsafe fn corrected_pd<const WAY: u8>(value: __m256d, lost: __m256d) -> __m256d {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        if WAY == AWAY {
+            return _mm256_fmadd_pd(lost, _mm256_set1_pd(2.0), value);
+        }
+        let inexact = _mm256_cmp_pd::<_CMP_NEQ_OQ>(lost, _mm256_setzero_pd());
+        _mm256_or_pd(value, _mm256_and_pd(inexact, _mm256_set1_pd(f64::from_bits(1))))
+    }
+}
+
+impl<const WAY: u8> Lanes for I32<WAY> {
     #[inline(always)]
-    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [I32; 2]) -> __m256i {
+    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], _: &Data) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe { pack_16::<SATURATE, SIGNED>(x[0].0, x[1].0) }
     }
     #[inline(always)]
-    unsafe fn int8<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(x: [I32; 4]) -> __m256i {
+    unsafe fn int8<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
+        x: [Self; 4],
+        data: &Data,
+    ) -> __m256i {
         // SAFETY: the caller's promise.
-        unsafe { pack_8::<BITS, SATURATE, SIGNED>([x[0].0, x[1].0, x[2].0, x[3].0]) }
+        unsafe { pack_8::<SATURATE, SIGNED, NARROW>([x[0].0, x[1].0, x[2].0, x[3].0], data) }
     }
-}
-
-impl U32 {
-    /// At most `max` if saturating: then nothing is left to do for packing, and the sign of the target does not matter.
     #[inline(always)]
-    unsafe fn limited<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(self) -> __m256i {
-        // SAFETY: as of the methods of `Lanes`.
+    unsafe fn f32(self) -> __m256 {
+        // SAFETY: the caller's promise.
         unsafe {
-            let max = _mm256_set1_epi32((1 << (BITS - SIGNED as u32)) - 1);
-            if SATURATE { _mm256_min_epu32(self.0, max) } else { self.0 }
+            let value = _mm256_cvtepi32_ps(self.0);
+            if WAY == AWAY || WAY == ODD {
+                let lost = _mm256_sub_epi32(self.0, _mm256_cvttps_epi32(value));
+                return corrected::<WAY>(value, _mm256_cvtepi32_ps(lost));
+            }
+            value
         }
     }
 }
 
-impl Lanes for U32 {
+impl<const WAY: u8> U32<WAY> {
+    /// At most `highest` if saturating: then nothing is left to do for packing, and the sign of the target does not matter.
     #[inline(always)]
-    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [U32; 2]) -> __m256i {
+    unsafe fn limited<const SATURATE: bool>(self, highest: __m256i) -> __m256i {
+        // SAFETY: as of the methods of `Lanes`.
+        unsafe { if SATURATE { _mm256_min_epu32(self.0, highest) } else { self.0 } }
+    }
+}
+
+impl<const WAY: u8> Lanes for U32<WAY> {
+    #[inline(always)]
+    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], _: &Data) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = [x[0].limited::<16, SATURATE, SIGNED>(), x[1].limited::<16, SATURATE, SIGNED>()];
+            let highest = _mm256_set1_epi32(if SIGNED { 0x7FFF } else { 0xFFFF });
+            let [a, b] = [x[0].limited::<SATURATE>(highest), x[1].limited::<SATURATE>(highest)];
             pack_16::<SATURATE, false>(a, b)
         }
     }
     #[inline(always)]
-    unsafe fn int8<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(x: [U32; 4]) -> __m256i {
+    unsafe fn int8<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
+        x: [Self; 4],
+        data: &Data,
+    ) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = [x[0].limited::<BITS, SATURATE, SIGNED>(), x[1].limited::<BITS, SATURATE, SIGNED>()];
-            let [c, d] = [x[2].limited::<BITS, SATURATE, SIGNED>(), x[3].limited::<BITS, SATURATE, SIGNED>()];
-            // Codes of 8 bits need no limit more.
-            if SATURATE {
-                pack_8::<8, true, false>([a, b, c, d])
-            } else {
-                pack_8::<BITS, false, false>([a, b, c, d])
+            let highest = _mm256_set1_epi32(data.highest.into());
+            let [a, b] = [x[0].limited::<SATURATE>(highest), x[1].limited::<SATURATE>(highest)];
+            let [c, d] = [x[2].limited::<SATURATE>(highest), x[3].limited::<SATURATE>(highest)];
+            pack_8::<SATURATE, false, false>([a, b, c, d], data)
+        }
+    }
+    #[inline(always)]
+    unsafe fn f32(self) -> __m256 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let high = _mm256_cvtepi32_ps(_mm256_srli_epi32::<16>(self.0));
+            let low = _mm256_cvtepi32_ps(_mm256_and_si256(self.0, _mm256_set1_epi32(0xFFFF)));
+            let high = _mm256_mul_ps(high, _mm256_set1_ps(65536.0));
+            let value = _mm256_add_ps(high, low);
+            if WAY == AWAY || WAY == ODD {
+                let lost = _mm256_sub_ps(low, _mm256_sub_ps(value, high));
+                return corrected::<WAY>(value, lost);
             }
+            value
         }
     }
 }
@@ -96,9 +155,20 @@ unsafe fn limit_u32(low: __m256i, high: __m256i) -> __m256i {
     }
 }
 
-/// Four elements as float64, nearest.
+/// With the sign of the integer that was converted: a difference that is zero may have another one.
 #[inline(always)]
-unsafe fn to_f64<const SIGNED: bool>(x: __m256i) -> __m256d {
+unsafe fn signed_as<const SIGNED: bool>(value: __m256d, x: __m256i) -> __m256d {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let others = _mm256_set1_epi64x(i64::MAX);
+        let keep = if SIGNED { _mm256_or_si256(x, others) } else { others };
+        _mm256_and_pd(value, _mm256_castsi256_pd(keep))
+    }
+}
+
+/// Four elements as float64.
+#[inline(always)]
+unsafe fn to_f64<const WAY: u8, const SIGNED: bool>(x: __m256i) -> __m256d {
     // The sign bit is turned around in the high half, which adds 2^63 to what is taken away again.
     let (exponent, both) = if SIGNED {
         (0x4530_0000_8000_0000, 0x4530_0000_8010_0000)
@@ -107,10 +177,21 @@ unsafe fn to_f64<const SIGNED: bool>(x: __m256i) -> __m256d {
     };
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
+        let float = |bits| _mm256_castsi256_pd(_mm256_set1_epi64x(bits));
         let high = _mm256_xor_si256(_mm256_srli_epi64::<32>(x), _mm256_set1_epi64x(exponent));
+        let high = _mm256_castsi256_pd(high);
         let low = _mm256_blend_epi32::<0b0101_0101>(_mm256_set1_epi64x(0x4330_0000_0000_0000), x);
-        let high = _mm256_sub_pd(_mm256_castsi256_pd(high), _mm256_castsi256_pd(_mm256_set1_epi64x(both)));
-        _mm256_add_pd(high, _mm256_castsi256_pd(low))
+        let low = _mm256_castsi256_pd(low);
+        if WAY == AWAY || WAY == ODD {
+            // The halves for themselves: what is lost is what the low one has beyond the difference of the sum to the high one.
+            let high = _mm256_sub_pd(high, float(exponent));
+            let low = _mm256_sub_pd(low, float(0x4330_0000_0000_0000));
+            let value = _mm256_add_pd(high, low);
+            let lost = _mm256_sub_pd(low, _mm256_sub_pd(value, high));
+            return corrected_pd::<WAY>(value, lost);
+        }
+        let value = _mm256_add_pd(_mm256_sub_pd(high, float(both)), low);
+        if WAY == DIRECTED { signed_as::<SIGNED>(value, x) } else { value }
     }
 }
 
@@ -130,13 +211,22 @@ unsafe fn gather<const SIGNED: bool>(x: __m256i) -> __m256i {
     }
 }
 
-/// Eight elements as float32, nearest.
+/// Float64 that float32 takes with ties away from zero if it rounds toward zero: half of the last place of float32 is added.
 #[inline(always)]
-unsafe fn to_f32<const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m256 {
+unsafe fn past_half(x: __m256d) -> __m256d {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let power = _mm256_and_pd(x, _mm256_castsi256_pd(_mm256_set1_epi64x(-1 << 52)));
+        _mm256_fmadd_pd(power, _mm256_set1_pd(1.0 / (1 << 24) as f64), x)
+    }
+}
+
+/// Eight elements as float32.
+#[inline(always)]
+unsafe fn to_f32<const WAY: u8, const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m256 {
     const EXPONENT: i64 = 0xFFF << 52;
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let join = |a, b| _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
         let magic = _mm256_set1_epi64x(0x4338 << 48);
         let sums = [_mm256_add_epi64(a, magic), _mm256_add_epi64(b, magic)];
         let exponent = _mm256_set1_epi64x(0x4330 << 48);
@@ -144,11 +234,19 @@ unsafe fn to_f32<const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m256 {
             _mm256_or_si256(_mm256_xor_si256(sums[0], exponent), _mm256_xor_si256(sums[1], exponent));
         // Without a sign the largest integers would wrap to small negative ones.
         let others = if SIGNED { others } else { _mm256_or_si256(others, _mm256_or_si256(a, b)) };
-        if _mm256_testz_si256(others, _mm256_set1_epi64x(EXPONENT)) != 0 {
+        let values = if _mm256_testz_si256(others, _mm256_set1_epi64x(EXPONENT)) != 0 {
             let value = |x| _mm256_sub_pd(_mm256_castsi256_pd(x), _mm256_castsi256_pd(magic));
-            join(value(sums[0]), value(sums[1]))
+            [value(sums[0]), value(sums[1])]
         } else {
-            join(to_f64::<SIGNED>(gather::<SIGNED>(a)), to_f64::<SIGNED>(gather::<SIGNED>(b)))
+            let value = |x| to_f64::<COMMON, SIGNED>(gather::<SIGNED>(x));
+            [value(a), value(b)]
+        };
+        match WAY {
+            AWAY => F64::<COMMON>([past_half(values[0]), past_half(values[1])]).f32(),
+            DIRECTED => {
+                F64::<COMMON>([signed_as::<SIGNED>(values[0], a), signed_as::<SIGNED>(values[1], b)]).f32()
+            }
+            _ => F64::<WAY>(values).f32(),
         }
     }
 }
@@ -161,12 +259,13 @@ macro_rules! int64 {
         |$a:ident, $b:ident, $unsigned:ident| $pair:expr,
         |$low:ident, $high:ident, $target_signed:ident| $int32:expr
     ) => {
-        impl $lanes {
-            /// Two units as 16 bits, each half of a register for itself; the low `BITS` of them if not `SATURATE`.
+        impl<const WAY: u8> $lanes<WAY> {
+            /// Two units as 16 bits, each half of a register for itself; the bits of `low` if not `SATURATE`.
             #[inline(always)]
-            unsafe fn words<const BITS: u32, const SATURATE: bool, const UNSIGNED: bool>(
-                a: $lanes,
-                b: $lanes,
+            unsafe fn words<const SATURATE: bool, const UNSIGNED: bool>(
+                a: Self,
+                b: Self,
+                low: __m256i,
             ) -> __m256i {
                 // SAFETY: as of the methods of `Lanes`.
                 unsafe {
@@ -175,7 +274,6 @@ macro_rules! int64 {
                             let $unsigned = UNSIGNED;
                             $pair
                         } else {
-                            let low = _mm256_set1_epi64x((1 << BITS) - 1);
                             _mm256_packus_epi32(_mm256_and_si256($a, low), _mm256_and_si256($b, low))
                         }
                     };
@@ -185,32 +283,35 @@ macro_rules! int64 {
             }
         }
 
-        impl Lanes for $lanes {
+        impl<const WAY: u8> Lanes for $lanes<WAY> {
             #[inline(always)]
-            unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [$lanes; 2]) -> __m256i {
+            unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], _: &Data) -> __m256i {
                 // SAFETY: the caller's promise.
                 unsafe {
+                    let low = _mm256_set1_epi64x(0xFFFF);
                     let words = if SIGNED {
-                        $lanes::words::<16, SATURATE, false>(x[0], x[1])
+                        Self::words::<SATURATE, false>(x[0], x[1], low)
                     } else {
-                        $lanes::words::<16, SATURATE, true>(x[0], x[1])
+                        Self::words::<SATURATE, true>(x[0], x[1], low)
                     };
                     _mm256_permutevar8x32_epi32(words, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
                 }
             }
             #[inline(always)]
-            unsafe fn int8<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(
-                x: [$lanes; 4],
+            unsafe fn int8<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
+                x: [Self; 4],
+                data: &Data,
             ) -> __m256i {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    let a = $lanes::words::<BITS, SATURATE, false>(x[0], x[1]);
-                    let b = $lanes::words::<BITS, SATURATE, false>(x[2], x[3]);
-                    pairs_in_order(pack_words::<BITS, SATURATE, SIGNED>(a, b))
+                    let low = _mm256_set1_epi64x(data.ones.into());
+                    let a = Self::words::<SATURATE, false>(x[0], x[1], low);
+                    let b = Self::words::<SATURATE, false>(x[2], x[3], low);
+                    pairs_in_order(pack_words::<SATURATE, SIGNED, NARROW>(a, b, data))
                 }
             }
             #[inline(always)]
-            unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self) -> __m256i {
+            unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> __m256i {
                 // SAFETY: the caller's promise.
                 unsafe {
                     if !SATURATE {
@@ -224,12 +325,12 @@ macro_rules! int64 {
             #[inline(always)]
             unsafe fn f32(self) -> __m256 {
                 // SAFETY: the caller's promise.
-                unsafe { to_f32::<$signed>(self.0) }
+                unsafe { to_f32::<WAY, $signed>(self.0) }
             }
             #[inline(always)]
             unsafe fn f64(self) -> [__m256d; 2] {
                 // SAFETY: the caller's promise.
-                unsafe { [to_f64::<$signed>(self.0[0]), to_f64::<$signed>(self.0[1])] }
+                unsafe { [to_f64::<WAY, $signed>(self.0[0]), to_f64::<WAY, $signed>(self.0[1])] }
             }
         }
     };

@@ -12,11 +12,20 @@ pub(super) trait Target {
     /// # Safety
     ///
     /// The CPU has the tier. `UNITS` units can be read and written.
-    unsafe fn block<S: Source, const SATURATE: bool>(src: *const u8, dst: *mut u8);
+    unsafe fn block<S: Source, const SATURATE: bool, const WAY: u8>(
+        src: *const u8,
+        dst: *mut u8,
+        data: &Data,
+    );
     /// # Safety
     ///
     /// The CPU has the tier. A unit can be written, and read unless `PART`; then `n` elements.
-    unsafe fn unit<S: Source, const SATURATE: bool, const PART: bool>(src: *const u8, dst: *mut u8, n: usize);
+    unsafe fn unit<S: Source, const SATURATE: bool, const WAY: u8, const PART: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    );
 }
 
 #[inline(always)]
@@ -39,14 +48,15 @@ pub(super) unsafe fn pack_16<const SATURATE: bool, const SIGNED: bool>(a: __m256
     }
 }
 
-/// The low bits of four units of 32-bit lanes, or what they saturate to, as codes of `BITS`.
+/// The low bits of four units of 32-bit lanes, or what they saturate to, as codes.
 #[inline(always)]
-pub(super) unsafe fn pack_8<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(
+pub(super) unsafe fn pack_8<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
     x: [__m256i; 4],
+    data: &Data,
 ) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let low = _mm256_set1_epi32((1 << BITS) - 1);
+        let low = _mm256_set1_epi32(data.ones.into());
         let [a, b, c, d] = x;
         let words = if SATURATE {
             [_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d)]
@@ -55,56 +65,63 @@ pub(super) unsafe fn pack_8<const BITS: u32, const SATURATE: bool, const SIGNED:
             [words(a, b), words(c, d)]
         };
         let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-        _mm256_permutevar8x32_epi32(pack_words::<BITS, SATURATE, SIGNED>(words[0], words[1]), order)
+        let codes = pack_words::<SATURATE, SIGNED, NARROW>(words[0], words[1], data);
+        _mm256_permutevar8x32_epi32(codes, order)
     }
 }
 
-/// Words as codes of `BITS`, each half of the register for itself. Wrapping, they have no other bits.
+/// Words as codes, of 8 bits unless `NARROW`, each half of the register for itself. Wrapping, they have no other bits.
 #[inline(always)]
-pub(super) unsafe fn pack_words<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(
+pub(super) unsafe fn pack_words<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
     a: __m256i,
     b: __m256i,
+    data: &Data,
 ) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let max = ((1_u32 << (BITS - SIGNED as u32)) - 1) as i8;
+        let highest = _mm256_set1_epi8(data.highest as i8);
         let bytes = if SATURATE && SIGNED { _mm256_packs_epi16(a, b) } else { _mm256_packus_epi16(a, b) };
-        match (SATURATE && BITS < 8, SIGNED) {
+        match (SATURATE && NARROW, SIGNED) {
             (false, _) => bytes,
-            (true, false) => _mm256_min_epu8(bytes, _mm256_set1_epi8(max)),
+            (true, false) => _mm256_min_epu8(bytes, highest),
             (true, true) => {
-                let bytes = _mm256_min_epi8(bytes, _mm256_set1_epi8(max));
-                let bytes = _mm256_max_epi8(bytes, _mm256_set1_epi8(-max - 1));
-                _mm256_and_si256(bytes, _mm256_set1_epi8(2 * max + 1))
+                let bytes = _mm256_max_epi8(_mm256_min_epi8(bytes, highest), _mm256_set1_epi8(data.lowest));
+                _mm256_and_si256(bytes, _mm256_set1_epi8(data.ones as i8))
             }
         }
     }
 }
 
-/// An integer of up to 8 bits, one in a byte.
-pub(super) struct Int8<const BITS: u32, const SIGNED: bool>;
+/// An integer of up to 8 bits, one in a byte; of 8 if it saturates unless `NARROW`.
+pub(super) struct Int8<const SIGNED: bool, const NARROW: bool>;
 
-impl<const BITS: u32, const SIGNED: bool> Target for Int8<BITS, SIGNED> {
+impl<const SIGNED: bool, const NARROW: bool> Target for Int8<SIGNED, NARROW> {
     const SIZE: usize = 1;
     const UNITS: usize = 4;
     #[inline(always)]
-    unsafe fn block<S: Source, const SATURATE: bool>(src: *const u8, dst: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let unit = |k| S::load::<false>(src.add(k * UNIT * S::SIZE), UNIT);
-            let units = [unit(0), unit(1), unit(2), unit(3)];
-            store(dst, S::Lanes::int8::<BITS, SATURATE, SIGNED>(units), 0);
-        }
-    }
-    #[inline(always)]
-    unsafe fn unit<S: Source, const SATURATE: bool, const PART: bool>(
+    unsafe fn block<S: Source, const SATURATE: bool, const WAY: u8>(
         src: *const u8,
         dst: *mut u8,
-        n: usize,
+        data: &Data,
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let codes = S::Lanes::int8::<BITS, SATURATE, SIGNED>([S::load::<PART>(src, n); 4]);
+            let unit = |k| S::load::<WAY, false>(src.add(k * UNIT * S::SIZE), UNIT);
+            let units = [unit(0), unit(1), unit(2), unit(3)];
+            store(dst, S::Lanes::<WAY>::int8::<SATURATE, SIGNED, NARROW>(units, data), 0);
+        }
+    }
+    #[inline(always)]
+    unsafe fn unit<S: Source, const SATURATE: bool, const WAY: u8, const PART: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let units = [S::load::<WAY, PART>(src, n); 4];
+            let codes = S::Lanes::<WAY>::int8::<SATURATE, SIGNED, NARROW>(units, data);
             _mm_storel_epi64(dst.cast(), _mm256_castsi256_si128(codes));
         }
     }
@@ -117,22 +134,27 @@ impl<const SIGNED: bool> Target for Int16<SIGNED> {
     const SIZE: usize = 2;
     const UNITS: usize = 2;
     #[inline(always)]
-    unsafe fn block<S: Source, const SATURATE: bool>(src: *const u8, dst: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let unit = |k| S::load::<false>(src.add(k * UNIT * S::SIZE), UNIT);
-            store(dst, S::Lanes::int16::<SATURATE, SIGNED>([unit(0), unit(1)]), 0);
-        }
-    }
-    #[inline(always)]
-    unsafe fn unit<S: Source, const SATURATE: bool, const PART: bool>(
+    unsafe fn block<S: Source, const SATURATE: bool, const WAY: u8>(
         src: *const u8,
         dst: *mut u8,
-        n: usize,
+        data: &Data,
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let words = S::Lanes::int16::<SATURATE, SIGNED>([S::load::<PART>(src, n); 2]);
+            let unit = |k| S::load::<WAY, false>(src.add(k * UNIT * S::SIZE), UNIT);
+            store(dst, S::Lanes::<WAY>::int16::<SATURATE, SIGNED>([unit(0), unit(1)], data), 0);
+        }
+    }
+    #[inline(always)]
+    unsafe fn unit<S: Source, const SATURATE: bool, const WAY: u8, const PART: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let words = S::Lanes::<WAY>::int16::<SATURATE, SIGNED>([S::load::<WAY, PART>(src, n); 2], data);
             _mm_storeu_si128(dst.cast(), _mm256_castsi256_si128(words));
         }
     }
@@ -147,24 +169,29 @@ pub(super) struct Real<T>(PhantomData<T>);
 
 /// Targets of which a unit fills registers.
 macro_rules! targets {
-    ($($type:ty $([$signed:ident])?, $size:literal, |$x:ident, $dst:ident, $saturate:ident| $body:expr;)*) => {$(
+    ($($type:ty $([$signed:ident])?, $size:literal, |$x:ident, $dst:ident, $saturate:ident, $data:ident| $body:expr;)*) => {$(
         impl$(<const $signed: bool>)? Target for $type {
             const SIZE: usize = $size;
             const UNITS: usize = 1;
             #[inline(always)]
-            unsafe fn block<S: Source, const $saturate: bool>(src: *const u8, dst: *mut u8) {
+            unsafe fn block<S: Source, const $saturate: bool, const WAY: u8>(
+                src: *const u8,
+                dst: *mut u8,
+                data: &Data,
+            ) {
                 // SAFETY: the caller's promise.
-                unsafe { Self::unit::<S, $saturate, false>(src, dst, UNIT) }
+                unsafe { Self::unit::<S, $saturate, WAY, false>(src, dst, UNIT, data) }
             }
             #[inline(always)]
-            unsafe fn unit<S: Source, const $saturate: bool, const PART: bool>(
+            unsafe fn unit<S: Source, const $saturate: bool, const WAY: u8, const PART: bool>(
                 src: *const u8,
                 $dst: *mut u8,
                 n: usize,
+                $data: &Data,
             ) {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    let $x = S::load::<PART>(src, n);
+                    let $x = S::load::<WAY, PART>(src, n);
                     $body
                 }
             }
@@ -173,25 +200,25 @@ macro_rules! targets {
 }
 
 targets! {
-    Int32<SIGNED> [SIGNED], 4, |x, dst, SATURATE| store(dst, x.int32::<SATURATE, SIGNED>(), 0);
-    Int64<SIGNED> [SIGNED], 8, |x, dst, SATURATE| {
-        let [a, b] = x.int64::<SATURATE, SIGNED>();
+    Int32<SIGNED> [SIGNED], 4, |x, dst, SATURATE, data| store(dst, x.int32::<SATURATE, SIGNED>(data), 0);
+    Int64<SIGNED> [SIGNED], 8, |x, dst, SATURATE, data| {
+        let [a, b] = x.int64::<SATURATE, SIGNED>(data);
         store(dst, a, 0);
         store(dst, b, 1);
     };
-    Real<f32>, 4, |x, dst, SATURATE| store(dst, _mm256_castps_si256(x.f32()), 0);
-    Real<f64>, 8, |x, dst, SATURATE| {
+    Real<f32>, 4, |x, dst, SATURATE, _data| store(dst, _mm256_castps_si256(x.f32()), 0);
+    Real<f64>, 8, |x, dst, SATURATE, _data| {
         let [a, b] = x.f64();
         store(dst, _mm256_castpd_si256(a), 0);
         store(dst, _mm256_castpd_si256(b), 1);
     };
     // A complex number with an imaginary part of zero is the real part, extended.
-    Complex<f32>, 8, |x, dst, SATURATE| {
+    Complex<f32>, 8, |x, dst, SATURATE, _data| {
         let x = _mm256_castps_si256(x.f32());
         store(dst, _mm256_cvtepu32_epi64(_mm256_castsi256_si128(x)), 0);
         store(dst, _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(x)), 1);
     };
-    Complex<f64>, 16, |x, dst, SATURATE| {
+    Complex<f64>, 16, |x, dst, SATURATE, _data| {
         let [a, b] = x.f64();
         let [a, b] = [_mm256_permute4x64_pd::<0b11_01_10_00>(a), _mm256_permute4x64_pd::<0b11_01_10_00>(b)];
         let zero = _mm256_setzero_pd();

@@ -4,13 +4,12 @@ use super::*;
 
 /// The kernel to one of these targets. `FROM_SIGNED` is the source.
 pub(super) const fn kernel<const FROM_SIGNED: bool>(to: DType, saturate: bool) -> Option<KernelFn> {
-    let [wrap, clamp]: [KernelFn; 2] = match to {
-        DType::Int2 => [run::<false, 2, false, false>, run::<FROM_SIGNED, 2, true, true>],
-        DType::UInt2 => [run::<false, 2, false, false>, run::<FROM_SIGNED, 2, false, true>],
-        DType::Int4 => [run::<false, 4, false, false>, run::<FROM_SIGNED, 4, true, true>],
-        DType::UInt4 => [run::<false, 4, false, false>, run::<FROM_SIGNED, 4, false, true>],
-        DType::Int8 => [run::<false, 8, false, false>, run::<FROM_SIGNED, 8, true, true>],
-        DType::UInt8 => [run::<false, 8, false, false>, run::<FROM_SIGNED, 8, false, true>],
+    let wrap = run::<false, false, false, true>;
+    let clamp: KernelFn = match to {
+        DType::Int2 | DType::Int4 => run::<FROM_SIGNED, true, true, true>,
+        DType::UInt2 | DType::UInt4 => run::<FROM_SIGNED, true, false, true>,
+        DType::Int8 => run::<FROM_SIGNED, true, true, false>,
+        DType::UInt8 => run::<FROM_SIGNED, true, false, false>,
         _ => return None,
     };
     Some(if saturate { clamp } else { wrap })
@@ -23,15 +22,15 @@ const BLOCK: usize = 32;
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn run<const FROM_SIGNED: bool, const BITS: u32, const SIGNED: bool, const SATURATE: bool>(
+unsafe fn run<const FROM_SIGNED: bool, const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
-    _: &Data,
+    data: &Data,
 ) {
     // SAFETY: blocks and units begin at elements and end at the last one or before.
     unsafe {
-        let bytes = |a, b| bytes::<FROM_SIGNED, BITS, SIGNED, SATURATE>(a, b);
+        let bytes = |a, b| bytes::<FROM_SIGNED, SATURATE, SIGNED, NARROW>(a, b, data);
         let unit = |x: __m128i, dst: *mut u8| {
             let x = _mm256_castsi128_si256(x);
             _mm_storel_epi64(dst.cast(), _mm256_castsi256_si128(bytes(x, x)));
@@ -56,20 +55,20 @@ unsafe fn run<const FROM_SIGNED: bool, const BITS: u32, const SIGNED: bool, cons
     }
 }
 
-/// Codes of `BITS`, each half of the register for itself.
+/// Codes, each half of the register for itself.
 #[inline(always)]
-unsafe fn bytes<const FROM_SIGNED: bool, const BITS: u32, const SIGNED: bool, const SATURATE: bool>(
+unsafe fn bytes<const FROM_SIGNED: bool, const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
     a: __m256i,
     b: __m256i,
+    data: &Data,
 ) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         if SATURATE && FROM_SIGNED {
-            return pack_words::<BITS, true, SIGNED>(a, b);
+            return pack_words::<true, SIGNED, NARROW>(a, b, data);
         }
-        let ones = _mm256_set1_epi16((1 << BITS) - 1);
-        let max = _mm256_set1_epi16((1 << (BITS - SIGNED as u32)) - 1);
-        let code = |x| if SATURATE { _mm256_min_epu16(x, max) } else { _mm256_and_si256(x, ones) };
+        let (ones, highest) = (_mm256_set1_epi16(data.ones.into()), _mm256_set1_epi16(data.highest.into()));
+        let code = |x| if SATURATE { _mm256_min_epu16(x, highest) } else { _mm256_and_si256(x, ones) };
         _mm256_packus_epi16(code(a), code(b))
     }
 }

@@ -10,6 +10,11 @@
 //! **Saturating**: the conversion to unsigned integers gives all ones for what is too large, after negative numbers and NaN
 //! were made zero by a maximum. The one to signed integers gives the lowest integer for everything out of range; so what is too large
 //! is clamped before, or replaced afterwards, and NaN is masked away.
+//!
+//! **Rounding** (`WAY`): integers in the direction of the environment, by the conversions that do not truncate. Ties go away from
+//! zero if a half is added first and the environment rounds toward zero. What is clamped or taken away has no fraction, so
+//! that may be done before. Floats in the direction of the environment; to odd and with ties away see [`f64_to_f32`] and
+//! `ints`.
 
 use super::{targets::store_32, *};
 
@@ -17,34 +22,34 @@ use super::{targets::store_32, *};
 ///
 /// # Safety
 ///
-/// Of every method: the CPU has the tier, and the floating-point environment is the default.
+/// Of every method: the CPU has the tier, and the floating-point environment is the one that the way of rounding asks for.
 pub(super) trait Lanes: Copy {
     /// Bytes: the low 8 bits, or saturated.
     #[inline(always)]
-    unsafe fn int8<const SATURATE: bool, const SIGNED: bool>(self) -> __m128i {
+    unsafe fn int8<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> __m128i {
         never::<Self, _>()
     }
     /// The low 16 bits, or saturated.
     #[inline(always)]
-    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(self) -> __m256i {
+    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> __m256i {
         never::<Self, _>()
     }
     /// The low 32 bits, or saturated.
     #[inline(always)]
-    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self) -> __m512i {
+    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> __m512i {
         never::<Self, _>()
     }
     /// The low 64 bits, or saturated.
     #[inline(always)]
-    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self) -> [__m512i; 2] {
+    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> [__m512i; 2] {
         never::<Self, _>()
     }
-    /// Float32, nearest.
+    /// Float32.
     #[inline(always)]
     unsafe fn f32(self) -> __m512 {
         never::<Self, _>()
     }
-    /// Float64, nearest.
+    /// Float64.
     #[inline(always)]
     unsafe fn f64(self) -> [__m512d; 2] {
         never::<Self, _>()
@@ -54,7 +59,7 @@ pub(super) trait Lanes: Copy {
     unsafe fn nonzero(self) -> __mmask16 {
         never::<Self, _>()
     }
-    /// Stores float32, nearest: all, or if `PART`, the first `n`.
+    /// Stores float32: all, or if `PART`, the first `n`.
     #[inline(always)]
     unsafe fn store_f32<const PART: bool>(self, dst: *mut u8, n: usize) {
         // SAFETY: as the caller's.
@@ -69,81 +74,21 @@ fn never<L, T>() -> T {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct F32(pub __m512);
+pub(super) struct F32<const WAY: u8>(pub __m512);
 /// Float32 to be widened.
 #[derive(Clone, Copy)]
-pub(super) struct Halves(pub [__m256; 2]);
+pub(super) struct Halves<const WAY: u8>(pub [__m256; 2]);
 #[derive(Clone, Copy)]
-pub(super) struct F64(pub [__m512d; 2]);
-
-#[derive(Clone, Copy)]
-pub(super) struct I32(pub __m512i);
-#[derive(Clone, Copy)]
-pub(super) struct U32(pub __m512i);
-#[derive(Clone, Copy)]
-pub(super) struct I64(pub [__m512i; 2]);
-#[derive(Clone, Copy)]
-pub(super) struct U64(pub [__m512i; 2]);
-
-/// To nearest and without exceptions, whatever the environment says.
-const ROUND: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-
-macro_rules! from_32 {
-    ($($lanes:ident, $to_f32:ident;)*) => {$(
-        impl Lanes for $lanes {
-            #[inline(always)]
-            unsafe fn f32(self) -> __m512 {
-                // SAFETY: the caller's promise.
-                unsafe { $to_f32::<ROUND>(self.0) }
-            }
-        }
-    )*};
-}
-from_32! { I32, _mm512_cvt_roundepi32_ps; U32, _mm512_cvt_roundepu32_ps; }
-
-macro_rules! from_64 {
-    ($($lanes:ident, $to_f32:ident, $to_f64:ident;)*) => {$(
-        impl Lanes for $lanes {
-            #[inline(always)]
-            unsafe fn f32(self) -> __m512 {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    let [a, b] = [$to_f32::<ROUND>(self.0[0]), $to_f32::<ROUND>(self.0[1])];
-                    _mm512_castsi512_ps(join(_mm256_castps_si256(a), _mm256_castps_si256(b)))
-                }
-            }
-            #[inline(always)]
-            unsafe fn f64(self) -> [__m512d; 2] {
-                // SAFETY: the caller's promise.
-                unsafe { [$to_f64::<ROUND>(self.0[0]), $to_f64::<ROUND>(self.0[1])] }
-            }
-            #[inline(always)]
-            unsafe fn store_f32<const PART: bool>(self, dst: *mut u8, n: usize) {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    if PART {
-                        store_32::<PART>(dst, _mm512_castps_si512(self.f32()), n);
-                    } else {
-                        _mm256_storeu_ps(dst.cast(), $to_f32::<ROUND>(self.0[0]));
-                        _mm256_storeu_ps(dst.add(32).cast(), $to_f32::<ROUND>(self.0[1]));
-                    }
-                }
-            }
-        }
-    )*};
-}
-from_64! {
-    I64, _mm512_cvt_roundepi64_ps, _mm512_cvt_roundepi64_pd;
-    U64, _mm512_cvt_roundepu64_ps, _mm512_cvt_roundepu64_pd;
-}
+pub(super) struct F64<const WAY: u8>(pub [__m512d; 2]);
 
 #[inline(always)]
-unsafe fn join(low: __m256i, high: __m256i) -> __m512i {
+pub(super) unsafe fn join(low: __m256i, high: __m256i) -> __m512i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high) }
 }
 
-const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+/// Whatever the environment says.
+pub(super) const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 
 /// Modulo 2^32, if the number has no fraction or is less than half of that. Infinity becomes NaN.
 #[inline(always)]
@@ -167,56 +112,99 @@ unsafe fn modulo_f64(x: __m512d) -> __m512d {
     }
 }
 
-impl F32 {
-    /// Truncated and clamped between the ends of int32 and `max` (uint32 from 0 on, without `max`), NaN as 0.
-    #[inline(always)]
-    unsafe fn clamped<const SIGNED: bool>(self, max: f32) -> __m512i {
-        // SAFETY: as of the methods of `Lanes`.
-        unsafe {
-            if SIGNED {
-                let number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(self.0, self.0);
-                _mm512_maskz_cvttps_epi32(number, _mm512_min_ps(self.0, _mm512_set1_ps(max)))
-            } else {
-                _mm512_cvttps_epu32(_mm512_max_ps(self.0, _mm512_setzero_ps()))
-            }
-        }
+/// A conversion to integers: `$truncate` or, in the direction of the environment, `$round`.
+macro_rules! convert {
+    ($truncate:ident $round:ident ($($argument:expr),*)) => {
+        if WAY == COMMON { $truncate($($argument),*) } else { $round($($argument),*) }
+    };
+}
+
+/// Before a conversion to integers: with a half added if ties go away from zero.
+#[inline(always)]
+unsafe fn aside_ps<const WAY: u8>(x: __m512, data: &Data) -> __m512 {
+    if WAY == COMMON {
+        return x;
+    }
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let half = _mm512_set1_ps(f32::from_bits(data.half));
+        _mm512_add_ps(x, _mm512_or_ps(half, _mm512_and_ps(x, _mm512_set1_ps(-0.0))))
     }
 }
 
-impl Lanes for F32 {
+/// Before a conversion to integers: with a half added if ties go away from zero.
+#[inline(always)]
+unsafe fn aside_pd<const WAY: u8>(x: __m512d, data: &Data) -> __m512d {
+    if WAY == COMMON {
+        return x;
+    }
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let half = _mm512_set1_pd(f32::from_bits(data.half).into());
+        _mm512_add_pd(x, _mm512_or_pd(half, _mm512_and_pd(x, _mm512_set1_pd(-0.0))))
+    }
+}
+
+impl<const WAY: u8> F32<WAY> {
+    /// Truncated or rounded, and clamped between the ends of int32 and `max` (uint32 from 0 on, without `max`), NaN as 0.
     #[inline(always)]
-    unsafe fn int8<const SATURATE: bool, const SIGNED: bool>(self) -> __m128i {
+    unsafe fn clamped<const SIGNED: bool>(self, max: f32, data: &Data) -> __m512i {
+        // SAFETY: as of the methods of `Lanes`.
+        unsafe {
+            let x = aside_ps::<WAY>(self.0, data);
+            if SIGNED {
+                let number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(x, x);
+                let x = _mm512_min_ps(x, _mm512_set1_ps(max));
+                convert!(_mm512_maskz_cvttps_epi32 _mm512_maskz_cvtps_epi32(number, x))
+            } else {
+                let x = _mm512_max_ps(x, _mm512_setzero_ps());
+                convert!(_mm512_cvttps_epu32 _mm512_cvtps_epu32(x))
+            }
+        }
+    }
+    /// The low bits of what is truncated or rounded: the low `32` or 8.
+    #[inline(always)]
+    unsafe fn low(x: __m512) -> __m512i {
+        // SAFETY: as of the methods of `Lanes`.
+        unsafe { convert!(_mm512_cvttps_epi32 _mm512_cvtps_epi32(x)) }
+    }
+}
+
+impl<const WAY: u8> Lanes for F32<WAY> {
+    #[inline(always)]
+    unsafe fn int8<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> __m128i {
         // SAFETY: the caller's promise.
         unsafe {
             match (SATURATE, SIGNED) {
                 // Out of the range of int32 all numbers are multiples of 2^8.
-                (false, _) => _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(self.0)),
-                (true, true) => _mm512_cvtsepi32_epi8(self.clamped::<SIGNED>(127.0)),
-                (true, false) => _mm512_cvtusepi32_epi8(self.clamped::<SIGNED>(255.0)),
+                (false, _) => _mm512_cvtepi32_epi8(Self::low(aside_ps::<WAY>(self.0, data))),
+                (true, true) => _mm512_cvtsepi32_epi8(self.clamped::<SIGNED>(127.0, data)),
+                (true, false) => _mm512_cvtusepi32_epi8(self.clamped::<SIGNED>(255.0, data)),
             }
         }
     }
     #[inline(always)]
-    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(self) -> __m256i {
+    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe {
             match (SATURATE, SIGNED) {
-                (false, _) => _mm512_cvtepi32_epi16(_mm512_cvttps_epi32(modulo_f32(self.0))),
-                (true, true) => _mm512_cvtsepi32_epi16(self.clamped::<SIGNED>(32767.0)),
-                (true, false) => _mm512_cvtusepi32_epi16(self.clamped::<SIGNED>(65535.0)),
+                (false, _) => _mm512_cvtepi32_epi16(Self::low(modulo_f32(aside_ps::<WAY>(self.0, data)))),
+                (true, true) => _mm512_cvtsepi32_epi16(self.clamped::<SIGNED>(32767.0, data)),
+                (true, false) => _mm512_cvtusepi32_epi16(self.clamped::<SIGNED>(65535.0, data)),
             }
         }
     }
     #[inline(always)]
-    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self) -> __m512i {
+    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> __m512i {
         const ABOVE: f32 = (1_u32 << 31) as f32;
         // SAFETY: the caller's promise.
         unsafe {
             if !SATURATE {
-                let x = modulo_f32(self.0);
-                return _mm512_maskz_cvttps_epi32(_mm512_cmp_ps_mask::<_CMP_ORD_Q>(x, x), x);
+                let x = modulo_f32(aside_ps::<WAY>(self.0, data));
+                let number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(x, x);
+                return convert!(_mm512_maskz_cvttps_epi32 _mm512_maskz_cvtps_epi32(number, x));
             }
-            let int = self.clamped::<SIGNED>(ABOVE);
+            let int = self.clamped::<SIGNED>(ABOVE, data);
             if !SIGNED {
                 return int;
             }
@@ -235,11 +223,16 @@ impl Lanes for F32 {
     }
 }
 
-impl Lanes for Halves {
+impl<const WAY: u8> Lanes for Halves<WAY> {
     #[inline(always)]
-    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self) -> [__m512i; 2] {
+    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> [__m512i; 2] {
         // SAFETY: the caller's promise.
-        unsafe { [f32_to_int64::<SATURATE, SIGNED>(self.0[0]), f32_to_int64::<SATURATE, SIGNED>(self.0[1])] }
+        unsafe {
+            [
+                f32_to_int64::<WAY, SATURATE, SIGNED>(self.0[0], data),
+                f32_to_int64::<WAY, SATURATE, SIGNED>(self.0[1], data),
+            ]
+        }
     }
     #[inline(always)]
     unsafe fn f64(self) -> [__m512d; 2] {
@@ -250,20 +243,29 @@ impl Lanes for Halves {
 
 /// Eight lanes.
 #[inline(always)]
-unsafe fn f32_to_int64<const SATURATE: bool, const SIGNED: bool>(x: __m256) -> __m512i {
+unsafe fn f32_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
+    x: __m256,
+    data: &Data,
+) -> __m512i {
     const ABOVE: f32 = (1_u64 << 63) as f32;
     const M: f32 = (1_u128 << 64) as f32;
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        if SATURATE && !SIGNED {
-            return _mm512_cvttps_epu64(_mm256_max_ps(x, _mm256_setzero_ps()));
-        }
         let mut x = x;
+        if WAY != COMMON {
+            let half = _mm256_set1_ps(f32::from_bits(data.half));
+            x = _mm256_add_ps(x, _mm256_or_ps(half, _mm256_and_ps(x, _mm256_set1_ps(-0.0))));
+        }
+        if SATURATE && !SIGNED {
+            let x = _mm256_max_ps(x, _mm256_setzero_ps());
+            return convert!(_mm512_cvttps_epu64 _mm512_cvtps_epu64(x));
+        }
         if !SATURATE {
             let multiple = _mm256_roundscale_ps::<NEAREST>(_mm256_mul_ps(x, _mm256_set1_ps(1.0 / M)));
             x = _mm256_fnmadd_ps(multiple, _mm256_set1_ps(M), x);
         }
-        let int = _mm512_maskz_cvttps_epi64(_mm256_cmp_ps_mask::<_CMP_ORD_Q>(x, x), x);
+        let number = _mm256_cmp_ps_mask::<_CMP_ORD_Q>(x, x);
+        let int = convert!(_mm512_maskz_cvttps_epi64 _mm512_maskz_cvtps_epi64(number, x));
         if !SATURATE {
             return int;
         }
@@ -272,30 +274,39 @@ unsafe fn f32_to_int64<const SATURATE: bool, const SIGNED: bool>(x: __m256) -> _
     }
 }
 
-/// Truncated and clamped between the ends of int32 or uint32, NaN as 0.
+/// Truncated or rounded, and clamped between the ends of int32 or uint32, NaN as 0.
 #[inline(always)]
-unsafe fn clamp_f64<const SIGNED: bool>(x: __m512d) -> __m256i {
+unsafe fn clamp_f64<const WAY: u8, const SIGNED: bool>(x: __m512d, data: &Data) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
+        let x = aside_pd::<WAY>(x, data);
         if SIGNED {
             let number = _mm512_cmp_pd_mask::<_CMP_ORD_Q>(x, x);
-            _mm512_maskz_cvttpd_epi32(number, _mm512_min_pd(x, _mm512_set1_pd(i32::MAX as f64)))
+            let x = _mm512_min_pd(x, _mm512_set1_pd(i32::MAX as f64));
+            convert!(_mm512_maskz_cvttpd_epi32 _mm512_maskz_cvtpd_epi32(number, x))
         } else {
-            _mm512_cvttpd_epu32(_mm512_max_pd(x, _mm512_setzero_pd()))
+            let x = _mm512_max_pd(x, _mm512_setzero_pd());
+            convert!(_mm512_cvttpd_epu32 _mm512_cvtpd_epu32(x))
         }
     }
 }
 
 #[inline(always)]
-unsafe fn f64_to_int64<const SATURATE: bool, const SIGNED: bool>(x: __m512d) -> __m512i {
+unsafe fn f64_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
+    x: __m512d,
+    data: &Data,
+) -> __m512i {
     const ABOVE: f64 = (1_u64 << 63) as f64;
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
+        let x = aside_pd::<WAY>(x, data);
         if SATURATE && !SIGNED {
-            return _mm512_cvttpd_epu64(_mm512_max_pd(x, _mm512_setzero_pd()));
+            let x = _mm512_max_pd(x, _mm512_setzero_pd());
+            return convert!(_mm512_cvttpd_epu64 _mm512_cvtpd_epu64(x));
         }
         let x = if SATURATE { x } else { modulo_f64(x) };
-        let int = _mm512_maskz_cvttpd_epi64(_mm512_cmp_pd_mask::<_CMP_ORD_Q>(x, x), x);
+        let number = _mm512_cmp_pd_mask::<_CMP_ORD_Q>(x, x);
+        let int = convert!(_mm512_maskz_cvttpd_epi64 _mm512_maskz_cvtpd_epi64(number, x));
         if !SATURATE {
             return int;
         }
@@ -304,63 +315,99 @@ unsafe fn f64_to_int64<const SATURATE: bool, const SIGNED: bool>(x: __m512d) -> 
     }
 }
 
-impl F64 {
-    /// Truncated and clamped between the ends of int32 or uint32, NaN as 0.
-    #[inline(always)]
-    unsafe fn clamped<const SIGNED: bool>(self) -> __m512i {
-        // SAFETY: as of the methods of `Lanes`.
-        unsafe { join(clamp_f64::<SIGNED>(self.0[0]), clamp_f64::<SIGNED>(self.0[1])) }
+/// Eight lanes. To nearest with ties away, a last bit that is set moves a tie past the middle; zeros, which it would make
+/// subnormal, and infinities are left out.
+#[inline(always)]
+unsafe fn f64_to_f32<const WAY: u8>(x: __m512d) -> __m256 {
+    const ZERO_OR_INFINITE: i32 = 0x1E;
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        if WAY == AWAY {
+            let others = !_mm512_fpclass_pd_mask::<ZERO_OR_INFINITE>(x);
+            let bits = _mm512_castpd_si512(x);
+            let past = _mm512_mask_or_epi64(bits, others, bits, _mm512_set1_epi64(1));
+            return _mm512_cvtpd_ps(_mm512_castsi512_pd(past));
+        }
+        let value = _mm512_cvtpd_ps(x);
+        if WAY == ODD {
+            let lost = _mm512_cmp_pd_mask::<_CMP_NEQ_OQ>(_mm512_cvtps_pd(value), x);
+            let bits = _mm256_castps_si256(value);
+            let odd = _mm256_mask_or_epi32(bits, lost, bits, _mm256_set1_epi32(1));
+            return _mm256_castsi256_ps(odd);
+        }
+        value
     }
-    /// The low 32 bits, truncated.
+}
+
+impl<const WAY: u8> F64<WAY> {
+    /// Truncated or rounded, and clamped between the ends of int32 or uint32, NaN as 0.
     #[inline(always)]
-    unsafe fn low(self) -> __m512i {
+    unsafe fn clamped<const SIGNED: bool>(self, data: &Data) -> __m512i {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
-            let low =
-                [_mm512_cvttpd_epi64(modulo_f64(self.0[0])), _mm512_cvttpd_epi64(modulo_f64(self.0[1]))];
-            join(_mm512_cvtepi64_epi32(low[0]), _mm512_cvtepi64_epi32(low[1]))
+            let [a, b] = self.0;
+            join(clamp_f64::<WAY, SIGNED>(a, data), clamp_f64::<WAY, SIGNED>(b, data))
+        }
+    }
+    /// The low 32 bits, truncated or rounded.
+    #[inline(always)]
+    unsafe fn low(self, data: &Data) -> __m512i {
+        // SAFETY: as of the methods of `Lanes`.
+        unsafe {
+            let [a, b] =
+                [modulo_f64(aside_pd::<WAY>(self.0[0], data)), modulo_f64(aside_pd::<WAY>(self.0[1], data))];
+            let [a, b] = [
+                convert!(_mm512_cvttpd_epi64 _mm512_cvtpd_epi64(a)),
+                convert!(_mm512_cvttpd_epi64 _mm512_cvtpd_epi64(b)),
+            ];
+            join(_mm512_cvtepi64_epi32(a), _mm512_cvtepi64_epi32(b))
         }
     }
 }
 
-impl Lanes for F64 {
+impl<const WAY: u8> Lanes for F64<WAY> {
     #[inline(always)]
-    unsafe fn int8<const SATURATE: bool, const SIGNED: bool>(self) -> __m128i {
+    unsafe fn int8<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> __m128i {
         // SAFETY: the caller's promise.
         unsafe {
             match (SATURATE, SIGNED) {
-                (false, _) => _mm512_cvtepi32_epi8(self.low()),
-                (true, true) => _mm512_cvtsepi32_epi8(self.clamped::<SIGNED>()),
-                (true, false) => _mm512_cvtusepi32_epi8(self.clamped::<SIGNED>()),
+                (false, _) => _mm512_cvtepi32_epi8(self.low(data)),
+                (true, true) => _mm512_cvtsepi32_epi8(self.clamped::<SIGNED>(data)),
+                (true, false) => _mm512_cvtusepi32_epi8(self.clamped::<SIGNED>(data)),
             }
         }
     }
     #[inline(always)]
-    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(self) -> __m256i {
+    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe {
             match (SATURATE, SIGNED) {
-                (false, _) => _mm512_cvtepi32_epi16(self.low()),
-                (true, true) => _mm512_cvtsepi32_epi16(self.clamped::<SIGNED>()),
-                (true, false) => _mm512_cvtusepi32_epi16(self.clamped::<SIGNED>()),
+                (false, _) => _mm512_cvtepi32_epi16(self.low(data)),
+                (true, true) => _mm512_cvtsepi32_epi16(self.clamped::<SIGNED>(data)),
+                (true, false) => _mm512_cvtusepi32_epi16(self.clamped::<SIGNED>(data)),
             }
         }
     }
     #[inline(always)]
-    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self) -> __m512i {
+    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> __m512i {
         // SAFETY: the caller's promise.
-        unsafe { if SATURATE { self.clamped::<SIGNED>() } else { self.low() } }
+        unsafe { if SATURATE { self.clamped::<SIGNED>(data) } else { self.low(data) } }
     }
     #[inline(always)]
-    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self) -> [__m512i; 2] {
+    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> [__m512i; 2] {
         // SAFETY: the caller's promise.
-        unsafe { [f64_to_int64::<SATURATE, SIGNED>(self.0[0]), f64_to_int64::<SATURATE, SIGNED>(self.0[1])] }
+        unsafe {
+            [
+                f64_to_int64::<WAY, SATURATE, SIGNED>(self.0[0], data),
+                f64_to_int64::<WAY, SATURATE, SIGNED>(self.0[1], data),
+            ]
+        }
     }
     #[inline(always)]
     unsafe fn f32(self) -> __m512 {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = [_mm512_cvtpd_ps(self.0[0]), _mm512_cvtpd_ps(self.0[1])];
+            let [a, b] = [f64_to_f32::<WAY>(self.0[0]), f64_to_f32::<WAY>(self.0[1])];
             _mm512_castsi512_ps(join(_mm256_castps_si256(a), _mm256_castps_si256(b)))
         }
     }
@@ -376,8 +423,8 @@ impl Lanes for F64 {
             if PART {
                 store_32::<PART>(dst, _mm512_castps_si512(self.f32()), n);
             } else {
-                _mm256_storeu_ps(dst.cast(), _mm512_cvtpd_ps(self.0[0]));
-                _mm256_storeu_ps(dst.add(32).cast(), _mm512_cvtpd_ps(self.0[1]));
+                _mm256_storeu_ps(dst.cast(), f64_to_f32::<WAY>(self.0[0]));
+                _mm256_storeu_ps(dst.add(32).cast(), f64_to_f32::<WAY>(self.0[1]));
             }
         }
     }

@@ -9,10 +9,8 @@ const STEP: usize = 32;
 /// The kernel to one of these targets.
 pub(super) const fn kernel<S: Narrow>(to: DType) -> Option<KernelFn> {
     match to {
-        DType::Int2 => Some(run::<S, 2, true>),
-        DType::UInt2 => Some(run::<S, 2, false>),
-        DType::Int4 => Some(run::<S, 4, true>),
-        DType::UInt4 => Some(run::<S, 4, false>),
+        DType::Int2 | DType::Int4 => Some(run::<S, true>),
+        DType::UInt2 | DType::UInt4 => Some(run::<S, false>),
         _ => None,
     }
 }
@@ -21,36 +19,36 @@ pub(super) const fn kernel<S: Narrow>(to: DType) -> Option<KernelFn> {
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn run<S: Narrow, const BITS: u32, const SIGNED: bool>(
+unsafe fn run<S: Narrow, const SIGNED: bool>(
     mut src: *const u8,
     mut dst: *mut u8,
     mut n: usize,
-    _: &Data,
+    data: &Data,
 ) {
     // SAFETY: the steps begin where elements do and end with the last one.
     unsafe {
         while n >= STEP {
-            _mm256_storeu_si256(dst.cast(), codes::<S, BITS, SIGNED>(S::bytes::<SIGNED, false>(src, STEP)));
+            _mm256_storeu_si256(dst.cast(), codes::<S, SIGNED>(S::bytes::<SIGNED, false>(src, STEP), data));
             (src, dst, n) = (src.add(STEP * S::SIZE), dst.add(STEP), n - STEP);
         }
         if n > 0 {
-            let codes = codes::<S, BITS, SIGNED>(S::bytes::<SIGNED, true>(src, n));
+            let codes = codes::<S, SIGNED>(S::bytes::<SIGNED, true>(src, n), data);
             _mm256_mask_storeu_epi8(dst.cast(), (1 << n) - 1, codes);
         }
     }
 }
 
-/// Codes of `BITS` bits of bytes.
+/// Codes of bytes.
 #[inline(always)]
-unsafe fn codes<S: Narrow, const BITS: u32, const SIGNED: bool>(x: __m256i) -> __m256i {
-    let max = (1 << (BITS - SIGNED as u32)) - 1;
+unsafe fn codes<S: Narrow, const SIGNED: bool>(x: __m256i, data: &Data) -> __m256i {
     // SAFETY: as of `Narrow::bytes`.
     unsafe {
+        let highest = _mm256_set1_epi8(data.highest as i8);
         if S::SIGNED && SIGNED {
-            let x = _mm256_max_epi8(_mm256_min_epi8(x, _mm256_set1_epi8(max)), _mm256_set1_epi8(-max - 1));
-            _mm256_and_si256(x, _mm256_set1_epi8(2 * max + 1))
+            let x = _mm256_max_epi8(_mm256_min_epi8(x, highest), _mm256_set1_epi8(data.lowest));
+            _mm256_and_si256(x, _mm256_set1_epi8(data.ones as i8))
         } else {
-            _mm256_min_epu8(x, _mm256_set1_epi8(max))
+            _mm256_min_epu8(x, highest)
         }
     }
 }

@@ -1,0 +1,136 @@
+//! Lanes of integers, which become floats.
+//!
+//! What the environment rounds toward zero is corrected by what is lost, for which the float is converted back. *Ties away*: twice
+//! what is lost is added, again toward zero. That reaches the next float if and only if at least half of the way to it is
+//! lost, for less than the whole way is. *To odd*: the last bit is set if anything is lost.
+
+use super::{
+    lanes::{Lanes, NEAREST, join},
+    targets::store_32,
+    *,
+};
+
+#[derive(Clone, Copy)]
+pub(super) struct I32<const WAY: u8>(pub __m512i);
+#[derive(Clone, Copy)]
+pub(super) struct U32<const WAY: u8>(pub __m512i);
+#[derive(Clone, Copy)]
+pub(super) struct I64<const WAY: u8>(pub [__m512i; 2]);
+#[derive(Clone, Copy)]
+pub(super) struct U64<const WAY: u8>(pub [__m512i; 2]);
+
+macro_rules! from_32 {
+    ($($lanes:ident: $nearest:ident, $directed:ident, $back:ident;)*) => {$(
+        impl<const WAY: u8> Lanes for $lanes<WAY> {
+            #[inline(always)]
+            unsafe fn f32(self) -> __m512 {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    if WAY == COMMON {
+                        return $nearest::<NEAREST>(self.0);
+                    }
+                    let value = $directed(self.0);
+                    if WAY == DIRECTED {
+                        return value;
+                    }
+                    let lost = _mm512_sub_epi32(self.0, $back(value));
+                    if WAY == AWAY {
+                        return _mm512_fmadd_ps(_mm512_cvtepi32_ps(lost), _mm512_set1_ps(2.0), value);
+                    }
+                    let bits = _mm512_castps_si512(value);
+                    let lost = _mm512_test_epi32_mask(lost, lost);
+                    _mm512_castsi512_ps(_mm512_mask_or_epi32(bits, lost, bits, _mm512_set1_epi32(1)))
+                }
+            }
+        }
+    )*};
+}
+from_32! {
+    I32: _mm512_cvt_roundepi32_ps, _mm512_cvtepi32_ps, _mm512_cvttps_epi32;
+    U32: _mm512_cvt_roundepu32_ps, _mm512_cvtepu32_ps, _mm512_cvttps_epu32;
+}
+
+macro_rules! from_64 {
+    ($(
+        $lanes:ident:
+        $f32_nearest:ident, $f32_directed:ident, $f32_back:ident,
+        $f64_nearest:ident, $f64_directed:ident, $f64_back:ident;
+    )*) => {$(
+        impl<const WAY: u8> $lanes<WAY> {
+            #[inline(always)]
+            unsafe fn half(x: __m512i) -> __m256 {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    if WAY == COMMON {
+                        return $f32_nearest::<NEAREST>(x);
+                    }
+                    let value = $f32_directed(x);
+                    if WAY == DIRECTED {
+                        return value;
+                    }
+                    let lost = _mm512_sub_epi64(x, $f32_back(value));
+                    if WAY == AWAY {
+                        return _mm256_fmadd_ps(_mm512_cvtepi64_ps(lost), _mm256_set1_ps(2.0), value);
+                    }
+                    let bits = _mm256_castps_si256(value);
+                    let lost = _mm512_test_epi64_mask(lost, lost);
+                    _mm256_castsi256_ps(_mm256_mask_or_epi32(bits, lost, bits, _mm256_set1_epi32(1)))
+                }
+            }
+            #[inline(always)]
+            unsafe fn whole(x: __m512i) -> __m512d {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    if WAY == COMMON {
+                        return $f64_nearest::<NEAREST>(x);
+                    }
+                    let value = $f64_directed(x);
+                    if WAY == DIRECTED {
+                        return value;
+                    }
+                    let lost = _mm512_sub_epi64(x, $f64_back(value));
+                    if WAY == AWAY {
+                        return _mm512_fmadd_pd(_mm512_cvtepi64_pd(lost), _mm512_set1_pd(2.0), value);
+                    }
+                    let bits = _mm512_castpd_si512(value);
+                    let lost = _mm512_test_epi64_mask(lost, lost);
+                    _mm512_castsi512_pd(_mm512_mask_or_epi64(bits, lost, bits, _mm512_set1_epi64(1)))
+                }
+            }
+        }
+
+        impl<const WAY: u8> Lanes for $lanes<WAY> {
+            #[inline(always)]
+            unsafe fn f32(self) -> __m512 {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let [a, b] = [Self::half(self.0[0]), Self::half(self.0[1])];
+                    _mm512_castsi512_ps(join(_mm256_castps_si256(a), _mm256_castps_si256(b)))
+                }
+            }
+            #[inline(always)]
+            unsafe fn f64(self) -> [__m512d; 2] {
+                // SAFETY: the caller's promise.
+                unsafe { [Self::whole(self.0[0]), Self::whole(self.0[1])] }
+            }
+            #[inline(always)]
+            unsafe fn store_f32<const PART: bool>(self, dst: *mut u8, n: usize) {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    if PART {
+                        store_32::<PART>(dst, _mm512_castps_si512(self.f32()), n);
+                    } else {
+                        _mm256_storeu_ps(dst.cast(), Self::half(self.0[0]));
+                        _mm256_storeu_ps(dst.add(32).cast(), Self::half(self.0[1]));
+                    }
+                }
+            }
+        }
+    )*};
+}
+from_64! {
+    I64: _mm512_cvt_roundepi64_ps, _mm512_cvtepi64_ps, _mm512_cvttps_epi64,
+        _mm512_cvt_roundepi64_pd, _mm512_cvtepi64_pd, _mm512_cvttpd_epi64;
+    U64: _mm512_cvt_roundepu64_ps, _mm512_cvtepu64_ps, _mm512_cvttps_epu64,
+        _mm512_cvt_roundepu64_pd, _mm512_cvtepu64_pd, _mm512_cvttpd_epu64;
+}
