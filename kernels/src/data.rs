@@ -6,8 +6,9 @@
 
 use crate::{
     dtype::{COUNT, DType, Flavor, Spec},
-    exact::{Rounding, Rules},
+    exact::{Rounding, Rules, float_spec},
     format::Encoder,
+    vector::words::Words,
 };
 
 /// The rounding direction of the floating-point environment in which a kernel runs. The guard (`fpenv`) sets it.
@@ -35,6 +36,8 @@ pub(crate) struct Data {
     pub(crate) infinity_is_nan: u32,
     /// All ones if NaN becomes the largest positive value of a target without NaN, else 0.
     pub(crate) nan_is_max: u32,
+    /// The constants for bfloat16 and for float16 as a source, if the target is a float of up to 8 bits with a mantissa.
+    pub(crate) words: [Words; 2],
     /// The table of a source of a byte, for kernels that look results up.
     pub(crate) table: *const u8,
 }
@@ -67,6 +70,19 @@ impl Data {
             half: if nearest_away { 0x3F00_0000 } else { 0 },
             infinity_is_nan: if fnuz && rules.fnuz_inf_nan { u32::MAX } else { 0 },
             nan_is_max: if rules.finite_nan_max { u32::MAX } else { 0 },
+            words: match to.spec() {
+                Spec::Float(f) if f.bits() <= 8 && f.mantissa_bits > 0 => {
+                    let nan = match f.nan() {
+                        Some(_) if rules.e5m2_nan_7f && matches!(to, DType::Float8E5M2) => Some(0x7F),
+                        nan => nan,
+                    };
+                    [
+                        Words::new(float_spec(DType::BFloat16), f, rules.saturate, nan),
+                        Words::new(float_spec(DType::Float16), f, rules.saturate, nan),
+                    ]
+                }
+                _ => [Words::NONE; 2],
+            },
             table: core::ptr::null(),
         }
     }

@@ -27,6 +27,7 @@ pub(crate) use each;
 pub(crate) mod encode;
 mod load;
 pub(crate) mod short;
+pub(crate) mod words;
 
 pub(crate) use encode::bf16;
 pub(crate) use short::padded_bits;

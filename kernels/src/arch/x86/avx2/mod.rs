@@ -6,6 +6,7 @@
 mod bytes;
 mod simd;
 mod wide;
+mod words;
 
 use super::copy::avx2 as copy;
 use crate::{
@@ -55,6 +56,9 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
         return Some(wide::float16_to_bfloat16);
     }
+    if let Some(kernel) = words::kernel::<S, D, false>(saturate) {
+        return Some(kernel);
+    }
     if vector::covers(S::DTYPE, D::DTYPE) {
         return Some(if saturate { vector::<S, D, true, false> } else { vector::<S, D, false, false> });
     }
@@ -64,6 +68,9 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 /// The kernels that pack what they have made.
 const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = bytes::packed::<S, D, SIDES>(saturate) {
+        return Some(kernel);
+    }
+    if let Some(kernel) = words::kernel::<S, D, true>(saturate) {
         return Some(kernel);
     }
     if !vector::covers(S::DTYPE, D::DTYPE) {

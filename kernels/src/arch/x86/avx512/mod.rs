@@ -7,6 +7,7 @@ mod bytes;
 mod packed;
 mod simd;
 mod wide;
+mod words;
 
 use super::{copy::avx512 as copy, fine};
 use crate::{
@@ -73,6 +74,9 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     if let Some(kernel) = wide::preferred::<S, D>() {
         return Some(kernel);
     }
+    if let Some(kernel) = words::kernel::<S, D, false>(saturate) {
+        return Some(kernel);
+    }
     if vector::covers(S::DTYPE, D::DTYPE) {
         // Bytes are all that VBMI packs, and bfloat16 all that BF16 makes.
         let kernel: [KernelFn; 2] = match D::DTYPE.size() {
@@ -92,6 +96,9 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 /// The kernels of packed storage.
 const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = bytes::packed::<S, D, FINE, SIDES>(saturate) {
+        return Some(kernel);
+    }
+    if let Some(kernel) = words::kernel::<S, D, true>(saturate) {
         return Some(kernel);
     }
     if !vector::covers(S::DTYPE, D::DTYPE) {
