@@ -12,7 +12,7 @@
 //! block that was not fast those that follow go the same way without a question: a question whose answer varies costs more than the general way.
 //!
 //! float16 and the floats with 5 exponent bits share an exponent: all results are normal, or subnormal like their sources
-//! ([`run_same_exponent`], [`run_high_bytes`]).
+//! ([`same_exponent`], [`upper_halves`]).
 
 use super::{Blocks, padded_bits};
 use crate::{
@@ -32,7 +32,8 @@ pub(crate) struct Words {
     pub(crate) start: u16,
     /// What `mulhrs` multiplies by to drop those bits.
     pub(crate) power: u16,
-    /// The magnitude whose code is 0 if codes are counted from below the subnormal ones, as the fast way does.
+    /// The magnitude whose code is 0 if codes are counted from below the subnormal ones, as the fast way does. With the same
+    /// exponent: the largest magnitude that the fast way rounds.
     pub(crate) below: u16,
     /// The code of NaN. Formats without one have the sign here.
     pub(crate) nan: u8,
@@ -75,7 +76,12 @@ impl Words {
             normal: if same_exponent { start } else { normal } as u16,
             start: start as u16,
             power: 1 << (15 - dropped),
-            below: (-start - (zero << dropped) as i32) as u16,
+            below: if same_exponent {
+                // Half a unit above, what is rounded up to infinity is out of range.
+                if saturate { limit + (1 << (dropped - 1)) - 1 } else { infinity }
+            } else {
+                -start - (zero << dropped) as i32
+            } as u16,
             nan: nan as u8,
             limit_code: limit_code as u8,
             zero: zero as u8,
@@ -155,6 +161,11 @@ pub(crate) trait Lanes16: Blocks {
     unsafe fn any_above(x: Self::V, than: Self::V) -> bool;
     /// Lanes of two registers as bytes, saturated, in the order of registers apart.
     unsafe fn pack_unsigned(a: Self::V, b: Self::V) -> Self::V;
+    /// 8 bits down.
+    unsafe fn shr_8_16(a: Self::V) -> Self::V;
+    /// The upper bytes of the lanes, in order.
+    unsafe fn upper_bytes(a: Self::V, b: Self::V) -> Self::V;
+    /// Unsigned.
     unsafe fn min_8(a: Self::V, b: Self::V) -> Self::V;
     /// Unsigned, at least 0.
     unsafe fn sub_saturating_8(a: Self::V, b: Self::V) -> Self::V;
@@ -281,6 +292,25 @@ unsafe fn same_exponent<M: Lanes16, P: Pair>(m: [M::V; 2], w: &Words) -> M::V {
     }
 }
 
+/// The upper halves of the lanes, rounded to nearest even, in order: codes of a float with the exponent of the source, of
+/// what is neither NaN nor above the limit.
+///
+/// # Safety
+///
+/// As of the methods of [`Lanes16`].
+#[inline(always)]
+unsafe fn upper_halves<M: Lanes16>(x: [M::V; 2]) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe {
+        let mut sums = x;
+        for k in 0..2 {
+            let last = M::and(M::shr_8_16(x[k]), M::splat_16(1));
+            sums[k] = M::add_16(M::add_16(x[k], M::splat_16(0x7F)), last);
+        }
+        M::upper_bytes(sums[0], sums[1])
+    }
+}
+
 /// The codes with the signs of `x`, in order.
 ///
 /// # Safety
@@ -346,8 +376,20 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
     // SAFETY: every block begins at an element and ends at the last one or before, or is a part that ends there; `whole`
     // is a kernel of the same pair.
     unsafe {
-        if P::SHAPE.same_exponent {
-            while n - i >= M::BLOCK {
+        while P::SHAPE.same_exponent && n - i >= M::BLOCK {
+            let mut end = i + RUN * M::BLOCK;
+            if !P::SHAPE.fnuz {
+                let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
+                let m = magnitudes::<M>(x);
+                if !M::any_above(M::max_16(m[0], m[1]), M::splat_16(w.below)) {
+                    store::<M, P, false>(dst.add(place::<P>(i)), upper_halves::<M>(x), M::BLOCK);
+                    i += M::BLOCK;
+                    continue;
+                }
+            } else {
+                end = n;
+            }
+            while i < end && n - i >= M::BLOCK {
                 let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
                 let codes = signed::<M, P>(same_exponent::<M, P>(magnitudes::<M>(x), w), x);
                 store::<M, P, false>(dst.add(place::<P>(i)), codes, M::BLOCK);

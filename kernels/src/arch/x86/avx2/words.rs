@@ -5,7 +5,10 @@ use crate::{
     data::Data,
     format::Format,
     table::KernelFn,
-    vector::words::{self, Lanes16, Pair, Shape, define_words},
+    vector::{
+        Simd,
+        words::{self, Lanes16, Pair, Shape, define_words},
+    },
 };
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -28,6 +31,10 @@ static POWERS: [u8; 22] = [32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 
 impl Lanes16 for Avx2 {
     operations! {
+        shr_8_16(a) = _mm256_srli_epi16::<8>(a);
+        upper_bytes(a, b) = {
+            Self::in_order::<true>(_mm256_packus_epi16(Self::shr_8_16(a), Self::shr_8_16(b)))
+        };
         splat_16(x: u16) = _mm256_set1_epi16(x as i16);
         add_16(a, b) = _mm256_add_epi16(a, b);
         sub_saturating_16(a, b) = _mm256_subs_epu16(a, b);

@@ -4,6 +4,7 @@
 //! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
 
 mod bytes;
+mod halves;
 mod packed;
 mod simd;
 mod wide;
@@ -71,7 +72,13 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     if let Some(kernel) = bytes::kernel::<S, D, FINE>(saturate) {
         return Some(kernel);
     }
+    if let Some(kernel) = halves::kernel(S::DTYPE, D::DTYPE, saturate) {
+        return Some(kernel);
+    }
     if let Some(kernel) = wide::preferred::<S, D>() {
+        return Some(kernel);
+    }
+    if let Some(kernel) = words::upper_half(S::DTYPE, D::DTYPE, FINE) {
         return Some(kernel);
     }
     if let Some(kernel) = words::kernel::<S, D, false>(saturate) {
