@@ -4,9 +4,11 @@
 //! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
 
 mod bytes;
+mod halves;
 mod packed;
 mod simd;
 mod wide;
+mod words;
 
 use super::{copy::avx512 as copy, fine};
 use crate::{
@@ -74,7 +76,16 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     if S::DTYPE.size() == 1 {
         return Some(crate::table::apart);
     }
+    if let Some(kernel) = halves::kernel(S::DTYPE, D::DTYPE, saturate) {
+        return Some(kernel);
+    }
     if let Some(kernel) = wide::preferred::<S, D>() {
+        return Some(kernel);
+    }
+    if let Some(kernel) = words::upper_half(S::DTYPE, D::DTYPE, FINE) {
+        return Some(kernel);
+    }
+    if let Some(kernel) = words::kernel::<S, D, false>(saturate) {
         return Some(kernel);
     }
     if vector::covers(S::DTYPE, D::DTYPE) {
@@ -90,7 +101,13 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 
 /// The kernels of packed storage.
 const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
-    if S::DTYPE.size() == 1 || !vector::covers(S::DTYPE, D::DTYPE) {
+    if S::DTYPE.size() == 1 {
+        return None;
+    }
+    if let Some(kernel) = words::kernel::<S, D, true>(saturate) {
+        return Some(kernel);
+    }
+    if !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
     if FINE & fine::VBMI != 0 {
@@ -124,7 +141,8 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     }
     let found = fine::found();
     let (style, direction) = vector::style::style(d, rules);
-    if style == vector::style::PLAIN {
+    // Kernels of sources of 16 bits round in integers, in no direction.
+    if style == vector::style::PLAIN && s.alignment() > 2 {
         let table = &TABLES[found as usize];
         let run = if from.is_packed() || to.is_packed() {
             table.get_packed(from, to, rules.saturate)?.run
