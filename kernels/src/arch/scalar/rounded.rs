@@ -3,7 +3,7 @@
 //! Everything that rounds goes through float32 or stays wide:
 //!
 //! * to floats of up to 16 bits: a block of sources becomes float32 rounded to odd, of which the one loop of the target makes
-//!   codes (`docs/semantics.md`, sections 4 and 6); the rule is a [`Correction`](crate::round::Correction) of the nearest code;
+//!   codes (`docs/semantics.md`, sections 4 and 6); the rule is a [`Correction`] of the nearest code;
 //! * to integers: a block of floats becomes integral values, which the kernel of the common rules then finds exact;
 //! * to float32 and float64: the nearest value, corrected.
 //!
@@ -16,6 +16,7 @@ use crate::{
     exact::{Rounding, Rules, float_spec},
     format::{Encoder, Format},
     hub::{F32, F64, Hub},
+    round::Correction,
     storage::BufferType,
     table::{KernelFn, Rounded},
 };
@@ -51,7 +52,7 @@ fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
             (_, Some(_)) => staged(from).unwrap_or(common),
         },
         _ if matches!(rules.rounding, Rounding::NearestEven) => common,
-        Spec::Float(_) | Spec::Complex(_) => directed(from, to).unwrap_or(common),
+        Spec::Float(_) | Spec::Complex(_) => directed(from, to, rules.rounding).unwrap_or(common),
     }
 }
 
@@ -136,7 +137,7 @@ unsafe fn to_f16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
 unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let correction = data.correction;
     let encode = |x: u32| {
-        let bias = correction.bias16(x >> 16 & 1, (x as i32 >> 31) as u32);
+        let bias = correction.bias(x >> 16 & 1, (x as i32 >> 31) as u32, 0xFFFF);
         let rounded = x.wrapping_add(bias) >> 16;
         let nan = x >> 16 & 0x8000 | 0x7FC0;
         (if x & 0x7FFF_FFFF > INFINITY { nan } else { rounded }) as u16
@@ -249,14 +250,30 @@ fn whole(from: DType) -> Option<KernelFn> {
     })
 }
 
+/// The rules of wide targets as arguments of types, so that no loop has what it does not need: toward zero, up and down.
+const DIRECTED: u8 = 0;
+/// [`Rounding::NearestAway`].
+const AWAY: u8 = 1;
+/// [`Rounding::ToOdd`].
+const TO_ODD: u8 = 2;
+
 /// To float32, float64 and complex numbers of these parts.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn to_parts<S: Format, D: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let correction = data.correction;
-    // SAFETY: as the caller's; both branches write the codes of the target.
+unsafe fn to_parts<S: Format, D: Format, const RULE: u8>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+) {
+    let correction = match RULE {
+        AWAY => const { Correction::new(Rounding::NearestAway) },
+        TO_ODD => Correction::TO_ODD,
+        _ => data.correction.as_direction(),
+    };
+    // SAFETY: as the caller's; all branches write the codes of the target.
     unsafe {
         match D::DTYPE {
             DType::Float32 => map_each(src, dst, n, |code| S::decode(code).f32_in(correction)),
@@ -270,28 +287,35 @@ unsafe fn to_parts<S: Format, D: Format>(src: *const u8, dst: *mut u8, n: usize,
     }
 }
 
-fn directed(from: DType, to: DType) -> Option<KernelFn> {
-    fn to_single<S: Format>(to: DType) -> Option<KernelFn> {
-        match to {
-            DType::Float32 => Some(to_parts::<S, f32>),
-            DType::Complex64 => Some(to_parts::<S, Complex<f32>>),
+fn directed(from: DType, to: DType, rounding: Rounding) -> Option<KernelFn> {
+    fn by_rule<S: Format, D: Format>(rounding: Rounding) -> KernelFn {
+        match rounding {
+            Rounding::NearestAway => to_parts::<S, D, AWAY>,
+            Rounding::ToOdd => to_parts::<S, D, TO_ODD>,
+            _ => to_parts::<S, D, DIRECTED>,
+        }
+    }
+    fn to_single<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
+        match target {
+            DType::Float32 => Some(by_rule::<S, f32>(rounding)),
+            DType::Complex64 => Some(by_rule::<S, Complex<f32>>(rounding)),
             _ => None,
         }
     }
-    fn to_any<S: Format>(to: DType) -> Option<KernelFn> {
-        match to {
-            DType::Float64 => Some(to_parts::<S, f64>),
-            DType::Complex128 => Some(to_parts::<S, Complex<f64>>),
-            _ => to_single::<S>(to),
+    fn to_any<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
+        match target {
+            DType::Float64 => Some(by_rule::<S, f64>(rounding)),
+            DType::Complex128 => Some(by_rule::<S, Complex<f64>>(rounding)),
+            _ => to_single::<S>(target, rounding),
         }
     }
     match from {
-        DType::Int32 => to_single::<i32>(to),
-        DType::UInt32 => to_single::<u32>(to),
-        DType::Float64 => to_single::<f64>(to),
-        DType::Complex128 => to_single::<Complex<f64>>(to),
-        DType::Int64 => to_any::<i64>(to),
-        DType::UInt64 => to_any::<u64>(to),
+        DType::Int32 => to_single::<i32>(to, rounding),
+        DType::UInt32 => to_single::<u32>(to, rounding),
+        DType::Float64 => to_single::<f64>(to, rounding),
+        DType::Complex128 => to_single::<Complex<f64>>(to, rounding),
+        DType::Int64 => to_any::<i64>(to, rounding),
+        DType::UInt64 => to_any::<u64>(to, rounding),
         _ => None,
     }
 }
