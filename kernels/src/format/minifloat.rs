@@ -58,15 +58,21 @@ impl Encoder {
     #[inline(always)]
     pub(crate) fn magnitude(self, x: u32) -> u32 {
         let absolute = x & 0x7FFF_FFFF;
-        let limited = absolute.min(self.limit);
-        let value = if absolute > 0x7F80_0000 { self.nan } else { limited };
+        let value = if absolute > 0x7F80_0000 { self.nan } else { self.limited(absolute) };
         self.count(self.sum(value)) & 0xFFFF
     }
 
-    /// The value and its unit, and their sum.
+    /// The smaller of a magnitude and the limit. Without a sign they compare as signed integers, too: a single instruction.
+    #[inline(always)]
+    pub(crate) fn limited(self, absolute: u32) -> u32 {
+        (absolute as i32).min(self.limit as i32) as u32
+    }
+
+    /// The unit of a value, and their sum.
     #[inline(always)]
     fn sum(self, value: u32) -> (u32, u32) {
-        let unit = (value & 0x7F80_0000).max(self.min_field << 23).wrapping_add(self.shift << 23);
+        let exponent = ((value & 0x7F80_0000) as i32).max((self.min_field << 23) as i32) as u32;
+        let unit = exponent.wrapping_add(self.shift << 23);
         (unit, (f32::from_bits(value) + f32::from_bits(unit)).to_bits())
     }
 

@@ -7,14 +7,14 @@
 //! * to integers: a block of floats becomes integral values, which the kernel of the common rules then finds exact;
 //! * to float32 and float64: the nearest value, corrected.
 //!
-//! A source of a byte looks results up, and has no need to know of rules.
+//! A float of a byte looks results up, and has no need to know of rules.
 
-use super::{TABLE, map_each};
+use super::{TABLE, map_each, small};
 use crate::{
     data::{Data, Direction},
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Rounding, Rules, float_spec},
-    format::{Encoder, Format},
+    format::{Encoder, Format, I2, I4, U2, U4},
     hub::{F32, F64, Hub},
     round::Correction,
     storage::BufferType,
@@ -40,16 +40,18 @@ pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules)
 fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
     let common = TABLE.get(from, to, rules.saturate);
     match to.spec() {
-        // Looked up, or exact.
-        _ if from.size() == 1 && !matches!(from, DType::Int8 | DType::UInt8) => common,
+        // Results are looked up, by all rules.
+        _ if super::small_flavor(from).is_some() => common,
         Spec::Bool => common,
         Spec::Int { .. } if is_truncating(rules) => common,
         Spec::Int { .. } => whole(from).unwrap_or(common),
-        Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => common,
-        Spec::Float(f) if f.bits() <= 16 => match (from, from_f32_other(to, rules)) {
-            (_, None) => common,
-            (DType::Float32, Some(kernel)) => kernel,
-            (_, Some(_)) => staged(from).unwrap_or(common),
+        Spec::Float(f) if f.bits() <= 16 => match (from, from_f32_other(to, rules), f.flavor) {
+            (_, None, _) => common,
+            (DType::Float32, Some(kernel), _) => kernel,
+            // Infinity is not the largest float32 here.
+            (DType::Float64, _, Flavor::Exponent) => small::to_power::<f64>,
+            (DType::Complex128, _, Flavor::Exponent) => small::to_power::<Complex<f64>>,
+            _ => staged(from).unwrap_or(common),
         },
         _ if matches!(rules.rounding, Rounding::NearestEven) => common,
         Spec::Float(_) | Spec::Complex(_) => directed(from, to, rules.rounding).unwrap_or(common),
@@ -71,8 +73,9 @@ fn from_f32_other(to: DType, rules: &Rules) -> Option<KernelFn> {
     let nearest = matches!(rules.rounding, Rounding::NearestEven);
     match to.spec() {
         Spec::Int { .. } => (!is_truncating(rules)).then_some(to_whole::<f32>),
-        // The kernel of the table reads the rule.
-        Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => None,
+        Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => {
+            (*rules != Rules::common(to, rules.saturate)).then_some(small::to_power::<f32>)
+        }
         Spec::Float(f) if f.bits() <= 8 => {
             let special = match f.flavor {
                 Flavor::Finite => rules.finite_nan_max,
@@ -99,8 +102,7 @@ unsafe fn to_small(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let last_number = if data.infinity_is_nan != 0 { INFINITY - 1 } else { INFINITY };
     let encode = |x: u32| {
         let magnitude = x & 0x7FFF_FFFF;
-        let limited = magnitude.min(encoder.limit);
-        let value = if magnitude > last_number { encoder.nan } else { limited };
+        let value = if magnitude > last_number { encoder.nan } else { encoder.limited(magnitude) };
         let code = encoder.corrected(value, (x as i32 >> 31) as u32, correction);
         signs.put(x, code) as u8
     };
@@ -119,7 +121,7 @@ unsafe fn to_f16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let encode = |x: u32| {
         let magnitude = x & 0x7FFF_FFFF;
         // A finite value is below what the encoder takes for infinity, so that the rule decides whether it becomes that.
-        let value = magnitude.min(encoder.limit - 1);
+        let value = Encoder { limit: encoder.limit - 1, ..encoder }.limited(magnitude);
         let finite = encoder.corrected(value, (x as i32 >> 31) as u32, correction);
         let quiet = if magnitude > INFINITY { 0x200 } else { 0 };
         let special = 0x7C00 | quiet | magnitude >> 13 & 0x1FF;
@@ -184,6 +186,11 @@ unsafe fn through_f32<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &
 
 fn staged(from: DType) -> Option<KernelFn> {
     Some(match from {
+        DType::Bool => through_f32::<bool>,
+        DType::Int2 => through_f32::<I2>,
+        DType::Int4 => through_f32::<I4>,
+        DType::UInt2 => through_f32::<U2>,
+        DType::UInt4 => through_f32::<U4>,
         DType::Int8 => through_f32::<i8>,
         DType::UInt8 => through_f32::<u8>,
         DType::Int16 => through_f32::<i16>,

@@ -31,7 +31,7 @@ pub(super) unsafe fn cast<S: Format, const FLAVOR: u8>(src: *const u8, dst: *mut
     unsafe { map_each::<S::Code, u8>(src, dst, n, encode) };
 }
 
-/// To `float8_e8m0fnu`, under any rules.
+/// To `float8_e8m0fnu` under rules that are not the common ones.
 ///
 /// # Safety
 ///
