@@ -108,15 +108,19 @@ unsafe fn run<S: Source, D: Target, const SATURATE: bool, const WAY: u8>(
 ) {
     // SAFETY: the steps begin where elements do and end with the last one.
     unsafe {
-        while n >= 2 * STEP {
+        // Less machine code counts more than the speed of rare rules.
+        while WAY == COMMON && n >= 2 * STEP {
             let x = [S::load::<WAY, false>(src, STEP), S::load::<WAY, false>(src.add(STEP * S::SIZE), STEP)];
             D::store::<S::Lanes<WAY>, SATURATE, false>(dst, x[0], STEP, data);
             D::store::<S::Lanes<WAY>, SATURATE, false>(dst.add(STEP * D::SIZE), x[1], STEP, data);
             (src, dst, n) = (src.add(2 * STEP * S::SIZE), dst.add(2 * STEP * D::SIZE), n - 2 * STEP);
         }
-        if n >= STEP {
+        while n >= STEP {
             D::store::<S::Lanes<WAY>, SATURATE, false>(dst, S::load::<WAY, false>(src, STEP), STEP, data);
             (src, dst, n) = (src.add(STEP * S::SIZE), dst.add(STEP * D::SIZE), n - STEP);
+            if WAY == COMMON {
+                break;
+            }
         }
         if n > 0 {
             D::store::<S::Lanes<WAY>, SATURATE, true>(dst, S::load::<WAY, true>(src, n), n, data);
