@@ -58,10 +58,16 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::UInt16 if narrowing => words::kernel::<false>(to, saturate),
         DType::Int32 if narrowing => pick::<i32>(to, saturate),
         DType::UInt32 if narrowing => pick::<u32>(to, saturate),
-        DType::Int64 if narrowing || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64) => {
+        DType::Int64
+            if narrowing
+                || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128) =>
+        {
             pick::<i64>(to, saturate)
         }
-        DType::UInt64 if narrowing || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64) => {
+        DType::UInt64
+            if narrowing
+                || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128) =>
+        {
             pick::<u64>(to, saturate)
         }
         // Up to 8 bits are made by the kernels through float32, which have the same loads.
@@ -87,6 +93,11 @@ define_rounded!(
     Complex<f32>: Complex<f32>,
     Complex<f64>: Complex<f64>
 );
+
+/// The kernels that round floats to integers of up to 8 bits.
+const fn to_bytes<S: Source>() -> [KernelFn; 3] {
+    overflows::<S, Int8<true, true>, Int8<false, true>>()
+}
 
 /// # Safety
 ///
