@@ -63,7 +63,8 @@ macro_rules! define_pick {
     };
 }
 
-/// Makes `rounded`, which finds the kernel of a pair under a rounding that is not the common one. `$source` are the floats, `$wide`
+/// Makes `rounded`, which finds the kernel of a pair under a rounding that is not the common one. `to_bytes::<S>()` of the tier are
+/// those to integers of up to 8 bits. `$source` are the floats, `$wide`
 /// what loads them into lanes that become integers of 64 bits.
 macro_rules! define_rounded {
     ($($source:ty: $wide:ty),*) => {
@@ -82,7 +83,7 @@ macro_rules! define_rounded {
 
         const fn to_integers<S: Source, Wide: Source>() -> ToIntegers {
             [
-                overflows::<S, Int8<true, true>, Int8<false, true>>(),
+                to_bytes::<S>(),
                 overflows::<S, Int16<true>, Int16<false>>(),
                 overflows::<S, Int32<true>, Int32<false>>(),
                 overflows::<Wide, Int64<true>, Int64<false>>(),
