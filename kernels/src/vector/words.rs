@@ -371,7 +371,7 @@ const fn place<P: Pair>(i: usize) -> usize {
 }
 
 /// Elements that go one way after a block that could not be fast.
-const RUN: usize = 512;
+const RUN: usize = 1024;
 
 /// The kernel of a pair. `whole` is the function that this one is inlined into.
 ///
@@ -429,7 +429,8 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
             }
             let left = n - i;
             let end = i + if left < RUN { left - left % M::BLOCK } else { RUN };
-            while P::SHAPE.nan_apart && i < end {
+            let band = M::any_from_1(codes, w.band);
+            while P::SHAPE.nan_apart && !band && i < end {
                 let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
                 let codes = counted::<M, P, true>(magnitudes::<M>(x), w);
                 if M::any_from_1(codes, w.band) {
