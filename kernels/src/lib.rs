@@ -29,7 +29,7 @@
 )]
 
 extern crate alloc;
-#[cfg(any(feature = "std", test))]
+#[cfg(any(feature = "std", test, miri))]
 extern crate std;
 
 mod arch;

@@ -54,7 +54,14 @@ macro_rules! define_pick {
 mod avx2;
 mod avx512;
 mod copy;
+#[cfg(all(test, miri))]
+mod ends;
 mod fine;
+mod intrinsics;
+#[cfg(any(miri, test))]
+mod miri;
+#[cfg(not(miri))]
+mod pack;
 mod packing;
 mod short;
 mod stream;

@@ -15,16 +15,13 @@ mod ints;
 mod targets;
 mod words;
 
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::{DType, Spec},
     format::*,
     table::KernelFn,
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use floats::{F32, F64};
 use half::{bf16, f16};

@@ -1,11 +1,8 @@
 //! The registers of AVX-512 for the kernels of `vector`.
 
 use super::packed;
+use crate::arch::native::intrinsics::*;
 use crate::vector::{Blocks, Simd, bf16, each};
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 /// AVX-512 with finer features.
 #[derive(Clone, Copy)]

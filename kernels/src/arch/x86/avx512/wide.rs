@@ -15,11 +15,8 @@ mod lanes;
 mod narrow;
 mod targets;
 
+use crate::arch::native::intrinsics::*;
 use crate::{data::Data, dtype::DType, format::*, table::KernelFn};
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use core::marker::PhantomData;
 use half::{bf16, f16};
 use lanes::{F32, F64, Halves, I32, I64, Lanes, U32, U64};

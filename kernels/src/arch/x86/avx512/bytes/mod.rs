@@ -14,6 +14,7 @@ mod shapes;
 mod widen;
 
 use super::fine;
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::{DType, Flavor, Spec},
@@ -21,10 +22,6 @@ use crate::{
     lut::{self, Lut, Saturating, Truncating, Words, Wrapping},
     table::{KernelFn, PACKED_FROM, PACKED_TO, has_overflow_rule},
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use isa::{Isa, Vbmi};
 use loads::{Bytes, Load, Packed};
 use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth, Twos};
