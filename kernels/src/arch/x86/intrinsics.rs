@@ -1,7 +1,7 @@
 //! The instructions of both tiers by the names of the standard library, which are Intel's.
 //!
-//! Two kinds are not those of the standard library: packs ([`pack`](super::pack)), into which compilers may not look, and under Miri
-//! those that Miri does not know ([`miri`](super::miri)).
+//! Two kinds are not always those of the standard library: packs, where the compiler would make more than one instruction of them
+//! (`pack`), and under Miri those that Miri does not know (`miri`).
 
 #[cfg(target_arch = "x86")]
 pub(super) use core::arch::x86::*;
@@ -23,7 +23,7 @@ pub(super) use super::miri::{
     _mm512_permutex2var_pd, _mm512_permutexvar_epi8, _mm512_permutexvar_epi16, _mm512_roundscale_pd,
     _mm512_roundscale_ps, _mm512_srl_epi16,
 };
-#[cfg(not(miri))]
+#[cfg(all(packs_by_clamps, not(miri)))]
 pub(super) use super::pack::{
     _mm256_packs_epi16, _mm256_packs_epi32, _mm256_packus_epi16, _mm256_packus_epi32, _mm512_packs_epi16,
     _mm512_packs_epi32, _mm512_packus_epi16, _mm512_packus_epi32,

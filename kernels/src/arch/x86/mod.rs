@@ -60,7 +60,7 @@ mod fine;
 mod intrinsics;
 #[cfg(any(miri, test))]
 mod miri;
-#[cfg(not(miri))]
+#[cfg(all(packs_by_clamps, not(miri)))]
 mod pack;
 mod packing;
 mod short;

@@ -1,8 +1,8 @@
-//! Packs with saturation, as one instruction whatever the compiler.
+//! Packs with saturation as one instruction, for compilers that make several (`build.rs`).
 //!
-//! The standard library of Rust 1.96 to 1.98 spells a pack as clamps and a narrowing shuffle, from which LLVM does not always
-//! make the instruction again: kernels had both clamps of every pack on top. Assembly that is pure and touches no memory is
-//! moved and merged as other instructions are.
+//! The standard library of Rust 1.96 to 1.98 spells a pack as clamps and a narrowing shuffle, of which LLVM does not always make
+//! the instruction again: kernels had both clamps before every pack. Pure assembly is moved and merged as other instructions
+//! are. It is not for other compilers, because it takes its operands from registers only, and hides that they are integers.
 
 use core::arch::asm;
 #[cfg(target_arch = "x86")]
