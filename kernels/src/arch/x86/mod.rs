@@ -118,7 +118,7 @@ pub(super) fn table(tier: Tier) -> Option<&'static Table> {
 }
 
 pub(super) fn features(tier: Tier) -> &'static [&'static str] {
-    if tier == Tier::Avx512 { fine::NAMES[fine::found() as usize] } else { &[] }
+    if tier == Tier::Avx512 { fine::names(fine::found()) } else { &[] }
 }
 
 /// The loops that look for what is lost on a tier that was detected.

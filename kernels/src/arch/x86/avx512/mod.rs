@@ -109,13 +109,12 @@ const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate:
 crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_table);
 /// The tables of the combinations of finer features, by their bits (`fine`).
-pub(super) static TABLES: [Table; fine::COMBINATIONS] =
-    [with_packed::<0>(0), with_packed::<1>(1), with_packed::<2>(0), with_packed::<3>(1)];
+pub(super) static TABLES: [Table; fine::COMBINATIONS] = crate::arch::fine::by_combination!(with_packed);
 /// Those of packed storage: only VBMI matters to them.
 static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::VBMI }>()];
 
-const fn with_packed<const FINE: u8>(packed: usize) -> Table {
-    Table { packed: Some(&PACKED[packed]), ..table::<FINE>() }
+const fn with_packed<const FINE: u8>() -> Table {
+    Table { packed: Some(&PACKED[(FINE & fine::VBMI != 0) as usize]), ..table::<FINE>() }
 }
 
 /// The kernel of a pair under rules that are not the common ones.
