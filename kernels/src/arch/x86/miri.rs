@@ -403,8 +403,8 @@ mod tests {
         )*};
     }
     macro_rules! same_for {
-        ([$($parameter:literal)*] $($rest:tt)*) => {$(same_for!(@ $parameter $($rest)*);)*};
-        (@ $parameter:literal $($name:ident($($arg:expr),*);)*) => {$(
+        ([$($parameter:literal)*] $rest:tt) => {$(same_for!(@ $parameter $rest);)*};
+        (@ $parameter:literal {$($name:ident($($arg:expr),*);)*}) => {$(
             let cpu = cpu::$name::<$parameter>($($arg),*);
             let rust = $name::<$parameter>($($arg),*);
             assert_eq!(
@@ -438,24 +438,21 @@ mod tests {
             _mm512_permutex2var_epi16(a, index, b); _mm512_permutex2var_epi32(a, index, b);
             _mm512_permutex2var_pd(d, index, e);
         }
-        same_for! { [0 4] _mm256_cvtps_ph(half); }
-        same_for! { [0 8] _mm512_cvtps_ph(s); }
-        same_for! {
-            [8 11]
+        same_for! { [0 4] { _mm256_cvtps_ph(half); } }
+        same_for! { [0 8] { _mm512_cvtps_ph(s); } }
+        same_for! { [8 11] {
             _mm512_cvt_roundpd_ps(d); _mm512_cvt_roundepi32_ps(a); _mm512_cvt_roundepu32_ps(a);
-            _mm512_cvt_roundepi64_ps(a); _mm512_cvt_roundepu64_ps(a);
-            _mm512_cvt_roundepi64_pd(a); _mm512_cvt_roundepu64_pd(a);
-        }
-        same_for! {
-            [0 1 2 3 4 8 9 10 11 12]
+            _mm512_cvt_roundepi64_ps(a); _mm512_cvt_roundepu64_ps(a); _mm512_cvt_roundepi64_pd(a);
+            _mm512_cvt_roundepu64_pd(a);
+        } }
+        same_for! { [0 1 2 3 4 8 9 10 11 12] {
             _mm256_roundscale_ps(half); _mm512_roundscale_ps(s); _mm512_roundscale_pd(d);
-        }
-        same_for! {
-            [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31]
+        } }
+        same_for! { [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31] {
             _mm256_cmp_ps_mask(half, half_b); _mm512_cmp_ps_mask(s, t); _mm512_cmp_pd_mask(d, e);
             _mm512_cmp_ps_mask(s, s);
-        }
-        same_for! { [1 2 4 8 16 32 64 128 255 0x99 0xDF] _mm512_fpclass_ps_mask(s); }
+        } }
+        same_for! { [1 2 4 8 16 32 64 128 255 0x99 0xDF] { _mm512_fpclass_ps_mask(s); } }
     }
 
     #[test]
