@@ -105,7 +105,8 @@ fn f32_to_f16(x: f32) -> u16 {
     }
     // A multiple of the last place, which the exponent says; beyond the largest number the code is too large.
     let exponent = ((magnitude >> 23) as i32 - 127).clamp(-14, 16);
-    let ulps = (f64::from(f32::from_bits(magnitude)) / f64::from(exponent - 10).exp2()).round_ties_even();
+    let ulp = f64::from_bits(((exponent - 10 + 1023) as u64) << 52);
+    let ulps = (f64::from(f32::from_bits(magnitude)) / ulp).round_ties_even();
     sign | (((exponent + 14) << 10) as f64 + ulps).min(f64::from(0x7C00)) as u16
 }
 
