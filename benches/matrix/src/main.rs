@@ -168,6 +168,9 @@ struct GateArgs {
     /// How far a count may grow, as a share of itself.
     #[arg(long, default_value = "2%", value_parser = compare::margin)]
     margin: f64,
+    /// Compares with the record of another compiler, too.
+    #[arg(long)]
+    any_compiler: bool,
     /// Writes the record of the target instead of comparing with it.
     #[arg(long, conflicts_with_all = ["pair", "class", "mode", "storage"])]
     bless: bool,
@@ -260,6 +263,9 @@ struct LoopsArgs {
     /// Writes the record instead of comparing with it.
     #[arg(long)]
     bless: bool,
+    /// Compares sizes with those of a record that another compiler made: the share by which they may grow.
+    #[arg(long, value_parser = compare::margin)]
+    any_compiler: Option<f64>,
     /// The program that disassembles this one.
     #[arg(long, default_value = "objdump")]
     objdump: String,
@@ -373,7 +379,7 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Loops(args) => {
             let record = format!("benches/matrix/loops/{}.txt", std::env::consts::ARCH);
-            loops::check(&args.record.unwrap_or(record.into()), args.bless, &args.objdump)
+            loops::check(&args.record.unwrap_or(record.into()), args.bless, args.any_compiler, &args.objdump)
         }
         #[cfg(not(target_os = "linux"))]
         Command::Loops(_) => Err("loops are looked at on Linux only".into()),
@@ -454,7 +460,12 @@ fn count(args: CountArgs) -> Result<(), String> {
 }
 
 fn gate(args: GateArgs) -> Result<(), String> {
-    let gate = Gate { record: &args.record, margin: args.margin, bless: args.bless };
+    let gate = Gate {
+        record: &args.record,
+        margin: args.margin,
+        any_compiler: args.any_compiler,
+        bless: args.bless,
+    };
     match &args.results {
         Some(path) => gate.judge(&json::read(path)?),
         None => gate.run(&args.target.into(), &args.casts.into()),

@@ -168,7 +168,14 @@ macro_rules! define_rounded {
 mod avx2;
 mod avx512;
 mod copy;
+#[cfg(all(test, miri))]
+mod ends;
 mod fine;
+mod intrinsics;
+#[cfg(any(miri, test))]
+mod miri;
+#[cfg(all(packs_by_clamps, not(miri)))]
+mod pack;
 mod packing;
 mod short;
 mod stream;
@@ -225,7 +232,7 @@ pub(super) fn table(tier: Tier) -> Option<&'static Table> {
 }
 
 pub(super) fn features(tier: Tier) -> &'static [&'static str] {
-    if tier == Tier::Avx512 { fine::NAMES[fine::found() as usize] } else { &[] }
+    if tier == Tier::Avx512 { fine::names(fine::found()) } else { &[] }
 }
 
 /// The loops that look for what is lost on a tier that was detected.

@@ -384,8 +384,7 @@ const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate:
 crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_table);
 /// The tables of the combinations of finer features, by their bits (`fine`).
-pub(super) static TABLES: [Table; fine::COMBINATIONS] =
-    [with_packed::<0>(), with_packed::<1>(), with_packed::<2>(), with_packed::<3>()];
+pub(super) static TABLES: [Table; fine::COMBINATIONS] = crate::arch::fine::by_combination!(with_packed);
 /// Those of packed storage: only FEAT_FP16 matters to them.
 static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::FP16 }>()];
 

@@ -19,6 +19,7 @@ use super::{
     super::{AWAY, COMMON, DIRECTED, ODD},
     simd::Avx2,
 };
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::{Data, Direction},
     dtype::{DType, Spec},
@@ -27,10 +28,6 @@ use crate::{
     table::{KernelFn, Rounded},
     vector::short::padded,
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use floats::{F32, F64};
 use half::{bf16, f16};

@@ -1,6 +1,7 @@
 //! Lanes of 16 bits in the registers of AVX2.
 
 use super::simd::Avx2;
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     format::Format,
@@ -10,10 +11,6 @@ use crate::{
         words::{self, Lanes16, Pair, Shape, define_words},
     },
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 /// # Safety
 ///

@@ -8,16 +8,13 @@
 //! above which everything is too large.
 
 use super::simd::Avx512;
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::DType,
     table::KernelFn,
     vector::{Blocks, each},
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 type Registers = Avx512<false, false>;
 

@@ -18,6 +18,7 @@ mod narrow;
 mod targets;
 
 use super::super::{AWAY, COMMON, DIRECTED, ODD};
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::{Data, Direction},
     dtype::{DType, Spec},
@@ -25,10 +26,6 @@ use crate::{
     format::*,
     table::{KernelFn, Rounded},
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use core::marker::PhantomData;
 use half::{bf16, f16};
 use ints::{I32, I64, U32, U64};

@@ -1,6 +1,7 @@
 //! Lanes of 16 bits in the registers of AVX-512.
 
 use super::{fine::VBMI, simd::Avx512};
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::DType,
@@ -11,10 +12,6 @@ use crate::{
         words::{self, Lanes16, Pair, Shape, define_words},
     },
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 type Registers = Avx512<false, false>;
 /// The same with permutations of bytes.

@@ -60,6 +60,7 @@ use super::{
     super::packing::spread,
     simd::{Avx2, store_packed},
 };
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::{DType, Spec},
@@ -71,10 +72,6 @@ use crate::{
     tabled::{Made, direction},
     vector::{padded_bits, short::padded},
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use lookup::look_up;
 use shapes::{C64, C128, F32, F64, H16, I16, I32, I64, Shape, W16};
 use sources::{FNUZ, LAST, Linear, MAGNITUDE, NONE, SIGN, Shifted, Signed, Table, Truth, Window};
