@@ -7,7 +7,7 @@
 Every pair of dtypes that a system has is cast by it and by the program with the profile of the same name, and the codes are compared:
 of sources of up to 16 bits all, of wider ones edges and 10^5 random ones. Each code that differs has to be what one of the
 reasons in REASONS makes of it, and the pairs that differ have to be those of differences.tsv, with the same reasons. The reasons
-are told in docs/semantics.md, section 9. Without names of systems all that can be imported are compared.
+are told in docs/semantics.md, section 9.1. Without names of systems all that can be imported are compared.
 
 `--write` rewrites the rows of the systems compared. Some answers of the systems depend on the CPU; the list is that of x86-64.
 """
@@ -27,6 +27,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import ml_dtypes
 import numpy as np
 
+SPECIFICATION = pathlib.Path(__file__).parents[2] / "docs/semantics.md"
 LIST = pathlib.Path(__file__).parent / "differences.tsv"
 RANDOM = 100_000
 
@@ -127,6 +128,8 @@ class Torch:
     def __init__(self):
         import torch
 
+        # Threads that wait for each other cost more than they bring.
+        torch.set_num_threads(1)
         self.torch = torch
 
     def has(self, name):
@@ -362,7 +365,11 @@ def main():
     arguments = parser.parse_args()
     wanted = arguments.systems or [name for name in SYSTEMS if importlib.util.find_spec(name)]
     kept = LIST.read_text().splitlines() if LIST.exists() else []
-    wrong = False
+    specification = SPECIFICATION.read_text()
+    untold = [name for name in REASONS if f"\n| `{name}` |" not in specification]
+    if untold:
+        print(f"docs/semantics.md, section 9.1, does not tell of {', '.join(untold)}")
+    wrong = bool(untold)
     for name in wanted:
         system = SYSTEMS[name]()
         found, pairs, total, unexplained = compare(system, Program(arguments.program, system.profile), arguments.verbose)
