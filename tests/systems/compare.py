@@ -38,6 +38,7 @@ SMALL = (
     "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu float8_e3m4 float8_e4m3 float8_e4m3b11fnuz "
     "float6_e2m3fn float6_e3m2fn float4_e2m1fn"
 ).split()
+FINITE = ("float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn")
 COMPLEX = {"complex64": "float32", "complex128": "float64"}
 NAMES = ["bool", *INTS, *WIDE, *COMPLEX, *SMALL]
 
@@ -228,6 +229,8 @@ class Pair:
                 if step == "flush":
                     codes = flushed(codes, name)
                     continue
+                if name in COMPLEX and self.target in COMPLEX:
+                    step = f"complex{2 * bits(step)}"
                 codes = self.program.cast(codes, name, step)
                 name = step
             self.cached[steps] = codes
@@ -285,9 +288,30 @@ def integer_range(pair):
 
 
 @reason
+def nan_sign(pair):
+    """NaN becomes the zero of the other sign in a format without NaN."""
+    if pair.target not in FINITE:
+        return np.zeros(len(pair.ours), bool)
+    return np.isnan(pair.real()) & (pair.values(pair.ours, pair.target) == 0) & (pair.values(pair.theirs, pair.target) == 0)
+
+
+@reason
+def below_powers(pair):
+    """All that is less than 2^-127 is NaN in float8_e8m0fnu."""
+    if pair.target != "float8_e8m0fnu":
+        return np.zeros(len(pair.ours), bool)
+    real = pair.real()
+    below = (real > 0) & (real < 2.0**-127)
+    return below & (pair.theirs[below] == 0xFF).all()
+
+
+@reason
 def twice_rounded(pair):
-    """Rounded to float32, float64 or float16 first."""
-    return np.logical_or.reduce([pair.theirs == pair.through(step) for step in ("float32", "float64", "float16")])
+    """Rounded to a float that is wider than the target first."""
+    steps = [step for step in ("float32", "float64") if bits(part(pair.target)) < bits(step) <= bits(part(pair.source))]
+    if pair.target in INTS or pair.target == "bool":
+        steps = []
+    return np.logical_or.reduce([np.zeros(len(pair.ours), bool), *(pair.theirs == pair.through(step) for step in steps)])
 
 
 @reason
