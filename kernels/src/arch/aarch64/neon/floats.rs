@@ -20,13 +20,13 @@ pub(super) const SHORT: u8 = 2;
 pub(super) struct Doubles64(pub(super) Doubles);
 
 #[inline(always)]
-unsafe fn single(x: uint32x4_t) -> float32x4_t {
+pub(super) unsafe fn single(x: uint32x4_t) -> float32x4_t {
     // SAFETY: the CPU has the tier.
     unsafe { vreinterpretq_f32_u32(x) }
 }
 
 #[inline(always)]
-unsafe fn double(x: uint64x2_t) -> float64x2_t {
+pub(super) unsafe fn double(x: uint64x2_t) -> float64x2_t {
     // SAFETY: the CPU has the tier.
     unsafe { vreinterpretq_f64_u64(x) }
 }
@@ -229,6 +229,10 @@ impl Lanes for Doubles64 {
     }
     #[inline(always)]
     unsafe fn f64(self) -> Doubles {
+        self.0
+    }
+    #[inline(always)]
+    unsafe fn f64_odd(self) -> Doubles {
         self.0
     }
     #[inline(always)]

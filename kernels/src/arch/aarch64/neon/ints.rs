@@ -252,6 +252,11 @@ impl<const SIGNED: bool> Lanes for Ints32<SIGNED> {
         unsafe { Ints64::<SIGNED>(widen_32::<SIGNED>(self.0)).f64() }
     }
     #[inline(always)]
+    unsafe fn f64_odd(self) -> Doubles {
+        // SAFETY: the caller's promise.
+        unsafe { self.f64() }
+    }
+    #[inline(always)]
     unsafe fn truth(self) -> Bytes {
         // SAFETY: the caller's promise.
         unsafe { truths(simd::low_bytes(each!(self.0, |x| vtstq_u32(x, x)))) }
@@ -329,6 +334,29 @@ impl<const SIGNED: bool> Lanes for Ints64<SIGNED> {
         // SAFETY: the caller's promise.
         unsafe { eight!(self.0, |x| double::<SIGNED>(x)) }
     }
+    /// Float64 that every format of up to 51 significant bits rounds as the integer itself.
+    #[inline(always)]
+    unsafe fn f64_odd(self) -> Doubles {
+        const EXACT: f64 = (1_u64 << 53) as f64;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let nearest = self.f64();
+            let [a, b, c, d, e, f, g, h] =
+                eight!(nearest, |x| vcageq_f64(vreinterpretq_f64_u64(x), vdupq_n_f64(EXACT)));
+            let [a, b, c, d] = each!([(a, b), (c, d), (e, f), (g, h)], |(a, b)| vorrq_u64(a, b));
+            let long = vorrq_u64(vorrq_u64(a, b), vorrq_u64(c, d));
+            if vmaxvq_u32(vreinterpretq_u32_u64(long)) == 0 {
+                return nearest;
+            }
+            // Rare: an integer of more than 53 bits has its lowest 11 gathered into the one above them: float64 holds it.
+            eight!(self.0, |x| {
+                let low = vdupq_n_u64(0x7FF);
+                let gathered = vbicq_u64(vorrq_u64(x, vaddq_u64(vandq_u64(x, low), low)), low);
+                let long = vcageq_f64(vreinterpretq_f64_u64(double::<SIGNED>(x)), vdupq_n_f64(EXACT));
+                double::<SIGNED>(vbslq_u64(long, gathered, x))
+            })
+        }
+    }
     #[inline(always)]
     unsafe fn truth(self) -> Bytes {
         // SAFETY: the caller's promise.
@@ -364,30 +392,6 @@ impl<const SIGNED: bool> Ints64<SIGNED> {
         unsafe {
             let x = self.0;
             Ints32(each!([0, 2, 4, 6], |k| narrow_64::<SATURATE, SIGNED, TO>(x[k], x[k + 1])))
-        }
-    }
-
-    /// Float64 that every format of up to 51 significant bits rounds as the integer itself.
-    #[inline(always)]
-    unsafe fn f64_odd(self) -> Doubles {
-        const EXACT: f64 = (1_u64 << 53) as f64;
-        // SAFETY: the caller's promise.
-        unsafe {
-            let nearest = self.f64();
-            let [a, b, c, d, e, f, g, h] =
-                eight!(nearest, |x| vcageq_f64(vreinterpretq_f64_u64(x), vdupq_n_f64(EXACT)));
-            let [a, b, c, d] = each!([(a, b), (c, d), (e, f), (g, h)], |(a, b)| vorrq_u64(a, b));
-            let long = vorrq_u64(vorrq_u64(a, b), vorrq_u64(c, d));
-            if vmaxvq_u32(vreinterpretq_u32_u64(long)) == 0 {
-                return nearest;
-            }
-            // Rare: an integer of more than 53 bits has its lowest 11 gathered into the one above them: float64 holds it.
-            eight!(self.0, |x| {
-                let low = vdupq_n_u64(0x7FF);
-                let gathered = vbicq_u64(vorrq_u64(x, vaddq_u64(vandq_u64(x, low), low)), low);
-                let long = vcageq_f64(vreinterpretq_f64_u64(double::<SIGNED>(x)), vdupq_n_f64(EXACT));
-                double::<SIGNED>(vbslq_u64(long, gathered, x))
-            })
         }
     }
 }

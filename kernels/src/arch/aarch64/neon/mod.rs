@@ -18,8 +18,11 @@ macro_rules! eight {
 
 mod floats;
 mod halves;
+mod integral;
 mod ints;
+mod rounded;
 mod simd;
+mod small;
 mod sources;
 mod tables;
 mod targets;
@@ -63,7 +66,8 @@ type Doubles = [uint64x2_t; 8];
 ///
 /// # Safety
 ///
-/// Of every method: the CPU has the tier, and the floating-point environment is the default.
+/// Of every method: the CPU has the tier, and the floating-point environment is the default but for the direction of rounding.
+/// What is called nearest here is rounded in that direction.
 trait Lanes: Copy {
     /// Whether none is NaN.
     const INTEGERS: bool = false;
@@ -105,6 +109,11 @@ trait Lanes: Copy {
     /// Float64, nearest.
     #[inline(always)]
     unsafe fn f64(self) -> Doubles {
+        never::<Self, _>()
+    }
+    /// Float64 that float32 rounds as the numbers themselves.
+    #[inline(always)]
+    unsafe fn f64_odd(self) -> Doubles {
         never::<Self, _>()
     }
     /// Bfloat16, nearest.
@@ -165,14 +174,14 @@ macro_rules! runs {
             let (s, d) = const { (S::BITS, D::BITS) };
             // SAFETY: blocks begin at whole bytes and end at the last element or before.
             unsafe {
-                let tables = S::tables();
+                let tables = S::tables(data);
                 let (mut from, mut to) = (src, dst);
                 let (mut blocks, mut rest) = (n / BLOCK, n % BLOCK);
                 loop {
                     // One place that calls the body, so that it is there once.
                     for _ in 0..blocks {
                         let x = S::load(tables, [from, from.add(bytes(UNIT, s))]);
-                        D::store::<S::Lanes, SATURATE>(x, [to, to.add(bytes(UNIT, d))]);
+                        D::store::<S::Lanes, SATURATE>(x, [to, to.add(bytes(UNIT, d))], data);
                         (from, to) = (from.add(bytes(BLOCK, s)), to.add(bytes(BLOCK, d)));
                     }
                     if rest == 0 {
@@ -393,9 +402,6 @@ const fn with_packed<const FINE: u8>() -> Table {
     Table { packed: Some(&PACKED[(FINE & fine::FP16 != 0) as usize]), ..table::<FINE>() }
 }
 
-/// The kernel of a pair under rules that are not the common ones.
-pub(super) fn rounded(_: BufferType, _: BufferType, _: &Rules) -> Option<Rounded> {
-    None
-}
+pub(super) use rounded::rounded;
 
 crate::loss::define_loops!(suspect, #[target_feature(enable = "neon")]);

@@ -14,7 +14,7 @@ pub(super) trait Source {
     /// # Safety
     ///
     /// The CPU has the tier.
-    unsafe fn tables() -> Self::Tables;
+    unsafe fn tables(data: &Data) -> Self::Tables;
     /// Two units that begin at these places; packed ones both at the first.
     ///
     /// # Safety
@@ -124,7 +124,7 @@ macro_rules! sources {
             type Lanes = $lanes;
             type Tables = ();
             #[inline(always)]
-            unsafe fn tables() {}
+            unsafe fn tables(_: &Data) {}
             #[inline(always)]
             unsafe fn load((): (), src: [*const u8; 2]) -> [$lanes; 2] {
                 // SAFETY: the caller's promise.

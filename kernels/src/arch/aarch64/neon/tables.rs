@@ -11,6 +11,28 @@ use super::{
 use crate::lut::{self, Choice, Limits, Saturating, Truncating, Wrapping, choice};
 use core::marker::PhantomData;
 
+/// Codes of a byte with the results of a byte that the cast brings with it (`Data::table`).
+pub(super) struct Given;
+
+impl Source for Given {
+    const BITS: usize = 8;
+    type Lanes = Found8;
+    type Tables = Quads<4>;
+    #[inline(always)]
+    unsafe fn tables(data: &Data) -> Quads<4> {
+        // SAFETY: the caller's promise; the table has 256 entries.
+        unsafe { Quads::<4>::new(data.table) }
+    }
+    #[inline(always)]
+    unsafe fn load(tables: Quads<4>, src: [*const u8; 2]) -> [Found8; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b] = codes::<8>(src);
+            [Found8(tables.get(a)), Found8(tables.get(b))]
+        }
+    }
+}
+
 /// Results of a byte.
 #[derive(Clone, Copy)]
 pub(super) struct Found8(Bytes);
@@ -229,7 +251,7 @@ impl<T: lut::Words, Q: Lookup<E>, const E: usize, const BITS: usize> Source for 
     type Lanes = Found8;
     type Tables = Q::Entries;
     #[inline(always)]
-    unsafe fn tables() -> Q::Entries {
+    unsafe fn tables(_: &Data) -> Q::Entries {
         // SAFETY: the caller's promise; the table has `E` entries.
         unsafe { Q::Entries::new(lut::Of::<T, Q::Codes, E, 1>::LUT.planes[0].as_ptr()) }
     }
@@ -250,9 +272,9 @@ impl<T: lut::Words, Q: Lookup<E>, const SIGNED: bool, const E: usize, const BITS
     type Lanes = Ints8<SIGNED>;
     type Tables = Q::Entries;
     #[inline(always)]
-    unsafe fn tables() -> Q::Entries {
+    unsafe fn tables(data: &Data) -> Q::Entries {
         // SAFETY: the caller's promise.
-        unsafe { To8::<T, Q, E, BITS>::tables() }
+        unsafe { To8::<T, Q, E, BITS>::tables(data) }
     }
     #[inline(always)]
     unsafe fn load(tables: Q::Entries, src: [*const u8; 2]) -> [Ints8<SIGNED>; 2] {
@@ -269,7 +291,7 @@ impl<T: lut::Words, Q: Lookup<E>, const E: usize, const BITS: usize> Source for 
     type Lanes = Found16;
     type Tables = [Q::Entries; 2];
     #[inline(always)]
-    unsafe fn tables() -> [Q::Entries; 2] {
+    unsafe fn tables(_: &Data) -> [Q::Entries; 2] {
         // SAFETY: the caller's promise; the tables have `E` entries.
         unsafe {
             let [low, high] = &lut::Of::<T, Q::Codes, E, 2>::LUT.planes;
@@ -292,9 +314,9 @@ impl<T: lut::Words, Q: Lookup<E>, const E: usize, const BITS: usize> Source for 
     type Lanes = Singles<{ floats::SHORT }>;
     type Tables = [Q::Entries; 2];
     #[inline(always)]
-    unsafe fn tables() -> [Q::Entries; 2] {
+    unsafe fn tables(data: &Data) -> [Q::Entries; 2] {
         // SAFETY: the caller's promise.
-        unsafe { To16::<T, Q, E, BITS>::tables() }
+        unsafe { To16::<T, Q, E, BITS>::tables(data) }
     }
     #[inline(always)]
     unsafe fn load(tables: [Q::Entries; 2], src: [*const u8; 2]) -> [Self::Lanes; 2] {
@@ -315,7 +337,7 @@ impl Source for ExponentsToBf16 {
     type Lanes = Found16;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Found16; 2] {
         // SAFETY: the caller's promise.
@@ -336,7 +358,7 @@ impl Source for Exponents {
     type Lanes = Singles<{ floats::ANY }>;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Self::Lanes; 2] {
         // SAFETY: the caller's promise.
@@ -385,7 +407,7 @@ impl Source for PowersOfTwo {
     type Lanes = Shifts;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Shifts; 2] {
         // SAFETY: the caller's promise.
@@ -404,7 +426,7 @@ impl<S: Format, D: Format, const SATURATE: bool, const BITS: usize> Source for L
     type Lanes = Found8;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Found8; 2] {
         const fn limits<S: Format, D: Format>(saturate: bool) -> Limits {
@@ -448,7 +470,7 @@ impl<const MASK: u8, const BITS: usize> Source for Masked<MASK, BITS> {
     type Lanes = Ints8<false>;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Ints8<false>; 2] {
         // SAFETY: the caller's promise. What was unpacked has no bits above.
