@@ -1,9 +1,9 @@
 //! Floats on the way to integers, rounded to integral values first.
 
 use super::{
+    floats::{double, single},
     halves::Float16,
     sources::Source,
-    floats::{double, single},
     *,
 };
 use core::marker::PhantomData;

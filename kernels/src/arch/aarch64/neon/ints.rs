@@ -334,6 +334,23 @@ impl<const SIGNED: bool> Lanes for Ints64<SIGNED> {
         // SAFETY: the caller's promise.
         unsafe { eight!(self.0, |x| double::<SIGNED>(x)) }
     }
+    /// The environment rounds toward zero.
+    #[inline(always)]
+    unsafe fn f64_rounded<const MODE: u8>(self) -> Doubles {
+        // SAFETY: the caller's promise.
+        unsafe {
+            eight!(self.0, |x| {
+                let truncated = double::<SIGNED>(x);
+                let float = vreinterpretq_f64_u64(truncated);
+                if SIGNED {
+                    let back = vreinterpretq_u64_s64(vcvtq_s64_f64(float));
+                    after::<MODE>(truncated, vsubq_u64(x, back))
+                } else {
+                    after::<MODE>(truncated, vsubq_u64(x, vcvtq_u64_f64(float)))
+                }
+            })
+        }
+    }
     /// Float64 that every format of up to 51 significant bits rounds as the integer itself.
     #[inline(always)]
     unsafe fn f64_odd(self) -> Doubles {
@@ -374,6 +391,20 @@ unsafe fn double<const SIGNED: bool>(x: uint64x2_t) -> uint64x2_t {
     unsafe {
         let float = if SIGNED { vcvtq_f64_s64(vreinterpretq_s64_u64(x)) } else { vcvtq_f64_u64(x) };
         vreinterpretq_u64_f64(float)
+    }
+}
+
+/// A truncated float64, rounded by what was dropped, an integer of the same sign. The environment rounds toward zero.
+#[inline(always)]
+unsafe fn after<const MODE: u8>(truncated: uint64x2_t, dropped: uint64x2_t) -> uint64x2_t {
+    // SAFETY: the CPU has the tier.
+    unsafe {
+        if MODE == small::ODD {
+            return vorrq_u64(truncated, vandq_u64(vtstq_u64(dropped, dropped), vdupq_n_u64(1)));
+        }
+        // Half a unit, twice, is one.
+        let dropped = vcvtq_f64_s64(vreinterpretq_s64_u64(dropped));
+        vreinterpretq_u64_f64(vaddq_f64(vreinterpretq_f64_u64(truncated), vaddq_f64(dropped, dropped)))
     }
 }
 

@@ -111,6 +111,11 @@ trait Lanes: Copy {
     unsafe fn f64(self) -> Doubles {
         never::<Self, _>()
     }
+    /// Float64, by `small::AWAY` or `small::ODD`.
+    #[inline(always)]
+    unsafe fn f64_rounded<const MODE: u8>(self) -> Doubles {
+        never::<Self, _>()
+    }
     /// Float64 that float32 rounds as the numbers themselves.
     #[inline(always)]
     unsafe fn f64_odd(self) -> Doubles {

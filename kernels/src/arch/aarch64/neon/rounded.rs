@@ -9,15 +9,11 @@ use super::{
     halves::Plain,
     integral::{Integral, Rounding as Integers},
     small::{self, AWAY, DIRECTED, ODD, Power, Signed, SignedOfHalf},
-    tables::{Exponents, Given},
-    targets::{self, BF16, Found, f16_of_singles},
+    tables::Exponents,
+    targets::{self, f16_of_singles},
     *,
 };
-use crate::{
-    data::Direction,
-    exact::Rounding,
-    hub::parts_fit,
-};
+use crate::{data::Direction, exact::Rounding, hub::parts_fit};
 
 /// A float32 as float16, with bits that round it.
 struct F16Rounded<const MODE: u8>;
@@ -128,22 +124,199 @@ unsafe fn f32<L: Lanes, const MODE: u8>(x: L) -> Words {
     }
 }
 
-/// What the CPU has beyond the tier.
-#[derive(Clone, Copy)]
-struct Finer {
-    bf16: bool,
-    fp16: bool,
-}
-
-/// A kernel of each mode.
+/// The kernel of a mode.
 macro_rules! by_mode {
-    ($mode:expr, $run:ident::<$source:ty, $($target:ident)::+ $(in $byte:ident)?>) => {
+    ($mode:expr, $run:ident, $source:ty, Byte<$($codes:ident)::+>) => {
         match $mode {
-            AWAY => by_mode!(@ $run, $source, $($target)::+, AWAY $(, $byte)?),
-            ODD => by_mode!(@ $run, $source, $($target)::+, ODD $(, $byte)?),
-            _ => by_mode!(@ $run, $source, $($target)::+, DIRECTED $(, $byte)?),
+            AWAY => $run::<$source, Byte<$($codes)::+<AWAY>, 8>, true>,
+            ODD => $run::<$source, Byte<$($codes)::+<ODD>, 8>, true>,
+            _ => $run::<$source, Byte<$($codes)::+<DIRECTED>, 8>, true>,
         }
     };
-    (@ $run:ident, $source:ty, $target:path, $mode:ident) => { $run::<$source, $target<{ $mode }>, true> };
+    ($mode:expr, $run:ident, $source:ty, $target:ident) => {
+        match $mode {
+            AWAY => $run::<$source, $target<AWAY>, true>,
+            ODD => $run::<$source, $target<ODD>, true>,
+            _ => $run::<$source, $target<DIRECTED>, true>,
+        }
+    };
 }
 
+/// Floats of at most 8 bits with a sign.
+fn signed<S: Source>(mode: u8) -> KernelFn {
+    by_mode!(mode, run, S, Byte<Signed>)
+}
+
+/// Floats of 16 bits.
+fn halves<S: Source>(to: DType, mode: u8) -> KernelFn {
+    match to {
+        DType::Float16 => by_mode!(mode, run, S, F16Rounded),
+        _ => by_mode!(mode, run, S, BF16Rounded),
+    }
+}
+
+/// `float8_e8m0fnu`.
+fn power<S: Source>() -> KernelFn {
+    run::<S, Byte<Power, 8>, true>
+}
+
+/// Float32 and the complex numbers of its parts, of what has more bits, by ties away and to odd.
+fn singles<S: Source>(to: DType, mode: u8) -> KernelFn {
+    match to {
+        DType::Float32 => by_mode!(mode, run, S, F32Rounded),
+        _ => by_mode!(mode, run, S, C64Rounded),
+    }
+}
+
+/// The same of float64.
+fn doubles<S: Source>(to: DType, mode: u8) -> KernelFn {
+    match to {
+        DType::Float64 => by_mode!(mode, run, S, F64Rounded),
+        _ => by_mode!(mode, run, S, C128Rounded),
+    }
+}
+
+/// Integers.
+fn ints<S: Source<Lanes: Integral>>(to: DType, away: bool, saturate: bool) -> Option<KernelFn> {
+    macro_rules! kernel {
+        ($format:ty) => {
+            match (away, saturate) {
+                (false, false) => const { super::to::<Integers<S, false>, $format, 0, false>(false) },
+                (false, true) => const { super::to::<Integers<S, false>, $format, 0, false>(true) },
+                (true, false) => const { super::to::<Integers<S, true>, $format, 0, false>(false) },
+                (true, true) => const { super::to::<Integers<S, true>, $format, 0, false>(true) },
+            }
+        };
+    }
+    Some(match to {
+        DType::Int2 => kernel!(I2),
+        DType::UInt2 => kernel!(U2),
+        DType::Int4 => kernel!(I4),
+        DType::UInt4 => kernel!(U4),
+        DType::Int8 => kernel!(i8),
+        DType::UInt8 => kernel!(u8),
+        DType::Int16 => kernel!(i16),
+        DType::UInt16 => kernel!(u16),
+        DType::Int32 => kernel!(i32),
+        DType::UInt32 => kernel!(u32),
+        DType::Int64 => kernel!(i64),
+        DType::UInt64 => kernel!(u64),
+        _ => return None,
+    })
+}
+
+/// Integers of at most 16 bits that saturate, of float16 in lanes of its own width.
+fn ints_of_half(to: DType, away: bool) -> Option<KernelFn> {
+    use targets::{Int, Int16};
+    macro_rules! kernel {
+        ($target:ty) => {
+            if away {
+                run_fp16::<Integers<Plain, true>, $target, true>
+            } else {
+                run_fp16::<Integers<Plain, false>, $target, true>
+            }
+        };
+    }
+    Some(match to {
+        DType::Int2 => kernel!(Byte<Int<2, true>, 8>),
+        DType::UInt2 => kernel!(Byte<Int<2, false>, 8>),
+        DType::Int4 => kernel!(Byte<Int<4, true>, 8>),
+        DType::UInt4 => kernel!(Byte<Int<4, false>, 8>),
+        DType::Int8 => kernel!(Byte<Int<8, true>, 8>),
+        DType::UInt8 => kernel!(Byte<Int<8, false>, 8>),
+        DType::Int16 => kernel!(Int16<true>),
+        DType::UInt16 => kernel!(Int16<false>),
+        _ => return None,
+    })
+}
+
+/// The function for the source of a dtype that has one.
+macro_rules! of_source {
+    ($from:expr, [$($variant:ident: $source:ty),*], $function:ident $args:tt) => {
+        match $from {
+            $(DType::$variant => of_source!(@ $function, $source, $args),)*
+            _ => return None,
+        }
+    };
+    (@ $function:ident, $source:ty, ($($arg:expr),*)) => { $function::<$source>($($arg),*) };
+    ($from:expr, all, $function:ident $args:tt) => {
+        of_source!($from, [
+            Int16: i16, UInt16: u16, Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float16: f16, BFloat16: bf16,
+            Float32: f32, Float64: f64, Complex64: Complex<f32>, Complex128: Complex<f64>, Float8E8M0FNU: Exponents
+        ], $function $args)
+    };
+}
+
+/// The kernel of a pair under rules that are not the common ones, in byte storage.
+pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+    let (s, d) = (from.dtype(), to.dtype());
+    if from.is_packed() || to.is_packed() {
+        return None;
+    }
+    let found = fine::found();
+    let half = matches!(s, DType::Float16);
+    let fp16 = half && found & fine::FP16 != 0;
+    let (mode, mut direction) = match rules.rounding {
+        Rounding::NearestEven => (DIRECTED, Direction::NearestEven),
+        Rounding::NearestAway => (AWAY, Direction::NearestEven),
+        Rounding::TowardZero => (DIRECTED, Direction::TowardZero),
+        Rounding::Floor => (DIRECTED, Direction::Down),
+        Rounding::Ceil => (DIRECTED, Direction::Up),
+        Rounding::ToOdd => (ODD, Direction::TowardZero),
+    };
+    // The kernel of the common rules.
+    let common = || TABLES[found as usize].get(s, d, rules.saturate);
+    let float = s.float_spec().is_some();
+    let run = match d.spec() {
+        _ if s == d || parts_fit(s, d) => common(),
+        Spec::Bool => common(),
+        Spec::Int { .. } if !float || rules.rounding == Rounding::TowardZero => common(),
+        // Bytes of bytes are looked up.
+        _ if s.size() == 1 && d.size() == 1 => return None,
+        Spec::Int { .. } => {
+            let away = mode == AWAY;
+            match ints_of_half(d, away).filter(|_| fp16 && rules.saturate) {
+                _ if mode == ODD => return None,
+                Some(run) => run,
+                None => of_source!(s, [
+                    Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Complex64: Complex<f32>,
+                    Complex128: Complex<f64>, Float8E8M0FNU: Exponents
+                ], ints(d, away, rules.saturate))?,
+            }
+        }
+        Spec::Float(f) if f.flavor == crate::dtype::Flavor::Exponent => of_source!(s, all, power()),
+        Spec::Float(f) if f.bits() <= 8 => {
+            // The addition of the common kernel truncates, too, but that of bits.
+            let truncating = Rules { rounding: Rounding::TowardZero, ..Rules::common(d, rules.saturate) };
+            match d {
+                _ if half && d == DType::Float8E5M2 => by_mode!(mode, run, Plain, Byte<small::E5m2>),
+                _ if *rules == truncating => common(),
+                _ if fp16 && super::halves::is_for(d) => by_mode!(mode, run_fp16, Plain, Byte<SignedOfHalf>),
+                _ => of_source!(s, all, signed(mode)),
+            }
+        }
+        Spec::Float(f) if f.bits() == 16 => {
+            let obeys = match d {
+                DType::Float16 => true,
+                _ => direction == Direction::NearestEven || found & fine::BF16 != 0,
+            };
+            if mode == DIRECTED && obeys { common() } else { of_source!(s, all, halves(d, mode)) }
+        }
+        Spec::Float(_) | Spec::Complex(_) if mode == DIRECTED => common(),
+        Spec::Complex(_) if matches!(s, DType::Complex128) => {
+            if mode == ODD {
+                parts::<f64, F32Rounded<ODD>>
+            } else {
+                parts::<f64, F32Rounded<AWAY>>
+            }
+        }
+        Spec::Float(f) | Spec::Complex(f) if f.exponent_bits == 8 => of_source!(s, [
+            Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float64: f64, Complex128: Complex<f64>
+        ], singles(d, mode)),
+        Spec::Float(_) | Spec::Complex(_) => {
+            direction = Direction::TowardZero;
+            of_source!(s, [Int64: i64, UInt64: u64], doubles(d, mode))
+        }
+    };
+    Some(Rounded { run, direction })
+}

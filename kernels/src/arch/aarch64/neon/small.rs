@@ -91,10 +91,10 @@ unsafe fn place(counts: Bytes, exponents: Bytes, data: &Data, bias: u8) -> Bytes
 /// The CPU has the tier.
 #[inline(always)]
 unsafe fn signed(codes: Bytes, signs: Option<Bytes>, numbers: Option<Bytes>, data: &Data) -> Bytes {
-    let all = |x: u8| vdupq_n_u8(x);
     let code = &data.code;
     // SAFETY: the caller's promise.
     unsafe {
+        let all = |x: u8| vdupq_n_u8(x);
         let mut result = codes;
         let mut nan = all(code.nan);
         if let Some(signs) = signs {
@@ -169,10 +169,14 @@ impl<const MODE: u8> Codes for E5m2<MODE> {
                 } else {
                     let sign = vreinterpretq_u16_s16(vshrq_n_s16::<15>(vreinterpretq_s16_u16(x)));
                     let last = vandq_u16(vshrq_n_u16::<8>(limited), to_even);
-                    vaddq_u16(vaddq_u16(limited, last), veorq_u16(vandq_u16(sign, all(positive ^ negative)), all(positive)))
+                    vaddq_u16(
+                        vaddq_u16(limited, last),
+                        veorq_u16(vandq_u16(sign, all(positive ^ negative)), all(positive)),
+                    )
                 }
             });
-            let numbers = halves::low_bytes(each!([x[0], x[1]], |x| vcleq_u16(vandq_u16(x, all(0x7FFF)), all(0x7C00))));
+            let numbers =
+                halves::low_bytes(each!([x[0], x[1]], |x| vcleq_u16(vandq_u16(x, all(0x7FFF)), all(0x7C00))));
             signed(halves::high_bytes(sums), Some(halves::high_bytes(x)), Some(numbers), data)
         }
     }

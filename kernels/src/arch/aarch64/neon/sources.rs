@@ -63,7 +63,7 @@ pub(super) unsafe fn upper_halves(x: Halves) -> Words {
 ///
 /// In assembly because the intrinsics are younger than the oldest Rust that this crate is for.
 #[inline(always)]
-unsafe fn singles_of_f16(x: Halves) -> Words {
+pub(super) unsafe fn singles_of_f16(x: Halves) -> Words {
     // SAFETY: the CPU has the tier, whose instructions these are; they touch registers only.
     unsafe {
         let [[a, b], [c, d]] = each!([x[0], x[1]], |x| {

@@ -194,7 +194,7 @@ unsafe fn by_instruction(a: uint32x4_t, b: uint32x4_t) -> uint16x8_t {
 
 /// Float64 with zeros between them.
 #[inline(always)]
-unsafe fn store_complex(x: Doubles, dst: *mut u8) {
+pub(super) unsafe fn store_complex(x: Doubles, dst: *mut u8) {
     // SAFETY: a unit can be written, by the caller.
     unsafe {
         let zero = vdupq_n_u64(0);
@@ -240,6 +240,8 @@ macro_rules! targets {
         }
     )*};
 }
+
+pub(super) use {put, targets};
 
 targets! {
     <> Found16, 2, SATURATE, |x, dst, _data| put!(vreinterpretq_u8_u16, 2, x.found_16(), dst);
