@@ -23,7 +23,8 @@ use crate::{
     hub::parts_fit,
     storage::BufferType,
     stream::{Streaming, stream},
-    table::{KernelFn, same_bits},
+    table::{Entry, KernelFn, same_bits},
+    tabled::{self, Made, Tabled},
 };
 use alloc::vec::Vec;
 use core::{fmt, mem::MaybeUninit, slice};
@@ -158,7 +159,23 @@ impl Kernel {
     pub fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Kernel> {
         let table = tier.table().filter(|_| tier == Tier::Scalar || tier.is_available())?;
         let (s, d) = (from.dtype(), to.dtype());
-        let other = needs_exact(s, d, rules);
+        let nan_7f = rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan();
+        let mut other = needs_exact(s, d, rules);
+        if table.bytes.is_some() && s.size() == 1 && (other || nan_7f) {
+            let find = |from, to| tabled::find(tier, from, to, rules);
+            match find(s.into(), d.into()) {
+                Tabled::Common => other = false,
+                Tabled::Kernel(made) => {
+                    let native = if from == s.into() && to == d.into() {
+                        &Tabled::Other
+                    } else {
+                        find(from.native(), to.native())
+                    };
+                    return Some(Kernel::tabled(tier, from, to, rules, made, native));
+                }
+                Tabled::Nibbles(_) | Tabled::Other => {}
+            }
+        }
         // Around a kernel of byte storage packed sides are staged.
         let rounded = if other { tier.rounded(s.into(), d.into(), rules) } else { None };
         let rounded_native = match rounded {
@@ -166,27 +183,33 @@ impl Kernel {
             _ => rounded,
         };
         let exact = other && rounded.is_none();
-        let nan_7f = rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan() && !other;
+        let nan_7f = nan_7f && !other;
         let nibbles = if other { None } else { nibbles(from, to, rules.saturate) };
+        let staged = table.get(s, d, rules.saturate);
         let native = match (from.is_packed(), to.is_packed()) {
-            _ if rounded.is_some() => rounded_native.map(|rounded| rounded.run),
+            _ if rounded.is_some() => rounded_native.map(|rounded| Entry::new(rounded.run)),
             _ if exact || nan_7f => None,
-            (false, false) => Some(table.get(s, d, rules.saturate)),
+            (false, false) => Some(staged),
             // Half bytes to half bytes need not be taken apart.
             (_, true) if nibbles.is_some() => None,
             _ => table.get_packed(from, to, rules.saturate),
         };
+        let mut data = match rounded {
+            Some(rounded) => Data::new(d, rules).with_second(rounded.second, d),
+            None => *Data::common(d, rules.saturate),
+        };
+        data.table = native.unwrap_or(staged).table;
         let kernel = Kernel {
             direct: None,
-            native,
+            native: native.map(|entry| entry.run),
             moves: s == d || same_bits(s, d, rules.saturate),
             body: match (exact, rounded) {
                 (true, _) => Body::Exact(*rules),
                 (false, Some(rounded)) => Body::Table(rounded.run),
                 (false, None) if is_packed_copy(from, to) => {
-                    Body::Table(table.get(DType::UInt8, DType::UInt8, false))
+                    Body::Table(table.get(DType::UInt8, DType::UInt8, false).run)
                 }
-                (false, None) => Body::Table(table.get(s, d, rules.saturate)),
+                (false, None) => Body::Table(staged.run),
             },
             from,
             to,
@@ -196,9 +219,44 @@ impl Kernel {
             stream_above: stream_above(tier, Streaming::Auto),
             nibbles,
             nan_7f,
-            data: if rounded.is_some() { Data::new(d, rules) } else { *Data::common(d, rules.saturate) },
+            data,
         };
         Some(kernel.routed())
+    }
+
+    /// The cast by a table of all results: `made` in byte storage, `native` of the elements as they are stored, if that is
+    /// something else.
+    fn tabled(
+        tier: Tier,
+        from: BufferType,
+        to: BufferType,
+        rules: &Rules,
+        made: &Made,
+        native: &'static Tabled,
+    ) -> Kernel {
+        let packed = from.is_packed() || to.is_packed();
+        let (used, is_direct, nibbles) = match native {
+            Tabled::Kernel(made) => (made, true, None),
+            Tabled::Nibbles(table) => (made, false, Some(table)),
+            Tabled::Other | Tabled::Common => (made, !packed, None),
+        };
+        let (s, d) = (from.dtype(), to.dtype());
+        Kernel {
+            body: Body::Table(made.run),
+            direct: None,
+            native: is_direct.then_some(used.run),
+            moves: false,
+            from,
+            to,
+            tier,
+            nan_7f: false,
+            guarded: used.direction != Direction::NearestEven || obeys_environment(tier, s, d),
+            direction: used.direction,
+            stream_above: stream_above(tier, Streaming::Auto),
+            data: Data { table: used.table, ..Data::new(d, rules) },
+            nibbles,
+        }
+        .routed()
     }
 
     /// The same with the kernel that does all of the cast in the byte orders of both sides.

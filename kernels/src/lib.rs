@@ -50,6 +50,7 @@ mod storage;
 mod stream;
 mod strided;
 mod table;
+mod tabled;
 mod vector;
 
 pub use arch::{Tier, TierStatus, UnknownTier};

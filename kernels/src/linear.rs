@@ -13,6 +13,7 @@ use crate::{
 use core::marker::PhantomData;
 
 /// A cast to [`Words`]: `(magnitude * multiplier + addend) ^ correction ^ sign`.
+#[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub(crate) struct Line {
     /// The corrections of the lowest magnitudes, as planes of bytes.
@@ -111,6 +112,7 @@ impl<T: Words> Of<T> {
 
 /// The codes of which a table of 16 entries makes up for what the line misses, where they are few enough: the subnormals, and
 /// infinity and NaN. The line is a shift alone, which keeps the sign; the rest is added.
+#[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub(crate) struct Ends {
     /// What is added, as planes of bytes.

@@ -8,8 +8,8 @@
 //! compile time for every code.
 
 use crate::{
-    dtype::{DType, Flavor, Spec},
-    exact::{Exact, Rules, decode, to_bool, to_float, to_int},
+    dtype::{COUNT, DType, Flavor, Spec},
+    exact::{Class, Exact, FLOAT32, Rules, decode, shift_right, to_bool, to_float, to_int},
     format::Format,
 };
 use core::marker::PhantomData;
@@ -67,6 +67,35 @@ impl<S: Format, const BITS: u32, const SATURATE: bool> Words for Truncating<S, B
     const FROM: DType = S::DTYPE;
     const OF: DType = DType::Float32;
     const ALL: &'static [u16; 256] = &floats_for(BITS, SATURATE, Values::<S>::ALL, Saturating::<S, f32>::ALL);
+}
+
+/// The words of a pair under any rules: those of [`Saturating`], and to integers of more than 16 bits those of [`Truncating`],
+/// rounded to integers.
+pub(crate) fn words(from: DType, to: DType, rules: &Rules) -> [u16; 256] {
+    let mut words = [0; 256];
+    for (code, word) in words.iter_mut().enumerate() {
+        let value = decode(from, code as u128).0;
+        *word = match to.spec() {
+            Spec::Int { bits: bits @ 32.., .. } => truncating(bits, value, rules),
+            spec => result(spec, value, rules),
+        };
+    }
+    words
+}
+
+/// The upper half of the float32 that becomes the integer when it is truncated.
+fn truncating(bits: u32, value: Exact, rules: &Rules) -> u16 {
+    const ONE: u16 = 0x3F80;
+    let value = match value {
+        Exact { class: Class::Finite, exponent: ..0, significand, negative, .. } => {
+            let shift = value.exponent.unsigned_abs();
+            let significand = shift_right(rules.rounding, negative, significand, shift);
+            Exact { significand, exponent: 0, ..value }
+        }
+        _ => value,
+    };
+    let word = (to_float(FLOAT32, value, &Rules::common(DType::Float32, true)) >> 16) as u16;
+    if word & 0x7FFF >= ONE && to_int(bits, true, value, rules) == 0 { word & 0x8000 } else { word }
 }
 
 /// `saturated` are the results of the other rule, if they are known. (Compile time is spent here.)
@@ -139,6 +168,7 @@ const fn floats_for(bits: u32, saturate: bool, values: &[Exact; 256], floats: &[
 }
 
 /// A table of `E` entries in `P` planes.
+#[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub(crate) struct Lut<const E: usize, const P: usize> {
     pub(crate) planes: [[u8; E]; P],
@@ -165,6 +195,18 @@ impl Codes {
     /// The code of the patch.
     const PATCH: u8 = 0x80;
 
+    /// Whether a table without signs says everything of these words.
+    pub(crate) const fn tell(self, words: &[u16; 256]) -> bool {
+        let mut code = 0;
+        while code < 256 {
+            if self.read(words, code as u8) != words[code] {
+                return false;
+            }
+            code += 1;
+        }
+        true
+    }
+
     /// What a table without signs says of any code.
     const fn read(self, words: &[u16; 256], code: u8) -> u16 {
         let sign = (code as u16 & 0x80) << 8;
@@ -177,19 +219,31 @@ impl Codes {
     }
 }
 
-const fn build<const E: usize, const P: usize>(from: DType, words: &[u16; 256], codes: Codes) -> Lut<E, P> {
-    let mut lut = Lut { planes: [[0; E]; P], patch: [0; P] };
-    let mut p = 0;
-    while p < P {
-        let mut i = 0;
-        while i < E {
-            let before = if matches!(codes, Codes::Differences) && i % 128 >= 16 { words[i - 16] } else { 0 };
-            lut.planes[p][i] = ((words[i] ^ before) >> (8 * p)) as u8;
-            i += 1;
+impl<const E: usize, const P: usize> Lut<E, P> {
+    /// Where nothing is looked up, or to be filled.
+    pub(crate) const EMPTY: Self = Lut { planes: [[0; E]; P], patch: [0; P] };
+
+    /// The table of words whose codes can be told as it is said.
+    pub(crate) const fn new(words: &[u16; 256], codes: Codes) -> Self {
+        let mut lut = Self::EMPTY;
+        let mut p = 0;
+        while p < P {
+            let mut i = 0;
+            while i < E {
+                let before =
+                    if matches!(codes, Codes::Differences) && i % 128 >= 16 { words[i - 16] } else { 0 };
+                lut.planes[p][i] = ((words[i] ^ before) >> (8 * p)) as u8;
+                i += 1;
+            }
+            lut.patch[p] = (words[Codes::PATCH as usize] >> (8 * p)) as u8;
+            p += 1;
         }
-        lut.patch[p] = (words[Codes::PATCH as usize] >> (8 * p)) as u8;
-        p += 1;
+        lut
     }
+}
+
+const fn build<const E: usize, const P: usize>(from: DType, words: &[u16; 256], codes: Codes) -> Lut<E, P> {
+    let lut = Lut::<E, P>::new(words, codes);
     // The proof that the table says everything of all codes.
     if matches!(codes, Codes::All | Codes::Differences) {
         assert!(E == 0 || E >> from.bits() > 0 || matches!(from, DType::Bool));
@@ -197,11 +251,7 @@ const fn build<const E: usize, const P: usize>(from: DType, words: &[u16; 256], 
         assert!(E == 128 && P == 2);
         // So only the upper plane needs the patch.
         assert!(!matches!(codes, Codes::Absolutes) || lut.patch[0] == lut.planes[0][0]);
-        let mut code = 0;
-        while code < 256 {
-            assert!(codes.read(words, code as u8) == words[code]);
-            code += 1;
-        }
+        assert!(codes.tell(words));
     }
     lut
 }
@@ -271,6 +321,18 @@ pub(crate) struct Folded {
 }
 
 impl Folded {
+    /// To be filled.
+    pub(crate) const EMPTY: Self = Folded {
+        differences: [0; 128],
+        base: 0,
+        mask: 0,
+        max: 0,
+        patched: 0,
+        patch: 0,
+        fold: Fold::Sign,
+        rule: Rule::Same,
+    };
+
     /// Entries of a window.
     pub(crate) const WINDOW: u8 = 64;
 
@@ -354,18 +416,9 @@ impl Folded {
 }
 
 /// The short table of a pair of dtypes of a byte, if there is one.
-const fn fold(from: DType, to: DType, words: &[u16; 256]) -> Option<Folded> {
+pub(crate) const fn fold(from: DType, to: DType, words: &[u16; 256]) -> Option<Folded> {
     let mask = 0xFF >> (8 - to.bits());
-    let folded = Folded {
-        differences: [0; 128],
-        base: 0,
-        mask,
-        max: mask >> 1,
-        patched: 0x80,
-        patch: 0,
-        fold: Fold::Sign,
-        rule: Rule::Same,
-    };
+    let folded = Folded { mask, max: mask >> 1, patched: 0x80, ..Folded::EMPTY };
     let sign = mask ^ mask >> 1;
     let negate = if mask == 0xFF { Rule::NegateByte } else { Rule::Negate };
     let fold = match from.spec() {
@@ -452,6 +505,7 @@ macro_rules! choices {
 choices!(All Differences Magnitudes Patched Absolutes);
 
 /// A table of a source of 6 bits with a sign: the sign of a result is that of the code.
+#[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub(crate) struct Magnitudes {
     /// As with [`Codes::Differences`].
@@ -462,10 +516,13 @@ pub(crate) struct Magnitudes {
 pub(crate) struct MagnitudesOf<T>(PhantomData<T>);
 
 impl<T: Words> MagnitudesOf<T> {
-    pub(crate) const TABLE: &'static Magnitudes = &magnitudes(T::FROM, T::ALL);
+    pub(crate) const TABLE: &'static Magnitudes = &match magnitudes(T::FROM, T::ALL) {
+        Some(table) => table,
+        None => panic!("the sign is not that of the code"),
+    };
 }
 
-const fn magnitudes(from: DType, words: &[u16; 256]) -> Magnitudes {
+pub(crate) const fn magnitudes(from: DType, words: &[u16; 256]) -> Option<Magnitudes> {
     assert!(from.bits() == 6);
     let mut planes = [[0; 32]; 2];
     let mut i = 0;
@@ -477,10 +534,12 @@ const fn magnitudes(from: DType, words: &[u16; 256]) -> Magnitudes {
     }
     let mut code = 0;
     while code < 256 {
-        assert!(words[code] == words[code & 0x1F] | ((code & 0x20) << 10) as u16);
+        if words[code] != words[code & 0x1F] | ((code & 0x20) << 10) as u16 {
+            return None;
+        }
         code += 1;
     }
-    Magnitudes { planes }
+    Some(Magnitudes { planes })
 }
 
 /// A cast between integers of at most 8 bits, or to bool, without a table: of the bits that the source uses the nearest
@@ -493,6 +552,94 @@ pub(crate) struct Limits {
     pub(crate) min: u8,
     pub(crate) max: u8,
     pub(crate) bits: u8,
+}
+
+/// Sets of dtypes of a byte, by what kernels look up for them.
+pub(crate) mod set {
+    /// bool.
+    pub(crate) const TRUTH: u8 = 1;
+    /// At most 4 bits.
+    pub(crate) const FOUR: u8 = 2;
+    /// 6 bits.
+    pub(crate) const SIX: u8 = 4;
+    /// Integers of 8 bits.
+    pub(crate) const INTEGERS: u8 = 8;
+    /// 8-bit floats: a sign and a magnitude.
+    pub(crate) const SIGNED: u8 = 16;
+    /// The same with something else in the place of negative zero.
+    pub(crate) const FNUZ: u8 = 32;
+    /// Exponents.
+    pub(crate) const EXPONENTS: u8 = 64;
+    pub(crate) const SHORT: u8 = FOUR | SIX;
+    pub(crate) const FLOATS: u8 = SIGNED | FNUZ | EXPONENTS;
+    pub(crate) const EIGHT: u8 = INTEGERS | FLOATS;
+    pub(crate) const ALL: u8 = TRUTH | SHORT | EIGHT;
+}
+
+/// The set that a dtype is in, if it is of a byte.
+pub(crate) const fn set_of(dtype: DType) -> u8 {
+    match dtype.spec() {
+        _ if dtype.size() != 1 => 0,
+        Spec::Bool => set::TRUTH,
+        _ if dtype.bits() <= 4 => set::FOUR,
+        _ if dtype.bits() == 6 => set::SIX,
+        Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => set::EXPONENTS,
+        Spec::Float(f) if matches!(f.flavor, Flavor::Fnuz) => set::FNUZ,
+        Spec::Float(_) => set::SIGNED,
+        _ => set::INTEGERS,
+    }
+}
+
+/// How many of the first `end` dtypes are in some sets.
+pub(crate) const fn count(sets: u8, end: usize) -> usize {
+    let (mut i, mut count) = (0, 0);
+    while i < end {
+        count += (set_of(DType::ALL[i]) & sets != 0) as usize;
+        i += 1;
+    }
+    count
+}
+
+/// The place of every dtype among those of some sets.
+pub(crate) const fn places(sets: u8) -> [u8; COUNT] {
+    let mut places = [0; COUNT];
+    let mut i = 0;
+    while i < COUNT {
+        places[i] = count(sets, i) as u8;
+        i += 1;
+    }
+    places
+}
+
+/// How many dtypes take a byte per element.
+pub(crate) const BYTES: usize = count(set::ALL, COUNT);
+
+/// The place of a dtype among those.
+pub(crate) const fn byte_place(dtype: DType) -> usize {
+    const PLACES: [u8; COUNT] = places(set::ALL);
+    PLACES[dtype as usize] as usize
+}
+
+/// The limits of a pair, as what a kernel reads.
+pub(crate) fn limits_of(from: DType, to: DType, saturate: bool) -> Option<&'static Limits> {
+    /// `[saturate][from][to]`
+    static LIMITS: [[[Option<Limits>; BYTES]; BYTES]; 2] = {
+        let mut all = [[[None; BYTES]; BYTES]; 2];
+        let mut pair = 0;
+        while pair < COUNT * COUNT {
+            let (from, to) = (DType::ALL[pair / COUNT], DType::ALL[pair % COUNT]);
+            if from.size() == 1 && to.size() == 1 {
+                all[0][byte_place(from)][byte_place(to)] = limits(from, to, false);
+                all[1][byte_place(from)][byte_place(to)] = limits(from, to, true);
+            }
+            pair += 1;
+        }
+        all
+    };
+    if from.size() != 1 || to.size() != 1 {
+        return None;
+    }
+    LIMITS[saturate as usize][byte_place(from)][byte_place(to)].as_ref()
 }
 
 /// The limits of a pair, if it is such a cast.

@@ -6,7 +6,9 @@
 use crate::{
     data::{Data, Direction},
     dtype::{COUNT, DType, Spec},
+    exact::Rules,
     storage::BufferType,
+    tabled::Made,
 };
 
 /// One loop over elements in byte storage.
@@ -24,10 +26,52 @@ pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize, dat
 pub(crate) struct Rounded {
     pub(crate) run: KernelFn,
     pub(crate) direction: Direction,
+    /// The second of two steps.
+    pub(crate) second: Option<KernelFn>,
 }
+
+/// The kernel of a pair, or those of its two steps.
+#[derive(Clone, Copy)]
+pub(crate) struct Steps {
+    pub(crate) first: KernelFn,
+    pub(crate) second: Option<KernelFn>,
+}
+
+/// A kernel and the table that it reads, which is that of its [`Data`].
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) run: KernelFn,
+    pub(crate) table: *const u8,
+}
+
+impl Entry {
+    /// A kernel without a table.
+    pub(crate) const fn new(run: KernelFn) -> Self {
+        Entry { run, table: core::ptr::null() }
+    }
+}
+
+/// The kernels of sources of a byte or less, where a tier looks them up: few bodies serve many pairs, and which one does is
+/// a matter of a few comparisons. That is smaller than a table of pointers, which a loader would have to relocate.
+pub(crate) struct Bytes {
+    /// The kernel under the common rules; `None` if the buffers have to be unpacked or packed around that of byte storage.
+    pub(crate) kernel: fn(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry>,
+    /// The kernel of any [words](crate::lut::words); `None` as above.
+    pub(crate) tabled:
+        fn(from: BufferType, to: BufferType, rules: &Rules, words: &[u16; 256]) -> Option<Made>,
+}
+
+/// Stands in tables for the kernels of [`Bytes`].
+///
+/// # Safety
+///
+/// Nothing calls it.
+pub(crate) unsafe fn apart(_: *const u8, _: *mut u8, _: usize, _: &Data) {}
 
 /// The kernels of one tier.
 pub(crate) struct Table {
+    /// Those of sources of a byte, if they are not in `kernels`.
+    pub(crate) bytes: Option<Bytes>,
     /// `[saturate][from][to]`
     pub(crate) kernels: [[[KernelFn; COUNT]; COUNT]; 2],
     /// Those with a packed side, if the tier has any.
@@ -47,18 +91,36 @@ pub(crate) const PACKED_TO: u8 = 2;
 
 impl Table {
     #[inline]
-    pub(crate) const fn get(&self, from: DType, to: DType, saturate: bool) -> KernelFn {
-        self.kernels[saturate as usize][from as usize][to as usize]
+    pub(crate) fn get(&self, from: DType, to: DType, saturate: bool) -> Entry {
+        if let Some(bytes) = &self.bytes
+            && from.size() == 1
+            && !is_copy(from, to, saturate)
+            && let Some(entry) = (bytes.kernel)(from.into(), to.into(), saturate)
+        {
+            return entry;
+        }
+        Entry::new(self.kernels[saturate as usize][from as usize][to as usize])
     }
 
     /// The kernel of a pair with a packed side, if it has one.
     #[inline]
-    pub(crate) fn get_packed(&self, from: BufferType, to: BufferType, saturate: bool) -> Option<KernelFn> {
+    pub(crate) fn get_packed(&self, from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
+        if let Some(bytes) = &self.bytes
+            && from.dtype().size() == 1
+        {
+            return if from == to { None } else { (bytes.kernel)(from, to, saturate) };
+        }
         let sides =
             from.is_packed() as usize * PACKED_FROM as usize + to.is_packed() as usize * PACKED_TO as usize;
-        self.packed?.kernels[sides.checked_sub(1)?][saturate as usize][from.dtype() as usize]
-            [to.dtype() as usize]
+        let kernel = self.packed?.kernels[sides.checked_sub(1)?][saturate as usize][from.dtype() as usize]
+            [to.dtype() as usize];
+        kernel.map(Entry::new)
     }
+}
+
+/// Whether the kernel of a pair copies.
+const fn is_copy(from: DType, to: DType, saturate: bool) -> bool {
+    from as u8 == to as u8 || same_bits(from, to, saturate) || same_truth(from, to)
 }
 
 /// Whether a target has a kernel for each answer to overflow.
@@ -110,7 +172,7 @@ macro_rules! define_table {
             [$(row::<$format, FINE>(saturate)),*]
         }
         const fn table<const FINE: u8>() -> Table {
-            Table { kernels: [rows::<FINE>(false), rows::<FINE>(true)], packed: None }
+            Table { kernels: [rows::<FINE>(false), rows::<FINE>(true)], packed: None, bytes: None }
         }
     };
 }

@@ -76,6 +76,7 @@ use crate::{
     stream::NonTemporal,
     strided::{self, Transpose},
     table::{KernelFn, Rounded, Table},
+    tabled::Made,
 };
 use core::{fmt, str::FromStr};
 
@@ -169,6 +170,17 @@ impl Tier {
             _ if PARTS_ONLY => None,
             _ => native::rounded(self, from, to, rules),
         }
+    }
+
+    /// The kernel from a source of at most a byte that makes these [words](crate::lut::words), if the tier has one.
+    pub(crate) fn tabled(
+        self,
+        from: BufferType,
+        to: BufferType,
+        rules: &Rules,
+        words: &[u16; 256],
+    ) -> Option<Made> {
+        (self.table()?.bytes.as_ref()?.tabled)(from, to, rules, words)
     }
 
     /// How packed storage is read and written.

@@ -3,102 +3,69 @@
 use super::{lookup::shuffled, *};
 use crate::lut::{Fold, Folded, Rule};
 
-/// The kernel of words, if they have such a table.
-pub(super) const fn kernel<T: Words, const FROM: u32, const TO: u32>() -> Option<KernelFn> {
-    const fn of<T: Words, const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8>(
-        patched: bool,
-    ) -> KernelFn {
-        if patched { cast::<T, FROM, TO, FOLD, RULE, true> } else { cast::<T, FROM, TO, FOLD, RULE, false> }
+/// The body of a table, from elements of `from` bits to those of `to` bits. The common rules need no others; those that are
+/// rarer are looked up in whole tables.
+pub(super) fn kernel(table: &Folded, from: u32, to: u32) -> Option<KernelFn> {
+    macro_rules! bodies {
+        ($($fold:ident $rule:ident $patched:literal: $($from:literal)+ to $to:tt;)*) => {
+            match (table.fold, table.rule, table.patch != 0, from) {
+                $($((Fold::$fold, Rule::$rule, $patched, $from) => bodies!(@ $fold $rule $patched $from $to),)+)*
+                _ => return None,
+            }
+        };
+        (@ $fold:ident $rule:ident $patched:literal $from:literal [$($to:literal)+]) => {
+            match to {
+                $($to => body::<$from, $to, { Fold::$fold as u8 }, { Rule::$rule as u8 }, $patched>,)+
+                _ => return None,
+            }
+        };
     }
-    const fn signed<T: Words, const FROM: u32, const TO: u32, const FOLD: u8>(
-        rule: Rule,
-        patched: bool,
-    ) -> KernelFn {
-        match rule {
-            Rule::Flip => of::<T, FROM, TO, FOLD, { Rule::Flip as u8 }>(patched),
-            Rule::FlipNonzero => of::<T, FROM, TO, FOLD, { Rule::FlipNonzero as u8 }>(patched),
-            Rule::Negate => of::<T, FROM, TO, FOLD, { Rule::Negate as u8 }>(patched),
-            Rule::NegateByte => of::<T, FROM, TO, FOLD, { Rule::NegateByte as u8 }>(patched),
-            Rule::Clamp => of::<T, FROM, TO, FOLD, { Rule::Clamp as u8 }>(patched),
-            Rule::Replace => of::<T, FROM, TO, FOLD, { Rule::Replace as u8 }>(patched),
-            Rule::ReplaceNumber => of::<T, FROM, TO, FOLD, { Rule::ReplaceNumber as u8 }>(patched),
-            Rule::Same | Rule::Add | Rule::AddLimited => panic!("the rule of another fold"),
-        }
-    }
-    let Some(table) = FoldedOf::<T>::TABLE else {
-        return None;
-    };
-    let patched = table.patch != 0;
-    Some(match table.fold {
-        Fold::Sign => signed::<T, FROM, TO, { Fold::Sign as u8 }>(table.rule, patched),
-        Fold::Six => signed::<T, FROM, TO, { Fold::Six as u8 }>(table.rule, patched),
-        Fold::Absolute => signed::<T, FROM, TO, { Fold::Absolute as u8 }>(table.rule, patched),
-        Fold::Halved if matches!(table.rule, Rule::AddLimited) => {
-            of::<T, FROM, TO, { Fold::Halved as u8 }, { Rule::AddLimited as u8 }>(patched)
-        }
-        Fold::Halved => of::<T, FROM, TO, { Fold::Halved as u8 }, { Rule::Add as u8 }>(patched),
-        Fold::Window => of::<T, FROM, TO, { Fold::Window as u8 }, { Rule::Same as u8 }>(patched),
+    Some(bodies! {
+        Six Flip false: 6 8 to [4 6 8];
+        Six FlipNonzero false: 6 8 to [8];
+        Six Negate false: 6 8 to [2 4];
+        Six NegateByte false: 6 8 to [8];
+        Six Clamp false: 6 8 to [2 4];
+        Six Replace false: 6 8 to [2 4 8];
+        Sign Flip false: 8 to [4 6 8];
+        Sign Flip true: 8 to [4 6 8];
+        Sign FlipNonzero false: 8 to [8];
+        Sign FlipNonzero true: 8 to [8];
+        Sign Negate false: 8 to [2 4];
+        Sign NegateByte false: 8 to [8];
+        Sign Clamp false: 8 to [2 4 8];
+        Sign Replace false: 8 to [2 4 8];
+        Sign Replace true: 8 to [8];
+        Sign ReplaceNumber false: 8 to [8];
+        Absolute Flip false: 8 to [4 6 8];
+        Absolute FlipNonzero false: 8 to [8];
+        Absolute Replace false: 8 to [8];
+        Halved Add false: 8 to [4 6 8];
+        Halved AddLimited false: 8 to [8];
+        Window Same false: 8 to [2 4 8];
+        Window Same true: 8 to [2 4 6 8];
     })
 }
 
-/// One pair: brings its table to the body.
-///
-/// # Safety
-///
-/// As [`KernelFn`].
-unsafe fn cast<
-    T: Words,
-    const FROM: u32,
-    const TO: u32,
-    const FOLD: u8,
-    const RULE: u8,
-    const PATCHED: bool,
->(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    constants: &Data,
-) {
-    let table = const {
-        match FoldedOf::<T>::TABLE {
-            Some(table) => table,
-            None => panic!("`kernel` found a table"),
-        }
-    };
-    // SAFETY: as the caller's.
-    unsafe {
-        body::<FROM, TO, FOLD, RULE, PATCHED>(
-            src,
-            dst,
-            n,
-            constants,
-            table,
-            cast::<T, FROM, TO, FOLD, RULE, PATCHED>,
-        )
-    }
-}
-
-/// The body of the pairs with the same rule; `whole` is it with the table of the pair.
+/// The body of the pairs with the same rule.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
 unsafe fn body<const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8, const PATCHED: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
-    constants: &Data,
-    table: &Folded,
-    whole: KernelFn,
+    data: &Data,
 ) {
     // SAFETY: as in `wide`.
     unsafe {
+        let table = &*data.table.cast::<Folded>();
         for_each_block!(
             (FROM, TO),
             (src, dst, n),
-            (whole, constants),
+            (body::<FROM, TO, FOLD, RULE, PATCHED>, data),
             FOLD == Fold::Six as u8,
             |src, dst| {
                 block::<FROM, TO, FOLD, RULE, PATCHED>(src, dst, table);

@@ -24,9 +24,16 @@ pub(super) unsafe fn look_up<const E: usize, const P: usize>(
             16 => part(lut, 0, _mm256_and_si256(index, _mm256_set1_epi8(0x0F)), &mut found),
             64 => parts(lut, 0, 4, _mm256_and_si256(index, _mm256_set1_epi8(0x3F)), &mut found),
             256 => {
-                // In each half an index of the other one is negative.
-                parts(lut, 0, 8, index, &mut found);
-                parts(lut, 8, 8, _mm256_xor_si256(index, _mm256_set1_epi8(0x80_u8 as i8)), &mut found);
+                // Both halves at the same indices, then one of them.
+                let mut upper = [_mm256_setzero_si256(); P];
+                let low = _mm256_and_si256(index, _mm256_set1_epi8(0x7F));
+                parts(lut, 0, 8, low, &mut found);
+                parts(lut, 8, 8, low, &mut upper);
+                let mut p = 0;
+                while p < P {
+                    found[p] = _mm256_blendv_epi8(found[p], upper[p], index);
+                    p += 1;
+                }
             }
             _ => unreachable!("tables have 16, 64 or 256 entries"),
         }

@@ -8,8 +8,8 @@
 //! [`store`]).
 
 /// Does `$body` for every block of a cast between elements of `$from` and `$to` bits, less than 8 if they are packed. The last
-/// block lies over some of the one before. If there is none, or elements are packed, the last ones are cast by `$whole`, a
-/// kernel of the pair. `$tight`: there is so little to do that the loop itself counts. (Else a tight loop is the slower one: it
+/// block lies over some of the one before. If there is none, or elements are packed, the last ones are cast by `$whole`, the
+/// kernel itself. `$tight`: there is so little to do that the loop itself counts. (Else a tight loop is the slower one: it
 /// keeps all of a long table in registers, which leaves none for the rest.)
 macro_rules! for_each_block {
     (($from:expr, $to:expr), ($src:expr, $dst:expr, $n:expr), ($whole:expr, $data:expr), $tight:expr, |$s:ident, $d:ident| $body:block) => {
@@ -53,6 +53,7 @@ mod folded;
 mod lookup;
 mod shapes;
 mod sources;
+mod tables;
 mod widen;
 
 use super::{
@@ -62,10 +63,12 @@ use super::{
 use crate::{
     data::Data,
     dtype::{DType, Spec},
-    format::Format,
-    linear::{Entry, Top},
-    lut::{self, FoldedOf, Lut, Saturating, Truncating, Words, Wrapping, choice},
-    table::{KernelFn, PACKED_FROM, PACKED_TO, has_overflow_rule},
+    exact::Rules,
+    linear,
+    lut::{self, Codes, Lut, Saturating, Truncating, Words, Wrapping, set},
+    storage::BufferType,
+    table::{Entry, KernelFn, has_overflow_rule},
+    tabled::{Made, direction},
     vector::{padded_bits, short::padded},
 };
 #[cfg(target_arch = "x86")]
@@ -74,7 +77,8 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 use lookup::look_up;
 use shapes::{C64, C128, F32, F64, H16, I16, I32, I64, Shape, W16};
-use sources::{FNUZ, LAST, Linear, MAGNITUDE, NONE, SIGN, Shifted, Signed, Table, Truth};
+use sources::{FNUZ, LAST, Linear, MAGNITUDE, NONE, SIGN, Shifted, Signed, Table, Truth, Window};
+use tables::{Results, pointer};
 
 /// Elements of a block.
 const BLOCK: usize = 32;
@@ -99,135 +103,80 @@ unsafe fn store<const BITS: u32>(p: *mut u8, codes: __m256i) {
     unsafe { if BITS == 8 { _mm256_storeu_si256(p.cast(), codes) } else { store_packed::<BITS>(p, codes) } }
 }
 
-/// The body of the pairs of a kind; `whole` is it with the data of the pair. `TO` are the bits of `W`.
+/// The body of the pairs of a kind, the data of the pair in `data`. `TO` are the bits of `W`.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
 unsafe fn wide<Q: sources::Source, W: Shape, const FROM: u32, const TO: u32>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
-    constants: &Data,
-    data: &Q::Data,
-    whole: KernelFn,
+    data: &Data,
 ) {
-    // SAFETY: blocks that lie among the caller's elements.
+    const { assert!(TO as usize == 8 * W::SIZE) };
+    // SAFETY: the table of a kernel is the one that it was chosen with. Blocks that lie among the caller's elements.
     unsafe {
-        for_each_block!((FROM, TO), (src, dst, n), (whole, constants), false, |src, dst| {
-            W::emit(Q::words(data, W::order(load::<FROM>(src))), dst);
+        let table = &*data.table.cast::<Q::Data>();
+        for_each_block!((FROM, TO), (src, dst, n), (wide::<Q, W, FROM, TO>, data), false, |src, dst| {
+            W::emit(Q::words(table, W::order(load::<FROM>(src))), dst, data);
         });
     }
 }
 
-/// One pair: brings its data to the body.
-///
-/// # Safety
-///
-/// As [`KernelFn`].
-unsafe fn cast_wide<T: Words, Q: sources::Of<T>, W: Shape, const FROM: u32>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    constants: &Data,
-) {
-    let whole = cast_wide::<T, Q, W, FROM>;
-    // SAFETY: as the caller's.
-    unsafe {
-        match const { W::SIZE } {
-            2 => wide::<Q, W, FROM, 16>(src, dst, n, constants, Q::DATA, whole),
-            4 => wide::<Q, W, FROM, 32>(src, dst, n, constants, Q::DATA, whole),
-            8 => wide::<Q, W, FROM, 64>(src, dst, n, constants, Q::DATA, whole),
-            _ => wide::<Q, W, FROM, 128>(src, dst, n, constants, Q::DATA, whole),
-        }
-    }
-}
-
-/// The body of the pairs with a target of a byte or less; `whole` is it with the table of the pair. bool (`TRUTH`) is looked up
-/// as 0 or 1.
+/// The body of the pairs with a target of a byte or less, the table of the pair in `data`. bool (`TRUTH`) is looked up as 0 or
+/// 1.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
 unsafe fn narrow<const TRUTH: bool, const E: usize, const FROM: u32, const TO: u32>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
-    constants: &Data,
-    lut: &Lut<E, 1>,
-    whole: KernelFn,
+    data: &Data,
 ) {
     // SAFETY: as in `wide`.
     unsafe {
-        for_each_block!((FROM, TO), (src, dst, n), (whole, constants), E == 16, |src, dst| {
-            let bytes = load::<FROM>(src);
-            let index = if TRUTH { _mm256_min_epu8(bytes, _mm256_set1_epi8(1)) } else { bytes };
-            let [codes] = look_up(lut, index);
-            store::<TO>(dst, codes);
-        });
+        let lut = &*data.table.cast::<Lut<E, 1>>();
+        for_each_block!(
+            (FROM, TO),
+            (src, dst, n),
+            (narrow::<TRUTH, E, FROM, TO>, data),
+            E == 16,
+            |src, dst| {
+                let bytes = load::<FROM>(src);
+                let index = if TRUTH { _mm256_min_epu8(bytes, _mm256_set1_epi8(1)) } else { bytes };
+                let [codes] = look_up(lut, index);
+                store::<TO>(dst, codes);
+            }
+        );
     }
 }
 
-/// One pair: brings its table to the body.
-///
-/// # Safety
-///
-/// As [`KernelFn`].
-unsafe fn cast_narrow<T: Words, const TRUTH: bool, const E: usize, const FROM: u32, const TO: u32>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    constants: &Data,
-) {
-    let lut = lut::Of::<T, choice::Differences, E, 1>::LUT;
-    // SAFETY: as the caller's.
-    unsafe { narrow::<TRUTH, E, FROM, TO>(src, dst, n, constants, lut, cast_narrow::<T, TRUTH, E, FROM, TO>) }
-}
-
-/// The kernel of a pair, if its source has one byte per element.
-pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
-    if S::DTYPE.size() != 1 {
-        return None;
-    }
-    if let Some(extended) = extended::<S, D>(saturate) {
-        return Some(extended);
-    }
-    Some(looked_up::<S, D, 8, 8>(saturate || !has_overflow_rule(D::DTYPE)))
-}
-
-/// The kernel of a pair of which the `SIDES` are packed, if its source has at most 8 bits.
-pub(super) const fn packed<S: Format, D: Format, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
-    const fn from<S: Format, D: Format, const FROM: u32>(packed_to: bool, saturate: bool) -> KernelFn {
-        match D::DTYPE.bits() {
-            2 if packed_to => looked_up::<S, D, FROM, 2>(saturate),
-            4 if packed_to => looked_up::<S, D, FROM, 4>(saturate),
-            6 if packed_to => looked_up::<S, D, FROM, 6>(saturate),
-            _ => looked_up::<S, D, FROM, 8>(saturate),
+/// The kernel of a pair whose source has at most a byte per element; `None` if its buffers are better unpacked or packed around
+/// that of byte storage.
+pub(super) fn kernel(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
+    let (s, d) = (from.dtype(), to.dtype());
+    if from.is_packed() || to.is_packed() {
+        // Small tables map half bytes to bytes, and integers of a byte to shorter ones are soon made and packed afterwards.
+        let mapped = s.bits() <= 4 && d.size() == 1 && !to.is_packed();
+        if mapped || lut::limits_of(s, d, saturate).is_some() {
+            return None;
         }
+    } else if let Some(entry) = extended(s, d, saturate) {
+        return Some(entry);
     }
-    let packed_to = SIDES & PACKED_TO != 0;
-    // Small tables map half bytes to bytes, and integers of a byte to shorter ones are soon made and packed afterwards.
-    let mapped = S::DTYPE.bits() <= 4 && D::DTYPE.size() == 1 && !packed_to;
-    if S::DTYPE.size() != 1 || mapped || lut::limits(S::DTYPE, D::DTYPE, saturate).is_some() {
-        return None;
-    }
-    Some(match S::DTYPE.bits() {
-        2 if SIDES & PACKED_FROM != 0 => from::<S, D, 2>(packed_to, saturate),
-        4 if SIDES & PACKED_FROM != 0 => from::<S, D, 4>(packed_to, saturate),
-        6 if SIDES & PACKED_FROM != 0 => from::<S, D, 6>(packed_to, saturate),
-        _ => from::<S, D, 8>(packed_to, saturate),
-    })
+    let saturate = saturate || !has_overflow_rule(d);
+    Some(if d.size() == 1 { to_byte(from, to, saturate) } else { to_more(from, d, saturate) })
 }
 
-/// The kernels that extend or narrow integers of a byte.
-const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
+/// The kernels that extend or narrow integers of a byte, and those of exponents.
+fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
     use widen::{CLAMPED, SIGNED, TRUTH, UNSIGNED, Wide, widen as run};
-    const fn of<D: Format, W: Wide>(from: u8) -> KernelFn {
-        assert!(W::SIZE == D::DTYPE.size());
+    fn of<W: Wide>(from: u8) -> KernelFn {
         match from {
             SIGNED => run::<W, SIGNED>,
             CLAMPED => run::<W, CLAMPED>,
@@ -235,204 +184,277 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
             _ => run::<W, TRUTH>,
         }
     }
-    if lut::limits(S::DTYPE, D::DTYPE, saturate).is_some() {
-        return Some(if saturate { limited::<S, D, true> } else { limited::<S, D, false> });
+    /// Integers that are never out of range, but for bool.
+    fn in_range<W: Wide>(from: u8) -> KernelFn {
+        if from == SIGNED { run::<W, SIGNED> } else { run::<W, UNSIGNED> }
     }
-    let loses_sign = saturate && matches!(D::DTYPE.spec(), Spec::Int { signed: false, .. });
-    let from = match S::DTYPE {
+    if let Some(limits) = lut::limits_of(from, to, saturate) {
+        let run = if limits.signed { widen::narrow::<true> } else { widen::narrow::<false> };
+        return Some(Entry { run, table: pointer(limits) });
+    }
+    let loses_sign = saturate && matches!(to.spec(), Spec::Int { signed: false, .. });
+    let from = match from {
         DType::Bool => TRUTH,
         DType::UInt8 => UNSIGNED,
         DType::Int8 if loses_sign => CLAMPED,
         DType::Int8 => SIGNED,
-        DType::Float8E8M0FNU => {
-            let overflow = match (saturate, loses_sign) {
-                (false, _) => shapes::WRAP,
-                (true, false) => shapes::SIGNED,
-                (true, true) => shapes::UNSIGNED,
-            };
-            return match D::DTYPE.spec() {
-                Spec::Int { bits: 16, .. } => Some(powers::<2>(overflow)),
-                Spec::Int { bits: 32, .. } => Some(powers::<4>(overflow)),
-                Spec::Int { bits: 64, .. } => Some(powers::<8>(overflow)),
-                _ => None,
-            };
-        }
+        DType::Float8E8M0FNU => return powers::<UNSIGNED>(to, saturate).map(Entry::new),
         _ => return None,
     };
-    if from == TRUTH {
-        match D::DTYPE {
-            DType::BFloat16 => return Some(cast_wide::<Saturating<S, D>, Truth, W16, 8>),
-            DType::Float32 => return Some(cast_wide::<Saturating<S, f32>, Truth, F32, 8>),
-            DType::Float64 => return Some(cast_wide::<Saturating<S, f64>, Truth, F64, 8>),
-            DType::Complex64 => return Some(cast_wide::<Saturating<S, f32>, Truth, C64, 8>),
-            DType::Complex128 => return Some(cast_wide::<Saturating<S, f64>, Truth, C128, 8>),
-            _ => {}
-        }
-    }
-    Some(match (D::DTYPE, D::DTYPE.spec()) {
-        (_, Spec::Int { bits: 16, .. }) => of::<D, widen::I16>(from),
-        (_, Spec::Int { bits: 32, .. }) => of::<D, widen::I32>(from),
-        (_, Spec::Int { bits: 64, .. }) => of::<D, widen::I64>(from),
-        (DType::Float16, _) => of::<D, widen::F16>(from),
-        (DType::BFloat16, _) => of::<D, widen::BF16>(from),
-        (DType::Float32, _) => of::<D, widen::F32>(from),
-        (DType::Float64, _) => of::<D, widen::F64>(from),
-        (DType::Complex64, _) => of::<D, widen::C64>(from),
-        (DType::Complex128, _) => of::<D, widen::C128>(from),
+    Some(Entry::new(match (to, to.spec()) {
+        (_, Spec::Int { bits: 16, .. }) => of::<widen::I16>(from),
+        (_, Spec::Int { bits: 32, .. }) => of::<widen::I32>(from),
+        (_, Spec::Int { bits: 64, .. }) => of::<widen::I64>(from),
+        (DType::Float16, _) if from == TRUTH => run::<widen::F16, TRUTH>,
+        (DType::Float16, _) => in_range::<widen::F16>(from),
+        // Those of bool are all ones or nothing of a constant.
+        _ if from == TRUTH => return None,
+        (DType::BFloat16, _) => in_range::<widen::BF16>(from),
+        (DType::Float32, _) => in_range::<widen::F32>(from),
+        (DType::Float64, _) => in_range::<widen::F64>(from),
+        (DType::Complex64, _) => in_range::<widen::C64>(from),
+        (DType::Complex128, _) => in_range::<widen::C128>(from),
         _ => return None,
-    })
+    }))
 }
 
-/// `float8_e8m0fnu` to integers.
-const fn powers<const BYTES: usize>(overflow: u8) -> KernelFn
-where
-    widen::Powers<BYTES, { shapes::WRAP }>: widen::Wide,
-    widen::Powers<BYTES, { shapes::SIGNED }>: widen::Wide,
-    widen::Powers<BYTES, { shapes::UNSIGNED }>: widen::Wide,
-{
-    use widen::{Powers, UNSIGNED, widen};
-    match overflow {
-        shapes::WRAP => widen::<Powers<BYTES, { shapes::WRAP }>, UNSIGNED>,
-        shapes::SIGNED => widen::<Powers<BYTES, { shapes::SIGNED }>, UNSIGNED>,
-        _ => widen::<Powers<BYTES, { shapes::UNSIGNED }>, UNSIGNED>,
+/// `float8_e8m0fnu` to integers of more than a byte.
+fn powers<const FROM: u8>(to: DType, saturate: bool) -> Option<KernelFn> {
+    fn of<const BYTES: usize, const FROM: u8>(overflow: u8) -> KernelFn
+    where
+        widen::Powers<BYTES, { shapes::WRAP }>: widen::Wide,
+        widen::Powers<BYTES, { shapes::SIGNED }>: widen::Wide,
+        widen::Powers<BYTES, { shapes::UNSIGNED }>: widen::Wide,
+    {
+        use widen::{Powers, widen};
+        match overflow {
+            shapes::WRAP => widen::<Powers<BYTES, { shapes::WRAP }>, FROM>,
+            shapes::SIGNED => widen::<Powers<BYTES, { shapes::SIGNED }>, FROM>,
+            _ => widen::<Powers<BYTES, { shapes::UNSIGNED }>, FROM>,
+        }
+    }
+    let overflow = overflow(to, saturate);
+    match to.spec() {
+        Spec::Int { bits: 16, .. } => Some(of::<2, FROM>(overflow)),
+        Spec::Int { bits: 32, .. } => Some(of::<4, FROM>(overflow)),
+        Spec::Int { bits: 64, .. } => Some(of::<8, FROM>(overflow)),
+        _ => None,
     }
 }
 
-/// # Safety
-///
-/// As [`KernelFn`].
-unsafe fn limited<S: Format, D: Format, const SATURATE: bool>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    constants: &Data,
-) {
-    let limits = const {
-        match lut::limits(S::DTYPE, D::DTYPE, SATURATE) {
-            Some(limits) => limits,
-            None => panic!("not a pair of limits"),
-        }
-    };
-    // SAFETY: as the caller's.
-    unsafe {
-        if limits.signed {
-            widen::narrow::<true>(src, dst, n, constants, limits, limited::<S, D, SATURATE>)
-        } else {
-            widen::narrow::<false>(src, dst, n, constants, limits, limited::<S, D, SATURATE>)
-        }
+/// The answer to overflow of an integer.
+fn overflow(to: DType, saturate: bool) -> u8 {
+    match to.spec() {
+        _ if !saturate => shapes::WRAP,
+        Spec::Int { signed: true, .. } => shapes::SIGNED,
+        _ => shapes::UNSIGNED,
     }
 }
 
-/// The body that serves a pair, by the kind of the source and the shape of the target.
-const fn looked_up<S: Format, D: Format, const FROM: u32, const TO: u32>(saturate: bool) -> KernelFn {
-    const fn narrow<
-        S: Format,
-        D: Format,
-        const TRUTH: bool,
-        const E: usize,
-        const FROM: u32,
-        const TO: u32,
-    >(
-        saturate: bool,
-    ) -> KernelFn {
-        if saturate {
-            cast_narrow::<Saturating<S, D>, TRUTH, E, FROM, TO>
-        } else {
-            cast_narrow::<Wrapping<S, D>, TRUTH, E, FROM, TO>
-        }
+/// The kernel of a target of a byte or less.
+fn to_byte(from: BufferType, to: BufferType, saturate: bool) -> Entry {
+    let (s, d) = (from.dtype(), to.dtype());
+    if lut::set_of(s) & (set::TRUTH | set::FOUR) != 0 {
+        return Entry { run: short(from, to), table: pointer(tables::of_short(s, d, saturate)) };
     }
-    if S::DTYPE.bits() >= 6 && D::DTYPE.size() == 1 {
-        let folded = if saturate {
-            folded::kernel::<Saturating<S, D>, FROM, TO>()
-        } else {
-            folded::kernel::<Wrapping<S, D>, FROM, TO>()
+    let table = tables::folded(s, d, saturate);
+    match folded::kernel(table, from.bits_per_element(), to.bits_per_element()) {
+        Some(run) => Entry { run, table: pointer(table) },
+        None => unreachable!("every pair has a body"),
+    }
+}
+
+/// The body of a source of at most 4 bits, or of bool.
+fn short(from: BufferType, to: BufferType) -> KernelFn {
+    match (from.bits_per_element(), to.bits_per_element()) {
+        (2, 4) => narrow::<false, 16, 2, 4>,
+        (2, 6) => narrow::<false, 16, 2, 6>,
+        (4, 2) => narrow::<false, 16, 4, 2>,
+        (4, 6) => narrow::<false, 16, 4, 6>,
+        (2 | 4, _) => unreachable!("half bytes to bytes, or to as many bits, are mapped"),
+        (_, to) if matches!(from.dtype(), DType::Bool) => to_bits::<true, 16>(to),
+        (_, to) => to_bits::<false, 16>(to),
+    }
+}
+
+/// The body of a source of a byte to `to` bits.
+fn to_bits<const TRUTH: bool, const E: usize>(to: u32) -> KernelFn {
+    match to {
+        2 => narrow::<TRUTH, E, 8, 2>,
+        4 => narrow::<TRUTH, E, 8, 4>,
+        6 => narrow::<TRUTH, E, 8, 6>,
+        _ => narrow::<TRUTH, E, 8, 8>,
+    }
+}
+
+/// The kernel of a target of more than a byte.
+fn to_more(from: BufferType, to: DType, saturate: bool) -> Entry {
+    let s = from.dtype();
+    let is_short = lut::set_of(s) & set::SHORT != 0;
+    if is_short && matches!(to, DType::Int16 | DType::UInt16) {
+        let run = match from.bits_per_element() {
+            2 => wide::<Table<16>, W16, 2, 16>,
+            4 => wide::<Table<16>, W16, 4, 16>,
+            6 => wide::<Table<64>, W16, 6, 16>,
+            _ if s.bits() == 6 => wide::<Table<64>, W16, 8, 16>,
+            _ => wide::<Table<16>, W16, 8, 16>,
         };
-        if let Some(folded) = folded {
-            return folded;
-        }
+        return Entry { run, table: tables::to_integer_16(s, matches!(to, DType::UInt16), saturate) };
     }
-    match (S::DTYPE, S::DTYPE.bits(), D::DTYPE.size()) {
-        (DType::Bool, _, 1) => narrow::<S, D, true, 16, FROM, TO>(saturate),
-        (_, ..=4, 1) => narrow::<S, D, false, 16, FROM, TO>(saturate),
-        (_, ..=6, 1) => narrow::<S, D, false, 64, FROM, TO>(saturate),
-        (_, _, 1) => narrow::<S, D, false, 256, FROM, TO>(saturate),
-        (_, ..=4, _) => shaped::<S, D, Table<16>, Table<16>, Table<16>, FROM>(saturate),
-        (_, ..=6, _) => shaped::<S, D, Signed, Signed, Table<64>, FROM>(saturate),
-        // They begin as float16 does, and so do its words.
-        (DType::Float8E5M2FNUZ, ..) => {
-            shaped_8::<S, D, Shifted<FNUZ, true>, Shifted<FNUZ, false>, FROM>(saturate)
-        }
-        (DType::Float8E5M2, ..) => {
-            shaped_8::<S, D, Shifted<LAST, true>, Shifted<LAST, false>, FROM>(saturate)
-        }
-        (from, ..) => match (Entry::of(from), Top::of(from)) {
-            (Some(Entry::Last), _) => {
-                shaped_8::<S, D, Shifted<LAST, true>, Shifted<LAST, true>, FROM>(saturate)
-            }
-            (Some(Entry::None), _) => {
-                shaped_8::<S, D, Shifted<NONE, true>, Shifted<NONE, true>, FROM>(saturate)
-            }
-            (Some(Entry::Fnuz), _) => {
-                shaped_8::<S, D, Shifted<FNUZ, true>, Shifted<FNUZ, true>, FROM>(saturate)
-            }
-            (None, Top::Sign) => shaped_8::<S, D, Linear<SIGN>, Linear<SIGN>, FROM>(saturate),
-            (None, Top::Magnitude) => shaped_8::<S, D, Linear<MAGNITUDE>, Linear<MAGNITUDE>, FROM>(saturate),
-        },
-    }
-}
-
-/// [`shaped`] of an 8-bit float, whose integers are all made of float32.
-const fn shaped_8<S: Format, D: Format, Q, H, const FROM: u32>(saturate: bool) -> KernelFn
-where
-    Q: sources::Of<Saturating<S, D>>
-        + sources::Of<Wrapping<S, D>>
-        + sources::Of<Saturating<S, f32>>
-        + sources::Of<Saturating<S, f64>>
-        + sources::Of<Truncating<S, 32, false>>
-        + sources::Of<Truncating<S, 32, true>>,
-    H: sources::Of<Saturating<S, D>>,
-{
-    shaped::<S, D, Q, H, Q, FROM>(saturate)
-}
-
-/// The body that serves a target of more than a byte. Many targets need the same words.
-/// The words of float16 are made by `H`, those of 16-bit integers by `I`.
-const fn shaped<S: Format, D: Format, Q, H, I, const FROM: u32>(saturate: bool) -> KernelFn
-where
-    Q: sources::Of<Saturating<S, f32>>
-        + sources::Of<Saturating<S, f64>>
-        + sources::Of<Truncating<S, 32, false>>
-        + sources::Of<Truncating<S, 32, true>>,
-    H: sources::Of<Saturating<S, D>>,
-    I: sources::Of<Saturating<S, D>> + sources::Of<Wrapping<S, D>>,
-{
-    use shapes::{SIGNED, UNSIGNED, WRAP};
-    match (D::DTYPE, D::DTYPE.size()) {
+    let results = match to {
         // Powers of two from far below to far above.
-        (DType::Float16, _) if matches!(S::DTYPE, DType::Float8E8M0FNU) => {
-            cast_wide::<Saturating<S, f32>, Q, H16, FROM>
+        DType::Float16 if matches!(s, DType::Float8E8M0FNU) => Results::Float32,
+        DType::Float16 => Results::Float16,
+        DType::BFloat16 | DType::Float32 | DType::Complex64 => Results::Float32,
+        DType::Float64 | DType::Complex128 => Results::Float64,
+        _ => Results::Truncating(saturate),
+    };
+    let overflow = overflow(to, saturate);
+    let run = match (from.bits_per_element(), s) {
+        (2, _) => shaped::<Table<16>, 2>(to, overflow),
+        (4, _) => shaped::<Table<16>, 4>(to, overflow),
+        (6, _) => shaped::<Signed, 6>(to, overflow),
+        (_, DType::Bool) => real::<Truth, 8>(to),
+        (_, DType::Float8E8M0FNU) if matches!(to, DType::Float16) => wide::<Linear<MAGNITUDE>, H16, 8, 16>,
+        (_, DType::Float8E8M0FNU) => real::<Linear<MAGNITUDE>, 8>(to),
+        _ if s.bits() <= 4 => shaped::<Table<16>, 8>(to, overflow),
+        _ if s.bits() == 6 => shaped::<Signed, 8>(to, overflow),
+        // They begin as float16 does, and so do its words.
+        (_, DType::Float8E5M2FNUZ) if matches!(to, DType::Float16) => {
+            wide::<Shifted<FNUZ, false>, W16, 8, 16>
         }
-        (DType::Float16, _) => cast_wide::<Saturating<S, D>, H, W16, FROM>,
-        (DType::BFloat16, _) => cast_wide::<Saturating<S, f32>, Q, W16, FROM>,
-        (DType::Float32, _) => cast_wide::<Saturating<S, f32>, Q, F32, FROM>,
-        (DType::Complex64, _) => cast_wide::<Saturating<S, f32>, Q, C64, FROM>,
-        (DType::Float64, _) => cast_wide::<Saturating<S, f64>, Q, F64, FROM>,
-        (DType::Complex128, _) => cast_wide::<Saturating<S, f64>, Q, C128, FROM>,
-        (_, 2) if S::DTYPE.is_sub_byte() => {
-            if saturate {
-                cast_wide::<Saturating<S, D>, I, W16, FROM>
-            } else {
-                cast_wide::<Wrapping<S, D>, I, W16, FROM>
-            }
-        }
-        (_, 2) if !saturate => cast_wide::<Truncating<S, 32, false>, Q, I16<WRAP>, FROM>,
-        (_, 4) if !saturate => cast_wide::<Truncating<S, 32, false>, Q, I32<WRAP>, FROM>,
-        (_, 8) if !saturate => cast_wide::<Truncating<S, 32, false>, Q, I64<WRAP>, FROM>,
-        (DType::Int16, _) => cast_wide::<Truncating<S, 32, true>, Q, I16<SIGNED>, FROM>,
-        (DType::UInt16, _) => cast_wide::<Truncating<S, 32, true>, Q, I16<UNSIGNED>, FROM>,
-        (DType::Int32, _) => cast_wide::<Truncating<S, 32, true>, Q, I32<SIGNED>, FROM>,
-        (DType::UInt32, _) => cast_wide::<Truncating<S, 32, true>, Q, I32<UNSIGNED>, FROM>,
-        (DType::Int64, _) => cast_wide::<Truncating<S, 32, true>, Q, I64<SIGNED>, FROM>,
-        _ => cast_wide::<Truncating<S, 32, true>, Q, I64<UNSIGNED>, FROM>,
+        (_, DType::Float8E5M2) if matches!(to, DType::Float16) => wide::<Shifted<LAST, false>, W16, 8, 16>,
+        _ => match linear::Entry::of(s) {
+            Some(linear::Entry::Last) => of_8::<Shifted<LAST, true>, false>(to, overflow),
+            Some(linear::Entry::None) => of_8::<Shifted<NONE, true>, false>(to, overflow),
+            Some(linear::Entry::Fnuz) => of_8::<Shifted<FNUZ, true>, false>(to, overflow),
+            None => of_8::<Linear<SIGN>, false>(to, overflow),
+        },
+    };
+    Entry { run, table: tables::to_wide(s, results) }
+}
+
+/// The body of a float of more than a byte.
+fn real<Q: sources::Source, const FROM: u32>(to: DType) -> KernelFn {
+    match to {
+        DType::Float32 => wide::<Q, F32, FROM, 32>,
+        DType::Complex64 => wide::<Q, C64, FROM, 64>,
+        DType::Float64 => wide::<Q, F64, FROM, 64>,
+        DType::Complex128 => wide::<Q, C128, FROM, 128>,
+        _ => wide::<Q, W16, FROM, 16>,
     }
+}
+
+/// The body of any target of more than a byte, of a source whose words are those of 16-bit integers.
+fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: u8) -> KernelFn {
+    match to.spec() {
+        Spec::Int { bits: 32 | 64, .. } => integer::<Q, FROM, false>(to, overflow),
+        _ => real::<Q, FROM>(to),
+    }
+}
+
+/// The same of an 8-bit float, whose integers are all made of float32.
+fn of_8<Q: sources::Source, const ROUNDED: bool>(to: DType, overflow: u8) -> KernelFn {
+    use shapes::{SIGNED, UNSIGNED, WRAP};
+    match (to.spec(), overflow) {
+        (Spec::Int { bits: 16, .. }, WRAP) => wide::<Q, I16<WRAP, ROUNDED>, 8, 16>,
+        (Spec::Int { bits: 16, .. }, SIGNED) => wide::<Q, I16<SIGNED, ROUNDED>, 8, 16>,
+        (Spec::Int { bits: 16, .. }, _) => wide::<Q, I16<UNSIGNED, ROUNDED>, 8, 16>,
+        (Spec::Int { .. }, _) => integer::<Q, 8, ROUNDED>(to, overflow),
+        _ => real::<Q, 8>(to),
+    }
+}
+
+/// The body of an integer of 32 or 64 bits.
+fn integer<Q: sources::Source, const FROM: u32, const ROUNDED: bool>(to: DType, overflow: u8) -> KernelFn {
+    use shapes::{SIGNED, UNSIGNED, WRAP};
+    match (to.size(), overflow) {
+        (4, WRAP) => wide::<Q, I32<WRAP, ROUNDED>, FROM, 32>,
+        (4, SIGNED) => wide::<Q, I32<SIGNED, ROUNDED>, FROM, 32>,
+        (4, _) => wide::<Q, I32<UNSIGNED, ROUNDED>, FROM, 32>,
+        (_, WRAP) => wide::<Q, I64<WRAP, ROUNDED>, FROM, 64>,
+        (_, SIGNED) => wide::<Q, I64<SIGNED, ROUNDED>, FROM, 64>,
+        (_, _) => wide::<Q, I64<UNSIGNED, ROUNDED>, FROM, 64>,
+    }
+}
+
+/// The kernel of a pair under any rules, if its buffers are not better unpacked or packed around that of byte storage.
+pub(super) fn tabled(from: BufferType, to: BufferType, rules: &Rules, words: &[u16; 256]) -> Option<Made> {
+    let (s, d) = (from.dtype(), to.dtype());
+    let (from_bits, to_bits_) = (from.bits_per_element(), to.bits_per_element());
+    let set = lut::set_of(s);
+    if d.size() == 1 {
+        if set & (set::TRUTH | set::FOUR) != 0 {
+            return Some(Made::new(short(from, to), Lut::<16, 1>::new(words, Codes::Differences)));
+        }
+        if let Some(table) = lut::fold(s, d, words)
+            && let Some(run) = folded::kernel(&table, from_bits, to_bits_)
+        {
+            return Some(Made::new(run, table));
+        }
+        // Where positive and negative numbers are rounded differently.
+        return Some(match (set, from_bits, to_bits_) {
+            (set::SIX, 6, 2) => Made::new(narrow::<false, 64, 6, 2>, six(words)),
+            (set::SIX, 6, 4) => Made::new(narrow::<false, 64, 6, 4>, six(words)),
+            (set::SIX, 6, 6) => Made::new(narrow::<false, 64, 6, 6>, six(words)),
+            (set::SIX, 6, _) => Made::new(narrow::<false, 64, 6, 8>, six(words)),
+            (set::SIX, ..) => Made::new(to_bits::<false, 64>(to_bits_), six(words)),
+            _ => Made::new(to_bits::<false, 256>(to_bits_), Lut::<256, 1>::new(words, Codes::Differences)),
+        });
+    }
+    let overflow = overflow(d, rules.saturate);
+    let is_float = !matches!(d.spec(), Spec::Int { .. });
+    match (set, from_bits) {
+        (set::FOUR, _) => {
+            let wide_of: fn(DType, u8) -> KernelFn = match from_bits {
+                2 => shaped::<Table<16>, 2>,
+                4 => shaped::<Table<16>, 4>,
+                _ => shaped::<Table<16>, 8>,
+            };
+            Some(Made::new(wide_of(d, overflow), Lut::<16, 2>::new(words, Codes::Differences)))
+        }
+        (set::SIX, _) if !matches!(d, DType::Int16 | DType::UInt16) => {
+            if let Some(table) = lut::magnitudes(s, words) {
+                let run = if from_bits == 6 {
+                    shaped::<Signed, 6>(d, overflow)
+                } else {
+                    shaped::<Signed, 8>(d, overflow)
+                };
+                return Some(Made::new(run, table));
+            }
+            let run = if from_bits == 6 {
+                integer::<Table<64>, 6, false>(d, overflow)
+            } else {
+                integer::<Table<64>, 8, false>(d, overflow)
+            };
+            Some(Made::new(run, Lut::<64, 2>::new(words, Codes::Differences)))
+        }
+        (set::SIX, 6) => {
+            Some(Made::new(wide::<Table<64>, W16, 6, 16>, Lut::<64, 2>::new(words, Codes::Differences)))
+        }
+        (set::SIX, _) => {
+            Some(Made::new(wide::<Table<64>, W16, 8, 16>, Lut::<64, 2>::new(words, Codes::Differences)))
+        }
+        (set::EXPONENTS, _) if is_float => Some(Made::new(wide::<Window, W16, 8, 16>, Window::table(words)?)),
+        (set::EXPONENTS, _) => {
+            // What is less than 1 becomes 0 or 1.
+            let least = words.iter().position(|word| *word != 0)?;
+            Some(Made::new(powers::<{ widen::ROUNDED }>(d, rules.saturate)?, least as u8))
+        }
+        (set::SIGNED | set::FNUZ, _) if !is_float => {
+            let run = match linear::Entry::of(s) {
+                Some(linear::Entry::Last) => of_8::<Shifted<LAST, true>, true>(d, overflow),
+                Some(linear::Entry::None) => of_8::<Shifted<NONE, true>, true>(d, overflow),
+                Some(linear::Entry::Fnuz) => of_8::<Shifted<FNUZ, true>, true>(d, overflow),
+                None => of_8::<Linear<SIGN>, true>(d, overflow),
+            };
+            let table = tables::to_wide(s, Results::Truncating(rules.saturate));
+            Some(Made::directed(run, table, direction(rules.rounding)?))
+        }
+        _ => None,
+    }
+}
+
+fn six(words: &[u16; 256]) -> Lut<64, 1> {
+    Lut::new(words, Codes::Differences)
 }

@@ -5,6 +5,7 @@
 //! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`.
 
 use super::{super::simd::to_f16, *};
+use crate::vector::style::PLAIN;
 
 /// The vectors of a target.
 pub(super) trait Shape {
@@ -19,7 +20,7 @@ pub(super) trait Shape {
     /// # Safety
     ///
     /// The CPU has the features of the kernel, and 32 elements are writable.
-    unsafe fn emit(words: [__m256i; 2], dst: *mut u8);
+    unsafe fn emit(words: [__m256i; 2], dst: *mut u8, data: &Data);
 }
 
 /// Elements of 16 bits.
@@ -34,12 +35,13 @@ pub(super) struct F64;
 pub(super) struct C128;
 /// float16 of looked up float32.
 pub(super) struct H16;
-/// 16-bit integers of looked up float32 that are in the range of int32 or infinite.
-pub(super) struct I16<const OVERFLOW: u8>;
-/// 32-bit integers of looked up float32 that are in the range of int32 or infinite.
-pub(super) struct I32<const OVERFLOW: u8>;
+/// 16-bit integers of looked up float32 that are in the range of int32 or infinite: truncated, or `ROUNDED` in the direction of
+/// the environment.
+pub(super) struct I16<const OVERFLOW: u8, const ROUNDED: bool = false>;
+/// 32-bit integers of such float32.
+pub(super) struct I32<const OVERFLOW: u8, const ROUNDED: bool = false>;
 /// 64-bit integers of such float32.
-pub(super) struct I64<const OVERFLOW: u8>;
+pub(super) struct I64<const OVERFLOW: u8, const ROUNDED: bool = false>;
 
 /// No result is out of range.
 pub(super) const WRAP: u8 = 0;
@@ -63,7 +65,7 @@ impl Shape for W16 {
         unsafe { eights(bytes) }
     }
     #[inline(always)]
-    unsafe fn emit([a, b]: [__m256i; 2], dst: *mut u8) {
+    unsafe fn emit([a, b]: [__m256i; 2], dst: *mut u8, _: &Data) {
         // SAFETY: as the caller's.
         unsafe {
             put(dst, 0, a);
@@ -95,7 +97,7 @@ impl Shape for H16 {
         unsafe { fours(bytes) }
     }
     #[inline(always)]
-    unsafe fn emit(words: [__m256i; 2], dst: *mut u8) {
+    unsafe fn emit(words: [__m256i; 2], dst: *mut u8, _: &Data) {
         // SAFETY: as the caller's.
         unsafe {
             let [a, b, c, d] = dwords(words);
@@ -108,10 +110,12 @@ impl Shape for H16 {
 #[inline(always)]
 unsafe fn halves(a: __m256i, b: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
-    unsafe { _mm256_set_m128i(to_f16(_mm256_castsi256_ps(b)), to_f16(_mm256_castsi256_ps(a))) }
+    unsafe {
+        _mm256_set_m128i(to_f16::<PLAIN>(_mm256_castsi256_ps(b)), to_f16::<PLAIN>(_mm256_castsi256_ps(a)))
+    }
 }
 
-impl<const OVERFLOW: u8> Shape for I16<OVERFLOW> {
+impl<const OVERFLOW: u8, const ROUNDED: bool> Shape for I16<OVERFLOW, ROUNDED> {
     const SIZE: usize = 2;
     // Packing takes two vectors apart again.
     #[inline(always)]
@@ -120,27 +124,27 @@ impl<const OVERFLOW: u8> Shape for I16<OVERFLOW> {
         unsafe { eights(bytes) }
     }
     #[inline(always)]
-    unsafe fn emit(words: [__m256i; 2], dst: *mut u8) {
+    unsafe fn emit(words: [__m256i; 2], dst: *mut u8, data: &Data) {
         // SAFETY: as the caller's.
         unsafe {
             let [a, b, c, d] = dwords(words);
-            put(dst, 0, packed::<OVERFLOW>(a, b));
-            put(dst, 1, packed::<OVERFLOW>(c, d));
+            put(dst, 0, packed::<OVERFLOW, ROUNDED>(a, b, data));
+            put(dst, 1, packed::<OVERFLOW, ROUNDED>(c, d, data));
         }
     }
 }
 
 #[inline(always)]
-unsafe fn packed<const OVERFLOW: u8>(a: __m256i, b: __m256i) -> __m256i {
+unsafe fn packed<const OVERFLOW: u8, const ROUNDED: bool>(a: __m256i, b: __m256i, data: &Data) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
         match OVERFLOW {
-            SIGNED => _mm256_packs_epi32(saturated(a), saturated(b)),
-            UNSIGNED => _mm256_packus_epi32(saturated(a), saturated(b)),
+            SIGNED => _mm256_packs_epi32(saturated::<ROUNDED>(a, data), saturated::<ROUNDED>(b, data)),
+            UNSIGNED => _mm256_packus_epi32(saturated::<ROUNDED>(a, data), saturated::<ROUNDED>(b, data)),
             _ => {
                 let low = _mm256_set1_epi32(0xFFFF);
-                let a = _mm256_cvttps_epi32(_mm256_castsi256_ps(a));
-                let b = _mm256_cvttps_epi32(_mm256_castsi256_ps(b));
+                let a = integers::<ROUNDED>(a, data);
+                let b = integers::<ROUNDED>(b, data);
                 _mm256_packus_epi32(_mm256_and_si256(a, low), _mm256_and_si256(b, low))
             }
         }
@@ -148,8 +152,11 @@ unsafe fn packed<const OVERFLOW: u8>(a: __m256i, b: __m256i) -> __m256i {
 }
 
 macro_rules! through_dwords {
-    ($($shape:ty, $size:literal, $order:ident, |$dst:ident, $i:ident, $x:ident| $put:block)*) => {$(
-        impl Shape for $shape {
+    ($(
+        $(const $rounded:ident =>)? $shape:ty, $size:literal, $order:ident,
+        |$dst:ident, $i:ident, $x:ident $(, $data:ident)?| $put:block
+    )*) => {$(
+        impl$(<const $rounded: bool>)? Shape for $shape {
             const SIZE: usize = $size;
             #[inline(always)]
             unsafe fn order(bytes: __m256i) -> __m256i {
@@ -157,7 +164,8 @@ macro_rules! through_dwords {
                 unsafe { $order(bytes) }
             }
             #[inline(always)]
-            unsafe fn emit(words: [__m256i; 2], $dst: *mut u8) {
+            unsafe fn emit(words: [__m256i; 2], $dst: *mut u8, _data: &Data) {
+                $(let $data = _data;)?
                 // SAFETY: as the caller's.
                 unsafe {
                     let x = dwords(words);
@@ -173,27 +181,27 @@ macro_rules! through_dwords {
 
 through_dwords! {
     F32, 4, fours, |dst, i, x| { put(dst, i, x) }
-    I32<WRAP>, 4, fours, |dst, i, x| { put(dst, i, _mm256_cvttps_epi32(_mm256_castsi256_ps(x))) }
-    I32<SIGNED>, 4, fours, |dst, i, x| { put(dst, i, saturated(x)) }
-    I32<UNSIGNED>, 4, fours, |dst, i, x| {
-        let (x, infinite) = unsigned(x);
+    const ROUNDED => I32<WRAP, ROUNDED>, 4, fours, |dst, i, x, data| { put(dst, i, integers::<ROUNDED>(x, data)) }
+    const ROUNDED => I32<SIGNED, ROUNDED>, 4, fours, |dst, i, x, data| { put(dst, i, saturated::<ROUNDED>(x, data)) }
+    const ROUNDED => I32<UNSIGNED, ROUNDED>, 4, fours, |dst, i, x, data| {
+        let (x, infinite) = unsigned::<ROUNDED>(x, data);
         put(dst, i, _mm256_or_si256(x, infinite));
     }
-    I64<WRAP>, 8, pairs, |dst, i, x| {
-        let low = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
+    const ROUNDED => I64<WRAP, ROUNDED>, 8, pairs, |dst, i, x, data| {
+        let low = integers::<ROUNDED>(x, data);
         put_halves(dst, i, low, _mm256_srai_epi32::<31>(low));
     }
     // The ends of int32 become those of int64: only infinities are there.
-    I64<SIGNED>, 8, pairs, |dst, i, x| {
-        let low = saturated(x);
+    const ROUNDED => I64<SIGNED, ROUNDED>, 8, pairs, |dst, i, x, data| {
+        let low = saturated::<ROUNDED>(x, data);
         let sign = _mm256_srai_epi32::<31>(low);
         let magnitude = _mm256_xor_si256(low, sign);
         let end = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(i32::MAX));
         let high = _mm256_xor_si256(sign, _mm256_and_si256(end, _mm256_set1_epi32(i32::MAX)));
         put_halves(dst, i, _mm256_xor_si256(sign, _mm256_or_si256(magnitude, end)), high);
     }
-    I64<UNSIGNED>, 8, pairs, |dst, i, x| {
-        let (x, infinite) = unsigned(x);
+    const ROUNDED => I64<UNSIGNED, ROUNDED>, 8, pairs, |dst, i, x, data| {
+        let (x, infinite) = unsigned::<ROUNDED>(x, data);
         put_halves(dst, i, _mm256_or_si256(x, infinite), infinite);
     }
     F64, 8, pairs, |dst, i, x| { put_halves(dst, i, _mm256_setzero_si256(), x) }
@@ -218,25 +226,40 @@ unsafe fn put_halves(dst: *mut u8, i: usize, low: __m256i, high: __m256i) {
     }
 }
 
+/// int32 of float32 in range, else the lowest. Nearest with ties away from zero is nearest even of what is a little larger than
+/// a tie; the bit is too low to matter elsewhere.
+#[inline(always)]
+unsafe fn integers<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
+    // SAFETY: the caller has the features.
+    unsafe {
+        if ROUNDED {
+            let x = _mm256_or_si256(x, _mm256_set1_epi32(data.sticky as i32));
+            _mm256_cvtps_epi32(_mm256_castsi256_ps(x))
+        } else {
+            _mm256_cvttps_epi32(_mm256_castsi256_ps(x))
+        }
+    }
+}
+
 /// Integers of float32, negative ones as 0; and where infinity is.
 #[inline(always)]
-unsafe fn unsigned(x: __m256i) -> (__m256i, __m256i) {
+unsafe fn unsigned<const ROUNDED: bool>(x: __m256i, data: &Data) -> (__m256i, __m256i) {
     // SAFETY: the caller has the features.
     unsafe {
         let x = _mm256_max_ps(_mm256_castsi256_ps(x), _mm256_setzero_ps());
         let infinite = _mm256_cmp_ps::<_CMP_EQ_OQ>(x, _mm256_set1_ps(f32::INFINITY));
-        (_mm256_cvttps_epi32(x), _mm256_castps_si256(infinite))
+        (integers::<ROUNDED>(_mm256_castps_si256(x), data), _mm256_castps_si256(infinite))
     }
 }
 
 /// int32 of float32 that are not NaN. Out of range the instruction gives the lowest, whose bits inverted are the highest.
 #[inline(always)]
-unsafe fn saturated(x: __m256i) -> __m256i {
+unsafe fn saturated<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        let x = _mm256_castsi256_ps(x);
-        let above = _mm256_cmp_ps::<_CMP_GE_OQ>(x, _mm256_set1_ps(2_147_483_648.0));
-        _mm256_xor_si256(_mm256_cvttps_epi32(x), _mm256_castps_si256(above))
+        let end = _mm256_set1_ps(2_147_483_648.0);
+        let above = _mm256_cmp_ps::<_CMP_GE_OQ>(_mm256_castsi256_ps(x), end);
+        _mm256_xor_si256(integers::<ROUNDED>(x, data), _mm256_castps_si256(above))
     }
 }
 

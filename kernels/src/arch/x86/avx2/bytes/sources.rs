@@ -5,8 +5,8 @@ use super::{
     *,
 };
 use crate::{
-    linear::{self, Ends, EndsOf, Entry, Line, Top},
-    lut::{Magnitudes, MagnitudesOf, choice},
+    linear::{Ends, Entry, Line, Top},
+    lut::Magnitudes,
 };
 
 /// How words are made of source bytes.
@@ -21,11 +21,6 @@ pub(super) trait Source {
     unsafe fn words(data: &Self::Data, bytes: __m256i) -> [__m256i; 2];
 }
 
-/// The source whose data for these words are known.
-pub(super) trait Of<T>: Source {
-    const DATA: &'static Self::Data;
-}
-
 /// Sources of at most 6 bits: a table of `E` entries in two planes.
 pub(super) struct Table<const E: usize>;
 
@@ -34,6 +29,46 @@ pub(super) struct Signed;
 
 /// bool.
 pub(super) struct Truth;
+
+/// Exponents of which only [`WINDOW`](Self::SIZE) matter, those from `BASE` on, and NaN: a table in two planes and its patch.
+pub(super) struct Window;
+
+impl Window {
+    pub(super) const SIZE: usize = 64;
+    /// As many below the code of 1 as above it.
+    pub(super) const BASE: usize = 127 - Self::SIZE / 2;
+    pub(super) const NAN: usize = 0xFF;
+
+    /// The table of these words, if no others matter.
+    pub(super) fn table(words: &[u16; 256]) -> Option<Lut<64, 2>> {
+        let (below, rest) = words.split_at(Self::BASE);
+        let (window, above) = rest.split_at(Self::SIZE);
+        let (first, last) = (window[0], window[Self::SIZE - 1]);
+        let (nan, above) = above.split_last()?;
+        if below.iter().any(|word| *word != first) || above.iter().any(|word| *word != last) {
+            return None;
+        }
+        let mut moved = [0; 256];
+        moved[..Self::SIZE].copy_from_slice(window);
+        Some(Lut { patch: nan.to_le_bytes(), ..Lut::new(&moved, Codes::Differences) })
+    }
+}
+
+impl Source for Window {
+    type Data = Lut<64, 2>;
+    #[inline(always)]
+    unsafe fn words(data: &Lut<64, 2>, bytes: __m256i) -> [__m256i; 2] {
+        // SAFETY: the caller has the features.
+        unsafe {
+            let index = _mm256_subs_epu8(bytes, splat(Self::BASE as u8));
+            let [low, high] = look_up(data, _mm256_min_epu8(index, splat(Self::SIZE as u8 - 1)));
+            let nan = _mm256_cmpeq_epi8(bytes, splat(Self::NAN as u8));
+            let low = _mm256_blendv_epi8(low, splat(data.patch[0]), nan);
+            let high = _mm256_blendv_epi8(high, splat(data.patch[1]), nan);
+            [_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)]
+        }
+    }
+}
 
 /// 8-bit floats: a line and the corrections at its ends. `TOP` is a [`Top`].
 pub(super) struct Linear<const TOP: u8>;
@@ -48,10 +83,6 @@ pub(super) const FNUZ: u8 = Entry::Fnuz as u8;
 pub(super) const SIGN: u8 = Top::Sign as u8;
 pub(super) const MAGNITUDE: u8 = Top::Magnitude as u8;
 
-impl<T: Words, const E: usize> Of<T> for Table<E> {
-    const DATA: &'static Lut<E, 2> = lut::Of::<T, choice::Differences, E, 2>::LUT;
-}
-
 impl<const E: usize> Source for Table<E> {
     type Data = Lut<E, 2>;
     #[inline(always)]
@@ -62,10 +93,6 @@ impl<const E: usize> Source for Table<E> {
             [_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)]
         }
     }
-}
-
-impl<T: Words> Of<T> for Signed {
-    const DATA: &'static Magnitudes = MagnitudesOf::<T>::TABLE;
 }
 
 impl Source for Signed {
@@ -86,13 +113,6 @@ impl Source for Signed {
     }
 }
 
-impl<T: Words> Of<T> for Truth {
-    const DATA: &'static [u8; 2] = {
-        assert!(T::ALL[0] == 0);
-        &T::ALL[1].to_le_bytes()
-    };
-}
-
 impl Source for Truth {
     type Data = [u8; 2];
     #[inline(always)]
@@ -105,14 +125,6 @@ impl Source for Truth {
             [_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)]
         }
     }
-}
-
-impl<T: Words, const ENTRY: u8, const MOVED: bool> Of<T> for Shifted<ENTRY, MOVED> {
-    const DATA: &'static Ends = {
-        assert!(matches!(Entry::of(T::FROM), Some(entry) if entry as u8 == ENTRY));
-        assert!(MOVED == (EndsOf::<T>::ENDS.shift != 0));
-        EndsOf::<T>::ENDS
-    };
 }
 
 impl<const ENTRY: u8, const MOVED: bool> Source for Shifted<ENTRY, MOVED> {
@@ -174,13 +186,6 @@ unsafe fn shifted<const ENTRY: u8, const MOVED: bool>(
         let word = _mm256_add_epi16(line, found);
         if ENTRY == NONE { _mm256_add_epi16(word, _mm256_set1_epi16(ends.addend as i16)) } else { word }
     }
-}
-
-impl<T: Words, const TOP: u8> Of<T> for Linear<TOP> {
-    const DATA: &'static Line = {
-        assert!(Top::of(T::FROM) as u8 == TOP);
-        linear::Of::<T>::LINE
-    };
 }
 
 impl<const TOP: u8> Source for Linear<TOP> {

@@ -12,6 +12,8 @@ pub(super) const CLAMPED: u8 = 1;
 pub(super) const UNSIGNED: u8 = 2;
 /// bool: any byte but 0 is 1.
 pub(super) const TRUTH: u8 = 3;
+/// Exponents from the first byte of the table on are at least those of 1.
+pub(super) const ROUNDED: u8 = 4;
 
 /// A target of more than a byte.
 pub(super) trait Wide {
@@ -325,7 +327,15 @@ pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8
                 8 => _mm_loadl_epi64(from.cast()),
                 _ => _mm_cvtsi32_si128(from.cast::<i32>().read_unaligned()),
             };
-            let limited = if FROM == CLAMPED { _mm_max_epi8(bytes, _mm_setzero_si128()) } else { bytes };
+            let limited = match FROM {
+                CLAMPED => _mm_max_epi8(bytes, _mm_setzero_si128()),
+                ROUNDED => {
+                    let least = _mm_set1_epi8(*data.table as i8);
+                    let is_one = _mm_cmpeq_epi8(_mm_max_epu8(bytes, least), bytes);
+                    _mm_max_epu8(bytes, _mm_and_si128(is_one, _mm_set1_epi8(127)))
+                }
+                _ => bytes,
+            };
             W::emit::<FROM>(limited, dst.add(i * W::SIZE));
         };
         let mut i = 0;
@@ -352,17 +362,10 @@ pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
-pub(super) unsafe fn narrow<const SIGNED: bool>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-    limits: lut::Limits,
-    whole: KernelFn,
-) {
-    // SAFETY: as in `widen`; `whole` is this with the same limits.
+pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    // SAFETY: as in `widen`; the table of this kernel is limits.
     unsafe {
+        let limits = &*data.table.cast::<lut::Limits>();
         let all = |x: u8| _mm256_set1_epi8(x as i8);
         let (used, bits) = (all(limits.used), all(limits.bits));
         let (min, max) = (all(limits.min), all(limits.max));
@@ -384,7 +387,7 @@ pub(super) unsafe fn narrow<const SIGNED: bool>(
         } else if i > 0 {
             step(n - 32);
         } else {
-            padded::<Avx2>(whole, 32, (1, 1), src, dst, n, data);
+            padded::<Avx2>(narrow::<SIGNED>, 32, (1, 1), src, dst, n, data);
         }
     }
 }

@@ -12,17 +12,8 @@ pub(super) trait Isa: Copy + 'static {
     type T256: Table<256>;
     /// Whether bytes can be taken from anywhere in a register, and eight bits from anywhere in eight bytes.
     const MULTISHIFT: bool;
-    /// The body compiled for these instructions.
-    ///
-    /// # Safety
-    ///
-    /// As [`run`].
-    unsafe fn run<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
-        src: *const u8,
-        dst: *mut u8,
-        n: usize,
-        lut: &Lut<E, P>,
-    );
+    /// The body compiled for these instructions, with the table of the pair in its data.
+    fn body<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>() -> KernelFn;
 }
 
 /// With VBMI.
@@ -38,15 +29,8 @@ impl Isa for Vbmi {
     type T128 = Permuted<2>;
     type T256 = Permuted<4>;
     const MULTISHIFT: bool = true;
-    #[inline(always)]
-    unsafe fn run<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
-        src: *const u8,
-        dst: *mut u8,
-        n: usize,
-        lut: &Lut<E, P>,
-    ) {
-        // SAFETY: as the caller's.
-        unsafe { with_vbmi::<L, Q, W, E, P>(src, dst, n, lut) }
+    fn body<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>() -> KernelFn {
+        with_vbmi::<L, Q, W, E, P>
     }
 }
 
@@ -55,15 +39,8 @@ impl Isa for Words {
     type T128 = Shuffled<8>;
     type T256 = Shuffled<16>;
     const MULTISHIFT: bool = false;
-    #[inline(always)]
-    unsafe fn run<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
-        src: *const u8,
-        dst: *mut u8,
-        n: usize,
-        lut: &Lut<E, P>,
-    ) {
-        // SAFETY: as the caller's.
-        unsafe { without_vbmi::<L, Q, W, E, P>(src, dst, n, lut) }
+    fn body<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>() -> KernelFn {
+        without_vbmi::<L, Q, W, E, P>
     }
 }
 
@@ -73,28 +50,26 @@ impl Isa for Words {
 #[target_feature(
     enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"
 )]
-#[inline(never)]
 unsafe fn with_vbmi<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
-    lut: &Lut<E, P>,
+    data: &Data,
 ) {
     // SAFETY: as the caller's.
-    unsafe { super::run::<Vbmi, L, Q, W, E, P>(src, dst, n, lut) }
+    unsafe { super::run::<Vbmi, L, Q, W, E, P>(src, dst, n, data) }
 }
 
 /// # Safety
 ///
 /// As [`run`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-#[inline(never)]
 unsafe fn without_vbmi<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
-    lut: &Lut<E, P>,
+    data: &Data,
 ) {
     // SAFETY: as the caller's.
-    unsafe { super::run::<Words, L, Q, W, E, P>(src, dst, n, lut) }
+    unsafe { super::run::<Words, L, Q, W, E, P>(src, dst, n, data) }
 }

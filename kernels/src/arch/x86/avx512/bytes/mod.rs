@@ -11,15 +11,17 @@ mod loads;
 mod lookup;
 mod planes;
 mod shapes;
+mod tables;
 mod widen;
 
 use super::fine;
 use crate::{
     data::Data,
-    dtype::{DType, Flavor, Spec},
-    format::Format,
-    lut::{self, Lut, Saturating, Truncating, Words, Wrapping},
-    table::{KernelFn, PACKED_FROM, PACKED_TO, has_overflow_rule},
+    dtype::{DType, Spec},
+    lut::{self, Codes, Lut, Saturating, Truncating, Wrapping, set},
+    storage::BufferType,
+    table::{Entry, KernelFn, has_overflow_rule},
+    tabled::Made,
 };
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -29,8 +31,9 @@ use isa::{Isa, Vbmi};
 use loads::{Bytes, Load, Packed};
 use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth, Twos};
 use shapes::{C64, C128, F32, F64, I32, I64, Part, Shape, W8, W16, WPacked, Whole, first};
+use tables::Results;
 
-/// The body of many pairs.
+/// The body of many pairs, the table of the pair in `data`.
 ///
 /// # Safety
 ///
@@ -40,12 +43,12 @@ unsafe fn run<I: Isa, L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, con
     src: *const u8,
     dst: *mut u8,
     n: usize,
-    lut: &Lut<E, P>,
+    data: &Data,
 ) {
-    // SAFETY: blocks of 64 elements that lie among the caller's `n`, and by masks those that are left. Blocks begin on whole
-    // bytes of every width.
+    // SAFETY: the table of a kernel is the one that it was chosen with. Blocks of 64 elements that lie among the caller's `n`,
+    // and by masks those that are left. Blocks begin on whole bytes of every width.
     unsafe {
-        let planes = Q::load(lut);
+        let planes = Q::load(&*data.table.cast::<Lut<E, P>>());
         let (read, written) = (L::BITS as usize, W::BITS as usize);
         let mut i = 0;
         while n - i >= 64 {
@@ -62,85 +65,195 @@ unsafe fn run<I: Isa, L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, con
     }
 }
 
-/// One pair: brings its table to the body.
-///
-/// # Safety
-///
-/// As [`run`].
-unsafe fn cast<T: Words, L: Load, I: Isa, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    _: &Data,
-) {
-    // SAFETY: as the caller's.
-    unsafe { I::run::<L, Q, W, E, P>(src, dst, n, lut::Of::<T, Q::Codes, E, P>::LUT) }
+/// The vectors of a target of more than a byte, and what they are made of.
+#[derive(Clone, Copy)]
+struct Wide {
+    shape: WideShape,
+    results: Results,
 }
 
-/// The kernel of a pair, if its source has one byte per element.
-pub(super) const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    if S::DTYPE.size() != 1 {
-        return None;
+#[derive(Clone, Copy)]
+enum WideShape {
+    W16,
+    F32,
+    C64,
+    F64,
+    C128,
+    /// The answer to overflow: [`shapes::WRAP`] and its like.
+    I32(u8),
+    I64(u8),
+}
+
+impl Wide {
+    /// `None`: integers of 16 bits, whose words are their own.
+    fn of(to: DType, saturate: bool) -> Option<Wide> {
+        let overflow = match to.spec() {
+            _ if !saturate => shapes::WRAP,
+            Spec::Int { signed: true, .. } => shapes::SIGNED,
+            _ => shapes::UNSIGNED,
+        };
+        let (shape, results) = match to {
+            DType::Int16 | DType::UInt16 => return None,
+            DType::Float16 => (WideShape::W16, Results::Float16),
+            DType::BFloat16 => (WideShape::W16, Results::Float32),
+            DType::Float32 => (WideShape::F32, Results::Float32),
+            DType::Complex64 => (WideShape::C64, Results::Float32),
+            DType::Float64 => (WideShape::F64, Results::Float64),
+            DType::Complex128 => (WideShape::C128, Results::Float64),
+            _ if to.size() == 4 => (WideShape::I32(overflow), Results::Truncating32(saturate)),
+            _ => (WideShape::I64(overflow), Results::Truncating64(saturate)),
+        };
+        Some(Wide { shape, results })
     }
-    if let Some(extended) = extended::<S, D>(saturate) {
-        return Some(extended);
+}
+
+/// The body of a target of a byte or less.
+fn narrow<I: Isa, L: Load, Q: Planes<E, 1>, const E: usize>(to: BufferType) -> KernelFn {
+    match to.bits_per_element() {
+        2 => I::body::<L, Q, WPacked<2>, E, 1>(),
+        4 => I::body::<L, Q, WPacked<4>, E, 1>(),
+        6 => I::body::<L, Q, WPacked<6>, E, 1>(),
+        _ => I::body::<L, Q, W8, E, 1>(),
     }
-    let saturate = saturate || !has_overflow_rule(D::DTYPE);
-    Some(if FINE & fine::VBMI != 0 {
-        looked_up::<S, D, Bytes, Vbmi>(saturate)
+}
+
+/// The body of a target of more than a byte.
+fn wide<I: Isa, L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
+    match shape {
+        WideShape::F32 => I::body::<L, Q, F32, E, 2>(),
+        WideShape::C64 => I::body::<L, Q, C64, E, 2>(),
+        _ => wide_but_f32::<I, L, Q, E>(shape),
+    }
+}
+
+/// The same without those that are or begin with the upper half of a float32, which exponents have no table for.
+fn wide_but_f32<I: Isa, L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
+    use shapes::{SIGNED, UNSIGNED, WRAP};
+    match shape {
+        WideShape::F64 => I::body::<L, Q, F64, E, 2>(),
+        WideShape::C128 => I::body::<L, Q, C128, E, 2>(),
+        WideShape::I32(WRAP) => I::body::<L, Q, I32<WRAP>, E, 2>(),
+        WideShape::I32(SIGNED) => I::body::<L, Q, I32<SIGNED>, E, 2>(),
+        WideShape::I32(_) => I::body::<L, Q, I32<UNSIGNED>, E, 2>(),
+        WideShape::I64(WRAP) => I::body::<L, Q, I64<WRAP>, E, 2>(),
+        WideShape::I64(SIGNED) => I::body::<L, Q, I64<SIGNED>, E, 2>(),
+        WideShape::I64(_) => I::body::<L, Q, I64<UNSIGNED>, E, 2>(),
+        WideShape::W16 | WideShape::F32 | WideShape::C64 => I::body::<L, Q, W16, E, 2>(),
+    }
+}
+
+/// The body of sources of at most 6 bits, packed or not.
+fn short<I: Isa>(from: BufferType, to: BufferType, shape: Option<WideShape>) -> KernelFn {
+    fn of<I: Isa, L: Load>(to: BufferType, shape: Option<WideShape>) -> KernelFn {
+        match shape {
+            Some(shape) => wide::<I, L, Direct<I::T64, 2>, 64>(shape),
+            None => narrow::<I, L, Direct<I::T64, 1>, 64>(to),
+        }
+    }
+    match from.bits_per_element() {
+        2 => of::<I, Packed<2>>(to, shape),
+        4 => of::<I, Packed<4>>(to, shape),
+        6 => of::<I, Packed<6>>(to, shape),
+        _ => of::<I, Bytes>(to, shape),
+    }
+}
+
+/// The kernel of a pair whose source has at most a byte per element.
+pub(super) fn kernel<const FINE: u8>(from: BufferType, to: BufferType, saturate: bool) -> Entry {
+    if FINE & fine::VBMI != 0 {
+        looked_up::<Vbmi>(from, to, saturate)
     } else {
-        looked_up::<S, D, Bytes, isa::Words>(saturate)
-    })
+        looked_up::<isa::Words>(from, to, saturate)
+    }
 }
 
-/// The kernel of a pair of which the `SIDES` are packed.
-pub(super) const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(
+fn looked_up<I: Isa>(from: BufferType, to: BufferType, saturate: bool) -> Entry {
+    let (s, d) = (from.dtype(), to.dtype());
+    if !from.is_packed()
+        && !to.is_packed()
+        && let Some(entry) = extended(s, d, saturate)
+    {
+        return entry;
+    }
+    let saturate = saturate || !has_overflow_rule(d);
+    let set = lut::set_of(s);
+    let is_short = set & set::SHORT != 0;
+    if d.size() == 1 {
+        let run = match set {
+            set::TRUTH => narrow::<I, Bytes, Truth<I::T64, 1>, 64>(to),
+            _ if is_short => short::<I>(from, to, None),
+            _ => narrow::<I, Bytes, Direct<I::T256, 1>, 256>(to),
+        };
+        return Entry { run, table: tables::to_byte(s, d, saturate) };
+    }
+    let Some(Wide { shape, results }) = Wide::of(d, saturate) else {
+        let run = if is_short {
+            short::<I>(from, to, Some(WideShape::W16))
+        } else {
+            // The sign of an integer of two bytes is no single bit.
+            wide_but_f32::<I, Bytes, Direct<I::T256, 2>, 256>(WideShape::W16)
+        };
+        return Entry { run, table: tables::to_integer_16(s, matches!(d, DType::UInt16), saturate) };
+    };
+    let run = match (set, shape, results) {
+        _ if is_short => short::<I>(from, to, Some(shape)),
+        (set::SIGNED, ..) => wide::<I, Bytes, Signed<I::T128, 2>, 128>(shape),
+        (set::FNUZ, ..) => wide::<I, Bytes, Fnuz<I::T128, 2>, 128>(shape),
+        (set::EXPONENTS, WideShape::F32, _) => I::body::<Bytes, Exponent, F32, 0, 2>(),
+        (set::EXPONENTS, WideShape::C64, _) => I::body::<Bytes, Exponent, C64, 0, 2>(),
+        (set::EXPONENTS, _, Results::Float32) => I::body::<Bytes, Exponent, W16, 0, 2>(),
+        (set::INTEGERS, ..) if matches!(s, DType::Int8) => I::body::<Bytes, Twos<I::T128, 2>, W16, 128, 2>(),
+        _ => wide_but_f32::<I, Bytes, Direct<I::T256, 2>, 256>(shape),
+    };
+    Entry { run, table: tables::to_wide(s, results) }
+}
+
+/// The kernel that makes the words of a pair, whatever they are.
+pub(super) fn tabled<const FINE: u8>(
+    from: BufferType,
+    to: BufferType,
     saturate: bool,
-) -> Option<KernelFn> {
-    const fn of<S: Format, D: Format, I: Isa, const SIDES: u8>(saturate: bool) -> KernelFn {
-        match (SIDES & PACKED_FROM, S::DTYPE.bits()) {
-            (0, _) => packed_to::<S, D, Bytes, I>(saturate),
-            (_, 2) if SIDES & PACKED_TO != 0 => packed_to::<S, D, Packed<2>, I>(saturate),
-            (_, 4) if SIDES & PACKED_TO != 0 => packed_to::<S, D, Packed<4>, I>(saturate),
-            _ if SIDES & PACKED_TO != 0 => packed_to::<S, D, Packed<6>, I>(saturate),
-            (_, 2) => looked_up::<S, D, Packed<2>, I>(saturate),
-            (_, 4) => looked_up::<S, D, Packed<4>, I>(saturate),
-            _ => looked_up::<S, D, Packed<6>, I>(saturate),
-        }
-    }
-    if S::DTYPE.size() != 1 {
-        return None;
-    }
-    Some(if FINE & fine::VBMI != 0 {
-        of::<S, D, Vbmi, SIDES>(saturate)
+    words: &[u16; 256],
+) -> Made {
+    if FINE & fine::VBMI != 0 {
+        made::<Vbmi>(from, to, saturate, words)
     } else {
-        of::<S, D, isa::Words, SIDES>(saturate)
-    })
+        made::<isa::Words>(from, to, saturate, words)
+    }
 }
 
-/// The body of a packed target, by the kind of the source.
-const fn packed_to<S: Format, D: Format, L: Load, I: Isa>(saturate: bool) -> KernelFn {
-    const fn of<S: Format, D: Format, L: Load, I: Isa, Q: Planes<E, 1>, const E: usize>(
-        saturate: bool,
-    ) -> KernelFn {
-        match D::DTYPE.bits() {
-            2 => short::<S, D, L, I, Q, WPacked<2>, E, 1>(saturate),
-            4 => short::<S, D, L, I, Q, WPacked<4>, E, 1>(saturate),
-            _ => short::<S, D, L, I, Q, WPacked<6>, E, 1>(saturate),
+fn made<I: Isa>(from: BufferType, to: BufferType, saturate: bool, words: &[u16; 256]) -> Made {
+    let (s, d) = (from.dtype(), to.dtype());
+    let set = lut::set_of(s);
+    if d.size() == 1 {
+        if set & set::SHORT != 0 {
+            return Made::new(short::<I>(from, to, None), Lut::<64, 1>::new(words, Codes::All));
         }
+        return Made::new(
+            narrow::<I, Bytes, Direct<I::T256, 1>, 256>(to),
+            Lut::<256, 1>::new(words, Codes::All),
+        );
     }
-    match (S::DTYPE, S::DTYPE.bits()) {
-        (DType::Bool, _) => of::<S, D, L, I, Truth<I::T64, 1>, 64>(saturate),
-        (_, ..=6) => of::<S, D, L, I, Direct<I::T64, 1>, 64>(saturate),
-        _ => of::<S, D, L, I, Direct<I::T256, 1>, 256>(saturate),
+    let shape = Wide::of(d, saturate).map_or(WideShape::W16, |wide| wide.shape);
+    if set & set::SHORT != 0 {
+        return Made::new(short::<I>(from, to, Some(shape)), Lut::<64, 2>::new(words, Codes::All));
     }
+    // Half as many codes are quicker, where positive and negative numbers are rounded alike.
+    if set == set::SIGNED && Codes::Magnitudes.tell(words) {
+        let run = wide::<I, Bytes, Signed<I::T128, 2>, 128>(shape);
+        return Made::new(run, Lut::<128, 2>::new(words, Codes::Magnitudes));
+    }
+    if set == set::FNUZ && Codes::Patched.tell(words) {
+        let run = wide::<I, Bytes, Fnuz<I::T128, 2>, 128>(shape);
+        return Made::new(run, Lut::<128, 2>::new(words, Codes::Patched));
+    }
+    Made::new(wide_but_f32::<I, Bytes, Direct<I::T256, 2>, 256>(shape), Lut::<256, 2>::new(words, Codes::All))
 }
 
 /// The kernels that extend or narrow integers of a byte.
-const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
+fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
     use widen::{CLAMPED, SIGNED, TRUTH, UNSIGNED, Wide, widen as run};
-    const fn of<D: Format, W: Wide>(from: u8) -> KernelFn {
-        assert!(W::SIZE == D::DTYPE.size());
+    fn of<W: Wide>(from: u8) -> KernelFn {
         match from {
             SIGNED => run::<W, SIGNED>,
             CLAMPED => run::<W, CLAMPED>,
@@ -148,124 +261,36 @@ const fn extended<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
             _ => run::<W, TRUTH>,
         }
     }
-    if lut::limits(S::DTYPE, D::DTYPE, saturate).is_some() {
-        return Some(if saturate { narrow::<S, D, true> } else { narrow::<S, D, false> });
+    /// Integers that are never out of range.
+    fn in_range<W: Wide>(from: u8) -> KernelFn {
+        match from {
+            SIGNED => run::<W, SIGNED>,
+            UNSIGNED => run::<W, UNSIGNED>,
+            _ => run::<W, TRUTH>,
+        }
     }
-    let loses_sign = saturate && matches!(D::DTYPE.spec(), Spec::Int { signed: false, .. });
-    let from = match S::DTYPE {
+    if let Some(limits) = lut::limits_of(from, to, saturate) {
+        let run = if limits.signed { widen::narrow::<true> } else { widen::narrow::<false> };
+        return Some(Entry { run, table: core::ptr::from_ref(limits).cast() });
+    }
+    let loses_sign = saturate && matches!(to.spec(), Spec::Int { signed: false, .. });
+    let from = match from {
         DType::Bool => TRUTH,
         DType::UInt8 => UNSIGNED,
         DType::Int8 if loses_sign => CLAMPED,
         DType::Int8 => SIGNED,
         _ => return None,
     };
-    Some(match (D::DTYPE, D::DTYPE.spec()) {
-        (_, Spec::Int { bits: 16, .. }) => of::<D, widen::I16>(from),
-        (_, Spec::Int { bits: 32, .. }) => of::<D, widen::I32>(from),
-        (_, Spec::Int { bits: 64, .. }) => of::<D, widen::I64>(from),
-        (DType::Float32, _) => of::<D, widen::F32>(from),
-        (DType::Float64, _) => of::<D, widen::F64>(from),
-        (DType::Complex64, _) => of::<D, widen::C64>(from),
-        (DType::Complex128, _) => of::<D, widen::C128>(from),
+    Some(Entry::new(match (to, to.spec()) {
+        (_, Spec::Int { bits: 16, .. }) => of::<widen::I16>(from),
+        (_, Spec::Int { bits: 32, .. }) => of::<widen::I32>(from),
+        (_, Spec::Int { bits: 64, .. }) => of::<widen::I64>(from),
+        (DType::Float32, _) => in_range::<widen::F32>(from),
+        (DType::Float64, _) => in_range::<widen::F64>(from),
+        (DType::Complex64, _) => in_range::<widen::C64>(from),
+        (DType::Complex128, _) => in_range::<widen::C128>(from),
         (DType::Float16, _) if from == TRUTH => run::<widen::F16, TRUTH>,
         (DType::BFloat16, _) if from == TRUTH => run::<widen::BF16, TRUTH>,
         _ => return None,
-    })
-}
-
-/// # Safety
-///
-/// As [`KernelFn`].
-unsafe fn narrow<S: Format, D: Format, const SATURATE: bool>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    _: &Data,
-) {
-    let limits = const {
-        match lut::limits(S::DTYPE, D::DTYPE, SATURATE) {
-            Some(limits) => limits,
-            None => panic!("not a pair of `narrow`"),
-        }
-    };
-    // SAFETY: as the caller's.
-    unsafe {
-        if limits.signed {
-            widen::narrow::<true>(src, dst, n, limits)
-        } else {
-            widen::narrow::<false>(src, dst, n, limits)
-        }
-    }
-}
-
-/// The body that serves a pair, by the kind of the source and the shape of the target.
-const fn looked_up<S: Format, D: Format, L: Load, I: Isa>(saturate: bool) -> KernelFn {
-    let (from, narrow) = (S::DTYPE, D::DTYPE.size() == 1);
-    let flavor = match from.spec() {
-        Spec::Float(f) if f.bits() == 8 => Some(f.flavor),
-        _ => None,
-    };
-    match (from, flavor) {
-        (DType::Bool, _) if narrow => short::<S, D, L, I, Truth<I::T64, 1>, W8, 64, 1>(saturate),
-        (DType::Bool, _) => wide::<S, D, L, I, Truth<I::T64, 2>, 64>(saturate),
-        (DType::Int8 | DType::UInt8, _) | (_, Some(_)) if narrow => {
-            short::<S, D, L, I, Direct<I::T256, 1>, W8, 256, 1>(saturate)
-        }
-        (DType::Int8, _) => wide::<S, D, L, I, Twos<I::T128, 2>, 128>(saturate),
-        (DType::UInt8, _) => wide::<S, D, L, I, Direct<I::T256, 2>, 256>(saturate),
-        // At most 6 bits.
-        (_, None) if narrow => short::<S, D, L, I, Direct<I::T64, 1>, W8, 64, 1>(saturate),
-        (_, None) => wide::<S, D, L, I, Direct<I::T64, 2>, 64>(saturate),
-        (_, Some(Flavor::Exponent)) => match D::DTYPE {
-            DType::BFloat16 | DType::Float32 | DType::Complex64 => wide::<S, D, L, I, Exponent, 0>(saturate),
-            _ => wide::<S, D, L, I, Direct<I::T256, 2>, 256>(saturate),
-        },
-        // The sign of an integer of two bytes is no single bit.
-        (_, Some(_)) if matches!(D::DTYPE.spec(), Spec::Int { bits: 16, .. }) => {
-            wide::<S, D, L, I, Direct<I::T256, 2>, 256>(saturate)
-        }
-        (_, Some(Flavor::Fnuz)) => wide::<S, D, L, I, Fnuz<I::T128, 2>, 128>(saturate),
-        _ => wide::<S, D, L, I, Signed<I::T128, 2>, 128>(saturate),
-    }
-}
-
-/// Targets of which the words are the results.
-const fn short<
-    S: Format,
-    D: Format,
-    L: Load,
-    I: Isa,
-    Q: Planes<E, P>,
-    W: Shape<P>,
-    const E: usize,
-    const P: usize,
->(
-    saturate: bool,
-) -> KernelFn {
-    if saturate {
-        cast::<Saturating<S, D>, L, I, Q, W, E, P>
-    } else {
-        cast::<Wrapping<S, D>, L, I, Q, W, E, P>
-    }
-}
-
-/// Targets of more than a byte. Many need the same words.
-const fn wide<S: Format, D: Format, L: Load, I: Isa, Q: Planes<E, 2>, const E: usize>(
-    saturate: bool,
-) -> KernelFn {
-    use shapes::{SIGNED, UNSIGNED, WRAP};
-    match (D::DTYPE, D::DTYPE.size()) {
-        (DType::BFloat16, _) => cast::<Saturating<S, f32>, L, I, Q, W16, E, 2>,
-        (DType::Float32, _) => cast::<Saturating<S, f32>, L, I, Q, F32, E, 2>,
-        (DType::Complex64, _) => cast::<Saturating<S, f32>, L, I, Q, C64, E, 2>,
-        (DType::Float64, _) => cast::<Saturating<S, f64>, L, I, Q, F64, E, 2>,
-        (DType::Complex128, _) => cast::<Saturating<S, f64>, L, I, Q, C128, E, 2>,
-        (_, 2) => short::<S, D, L, I, Q, W16, E, 2>(saturate),
-        (_, 4) if !saturate => cast::<Truncating<S, 32, false>, L, I, Q, I32<WRAP>, E, 2>,
-        (DType::Int32, _) => cast::<Truncating<S, 32, true>, L, I, Q, I32<SIGNED>, E, 2>,
-        (DType::UInt32, _) => cast::<Truncating<S, 32, true>, L, I, Q, I32<UNSIGNED>, E, 2>,
-        _ if !saturate => cast::<Truncating<S, 64, false>, L, I, Q, I64<WRAP>, E, 2>,
-        (DType::Int64, _) => cast::<Truncating<S, 64, true>, L, I, Q, I64<SIGNED>, E, 2>,
-        _ => cast::<Truncating<S, 64, true>, L, I, Q, I64<UNSIGNED>, E, 2>,
-    }
+    }))
 }

@@ -185,10 +185,10 @@ pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-#[inline(never)]
-pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, limits: lut::Limits) {
-    // SAFETY: as in `widen`.
+pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    // SAFETY: as in `widen`; the table of this kernel is limits.
     unsafe {
+        let limits = &*data.table.cast::<lut::Limits>();
         let all = |x: u8| _mm512_set1_epi8(x as i8);
         let (used, bits) = (all(limits.used), all(limits.bits));
         let (min, max) = (all(limits.min), all(limits.max));

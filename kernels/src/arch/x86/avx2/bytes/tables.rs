@@ -1,0 +1,281 @@
+//! The data of the common rules: rows of those of a source.
+
+use super::*;
+use crate::{
+    dtype::COUNT,
+    format::*,
+    linear::{self, Ends, EndsOf, Line},
+    lut::{
+        BYTES, Folded, FoldedOf, Magnitudes, MagnitudesOf, Of, byte_place, choice, count, places, set, set_of,
+    },
+};
+
+/// What 16 bits hold of results of more than a byte. Many targets need the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Results {
+    /// The upper half of float32.
+    Float32,
+    /// The upper half of the first half of float64.
+    Float64,
+    Float16,
+    /// float32 to be truncated to 32 bits, which wrap or saturate.
+    Truncating(bool),
+}
+
+impl Results {
+    const COUNT: usize = 5;
+
+    const fn place(self) -> usize {
+        match self {
+            Results::Float32 => 0,
+            Results::Float64 => 1,
+            Results::Float16 => 2,
+            Results::Truncating(saturate) => 3 + saturate as usize,
+        }
+    }
+}
+
+/// `[saturate][target]` of a byte.
+type Narrow<T> = [[T; BYTES]; 2];
+/// 16-bit integers of short sources: `[saturate][unsigned]`.
+type Integers<const E: usize> = [[Lut<E, 2>; 2]; 2];
+
+/// `[results]`
+macro_rules! wide {
+    ($of:ident, $s:ty) => {{
+        let mut row = [$of::<Saturating<$s, f32>>(); Results::COUNT];
+        row[Results::Float64.place()] = $of::<Saturating<$s, f64>>();
+        row[Results::Float16.place()] = $of::<Saturating<$s, half::f16>>();
+        row[Results::Truncating(false).place()] = $of::<Truncating<$s, 32, false>>();
+        row[Results::Truncating(true).place()] = $of::<Truncating<$s, 32, true>>();
+        row
+    }};
+}
+
+const fn four<T: Words>() -> Lut<16, 2> {
+    *Of::<T, choice::Differences, 16, 2>::LUT
+}
+
+const fn six<T: Words>() -> Magnitudes {
+    *MagnitudesOf::<T>::TABLE
+}
+
+const fn ends<T: Words>() -> Ends {
+    *EndsOf::<T>::ENDS
+}
+
+const fn line<T: Words>() -> Line {
+    *linear::Of::<T>::LINE
+}
+
+const fn integers<S: Format, const E: usize>() -> Integers<E> {
+    [
+        [
+            *Of::<Wrapping<S, i16>, choice::Differences, E, 2>::LUT,
+            *Of::<Wrapping<S, u16>, choice::Differences, E, 2>::LUT,
+        ],
+        [
+            *Of::<Saturating<S, i16>, choice::Differences, E, 2>::LUT,
+            *Of::<Saturating<S, u16>, choice::Differences, E, 2>::LUT,
+        ],
+    ]
+}
+
+/// Copies need no table, nor do integers for what has limits.
+const fn is_folded(from: DType, to: DType) -> bool {
+    to.size() == 1 && from as u8 != to as u8 && lut::limits(from, to, true).is_none()
+}
+
+const SHORT: u8 = set::TRUTH | set::FOUR;
+const LONG: u8 = set::SIX | set::EIGHT;
+
+/// 8-bit floats whose ends are short, and those whose ends are longer.
+const fn has_ends(from: DType) -> bool {
+    set_of(from) & set::FLOATS != 0 && linear::Entry::of(from).is_some()
+}
+const fn has_line(from: DType) -> bool {
+    set_of(from) & (set::SIGNED | set::FNUZ) != 0 && linear::Entry::of(from).is_none()
+}
+
+macro_rules! define_rows {
+    ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
+        const fn short<S: Format>() -> Narrow<Lut<16, 1>> {
+            const fn of<S: Format, D: Format>() -> [Lut<16, 1>; 2] {
+                [
+                    *Of::<Wrapping<S, D>, choice::Differences, 16, 1>::LUT,
+                    *Of::<Saturating<S, D>, choice::Differences, 16, 1>::LUT,
+                ]
+            }
+            let mut row = [[Lut::EMPTY; BYTES]; 2];
+            $(if DType::$variant.size() == 1 {
+                let [wrapping, saturating] = of::<S, $format>();
+                row[0][byte_place(DType::$variant)] = wrapping;
+                row[1][byte_place(DType::$variant)] = saturating;
+            })*
+            row
+        }
+        const fn long<S: Format>() -> Narrow<Folded> {
+            const fn of<S: Format, D: Format>() -> [Folded; 2] {
+                match (FoldedOf::<Wrapping<S, D>>::TABLE, FoldedOf::<Saturating<S, D>>::TABLE) {
+                    (Some(wrapping), Some(saturating)) => [*wrapping, *saturating],
+                    _ => panic!("a pair of more than 4 bits has no short table"),
+                }
+            }
+            let mut row = [[Folded::EMPTY; BYTES]; 2];
+            $(if is_folded(S::DTYPE, DType::$variant) {
+                let [wrapping, saturating] = of::<S, $format>();
+                row[0][byte_place(DType::$variant)] = wrapping;
+                row[1][byte_place(DType::$variant)] = saturating;
+            })*
+            row
+        }
+        static NARROW: [Narrow<Lut<16, 1>>; count(SHORT, COUNT)] = {
+            let (mut rows, mut i) = ([[[Lut::EMPTY; BYTES]; 2]; count(SHORT, COUNT)], 0);
+            $(if set_of(DType::$variant) & SHORT != 0 {
+                rows[i] = short::<$format>();
+                i += 1;
+            })*
+            assert!(i == rows.len());
+            rows
+        };
+        static FOLDED: [Narrow<Folded>; count(LONG, COUNT)] = {
+            let (mut rows, mut i) = ([[[Folded::EMPTY; BYTES]; 2]; count(LONG, COUNT)], 0);
+            $(if set_of(DType::$variant) & LONG != 0 {
+                rows[i] = long::<$format>();
+                i += 1;
+            })*
+            assert!(i == rows.len());
+            rows
+        };
+        static FOUR: [[Lut<16, 2>; Results::COUNT]; count(set::FOUR, COUNT)] = {
+            let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(set::FOUR, COUNT)], 0);
+            $(if set_of(DType::$variant) & set::FOUR != 0 {
+                rows[i] = wide!(four, $format);
+                i += 1;
+            })*
+            assert!(i == rows.len());
+            rows
+        };
+        static FOUR_INTEGERS: [Integers<16>; count(set::FOUR, COUNT)] = {
+            let (mut rows, mut i) = ([[[Lut::EMPTY; 2]; 2]; count(set::FOUR, COUNT)], 0);
+            $(if set_of(DType::$variant) & set::FOUR != 0 {
+                rows[i] = integers::<$format, 16>();
+                i += 1;
+            })*
+            assert!(i == rows.len());
+            rows
+        };
+        static SIX: [[Magnitudes; Results::COUNT]; count(set::SIX, COUNT)] = {
+            let (mut rows, mut i) = ([wide!(six, F6E2M3FN); count(set::SIX, COUNT)], 0);
+            $(if set_of(DType::$variant) & set::SIX != 0 {
+                rows[i] = wide!(six, $format);
+                i += 1;
+            })*
+            assert!(i == rows.len());
+            rows
+        };
+        static SIX_INTEGERS: [Integers<64>; count(set::SIX, COUNT)] = {
+            let (mut rows, mut i) = ([[[Lut::EMPTY; 2]; 2]; count(set::SIX, COUNT)], 0);
+            $(if set_of(DType::$variant) & set::SIX != 0 {
+                rows[i] = integers::<$format, 64>();
+                i += 1;
+            })*
+            assert!(i == rows.len());
+            rows
+        };
+        static ENDS: [[Ends; Results::COUNT]; count_of(true)] = {
+            let (mut rows, mut i) = ([wide!(ends, F8E5M2); count_of(true)], 0);
+            $(if has_ends(DType::$variant) {
+                rows[i] = wide!(ends, $format);
+                i += 1;
+            })*
+            assert!(i == rows.len());
+            rows
+        };
+        static LINES: [[Line; Results::COUNT]; count_of(false)] = {
+            let (mut rows, mut i) = ([wide!(line, F8E3M4); count_of(false)], 0);
+            $(if has_line(DType::$variant) {
+                rows[i] = wide!(line, $format);
+                i += 1;
+            })*
+            assert!(i == rows.len());
+            rows
+        };
+    };
+}
+crate::dtype::for_each_dtype!(define_rows);
+
+/// The upper halves of 1 as float32 and as float64.
+static ONES: [[u8; 2]; 2] =
+    [((1_f32.to_bits() >> 16) as u16).to_le_bytes(), ((1_f64.to_bits() >> 48) as u16).to_le_bytes()];
+
+/// `float8_e8m0fnu` as float32 and as float64.
+static POWERS: [Line; 2] = [line::<Saturating<F8E8M0FNU, f32>>(), line::<Saturating<F8E8M0FNU, f64>>()];
+
+/// The place among the sources of some sets.
+fn place<const SETS: u8>(from: DType) -> usize {
+    let places = const { &places(SETS) };
+    places[from as usize] as usize
+}
+
+/// Among those with short ends, or with longer ones.
+fn float_place(from: DType) -> usize {
+    const PLACES: [u8; COUNT] = {
+        let mut places = [0; COUNT];
+        let (mut i, mut short, mut long) = (0, 0, 0);
+        while i < COUNT {
+            let from = DType::ALL[i];
+            places[i] = if has_ends(from) { short } else { long };
+            short += has_ends(from) as u8;
+            long += has_line(from) as u8;
+            i += 1;
+        }
+        places
+    };
+    PLACES[from as usize] as usize
+}
+
+const fn count_of(ends: bool) -> usize {
+    let (mut i, mut count) = (0, 0);
+    while i < COUNT {
+        count += (if ends { has_ends(DType::ALL[i]) } else { has_line(DType::ALL[i]) }) as usize;
+        i += 1;
+    }
+    count
+}
+
+pub(super) fn pointer<T>(table: &'static T) -> *const u8 {
+    core::ptr::from_ref(table).cast()
+}
+
+/// The table of a source of up to 4 bits and a target of a byte.
+pub(super) fn of_short(from: DType, to: DType, saturate: bool) -> &'static Lut<16, 1> {
+    &NARROW[place::<SHORT>(from)][saturate as usize][byte_place(to)]
+}
+
+/// The table of a longer source and a target of a byte.
+pub(super) fn folded(from: DType, to: DType, saturate: bool) -> &'static Folded {
+    &FOLDED[place::<LONG>(from)][saturate as usize][byte_place(to)]
+}
+
+/// The table of a source of up to 6 bits and an integer of 16 bits.
+pub(super) fn to_integer_16(from: DType, unsigned: bool, saturate: bool) -> *const u8 {
+    let (saturate, unsigned) = (saturate as usize, unsigned as usize);
+    match set_of(from) {
+        set::FOUR => pointer(&FOUR_INTEGERS[place::<{ set::FOUR }>(from)][saturate][unsigned]),
+        _ => pointer(&SIX_INTEGERS[place::<{ set::SIX }>(from)][saturate][unsigned]),
+    }
+}
+
+/// The data of other targets.
+pub(super) fn to_wide(from: DType, results: Results) -> *const u8 {
+    let r = results.place();
+    match set_of(from) {
+        set::TRUTH => pointer(&ONES[r]),
+        set::FOUR => pointer(&FOUR[place::<{ set::FOUR }>(from)][r]),
+        set::SIX => pointer(&SIX[place::<{ set::SIX }>(from)][r]),
+        set::EXPONENTS => pointer(&POWERS[r]),
+        _ if has_ends(from) => pointer(&ENDS[float_place(from)][r]),
+        _ => pointer(&LINES[float_place(from)][r]),
+    }
+}

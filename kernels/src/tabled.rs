@@ -1,0 +1,169 @@
+//! Rules that are not common, for sources of a byte or less: their results are data.
+//!
+//! Such a source has at most 256 codes, so a cast of it under any rules is a table of results, which `exact` computes, and a
+//! kernel that looks them up: mostly the very kernel that serves the pair under the common rules with another table.
+//!
+//! A table takes some microseconds to make, which is too long for every call, and a plan is copied and has no room for it. So
+//! tables are made when a plan first asks for them, and kept: one of a few hundred bytes for each combination of pair,
+//! storage and rules that a program uses. There is a list of them per pair, to which tables are only ever added, by one
+//! exchange of its head: plans share them without locks and hold plain references. Nothing is made or allocated when a cast
+//! runs.
+
+use crate::{
+    arch::Tier,
+    data::Direction,
+    dtype::{COUNT, DType},
+    exact::{Rounding, Rules, decode, encode},
+    format::packed::Nibbles,
+    lut,
+    storage::BufferType,
+    table::KernelFn,
+};
+use alloc::boxed::Box;
+use core::{
+    ptr,
+    sync::atomic::{AtomicPtr, Ordering},
+};
+
+/// A kernel with a table of its own.
+pub(crate) struct Made {
+    pub(crate) run: KernelFn,
+    /// The direction in which it runs, if it rounds itself.
+    pub(crate) direction: Direction,
+    pub(crate) table: *const u8,
+    /// Frees the table.
+    _owner: Option<Box<dyn Send + Sync>>,
+}
+
+impl Made {
+    pub(crate) fn new<T: Send + Sync + 'static>(run: KernelFn, table: T) -> Made {
+        let table = Box::new(table);
+        Made {
+            run,
+            direction: Direction::NearestEven,
+            table: ptr::from_ref(&*table).cast(),
+            _owner: Some(table),
+        }
+    }
+
+    /// A kernel with a table of the common rules that runs in a direction.
+    pub(crate) fn directed(run: KernelFn, table: *const u8, direction: Direction) -> Made {
+        Made { run, direction, table, _owner: None }
+    }
+}
+
+/// What serves a pair of buffer types under rules.
+pub(crate) enum Tabled {
+    /// The rules change nothing here.
+    Common,
+    /// A kernel.
+    Kernel(Made),
+    /// The table for halves of bytes.
+    Nibbles(Nibbles),
+    /// Nothing of its own: packed elements are unpacked or packed around the kernel of byte storage.
+    Other,
+}
+
+/// What was found for one combination, and the next one of the pair.
+struct Known {
+    key: (Tier, BufferType, BufferType, Rules),
+    tabled: Tabled,
+    next: *const Known,
+}
+
+/// `[from][to]`
+static KNOWN: [[AtomicPtr<Known>; COUNT]; COUNT] =
+    [const { [const { AtomicPtr::new(ptr::null_mut()) }; COUNT] }; COUNT];
+
+/// What serves a pair of buffer types, the source of at most a byte, under any rules.
+pub(crate) fn find(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> &'static Tabled {
+    let head = &KNOWN[from.dtype() as usize][to.dtype() as usize];
+    let key = (tier, from, to, *rules);
+    let mut first = head.load(Ordering::Acquire);
+    if let Some(known) = search(first, &key) {
+        return known;
+    }
+    let mut made = Box::new(Known { key, tabled: make(tier, from, to, rules), next: first });
+    loop {
+        made.next = first;
+        let new = Box::into_raw(made);
+        match head.compare_exchange(first, new, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: nothing in a list is ever freed or changed.
+            Ok(_) => return unsafe { &(*new).tabled },
+            Err(other) => {
+                // SAFETY: it came from a box, and nobody else has seen it.
+                made = unsafe { Box::from_raw(new) };
+                first = other;
+                if let Some(known) = search(first, &key) {
+                    return known;
+                }
+            }
+        }
+    }
+}
+
+fn search(first: *const Known, key: &(Tier, BufferType, BufferType, Rules)) -> Option<&'static Tabled> {
+    // SAFETY: what stands in a list was published with all that it points to, and is never freed or changed.
+    unsafe {
+        let mut known = first.as_ref();
+        while let Some(Known { key: of, tabled, next }) = known {
+            if of == key {
+                return Some(tabled);
+            }
+            known = next.as_ref();
+        }
+    }
+    None
+}
+
+#[cold]
+fn make(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Tabled {
+    let (s, d) = (from.dtype(), to.dtype());
+    if changes_nothing(s, d, rules) {
+        return Tabled::Common;
+    }
+    let width = from.bits_per_element();
+    // Half bytes to half bytes need not be taken apart.
+    if from.is_packed() && width <= 4 && to.bits_per_element() == if to.is_packed() { width } else { 8 } {
+        return Tabled::Nibbles(nibbles(s, d, rules));
+    }
+    let words = lut::words(s, d, rules);
+    tier.tabled(from, to, rules, &words).map_or(Tabled::Other, Tabled::Kernel)
+}
+
+/// Whether the results of all codes are those of the common rules.
+fn changes_nothing(from: DType, to: DType, rules: &Rules) -> bool {
+    let common = Rules::common(to, rules.saturate);
+    (0..1_u128 << from.bits()).all(|code| {
+        let value = decode(from, code);
+        encode(to, value, rules) == encode(to, value, &common)
+    })
+}
+
+/// The results of half bytes: of one element, or if the target has half a byte as well, of as many as fit.
+fn nibbles(from: DType, to: DType, rules: &Rules) -> Nibbles {
+    let mut table = [0; 16];
+    for (nibble, entry) in table.iter_mut().enumerate() {
+        let result = |code: u128| encode(to, decode(from, code), rules) as u8;
+        let two = from.bits() == 2 && to.bits() == 2;
+        *entry = result(nibble as u128) | if two { result(nibble as u128 >> 2) << 2 } else { 0 };
+    }
+    table
+}
+
+/// The direction in which an instruction rounds floats to integers as `rounding` says, if one does; ties away from zero by
+/// `Data::sticky`.
+pub(crate) fn direction(rounding: Rounding) -> Option<Direction> {
+    match rounding {
+        Rounding::NearestEven | Rounding::NearestAway => Some(Direction::NearestEven),
+        Rounding::TowardZero => Some(Direction::TowardZero),
+        Rounding::Floor => Some(Direction::Down),
+        Rounding::Ceil => Some(Direction::Up),
+        Rounding::ToOdd => None,
+    }
+}
+
+// SAFETY: tables are read only.
+unsafe impl Send for Made {}
+// SAFETY: as above.
+unsafe impl Sync for Made {}
