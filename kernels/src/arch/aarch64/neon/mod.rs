@@ -37,8 +37,8 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table, define_table,
-        has_overflow_rule, same_bits, same_truth,
+        Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table,
+        define_table, has_overflow_rule, same_bits, same_truth,
     },
     vector::{bytes, each, needs_odd, padded_bits},
 };
@@ -99,6 +99,11 @@ trait Lanes: Copy {
     /// float16.
     #[inline(always)]
     unsafe fn f32_odd<const ODD: bool>(self) -> Words {
+        never::<Self, _>()
+    }
+    /// The same with infinity for what is beyond the range of float32.
+    #[inline(always)]
+    unsafe fn f32_odd_or_infinite(self) -> Words {
         never::<Self, _>()
     }
     /// Bytes of which the top bits are the signs, if they are had for less than those of float32.
@@ -404,7 +409,21 @@ pub(super) static TABLES: [Table; fine::COMBINATIONS] =
 static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::FP16 }>()];
 
 const fn with_packed<const FINE: u8>() -> Table {
-    Table { packed: Some(&PACKED[(FINE & fine::FP16 != 0) as usize]), ..table::<FINE>() }
+    let bytes = crate::table::Bytes { kernel: byte_kernel, tabled: rounded::tabled };
+    Table { packed: Some(&PACKED[(FINE & fine::FP16 != 0) as usize]), bytes: Some(bytes), ..table::<FINE>() }
+}
+
+/// The kernel of a source of a byte.
+fn byte_kernel(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
+    let table = &TABLES[fine::found() as usize];
+    let (s, d, saturate) = (from.dtype() as usize, to.dtype() as usize, saturate as usize);
+    let sides =
+        from.is_packed() as usize * PACKED_FROM as usize + to.is_packed() as usize * PACKED_TO as usize;
+    let kernel = match sides {
+        0 => Some(table.kernels[saturate][s][d]),
+        _ => table.packed?.kernels[sides - 1][saturate][s][d],
+    };
+    kernel.map(Entry::new)
 }
 
 pub(super) use rounded::rounded;

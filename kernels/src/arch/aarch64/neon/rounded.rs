@@ -9,11 +9,18 @@ use super::{
     halves::Plain,
     integral::{Integral, Rounding as Integers},
     small::{self, AWAY, DIRECTED, ODD, Power, Signed, SignedOfHalf},
-    tables::Exponents,
+    tables::{Direct, Exponents, Given, GivenInts, GivenSingles, Lookup, Quads, Sixteen},
     targets::{self, f16_of_singles},
     *,
 };
-use crate::{data::Direction, exact::Rounding, hub::parts_fit};
+use crate::{
+    data::Direction,
+    dtype::Flavor,
+    exact::{PowerRange, Rounding},
+    hub::parts_fit,
+    lut::{self, Codes, Lut, set},
+    tabled::Made,
+};
 
 /// A float32 as float16, with bits that round it.
 struct F16Rounded<const MODE: u8>;
@@ -157,7 +164,13 @@ fn halves<S: Source>(to: DType, mode: u8) -> KernelFn {
 
 /// `float8_e8m0fnu`.
 fn power<S: Source>() -> KernelFn {
-    run::<S, Byte<Power, 8>, true>
+    run::<S, Byte<Power<false>, 8>, true>
+}
+
+/// Whether for `float8_e8m0fnu` it matters that what float64 has beyond the range of float32, to odd, is the largest float32.
+fn beyond(rules: &Rules) -> bool {
+    let down = !matches!(rules.rounding, Rounding::Ceil | Rounding::NearestAway | Rounding::NearestEven);
+    down && !rules.saturate && rules.power_range != PowerRange::Exact
 }
 
 /// Float32 and the complex numbers of its parts, of what has more bits, by ties away and to odd.
@@ -265,7 +278,7 @@ pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules)
         Rounding::ToOdd => (ODD, Direction::TowardZero),
     };
     // The kernel of the common rules.
-    let common = || TABLES[found as usize].get(s, d, rules.saturate);
+    let common = || TABLES[found as usize].get(s, d, rules.saturate).run;
     let float = s.float_spec().is_some();
     let run = match d.spec() {
         _ if s == d || parts_fit(s, d) => common(),
@@ -284,7 +297,11 @@ pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules)
                 ], ints(d, away, rules.saturate))?,
             }
         }
-        Spec::Float(f) if f.flavor == crate::dtype::Flavor::Exponent => of_source!(s, all, power()),
+        Spec::Float(f) if f.flavor == Flavor::Exponent => match s {
+            DType::Float64 if beyond(rules) => run::<f64, Byte<Power<true>, 8>, true>,
+            DType::Complex128 if beyond(rules) => run::<Complex<f64>, Byte<Power<true>, 8>, true>,
+            _ => of_source!(s, all, power()),
+        },
         Spec::Float(f) if f.bits() <= 8 => {
             // The addition of the common kernel truncates, too, but that of bits.
             let truncating = Rules { rounding: Rounding::TowardZero, ..Rules::common(d, rules.saturate) };
@@ -318,5 +335,91 @@ pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules)
             of_source!(s, [Int64: i64, UInt64: u64], doubles(d, mode))
         }
     };
-    Some(Rounded { run, direction })
+    Some(Rounded { run, direction, second: None })
+}
+
+/// Results of a byte that come with the cast.
+fn given<Q: Lookup<E>, const E: usize, const BITS: usize>(to_bits: u32) -> KernelFn {
+    use targets::Found;
+    match to_bits {
+        2 => run::<Given<Q, E, BITS>, Byte<Found, 2>, true>,
+        4 => run::<Given<Q, E, BITS>, Byte<Found, 4>, true>,
+        6 => run::<Given<Q, E, BITS>, Byte<Found, 6>, true>,
+        _ => run::<Given<Q, E, BITS>, Byte<Found, 8>, true>,
+    }
+}
+
+/// Wider integers of integers of a byte that come with the cast.
+fn widened<Q: Lookup<E>, const E: usize, const BITS: usize>(to: DType, signed: bool) -> KernelFn {
+    use targets::{Int16, Int32, Int64};
+    match (to.size(), signed) {
+        (2, false) => run::<GivenInts<Q, false, E, BITS>, Int16<false>, false>,
+        (2, true) => run::<GivenInts<Q, true, E, BITS>, Int16<false>, false>,
+        (4, false) => run::<GivenInts<Q, false, E, BITS>, Int32<false>, false>,
+        (4, true) => run::<GivenInts<Q, true, E, BITS>, Int32<false>, false>,
+        (_, false) => run::<GivenInts<Q, false, E, BITS>, Int64<false>, false>,
+        (_, true) => run::<GivenInts<Q, true, E, BITS>, Int64<false>, false>,
+    }
+}
+
+/// The kernel of a source of a byte under rules that are not the common ones, with the table that it reads.
+pub(in super::super) fn tabled(
+    from: BufferType,
+    to: BufferType,
+    rules: &Rules,
+    words: &[u16; 256],
+) -> Option<Made> {
+    let (s, d) = (from.dtype(), to.dtype());
+    let (bits, to_bits) = (from.bits_per_element(), to.bits_per_element());
+    let set = lut::set_of(s);
+    if d.size() == 1 {
+        return Some(match (set, bits) {
+            (set::FOUR, 8) => {
+                Made::new(given::<Direct<Sixteen>, 16, 8>(to_bits), Lut::<16, 1>::new(words, Codes::All))
+            }
+            (set::FOUR, 4) => {
+                Made::new(given::<Direct<Sixteen>, 16, 4>(to_bits), Lut::<16, 1>::new(words, Codes::All))
+            }
+            (set::SIX, 8) => {
+                Made::new(given::<Direct<Quads<1>>, 64, 8>(to_bits), Lut::<64, 1>::new(words, Codes::All))
+            }
+            (set::SIX, 6) => {
+                Made::new(given::<Direct<Quads<1>>, 64, 6>(to_bits), Lut::<64, 1>::new(words, Codes::All))
+            }
+            (_, 8) => {
+                Made::new(given::<Direct<Quads<4>>, 256, 8>(to_bits), Lut::<256, 1>::new(words, Codes::All))
+            }
+            _ => return None,
+        });
+    }
+    let Spec::Int { signed, .. } = d.spec() else { return None };
+    if set & set::SHORT != 0 {
+        // Rounded, their values have a byte; what is negative saturates to 0 by the table.
+        let signed = signed || !rules.saturate;
+        let byte = if signed { DType::Int8 } else { DType::UInt8 };
+        let words = &lut::words(s, byte, &Rules { saturate: true, ..*rules });
+        return Some(match (set, bits) {
+            (set::FOUR, 8) => {
+                Made::new(widened::<Direct<Sixteen>, 16, 8>(d, signed), Lut::<16, 1>::new(words, Codes::All))
+            }
+            (set::FOUR, 4) => {
+                Made::new(widened::<Direct<Sixteen>, 16, 4>(d, signed), Lut::<16, 1>::new(words, Codes::All))
+            }
+            (_, 8) => {
+                Made::new(widened::<Direct<Quads<1>>, 64, 8>(d, signed), Lut::<64, 1>::new(words, Codes::All))
+            }
+            (_, 6) => {
+                Made::new(widened::<Direct<Quads<1>>, 64, 6>(d, signed), Lut::<64, 1>::new(words, Codes::All))
+            }
+            _ => return None,
+        });
+    }
+    if set & (set::SIGNED | set::FNUZ) == 0 || rules.rounding == Rounding::ToOdd {
+        return None;
+    }
+    let run = ints::<GivenSingles>(d, rules.rounding == Rounding::NearestAway, rules.saturate)?;
+    let words = lut::words(s, DType::Float32, &Rules::common(DType::Float32, true));
+    let mut made = Made::new(run, Lut::<128, 2>::new(&words, Codes::Patched));
+    made.direction = crate::tabled::direction(rules.rounding)?;
+    Some(made)
 }

@@ -182,15 +182,15 @@ impl<const MODE: u8> Codes for E5m2<MODE> {
     }
 }
 
-/// `float8_e8m0fnu`: `data::Power`.
-pub(super) struct Power;
+/// `float8_e8m0fnu`: `data::Power`. `BEYOND` if the largest float32 and what is beyond differ.
+pub(super) struct Power<const BEYOND: bool>;
 
-impl Codes for Power {
+impl<const BEYOND: bool> Codes for Power<BEYOND> {
     #[inline(always)]
     unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, data: &Data) -> Bytes {
         // SAFETY: the caller's promise.
         unsafe {
-            let x = x.f32_odd::<true>();
+            let x = if BEYOND { x.f32_odd_or_infinite() } else { x.f32_odd::<true>() };
             let power = &data.power;
             let all = |x: u32| vdupq_n_u32(x);
             let codes = each!(x, |x| {

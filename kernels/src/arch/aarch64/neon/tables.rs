@@ -8,30 +8,8 @@ use super::{
     sources::{Source, upper_halves},
     *,
 };
-use crate::lut::{self, Choice, Limits, Saturating, Truncating, Wrapping, choice};
+use crate::lut::{self, Choice, Limits, Lut, Saturating, Truncating, Wrapping, choice};
 use core::marker::PhantomData;
-
-/// Codes of a byte with the results of a byte that the cast brings with it (`Data::table`).
-pub(super) struct Given;
-
-impl Source for Given {
-    const BITS: usize = 8;
-    type Lanes = Found8;
-    type Tables = Quads<4>;
-    #[inline(always)]
-    unsafe fn tables(data: &Data) -> Quads<4> {
-        // SAFETY: the caller's promise; the table has 256 entries.
-        unsafe { Quads::<4>::new(data.table) }
-    }
-    #[inline(always)]
-    unsafe fn load(tables: Quads<4>, src: [*const u8; 2]) -> [Found8; 2] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [a, b] = codes::<8>(src);
-            [Found8(tables.get(a)), Found8(tables.get(b))]
-        }
-    }
-}
 
 /// Results of a byte.
 #[derive(Clone, Copy)]
@@ -324,6 +302,75 @@ impl<T: lut::Words, Q: Lookup<E>, const E: usize, const BITS: usize> Source for 
         unsafe {
             let [a, b] = To16::<T, Q, E, BITS>::load(tables, src);
             [Singles(upper_halves(a.0)), Singles(upper_halves(b.0))]
+        }
+    }
+}
+
+/// Codes whose results of a byte come with the cast (`Data::table`).
+pub(super) struct Given<Q, const E: usize, const BITS: usize>(PhantomData<Q>);
+/// The same of integers of a byte, of which the results are made.
+pub(super) struct GivenInts<Q, const SIGNED: bool, const E: usize, const BITS: usize>(PhantomData<Q>);
+/// 8-bit floats, as float32 of which the upper halves come with the cast, in a [`lut::Lut`].
+pub(super) struct GivenSingles;
+
+impl<Q: Lookup<E>, const E: usize, const BITS: usize> Source for Given<Q, E, BITS> {
+    const BITS: usize = BITS;
+    type Lanes = Found8;
+    type Tables = Q::Entries;
+    #[inline(always)]
+    unsafe fn tables(data: &Data) -> Q::Entries {
+        // SAFETY: the caller's promise; the table has `E` entries.
+        unsafe { Q::Entries::new(data.table) }
+    }
+    #[inline(always)]
+    unsafe fn load(tables: Q::Entries, src: [*const u8; 2]) -> [Found8; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b] = codes::<BITS>(src);
+            each!([a, b], |codes| Found8(tables.get(Q::index(codes))))
+        }
+    }
+}
+
+impl<Q: Lookup<E>, const SIGNED: bool, const E: usize, const BITS: usize> Source
+    for GivenInts<Q, SIGNED, E, BITS>
+{
+    const BITS: usize = BITS;
+    type Lanes = Ints8<SIGNED>;
+    type Tables = Q::Entries;
+    #[inline(always)]
+    unsafe fn tables(data: &Data) -> Q::Entries {
+        // SAFETY: the caller's promise.
+        unsafe { Given::<Q, E, BITS>::tables(data) }
+    }
+    #[inline(always)]
+    unsafe fn load(tables: Q::Entries, src: [*const u8; 2]) -> [Ints8<SIGNED>; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b] = Given::<Q, E, BITS>::load(tables, src);
+            [Ints8(a.0), Ints8(b.0)]
+        }
+    }
+}
+
+impl Source for GivenSingles {
+    const BITS: usize = 8;
+    type Lanes = Singles<{ floats::SHORT_OR_INFINITE }>;
+    type Tables = ([Quads<2>; 2], [u8; 2]);
+    #[inline(always)]
+    unsafe fn tables(data: &Data) -> Self::Tables {
+        // SAFETY: the caller's promise; the table is one of 128 entries.
+        unsafe {
+            let Lut { planes: [low, high], patch } = &*data.table.cast::<Lut<128, 2>>();
+            ([Quads::<2>::new(low.as_ptr()), Quads::<2>::new(high.as_ptr())], *patch)
+        }
+    }
+    #[inline(always)]
+    unsafe fn load((tables, patch): Self::Tables, src: [*const u8; 2]) -> [Self::Lanes; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b] = codes::<8>(src);
+            each!([a, b], |codes| Singles(upper_halves(zip(Fnuz::planes(tables, patch, codes)))))
         }
     }
 }
