@@ -104,7 +104,8 @@ trait Lanes: Copy {
     /// The same with infinity for what is beyond the range of float32.
     #[inline(always)]
     unsafe fn f32_odd_or_infinite(self) -> Words {
-        never::<Self, _>()
+        // SAFETY: the caller's promise.
+        unsafe { self.f32_odd::<true>() }
     }
     /// Bytes of which the top bits are the signs, if they are had for less than those of float32.
     #[inline(always)]
