@@ -294,7 +294,7 @@ options! {
     float_to_int with_float_to_int IntOverflow: Saturate Wrap;
     int_to_int with_int_to_int IntOverflow: Wrap Saturate;
     int_round with_int_round IntRound: TowardZero NearestEven NearestAway Floor Ceil;
-    float_round with_float_round FloatRound: NearestEven TowardZero;
+    float_round with_float_round FloatRound: NearestEven NearestAway TowardZero Up Down ToOdd;
     e5m2_nan with_e5m2_nan E5M2Nan: Code7E Code7F;
     nan_to_fp4 with_nan_to_fp4 NanToFp4: Zero Max;
     fnuz_inf with_fnuz_inf FnuzInf: Max Nan;

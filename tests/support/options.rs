@@ -10,7 +10,14 @@ const E8M0_ROUND: [E8M0Round; 3] = [E8M0Round::Up, E8M0Round::Down, E8M0Round::N
 const OVERFLOW: [IntOverflow; 2] = [IntOverflow::Saturate, IntOverflow::Wrap];
 const INT_ROUND: [IntRound; 5] =
     [IntRound::TowardZero, IntRound::NearestEven, IntRound::NearestAway, IntRound::Floor, IntRound::Ceil];
-const FLOAT_ROUND: [FloatRound; 2] = [FloatRound::NearestEven, FloatRound::TowardZero];
+const FLOAT_ROUND: [FloatRound; 6] = [
+    FloatRound::NearestEven,
+    FloatRound::NearestAway,
+    FloatRound::TowardZero,
+    FloatRound::Up,
+    FloatRound::Down,
+    FloatRound::ToOdd,
+];
 const E5M2_NAN: [E5M2Nan; 2] = [E5M2Nan::Code7E, E5M2Nan::Code7F];
 const NAN_TO_FP4: [NanToFp4; 2] = [NanToFp4::Zero, NanToFp4::Max];
 const FNUZ_INF: [FnuzInf; 2] = [FnuzInf::Max, FnuzInf::Nan];

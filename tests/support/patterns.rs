@@ -100,7 +100,7 @@ fn float(format: &Float, to: DType, rng: &mut Rng) -> Vec<u128> {
     let mut magnitudes = Vec::new();
     for seam in seams(to, rng) {
         // The greatest code whose value is not above the seam, and its neighbours.
-        let floor = round(seam, format, FloatRound::TowardZero);
+        let floor = round(false, seam, format, FloatRound::TowardZero);
         magnitudes.extend([floor.saturating_sub(1), floor, floor + 1]);
     }
     // Every binade, subnormal, infinite and NaN ones included: its ends and its middle.
