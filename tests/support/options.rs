@@ -10,7 +10,8 @@ const E8M0_ROUND: [E8M0Round; 3] = [E8M0Round::Up, E8M0Round::Down, E8M0Round::N
 const OVERFLOW: [IntOverflow; 2] = [IntOverflow::Saturate, IntOverflow::Wrap];
 const INT_ROUND: [IntRound; 5] =
     [IntRound::TowardZero, IntRound::NearestEven, IntRound::NearestAway, IntRound::Floor, IntRound::Ceil];
-const FLOAT_ROUND: [FloatRound; 6] = [
+/// Every direction, the default first.
+pub const FLOAT_ROUND: [FloatRound; 6] = [
     FloatRound::NearestEven,
     FloatRound::NearestAway,
     FloatRound::TowardZero,
