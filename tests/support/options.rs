@@ -103,6 +103,11 @@ fn all_changed() -> CastOptions {
         .with_fnuz_inf(FnuzInf::Nan)
 }
 
+/// How many options differ from the default.
+pub fn changed(options: &CastOptions) -> usize {
+    describe(options).matches('=').count()
+}
+
 /// The options that differ from the default, for a message.
 pub fn describe(options: &CastOptions) -> String {
     let default = CastOptions::RUST;
