@@ -122,7 +122,8 @@ pub use lanecast_kernels::{
 };
 pub use num_complex;
 pub use options::{
-    CastOptions, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4, Saturate,
+    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
+    Saturate,
 };
 pub use plan::CastPlan;
 pub use promote::promote;

@@ -5,7 +5,7 @@
 //! `docs/semantics.md`, section 3.
 
 use crate::{DType, Flavor, FloatSpec, Kind, Spec};
-use lanecast_kernels::{Rounding, Rules};
+use lanecast_kernels::{PowerRange, Rounding, Rules};
 
 /// Which 8-bit float targets clamp on overflow; the ONNX attribute `saturate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -15,7 +15,7 @@ pub enum Saturate {
     On,
     /// Overflow becomes infinity where there is one, else NaN (ONNX `saturate = 0`).
     Off,
-    /// On for `float8_e4m3fn` and `float8_e8m0fnu`, off for every other 8-bit float, as PyTorch.
+    /// On for `float8_e4m3fn`, off for every other 8-bit float, as PyTorch.
     FnOnly,
 }
 
@@ -29,6 +29,19 @@ pub enum E8M0Round {
     Down,
     /// The nearest power of two, the upper one when both are as near.
     Nearest,
+}
+
+/// Which values are in the range of `float8_e8m0fnu`, which has neither a zero nor a sign. [`Saturate`] says what becomes of
+/// the others: `0x00` and `0xFE`, or NaN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum E8M0Range {
+    /// From 2^-127 to 2^127, before they are rounded: ONNX.
+    #[default]
+    Exact,
+    /// Positive ones that do not round to more than 2^127, however small: ml_dtypes, JAX.
+    Rounded,
+    /// All whose magnitude does not round to more than 2^127, zero as well: PyTorch, CUDA. The sign is dropped.
+    Magnitude,
 }
 
 /// What an integer target does with a value outside its range.
@@ -128,6 +141,8 @@ pub struct CastOptions {
     pub saturate: Saturate,
     /// Rounding of the `float8_e8m0fnu` target.
     pub e8m0_round: E8M0Round,
+    /// Range of the `float8_e8m0fnu` target.
+    pub e8m0_range: E8M0Range,
     /// Out-of-range floats (and the real parts of complex numbers) in integer targets.
     pub float_to_int: IntOverflow,
     /// Out-of-range integers in integer targets.
@@ -162,6 +177,7 @@ impl CastOptions {
     pub const RUST: Self = Self {
         saturate: Saturate::On,
         e8m0_round: E8M0Round::Up,
+        e8m0_range: E8M0Range::Exact,
         float_to_int: IntOverflow::Saturate,
         int_to_int: IntOverflow::Wrap,
         int_round: IntRound::TowardZero,
@@ -172,14 +188,26 @@ impl CastOptions {
     };
     /// The ONNX `Cast` operator: float to integer wraps.
     pub const ONNX: Self = Self::RUST.with_float_to_int(IntOverflow::Wrap);
-    /// NumPy with ml_dtypes: float to integer wraps, 8-bit floats do not saturate.
-    pub const NUMPY: Self = Self::ONNX.with_saturate(Saturate::Off);
-    /// JAX: 8-bit floats do not saturate.
-    pub const JAX: Self = Self::RUST.with_saturate(Saturate::Off);
-    /// PyTorch: float to integer wraps, only `float8_e4m3fn` saturates, NaN in `float8_e5m2` is `0x7F`.
-    pub const TORCH: Self = Self::ONNX.with_saturate(Saturate::FnOnly).with_e5m2_nan(E5M2Nan::Code7F);
-    /// The CUDA headers: NaN is `0x7F` in `float8_e5m2` and the largest value in `float4` and `float6`.
-    pub const CUDA: Self = Self::RUST.with_e5m2_nan(E5M2Nan::Code7F).with_nan_to_fp4(NanToFp4::Max);
+    /// NumPy with ml_dtypes: float to integer wraps, 8-bit floats do not saturate, `float8_e8m0fnu` is rounded to nearest.
+    pub const NUMPY: Self = Self::JAX.with_float_to_int(IntOverflow::Wrap);
+    /// JAX: 8-bit floats do not saturate, `float8_e8m0fnu` is rounded to nearest.
+    pub const JAX: Self = Self::RUST
+        .with_saturate(Saturate::Off)
+        .with_e8m0_round(E8M0Round::Nearest)
+        .with_e8m0_range(E8M0Range::Rounded);
+    /// PyTorch: float to integer wraps, only `float8_e4m3fn` saturates, NaN in `float8_e5m2` is `0x7F`, `float8_e8m0fnu` is the
+    /// nearest to the magnitude.
+    pub const TORCH: Self = Self::ONNX
+        .with_saturate(Saturate::FnOnly)
+        .with_e5m2_nan(E5M2Nan::Code7F)
+        .with_e8m0_round(E8M0Round::Nearest)
+        .with_e8m0_range(E8M0Range::Magnitude);
+    /// The CUDA headers: NaN is `0x7F` in `float8_e5m2` and the largest value in `float4` and `float6`, `float8_e8m0fnu` holds the
+    /// magnitude.
+    pub const CUDA: Self = Self::RUST
+        .with_e5m2_nan(E5M2Nan::Code7F)
+        .with_nan_to_fp4(NanToFp4::Max)
+        .with_e8m0_range(E8M0Range::Magnitude);
 
     /// All profiles with their names.
     pub const PROFILES: &'static [(&'static str, CastOptions)] = &[
@@ -194,6 +222,7 @@ impl CastOptions {
     setters! {
         with_saturate saturate: Saturate;
         with_e8m0_round e8m0_round: E8M0Round;
+        with_e8m0_range e8m0_range: E8M0Range;
         with_float_to_int float_to_int: IntOverflow;
         with_int_to_int int_to_int: IntOverflow;
         with_int_round int_round: IntRound;
@@ -213,7 +242,7 @@ impl CastOptions {
             (_, Spec::Float(f)) => match self.saturate {
                 Saturate::On => true,
                 Saturate::Off => false,
-                Saturate::FnOnly => matches!(f.flavor, Flavor::Fn | Flavor::Exponent),
+                Saturate::FnOnly => matches!(f.flavor, Flavor::Fn),
             },
             (_, Spec::Bool | Spec::Complex(_)) => true,
         };
@@ -246,6 +275,11 @@ impl CastOptions {
             e5m2_nan_7f: self.e5m2_nan == E5M2Nan::Code7F,
             finite_nan_max: self.nan_to_fp4 == NanToFp4::Max,
             fnuz_inf_nan: self.fnuz_inf == FnuzInf::Nan,
+            power_range: match self.e8m0_range {
+                E8M0Range::Exact => PowerRange::Exact,
+                E8M0Range::Rounded => PowerRange::Rounded,
+                E8M0Range::Magnitude => PowerRange::Magnitude,
+            },
         }
     }
 }

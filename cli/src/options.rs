@@ -5,7 +5,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use lanecast::{
-    BufferType, ByteOrder, CastOptions, CastPlan, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf,
+    BufferType, ByteOrder, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf,
     IntOverflow, IntRound, NanToFp4, Saturate, Tier,
 };
 
@@ -17,6 +17,8 @@ type Choices<T> = &'static [(&'static str, T)];
 const PROFILES: Choices<CastOptions> = CastOptions::PROFILES;
 const E8M0_ROUND: Choices<E8M0Round> =
     &[("up", E8M0Round::Up), ("down", E8M0Round::Down), ("nearest", E8M0Round::Nearest)];
+const E8M0_RANGE: Choices<E8M0Range> =
+    &[("exact", E8M0Range::Exact), ("rounded", E8M0Range::Rounded), ("magnitude", E8M0Range::Magnitude)];
 const INT_OVERFLOW: Choices<IntOverflow> =
     &[("saturate", IntOverflow::Saturate), ("wrap", IntOverflow::Wrap)];
 const INT_ROUND: Choices<IntRound> = &[
@@ -86,6 +88,9 @@ pub struct CastArgs {
     /// Rounding to float8_e8m0fnu
     #[arg(long, value_name = "ROUND", value_parser = one_of(E8M0_ROUND))]
     e8m0_round: Option<E8M0Round>,
+    /// What is in the range of float8_e8m0fnu: from 2^-127 to 2^127, what rounds to that, or its magnitude
+    #[arg(long, value_name = "RANGE", value_parser = one_of(E8M0_RANGE))]
+    e8m0_range: Option<E8M0Range>,
     /// Out-of-range floats in integer targets
     #[arg(long, value_name = "HOW", value_parser = one_of(INT_OVERFLOW))]
     float_to_int: Option<IntOverflow>,
@@ -137,6 +142,7 @@ impl CastArgs {
             options.saturate = Saturate::Off;
         }
         options.e8m0_round = self.e8m0_round.unwrap_or(options.e8m0_round);
+        options.e8m0_range = self.e8m0_range.unwrap_or(options.e8m0_range);
         options.float_to_int = self.float_to_int.unwrap_or(options.float_to_int);
         options.int_to_int = self.int_to_int.unwrap_or(options.int_to_int);
         options.int_round = self.int_round.unwrap_or(options.int_round);

@@ -6,7 +6,7 @@
 
 use crate::{
     dtype::{COUNT, DType, Flavor, Spec},
-    exact::{Rounding, Rules},
+    exact::{PowerRange, Rounding, Rules},
     format::Encoder,
 };
 
@@ -18,6 +18,80 @@ pub(crate) enum Direction {
     Down,
     Up,
     TowardZero,
+}
+
+/// From float32 to `float8_e8m0fnu` under rules; [`Power::code`] says how. The float32 may be rounded to odd from what has more
+/// bits: it is above a bound if and only if the value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Power {
+    /// What is taken of the bits: all of them, or all but the sign.
+    pub(crate) magnitude: u32,
+    /// The largest float32 that is in range; its code is FE.
+    pub(crate) largest: u32,
+    /// The smallest float32 whose code is 01. What is less is 00: zero, and subnormals, whose exponent field is another.
+    pub(crate) second: u32,
+    /// What is added to a float32 before its exponent field is the code.
+    pub(crate) addend: u32,
+    /// What is taken of the bits to find those that become NaN.
+    pub(crate) number: u32,
+    /// Of these bits the least that does not become NaN.
+    pub(crate) start: u32,
+    /// How far the last one that does not become NaN is from `start`. All others are outside, in wrapping arithmetic.
+    pub(crate) span: u32,
+}
+
+impl Power {
+    const SIGN: u32 = 0x8000_0000;
+    const INFINITY: u32 = 0x7F80_0000;
+    /// The values of the codes 00 and FE.
+    const SMALLEST: u32 = 0x0040_0000;
+    const LARGEST: u32 = 0x7F00_0000;
+    /// The first place of a mantissa.
+    const HALF: u32 = 0x0040_0000;
+    const MANTISSA: u32 = 0x007F_FFFF;
+
+    const fn new(rules: &Rules) -> Power {
+        let exact = matches!(rules.power_range, PowerRange::Exact);
+        // Above the largest value by `rest` of its mantissa is still in range, if what counts is the rounded value.
+        let (addend, second, rest) = match rules.rounding {
+            Rounding::Ceil => (Self::MANTISSA, Self::SMALLEST + 1, 0),
+            Rounding::NearestAway | Rounding::NearestEven => {
+                let middle = Self::SMALLEST + Self::SMALLEST / 2;
+                (Self::HALF, if exact { middle } else { Self::SMALLEST + 1 }, Self::HALF - 1)
+            }
+            Rounding::TowardZero | Rounding::Floor | Rounding::ToOdd => {
+                (0, Self::MANTISSA + 1, Self::MANTISSA)
+            }
+        };
+        let largest = if exact { Self::LARGEST } else { Self::LARGEST + rest };
+        let magnitude = match rules.power_range {
+            PowerRange::Exact | PowerRange::Rounded => u32::MAX,
+            PowerRange::Magnitude => !Self::SIGN,
+        };
+        let (number, start, end) = if rules.saturate {
+            (!Self::SIGN, 0, Self::INFINITY)
+        } else {
+            let start = match rules.power_range {
+                PowerRange::Exact => Self::SMALLEST,
+                PowerRange::Rounded => 1,
+                PowerRange::Magnitude => 0,
+            };
+            (magnitude, start, largest)
+        };
+        Power { magnitude, largest, second, addend, number, start, span: end - start }
+    }
+
+    /// The code of a float32: what kernels compute, in their own instructions.
+    #[inline(always)]
+    pub(crate) const fn code(self, bits: u32) -> u8 {
+        let x = (bits & self.magnitude) as i32;
+        // Negative values are negative integers.
+        let x = if x < 0 { 0 } else { x as u32 };
+        let x = if x > self.largest { self.largest } else { x };
+        let code = if x < self.second { 0 } else { (x + self.addend) >> 23 };
+        let is_nan = (bits & self.number).wrapping_sub(self.start) > self.span;
+        if is_nan { 0xFF } else { code as u8 }
+    }
 }
 
 /// The constants of a target under rules. Kernels read the fields that concern their family.
@@ -35,6 +109,8 @@ pub(crate) struct Data {
     pub(crate) infinity_is_nan: u32,
     /// All ones if NaN becomes the largest positive value of a target without NaN, else 0.
     pub(crate) nan_is_max: u32,
+    /// `float8_e8m0fnu`.
+    pub(crate) power: Power,
     /// The table of a source of a byte, for kernels that look results up.
     pub(crate) table: *const u8,
 }
@@ -67,6 +143,7 @@ impl Data {
             half: if nearest_away { 0x3F00_0000 } else { 0 },
             infinity_is_nan: if fnuz && rules.fnuz_inf_nan { u32::MAX } else { 0 },
             nan_is_max: if rules.finite_nan_max { u32::MAX } else { 0 },
+            power: Power::new(rules),
             table: core::ptr::null(),
         }
     }
@@ -88,4 +165,37 @@ const fn common(saturate: bool) -> [Data; COUNT] {
         i += 1;
     }
     data
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exact::{Exact, FLOAT32, to_float};
+
+    /// Every upper half of a float32 with lower halves around its ends, and what lies between.
+    fn floats() -> impl Iterator<Item = u32> {
+        let mut state = 1_u32;
+        (0..=u16::MAX as u32).flat_map(move |high| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            [0, 1, 0x7FFF, 0x8000, 0xFFFE, 0xFFFF, state >> 16].map(|low| high << 16 | low)
+        })
+    }
+
+    #[test]
+    fn power_codes_are_exact() {
+        let f = crate::exact::float_spec(DType::Float8E8M0FNU);
+        let common = Rules::common(DType::Float8E8M0FNU, true);
+        for power_range in [PowerRange::Exact, PowerRange::Rounded, PowerRange::Magnitude] {
+            for rounding in [Rounding::Ceil, Rounding::NearestAway, Rounding::TowardZero] {
+                for saturate in [true, false] {
+                    let rules = Rules { saturate, rounding, power_range, ..common };
+                    let power = Power::new(&rules);
+                    for bits in floats() {
+                        let want = to_float(f, Exact::from_float(FLOAT32, bits as u64), &rules);
+                        assert_eq!(power.code(bits) as u64, want, "{bits:08X} {rules:?}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -24,6 +24,17 @@ pub enum Rounding {
     ToOdd,
 }
 
+/// Which values `float8_e8m0fnu` holds, beside the powers of two that are its codes; `docs/semantics.md`, section 6.5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PowerRange {
+    /// Those from its smallest to its largest value, before they are rounded.
+    Exact,
+    /// Positive ones that do not round to more than its largest value.
+    Rounded,
+    /// As `Rounded`, the sign dropped, and zero as well.
+    Magnitude,
+}
+
 /// How encode answers where a target leaves a choice; `docs/semantics.md`, section 3. Each rule is read only for the targets
 /// it applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,6 +51,8 @@ pub struct Rules {
     pub finite_nan_max: bool,
     /// Infinity in FNUZ formats that saturate is NaN instead of the largest value of its sign.
     pub fnuz_inf_nan: bool,
+    /// The range of `float8_e8m0fnu`.
+    pub power_range: PowerRange,
 }
 
 impl Rules {
@@ -50,7 +63,14 @@ impl Rules {
             Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => Rounding::Ceil,
             Spec::Float(_) | Spec::Complex(_) => Rounding::NearestEven,
         };
-        Self { saturate, rounding, e5m2_nan_7f: false, finite_nan_max: false, fnuz_inf_nan: false }
+        Self {
+            saturate,
+            rounding,
+            e5m2_nan_7f: false,
+            finite_nan_max: false,
+            fnuz_inf_nan: false,
+            power_range: PowerRange::Exact,
+        }
     }
 }
 
@@ -266,31 +286,38 @@ const fn nan(f: FloatSpec, x: Exact, rules: &Rules) -> u64 {
     }
 }
 
-/// `docs/semantics.md`, section 6.5: the range is tested before rounding.
+/// `docs/semantics.md`, section 6.5.
 const fn to_exponent(f: FloatSpec, x: Exact, rules: &Rules) -> u64 {
     let nan = f.magnitude_mask();
     let (below, above) = if rules.saturate { (0, f.max_finite()) } else { (nan, nan) };
+    let exact = matches!(rules.power_range, PowerRange::Exact);
+    let magnitude = matches!(rules.power_range, PowerRange::Magnitude);
     match x.class {
         Class::Nan => return nan,
-        Class::Infinite => return if x.negative { below } else { above },
+        _ if x.negative && !magnitude => return below,
+        Class::Infinite => return above,
+        Class::Finite if x.significand == 0 => return if magnitude { 0 } else { below },
         Class::Finite => {}
     }
-    if x.negative || x.significand == 0 || x.log2() < -f.bias {
-        return below;
-    }
     let log2 = x.log2();
+    if log2 < -f.bias {
+        return if exact { below } else { 0 };
+    }
     // The bits below the leading one, at the top of a word: 1.5 is the highest of them alone.
     let fraction = (x.significand << x.significand.leading_zeros()) << 1;
-    if log2 > f.max_exponent() || (log2 == f.max_exponent() && fraction != 0) {
+    if log2 > f.max_exponent() || (exact && log2 == f.max_exponent() && fraction != 0) {
         return above;
     }
     let up = match rules.rounding {
         Rounding::Ceil => fraction != 0,
+        // Code 0 counts as zero where values below its own belong to it as well.
+        Rounding::NearestAway | Rounding::NearestEven if !exact && log2 == -f.bias => fraction != 0,
         Rounding::NearestAway | Rounding::NearestEven => fraction >> 63 == 1,
         Rounding::TowardZero | Rounding::Floor => false,
         Rounding::ToOdd => fraction != 0 && (log2 + f.bias) & 1 == 0,
     };
-    (log2 + f.bias) as u64 + up as u64
+    let code = (log2 + f.bias) as u64 + up as u64;
+    if code > f.max_finite() { above } else { code }
 }
 
 /// The real and imaginary parts of an element in the low bits of `code`, the real part lowest.

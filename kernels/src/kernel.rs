@@ -76,6 +76,7 @@ fn needs_exact(from: DType, to: DType, rules: &Rules) -> bool {
         Spec::Complex(_) => other_rounding && !parts_fit(from, to),
         Spec::Float(f) => {
             (other_rounding && !parts_fit(from, to))
+                || (f.flavor == Flavor::Exponent && rules.power_range != common.power_range)
                 || (from.has_nan() && f.flavor == Flavor::Finite && rules.finite_nan_max)
                 || (from_float && f.flavor == Flavor::Fnuz && rules.fnuz_inf_nan && rules.saturate)
         }

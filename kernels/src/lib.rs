@@ -54,7 +54,7 @@ mod vector;
 
 pub use arch::{Tier, TierStatus, UnknownTier};
 pub use dtype::{DType, Flavor, FloatSpec, Kind, Spec, UnknownName};
-pub use exact::{Rounding, Rules};
+pub use exact::{PowerRange, Rounding, Rules};
 pub use format::{
     Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2,
     F8E5M2FNUZ, F8E8M0FNU, I2, I4, U2, U4,

@@ -33,7 +33,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Loss {
-    /// Clamped to an end of the range.
+    /// Clamped to an end of the range. (`float8_e8m0fnu`: or brought into it by the loss of its sign.)
     Saturated,
     /// Reduced modulo the range of an integer target.
     Wrapped,
@@ -152,22 +152,19 @@ const fn in_int(x: Exact, bits: u32, signed: bool, rules: &Rules) -> Option<Loss
 }
 
 const fn in_exponent(f: FloatSpec, x: Exact, rules: &Rules) -> Option<Loss> {
-    let outside = Some(if rules.saturate { Loss::Saturated } else { Loss::MadeNan });
-    match x.class {
-        Class::Nan => None,
-        Class::Infinite => outside,
-        Class::Finite if x.negative || x.significand == 0 => outside,
-        Class::Finite => {
-            let power = x.significand.is_power_of_two();
-            let log2 = x.log2();
-            if log2 < f.min_exponent() || log2 > f.max_exponent() || (log2 == f.max_exponent() && !power) {
-                outside
-            } else if power {
-                None
-            } else {
-                Some(Loss::Inexact)
-            }
-        }
+    if matches!(x.class, Class::Nan) {
+        return None;
+    }
+    // What is NaN without saturation is what saturates with it.
+    let code = exact::to_float(f, x, &Rules { saturate: false, ..*rules });
+    if code == f.magnitude_mask() {
+        Some(if rules.saturate { Loss::Saturated } else { Loss::MadeNan })
+    } else if x.negative || x.significand == 0 || x.log2() < f.min_exponent() {
+        Some(Loss::Saturated)
+    } else if x.significand.is_power_of_two() {
+        None
+    } else {
+        Some(Loss::Inexact)
     }
 }
 

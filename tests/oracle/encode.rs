@@ -3,7 +3,8 @@
 use super::format::{Class, Float, Rules, class};
 use super::value::{Dyadic, Value};
 use lanecast::{
-    CastOptions, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4, Saturate,
+    CastOptions, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
+    Saturate,
 };
 
 /// The code of `value` in a target that is not complex. `from` only tells which overflow option an integer target
@@ -135,7 +136,7 @@ pub fn saturates(to: DType, options: &CastOptions) -> bool {
     match options.saturate {
         Saturate::On => true,
         Saturate::Off => false,
-        Saturate::FnOnly => matches!(to, DType::Float8E4M3FN | DType::Float8E8M0FNU),
+        Saturate::FnOnly => to == DType::Float8E4M3FN,
     }
 }
 
@@ -155,31 +156,48 @@ fn to_tiny(value: Value, format: &Float, options: &CastOptions) -> u64 {
     }
 }
 
-/// Section 6.5: `float8_e8m0fnu`. The range is tested on the value before it is rounded.
-fn to_power_of_two(value: Value, options: &CastOptions) -> u64 {
+/// Section 6.5: `float8_e8m0fnu`.
+pub fn to_power_of_two(value: Value, options: &CastOptions) -> u64 {
     const NAN: u64 = 0xFF;
     let saturate = saturates(DType::Float8E8M0FNU, options);
     let low = if saturate { 0x00 } else { NAN };
     let high = if saturate { 0xFE } else { NAN };
-    let x = match value {
+    let range = options.e8m0_range;
+    let (negative, x) = match value {
         Value::Nan(_) => return NAN,
-        Value::Infinite { negative } => return if negative { low } else { high },
-        Value::Finite { negative, magnitude } if negative || magnitude.is_zero() => return low,
-        Value::Finite { magnitude, .. } => magnitude,
+        Value::Infinite { negative } => (negative, None),
+        Value::Finite { negative, magnitude } => (negative, Some(magnitude)),
     };
-    if x < Dyadic::power(-127) {
+    if negative && range != E8M0Range::Magnitude {
         return low;
     }
-    if x > Dyadic::power(127) {
+    let Some(x) = x else { return high };
+    if x.is_zero() {
+        return if range == E8M0Range::Magnitude { 0x00 } else { low };
+    }
+    if range == E8M0Range::Exact && x > Dyadic::power(127) {
         return high;
     }
+    if x < Dyadic::power(-127) {
+        return if range == E8M0Range::Exact { low } else { 0x00 };
+    }
     let floor = x.top().expect("x is not zero");
+    let lower = match range {
+        // What is less belongs to the code 00: it counts as zero.
+        E8M0Range::Rounded | E8M0Range::Magnitude if floor == -127 => Dyadic { sig: 0, exp: 0 },
+        _ => Dyadic::power(floor),
+    };
     let up = match options.e8m0_round {
         E8M0Round::Up => x > Dyadic::power(floor),
         E8M0Round::Down => false,
-        E8M0Round::Nearest => x >= Dyadic { sig: 3, exp: floor - 1 },
+        E8M0Round::Nearest => match x.cmp(&lower.midpoint(Dyadic::power(floor + 1))) {
+            Ordering::Less => false,
+            Ordering::Equal => !lower.is_zero(),
+            Ordering::Greater => true,
+        },
     };
-    (floor + 127) as u64 + u64::from(up)
+    let code = (floor + 127) as u64 + u64::from(up);
+    if floor > 127 || code == NAN { high } else { code }
 }
 
 /// Section 5: the integers.

@@ -2,11 +2,13 @@
 
 use crate::oracle::format::{Class, Rules, class};
 use lanecast::{
-    CastOptions, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4, Saturate,
+    CastOptions, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
+    Saturate,
 };
 
 const SATURATE: [Saturate; 3] = [Saturate::On, Saturate::Off, Saturate::FnOnly];
 const E8M0_ROUND: [E8M0Round; 3] = [E8M0Round::Up, E8M0Round::Down, E8M0Round::Nearest];
+const E8M0_RANGE: [E8M0Range; 3] = [E8M0Range::Exact, E8M0Range::Rounded, E8M0Range::Magnitude];
 const OVERFLOW: [IntOverflow; 2] = [IntOverflow::Saturate, IntOverflow::Wrap];
 const INT_ROUND: [IntRound; 5] =
     [IntRound::TowardZero, IntRound::NearestEven, IntRound::NearestAway, IntRound::Floor, IntRound::Ceil];
@@ -58,7 +60,9 @@ pub fn applicable(from: DType, to: DType) -> Vec<CastOptions> {
         Class::PowerOfTwo => {
             all = each(all, &SATURATE, CastOptions::with_saturate);
             all = each(all, &E8M0_ROUND, CastOptions::with_e8m0_round);
+            all = each(all, &E8M0_RANGE, CastOptions::with_e8m0_range);
             (foreign.saturate, foreign.e8m0_round) = (default.saturate, default.e8m0_round);
+            foreign.e8m0_range = default.e8m0_range;
         }
         Class::Complex(_) => {
             all = each(all, &FLOAT_ROUND, CastOptions::with_float_round);
@@ -94,6 +98,7 @@ fn all_changed() -> CastOptions {
     CastOptions::RUST
         .with_saturate(Saturate::Off)
         .with_e8m0_round(E8M0Round::Nearest)
+        .with_e8m0_range(E8M0Range::Magnitude)
         .with_float_to_int(IntOverflow::Wrap)
         .with_int_to_int(IntOverflow::Saturate)
         .with_int_round(IntRound::Ceil)
@@ -119,6 +124,7 @@ pub fn describe(options: &CastOptions) -> String {
     };
     note("saturate", &options.saturate, options.saturate != default.saturate);
     note("e8m0_round", &options.e8m0_round, options.e8m0_round != default.e8m0_round);
+    note("e8m0_range", &options.e8m0_range, options.e8m0_range != default.e8m0_range);
     note("float_to_int", &options.float_to_int, options.float_to_int != default.float_to_int);
     note("int_to_int", &options.int_to_int, options.int_to_int != default.int_to_int);
     note("int_round", &options.int_round, options.int_round != default.int_round);

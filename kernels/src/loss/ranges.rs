@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},
-    exact::{Exact, Rounding, Rules, to_float},
+    exact::{Exact, PowerRange, Rounding, Rules, to_float},
 };
 use core::cmp::Ordering;
 
@@ -214,7 +214,7 @@ impl Ranges {
         match (from.spec(), to.spec()) {
             (_, Spec::Bool) => {}
             (Spec::Bool, Spec::Float(f)) if f.flavor == Flavor::Exponent => {
-                out.push(0xFF, 0, 0, below_powers(rules));
+                out.push(0xFF, 0, 0, zero_of_powers(rules));
             }
             (Spec::Bool, _) => {}
             (Spec::Int { bits, signed }, Spec::Int { bits: to_bits, signed: to_signed }) => {
@@ -269,9 +269,10 @@ impl Ranges {
         let mask = u64::MAX >> (64 - bits);
         let high = mask >> signed as u32;
         if f.flavor == Flavor::Exponent {
-            self.push(mask, 0, 0, below_powers(rules));
+            self.push(mask, 0, 0, zero_of_powers(rules));
             if signed {
-                self.push(mask, high + 1, mask, below_powers(rules));
+                // Of its magnitude, too, each integer is in range.
+                self.push(mask, high + 1, mask, zero_of_powers(rules));
             }
             return;
         }
@@ -328,15 +329,33 @@ impl Ranges {
     fn float_to_exponent(&mut self, s: FloatSpec, f: FloatSpec, rules: &Rules) {
         let (sign, mask) = (s.sign_mask(), s.sign_mask() | s.magnitude_mask());
         let top = s.infinity().unwrap_or(s.max_finite());
-        let loss = below_powers(rules);
-        let least = last_at_most(s, Exact::finite(1, f.min_exponent()), false);
-        if let Some(last) = least {
-            self.push(mask, 0, last, loss);
+        let loss = outside_powers(rules);
+        self.push(mask, 0, 0, zero_of_powers(rules));
+        if let Some(last) = last_at_most(s, Exact::finite(1, f.min_exponent()), false) {
+            let exact = rules.power_range == PowerRange::Exact;
+            self.push(mask, 1, last, if exact { loss } else { Loss::Saturated });
         }
-        let most = last_at_most(s, Exact::finite(1, f.max_exponent()), true);
-        self.push(mask, most.map_or(0, |last| last + 1), top, loss);
+        let most = match (rules.power_range, rules.rounding) {
+            (PowerRange::Exact, _) | (_, Rounding::Ceil) => {
+                last_at_most(s, Exact::finite(1, f.max_exponent()), true)
+            }
+            (_, Rounding::NearestAway | Rounding::NearestEven) => {
+                last_at_most(s, Exact::finite(3, f.max_exponent() - 1), false)
+            }
+            (_, Rounding::TowardZero | Rounding::Floor | Rounding::ToOdd) => {
+                last_at_most(s, Exact::finite(1, f.max_exponent() + 1), false)
+            }
+        };
+        let above = most.map_or(0, |last| last + 1);
+        self.push(mask, above, top, loss);
         // Negative values; the code of negative zero may be a NaN.
-        self.push_negative(sign, ((s.flavor == Flavor::Fnuz) as u64, top), loss);
+        let first = (s.flavor == Flavor::Fnuz) as u64;
+        if rules.power_range == PowerRange::Magnitude {
+            self.push_negative(sign, (first, top.min(above - 1)), Loss::Saturated);
+            self.push_negative(sign, (above, top), loss);
+        } else {
+            self.push_negative(sign, (first, top), loss);
+        }
     }
 
     fn float_to_float(&mut self, s: FloatSpec, f: FloatSpec, rules: &Rules) {
@@ -385,9 +404,14 @@ fn outside_int(rules: &Rules) -> Loss {
     if rules.saturate { Loss::Saturated } else { Loss::Wrapped }
 }
 
-/// What becomes of values that are no power of two's neighbours: zero, negative and out of range.
-fn below_powers(rules: &Rules) -> Loss {
+/// What becomes of values out of the range of powers of two.
+fn outside_powers(rules: &Rules) -> Loss {
     if rules.saturate { Loss::Saturated } else { Loss::MadeNan }
+}
+
+/// What zero is lost as among powers of two.
+fn zero_of_powers(rules: &Rules) -> Loss {
+    if rules.power_range == PowerRange::Magnitude { Loss::Saturated } else { outside_powers(rules) }
 }
 
 /// What a finite value of this sign beyond the largest one is lost as.
