@@ -7,7 +7,9 @@
 use crate::{
     dtype::{COUNT, DType, Flavor, Spec},
     exact::{PowerRange, Rounding, Rules},
-    format::Encoder,
+    format::{Encoder, Signs},
+    round::Correction,
+    table::KernelFn,
 };
 
 /// The rounding direction of the floating-point environment in which a kernel runs. The guard (`fpenv`) sets it.
@@ -105,6 +107,10 @@ pub(crate) struct Data {
     /// Float32 bits of 0.5 if integers are rounded to nearest with ties away from zero, else 0: added with the sign of the
     /// value and rounded toward zero, before the value is rounded to an integer toward zero.
     pub(crate) half: u32,
+    /// All ones if the direction is up, else 0.
+    pub(crate) up: u32,
+    /// Integers of up to 8 bits.
+    pub(crate) int: Int,
     /// All ones if an infinity becomes the NaN of the target, else 0.
     pub(crate) infinity_is_nan: u32,
     /// All ones if NaN becomes the largest positive value of a target without NaN, else 0.
@@ -113,6 +119,41 @@ pub(crate) struct Data {
     pub(crate) power: Power,
     /// The table of a source of a byte, for kernels that look results up.
     pub(crate) table: *const u8,
+    /// The second of two steps, from float32, and the bits of an element of the target.
+    pub(crate) second: Option<(KernelFn, u32)>,
+    /// The target.
+    pub(crate) to: DType,
+    /// The rules.
+    pub(crate) rules: Rules,
+    /// Signs of the codes of small floats.
+    pub(crate) signs: Signs,
+    /// The rounding, for kernels that correct the nearest value.
+    pub(crate) correction: Correction,
+}
+
+/// The range of an integer of up to 8 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Int {
+    /// Float32 bits of the highest value.
+    pub(crate) high: u32,
+    /// The lowest value in every byte.
+    pub(crate) low: u32,
+    /// The bits of the code in every byte.
+    pub(crate) mask: u32,
+}
+
+impl Int {
+    const fn new(to: DType) -> Int {
+        match to.spec() {
+            Spec::Int { bits: bits @ ..=8, signed } => {
+                let codes = 1_u32 << bits;
+                let high = if signed { codes / 2 - 1 } else { codes - 1 };
+                let low = if signed { 0x100 - codes / 2 } else { 0 };
+                Int { high: (high as f32).to_bits(), low: 0x0101_0101 * low, mask: 0x0101_0101 * (codes - 1) }
+            }
+            _ => Int { high: 0, low: 0, mask: 0 },
+        }
+    }
 }
 
 // SAFETY: tables are read only.
@@ -141,11 +182,26 @@ impl Data {
             encoder,
             sticky: nearest_away as u32,
             half: if nearest_away { 0x3F00_0000 } else { 0 },
+            up: if matches!(rules.rounding, Rounding::Ceil) { u32::MAX } else { 0 },
+            int: Int::new(to),
             infinity_is_nan: if fnuz && rules.fnuz_inf_nan { u32::MAX } else { 0 },
             nan_is_max: if rules.finite_nan_max { u32::MAX } else { 0 },
             power: Power::new(rules),
             table: core::ptr::null(),
+            second: None,
+            to,
+            rules: *rules,
+            signs: match to.spec() {
+                Spec::Float(f) if f.bits() <= 16 => Signs::new(f, rules.finite_nan_max),
+                _ => Signs::NONE,
+            },
+            correction: Correction::new(rules.rounding),
         }
+    }
+
+    /// The same with a second step to `to` in byte storage.
+    pub(crate) fn with_second(self, second: Option<KernelFn>, to: DType) -> Data {
+        Data { second: second.map(|second| (second, 8 * to.size() as u32)), ..self }
     }
 
     /// The constants of `to` under the common rules.

@@ -21,6 +21,7 @@
 use crate::{
     dtype::{DType, FloatSpec, Spec},
     exact::{FLOAT32, float_spec},
+    round::Correction,
 };
 
 /// Which values a hub holds: all `m * 2^e` with `|m| < 2^precision` and the value's bits between two exponents.
@@ -94,8 +95,28 @@ pub(crate) trait Hub: Copy {
     fn f32(self) -> u32;
     /// A float32 that every format of up to 11 significant bits rounds as it would round the value itself.
     fn f32_odd(self) -> u32;
+    /// The same, but never infinite or zero unless the value is: what a target needs that does not round to nearest.
+    #[inline(always)]
+    fn f32_strict(self) -> u32 {
+        self.f32_odd()
+    }
     /// Nearest float64.
     fn f64(self) -> u64;
+    /// A float64 that float32 rounds as it would round the value itself.
+    #[inline(always)]
+    fn f64_odd(self) -> u64 {
+        self.f64()
+    }
+    /// Float32 under any rounding.
+    #[inline(always)]
+    fn f32_in(self, correction: Correction) -> u32 {
+        F64(self.f64_odd()).f32_in(correction)
+    }
+    /// Float64 under any rounding.
+    #[inline(always)]
+    fn f64_in(self, _: Correction) -> u64 {
+        self.f64()
+    }
     /// The integer, truncated and brought into range; in the low bits, the others are junk.
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64;
     /// Whether it is not zero; NaN is not.
@@ -152,6 +173,23 @@ fn f64_to_f32_odd(x: u64) -> u32 {
     const BELOW: u64 = (1 << 40) - 1;
     let sticky = ((x & BELOW) + BELOW) & (1 << 40);
     (f64::from_bits((x | sticky) & !BELOW) as f32).to_bits()
+}
+
+/// The float64 of an unsigned integer under any rounding. `negative`, a mask, is the sign of the number that it is the magnitude
+/// of.
+#[inline(always)]
+fn u64_to_f64(x: u64, negative: u64, correction: Correction) -> u64 {
+    // Both halves are exact, and so is what their sum loses.
+    let high = (x >> 32) as u32 as f64 * 4_294_967_296.0;
+    let low = x as u32 as f64;
+    let sum = high + low;
+    let residual = (low - (sum - high)).to_bits();
+    let rounded_up = (residual as i64 >> 63) as u64;
+    let inexact = if residual != 0 { u64::MAX } else { 0 };
+    let sum = sum.to_bits();
+    let half_unit = (sum & 0x7FF0_0000_0000_0000).wrapping_sub(53 << 52);
+    let tie = if residual == half_unit { 1 } else { 0 };
+    correction.code64(sum, rounded_up, inexact, negative) + (tie & correction.away())
 }
 
 macro_rules! real {
@@ -226,8 +264,17 @@ impl Hub for Wide {
     integer!();
     #[inline(always)]
     fn f32_odd(self) -> u32 {
+        f64_to_f32_odd(self.f64_odd())
+    }
+    #[inline(always)]
+    fn f64_odd(self) -> u64 {
         let x = gather(self.0 as u64, self.0.unsigned_abs()) as i64;
-        f64_to_f32_odd((x as f64).to_bits())
+        (x as f64).to_bits()
+    }
+    #[inline(always)]
+    fn f64_in(self, correction: Correction) -> u64 {
+        let negative = (self.0 >> 63) as u64;
+        u64_to_f64(self.0.unsigned_abs(), negative, correction) | negative << 63
     }
     #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
@@ -241,7 +288,15 @@ impl Hub for Unsigned {
     integer!();
     #[inline(always)]
     fn f32_odd(self) -> u32 {
-        f64_to_f32_odd((gather(self.0, self.0) as f64).to_bits())
+        f64_to_f32_odd(self.f64_odd())
+    }
+    #[inline(always)]
+    fn f64_odd(self) -> u64 {
+        (gather(self.0, self.0) as f64).to_bits()
+    }
+    #[inline(always)]
+    fn f64_in(self, correction: Correction) -> u64 {
+        u64_to_f64(self.0, 0, correction)
     }
     #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
@@ -310,6 +365,10 @@ impl Hub for F32 {
         if x & 0x7FFF_FFFF > 0x7F80_0000 { nan } else { value }
     }
     #[inline(always)]
+    fn f32_in(self, _: Correction) -> u32 {
+        self.0
+    }
+    #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
         if SATURATE {
             return saturate!(f32, self.0, bits, signed);
@@ -346,6 +405,23 @@ impl Hub for F64 {
     #[inline(always)]
     fn f64(self) -> u64 {
         self.0
+    }
+    #[inline(always)]
+    fn f32_strict(self) -> u32 {
+        self.f32_in(Correction::TO_ODD)
+    }
+    #[inline(always)]
+    fn f32_in(self, correction: Correction) -> u32 {
+        let magnitude = f64::from_bits(self.0 & (u64::MAX >> 1));
+        // The mantissa is long enough for the sticky bit; infinity has none.
+        let sticky = if magnitude < f64::INFINITY { correction.sticky() } else { 0 };
+        let nearest = (f64::from_bits(self.0 | sticky as u64) as f32).to_bits();
+        let kept = f32::from_bits(nearest & 0x7FFF_FFFF) as f64;
+        let rounded_up = if kept > magnitude { u32::MAX } else { 0 };
+        let rounded_down = if kept < magnitude { u32::MAX } else { 0 };
+        let negative = ((self.0 >> 32) as i32 >> 31) as u32;
+        let value = correction.code(nearest, rounded_up, rounded_up | rounded_down, negative);
+        if self.is_nan() { self.nan_f32() } else { value }
     }
     #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
@@ -397,6 +473,18 @@ impl<H: Hub> Hub for Pair<H> {
     #[inline(always)]
     fn f64(self) -> u64 {
         self.0.f64()
+    }
+    #[inline(always)]
+    fn f32_strict(self) -> u32 {
+        self.0.f32_strict()
+    }
+    #[inline(always)]
+    fn f32_in(self, correction: Correction) -> u32 {
+        self.0.f32_in(correction)
+    }
+    #[inline(always)]
+    fn f64_in(self, correction: Correction) -> u64 {
+        self.0.f64_in(correction)
     }
     #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {

@@ -46,6 +46,7 @@ mod loss;
 mod lut;
 mod order;
 mod parts;
+mod round;
 mod storage;
 mod stream;
 mod strided;

@@ -24,6 +24,15 @@ pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize, dat
 pub(crate) struct Rounded {
     pub(crate) run: KernelFn,
     pub(crate) direction: Direction,
+    /// The second of two steps.
+    pub(crate) second: Option<KernelFn>,
+}
+
+/// The kernel of a pair, or those of its two steps.
+#[derive(Clone, Copy)]
+pub(crate) struct Steps {
+    pub(crate) first: KernelFn,
+    pub(crate) second: Option<KernelFn>,
 }
 
 /// The kernels of one tier.

@@ -13,6 +13,7 @@ use crate::{
     dtype::{DType, Flavor, FloatSpec},
     exact::{extended_to_f32, float_spec},
     hub::{F32, Hub},
+    round::Correction,
 };
 
 /// The constants of the encoder of a format with an exponent of up to 5 bits and a mantissa of up to 10.
@@ -59,9 +60,87 @@ impl Encoder {
         let absolute = x & 0x7FFF_FFFF;
         let limited = absolute.min(self.limit);
         let value = if absolute > 0x7F80_0000 { self.nan } else { limited };
-        let unit = (value & 0x7F80_0000).max(self.min_field << 23) + (self.shift << 23);
-        let sum = (f32::from_bits(value) + f32::from_bits(unit)).to_bits();
-        sum.wrapping_add(unit >> self.shift).wrapping_sub(self.excess) & 0xFFFF
+        self.count(self.sum(value)) & 0xFFFF
+    }
+
+    /// The value and its unit, and their sum.
+    #[inline(always)]
+    fn sum(self, value: u32) -> (u32, u32) {
+        let unit = (value & 0x7F80_0000).max(self.min_field << 23).wrapping_add(self.shift << 23);
+        (unit, (f32::from_bits(value) + f32::from_bits(unit)).to_bits())
+    }
+
+    /// The units in a sum.
+    #[inline(always)]
+    fn count(self, (unit, sum): (u32, u32)) -> u32 {
+        sum.wrapping_add(unit >> (self.shift & 31)).wrapping_sub(self.excess)
+    }
+
+    /// The magnitude code of a value that is no more than the limit, or the one for NaN. `negative` is a mask.
+    #[inline(always)]
+    pub(crate) fn corrected(self, value: u32, negative: u32, correction: Correction) -> u32 {
+        let value = value | correction.sticky();
+        let (unit, sum) = self.sum(value);
+        let kept = f32::from_bits(sum) - f32::from_bits(unit);
+        let residual = (f32::from_bits(value) - kept).to_bits();
+        let rounded_up = (residual as i32 >> 31) as u32;
+        let inexact = if residual != 0 { u32::MAX } else { 0 };
+        correction.code(self.count((unit, sum)), rounded_up, inexact, negative) & 0xFFFF
+    }
+}
+
+/// What becomes of the sign of a small float, as masks, and where it stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Signs {
+    /// Places from the sign of a float32 down to that of the format.
+    shift: u32,
+    /// There is no negative zero, its code is NaN's.
+    zero_has_none: u32,
+    /// NaN is a zero of the opposite sign.
+    nan_flips: u32,
+    /// NaN is a positive number.
+    nan_has_none: u32,
+}
+
+impl Signs {
+    /// No format's.
+    pub(crate) const NONE: Self = Self { shift: 0, zero_has_none: 0, nan_flips: 0, nan_has_none: 0 };
+
+    pub(crate) const fn new(f: FloatSpec, finite_nan_max: bool) -> Self {
+        const fn mask(condition: bool) -> u32 {
+            if condition { u32::MAX } else { 0 }
+        }
+        let finite = matches!(f.flavor, Flavor::Finite);
+        Self {
+            shift: 32 - f.bits(),
+            zero_has_none: mask(matches!(f.flavor, Flavor::Fnuz)),
+            nan_flips: mask(finite && !finite_nan_max),
+            nan_has_none: mask(finite && finite_nan_max),
+        }
+    }
+
+    /// The code of `x` with this magnitude.
+    #[inline(always)]
+    pub(crate) fn put(self, x: u32, magnitude: u32) -> u32 {
+        let nan = if x & 0x7FFF_FFFF > 0x7F80_0000 { u32::MAX } else { 0 };
+        let zero = if magnitude == 0 { u32::MAX } else { 0 };
+        let sign = (x ^ nan & self.nan_flips) & !(nan & self.nan_has_none | zero & self.zero_has_none);
+        magnitude | (sign & 0x8000_0000) >> (self.shift & 31)
+    }
+
+    /// The same under the common rules for a format of up to 8 bits whose flavor is known when the code is compiled.
+    #[inline(always)]
+    pub(crate) fn put_common(self, flavor: Flavor, x: u32, magnitude: u32) -> u8 {
+        let place = |sign: u32| ((sign & 0x8000_0000) >> (self.shift & 31)) as u8;
+        let code = magnitude as u8;
+        match flavor {
+            Flavor::Fnuz => code | if code == 0 { 0 } else { place(x) },
+            Flavor::Finite => {
+                let nan = if x & 0x7FFF_FFFF > 0x7F80_0000 { u32::MAX } else { 0 };
+                code | place(x ^ nan)
+            }
+            _ => code | place(x),
+        }
     }
 }
 
@@ -104,18 +183,7 @@ fn encode<const SATURATE: bool>(f: FloatSpec, encoder: Encoder, x: u32) -> u8 {
     if matches!(f.flavor, Flavor::Exponent) {
         return encode_exponent::<SATURATE>(x);
     }
-    let code = encoder.magnitude(x) as u8;
-    let sign = (x >> 31 << (f.bits() - 1)) as u8;
-    match f.flavor {
-        // There is no negative zero, its code is NaN's.
-        Flavor::Fnuz => code | if code == 0 { 0 } else { sign },
-        // NaN is a zero of the opposite sign.
-        Flavor::Finite => {
-            let nan = x & 0x7FFF_FFFF > 0x7F80_0000;
-            code | sign ^ (nan as u8) << (f.bits() - 1)
-        }
-        _ => code | sign,
-    }
+    Signs::new(f, false).put_common(f.flavor, x, encoder.magnitude(x))
 }
 
 /// The `float8_e8m0fnu` code of a float32: the smallest power of two that is not less. Section 6.5.

@@ -12,7 +12,7 @@ mod newtypes;
 pub(crate) mod packed;
 
 use crate::{dtype::DType, hub::Hub};
-pub(crate) use minifloat::Encoder;
+pub(crate) use minifloat::{Encoder, Signs};
 pub use newtypes::*;
 
 /// A type that a typed slice can hold: the Rust form of a [`DType`].

@@ -1,113 +1,14 @@
 //! A block of float32 as elements of any covered target.
 
-use super::{Blocks, Simd};
+use super::{
+    Simd,
+    style::{DIRECTED, PLAIN, TIES},
+};
 use crate::{
-    dtype::{DType, Flavor, FloatSpec, Spec},
+    data::Data,
+    dtype::{Flavor, FloatSpec, Spec},
     format::{Encoder, Format},
 };
-
-/// `APART` says in which order the registers are, and `sign` are the signs, already packed in that order.
-///
-/// # Safety
-///
-/// As of the methods of [`Simd`].
-#[inline(always)]
-pub(super) unsafe fn store<
-    M: Blocks,
-    S: Format,
-    D: Format,
-    const SATURATE: bool,
-    const PACKED: bool,
-    const PART: bool,
-    const APART: bool,
->(
-    p: *mut u8,
-    x: [M::V; 4],
-    sign: Option<M::V>,
-    n: usize,
-) {
-    // SAFETY: as the caller's.
-    unsafe {
-        match D::DTYPE {
-            DType::Float32 => M::store_32::<PART>(p, x, n),
-            DType::Float16 => M::store_f16::<PART, APART>(p, x, n),
-            DType::BFloat16 => M::store_16::<PART>(p, M::to_bf16::<true>(x), n),
-            _ if !PACKED => M::store_8::<PART>(p, byte::<M, S, D, SATURATE, APART>(x, sign), n),
-            _ => {
-                let codes = byte::<M, S, D, SATURATE, APART>(x, sign);
-                match const { D::DTYPE.bits() } {
-                    2 => M::store_packed::<2, PART>(p, codes, n),
-                    4 => M::store_packed::<4, PART>(p, codes, n),
-                    _ => M::store_packed::<6, PART>(p, codes, n),
-                }
-            }
-        }
-    }
-}
-
-/// # Safety
-///
-/// As of the methods of [`Simd`].
-#[inline(always)]
-unsafe fn byte<M: Blocks, S: Format, D: Format, const SATURATE: bool, const APART: bool>(
-    x: [M::V; 4],
-    sign: Option<M::V>,
-) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe {
-        match const { D::DTYPE.spec() } {
-            Spec::Bool => M::in_order::<APART>(M::pack_low::<APART>(each!(x, |x| nonzero::<M>(x)))),
-            Spec::Int { bits, signed } if SATURATE => int_saturated::<M, APART>(x, bits, signed),
-            Spec::Int { bits, .. } => {
-                // Beyond the 31 bits that truncation can give, a float32 is a multiple of 2^8.
-                let codes = M::in_order::<APART>(M::pack_low::<APART>(each!(x, |x| M::truncate(x))));
-                low_bits::<M>(codes, bits)
-            }
-            Spec::Float(_) => {
-                let integers = const { matches!(S::DTYPE.spec(), Spec::Int { .. }) };
-                small_float::<M, D, SATURATE, APART>(x, sign, integers)
-            }
-            Spec::Complex(_) => unreachable!("`covers` lists the targets"),
-        }
-    }
-}
-
-/// Not zero, whatever the sign: NaN and subnormals too, so it looks at the bits.
-#[inline(always)]
-unsafe fn nonzero<M: Blocks>(x: M::V) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe { M::min_u(M::shl::<1>(x), M::splat(1)) }
-}
-
-/// Every byte's low bits.
-#[inline(always)]
-unsafe fn low_bits<M: Simd>(codes: M::V, bits: u32) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe { if bits == 8 { codes } else { M::and(codes, M::splat(0x0101_0101 * ((1 << bits) - 1))) } }
-}
-
-/// Integers of up to 8 bits. Packing saturates: what is too large is brought into range before it is truncated, what is too
-/// small and what truncation makes of NaN are beyond the low end.
-#[inline(always)]
-unsafe fn int_saturated<M: Blocks, const APART: bool>(mut x: [M::V; 4], bits: u32, signed: bool) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe {
-        let high = M::splat((((1 << (bits - signed as u32)) - 1) as f32).to_bits());
-        if signed && M::any_nan(x) {
-            // Rare.
-            x = each!(x, |x| M::select_nan(x, M::splat(0), x));
-        }
-        let x = each!(x, |x| M::truncate(M::min_f(high, x)));
-        if !signed {
-            M::pack_saturated::<APART, false>(x)
-        } else if bits == 8 {
-            M::pack_saturated::<APART, true>(x)
-        } else {
-            let low = M::splat(0x0101_0101 * (0x100 - (1 << (bits - 1))));
-            low_bits::<M>(M::max_bytes(M::pack_saturated::<APART, true>(x), low), bits)
-        }
-    }
-}
 
 /// The `float8_e8m0fnu` code in the low byte: `docs/semantics.md`, section 6.5.
 #[inline(always)]
@@ -244,22 +145,36 @@ pub(crate) unsafe fn signed<M: Simd>(codes: M::V, sign: M::V, f: FloatSpec) -> M
     }
 }
 
-/// bfloat16, nearest even, with the canonical NaN.
+/// bfloat16 with the canonical NaN, rounded in integers: a carry goes up.
 ///
 /// # Safety
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-pub(crate) unsafe fn bf16<M: Simd>(x: [M::V; 4]) -> [M::V; 2] {
+pub(crate) unsafe fn bf16<M: Simd, const STYLE: u8>(x: [M::V; 4], data: &Data) -> [M::V; 2] {
     // SAFETY: as the caller's.
     unsafe {
-        // Just under half a unit, and the last kept bit: a carry exactly when nearest-even goes up.
-        let mut r = each!(x, |x| {
-            let last = M::and(M::shr::<16>(x), M::splat(1));
-            M::add(M::add(x, M::splat(0x7FFF)), last)
-        });
+        let mut r = match STYLE {
+            // Just under half a unit, and the last kept bit: a carry exactly when nearest even goes up.
+            PLAIN => each!(x, |x| {
+                let last = M::and(M::shr::<16>(x), M::splat(1));
+                M::add(M::add(x, M::splat(0x7FFF)), last)
+            }),
+            // Half a unit, or nothing.
+            TIES => each!(x, |x| M::add(x, M::splat(data.sticky << 15))),
+            // Just under a unit where the direction leads away from zero.
+            DIRECTED => each!(x, |x| {
+                let negative = M::sub(M::splat(0), M::shr::<31>(x));
+                M::add(x, M::and(M::xor(negative, M::splat(data.up)), M::splat(0xFFFF)))
+            }),
+            // What is dropped makes the last kept bit odd.
+            _ => each!(x, |x| {
+                let dropped = M::add(M::and(x, M::splat(0xFFFF)), M::splat(0xFFFF));
+                M::or(x, M::and(dropped, M::splat(0x1_0000)))
+            }),
+        };
         if M::any_nan(x) {
-            // Rare: one question per block is cheaper than a selection per register.
+            // Rare: one test per block is cheaper than a selection per register.
             let nan = each!(x, |x| M::or(M::and(x, M::splat(1 << 31)), M::splat(0x7FC0_0000)));
             for k in 0..4 {
                 r[k] = M::select_nan(x[k], nan[k], r[k]);

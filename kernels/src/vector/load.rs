@@ -1,17 +1,17 @@
 //! Elements of any covered source as a block of float32.
 
-use super::{Blocks, needs_odd};
+use super::{Blocks, target::Target};
 use crate::{dtype::DType, format::Format};
 
 /// # Safety
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-pub(super) unsafe fn load<M: Blocks, S: Format, D: Format, const PART: bool>(
+pub(super) unsafe fn load<M: Blocks, S: Format, T: Target, const PART: bool>(
     p: *const u8,
     n: usize,
 ) -> [M::V; 4] {
-    let odd = const { needs_odd(D::DTYPE) };
+    let odd = T::NEEDS_ODD;
     // SAFETY: as the caller's.
     unsafe {
         match S::DTYPE {
@@ -28,9 +28,15 @@ pub(super) unsafe fn load<M: Blocks, S: Format, D: Format, const PART: bool>(
             DType::Int64 => M::load_int64::<true, false, PART>(p, n),
             DType::UInt64 if odd => M::load_int64::<false, true, PART>(p, n),
             DType::UInt64 => M::load_int64::<false, false, PART>(p, n),
-            DType::Float64 => M::load_f64::<PART>(p, n),
+            DType::Float64 => match T::CLAMPED {
+                true => M::load_f64::<true, PART>(p, n),
+                false => M::load_f64::<false, PART>(p, n),
+            },
             DType::Complex64 => M::load_c64::<PART>(p, n),
-            DType::Complex128 => M::load_c128::<PART>(p, n),
+            DType::Complex128 => match T::CLAMPED {
+                true => M::load_c128::<true, PART>(p, n),
+                false => M::load_c128::<false, PART>(p, n),
+            },
             _ => unreachable!("`covers` lists the sources"),
         }
     }

@@ -25,11 +25,17 @@ macro_rules! each {
 pub(crate) use each;
 
 pub(crate) mod encode;
+mod families;
 mod load;
 pub(crate) mod short;
+pub(crate) mod style;
+pub(crate) mod target;
+mod two_step;
 
 pub(crate) use encode::bf16;
+pub(crate) use families::{define_families, define_styles};
 pub(crate) use short::padded_bits;
+pub(crate) use two_step::two_step;
 
 use crate::{
     data::Data,
@@ -37,6 +43,7 @@ use crate::{
     format::Format,
     table::KernelFn,
 };
+use target::Target;
 
 /// The registers of a tier, and the operations that encoders are written in.
 ///
@@ -139,7 +146,7 @@ pub(crate) trait Blocks: Simd {
     unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 2];
     /// 16-bit lanes in the high halves of 32-bit lanes, zeros below: registers *apart*, as near to the order of the elements
     /// as one instruction comes. Packing restores the order.
-    unsafe fn apart(x: [Self::V; 2]) -> [Self::V; 4];
+    unsafe fn lane_split(x: [Self::V; 2]) -> [Self::V; 4];
     /// Elements of 16 bits in the high halves of the lanes, zeros below, in order.
     unsafe fn load_high_16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
     /// int16 (or uint16) as float32.
@@ -150,8 +157,8 @@ pub(crate) trait Blocks: Simd {
         p: *const u8,
         n: usize,
     ) -> [Self::V; 4];
-    /// float64 to odd.
-    unsafe fn load_f64<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// float64 to odd. If `CLAMPED`, none but zero becomes zero, and none but infinity infinity.
+    unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
     /// int64 (or uint64) to odd; if not `ODD`, those that have 32 bits may be nearest.
     unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
         p: *const u8,
@@ -159,8 +166,8 @@ pub(crate) trait Blocks: Simd {
     ) -> [Self::V; 4];
     /// The real parts of complex64.
     unsafe fn load_c64<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
-    /// The real parts of complex128, to odd.
-    unsafe fn load_c128<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// The real parts of complex128, to odd, `CLAMPED` as float64.
+    unsafe fn load_c128<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
 
     /// Bytes in order.
     unsafe fn store_8<const PART: bool>(p: *mut u8, x: Self::V, n: usize);
@@ -169,14 +176,18 @@ pub(crate) trait Blocks: Simd {
     /// Halves in order.
     unsafe fn store_16<const PART: bool>(p: *mut u8, x: [Self::V; 2], n: usize);
     unsafe fn store_32<const PART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
-    /// Float32 rounded to float16.
-    unsafe fn store_f16<const PART: bool, const APART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
+    /// Float32 rounded to float16: nearest even, or in the direction of the environment, or to odd.
+    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+        p: *mut u8,
+        x: [Self::V; 4],
+        n: usize,
+    );
 
     /// Bfloat16 of float32, which may be subnormal if `SUBNORMAL`.
     #[inline(always)]
-    unsafe fn to_bf16<const SUBNORMAL: bool>(x: [Self::V; 4]) -> [Self::V; 2] {
+    unsafe fn to_bf16<const SUBNORMAL: bool>(x: [Self::V; 4], data: &Data) -> [Self::V; 2] {
         // SAFETY: as the caller's.
-        unsafe { bf16::<Self>(x) }
+        unsafe { bf16::<Self, { style::PLAIN }>(x, data) }
     }
 }
 
@@ -195,57 +206,47 @@ pub(crate) const fn covers(from: DType, to: DType) -> bool {
     }
 }
 
-/// The kernel of a pair that is [`covered`](covers). `whole` is the function that this one is inlined into.
+/// Whether these kernels round from a source of 16 bits and more to a target: floats of up to 16 bits.
+pub(crate) fn rounds(from: DType, to: DType) -> bool {
+    from.size() > 1 && covers(from, to) && matches!(to.spec(), Spec::Float(f) if f.bits() <= 16)
+}
+
+/// The kernel from a source to a family of targets. `whole` is the function that this one is inlined into.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<M: Blocks, S: Format, D: Format, const SATURATE: bool, const PACKED: bool>(
+pub(crate) unsafe fn run<M: Blocks, S: Format, T: Target>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
     data: &Data,
     whole: KernelFn,
 ) {
-    const { assert!(covers(S::DTYPE, D::DTYPE) && (!PACKED || D::DTYPE.is_sub_byte())) };
     let s = const { S::DTYPE.size() };
     // A block has whole bytes of every packed width.
-    let bits = const { if PACKED { D::DTYPE.bits() as usize } else { 8 * D::DTYPE.size() } };
+    let bits = T::BITS;
+    let packed = const { T::BITS < 8 };
+    // A copy stays in registers.
+    let constants = *data;
     let mut i = 0;
     // SAFETY: every block begins at an element and ends at the last one or before, or is a part that ends there; `whole`
     // is a kernel of the same pair.
     unsafe {
         while n - i >= M::BLOCK {
-            block::<M, S, D, SATURATE, PACKED, false>(
-                src.add(i * s),
-                dst.add(bytes(i, bits)),
-                M::BLOCK,
-                data,
-            );
+            block::<M, S, T, false>(src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK, &constants);
             i += M::BLOCK;
         }
         if i == n {
         } else if M::MASKED {
-            block::<M, S, D, SATURATE, PACKED, true>(src.add(i * s), dst.add(bytes(i, bits)), n - i, data);
-        } else if i > 0 && !PACKED {
+            block::<M, S, T, true>(src.add(i * s), dst.add(bytes(i, bits)), n - i, &constants);
+        } else if i > 0 && !packed {
             i = n - M::BLOCK;
-            block::<M, S, D, SATURATE, PACKED, false>(
-                src.add(i * s),
-                dst.add(bytes(i, bits)),
-                M::BLOCK,
-                data,
-            );
+            block::<M, S, T, false>(src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK, &constants);
         } else {
-            padded_bits::<M>(
-                whole,
-                M::BLOCK,
-                (8 * s, bits),
-                src.add(i * s),
-                dst.add(bytes(i, bits)),
-                n - i,
-                data,
-            );
+            let (src, dst) = (src.add(i * s), dst.add(bytes(i, bits)));
+            padded_bits::<M>(whole, M::BLOCK, (8 * s, bits), src, dst, n - i, data);
         }
     }
 }
@@ -260,34 +261,24 @@ pub(crate) const fn bytes(n: usize, bits: usize) -> usize {
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn block<
-    M: Blocks,
-    S: Format,
-    D: Format,
-    const SATURATE: bool,
-    const PACKED: bool,
-    const PART: bool,
->(
+unsafe fn block<M: Blocks, S: Format, T: Target, const PART: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
-    _data: &Data,
+    data: &Data,
 ) {
     let float16 = matches!(S::DTYPE, DType::Float16 | DType::BFloat16);
     // SAFETY: as the caller's.
     unsafe {
-        if matches!(D::DTYPE, DType::Bool) && float16 {
+        if T::TRUTH && float16 {
             let codes = M::nonzero_16(M::load_16::<PART>(src, n));
             M::store_8::<PART>(dst, M::in_order::<true>(codes), n);
-        } else if matches!(S::DTYPE, DType::BFloat16) && !matches!(D::DTYPE, DType::Float32) {
+        } else if matches!(S::DTYPE, DType::BFloat16) && !T::FLOAT32 {
             let words = M::load_16::<PART>(src, n);
             let sign = M::pack_sign_16(words);
-            encode::store::<M, S, D, SATURATE, PACKED, PART, true>(dst, M::apart(words), Some(sign), n);
-        } else if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
-            let x = load::load::<M, S, D, PART>(src, n);
-            M::store_16::<PART>(dst, M::to_bf16::<false>(x), n);
+            T::store::<M, S, PART, true>(dst, M::lane_split(words), Some(sign), n, data);
         } else {
-            let x = load::load::<M, S, D, PART>(src, n);
+            let x = load::load::<M, S, T, PART>(src, n);
             // Two registers have fewer signs to pack than four, and unsigned integers have none.
             let sign = if matches!(S::DTYPE.spec(), Spec::Int { signed: false, .. }) {
                 Some(M::splat(0))
@@ -296,7 +287,7 @@ unsafe fn block<
             } else {
                 None
             };
-            encode::store::<M, S, D, SATURATE, PACKED, PART, false>(dst, x, sign, n);
+            T::store::<M, S, PART, false>(dst, x, sign, n, data);
         }
     }
 }

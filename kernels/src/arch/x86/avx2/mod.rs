@@ -11,15 +11,18 @@ use super::copy::avx2 as copy;
 use crate::{
     arch::scalar,
     data::Data,
-    dtype::{COUNT, DType},
+    dtype::{COUNT, DType, Flavor, Spec},
     exact::Rules,
     format::*,
     storage::BufferType,
     table::{
-        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table, define_table,
-        has_overflow_rule, same_bits, same_truth,
+        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table,
+        define_table, has_overflow_rule, same_bits, same_truth,
     },
-    vector,
+    vector::{
+        self,
+        target::{F32Odd, Target},
+    },
 };
 use simd::Avx2;
 
@@ -36,17 +39,22 @@ unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: 
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn vector<S: Format, D: Format, const SATURATE: bool, const PACKED: bool>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-) {
+unsafe fn vector<S: Format, T: Target>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: as the caller's.
-    unsafe {
-        vector::run::<Avx2, S, D, SATURATE, PACKED>(src, dst, n, data, vector::<S, D, SATURATE, PACKED>)
-    }
+    unsafe { vector::run::<Avx2, S, T>(src, dst, n, data, vector::<S, T>) }
 }
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn two_step<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    // SAFETY: as the caller's.
+    unsafe { vector::two_step::<Avx2, S>(src, dst, n, data, vector::<S, F32Odd>) }
+}
+
+vector::define_families!(vector, plain);
+vector::define_styles!(vector, two_step, styled);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = bytes::kernel::<S, D>(saturate) {
@@ -56,7 +64,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
         return Some(wide::float16_to_bfloat16);
     }
     if vector::covers(S::DTYPE, D::DTYPE) {
-        return Some(if saturate { vector::<S, D, true, false> } else { vector::<S, D, false, false> });
+        return plain::<S>(D::DTYPE, saturate, false);
     }
     wide::kernel::<S, D>(saturate)
 }
@@ -69,7 +77,7 @@ const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate:
     if !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
-    Some(if saturate { vector::<S, D, true, true> } else { vector::<S, D, false, true> })
+    plain::<S>(D::DTYPE, saturate, true)
 }
 
 crate::dtype::for_each_dtype!(define_table);
@@ -78,8 +86,25 @@ pub(super) static TABLE: Table = Table { packed: Some(&PACKED), ..table::<0>() }
 static PACKED: PackedTable = packed_table::<0>();
 
 /// The kernel of a pair under rules that are not the common ones.
-pub(super) fn rounded(_: BufferType, _: BufferType, _: &Rules) -> Option<Rounded> {
-    None
+pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+    let (s, d) = (from.dtype(), to.dtype());
+    if !vector::rounds(s, d) {
+        return None;
+    }
+    let (style, direction) = vector::style::style(d, rules);
+    if style == vector::style::PLAIN {
+        let run = if from.is_packed() || to.is_packed() {
+            TABLE.get_packed(from, to, rules.saturate)?
+        } else {
+            TABLE.get(s, d, rules.saturate)
+        };
+        return Some(Rounded { run, direction, second: None });
+    }
+    if from.is_packed() || to.is_packed() {
+        return None;
+    }
+    let Steps { first, second } = styled(s, d, style)?;
+    Some(Rounded { run: first, direction, second })
 }
 
 crate::loss::define_loops!(suspect, #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);

@@ -1,7 +1,10 @@
 //! The registers of AVX2 for the kernels of `vector`.
 
 use super::super::short;
-use crate::vector::{Blocks, Simd, each};
+use crate::vector::{
+    Blocks, Simd, each,
+    style::{ODD, PLAIN},
+};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
@@ -68,11 +71,28 @@ unsafe fn join(low: __m128, high: __m128) -> __m256i {
     unsafe { _mm256_castps_si256(_mm256_set_m128(high, low)) }
 }
 
+/// 2^-140: less than half of the smallest value of any narrower format, and not zero in float32.
+const SMALLEST: i64 = (1023 - 140) << 52;
+/// The largest float32.
+const LARGEST: i64 = (f32::MAX as f64).to_bits() as i64;
+
 /// Four float64 as float32 to odd: the lowest 40 bits gathered into the one above them (`hub`), then exact.
 #[inline(always)]
-unsafe fn f64_to_odd(x: __m256i) -> __m128 {
+unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m256i) -> __m128 {
     // SAFETY: as of the methods of `Simd`.
     unsafe {
+        if CLAMPED {
+            let all = |x: i64| _mm256_set1_epi64x(x);
+            let absolute = _mm256_and_si256(x, all(i64::MAX));
+            let sign = _mm256_xor_si256(x, absolute);
+            let zero = _mm256_cmpeq_epi64(absolute, _mm256_setzero_si256());
+            let small = _mm256_andnot_si256(zero, _mm256_cmpgt_epi64(all(SMALLEST), absolute));
+            x = _mm256_blendv_epi8(x, _mm256_or_si256(sign, all(SMALLEST)), small);
+            let infinity = all(f64::INFINITY.to_bits() as i64);
+            let large = _mm256_cmpgt_epi64(absolute, all(LARGEST));
+            let large = _mm256_and_si256(large, _mm256_cmpgt_epi64(infinity, absolute));
+            x = _mm256_blendv_epi8(x, _mm256_or_si256(sign, all(LARGEST)), large);
+        }
         let below = _mm256_set1_epi64x((1 << 40) - 1);
         let carry = _mm256_add_epi64(_mm256_and_si256(x, below), below);
         // Bit 40 is set by itself or by the carry; what is below it is dropped.
@@ -138,34 +158,54 @@ unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __m256i) -> _
     }
 }
 
-/// Eight float32 as float16.
+/// Eight float32 as float16, with the rounding that `HOW` tells the instruction.
 ///
 /// In assembly because the compiler would fold the conversion into the store, and the form of the instruction that
 /// converts into memory is slow.
 #[inline]
 #[target_feature(enable = "avx,f16c")]
-pub(super) fn to_f16(x: __m256) -> __m128i {
+fn convert<const HOW: i32>(x: __m256) -> __m128i {
     #[cfg(not(miri))]
     {
         let half;
-        // SAFETY: a conversion between registers, in the rounding mode that it names.
+        // SAFETY: a conversion between registers.
         unsafe {
             core::arch::asm!(
-                "vcvtps2ph {half}, {x}, 0",
+                "vcvtps2ph {half}, {x}, {how}",
                 half = out(xmm_reg) half,
                 x = in(ymm_reg) x,
+                how = const HOW,
                 options(pure, nomem, nostack, preserves_flags)
             );
         }
         half
     }
     #[cfg(miri)]
-    _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x)
+    _mm256_cvtps_ph::<HOW>(x)
+}
+
+/// Eight float32 as float16.
+#[inline(always)]
+pub(super) unsafe fn to_f16<const STYLE: u8>(x: __m256) -> __m128i {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        if STYLE == PLAIN {
+            return convert::<_MM_FROUND_TO_NEAREST_INT>(x);
+        }
+        let half = convert::<_MM_FROUND_CUR_DIRECTION>(x);
+        if STYLE != ODD {
+            return half;
+        }
+        let inexact = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_NEQ_OQ>(x, _mm256_cvtph_ps(half)));
+        let inexact =
+            _mm_packs_epi32(_mm256_castsi256_si128(inexact), _mm256_extracti128_si256::<1>(inexact));
+        _mm_or_si128(half, _mm_srli_epi16::<15>(inexact))
+    }
 }
 
 impl Simd for Avx2 {
     type V = __m256i;
-    const NAN_BY_MIN: bool = false;
+    const NAN_BY_MIN: bool = true;
 
     operations! {
         splat(x: u32) = _mm256_set1_epi32(x as i32);
@@ -306,7 +346,7 @@ impl Blocks for Avx2 {
         unsafe { each!([0, 1], |k| load(p, k)) }
     }
     #[inline(always)]
-    unsafe fn apart(x: [__m256i; 2]) -> [__m256i; 4] {
+    unsafe fn lane_split(x: [__m256i; 2]) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             let zero = _mm256_setzero_si256();
@@ -345,9 +385,14 @@ impl Blocks for Avx2 {
         unsafe { each!([0, 1, 2, 3], |k| int32_to_f32::<SIGNED, ODD>(load(p, k))) }
     }
     #[inline(always)]
-    unsafe fn load_f64<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+    unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
-        unsafe { each!([0, 1, 2, 3], |k| join(f64_to_odd(load(p, 2 * k)), f64_to_odd(load(p, 2 * k + 1)))) }
+        unsafe {
+            each!([0, 1, 2, 3], |k| join(
+                f64_to_odd::<CLAMPED>(load(p, 2 * k)),
+                f64_to_odd::<CLAMPED>(load(p, 2 * k + 1))
+            ))
+        }
     }
     #[inline(always)]
     unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
@@ -374,7 +419,7 @@ impl Blocks for Avx2 {
             }
             each!([0, 1, 2, 3], |k| {
                 let [low, high] =
-                    each!([2 * k, 2 * k + 1], |k| f64_to_odd(int64_to_odd::<SIGNED>(load(p, k))));
+                    each!([2 * k, 2 * k + 1], |k| f64_to_odd::<false>(int64_to_odd::<SIGNED>(load(p, k))));
                 join(low, high)
             })
         }
@@ -392,13 +437,13 @@ impl Blocks for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn load_c128<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+    unsafe fn load_c128<const CLAMPED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 let [low, high] = each!([2 * k, 2 * k + 1], |k| {
                     let even = _mm256_unpacklo_epi64(load(p, 2 * k), load(p, 2 * k + 1));
-                    f64_to_odd(_mm256_permute4x64_epi64::<0b11_01_10_00>(even))
+                    f64_to_odd::<CLAMPED>(_mm256_permute4x64_epi64::<0b11_01_10_00>(even))
                 });
                 join(low, high)
             })
@@ -426,10 +471,14 @@ impl Blocks for Avx2 {
         unsafe { each!([0, 1, 2, 3], |k| store(p, x[k], k)) };
     }
     #[inline(always)]
-    unsafe fn store_f16<const PART: bool, const APART: bool>(p: *mut u8, x: [__m256i; 4], n: usize) {
+    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+        p: *mut u8,
+        x: [__m256i; 4],
+        n: usize,
+    ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b, c, d] = each!(x, |x| to_f16(_mm256_castsi256_ps(x)));
+            let [a, b, c, d] = each!(x, |x| to_f16::<STYLE>(_mm256_castsi256_ps(x)));
             let [low, high] = each!([(a, b), (c, d)], |(a, b)| {
                 if APART {
                     _mm256_set_m128i(_mm_unpackhi_epi64(a, b), _mm_unpacklo_epi64(a, b))

@@ -1,7 +1,13 @@
 //! The registers of AVX-512 for the kernels of `vector`.
 
 use super::packed;
-use crate::vector::{Blocks, Simd, bf16, each};
+use crate::{
+    data::Data,
+    vector::{
+        Blocks, Simd, bf16, each,
+        style::{ODD, PLAIN},
+    },
+};
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
@@ -141,11 +147,23 @@ unsafe fn store<const PART: bool>(p: *mut u8, x: __m512i, bytes: usize, k: usize
     }
 }
 
-/// Eight float64 as float32 to odd.
+/// 2^-140: less than half of the smallest value of any narrower format, and not zero in float32.
+const SMALLEST: i64 = (1023 - 140) << 52;
+
+/// Eight float64 as float32 to odd. What is too large is the largest float32; what is too small is zero unless `CLAMPED`.
 #[inline(always)]
-unsafe fn f64_to_odd(x: __m512i) -> __m256 {
+unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m512i) -> __m256 {
     // SAFETY: as of the methods of `Simd`.
     unsafe {
+        if CLAMPED {
+            let one = _mm512_set1_epi64(1);
+            let absolute = _mm512_and_si512(x, _mm512_set1_epi64(i64::MAX));
+            // Zero is the greatest after the subtraction.
+            let small = _mm512_sub_epi64(_mm512_set1_epi64(SMALLEST), one);
+            let small = _mm512_cmplt_epu64_mask(_mm512_sub_epi64(absolute, one), small);
+            let sign = _mm512_xor_si512(x, absolute);
+            x = _mm512_mask_or_epi64(x, small, sign, _mm512_set1_epi64(SMALLEST));
+        }
         // The lowest 40 bits gathered into the one above them (`hub`), the rest of them truncated.
         let lost = _mm512_test_epi64_mask(x, _mm512_set1_epi64((1 << 40) - 1));
         let x = _mm512_mask_or_epi64(x, lost, x, _mm512_set1_epi64(1 << 40));
@@ -222,6 +240,23 @@ unsafe fn unpacked<const APART: bool>(x: __m512i) -> __m512i {
     }
 }
 
+/// Sixteen float32 as float16.
+#[inline(always)]
+unsafe fn to_f16<const STYLE: u8>(x: __m512) -> __m256i {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        if STYLE == PLAIN {
+            return _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
+        }
+        let half = _mm512_cvtps_ph::<_MM_FROUND_CUR_DIRECTION>(x);
+        if STYLE != ODD {
+            return half;
+        }
+        let inexact = _mm512_cmp_ps_mask::<_CMP_NEQ_OQ>(x, _mm512_cvtph_ps(half));
+        _mm256_or_si256(half, _mm256_maskz_set1_epi16(inexact, 1))
+    }
+}
+
 /// One byte of every lane, in order; `index` are those of two registers.
 #[inline(always)]
 unsafe fn pack_bytes(index: &[u8; 64], x: [__m512i; 4]) -> __m512i {
@@ -242,7 +277,7 @@ unsafe fn nan_mask(x: __m512i) -> __mmask16 {
 
 impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     type V = __m512i;
-    const NAN_BY_MIN: bool = false;
+    const NAN_BY_MIN: bool = true;
 
     operations! {
         splat(x: u32) = _mm512_set1_epi32(x as i32);
@@ -391,7 +426,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         }
     }
     #[inline(always)]
-    unsafe fn apart(x: [__m512i; 2]) -> [__m512i; 4] {
+    unsafe fn lane_split(x: [__m512i; 2]) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             let zero = _mm512_setzero_si512();
@@ -441,11 +476,12 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         }
     }
     #[inline(always)]
-    unsafe fn load_f64<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+    unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| {
-                let [low, high] = each!([2 * k, 2 * k + 1], |k| f64_to_odd(load_64::<PART>(p, n, k)));
+                let [low, high] =
+                    each!([2 * k, 2 * k + 1], |k| f64_to_odd::<CLAMPED>(load_64::<PART>(p, n, k)));
                 join(low, high)
             })
         }
@@ -473,7 +509,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
             }
             each!([0, 1, 2, 3], |k| {
                 let [low, high] = each!([2 * k, 2 * k + 1], |k| {
-                    f64_to_odd(int64_to_odd::<SIGNED>(load_64::<PART>(p, n, k)))
+                    f64_to_odd::<false>(int64_to_odd::<SIGNED>(load_64::<PART>(p, n, k)))
                 });
                 join(low, high)
             })
@@ -490,13 +526,13 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         }
     }
     #[inline(always)]
-    unsafe fn load_c128<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+    unsafe fn load_c128<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 let [low, high] = each!([2 * k, 2 * k + 1], |k| {
                     let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, 2 * n, k));
-                    f64_to_odd(_mm512_permutex2var_epi64(a, constant(&EVEN_64), b))
+                    f64_to_odd::<CLAMPED>(_mm512_permutex2var_epi64(a, constant(&EVEN_64), b))
                 });
                 join(low, high)
             })
@@ -531,11 +567,14 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         unsafe { each!([0, 1, 2, 3], |k| store::<PART>(p, x[k], 4 * n, k)) };
     }
     #[inline(always)]
-    unsafe fn store_f16<const PART: bool, const APART: bool>(p: *mut u8, x: [__m512i; 4], n: usize) {
-        // SAFETY: the caller's promise. The rounding is the instruction's own.
+    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+        p: *mut u8,
+        x: [__m512i; 4],
+        n: usize,
+    ) {
+        // SAFETY: the caller's promise.
         unsafe {
-            let [a, b, c, d] =
-                each!(x, |x| _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_castsi512_ps(x)));
+            let [a, b, c, d] = each!(x, |x| to_f16::<STYLE>(_mm512_castsi512_ps(x)));
             // One store of a whole register: the instruction that converts into memory is slow.
             let [low, high] = each!([(a, b), (c, d)], |(a, b)| {
                 let a = _mm512_castsi256_si512(a);
@@ -550,10 +589,10 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn to_bf16<const SUBNORMAL: bool>(x: [__m512i; 4]) -> [__m512i; 2] {
+    unsafe fn to_bf16<const SUBNORMAL: bool>(x: [__m512i; 4], data: &Data) -> [__m512i; 2] {
         if !BF16 {
             // SAFETY: the caller's promise.
-            return unsafe { bf16::<Self>(x) };
+            return unsafe { bf16::<Self, PLAIN>(x, data) };
         }
         // SAFETY: the caller's promise; the CPU has the feature.
         unsafe {
@@ -566,7 +605,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
                 Self::any_nan(x)
             };
             if others {
-                return bf16::<Self>(x);
+                return bf16::<Self, PLAIN>(x, data);
             }
             let [a, b, c, d] = each!(x, |x| _mm512_castsi512_ps(x));
             let [low, high] = each!([(a, b), (c, d)], |(low, high)| _mm512_cvtne2ps_pbh(high, low));

@@ -5,6 +5,7 @@
 //! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`.
 
 use super::{super::simd::to_f16, *};
+use crate::vector::style::PLAIN;
 
 /// The vectors of a target.
 pub(super) trait Shape {
@@ -108,7 +109,9 @@ impl Shape for H16 {
 #[inline(always)]
 unsafe fn halves(a: __m256i, b: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
-    unsafe { _mm256_set_m128i(to_f16(_mm256_castsi256_ps(b)), to_f16(_mm256_castsi256_ps(a))) }
+    unsafe {
+        _mm256_set_m128i(to_f16::<PLAIN>(_mm256_castsi256_ps(b)), to_f16::<PLAIN>(_mm256_castsi256_ps(a)))
+    }
 }
 
 impl<const OVERFLOW: u8> Shape for I16<OVERFLOW> {

@@ -29,7 +29,7 @@ pub(in super::super) unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, d
             let rare =
                 _mm256_subs_epu16(_mm256_max_epu16(rare_a, rare_b), _mm256_set1_epi16(0xEFFF_u16 as i16));
             if _mm256_testz_si256(rare, rare) == 0 {
-                let words = Avx2::to_bf16::<false>(Avx2::load_f16::<false>(src, BLOCK));
+                let words = Avx2::to_bf16::<false>(Avx2::load_f16::<false>(src, BLOCK), data);
                 return Avx2::store_16::<false>(dst, words, BLOCK);
             }
             store(dst, a, 0);

@@ -1,0 +1,120 @@
+//! From dtypes of a byte: the results are looked up.
+//!
+//! A cast of 256 codes is a table, and a table for every pair, target and rule would be most of the library. But a cast is
+//! `decode` and `encode`, so the values of a source, as float32, are all that is kept. A call of many elements has the float32
+//! kernel of the target make the table of results from them; one of few elements looks the values up, block by block, and has
+//! the same kernel cast these.
+
+use super::rounded;
+use crate::{
+    data::Data,
+    dtype::DType,
+    exact::{FLOAT32, Rules, decode, to_float},
+    format::Format,
+    table::KernelFn,
+};
+use core::{mem::MaybeUninit, slice};
+
+/// The values of all codes of a source, as bits of float32.
+type Values = [u32; 256];
+
+const fn values(from: DType) -> Values {
+    let rules = Rules::common(DType::Float32, true);
+    let mut values = [0; 256];
+    let mut code = 0;
+    while code < 256 {
+        values[code] = to_float(FLOAT32, decode(from, code as u128).0, &rules) as u32;
+        code += 1;
+    }
+    values
+}
+
+/// Any dtype of a byte to any other dtype. Every value of the source is one of float32.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+pub(super) unsafe fn look_up<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    // Codes from here on repeat others, or stand for true.
+    let codes = if matches!(S::DTYPE, DType::Bool) { 2 } else { 1 << S::DTYPE.bits() };
+    // SAFETY: as the caller's.
+    unsafe { by_value(src, dst, n, const { &values(S::DTYPE) }, codes, data) };
+}
+
+/// Results of up to 16 bytes, each for a code.
+#[repr(C, align(16))]
+struct Results(MaybeUninit<[u8; 16 * 256]>);
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[inline(never)]
+unsafe fn by_value(src: *const u8, dst: *mut u8, n: usize, values: &Values, codes: usize, data: &Data) {
+    let size = data.to.size();
+    let then = rounded::from_f32(data);
+    if matches!(data.to, DType::Float32) {
+        // SAFETY: as the caller's; the values are the results.
+        return unsafe { results::<u32>(src, dst, n, values.as_ptr().cast()) };
+    }
+    if n < codes {
+        // SAFETY: as the caller's.
+        return unsafe { few(src, dst, n, values, then, data) };
+    }
+    let mut table = Results(MaybeUninit::uninit());
+    let table = table.0.as_mut_ptr().cast::<u8>();
+    // SAFETY: there are as many values, and the table has place for the results; then all entries up to `known` are initialised,
+    // and others are copied behind them, up to the end of the 256 entries.
+    unsafe {
+        then(values.as_ptr().cast(), table, codes, data);
+        let (mut known, step) = if codes == 2 { (2, 1) } else { (codes, codes) };
+        while known < 256 {
+            let from = table.add((known - step) * size);
+            from.copy_to_nonoverlapping(table.add(known * size), step * size);
+            known += step;
+        }
+    }
+    // SAFETY: as the caller's, whose elements are of this size; the table has results for all codes.
+    unsafe {
+        match size {
+            1 => results::<u8>(src, dst, n, table),
+            2 => results::<u16>(src, dst, n, table),
+            4 => results::<u32>(src, dst, n, table),
+            8 => results::<u64>(src, dst, n, table),
+            _ => results::<[u64; 2]>(src, dst, n, table),
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`KernelFn`]; `table` are 256 results of the target.
+#[inline(always)]
+unsafe fn results<T: Copy>(src: *const u8, dst: *mut u8, n: usize, table: *const u8) {
+    const STEP: usize = 8;
+    let (dst, table) = (dst.cast::<T>(), table.cast::<T>());
+    // SAFETY: the element is one of `n`, and the table has a result for every code.
+    let one = |i| unsafe { dst.add(i).write_unaligned(table.add(*src.add(i) as usize).read_unaligned()) };
+    let whole = n / STEP * STEP;
+    for first in (0..whole).step_by(STEP) {
+        (0..STEP).for_each(|i| one(first + i));
+    }
+    (whole..n).for_each(one);
+}
+
+/// # Safety
+///
+/// As [`KernelFn`]; `then` is the kernel from float32 to the target of `data`.
+unsafe fn few(src: *const u8, dst: *mut u8, n: usize, values: &Values, then: KernelFn, data: &Data) {
+    const BLOCK: usize = 64;
+    let mut block = [0_u32; BLOCK];
+    for first in (0..n).step_by(BLOCK) {
+        let count = BLOCK.min(n - first);
+        // SAFETY: these are codes of the source, which the caller grants.
+        let codes = unsafe { slice::from_raw_parts(src.add(first), count) };
+        for (value, code) in block.iter_mut().zip(codes) {
+            *value = values[*code as usize];
+        }
+        // SAFETY: the block has as many values, and the caller grants as many elements of the destination.
+        unsafe { then(block.as_ptr().cast(), dst.add(first * data.to.size()), count, data) };
+    }
+}

@@ -1,0 +1,98 @@
+//! The scalar tier: the law as plain loops, for every pair and every rule.
+//!
+//! The bodies have no branches, so that compilers may vectorise them with what the target always has. They round by the default
+//! of the floating-point environment only: there are targets that have no other.
+//!
+//! * this file: the loop over `load, decode, encode, store`, and which pair has what;
+//! * `bytes`: sources of a byte look their results up in a table that each call makes for itself;
+//! * `small`: targets of small floats, one loop per source, the target as data;
+//! * `rounded`: the rules that are not the common ones.
+
+mod bytes;
+mod rounded;
+mod small;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    data::Data,
+    dtype::{COUNT, DType, Flavor, Spec},
+    format::*,
+    table::{KernelFn, Table, define_table, has_overflow_rule, same_bits, same_truth},
+};
+pub(super) use rounded::rounded;
+
+/// `load, decode, encode, store`, one element after the other: the body of every tier that has no better one for a pair.
+///
+/// # Safety
+///
+/// As [`KernelFn`], but for the tier, which is that of the caller.
+#[inline(always)]
+pub(super) unsafe fn cast_each<S: Format, D: Format, const SATURATE: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+) {
+    // SAFETY: as the caller's.
+    unsafe { map_each::<S::Code, D::Code>(src, dst, n, |code| D::encode::<SATURATE>(S::decode(code))) };
+}
+
+/// A function of every element.
+///
+/// # Safety
+///
+/// `src` is readable and `dst` writable for `n` elements of these sizes, at any alignment; the two do not overlap.
+#[inline(always)]
+unsafe fn map_each<S: Copy, D>(src: *const u8, dst: *mut u8, n: usize, f: impl Fn(S) -> D) {
+    let (src, dst) = (src.cast::<S>(), dst.cast::<D>());
+    for i in 0..n {
+        // SAFETY: `i < n`, so the caller grants both elements; codes are plain integers of the elements' sizes, and nothing
+        // is assumed of alignment.
+        unsafe { dst.add(i).write_unaligned(f(src.add(i).read_unaligned())) };
+    }
+}
+
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+    // SAFETY: as the caller's.
+    unsafe { cast_each::<S, D, SATURATE>(src, dst, n) }
+}
+
+/// A dtype to itself: the bits, unused ones cleared.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+pub(crate) unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+    // SAFETY: as the caller's.
+    unsafe { map_each::<S::Code, S::Code>(src, dst, n, S::clean) };
+}
+
+/// The flavor of a float of up to 8 bits.
+const fn small_flavor(dtype: DType) -> Option<Flavor> {
+    match dtype.spec() {
+        Spec::Float(f) if f.bits() <= 8 => Some(f.flavor),
+        _ => None,
+    }
+}
+
+/// The kernels that are shared between targets. Integers of a byte become wider numbers more quickly than a table is read.
+const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelFn> {
+    let (from, to) = (S::DTYPE, small_flavor(D::DTYPE));
+    let few = from.is_sub_byte() || matches!(from, DType::Bool);
+    match to {
+        _ if small_flavor(from).is_some() || few && to.is_some() => Some(bytes::look_up::<S>),
+        Some(Flavor::Ieee | Flavor::Fn) => Some(small::cast::<S, { small::SIGNED }>),
+        Some(Flavor::Fnuz) => Some(small::cast::<S, { small::FNUZ }>),
+        Some(Flavor::Finite) => Some(small::cast::<S, { small::FINITE }>),
+        Some(Flavor::Exponent) => Some(small::to_power::<S>),
+        None => None,
+    }
+}
+
+crate::dtype::for_each_dtype!(define_table);
+pub(crate) static TABLE: Table = table::<0>();
+
+crate::loss::define_loops!(suspect_all);

@@ -1,0 +1,301 @@
+//! The rules that are not the common ones.
+//!
+//! Everything that rounds goes through float32 or stays wide:
+//!
+//! * to floats of up to 16 bits: a block of sources becomes float32 rounded to odd, of which the one loop of the target makes
+//!   codes (`docs/semantics.md`, sections 4 and 6); the rule is a [`Correction`](crate::round::Correction) of the nearest code;
+//! * to integers: a block of floats becomes integral values, which the kernel of the common rules then finds exact;
+//! * to float32 and float64: the nearest value, corrected.
+//!
+//! A source of a byte looks results up, and has no need to know of rules.
+
+use super::{TABLE, map_each};
+use crate::{
+    data::{Data, Direction},
+    dtype::{DType, Flavor, FloatSpec, Spec},
+    exact::{Rounding, Rules, float_spec},
+    format::{Encoder, Format},
+    hub::{F32, F64, Hub},
+    storage::BufferType,
+    table::{KernelFn, Rounded},
+};
+use core::mem::MaybeUninit;
+use half::{bf16, f16};
+use num_complex::Complex;
+
+/// Elements of a block on the stack.
+const BLOCK: usize = 128;
+
+const INFINITY: u32 = 0x7F80_0000;
+
+/// The kernel of a pair in byte storage under any rules. It leaves the direction of rounding alone.
+pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+    if from.is_packed() || to.is_packed() {
+        return None;
+    }
+    Some(Rounded {
+        run: kernel(from.dtype(), to.dtype(), rules),
+        direction: Direction::NearestEven,
+        second: None,
+    })
+}
+
+fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
+    let common = TABLE.get(from, to, rules.saturate);
+    match to.spec() {
+        // Looked up, or exact.
+        _ if from.size() == 1 && !matches!(from, DType::Int8 | DType::UInt8) => common,
+        Spec::Bool => common,
+        Spec::Int { .. } if is_truncating(rules) => common,
+        Spec::Int { .. } => whole(from).unwrap_or(common),
+        Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => common,
+        Spec::Float(f) if f.bits() <= 16 => match (from, from_f32_other(to, rules)) {
+            (_, None) => common,
+            (DType::Float32, Some(kernel)) => kernel,
+            (_, Some(_)) => staged(from).unwrap_or(common),
+        },
+        _ if matches!(rules.rounding, Rounding::NearestEven) => common,
+        Spec::Float(_) | Spec::Complex(_) => directed(from, to).unwrap_or(common),
+    }
+}
+
+const fn is_truncating(rules: &Rules) -> bool {
+    matches!(rules.rounding, Rounding::TowardZero)
+}
+
+/// The kernel from float32 to the target under the rules.
+pub(super) fn from_f32(data: &Data) -> KernelFn {
+    from_f32_other(data.to, &data.rules)
+        .unwrap_or_else(|| TABLE.get(DType::Float32, data.to, data.rules.saturate))
+}
+
+/// The same if it is not that of the table.
+fn from_f32_other(to: DType, rules: &Rules) -> Option<KernelFn> {
+    let nearest = matches!(rules.rounding, Rounding::NearestEven);
+    match to.spec() {
+        Spec::Int { .. } => (!is_truncating(rules)).then_some(to_whole::<f32>),
+        // The kernel of the table reads the rule.
+        Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => None,
+        Spec::Float(f) if f.bits() <= 8 => {
+            let special = match f.flavor {
+                Flavor::Finite => rules.finite_nan_max,
+                Flavor::Fnuz => rules.fnuz_inf_nan,
+                _ => false,
+            };
+            (!nearest || special).then_some(to_small)
+        }
+        Spec::Float(f) if f.bits() == 16 && !nearest => {
+            Some(if f.exponent_bits == 8 { to_bf16 } else { to_f16 })
+        }
+        _ => None,
+    }
+}
+
+/// Float32 to floats of up to 8 bits with a sign.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn to_small(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let (encoder, signs, correction) = (data.encoder, data.signs, data.correction);
+    // NaN is above infinity.
+    let last_number = if data.infinity_is_nan != 0 { INFINITY - 1 } else { INFINITY };
+    let encode = |x: u32| {
+        let magnitude = x & 0x7FFF_FFFF;
+        let limited = magnitude.min(encoder.limit);
+        let value = if magnitude > last_number { encoder.nan } else { limited };
+        let code = encoder.corrected(value, (x as i32 >> 31) as u32, correction);
+        signs.put(x, code) as u8
+    };
+    // SAFETY: as the caller's.
+    unsafe { map_each(src, dst, n, encode) };
+}
+
+/// Float32 to float16.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn to_f16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let encoder = const { Encoder::new(float_spec(DType::Float16), false) };
+    let correction = data.correction;
+    let encode = |x: u32| {
+        let magnitude = x & 0x7FFF_FFFF;
+        // A finite value is below what the encoder takes for infinity, so that the rule decides whether it becomes that.
+        let value = magnitude.min(encoder.limit - 1);
+        let finite = encoder.corrected(value, (x as i32 >> 31) as u32, correction);
+        let quiet = if magnitude > INFINITY { 0x200 } else { 0 };
+        let special = 0x7C00 | quiet | magnitude >> 13 & 0x1FF;
+        (x >> 16 & 0x8000 | if magnitude < INFINITY { finite } else { special }) as u16
+    };
+    // SAFETY: as the caller's.
+    unsafe { map_each(src, dst, n, encode) };
+}
+
+/// Float32 to bfloat16.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let correction = data.correction;
+    let encode = |x: u32| {
+        let bias = correction.bias16(x >> 16 & 1, (x as i32 >> 31) as u32);
+        let rounded = x.wrapping_add(bias) >> 16;
+        let nan = x >> 16 & 0x8000 | 0x7FC0;
+        (if x & 0x7FFF_FFFF > INFINITY { nan } else { rounded }) as u16
+    };
+    // SAFETY: as the caller's.
+    unsafe { map_each(src, dst, n, encode) };
+}
+
+/// Through blocks of `B`, of which `then` makes the elements of the target.
+///
+/// # Safety
+///
+/// As [`KernelFn`]; `then` is a kernel from elements like `B` to the target of `data`.
+#[inline(always)]
+unsafe fn in_blocks<S: Copy, B>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+    first: impl Fn(S) -> B,
+    then: KernelFn,
+) {
+    let mut block = [const { MaybeUninit::<B>::uninit() }; BLOCK];
+    for done in (0..n).step_by(BLOCK) {
+        let count = BLOCK.min(n - done);
+        // SAFETY: the caller grants `n` elements on both sides, and the block has place for `count`, which are written before
+        // they are read.
+        unsafe {
+            map_each(src.add(done * size_of::<S>()), block.as_mut_ptr().cast(), count, &first);
+            then(block.as_ptr().cast(), dst.add(done * data.to.size()), count, data);
+        }
+    }
+}
+
+/// To floats of up to 16 bits.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn through_f32<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    // SAFETY: as the caller's.
+    unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).f32_strict(), from_f32(data)) };
+}
+
+fn staged(from: DType) -> Option<KernelFn> {
+    Some(match from {
+        DType::Int8 => through_f32::<i8>,
+        DType::UInt8 => through_f32::<u8>,
+        DType::Int16 => through_f32::<i16>,
+        DType::UInt16 => through_f32::<u16>,
+        DType::Int32 => through_f32::<i32>,
+        DType::UInt32 => through_f32::<u32>,
+        DType::Int64 => through_f32::<i64>,
+        DType::UInt64 => through_f32::<u64>,
+        DType::Float16 => through_f32::<f16>,
+        DType::BFloat16 => through_f32::<bf16>,
+        DType::Float64 => through_f32::<f64>,
+        DType::Complex64 => through_f32::<Complex<f32>>,
+        DType::Complex128 => through_f32::<Complex<f64>>,
+        _ => return None,
+    })
+}
+
+/// The floats that are rounded to integral values of their own.
+trait Real: Hub {
+    const DTYPE: DType;
+    type Bits;
+    fn whole(self, data: &Data) -> Self::Bits;
+}
+
+impl Real for F32 {
+    const DTYPE: DType = DType::Float32;
+    type Bits = u32;
+    #[inline(always)]
+    fn whole(self, data: &Data) -> u32 {
+        data.correction.whole32(self.0)
+    }
+}
+
+impl Real for F64 {
+    const DTYPE: DType = DType::Float64;
+    type Bits = u64;
+    #[inline(always)]
+    fn whole(self, data: &Data) -> u64 {
+        data.correction.whole64(self.0)
+    }
+}
+
+/// To integers.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn to_whole<S: Format<Hub: Hub<Part: Real>>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let from = <<S::Hub as Hub>::Part as Real>::DTYPE;
+    let then = TABLE.get(from, data.to, data.rules.saturate);
+    // SAFETY: as the caller's.
+    unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).re().whole(data), then) };
+}
+
+fn whole(from: DType) -> Option<KernelFn> {
+    Some(match from {
+        DType::Float16 => to_whole::<f16>,
+        DType::BFloat16 => to_whole::<bf16>,
+        DType::Float32 => to_whole::<f32>,
+        DType::Float64 => to_whole::<f64>,
+        DType::Complex64 => to_whole::<Complex<f32>>,
+        DType::Complex128 => to_whole::<Complex<f64>>,
+        _ => return None,
+    })
+}
+
+/// To float32, float64 and complex numbers of these parts.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn to_parts<S: Format, D: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let correction = data.correction;
+    // SAFETY: as the caller's; both branches write the codes of the target.
+    unsafe {
+        match D::DTYPE {
+            DType::Float32 => map_each(src, dst, n, |code| S::decode(code).f32_in(correction)),
+            DType::Float64 => map_each(src, dst, n, |code| S::decode(code).f64_in(correction)),
+            DType::Complex64 => map_each(src, dst, n, |code| {
+                let x = S::decode(code);
+                [x.f32_in(correction), if <S::Hub as Hub>::COMPLEX { x.im().f32_in(correction) } else { 0 }]
+            }),
+            _ => map_each(src, dst, n, |code| [S::decode(code).f64_in(correction), 0]),
+        }
+    }
+}
+
+fn directed(from: DType, to: DType) -> Option<KernelFn> {
+    fn to_single<S: Format>(to: DType) -> Option<KernelFn> {
+        match to {
+            DType::Float32 => Some(to_parts::<S, f32>),
+            DType::Complex64 => Some(to_parts::<S, Complex<f32>>),
+            _ => None,
+        }
+    }
+    fn to_any<S: Format>(to: DType) -> Option<KernelFn> {
+        match to {
+            DType::Float64 => Some(to_parts::<S, f64>),
+            DType::Complex128 => Some(to_parts::<S, Complex<f64>>),
+            _ => to_single::<S>(to),
+        }
+    }
+    match from {
+        DType::Int32 => to_single::<i32>(to),
+        DType::UInt32 => to_single::<u32>(to),
+        DType::Float64 => to_single::<f64>(to),
+        DType::Complex128 => to_single::<Complex<f64>>(to),
+        DType::Int64 => to_any::<i64>(to),
+        DType::UInt64 => to_any::<u64>(to),
+        _ => None,
+    }
+}

@@ -1,0 +1,105 @@
+//! Which families there are: the kernels of a tier by dtype.
+
+/// Makes, from a tier's `$run<S: Format, T: Target>`, `$plain::<S>(to, saturate, packed)`: the kernel of a pair that `covers` names
+/// under common rules.
+macro_rules! define_families {
+    ($run:ident, $plain:ident) => {
+        const fn $plain<S: Format>(to: DType, saturate: bool, packed: bool) -> Option<KernelFn> {
+            use crate::vector::{style::PLAIN, target::*};
+            Some(match (to.spec(), to.bits()) {
+                (Spec::Bool, _) => $run::<S, Bytes<Truth>>,
+                (Spec::Int { .. }, 8) if !saturate => $run::<S, Bytes<Wrapped<true>>>,
+                (Spec::Int { .. }, 2) if !saturate && packed => $run::<S, Packed<Wrapped<false>, 2>>,
+                (Spec::Int { .. }, 4) if !saturate && packed => $run::<S, Packed<Wrapped<false>, 4>>,
+                (Spec::Int { .. }, 2 | 4) if !saturate => $run::<S, Bytes<Wrapped<false>>>,
+                (Spec::Int { signed: false, .. }, 2) if packed => $run::<S, Packed<Unsigned, 2>>,
+                (Spec::Int { signed: false, .. }, 4) if packed => $run::<S, Packed<Unsigned, 4>>,
+                (Spec::Int { signed: false, .. }, 2 | 4 | 8) => $run::<S, Bytes<Unsigned>>,
+                (Spec::Int { .. }, 2) if packed => $run::<S, Packed<Signed<false>, 2>>,
+                (Spec::Int { .. }, 4) if packed => $run::<S, Packed<Signed<false>, 4>>,
+                (Spec::Int { .. }, 2 | 4) => $run::<S, Bytes<Signed<false>>>,
+                (Spec::Int { .. }, 8) => $run::<S, Bytes<Signed<true>>>,
+                (Spec::Float(_), 32) => $run::<S, F32>,
+                (Spec::Float(f), 16) if f.exponent_bits == 8 => $run::<S, BF16<PLAIN>>,
+                (Spec::Float(_), 16) => $run::<S, F16<PLAIN>>,
+                (Spec::Float(_), 4) if packed => $run::<S, Packed<Float<4, false, NO_NAN, PLAIN>, 4>>,
+                (Spec::Float(_), 4) => $run::<S, Bytes<Float<4, false, NO_NAN, PLAIN>>>,
+                (Spec::Float(_), 6) if packed => $run::<S, Packed<Float<6, false, NO_NAN, PLAIN>, 6>>,
+                (Spec::Float(_), 6) => $run::<S, Bytes<Float<6, false, NO_NAN, PLAIN>>>,
+                (Spec::Float(f), 8) => match f.flavor {
+                    Flavor::Exponent if saturate => $run::<S, Bytes<Exponent<true>>>,
+                    Flavor::Exponent => $run::<S, Bytes<Exponent<false>>>,
+                    Flavor::Fnuz if saturate => $run::<S, Bytes<Float<8, true, NAN_APART, PLAIN>>>,
+                    Flavor::Fnuz => $run::<S, Bytes<Float<8, true, NAN_AS_OVERFLOW, PLAIN>>>,
+                    Flavor::Fn if !saturate => $run::<S, Bytes<Float<8, false, NAN_AS_OVERFLOW, PLAIN>>>,
+                    _ => $run::<S, Bytes<Float<8, false, NAN_APART, PLAIN>>>,
+                },
+                _ => return None,
+            })
+        }
+    };
+}
+pub(crate) use define_families;
+
+/// Makes, from a tier's `$run<S: Format, T: Target>` and `$steps<S: Format>`, its [`two_step`](super::two_step),
+/// `$styled(from, to, style)`: the kernel of a pair in a style but [`PLAIN`](super::style::PLAIN), or for sources that have none
+/// of their own, those of both steps.
+macro_rules! define_styles {
+    ($run:ident, $steps:ident, $styled:ident) => {
+        /// `None` if the pair is not one of these kernels.
+        fn $styled(from: DType, to: DType, style: u8) -> Option<Steps> {
+            use crate::vector::{
+                style::{DIRECTED, ODD, TIES},
+                target::*,
+            };
+            macro_rules! styles {
+                ($S:ty, $style:ident) => {
+                    [
+                        $run::<$S, F16<$style>>,
+                        $run::<$S, BF16<$style>>,
+                        $run::<$S, Bytes<Float<8, false, NAN_APART, $style>>>,
+                        $run::<$S, Bytes<Float<8, true, NAN_APART, $style>>>,
+                        $run::<$S, Bytes<Float<6, false, NO_NAN, $style>>>,
+                        $run::<$S, Bytes<Float<4, false, NO_NAN, $style>>>,
+                        $run::<$S, Bytes<Powers>>,
+                    ]
+                };
+                ($S:ty) => {
+                    [styles!($S, TIES), styles!($S, DIRECTED), styles!($S, ODD)]
+                };
+            }
+            /// `[source][style][family]`
+            static STYLED: [[[KernelFn; 7]; 3]; 3] = [styles!(f32), styles!(half::f16), styles!(half::bf16)];
+            let family = match to.spec() {
+                Spec::Float(f) => match (f.bits(), f.flavor) {
+                    (16, _) => (f.exponent_bits == 8) as usize,
+                    (8, Flavor::Exponent) => 6,
+                    (8, Flavor::Fnuz) => 3,
+                    (8, _) => 2,
+                    (6, _) => 4,
+                    (4, _) => 5,
+                    _ => return None,
+                },
+                _ => return None,
+            };
+            let of = |source: usize| STYLED[source][style.checked_sub(1)? as usize].get(family).copied();
+            let first: KernelFn = match from {
+                DType::Float32 => return Some(Steps { first: of(0)?, second: None }),
+                DType::Float16 => return Some(Steps { first: of(1)?, second: None }),
+                DType::BFloat16 => return Some(Steps { first: of(2)?, second: None }),
+                DType::Int16 => $steps::<i16>,
+                DType::UInt16 => $steps::<u16>,
+                DType::Int32 => $steps::<i32>,
+                DType::UInt32 => $steps::<u32>,
+                DType::Int64 => $steps::<i64>,
+                DType::UInt64 => $steps::<u64>,
+                DType::Float64 => $steps::<f64>,
+                DType::Complex64 => $steps::<num_complex::Complex<f32>>,
+                DType::Complex128 => $steps::<num_complex::Complex<f64>>,
+                _ => return None,
+            };
+            Some(Steps { first, second: Some(of(0)?) })
+        }
+    };
+}
+pub(crate) use define_styles;
