@@ -3,7 +3,7 @@
 //! The route of elements one by one, in exact arithmetic, is what kernels are compared with. What the kernels answer is compared
 //! in `tests/pairs.rs`; this only asks which way a cast goes.
 
-use lanecast_kernels::{BufferType, DType, Flavor, Kernel, Rounding, Rules, Spec, Tier};
+use lanecast_kernels::{BufferType, DType, Flavor, Kernel, PowerRange, Rounding, Rules, Spec, Tier};
 
 /// The roundings that mean something for a target.
 fn roundings(to: DType) -> &'static [Rounding] {
@@ -18,12 +18,16 @@ fn roundings(to: DType) -> &'static [Rounding] {
 /// Every combination of rules, also of those that do not matter to the target.
 fn every_rule(to: DType) -> impl Iterator<Item = Rules> {
     roundings(to).iter().flat_map(|&rounding| {
-        (0..16).map(move |bits| Rules {
-            saturate: bits & 1 != 0,
-            rounding,
-            e5m2_nan_7f: bits & 2 != 0,
-            finite_nan_max: bits & 4 != 0,
-            fnuz_inf_nan: bits & 8 != 0,
+        let ranges = [PowerRange::Exact, PowerRange::Rounded, PowerRange::Magnitude];
+        (0..16).flat_map(move |bits| {
+            ranges.map(|power_range| Rules {
+                saturate: bits & 1 != 0,
+                rounding,
+                e5m2_nan_7f: bits & 2 != 0,
+                finite_nan_max: bits & 4 != 0,
+                fnuz_inf_nan: bits & 8 != 0,
+                power_range,
+            })
         })
     })
 }

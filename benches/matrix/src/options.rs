@@ -16,8 +16,8 @@ use crate::{
     run::{Selection, answer_is},
 };
 use lanecast::{
-    BufferType, CastError, CastOptions, CastPlan, DType, E5M2Nan, E8M0Round, Flavor, FloatRound, FnuzInf,
-    IntOverflow, IntRound, Kind, NanToFp4, Saturate, Spec, Tier,
+    BufferType, CastError, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, Flavor, FloatRound,
+    FnuzInf, IntOverflow, IntRound, Kind, NanToFp4, Saturate, Spec, Tier,
 };
 use serde::{Deserialize, Serialize};
 use std::{cell::RefCell, collections::BTreeMap, fmt::Write as _, hint::black_box};
@@ -57,6 +57,11 @@ const E8M0_ROUND: &[Choice] = &[
     ("e8m0-round=down", |o| o.with_e8m0_round(E8M0Round::Down)),
     ("e8m0-round=nearest", |o| o.with_e8m0_round(E8M0Round::Nearest)),
 ];
+const E8M0_RANGE: &[Choice] = &[
+    ("e8m0-range=exact", |o| o.with_e8m0_range(E8M0Range::Exact)),
+    ("e8m0-range=rounded", |o| o.with_e8m0_range(E8M0Range::Rounded)),
+    ("e8m0-range=magnitude", |o| o.with_e8m0_range(E8M0Range::Magnitude)),
+];
 const SATURATE: &[Choice] = &[
     ("saturate=on", |o| o.with_saturate(Saturate::On)),
     ("saturate=off", |o| o.with_saturate(Saturate::Off)),
@@ -91,7 +96,7 @@ fn applicable(from: DType, to: DType) -> Vec<&'static [Choice]> {
         Spec::Int { .. } => vec![INT_TO_INT],
         Spec::Complex(_) => vec![FLOAT_ROUND],
         Spec::Float(f) => match f.flavor {
-            Flavor::Exponent => vec![SATURATE, E8M0_ROUND],
+            Flavor::Exponent => vec![SATURATE, E8M0_ROUND, E8M0_RANGE],
             Flavor::Finite => vec![FLOAT_ROUND, NAN_TO_FP4],
             Flavor::Fnuz => vec![FLOAT_ROUND, SATURATE, FNUZ_INF],
             _ if to == DType::Float8E5M2 => vec![FLOAT_ROUND, SATURATE, E5M2_NAN],
@@ -395,8 +400,9 @@ mod tests {
         assert_eq!(count(DType::Float64, DType::Float4E2M1FN), 11);
         let names: Vec<String> =
             combinations(DType::Float32, DType::Float8E8M0FNU).into_iter().map(|c| c.name).collect();
-        assert_eq!(names[0], "e8m0-round=down");
-        assert_eq!(names.last().map(String::as_str), Some("saturate=off e8m0-round=nearest"));
+        assert_eq!((names.len(), names[0].as_str()), (17, "e8m0-range=rounded"));
+        let last = "saturate=off e8m0-round=nearest e8m0-range=magnitude";
+        assert_eq!(names.last().map(String::as_str), Some(last));
     }
 
     #[test]
