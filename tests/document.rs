@@ -26,19 +26,19 @@ const SECTIONS: &[(&str, usize, Checks)] = &[
     ("3", 10 * 2 + 6, &[(0, option_values), (1, profiles)]),
     (
         "4.1",
-        3 * 3 + 17 * 3 + 9 * 3 + 8 * 5,
-        &[(1, wide_bounds), (1, edges), (1, double_rounding), (1, edges)],
+        3 * 3 + 17 * 3 + 9 * 3 + 8 * 5 + 14 * 7,
+        &[(1, wide_bounds), (1, edges), (1, double_rounding), (1, edges), (1, edges)],
     ),
     ("4.2", 9 + 16 * 10, &[(1, nan_rules), (2, nan_codes)]),
     ("4.4", 7 * 5, &[(1, edges)]),
     ("5.1", 11 * 2, &[(3, int_to_int)]),
-    ("5.2", 8 * 6, &[(1, int_to_float)]),
+    ("5.2", 8 * 6 + 8 * 8, &[(1, int_to_float), (1, int_to_float)]),
     ("5.3", 12 * 6 + 9 * 5, &[(0, prose), (1, float_to_int), (1, int_round)]),
     ("6.1", 12 * 7, &[(0, eight_bits)]),
     ("6.2", 33 * 8, &[(1, edges)]),
-    ("6.3", 14 + 16 * 7, &[(0, eight_bits)]),
+    ("6.3", 14 + 16 * 7 + 12 * 7 + 7 * 7, &[(0, eight_bits), (1, edges), (1, edges)]),
     ("6.5", 15 + 19 * 4 + 19 * 5, &[(1, e8m0_range), (1, edges), (1, edges)]),
-    ("6.6", 3 * 6 + 21 * 3, &[(1, tiny_bounds), (1, tiny_values)]),
+    ("6.6", 3 * 6 + 21 * 3 + 10 * 7, &[(1, tiny_bounds), (1, tiny_values), (1, edges)]),
     ("8.1", 20 * 9, &[(1, parsed)]),
     ("8.2", 26, &[(2, formatted)]),
     ("11", 26 * 2, &[(0, prose), (3, verdict)]),
@@ -300,7 +300,7 @@ options! {
     float_to_int with_float_to_int IntOverflow: Saturate Wrap;
     int_to_int with_int_to_int IntOverflow: Wrap Saturate;
     int_round with_int_round IntRound: TowardZero NearestEven NearestAway Floor Ceil;
-    float_round with_float_round FloatRound: NearestEven TowardZero;
+    float_round with_float_round FloatRound: NearestEven NearestAway TowardZero Up Down ToOdd;
     e5m2_nan with_e5m2_nan E5M2Nan: Code7E Code7F;
     nan_to_fp4 with_nan_to_fp4 NanToFp4: Zero Max;
     fnuz_inf with_fnuz_inf FnuzInf: Max Nan;
@@ -443,7 +443,7 @@ fn int_round(cell: &Cell) -> Found {
     Ok(int(floats(cell.at(0))?[0], Int8, with("int_round", cell.head())).to_string())
 }
 
-/// 6.1 and, toward zero, 6.3: rows for kinds of values, for bounds, and for codes.
+/// 6.1 and, toward zero, the first of 6.3: rows for kinds of values, for bounds, and for codes.
 fn eight_bits(cell: &Cell) -> Found {
     let on = if cell.table.section == "6.3" { TOWARD_ZERO } else { RUST };
     let off = on.with_saturate(Saturate::Off);

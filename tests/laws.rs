@@ -32,7 +32,14 @@ fn options() -> impl Strategy<Value = CastOptions> {
         prop::sample::select(vec![NanToFp4::Zero, NanToFp4::Max]),
         prop::sample::select(vec![FnuzInf::Max, FnuzInf::Nan]),
     );
-    let round = prop::sample::select(vec![FloatRound::NearestEven, FloatRound::TowardZero]);
+    let round = prop::sample::select(vec![
+        FloatRound::NearestEven,
+        FloatRound::NearestAway,
+        FloatRound::TowardZero,
+        FloatRound::Up,
+        FloatRound::Down,
+        FloatRound::ToOdd,
+    ]);
     (eight, overflow(), overflow(), prop::sample::select(rounds.to_vec()), round).prop_map(
         |(
             (saturate, e8m0, e8m0_range, e5m2, fp4, fnuz),

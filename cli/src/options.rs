@@ -28,8 +28,14 @@ const INT_ROUND: Choices<IntRound> = &[
     ("floor", IntRound::Floor),
     ("ceil", IntRound::Ceil),
 ];
-const FLOAT_ROUND: Choices<FloatRound> =
-    &[("nearest-even", FloatRound::NearestEven), ("toward-zero", FloatRound::TowardZero)];
+const FLOAT_ROUND: Choices<FloatRound> = &[
+    ("nearest-even", FloatRound::NearestEven),
+    ("nearest-away", FloatRound::NearestAway),
+    ("toward-zero", FloatRound::TowardZero),
+    ("up", FloatRound::Up),
+    ("down", FloatRound::Down),
+    ("to-odd", FloatRound::ToOdd),
+];
 const E5M2_NAN: Choices<E5M2Nan> = &[("7e", E5M2Nan::Code7E), ("7f", E5M2Nan::Code7F)];
 const NAN_TO_FP4: Choices<NanToFp4> = &[("zero", NanToFp4::Zero), ("max", NanToFp4::Max)];
 const FNUZ_INF: Choices<FnuzInf> = &[("max", FnuzInf::Max), ("nan", FnuzInf::Nan)];
@@ -94,7 +100,7 @@ pub struct CastArgs {
     /// Fractions in integer targets
     #[arg(long, value_name = "ROUND", value_parser = one_of(INT_ROUND))]
     int_round: Option<IntRound>,
-    /// Rounding of float and complex targets
+    /// Rounding of float and complex targets, but for float8_e8m0fnu
     #[arg(long, value_name = "ROUND", value_parser = one_of(FLOAT_ROUND))]
     float_round: Option<FloatRound>,
     /// The code of NaN in float8_e5m2

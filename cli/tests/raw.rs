@@ -150,7 +150,12 @@ fn every_option_reaches_the_kernels() {
         (&["--int-round", "nearest-away"], DType::Int16, rust.with_int_round(IntRound::NearestAway)),
         (&["--int-round", "floor"], DType::Int16, rust.with_int_round(IntRound::Floor)),
         (&["--int-round", "ceil"], DType::Int16, rust.with_int_round(IntRound::Ceil)),
+        (&["--float-round", "nearest-even"], DType::BFloat16, rust),
+        (&["--float-round", "nearest-away"], DType::BFloat16, rust.with_float_round(FloatRound::NearestAway)),
         (&["--float-round", "toward-zero"], DType::BFloat16, rust.with_float_round(FloatRound::TowardZero)),
+        (&["--float-round", "up"], DType::BFloat16, rust.with_float_round(FloatRound::Up)),
+        (&["--float-round", "down"], DType::Float8E4M3FN, rust.with_float_round(FloatRound::Down)),
+        (&["--float-round", "to-odd"], DType::Float16, rust.with_float_round(FloatRound::ToOdd)),
         (&["--e5m2-nan", "7f"], DType::Float8E5M2, rust.with_e5m2_nan(E5M2Nan::Code7F)),
         (
             &["--profile", "torch", "--e5m2-nan", "7e"],

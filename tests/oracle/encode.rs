@@ -6,7 +6,6 @@ use lanecast::{
     CastOptions, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
     Saturate,
 };
-use std::cmp::Ordering;
 
 /// The code of `value` in a target that is not complex. `from` only tells which overflow option an integer target
 /// obeys.
@@ -33,9 +32,9 @@ pub fn encode(value: Value, from: DType, to: Class, options: &CastOptions) -> u6
     }
 }
 
-/// The magnitude code of `x` rounded as if the exponent range were unbounded above; every code above the largest
-/// finite one means overflow.
-pub fn round(x: Dyadic, format: &Float, mode: FloatRound) -> u64 {
+/// The magnitude code of `x`, the magnitude of a value with this sign, rounded as if the exponent range were unbounded
+/// above; every code above the largest finite one means overflow.
+pub fn round(negative: bool, x: Dyadic, format: &Float, mode: FloatRound) -> u64 {
     let number = |code: u64| {
         let (sig, exp) = format.magnitude(code);
         Dyadic { sig, exp }
@@ -54,13 +53,30 @@ pub fn round(x: Dyadic, format: &Float, mode: FloatRound) -> u64 {
             high = middle;
         }
     }
-    if mode == FloatRound::TowardZero {
+    if x == number(low) {
         return low;
     }
-    match x.cmp(&number(low).midpoint(number(high))) {
-        Ordering::Less => low,
-        Ordering::Greater => high,
-        Ordering::Equal => low + low % 2,
+    // An infinity stands at each end of the line, so a direction is one of magnitudes whose sense depends on the sign.
+    let nearest = x.cmp(&number(low).midpoint(number(high)));
+    let away = match mode {
+        FloatRound::NearestEven => nearest.is_gt() || (nearest.is_eq() && high % 2 == 0),
+        FloatRound::NearestAway => nearest.is_ge(),
+        FloatRound::TowardZero => false,
+        FloatRound::Up => !negative,
+        FloatRound::Down => negative,
+        FloatRound::ToOdd => high % 2 == 1,
+    };
+    if away { high } else { low }
+}
+
+/// IEEE 754, 7.4: whether what is too large for a wide float becomes infinite. The directions that lead back into the range
+/// end at the largest finite number, and so does the odd code.
+pub fn overflows_to_infinity(negative: bool, mode: FloatRound) -> bool {
+    match mode {
+        FloatRound::NearestEven | FloatRound::NearestAway => true,
+        FloatRound::TowardZero | FloatRound::ToOdd => false,
+        FloatRound::Up => !negative,
+        FloatRound::Down => negative,
     }
 }
 
@@ -79,11 +95,10 @@ fn to_wide(value: Value, format: &Float, options: &CastOptions) -> u64 {
         },
         Value::Infinite { negative } => signed(negative, infinity),
         Value::Finite { negative, magnitude } => {
-            let code = match round(magnitude, format, options.float_round) {
+            let code = match round(negative, magnitude, format, options.float_round) {
                 code if code <= format.largest => code,
-                // IEEE 754, 7.4: toward zero, overflow is the largest finite number.
-                _ if options.float_round == FloatRound::TowardZero => format.largest,
-                _ => infinity,
+                _ if overflows_to_infinity(negative, options.float_round) => infinity,
+                _ => format.largest,
             };
             signed(negative, code)
         }
@@ -110,7 +125,7 @@ fn to_eight(value: Value, format: &Float, options: &CastOptions) -> u64 {
             signed(negative, if literal { format.nan } else { overflow })
         }
         Value::Finite { negative, magnitude } => {
-            let code = round(magnitude, format, options.float_round);
+            let code = round(negative, magnitude, format, options.float_round);
             signed(negative, if code > format.largest { overflow } else { code })
         }
     }
@@ -136,7 +151,7 @@ fn to_tiny(value: Value, format: &Float, options: &CastOptions) -> u64 {
         },
         Value::Infinite { negative } => signed(negative, format.largest),
         Value::Finite { negative, magnitude } => {
-            signed(negative, round(magnitude, format, options.float_round).min(format.largest))
+            signed(negative, round(negative, magnitude, format, options.float_round).min(format.largest))
         }
     }
 }

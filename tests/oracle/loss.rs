@@ -1,10 +1,10 @@
 //! Section 9.1: what a cast loses of a value, by comparison of exact values.
 
-use super::encode::{Whole, round, saturates, to_whole};
+use super::encode::{Whole, overflows_to_infinity, round, saturates, to_whole};
 use super::format::{Class, Rules, class};
 use super::value::{Dyadic, Value};
 use super::{halves, value};
-use lanecast::{CastOptions, DType, E8M0Range, E8M0Round, FloatRound, IntOverflow};
+use lanecast::{CastOptions, DType, E8M0Range, E8M0Round, IntOverflow};
 
 /// Why a value does not stay what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,11 +130,11 @@ fn to_float(x: Value, to: DType, options: &CastOptions) -> Option<Loss> {
             Some(if literal { Loss::MadeNan } else { special })
         }
         Value::Finite { magnitude, .. } if magnitude.is_zero() => None,
-        Value::Finite { magnitude, .. } => {
-            let code = round(magnitude, format, options.float_round);
+        Value::Finite { negative, magnitude } => {
+            let code = round(negative, magnitude, format, options.float_round);
             let (sig, exp) = format.magnitude(code);
             if code > format.largest {
-                let clamped = wide && options.float_round == FloatRound::TowardZero;
+                let clamped = wide && !overflows_to_infinity(negative, options.float_round);
                 Some(if clamped { Loss::Saturated } else { special })
             } else if code == 0 {
                 Some(Loss::Underflow)

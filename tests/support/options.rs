@@ -12,7 +12,15 @@ const E8M0_RANGE: [E8M0Range; 3] = [E8M0Range::Exact, E8M0Range::Rounded, E8M0Ra
 const OVERFLOW: [IntOverflow; 2] = [IntOverflow::Saturate, IntOverflow::Wrap];
 const INT_ROUND: [IntRound; 5] =
     [IntRound::TowardZero, IntRound::NearestEven, IntRound::NearestAway, IntRound::Floor, IntRound::Ceil];
-const FLOAT_ROUND: [FloatRound; 2] = [FloatRound::NearestEven, FloatRound::TowardZero];
+/// Every direction, the default first.
+pub const FLOAT_ROUND: [FloatRound; 6] = [
+    FloatRound::NearestEven,
+    FloatRound::NearestAway,
+    FloatRound::TowardZero,
+    FloatRound::Up,
+    FloatRound::Down,
+    FloatRound::ToOdd,
+];
 const E5M2_NAN: [E5M2Nan; 2] = [E5M2Nan::Code7E, E5M2Nan::Code7F];
 const NAN_TO_FP4: [NanToFp4; 2] = [NanToFp4::Zero, NanToFp4::Max];
 const FNUZ_INF: [FnuzInf; 2] = [FnuzInf::Max, FnuzInf::Nan];
@@ -98,6 +106,11 @@ fn all_changed() -> CastOptions {
         .with_e5m2_nan(E5M2Nan::Code7F)
         .with_nan_to_fp4(NanToFp4::Max)
         .with_fnuz_inf(FnuzInf::Nan)
+}
+
+/// How many options differ from the default.
+pub fn changed(options: &CastOptions) -> usize {
+    describe(options).matches('=').count()
 }
 
 /// The options that differ from the default, for a message.

@@ -16,7 +16,7 @@ use lanecast_bench::{
         host::{self, Target},
     },
     inputs::Inputs,
-    json, limits,
+    json, limits, options,
     report::{self, peers::PeerResults},
     results::{Results, Size, Store},
     run::{self, Selection},
@@ -44,6 +44,8 @@ enum Command {
     Run(RunArgs),
     /// Measures checked and counting casts beside plain ones and writes them as JSON.
     Checked(RunArgs),
+    /// Measures every combination of options beside the same pair with default options and writes the ratios as JSON.
+    Options(OptionsArgs),
     /// Measures casts over the threads of a pool beside those on one thread, by size.
     Threads(ThreadsArgs),
     /// Measures batches of tensors beside one contiguous cast of the same bytes.
@@ -107,6 +109,37 @@ struct RunArgs {
     #[arg(long)]
     rounds: Option<usize>,
     /// Lists this many of the worst cells at the end.
+    #[arg(short, long, default_value_t = 20)]
+    n: usize,
+}
+
+#[derive(Args)]
+struct OptionsArgs {
+    /// Where the results go.
+    #[arg(short, long, default_value = "options.json")]
+    output: PathBuf,
+    /// A pair of dtypes such as `f32:bf16`, `*:f32`; may be given several times.
+    #[arg(long, value_parser = pair)]
+    pair: Vec<(Option<DType>, Option<DType>)>,
+    /// Tiers, separated by commas [default: all that can run here but the scalar one].
+    #[arg(long, value_delimiter = ',')]
+    tier: Vec<Tier>,
+    /// Only pairs in byte storage, or only pairs with a packed side.
+    #[arg(long, value_parser = storage)]
+    storage: Option<Store>,
+    /// Only combinations with this in their names: `float-round`, `saturate=off`; of several, all.
+    #[arg(long)]
+    option: Vec<String>,
+    /// What the sources hold.
+    #[arg(long, value_enum, default_value_t)]
+    inputs: Inputs,
+    /// Measures a sample of the combinations in few rounds.
+    #[arg(long)]
+    quick: bool,
+    /// Rounds per pair.
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Lists this many of the worst combinations of each tier.
     #[arg(short, long, default_value_t = 20)]
     n: usize,
 }
@@ -274,7 +307,7 @@ struct LoopsArgs {
 #[derive(Args)]
 struct ReportArgs {
     /// Result files; those of several machines stand side by side.
-    #[arg(required_unless_present_any = ["counts", "checked", "threads"])]
+    #[arg(required_unless_present_any = ["counts", "checked", "options", "threads"])]
     results: Vec<PathBuf>,
     /// A folder with counts of instructions on record.
     #[arg(long)]
@@ -282,6 +315,9 @@ struct ReportArgs {
     /// Results of `checked`, of one machine.
     #[arg(long)]
     checked: Vec<PathBuf>,
+    /// Results of `options`, of one machine.
+    #[arg(long)]
+    options: Vec<PathBuf>,
     /// Results of `threads` and `batch`, of one machine.
     #[arg(long)]
     threads: Vec<PathBuf>,
@@ -352,6 +388,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => measure(args),
         Command::Checked(args) => checked(args),
+        Command::Options(args) => options(args),
         Command::Threads(args) => {
             let sizes: Vec<usize> = args.kib.iter().map(|kib| kib << 10).collect();
             threads::run(&sizes).and_then(|rows| shared(&rows, &args.output))
@@ -424,6 +461,21 @@ fn checked(args: RunArgs) -> Result<(), String> {
     let rows = checked::run(&selection)?;
     json::write(&args.output, &rows)?;
     print!("{}", rows.table(checked::LIMIT, args.n));
+    Ok(())
+}
+
+fn options(args: OptionsArgs) -> Result<(), String> {
+    let selection = Selection {
+        pairs: args.pair,
+        tiers: tiers(args.tier)?,
+        storages: args.storage.into_iter().collect(),
+        inputs: args.inputs,
+        rounds: args.rounds,
+        ..Selection::default()
+    };
+    let rows = options::run(&selection, &options::Wanted { options: args.option, quick: args.quick })?;
+    json::write(&args.output, &rows)?;
+    print!("{}\n{}", rows.by_option(), rows.table(args.n).replace("; ", "\n  "));
     Ok(())
 }
 
@@ -509,8 +561,12 @@ fn report(args: ReportArgs) -> Result<(), String> {
     let timed = runs.iter().find(|run| run.counting.is_none()).filter(|_| !peers.is_empty());
     let joined = timed.map(|timed| report::peers::section(timed, &peers));
     let checked: Vec<checked::Rows> = read_all(&args.checked)?;
+    let options: Vec<options::Rows> = read_all(&args.options)?;
     let threads: Vec<threads::Rows> = read_all(&args.threads)?;
-    let sections = joined.unwrap_or_default() + &checked::section(&checked) + &threads::section(&threads);
+    let sections = joined.unwrap_or_default()
+        + &checked::section(&checked)
+        + &options::section(&options)
+        + &threads::section(&threads);
     let written = report::write(&runs, &sections, &args.output);
     written.map_err(|error| format!("{}: {error}", args.output.display()))
 }
