@@ -72,13 +72,6 @@ impl CastPlan {
         self.kernel.streams(bytes)
     }
 
-    /// Whether the options have no kernels of their own for the pair: each element goes through integer arithmetic.
-    #[cfg(feature = "rayon")]
-    #[inline]
-    pub(crate) fn is_exact(&self) -> bool {
-        self.kernel.address() == 0
-    }
-
     pub(crate) const fn kernel(&self) -> &Kernel {
         &self.kernel
     }

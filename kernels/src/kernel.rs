@@ -1,27 +1,27 @@
 //! One resolved cast. Plans enter the kernels here; a plan that looks for losses enters through [`Watch`](crate::Watch), which runs
 //! these, and one of views through the strided casts.
 //!
-//! A cast goes one of three ways, decided once:
+//! A cast goes one of two ways, decided once:
 //!
-//! * *direct*: common rules, and both buffers in byte storage or the tier has a kernel that reads or writes packed elements
-//!   itself; one call of the pair's kernel;
-//! * *staged*: another packed buffer is unpacked or packed through a block on the stack around the kernel of byte storage, and
-//!   the rare NaN code of `float8_e5m2` is put in afterwards;
-//! * *exact*: rules without kernels of their own go element by element through `exact`, in the same blocks.
+//! * *direct*: both buffers are in byte storage, or the tier has a kernel that reads or writes packed elements itself; one call
+//!   of the pair's kernel;
+//! * *staged*: another packed buffer is unpacked or packed through a block on the stack around the kernel of byte storage.
+//!
+//! Rules are compared with the common ones after [`Rules::canonical`]. Under the common ones the table of the tier names the
+//! kernel; under others [`Tier::rounded`], or for a source of a byte a table of its results, which is made with the plan.
 //!
 //! Elements in the other byte order are brought to that of the host around any of these, in `order`.
 
 use crate::{
     arch::{self, Tier},
     data::{Data, Direction},
-    dtype::{DType, Flavor, Spec},
+    dtype::{DType, Spec},
     exact::{self, Rules},
     format::{
         Element,
         packed::{NIBBLES, Nibbles},
     },
     fpenv,
-    hub::parts_fit,
     storage::BufferType,
     stream::{Streaming, stream},
     table::{Entry, KernelFn, same_bits},
@@ -33,7 +33,8 @@ use core::{fmt, mem::MaybeUninit, slice};
 /// A cast between two buffer types under fixed rules, resolved for one tier.
 #[derive(Clone, Copy)]
 pub struct Kernel {
-    body: Body,
+    /// The kernel of byte storage, around which other buffers are staged.
+    body: KernelFn,
     /// The kernel that does all of the cast.
     direct: Option<KernelFn>,
     /// The kernel that does all of it if both sides are in the byte order of the host.
@@ -43,8 +44,8 @@ pub struct Kernel {
     from: BufferType,
     to: BufferType,
     tier: Tier,
-    /// NaN in the `float8_e5m2` target is to be 7F.
-    nan_7f: bool,
+    /// The kernels are those of the scalar tier, because the tier has none for these rules.
+    borrowed: bool,
     /// Whether the host's floating-point environment has to be looked at.
     guarded: bool,
     /// The direction of rounding in which the kernel runs.
@@ -57,33 +58,8 @@ pub struct Kernel {
     nibbles: Option<&'static Nibbles>,
 }
 
-#[derive(Clone, Copy)]
-enum Body {
-    Table(KernelFn),
-    Exact(Rules),
-}
-
 /// Elements of a stage: whole bytes of every packed width, small enough for the stack and the first cache.
 pub(crate) const BLOCK: usize = 512;
-
-/// The rules that no table kernel answers. Rules that cannot matter for the pair are passed over.
-fn needs_exact(from: DType, to: DType, rules: &Rules) -> bool {
-    let common = Rules::common(to, rules.saturate);
-    let from_float = from.float_spec().is_some();
-    let other_rounding = rules.rounding != common.rounding;
-    match to.spec() {
-        _ if from as u8 == to as u8 => false,
-        Spec::Bool => false,
-        Spec::Int { .. } => from_float && other_rounding,
-        Spec::Complex(_) => other_rounding && !parts_fit(from, to),
-        Spec::Float(f) => {
-            (other_rounding && !parts_fit(from, to))
-                || (f.flavor == Flavor::Exponent && rules.power_range != common.power_range)
-                || (from.has_nan() && f.flavor == Flavor::Finite && rules.finite_nan_max)
-                || (from_float && f.flavor == Flavor::Fnuz && rules.fnuz_inf_nan && rules.saturate)
-        }
-    }
-}
 
 /// Whether the pair's kernel on the tier has instructions that obey the floating-point environment. Those that have none are
 /// called without looking at it, which takes longer than a short cast. `tests/fpenv.rs` of the root crate tries them all.
@@ -160,9 +136,9 @@ impl Kernel {
     pub fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Kernel> {
         let table = tier.table().filter(|_| tier == Tier::Scalar || tier.is_available())?;
         let (s, d) = (from.dtype(), to.dtype());
-        let nan_7f = rules.e5m2_nan_7f && d == DType::Float8E5M2 && s != d && s.has_nan();
-        let mut other = needs_exact(s, d, rules);
-        if table.bytes.is_some() && s.size() == 1 && (other || nan_7f) {
+        let rules = &rules.canonical(s, d);
+        let mut other = !rules.is(&Rules::common(d, rules.saturate));
+        if table.bytes.is_some() && s.size() == 1 && other {
             let find = |from, to| tabled::find(tier, from, to, rules);
             match find(s.into(), d.into()) {
                 Tabled::Common => other = false,
@@ -178,18 +154,20 @@ impl Kernel {
             }
         }
         // Around a kernel of byte storage packed sides are staged.
-        let rounded = if other { tier.rounded(s.into(), d.into(), rules) } else { None };
-        let rounded_native = match rounded {
-            Some(_) if from.is_packed() || to.is_packed() => tier.rounded(from.native(), to.native(), rules),
+        let answers = |from: BufferType, to: BufferType| tier.rounded(from, to, rules);
+        let own = if other { answers(s.into(), d.into()) } else { None };
+        // Rules that a tier does not know cost speed, never an answer.
+        let borrowed = other && own.is_none();
+        let rounded = if borrowed { Tier::Scalar.rounded(s.into(), d.into(), rules) } else { own };
+        let rounded_native = match own {
+            Some(_) if from.is_packed() || to.is_packed() => answers(from.native(), to.native()),
+            _ if from.is_packed() || to.is_packed() => None,
             _ => rounded,
         };
-        let exact = other && rounded.is_none();
-        let nan_7f = nan_7f && !other;
         let nibbles = if other { None } else { nibbles(from, to, rules.saturate) };
         let staged = table.get(s, d, rules.saturate);
         let native = match (from.is_packed(), to.is_packed()) {
             _ if rounded.is_some() => rounded_native.map(|rounded| Entry::new(rounded.run)),
-            _ if exact || nan_7f => None,
             (false, false) => Some(staged),
             // Half bytes to half bytes need not be taken apart.
             (_, true) if nibbles.is_some() => None,
@@ -204,22 +182,19 @@ impl Kernel {
             direct: None,
             native: native.map(|entry| entry.run),
             moves: s == d || same_bits(s, d, rules.saturate),
-            body: match (exact, rounded) {
-                (true, _) => Body::Exact(*rules),
-                (false, Some(rounded)) => Body::Table(rounded.run),
-                (false, None) if is_packed_copy(from, to) => {
-                    Body::Table(table.get(DType::UInt8, DType::UInt8, false).run)
-                }
-                (false, None) => Body::Table(staged.run),
+            body: match rounded {
+                Some(rounded) => rounded.run,
+                None if is_packed_copy(from, to) => table.get(DType::UInt8, DType::UInt8, false).run,
+                None => staged.run,
             },
             from,
             to,
             tier,
-            guarded: !exact && (other || obeys_environment(tier, s, d)),
+            guarded: other || obeys_environment(tier, s, d),
+            borrowed,
             direction: rounded.map_or(Direction::NearestEven, |rounded| rounded.direction),
             stream_above: stream_above(tier, Streaming::Auto),
             nibbles,
-            nan_7f,
             data,
         };
         Some(kernel.routed())
@@ -243,14 +218,14 @@ impl Kernel {
         };
         let (s, d) = (from.dtype(), to.dtype());
         Kernel {
-            body: Body::Table(made.run),
+            body: made.run,
+            borrowed: false,
             direct: None,
             native: is_direct.then_some(used.run),
             moves: false,
             from,
             to,
             tier,
-            nan_7f: false,
             guarded: used.direction != Direction::NearestEven || obeys_environment(tier, s, d),
             direction: used.direction,
             stream_above: stream_above(tier, Streaming::Auto),
@@ -317,13 +292,10 @@ impl Kernel {
         self.tier
     }
 
-    /// Where the machine code of the pair's kernel stands, for tools that look at it; 0 if it has none of its own.
+    /// Where the machine code of the pair's kernel stands, for tools that look at it.
     #[doc(hidden)]
     pub fn address(&self) -> usize {
-        match self.body {
-            Body::Table(kernel) => self.direct.unwrap_or(kernel) as usize,
-            Body::Exact(_) => 0,
-        }
+        self.direct.unwrap_or(self.body) as usize
     }
 
     /// Casts `n` elements and returns the bytes of the destination that were written; `None`, with nothing written, if
@@ -519,7 +491,8 @@ impl Kernel {
     /// As [`run_unguarded`](Self::run_unguarded).
     #[inline(never)]
     unsafe fn run_staged(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
-        if let (true, Body::Table(copy)) = (is_packed_copy(self.from, self.to), self.body) {
+        if is_packed_copy(self.from, self.to) {
+            let copy = self.body;
             // The bits as they are, but for those behind the last element.
             // SAFETY: `copy` copies bytes (`new`), and by the caller these are slices of as many; `&mut` does not overlap.
             // Then all of `dst` has been written.
@@ -563,20 +536,12 @@ impl Kernel {
                 src
             };
             let out = if self.to.is_packed() { &mut to_pack[..count] } else { &mut *dst };
-            match self.body {
-                // SAFETY: `src` and `out` are `count` elements in byte storage, and by the caller the guard is held.
-                Body::Table(kernel) => unsafe {
-                    fpenv::opaque(kernel)(src.as_ptr(), out.as_mut_ptr().cast(), count, &self.data)
-                },
-                Body::Exact(rules) => cast_exact(self.from.dtype(), self.to.dtype(), src, out, &rules),
+            // SAFETY: `src` and `out` are `count` elements in byte storage, and by the caller the guard is held.
+            unsafe {
+                fpenv::opaque(self.body)(src.as_ptr(), out.as_mut_ptr().cast(), count, &self.data);
             }
             // SAFETY: every byte of `out` was just written.
             let out = unsafe { slice::from_raw_parts_mut(out.as_mut_ptr().cast::<u8>(), out.len()) };
-            if self.nan_7f {
-                for code in out.iter_mut() {
-                    *code |= u8::from(*code & 0x7F == 0x7E);
-                }
-            }
             if self.to.is_packed() {
                 // SAFETY: as for unpacking.
                 unsafe { packing.pack(self.to.bits_per_element(), out, dst) };
@@ -585,12 +550,13 @@ impl Kernel {
     }
 }
 
-/// Casts elements in byte storage one by one; writes all of `dst`.
-fn cast_exact(from: DType, to: DType, src: &[u8], dst: &mut [MaybeUninit<u8>], rules: &Rules) {
-    let (s, d) = (from.size(), to.size());
-    for (code, out) in src.chunks_exact(s).zip(dst.chunks_exact_mut(d)) {
-        let value = exact::encode(to, exact::decode(from, read(code, from)), rules);
-        write(value, to, out);
+/// Casts elements in byte storage one by one, in exact integer arithmetic; what tests and benchmarks compare kernels with.
+///
+/// Elements that only one of the buffers has are left alone.
+#[doc(hidden)]
+pub fn cast_exact(from: DType, to: DType, src: &[u8], dst: &mut [u8], rules: &Rules) {
+    for (code, out) in src.chunks_exact(from.size()).zip(dst.chunks_exact_mut(to.size())) {
+        write(exact::encode(to, exact::decode(from, read(code, from)), rules), to, out);
     }
 }
 
@@ -608,25 +574,21 @@ pub(crate) fn read(bytes: &[u8], dtype: DType) -> u128 {
     })
 }
 
-fn write(mut code: u128, dtype: DType, out: &mut [MaybeUninit<u8>]) {
+fn write(mut code: u128, dtype: DType, out: &mut [u8]) {
     let part = dtype.alignment();
     for bytes in out.chunks_exact_mut(part) {
         let word = (code as u64).to_ne_bytes();
         let word = if cfg!(target_endian = "little") { &word[..part] } else { &word[8 - part..] };
-        for (byte, value) in bytes.iter_mut().zip(word) {
-            byte.write(*value);
-        }
+        bytes.copy_from_slice(word);
         code >>= 8 * part;
     }
 }
 
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let route = match self.body {
-            Body::Table(_) => "table",
-            Body::Exact(_) => "exact",
-        };
-        write!(f, "Kernel({} -> {}, {}, {route})", self.from, self.to, self.tier)
+        let route = if self.direct.is_some() { "direct" } else { "staged" };
+        let borrowed = if self.borrowed { ", by scalar kernels" } else { "" };
+        write!(f, "Kernel({} -> {}, {}, {route}{borrowed})", self.from, self.to, self.tier)
     }
 }
 
@@ -668,12 +630,11 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn bytes_of(dtype: DType, codes: &[u128]) -> Vec<u8> {
-        let mut src = vec![MaybeUninit::new(0); codes.len() * dtype.size()];
+        let mut src = vec![0; codes.len() * dtype.size()];
         for (code, out) in codes.iter().zip(src.chunks_exact_mut(dtype.size())) {
             write(*code, dtype, out);
         }
-        // SAFETY: made from initialised bytes.
-        src.into_iter().map(|b| unsafe { b.assume_init() }).collect()
+        src
     }
 
     #[test]
@@ -692,7 +653,6 @@ pub(crate) mod tests {
                 };
                 for rules in all_common_rules(to) {
                     let kernel = Kernel::new(Tier::Scalar, from.into(), to.into(), &rules).expect("scalar");
-                    assert!(matches!(kernel.body, Body::Table(_)), "{kernel:?}");
                     let got = run(&kernel, &src, codes.len());
                     for (code, got) in codes.iter().zip(got.chunks_exact(to.size())) {
                         let value = exact::decode(from, *code);
@@ -752,17 +712,20 @@ pub(crate) mod tests {
 
     #[test]
     fn rules_that_cannot_matter_are_passed_over() {
+        let matters = |from, to, rules: &Rules| {
+            rules.canonical(from, to) != Rules::common(to, rules.canonical(from, to).saturate)
+        };
         let truncate = |to| Rules { rounding: Rounding::TowardZero, ..Rules::common(to, true) };
-        assert!(needs_exact(DType::Float32, DType::Float16, &truncate(DType::Float16)));
-        assert!(!needs_exact(DType::Float16, DType::Float32, &truncate(DType::Float32)));
-        assert!(!needs_exact(DType::BFloat16, DType::Complex64, &truncate(DType::Complex64)));
-        assert!(!needs_exact(DType::Int16, DType::Int8, &truncate(DType::Int8)));
+        assert!(matters(DType::Float32, DType::Float16, &truncate(DType::Float16)));
+        assert!(!matters(DType::Float16, DType::Float32, &truncate(DType::Float32)));
+        assert!(!matters(DType::BFloat16, DType::Complex64, &truncate(DType::Complex64)));
+        assert!(!matters(DType::Int16, DType::Int8, &truncate(DType::Int8)));
         let nearest = Rules { rounding: Rounding::NearestEven, ..Rules::common(DType::Int8, true) };
-        assert!(needs_exact(DType::Float32, DType::Int8, &nearest));
-        assert!(!needs_exact(DType::Int32, DType::Int8, &nearest));
+        assert!(matters(DType::Float32, DType::Int8, &nearest));
+        assert!(!matters(DType::Int32, DType::Int8, &nearest));
         let max = Rules { finite_nan_max: true, ..Rules::common(DType::Float4E2M1FN, true) };
-        assert!(needs_exact(DType::Float32, DType::Float4E2M1FN, &max));
-        assert!(!needs_exact(DType::Int32, DType::Float4E2M1FN, &max));
+        assert!(matters(DType::Float32, DType::Float4E2M1FN, &max));
+        assert!(!matters(DType::Int32, DType::Float4E2M1FN, &max));
     }
 
     #[test]

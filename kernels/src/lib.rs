@@ -47,6 +47,7 @@ mod lut;
 mod order;
 mod parts;
 mod round;
+mod rules;
 mod storage;
 mod stream;
 mod strided;
@@ -63,6 +64,8 @@ pub use format::{
 };
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
+#[doc(hidden)]
+pub use kernel::cast_exact;
 pub use loss::{Block, Loss, Losses, Watch, loss};
 pub use parts::Part;
 pub use storage::{BufferType, ByteOrder, Storage};

@@ -22,9 +22,6 @@ const WRITTEN: u64 = 14;
 const NEAR: u64 = 7 << 19;
 const FAR: u64 = 20;
 
-/// Picoseconds of an element that goes element by element through integer arithmetic.
-const EXACT: u64 = 14_000;
-
 /// The estimate for a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cost {
@@ -40,7 +37,6 @@ pub(super) fn of(plan: &CastPlan) -> Cost {
     let bits = |buffer: BufferType| u64::from(buffer.bits_per_element());
     let moved = (READ * bits(from) + WRITTEN * bits(to)) / 8;
     let more = match plan.tier() {
-        _ if plan.is_exact() => EXACT,
         Tier::Scalar => scalar(from, to),
         Tier::Avx512 => 14 * encoded(from, to),
         _ => 20 * encoded(from, to),
@@ -116,7 +112,7 @@ impl Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CastOptions, FloatRound};
+    use crate::CastOptions;
 
     fn cost(from: BufferType, to: BufferType, tier: Tier, options: &CastOptions) -> Option<Cost> {
         CastPlan::with_tier(from, to, options, tier).ok().map(|plan| of(&plan))
@@ -146,9 +142,6 @@ mod tests {
         let scalar = |from, to| cost(from, to, Tier::Scalar, &rust).expect("there is always one");
         assert_eq!(scalar(f32, f32).element, 4 * (READ + WRITTEN));
         assert!(scalar(f32, f8).element > 5 * scalar(f32, DType::Int8.into()).element);
-        let exact = rust.with_float_round(FloatRound::TowardZero);
-        assert!(cost(f32, f8, Tier::best(), &exact).expect("there is always a best").element >= EXACT);
-        assert!(cost(f8, f32, Tier::best(), &exact).expect("there is always a best").element < EXACT);
         // Beyond the second cache the same elements take longer.
         let copy = scalar(f32, f32);
         assert_eq!((copy.nanoseconds(1 << 18), copy.nanoseconds(1 << 19)), (18_874, 83_886));

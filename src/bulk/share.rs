@@ -29,7 +29,7 @@ const SHORT: usize = 8 << 20;
 pub(super) fn alone(plan: &CastPlan, n: usize) -> bool {
     let bits = plan.from().bits_per_element() + plan.to().bits_per_element();
     let short = n.saturating_mul(bits as usize) < SHORT;
-    n <= FEW || short && plan.tier() as u8 != Tier::Scalar as u8 && !plan.is_exact()
+    n <= FEW || short && plan.tier() as u8 != Tier::Scalar as u8
 }
 
 /// How some work is shared.
