@@ -62,9 +62,9 @@ impl Words {
         };
         let same_exponent = to.exponent_bits == from.exponent_bits;
         let dropped = from.mantissa_bits - to.mantissa_bits;
-        let normal = (1 - to.bias + from.bias) << from.mantissa_bits;
-        let start = if same_exponent { -normal } else { (1 << from.mantissa_bits) - normal };
-        let start = if same_exponent { start + (1 << from.mantissa_bits) } else { start };
+        // The exponent field of the smallest normal value, which has to become 1.
+        let field = 1 - to.bias + from.bias;
+        let start = (1 - field) << from.mantissa_bits;
         let limit = ((limit_code << dropped) as i32) - start;
         // One more than a byte with a sign holds: just below it, which is rounded up.
         let limit = if limit_code > 0x7F { limit - 1 } else { limit };
@@ -73,7 +73,7 @@ impl Words {
         let zero = (to.mantissa_bits + 1) << to.mantissa_bits;
         Words {
             limit: if limit < infinity { limit } else { infinity } as u16,
-            normal: if same_exponent { start } else { normal } as u16,
+            normal: if same_exponent { start } else { field << from.mantissa_bits } as u16,
             start: start as u16,
             power: 1 << (15 - dropped),
             below: if same_exponent {
