@@ -45,6 +45,7 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
     let (from_bits, to_bits) = (S::DTYPE.size() * 8, to.size() * 8);
     let to_int = matches!(to.spec(), Spec::Int { .. });
     let narrowing = to_int && to_bits < from_bits;
+    let to_float = matches!(to, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128);
     match S::DTYPE {
         DType::Int64 | DType::UInt64 if matches!(to, DType::Bool) => Some(bools::run::<u64>),
         DType::Float64 if matches!(to, DType::Bool) => Some(bools::run::<f64>),
@@ -55,18 +56,8 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::UInt16 if narrowing => words::kernel::<false>(to, saturate),
         DType::Int32 if narrowing => pick::<i32>(to, saturate),
         DType::UInt32 if narrowing => pick::<u32>(to, saturate),
-        DType::Int64
-            if narrowing
-                || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128) =>
-        {
-            pick::<i64>(to, saturate)
-        }
-        DType::UInt64
-            if narrowing
-                || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128) =>
-        {
-            pick::<u64>(to, saturate)
-        }
+        DType::Int64 if narrowing || to_float => pick::<i64>(to, saturate),
+        DType::UInt64 if narrowing || to_float => pick::<u64>(to, saturate),
         // Up to 8 bits are made by the kernels through float32, which have the same loads.
         DType::Float16 if to_bits > 8 => pick::<f16>(to, saturate),
         DType::BFloat16 if matches!(to, DType::Float64 | DType::Complex128) => pick::<Widened>(to, saturate),

@@ -11,7 +11,7 @@
 //! * *Complex numbers* are moved: the real parts are taken out or put between zeros. Complex to complex is a cast of twice
 //!   as many reals.
 
-mod brain;
+mod bfloat16;
 mod ints;
 mod lanes;
 mod narrow;
@@ -255,7 +255,7 @@ macro_rules! sources {
 
 sources! {
     f16, 2 => F32(src, n) _mm512_cvtph_ps(load_16::<PART>(src, n));
-    bf16, 2 [[brain::run::<false, false>, brain::run::<true, true>, brain::run::<true, false>]] => F32(src, n) {
+    bf16, 2 [[bfloat16::run::<false, false>, bfloat16::run::<true, true>, bfloat16::run::<true, false>]] => F32(src, n) {
         _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16::<PART>(src, n))))
     };
     i32, 4 => I32(src, n) load_32::<PART>(src, n, 0);
