@@ -229,7 +229,7 @@ class Pair:
                 if step == "flush":
                     codes = flushed(codes, name)
                     continue
-                if name in COMPLEX and self.target in COMPLEX:
+                if step in WIDE and name in COMPLEX and self.target in COMPLEX:
                     step = f"complex{2 * bits(step)}"
                 codes = self.program.cast(codes, name, step)
                 name = step
