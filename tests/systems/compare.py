@@ -288,6 +288,16 @@ def integer_range(pair):
 
 
 @reason
+def largest_float(pair):
+    """The largest values of float4_e2m1fn, 6 and -6, become the ends of an integer."""
+    if pair.source != "float4_e2m1fn" or pair.target not in INTS:
+        return np.zeros(len(pair.ours), bool)
+    least, most = (1 << bits(pair.target)) // 2, (1 << bits(pair.target)) - 1
+    ends = (most >> 1, least) if pair.target[0] == "i" else (most, 0)
+    return (pair.real() == 6) & (pair.theirs == ends[0]) | (pair.real() == -6) & (pair.theirs == ends[1])
+
+
+@reason
 def nan_sign(pair):
     """NaN becomes the zero of the other sign in a format without NaN."""
     if pair.target not in FINITE:
