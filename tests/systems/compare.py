@@ -229,7 +229,7 @@ class Pair:
                 if step == "flush":
                     codes = flushed(codes, name)
                     continue
-                if name in COMPLEX and self.target in COMPLEX:
+                if step in WIDE and name in COMPLEX and self.target in COMPLEX:
                     step = f"complex{2 * bits(step)}"
                 codes = self.program.cast(codes, name, step)
                 name = step
@@ -285,6 +285,16 @@ def integer_range(pair):
     width = bits(pair.target) - signed
     real = np.trunc(pair.real())
     return ~((real < 2.0**width) & (real >= (-(2.0**width) if signed else 0)))
+
+
+@reason
+def largest_float(pair):
+    """The largest values of float4_e2m1fn, 6 and -6, become the ends of an integer."""
+    if pair.source != "float4_e2m1fn" or pair.target not in INTS:
+        return np.zeros(len(pair.ours), bool)
+    least, most = (1 << bits(pair.target)) // 2, (1 << bits(pair.target)) - 1
+    ends = (most >> 1, least) if pair.target[0] == "i" else (most, 0)
+    return (pair.real() == 6) & (pair.theirs == ends[0]) | (pair.real() == -6) & (pair.theirs == ends[1])
 
 
 @reason
