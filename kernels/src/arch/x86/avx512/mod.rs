@@ -17,8 +17,8 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        Bytes, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table,
-        define_table, has_overflow_rule, same_bits, same_truth,
+        Bytes, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
+        has_overflow_rule, same_bits, same_truth,
     },
     vector::{
         self,
@@ -71,9 +71,6 @@ vector::define_styles!(vector, two_step, styled);
 vector::define_styles!(vector_vbmi, two_step, styled_vbmi);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    if S::DTYPE.size() == 1 {
-        return Some(crate::table::apart);
-    }
     if let Some(kernel) = wide::preferred::<S, D>() {
         return Some(kernel);
     }
@@ -89,8 +86,8 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 }
 
 /// The kernels of packed storage.
-const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
-    if S::DTYPE.size() == 1 || !vector::covers(S::DTYPE, D::DTYPE) {
+const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+    if !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
     if FINE & fine::VBMI != 0 {
@@ -100,20 +97,34 @@ const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate:
     }
 }
 
+/// Sources of a byte are resolved by `bytes`.
+const APART: bool = true;
 crate::dtype::for_each_dtype!(define_table);
-crate::dtype::for_each_dtype!(define_packed_table);
+crate::dtype::for_each_dtype!(define_packed_to);
 /// The tables of the combinations of finer features, by their bits (`fine`).
 pub(super) static TABLES: [Table; fine::COMBINATIONS] =
     [whole::<0>(0), whole::<1>(1), whole::<2>(0), whole::<3>(1)];
 /// Those of packed storage: only VBMI matters to them.
-static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::VBMI }>()];
+static PACKED: [[PackedTo; WIDE]; 2] = [packed_to::<0>(), packed_to::<{ fine::VBMI }>()];
+
+/// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.
+fn copy_bytes(dtype: DType) -> KernelFn {
+    match (dtype, dtype.bits()) {
+        (DType::Bool, _) => copy::<bool>,
+        (_, 2) => copy::<U2>,
+        (_, 4) => copy::<U4>,
+        (_, 6) => copy::<F6E2M3FN>,
+        _ => copy::<u8>,
+    }
+}
 
 const fn whole<const FINE: u8>(packed: usize) -> Table {
     let bytes = Bytes {
+        copy: copy_bytes,
         kernel: |from, to, saturate| Some(bytes::kernel::<FINE>(from, to, saturate)),
         tabled: |from, to, rules, words| Some(bytes::tabled::<FINE>(from, to, rules.saturate, words)),
     };
-    Table { packed: Some(&PACKED[packed]), bytes: Some(bytes), ..table::<FINE>() }
+    Table { packed_to: Some(&PACKED[packed]), bytes: Some(bytes), ..table::<FINE>() }
 }
 
 /// The kernel of a pair under rules that are not the common ones.
