@@ -6,10 +6,11 @@
 
 use crate::{
     dtype::{COUNT, DType, Flavor, Spec},
-    exact::{PowerRange, Rounding, Rules},
+    exact::{PowerRange, Rounding, Rules, float_spec},
     format::{Encoder, Signs},
     round::Correction,
     table::KernelFn,
+    vector::words::Words,
 };
 
 /// The rounding direction of the floating-point environment in which a kernel runs. The guard (`fpenv`) sets it.
@@ -122,6 +123,8 @@ pub(crate) struct Data {
     pub(crate) nan_is_max: u32,
     /// `float8_e8m0fnu`.
     pub(crate) power: Power,
+    /// The constants for bfloat16 and for float16 as a source, if the target is a float of up to 8 bits with a mantissa.
+    pub(crate) words: [Words; 2],
     /// The table of a source of a byte, for kernels that look results up.
     pub(crate) table: *const u8,
     /// The second of two steps, from float32, and the bits of an element of the target.
@@ -202,6 +205,19 @@ impl Data {
             infinity_is_nan: if fnuz && rules.fnuz_inf_nan { u32::MAX } else { 0 },
             nan_is_max: if rules.finite_nan_max { u32::MAX } else { 0 },
             power: Power::new(rules),
+            words: match to.spec() {
+                Spec::Float(f) if f.bits() <= 8 && f.mantissa_bits > 0 => {
+                    let nan = match f.nan() {
+                        Some(_) if rules.e5m2_nan_7f && matches!(to, DType::Float8E5M2) => Some(0x7F),
+                        nan => nan,
+                    };
+                    [
+                        Words::new(float_spec(DType::BFloat16), f, rules.saturate, nan),
+                        Words::new(float_spec(DType::Float16), f, rules.saturate, nan),
+                    ]
+                }
+                _ => [Words::NONE; 2],
+            },
             table: core::ptr::null(),
             second: None,
             to,

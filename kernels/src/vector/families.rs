@@ -42,14 +42,14 @@ macro_rules! define_families {
 pub(crate) use define_families;
 
 /// Makes, from a tier's `$run<S: Format, T: Target>` and `$steps<S: Format>`, its [`two_step`](super::two_step),
-/// `$styled(from, to, style)`: the kernel of a pair in a style but [`PLAIN`](super::style::PLAIN), or for sources that have none
-/// of their own, those of both steps.
+/// `$styled(from, to, style)`: the kernel of a pair in a style, or for sources that have none of their own, those of both
+/// steps.
 macro_rules! define_styles {
     ($run:ident, $steps:ident, $styled:ident) => {
         /// `None` if the pair is not one of these kernels.
         fn $styled(from: DType, to: DType, style: u8) -> Option<Steps> {
             use crate::vector::{
-                style::{DIRECTED, ODD, TIES},
+                style::{DIRECTED, ODD, PLAIN, TIES},
                 target::*,
             };
             macro_rules! styles {
@@ -65,11 +65,11 @@ macro_rules! define_styles {
                     ]
                 };
                 ($S:ty) => {
-                    [styles!($S, TIES), styles!($S, DIRECTED), styles!($S, ODD)]
+                    [styles!($S, PLAIN), styles!($S, TIES), styles!($S, DIRECTED), styles!($S, ODD)]
                 };
             }
             /// `[source][style][family]`
-            static STYLED: [[[KernelFn; 7]; 3]; 3] = [styles!(f32), styles!(half::f16), styles!(half::bf16)];
+            static STYLED: [[[KernelFn; 7]; 4]; 3] = [styles!(f32), styles!(half::f16), styles!(half::bf16)];
             let family = match to.spec() {
                 Spec::Float(f) => match (f.bits(), f.flavor) {
                     (16, _) => (f.exponent_bits == 8) as usize,
@@ -82,11 +82,11 @@ macro_rules! define_styles {
                 },
                 _ => return None,
             };
-            let of = |source: usize| STYLED[source][style.checked_sub(1)? as usize].get(family).copied();
+            let of = |source: usize| STYLED[source][style as usize][family];
             let first: KernelFn = match from {
-                DType::Float32 => return Some(Steps { first: of(0)?, second: None }),
-                DType::Float16 => return Some(Steps { first: of(1)?, second: None }),
-                DType::BFloat16 => return Some(Steps { first: of(2)?, second: None }),
+                DType::Float32 => return Some(Steps { first: of(0), second: None }),
+                DType::Float16 => return Some(Steps { first: of(1), second: None }),
+                DType::BFloat16 => return Some(Steps { first: of(2), second: None }),
                 DType::Int16 => $steps::<i16>,
                 DType::UInt16 => $steps::<u16>,
                 DType::Int32 => $steps::<i32>,
@@ -98,7 +98,7 @@ macro_rules! define_styles {
                 DType::Complex128 => $steps::<num_complex::Complex<f64>>,
                 _ => return None,
             };
-            Some(Steps { first, second: Some(of(0)?) })
+            Some(Steps { first, second: Some(of(0)) })
         }
     };
 }

@@ -31,6 +31,7 @@ pub(crate) mod short;
 pub(crate) mod style;
 pub(crate) mod target;
 mod two_step;
+pub(crate) mod words;
 
 pub(crate) use encode::bf16;
 pub(crate) use families::{define_families, define_styles};

@@ -6,6 +6,7 @@
 mod bytes;
 mod simd;
 mod wide;
+mod words;
 
 use super::copy::avx2 as copy;
 use crate::{
@@ -60,6 +61,9 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
         return Some(wide::float16_to_bfloat16);
     }
+    if let Some(kernel) = words::kernel::<S, D, false>(saturate) {
+        return Some(kernel);
+    }
     if vector::covers(S::DTYPE, D::DTYPE) {
         return plain::<S>(D::DTYPE, saturate, false);
     }
@@ -68,6 +72,9 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 
 /// The kernels that pack what they have made.
 const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+    if let Some(kernel) = words::kernel::<S, D, true>(saturate) {
+        return Some(kernel);
+    }
     if !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
@@ -103,7 +110,8 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
     let (style, direction) = vector::style::style(d, rules);
-    if style == vector::style::PLAIN {
+    // Kernels of sources of 16 bits round in integers, in no direction.
+    if style == vector::style::PLAIN && s.alignment() > 2 {
         let run = if from.is_packed() || to.is_packed() {
             TABLE.get_packed(from, to, rules.saturate)?.run
         } else {

@@ -4,9 +4,11 @@
 //! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
 
 mod bytes;
+mod halves;
 mod packed;
 mod simd;
 mod wide;
+mod words;
 
 use super::{copy::avx512 as copy, fine};
 use crate::{
@@ -71,7 +73,16 @@ vector::define_styles!(vector, two_step, styled);
 vector::define_styles!(vector_vbmi, two_step, styled_vbmi);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+    if let Some(kernel) = halves::kernel(S::DTYPE, D::DTYPE, saturate) {
+        return Some(kernel);
+    }
     if let Some(kernel) = wide::preferred::<S, D>() {
+        return Some(kernel);
+    }
+    if let Some(kernel) = words::upper_half(S::DTYPE, D::DTYPE, FINE) {
+        return Some(kernel);
+    }
+    if let Some(kernel) = words::kernel::<S, D, false>(saturate) {
         return Some(kernel);
     }
     if vector::covers(S::DTYPE, D::DTYPE) {
@@ -87,6 +98,9 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 
 /// The kernels of packed storage.
 const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+    if let Some(kernel) = words::kernel::<S, D, true>(saturate) {
+        return Some(kernel);
+    }
     if !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
@@ -135,7 +149,8 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     }
     let found = fine::found();
     let (style, direction) = vector::style::style(d, rules);
-    if style == vector::style::PLAIN {
+    // Kernels of sources of 16 bits round in integers, in no direction.
+    if style == vector::style::PLAIN && s.alignment() > 2 {
         let table = &TABLES[found as usize];
         let run = if from.is_packed() || to.is_packed() {
             table.get_packed(from, to, rules.saturate)?.run

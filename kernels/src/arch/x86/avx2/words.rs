@@ -1,0 +1,93 @@
+//! Lanes of 16 bits in the registers of AVX2.
+
+use super::simd::Avx2;
+use crate::{
+    data::Data,
+    format::Format,
+    table::KernelFn,
+    vector::{
+        Simd,
+        words::{self, Lanes16, Pair, Shape, define_words},
+    },
+};
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    // SAFETY: as the caller's.
+    unsafe { words::run::<Avx2, P>(src, dst, n, data, run::<P>) }
+}
+
+define_words!(run);
+
+/// The powers of two from 32 down, and zeros: 16 bytes from any of the powers on.
+static POWERS: [u8; 22] = [32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+impl Lanes16 for Avx2 {
+    operations! {
+        shr_8_16(a) = _mm256_srli_epi16::<8>(a);
+        upper_bytes(a, b) = {
+            Self::in_order::<true>(_mm256_packus_epi16(Self::shr_8_16(a), Self::shr_8_16(b)))
+        };
+        splat_16(x: u16) = _mm256_set1_epi16(x as i16);
+        add_16(a, b) = _mm256_add_epi16(a, b);
+        sub_saturating_16(a, b) = _mm256_subs_epu16(a, b);
+        min_16(a, b) = _mm256_min_epu16(a, b);
+        max_16(a, b) = _mm256_max_epu16(a, b);
+        mulhrs(a, b) = _mm256_mulhrs_epi16(a, b);
+        even(up, down) = _mm256_and_si256(up, _mm256_or_si256(down, _mm256_set1_epi16(!1)));
+        select_above(x, than, yes, no) = _mm256_blendv_epi8(no, yes, _mm256_cmpgt_epi16(x, than));
+        pack_unsigned(a, b) = _mm256_packus_epi16(a, b);
+        min_8(a, b) = _mm256_min_epu8(a, b);
+        sub_saturating_8(a, b) = _mm256_subs_epu8(a, b);
+        xor_masked(a, b, mask) = _mm256_xor_si256(a, _mm256_and_si256(b, mask));
+    }
+
+    #[inline(always)]
+    unsafe fn powers<const MANTISSA: u32>(power: u16) -> __m256i {
+        let first = (power >> (14 - MANTISSA)).leading_zeros() as usize - 10;
+        debug_assert!(first < 6);
+        // SAFETY: the caller's promise; 16 bytes follow any of the six powers.
+        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(POWERS.as_ptr().add(first).cast())) }
+    }
+    #[inline(always)]
+    unsafe fn power<const MANTISSA: u32>(powers: __m256i, distance: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            // Distances of 16 and more, and the upper bytes, get the top bit, which looks zero up.
+            let index = match MANTISSA {
+                7 => _mm256_srli_epi16::<7>(distance),
+                _ => _mm256_srli_epi16::<10>(distance),
+            };
+            let index = _mm256_adds_epu8(index, _mm256_set1_epi16(0x8070_u16 as i16));
+            let power = _mm256_shuffle_epi8(powers, index);
+            match MANTISSA {
+                7 => _mm256_slli_epi16::<7>(power),
+                _ => _mm256_slli_epi16::<4>(power),
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn any_above(x: __m256i, than: __m256i) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let above = _mm256_cmpgt_epi16(x, than);
+            _mm256_testz_si256(above, above) == 0
+        }
+    }
+    #[inline(always)]
+    unsafe fn any_from_1(x: __m256i, to: u8) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let less = _mm256_sub_epi8(x, _mm256_set1_epi8(1));
+            let below = _mm256_subs_epu8(_mm256_set1_epi8(to as i8), less);
+            _mm256_testz_si256(below, below) == 0
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Lanes of 16 bits in the registers of AVX-512.
+
+use super::{fine::VBMI, simd::Avx512};
+use crate::{
+    data::Data,
+    dtype::DType,
+    format::Format,
+    table::KernelFn,
+    vector::{
+        Blocks, Simd,
+        words::{self, Lanes16, Pair, Shape, define_words},
+    },
+};
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+
+type Registers = Avx512<false, false>;
+/// The same with permutations of bytes.
+type Permuting = Avx512<true, false>;
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
+unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    // SAFETY: as the caller's.
+    unsafe { words::run::<Registers, P>(src, dst, n, data, run::<P>) }
+}
+
+/// [`run`] with permutations of bytes, for the pair that gains by them.
+///
+/// # Safety
+///
+/// As [`KernelFn`], and the CPU has VBMI.
+#[target_feature(
+    enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"
+)]
+unsafe fn run_vbmi<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    // SAFETY: as the caller's.
+    unsafe { words::run::<Permuting, P>(src, dst, n, data, run_vbmi::<P>) }
+}
+
+define_words!(run);
+
+/// The kernel from float16 to a float that is its upper half, with VBMI.
+pub(super) const fn upper_half(from: DType, to: DType, fine: u8) -> Option<KernelFn> {
+    match (from, to) {
+        (DType::Float16, DType::Float8E5M2) if fine & VBMI != 0 => Some(run_vbmi::<Float16To5Exponent>),
+        _ => None,
+    }
+}
+
+impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
+    operations! {
+        shr_8_16(a) = _mm512_srli_epi16::<8>(a);
+        upper_bytes(a, b) = if PERMUTES {
+            // In order.
+            Self::pack_sign_16([a, b])
+        } else {
+            let bytes = _mm512_packus_epi16(Self::shr_8_16(a), Self::shr_8_16(b));
+            Self::in_order::<true>(bytes)
+        };
+        splat_16(x: u16) = _mm512_set1_epi16(x as i16);
+        add_16(a, b) = _mm512_add_epi16(a, b);
+        sub_saturating_16(a, b) = _mm512_subs_epu16(a, b);
+        min_16(a, b) = _mm512_min_epu16(a, b);
+        max_16(a, b) = _mm512_max_epu16(a, b);
+        mulhrs(a, b) = _mm512_mulhrs_epi16(a, b);
+        even(up, down) = {
+            const EVEN: i32 = 0xF0 & (0xCC | !0xAA & 0xFF);
+            _mm512_ternarylogic_epi32::<EVEN>(up, down, _mm512_set1_epi16(1))
+        };
+        select_above(x, than, yes, no) = {
+            _mm512_mask_mov_epi16(no, _mm512_cmpgt_epu16_mask(x, than), yes)
+        };
+        pack_unsigned(a, b) = {
+            let bytes = _mm512_packus_epi16(a, b);
+            // Signs are packed in order then.
+            if PERMUTES { Registers::in_order::<true>(bytes) } else { bytes }
+        };
+        min_8(a, b) = _mm512_min_epu8(a, b);
+        sub_saturating_8(a, b) = _mm512_subs_epu8(a, b);
+        xor_masked(a, b, mask) = {
+            const XOR_AND: i32 = 0xF0 ^ (0xCC & 0xAA);
+            _mm512_ternarylogic_epi32::<XOR_AND>(a, b, mask)
+        };
+    }
+
+    #[inline(always)]
+    unsafe fn powers<const MANTISSA: u32>(power: u16) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_set1_epi16(power as i16) }
+    }
+    #[inline(always)]
+    unsafe fn power<const MANTISSA: u32>(powers: __m512i, distance: __m512i) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_srlv_epi16(powers, _mm512_srli_epi16::<MANTISSA>(distance)) }
+    }
+    #[inline(always)]
+    unsafe fn any_above(x: __m512i, than: __m512i) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_cmpgt_epu16_mask(x, than) != 0 }
+    }
+    #[inline(always)]
+    unsafe fn any_from_1(x: __m512i, to: u8) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let less = _mm512_sub_epi8(x, _mm512_set1_epi8(1));
+            _mm512_cmplt_epu8_mask(less, _mm512_set1_epi8(to as i8)) != 0
+        }
+    }
+}

@@ -1,0 +1,504 @@
+//! float16 and bfloat16 to floats of 8, 6 and 4 bits in lanes of 16 bits: twice as many as through float32.
+//!
+//! Codes count units: a magnitude of the source less a constant is the code of the target, followed by the bits that are
+//! dropped. So a normal result is a subtraction and a shift that rounds to nearest even. The shift is a multiplication by a
+//! power of two that rounds half up (`mulhrs`), done twice, of `x` and of `x - 1`: the two differ only at a tie, and
+//! `up & (down | !1)` is the even one of them. Saturating subtraction, packing and a minimum bring what is too small to zero
+//! and what is too large to the limit.
+//!
+//! A result that is subnormal drops more bits the smaller it is. The *fast* way counts codes from below all such values, so
+//! that one comparison of a block finds them ([`Words::band`]). A block that has one goes the *general* way, with a power of
+//! two for every element. NaN, where it is not the limit, is looked for too, and then selected in every lane. After a
+//! block that was not fast those that follow go the same way without a question: a question whose answer varies costs more than the general way.
+//!
+//! float16 and the floats with 5 exponent bits share an exponent: all results are normal, or subnormal like their sources
+//! ([`same_exponent`], [`upper_halves`]).
+
+use super::{Blocks, padded_bits};
+use crate::{
+    data::Data,
+    dtype::{DType, Flavor, FloatSpec, Spec},
+    table::KernelFn,
+};
+
+/// The constants of a pair, in the bits of the source where nothing else is said.
+#[derive(Clone, Copy)]
+pub(crate) struct Words {
+    /// The magnitude that everything greater becomes.
+    pub(crate) limit: u16,
+    /// The smallest normal value of the target. With the same exponent: what subnormal sources are doubled up to.
+    pub(crate) normal: u16,
+    /// Added to a magnitude that is at least `normal`, it leaves the code and the bits to be dropped.
+    pub(crate) start: u16,
+    /// What `mulhrs` multiplies by to drop those bits.
+    pub(crate) power: u16,
+    /// The magnitude whose code is 0 if codes are counted from below the subnormal ones, as the fast way does. With the same
+    /// exponent: the largest magnitude that the fast way rounds.
+    pub(crate) below: u16,
+    /// The code of NaN. Formats without one have the sign here.
+    pub(crate) nan: u8,
+    /// The code of `limit`.
+    pub(crate) limit_code: u8,
+    /// The fast way's code of zero.
+    pub(crate) zero: u8,
+    /// The fast way's codes from 1 to this one are those of subnormal results.
+    pub(crate) band: u8,
+}
+
+impl Words {
+    pub(crate) const NONE: Words =
+        Words { limit: 0, normal: 0, start: 0, power: 0, below: 0, nan: 0, limit_code: 0, zero: 0, band: 0 };
+
+    /// `nan` is the code of NaN, if the target has one.
+    pub(crate) const fn new(from: FloatSpec, to: FloatSpec, saturate: bool, nan: Option<u64>) -> Words {
+        let limit_code = match (to.infinity(), to.nan()) {
+            (Some(infinity), _) if !saturate => infinity,
+            (None, Some(nan)) if !saturate => nan,
+            _ => to.max_finite(),
+        };
+        let nan = match nan {
+            Some(nan) => nan,
+            None => to.sign_mask(),
+        };
+        let same_exponent = to.exponent_bits == from.exponent_bits;
+        let dropped = from.mantissa_bits - to.mantissa_bits;
+        let normal = (1 - to.bias + from.bias) << from.mantissa_bits;
+        let start = if same_exponent { -normal } else { (1 << from.mantissa_bits) - normal };
+        let start = if same_exponent { start + (1 << from.mantissa_bits) } else { start };
+        let limit = ((limit_code << dropped) as i32) - start;
+        // One more than a byte with a sign holds: just below it, which is rounded up.
+        let limit = if limit_code > 0x7F { limit - 1 } else { limit };
+        let infinity = from.exponent_field() as i32;
+        // A step of codes for each binade of subnormals, and for the one below, of which a part is rounded up.
+        let zero = (to.mantissa_bits + 1) << to.mantissa_bits;
+        Words {
+            limit: if limit < infinity { limit } else { infinity } as u16,
+            normal: if same_exponent { start } else { normal } as u16,
+            start: start as u16,
+            power: 1 << (15 - dropped),
+            below: if same_exponent {
+                // Half a unit above, what is rounded up to infinity is out of range.
+                if saturate { limit + (1 << (dropped - 1)) - 1 } else { infinity }
+            } else {
+                -start - (zero << dropped) as i32
+            } as u16,
+            nan: nan as u8,
+            limit_code: limit_code as u8,
+            zero: zero as u8,
+            band: (zero + (1 << to.mantissa_bits) - 1) as u8,
+        }
+    }
+}
+
+/// Which kernel a pair has.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    /// Mantissa bits of the source.
+    pub(crate) mantissa: u32,
+    /// There is no negative zero.
+    pub(crate) fnuz: bool,
+    /// NaN does not become what is too large.
+    pub(crate) nan_apart: bool,
+    pub(crate) bits: u32,
+    pub(crate) same_exponent: bool,
+}
+
+impl Shape {
+    /// Equality, at compile time.
+    pub(crate) const fn is(&self, other: &Shape) -> bool {
+        self.mantissa == other.mantissa
+            && self.fnuz == other.fnuz
+            && self.nan_apart == other.nan_apart
+            && self.bits == other.bits
+            && self.same_exponent == other.same_exponent
+    }
+}
+
+/// The shape of a pair that is covered here.
+pub(crate) const fn shape(from: DType, to: DType, saturate: bool) -> Option<Shape> {
+    let mantissa = match from {
+        DType::Float16 => 10,
+        DType::BFloat16 => 7,
+        _ => return None,
+    };
+    match to.spec() {
+        Spec::Float(f) if f.bits() <= 8 && !matches!(f.flavor, Flavor::Exponent) => Some(Shape {
+            mantissa,
+            fnuz: matches!(f.flavor, Flavor::Fnuz),
+            nan_apart: saturate || matches!(f.flavor, Flavor::Ieee | Flavor::Finite),
+            bits: f.bits(),
+            same_exponent: f.exponent_bits == 5 && mantissa == 10,
+        }),
+        _ => None,
+    }
+}
+
+/// Lanes of 16 bits: what the kernels here ask of a tier beyond [`Blocks`]. Two registers are a block.
+///
+/// # Safety
+///
+/// As of [`Simd`](super::Simd).
+pub(crate) trait Lanes16: Blocks {
+    unsafe fn splat_16(x: u16) -> Self::V;
+    unsafe fn add_16(a: Self::V, b: Self::V) -> Self::V;
+    /// Unsigned, at least 0.
+    unsafe fn sub_saturating_16(a: Self::V, b: Self::V) -> Self::V;
+    /// Unsigned.
+    unsafe fn min_16(a: Self::V, b: Self::V) -> Self::V;
+    /// Unsigned.
+    unsafe fn max_16(a: Self::V, b: Self::V) -> Self::V;
+    /// Signed, `a * b / 2^15`, rounded half up.
+    unsafe fn mulhrs(a: Self::V, b: Self::V) -> Self::V;
+    /// `up & (down | !1)`
+    unsafe fn even(up: Self::V, down: Self::V) -> Self::V;
+    /// What [`power`](Self::power) needs to know of a power of two, from `2^(14 - MANTISSA)` to 32 times as much.
+    unsafe fn powers<const MANTISSA: u32>(power: u16) -> Self::V;
+    /// `power / 2^(distance >> MANTISSA)`; maybe 0 if that is less than `2^(14 - MANTISSA)`.
+    unsafe fn power<const MANTISSA: u32>(powers: Self::V, distance: Self::V) -> Self::V;
+    /// `x > than ? yes : no` of lanes without a sign.
+    unsafe fn select_above(x: Self::V, than: Self::V, yes: Self::V, no: Self::V) -> Self::V;
+    /// Whether `x > than` in any lane; neither has a sign.
+    unsafe fn any_above(x: Self::V, than: Self::V) -> bool;
+    /// Lanes of two registers as bytes, saturated, in the order of registers apart.
+    unsafe fn pack_unsigned(a: Self::V, b: Self::V) -> Self::V;
+    /// 8 bits down.
+    unsafe fn shr_8_16(a: Self::V) -> Self::V;
+    /// The upper bytes of the lanes, in order.
+    unsafe fn upper_bytes(a: Self::V, b: Self::V) -> Self::V;
+    /// Unsigned.
+    unsafe fn min_8(a: Self::V, b: Self::V) -> Self::V;
+    /// Unsigned, at least 0.
+    unsafe fn sub_saturating_8(a: Self::V, b: Self::V) -> Self::V;
+    /// Whether any byte is from 1 to `to`.
+    unsafe fn any_from_1(x: Self::V, to: u8) -> bool;
+    /// `a ^ (b & mask)`
+    unsafe fn xor_masked(a: Self::V, b: Self::V, mask: Self::V) -> Self::V;
+}
+
+/// A kernel here: its const parameters.
+pub(crate) trait Pair {
+    const SHAPE: Shape;
+    const PACKED: bool;
+}
+
+/// The magnitude of infinity in the source.
+const fn infinity<P: Pair>() -> u16 {
+    0x7FFF >> P::SHAPE.mantissa << P::SHAPE.mantissa
+}
+
+/// # Safety
+///
+/// As of the methods of [`Lanes16`].
+#[inline(always)]
+unsafe fn magnitudes<M: Lanes16>(x: [M::V; 2]) -> [M::V; 2] {
+    // SAFETY: as the caller's.
+    unsafe {
+        let mask = M::splat_16(0x7FFF);
+        [M::and(x[0], mask), M::and(x[1], mask)]
+    }
+}
+
+/// `x` without the bits that `power` drops, nearest even.
+///
+/// # Safety
+///
+/// As of the methods of [`Lanes16`].
+#[inline(always)]
+unsafe fn rounded<M: Lanes16>(x: M::V, power: M::V) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe { M::even(M::mulhrs(x, power), M::mulhrs(M::add_16(x, M::splat_16(0xFFFF)), power)) }
+}
+
+/// Codes without signs, packed; to be used if none of them is in the band, nor, if not `NAN`, one of NaN. And whether one is in the band.
+///
+/// # Safety
+///
+/// As of the methods of [`Lanes16`].
+#[inline(always)]
+unsafe fn fast<M: Lanes16, P: Pair, const NAN: bool>(m: [M::V; 2], w: &Words) -> (M::V, bool) {
+    // SAFETY: as the caller's.
+    unsafe {
+        let (below, power) = (M::splat_16(w.below), M::splat_16(w.power));
+        let mut codes = m;
+        for k in 0..2 {
+            let limited = if NAN { M::min_16(m[k], M::splat_16(w.limit)) } else { m[k] };
+            codes[k] = rounded::<M>(M::sub_saturating_16(limited, below), power);
+            if NAN {
+                let nan = M::splat_16(w.nan as u16 + w.zero as u16);
+                codes[k] = M::select_above(m[k], M::splat_16(infinity::<P>()), nan, codes[k]);
+            }
+        }
+        let mut codes = M::pack_unsigned(codes[0], codes[1]);
+        let band = M::any_from_1(codes, w.band);
+        if !NAN {
+            codes = M::min_8(codes, M::splat(0x0101_0101 * (w.limit_code + w.zero) as u32));
+        }
+        (M::sub_saturating_8(codes, M::splat(0x0101_0101 * w.zero as u32)), band)
+    }
+}
+
+/// Codes without signs, packed.
+///
+/// # Safety
+///
+/// As of the methods of [`Lanes16`].
+#[inline(always)]
+unsafe fn general<M: Lanes16, P: Pair>(m: [M::V; 2], w: &Words) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe {
+        let exponents = M::splat_16(infinity::<P>());
+        let mut codes = m;
+        for k in 0..2 {
+            // How far below the smallest normal value; the value is moved up by as much, but for its mantissa.
+            let distance = M::sub_saturating_16(M::splat_16(w.normal), M::and(m[k], exponents));
+            let power = match P::SHAPE.mantissa {
+                7 => M::power::<7>(M::powers::<7>(w.power), distance),
+                _ => M::power::<10>(M::powers::<10>(w.power), distance),
+            };
+            let limited = M::min_16(m[k], M::splat_16(w.limit));
+            let value = M::add_16(M::add_16(limited, distance), M::splat_16(w.start));
+            codes[k] = rounded::<M>(value, power);
+            if P::SHAPE.nan_apart {
+                codes[k] = M::select_above(m[k], exponents, M::splat_16(w.nan as u16), codes[k]);
+            }
+        }
+        M::pack_unsigned(codes[0], codes[1])
+    }
+}
+
+/// Codes without signs, packed.
+///
+/// # Safety
+///
+/// As of the methods of [`Lanes16`].
+#[inline(always)]
+unsafe fn same_exponent<M: Lanes16, P: Pair>(m: [M::V; 2], w: &Words) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe {
+        let mut codes = m;
+        for k in 0..2 {
+            let mut value = M::min_16(m[k], M::splat_16(w.limit));
+            if P::SHAPE.fnuz {
+                // The bias is one more, and subnormal values are doubled instead.
+                value = M::add_16(value, M::min_16(value, M::splat_16(w.normal)));
+            }
+            codes[k] = rounded::<M>(value, M::splat_16(w.power));
+            if P::SHAPE.nan_apart {
+                let infinity = M::splat_16(infinity::<P>());
+                codes[k] = M::select_above(m[k], infinity, M::splat_16(w.nan as u16), codes[k]);
+            }
+        }
+        M::pack_unsigned(codes[0], codes[1])
+    }
+}
+
+/// The upper halves of the lanes, rounded to nearest even, in order: codes of a float with the exponent of the source, of
+/// what is neither NaN nor above the limit.
+///
+/// # Safety
+///
+/// As of the methods of [`Lanes16`].
+#[inline(always)]
+unsafe fn upper_halves<M: Lanes16>(x: [M::V; 2]) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe {
+        let mut sums = x;
+        for k in 0..2 {
+            let last = M::and(M::shr_8_16(x[k]), M::splat_16(1));
+            sums[k] = M::add_16(M::add_16(x[k], M::splat_16(0x7F)), last);
+        }
+        M::upper_bytes(sums[0], sums[1])
+    }
+}
+
+/// The codes with the signs of `x`, in order.
+///
+/// # Safety
+///
+/// As of the methods of [`Lanes16`].
+#[inline(always)]
+unsafe fn signed<M: Lanes16, P: Pair>(codes: M::V, x: [M::V; 2]) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe {
+        let signs = M::pack_sign_16(x);
+        let codes = if P::SHAPE.fnuz {
+            M::sign_nonzero(codes, M::and(signs, M::splat(0x8080_8080)))
+        } else {
+            // A sign in place of a code is NaN in a format without one: a zero of the other sign.
+            match P::SHAPE.bits {
+                4 => M::xor_masked(codes, M::shr::<4>(signs), M::splat(0x0808_0808)),
+                6 => M::xor_masked(codes, M::shr::<2>(signs), M::splat(0x2020_2020)),
+                _ => M::xor_masked(codes, signs, M::splat(0x8080_8080)),
+            }
+        };
+        M::in_order::<true>(codes)
+    }
+}
+
+/// # Safety
+///
+/// As of the methods of [`Blocks`].
+#[inline(always)]
+unsafe fn store<M: Lanes16, P: Pair, const PART: bool>(dst: *mut u8, codes: M::V, n: usize) {
+    // SAFETY: as the caller's.
+    unsafe {
+        match (P::PACKED, P::SHAPE.bits) {
+            (true, 4) => M::store_packed::<4, PART>(dst, codes, n),
+            (true, 6) => M::store_packed::<6, PART>(dst, codes, n),
+            _ => M::store_8::<PART>(dst, codes, n),
+        }
+    }
+}
+
+/// Where a block from element `i` on is stored.
+const fn place<P: Pair>(i: usize) -> usize {
+    if P::PACKED { i / 8 * P::SHAPE.bits as usize } else { i }
+}
+
+/// Blocks that go one way after one of them could not be fast.
+const RUN: usize = 8;
+
+/// The kernel of a pair. `whole` is the function that this one is inlined into.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+#[inline(always)]
+pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+    whole: KernelFn,
+) {
+    let w = &data.words[(P::SHAPE.mantissa == 10) as usize];
+    let mut i = 0;
+    // SAFETY: every block begins at an element and ends at the last one or before, or is a part that ends there; `whole`
+    // is a kernel of the same pair.
+    unsafe {
+        while P::SHAPE.same_exponent && n - i >= M::BLOCK {
+            let mut end = i + RUN * M::BLOCK;
+            if !P::SHAPE.fnuz {
+                let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
+                let m = magnitudes::<M>(x);
+                if !M::any_above(M::max_16(m[0], m[1]), M::splat_16(w.below)) {
+                    store::<M, P, false>(dst.add(place::<P>(i)), upper_halves::<M>(x), M::BLOCK);
+                    i += M::BLOCK;
+                    continue;
+                }
+            } else {
+                end = n;
+            }
+            while i < end && n - i >= M::BLOCK {
+                let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
+                let codes = signed::<M, P>(same_exponent::<M, P>(magnitudes::<M>(x), w), x);
+                store::<M, P, false>(dst.add(place::<P>(i)), codes, M::BLOCK);
+                i += M::BLOCK;
+            }
+        }
+        while n - i >= M::BLOCK {
+            let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
+            let m = magnitudes::<M>(x);
+            let (codes, band) = fast::<M, P, false>(m, w);
+            let nan = P::SHAPE.nan_apart
+                && M::any_above(M::max_16(m[0], m[1]), M::splat_16(const { infinity::<P>() }));
+            if !(band | nan) {
+                store::<M, P, false>(dst.add(place::<P>(i)), signed::<M, P>(codes, x), M::BLOCK);
+                i += M::BLOCK;
+                continue;
+            }
+            let left = n - i;
+            let end = i + if left < RUN * M::BLOCK { left - left % M::BLOCK } else { RUN * M::BLOCK };
+            while P::SHAPE.nan_apart && !band && i < end {
+                let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
+                let (codes, band) = fast::<M, P, true>(magnitudes::<M>(x), w);
+                if band {
+                    break;
+                }
+                store::<M, P, false>(dst.add(place::<P>(i)), signed::<M, P>(codes, x), M::BLOCK);
+                i += M::BLOCK;
+            }
+            while i < end {
+                let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
+                let codes = signed::<M, P>(general::<M, P>(magnitudes::<M>(x), w), x);
+                store::<M, P, false>(dst.add(place::<P>(i)), codes, M::BLOCK);
+                i += M::BLOCK;
+            }
+        }
+        if i == n {
+            return;
+        }
+        if M::MASKED || (i > 0 && !P::PACKED) {
+            let count = n - i;
+            if !M::MASKED {
+                i = n - M::BLOCK;
+            }
+            let x = M::load_16::<true>(src.add(2 * i), count);
+            let m = magnitudes::<M>(x);
+            let codes =
+                if P::SHAPE.same_exponent { same_exponent::<M, P>(m, w) } else { general::<M, P>(m, w) };
+            store::<M, P, true>(dst.add(place::<P>(i)), signed::<M, P>(codes, x), count);
+        } else {
+            let bits = const { if P::PACKED { P::SHAPE.bits as usize } else { 8 } };
+            let (src, dst) = (src.add(2 * i), dst.add(place::<P>(i)));
+            padded_bits::<M>(whole, M::BLOCK, (16, bits), src, dst, n - i, data);
+        }
+    }
+}
+
+/// Makes `kernel`, which finds the kernel of a pair in byte storage, and `packed`, which finds that of a packed target, from the
+/// function `$run` of a tier with a [`Pair`].
+macro_rules! define_words {
+    ($run:ident; $($name:ident = $mantissa:literal $fnuz:literal $nan_apart:literal $bits:literal $same:literal $packed:literal;)*) => {
+        $(
+            struct $name;
+            impl Pair for $name {
+                const SHAPE: Shape = Shape {
+                    mantissa: $mantissa,
+                    fnuz: $fnuz,
+                    nan_apart: $nan_apart,
+                    bits: $bits,
+                    same_exponent: $same,
+                };
+                const PACKED: bool = $packed;
+            }
+        )*
+        /// The kernel of a pair, if it is one of these.
+        pub(super) const fn kernel<S: Format, D: Format, const PACKED: bool>(saturate: bool) -> Option<KernelFn> {
+            let shape = match words::shape(S::DTYPE, D::DTYPE, saturate) {
+                Some(shape) => shape,
+                None => return None,
+            };
+            $(
+                if PACKED == $packed && shape.is(&$name::SHAPE) {
+                    return Some($run::<$name>);
+                }
+            )*
+            None
+        }
+    };
+    ($run:ident) => {
+        define_words! { $run;
+            BFloat16ToNanLimit = 7 false false 8 false false;
+            BFloat16ToNanApart = 7 false true 8 false false;
+            BFloat16ToFnuzNanLimit = 7 true false 8 false false;
+            BFloat16ToFnuzNanApart = 7 true true 8 false false;
+            BFloat16To6 = 7 false true 6 false false;
+            BFloat16ToPacked6 = 7 false true 6 false true;
+            BFloat16To4 = 7 false true 4 false false;
+            BFloat16ToPacked4 = 7 false true 4 false true;
+            Float16ToNanLimit = 10 false false 8 false false;
+            Float16ToNanApart = 10 false true 8 false false;
+            Float16ToFnuzNanLimit = 10 true false 8 false false;
+            Float16ToFnuzNanApart = 10 true true 8 false false;
+            Float16To6 = 10 false true 6 false false;
+            Float16ToPacked6 = 10 false true 6 false true;
+            Float16To4 = 10 false true 4 false false;
+            Float16ToPacked4 = 10 false true 4 false true;
+            Float16To5Exponent = 10 false true 8 true false;
+            Float16To5ExponentFnuzNanLimit = 10 true false 8 true false;
+            Float16To5ExponentFnuzNanApart = 10 true true 8 true false;
+        }
+    };
+}
+pub(crate) use define_words;
