@@ -4,8 +4,8 @@
 //! element that does not fit, or marks those that do not in a validity bitmap; a *counting* cast is a plain one that tells
 //! afterwards how many values it lost, and how. What counts as lost is in [`semantics`](crate::semantics), section 11.
 //!
-//! The source is looked at block by block in vector code before each block is cast, so a buffer of which nothing is rejected
-//! costs little more than the plain cast, and beyond the caches nothing. The element that is reported is always the first, also
+//! Each block is cast and then tested for loss in vector code, while it is in the first cache, so a buffer of which nothing is
+//! rejected costs little more than the plain cast, and beyond the caches nothing. The element that is reported is always the first, also
 //! of a cast that runs on several threads.
 
 mod rejection;

@@ -69,15 +69,29 @@ pub enum IntRound {
     Ceil,
 }
 
-/// How a value between two neighbours of a float target is rounded.
+/// How a value between two neighbours of a float target is rounded: the directions of IEEE 754, and to odd.
+///
+/// A finite value overflows if it is above the largest after it is rounded as if the exponents went on without bound. What it
+/// becomes then depends on the target. In `float16`, `bfloat16`, `float32` and `float64` it is infinity or the largest finite value,
+/// as IEEE 754, section 7.4, has it; each direction says which. The 8-bit floats overflow as [`Saturate`] says, whatever the
+/// direction, and the floats of 4 and 6 bits clamp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FloatRound {
-    /// To the nearest, a tie to the even code.
+    /// To the nearest, a tie to the even code. Overflow is infinite.
     #[default]
     NearestEven,
-    /// To the neighbour nearer to zero. A finite value never becomes an infinity of `float16`, `bfloat16`, `float32` or
-    /// `float64`; the 8-bit floats overflow as [`Saturate`] says, when the truncated value is above their largest.
+    /// To the nearest, a tie away from zero. Overflow is infinite.
+    NearestAway,
+    /// To the neighbour nearer to zero: the value is truncated. A finite value never becomes an infinity of a wide float.
     TowardZero,
+    /// To the neighbour nearer to positive infinity. Positive overflow is infinite, negative overflow the least finite value.
+    Up,
+    /// To the neighbour nearer to negative infinity. Positive overflow is the largest finite value, negative overflow infinite.
+    Down,
+    /// To the neighbour whose code is odd. A later rounding to at least two bits fewer is then as if it were the first: the last bit
+    /// tells that something was cut off. A finite value never becomes an infinity of a wide float, and one other than zero never
+    /// becomes zero.
+    ToOdd,
 }
 
 /// The code of NaN in `float8_e5m2` (the sign is kept in the top bit).
@@ -247,7 +261,11 @@ impl CastOptions {
             },
             Spec::Float(_) | Spec::Complex(_) => match self.float_round {
                 FloatRound::NearestEven => Rounding::NearestEven,
+                FloatRound::NearestAway => Rounding::NearestAway,
                 FloatRound::TowardZero => Rounding::TowardZero,
+                FloatRound::Up => Rounding::Ceil,
+                FloatRound::Down => Rounding::Floor,
+                FloatRound::ToOdd => Rounding::ToOdd,
             },
             Spec::Bool => Rounding::TowardZero,
         };

@@ -1,7 +1,7 @@
 //! Checked and counting casts against the oracle: every pair in both levels, on every tier, in both storages.
 //!
 //! With the default options on all codes of `tests/pairs.rs`; with every other combination of the options that apply to the
-//! pair on a sample of them.
+//! pair on a sample of them, and on those at the ends of the range of the target.
 
 mod oracle;
 mod support;
@@ -138,6 +138,7 @@ fn check_source(from: DType) {
             if oracle::width(from) == 16 {
                 source.truncate(1 << 16);
             }
+            source.extend(patterns::edges(from, to));
             let expected = Expected::new(from, to, options, &source);
             let buffers = |dtype| if i == 0 { storages(dtype) } else { vec![BufferType::new(dtype)] };
             for source_buffer in buffers(from) {

@@ -10,7 +10,7 @@
 //!
 //! *Not covered:* the tables of [`ELSEWHERE`]; in section 3 the targets of the options; in 4.2 the rules for NaNs of the
 //! wide floats, from small floats, and for 4 and 6 bits (the table of codes there shows all three); in 5.3 the table in
-//! words (the table of numbers shows what it says); in 6.5 "rounded" (the second table); all running text.
+//! words (the table of numbers shows what it says); in 6.5 what is rounded (the other tables); all running text.
 
 mod oracle;
 mod support;
@@ -23,22 +23,22 @@ use std::ops::{Add, Mul, Neg};
 
 /// A section, the number of its cells that are checked, and for each table the first column to check and how.
 const SECTIONS: &[(&str, usize, Checks)] = &[
-    ("3", 9 * 2 + 6, &[(0, option_values), (1, profiles)]),
+    ("3", 10 * 2 + 6, &[(0, option_values), (1, profiles)]),
     (
         "4.1",
-        3 * 3 + 17 * 3 + 9 * 3 + 8 * 5,
-        &[(1, wide_bounds), (1, edges), (1, double_rounding), (1, edges)],
+        3 * 3 + 17 * 3 + 9 * 3 + 8 * 5 + 14 * 7,
+        &[(1, wide_bounds), (1, edges), (1, double_rounding), (1, edges), (1, edges)],
     ),
     ("4.2", 9 + 16 * 10, &[(1, nan_rules), (2, nan_codes)]),
     ("4.4", 7 * 5, &[(1, edges)]),
     ("5.1", 11 * 2, &[(3, int_to_int)]),
-    ("5.2", 8 * 6, &[(1, int_to_float)]),
+    ("5.2", 8 * 6 + 8 * 8, &[(1, int_to_float), (1, int_to_float)]),
     ("5.3", 12 * 6 + 9 * 5, &[(0, prose), (1, float_to_int), (1, int_round)]),
     ("6.1", 12 * 7, &[(0, eight_bits)]),
     ("6.2", 33 * 8, &[(1, edges)]),
-    ("6.3", 14 + 16 * 7, &[(0, eight_bits)]),
-    ("6.5", 4 * 2 + 19 * 4, &[(1, e8m0_range), (1, edges)]),
-    ("6.6", 3 * 6 + 21 * 3, &[(1, tiny_bounds), (1, tiny_values)]),
+    ("6.3", 14 + 16 * 7 + 12 * 7 + 7 * 7, &[(0, eight_bits), (1, edges), (1, edges)]),
+    ("6.5", 15 + 19 * 4 + 19 * 5, &[(1, e8m0_range), (1, edges), (1, edges)]),
+    ("6.6", 3 * 6 + 21 * 3 + 10 * 7, &[(1, tiny_bounds), (1, tiny_values), (1, edges)]),
     ("8.1", 20 * 9, &[(1, parsed)]),
     ("8.2", 26, &[(2, formatted)]),
     ("11", 26 * 2, &[(0, prose), (3, verdict)]),
@@ -46,7 +46,8 @@ const SECTIONS: &[(&str, usize, Checks)] = &[
 
 /// Sections whose tables are not compared here, and how many they have: the formats and storages, the map of the rules,
 /// other systems, ONNX (which `tests/onnx.rs` compares).
-const ELSEWHERE: &[(&str, usize)] = &[("1", 2), ("2", 1), ("6.4", 1), ("8.3", 1), ("9", 2), ("10", 1)];
+const ELSEWHERE: &[(&str, usize)] =
+    &[("1", 2), ("2", 1), ("6.4", 1), ("8.3", 1), ("9", 2), ("9.1", 1), ("10", 1)];
 
 const RUST: CastOptions = CastOptions::RUST;
 const OFF: CastOptions = RUST.with_saturate(Saturate::Off);
@@ -266,6 +267,10 @@ fn dtype(name: &str) -> DType {
 fn target(text: &str) -> (DType, CastOptions) {
     match text.split_once(", ").unwrap_or((text, "")) {
         (round, "") if round.starts_with('`') => (Float8E8M0FNU, with("e8m0_round", round)),
+        (round, range) if round.starts_with('`') => {
+            let options = set(with("e8m0_round", round), "e8m0_range", range.trim_matches('`'));
+            (Float8E8M0FNU, options.unwrap_or_else(|| panic!("no range is {range}")))
+        }
         (name, "") => (dtype(name), RUST),
         (name, "saturate off") => (dtype(name), OFF),
         (name, round) => (dtype(name), with("float_round", round)),
@@ -291,10 +296,11 @@ macro_rules! options {
 options! {
     saturate with_saturate Saturate: On Off FnOnly;
     e8m0_round with_e8m0_round E8M0Round: Up Down Nearest;
+    e8m0_range with_e8m0_range E8M0Range: Exact Rounded Magnitude;
     float_to_int with_float_to_int IntOverflow: Saturate Wrap;
     int_to_int with_int_to_int IntOverflow: Wrap Saturate;
     int_round with_int_round IntRound: TowardZero NearestEven NearestAway Floor Ceil;
-    float_round with_float_round FloatRound: NearestEven TowardZero;
+    float_round with_float_round FloatRound: NearestEven NearestAway TowardZero Up Down ToOdd;
     e5m2_nan with_e5m2_nan E5M2Nan: Code7E Code7F;
     nan_to_fp4 with_nan_to_fp4 NanToFp4: Zero Max;
     fnuz_inf with_fnuz_inf FnuzInf: Max Nan;
@@ -437,7 +443,7 @@ fn int_round(cell: &Cell) -> Found {
     Ok(int(floats(cell.at(0))?[0], Int8, with("int_round", cell.head())).to_string())
 }
 
-/// 6.1 and, toward zero, 6.3: rows for kinds of values, for bounds, and for codes.
+/// 6.1 and, toward zero, the first of 6.3: rows for kinds of values, for bounds, and for codes.
 fn eight_bits(cell: &Cell) -> Found {
     let on = if cell.table.section == "6.3" { TOWARD_ZERO } else { RUST };
     let off = on.with_saturate(Saturate::Off);
@@ -468,15 +474,18 @@ fn eight_bits(cell: &Cell) -> Found {
 fn e8m0_range(cell: &Cell) -> Found {
     let numbers = match cell.at(0) {
         "NaN" => "NaN, -NaN",
-        "+0, -0, negative, -infinity" => "+0, -0, -2^-149, -1, -largest f32, -infinity",
+        "+0, -0" => "+0, -0",
         "`0 < x < 2^-127`" => "2^-149, 2^-127 - 2^-149",
-        "`x > 2^127`, +infinity" => "2^127 + 2^104, largest f32, infinity",
+        "`2^127 < x < 2^128`" if cell.column == 1 => "2^127 + 2^104, largest f32",
+        "`x >= 2^128`, +infinity" => "infinity",
+        "negative, -infinity" if cell.column < 3 => "-2^-149, -1, -largest f32, -infinity",
         _ => return prose(cell),
     };
-    let saturate = if cell.column == 1 { Saturate::On } else { Saturate::Off };
-    let rounds = ["Up", "Down", "Nearest"].map(|round| with("e8m0_round", round).with_saturate(saturate));
+    let rounds = ["Up", "Down", "Nearest"].map(|round| with("e8m0_round", round));
+    let range = |options| set(options, "e8m0_range", cell.head().trim_matches('`'));
+    let options: Vec<_> = rounds.into_iter().filter_map(range).collect();
     let all = floats(numbers)?;
-    one(all.iter().flat_map(|x| rounds.map(|options| Ok(coded(*x, Float8E8M0FNU, options)))))
+    one(all.iter().flat_map(|x| options.iter().map(|options| Ok(on_off(*x, Float8E8M0FNU, *options)))))
 }
 
 /// 6.6: the ends of the ranges, and NaN.
@@ -581,7 +590,7 @@ fn every_table_has_its_place() {
     // Section 3 has all options, their defaults first, and all profiles.
     let defaults: Vec<_> = OPTIONS.iter().map(|(name, values)| format!("{name}: {}", values[0])).collect();
     assert_eq!(format!("{RUST:?}"), format!("CastOptions {{ {} }}", defaults.join(", ")));
-    assert_eq!([9, 6], [OPTIONS.len(), CastOptions::PROFILES.len()], "the rows of section 3");
+    assert_eq!([10, 6], [OPTIONS.len(), CastOptions::PROFILES.len()], "the rows of section 3");
 }
 
 #[test]

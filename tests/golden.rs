@@ -6,7 +6,7 @@
 mod oracle;
 mod support;
 
-use lanecast::{CastOptions, DType, IntOverflow, Kind, Saturate};
+use lanecast::{CastOptions, DType, FloatRound, IntOverflow, Kind, Saturate};
 use oracle::value::Value;
 use std::{
     collections::BTreeSet,
@@ -79,6 +79,7 @@ impl Table {
         command.args(["--to", self.to.name(), "--to-storage", "byte", "--e8m0-round", &round]);
         command.arg(if options.saturate == Saturate::On { "--saturate" } else { "--no-saturate" });
         command.args(["--float-to-int", word(options.float_to_int == IntOverflow::Saturate)]);
+        command.args(["--float-round", float_round(options.float_round)]);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
         let (mut stdin, input) = (child.stdin.take().expect("a pipe"), elements(self.from, &self.source));
@@ -87,6 +88,18 @@ impl Table {
         writer.join().expect("the writer ends").expect("the program reads all");
         assert!(output.status.success(), "{command:?}");
         assert!(output.stdout == elements(self.to, &self.expected), "{command:?} differs from the table");
+    }
+}
+
+/// The direction as the program calls it.
+fn float_round(round: FloatRound) -> &'static str {
+    match round {
+        FloatRound::NearestEven => "nearest-even",
+        FloatRound::NearestAway => "nearest-away",
+        FloatRound::TowardZero => "toward-zero",
+        FloatRound::Up => "up",
+        FloatRound::Down => "down",
+        FloatRound::ToOdd => "to-odd",
     }
 }
 
@@ -241,6 +254,44 @@ fn float_to_int() {
             }
         }
         tables.iter().for_each(Table::check);
+    }
+}
+
+/// Every direction of rounding, from `float64`, and from `float32` where that has the value.
+#[test]
+fn directions() {
+    let rows = rows(data!("float_round.tsv"));
+    let directions = [
+        FloatRound::NearestEven,
+        FloatRound::NearestAway,
+        FloatRound::TowardZero,
+        FloatRound::Up,
+        FloatRound::Down,
+        FloatRound::ToOdd,
+    ];
+    for name in rows[1..].iter().map(|row| row[0]).collect::<BTreeSet<_>>() {
+        let to = dtype(name);
+        let mine: Vec<_> = rows.iter().filter(|row| row[0] == name).collect();
+        for (k, round) in directions.into_iter().enumerate() {
+            for (half, saturate) in [Saturate::On, Saturate::Off].into_iter().enumerate() {
+                let options = CastOptions::RUST.with_float_round(round).with_saturate(saturate);
+                let mut wide = Table::new(DType::Float64, (to, options));
+                let mut narrow = Table::new(DType::Float32, (to, options));
+                for row in &mine {
+                    let (bits, answers) = (code(DType::Float64, row[1]), row[2 + k]);
+                    let expected = code(to, answers.split('/').nth(half).unwrap_or(answers));
+                    wide.push(bits, expected);
+                    let value = f64::from_bits(bits as u64);
+                    if to != DType::Float32 && f64::from(value as f32).to_bits() == value.to_bits() {
+                        narrow.push((value as f32).to_bits().into(), expected);
+                    }
+                }
+                wide.check();
+                if to != DType::Float32 {
+                    narrow.check();
+                }
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A cast inside one buffer gives what it gives between two.
 //!
-//! For every pair, storage and tier, and with options that take the slow routes: lengths around the blocks and pieces of the
+//! For every pair, storage and tier, and with rare options: lengths around the blocks and pieces of the
 //! way, from every alignment, in buffers as long as the longer side and longer; what is behind both sides stays as it was.
 
 mod oracle;
@@ -8,8 +8,8 @@ mod support;
 
 use lanecast::num_complex::Complex;
 use lanecast::{
-    BufferType, CastError, CastOptions, CastPlan, DType, E5M2Nan, F8E4M3FN, FloatRound, I4, Side,
-    cast_in_place, cast_to_vec, half::bf16,
+    BufferType, CastError, CastOptions, CastPlan, DType, E5M2Nan, F8E4M3FN, FloatRound, I4, IntRound,
+    NanToFp4, Side, cast_in_place, cast_to_vec, half::bf16,
 };
 use proptest::prelude::*;
 use support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
@@ -47,12 +47,19 @@ fn check(case: &Case, src: &[u8], n: usize, offset: usize) {
 fn check_source(from: DType) {
     let longest = *LENGTHS.last().expect("there are some");
     let default = CastOptions::RUST;
-    // Both answers to overflow, NaN codes put in afterwards, and a rounding that no kernel has.
-    let slow = default.with_e5m2_nan(E5M2Nan::Code7F).with_float_round(FloatRound::TowardZero);
+    // Both answers to overflow, NaN codes, and every direction.
+    let rounded = |round| default.with_e5m2_nan(E5M2Nan::Code7F).with_float_round(round);
+    let rare = [
+        rounded(FloatRound::TowardZero).with_int_round(IntRound::NearestEven),
+        rounded(FloatRound::NearestAway).with_int_round(IntRound::NearestAway),
+        rounded(FloatRound::Up).with_int_round(IntRound::Ceil),
+        rounded(FloatRound::Down).with_int_round(IntRound::Floor),
+        rounded(FloatRound::ToOdd).with_nan_to_fp4(NanToFp4::Max),
+    ];
     for &to in DType::ALL {
         let codes = patterns::sample(from, to, longest, 23);
-        for options in [default, CastOptions::ONNX, slow] {
-            // The exact route is slow; the pieces are the same for all options.
+        for options in [default, CastOptions::ONNX].into_iter().chain(rare) {
+            // The pieces are the same for all options.
             let lengths = if options == default { LENGTHS } else { &[0, 513, 1100][..] };
             for from in storages(from) {
                 let src = store(from, &codes);

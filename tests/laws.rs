@@ -5,8 +5,8 @@ mod oracle;
 mod support;
 
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound,
-    Kind, NanToFp4, Saturate, Tier, cast_bytes,
+    BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf,
+    IntOverflow, IntRound, Kind, NanToFp4, Saturate, Tier, cast_bytes,
 };
 use oracle::value::Value;
 use proptest::prelude::*;
@@ -27,16 +27,31 @@ fn options() -> impl Strategy<Value = CastOptions> {
     let eight = (
         prop::sample::select(vec![Saturate::On, Saturate::Off, Saturate::FnOnly]),
         prop::sample::select(vec![E8M0Round::Up, E8M0Round::Down, E8M0Round::Nearest]),
+        prop::sample::select(vec![E8M0Range::Exact, E8M0Range::Rounded, E8M0Range::Magnitude]),
         prop::sample::select(vec![E5M2Nan::Code7E, E5M2Nan::Code7F]),
         prop::sample::select(vec![NanToFp4::Zero, NanToFp4::Max]),
         prop::sample::select(vec![FnuzInf::Max, FnuzInf::Nan]),
     );
-    let round = prop::sample::select(vec![FloatRound::NearestEven, FloatRound::TowardZero]);
+    let round = prop::sample::select(vec![
+        FloatRound::NearestEven,
+        FloatRound::NearestAway,
+        FloatRound::TowardZero,
+        FloatRound::Up,
+        FloatRound::Down,
+        FloatRound::ToOdd,
+    ]);
     (eight, overflow(), overflow(), prop::sample::select(rounds.to_vec()), round).prop_map(
-        |((saturate, e8m0, e5m2, fp4, fnuz), float_to_int, int_to_int, int_round, float_round)| {
+        |(
+            (saturate, e8m0, e8m0_range, e5m2, fp4, fnuz),
+            float_to_int,
+            int_to_int,
+            int_round,
+            float_round,
+        )| {
             CastOptions::RUST
                 .with_saturate(saturate)
                 .with_e8m0_round(e8m0)
+                .with_e8m0_range(e8m0_range)
                 .with_e5m2_nan(e5m2)
                 .with_nan_to_fp4(fp4)
                 .with_fnuz_inf(fnuz)
@@ -153,6 +168,11 @@ proptest! {
         prop_assume!(real(from) && real(to));
         let options = job.options.with_saturate(Saturate::On).with_fnuz_inf(FnuzInf::Max);
         let options = options.with_float_to_int(IntOverflow::Saturate).with_int_to_int(IntOverflow::Saturate);
+        // A magnitude has no sign to be ordered by.
+        let options = match options.e8m0_range {
+            E8M0Range::Magnitude => options.with_e8m0_range(E8M0Range::Rounded),
+            E8M0Range::Exact | E8M0Range::Rounded => options,
+        };
         let mut codes = job.codes.clone();
         codes.retain(|&c| !matches!(oracle::value(from, c), Value::Nan(_)));
         codes.sort_by(|&a, &b| order(oracle::value(from, a), oracle::value(from, b)));

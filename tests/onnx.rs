@@ -357,6 +357,17 @@ fn options_are_laid_under_the_attributes() {
     let (mut out, infinity) = ([0], f32::INFINITY.to_le_bytes());
     cast.run(&infinity, &mut out, 1).expect("room");
     assert_eq!(out, [0x80]);
+    // ONNX has no attribute for directions: they are those of the options, of text as well.
+    let up = CastOptions::ONNX.with_float_round(FloatRound::Up);
+    let cast = Cast::new(13, DType::Float32, DType::Float16, NONE).expect("a cast");
+    let mut half = [0; 2];
+    cast.with_options(&up).expect("a tier").run(&65505.0_f32.to_le_bytes(), &mut half, 1).expect("room");
+    assert_eq!(u16::from_le_bytes(half), 0x7C00);
+    let cast = Cast::new(13, ElementType::String, DType::Float64, NONE).expect("a cast");
+    let cast = cast.with_options(&up.with_float_round(FloatRound::Down)).expect("a tier");
+    let mut double = [0; 8];
+    cast.parse(["0.1"], &mut double).expect("room");
+    assert_eq!(f64::from_le_bytes(double), 0.1_f64.next_down());
     // A profile without saturation does not take the default of the attribute away.
     let cast = Cast::new(24, DType::Float32, DType::Float8E5M2, NONE).expect("a cast");
     let cast = cast.with_options(&CastOptions::NUMPY).expect("a tier");

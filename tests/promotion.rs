@@ -8,7 +8,7 @@ use lanecast::promote::{
     Casting, NumberKind, Operand, PlanError, Promotion, Reason, Standard, can_cast, is_lossless, plan,
     promote_all,
 };
-use lanecast::{CastError, CastOptions, DType, DTypeKind, Kind, isdtype, promote};
+use lanecast::{CastError, CastOptions, DType, DTypeKind, FloatRound, Kind, isdtype, promote};
 use support::data::{Section, dtype, rows, sections};
 
 fn standard(name: &str) -> Standard {
@@ -378,6 +378,21 @@ fn weak_results_of_jax() {
     assert_eq!(strict.map_err(|e| e.reason), Err(Reason::Unequal));
     let elsewhere = promote_all(Standard::NumPy, &[Operand::Weak(DType::Int8), DType::Int8.into()]);
     assert_eq!(elsewhere.map_err(|e| e.reason), Err(Reason::NoWeakTypes));
+}
+
+#[test]
+fn plans_round_as_the_options_say() {
+    for (round, expected) in [
+        (FloatRound::Down, 16_777_216.0),
+        (FloatRound::Up, 16_777_218.0),
+        (FloatRound::NearestEven, 16_777_216.0),
+    ] {
+        let options = CastOptions::TORCH.with_float_round(round);
+        let plan = plan(Standard::Torch, DType::Float32, DType::Int32, &options).expect("a plan");
+        let (mut out, cast) = ([0.0_f32], plan.right.expect("a cast of the integer"));
+        cast.run_slice(&[16_777_217_i32], &mut out).expect("one element");
+        assert_eq!(out, [expected], "{round:?}");
+    }
 }
 
 #[test]

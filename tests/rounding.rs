@@ -61,11 +61,11 @@ fn integers() -> Vec<u64> {
         for near in 0..8 {
             values.push((1_u64 << shift).wrapping_add(near).wrapping_sub(4));
         }
-        for _ in 0..40 {
+        for _ in 0..10 {
             values.push(random.next() >> shift);
         }
         for bits in [24, 53] {
-            for _ in 0..12 {
+            for _ in 0..4 {
                 let kept = (random.next() >> (64 - bits)) | 1 << (bits - 1);
                 let tie = (2 * kept as u128 + 1) << shift >> 1;
                 values.extend([-1, 0, 1].map(|by| (tie as u64).wrapping_add_signed(by)));
@@ -88,7 +88,7 @@ fn floats() -> Vec<f64> {
         values.extend([x, x + 0.5, x + 0.25, f64::from_bits(bits.wrapping_sub(1)), f64::from_bits(bits + 1)]);
         values.extend([x / 4.0, x / 1024.0]);
     }
-    for _ in 0..20_000 {
+    for _ in 0..4_000 {
         let bits = random.next();
         values.push(f64::from_bits(bits));
         let narrow = f32::from_bits(bits as u32) as f64;
@@ -115,7 +115,7 @@ fn elements(from: DType) -> Vec<u8> {
     let f32s = || {
         f64s().flat_map(|x| {
             let bits = (x as f32).to_bits();
-            [bits, bits.wrapping_add(1), bits.wrapping_sub(1)]
+            [bits, bits.wrapping_add(1)]
         })
     };
     match from {

@@ -6,7 +6,7 @@ mod oracle;
 mod support;
 
 use lanecast::text::{BadText, OnBadText, ParsePlan, TextError, TextOptions};
-use lanecast::{CastOptions, DType, FloatRound, IntRound, Kind};
+use lanecast::{CastOptions, DType, IntRound, Kind};
 use oracle::{format::Class, value::Dyadic};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ fn check(to: DType, texts: &[String]) {
             rounds.map(|round| CastOptions::RUST.with_int_round(round)).to_vec()
         }
         _ if to == DType::Float64 => {
-            vec![CastOptions::RUST, CastOptions::RUST.with_float_round(FloatRound::TowardZero)]
+            support::options::FLOAT_ROUND.map(|round| CastOptions::RUST.with_float_round(round)).to_vec()
         }
         _ => applicable(DType::Float64, to),
     };

@@ -5,7 +5,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use lanecast::{
-    BufferType, ByteOrder, CastOptions, CastPlan, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf,
+    BufferType, ByteOrder, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf,
     IntOverflow, IntRound, NanToFp4, Saturate, Tier,
 };
 
@@ -17,6 +17,8 @@ type Choices<T> = &'static [(&'static str, T)];
 const PROFILES: Choices<CastOptions> = CastOptions::PROFILES;
 const E8M0_ROUND: Choices<E8M0Round> =
     &[("up", E8M0Round::Up), ("down", E8M0Round::Down), ("nearest", E8M0Round::Nearest)];
+const E8M0_RANGE: Choices<E8M0Range> =
+    &[("exact", E8M0Range::Exact), ("rounded", E8M0Range::Rounded), ("magnitude", E8M0Range::Magnitude)];
 const INT_OVERFLOW: Choices<IntOverflow> =
     &[("saturate", IntOverflow::Saturate), ("wrap", IntOverflow::Wrap)];
 const INT_ROUND: Choices<IntRound> = &[
@@ -26,8 +28,14 @@ const INT_ROUND: Choices<IntRound> = &[
     ("floor", IntRound::Floor),
     ("ceil", IntRound::Ceil),
 ];
-const FLOAT_ROUND: Choices<FloatRound> =
-    &[("nearest-even", FloatRound::NearestEven), ("toward-zero", FloatRound::TowardZero)];
+const FLOAT_ROUND: Choices<FloatRound> = &[
+    ("nearest-even", FloatRound::NearestEven),
+    ("nearest-away", FloatRound::NearestAway),
+    ("toward-zero", FloatRound::TowardZero),
+    ("up", FloatRound::Up),
+    ("down", FloatRound::Down),
+    ("to-odd", FloatRound::ToOdd),
+];
 const E5M2_NAN: Choices<E5M2Nan> = &[("7e", E5M2Nan::Code7E), ("7f", E5M2Nan::Code7F)];
 const NAN_TO_FP4: Choices<NanToFp4> = &[("zero", NanToFp4::Zero), ("max", NanToFp4::Max)];
 const FNUZ_INF: Choices<FnuzInf> = &[("max", FnuzInf::Max), ("nan", FnuzInf::Nan)];
@@ -80,6 +88,9 @@ pub struct CastArgs {
     /// Rounding to float8_e8m0fnu
     #[arg(long, value_name = "ROUND", value_parser = one_of(E8M0_ROUND))]
     e8m0_round: Option<E8M0Round>,
+    /// What is in the range of float8_e8m0fnu: from 2^-127 to 2^127, what rounds to that, or its magnitude
+    #[arg(long, value_name = "RANGE", value_parser = one_of(E8M0_RANGE))]
+    e8m0_range: Option<E8M0Range>,
     /// Out-of-range floats in integer targets
     #[arg(long, value_name = "HOW", value_parser = one_of(INT_OVERFLOW))]
     float_to_int: Option<IntOverflow>,
@@ -89,7 +100,7 @@ pub struct CastArgs {
     /// Fractions in integer targets
     #[arg(long, value_name = "ROUND", value_parser = one_of(INT_ROUND))]
     int_round: Option<IntRound>,
-    /// Rounding of float and complex targets
+    /// Rounding of float and complex targets, but for float8_e8m0fnu
     #[arg(long, value_name = "ROUND", value_parser = one_of(FLOAT_ROUND))]
     float_round: Option<FloatRound>,
     /// The code of NaN in float8_e5m2
@@ -131,6 +142,7 @@ impl CastArgs {
             options.saturate = Saturate::Off;
         }
         options.e8m0_round = self.e8m0_round.unwrap_or(options.e8m0_round);
+        options.e8m0_range = self.e8m0_range.unwrap_or(options.e8m0_range);
         options.float_to_int = self.float_to_int.unwrap_or(options.float_to_int);
         options.int_to_int = self.int_to_int.unwrap_or(options.int_to_int);
         options.int_round = self.int_round.unwrap_or(options.int_round);

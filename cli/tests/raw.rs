@@ -6,8 +6,8 @@ use std::process::Stdio;
 
 use common::{Folder, bad, f32s, feed, good, program, run, runs_in_program, stderr};
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound,
-    NanToFp4, Saturate, Tier,
+    BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf,
+    IntOverflow, IntRound, NanToFp4, Saturate, Tier,
 };
 use serde_json::Value;
 
@@ -104,8 +104,24 @@ fn every_tier_is_reachable_or_refused() {
 #[cfg(target_endian = "little")]
 fn every_option_reaches_the_kernels() {
     let inf = f32::INFINITY;
-    let values =
-        [1.5, 2.5, -0.5, -1.7, 300.0, -300.0, 1e9, 3.3, 465.0, 70000.0, inf, -inf, f32::NAN, -f32::NAN, 0.1];
+    let values = [
+        1.5,
+        2.5,
+        -0.5,
+        -1.7,
+        300.0,
+        -300.0,
+        1e9,
+        3.3,
+        465.0,
+        70000.0,
+        inf,
+        -inf,
+        f32::NAN,
+        -f32::NAN,
+        0.1,
+        1e-39,
+    ];
     let rust = CastOptions::RUST;
     let (wrap, saturate) = (IntOverflow::Wrap, IntOverflow::Saturate);
     let cases: Vec<(&[&str], DType, CastOptions)> = vec![
@@ -120,6 +136,13 @@ fn every_option_reaches_the_kernels() {
         (&["--e8m0-round", "up"], DType::Float8E8M0FNU, rust),
         (&["--e8m0-round", "down"], DType::Float8E8M0FNU, rust.with_e8m0_round(E8M0Round::Down)),
         (&["--e8m0-round", "nearest"], DType::Float8E8M0FNU, rust.with_e8m0_round(E8M0Round::Nearest)),
+        (&["--e8m0-range", "exact"], DType::Float8E8M0FNU, rust),
+        (
+            &["--no-saturate", "--e8m0-range", "rounded"],
+            DType::Float8E8M0FNU,
+            rust.with_saturate(Saturate::Off).with_e8m0_range(E8M0Range::Rounded),
+        ),
+        (&["--e8m0-range", "magnitude"], DType::Float8E8M0FNU, rust.with_e8m0_range(E8M0Range::Magnitude)),
         (&["--float-to-int", "wrap"], DType::Int8, rust.with_float_to_int(wrap)),
         (&["--profile", "onnx", "--float-to-int", "saturate"], DType::Int8, rust.with_float_to_int(saturate)),
         (&["--int-round", "toward-zero"], DType::Int16, rust),
@@ -127,7 +150,12 @@ fn every_option_reaches_the_kernels() {
         (&["--int-round", "nearest-away"], DType::Int16, rust.with_int_round(IntRound::NearestAway)),
         (&["--int-round", "floor"], DType::Int16, rust.with_int_round(IntRound::Floor)),
         (&["--int-round", "ceil"], DType::Int16, rust.with_int_round(IntRound::Ceil)),
+        (&["--float-round", "nearest-even"], DType::BFloat16, rust),
+        (&["--float-round", "nearest-away"], DType::BFloat16, rust.with_float_round(FloatRound::NearestAway)),
         (&["--float-round", "toward-zero"], DType::BFloat16, rust.with_float_round(FloatRound::TowardZero)),
+        (&["--float-round", "up"], DType::BFloat16, rust.with_float_round(FloatRound::Up)),
+        (&["--float-round", "down"], DType::Float8E4M3FN, rust.with_float_round(FloatRound::Down)),
+        (&["--float-round", "to-odd"], DType::Float16, rust.with_float_round(FloatRound::ToOdd)),
         (&["--e5m2-nan", "7f"], DType::Float8E5M2, rust.with_e5m2_nan(E5M2Nan::Code7F)),
         (
             &["--profile", "torch", "--e5m2-nan", "7e"],
@@ -161,9 +189,14 @@ fn every_option_reaches_the_kernels() {
     );
     assert_eq!(check(&["--int-to-int", "wrap"], DType::Int16, DType::Int8, &rust, &ints, 3), [44, 212, 5]);
     for (name, options) in CastOptions::PROFILES {
-        for to in
-            [DType::Int8, DType::Float8E4M3FN, DType::Float8E5M2, DType::Float4E2M1FN, DType::Float8E5M2FNUZ]
-        {
+        for to in [
+            DType::Float8E8M0FNU,
+            DType::Int8,
+            DType::Float8E4M3FN,
+            DType::Float8E5M2,
+            DType::Float4E2M1FN,
+            DType::Float8E5M2FNUZ,
+        ] {
             check(&["--profile", name], DType::Float32, to, options, &source, values.len());
         }
     }

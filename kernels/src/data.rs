@@ -5,7 +5,7 @@
 //! [`Direction`] of the floating-point environment or the body.
 
 use crate::{
-    dtype::{COUNT, DType, Flavor, Spec},
+    dtype::{COUNT, DType, Flavor, FloatSpec, Spec},
     exact::{PowerRange, Rounding, Rules, float_spec},
     format::{Encoder, Signs},
     round::Correction,
@@ -97,11 +97,62 @@ impl Power {
     }
 }
 
+/// What makes a code of the magnitude of a small float.
+#[derive(Clone, Copy)]
+pub(crate) struct Code {
+    /// The bit of the sign.
+    pub(crate) sign: u8,
+    /// The least magnitude that has a sign: 1 if there is no negative zero.
+    pub(crate) signed_from: u8,
+    /// NaN without the sign.
+    pub(crate) nan: u8,
+    /// The bit by which negative NaN differs, if it does.
+    pub(crate) nan_sign: u8,
+    /// Float32 bits of the largest magnitude that does not become NaN: infinity, or the largest number.
+    pub(crate) largest: u32,
+}
+
+impl Code {
+    /// No format's.
+    const NONE: Code = Code { sign: 0, signed_from: 0, nan: 0, nan_sign: 0, largest: 0 };
+
+    const fn new(to: DType, f: FloatSpec, rules: &Rules) -> Code {
+        let sign = f.sign_mask() as u8;
+        let fnuz = matches!(f.flavor, Flavor::Fnuz);
+        let (nan, nan_sign) = match f.nan() {
+            // NaN is a zero of the opposite sign.
+            None if rules.finite_nan_max => (f.max_finite() as u8, 0),
+            None => (sign, sign),
+            Some(nan) if fnuz => (nan as u8, 0),
+            Some(_) if matches!(to, DType::Float8E5M2) && rules.e5m2_nan_7f => (0x7F, sign),
+            Some(nan) => (nan as u8, sign),
+        };
+        let largest = if fnuz && rules.fnuz_inf_nan { 0x7F7F_FFFF } else { 0x7F80_0000 };
+        Code { sign, signed_from: fnuz as u8, nan, nan_sign, largest }
+    }
+}
+
+/// What is added to the bits of a float of which 16 are dropped, so that it is rounded: for positive and for negative values. To
+/// nearest even, the last bit that is kept is added, too.
+const fn increments(rounding: Rounding) -> [u32; 2] {
+    match rounding {
+        Rounding::NearestEven => [0x7FFF, 0x7FFF],
+        Rounding::TowardZero | Rounding::ToOdd => [0, 0],
+        Rounding::NearestAway => [0x8000, 0x8000],
+        Rounding::Floor => [0, 0xFFFF],
+        Rounding::Ceil => [0xFFFF, 0],
+    }
+}
+
 /// The constants of a target under rules. Kernels read the fields that concern their family.
 #[derive(Clone, Copy)]
 pub(crate) struct Data {
     /// Floats of up to 16 bits but `bfloat16` and `float8_e8m0fnu`.
     pub(crate) encoder: Encoder,
+    /// Those of up to 8 bits with a sign.
+    pub(crate) code: Code,
+    /// What rounds by an addition to the bits, of which 16 are then dropped: for positive and for negative values.
+    pub(crate) increments: [u32; 2],
     /// 1 if ties go away from zero, else 0: or-ed into the bits of a float32 that has at least two mantissa bits more than the
     /// target, it moves a tie past the middle, and nothing else, before a rounding to nearest even.
     pub(crate) sticky: u32,
@@ -173,7 +224,7 @@ impl Data {
     /// The constants of `to` under `rules`.
     pub(crate) const fn new(to: DType, rules: &Rules) -> Data {
         let nearest_away = matches!(rules.rounding, Rounding::NearestAway);
-        let (encoder, fnuz) = match to.spec() {
+        let (encoder, code, fnuz) = match to.spec() {
             Spec::Float(f) if f.exponent_bits <= 5 => {
                 let mut encoder = Encoder::new(f, rules.saturate);
                 if rules.e5m2_nan_7f && matches!(to, DType::Float8E5M2) {
@@ -182,9 +233,9 @@ impl Data {
                 if matches!(f.flavor, Flavor::Finite) && rules.finite_nan_max {
                     encoder.nan = crate::exact::extended_to_f32(f, f.max_finite());
                 }
-                (encoder, matches!(f.flavor, Flavor::Fnuz))
+                (encoder, Code::new(to, f, rules), matches!(f.flavor, Flavor::Fnuz))
             }
-            _ => (Encoder::NONE, false),
+            _ => (Encoder::NONE, Code::NONE, false),
         };
         let (lowest, highest, ones) = match to.spec() {
             Spec::Int { bits, signed } if bits <= 8 => {
@@ -195,6 +246,8 @@ impl Data {
         };
         Data {
             encoder,
+            code,
+            increments: increments(rules.rounding),
             sticky: nearest_away as u32,
             half: if nearest_away { 0x3F00_0000 } else { 0 },
             up: if matches!(rules.rounding, Rounding::Ceil) { u32::MAX } else { 0 },

@@ -110,7 +110,7 @@ pub(crate) trait Hub: Copy {
     /// Float32 under any rounding.
     #[inline(always)]
     fn f32_in(self, correction: Correction) -> u32 {
-        F64(self.f64_odd()).f32_in(correction)
+        integer_to_f32(self.f64_in(Correction::TO_ODD), correction)
     }
     /// Float64 under any rounding.
     #[inline(always)]
@@ -175,21 +175,37 @@ fn f64_to_f32_odd(x: u64) -> u32 {
     (f64::from_bits((x | sticky) & !BELOW) as f32).to_bits()
 }
 
-/// The float64 of an unsigned integer under any rounding. `negative`, a mask, is the sign of the number that it is the magnitude
-/// of.
+/// The float32 of a float64 that is an integer rounded to odd.
 #[inline(always)]
-fn u64_to_f64(x: u64, negative: u64, correction: Correction) -> u64 {
-    // Both halves are exact, and so is what their sum loses.
-    let high = (x >> 32) as u32 as f64 * 4_294_967_296.0;
-    let low = x as u32 as f64;
-    let sum = high + low;
-    let residual = (low - (sum - high)).to_bits();
-    let rounded_up = (residual as i64 >> 63) as u64;
-    let inexact = if residual != 0 { u64::MAX } else { 0 };
-    let sum = sum.to_bits();
-    let half_unit = (sum & 0x7FF0_0000_0000_0000).wrapping_sub(53 << 52);
-    let tie = if residual == half_unit { 1 } else { 0 };
-    correction.code64(sum, rounded_up, inexact, negative) + (tie & correction.away())
+fn integer_to_f32(x: u64, correction: Correction) -> u32 {
+    const BELOW: u64 = (1 << 29) - 1;
+    let negative = if f64::from_bits(x) < 0.0 { u64::MAX } else { 0 };
+    let bias = correction.bias64(x >> 29 & 1, negative, BELOW);
+    (f64::from_bits(x.wrapping_add(bias) & !BELOW) as f32).to_bits()
+}
+
+/// The sum of both halves of an integer, which are exact, under any rounding. The sum's own rounding loses what is exact, too.
+macro_rules! sum {
+    ($float:ident, $bits:ident, $code:ident, $exponent:literal, $high:expr, $low:expr, $correction:expr) => {{
+        const SIGN: $bits = 1 << ($bits::BITS - 1);
+        const MANTISSA_BITS: u32 = $float::MANTISSA_DIGITS - 1;
+        let (high, low, correction): ($float, $float, Correction) = ($high, $low, $correction);
+        let mask = |condition: bool| if condition { $bits::MAX } else { 0 };
+        let sum = high + low;
+        let code = sum.to_bits();
+        // Of a magnitude that was rounded up it is negative.
+        let residual = $float::from_bits((low - (sum - high)).to_bits() ^ code & SIGN);
+        let half = (code & $exponent).wrapping_sub((MANTISSA_BITS as $bits + 1) << MANTISSA_BITS);
+        let tie = mask(residual == $float::from_bits(half)) & correction.away() as $bits & 1;
+        correction.$code(code, mask(residual < 0.0), mask(residual != 0.0), mask(sum < 0.0)) + tie
+    }};
+}
+
+/// The lower half of an integer of 64 bits as a float.
+#[inline(always)]
+fn low_half(x: u64) -> f64 {
+    // Behind the units of 2^52.
+    f64::from_bits(x & 0xFFFF_FFFF | 0x4330_0000_0000_0000) - 4_503_599_627_370_496.0
 }
 
 macro_rules! real {
@@ -249,6 +265,11 @@ macro_rules! medium {
                 f64_to_f32_odd(self.f64())
             }
             #[inline(always)]
+            fn f32_in(self, correction: Correction) -> u32 {
+                let (high, low) = ((self.0 >> 16) as i32 as f32 * 65_536.0, (self.0 & 0xFFFF) as i32 as f32);
+                sum!(f32, u32, code, 0x7F80_0000, high, low, correction)
+            }
+            #[inline(always)]
             fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
                 Wide(self.0 as i64).int::<SATURATE>(bits, signed)
             }
@@ -273,8 +294,8 @@ impl Hub for Wide {
     }
     #[inline(always)]
     fn f64_in(self, correction: Correction) -> u64 {
-        let negative = (self.0 >> 63) as u64;
-        u64_to_f64(self.0.unsigned_abs(), negative, correction) | negative << 63
+        let high = (self.0 >> 32) as i32 as f64 * 4_294_967_296.0;
+        sum!(f64, u64, code64, 0x7FF0_0000_0000_0000, high, low_half(self.0 as u64), correction)
     }
     #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {
@@ -296,7 +317,10 @@ impl Hub for Unsigned {
     }
     #[inline(always)]
     fn f64_in(self, correction: Correction) -> u64 {
-        u64_to_f64(self.0, 0, correction)
+        // Behind the units of 2^84.
+        let high =
+            f64::from_bits(self.0 >> 32 | 0x4530_0000_0000_0000) - 19_342_813_113_834_066_795_298_816.0;
+        sum!(f64, u64, code64, 0x7FF0_0000_0000_0000, high, low_half(self.0), correction)
     }
     #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {

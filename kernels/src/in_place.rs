@@ -38,9 +38,11 @@ impl Kernel {
         if self.is_identity() {
             // Every byte is what it has to become.
         } else if from < to {
-            self.backward(both, n);
+            // SAFETY: the buffer has the bytes of `n` elements of either side; the guard is held; the target is wider.
+            unsafe { self.backward(both, n) };
         } else {
-            self.forward(both, n);
+            // SAFETY: as above, but that the target is not wider.
+            unsafe { self.forward(both, n) };
         }
         buffer.get_mut(..written)
     }
@@ -51,7 +53,11 @@ impl Kernel {
         self.from() == self.to() && !dtype.is_sub_byte() && dtype != DType::Bool
     }
 
-    fn forward(&self, buffer: &mut [u8], n: usize) {
+    /// # Safety
+    ///
+    /// The caller holds the guard of the floating-point environment. The target is not wider than the source, of which the buffer
+    /// has the bytes of `n` elements.
+    unsafe fn forward(&self, buffer: &mut [u8], n: usize) {
         let from = self.from().bits_per_element() as usize;
         let to = self.to().bits_per_element() as usize;
         // If the first block only makes room for pieces, it is short.
@@ -64,16 +70,21 @@ impl Kernel {
                 let src = self.from().span(done, count);
                 // `(done + free) * to <= done * from`
                 let (low, high) = buffer.split_at_mut(src.start);
-                // SAFETY: the bytes of `count` elements of either side; the guard is `run_in_place`'s.
+                // SAFETY: the bytes of `count` elements of either side; the guard is the caller's.
                 unsafe { self.piece(&high[..src.len()], &mut low[self.to().span(done, count)], count) };
             } else {
-                self.block(buffer, done, count);
+                // SAFETY: the guard is the caller's.
+                unsafe { self.block(buffer, done, count) };
             }
             done += count;
         }
     }
 
-    fn backward(&self, buffer: &mut [u8], n: usize) {
+    /// # Safety
+    ///
+    /// The caller holds the guard of the floating-point environment. The target is wider than the source, and the buffer has the
+    /// bytes of `n` elements of it.
+    unsafe fn backward(&self, buffer: &mut [u8], n: usize) {
         let from = self.from().bits_per_element() as usize;
         let to = self.to().bits_per_element() as usize;
         let mut rest = n;
@@ -89,7 +100,8 @@ impl Kernel {
                 rest = first;
             } else {
                 let first = (rest - 1) / BLOCK * BLOCK;
-                self.block(buffer, first, rest - first);
+                // SAFETY: the guard is the caller's.
+                unsafe { self.block(buffer, first, rest - first) };
                 rest = first;
             }
         }
@@ -105,11 +117,15 @@ impl Kernel {
         unsafe { self.run_unguarded(src, dst, count) };
     }
 
-    fn block(&self, buffer: &mut [u8], first: usize, count: usize) {
+    /// Casts the `count` elements from the one numbered `first` on, which fit in the stack.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the guard of the floating-point environment.
+    unsafe fn block(&self, buffer: &mut [u8], first: usize, count: usize) {
         let mut stack = Stack([MaybeUninit::uninit(); STACK]);
         let (src, dst) = (self.from().span(first, count), self.to().span(first, count));
-        // SAFETY: the bytes of `count` elements of either side, which fit in the stack; the guard is
-        // `run_in_place`'s.
+        // SAFETY: the bytes of `count` elements of either side: slices are cut to them; the guard is the caller's.
         let result = unsafe { self.run_unguarded(&buffer[src], &mut stack.0[..dst.len()], count) };
         buffer[dst].copy_from_slice(result);
     }

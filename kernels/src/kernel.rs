@@ -1,4 +1,5 @@
-//! One resolved cast: the only way into the kernels from outside.
+//! One resolved cast. Plans enter the kernels here; a plan that looks for losses enters through [`Watch`](crate::Watch), which runs
+//! these, and one of views through the strided casts.
 //!
 //! A cast goes one of three ways, decided once:
 //!
@@ -426,7 +427,8 @@ impl Kernel {
             // SAFETY: as the caller's.
             return unsafe { self.run_swapped(src, dst, n) };
         }
-        self.run_staged(src, dst, n);
+        // SAFETY: as the caller's.
+        unsafe { self.run_staged(src, dst, n) };
     }
 
     /// One cast of elements of both dtypes in the byte order of the host, whatever the order of the sides; writes all of
@@ -443,7 +445,8 @@ impl Kernel {
             Some(kernel) => unsafe {
                 fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n, &self.data)
             },
-            None => self.run_staged(src, dst, n),
+            // SAFETY: as the caller's.
+            None => unsafe { self.run_staged(src, dst, n) },
         }
     }
 
@@ -493,26 +496,37 @@ impl Kernel {
         Some(out)
     }
 
-    /// Clears the bits behind the last of `n` packed elements; all of `dst` has been written.
-    fn clear_unused(&self, dst: &mut [MaybeUninit<u8>], n: usize) {
+    /// Clears the bits behind the last of `n` packed elements.
+    ///
+    /// # Safety
+    ///
+    /// The last byte of `dst` has been written.
+    unsafe fn clear_unused(&self, dst: &mut [MaybeUninit<u8>], n: usize) {
         // No overflow: the bits of all whole bytes before cannot matter.
         let used = (n % 8) * self.to.bits_per_element() as usize % 8;
         if let (Some(last), true) = (dst.last_mut(), used != 0) {
-            // SAFETY: the caller has written it.
+            // SAFETY: the caller's promise.
             let byte = unsafe { last.assume_init() };
             last.write(byte & !(0xFF << used));
         }
     }
 
     /// All of a cast that has no kernel for all of it. The byte order of the sides is passed over: elements are in that of
-    /// the host.
+    /// the host. Writes all of `dst`.
+    ///
+    /// # Safety
+    ///
+    /// As [`run_unguarded`](Self::run_unguarded).
     #[inline(never)]
-    fn run_staged(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+    unsafe fn run_staged(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
         if let (true, Body::Table(copy)) = (is_packed_copy(self.from, self.to), self.body) {
             // The bits as they are, but for those behind the last element.
-            // SAFETY: `copy` copies bytes (`new`), and these are slices of as many, which do not overlap.
-            unsafe { copy(src.as_ptr(), dst.as_mut_ptr().cast(), dst.len(), &self.data) };
-            self.clear_unused(dst, n);
+            // SAFETY: `copy` copies bytes (`new`), and by the caller these are slices of as many; `&mut` does not overlap.
+            // Then all of `dst` has been written.
+            unsafe {
+                copy(src.as_ptr(), dst.as_mut_ptr().cast(), dst.len(), &self.data);
+                self.clear_unused(dst, n);
+            }
             return;
         }
         let packing = self.tier.packing();
@@ -520,13 +534,16 @@ impl Kernel {
             let width = self.from.bits_per_element();
             let (src, out) = (src.as_ptr(), dst.as_mut_ptr().cast());
             if !self.to.is_packed() {
-                // SAFETY: `new` checked the tier, and that the source is packed and the target has a byte per element.
+                // SAFETY: `new` checked the tier, and that the source is packed and the target has a byte per element; the
+                // caller, that the slices are those of `n` of them.
                 unsafe { packing.map[width as usize / 2 - 1](src, out, n, table) };
                 return;
             }
-            // SAFETY: as above; the target has as many bits as the source.
-            unsafe { packing.map[2](src, out, dst.len(), table) };
-            self.clear_unused(dst, n);
+            // SAFETY: as above; the target has as many bits as the source, so as many bytes, all of which are written.
+            unsafe {
+                packing.map[2](src, out, dst.len(), table);
+                self.clear_unused(dst, n);
+            }
             return;
         }
         let mut unpacked = [MaybeUninit::<u8>::uninit(); BLOCK];
@@ -547,7 +564,7 @@ impl Kernel {
             };
             let out = if self.to.is_packed() { &mut to_pack[..count] } else { &mut *dst };
             match self.body {
-                // SAFETY: as in `run`: `src` and `out` are `count` elements in byte storage.
+                // SAFETY: `src` and `out` are `count` elements in byte storage, and by the caller the guard is held.
                 Body::Table(kernel) => unsafe {
                     fpenv::opaque(kernel)(src.as_ptr(), out.as_mut_ptr().cast(), count, &self.data)
                 },

@@ -15,7 +15,7 @@
 //! * `hub`: what a decoder returns and an encoder takes, with the proofs that it is exact;
 //! * `arch`: the tiers, how they are found, and their kernels;
 //! * `table`: the cross product of all pairs, per tier;
-//! * [`Kernel`]: one resolved cast, the only way in; `in_place`: inside one buffer; `stream`: past the caches; `strided`: between
+//! * [`Kernel`]: one resolved cast, where plans enter; `in_place`: inside one buffer; `stream`: past the caches; `strided`: between
 //!   arrays of any layout; `order`: the other byte order;
 //! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
 //! * `fpenv`: the floating-point control register belongs to the host.
@@ -29,7 +29,7 @@
 )]
 
 extern crate alloc;
-#[cfg(any(feature = "std", test))]
+#[cfg(any(feature = "std", test, miri))]
 extern crate std;
 
 mod arch;

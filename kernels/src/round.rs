@@ -39,6 +39,12 @@ impl Correction {
         }
     }
 
+    /// The same, known to the compiler to be a direction: toward zero, up or down.
+    #[inline(always)]
+    pub(crate) const fn as_direction(self) -> Self {
+        Self { directed: u32::MAX, odd: 0, away: 0, ..self }
+    }
+
     /// 1 if ties go away from zero, else 0. Or-ed into a value of at least two bits more than the target has, it moves a tie past
     /// the middle and nothing else.
     #[inline(always)]
@@ -70,13 +76,22 @@ impl Correction {
         low.wrapping_add(inexact & up & 1)
     }
 
-    /// What a bfloat16 adds to the bits of a float32, of which `last` is the lowest that stays, before the others are cut off.
+    /// What is added to the bits of a float before those in `below` are cut off. `last` is the lowest bit that stays.
     #[inline(always)]
-    pub(crate) const fn bias16(self, last: u32, negative: u32) -> u32 {
+    pub(crate) const fn bias(self, last: u32, negative: u32, below: u32) -> u32 {
         // Nearest: just under half a unit, and one more for a tie that goes up. Else a whole unit less one, or nothing.
-        let nearest = 0x7FFF + (last | self.away & 1);
-        let directed = (self.up ^ negative & self.flip | self.odd & last.wrapping_sub(1)) & 0xFFFF;
+        let nearest = (below >> 1) + (last | self.away & 1);
+        let directed = (self.up ^ negative & self.flip | self.odd & last.wrapping_sub(1)) & below;
         nearest & !self.directed | directed
+    }
+
+    /// The same in 64 bits.
+    #[inline(always)]
+    pub(crate) const fn bias64(self, last: u64, negative: u64, below: u64) -> u64 {
+        let [directed, up, flip] = [extended(self.directed), extended(self.up), extended(self.flip)];
+        let nearest = (below >> 1) + (last | self.away() & 1);
+        let step = (up ^ negative & flip | extended(self.odd) & last.wrapping_sub(1)) & below;
+        nearest & !directed | step
     }
 }
 

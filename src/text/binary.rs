@@ -1,7 +1,7 @@
 //! Decimals to `float64`, in integer arithmetic: no rounding mode of the host can touch it.
 //!
-//! *Law.* [`nearest`] is the `float64` nearest to the decimal, ties to even. [`stand_in`] is a `float64` that every cast to the
-//! target rounds as it would round the decimal itself.
+//! *Law.* [`nearest`] is the `float64` nearest to the decimal, ties to even; [`rounded`] is the `float64` that a direction leads to.
+//! [`stand_in`] is a `float64` that every cast to the target rounds as it would round the decimal itself.
 //!
 //! *Method.* Mantissas of 64 bits are multiplied with 128 bits of the power of five (Lemire 2021; that this needs no fallback was
 //! proved by Mushtak and Lemire 2023). Of a decimal with more digits than fit into 64 bits, the mantissa and its successor are
@@ -102,10 +102,8 @@ fn parts(code: u64) -> (u64, i32) {
 /// How a `float64` stands for a decimal in casts to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stand {
-    /// It is the target, rounded to nearest.
-    Nearest,
-    /// It is the target, rounded toward zero.
-    TowardZero,
+    /// It is the target.
+    Rounded(FloatRound),
     /// It is rounded again. Boundaries of the target, its values and the middles between two neighbours, have only zeros in the
     /// bits of this mask.
     Odd(u64),
@@ -117,10 +115,8 @@ impl Stand {
         if !matches!(to, DType::Float64 | DType::Complex128) {
             // A value has `mantissa_bits` behind the point, a middle one more.
             Stand::Odd((1 << (51 - part.mantissa_bits)) - 1)
-        } else if options.float_round == FloatRound::TowardZero {
-            Stand::TowardZero
         } else {
-            Stand::Nearest
+            Stand::Rounded(options.float_round)
         }
     }
 }
@@ -130,28 +126,55 @@ impl Stand {
 pub(super) fn stand_in(decimal: &Decimal<'_>, stand: Stand) -> u64 {
     let mut code = nearest(decimal);
     match stand {
-        Stand::Nearest => {}
+        Stand::Rounded(FloatRound::NearestEven) => {}
         Stand::Odd(mask) if code & mask != 0 => {}
-        Stand::Odd(_) | Stand::TowardZero => code = adjust(decimal, code, stand),
+        Stand::Odd(_) => code = adjust(decimal, code),
+        Stand::Rounded(round) => code = rounded(decimal, code, round),
     }
     code | u64::from(decimal.negative) << 63
 }
 
-/// Moves a code that may be a boundary towards the decimal, if they differ.
-#[inline(never)]
-fn adjust(decimal: &Decimal<'_>, code: u64, stand: Stand) -> u64 {
-    let order = match code {
+/// How the decimal compares with the magnitude that is nearest to it.
+fn order(decimal: &Decimal<'_>, nearest: u64) -> Ordering {
+    match nearest {
         INFINITY => Ordering::Less,
         0 if decimal.digits == 0 => Ordering::Equal,
         0 => Ordering::Greater,
         _ => {
-            let (significand, exponent) = parts(code);
+            let (significand, exponent) = parts(nearest);
             compare(decimal, significand, exponent)
         }
-    };
-    match order {
-        Ordering::Less => code - 1,
-        Ordering::Greater if stand != Stand::TowardZero => code + 1,
-        Ordering::Equal | Ordering::Greater => code,
     }
+}
+
+/// Moves a code that may be a boundary towards the decimal, if they differ.
+#[inline(never)]
+fn adjust(decimal: &Decimal<'_>, code: u64) -> u64 {
+    match order(decimal, code) {
+        Ordering::Less => code - 1,
+        Ordering::Equal => code,
+        Ordering::Greater => code + 1,
+    }
+}
+
+/// The magnitude that a decimal is rounded to, from the nearest one, ties to even.
+#[inline(never)]
+fn rounded(decimal: &Decimal<'_>, nearest: u64, round: FloatRound) -> u64 {
+    let order = order(decimal, nearest);
+    // The last magnitude that is not above the decimal.
+    let below = nearest - u64::from(order == Ordering::Less);
+    let away = match round {
+        _ if order == Ordering::Equal => false,
+        FloatRound::NearestEven => nearest != below,
+        FloatRound::NearestAway => {
+            // A tie that went down to even.
+            let (significand, exponent) = parts(below);
+            nearest != below || compare(decimal, 2 * significand + 1, exponent - 1) == Ordering::Equal
+        }
+        FloatRound::TowardZero => false,
+        FloatRound::Up => !decimal.negative,
+        FloatRound::Down => decimal.negative,
+        FloatRound::ToOdd => below & 1 == 0,
+    };
+    below + u64::from(away)
 }

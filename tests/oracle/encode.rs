@@ -3,9 +3,9 @@
 use super::format::{Class, Float, Rules, class};
 use super::value::{Dyadic, Value};
 use lanecast::{
-    CastOptions, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4, Saturate,
+    CastOptions, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
+    Saturate,
 };
-use std::cmp::Ordering;
 
 /// The code of `value` in a target that is not complex. `from` only tells which overflow option an integer target
 /// obeys.
@@ -32,9 +32,9 @@ pub fn encode(value: Value, from: DType, to: Class, options: &CastOptions) -> u6
     }
 }
 
-/// The magnitude code of `x` rounded as if the exponent range were unbounded above; every code above the largest
-/// finite one means overflow.
-pub fn round(x: Dyadic, format: &Float, mode: FloatRound) -> u64 {
+/// The magnitude code of `x`, the magnitude of a value with this sign, rounded as if the exponent range were unbounded
+/// above; every code above the largest finite one means overflow.
+pub fn round(negative: bool, x: Dyadic, format: &Float, mode: FloatRound) -> u64 {
     let number = |code: u64| {
         let (sig, exp) = format.magnitude(code);
         Dyadic { sig, exp }
@@ -53,13 +53,30 @@ pub fn round(x: Dyadic, format: &Float, mode: FloatRound) -> u64 {
             high = middle;
         }
     }
-    if mode == FloatRound::TowardZero {
+    if x == number(low) {
         return low;
     }
-    match x.cmp(&number(low).midpoint(number(high))) {
-        Ordering::Less => low,
-        Ordering::Greater => high,
-        Ordering::Equal => low + low % 2,
+    // An infinity stands at each end of the line, so a direction is one of magnitudes whose sense depends on the sign.
+    let nearest = x.cmp(&number(low).midpoint(number(high)));
+    let away = match mode {
+        FloatRound::NearestEven => nearest.is_gt() || (nearest.is_eq() && high % 2 == 0),
+        FloatRound::NearestAway => nearest.is_ge(),
+        FloatRound::TowardZero => false,
+        FloatRound::Up => !negative,
+        FloatRound::Down => negative,
+        FloatRound::ToOdd => high % 2 == 1,
+    };
+    if away { high } else { low }
+}
+
+/// IEEE 754, 7.4: whether what is too large for a wide float becomes infinite. The directions that lead back into the range
+/// end at the largest finite number, and so does the odd code.
+pub fn overflows_to_infinity(negative: bool, mode: FloatRound) -> bool {
+    match mode {
+        FloatRound::NearestEven | FloatRound::NearestAway => true,
+        FloatRound::TowardZero | FloatRound::ToOdd => false,
+        FloatRound::Up => !negative,
+        FloatRound::Down => negative,
     }
 }
 
@@ -78,11 +95,10 @@ fn to_wide(value: Value, format: &Float, options: &CastOptions) -> u64 {
         },
         Value::Infinite { negative } => signed(negative, infinity),
         Value::Finite { negative, magnitude } => {
-            let code = match round(magnitude, format, options.float_round) {
+            let code = match round(negative, magnitude, format, options.float_round) {
                 code if code <= format.largest => code,
-                // IEEE 754, 7.4: toward zero, overflow is the largest finite number.
-                _ if options.float_round == FloatRound::TowardZero => format.largest,
-                _ => infinity,
+                _ if overflows_to_infinity(negative, options.float_round) => infinity,
+                _ => format.largest,
             };
             signed(negative, code)
         }
@@ -109,7 +125,7 @@ fn to_eight(value: Value, format: &Float, options: &CastOptions) -> u64 {
             signed(negative, if literal { format.nan } else { overflow })
         }
         Value::Finite { negative, magnitude } => {
-            let code = round(magnitude, format, options.float_round);
+            let code = round(negative, magnitude, format, options.float_round);
             signed(negative, if code > format.largest { overflow } else { code })
         }
     }
@@ -120,7 +136,7 @@ pub fn saturates(to: DType, options: &CastOptions) -> bool {
     match options.saturate {
         Saturate::On => true,
         Saturate::Off => false,
-        Saturate::FnOnly => matches!(to, DType::Float8E4M3FN | DType::Float8E8M0FNU),
+        Saturate::FnOnly => to == DType::Float8E4M3FN,
     }
 }
 
@@ -135,36 +151,53 @@ fn to_tiny(value: Value, format: &Float, options: &CastOptions) -> u64 {
         },
         Value::Infinite { negative } => signed(negative, format.largest),
         Value::Finite { negative, magnitude } => {
-            signed(negative, round(magnitude, format, options.float_round).min(format.largest))
+            signed(negative, round(negative, magnitude, format, options.float_round).min(format.largest))
         }
     }
 }
 
-/// Section 6.5: `float8_e8m0fnu`. The range is tested on the value before it is rounded.
-fn to_power_of_two(value: Value, options: &CastOptions) -> u64 {
+/// Section 6.5: `float8_e8m0fnu`.
+pub fn to_power_of_two(value: Value, options: &CastOptions) -> u64 {
     const NAN: u64 = 0xFF;
     let saturate = saturates(DType::Float8E8M0FNU, options);
     let low = if saturate { 0x00 } else { NAN };
     let high = if saturate { 0xFE } else { NAN };
-    let x = match value {
+    let range = options.e8m0_range;
+    let (negative, x) = match value {
         Value::Nan(_) => return NAN,
-        Value::Infinite { negative } => return if negative { low } else { high },
-        Value::Finite { negative, magnitude } if negative || magnitude.is_zero() => return low,
-        Value::Finite { magnitude, .. } => magnitude,
+        Value::Infinite { negative } => (negative, None),
+        Value::Finite { negative, magnitude } => (negative, Some(magnitude)),
     };
-    if x < Dyadic::power(-127) {
+    if negative && range != E8M0Range::Magnitude {
         return low;
     }
-    if x > Dyadic::power(127) {
+    let Some(x) = x else { return high };
+    if x.is_zero() {
+        return if range == E8M0Range::Magnitude { 0x00 } else { low };
+    }
+    if range == E8M0Range::Exact && x > Dyadic::power(127) {
         return high;
     }
+    if x < Dyadic::power(-127) {
+        return if range == E8M0Range::Exact { low } else { 0x00 };
+    }
     let floor = x.top().expect("x is not zero");
+    let lower = match range {
+        // What is less belongs to the code 00: it counts as zero.
+        E8M0Range::Rounded | E8M0Range::Magnitude if floor == -127 => Dyadic { sig: 0, exp: 0 },
+        _ => Dyadic::power(floor),
+    };
     let up = match options.e8m0_round {
         E8M0Round::Up => x > Dyadic::power(floor),
         E8M0Round::Down => false,
-        E8M0Round::Nearest => x >= Dyadic { sig: 3, exp: floor - 1 },
+        E8M0Round::Nearest => match x.cmp(&lower.midpoint(Dyadic::power(floor + 1))) {
+            Ordering::Less => false,
+            Ordering::Equal => !lower.is_zero(),
+            Ordering::Greater => true,
+        },
     };
-    (floor + 127) as u64 + u64::from(up)
+    let code = (floor + 127) as u64 + u64::from(up);
+    if floor > 127 || code == NAN { high } else { code }
 }
 
 /// Section 5: the integers.

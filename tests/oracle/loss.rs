@@ -1,10 +1,10 @@
 //! Section 9.1: what a cast loses of a value, by comparison of exact values.
 
-use super::encode::{Whole, round, saturates, to_whole};
+use super::encode::{Whole, overflows_to_infinity, round, saturates, to_whole};
 use super::format::{Class, Rules, class};
 use super::value::{Dyadic, Value};
 use super::{halves, value};
-use lanecast::{CastOptions, DType, FloatRound, IntOverflow};
+use lanecast::{CastOptions, DType, E8M0Range, E8M0Round, IntOverflow};
 
 /// Why a value does not stay what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,16 +81,33 @@ fn to_int(x: Value, bits: u32, signed: bool, overflow: IntOverflow, options: &Ca
 fn to_power_of_two(x: Value, options: &CastOptions) -> Option<Loss> {
     let saturate = saturates(DType::Float8E8M0FNU, options);
     let outside = Some(if saturate { Loss::Saturated } else { Loss::MadeNan });
-    match x {
-        Value::Nan(_) => None,
-        Value::Infinite { .. } => outside,
-        Value::Finite { negative, magnitude } => {
-            if negative || magnitude < Dyadic::power(-127) || magnitude > Dyadic::power(127) {
-                outside
+    let (negative, magnitude) = match x {
+        Value::Nan(_) => return None,
+        Value::Infinite { .. } => return outside,
+        Value::Finite { negative, magnitude } => (negative, magnitude),
+    };
+    let few = negative || magnitude < Dyadic::power(-127);
+    let many = match (options.e8m0_range, options.e8m0_round) {
+        (E8M0Range::Exact, _) | (_, E8M0Round::Up) => magnitude > Dyadic::power(127),
+        (_, E8M0Round::Nearest) => magnitude >= Dyadic { sig: 3, exp: 126 },
+        (_, E8M0Round::Down) => magnitude >= Dyadic::power(128),
+    };
+    // What becomes a power of two all the same.
+    let kept = match options.e8m0_range {
+        E8M0Range::Exact => false,
+        E8M0Range::Rounded => !negative && !magnitude.is_zero(),
+        E8M0Range::Magnitude => true,
+    };
+    match (few, many) {
+        (_, true) => outside,
+        (true, false) => {
+            if kept {
+                Some(Loss::Saturated)
             } else {
-                (!magnitude.sig.is_power_of_two()).then_some(Loss::Inexact)
+                outside
             }
         }
+        (false, false) => (!magnitude.sig.is_power_of_two()).then_some(Loss::Inexact),
     }
 }
 
@@ -113,11 +130,11 @@ fn to_float(x: Value, to: DType, options: &CastOptions) -> Option<Loss> {
             Some(if literal { Loss::MadeNan } else { special })
         }
         Value::Finite { magnitude, .. } if magnitude.is_zero() => None,
-        Value::Finite { magnitude, .. } => {
-            let code = round(magnitude, format, options.float_round);
+        Value::Finite { negative, magnitude } => {
+            let code = round(negative, magnitude, format, options.float_round);
             let (sig, exp) = format.magnitude(code);
             if code > format.largest {
-                let clamped = wide && options.float_round == FloatRound::TowardZero;
+                let clamped = wide && !overflows_to_infinity(negative, options.float_round);
                 Some(if clamped { Loss::Saturated } else { special })
             } else if code == 0 {
                 Some(Loss::Underflow)

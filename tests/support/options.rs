@@ -2,15 +2,25 @@
 
 use crate::oracle::format::{Class, Rules, class};
 use lanecast::{
-    CastOptions, DType, E5M2Nan, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4, Saturate,
+    CastOptions, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
+    Saturate,
 };
 
 const SATURATE: [Saturate; 3] = [Saturate::On, Saturate::Off, Saturate::FnOnly];
 const E8M0_ROUND: [E8M0Round; 3] = [E8M0Round::Up, E8M0Round::Down, E8M0Round::Nearest];
+const E8M0_RANGE: [E8M0Range; 3] = [E8M0Range::Exact, E8M0Range::Rounded, E8M0Range::Magnitude];
 const OVERFLOW: [IntOverflow; 2] = [IntOverflow::Saturate, IntOverflow::Wrap];
 const INT_ROUND: [IntRound; 5] =
     [IntRound::TowardZero, IntRound::NearestEven, IntRound::NearestAway, IntRound::Floor, IntRound::Ceil];
-const FLOAT_ROUND: [FloatRound; 2] = [FloatRound::NearestEven, FloatRound::TowardZero];
+/// Every direction, the default first.
+pub const FLOAT_ROUND: [FloatRound; 6] = [
+    FloatRound::NearestEven,
+    FloatRound::NearestAway,
+    FloatRound::TowardZero,
+    FloatRound::Up,
+    FloatRound::Down,
+    FloatRound::ToOdd,
+];
 const E5M2_NAN: [E5M2Nan; 2] = [E5M2Nan::Code7E, E5M2Nan::Code7F];
 const NAN_TO_FP4: [NanToFp4; 2] = [NanToFp4::Zero, NanToFp4::Max];
 const FNUZ_INF: [FnuzInf; 2] = [FnuzInf::Max, FnuzInf::Nan];
@@ -50,7 +60,9 @@ pub fn applicable(from: DType, to: DType) -> Vec<CastOptions> {
         Class::PowerOfTwo => {
             all = each(all, &SATURATE, CastOptions::with_saturate);
             all = each(all, &E8M0_ROUND, CastOptions::with_e8m0_round);
+            all = each(all, &E8M0_RANGE, CastOptions::with_e8m0_range);
             (foreign.saturate, foreign.e8m0_round) = (default.saturate, default.e8m0_round);
+            foreign.e8m0_range = default.e8m0_range;
         }
         Class::Complex(_) => {
             all = each(all, &FLOAT_ROUND, CastOptions::with_float_round);
@@ -86,6 +98,7 @@ fn all_changed() -> CastOptions {
     CastOptions::RUST
         .with_saturate(Saturate::Off)
         .with_e8m0_round(E8M0Round::Nearest)
+        .with_e8m0_range(E8M0Range::Magnitude)
         .with_float_to_int(IntOverflow::Wrap)
         .with_int_to_int(IntOverflow::Saturate)
         .with_int_round(IntRound::Ceil)
@@ -93,6 +106,11 @@ fn all_changed() -> CastOptions {
         .with_e5m2_nan(E5M2Nan::Code7F)
         .with_nan_to_fp4(NanToFp4::Max)
         .with_fnuz_inf(FnuzInf::Nan)
+}
+
+/// How many options differ from the default.
+pub fn changed(options: &CastOptions) -> usize {
+    describe(options).matches('=').count()
 }
 
 /// The options that differ from the default, for a message.
@@ -106,6 +124,7 @@ pub fn describe(options: &CastOptions) -> String {
     };
     note("saturate", &options.saturate, options.saturate != default.saturate);
     note("e8m0_round", &options.e8m0_round, options.e8m0_round != default.e8m0_round);
+    note("e8m0_range", &options.e8m0_range, options.e8m0_range != default.e8m0_range);
     note("float_to_int", &options.float_to_int, options.float_to_int != default.float_to_int);
     note("int_to_int", &options.int_to_int, options.int_to_int != default.int_to_int);
     note("int_round", &options.int_round, options.int_round != default.int_round);

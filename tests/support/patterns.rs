@@ -86,10 +86,81 @@ fn seams(to: DType, rng: &mut Rng) -> Vec<Dyadic> {
             };
             let between =
                 |code: u64| number(format.magnitude(code)).midpoint(number(format.magnitude(code + 1)));
+            // Where directions change their answer; one in some of them shows as much.
+            let step = if last < 1 << 8 { 1 } else { 7 };
+            let values: Vec<_> =
+                codes.iter().step_by(step).map(|&code| number(format.magnitude(code))).collect();
             let ends = [number(format.magnitude(last)), number(format.magnitude(last + 1))];
-            codes.into_iter().map(between).chain(ends).collect()
+            codes.into_iter().map(between).chain(values).chain(ends).collect()
         }
     }
+}
+
+/// The ends of the range of the target, and of what is zero in it, in every rounding.
+fn ends(to: DType) -> Vec<Dyadic> {
+    match class(to) {
+        Class::Bool => vec![Dyadic::power(0)],
+        Class::Complex(part) => ends(part),
+        Class::PowerOfTwo => [-128, -127, 126, 127, 128]
+            .into_iter()
+            .flat_map(|k| [Dyadic::power(k), Dyadic { sig: 3, exp: k - 1 }])
+            .collect(),
+        Class::Int { bits, signed } => {
+            let end = 1_u64 << (bits - u32::from(signed)).min(62);
+            let halves = (0..4).chain(2 * end - 4..2 * end + 4).map(|sig| Dyadic { sig, exp: -1 });
+            halves.chain((62..66).map(Dyadic::power)).collect()
+        }
+        Class::Float(format) => {
+            let number = |code: u64| {
+                let (sig, exp) = format.magnitude(code);
+                Dyadic { sig, exp }
+            };
+            let around =
+                |code: u64| [number(code), number(code).midpoint(number(code + 1)), number(code + 1)];
+            [0, 1, format.largest - 1, format.largest].into_iter().flat_map(around).collect()
+        }
+    }
+}
+
+/// Codes of sources of more than 8 bits at the ends of what the target holds.
+pub fn edges(from: DType, to: DType) -> Vec<u128> {
+    match class(from) {
+        Class::Float(format) if format.width > 8 => {
+            let magnitudes = ends(to).into_iter().flat_map(|end| around_float(format, end));
+            magnitudes.flat_map(|m| [m, m | format.sign()]).map(u128::from).collect()
+        }
+        Class::Int { bits, signed } if bits > 8 => {
+            in_range(bits, signed, ends(to).into_iter().flat_map(around_int))
+        }
+        Class::Complex(part) => {
+            let parts = edges(part, to);
+            let n = parts.len();
+            (0..n).map(|i| join(part, parts[i], parts[(i * 7 + 3) % n])).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The greatest magnitude code whose value is not above the seam, and its neighbours.
+fn around_float(format: &Float, seam: Dyadic) -> [u64; 3] {
+    let floor = round(false, seam, format, FloatRound::TowardZero);
+    [floor.saturating_sub(1), floor, floor + 1]
+}
+
+/// The greatest integer that is not above the seam, and its neighbours.
+fn around_int(seam: Dyadic) -> [i128; 3] {
+    let floor = match seam.exp {
+        0..64 => i128::from(seam.sig) << seam.exp.min(62),
+        exp => i128::from(seam.sig) >> (-exp).clamp(0, 120),
+    };
+    [floor - 1, floor, floor + 1]
+}
+
+/// The codes of these integers and their negatives, as far as the dtype has them.
+fn in_range(bits: u32, signed: bool, values: impl IntoIterator<Item = i128>) -> Vec<u128> {
+    let range = if signed { -(1_i128 << (bits - 1))..1 << (bits - 1) } else { 0..1 << bits };
+    let both = values.into_iter().flat_map(|v| [v, -v]).filter(|v| range.contains(v));
+    both.map(|v| v as u128 & (u128::MAX >> (128 - bits))).collect()
 }
 
 /// Codes of a float source.
@@ -99,9 +170,7 @@ fn float(format: &Float, to: DType, rng: &mut Rng) -> Vec<u128> {
     let infinity = format.infinity.expect("wide floats have an infinity");
     let mut magnitudes = Vec::new();
     for seam in seams(to, rng) {
-        // The greatest code whose value is not above the seam, and its neighbours.
-        let floor = round(seam, format, FloatRound::TowardZero);
-        magnitudes.extend([floor.saturating_sub(1), floor, floor + 1]);
+        magnitudes.extend(around_float(format, seam));
     }
     // Every binade, subnormal, infinite and NaN ones included: its ends and its middle.
     for field in 0..=infinity >> m {
@@ -138,11 +207,7 @@ fn float(format: &Float, to: DType, rng: &mut Rng) -> Vec<u128> {
 fn int(bits: u32, signed: bool, to: DType, rng: &mut Rng) -> Vec<u128> {
     let mut values: Vec<i128> = vec![0];
     for seam in seams(to, rng) {
-        let floor = match seam.exp {
-            0..64 => i128::from(seam.sig) << seam.exp.min(62),
-            exp => i128::from(seam.sig) >> (-exp).clamp(0, 120),
-        };
-        values.extend([floor - 1, floor, floor + 1]);
+        values.extend(around_int(seam));
     }
     for k in 0..=bits {
         values.extend((-4..=4).map(|d| (1_i128 << k) + d));
@@ -155,9 +220,7 @@ fn int(bits: u32, signed: bool, to: DType, rng: &mut Rng) -> Vec<u128> {
         let short = (rng.bits() >> (40 + rng.below(24))) << rng.below(bits.into());
         values.push(i128::from(short & low) + i128::from(rng.below(3)) - 1);
     }
-    let range = if signed { -(1_i128 << (bits - 1))..1 << (bits - 1) } else { 0..1 << bits };
-    let both = values.into_iter().flat_map(|v| [v, -v]).filter(|v| range.contains(v));
-    both.map(|v| v as u128 & u128::from(low)).collect()
+    in_range(bits, signed, values)
 }
 
 /// Codes of a complex source: two parts of its own format, unrelated to each other, and all pairs of the extremes.

@@ -20,6 +20,7 @@
 //! * `text`: parsing and formatting;
 //! * `report`: the document with its heat maps, and the peers;
 //! * `checked`: what it costs to ask a cast what it loses;
+//! * `options`: what other options than the default cost;
 //! * `threads`: what more threads bring;
 //! * `compare`: the gate;
 //! * `count`: instructions instead of times, where no clock can be trusted, and their gate;
@@ -37,6 +38,7 @@ pub mod limits;
 pub mod loops;
 pub mod machine;
 pub mod measure;
+pub mod options;
 pub mod pool;
 pub mod report;
 pub mod results;

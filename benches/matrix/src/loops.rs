@@ -2,8 +2,8 @@
 //!
 //! Clocks are not the same from one machine to the next; instructions are. For every representative pair and tier the loop
 //! that does the work has to contain vector registers and no call. How many instructions of each name it has is on record,
-//! and a change of the source that changes a loop shows in the record's diff. A record holds for one compiler: with another
-//! one only the first part is checked.
+//! and a change of the source that changes a loop shows in the record's diff. A record holds for one compiler: of another one
+//! the sizes of the loops can be compared.
 
 use crate::cells::PAIRS;
 use lanecast::{DType, Tier, TierStatus};
@@ -68,12 +68,13 @@ impl Instruction {
     }
 }
 
-/// Checks all pairs, or writes the record.
+/// Checks all pairs, or writes the record. With a `margin`, a record of another compiler is one of sizes, which may grow by this
+/// share.
 ///
 /// # Errors
 ///
 /// What is wrong with which kernel; or that there is no `objdump`.
-pub fn check(record: &Path, bless: bool, objdump: &str) -> Result<(), String> {
+pub fn check(record: &Path, bless: bool, margin: Option<f64>, objdump: &str) -> Result<(), String> {
     let program = Program::read(objdump)?;
     let mut text = format!("{}\n", env!("LANECAST_BENCH_RUSTC"));
     let old = if bless {
@@ -101,6 +102,9 @@ pub fn check(record: &Path, bless: bool, objdump: &str) -> Result<(), String> {
         return fs::write(record, text).map_err(|error| format!("{}: {error}", record.display()));
     };
     if old.lines().next() != text.lines().next() {
+        if let Some(margin) = margin {
+            return compare_sizes(&old, &text, margin);
+        }
         println!("SKIPPED: the record of loops is for {}", old.lines().next().unwrap_or_default());
         return Ok(());
     }
@@ -114,6 +118,30 @@ pub fn check(record: &Path, bless: bool, objdump: &str) -> Result<(), String> {
         "loops that differ from the record (`lanecast-bench loops --bless` if so meant):\n{}",
         changed.join("\n")
     ))
+}
+
+/// Compares the sizes of loops of two compilers.
+fn compare_sizes(old: &str, new: &str, margin: f64) -> Result<(), String> {
+    fn sizes(text: &str) -> BTreeMap<&str, f64> {
+        let size = |line| {
+            let (name, loops) = str::split_once(line, ": ")?;
+            Some((name, loops.split(' ').next()?.parse().ok()?))
+        };
+        text.lines().filter_map(size).collect()
+    }
+    let (before, after) = (sizes(old), sizes(new));
+    let both = || after.iter().filter_map(|(name, after)| Some((name, before.get(name)?, after)));
+    let grown: Vec<_> = both()
+        .filter(|(_, before, after)| **after > **before * (1.0 + margin))
+        .map(|(name, before, after)| format!("  {name}: {before} -> {after} instructions"))
+        .collect();
+    println!(
+        "{} loops of another compiler: {} grew by more than {:.0} %",
+        both().count(),
+        grown.len(),
+        100.0 * margin
+    );
+    if grown.is_empty() { Ok(()) } else { Err(format!("loops that grew:\n{}", grown.join("\n"))) }
 }
 
 /// Checks every pair in all storages and with both answers to overflow: the loop of its kernel has to be vector code. A pair that

@@ -16,7 +16,7 @@ use lanecast_bench::{
         host::{self, Target},
     },
     inputs::Inputs,
-    json, limits,
+    json, limits, options,
     report::{self, peers::PeerResults},
     results::{Results, Size, Store},
     run::{self, Selection},
@@ -44,6 +44,8 @@ enum Command {
     Run(RunArgs),
     /// Measures checked and counting casts beside plain ones and writes them as JSON.
     Checked(RunArgs),
+    /// Measures every combination of options beside the same pair with default options and writes the ratios as JSON.
+    Options(OptionsArgs),
     /// Measures casts over the threads of a pool beside those on one thread, by size.
     Threads(ThreadsArgs),
     /// Measures batches of tensors beside one contiguous cast of the same bytes.
@@ -111,6 +113,37 @@ struct RunArgs {
     n: usize,
 }
 
+#[derive(Args)]
+struct OptionsArgs {
+    /// Where the results go.
+    #[arg(short, long, default_value = "options.json")]
+    output: PathBuf,
+    /// A pair of dtypes such as `f32:bf16`, `*:f32`; may be given several times.
+    #[arg(long, value_parser = pair)]
+    pair: Vec<(Option<DType>, Option<DType>)>,
+    /// Tiers, separated by commas [default: all that can run here but the scalar one].
+    #[arg(long, value_delimiter = ',')]
+    tier: Vec<Tier>,
+    /// Only pairs in byte storage, or only pairs with a packed side.
+    #[arg(long, value_parser = storage)]
+    storage: Option<Store>,
+    /// Only combinations with this in their names: `float-round`, `saturate=off`; of several, all.
+    #[arg(long)]
+    option: Vec<String>,
+    /// What the sources hold.
+    #[arg(long, value_enum, default_value_t)]
+    inputs: Inputs,
+    /// Measures a sample of the combinations in few rounds.
+    #[arg(long)]
+    quick: bool,
+    /// Rounds per pair.
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Lists this many of the worst combinations of each tier.
+    #[arg(short, long, default_value_t = 20)]
+    n: usize,
+}
+
 /// Which casts are counted.
 #[derive(Args)]
 struct CastArgs {
@@ -168,6 +201,9 @@ struct GateArgs {
     /// How far a count may grow, as a share of itself.
     #[arg(long, default_value = "2%", value_parser = compare::margin)]
     margin: f64,
+    /// Compares with the record of another compiler, too.
+    #[arg(long)]
+    any_compiler: bool,
     /// Writes the record of the target instead of comparing with it.
     #[arg(long, conflicts_with_all = ["pair", "class", "mode", "storage"])]
     bless: bool,
@@ -260,6 +296,9 @@ struct LoopsArgs {
     /// Writes the record instead of comparing with it.
     #[arg(long)]
     bless: bool,
+    /// Compares sizes with those of a record that another compiler made: the share by which they may grow.
+    #[arg(long, value_parser = compare::margin)]
+    any_compiler: Option<f64>,
     /// The program that disassembles this one.
     #[arg(long, default_value = "objdump")]
     objdump: String,
@@ -268,7 +307,7 @@ struct LoopsArgs {
 #[derive(Args)]
 struct ReportArgs {
     /// Result files; those of several machines stand side by side.
-    #[arg(required_unless_present_any = ["counts", "checked", "threads"])]
+    #[arg(required_unless_present_any = ["counts", "checked", "options", "threads"])]
     results: Vec<PathBuf>,
     /// A folder with counts of instructions on record.
     #[arg(long)]
@@ -276,6 +315,9 @@ struct ReportArgs {
     /// Results of `checked`, of one machine.
     #[arg(long)]
     checked: Vec<PathBuf>,
+    /// Results of `options`, of one machine.
+    #[arg(long)]
+    options: Vec<PathBuf>,
     /// Results of `threads` and `batch`, of one machine.
     #[arg(long)]
     threads: Vec<PathBuf>,
@@ -346,6 +388,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => measure(args),
         Command::Checked(args) => checked(args),
+        Command::Options(args) => options(args),
         Command::Threads(args) => {
             let sizes: Vec<usize> = args.kib.iter().map(|kib| kib << 10).collect();
             threads::run(&sizes).and_then(|rows| shared(&rows, &args.output))
@@ -373,7 +416,7 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Loops(args) => {
             let record = format!("benches/matrix/loops/{}.txt", std::env::consts::ARCH);
-            loops::check(&args.record.unwrap_or(record.into()), args.bless, &args.objdump)
+            loops::check(&args.record.unwrap_or(record.into()), args.bless, args.any_compiler, &args.objdump)
         }
         #[cfg(not(target_os = "linux"))]
         Command::Loops(_) => Err("loops are looked at on Linux only".into()),
@@ -421,6 +464,21 @@ fn checked(args: RunArgs) -> Result<(), String> {
     Ok(())
 }
 
+fn options(args: OptionsArgs) -> Result<(), String> {
+    let selection = Selection {
+        pairs: args.pair,
+        tiers: tiers(args.tier)?,
+        storages: args.storage.into_iter().collect(),
+        inputs: args.inputs,
+        rounds: args.rounds,
+        ..Selection::default()
+    };
+    let rows = options::run(&selection, &options::Wanted { options: args.option, quick: args.quick })?;
+    json::write(&args.output, &rows)?;
+    print!("{}\n{}", rows.by_option(), rows.table(args.n).replace("; ", "\n  "));
+    Ok(())
+}
+
 fn shared(rows: &threads::Rows, output: &Path) -> Result<(), String> {
     json::write(output, &rows)?;
     print!("{}", rows.table());
@@ -454,7 +512,12 @@ fn count(args: CountArgs) -> Result<(), String> {
 }
 
 fn gate(args: GateArgs) -> Result<(), String> {
-    let gate = Gate { record: &args.record, margin: args.margin, bless: args.bless };
+    let gate = Gate {
+        record: &args.record,
+        margin: args.margin,
+        any_compiler: args.any_compiler,
+        bless: args.bless,
+    };
     match &args.results {
         Some(path) => gate.judge(&json::read(path)?),
         None => gate.run(&args.target.into(), &args.casts.into()),
@@ -498,8 +561,12 @@ fn report(args: ReportArgs) -> Result<(), String> {
     let timed = runs.iter().find(|run| run.counting.is_none()).filter(|_| !peers.is_empty());
     let joined = timed.map(|timed| report::peers::section(timed, &peers));
     let checked: Vec<checked::Rows> = read_all(&args.checked)?;
+    let options: Vec<options::Rows> = read_all(&args.options)?;
     let threads: Vec<threads::Rows> = read_all(&args.threads)?;
-    let sections = joined.unwrap_or_default() + &checked::section(&checked) + &threads::section(&threads);
+    let sections = joined.unwrap_or_default()
+        + &checked::section(&checked)
+        + &options::section(&options)
+        + &threads::section(&threads);
     let written = report::write(&runs, &sections, &args.output);
     written.map_err(|error| format!("{}: {error}", args.output.display()))
 }

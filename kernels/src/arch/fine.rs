@@ -5,6 +5,76 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
+/// Makes of one list what a tier knows of its finer features: a bit for each, in the order of the list, `COMBINATIONS`,
+/// `names(combination)`, and `found()`, the combination that kernels may use here.
+macro_rules! finer_features {
+    ($($(#[$doc:meta])* $bit:ident = $name:literal by $token:ty;)*) => {
+        const LIST: &[&str] = &[$($name),*];
+        $($(#[$doc])* pub(super) const $bit: u8 = $crate::arch::fine::bit(LIST, $name);)*
+        /// How many combinations there are.
+        pub(super) const COMBINATIONS: usize = 1 << LIST.len();
+
+        /// The names of a combination.
+        pub(super) fn names(combination: u8) -> &'static [&'static str] {
+            static NAMES: [[&str; LIST.len()]; COMBINATIONS] = $crate::arch::fine::names(LIST);
+            &NAMES[combination as usize][..combination.count_ones() as usize]
+        }
+
+        /// The combination that kernels may use here.
+        #[inline]
+        pub(super) fn found() -> u8 {
+            static FOUND: $crate::arch::fine::Found = $crate::arch::fine::Found::new();
+            FOUND.get(&[$(($name, || <$token>::try_new().is_some())),*])
+        }
+    };
+}
+pub(super) use finer_features;
+
+/// `$of::<COMBINATION>()` for all combinations of two features, each in its place.
+macro_rules! by_combination {
+    ($of:ident) => {
+        [$of::<0>(), $of::<1>(), $of::<2>(), $of::<3>()]
+    };
+}
+pub(super) use by_combination;
+
+/// The bit of a feature in a list.
+pub(super) const fn bit(list: &[&str], name: &str) -> u8 {
+    const fn same(a: &[u8], b: &[u8]) -> bool {
+        let mut i = 0;
+        while i < a.len() && i < b.len() && a[i] == b[i] {
+            i += 1;
+        }
+        i == a.len() && i == b.len()
+    }
+    let mut i = 0;
+    while !same(list[i].as_bytes(), name.as_bytes()) {
+        i += 1;
+    }
+    1 << i
+}
+
+/// The features of every combination, the rest of a row empty.
+pub(super) const fn names<const N: usize, const COMBINATIONS: usize>(
+    list: &'static [&'static str],
+) -> [[&'static str; N]; COMBINATIONS] {
+    assert!(list.len() == N && 1 << N == COMBINATIONS);
+    let mut names = [[""; N]; COMBINATIONS];
+    let mut combination = 0;
+    while combination < COMBINATIONS {
+        let (mut i, mut count) = (0, 0);
+        while i < N {
+            if combination >> i & 1 != 0 {
+                names[combination][count] = list[i];
+                count += 1;
+            }
+            i += 1;
+        }
+        combination += 1;
+    }
+    names
+}
+
 /// A feature by the name that Rust knows it by, and whether the CPU has it.
 pub(super) type Feature = (&'static str, fn() -> bool);
 

@@ -1,8 +1,8 @@
 //! Tiers: the instruction set levels that kernels are built for.
 //!
-//! A tier is one row of [`Tier::ALL`] and one file here, and a row in the file of its architecture, which detects it: a token
-//! (`pulp::simd_type!`) can only be made after detection and so proves a tier. `cfg(target_arch)` of the kernels stands in
-//! this file only.
+//! A tier is one row of [`Tier::ALL`] and one folder of its architecture, whose `mod.rs` detects it: a token
+//! (`pulp::simd_type!`) can only be made after detection and so proves a tier. This file chooses the architecture; below it,
+//! only code that the 32- and 64-bit forms of x86 do not share looks at `cfg(target_arch)` again.
 
 #[cfg(any(
     all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
@@ -132,8 +132,8 @@ impl fmt::Display for TierStatus {
 }
 
 /// The tests in this crate are those of parts. Kernels of the vector tiers are tested from outside, for every pair, as users link
-/// them; to make all of their machine code a second time for the tests in here would take a minute.
-const PARTS_ONLY: bool = cfg!(test);
+/// them; to make all of their machine code a second time for the tests in here would take a minute. Miri makes none.
+const PARTS_ONLY: bool = cfg!(all(test, not(miri)));
 
 /// Whether the CPU has the instructions; `None` if they are of another architecture.
 fn detected(tier: Tier) -> Option<bool> {

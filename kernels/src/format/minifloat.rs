@@ -58,15 +58,21 @@ impl Encoder {
     #[inline(always)]
     pub(crate) fn magnitude(self, x: u32) -> u32 {
         let absolute = x & 0x7FFF_FFFF;
-        let limited = absolute.min(self.limit);
-        let value = if absolute > 0x7F80_0000 { self.nan } else { limited };
+        let value = if absolute > 0x7F80_0000 { self.nan } else { self.limited(absolute) };
         self.count(self.sum(value)) & 0xFFFF
     }
 
-    /// The value and its unit, and their sum.
+    /// The smaller of a magnitude and the limit. Without a sign they compare as signed integers, too: a single instruction.
+    #[inline(always)]
+    pub(crate) fn limited(self, absolute: u32) -> u32 {
+        (absolute as i32).min(self.limit as i32) as u32
+    }
+
+    /// The unit of a value, and their sum.
     #[inline(always)]
     fn sum(self, value: u32) -> (u32, u32) {
-        let unit = (value & 0x7F80_0000).max(self.min_field << 23).wrapping_add(self.shift << 23);
+        let exponent = ((value & 0x7F80_0000) as i32).max((self.min_field << 23) as i32) as u32;
+        let unit = exponent.wrapping_add(self.shift << 23);
         (unit, (f32::from_bits(value) + f32::from_bits(unit)).to_bits())
     }
 
@@ -111,6 +117,7 @@ impl Signs {
             if condition { u32::MAX } else { 0 }
         }
         let finite = matches!(f.flavor, Flavor::Finite);
+        assert!(finite || f.bits() >= 8, "`put_common` puts the sign of other flavors into bit 7");
         Self {
             shift: 32 - f.bits(),
             zero_has_none: mask(matches!(f.flavor, Flavor::Fnuz)),
@@ -131,15 +138,16 @@ impl Signs {
     /// The same under the common rules for a format of up to 8 bits whose flavor is known when the code is compiled.
     #[inline(always)]
     pub(crate) fn put_common(self, flavor: Flavor, x: u32, magnitude: u32) -> u8 {
-        let place = |sign: u32| ((sign & 0x8000_0000) >> (self.shift & 31)) as u8;
         let code = magnitude as u8;
+        // All formats of these flavors have 8 bits, but those without NaN.
+        let sign = (x >> 24) as u8 & 0x80;
         match flavor {
-            Flavor::Fnuz => code | if code == 0 { 0 } else { place(x) },
+            Flavor::Fnuz => code | if code == 0 { 0 } else { sign },
             Flavor::Finite => {
                 let nan = if x & 0x7FFF_FFFF > 0x7F80_0000 { u32::MAX } else { 0 };
-                code | place(x ^ nan)
+                code | (((x ^ nan) & 0x8000_0000) >> (self.shift & 31)) as u8
             }
-            _ => code | place(x),
+            _ => code | sign,
         }
     }
 }

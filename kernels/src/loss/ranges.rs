@@ -61,10 +61,15 @@ impl Ranges {
     }
 
     /// Adds the negative values of these magnitudes, if there are any.
-    fn push_negative(&mut self, sign: u64, (first, last): (u64, u64), loss: Loss) {
+    fn push_negative(&mut self, sign: u64, magnitudes: (u64, u64), loss: Loss) {
+        self.push_signed(sign | (sign - 1), sign, magnitudes, loss);
+    }
+
+    /// Adds the values of these magnitudes that have the sign bit as `sign` says, if there are any.
+    fn push_signed(&mut self, mask: u64, sign: u64, (first, last): (u64, u64), loss: Loss) {
         // Magnitudes that are none would reach the sign.
         if first <= last {
-            self.push(sign | (sign - 1), sign | first, sign | last, loss);
+            self.push(mask, sign | first, sign | last, loss);
         }
     }
 
@@ -169,7 +174,8 @@ impl Ranges {
         zero: bool,
     ) -> Option<InRange> {
         let (Some(s), Some(f)) = (from.float_spec(), to.float_spec()) else { return None };
-        let overflow = overflow_of(f, rules);
+        // If a direction loses negative values in another way, no code tells of all.
+        let overflow = overflow_of(f, rules, false);
         let alike = self.get().iter().all(|range| range.loss == overflow || range.loss == Loss::Underflow);
         if !alike || f.flavor == Flavor::Exponent || s.bits() <= f.bits() {
             return None;
@@ -270,14 +276,17 @@ impl Ranges {
             }
             return;
         }
-        let (limit, inclusive) = overflow_edge(f, rules);
-        let last = whole_at_most(limit, inclusive);
-        if last < high {
-            // The negative codes of the same magnitudes follow.
-            let end = if signed { mask - last } else { high };
-            self.push(mask, last + 1, end, overflow_of(f, rules));
-        } else if signed && last == high {
-            self.push(mask, high + 1, high + 1, overflow_of(f, rules));
+        let last = |negative| {
+            let (limit, inclusive) = overflow_edge(f, of_magnitudes(rules.rounding, negative));
+            whole_at_most(limit, inclusive)
+        };
+        let (positive, negative) = (last(false), last(true));
+        if positive < high {
+            self.push(mask, positive + 1, high, overflow_of(f, rules, false));
+        }
+        // The negative codes follow, the largest magnitude, which is one more, first.
+        if signed && negative <= high {
+            self.push(mask, high + 1, mask - negative, overflow_of(f, rules, true));
         }
     }
 
@@ -350,25 +359,41 @@ impl Ranges {
     }
 
     fn float_to_float(&mut self, s: FloatSpec, f: FloatSpec, rules: &Rules) {
-        let mask = s.magnitude_mask();
-        let (limit, inclusive) = overflow_edge(f, rules);
-        let first = last_at_most(s, limit, inclusive).map_or(0, |last| last + 1);
-        self.push(mask, first, s.max_finite(), overflow_of(f, rules));
-        if let (Some(infinity), Some(loss)) = (s.infinity(), infinity_of(f, rules)) {
-            self.push(mask, infinity, infinity, loss);
-        }
-        let (limit, inclusive) = underflow_edge(f, rules);
+        let (sign, magnitude) = (s.sign_mask(), s.magnitude_mask());
+        let infinity = s.infinity().zip(infinity_of(f, rules));
         // An exponent alone is never zero.
-        let first = (s.flavor != Flavor::Exponent) as u64;
-        if let Some(last) = last_at_most(s, limit, inclusive) {
-            self.push(mask, first, last, Loss::Underflow);
+        let least = (s.flavor != Flavor::Exponent) as u64;
+        let both = [(sign | magnitude, 0, false), (sign | magnitude, sign, true)];
+        let signs = match rules.rounding {
+            Rounding::Floor | Rounding::Ceil if s.signed() => &both[..],
+            // One range holds both signs.
+            _ => &[(magnitude, 0, false)],
+        };
+        for &(mask, sign, negative) in signs {
+            let rounding = of_magnitudes(rules.rounding, negative);
+            let overflow = overflow_of(f, rules, negative);
+            let last = match infinity {
+                Some((infinity, loss)) if loss == overflow => infinity,
+                _ => s.max_finite(),
+            };
+            let (limit, inclusive) = overflow_edge(f, rounding);
+            let first = last_at_most(s, limit, inclusive).map_or(0, |last| last + 1);
+            self.push_signed(mask, sign, (first, last), overflow);
+            let underflow = underflow_edge(f, rounding);
+            if let Some(last) = underflow.and_then(|(limit, inclusive)| last_at_most(s, limit, inclusive)) {
+                self.push_signed(mask, sign, (least, last), Loss::Underflow);
+            }
+        }
+        // Only small targets lose infinities, and what overflows them is lost in the same way whatever its sign.
+        if let Some((infinity, loss)) = infinity.filter(|(_, loss)| *loss != overflow_of(f, rules, false)) {
+            self.push(magnitude, infinity, infinity, loss);
         }
         if f.nan().is_none() {
             match s.flavor {
-                Flavor::Fnuz => self.push(mask | s.sign_mask(), s.sign_mask(), s.sign_mask(), Loss::LostNan),
+                Flavor::Fnuz => self.push(magnitude | sign, sign, sign, Loss::LostNan),
                 _ => {
                     let top = s.infinity().unwrap_or(s.max_finite());
-                    self.push(mask, top + 1, mask, Loss::LostNan);
+                    self.push(magnitude, top + 1, magnitude, Loss::LostNan);
                 }
             }
         }
@@ -389,13 +414,14 @@ fn zero_of_powers(rules: &Rules) -> Loss {
     if rules.power_range == PowerRange::Magnitude { Loss::Saturated } else { outside_powers(rules) }
 }
 
-/// What a finite value beyond the largest one is lost as.
-fn overflow_of(f: FloatSpec, rules: &Rules) -> Loss {
-    let wide = f.bits() >= 16;
+/// What a finite value of this sign beyond the largest one is lost as.
+fn overflow_of(f: FloatSpec, rules: &Rules, negative: bool) -> Loss {
     match f.flavor {
         Flavor::Finite => Loss::Saturated,
-        _ if wide && rules.rounding == Rounding::TowardZero => Loss::Saturated,
-        _ if wide => Loss::Infinite,
+        _ if f.bits() >= 16 => match of_magnitudes(rules.rounding, negative) {
+            Rounding::TowardZero | Rounding::ToOdd => Loss::Saturated,
+            _ => Loss::Infinite,
+        },
         _ if rules.saturate => Loss::Saturated,
         Flavor::Ieee => Loss::Infinite,
         _ => Loss::MadeNan,
@@ -414,23 +440,39 @@ fn infinity_of(f: FloatSpec, rules: &Rules) -> Option<Loss> {
     }
 }
 
-/// Magnitudes below this (or this one as well, if the second is said) round into the range of a float target.
-fn overflow_edge(f: FloatSpec, rules: &Rules) -> (Exact, bool) {
-    let digits = f.max_finite() & ((1 << f.mantissa_bits) - 1) | 1 << f.mantissa_bits;
-    let ulp = f.max_exponent() - f.mantissa_bits as i32;
-    if rules.rounding == Rounding::TowardZero {
-        (Exact::finite(digits + 1, ulp), false)
-    } else {
-        (Exact::finite(2 * digits + 1, ulp - 1), !half_goes_up(rules.rounding, digits % 2 == 1))
+/// The rounding of the magnitudes of values of one sign: `Ceil` is away from zero, and there is no `Floor`.
+fn of_magnitudes(rounding: Rounding, negative: bool) -> Rounding {
+    match rounding {
+        Rounding::Floor if negative => Rounding::Ceil,
+        Rounding::Ceil if negative => Rounding::TowardZero,
+        Rounding::Floor => Rounding::TowardZero,
+        other => other,
     }
 }
 
-/// Magnitudes below this (or this one as well) round to zero.
-fn underflow_edge(f: FloatSpec, rules: &Rules) -> (Exact, bool) {
-    if rules.rounding == Rounding::TowardZero {
-        (Exact::finite(1, f.min_exponent()), false)
-    } else {
-        (Exact::finite(1, f.min_exponent() - 1), !half_goes_up(rules.rounding, false))
+/// Magnitudes below this (or this one as well, if the second is said) round into the range of a float target.
+fn overflow_edge(f: FloatSpec, of_magnitudes: Rounding) -> (Exact, bool) {
+    let digits = f.max_finite() & ((1 << f.mantissa_bits) - 1) | 1 << f.mantissa_bits;
+    let ulp = f.max_exponent() - f.mantissa_bits as i32;
+    let odd = digits % 2 == 1;
+    match of_magnitudes {
+        Rounding::NearestEven | Rounding::NearestAway => {
+            (Exact::finite(2 * digits + 1, ulp - 1), !half_goes_up(of_magnitudes, odd))
+        }
+        Rounding::TowardZero | Rounding::Floor => (Exact::finite(digits + 1, ulp), false),
+        Rounding::ToOdd if odd => (Exact::finite(digits + 1, ulp), false),
+        Rounding::Ceil | Rounding::ToOdd => (Exact::finite(digits, ulp), true),
+    }
+}
+
+/// Magnitudes below this (or this one as well) round to zero; `None` if only zero does.
+fn underflow_edge(f: FloatSpec, of_magnitudes: Rounding) -> Option<(Exact, bool)> {
+    match of_magnitudes {
+        Rounding::NearestEven | Rounding::NearestAway => {
+            Some((Exact::finite(1, f.min_exponent() - 1), !half_goes_up(of_magnitudes, false)))
+        }
+        Rounding::TowardZero | Rounding::Floor => Some((Exact::finite(1, f.min_exponent()), false)),
+        Rounding::Ceil | Rounding::ToOdd => None,
     }
 }
 

@@ -1,7 +1,8 @@
-//! One cast with its losses: the only way in from outside.
+//! One cast with its losses.
 //!
-//! Block by block, each small enough for the first cache: the source is asked, the cast runs, and who called hears of a block
-//! that has lost something. The questions read the source into the cache, where the cast finds it.
+//! The source is taken in blocks, each small enough for the first cache. A block is cast first. Then its results are tested for loss,
+//! where that shows in narrower results, and then its codes, which the cast has left in the cache. The callback receives every
+//! block that lost a value, with the count of each kind of loss.
 
 use super::{
     Loss, Losses,

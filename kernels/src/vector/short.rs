@@ -48,9 +48,14 @@ pub(crate) unsafe fn padded_bits<M: Simd>(
     let mut read = Block([const { MaybeUninit::uninit() }; BYTES]);
     let mut written = Block([const { MaybeUninit::uninit() }; BYTES]);
     let (read, written) = (read.0.as_mut_ptr().cast::<u8>(), written.0.as_mut_ptr().cast::<u8>());
-    // SAFETY: the blocks have room for `block` elements; all bytes that the kernel reads are written before, and those that
-    // are copied out are written by the kernel.
+    // The results are copied out by registers of 32 bytes. Of packed ones a block may have fewer: those behind them are read, too.
+    let (results, last) = (block * d / 8, block * d / 8 % 32);
+    // SAFETY: the blocks have room for `block` elements, and whole registers; all bytes that the kernel reads are written before,
+    // and those that are copied out are written by the kernel or here.
     unsafe {
+        if last != 0 {
+            written.add(results - last).write_bytes(0, 32);
+        }
         M::copy_in(src, (n * s).div_ceil(8), read, (block * s / 8).next_multiple_of(32));
         let used = n * s % 8;
         if used != 0 {

@@ -7,7 +7,7 @@
 //! and what is too large to the limit.
 //!
 //! A result that is subnormal drops more bits the smaller it is. The *fast* way counts codes from below all such values, so
-//! that one comparison of a block finds them ([`Words::band`]). A block that has one goes the *general* way, with a power of
+//! that one comparison of a block finds them (`Words::band`). A block that has one goes the *general* way, with a power of
 //! two for every element. NaN, where it is not the limit, is looked for too, and then selected in every lane. After a
 //! block that was not fast those that follow go the same way without a question: a question whose answer varies costs more than the general way.
 //!
@@ -171,6 +171,8 @@ pub(crate) trait Lanes16: Blocks {
     unsafe fn sub_saturating_8(a: Self::V, b: Self::V) -> Self::V;
     /// Whether any byte is from 1 to `to`.
     unsafe fn any_from_1(x: Self::V, to: u8) -> bool;
+    /// Whether `any_from_1(x, to)` or `any_above(m, than)`: one question.
+    unsafe fn any_from_1_or_above(x: Self::V, to: u8, m: Self::V, than: Self::V) -> bool;
     /// `a ^ (b & mask)`
     unsafe fn xor_masked(a: Self::V, b: Self::V, mask: Self::V) -> Self::V;
 }
@@ -209,13 +211,14 @@ unsafe fn rounded<M: Lanes16>(x: M::V, power: M::V) -> M::V {
     unsafe { M::even(M::mulhrs(x, power), M::mulhrs(M::add_16(x, M::splat_16(0xFFFF)), power)) }
 }
 
-/// Codes without signs, packed; to be used if none of them is in the band, nor, if not `NAN`, one of NaN. And whether one is in the band.
+/// Codes without signs, packed, counted from `w.zero`: right where they are not in the band, nor, if not `NAN`, the source is
+/// NaN.
 ///
 /// # Safety
 ///
 /// As of the methods of [`Lanes16`].
 #[inline(always)]
-unsafe fn fast<M: Lanes16, P: Pair, const NAN: bool>(m: [M::V; 2], w: &Words) -> (M::V, bool) {
+unsafe fn counted<M: Lanes16, P: Pair, const NAN: bool>(m: [M::V; 2], w: &Words) -> M::V {
     // SAFETY: as the caller's.
     unsafe {
         let (below, power) = (M::splat_16(w.below), M::splat_16(w.power));
@@ -228,12 +231,23 @@ unsafe fn fast<M: Lanes16, P: Pair, const NAN: bool>(m: [M::V; 2], w: &Words) ->
                 codes[k] = M::select_above(m[k], M::splat_16(infinity::<P>()), nan, codes[k]);
             }
         }
-        let mut codes = M::pack_unsigned(codes[0], codes[1]);
-        let band = M::any_from_1(codes, w.band);
+        M::pack_unsigned(codes[0], codes[1])
+    }
+}
+
+/// Those codes counted from zero. Without `NAN` the limit is still to be kept: bytes are half as many.
+///
+/// # Safety
+///
+/// As of the methods of [`Lanes16`].
+#[inline(always)]
+unsafe fn from_zero<M: Lanes16, const NAN: bool>(mut codes: M::V, w: &Words) -> M::V {
+    // SAFETY: as the caller's.
+    unsafe {
         if !NAN {
             codes = M::min_8(codes, M::splat(0x0101_0101 * (w.limit_code + w.zero) as u32));
         }
-        (M::sub_saturating_8(codes, M::splat(0x0101_0101 * w.zero as u32)), band)
+        M::sub_saturating_8(codes, M::splat(0x0101_0101 * w.zero as u32))
     }
 }
 
@@ -255,14 +269,15 @@ unsafe fn general<M: Lanes16, P: Pair>(m: [M::V; 2], w: &Words) -> M::V {
                 7 => M::power::<7>(M::powers::<7>(w.power), distance),
                 _ => M::power::<10>(M::powers::<10>(w.power), distance),
             };
-            let limited = M::min_16(m[k], M::splat_16(w.limit));
+            let limited = if P::SHAPE.nan_apart { M::min_16(m[k], M::splat_16(w.limit)) } else { m[k] };
             let value = M::add_16(M::add_16(limited, distance), M::splat_16(w.start));
             codes[k] = rounded::<M>(value, power);
             if P::SHAPE.nan_apart {
                 codes[k] = M::select_above(m[k], exponents, M::splat_16(w.nan as u16), codes[k]);
             }
         }
-        M::pack_unsigned(codes[0], codes[1])
+        let codes = M::pack_unsigned(codes[0], codes[1]);
+        if P::SHAPE.nan_apart { codes } else { M::min_8(codes, M::splat(0x0101_0101 * w.limit_code as u32)) }
     }
 }
 
@@ -355,8 +370,8 @@ const fn place<P: Pair>(i: usize) -> usize {
     if P::PACKED { i / 8 * P::SHAPE.bits as usize } else { i }
 }
 
-/// Blocks that go one way after one of them could not be fast.
-const RUN: usize = 8;
+/// Elements that go one way after a block that could not be fast.
+const RUN: usize = 1024;
 
 /// The kernel of a pair. `whole` is the function that this one is inlined into.
 ///
@@ -377,7 +392,7 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
     // is a kernel of the same pair.
     unsafe {
         while P::SHAPE.same_exponent && n - i >= M::BLOCK {
-            let mut end = i + RUN * M::BLOCK;
+            let mut end = i + RUN;
             if !P::SHAPE.fnuz {
                 let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
                 let m = magnitudes::<M>(x);
@@ -399,23 +414,30 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
         while n - i >= M::BLOCK {
             let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
             let m = magnitudes::<M>(x);
-            let (codes, band) = fast::<M, P, false>(m, w);
-            let nan = P::SHAPE.nan_apart
-                && M::any_above(M::max_16(m[0], m[1]), M::splat_16(const { infinity::<P>() }));
-            if !(band | nan) {
-                store::<M, P, false>(dst.add(place::<P>(i)), signed::<M, P>(codes, x), M::BLOCK);
+            let codes = counted::<M, P, false>(m, w);
+            let rare = if P::SHAPE.nan_apart {
+                let infinity = M::splat_16(const { infinity::<P>() });
+                M::any_from_1_or_above(codes, w.band, M::max_16(m[0], m[1]), infinity)
+            } else {
+                M::any_from_1(codes, w.band)
+            };
+            if !rare {
+                let codes = signed::<M, P>(from_zero::<M, false>(codes, w), x);
+                store::<M, P, false>(dst.add(place::<P>(i)), codes, M::BLOCK);
                 i += M::BLOCK;
                 continue;
             }
             let left = n - i;
-            let end = i + if left < RUN * M::BLOCK { left - left % M::BLOCK } else { RUN * M::BLOCK };
+            let end = i + if left < RUN { left - left % M::BLOCK } else { RUN };
+            let band = M::any_from_1(codes, w.band);
             while P::SHAPE.nan_apart && !band && i < end {
                 let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
-                let (codes, band) = fast::<M, P, true>(magnitudes::<M>(x), w);
-                if band {
+                let codes = counted::<M, P, true>(magnitudes::<M>(x), w);
+                if M::any_from_1(codes, w.band) {
                     break;
                 }
-                store::<M, P, false>(dst.add(place::<P>(i)), signed::<M, P>(codes, x), M::BLOCK);
+                let codes = signed::<M, P>(from_zero::<M, true>(codes, w), x);
+                store::<M, P, false>(dst.add(place::<P>(i)), codes, M::BLOCK);
                 i += M::BLOCK;
             }
             while i < end {

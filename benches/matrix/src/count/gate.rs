@@ -1,8 +1,8 @@
 //! The gate: has a count grown?
 //!
 //! Counts are exact, so one run is enough, and a margin is there only so that small changes of a head or tail pass. What is
-//! compared is what a record holds, three decimals. Counts of different compilers or C libraries are not compared: each of
-//! them makes instructions of its own.
+//! compared is what a record holds, three decimals. Counts of different compilers or C libraries are not compared unless that
+//! is asked for: each of them makes instructions of its own.
 
 use super::{Count, baseline, host};
 use crate::{results::Results, run::Selection};
@@ -105,6 +105,8 @@ pub struct Gate<'a> {
     pub record: &'a Path,
     /// How far a count may grow, as a share of itself.
     pub margin: f64,
+    /// Compares with the record of another compiler, too.
+    pub any_compiler: bool,
     /// Writes the records instead of comparing with them.
     pub bless: bool,
 }
@@ -117,7 +119,7 @@ impl Gate<'_> {
     /// What grew, or why nothing could be counted.
     pub fn run(&self, target: &host::Target, selection: &Selection) -> Result<(), String> {
         // Found out before anything is built or run for minutes.
-        if !self.bless {
+        if !self.bless && !self.any_compiler {
             let records = baseline::read_all(self.record)?;
             let record = records.iter().find(|run| run.machine.target == target.triple);
             let made_with = env!("LANECAST_BENCH_RUSTC");
@@ -152,7 +154,7 @@ impl Gate<'_> {
             let record = baseline::read(self.record, target, tier)?;
             let record =
                 record.ok_or_else(|| format!("no counts of {tier} on {target} are on record; {bless}"))?;
-            if let Some(why) = incomparable(&record, after) {
+            if let Some(why) = incomparable(&record, after).filter(|_| !self.any_compiler) {
                 println!("SKIPPED: {why}");
                 return Ok(());
             }
@@ -227,7 +229,7 @@ mod tests {
     #[test]
     fn a_record_is_kept_and_held_to() {
         let directory = std::env::temp_dir().join(format!("lanecast-counts-{}", std::process::id()));
-        let gate = Gate { record: &directory, margin: 0.02, bless: false };
+        let gate = Gate { record: &directory, margin: 0.02, any_compiler: false, bless: false };
         assert!(gate.judge(&run([2.0, 4.0])).expect_err("nothing on record").contains("--bless"));
         Gate { bless: true, ..gate }.judge(&run([2.0, 4.0])).expect("a writable directory");
         gate.judge(&run([2.0, 4.0])).expect("the same");
@@ -235,6 +237,7 @@ mod tests {
         let mut other = run([9.0, 9.0]);
         other.machine.rustc = "rustc 2".into();
         gate.judge(&other).expect("it is not compared");
+        Gate { any_compiler: true, ..gate }.judge(&other).expect_err("it is, if asked");
         assert_eq!(baseline::read_all(&directory).expect("a record").len(), 1);
         std::fs::remove_dir_all(directory).expect("it is ours");
     }

@@ -37,7 +37,7 @@ pub(super) fn table(tier: Tier) -> Option<&'static Table> {
 }
 
 pub(super) fn features(tier: Tier) -> &'static [&'static str] {
-    if tier == Tier::Neon { fine::NAMES[fine::found() as usize] } else { &[] }
+    if tier == Tier::Neon { fine::names(fine::found()) } else { &[] }
 }
 
 /// The loops that look for what is lost.

@@ -1,4 +1,4 @@
-//! From dtypes of a byte: the results are looked up.
+//! From floats of a byte: the results are looked up.
 //!
 //! A cast of 256 codes is a table, and a table for every pair, target and rule would be most of the library. But a cast is
 //! `decode` and `encode`, so the values of a source, as float32, are all that is kept. A call of many elements has the float32
@@ -29,16 +29,14 @@ const fn values(from: DType) -> Values {
     values
 }
 
-/// Any dtype of a byte to any other dtype. Every value of the source is one of float32.
+/// A float of up to 8 bits to any other dtype.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
 pub(super) unsafe fn look_up<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // Codes from here on repeat others, or stand for true.
-    let codes = if matches!(S::DTYPE, DType::Bool) { 2 } else { 1 << S::DTYPE.bits() };
-    // SAFETY: as the caller's.
-    unsafe { by_value(src, dst, n, const { &values(S::DTYPE) }, codes, data) };
+    // SAFETY: as the caller's. From so many codes on they repeat.
+    unsafe { by_value(src, dst, n, const { &values(S::DTYPE) }, 1 << S::DTYPE.bits(), data) };
 }
 
 /// Results of up to 16 bytes, each for a code.
@@ -56,21 +54,20 @@ unsafe fn by_value(src: *const u8, dst: *mut u8, n: usize, values: &Values, code
         // SAFETY: as the caller's; the values are the results.
         return unsafe { results::<u32>(src, dst, n, values.as_ptr().cast()) };
     }
-    if n < codes {
+    if n < 2 * codes {
         // SAFETY: as the caller's.
         return unsafe { few(src, dst, n, values, then, data) };
     }
     let mut table = Results(MaybeUninit::uninit());
     let table = table.0.as_mut_ptr().cast::<u8>();
     // SAFETY: there are as many values, and the table has place for the results; then all entries up to `known` are initialised,
-    // and others are copied behind them, up to the end of the 256 entries.
+    // and as many are copied behind them, up to the end of the 256 entries, a power of two like `codes`.
     unsafe {
         then(values.as_ptr().cast(), table, codes, data);
-        let (mut known, step) = if codes == 2 { (2, 1) } else { (codes, codes) };
+        let mut known = codes;
         while known < 256 {
-            let from = table.add((known - step) * size);
-            from.copy_to_nonoverlapping(table.add(known * size), step * size);
-            known += step;
+            table.copy_to_nonoverlapping(table.add(known * size), known * size);
+            known *= 2;
         }
     }
     // SAFETY: as the caller's, whose elements are of this size; the table has results for all codes.

@@ -4,7 +4,7 @@
 //! of the floating-point environment only: there are targets that have no other.
 //!
 //! * this file: the loop over `load, decode, encode, store`, and which pair has what;
-//! * `bytes`: sources of a byte look their results up in a table that each call makes for itself;
+//! * `bytes`: floats of a byte look their results up in a table that each call makes for itself;
 //! * `small`: targets of small floats, one loop per source, the target as data;
 //! * `rounded`: the rules that are not the common ones.
 
@@ -78,17 +78,18 @@ const fn small_flavor(dtype: DType) -> Option<Flavor> {
     }
 }
 
-/// The kernels that are shared between targets. Integers of a byte become wider numbers more quickly than a table is read.
+/// The kernels that are shared between targets.
 const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelFn> {
-    let (from, to) = (S::DTYPE, small_flavor(D::DTYPE));
-    let few = from.is_sub_byte() || matches!(from, DType::Bool);
-    match to {
-        _ if small_flavor(from).is_some() || few && to.is_some() => Some(bytes::look_up::<S>),
+    let from = small_flavor(S::DTYPE);
+    // Powers of two are all true.
+    let constant = matches!((from, D::DTYPE), (Some(Flavor::Exponent), DType::Bool));
+    match small_flavor(D::DTYPE) {
+        _ if constant => None,
+        _ if from.is_some() => Some(bytes::look_up::<S>),
         Some(Flavor::Ieee | Flavor::Fn) => Some(small::cast::<S, { small::SIGNED }>),
         Some(Flavor::Fnuz) => Some(small::cast::<S, { small::FNUZ }>),
         Some(Flavor::Finite) => Some(small::cast::<S, { small::FINITE }>),
-        Some(Flavor::Exponent) => Some(small::to_power::<S>),
-        None => None,
+        Some(Flavor::Exponent) | None => None,
     }
 }
 

@@ -3,19 +3,20 @@
 //! Everything that rounds goes through float32 or stays wide:
 //!
 //! * to floats of up to 16 bits: a block of sources becomes float32 rounded to odd, of which the one loop of the target makes
-//!   codes (`docs/semantics.md`, sections 4 and 6); the rule is a [`Correction`](crate::round::Correction) of the nearest code;
+//!   codes (`docs/semantics.md`, sections 4 and 6); the rule is a [`Correction`] of the nearest code;
 //! * to integers: a block of floats becomes integral values, which the kernel of the common rules then finds exact;
 //! * to float32 and float64: the nearest value, corrected.
 //!
-//! A source of a byte looks results up, and has no need to know of rules.
+//! A float of a byte looks results up, and has no need to know of rules.
 
-use super::{TABLE, map_each};
+use super::{TABLE, map_each, small};
 use crate::{
     data::{Data, Direction},
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Rounding, Rules, float_spec},
-    format::{Encoder, Format},
+    format::{Encoder, Format, I2, I4, U2, U4},
     hub::{F32, F64, Hub},
+    round::Correction,
     storage::BufferType,
     table::{KernelFn, Rounded},
 };
@@ -43,19 +44,21 @@ pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules)
 fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
     let common = TABLE.get(from, to, rules.saturate).run;
     match to.spec() {
-        // Looked up, or exact.
-        _ if from.size() == 1 && !matches!(from, DType::Int8 | DType::UInt8) => common,
+        // Results are looked up, by all rules.
+        _ if super::small_flavor(from).is_some() => common,
         Spec::Bool => common,
         Spec::Int { .. } if is_truncating(rules) => common,
         Spec::Int { .. } => whole(from).unwrap_or(common),
-        Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => common,
-        Spec::Float(f) if f.bits() <= 16 => match (from, from_f32_other(to, rules)) {
-            (_, None) => common,
-            (DType::Float32, Some(kernel)) => kernel,
-            (_, Some(_)) => staged(from).unwrap_or(common),
+        Spec::Float(f) if f.bits() <= 16 => match (from, from_f32_other(to, rules), f.flavor) {
+            (_, None, _) => common,
+            (DType::Float32, Some(kernel), _) => kernel,
+            // Infinity is not the largest float32 here.
+            (DType::Float64, _, Flavor::Exponent) => small::to_power::<f64>,
+            (DType::Complex128, _, Flavor::Exponent) => small::to_power::<Complex<f64>>,
+            _ => staged(from).unwrap_or(common),
         },
         _ if matches!(rules.rounding, Rounding::NearestEven) => common,
-        Spec::Float(_) | Spec::Complex(_) => directed(from, to).unwrap_or(common),
+        Spec::Float(_) | Spec::Complex(_) => directed(from, to, rules.rounding).unwrap_or(common),
     }
 }
 
@@ -74,8 +77,9 @@ fn from_f32_other(to: DType, rules: &Rules) -> Option<KernelFn> {
     let nearest = matches!(rules.rounding, Rounding::NearestEven);
     match to.spec() {
         Spec::Int { .. } => (!is_truncating(rules)).then_some(to_whole::<f32>),
-        // The kernel of the table reads the rule.
-        Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => None,
+        Spec::Float(FloatSpec { flavor: Flavor::Exponent, .. }) => {
+            (*rules != Rules::common(to, rules.saturate)).then_some(small::to_power::<f32>)
+        }
         Spec::Float(f) if f.bits() <= 8 => {
             let special = match f.flavor {
                 Flavor::Finite => rules.finite_nan_max,
@@ -102,8 +106,7 @@ unsafe fn to_small(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let last_number = if data.infinity_is_nan != 0 { INFINITY - 1 } else { INFINITY };
     let encode = |x: u32| {
         let magnitude = x & 0x7FFF_FFFF;
-        let limited = magnitude.min(encoder.limit);
-        let value = if magnitude > last_number { encoder.nan } else { limited };
+        let value = if magnitude > last_number { encoder.nan } else { encoder.limited(magnitude) };
         let code = encoder.corrected(value, (x as i32 >> 31) as u32, correction);
         signs.put(x, code) as u8
     };
@@ -122,7 +125,7 @@ unsafe fn to_f16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let encode = |x: u32| {
         let magnitude = x & 0x7FFF_FFFF;
         // A finite value is below what the encoder takes for infinity, so that the rule decides whether it becomes that.
-        let value = magnitude.min(encoder.limit - 1);
+        let value = Encoder { limit: encoder.limit - 1, ..encoder }.limited(magnitude);
         let finite = encoder.corrected(value, (x as i32 >> 31) as u32, correction);
         let quiet = if magnitude > INFINITY { 0x200 } else { 0 };
         let special = 0x7C00 | quiet | magnitude >> 13 & 0x1FF;
@@ -140,7 +143,7 @@ unsafe fn to_f16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
 unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let correction = data.correction;
     let encode = |x: u32| {
-        let bias = correction.bias16(x >> 16 & 1, (x as i32 >> 31) as u32);
+        let bias = correction.bias(x >> 16 & 1, (x as i32 >> 31) as u32, 0xFFFF);
         let rounded = x.wrapping_add(bias) >> 16;
         let nan = x >> 16 & 0x8000 | 0x7FC0;
         (if x & 0x7FFF_FFFF > INFINITY { nan } else { rounded }) as u16
@@ -187,6 +190,11 @@ unsafe fn through_f32<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &
 
 fn staged(from: DType) -> Option<KernelFn> {
     Some(match from {
+        DType::Bool => through_f32::<bool>,
+        DType::Int2 => through_f32::<I2>,
+        DType::Int4 => through_f32::<I4>,
+        DType::UInt2 => through_f32::<U2>,
+        DType::UInt4 => through_f32::<U4>,
         DType::Int8 => through_f32::<i8>,
         DType::UInt8 => through_f32::<u8>,
         DType::Int16 => through_f32::<i16>,
@@ -253,14 +261,30 @@ fn whole(from: DType) -> Option<KernelFn> {
     })
 }
 
+/// The rules of wide targets as arguments of types, so that no loop has what it does not need: toward zero, up and down.
+const DIRECTED: u8 = 0;
+/// [`Rounding::NearestAway`].
+const AWAY: u8 = 1;
+/// [`Rounding::ToOdd`].
+const TO_ODD: u8 = 2;
+
 /// To float32, float64 and complex numbers of these parts.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn to_parts<S: Format, D: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let correction = data.correction;
-    // SAFETY: as the caller's; both branches write the codes of the target.
+unsafe fn to_parts<S: Format, D: Format, const RULE: u8>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+) {
+    let correction = match RULE {
+        AWAY => const { Correction::new(Rounding::NearestAway) },
+        TO_ODD => Correction::TO_ODD,
+        _ => data.correction.as_direction(),
+    };
+    // SAFETY: as the caller's; all branches write the codes of the target.
     unsafe {
         match D::DTYPE {
             DType::Float32 => map_each(src, dst, n, |code| S::decode(code).f32_in(correction)),
@@ -274,28 +298,35 @@ unsafe fn to_parts<S: Format, D: Format>(src: *const u8, dst: *mut u8, n: usize,
     }
 }
 
-fn directed(from: DType, to: DType) -> Option<KernelFn> {
-    fn to_single<S: Format>(to: DType) -> Option<KernelFn> {
-        match to {
-            DType::Float32 => Some(to_parts::<S, f32>),
-            DType::Complex64 => Some(to_parts::<S, Complex<f32>>),
+fn directed(from: DType, to: DType, rounding: Rounding) -> Option<KernelFn> {
+    fn by_rule<S: Format, D: Format>(rounding: Rounding) -> KernelFn {
+        match rounding {
+            Rounding::NearestAway => to_parts::<S, D, AWAY>,
+            Rounding::ToOdd => to_parts::<S, D, TO_ODD>,
+            _ => to_parts::<S, D, DIRECTED>,
+        }
+    }
+    fn to_single<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
+        match target {
+            DType::Float32 => Some(by_rule::<S, f32>(rounding)),
+            DType::Complex64 => Some(by_rule::<S, Complex<f32>>(rounding)),
             _ => None,
         }
     }
-    fn to_any<S: Format>(to: DType) -> Option<KernelFn> {
-        match to {
-            DType::Float64 => Some(to_parts::<S, f64>),
-            DType::Complex128 => Some(to_parts::<S, Complex<f64>>),
-            _ => to_single::<S>(to),
+    fn to_any<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
+        match target {
+            DType::Float64 => Some(by_rule::<S, f64>(rounding)),
+            DType::Complex128 => Some(by_rule::<S, Complex<f64>>(rounding)),
+            _ => to_single::<S>(target, rounding),
         }
     }
     match from {
-        DType::Int32 => to_single::<i32>(to),
-        DType::UInt32 => to_single::<u32>(to),
-        DType::Float64 => to_single::<f64>(to),
-        DType::Complex128 => to_single::<Complex<f64>>(to),
-        DType::Int64 => to_any::<i64>(to),
-        DType::UInt64 => to_any::<u64>(to),
+        DType::Int32 => to_single::<i32>(to, rounding),
+        DType::UInt32 => to_single::<u32>(to, rounding),
+        DType::Float64 => to_single::<f64>(to, rounding),
+        DType::Complex128 => to_single::<Complex<f64>>(to, rounding),
+        DType::Int64 => to_any::<i64>(to, rounding),
+        DType::UInt64 => to_any::<u64>(to, rounding),
         _ => None,
     }
 }

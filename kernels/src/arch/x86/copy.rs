@@ -2,16 +2,13 @@
 //!
 //! Loops of our own, because `memcpy` of a buffer in the first cache takes twice their time on some CPUs.
 
+use crate::arch::native::intrinsics::*;
 use crate::{
     arch::{registers::registers, scalar},
     data::Data,
     dtype::{DType, Spec},
     format::{Element, Format},
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 /// The bits of every byte that the dtype uses.
 const fn used(dtype: DType) -> i8 {

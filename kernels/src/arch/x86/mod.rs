@@ -63,7 +63,8 @@ macro_rules! define_pick {
     };
 }
 
-/// Makes `rounded`, which finds the kernel of a pair under a rounding that is not the common one. `$source` are the floats, `$wide`
+/// Makes `rounded`, which finds the kernel of a pair under a rounding that is not the common one. `to_bytes::<S>()` of the tier are
+/// those to integers of up to 8 bits. `$source` are the floats, `$wide`
 /// what loads them into lanes that become integers of 64 bits.
 macro_rules! define_rounded {
     ($($source:ty: $wide:ty),*) => {
@@ -82,7 +83,7 @@ macro_rules! define_rounded {
 
         const fn to_integers<S: Source, Wide: Source>() -> ToIntegers {
             [
-                overflows::<S, Int8<true, true>, Int8<false, true>>(),
+                to_bytes::<S>(),
                 overflows::<S, Int16<true>, Int16<false>>(),
                 overflows::<S, Int32<true>, Int32<false>>(),
                 overflows::<Wide, Int64<true>, Int64<false>>(),
@@ -167,7 +168,14 @@ macro_rules! define_rounded {
 mod avx2;
 mod avx512;
 mod copy;
+#[cfg(all(test, miri))]
+mod ends;
 mod fine;
+mod intrinsics;
+#[cfg(any(miri, test))]
+mod miri;
+#[cfg(all(packs_by_clamps, not(miri)))]
+mod pack;
 mod packing;
 mod short;
 mod stream;
@@ -224,7 +232,7 @@ pub(super) fn table(tier: Tier) -> Option<&'static Table> {
 }
 
 pub(super) fn features(tier: Tier) -> &'static [&'static str] {
-    if tier == Tier::Avx512 { fine::NAMES[fine::found() as usize] } else { &[] }
+    if tier == Tier::Avx512 { fine::names(fine::found()) } else { &[] }
 }
 
 /// The loops that look for what is lost on a tier that was detected.

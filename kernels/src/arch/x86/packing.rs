@@ -3,11 +3,8 @@
 //! Unpacking copies a group of bytes into every byte that an element of it goes to, shifted to its place, and masks. Packing
 //! multiplies neighbours by powers of two and adds them, which are single instructions.
 
+use crate::arch::native::intrinsics::*;
 use crate::format::packed::{Nibbles, Packing, SCALAR};
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 /// The packing of both tiers.
 pub(super) static PACKING: Packing = Packing {

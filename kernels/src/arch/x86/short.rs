@@ -3,10 +3,7 @@
 //! A load waits for the cache if what it loads was just stored by more than one store. So the bytes are put together in a
 //! register, and stored by one instruction; and what a kernel stored is loaded by pieces of its registers.
 
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
+use crate::arch::native::intrinsics::*;
 
 /// Copies `len` bytes and fills up to `whole` with zeros.
 ///

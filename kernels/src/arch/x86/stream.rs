@@ -3,11 +3,8 @@
 //! Miri knows neither: there, lines are copied.
 
 use super::Tier;
+use crate::arch::native::intrinsics::*;
 use crate::stream::{LINE, NonTemporal};
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// The scalar tier has none: it is the reference.

@@ -1,14 +1,11 @@
 //! Words of 2, 4 and 8 bytes to those of the other byte order, on both tiers: a register per shuffle.
 
+use crate::arch::native::intrinsics::*;
 use crate::{
     arch::registers::registers,
     data::Data,
     order::{Swaps, swap},
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 /// Where the bytes of 16 come from.
 const fn reversed(word: usize) -> [u8; 16] {

@@ -1,10 +1,7 @@
 //! Turning tiles with vectors of 16 bytes, which both tiers have.
 
+use crate::arch::native::intrinsics::*;
 use crate::strided::{Lanes, Transpose, one_by_one, squares};
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 /// For both tiers.
 pub(super) static TRANSPOSE: Transpose =

@@ -20,13 +20,13 @@ pub(super) const SHORT: u8 = 2;
 pub(super) struct Doubles64(pub(super) Doubles);
 
 #[inline(always)]
-unsafe fn single(x: uint32x4_t) -> float32x4_t {
+pub(super) unsafe fn single(x: uint32x4_t) -> float32x4_t {
     // SAFETY: the CPU has the tier.
     unsafe { vreinterpretq_f32_u32(x) }
 }
 
 #[inline(always)]
-unsafe fn double(x: uint64x2_t) -> float64x2_t {
+pub(super) unsafe fn double(x: uint64x2_t) -> float64x2_t {
     // SAFETY: the CPU has the tier.
     unsafe { vreinterpretq_f64_u64(x) }
 }
@@ -228,7 +228,26 @@ impl Lanes for Doubles64 {
         }
     }
     #[inline(always)]
+    unsafe fn f32_odd_or_infinite(self) -> Words {
+        const RANGE: f64 = (1_u128 << 127) as f64 * 2.0;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let odd = self.f32_odd::<true>();
+            let beyond = eight!(self.0, |x| vcageq_f64(double(x), vdupq_n_f64(RANGE)));
+            each!([0, 1, 2, 3], |k| {
+                let [a, b] = each!([2 * k, 2 * k + 1], |k| vreinterpretq_u32_u64(beyond[k]));
+                // But for the sign.
+                let beyond = vandq_u32(vuzp1q_u32(a, b), vdupq_n_u32(0x7FFF_FFFF));
+                vbslq_u32(beyond, vdupq_n_u32(0x7F80_0000), odd[k])
+            })
+        }
+    }
+    #[inline(always)]
     unsafe fn f64(self) -> Doubles {
+        self.0
+    }
+    #[inline(always)]
+    unsafe fn f64_odd(self) -> Doubles {
         self.0
     }
     #[inline(always)]

@@ -24,7 +24,7 @@ impl Source for Plain {
     type Lanes = Float16;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Float16; 2] {
         // SAFETY: the caller's promise.
@@ -37,7 +37,7 @@ impl Source for Magnitudes {
     type Lanes = Ints16<false>;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Ints16<false>; 2] {
         // SAFETY: the caller's promise.
@@ -75,7 +75,7 @@ impl Source for Upper {
     type Lanes = UpperHalves;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [UpperHalves; 2] {
         // SAFETY: the caller's promise.
@@ -87,7 +87,7 @@ impl Source for Upper {
 macro_rules! instructions {
     ($($name:ident($($arg:ident),*) = $text:literal;)*) => {$(
         #[inline(always)]
-        unsafe fn $name($($arg: uint16x8_t),*) -> uint16x8_t {
+        pub(super) unsafe fn $name($($arg: uint16x8_t),*) -> uint16x8_t {
             let x: uint16x8_t;
             // SAFETY: the CPU has FEAT_FP16, by the caller; the instruction touches registers only.
             unsafe {
@@ -103,17 +103,30 @@ instructions! {
     of_int16(a) = "scvtf {x:v}.8h, {a:v}.8h";
     of_uint16(a) = "ucvtf {x:v}.8h, {a:v}.8h";
     minimum(a, b) = "fmin {x:v}.8h, {a:v}.8h, {b:v}.8h";
+    maximum(a, b) = "fmax {x:v}.8h, {a:v}.8h, {b:v}.8h";
+    is_at_most(a, b) = "facge {x:v}.8h, {b:v}.8h, {a:v}.8h";
+    round(a) = "frinti {x:v}.8h, {a:v}.8h";
+    round_away(a) = "frinta {x:v}.8h, {a:v}.8h";
 }
 
-/// `a * b + c`, rounded once.
-#[inline(always)]
-unsafe fn multiply_add(a: uint16x8_t, b: uint16x8_t, mut c: uint16x8_t) -> uint16x8_t {
-    // SAFETY: as of the other instructions.
-    unsafe {
-        asm!("fmla {c:v}.8h, {a:v}.8h, {b:v}.8h", c = inout(vreg) c, a = in(vreg) a, b = in(vreg) b,
-            options(pure, nomem, nostack, preserves_flags));
-    }
-    c
+/// Functions of `a`, `b` and `c` that are rounded once.
+macro_rules! fused {
+    ($($name:ident = $text:literal, $doc:literal;)*) => {$(
+        #[doc = $doc]
+        #[inline(always)]
+        pub(super) unsafe fn $name(a: uint16x8_t, b: uint16x8_t, mut c: uint16x8_t) -> uint16x8_t {
+            // SAFETY: as of the other instructions.
+            unsafe {
+                asm!($text, c = inout(vreg) c, a = in(vreg) a, b = in(vreg) b,
+                    options(pure, nomem, nostack, preserves_flags));
+            }
+            c
+        }
+    )*};
+}
+fused! {
+    multiply_add = "fmla {c:v}.8h, {a:v}.8h, {b:v}.8h", "`c + a * b`";
+    multiply_subtract = "fmls {c:v}.8h, {a:v}.8h, {b:v}.8h", "`c - a * b`";
 }
 
 /// Float16 of 16-bit integers.
@@ -170,7 +183,7 @@ const fn half(x: u32) -> u16 {
 
 impl<D: Format> targets::Codes for SmallOfHalf<D> {
     #[inline(always)]
-    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L) -> Bytes {
+    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, _: &Data) -> Bytes {
         let f: FloatSpec = const { crate::exact::float_spec(D::DTYPE) };
         let e = const { Encoder::new(crate::exact::float_spec(D::DTYPE), SATURATE) };
         let (limit, nan) = (half(e.limit), half(e.nan));
@@ -213,13 +226,13 @@ impl<D: Format> targets::Codes for SmallOfHalf<D> {
 }
 
 #[inline(always)]
-unsafe fn low_bytes(x: Halves) -> Bytes {
+pub(super) unsafe fn low_bytes(x: Halves) -> Bytes {
     // SAFETY: the CPU has the tier.
     unsafe { vuzp1q_u8(vreinterpretq_u8_u16(x[0]), vreinterpretq_u8_u16(x[1])) }
 }
 
 #[inline(always)]
-unsafe fn high_bytes(x: Halves) -> Bytes {
+pub(super) unsafe fn high_bytes(x: Halves) -> Bytes {
     // SAFETY: the CPU has the tier.
     unsafe { vuzp2q_u8(vreinterpretq_u8_u16(x[0]), vreinterpretq_u8_u16(x[1])) }
 }
@@ -229,7 +242,7 @@ pub(super) struct E5m2;
 
 impl targets::Codes for E5m2 {
     #[inline(always)]
-    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L) -> Bytes {
+    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, _: &Data) -> Bytes {
         // SAFETY: the caller's promise.
         unsafe {
             let x = x.halves();

@@ -252,6 +252,11 @@ impl<const SIGNED: bool> Lanes for Ints32<SIGNED> {
         unsafe { Ints64::<SIGNED>(widen_32::<SIGNED>(self.0)).f64() }
     }
     #[inline(always)]
+    unsafe fn f64_odd(self) -> Doubles {
+        // SAFETY: the caller's promise.
+        unsafe { self.f64() }
+    }
+    #[inline(always)]
     unsafe fn truth(self) -> Bytes {
         // SAFETY: the caller's promise.
         unsafe { truths(simd::low_bytes(each!(self.0, |x| vtstq_u32(x, x)))) }
@@ -329,44 +334,23 @@ impl<const SIGNED: bool> Lanes for Ints64<SIGNED> {
         // SAFETY: the caller's promise.
         unsafe { eight!(self.0, |x| double::<SIGNED>(x)) }
     }
+    /// The environment rounds toward zero.
     #[inline(always)]
-    unsafe fn truth(self) -> Bytes {
+    unsafe fn f64_rounded<const MODE: u8>(self) -> Doubles {
         // SAFETY: the caller's promise.
         unsafe {
-            let nonzero = Ints64::<false>(eight!(self.0, |x| vtstq_u64(x, x)));
-            truths(nonzero.int8::<false, false>())
+            eight!(self.0, |x| {
+                let truncated = double::<SIGNED>(x);
+                let float = vreinterpretq_f64_u64(truncated);
+                if SIGNED {
+                    let back = vreinterpretq_u64_s64(vcvtq_s64_f64(float));
+                    after::<MODE>(truncated, vsubq_u64(x, back))
+                } else {
+                    after::<MODE>(truncated, vsubq_u64(x, vcvtq_u64_f64(float)))
+                }
+            })
         }
     }
-}
-
-/// Float64, nearest.
-#[inline(always)]
-unsafe fn double<const SIGNED: bool>(x: uint64x2_t) -> uint64x2_t {
-    // SAFETY: the CPU has the tier.
-    unsafe {
-        let float = if SIGNED { vcvtq_f64_s64(vreinterpretq_s64_u64(x)) } else { vcvtq_f64_u64(x) };
-        vreinterpretq_u64_f64(float)
-    }
-}
-
-impl<const SIGNED: bool> Ints64<SIGNED> {
-    /// The registers as two tables.
-    #[inline(always)]
-    unsafe fn quads(self) -> [uint8x16x4_t; 2] {
-        // SAFETY: as of the methods of `Lanes`.
-        let [a, b, c, d, e, f, g, h] = unsafe { eight!(self.0, |x| vreinterpretq_u8_u64(x)) };
-        [uint8x16x4_t(a, b, c, d), uint8x16x4_t(e, f, g, h)]
-    }
-
-    #[inline(always)]
-    pub(super) unsafe fn narrow<const SATURATE: bool, const TO: bool>(self) -> Ints32<TO> {
-        // SAFETY: as of the methods of `Lanes`.
-        unsafe {
-            let x = self.0;
-            Ints32(each!([0, 2, 4, 6], |k| narrow_64::<SATURATE, SIGNED, TO>(x[k], x[k + 1])))
-        }
-    }
-
     /// Float64 that every format of up to 51 significant bits rounds as the integer itself.
     #[inline(always)]
     unsafe fn f64_odd(self) -> Doubles {
@@ -388,6 +372,57 @@ impl<const SIGNED: bool> Ints64<SIGNED> {
                 let long = vcageq_f64(vreinterpretq_f64_u64(double::<SIGNED>(x)), vdupq_n_f64(EXACT));
                 double::<SIGNED>(vbslq_u64(long, gathered, x))
             })
+        }
+    }
+    #[inline(always)]
+    unsafe fn truth(self) -> Bytes {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let nonzero = Ints64::<false>(eight!(self.0, |x| vtstq_u64(x, x)));
+            truths(nonzero.int8::<false, false>())
+        }
+    }
+}
+
+/// Float64, nearest.
+#[inline(always)]
+unsafe fn double<const SIGNED: bool>(x: uint64x2_t) -> uint64x2_t {
+    // SAFETY: the CPU has the tier.
+    unsafe {
+        let float = if SIGNED { vcvtq_f64_s64(vreinterpretq_s64_u64(x)) } else { vcvtq_f64_u64(x) };
+        vreinterpretq_u64_f64(float)
+    }
+}
+
+/// A truncated float64, rounded by what was dropped, an integer of the same sign. The environment rounds toward zero.
+#[inline(always)]
+unsafe fn after<const MODE: u8>(truncated: uint64x2_t, dropped: uint64x2_t) -> uint64x2_t {
+    // SAFETY: the CPU has the tier.
+    unsafe {
+        if MODE == small::ODD {
+            return vorrq_u64(truncated, vandq_u64(vtstq_u64(dropped, dropped), vdupq_n_u64(1)));
+        }
+        // Half a unit, twice, is one.
+        let dropped = vcvtq_f64_s64(vreinterpretq_s64_u64(dropped));
+        vreinterpretq_u64_f64(vaddq_f64(vreinterpretq_f64_u64(truncated), vaddq_f64(dropped, dropped)))
+    }
+}
+
+impl<const SIGNED: bool> Ints64<SIGNED> {
+    /// The registers as two tables.
+    #[inline(always)]
+    unsafe fn quads(self) -> [uint8x16x4_t; 2] {
+        // SAFETY: as of the methods of `Lanes`.
+        let [a, b, c, d, e, f, g, h] = unsafe { eight!(self.0, |x| vreinterpretq_u8_u64(x)) };
+        [uint8x16x4_t(a, b, c, d), uint8x16x4_t(e, f, g, h)]
+    }
+
+    #[inline(always)]
+    pub(super) unsafe fn narrow<const SATURATE: bool, const TO: bool>(self) -> Ints32<TO> {
+        // SAFETY: as of the methods of `Lanes`.
+        unsafe {
+            let x = self.0;
+            Ints32(each!([0, 2, 4, 6], |k| narrow_64::<SATURATE, SIGNED, TO>(x[k], x[k + 1])))
         }
     }
 }

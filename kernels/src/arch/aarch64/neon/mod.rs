@@ -18,8 +18,11 @@ macro_rules! eight {
 
 mod floats;
 mod halves;
+mod integral;
 mod ints;
+mod rounded;
 mod simd;
+mod small;
 mod sources;
 mod tables;
 mod targets;
@@ -34,8 +37,8 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table, define_table,
-        has_overflow_rule, same_bits, same_truth,
+        Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table,
+        define_table, has_overflow_rule, same_bits, same_truth,
     },
     vector::{bytes, each, needs_odd, padded_bits},
 };
@@ -63,7 +66,8 @@ type Doubles = [uint64x2_t; 8];
 ///
 /// # Safety
 ///
-/// Of every method: the CPU has the tier, and the floating-point environment is the default.
+/// Of every method: the CPU has the tier, and the floating-point environment is the default but for the direction of rounding.
+/// What is called nearest here is rounded in that direction.
 trait Lanes: Copy {
     /// Whether none is NaN.
     const INTEGERS: bool = false;
@@ -97,6 +101,12 @@ trait Lanes: Copy {
     unsafe fn f32_odd<const ODD: bool>(self) -> Words {
         never::<Self, _>()
     }
+    /// The same with infinity for what is beyond the range of float32.
+    #[inline(always)]
+    unsafe fn f32_odd_or_infinite(self) -> Words {
+        // SAFETY: the caller's promise.
+        unsafe { self.f32_odd::<true>() }
+    }
     /// Bytes of which the top bits are the signs, if they are had for less than those of float32.
     #[inline(always)]
     unsafe fn signs(self) -> Option<uint32x4_t> {
@@ -105,6 +115,16 @@ trait Lanes: Copy {
     /// Float64, nearest.
     #[inline(always)]
     unsafe fn f64(self) -> Doubles {
+        never::<Self, _>()
+    }
+    /// Float64, by `small::AWAY` or `small::ODD`.
+    #[inline(always)]
+    unsafe fn f64_rounded<const MODE: u8>(self) -> Doubles {
+        never::<Self, _>()
+    }
+    /// Float64 that float32 rounds as the numbers themselves.
+    #[inline(always)]
+    unsafe fn f64_odd(self) -> Doubles {
         never::<Self, _>()
     }
     /// Bfloat16, nearest.
@@ -165,14 +185,14 @@ macro_rules! runs {
             let (s, d) = const { (S::BITS, D::BITS) };
             // SAFETY: blocks begin at whole bytes and end at the last element or before.
             unsafe {
-                let tables = S::tables();
+                let tables = S::tables(data);
                 let (mut from, mut to) = (src, dst);
                 let (mut blocks, mut rest) = (n / BLOCK, n % BLOCK);
                 loop {
                     // One place that calls the body, so that it is there once.
                     for _ in 0..blocks {
                         let x = S::load(tables, [from, from.add(bytes(UNIT, s))]);
-                        D::store::<S::Lanes, SATURATE>(x, [to, to.add(bytes(UNIT, d))]);
+                        D::store::<S::Lanes, SATURATE>(x, [to, to.add(bytes(UNIT, d))], data);
                         (from, to) = (from.add(bytes(BLOCK, s)), to.add(bytes(BLOCK, d)));
                     }
                     if rest == 0 {
@@ -386,18 +406,28 @@ const APART: bool = false;
 crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_table);
 /// The tables of the combinations of finer features, by their bits (`fine`).
-pub(super) static TABLES: [Table; fine::COMBINATIONS] =
-    [with_packed::<0>(), with_packed::<1>(), with_packed::<2>(), with_packed::<3>()];
+pub(super) static TABLES: [Table; fine::COMBINATIONS] = crate::arch::fine::by_combination!(with_packed);
 /// Those of packed storage: only FEAT_FP16 matters to them.
 static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::FP16 }>()];
 
 const fn with_packed<const FINE: u8>() -> Table {
-    Table { packed: Some(&PACKED[(FINE & fine::FP16 != 0) as usize]), ..table::<FINE>() }
+    let bytes = crate::table::Bytes { kernel: byte_kernel, tabled: rounded::tabled };
+    Table { packed: Some(&PACKED[(FINE & fine::FP16 != 0) as usize]), bytes: Some(bytes), ..table::<FINE>() }
 }
 
-/// The kernel of a pair under rules that are not the common ones.
-pub(super) fn rounded(_: BufferType, _: BufferType, _: &Rules) -> Option<Rounded> {
-    None
+/// The kernel of a source of a byte.
+fn byte_kernel(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
+    let table = &TABLES[fine::found() as usize];
+    let (s, d, saturate) = (from.dtype() as usize, to.dtype() as usize, saturate as usize);
+    let sides =
+        from.is_packed() as usize * PACKED_FROM as usize + to.is_packed() as usize * PACKED_TO as usize;
+    let kernel = match sides {
+        0 => Some(table.kernels[saturate][s][d]),
+        _ => table.packed?.kernels[sides - 1][saturate][s][d],
+    };
+    kernel.map(Entry::new)
 }
+
+pub(super) use rounded::rounded;
 
 crate::loss::define_loops!(suspect, #[target_feature(enable = "neon")]);

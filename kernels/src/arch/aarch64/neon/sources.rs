@@ -14,7 +14,7 @@ pub(super) trait Source {
     /// # Safety
     ///
     /// The CPU has the tier.
-    unsafe fn tables() -> Self::Tables;
+    unsafe fn tables(data: &Data) -> Self::Tables;
     /// Two units that begin at these places; packed ones both at the first.
     ///
     /// # Safety
@@ -63,7 +63,7 @@ pub(super) unsafe fn upper_halves(x: Halves) -> Words {
 ///
 /// In assembly because the intrinsics are younger than the oldest Rust that this crate is for.
 #[inline(always)]
-unsafe fn singles_of_f16(x: Halves) -> Words {
+pub(super) unsafe fn singles_of_f16(x: Halves) -> Words {
     // SAFETY: the CPU has the tier, whose instructions these are; they touch registers only.
     unsafe {
         let [[a, b], [c, d]] = each!([x[0], x[1]], |x| {
@@ -124,7 +124,7 @@ macro_rules! sources {
             type Lanes = $lanes;
             type Tables = ();
             #[inline(always)]
-            unsafe fn tables() {}
+            unsafe fn tables(_: &Data) {}
             #[inline(always)]
             unsafe fn load((): (), src: [*const u8; 2]) -> [$lanes; 2] {
                 // SAFETY: the caller's promise.

@@ -8,7 +8,7 @@ use super::{
     sources::{Source, upper_halves},
     *,
 };
-use crate::lut::{self, Choice, Limits, Saturating, Truncating, Wrapping, choice};
+use crate::lut::{self, Choice, Limits, Lut, Saturating, Truncating, Wrapping, choice};
 use core::marker::PhantomData;
 
 /// Results of a byte.
@@ -229,7 +229,7 @@ impl<T: lut::Words, Q: Lookup<E>, const E: usize, const BITS: usize> Source for 
     type Lanes = Found8;
     type Tables = Q::Entries;
     #[inline(always)]
-    unsafe fn tables() -> Q::Entries {
+    unsafe fn tables(_: &Data) -> Q::Entries {
         // SAFETY: the caller's promise; the table has `E` entries.
         unsafe { Q::Entries::new(lut::Of::<T, Q::Codes, E, 1>::LUT.planes[0].as_ptr()) }
     }
@@ -250,9 +250,9 @@ impl<T: lut::Words, Q: Lookup<E>, const SIGNED: bool, const E: usize, const BITS
     type Lanes = Ints8<SIGNED>;
     type Tables = Q::Entries;
     #[inline(always)]
-    unsafe fn tables() -> Q::Entries {
+    unsafe fn tables(data: &Data) -> Q::Entries {
         // SAFETY: the caller's promise.
-        unsafe { To8::<T, Q, E, BITS>::tables() }
+        unsafe { To8::<T, Q, E, BITS>::tables(data) }
     }
     #[inline(always)]
     unsafe fn load(tables: Q::Entries, src: [*const u8; 2]) -> [Ints8<SIGNED>; 2] {
@@ -269,7 +269,7 @@ impl<T: lut::Words, Q: Lookup<E>, const E: usize, const BITS: usize> Source for 
     type Lanes = Found16;
     type Tables = [Q::Entries; 2];
     #[inline(always)]
-    unsafe fn tables() -> [Q::Entries; 2] {
+    unsafe fn tables(_: &Data) -> [Q::Entries; 2] {
         // SAFETY: the caller's promise; the tables have `E` entries.
         unsafe {
             let [low, high] = &lut::Of::<T, Q::Codes, E, 2>::LUT.planes;
@@ -292,9 +292,9 @@ impl<T: lut::Words, Q: Lookup<E>, const E: usize, const BITS: usize> Source for 
     type Lanes = Singles<{ floats::SHORT }>;
     type Tables = [Q::Entries; 2];
     #[inline(always)]
-    unsafe fn tables() -> [Q::Entries; 2] {
+    unsafe fn tables(data: &Data) -> [Q::Entries; 2] {
         // SAFETY: the caller's promise.
-        unsafe { To16::<T, Q, E, BITS>::tables() }
+        unsafe { To16::<T, Q, E, BITS>::tables(data) }
     }
     #[inline(always)]
     unsafe fn load(tables: [Q::Entries; 2], src: [*const u8; 2]) -> [Self::Lanes; 2] {
@@ -302,6 +302,75 @@ impl<T: lut::Words, Q: Lookup<E>, const E: usize, const BITS: usize> Source for 
         unsafe {
             let [a, b] = To16::<T, Q, E, BITS>::load(tables, src);
             [Singles(upper_halves(a.0)), Singles(upper_halves(b.0))]
+        }
+    }
+}
+
+/// Codes whose results of a byte come with the cast (`Data::table`).
+pub(super) struct Given<Q, const E: usize, const BITS: usize>(PhantomData<Q>);
+/// The same of integers of a byte, of which the results are made.
+pub(super) struct GivenInts<Q, const SIGNED: bool, const E: usize, const BITS: usize>(PhantomData<Q>);
+/// 8-bit floats, as float32 of which the upper halves come with the cast, in a [`lut::Lut`].
+pub(super) struct GivenSingles;
+
+impl<Q: Lookup<E>, const E: usize, const BITS: usize> Source for Given<Q, E, BITS> {
+    const BITS: usize = BITS;
+    type Lanes = Found8;
+    type Tables = Q::Entries;
+    #[inline(always)]
+    unsafe fn tables(data: &Data) -> Q::Entries {
+        // SAFETY: the caller's promise; the table has `E` entries.
+        unsafe { Q::Entries::new(data.table) }
+    }
+    #[inline(always)]
+    unsafe fn load(tables: Q::Entries, src: [*const u8; 2]) -> [Found8; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b] = codes::<BITS>(src);
+            each!([a, b], |codes| Found8(tables.get(Q::index(codes))))
+        }
+    }
+}
+
+impl<Q: Lookup<E>, const SIGNED: bool, const E: usize, const BITS: usize> Source
+    for GivenInts<Q, SIGNED, E, BITS>
+{
+    const BITS: usize = BITS;
+    type Lanes = Ints8<SIGNED>;
+    type Tables = Q::Entries;
+    #[inline(always)]
+    unsafe fn tables(data: &Data) -> Q::Entries {
+        // SAFETY: the caller's promise.
+        unsafe { Given::<Q, E, BITS>::tables(data) }
+    }
+    #[inline(always)]
+    unsafe fn load(tables: Q::Entries, src: [*const u8; 2]) -> [Ints8<SIGNED>; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b] = Given::<Q, E, BITS>::load(tables, src);
+            [Ints8(a.0), Ints8(b.0)]
+        }
+    }
+}
+
+impl Source for GivenSingles {
+    const BITS: usize = 8;
+    type Lanes = Singles<{ floats::SHORT_OR_INFINITE }>;
+    type Tables = ([Quads<2>; 2], [u8; 2]);
+    #[inline(always)]
+    unsafe fn tables(data: &Data) -> Self::Tables {
+        // SAFETY: the caller's promise; the table is one of 128 entries.
+        unsafe {
+            let Lut { planes: [low, high], patch } = &*data.table.cast::<Lut<128, 2>>();
+            ([Quads::<2>::new(low.as_ptr()), Quads::<2>::new(high.as_ptr())], *patch)
+        }
+    }
+    #[inline(always)]
+    unsafe fn load((tables, patch): Self::Tables, src: [*const u8; 2]) -> [Self::Lanes; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b] = codes::<8>(src);
+            each!([a, b], |codes| Singles(upper_halves(zip(Fnuz::planes(tables, patch, codes)))))
         }
     }
 }
@@ -315,7 +384,7 @@ impl Source for ExponentsToBf16 {
     type Lanes = Found16;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Found16; 2] {
         // SAFETY: the caller's promise.
@@ -336,7 +405,7 @@ impl Source for Exponents {
     type Lanes = Singles<{ floats::ANY }>;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Self::Lanes; 2] {
         // SAFETY: the caller's promise.
@@ -385,7 +454,7 @@ impl Source for PowersOfTwo {
     type Lanes = Shifts;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Shifts; 2] {
         // SAFETY: the caller's promise.
@@ -404,7 +473,7 @@ impl<S: Format, D: Format, const SATURATE: bool, const BITS: usize> Source for L
     type Lanes = Found8;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Found8; 2] {
         const fn limits<S: Format, D: Format>(saturate: bool) -> Limits {
@@ -448,7 +517,7 @@ impl<const MASK: u8, const BITS: usize> Source for Masked<MASK, BITS> {
     type Lanes = Ints8<false>;
     type Tables = ();
     #[inline(always)]
-    unsafe fn tables() {}
+    unsafe fn tables(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): (), src: [*const u8; 2]) -> [Ints8<false>; 2] {
         // SAFETY: the caller's promise. What was unpacked has no bits above.

@@ -13,7 +13,7 @@ pub(super) trait Target {
     /// # Safety
     ///
     /// The CPU has the tier, the floating-point environment is the default, and the units can be written.
-    unsafe fn store<L: Lanes, const SATURATE: bool>(x: [L; 2], dst: [*mut u8; 2]);
+    unsafe fn store<L: Lanes, const SATURATE: bool>(x: [L; 2], dst: [*mut u8; 2], data: &Data);
 }
 
 /// What makes elements of a byte or less.
@@ -21,7 +21,7 @@ pub(super) trait Codes {
     /// # Safety
     ///
     /// As of the methods of [`Lanes`].
-    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L) -> Bytes;
+    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, data: &Data) -> Bytes;
 }
 
 /// They are there.
@@ -34,7 +34,7 @@ pub(super) struct Small<D>(PhantomData<D>);
 
 impl Codes for Found {
     #[inline(always)]
-    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L) -> Bytes {
+    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, _: &Data) -> Bytes {
         // SAFETY: the caller's promise.
         unsafe { x.found_8() }
     }
@@ -42,7 +42,7 @@ impl Codes for Found {
 
 impl Codes for Truth {
     #[inline(always)]
-    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L) -> Bytes {
+    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, _: &Data) -> Bytes {
         // SAFETY: the caller's promise.
         unsafe { x.truth() }
     }
@@ -50,7 +50,7 @@ impl Codes for Truth {
 
 impl<const WIDTH: u32, const SIGNED: bool> Codes for Int<WIDTH, SIGNED> {
     #[inline(always)]
-    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L) -> Bytes {
+    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, _: &Data) -> Bytes {
         // SAFETY: the caller's promise.
         unsafe {
             if WIDTH == 8 {
@@ -78,7 +78,7 @@ impl<const WIDTH: u32, const SIGNED: bool> Codes for Int<WIDTH, SIGNED> {
 
 impl<D: Format> Codes for Small<D> {
     #[inline(always)]
-    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L) -> Bytes {
+    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, _: &Data) -> Bytes {
         // SAFETY: the caller's promise.
         unsafe {
             let sign = if L::UNSIGNED { Some(Neon::splat(0)) } else { x.signs() };
@@ -94,10 +94,14 @@ pub(super) struct Byte<C, const BITS: usize>(PhantomData<C>);
 impl<C: Codes, const BITS: usize> Target for Byte<C, BITS> {
     const BITS: usize = BITS;
     #[inline(always)]
-    unsafe fn store<L: Lanes, const SATURATE: bool>([x, y]: [L; 2], [first, second]: [*mut u8; 2]) {
+    unsafe fn store<L: Lanes, const SATURATE: bool>(
+        [x, y]: [L; 2],
+        [first, second]: [*mut u8; 2],
+        data: &Data,
+    ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let codes = [C::codes::<L, SATURATE>(x), C::codes::<L, SATURATE>(y)];
+            let codes = [C::codes::<L, SATURATE>(x, data), C::codes::<L, SATURATE>(y, data)];
             match BITS {
                 2 => join::<2>(first, codes),
                 4 => join::<4>(first, codes),
@@ -190,7 +194,7 @@ unsafe fn by_instruction(a: uint32x4_t, b: uint32x4_t) -> uint16x8_t {
 
 /// Float64 with zeros between them.
 #[inline(always)]
-unsafe fn store_complex(x: Doubles, dst: *mut u8) {
+pub(super) unsafe fn store_complex(x: Doubles, dst: *mut u8) {
     // SAFETY: a unit can be written, by the caller.
     unsafe {
         let zero = vdupq_n_u64(0);
@@ -216,11 +220,15 @@ macro_rules! put {
 }
 
 macro_rules! targets {
-    ($(<$(const $generic:ident: $kind:ty)?> $name:ty, $bytes:literal, $saturate:ident, |$x:ident, $dst:ident| $body:expr;)*) => {$(
+    ($(<$(const $generic:ident: $kind:ty)?> $name:ty, $bytes:literal, $saturate:ident, |$x:ident, $dst:ident, $data:ident| $body:expr;)*) => {$(
         impl $(<const $generic: $kind>)? Target for $name {
             const BITS: usize = 8 * $bytes;
             #[inline(always)]
-            unsafe fn store<L: Lanes, const $saturate: bool>([$x, second]: [L; 2], dst: [*mut u8; 2]) {
+            unsafe fn store<L: Lanes, const $saturate: bool>(
+                [$x, second]: [L; 2],
+                dst: [*mut u8; 2],
+                $data: &Data,
+            ) {
                 // SAFETY: the caller's promise.
                 unsafe {
                     let [$dst, next] = dst;
@@ -233,22 +241,24 @@ macro_rules! targets {
     )*};
 }
 
+pub(super) use {put, targets};
+
 targets! {
-    <> Found16, 2, SATURATE, |x, dst| put!(vreinterpretq_u8_u16, 2, x.found_16(), dst);
-    <const SIGNED: bool> Int16<SIGNED>, 2, SATURATE, |x, dst| {
+    <> Found16, 2, SATURATE, |x, dst, _data| put!(vreinterpretq_u8_u16, 2, x.found_16(), dst);
+    <const SIGNED: bool> Int16<SIGNED>, 2, SATURATE, |x, dst, _data| {
         put!(vreinterpretq_u8_u16, 2, x.int16::<SATURATE, SIGNED>(), dst)
     };
-    <const SIGNED: bool> Int32<SIGNED>, 4, SATURATE, |x, dst| {
+    <const SIGNED: bool> Int32<SIGNED>, 4, SATURATE, |x, dst, _data| {
         put!(vreinterpretq_u8_u32, 4, x.int32::<SATURATE, SIGNED>(), dst)
     };
-    <const SIGNED: bool> Int64<SIGNED>, 8, SATURATE, |x, dst| {
+    <const SIGNED: bool> Int64<SIGNED>, 8, SATURATE, |x, dst, _data| {
         put!(vreinterpretq_u8_u64, 8, x.int64::<SATURATE, SIGNED>(), dst)
     };
-    <const FINE: u8> F16<FINE>, 2, SATURATE, |x, dst| put!(vreinterpretq_u8_u16, 2, x.f16::<FINE>(), dst);
-    <const FINE: u8> BF16<FINE>, 2, SATURATE, |x, dst| put!(vreinterpretq_u8_u16, 2, x.bf16::<FINE>(), dst);
-    <> F32, 4, SATURATE, |x, dst| put!(vreinterpretq_u8_u32, 4, x.f32(), dst);
-    <> F64, 8, SATURATE, |x, dst| put!(vreinterpretq_u8_u64, 8, x.f64(), dst);
+    <const FINE: u8> F16<FINE>, 2, SATURATE, |x, dst, _data| put!(vreinterpretq_u8_u16, 2, x.f16::<FINE>(), dst);
+    <const FINE: u8> BF16<FINE>, 2, SATURATE, |x, dst, _data| put!(vreinterpretq_u8_u16, 2, x.bf16::<FINE>(), dst);
+    <> F32, 4, SATURATE, |x, dst, _data| put!(vreinterpretq_u8_u32, 4, x.f32(), dst);
+    <> F64, 8, SATURATE, |x, dst, _data| put!(vreinterpretq_u8_u64, 8, x.f64(), dst);
     // The imaginary part is the zero that the real one is extended by.
-    <> C64, 8, SATURATE, |x, dst| put!(vreinterpretq_u8_u64, 8, widths::widen_32::<false>(x.f32()), dst);
-    <> C128, 16, SATURATE, |x, dst| store_complex(x.f64(), dst);
+    <> C64, 8, SATURATE, |x, dst, _data| put!(vreinterpretq_u8_u64, 8, widths::widen_32::<false>(x.f32()), dst);
+    <> C128, 16, SATURATE, |x, dst, _data| store_complex(x.f64(), dst);
 }

@@ -1,14 +1,11 @@
 //! The registers of AVX2 for the kernels of `vector`.
 
 use super::super::short;
+use crate::arch::native::intrinsics::*;
 use crate::vector::{
     Blocks, Simd, each,
     style::{ODD, PLAIN},
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 /// AVX2.
 #[derive(Clone, Copy)]

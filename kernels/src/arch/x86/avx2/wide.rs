@@ -15,18 +15,19 @@ mod ints;
 mod targets;
 mod words;
 
-use super::super::{AWAY, COMMON, DIRECTED, ODD};
+use super::{
+    super::{AWAY, COMMON, DIRECTED, ODD},
+    simd::Avx2,
+};
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::{Data, Direction},
     dtype::{DType, Spec},
     exact::{Rounding, Rules},
     format::*,
     table::{KernelFn, Rounded},
+    vector::short::padded,
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use floats::{F32, F64};
 use half::{bf16, f16};
@@ -54,10 +55,16 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::UInt16 if narrowing => words::kernel::<false>(to, saturate),
         DType::Int32 if narrowing => pick::<i32>(to, saturate),
         DType::UInt32 if narrowing => pick::<u32>(to, saturate),
-        DType::Int64 if narrowing || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64) => {
+        DType::Int64
+            if narrowing
+                || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128) =>
+        {
             pick::<i64>(to, saturate)
         }
-        DType::UInt64 if narrowing || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64) => {
+        DType::UInt64
+            if narrowing
+                || matches!(to, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128) =>
+        {
             pick::<u64>(to, saturate)
         }
         // Up to 8 bits are made by the kernels through float32, which have the same loads.
@@ -84,6 +91,11 @@ define_rounded!(
     Complex<f64>: Complex<f64>
 );
 
+/// The kernels that round floats to integers of up to 8 bits.
+const fn to_bytes<S: Source>() -> [KernelFn; 3] {
+    overflows::<S, Int8<true, true>, Int8<false, true>>()
+}
+
 /// # Safety
 ///
 /// As [`KernelFn`].
@@ -102,7 +114,14 @@ unsafe fn run<S: Source, D: Target, const SATURATE: bool, const WAY: u8>(
             let (src, dst) = at(i);
             D::block::<S, SATURATE, WAY>(src, dst, data);
         };
-        if S::LIGHT && n >= 2 * block {
+        if WAY != COMMON {
+            // Less machine code counts more than the short casts of rare rules.
+            if n >= block {
+                overlapping(n, block, do_block);
+            } else if n > 0 {
+                padded::<Avx2>(run::<S, D, SATURATE, WAY>, block, (S::SIZE, D::SIZE), src, dst, n, data);
+            }
+        } else if S::LIGHT && n >= 2 * block {
             overlapping(n, 2 * block, |i| {
                 do_block(i);
                 do_block(i + block);
@@ -185,6 +204,24 @@ trait Source {
     ///
     /// The CPU has the tier. `n` elements can be read, [`UNIT`] unless `PART`.
     unsafe fn load<const WAY: u8, const PART: bool>(src: *const u8, n: usize) -> Self::Lanes<WAY>;
+    /// Four units.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the tier. Four units can be read.
+    #[inline(always)]
+    unsafe fn load_four<const WAY: u8>(src: *const u8) -> [Self::Lanes<WAY>; 4] {
+        let unit = const { UNIT * Self::SIZE };
+        // SAFETY: the caller's promise.
+        unsafe {
+            [
+                Self::load::<WAY, false>(src, UNIT),
+                Self::load::<WAY, false>(src.add(unit), UNIT),
+                Self::load::<WAY, false>(src.add(2 * unit), UNIT),
+                Self::load::<WAY, false>(src.add(3 * unit), UNIT),
+            ]
+        }
+    }
 }
 
 /// What a kind of lanes becomes, as far as [`kernel`] asks it.
@@ -289,6 +326,35 @@ impl Source for Widened {
     }
 }
 
+impl Source for bf16 {
+    const SIZE: usize = 2;
+    type Lanes<const WAY: u8> = F32<WAY>;
+    #[inline(always)]
+    unsafe fn load<const WAY: u8, const PART: bool>(src: *const u8, n: usize) -> F32<WAY> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let high = _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_16::<PART>(src, n)));
+            F32(_mm256_castsi256_ps(high))
+        }
+    }
+    #[inline(always)]
+    unsafe fn load_four<const WAY: u8>(src: *const u8) -> [F32<WAY>; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            // The halves of a unit where unpacking takes them from.
+            let [x, y] =
+                [in_order(load::<2, false>(src, 4 * UNIT, 0)), in_order(load::<2, false>(src, 4 * UNIT, 1))];
+            let zero = _mm256_setzero_si256();
+            [
+                F32(_mm256_castsi256_ps(_mm256_unpacklo_epi16(zero, x))),
+                F32(_mm256_castsi256_ps(_mm256_unpackhi_epi16(zero, x))),
+                F32(_mm256_castsi256_ps(_mm256_unpacklo_epi16(zero, y))),
+                F32(_mm256_castsi256_ps(_mm256_unpackhi_epi16(zero, y))),
+            ]
+        }
+    }
+}
+
 macro_rules! sources {
     ($($type:ty => $lanes:ident $($light:ident)?, |$src:ident, $n:ident, $part:ident| $body:expr;)*) => {$(
         impl Source for $type {
@@ -310,9 +376,6 @@ sources! {
     i64 => I64 LIGHT, |src, n, PART| [load::<8, PART>(src, n, 0), load::<8, PART>(src, n, 1)];
     u64 => U64 LIGHT, |src, n, PART| [load::<8, PART>(src, n, 0), load::<8, PART>(src, n, 1)];
     f16 => F32, |src, n, PART| _mm256_cvtph_ps(load_16::<PART>(src, n));
-    bf16 => F32, |src, n, PART| {
-        _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_16::<PART>(src, n))))
-    };
     f32 => F32, |src, n, PART| _mm256_castsi256_ps(load::<4, PART>(src, n, 0));
     f64 => F64, |src, n, PART| [load_pd::<8, PART>(src, n, 0), load_pd::<8, PART>(src, n, 1)];
     Complex<f32> => F32, |src, n, PART| {

@@ -1,6 +1,7 @@
 //! Lanes of 16 bits in the registers of AVX2.
 
 use super::simd::Avx2;
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     format::Format,
@@ -10,10 +11,6 @@ use crate::{
         words::{self, Lanes16, Pair, Shape, define_words},
     },
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 /// # Safety
 ///
@@ -88,6 +85,16 @@ impl Lanes16 for Avx2 {
             let less = _mm256_sub_epi8(x, _mm256_set1_epi8(1));
             let below = _mm256_subs_epu8(_mm256_set1_epi8(to as i8), less);
             _mm256_testz_si256(below, below) == 0
+        }
+    }
+    #[inline(always)]
+    unsafe fn any_from_1_or_above(x: __m256i, to: u8, m: __m256i, than: __m256i) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let less = _mm256_sub_epi8(x, _mm256_set1_epi8(1));
+            let below = _mm256_subs_epu8(_mm256_set1_epi8(to as i8), less);
+            let rare = _mm256_or_si256(below, _mm256_cmpgt_epi16(m, than));
+            _mm256_testz_si256(rare, rare) == 0
         }
     }
 }

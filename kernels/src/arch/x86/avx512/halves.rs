@@ -1,20 +1,20 @@
-//! float16 and bfloat16 to integers of 16 bits.
+//! float16 and bfloat16 to integers of 16 bits, and float16 to saturated bytes.
 //!
 //! What is too large is brought to the first number out of range before it is widened, in lanes of 16 bits, of which a register
 //! holds twice as many; packing saturates the rest. Wrapping needs no limit: from 2^31 on these sources are multiples of
 //! 2^16, and so is what the conversion answers then, and for NaN.
+//!
+//! To bytes float16 need not be widened: the significand is shifted down by as much as its exponent is less than that of 2^10,
+//! above which everything is too large.
 
 use super::simd::Avx512;
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::DType,
     table::KernelFn,
     vector::{Blocks, each},
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 type Registers = Avx512<false, false>;
 
@@ -27,6 +27,8 @@ pub(super) const fn kernel(from: DType, to: DType, saturate: bool) -> Option<Ker
         (DType::Float16, DType::Int16 | DType::UInt16, false) => Some(run::<false, false, false>),
         (DType::Float16, DType::Int16, true) => Some(run::<false, true, true>),
         (DType::Float16, DType::UInt16, true) => Some(run::<false, false, true>),
+        (DType::Float16, DType::Int8, true) => Some(bytes::<true>),
+        (DType::Float16, DType::UInt8, true) => Some(bytes::<false>),
         (DType::BFloat16, DType::Int16 | DType::UInt16, false) => Some(run::<true, false, false>),
         (DType::BFloat16, DType::Int16, true) => Some(run::<true, true, true>),
         (DType::BFloat16, DType::UInt16, true) => Some(run::<true, false, true>),
@@ -48,7 +50,7 @@ const fn low_words(apart: bool) -> [u16; 32] {
     index
 }
 
-/// The 64-bit lanes of two registers packed within their 128-bit lanes, brought into order.
+/// The order of 64-bit lanes that packing within 128-bit lanes undoes; or makes, of lanes of two registers.
 const IN_ORDER: [i64; 8] = [0, 2, 4, 6, 1, 3, 5, 7];
 
 /// # Safety
@@ -111,16 +113,17 @@ unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, cons
                 (true, true) => 0x4700,
                 (true, false) => 0x4780,
             });
-            let x = each!([x[0], x[1]], |x| _mm512_min_epi16(x, above));
+            let x = each!([x[0], x[1]], |x| {
+                let x = _mm512_min_epi16(x, above);
+                // Packing brings them back into order.
+                if BF16 { x } else { _mm512_permutexvar_epi64(order, x) }
+            });
             let [a, b, c, d] = each!(widened::<BF16>(x), |x| _mm512_cvttps_epi32(_mm512_castsi512_ps(x)));
             each!([(a, b, numbers[0]), (c, d, numbers[1])], |(a, b, numbers)| {
-                match (BF16, SIGNED) {
-                    (true, true) => _mm512_maskz_packs_epi32(numbers, a, b),
-                    (true, false) => _mm512_maskz_packus_epi32(numbers, a, b),
-                    (false, _) => {
-                        let words = _mm512_permutexvar_epi64(order, _mm512_packs_epi32(a, b));
-                        _mm512_maskz_mov_epi16(numbers, words)
-                    }
+                if SIGNED {
+                    _mm512_maskz_packs_epi32(numbers, a, b)
+                } else {
+                    _mm512_maskz_packus_epi32(numbers, a, b)
                 }
             })
         };
@@ -141,5 +144,55 @@ unsafe fn widened<const BF16: bool>(x: [__m512i; 2]) -> [__m512i; 4] {
             _mm512_cvtph_ps(_mm512_extracti64x4_epi64::<1>(x)),
         ]);
         each!([a[0], a[1], b[0], b[1]], |x| _mm512_castps_si512(x))
+    }
+}
+
+/// # Safety
+///
+/// As [`KernelFn`].
+#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
+unsafe fn bytes<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+    let whole = n - n % BLOCK;
+    // SAFETY: blocks begin at elements and end at the last one or before, or are a part that ends there.
+    unsafe {
+        for i in (0..whole).step_by(BLOCK) {
+            let x = Registers::load_16::<false>(src.add(2 * i), BLOCK);
+            Registers::store_8::<false>(dst.add(i), saturated::<SIGNED>(x), BLOCK);
+        }
+        if whole < n {
+            let x = Registers::load_16::<true>(src.add(2 * whole), n - whole);
+            Registers::store_8::<true>(dst.add(whole), saturated::<SIGNED>(x), n - whole);
+        }
+    }
+}
+
+/// Bytes of float16.
+///
+/// # Safety
+///
+/// As of the methods of [`Blocks`].
+#[inline(always)]
+unsafe fn saturated<const SIGNED: bool>(x: [__m512i; 2]) -> __m512i {
+    // SAFETY: as the caller's.
+    unsafe {
+        let [a, b] = each!([x[0], x[1]], |x| {
+            let infinity = _mm512_set1_epi16(0x7C00);
+            let exponent = _mm512_and_si512(x, infinity);
+            let down = _mm512_srli_epi16::<10>(_mm512_subs_epu16(_mm512_set1_epi16(25 << 10), exponent));
+            const AND_OR: i32 = (0xF0 & 0xCC) | 0xAA;
+            let implicit = _mm512_set1_epi16(0x400);
+            let significand = _mm512_ternarylogic_epi32::<AND_OR>(x, _mm512_set1_epi16(0x3FF), implicit);
+            // Negative numbers are zeros without a sign.
+            let magnitude = if SIGNED { _mm512_and_si512(x, _mm512_set1_epi16(0x7FFF)) } else { x };
+            let number = _mm512_cmple_epu16_mask(magnitude, infinity);
+            let value = _mm512_maskz_srlv_epi16(number, significand, down);
+            if SIGNED {
+                _mm512_mask_sub_epi16(value, _mm512_movepi16_mask(x), _mm512_setzero_si512(), value)
+            } else {
+                value
+            }
+        });
+        let bytes = if SIGNED { _mm512_packs_epi16(a, b) } else { _mm512_packus_epi16(a, b) };
+        _mm512_permutexvar_epi64(_mm512_loadu_si512(IN_ORDER.as_ptr().cast()), bytes)
     }
 }

@@ -1,7 +1,8 @@
 //! The tier `avx512`.
 //!
-//! `direct` names the kernels that are written for it. All other pairs are the plain loop of the scalar tier, compiled anew
-//! for the tier's instructions: its bodies have no branches, and the compiler makes vector code of them.
+//! `direct` names the kernels that are written for it, which are those of almost all pairs. The few others are the plain loop of the
+//! scalar tier, compiled anew for the tier's instructions: its bodies have no branches, and the compiler makes vector code of
+//! them.
 
 mod bytes;
 mod halves;
@@ -116,8 +117,7 @@ const APART: bool = true;
 crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_to);
 /// The tables of the combinations of finer features, by their bits (`fine`).
-pub(super) static TABLES: [Table; fine::COMBINATIONS] =
-    [whole::<0>(0), whole::<1>(1), whole::<2>(0), whole::<3>(1)];
+pub(super) static TABLES: [Table; fine::COMBINATIONS] = crate::arch::fine::by_combination!(whole);
 /// Those of packed storage: only VBMI matters to them.
 static PACKED: [[PackedTo; WIDE]; 2] = [packed_to::<0>(), packed_to::<{ fine::VBMI }>()];
 
@@ -132,13 +132,14 @@ fn copy_bytes(dtype: DType) -> KernelFn {
     }
 }
 
-const fn whole<const FINE: u8>(packed: usize) -> Table {
+const fn whole<const FINE: u8>() -> Table {
     let bytes = Bytes {
         copy: copy_bytes,
         kernel: |from, to, saturate| Some(bytes::kernel::<FINE>(from, to, saturate)),
         tabled: |from, to, rules, words| Some(bytes::tabled::<FINE>(from, to, rules.saturate, words)),
     };
-    Table { packed_to: Some(&PACKED[packed]), bytes: Some(bytes), ..table::<FINE>() }
+    let packed = &PACKED[(FINE & fine::VBMI != 0) as usize];
+    Table { packed_to: Some(packed), bytes: Some(bytes), ..table::<FINE>() }
 }
 
 /// The kernel of a pair under rules that are not the common ones.

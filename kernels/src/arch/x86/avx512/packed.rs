@@ -1,9 +1,6 @@
 //! Packed storage in registers: 64 codes, one per byte, to and from as many of `BITS` (2, 4 or 6) bits without gaps.
 
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
+use crate::arch::native::intrinsics::*;
 
 /// Packs codes of which no higher bits are set: the lowest `8 * BITS` bytes of the result.
 ///

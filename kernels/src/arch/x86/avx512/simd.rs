@@ -1,6 +1,7 @@
 //! The registers of AVX-512 for the kernels of `vector`.
 
 use super::packed;
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     vector::{
@@ -8,10 +9,6 @@ use crate::{
         style::{ODD, PLAIN},
     },
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 /// AVX-512 with finer features.
 #[derive(Clone, Copy)]

@@ -11,12 +11,14 @@
 //! * *Complex numbers* are moved: the real parts are taken out or put between zeros. Complex to complex is a cast of twice
 //!   as many reals.
 
+mod brain;
 mod ints;
 mod lanes;
 mod narrow;
 mod targets;
 
 use super::super::{AWAY, COMMON, DIRECTED, ODD};
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::{Data, Direction},
     dtype::{DType, Spec},
@@ -24,10 +26,6 @@ use crate::{
     format::*,
     table::{KernelFn, Rounded},
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use core::marker::PhantomData;
 use half::{bf16, f16};
 use ints::{I32, I64, U32, U64};
@@ -96,6 +94,14 @@ define_rounded!(
     Complex<f64>: Complex<f64>
 );
 
+/// The kernels that round floats to integers of up to 8 bits.
+const fn to_bytes<S: Source>() -> [KernelFn; 3] {
+    match S::TO_BYTES {
+        Some(kernels) => kernels,
+        None => overflows::<S, Int8<true, true>, Int8<false, true>>(),
+    }
+}
+
 /// # Safety
 ///
 /// As [`KernelFn`].
@@ -108,15 +114,19 @@ unsafe fn run<S: Source, D: Target, const SATURATE: bool, const WAY: u8>(
 ) {
     // SAFETY: the steps begin where elements do and end with the last one.
     unsafe {
-        while n >= 2 * STEP {
+        // Less machine code counts more than the speed of rare rules.
+        while WAY == COMMON && n >= 2 * STEP {
             let x = [S::load::<WAY, false>(src, STEP), S::load::<WAY, false>(src.add(STEP * S::SIZE), STEP)];
             D::store::<S::Lanes<WAY>, SATURATE, false>(dst, x[0], STEP, data);
             D::store::<S::Lanes<WAY>, SATURATE, false>(dst.add(STEP * D::SIZE), x[1], STEP, data);
             (src, dst, n) = (src.add(2 * STEP * S::SIZE), dst.add(2 * STEP * D::SIZE), n - 2 * STEP);
         }
-        if n >= STEP {
+        while n >= STEP {
             D::store::<S::Lanes<WAY>, SATURATE, false>(dst, S::load::<WAY, false>(src, STEP), STEP, data);
             (src, dst, n) = (src.add(STEP * S::SIZE), dst.add(STEP * D::SIZE), n - STEP);
+            if WAY == COMMON {
+                break;
+            }
         }
         if n > 0 {
             D::store::<S::Lanes<WAY>, SATURATE, true>(dst, S::load::<WAY, true>(src, n), n, data);
@@ -139,6 +149,8 @@ unsafe fn parts<S: Source, D: Target, const WAY: u8>(src: *const u8, dst: *mut u
 trait Source {
     /// Bytes of an element.
     const SIZE: usize;
+    /// Kernels of its own for [`to_bytes`].
+    const TO_BYTES: Option<[KernelFn; 3]> = None;
     /// The lanes, to be rounded in a way.
     type Lanes<const WAY: u8>: Lanes;
     /// # Safety
@@ -227,9 +239,10 @@ unsafe fn real_parts(x: __m512i) -> __m256 {
 struct Wide<T>(PhantomData<T>);
 
 macro_rules! sources {
-    ($($type:ty, $size:literal => $lanes:ident($src:ident, $n:ident) $body:expr;)*) => {$(
+    ($($type:ty, $size:literal $([$bytes:expr])? => $lanes:ident($src:ident, $n:ident) $body:expr;)*) => {$(
         impl Source for $type {
             const SIZE: usize = $size;
+            $(const TO_BYTES: Option<[KernelFn; 3]> = Some($bytes);)?
             type Lanes<const WAY: u8> = $lanes<WAY>;
             #[inline(always)]
             unsafe fn load<const WAY: u8, const PART: bool>($src: *const u8, $n: usize) -> $lanes<WAY> {
@@ -242,7 +255,7 @@ macro_rules! sources {
 
 sources! {
     f16, 2 => F32(src, n) _mm512_cvtph_ps(load_16::<PART>(src, n));
-    bf16, 2 => F32(src, n) {
+    bf16, 2 [[brain::run::<false, false>, brain::run::<true, true>, brain::run::<true, false>]] => F32(src, n) {
         _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16::<PART>(src, n))))
     };
     i32, 4 => I32(src, n) load_32::<PART>(src, n, 0);

@@ -1,6 +1,7 @@
 //! Lanes of 16 bits in the registers of AVX-512.
 
 use super::{fine::VBMI, simd::Avx512};
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::DType,
@@ -11,10 +12,6 @@ use crate::{
         words::{self, Lanes16, Pair, Shape, define_words},
     },
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 
 type Registers = Avx512<false, false>;
 /// The same with permutations of bytes.
@@ -110,5 +107,10 @@ impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
             let less = _mm512_sub_epi8(x, _mm512_set1_epi8(1));
             _mm512_cmplt_epu8_mask(less, _mm512_set1_epi8(to as i8)) != 0
         }
+    }
+    #[inline(always)]
+    unsafe fn any_from_1_or_above(x: __m512i, to: u8, m: __m512i, than: __m512i) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { Self::any_from_1(x, to) | Self::any_above(m, than) }
     }
 }

@@ -14,7 +14,8 @@
 //!
 //! **Rounding** (`WAY`): integers in the direction of the environment, by the conversions that do not truncate. Ties go away from
 //! zero if a half is added first and the environment rounds toward zero. What is clamped or taken away has no fraction, so
-//! that may be done before. All other steps are exact. Floats see [`F64::f32`].
+//! that may be done before. All other steps are exact. Floats: see [`past_tie`]; to
+//! odd, the last bit is set if the float is not the same converted back.
 
 use super::*;
 
@@ -117,13 +118,24 @@ unsafe fn join(low: __m128i, high: __m128i) -> __m256i {
 }
 
 impl<const WAY: u8> F32<WAY> {
-    /// Int32 with the low 16 bits, or to be saturated to as many.
+    /// Int32 with the low `BITS`, 8 or 16, or to be saturated to as many.
     #[inline(always)]
-    unsafe fn narrow<const SATURATE: bool>(self, data: &Data) -> __m256i {
+    unsafe fn narrow<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(
+        self,
+        data: &Data,
+    ) -> __m256i {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
             let x = aside::<WAY>(self.0, data);
-            let x = if SATURATE { _mm256_min_ps(number(x), _mm256_set1_ps(65535.0)) } else { modulo(x) };
+            let max = _mm256_set1_ps(65535.0);
+            let x = match (SATURATE, SIGNED) {
+                (true, true) => _mm256_min_ps(number(x), max),
+                // NaN stays and becomes the lowest integer.
+                (true, false) => _mm256_min_ps(max, x),
+                // Out of the range of int32 all numbers are multiples of 2^8.
+                (false, _) if BITS == 8 => x,
+                (false, _) => modulo(x),
+            };
             convert!(_mm256_cvttps_epi32 _mm256_cvtps_epi32(x))
         }
     }
@@ -133,7 +145,12 @@ impl<const WAY: u8> Lanes for F32<WAY> {
     #[inline(always)]
     unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], data: &Data) -> __m256i {
         // SAFETY: the caller's promise.
-        unsafe { pack_16::<SATURATE, SIGNED>(x[0].narrow::<SATURATE>(data), x[1].narrow::<SATURATE>(data)) }
+        unsafe {
+            pack_16::<SATURATE, SIGNED>(
+                x[0].narrow::<16, SATURATE, SIGNED>(data),
+                x[1].narrow::<16, SATURATE, SIGNED>(data),
+            )
+        }
     }
     #[inline(always)]
     unsafe fn int8<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
@@ -142,8 +159,8 @@ impl<const WAY: u8> Lanes for F32<WAY> {
     ) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = [x[0].narrow::<SATURATE>(data), x[1].narrow::<SATURATE>(data)];
-            let [c, d] = [x[2].narrow::<SATURATE>(data), x[3].narrow::<SATURATE>(data)];
+            let [a, b] = [x[0].narrow::<8, SATURATE, SIGNED>(data), x[1].narrow::<8, SATURATE, SIGNED>(data)];
+            let [c, d] = [x[2].narrow::<8, SATURATE, SIGNED>(data), x[3].narrow::<8, SATURATE, SIGNED>(data)];
             pack_8::<SATURATE, SIGNED, NARROW>([a, b, c, d], data)
         }
     }
@@ -273,6 +290,17 @@ unsafe fn f64_to_short<const WAY: u8, const CLAMP: bool>(x: __m256d) -> __m256i 
     }
 }
 
+/// A tie of float32 past the middle, away from zero: the last bit is set. Zeros, which that would make subnormal, and infinities
+/// are left out: they are their own doubles.
+#[inline(always)]
+unsafe fn past_tie(x: __m256d) -> __m256d {
+    // SAFETY: as of the methods of `Lanes`.
+    unsafe {
+        let others = _mm256_cmp_pd::<_CMP_NEQ_OQ>(_mm256_add_pd(x, x), x);
+        _mm256_or_pd(x, _mm256_and_pd(others, _mm256_set1_pd(f64::from_bits(1))))
+    }
+}
+
 impl<const WAY: u8> F64<WAY> {
     /// Int32 with the low 16 bits, or to be saturated to as many.
     #[inline(always)]
@@ -338,22 +366,15 @@ impl<const WAY: u8> Lanes for F64<WAY> {
             }
         }
     }
-    /// To nearest with ties away, a last bit that is set moves a tie past the middle; zeros, which it would make subnormal, and
-    /// infinities are left out: they are their own doubles.
     #[inline(always)]
     unsafe fn f32(self) -> __m256 {
         // SAFETY: the caller's promise.
         unsafe {
-            let narrow = |[a, b]: [__m256d; 2]| _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
             let [a, b] = self.0;
             if WAY == AWAY {
-                let past = |x| {
-                    let others = _mm256_cmp_pd::<_CMP_NEQ_OQ>(_mm256_add_pd(x, x), x);
-                    _mm256_or_pd(x, _mm256_and_pd(others, _mm256_set1_pd(f64::from_bits(1))))
-                };
-                return narrow([past(a), past(b)]);
+                return _mm256_set_m128(_mm256_cvtpd_ps(past_tie(b)), _mm256_cvtpd_ps(past_tie(a)));
             }
-            let value = narrow([a, b]);
+            let value = _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
             if WAY == ODD {
                 let [low, high] = F32::<COMMON>(value).f64();
                 let lost = [_mm256_cmp_pd::<_CMP_NEQ_OQ>(low, a), _mm256_cmp_pd::<_CMP_NEQ_OQ>(high, b)];

@@ -3,8 +3,8 @@
 //! Zeros and normal numbers are shifted, with a rounding multiplication, and get the other bias. A block that has subnormal
 //! numbers, infinities or NaN goes through float32.
 
-use super::{super::simd::Avx2, *};
-use crate::vector::{Blocks, short::padded};
+use super::*;
+use crate::vector::Blocks;
 
 /// Elements of a block.
 const BLOCK: usize = 32;

@@ -177,20 +177,20 @@ unsafe fn to_f64<const WAY: u8, const SIGNED: bool>(x: __m256i) -> __m256d {
     };
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let float = |bits| _mm256_castsi256_pd(_mm256_set1_epi64x(bits));
         let high = _mm256_xor_si256(_mm256_srli_epi64::<32>(x), _mm256_set1_epi64x(exponent));
         let high = _mm256_castsi256_pd(high);
         let low = _mm256_blend_epi32::<0b0101_0101>(_mm256_set1_epi64x(0x4330_0000_0000_0000), x);
         let low = _mm256_castsi256_pd(low);
         if WAY == AWAY || WAY == ODD {
             // The halves for themselves: what is lost is what the low one has beyond the difference of the sum to the high one.
-            let high = _mm256_sub_pd(high, float(exponent));
-            let low = _mm256_sub_pd(low, float(0x4330_0000_0000_0000));
+            let high = _mm256_sub_pd(high, _mm256_castsi256_pd(_mm256_set1_epi64x(exponent)));
+            let low = _mm256_sub_pd(low, _mm256_set1_pd((1_u64 << 52) as f64));
             let value = _mm256_add_pd(high, low);
             let lost = _mm256_sub_pd(low, _mm256_sub_pd(value, high));
             return corrected_pd::<WAY>(value, lost);
         }
-        let value = _mm256_add_pd(_mm256_sub_pd(high, float(both)), low);
+        let high = _mm256_sub_pd(high, _mm256_castsi256_pd(_mm256_set1_epi64x(both)));
+        let value = _mm256_add_pd(high, low);
         if WAY == DIRECTED { signed_as::<SIGNED>(value, x) } else { value }
     }
 }
@@ -235,11 +235,13 @@ unsafe fn to_f32<const WAY: u8, const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m
         // Without a sign the largest integers would wrap to small negative ones.
         let others = if SIGNED { others } else { _mm256_or_si256(others, _mm256_or_si256(a, b)) };
         let values = if _mm256_testz_si256(others, _mm256_set1_epi64x(EXPONENT)) != 0 {
-            let value = |x| _mm256_sub_pd(_mm256_castsi256_pd(x), _mm256_castsi256_pd(magic));
-            [value(sums[0]), value(sums[1])]
+            let magic = _mm256_castsi256_pd(magic);
+            [
+                _mm256_sub_pd(_mm256_castsi256_pd(sums[0]), magic),
+                _mm256_sub_pd(_mm256_castsi256_pd(sums[1]), magic),
+            ]
         } else {
-            let value = |x| to_f64::<COMMON, SIGNED>(gather::<SIGNED>(x));
-            [value(a), value(b)]
+            [to_f64::<COMMON, SIGNED>(gather::<SIGNED>(a)), to_f64::<COMMON, SIGNED>(gather::<SIGNED>(b))]
         };
         match WAY {
             AWAY => F64::<COMMON>([past_half(values[0]), past_half(values[1])]).f32(),

@@ -106,8 +106,7 @@ impl<const SIGNED: bool, const NARROW: bool> Target for Int8<SIGNED, NARROW> {
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let unit = |k| S::load::<WAY, false>(src.add(k * UNIT * S::SIZE), UNIT);
-            let units = [unit(0), unit(1), unit(2), unit(3)];
+            let units = S::load_four::<WAY>(src);
             store(dst, S::Lanes::<WAY>::int8::<SATURATE, SIGNED, NARROW>(units, data), 0);
         }
     }
@@ -141,8 +140,9 @@ impl<const SIGNED: bool> Target for Int16<SIGNED> {
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let unit = |k| S::load::<WAY, false>(src.add(k * UNIT * S::SIZE), UNIT);
-            store(dst, S::Lanes::<WAY>::int16::<SATURATE, SIGNED>([unit(0), unit(1)], data), 0);
+            let second = src.add(const { UNIT * S::SIZE });
+            let units = [S::load::<WAY, false>(src, UNIT), S::load::<WAY, false>(second, UNIT)];
+            store(dst, S::Lanes::<WAY>::int16::<SATURATE, SIGNED>(units, data), 0);
         }
     }
     #[inline(always)]

@@ -15,6 +15,7 @@ mod tables;
 mod widen;
 
 use super::fine;
+use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::{DType, Spec},
@@ -23,10 +24,6 @@ use crate::{
     table::{Entry, KernelFn, has_overflow_rule},
     tabled::Made,
 };
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use isa::{Isa, Vbmi};
 use loads::{Bytes, Load, Packed};
 use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth, Twos};

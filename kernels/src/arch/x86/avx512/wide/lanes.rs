@@ -121,7 +121,7 @@ macro_rules! convert {
 
 /// Before a conversion to integers: with a half added if ties go away from zero.
 #[inline(always)]
-unsafe fn aside_ps<const WAY: u8>(x: __m512, data: &Data) -> __m512 {
+pub(super) unsafe fn aside_ps<const WAY: u8>(x: __m512, data: &Data) -> __m512 {
     if WAY == COMMON {
         return x;
     }
@@ -148,7 +148,7 @@ unsafe fn aside_pd<const WAY: u8>(x: __m512d, data: &Data) -> __m512d {
 impl<const WAY: u8> F32<WAY> {
     /// Truncated or rounded, and clamped between the ends of int32 and `max` (uint32 from 0 on, without `max`), NaN as 0.
     #[inline(always)]
-    unsafe fn clamped<const SIGNED: bool>(self, max: f32, data: &Data) -> __m512i {
+    pub(super) unsafe fn clamped<const SIGNED: bool>(self, max: f32, data: &Data) -> __m512i {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
             let x = aside_ps::<WAY>(self.0, data);
@@ -162,7 +162,7 @@ impl<const WAY: u8> F32<WAY> {
             }
         }
     }
-    /// The low bits of what is truncated or rounded: the low `32` or 8.
+    /// Truncated or rounded; the lowest integer if that is out of range.
     #[inline(always)]
     unsafe fn low(x: __m512) -> __m512i {
         // SAFETY: as of the methods of `Lanes`.
