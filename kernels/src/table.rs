@@ -56,27 +56,45 @@ impl Entry {
 pub(crate) struct Bytes {
     /// The kernel under the common rules; `None` if the buffers have to be unpacked or packed around that of byte storage.
     pub(crate) kernel: fn(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry>,
+    /// The kernel of a dtype to itself.
+    pub(crate) copy: fn(dtype: DType) -> KernelFn,
     /// The kernel of any [words](crate::lut::words); `None` as above.
     pub(crate) tabled:
         fn(from: BufferType, to: BufferType, rules: &Rules, words: &[u16; 256]) -> Option<Made>,
 }
 
-/// Stands in tables for the kernels of [`Bytes`].
-///
-/// # Safety
-///
-/// Nothing calls it.
-pub(crate) unsafe fn apart(_: *const u8, _: *mut u8, _: usize, _: &Data) {}
-
 /// The kernels of one tier.
 pub(crate) struct Table {
     /// Those of sources of a byte, if they are not in `kernels`.
     pub(crate) bytes: Option<Bytes>,
-    /// `[saturate][from][to]`
-    pub(crate) kernels: [[[KernelFn; COUNT]; COUNT]; 2],
-    /// Those with a packed side, if the tier has any.
+    /// `[from][saturate][to]`; if there are `bytes`, only sources of more than a byte have a row.
+    pub(crate) kernels: &'static [[[KernelFn; COUNT]; 2]],
+    /// Those from the same sources to packed targets, in a tier with `bytes`.
+    pub(crate) packed_to: Option<&'static [PackedTo; WIDE]>,
+    /// Those with a packed side in other tiers, if there are any.
     pub(crate) packed: Option<&'static PackedTable>,
 }
+
+/// How many dtypes take more than a byte, and how many less.
+pub(crate) const WIDE: usize = places(false).1;
+pub(crate) const SUB_BYTE: usize = places(true).1;
+
+/// `[saturate][to]`
+pub(crate) type PackedTo = [[Option<KernelFn>; SUB_BYTE]; 2];
+
+/// The place of every dtype among those that are of less than a byte, or of more; and how many there are.
+const fn places(less: bool) -> ([u8; COUNT], usize) {
+    let (mut places, mut i, mut count) = ([0; COUNT], 0, 0);
+    while i < COUNT {
+        let dtype = DType::ALL[i];
+        places[i] = count as u8;
+        count += (if less { dtype.is_sub_byte() } else { dtype.size() > 1 }) as usize;
+        i += 1;
+    }
+    (places, count)
+}
+static WIDE_PLACES: [u8; COUNT] = places(false).0;
+static SUB_BYTE_PLACES: [u8; COUNT] = places(true).0;
 
 /// The kernels of a tier that read or write packed storage themselves. Pairs that have none are cast in byte storage and
 /// unpacked or packed block by block.
@@ -92,29 +110,37 @@ pub(crate) const PACKED_TO: u8 = 2;
 impl Table {
     #[inline]
     pub(crate) fn get(&self, from: DType, to: DType, saturate: bool) -> Entry {
-        if let Some(bytes) = &self.bytes
-            && from.size() == 1
-            && !is_copy(from, to, saturate)
-            && let Some(entry) = (bytes.kernel)(from.into(), to.into(), saturate)
-        {
-            return entry;
-        }
-        Entry::new(self.kernels[saturate as usize][from as usize][to as usize])
+        let row = match &self.bytes {
+            Some(bytes) if from.size() == 1 => {
+                if is_copy(from, to, saturate) {
+                    let copied = if same_truth(from, to) { DType::Bool } else { from };
+                    return Entry::new((bytes.copy)(copied));
+                }
+                return match (bytes.kernel)(from.into(), to.into(), saturate) {
+                    Some(entry) => entry,
+                    None => unreachable!("byte storage needs no unpacking"),
+                };
+            }
+            Some(_) => WIDE_PLACES[from as usize] as usize,
+            None => from as usize,
+        };
+        Entry::new(self.kernels[row][saturate as usize][to as usize])
     }
 
     /// The kernel of a pair with a packed side, if it has one.
     #[inline]
     pub(crate) fn get_packed(&self, from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
-        if let Some(bytes) = &self.bytes
-            && from.dtype().size() == 1
-        {
-            return if from == to { None } else { (bytes.kernel)(from, to, saturate) };
+        let (s, d) = (from.dtype() as usize, to.dtype() as usize);
+        if let Some(bytes) = &self.bytes {
+            if from.dtype().size() == 1 {
+                return if from == to { None } else { (bytes.kernel)(from, to, saturate) };
+            }
+            let row = &self.packed_to?[WIDE_PLACES[s] as usize];
+            return row[saturate as usize][SUB_BYTE_PLACES[d] as usize].map(Entry::new);
         }
         let sides =
             from.is_packed() as usize * PACKED_FROM as usize + to.is_packed() as usize * PACKED_TO as usize;
-        let kernel = self.packed?.kernels[sides.checked_sub(1)?][saturate as usize][from.dtype() as usize]
-            [to.dtype() as usize];
-        kernel.map(Entry::new)
+        self.packed?.kernels[sides.checked_sub(1)?][saturate as usize][s][d].map(Entry::new)
     }
 }
 
@@ -148,7 +174,7 @@ pub(crate) const fn same_truth(from: DType, to: DType) -> bool {
 
 /// Makes `table::<FINE>()`, the table of a tier, from three functions in its file, which calls this on the list: `copy::<S>`,
 /// the kernel of a dtype to itself; `direct::<S, D, FINE>(saturate)`, the kernels of pairs that have a better one, and `cast::<S, D, SATURATE>`, the kernel of
-/// all others. `FINE` are the finer features that `direct` may use beyond those of the tier, a bit set of the tier's own.
+/// all others. A tier whose sources of a byte are `APART` ([`Bytes`]) has no rows for them. `FINE` are the finer features that `direct` may use beyond those of the tier, a bit set of the tier's own.
 macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
@@ -168,11 +194,19 @@ macro_rules! define_table {
         const fn row<S: Format, const FINE: u8>(saturate: bool) -> [KernelFn; COUNT] {
             [$(kernel::<S, $format, FINE>(saturate)),*]
         }
-        const fn rows<const FINE: u8>(saturate: bool) -> [[KernelFn; COUNT]; COUNT] {
-            [$(row::<$format, FINE>(saturate)),*]
+        const ROWS: usize = if APART { $crate::table::WIDE } else { COUNT };
+        const fn rows<const FINE: u8>() -> [[[KernelFn; COUNT]; 2]; ROWS] {
+            let mut rows: [[[KernelFn; COUNT]; 2]; ROWS] = [[[copy::<u8>; COUNT]; 2]; ROWS];
+            let mut i = 0;
+            $(if !APART || <$format as Element>::DTYPE.size() > 1 {
+                rows[i] = [row::<$format, FINE>(false), row::<$format, FINE>(true)];
+                i += 1;
+            })*
+            assert!(i == ROWS);
+            rows
         }
         const fn table<const FINE: u8>() -> Table {
-            Table { kernels: [rows::<FINE>(false), rows::<FINE>(true)], packed: None, bytes: None }
+            Table { kernels: const { &rows::<FINE>() }, packed_to: None, packed: None, bytes: None }
         }
     };
 }
@@ -180,6 +214,7 @@ pub(crate) use define_table;
 
 /// Makes `packed_table::<FINE>()` from the tier's `packed::<S, D, FINE, SIDES>(saturate)`, the kernels of pairs of which the
 /// `SIDES` are packed.
+#[allow(unused_macros, reason = "tiers with `Bytes` have none")]
 macro_rules! define_packed_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn packed_kernel<S: Format, D: Format, const FINE: u8, const SIDES: u8>(
@@ -210,4 +245,35 @@ macro_rules! define_packed_table {
         }
     };
 }
+#[allow(unused_imports, reason = "as above")]
 pub(crate) use define_packed_table;
+
+/// Makes `packed_to::<FINE>()` from the tier's `packed::<S, D, FINE>(saturate)`, the kernels from elements of more than a byte to
+/// packed ones.
+macro_rules! define_packed_to {
+    ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
+        const fn packed_row<S: Format, const FINE: u8>() -> PackedTo {
+            let mut row = [[None; $crate::table::SUB_BYTE]; 2];
+            let mut i = 0;
+            $(if <$format as Element>::DTYPE.is_sub_byte() {
+                let limited = !has_overflow_rule(<$format as Element>::DTYPE);
+                row[0][i] = packed::<S, $format, FINE>(limited);
+                row[1][i] = packed::<S, $format, FINE>(true);
+                i += 1;
+            })*
+            assert!(i == row[0].len());
+            row
+        }
+        const fn packed_to<const FINE: u8>() -> [PackedTo; $crate::table::WIDE] {
+            let mut rows = [[[None; $crate::table::SUB_BYTE]; 2]; $crate::table::WIDE];
+            let mut i = 0;
+            $(if <$format as Element>::DTYPE.size() > 1 {
+                rows[i] = packed_row::<$format, FINE>();
+                i += 1;
+            })*
+            assert!(i == rows.len());
+            rows
+        }
+    };
+}
+pub(crate) use define_packed_to;

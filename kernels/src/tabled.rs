@@ -123,12 +123,16 @@ fn make(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Tabled {
         return Tabled::Common;
     }
     let width = from.bits_per_element();
+    let halves =
+        from.is_packed() && width <= 4 && to.bits_per_element() == if to.is_packed() { width } else { 8 };
     // Half bytes to half bytes need not be taken apart.
-    if from.is_packed() && width <= 4 && to.bits_per_element() == if to.is_packed() { width } else { 8 } {
-        return Tabled::Nibbles(nibbles(s, d, rules));
+    if !(halves && to.is_packed()) {
+        let words = lut::words(s, d, rules);
+        if let Some(made) = tier.tabled(from, to, rules, &words) {
+            return Tabled::Kernel(made);
+        }
     }
-    let words = lut::words(s, d, rules);
-    tier.tabled(from, to, rules, &words).map_or(Tabled::Other, Tabled::Kernel)
+    if halves { Tabled::Nibbles(nibbles(s, d, rules)) } else { Tabled::Other }
 }
 
 /// Whether the results of all codes are those of the common rules.

@@ -93,6 +93,8 @@ const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelF
     }
 }
 
+/// Every source has a row.
+const APART: bool = false;
 crate::dtype::for_each_dtype!(define_table);
 pub(crate) static TABLE: Table = table::<0>();
 

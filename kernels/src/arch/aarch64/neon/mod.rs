@@ -401,6 +401,8 @@ const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate:
     })
 }
 
+/// Every source has a row.
+const APART: bool = false;
 crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_table);
 /// The tables of the combinations of finer features, by their bits (`fine`).

@@ -18,8 +18,8 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        Bytes, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table,
-        define_table, has_overflow_rule, same_bits, same_truth,
+        Bytes, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
+        has_overflow_rule, same_bits, same_truth,
     },
     vector::{
         self,
@@ -59,9 +59,6 @@ vector::define_families!(vector, plain);
 vector::define_styles!(vector, two_step, styled);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    if S::DTYPE.size() == 1 {
-        return Some(crate::table::apart);
-    }
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
         return Some(wide::float16_to_bfloat16);
     }
@@ -75,10 +72,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 }
 
 /// The kernels that pack what they have made.
-const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
-    if S::DTYPE.size() == 1 {
-        return None;
-    }
+const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = words::kernel::<S, D, true>(saturate) {
         return Some(kernel);
     }
@@ -88,14 +82,27 @@ const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate:
     plain::<S>(D::DTYPE, saturate, true)
 }
 
+/// Sources of a byte are resolved by `bytes`.
+const APART: bool = true;
 crate::dtype::for_each_dtype!(define_table);
-crate::dtype::for_each_dtype!(define_packed_table);
+crate::dtype::for_each_dtype!(define_packed_to);
 pub(super) static TABLE: Table = Table {
-    packed: Some(&PACKED),
-    bytes: Some(Bytes { kernel: bytes::kernel, tabled: bytes::tabled }),
+    packed_to: Some(&PACKED),
+    bytes: Some(Bytes { kernel: bytes::kernel, copy: copy_bytes, tabled: bytes::tabled }),
     ..table::<0>()
 };
-static PACKED: PackedTable = packed_table::<0>();
+static PACKED: [PackedTo; WIDE] = packed_to::<0>();
+
+/// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.
+fn copy_bytes(dtype: DType) -> KernelFn {
+    match (dtype, dtype.bits()) {
+        (DType::Bool, _) => copy::<bool>,
+        (_, 2) => copy::<U2>,
+        (_, 4) => copy::<U4>,
+        (_, 6) => copy::<F6E2M3FN>,
+        _ => copy::<u8>,
+    }
+}
 
 /// The kernel of a pair under rules that are not the common ones.
 pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {

@@ -20,8 +20,8 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        Bytes, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Steps, Table, define_packed_table,
-        define_table, has_overflow_rule, same_bits, same_truth,
+        Bytes, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
+        has_overflow_rule, same_bits, same_truth,
     },
     vector::{
         self,
@@ -74,9 +74,6 @@ vector::define_styles!(vector, two_step, styled);
 vector::define_styles!(vector_vbmi, two_step, styled_vbmi);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    if S::DTYPE.size() == 1 {
-        return Some(crate::table::apart);
-    }
     if let Some(kernel) = halves::kernel(S::DTYPE, D::DTYPE, saturate) {
         return Some(kernel);
     }
@@ -101,10 +98,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 }
 
 /// The kernels of packed storage.
-const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
-    if S::DTYPE.size() == 1 {
-        return None;
-    }
+const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = words::kernel::<S, D, true>(saturate) {
         return Some(kernel);
     }
@@ -118,19 +112,34 @@ const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate:
     }
 }
 
+/// Sources of a byte are resolved by `bytes`.
+const APART: bool = true;
 crate::dtype::for_each_dtype!(define_table);
-crate::dtype::for_each_dtype!(define_packed_table);
+crate::dtype::for_each_dtype!(define_packed_to);
 /// The tables of the combinations of finer features, by their bits (`fine`).
 pub(super) static TABLES: [Table; fine::COMBINATIONS] = crate::arch::fine::by_combination!(whole);
 /// Those of packed storage: only VBMI matters to them.
-static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::VBMI }>()];
+static PACKED: [[PackedTo; WIDE]; 2] = [packed_to::<0>(), packed_to::<{ fine::VBMI }>()];
+
+/// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.
+fn copy_bytes(dtype: DType) -> KernelFn {
+    match (dtype, dtype.bits()) {
+        (DType::Bool, _) => copy::<bool>,
+        (_, 2) => copy::<U2>,
+        (_, 4) => copy::<U4>,
+        (_, 6) => copy::<F6E2M3FN>,
+        _ => copy::<u8>,
+    }
+}
 
 const fn whole<const FINE: u8>() -> Table {
     let bytes = Bytes {
+        copy: copy_bytes,
         kernel: |from, to, saturate| Some(bytes::kernel::<FINE>(from, to, saturate)),
         tabled: |from, to, rules, words| Some(bytes::tabled::<FINE>(from, to, rules.saturate, words)),
     };
-    Table { packed: Some(&PACKED[(FINE & fine::VBMI != 0) as usize]), bytes: Some(bytes), ..table::<FINE>() }
+    let packed = &PACKED[(FINE & fine::VBMI != 0) as usize];
+    Table { packed_to: Some(packed), bytes: Some(bytes), ..table::<FINE>() }
 }
 
 /// The kernel of a pair under rules that are not the common ones.

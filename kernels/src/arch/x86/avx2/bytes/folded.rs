@@ -23,15 +23,15 @@ pub(super) fn kernel(table: &Folded, from: u32, to: u32) -> Option<KernelFn> {
     Some(bodies! {
         Six Flip false: 6 8 to [4 6 8];
         Six FlipNonzero false: 6 8 to [8];
-        Six Negate false: 6 8 to [2 4];
+        Six Negate false: 6 8 to [2 4 8];
         Six NegateByte false: 6 8 to [8];
-        Six Clamp false: 6 8 to [2 4];
+        Six Clamp false: 6 8 to [2 4 8];
         Six Replace false: 6 8 to [2 4 8];
         Sign Flip false: 8 to [4 6 8];
         Sign Flip true: 8 to [4 6 8];
         Sign FlipNonzero false: 8 to [8];
         Sign FlipNonzero true: 8 to [8];
-        Sign Negate false: 8 to [2 4];
+        Sign Negate false: 8 to [2 4 8];
         Sign NegateByte false: 8 to [8];
         Sign Clamp false: 8 to [2 4 8];
         Sign Replace false: 8 to [2 4 8];

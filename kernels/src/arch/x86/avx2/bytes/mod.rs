@@ -378,25 +378,28 @@ fn integer<Q: sources::Source, const FROM: u32, const ROUNDED: bool>(to: DType, 
 /// The kernel of a pair under any rules, if its buffers are not better unpacked or packed around that of byte storage.
 pub(super) fn tabled(from: BufferType, to: BufferType, rules: &Rules, words: &[u16; 256]) -> Option<Made> {
     let (s, d) = (from.dtype(), to.dtype());
-    let (from_bits, to_bits_) = (from.bits_per_element(), to.bits_per_element());
+    let (from_bits, bits) = (from.bits_per_element(), to.bits_per_element());
     let set = lut::set_of(s);
     if d.size() == 1 {
+        if from_bits <= 4 && bits == 8 {
+            return None;
+        }
         if set & (set::TRUTH | set::FOUR) != 0 {
             return Some(Made::new(short(from, to), Lut::<16, 1>::new(words, Codes::Differences)));
         }
         if let Some(table) = lut::fold(s, d, words)
-            && let Some(run) = folded::kernel(&table, from_bits, to_bits_)
+            && let Some(run) = folded::kernel(&table, from_bits, bits)
         {
             return Some(Made::new(run, table));
         }
         // Where positive and negative numbers are rounded differently.
-        return Some(match (set, from_bits, to_bits_) {
+        return Some(match (set, from_bits, bits) {
             (set::SIX, 6, 2) => Made::new(narrow::<false, 64, 6, 2>, six(words)),
             (set::SIX, 6, 4) => Made::new(narrow::<false, 64, 6, 4>, six(words)),
             (set::SIX, 6, 6) => Made::new(narrow::<false, 64, 6, 6>, six(words)),
             (set::SIX, 6, _) => Made::new(narrow::<false, 64, 6, 8>, six(words)),
-            (set::SIX, ..) => Made::new(to_bits::<false, 64>(to_bits_), six(words)),
-            _ => Made::new(to_bits::<false, 256>(to_bits_), Lut::<256, 1>::new(words, Codes::Differences)),
+            (set::SIX, ..) => Made::new(to_bits::<false, 64>(bits), six(words)),
+            _ => Made::new(to_bits::<false, 256>(bits), Lut::<256, 1>::new(words, Codes::Differences)),
         });
     }
     let overflow = overflow(d, rules.saturate);

@@ -81,9 +81,10 @@ const fn integers<S: Format, const E: usize>() -> Integers<E> {
     ]
 }
 
-/// Copies need no table, nor do integers for what has limits.
+/// Copies need no table, but for those that pack or unpack, nor do integers for what has limits.
 const fn is_folded(from: DType, to: DType) -> bool {
-    to.size() == 1 && from as u8 != to as u8 && lut::limits(from, to, true).is_none()
+    let is_copy = from as u8 == to as u8 && from.bits() == 8;
+    to.size() == 1 && !is_copy && lut::limits(from, to, true).is_none()
 }
 
 const SHORT: u8 = set::TRUTH | set::FOUR;
