@@ -49,6 +49,8 @@ impl Power {
     /// The values of the codes 00 and FE.
     const SMALLEST: u32 = 0x0040_0000;
     const LARGEST: u32 = 0x7F00_0000;
+    /// The largest float32 that a smaller float64 is brought to: with 11 bits of its mantissa, and one for all others.
+    const LONGEST: u32 = 0x7F7F_F800;
     /// The first place of a mantissa.
     const HALF: u32 = 0x0040_0000;
     const MANTISSA: u32 = 0x007F_FFFF;
@@ -285,7 +287,15 @@ impl Data {
 
     /// The same with a second step to `to` in byte storage.
     pub(crate) fn with_second(self, second: Option<KernelFn>, to: DType) -> Data {
-        Data { second: second.map(|second| (second, 8 * to.size() as u32)), ..self }
+        let mut power = self.power;
+        if second.is_some() {
+            // The first step leaves float64 that are too large as the largest float32, which it makes of no others: they keep fewer
+            // bits.
+            power.span -=
+                power.largest.saturating_sub(Power::LONGEST) * (power.span != Power::INFINITY) as u32;
+            power.largest = power.largest.min(Power::LONGEST);
+        }
+        Data { second: second.map(|second| (second, 8 * to.size() as u32)), power, ..self }
     }
 
     /// The constants of `to` under the common rules.
