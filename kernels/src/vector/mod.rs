@@ -24,7 +24,7 @@ macro_rules! each {
 }
 pub(crate) use each;
 
-pub(crate) mod encode;
+mod bf16;
 mod families;
 mod load;
 pub(crate) mod short;
@@ -33,7 +33,7 @@ pub(crate) mod target;
 mod two_step;
 pub(crate) mod words;
 
-pub(crate) use encode::bf16;
+pub(crate) use bf16::bf16;
 pub(crate) use families::{define_families, define_styles};
 pub(crate) use short::padded_bits;
 pub(crate) use two_step::two_step;
@@ -54,8 +54,6 @@ use target::Target;
 pub(crate) trait Simd: Copy + 'static {
     /// A register: 32-bit lanes, integers or bits of float32; or bytes after packing.
     type V: Copy;
-    /// Whether NaN is told apart by a second minimum in every register, not by one question per block.
-    const NAN_BY_MIN: bool;
 
     unsafe fn splat(x: u32) -> Self::V;
     unsafe fn and(a: Self::V, b: Self::V) -> Self::V;
@@ -290,14 +288,5 @@ unsafe fn block<M: Blocks, S: Format, T: Target, const PART: bool>(
             };
             T::store::<M, S, PART, false>(dst, x, sign, n, data);
         }
-    }
-}
-
-/// Whether the last bits of a value that float32 cannot hold matter to the target: not if only values beyond its range have
-/// more than 24 significant bits.
-pub(crate) const fn needs_odd(to: DType) -> bool {
-    match to.spec() {
-        Spec::Float(f) => f.exponent_bits == 8 || matches!(f.flavor, Flavor::Exponent),
-        _ => true,
     }
 }

@@ -3,8 +3,7 @@
 //! A family is a type, a format of it is numbers ([`Data`]): one body per source and family serves all formats and rules.
 
 use super::{
-    Blocks, Simd,
-    encode::bf16,
+    Blocks, Simd, bf16,
     style::{DIRECTED, ODD, PLAIN, TIES},
 };
 use crate::{

@@ -3,10 +3,10 @@
 //! Its arithmetic is a finer feature (FEAT_FP16), and in assembly because the intrinsics are younger than the oldest Rust that
 //! this crate is for. `float8_e5m2` begins as float16 does and needs none.
 
+use super::encode::signed;
 use super::*;
 use crate::{
     dtype::{Flavor, FloatSpec},
-    vector::encode::signed,
 };
 use core::marker::PhantomData;
 

@@ -16,6 +16,7 @@ macro_rules! eight {
     }};
 }
 
+mod encode;
 mod floats;
 mod halves;
 mod integral;
@@ -40,7 +41,7 @@ use crate::{
         Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table,
         define_table, has_overflow_rule, same_bits, same_truth,
     },
-    vector::{bytes, each, needs_odd, padded_bits},
+    vector::{bytes, each, padded_bits},
 };
 use core::arch::{aarch64::*, asm};
 use floats::{Doubles64, Singles};

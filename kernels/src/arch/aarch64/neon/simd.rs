@@ -77,8 +77,6 @@ macro_rules! operations {
 
 impl Simd for Neon {
     type V = uint32x4_t;
-    const NAN_BY_MIN: bool = true;
-
     operations! {
         and(a, b) = vandq_u32(a, b);
         or(a, b) = vorrq_u32(a, b);

@@ -1,7 +1,8 @@
 //! Targets: what lanes become, and how it is stored.
 
 use super::{packing::join, *};
-use crate::vector::{Simd, encode::small_float};
+use super::encode::{needs_odd, small_float};
+use crate::vector::Simd;
 use core::marker::PhantomData;
 
 /// An element type on the destination's side.

@@ -202,8 +202,6 @@ pub(super) unsafe fn to_f16<const STYLE: u8>(x: __m256) -> __m128i {
 
 impl Simd for Avx2 {
     type V = __m256i;
-    const NAN_BY_MIN: bool = true;
-
     operations! {
         splat(x: u32) = _mm256_set1_epi32(x as i32);
         and(a, b) = _mm256_and_si256(a, b);

@@ -274,8 +274,6 @@ unsafe fn nan_mask(x: __m512i) -> __mmask16 {
 
 impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     type V = __m512i;
-    const NAN_BY_MIN: bool = true;
-
     operations! {
         splat(x: u32) = _mm512_set1_epi32(x as i32);
         and(a, b) = _mm512_and_si512(a, b);

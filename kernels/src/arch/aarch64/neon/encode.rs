@@ -1,13 +1,9 @@
-//! A block of float32 as elements of any covered target.
+//! A block of float32 as small floats under the common rules.
 
-use super::{
-    Simd,
-    style::{DIRECTED, PLAIN, TIES},
-};
 use crate::{
-    data::Data,
-    dtype::{Flavor, FloatSpec, Spec},
+    dtype::{DType, Flavor, FloatSpec, Spec},
     format::{Encoder, Format},
+    vector::{Simd, each},
 };
 
 /// The `float8_e8m0fnu` code in the low byte: `docs/semantics.md`, section 6.5.
@@ -91,7 +87,7 @@ unsafe fn signed_float<M: Simd, const APART: bool>(
         let absolute = each!(x, |x| M::and(x, M::splat(0x7FFF_FFFF)));
         // NaN has to become another magnitude than what is too large.
         let nan_apart = !integers && (f.nan().is_none() || encoder.limit != encoder.nan);
-        let mut limited = if M::NAN_BY_MIN && nan_apart && f.nan().is_some() {
+        let mut limited = if nan_apart && f.nan().is_some() {
             // Its magnitude is above the limit.
             each!(absolute, |x| M::min_u(M::min_f(M::splat(encoder.limit), x), M::splat(encoder.nan)))
         } else {
@@ -102,16 +98,14 @@ unsafe fn signed_float<M: Simd, const APART: bool>(
             Some(sign) => sign,
             None => M::pack_sign::<APART>(x),
         };
-        if nan_apart && !(M::NAN_BY_MIN && f.nan().is_some()) && M::any_nan(x) {
+        if nan_apart && f.nan().is_none() && M::any_nan(x) {
             // Rare: one question per block is cheaper than a selection per register.
             for k in 0..4 {
                 limited[k] = M::select_nan(x[k], M::splat(encoder.nan), limited[k]);
             }
-            if f.nan().is_none() {
-                // NaN is a zero of the opposite sign.
-                let (ones, zero) = (M::splat(u32::MAX), M::splat(0));
-                sign = M::xor(sign, M::pack_sign::<APART>(each!(x, |x| M::select_nan(x, ones, zero))));
-            }
+            // NaN is a zero of the opposite sign.
+            let (ones, zero) = (M::splat(u32::MAX), M::splat(0));
+            sign = M::xor(sign, M::pack_sign::<APART>(each!(x, |x| M::select_nan(x, ones, zero))));
         }
         let counts = each!(limited, |x| {
             let power = M::max_u(M::and(x, M::splat(0x7F80_0000)), M::splat(encoder.min_field << 23));
@@ -145,41 +139,11 @@ pub(crate) unsafe fn signed<M: Simd>(codes: M::V, sign: M::V, f: FloatSpec) -> M
     }
 }
 
-/// bfloat16 with the canonical NaN, rounded in integers: a carry goes up.
-///
-/// # Safety
-///
-/// As of the methods of [`Simd`].
-#[inline(always)]
-pub(crate) unsafe fn bf16<M: Simd, const STYLE: u8>(x: [M::V; 4], data: &Data) -> [M::V; 2] {
-    // SAFETY: as the caller's.
-    unsafe {
-        let mut r = match STYLE {
-            // Just under half a unit, and the last kept bit: a carry exactly when nearest even goes up.
-            PLAIN => each!(x, |x| {
-                let last = M::and(M::shr::<16>(x), M::splat(1));
-                M::add(M::add(x, M::splat(0x7FFF)), last)
-            }),
-            // Half a unit, or nothing.
-            TIES => each!(x, |x| M::add(x, M::splat(data.sticky << 15))),
-            // Just under a unit where the direction leads away from zero.
-            DIRECTED => each!(x, |x| {
-                let negative = M::sub(M::splat(0), M::shr::<31>(x));
-                M::add(x, M::and(M::xor(negative, M::splat(data.up)), M::splat(0xFFFF)))
-            }),
-            // What is dropped makes the last kept bit odd.
-            _ => each!(x, |x| {
-                let dropped = M::add(M::and(x, M::splat(0xFFFF)), M::splat(0xFFFF));
-                M::or(x, M::and(dropped, M::splat(0x1_0000)))
-            }),
-        };
-        if M::any_nan(x) {
-            // Rare: one test per block is cheaper than a selection per register.
-            let nan = each!(x, |x| M::or(M::and(x, M::splat(1 << 31)), M::splat(0x7FC0_0000)));
-            for k in 0..4 {
-                r[k] = M::select_nan(x[k], nan[k], r[k]);
-            }
-        }
-        [M::pack_high_halves(r[0], r[1]), M::pack_high_halves(r[2], r[3])]
+/// Whether the last bits of a value that float32 cannot hold matter to the target: not if only values beyond its range have
+/// more than 24 significant bits.
+pub(crate) const fn needs_odd(to: DType) -> bool {
+    match to.spec() {
+        Spec::Float(f) => f.exponent_bits == 8 || matches!(f.flavor, Flavor::Exponent),
+        _ => true,
     }
 }

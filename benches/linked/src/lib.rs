@@ -1,0 +1,67 @@
+//! The whole library as one shared object, for its size.
+//!
+//! A linker keeps what can be reached. Here that is every kernel of every tier, through plans that are resolved when they run, and every
+//! module of the library: contiguous, in place, strided, checked and counted casts, threads, batches, text, ONNX,
+//! structured dtypes and promotion.
+
+use lanecast::{
+    BufferType, CastOptions, CastPlan, DType, Level, bulk, onnx,
+    promote::{self, Standard},
+    strided::{Layout, View, ViewMut},
+    structured::{Match, StructPlan, StructType},
+    text::{FormatPlan, ParsePlan, TextOptions},
+};
+use std::error::Error;
+
+/// Every way through the library, on bytes and names that are known only when it runs.
+fn everything(names: &str, src: &[u8], dst: &mut [u8], n: usize) -> Result<usize, Box<dyn Error>> {
+    let mut words = names.split(' ');
+    let mut dtype = || words.next().unwrap_or_default().parse::<DType>();
+    let (from, to) = (dtype()?, dtype()?);
+    let profile = CastOptions::PROFILES.iter().find(|(name, _)| names.ends_with(name));
+    let options = profile.map_or(CastOptions::RUST, |(_, options)| *options);
+    let plan = CastPlan::new(BufferType::packed(from), to, &options)?;
+    plan.run(src, dst, n)?;
+    plan.run_in_place(dst, n)?;
+    plan.checked(Level::Exact).run(src, dst, n)?;
+    plan.counted(Level::Range).run(src, dst, n)?;
+    plan.par_run(src, dst, n)?;
+    bulk::par_cast_batch(&mut [], bulk::Threads::Rayon)?;
+    let view = View::new(src, Layout::contiguous(from, &[n, 2])?.transposed())?;
+    plan.run_strided(&view, &mut ViewMut::new(dst, Layout::contiguous(to, &[2, n])?)?)?;
+    let text = TextOptions::default();
+    let strings = FormatPlan::new(from, &text)?.run(src, n)?;
+    ParsePlan::new(to, &options, &text)?.run(&[strings.bytes()], dst)?;
+    onnx::Cast::new(n as u32, from, to, &onnx::Attributes::default())?.run(src, dst, n)?;
+    let (left, right) = (StructType::from_descr(names)?, StructType::from_descr(names)?);
+    StructPlan::new(&left, &right, Match::Name, &options)?.run(src, dst, n)?;
+    let standard = names.parse::<Standard>()?;
+    let (promoted, _) = promote::plan(standard, from, to, &options)?.apply(src, src)?;
+    Ok(promoted.len())
+}
+
+/// The one function that the object exports.
+///
+/// # Safety
+///
+/// `names` points to `len` bytes, `src` to `bytes` readable and `dst` to as many writable ones, which no one else uses meanwhile.
+// SAFETY: no other function has this name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_everything(
+    names: *const u8,
+    len: usize,
+    src: *const u8,
+    dst: *mut u8,
+    bytes: usize,
+    n: usize,
+) -> usize {
+    // SAFETY: the caller's promise.
+    let (names, src, dst) = unsafe {
+        (
+            std::slice::from_raw_parts(names, len),
+            std::slice::from_raw_parts(src, bytes),
+            std::slice::from_raw_parts_mut(dst, bytes),
+        )
+    };
+    std::str::from_utf8(names).map_or(0, |names| everything(names, src, dst, n).unwrap_or_default())
+}
