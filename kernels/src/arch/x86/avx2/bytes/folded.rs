@@ -42,7 +42,7 @@ pub(super) fn kernel(table: &Folded, from: u32, to: u32) -> Option<KernelFn> {
         Absolute Replace false: 8 to [8];
         Halved Add false: 8 to [4 6 8];
         Halved AddLimited false: 8 to [8];
-        Window Same false: 8 to [2 4 8];
+        Window Same false: 8 to [2 4 6 8];
         Window Same true: 8 to [2 4 6 8];
     })
 }
