@@ -186,7 +186,7 @@ pub fn to_power_of_two(value: Value, options: &CastOptions) -> u64 {
     let floor = x.top().expect("x is not zero");
     let lower = match range {
         // What is less belongs to the code 00: it counts as zero.
-        E8M0Range::Rounded | E8M0Range::Magnitude if floor == -127 => Dyadic { sig: 0, exp: 0 },
+        E8M0Range::Rounded | E8M0Range::Magnitude if floor == -127 => Dyadic { sig: 0, exp: floor },
         _ => Dyadic::power(floor),
     };
     let up = match options.e8m0_round {
