@@ -8,6 +8,7 @@ use lanecast::{
     CastOptions, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
     Saturate,
 };
+use std::cmp::Ordering;
 
 /// The code of `value` in a target that is not complex. `from` only tells which overflow option an integer target
 /// obeys.
