@@ -8,6 +8,7 @@ use crate::{
     dtype::{COUNT, DType, Flavor, FloatSpec, Spec},
     exact::{PowerRange, Rounding, Rules, float_spec},
     format::{Encoder, Signs},
+    kept::Kept,
     round::Correction,
     table::KernelFn,
     vector::words::Words,
@@ -101,6 +102,7 @@ impl Power {
 
 /// What makes a code of the magnitude of a small float.
 #[derive(Clone, Copy)]
+#[allow(dead_code, reason = "read where signs are put in by tables of their own: on 64-bit Arm")]
 pub(crate) struct Code {
     /// The bit of the sign.
     pub(crate) sign: u8,
@@ -152,8 +154,10 @@ pub(crate) struct Data {
     /// Floats of up to 16 bits but `bfloat16` and `float8_e8m0fnu`.
     pub(crate) encoder: Encoder,
     /// Those of up to 8 bits with a sign.
+    #[allow(dead_code, reason = "as of `Code`")]
     pub(crate) code: Code,
     /// What rounds by an addition to the bits, of which 16 are then dropped: for positive and for negative values.
+    #[allow(dead_code, reason = "read on 64-bit Arm")]
     pub(crate) increments: [u32; 2],
     /// 1 if ties go away from zero, else 0: or-ed into the bits of a float32 that has at least two mantissa bits more than the
     /// target, it moves a tie past the middle, and nothing else, before a rounding to nearest even.
@@ -286,7 +290,7 @@ impl Data {
     }
 
     /// The same with a second step to `to` in byte storage.
-    pub(crate) fn with_second(self, second: Option<KernelFn>, to: DType) -> Data {
+    fn with_second(self, second: Option<KernelFn>, to: DType) -> Data {
         let mut power = self.power;
         if second.is_some() {
             // The first step leaves float64 that are too large as the largest float32, which it makes of no others: they keep fewer
@@ -296,6 +300,14 @@ impl Data {
             power.largest = power.largest.min(Power::LONGEST);
         }
         Data { second: second.map(|second| (second, 8 * to.size() as u32)), power, ..self }
+    }
+
+    /// The constants of `to` under rules that are not the common ones, with a second step to `to` in byte storage.
+    pub(crate) fn kept(to: DType, rules: &Rules, second: Option<KernelFn>) -> &'static Data {
+        /// `[to]`; the second step by its address.
+        static KEPT: [Kept<(Rules, usize), Data>; COUNT] = [const { Kept::new() }; COUNT];
+        let key = (*rules, second.map_or(0, |second| second as usize));
+        KEPT[to as usize].get(key, || Data::new(to, rules).with_second(second, to))
     }
 
     /// The constants of `to` under the common rules.

@@ -53,7 +53,9 @@ pub struct Kernel {
     /// Bytes read and written above which the cast writes past the caches.
     stream_above: usize,
     /// The constants of the target under the rules.
-    data: Data,
+    data: &'static Data,
+    /// The table of a source of a byte, which takes the place of that in `data`.
+    table: *const u8,
     /// The results of packed elements, if a table of half bytes has them.
     nibbles: Option<&'static Nibbles>,
 }
@@ -131,6 +133,11 @@ fn stream_above(tier: Tier, streaming: Streaming) -> usize {
     }
 }
 
+// SAFETY: tables are read only.
+unsafe impl Send for Kernel {}
+// SAFETY: as above.
+unsafe impl Sync for Kernel {}
+
 impl Kernel {
     /// The cast from `from` to `to` on `tier`; `None` if the tier cannot run here.
     pub fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Kernel> {
@@ -138,7 +145,7 @@ impl Kernel {
         let (s, d) = (from.dtype(), to.dtype());
         let rules = &rules.canonical(s, d);
         let mut other = !rules.is(&Rules::common(d, rules.saturate));
-        if table.bytes.is_some() && s.size() == 1 && other {
+        if table.tabled.is_some() && s.size() == 1 && other {
             let find = |from, to| tabled::find(tier, from, to, rules);
             match find(s.into(), d.into()) {
                 Tabled::Common => other = false,
@@ -173,11 +180,10 @@ impl Kernel {
             (_, true) if nibbles.is_some() => None,
             _ => table.get_packed(from, to, rules.saturate),
         };
-        let mut data = match rounded {
-            Some(rounded) => Data::new(d, rules).with_second(rounded.second, d),
-            None => *Data::common(d, rules.saturate),
+        let data = match rounded {
+            Some(rounded) => Data::kept(d, rules, rounded.second),
+            None => Data::common(d, rules.saturate),
         };
-        data.table = native.unwrap_or(staged).table;
         let kernel = Kernel {
             direct: None,
             native: native.map(|entry| entry.run),
@@ -196,6 +202,7 @@ impl Kernel {
             stream_above: stream_above(tier, Streaming::Auto),
             nibbles,
             data,
+            table: native.unwrap_or(staged).table,
         };
         Some(kernel.routed())
     }
@@ -229,7 +236,8 @@ impl Kernel {
             guarded: used.direction != Direction::NearestEven || obeys_environment(tier, s, d),
             direction: used.direction,
             stream_above: stream_above(tier, Streaming::Auto),
-            data: Data { table: used.table, ..Data::new(d, rules) },
+            data: Data::kept(d, rules, None),
+            table: used.table,
             nibbles,
         }
         .routed()
@@ -275,8 +283,26 @@ impl Kernel {
     }
 
     /// The constants of the target under the rules.
-    pub(crate) const fn data(&self) -> &Data {
-        &self.data
+    pub(crate) const fn data(&self) -> &'static Data {
+        self.data
+    }
+
+    /// Calls a kernel of the pair.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    #[inline(always)]
+    unsafe fn call(&self, kernel: KernelFn, src: *const u8, dst: *mut u8, n: usize) {
+        let kernel = fpenv::opaque(kernel);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.table.is_null() {
+                kernel(src, dst, n, self.data);
+            } else {
+                kernel(src, dst, n, &Data { table: self.table, ..*self.data });
+            }
+        }
     }
 
     /// What the source holds.
@@ -380,9 +406,7 @@ impl Kernel {
         match self.direct {
             // SAFETY: by the caller, both slices have the bytes of `n` elements of the pair the kernel was looked up for,
             // and the guard is held; a shared and an exclusive slice do not overlap; `new` checked the tier.
-            Some(kernel) => unsafe {
-                fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n, &self.data)
-            },
+            Some(kernel) => unsafe { self.call(kernel, src.as_ptr(), dst.as_mut_ptr().cast(), n) },
             // SAFETY: as the caller's.
             None => unsafe { self.run_in_blocks(src, dst, n) },
         }
@@ -414,9 +438,7 @@ impl Kernel {
         let _direction = self.directed();
         match self.native {
             // SAFETY: as in `run_unguarded`.
-            Some(kernel) => unsafe {
-                fpenv::opaque(kernel)(src.as_ptr(), dst.as_mut_ptr().cast(), n, &self.data)
-            },
+            Some(kernel) => unsafe { self.call(kernel, src.as_ptr(), dst.as_mut_ptr().cast(), n) },
             // SAFETY: as the caller's.
             None => unsafe { self.run_staged(src, dst, n) },
         }
@@ -497,7 +519,7 @@ impl Kernel {
             // SAFETY: `copy` copies bytes (`new`), and by the caller these are slices of as many; `&mut` does not overlap.
             // Then all of `dst` has been written.
             unsafe {
-                copy(src.as_ptr(), dst.as_mut_ptr().cast(), dst.len(), &self.data);
+                self.call(copy, src.as_ptr(), dst.as_mut_ptr().cast(), dst.len());
                 self.clear_unused(dst, n);
             }
             return;
@@ -538,7 +560,7 @@ impl Kernel {
             let out = if self.to.is_packed() { &mut to_pack[..count] } else { &mut *dst };
             // SAFETY: `src` and `out` are `count` elements in byte storage, and by the caller the guard is held.
             unsafe {
-                fpenv::opaque(self.body)(src.as_ptr(), out.as_mut_ptr().cast(), count, &self.data);
+                self.call(self.body, src.as_ptr(), out.as_mut_ptr().cast(), count);
             }
             // SAFETY: every byte of `out` was just written.
             let out = unsafe { slice::from_raw_parts_mut(out.as_mut_ptr().cast::<u8>(), out.len()) };

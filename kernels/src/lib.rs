@@ -40,6 +40,7 @@ mod format;
 mod fpenv;
 mod hub;
 mod in_place;
+mod kept;
 mod kernel;
 mod linear;
 mod loss;

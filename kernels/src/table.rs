@@ -58,13 +58,17 @@ pub(crate) struct Bytes {
     pub(crate) kernel: fn(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry>,
     /// The kernel of a dtype to itself.
     pub(crate) copy: fn(dtype: DType) -> KernelFn,
-    /// The kernel of any [words](crate::lut::words); `None` as above.
-    pub(crate) tabled:
-        fn(from: BufferType, to: BufferType, rules: &Rules, words: &[u16; 256]) -> Option<Made>,
 }
+
+/// See [`Table::tabled`].
+pub(crate) type TabledFn =
+    fn(from: BufferType, to: BufferType, rules: &Rules, words: &[u16; 256]) -> Option<Made>;
 
 /// The kernels of one tier.
 pub(crate) struct Table {
+    /// Finds the kernel from a source of a byte or less that makes any [words](crate::lut::words), if the tier has them; its answer is
+    /// `None` if the buffers have to be unpacked or packed around that of byte storage.
+    pub(crate) tabled: Option<TabledFn>,
     /// Those of sources of a byte, if they are not in `kernels`.
     pub(crate) bytes: Option<Bytes>,
     /// `[from][saturate][to]`; if there are `bytes`, only sources of more than a byte have a row.
@@ -206,7 +210,7 @@ macro_rules! define_table {
             rows
         }
         const fn table<const FINE: u8>() -> Table {
-            Table { kernels: const { &rows::<FINE>() }, packed_to: None, packed: None, bytes: None }
+            Table { kernels: const { &rows::<FINE>() }, packed_to: None, packed: None, bytes: None, tabled: None }
         }
     };
 }

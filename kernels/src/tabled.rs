@@ -4,10 +4,8 @@
 //! kernel that looks them up: mostly the very kernel that serves the pair under the common rules with another table.
 //!
 //! A table takes some microseconds to make, which is too long for every call, and a plan is copied and has no room for it. So
-//! tables are made when a plan first asks for them, and kept: one of a few hundred bytes for each combination of pair,
-//! storage and rules that a program uses. There is a list of them per pair, to which tables are only ever added, by one
-//! exchange of its head: plans share them without locks and hold plain references. Nothing is made or allocated when a cast
-//! runs.
+//! tables are made when a plan first needs them, and kept ([`Kept`]): one of a few hundred bytes for each combination of pair,
+//! storage and rules that a program uses. Nothing is made or allocated when a cast runs.
 
 use crate::{
     arch::Tier,
@@ -15,15 +13,13 @@ use crate::{
     dtype::{COUNT, DType},
     exact::{Rounding, Rules, decode, encode},
     format::packed::Nibbles,
+    kept::Kept,
     lut,
     storage::BufferType,
     table::KernelFn,
 };
 use alloc::boxed::Box;
-use core::{
-    ptr,
-    sync::atomic::{AtomicPtr, Ordering},
-};
+use core::ptr;
 
 /// A kernel with a table of its own.
 pub(crate) struct Made {
@@ -64,56 +60,16 @@ pub(crate) enum Tabled {
     Other,
 }
 
-/// What was found for one combination, and the next one of the pair.
-struct Known {
-    key: (Tier, BufferType, BufferType, Rules),
-    tabled: Tabled,
-    next: *const Known,
-}
+/// What a table is for.
+type Key = (Tier, BufferType, BufferType, Rules);
 
 /// `[from][to]`
-static KNOWN: [[AtomicPtr<Known>; COUNT]; COUNT] =
-    [const { [const { AtomicPtr::new(ptr::null_mut()) }; COUNT] }; COUNT];
+static KNOWN: [[Kept<Key, Tabled>; COUNT]; COUNT] = [const { [const { Kept::new() }; COUNT] }; COUNT];
 
 /// What serves a pair of buffer types, the source of at most a byte, under any rules.
 pub(crate) fn find(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> &'static Tabled {
-    let head = &KNOWN[from.dtype() as usize][to.dtype() as usize];
-    let key = (tier, from, to, *rules);
-    let mut first = head.load(Ordering::Acquire);
-    if let Some(known) = search(first, &key) {
-        return known;
-    }
-    let mut made = Box::new(Known { key, tabled: make(tier, from, to, rules), next: first });
-    loop {
-        made.next = first;
-        let new = Box::into_raw(made);
-        match head.compare_exchange(first, new, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: nothing in a list is ever freed or changed.
-            Ok(_) => return unsafe { &(*new).tabled },
-            Err(other) => {
-                // SAFETY: it came from a box, and nobody else has seen it.
-                made = unsafe { Box::from_raw(new) };
-                first = other;
-                if let Some(known) = search(first, &key) {
-                    return known;
-                }
-            }
-        }
-    }
-}
-
-fn search(first: *const Known, key: &(Tier, BufferType, BufferType, Rules)) -> Option<&'static Tabled> {
-    // SAFETY: what stands in a list was published with all that it points to, and is never freed or changed.
-    unsafe {
-        let mut known = first.as_ref();
-        while let Some(Known { key: of, tabled, next }) = known {
-            if of == key {
-                return Some(tabled);
-            }
-            known = next.as_ref();
-        }
-    }
-    None
+    let known = &KNOWN[from.dtype() as usize][to.dtype() as usize];
+    known.get((tier, from, to, *rules), || make(tier, from, to, rules))
 }
 
 #[cold]

@@ -1,7 +1,5 @@
 //! The rules of `docs/semantics.md`: an exact value becomes a code of the target.
 
-use core::cmp::Ordering;
-
 use super::format::{Class, Float, Rules, class};
 use super::value::{Dyadic, Value};
 use lanecast::{

@@ -180,7 +180,7 @@ impl Tier {
         rules: &Rules,
         words: &[u16; 256],
     ) -> Option<Made> {
-        (self.table()?.bytes.as_ref()?.tabled)(from, to, rules, words)
+        self.table()?.tabled?(from, to, rules, words)
     }
 
     /// How packed storage is read and written.

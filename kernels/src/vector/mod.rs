@@ -40,7 +40,7 @@ pub(crate) use two_step::two_step;
 
 use crate::{
     data::Data,
-    dtype::{DType, Flavor, Spec},
+    dtype::{DType, Spec},
     format::Format,
     table::KernelFn,
 };

@@ -23,8 +23,7 @@ pub(crate) unsafe fn padded<M: Simd>(
     unsafe { padded_bits::<M>(kernel, block, (8 * s, 8 * d), src, dst, n, data) }
 }
 
-/// [`padded`] for elements of `(s, d)` bits, of which a block is whole bytes. What follows the caller's elements is zero, so
-/// that the bits behind packed ones become zero, too.
+/// [`padded`] for elements of `(s, d)` bits, of which a block is whole bytes. The bits behind packed ones become zero.
 ///
 /// # Safety
 ///
@@ -63,6 +62,11 @@ pub(crate) unsafe fn padded_bits<M: Simd>(
             *read.add(n * s / 8) &= !(0xFF << used);
         }
         kernel(read, written, block, data);
+        let used = n * d % 8;
+        if used != 0 {
+            // The results of zeros need not be zeros.
+            *written.add(n * d / 8) &= !(0xFF << used);
+        }
         M::copy_out(written, (n * d).div_ceil(8), dst);
     }
 }

@@ -5,9 +5,7 @@
 
 use super::encode::signed;
 use super::*;
-use crate::{
-    dtype::{Flavor, FloatSpec},
-};
+use crate::dtype::{Flavor, FloatSpec};
 use core::marker::PhantomData;
 
 /// A unit of 16 float16.

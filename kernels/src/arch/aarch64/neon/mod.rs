@@ -412,21 +412,11 @@ pub(super) static TABLES: [Table; fine::COMBINATIONS] = crate::arch::fine::by_co
 static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::FP16 }>()];
 
 const fn with_packed<const FINE: u8>() -> Table {
-    let bytes = crate::table::Bytes { kernel: byte_kernel, tabled: rounded::tabled };
-    Table { packed: Some(&PACKED[(FINE & fine::FP16 != 0) as usize]), bytes: Some(bytes), ..table::<FINE>() }
-}
-
-/// The kernel of a source of a byte.
-fn byte_kernel(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
-    let table = &TABLES[fine::found() as usize];
-    let (s, d, saturate) = (from.dtype() as usize, to.dtype() as usize, saturate as usize);
-    let sides =
-        from.is_packed() as usize * PACKED_FROM as usize + to.is_packed() as usize * PACKED_TO as usize;
-    let kernel = match sides {
-        0 => Some(table.kernels[saturate][s][d]),
-        _ => table.packed?.kernels[sides - 1][saturate][s][d],
-    };
-    kernel.map(Entry::new)
+    Table {
+        packed: Some(&PACKED[(FINE & fine::FP16 != 0) as usize]),
+        tabled: Some(rounded::tabled),
+        ..table::<FINE>()
+    }
 }
 
 pub(super) use rounded::rounded;

@@ -1,7 +1,7 @@
 //! Targets: what lanes become, and how it is stored.
 
-use super::{packing::join, *};
 use super::encode::{needs_odd, small_float};
+use super::{packing::join, *};
 use crate::vector::Simd;
 use core::marker::PhantomData;
 

@@ -88,7 +88,8 @@ crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_to);
 pub(super) static TABLE: Table = Table {
     packed_to: Some(&PACKED),
-    bytes: Some(Bytes { kernel: bytes::kernel, copy: copy_bytes, tabled: bytes::tabled }),
+    bytes: Some(Bytes { kernel: bytes::kernel, copy: copy_bytes }),
+    tabled: Some(bytes::tabled),
     ..table::<0>()
 };
 static PACKED: [PackedTo; WIDE] = packed_to::<0>();

@@ -85,16 +85,20 @@ unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m256i) -> __m128 {
             let zero = _mm256_cmpeq_epi64(absolute, _mm256_setzero_si256());
             let small = _mm256_andnot_si256(zero, _mm256_cmpgt_epi64(all(SMALLEST), absolute));
             x = _mm256_blendv_epi8(x, _mm256_or_si256(sign, all(SMALLEST)), small);
-            let infinity = all(f64::INFINITY.to_bits() as i64);
-            let large = _mm256_cmpgt_epi64(absolute, all(LARGEST));
-            let large = _mm256_and_si256(large, _mm256_cmpgt_epi64(infinity, absolute));
-            x = _mm256_blendv_epi8(x, _mm256_or_si256(sign, all(LARGEST)), large);
         }
         let below = _mm256_set1_epi64x((1 << 40) - 1);
         let carry = _mm256_add_epi64(_mm256_and_si256(x, below), below);
         // Bit 40 is set by itself or by the carry; what is below it is dropped.
-        let x = _mm256_andnot_si256(below, _mm256_or_si256(x, carry));
-        _mm256_cvtpd_ps(_mm256_castsi256_pd(x))
+        let mut odd = _mm256_andnot_si256(below, _mm256_or_si256(x, carry));
+        if CLAMPED {
+            let (all, absolute) =
+                (|x: i64| _mm256_set1_epi64x(x), _mm256_and_si256(x, _mm256_set1_epi64x(i64::MAX)));
+            let large = _mm256_cmpgt_epi64(absolute, all(LARGEST));
+            let finite = _mm256_cmpgt_epi64(all(f64::INFINITY.to_bits() as i64), absolute);
+            let clamped = _mm256_or_si256(_mm256_xor_si256(x, absolute), all(LARGEST));
+            odd = _mm256_blendv_epi8(odd, clamped, _mm256_and_si256(large, finite));
+        }
+        _mm256_cvtpd_ps(_mm256_castsi256_pd(odd))
     }
 }
 

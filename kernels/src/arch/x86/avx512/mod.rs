@@ -136,10 +136,14 @@ const fn whole<const FINE: u8>() -> Table {
     let bytes = Bytes {
         copy: copy_bytes,
         kernel: |from, to, saturate| Some(bytes::kernel::<FINE>(from, to, saturate)),
-        tabled: |from, to, rules, words| Some(bytes::tabled::<FINE>(from, to, rules.saturate, words)),
     };
     let packed = &PACKED[(FINE & fine::VBMI != 0) as usize];
-    Table { packed_to: Some(packed), bytes: Some(bytes), ..table::<FINE>() }
+    Table {
+        packed_to: Some(packed),
+        bytes: Some(bytes),
+        tabled: Some(|from, to, rules, words| Some(bytes::tabled::<FINE>(from, to, rules.saturate, words))),
+        ..table::<FINE>()
+    }
 }
 
 /// The kernel of a pair under rules that are not the common ones.
