@@ -290,11 +290,10 @@ impl Data {
     }
 
     /// The same with a second step to `to` in byte storage.
-    fn with_second(self, second: Option<KernelFn>, to: DType) -> Data {
+    fn with_second(self, second: Option<KernelFn>, from: DType, to: DType) -> Data {
         let mut power = self.power;
-        if second.is_some() {
-            // The first step leaves float64 that are too large as the largest float32, which it makes of no others: they keep fewer
-            // bits.
+        if second.is_some() && Self::has_float64_parts(from) {
+            // The first step leaves what is too large as the largest float32, which it makes of no other: they keep fewer bits.
             power.span -=
                 power.largest.saturating_sub(Power::LONGEST) * (power.span != Power::INFINITY) as u32;
             power.largest = power.largest.min(Power::LONGEST);
@@ -302,12 +301,16 @@ impl Data {
         Data { second: second.map(|second| (second, 8 * to.size() as u32)), power, ..self }
     }
 
-    /// The constants of `to` under rules that are not the common ones, with a second step to `to` in byte storage.
-    pub(crate) fn kept(to: DType, rules: &Rules, second: Option<KernelFn>) -> &'static Data {
+    fn has_float64_parts(dtype: DType) -> bool {
+        matches!(dtype, DType::Float64 | DType::Complex128)
+    }
+
+    /// The constants of a pair under rules that are not the common ones, with a second step to `to` in byte storage.
+    pub(crate) fn kept(from: DType, to: DType, rules: &Rules, second: Option<KernelFn>) -> &'static Data {
         /// `[to]`; the second step by its address.
-        static KEPT: [Kept<(Rules, usize), Data>; COUNT] = [const { Kept::new() }; COUNT];
-        let key = (*rules, second.map_or(0, |second| second as usize));
-        KEPT[to as usize].get(key, || Data::new(to, rules).with_second(second, to))
+        static KEPT: [Kept<(Rules, usize, bool), Data>; COUNT] = [const { Kept::new() }; COUNT];
+        let key = (*rules, second.map_or(0, |second| second as usize), Self::has_float64_parts(from));
+        KEPT[to as usize].get(key, || Data::new(to, rules).with_second(second, from, to))
     }
 
     /// The constants of `to` under the common rules.

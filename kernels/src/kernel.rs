@@ -181,7 +181,7 @@ impl Kernel {
             _ => table.get_packed(from, to, rules.saturate),
         };
         let data = match rounded {
-            Some(rounded) => Data::kept(d, rules, rounded.second),
+            Some(rounded) => Data::kept(s, d, rules, rounded.second),
             None => Data::common(d, rules.saturate),
         };
         let kernel = Kernel {
@@ -236,7 +236,7 @@ impl Kernel {
             guarded: used.direction != Direction::NearestEven || obeys_environment(tier, s, d),
             direction: used.direction,
             stream_above: stream_above(tier, Streaming::Auto),
-            data: Data::kept(d, rules, None),
+            data: Data::kept(s, d, rules, None),
             table: used.table,
             nibbles,
         }

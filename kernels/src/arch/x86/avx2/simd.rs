@@ -70,8 +70,9 @@ unsafe fn join(low: __m128, high: __m128) -> __m256i {
 
 /// 2^-140: less than half of the smallest value of any narrower format, and not zero in float32.
 const SMALLEST: i64 = (1023 - 140) << 52;
-/// The largest float32.
+/// The largest float32, and the least that is too large for it.
 const LARGEST: i64 = (f32::MAX as f64).to_bits() as i64;
+const TOO_LARGE: i64 = (1023 + 128) << 52;
 
 /// Four float64 as float32 to odd: the lowest 40 bits gathered into the one above them (`hub`), then exact.
 #[inline(always)]
@@ -93,7 +94,7 @@ unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m256i) -> __m128 {
         if CLAMPED {
             let (all, absolute) =
                 (|x: i64| _mm256_set1_epi64x(x), _mm256_and_si256(x, _mm256_set1_epi64x(i64::MAX)));
-            let large = _mm256_cmpgt_epi64(absolute, all(LARGEST));
+            let large = _mm256_cmpgt_epi64(absolute, all(TOO_LARGE - 1));
             let finite = _mm256_cmpgt_epi64(all(f64::INFINITY.to_bits() as i64), absolute);
             let clamped = _mm256_or_si256(_mm256_xor_si256(x, absolute), all(LARGEST));
             odd = _mm256_blendv_epi8(odd, clamped, _mm256_and_si256(large, finite));

@@ -163,7 +163,11 @@ unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m512i) -> __m256 {
         }
         // The lowest 40 bits gathered into the one above them (`hub`), the rest of them truncated.
         let lost = _mm512_test_epi64_mask(x, _mm512_set1_epi64((1 << 40) - 1));
-        let x = _mm512_mask_or_epi64(x, lost, x, _mm512_set1_epi64(1 << 40));
+        let mut x = _mm512_mask_or_epi64(x, lost, x, _mm512_set1_epi64(1 << 40));
+        if CLAMPED {
+            // So that only what is too large becomes the largest float32.
+            x = _mm512_andnot_si512(_mm512_set1_epi64((1 << 40) - 1), x);
+        }
         _mm512_cvt_roundpd_ps::<TRUNCATE>(_mm512_castsi512_pd(x))
     }
 }
