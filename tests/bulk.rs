@@ -104,7 +104,7 @@ fn plan(from: impl Into<BufferType>, to: impl Into<BufferType>) -> CastPlan {
     CastPlan::new(from, to, &CastOptions::RUST).expect("a plan")
 }
 
-/// Elements of which a few dozen chunks can be made: the scalar tier and rare options take long enough for each.
+/// A cast that takes long enough for a few dozen chunks: a rounding of the scalar tier.
 fn slow(from: impl Into<BufferType>, to: impl Into<BufferType>) -> CastPlan {
     let options = CastOptions::RUST.with_float_round(FloatRound::TowardZero);
     CastPlan::with_tier(from, to, &options, Tier::Scalar).expect("there is always one")
@@ -487,7 +487,7 @@ fn work_for_all() {
         assert!(dst.iter().all(|byte| *byte == 0));
         host.0.lock().expect("no panic").pop()
     };
-    assert_eq!(run(1000), None, "14 us are not worth another thread");
-    assert_eq!(run(4000), Some(2), "56 us are");
-    assert_eq!(run(100_000), Some(4));
+    assert_eq!(run(100_000), None, "34 us are not worth another thread");
+    assert_eq!(run(160_000), Some(2), "55 us are");
+    assert_eq!(run(1_000_000), Some(4));
 }

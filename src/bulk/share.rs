@@ -71,7 +71,7 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BufferType, CastOptions, DType, FloatRound};
+    use crate::{BufferType, CastOptions, DType};
 
     /// No vector kernel is thought to take longer than one thread should for what is short.
     #[test]
@@ -88,8 +88,8 @@ mod tests {
                 assert!(alone(&plan, n - 1) && !alone(&plan, n + 1));
             }
         }
-        let exact = CastOptions::RUST.with_float_round(FloatRound::TowardZero);
-        let plan = CastPlan::new(DType::Float32, DType::Float8E5M2, &exact).expect("a plan");
+        let plan = CastPlan::with_tier(DType::Float32, DType::Float8E5M2, &CastOptions::RUST, Tier::Scalar);
+        let plan = plan.expect("there is always one");
         assert!(alone(&plan, FEW) && !alone(&plan, FEW + 1));
         assert!(cost::of(&plan).nanoseconds(FEW) < ALONE);
     }

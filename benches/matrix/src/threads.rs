@@ -67,7 +67,7 @@ fn plans() -> Result<Vec<(String, CastPlan)>, String> {
     use DType::*;
     let (byte, packed) = (BufferType::new, BufferType::packed);
     let rust = CastOptions::RUST;
-    let exact = rust.with_float_round(FloatRound::TowardZero);
+    let truncated = rust.with_float_round(FloatRound::TowardZero);
     let pairs = [
         (byte(Float32), byte(Float8E4M3FN), rust, ""),
         (byte(Float32), byte(BFloat16), rust, ""),
@@ -82,7 +82,7 @@ fn plans() -> Result<Vec<(String, CastPlan)>, String> {
         (byte(Bool), byte(UInt8), rust, ""),
         (byte(Complex64), byte(Complex128), rust, ""),
         (byte(Float32), byte(Float32), rust, ""),
-        (byte(Float32), byte(Float8E4M3FN), exact, ", rounded toward zero"),
+        (byte(Float32), byte(Float8E4M3FN), truncated, ", rounded toward zero"),
     ];
     let plan = |(from, to, options, more): (BufferType, BufferType, CastOptions, &str)| {
         let plan = CastPlan::new(from, to, &options).map_err(|error| error.to_string())?;

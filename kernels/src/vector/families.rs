@@ -4,7 +4,11 @@
 /// under common rules.
 macro_rules! define_families {
     ($run:ident, $plain:ident) => {
-        const fn $plain<S: Format>(to: DType, saturate: bool, packed: bool) -> Option<KernelFn> {
+        pub(in crate::arch) const fn $plain<S: Format>(
+            to: DType,
+            saturate: bool,
+            packed: bool,
+        ) -> Option<KernelFn> {
             use crate::vector::{style::PLAIN, target::*};
             Some(match (to.spec(), to.bits()) {
                 (Spec::Bool, _) => $run::<S, Bytes<Truth>>,
@@ -41,13 +45,14 @@ macro_rules! define_families {
 }
 pub(crate) use define_families;
 
-/// Makes, from a tier's `$run<S: Format, T: Target>` and `$steps<S: Format>`, its [`two_step`](super::two_step),
+/// Makes, from a tier's `$halves<S: Format, T: Target>` for targets of 16 bits, `$bytes` for those of a byte, and `$steps<S: Format>`, its
+/// [`two_step`](super::two_step),
 /// `$styled(from, to, style)`: the kernel of a pair in a style, or for sources that have none of their own, those of both
 /// steps.
 macro_rules! define_styles {
-    ($run:ident, $steps:ident, $styled:ident) => {
+    ($halves:ident, $bytes:ident, $steps:ident, $styled:ident) => {
         /// `None` if the pair is not one of these kernels.
-        fn $styled(from: DType, to: DType, style: u8) -> Option<Steps> {
+        pub(in crate::arch) fn $styled(from: DType, to: DType, style: u8) -> Option<Steps> {
             use crate::vector::{
                 style::{DIRECTED, ODD, PLAIN, TIES},
                 target::*,
@@ -55,13 +60,13 @@ macro_rules! define_styles {
             macro_rules! styles {
                 ($S:ty, $style:ident) => {
                     [
-                        $run::<$S, F16<$style>>,
-                        $run::<$S, BF16<$style>>,
-                        $run::<$S, Bytes<Float<8, false, NAN_APART, $style>>>,
-                        $run::<$S, Bytes<Float<8, true, NAN_APART, $style>>>,
-                        $run::<$S, Bytes<Float<6, false, NO_NAN, $style>>>,
-                        $run::<$S, Bytes<Float<4, false, NO_NAN, $style>>>,
-                        $run::<$S, Bytes<Powers>>,
+                        $halves::<$S, F16<$style>>,
+                        $halves::<$S, BF16<$style>>,
+                        $bytes::<$S, Bytes<Float<8, false, NAN_APART, $style>>>,
+                        $bytes::<$S, Bytes<Float<8, true, NAN_APART, $style>>>,
+                        $bytes::<$S, Bytes<Float<6, false, NO_NAN, $style>>>,
+                        $bytes::<$S, Bytes<Float<4, false, NO_NAN, $style>>>,
+                        $bytes::<$S, Bytes<Powers>>,
                     ]
                 };
                 ($S:ty) => {

@@ -56,7 +56,7 @@ unsafe fn two_step<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Dat
 }
 
 vector::define_families!(vector, plain);
-vector::define_styles!(vector, two_step, styled);
+vector::define_styles!(vector, vector, two_step, styled);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {

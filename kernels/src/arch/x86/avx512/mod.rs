@@ -11,7 +11,7 @@ mod simd;
 mod wide;
 mod words;
 
-use super::{copy::avx512 as copy, fine};
+use super::{avx2, copy::avx512 as copy, fine};
 use crate::{
     arch::scalar,
     data::Data,
@@ -70,8 +70,12 @@ unsafe fn two_step<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Dat
     unsafe { vector::two_step::<Avx512<false, false>, S>(src, dst, n, data, vector::<S, F32Odd>) }
 }
 
-vector::define_styles!(vector, two_step, styled);
-vector::define_styles!(vector_vbmi, two_step, styled_vbmi);
+vector::define_styles!(vector, vector_vbmi, two_step, styled);
+
+/// A source for which there are kernels with and without VBMI.
+const fn is_common(from: DType) -> bool {
+    matches!(from, DType::Float32 | DType::Float16 | DType::BFloat16)
+}
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = halves::kernel(S::DTYPE, D::DTYPE, saturate) {
@@ -90,6 +94,8 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
         // Bytes are all that VBMI packs, and bfloat16 all that BF16 makes.
         return match D::DTYPE.size() {
             1 if FINE & fine::VBMI != 0 => plain_vbmi::<S>(D::DTYPE, saturate, false),
+            // Without it only the most common sources have kernels of this tier.
+            1 if !is_common(S::DTYPE) => avx2::plain::<S>(D::DTYPE, saturate, false),
             2 if FINE & fine::BF16 != 0 => plain_bf16::<S>(D::DTYPE, saturate, false),
             _ => plain::<S>(D::DTYPE, saturate, false),
         };
@@ -107,6 +113,8 @@ const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     }
     if FINE & fine::VBMI != 0 {
         plain_vbmi::<S>(D::DTYPE, saturate, true)
+    } else if !is_common(S::DTYPE) {
+        avx2::plain::<S>(D::DTYPE, saturate, true)
     } else {
         plain::<S>(D::DTYPE, saturate, true)
     }
@@ -167,8 +175,11 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     if from.is_packed() || to.is_packed() {
         return None;
     }
-    let steps =
-        if d.size() == 1 && found & fine::VBMI != 0 { styled_vbmi(s, d, style) } else { styled(s, d, style) };
+    let steps = if d.size() == 1 && found & fine::VBMI == 0 {
+        avx2::styled(s, d, style)
+    } else {
+        styled(s, d, style)
+    };
     let Steps { first, second } = steps?;
     Some(Rounded { run: first, direction, second })
 }
