@@ -106,7 +106,7 @@ fn vector_tiers_agree_with_the_scalar_one() {
 fn ratios() {
     use std::time::Instant;
     const N: usize = 1 << 15;
-    let src: Vec<u8> = (0..N).map(|i| (i * 151 >> 3) as u8).collect();
+    let src: Vec<u8> = (0..N).map(|i| ((i * 151) >> 3) as u8).collect();
     let mut dst = vec![0; 16 * N];
     for tier in [Tier::Avx2, Tier::Avx512].into_iter().filter(|t| t.is_available()) {
         let (mut logs, mut count, mut above) = (0.0, 0, 0);

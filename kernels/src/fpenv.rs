@@ -167,7 +167,9 @@ mod imp {
             Direction::Up => 2,
             Direction::TowardZero => 3,
         };
-        Saved { mxcsr: DEFAULT.mxcsr | rounding << 13, ..DEFAULT }
+        let mut saved = DEFAULT;
+        saved.mxcsr |= rounding << 13;
+        saved
     }
     #[cold]
     pub(super) fn write(saved: Saved) {

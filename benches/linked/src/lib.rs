@@ -31,7 +31,7 @@ fn everything(names: &str, src: &[u8], dst: &mut [u8], n: usize) -> Result<usize
     plan.run_strided(&view, &mut ViewMut::new(dst, Layout::contiguous(to, &[2, n])?)?)?;
     let text = TextOptions::default();
     let strings = FormatPlan::new(from, &text)?.run(src, n)?;
-    ParsePlan::new(to, &options, &text)?.run(&[strings.bytes()], dst)?;
+    ParsePlan::new(to, &options, &text)?.run([strings.bytes()], dst)?;
     onnx::Cast::new(n as u32, from, to, &onnx::Attributes::default())?.run(src, dst, n)?;
     let (left, right) = (StructType::from_descr(names)?, StructType::from_descr(names)?);
     StructPlan::new(&left, &right, Match::Name, &options)?.run(src, dst, n)?;
