@@ -305,12 +305,21 @@ impl Data {
         matches!(dtype, DType::Float64 | DType::Complex128)
     }
 
-    /// The constants of a pair under rules that are not the common ones, with a second step to `to` in byte storage.
-    pub(crate) fn kept(from: DType, to: DType, rules: &Rules, second: Option<KernelFn>) -> &'static Data {
-        /// `[to]`; the second step by its address.
-        static KEPT: [Kept<(Rules, usize, bool), Data>; COUNT] = [const { Kept::new() }; COUNT];
-        let key = (*rules, second.map_or(0, |second| second as usize), Self::has_float64_parts(from));
-        KEPT[to as usize].get(key, || Data::new(to, rules).with_second(second, from, to))
+    /// The constants of a pair that are not those of the target under the common rules alone: under other rules, with a second step
+    /// to `to` in byte storage, or with a table.
+    pub(crate) fn kept(
+        from: DType,
+        to: DType,
+        rules: &Rules,
+        second: Option<KernelFn>,
+        table: *const u8,
+    ) -> &'static Data {
+        /// What tells constants of a target apart; the second step and the table by their addresses.
+        type Key = (Rules, usize, bool, usize);
+        static KEPT: [Kept<Key, Data>; COUNT] = [const { Kept::new() }; COUNT];
+        let second_address = second.map_or(0, |second| second as usize);
+        let key = (*rules, second_address, Self::has_float64_parts(from), table.addr());
+        KEPT[to as usize].get(key, || Data { table, ..Data::new(to, rules).with_second(second, from, to) })
     }
 
     /// The constants of `to` under the common rules.

@@ -54,8 +54,6 @@ pub struct Kernel {
     stream_above: usize,
     /// The constants of the target under the rules.
     data: &'static Data,
-    /// The table of a source of a byte, which takes the place of that in `data`.
-    table: *const u8,
     /// The results of packed elements, if a table of half bytes has them.
     nibbles: Option<&'static Nibbles>,
 }
@@ -133,19 +131,14 @@ fn stream_above(tier: Tier, streaming: Streaming) -> usize {
     }
 }
 
-// SAFETY: tables are read only.
-unsafe impl Send for Kernel {}
-// SAFETY: as above.
-unsafe impl Sync for Kernel {}
-
 impl Kernel {
     /// The cast from `from` to `to` on `tier`; `None` if the tier cannot run here.
     pub fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Kernel> {
-        let table = tier.table().filter(|_| tier == Tier::Scalar || tier.is_available())?;
+        let kernels = tier.table().filter(|_| tier == Tier::Scalar || tier.is_available())?;
         let (s, d) = (from.dtype(), to.dtype());
         let rules = &rules.canonical(s, d);
         let mut other = !rules.is(&Rules::common(d, rules.saturate));
-        if table.tabled.is_some() && s.size() == 1 && other {
+        if kernels.tabled.is_some() && s.size() == 1 && other {
             let find = |from, to| tabled::find(tier, from, to, rules);
             match find(s.into(), d.into()) {
                 Tabled::Common => other = false,
@@ -172,17 +165,18 @@ impl Kernel {
             _ => rounded,
         };
         let nibbles = if other { None } else { nibbles(from, to, rules.saturate) };
-        let staged = table.get(s, d, rules.saturate);
+        let staged = kernels.get(s, d, rules.saturate);
         let native = match (from.is_packed(), to.is_packed()) {
             _ if rounded.is_some() => rounded_native.map(|rounded| Entry::new(rounded.run)),
             (false, false) => Some(staged),
             // Half bytes to half bytes need not be taken apart.
             (_, true) if nibbles.is_some() => None,
-            _ => table.get_packed(from, to, rules.saturate),
+            _ => kernels.get_packed(from, to, rules.saturate),
         };
+        let table = native.unwrap_or(staged).table;
         let data = match rounded {
-            Some(rounded) => Data::kept(s, d, rules, rounded.second),
-            None => Data::common(d, rules.saturate),
+            None if table.is_null() => Data::common(d, rules.saturate),
+            _ => Data::kept(s, d, rules, rounded.and_then(|rounded| rounded.second), table),
         };
         let kernel = Kernel {
             direct: None,
@@ -190,7 +184,7 @@ impl Kernel {
             moves: s == d || same_bits(s, d, rules.saturate),
             body: match rounded {
                 Some(rounded) => rounded.run,
-                None if is_packed_copy(from, to) => table.get(DType::UInt8, DType::UInt8, false).run,
+                None if is_packed_copy(from, to) => kernels.get(DType::UInt8, DType::UInt8, false).run,
                 None => staged.run,
             },
             from,
@@ -202,7 +196,6 @@ impl Kernel {
             stream_above: stream_above(tier, Streaming::Auto),
             nibbles,
             data,
-            table: native.unwrap_or(staged).table,
         };
         Some(kernel.routed())
     }
@@ -236,8 +229,7 @@ impl Kernel {
             guarded: used.direction != Direction::NearestEven || obeys_environment(tier, s, d),
             direction: used.direction,
             stream_above: stream_above(tier, Streaming::Auto),
-            data: Data::kept(s, d, rules, None),
-            table: used.table,
+            data: Data::kept(s, d, rules, None, used.table),
             nibbles,
         }
         .routed()
@@ -294,15 +286,8 @@ impl Kernel {
     /// As [`KernelFn`].
     #[inline(always)]
     unsafe fn call(&self, kernel: KernelFn, src: *const u8, dst: *mut u8, n: usize) {
-        let kernel = fpenv::opaque(kernel);
         // SAFETY: the caller's promise.
-        unsafe {
-            if self.table.is_null() {
-                kernel(src, dst, n, self.data);
-            } else {
-                kernel(src, dst, n, &Data { table: self.table, ..*self.data });
-            }
-        }
+        unsafe { fpenv::opaque(kernel)(src, dst, n, self.data) }
     }
 
     /// What the source holds.

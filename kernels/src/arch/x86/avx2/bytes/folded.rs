@@ -61,7 +61,8 @@ unsafe fn body<const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8, c
 ) {
     // SAFETY: as in `wide`.
     unsafe {
-        let table = &*data.table.cast::<Folded>();
+        // No store changes a copy, so it stays in registers.
+        let table = &data.table.cast::<Folded>().read();
         for_each_block!(
             (FROM, TO),
             (src, dst, n),

@@ -115,7 +115,8 @@ unsafe fn wide<Q: sources::Source, W: Shape, const FROM: u32, const TO: u32>(
     const { assert!(TO as usize == 8 * W::SIZE) };
     // SAFETY: the table of a kernel is the one that it was chosen with. Blocks that lie among the caller's elements.
     unsafe {
-        let table = &*data.table.cast::<Q::Data>();
+        // No store changes a copy, so it stays in registers.
+        let table = &data.table.cast::<Q::Data>().read();
         for_each_block!((FROM, TO), (src, dst, n), (wide::<Q, W, FROM, TO>, data), false, |src, dst| {
             W::emit(Q::words(table, W::order(load::<FROM>(src))), dst, data);
         });
@@ -137,7 +138,8 @@ unsafe fn narrow<const TRUTH: bool, const E: usize, const FROM: u32, const TO: u
 ) {
     // SAFETY: as in `wide`.
     unsafe {
-        let lut = &*data.table.cast::<Lut<E, 1>>();
+        // No store changes a copy, so it stays in registers.
+        let lut = &data.table.cast::<Lut<E, 1>>().read();
         for_each_block!(
             (FROM, TO),
             (src, dst, n),

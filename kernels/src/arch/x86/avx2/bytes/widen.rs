@@ -365,7 +365,7 @@ pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8
 pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: as in `widen`; the table of this kernel is limits.
     unsafe {
-        let limits = &*data.table.cast::<lut::Limits>();
+        let limits = &data.table.cast::<lut::Limits>().read();
         let all = |x: u8| _mm256_set1_epi8(x as i8);
         let (used, bits) = (all(limits.used), all(limits.bits));
         let (min, max) = (all(limits.min), all(limits.max));
