@@ -45,7 +45,7 @@ macro_rules! define_families {
 }
 pub(crate) use define_families;
 
-/// Makes, from a tier's `$halves<S: Format, T: Target>` for targets of 16 bits, `$bytes` for those of a byte, and `$steps<S: Format>`, its
+/// Makes, from a tier's `$halves<S: Format, T: Target>` for targets of 16 bits, `$bytes` for those of a byte, and `$steps<S: Format, const ODD: bool>`, its
 /// [`two_step`](super::two_step),
 /// `$styled(from, to, style)`: the kernel of a pair in a style, or for sources that have none of their own, those of both
 /// steps.
@@ -87,20 +87,26 @@ macro_rules! define_styles {
                 },
                 _ => return None,
             };
+            // The families with the exponents of float32.
+            let odd = family == 1 || family == 6;
             let of = |source: usize| STYLED[source][style as usize][family];
             let first: KernelFn = match from {
                 DType::Float32 => return Some(Steps { first: of(0), second: None }),
                 DType::Float16 => return Some(Steps { first: of(1), second: None }),
                 DType::BFloat16 => return Some(Steps { first: of(2), second: None }),
-                DType::Int16 => $steps::<i16>,
-                DType::UInt16 => $steps::<u16>,
-                DType::Int32 => $steps::<i32>,
-                DType::UInt32 => $steps::<u32>,
-                DType::Int64 => $steps::<i64>,
-                DType::UInt64 => $steps::<u64>,
-                DType::Float64 => $steps::<f64>,
-                DType::Complex64 => $steps::<num_complex::Complex<f32>>,
-                DType::Complex128 => $steps::<num_complex::Complex<f64>>,
+                DType::Int16 => $steps::<i16, false>,
+                DType::UInt16 => $steps::<u16, false>,
+                DType::Int32 if odd => $steps::<i32, true>,
+                DType::Int32 => $steps::<i32, false>,
+                DType::UInt32 if odd => $steps::<u32, true>,
+                DType::UInt32 => $steps::<u32, false>,
+                DType::Int64 if odd => $steps::<i64, true>,
+                DType::Int64 => $steps::<i64, false>,
+                DType::UInt64 if odd => $steps::<u64, true>,
+                DType::UInt64 => $steps::<u64, false>,
+                DType::Float64 => $steps::<f64, true>,
+                DType::Complex64 => $steps::<num_complex::Complex<f32>, true>,
+                DType::Complex128 => $steps::<num_complex::Complex<f64>, true>,
                 _ => return None,
             };
             Some(Steps { first, second: Some(of(0)) })

@@ -86,6 +86,8 @@ pub(crate) trait Simd: Copy + 'static {
     /// The low bytes of `((lane >> 23) - field << mantissa) + (lane & 0xFFFF)`, in the order of [`Simd::pack_low`]. Of every
     /// lane only the bits from 23 to 30 and the lowest 6 are set, and the result is less than 256.
     unsafe fn pack_counts<const APART: bool>(x: [Self::V; 4], mantissa: u32, field: u32) -> Self::V;
+    /// Whether [`Simd::pack_counts`] passes over the top bits of its lanes.
+    const COUNTS_DROP_SIGN: bool = false;
     /// Bytes of which the top bit is the top bit of the lane; in the order of [`Simd::pack_low`].
     unsafe fn pack_sign<const APART: bool>(x: [Self::V; 4]) -> Self::V;
     /// Packed bytes in the order of the elements.

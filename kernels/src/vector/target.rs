@@ -95,8 +95,8 @@ impl<C: Codes, const BITS: u32> Target for Packed<C, BITS> {
 
 /// Float32.
 pub(crate) struct F32;
-/// Float32 rounded to odd, the first of two steps.
-pub(crate) struct F32Odd;
+/// Float32 as the first of two steps, rounded to odd. If not `ODD`, values beyond the range of float16 may be rounded in any way.
+pub(crate) struct F32Odd<const ODD: bool>;
 /// Float16.
 pub(crate) struct F16<const STYLE: u8>;
 /// Bfloat16.
@@ -118,9 +118,9 @@ impl Target for F32 {
     }
 }
 
-impl Target for F32Odd {
+impl<const ODD: bool> Target for F32Odd<ODD> {
     const BITS: usize = 32;
-    const NEEDS_ODD: bool = true;
+    const NEEDS_ODD: bool = ODD;
     const FLOAT32: bool = true;
     const CLAMPED: bool = true;
     #[inline(always)]
@@ -357,7 +357,8 @@ impl<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes
         // SAFETY: as the caller's.
         unsafe {
             let mut absolute = each!(x, |x| M::and(x, M::splat(0x7FFF_FFFF)));
-            if FNUZ && STYLE != PLAIN {
+            // The same answer for all blocks.
+            if FNUZ && STYLE != PLAIN && data.infinity_is_nan != 0 {
                 let (infinity, replaced) =
                     (M::splat(0x7F80_0000), M::splat(0x7F80_0000 | data.infinity_is_nan));
                 absolute = each!(absolute, |x| M::select_eq(x, infinity, replaced, x));
@@ -400,7 +401,7 @@ impl<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes
             let mut counts = limited;
             for k in 0..4 {
                 counts[k] = M::fma(power[k], unit, limited[k]);
-                if STYLE == DIRECTED {
+                if STYLE == DIRECTED && !M::COUNTS_DROP_SIGN {
                     counts[k] = M::and(counts[k], M::splat(0x7FFF_FFFF));
                 }
                 if STYLE == ODD {

@@ -16,7 +16,7 @@ const BLOCK: usize = 512;
 ///
 /// As [`KernelFn`] of the pair of the source and the target of `data.second`, a kernel from float32 under the rules of `data`.
 #[inline(always)]
-pub(crate) unsafe fn two_step<M: Blocks, S: Format>(
+pub(crate) unsafe fn two_step<M: Blocks, S: Format, const ODD: bool>(
     mut src: *const u8,
     mut dst: *mut u8,
     mut n: usize,
@@ -32,7 +32,7 @@ pub(crate) unsafe fn two_step<M: Blocks, S: Format>(
         let count = n.min(BLOCK);
         // SAFETY: `count` of the caller's elements on either side; the first step writes all that the second reads.
         unsafe {
-            run::<M, S, F32Odd>(src, hub, count, data, whole);
+            run::<M, S, F32Odd<ODD>>(src, hub, count, data, whole);
             second(hub, dst, count, data);
             (src, dst) = (src.add(count * S::DTYPE.size()), dst.add(bytes(count, bits as usize)));
         }

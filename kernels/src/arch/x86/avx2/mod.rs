@@ -50,9 +50,9 @@ unsafe fn vector<S: Format, T: Target>(src: *const u8, dst: *mut u8, n: usize, d
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn two_step<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+unsafe fn two_step<S: Format, const ODD: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: as the caller's.
-    unsafe { vector::two_step::<Avx2, S>(src, dst, n, data, vector::<S, F32Odd>) }
+    unsafe { vector::two_step::<Avx2, S, ODD>(src, dst, n, data, vector::<S, F32Odd<ODD>>) }
 }
 
 vector::define_families!(vector, plain);

@@ -65,9 +65,9 @@ vector_kernels!(vector_bf16, plain_bf16, "avx512bf16", Avx512<false, true>);
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn two_step<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+unsafe fn two_step<S: Format, const ODD: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: as the caller's.
-    unsafe { vector::two_step::<Avx512<false, false>, S>(src, dst, n, data, vector::<S, F32Odd>) }
+    unsafe { vector::two_step::<Avx512<false, false>, S, ODD>(src, dst, n, data, vector::<S, F32Odd<ODD>>) }
 }
 
 vector::define_styles!(vector, vector_vbmi, two_step, styled);

@@ -278,6 +278,8 @@ unsafe fn nan_mask(x: __m512i) -> __mmask16 {
 
 impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     type V = __m512i;
+    // It would be added above the byte that is taken.
+    const COUNTS_DROP_SIGN: bool = VBMI;
     operations! {
         splat(x: u32) = _mm512_set1_epi32(x as i32);
         and(a, b) = _mm512_and_si512(a, b);
