@@ -59,10 +59,7 @@ mod vector;
 pub use arch::{Tier, TierStatus, UnknownTier};
 pub use dtype::{DType, Flavor, FloatSpec, Kind, Spec, UnknownName};
 pub use exact::{PowerRange, Rounding, Rules};
-pub use format::{
-    Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2,
-    F8E5M2FNUZ, F8E8M0FNU, I2, I4, U2, U4,
-};
+pub use format::{Element, newtypes::*};
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
 #[doc(hidden)]
@@ -72,3 +69,9 @@ pub use parts::Part;
 pub use storage::{BufferType, ByteOrder, Storage};
 pub use stream::Streaming;
 pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};
+
+/// The element types that Rust does not have, and nothing else, for crates that export them.
+#[doc(hidden)]
+pub mod newtypes {
+    pub use crate::format::newtypes::*;
+}

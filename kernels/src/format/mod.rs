@@ -8,7 +8,7 @@ mod complex;
 mod floats;
 mod ints;
 mod minifloat;
-mod newtypes;
+pub(crate) mod newtypes;
 pub(crate) mod packed;
 
 use crate::{dtype::DType, hub::Hub};
