@@ -13,7 +13,7 @@ use crate::{
     kernel::{Kernel, read},
     order,
     storage::BufferType,
-    table::{KernelFn, Table},
+    table::{Entry, KernelFn, Table},
 };
 use alloc::{boxed::Box, vec::Vec};
 use std::println;
@@ -97,13 +97,14 @@ fn results(bytes: &[u8], to: BufferType) -> Vec<u128> {
 }
 
 /// Runs a kernel and compares what it writes with what the scalar tier writes.
-fn compare(kernel: KernelFn, from: BufferType, to: BufferType, saturate: bool, n: usize, what: &str) {
+fn compare(kernel: Entry, from: BufferType, to: BufferType, saturate: bool, n: usize, what: &str) {
     let rules = Rules::common(to.dtype(), saturate);
     let scalar = Kernel::new(Tier::Scalar, from, to, &rules).expect("scalar");
     let src = source(from, n);
     let mut want = alloc::vec![0; to.byte_len(n).expect("small")];
     scalar.run(&src, &mut want, n).expect("large enough");
-    let got = run(kernel, &src, to, n, Data::common(to.dtype(), saturate));
+    let data = Data::kept(from.dtype(), to.dtype(), &rules, None, kernel.table);
+    let got = run(kernel.run, &src, to, n, data);
     assert_eq!(
         results(&got, to),
         results(&want, to),
@@ -122,6 +123,12 @@ fn kernels_of(tables: &[(&str, &Table)]) {
         for to in DType::ALL.iter().flat_map(|dtype| storages(*dtype)) {
             for saturate in [false, true] {
                 for &(what, table) in tables {
+                    // Half bytes are mapped, by no kernel of a table.
+                    let width = from.bits_per_element();
+                    let results = if to.is_packed() { width } else { 8 };
+                    if from.is_packed() && width <= 4 && to.bits_per_element() == results {
+                        continue;
+                    }
                     let kernel = match from.is_packed() || to.is_packed() {
                         true => table.get_packed(from, to, saturate),
                         false => Some(table.get(from.dtype(), to.dtype(), saturate)),
@@ -159,13 +166,13 @@ fn kernels_under_other_rules() {
         for (from, to) in DType::ALL.iter().flat_map(|from| DType::ALL.iter().map(move |to| (*from, *to))) {
             let rules =
                 Rules { rounding, fnuz_inf_nan: true, finite_nan_max: true, ..Rules::common(to, true) };
-            for tier in [Tier::Avx2, Tier::Avx512] {
-                let Some(rounded) = super::rounded(tier, from.into(), to.into(), &rules) else { continue };
-                turn += 1;
-                if turn % STEP == 0 {
-                    let n = LENGTHS[turn / STEP % LENGTHS.len()];
-                    run(rounded.run, &source(from.into(), n), to.into(), n, &Data::new(to, &rules));
-                }
+            // Those of AVX-512 round by conversions that Miri does not know.
+            let Some(rounded) = super::rounded(Tier::Avx2, from.into(), to.into(), &rules) else { continue };
+            turn += 1;
+            if turn % STEP == 0 {
+                let n = LENGTHS[turn / STEP % LENGTHS.len()];
+                let data = Data::kept(from, to, &rules, rounded.second, core::ptr::null());
+                run(rounded.run, &source(from.into(), n), to.into(), n, data);
             }
         }
     }

@@ -18,10 +18,11 @@ pub(super) use super::miri::{
     _mm512_cvttpd_epu64, _mm512_cvttps_epi32, _mm512_cvttps_epi64, _mm512_cvttps_epu32, _mm512_cvttps_epu64,
     _mm512_cvtusepi32_epi8, _mm512_cvtusepi32_epi16, _mm512_cvtusepi64_epi8, _mm512_fpclass_ps_mask,
     _mm512_maskz_cvttpd_epi32, _mm512_maskz_cvttpd_epi64, _mm512_maskz_cvttps_epi32,
-    _mm512_maskz_cvttps_epi64, _mm512_max_pd, _mm512_max_ps, _mm512_min_pd, _mm512_min_ps,
-    _mm512_multishift_epi64_epi8, _mm512_permutex2var_epi16, _mm512_permutex2var_epi32,
-    _mm512_permutex2var_pd, _mm512_permutexvar_epi8, _mm512_permutexvar_epi16, _mm512_roundscale_pd,
-    _mm512_roundscale_ps, _mm512_srl_epi16,
+    _mm512_maskz_cvttps_epi64, _mm512_maskz_permutex2var_epi16, _mm512_maskz_srlv_epi16, _mm512_max_pd,
+    _mm512_max_ps, _mm512_min_pd, _mm512_min_ps, _mm512_mulhrs_epi16, _mm512_multishift_epi64_epi8,
+    _mm512_permutex2var_epi16, _mm512_permutex2var_epi32, _mm512_permutex2var_pd, _mm512_permutexvar_epi8,
+    _mm512_permutexvar_epi16, _mm512_roundscale_pd, _mm512_roundscale_ps, _mm512_srl_epi16,
+    _mm512_srlv_epi16,
 };
 #[cfg(all(packs_by_clamps, not(miri)))]
 pub(super) use super::pack::{

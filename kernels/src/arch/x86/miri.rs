@@ -329,6 +329,26 @@ shims! {
     _mm512_permutex2var_epi16(a: __m512i, index: __m512i, b: __m512i) -> __m512i = {
         permuted::<u16, 32, _>(&[lanes(a), lanes(b)], lanes::<u16, 32, _>(index).map(usize::from))
     };
+    _mm512_maskz_permutex2var_epi16(mask: u32, a: __m512i, index: __m512i, b: __m512i) -> __m512i = {
+        let index = lanes::<u16, 32, _>(index).map(usize::from);
+        let all: [u16; 32] = lanes(permuted::<u16, 32, __m512i>(&[lanes(a), lanes(b)], index));
+        register::<u16, 32, _>(array::from_fn(|i| if mask >> i & 1 == 1 { all[i] } else { 0 }))
+    };
+    _mm512_mulhrs_epi16(a: __m512i, b: __m512i) -> __m512i = {
+        let (a, b) = (lanes::<i16, 32, _>(a), lanes::<i16, 32, _>(b));
+        register::<i16, 32, _>(array::from_fn(|i| {
+            ((((i32::from(a[i]) * i32::from(b[i])) >> 14) + 1) >> 1) as i16
+        }))
+    };
+    _mm512_srlv_epi16(x: __m512i, by: __m512i) -> __m512i = {
+        let (x, by) = (lanes::<u16, 32, _>(x), lanes::<u16, 32, _>(by));
+        register::<u16, 32, _>(array::from_fn(|i| if by[i] < 16 { x[i] >> by[i] } else { 0 }))
+    };
+    _mm512_maskz_srlv_epi16(mask: u32, x: __m512i, by: __m512i) -> __m512i = {
+        let (x, by) = (lanes::<u16, 32, _>(x), lanes::<u16, 32, _>(by));
+        let shifted = |i: usize| if by[i] < 16 { x[i] >> by[i] } else { 0 };
+        register::<u16, 32, _>(array::from_fn(|i| if mask >> i & 1 == 1 { shifted(i) } else { 0 }))
+    };
     _mm512_permutex2var_epi32(a: __m512i, index: __m512i, b: __m512i) -> __m512i = {
         permuted::<u32, 16, _>(&[lanes(a), lanes(b)], lanes::<u32, 16, _>(index).map(|i| i as usize))
     };
@@ -438,6 +458,9 @@ mod tests {
             _mm512_permutexvar_epi8(index, a); _mm512_permutexvar_epi16(index, a);
             _mm512_permutex2var_epi16(a, index, b); _mm512_permutex2var_epi32(a, index, b);
             _mm512_permutex2var_pd(d, index, e);
+            _mm512_maskz_permutex2var_epi16(k as u32, a, index, b); _mm512_mulhrs_epi16(a, b);
+            _mm512_srlv_epi16(a, _mm512_srli_epi16::<11>(b)); _mm512_srlv_epi16(a, b);
+            _mm512_maskz_srlv_epi16(k as u32, a, _mm512_srli_epi16::<11>(b));
         }
         same_for! { [0 4] { _mm256_cvtps_ph(half); } }
         same_for! { [0 8] { _mm512_cvtps_ph(s); } }
