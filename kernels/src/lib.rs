@@ -33,6 +33,7 @@ extern crate alloc;
 extern crate std;
 
 mod arch;
+mod buffer;
 mod data;
 mod dtype;
 mod exact;
@@ -62,8 +63,6 @@ pub use exact::{PowerRange, Rounding, Rules};
 pub use format::{Element, newtypes::*};
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
-#[doc(hidden)]
-pub use kernel::cast_exact;
 pub use loss::{Block, Loss, Losses, Watch, loss};
 pub use parts::Part;
 pub use storage::{BufferType, ByteOrder, Storage};

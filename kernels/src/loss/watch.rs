@@ -11,12 +11,13 @@ use super::{
     ranges::{MOST, Ranges},
 };
 use crate::{
+    buffer::read,
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::Rules,
     format::Element,
     fpenv,
     hub::parts_fit,
-    kernel::{Kernel, read},
+    kernel::Kernel,
     storage::BufferType,
 };
 use alloc::vec::Vec;

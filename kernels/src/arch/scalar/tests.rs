@@ -2,10 +2,11 @@
 
 use crate::{
     arch::Tier,
+    buffer::read,
     dtype::{DType, Flavor, Spec},
     exact::{self, PowerRange, Rounding, Rules},
     kernel::{
-        Kernel, read,
+        Kernel,
         tests::{bytes_of, codes, run},
     },
 };

@@ -6,11 +6,12 @@
 use super::{avx2, avx512, fine, packing, swap};
 use crate::{
     arch::Tier,
+    buffer::read,
     data::Data,
     dtype::DType,
     exact::{self, Rounding, Rules},
     format::packed::{Packing, SCALAR},
-    kernel::{Kernel, read},
+    kernel::Kernel,
     order,
     storage::BufferType,
     table::{Entry, KernelFn, Table},

@@ -1,0 +1,53 @@
+//! Which kernels the floating-point environment of the host may change.
+
+use crate::{
+    arch::Tier,
+    dtype::{DType, Spec},
+};
+
+/// Whether the pair's kernel on the tier has instructions that obey the floating-point environment. Those that have none are
+/// called without looking at it, which takes longer than a short cast. `tests/fpenv.rs` of the root crate tries them all.
+pub(super) fn obeys_environment(tier: Tier, from: DType, to: DType) -> bool {
+    let whole = |dtype: DType| matches!(dtype.spec(), Spec::Bool | Spec::Int { .. });
+    let parts = |dtype: DType| match dtype.spec() {
+        Spec::Float(f) | Spec::Complex(f) => f.bits(),
+        _ => 0,
+    };
+    let moved = match (from, to) {
+        (DType::BFloat16, DType::Float32 | DType::Complex64) => true,
+        // The same parts.
+        _ => parts(from) >= 32 && parts(from) == parts(to),
+    };
+    let tested = matches!(to, DType::Bool) && (parts(from) >= 32 || matches!(from, DType::BFloat16));
+    // These tiers look these up; AVX-512 of bytes that are integers only what is short.
+    let looked_up = from.size() == 1
+        && match tier {
+            Tier::Avx512 => {
+                let integer = matches!(from, DType::Bool | DType::Int8 | DType::UInt8);
+                to.size() <= 2 || parts(to) > 0 && !integer
+            }
+            Tier::Neon => {
+                let powers = matches!(from, DType::Float8E8M0FNU);
+                to.size() == 1
+                    || parts(to) == 32
+                    || matches!(to, DType::BFloat16)
+                    || matches!(to, DType::Float16) && !powers
+                    || from.is_sub_byte() && whole(to)
+            }
+            _ => false,
+        };
+    // A conversion that is exact is the same in all environments, if it is one instruction: a difference that is zero has a
+    // sign that depends on the rounding mode. The others of AVX-512 bring their rounding mode with them.
+    let free = match (tier, from.spec()) {
+        (Tier::Avx512, Spec::Int { bits: 32 | 64, .. }) if matches!(to, DType::Float32 | DType::Float64) => {
+            true
+        }
+        (Tier::Avx512, Spec::Int { bits: 16 | 32, .. }) if parts(to) == 64 => true,
+        (Tier::Neon, Spec::Int { bits: ..=32, .. }) if parts(to) == 64 => true,
+        (Tier::Avx2 | Tier::Avx512 | Tier::Neon, Spec::Bool | Spec::Int { bits: ..=16, .. }) => {
+            parts(to) == 32
+        }
+        _ => false,
+    };
+    !(from as u8 == to as u8 || whole(from) && whole(to) || moved || tested || looked_up || free)
+}
