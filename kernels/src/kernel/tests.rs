@@ -27,6 +27,11 @@ pub(crate) fn codes(dtype: DType) -> Vec<u128> {
         .collect()
 }
 
+/// Whether Miri, which is slow, runs this pair: a kernel from one byte has a table of 256 results, and one table is made like another.
+pub(crate) fn is_run(from: DType, to: DType) -> bool {
+    !cfg!(miri) || from.size() > 1 || (from.code() + to.code()) % 16 == 0
+}
+
 fn all_common_rules(to: DType) -> impl Iterator<Item = Rules> {
     [false, true].into_iter().map(move |saturate| Rules::common(to, saturate))
 }
@@ -52,7 +57,7 @@ fn kernels_agree_with_exact() {
     for &from in DType::ALL {
         let codes = codes(from);
         let src = bytes_of(from, &codes);
-        for &to in DType::ALL.iter().filter(|to| **to != from) {
+        for &to in DType::ALL.iter().filter(|to| **to != from && is_run(from, **to)) {
             // bfloat16 to float32 is a shift that leaves a signalling NaN as it is, which is no rounding rule.
             let pure = from == DType::BFloat16 && matches!(to, DType::Float32 | DType::Complex64);
             let part = |d: DType| if let Spec::Complex(f) = d.spec() { Some(f) } else { None };
@@ -100,7 +105,7 @@ fn a_dtype_to_itself_is_a_copy() {
 fn packed_storage_is_the_same_cast() {
     let rules = |to| Rules::common(to, true);
     for &from in DType::ALL.iter().filter(|d| d.is_sub_byte()) {
-        for &to in DType::ALL.iter().filter(|d| d.is_sub_byte()) {
+        for &to in DType::ALL.iter().filter(|d| d.is_sub_byte() && is_run(from, **d)) {
             // Miri is slow: it sees more than one block of one pair.
             let short = cfg!(miri) && (from, to) != (DType::Float6E2M3FN, DType::UInt2);
             for &n in if short { &[0, 1, 5][..] } else { &[0, 1, 5, BLOCK - 1, BLOCK + 2] } {

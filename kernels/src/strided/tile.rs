@@ -83,6 +83,9 @@ pub(crate) unsafe fn squares<L: Lanes>(
     rows: usize,
     cols: usize,
 ) {
+    if rows == 0 || cols == 0 {
+        return; // Pointers to nothing must not be moved.
+    }
     let (side, size) = (L::LANES, size_of::<L::Element>());
     let together = |step: isize, count: usize| step == (count * size) as isize;
     // SAFETY: as the caller's; rows of so many elements follow each other on one side.
