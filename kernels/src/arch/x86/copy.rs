@@ -17,40 +17,41 @@ const fn used(dtype: DType) -> i8 {
 
 macro_rules! copy {
     (
-        $name:ident, $features:literal, $bytes:literal,
+        $name:ident, $function:ident, $bytes:literal,
         $load:ident $store:ident $and:ident $min:ident $set1:ident
     ) => {
-        /// # Safety
-        ///
-        /// As `KernelFn`.
-        #[target_feature(enable = $features)]
-        pub(super) unsafe fn $name<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            const BYTES: usize = $bytes;
-            let bytes = n * const { <S as Element>::DTYPE.size() };
-            if bytes < BYTES {
-                // SAFETY: as the caller's.
-                return unsafe { scalar::copy::<S>(src, dst, n, data) };
-            }
-            // SAFETY: the caller of this has a register of bytes at `i` on both sides.
-            let register = |i: usize| unsafe {
-                let x = $load(src.add(i).cast());
-                let x = match const { S::DTYPE.spec() } {
-                    Spec::Bool => $min(x, $set1(1)),
-                    _ if const { used(S::DTYPE) == -1 } => x,
-                    _ => $and(x, $set1(const { used(S::DTYPE) })),
+        $function! {
+            /// # Safety
+            ///
+            /// As `KernelFn`.
+            pub(super) unsafe fn $name<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+                const BYTES: usize = $bytes;
+                let bytes = n * const { <S as Element>::DTYPE.size() };
+                if bytes < BYTES {
+                    // SAFETY: as the caller's.
+                    return unsafe { scalar::copy::<S>(src, dst, n, data) };
+                }
+                // SAFETY: the caller of this has a register of bytes at `i` on both sides.
+                let register = |i: usize| unsafe {
+                    let x = $load(src.add(i).cast());
+                    let x = match const { S::DTYPE.spec() } {
+                        Spec::Bool => $min(x, $set1(1)),
+                        _ if const { used(S::DTYPE) == -1 } => x,
+                        _ => $and(x, $set1(const { used(S::DTYPE) })),
+                    };
+                    $store(dst.add(i).cast(), x);
                 };
-                $store(dst.add(i).cast(), x);
-            };
-            registers::<BYTES>(bytes, register);
+                registers::<BYTES>(bytes, register);
+            }
         }
     };
 }
 
 copy! {
-    avx2, "avx,avx2", 32,
+    avx2, avx2_fn, 32,
     _mm256_loadu_si256 _mm256_storeu_si256 _mm256_and_si256 _mm256_min_epu8 _mm256_set1_epi8
 }
 copy! {
-    avx512, "avx,avx2,avx512f,avx512bw,avx512vl", 64,
+    avx512, avx512_fn, 64,
     _mm512_loadu_si512 _mm512_storeu_si512 _mm512_and_si512 _mm512_min_epu8 _mm512_set1_epi8
 }

@@ -8,6 +8,49 @@ use crate::{
 };
 pub(super) use stream::{last_cache, non_temporal};
 
+/// Makes of one list of features the token that proves them and the macro that compiles a function for them and for those of
+/// `$below`, so that no function needs a feature that its tier has not shown.
+macro_rules! define_features {
+    ($dollar:tt $(#[$doc:meta])* $token:ident, $function:ident $(beside $below:ident)?: $($field:ident = $feature:tt)*) => {
+        pulp::simd_type!({
+            $(#[$doc])*
+            pub(super) struct $token {
+                $(pub $field: f!($feature),)*
+            }
+        });
+        macro_rules! $function {
+            ($dollar($dollar item:tt)*) => {
+                define_features!(@ $($below)? {
+                    $(#[target_feature(enable = $feature)])*
+                    $dollar($dollar item)*
+                });
+            };
+        }
+    };
+    (@ { $($item:tt)* }) => { $($item)* };
+    (@ $below:ident { $($item:tt)* }) => { $below! { $($item)* } };
+}
+define_features! {
+    $ /// Proves the tier `avx2`.
+    Avx2, avx2_fn:
+    avx = "avx" avx2 = "avx2" fma = "fma" f16c = "f16c" bmi1 = "bmi1" bmi2 = "bmi2" lzcnt = "lzcnt" popcnt = "popcnt"
+}
+define_features! {
+    $ /// Proves the tier `avx512`, beside [`Avx2`].
+    Avx512, avx512_fn beside avx2_fn:
+    avx512f = "avx512f" avx512bw = "avx512bw" avx512vl = "avx512vl" avx512dq = "avx512dq"
+}
+define_features! {
+    $ /// Proves that kernels beside [`Avx512`] may permute bytes.
+    Vbmi, vbmi_fn beside avx512_fn:
+    avx512vbmi = "avx512vbmi"
+}
+define_features! {
+    $ /// Proves that kernels beside [`Avx512`] may use the conversion to bfloat16.
+    Bf16, bf16_fn beside avx512_fn:
+    avx512bf16 = "avx512bf16"
+}
+
 /// Methods of [`Simd`](crate::vector::Simd) that map registers to a register.
 macro_rules! operations {
     ($($name:ident($($arg:ident $(: $type:ty)?),*) = $body:expr;)*) => {$(
@@ -181,38 +224,6 @@ mod short;
 mod stream;
 mod swap;
 mod turn;
-
-pulp::simd_type!({
-    /// Proves the tier `avx2`.
-    pub(super) struct Avx2 {
-        pub avx: f!("avx"),
-        pub avx2: f!("avx2"),
-        pub fma: f!("fma"),
-        pub f16c: f!("f16c"),
-        pub bmi1: f!("bmi1"),
-        pub bmi2: f!("bmi2"),
-        pub lzcnt: f!("lzcnt"),
-        pub popcnt: f!("popcnt"),
-    }
-
-    /// Proves the tier `avx512`, beside [`Avx2`].
-    pub(super) struct Avx512 {
-        pub avx512f: f!("avx512f"),
-        pub avx512bw: f!("avx512bw"),
-        pub avx512vl: f!("avx512vl"),
-        pub avx512dq: f!("avx512dq"),
-    }
-
-    /// Proves that kernels beside [`Avx512`] may permute bytes.
-    pub(super) struct Vbmi {
-        pub avx512vbmi: f!("avx512vbmi"),
-    }
-
-    /// Proves that kernels beside [`Avx512`] may use the conversion to bfloat16.
-    pub(super) struct Bf16 {
-        pub avx512bf16: f!("avx512bf16"),
-    }
-});
 
 pub(super) fn detected(tier: Tier) -> Option<bool> {
     match tier {

@@ -19,7 +19,7 @@ pub(super) static PACKING: Packing = Packing {
 ///
 /// The bytes are readable, and the CPU has AVX2.
 #[inline]
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 pub(super) unsafe fn spread<const WIDTH: u32>(packed: *const u8) -> __m256i {
     // SAFETY: the caller's promise.
     unsafe {
@@ -54,7 +54,7 @@ pub(super) unsafe fn spread<const WIDTH: u32>(packed: *const u8) -> __m256i {
 /// # Safety
 ///
 /// As of `Packing::unpack`, and the CPU has AVX2.
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 unsafe fn unpack_4(packed: *const u8, codes: *mut u8, n: usize) {
     let whole = n - n % 32;
     for i in (0..whole).step_by(32) {
@@ -68,7 +68,7 @@ unsafe fn unpack_4(packed: *const u8, codes: *mut u8, n: usize) {
 /// # Safety
 ///
 /// As of `Packing::unpack`, and the CPU has AVX2.
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 unsafe fn unpack_2(packed: *const u8, codes: *mut u8, n: usize) {
     let whole = n - n % 32;
     for i in (0..whole).step_by(32) {
@@ -84,7 +84,7 @@ unsafe fn unpack_2(packed: *const u8, codes: *mut u8, n: usize) {
 /// # Safety
 ///
 /// As of `Packing::map`, and the CPU has AVX2.
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 unsafe fn map_to_bytes<const WIDTH: u32>(packed: *const u8, codes: *mut u8, n: usize, table: &Nibbles) {
     // SAFETY: the table has 16 bytes.
     let lut = unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) };
@@ -106,7 +106,7 @@ unsafe fn map_to_bytes<const WIDTH: u32>(packed: *const u8, codes: *mut u8, n: u
 /// # Safety
 ///
 /// As of `Packing::map`, and the CPU has AVX2.
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 unsafe fn map_nibbles(src: *const u8, dst: *mut u8, bytes: usize, table: &Nibbles) {
     // SAFETY: the table has 16 bytes.
     let lut = unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) };
@@ -129,7 +129,7 @@ unsafe fn map_nibbles(src: *const u8, dst: *mut u8, bytes: usize, table: &Nibble
 /// # Safety
 ///
 /// As of `Packing::unpack`, and the CPU has AVX2.
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 unsafe fn unpack_6(packed: *const u8, codes: *mut u8, n: usize) {
     let whole = n - n % 32;
     for i in (0..whole).step_by(32) {
@@ -143,7 +143,7 @@ unsafe fn unpack_6(packed: *const u8, codes: *mut u8, n: usize) {
 /// # Safety
 ///
 /// As of `Packing::pack`, and the CPU has AVX2.
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 unsafe fn pack_4(codes: *const u8, packed: *mut u8, n: usize) {
     let whole = n - n % 64;
     let weights = _mm256_set1_epi16(0x1001);
@@ -163,7 +163,7 @@ unsafe fn pack_4(codes: *const u8, packed: *mut u8, n: usize) {
 /// # Safety
 ///
 /// As of `Packing::pack`, and the CPU has AVX2.
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 unsafe fn pack_2(codes: *const u8, packed: *mut u8, n: usize) {
     let whole = n - n % 128;
     let (pairs, fours) = (_mm256_set1_epi16(0x0401), _mm256_set1_epi32(0x0010_0001));
@@ -187,7 +187,7 @@ unsafe fn pack_2(codes: *const u8, packed: *mut u8, n: usize) {
 /// # Safety
 ///
 /// As of `Packing::pack`, and the CPU has AVX2.
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 unsafe fn pack_6(codes: *const u8, packed: *mut u8, n: usize) {
     let whole = n - n % 32;
     let (pairs, fours) = (_mm256_set1_epi16(0x4001), _mm256_set1_epi32(0x1000_0001));

@@ -11,7 +11,7 @@ use crate::arch::native::intrinsics::*;
 ///
 /// The CPU has AVX2; `src` is readable for `len` bytes, `dst` writable for `whole`, which are at least as many and a multiple of
 /// 32; they do not overlap.
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 pub(super) unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: usize) {
     debug_assert!(len <= whole && whole.is_multiple_of(32));
     let full = len - len % 32;
@@ -34,7 +34,7 @@ pub(super) unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: us
 /// # Safety
 ///
 /// The CPU has AVX2; `src` is readable up to the next multiple of 32 bytes, `dst` writable for `len`; they do not overlap.
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 pub(super) unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
     let full = len - len % 32;
     // SAFETY: bytes of the caller's.
@@ -77,7 +77,7 @@ pub(super) unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
 ///
 /// The CPU has AVX2, and the bytes are readable.
 #[inline]
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 unsafe fn few(p: *const u8, len: usize) -> __m256i {
     // SAFETY: as the caller's.
     unsafe {
@@ -95,7 +95,7 @@ unsafe fn few(p: *const u8, len: usize) -> __m256i {
 ///
 /// As of [`few`].
 #[inline]
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 unsafe fn half(p: *const u8, len: usize) -> __m128i {
     // SAFETY: as the caller's.
     unsafe {
@@ -108,7 +108,7 @@ unsafe fn half(p: *const u8, len: usize) -> __m128i {
 }
 
 #[inline]
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 fn words(low: u64, high: u64) -> __m128i {
     _mm_set_epi64x(high as i64, low as i64)
 }

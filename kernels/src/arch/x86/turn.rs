@@ -34,7 +34,7 @@ lanes! {
 /// # Safety
 ///
 /// As [`Turn`](crate::strided::Turn).
-#[target_feature(enable = "avx,avx2")]
+#[target_feature(enable = "avx2")]
 unsafe fn turn<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize, cols: usize) {
     // SAFETY: as the caller's.
     unsafe { squares::<L>(src, from, dst, to, rows, cols) }

@@ -28,31 +28,34 @@ use crate::{
 };
 use simd::Avx2;
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-    // SAFETY: as the caller's.
-    unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+        // SAFETY: as the caller's.
+        unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
+    }
 }
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn vector<S: Format, T: Target>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: as the caller's.
-    unsafe { vector::run::<Avx2, S, T>(src, dst, n, data, vector::<S, T>) }
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn vector<S: Format, T: Target>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: as the caller's.
+        unsafe { vector::run::<Avx2, S, T>(src, dst, n, data, vector::<S, T>) }
+    }
 }
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn two_step<S: Format, const ODD: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: as the caller's.
-    unsafe { vector::two_step::<Avx2, S, ODD>(src, dst, n, data, vector::<S, F32Odd<ODD>>) }
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn two_step<S: Format, const ODD: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: as the caller's.
+        unsafe { vector::two_step::<Avx2, S, ODD>(src, dst, n, data, vector::<S, F32Odd<ODD>>) }
+    }
 }
 
 vector::define_families!(vector, plain);

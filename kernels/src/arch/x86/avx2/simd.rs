@@ -165,7 +165,7 @@ unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __m256i) -> _
 /// In assembly because the compiler would fold the conversion into the store, and the form of the instruction that
 /// converts into memory is slow.
 #[inline]
-#[target_feature(enable = "avx,f16c")]
+#[target_feature(enable = "f16c")]
 fn convert<const HOW: i32>(x: __m256) -> __m128i {
     #[cfg(not(miri))]
     {

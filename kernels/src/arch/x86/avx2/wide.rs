@@ -87,45 +87,46 @@ const fn to_bytes<S: Source>() -> [KernelFn; 3] {
     overflows::<S, Int8<true, true>, Int8<false, true>>()
 }
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn run<S: Source, D: Target, const SATURATE: bool, const WAY: u8>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-) {
-    let block = const { UNIT * D::UNITS };
-    // SAFETY: blocks and units begin at elements and end at the last one or before.
-    unsafe {
-        let at = |i: usize| (src.add(i * S::SIZE), dst.add(i * D::SIZE));
-        let do_block = |i: usize| {
-            let (src, dst) = at(i);
-            D::block::<S, SATURATE, WAY>(src, dst, data);
-        };
-        if WAY != COMMON {
-            // Less machine code counts more than the short casts of rare rules.
-            if n >= block {
-                overlapping(n, block, do_block);
-            } else if n > 0 {
-                padded::<Avx2>(run::<S, D, SATURATE, WAY>, block, (S::SIZE, D::SIZE), src, dst, n, data);
-            }
-        } else if S::LIGHT && n >= 2 * block {
-            overlapping(n, 2 * block, |i| {
-                do_block(i);
-                do_block(i + block);
-            });
-        } else if n >= block {
-            overlapping(n, block, do_block);
-        } else if D::UNITS > 1 && n >= UNIT {
-            overlapping(n, UNIT, |i| {
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn run<S: Source, D: Target, const SATURATE: bool, const WAY: u8>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    ) {
+        let block = const { UNIT * D::UNITS };
+        // SAFETY: blocks and units begin at elements and end at the last one or before.
+        unsafe {
+            let at = |i: usize| (src.add(i * S::SIZE), dst.add(i * D::SIZE));
+            let do_block = |i: usize| {
                 let (src, dst) = at(i);
-                D::unit::<S, SATURATE, WAY, false>(src, dst, UNIT, data);
-            });
-        } else {
-            few(dst, D::SIZE, n, |stack| D::unit::<S, SATURATE, WAY, true>(src, stack, n, data));
+                D::block::<S, SATURATE, WAY>(src, dst, data);
+            };
+            if WAY != COMMON {
+                // Less machine code counts more than the short casts of rare rules.
+                if n >= block {
+                    overlapping(n, block, do_block);
+                } else if n > 0 {
+                    padded::<Avx2>(run::<S, D, SATURATE, WAY>, block, (S::SIZE, D::SIZE), src, dst, n, data);
+                }
+            } else if S::LIGHT && n >= 2 * block {
+                overlapping(n, 2 * block, |i| {
+                    do_block(i);
+                    do_block(i + block);
+                });
+            } else if n >= block {
+                overlapping(n, block, do_block);
+            } else if D::UNITS > 1 && n >= UNIT {
+                overlapping(n, UNIT, |i| {
+                    let (src, dst) = at(i);
+                    D::unit::<S, SATURATE, WAY, false>(src, dst, UNIT, data);
+                });
+            } else {
+                few(dst, D::SIZE, n, |stack| D::unit::<S, SATURATE, WAY, true>(src, stack, n, data));
+            }
         }
     }
 }
@@ -172,15 +173,16 @@ unsafe fn few(mut dst: *mut u8, size: usize, n: usize, unit: impl FnOnce(*mut u8
     }
 }
 
-/// The parts of complex numbers, as reals.
-///
-/// # Safety
-///
-/// As [`KernelFn`] of the complex pair.
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn parts<S: Source, D: Target, const WAY: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
-    unsafe { run::<S, D, true, WAY>(src, dst, 2 * n, data) }
+avx2_fn! {
+    /// The parts of complex numbers, as reals.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`] of the complex pair.
+    unsafe fn parts<S: Source, D: Target, const WAY: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
+        unsafe { run::<S, D, true, WAY>(src, dst, 2 * n, data) }
+    }
 }
 
 /// An element type on the source's side.

@@ -12,13 +12,14 @@ use crate::{
     },
 };
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: as the caller's.
-    unsafe { words::run::<Avx2, P>(src, dst, n, data, run::<P>) }
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: as the caller's.
+        unsafe { words::run::<Avx2, P>(src, dst, n, data, run::<P>) }
+    }
 }
 
 define_words!(run);

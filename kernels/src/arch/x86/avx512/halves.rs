@@ -53,24 +53,25 @@ const fn low_words(apart: bool) -> [u16; 32] {
 /// The order of 64-bit lanes that packing within 128-bit lanes undoes; or makes, of lanes of two registers.
 const IN_ORDER: [i64; 8] = [0, 2, 4, 6, 1, 3, 5, 7];
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn run<const BF16: bool, const SIGNED: bool, const SATURATE: bool>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    _: &Data,
-) {
-    let whole = n - n % BLOCK;
-    // SAFETY: blocks begin at elements and end at the last one or before, or are a part that ends there.
-    unsafe {
-        for i in (0..whole).step_by(BLOCK) {
-            block::<BF16, SIGNED, SATURATE, false>(src.add(2 * i), dst.add(2 * i), BLOCK);
-        }
-        if whole < n {
-            block::<BF16, SIGNED, SATURATE, true>(src.add(2 * whole), dst.add(2 * whole), n - whole);
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn run<const BF16: bool, const SIGNED: bool, const SATURATE: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        _: &Data,
+    ) {
+        let whole = n - n % BLOCK;
+        // SAFETY: blocks begin at elements and end at the last one or before, or are a part that ends there.
+        unsafe {
+            for i in (0..whole).step_by(BLOCK) {
+                block::<BF16, SIGNED, SATURATE, false>(src.add(2 * i), dst.add(2 * i), BLOCK);
+            }
+            if whole < n {
+                block::<BF16, SIGNED, SATURATE, true>(src.add(2 * whole), dst.add(2 * whole), n - whole);
+            }
         }
     }
 }
@@ -147,21 +148,22 @@ unsafe fn widened<const BF16: bool>(x: [__m512i; 2]) -> [__m512i; 4] {
     }
 }
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn bytes<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-    let whole = n - n % BLOCK;
-    // SAFETY: blocks begin at elements and end at the last one or before, or are a part that ends there.
-    unsafe {
-        for i in (0..whole).step_by(BLOCK) {
-            let x = Registers::load_16::<false>(src.add(2 * i), BLOCK);
-            Registers::store_8::<false>(dst.add(i), saturated::<SIGNED>(x), BLOCK);
-        }
-        if whole < n {
-            let x = Registers::load_16::<true>(src.add(2 * whole), n - whole);
-            Registers::store_8::<true>(dst.add(whole), saturated::<SIGNED>(x), n - whole);
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn bytes<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+        let whole = n - n % BLOCK;
+        // SAFETY: blocks begin at elements and end at the last one or before, or are a part that ends there.
+        unsafe {
+            for i in (0..whole).step_by(BLOCK) {
+                let x = Registers::load_16::<false>(src.add(2 * i), BLOCK);
+                Registers::store_8::<false>(dst.add(i), saturated::<SIGNED>(x), BLOCK);
+            }
+            if whole < n {
+                let x = Registers::load_16::<true>(src.add(2 * whole), n - whole);
+                Registers::store_8::<true>(dst.add(whole), saturated::<SIGNED>(x), n - whole);
+            }
         }
     }
 }

@@ -30,44 +30,44 @@ use crate::{
 };
 use simd::Avx512;
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-    // SAFETY: as the caller's.
-    unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+        // SAFETY: as the caller's.
+        unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
+    }
 }
 
 /// The kernels of `vector`, for one combination of finer features.
 macro_rules! vector_kernels {
-    ($name:ident, $plain:ident, $features:literal, $simd:ty) => {
-        /// # Safety
-        ///
-        /// As [`KernelFn`], and the CPU has the finer features too.
-        #[target_feature(
-            enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq"
-        )]
-        #[target_feature(enable = $features)]
-        unsafe fn $name<S: Format, T: Target>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: as the caller's.
-            unsafe { vector::run::<$simd, S, T>(src, dst, n, data, $name::<S, T>) }
+    ($name:ident, $plain:ident, $function:ident, $simd:ty) => {
+        $function! {
+            /// # Safety
+            ///
+            /// As [`KernelFn`], and the CPU has the finer features too.
+            unsafe fn $name<S: Format, T: Target>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+                // SAFETY: as the caller's.
+                unsafe { vector::run::<$simd, S, T>(src, dst, n, data, $name::<S, T>) }
+            }
         }
 
         vector::define_families!($name, $plain);
     };
 }
-vector_kernels!(vector, plain, "avx512f", Avx512<false, false>);
-vector_kernels!(vector_vbmi, plain_vbmi, "avx512vbmi", Avx512<true, false>);
-vector_kernels!(vector_bf16, plain_bf16, "avx512bf16", Avx512<false, true>);
+vector_kernels!(vector, plain, avx512_fn, Avx512<false, false>);
+vector_kernels!(vector_vbmi, plain_vbmi, vbmi_fn, Avx512<true, false>);
+vector_kernels!(vector_bf16, plain_bf16, bf16_fn, Avx512<false, true>);
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn two_step<S: Format, const ODD: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: as the caller's.
-    unsafe { vector::two_step::<Avx512<false, false>, S, ODD>(src, dst, n, data, vector::<S, F32Odd<ODD>>) }
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn two_step<S: Format, const ODD: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: as the caller's.
+        unsafe { vector::two_step::<Avx512<false, false>, S, ODD>(src, dst, n, data, vector::<S, F32Odd<ODD>>) }
+    }
 }
 
 vector::define_styles!(vector, vector_vbmi, two_step, styled);

@@ -102,47 +102,49 @@ const fn to_bytes<S: Source>() -> [KernelFn; 3] {
     }
 }
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn run<S: Source, D: Target, const SATURATE: bool, const WAY: u8>(
-    mut src: *const u8,
-    mut dst: *mut u8,
-    mut n: usize,
-    data: &Data,
-) {
-    // SAFETY: the steps begin where elements do and end with the last one.
-    unsafe {
-        // Less machine code counts more than the speed of rare rules.
-        while WAY == COMMON && n >= 2 * STEP {
-            let x = [S::load::<WAY, false>(src, STEP), S::load::<WAY, false>(src.add(STEP * S::SIZE), STEP)];
-            D::store::<S::Lanes<WAY>, SATURATE, false>(dst, x[0], STEP, data);
-            D::store::<S::Lanes<WAY>, SATURATE, false>(dst.add(STEP * D::SIZE), x[1], STEP, data);
-            (src, dst, n) = (src.add(2 * STEP * S::SIZE), dst.add(2 * STEP * D::SIZE), n - 2 * STEP);
-        }
-        while n >= STEP {
-            D::store::<S::Lanes<WAY>, SATURATE, false>(dst, S::load::<WAY, false>(src, STEP), STEP, data);
-            (src, dst, n) = (src.add(STEP * S::SIZE), dst.add(STEP * D::SIZE), n - STEP);
-            if WAY == COMMON {
-                break;
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn run<S: Source, D: Target, const SATURATE: bool, const WAY: u8>(
+        mut src: *const u8,
+        mut dst: *mut u8,
+        mut n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: the steps begin where elements do and end with the last one.
+        unsafe {
+            // Less machine code counts more than the speed of rare rules.
+            while WAY == COMMON && n >= 2 * STEP {
+                let x = [S::load::<WAY, false>(src, STEP), S::load::<WAY, false>(src.add(STEP * S::SIZE), STEP)];
+                D::store::<S::Lanes<WAY>, SATURATE, false>(dst, x[0], STEP, data);
+                D::store::<S::Lanes<WAY>, SATURATE, false>(dst.add(STEP * D::SIZE), x[1], STEP, data);
+                (src, dst, n) = (src.add(2 * STEP * S::SIZE), dst.add(2 * STEP * D::SIZE), n - 2 * STEP);
             }
-        }
-        if n > 0 {
-            D::store::<S::Lanes<WAY>, SATURATE, true>(dst, S::load::<WAY, true>(src, n), n, data);
+            while n >= STEP {
+                D::store::<S::Lanes<WAY>, SATURATE, false>(dst, S::load::<WAY, false>(src, STEP), STEP, data);
+                (src, dst, n) = (src.add(STEP * S::SIZE), dst.add(STEP * D::SIZE), n - STEP);
+                if WAY == COMMON {
+                    break;
+                }
+            }
+            if n > 0 {
+                D::store::<S::Lanes<WAY>, SATURATE, true>(dst, S::load::<WAY, true>(src, n), n, data);
+            }
         }
     }
 }
 
-/// The parts of complex numbers, as reals.
-///
-/// # Safety
-///
-/// As [`KernelFn`] of the complex pair.
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn parts<S: Source, D: Target, const WAY: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
-    unsafe { run::<S, D, true, WAY>(src, dst, 2 * n, data) }
+avx512_fn! {
+    /// The parts of complex numbers, as reals.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`] of the complex pair.
+    unsafe fn parts<S: Source, D: Target, const WAY: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
+        unsafe { run::<S, D, true, WAY>(src, dst, 2 * n, data) }
+    }
 }
 
 /// An element type on the source's side.

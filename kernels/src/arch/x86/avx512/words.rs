@@ -17,26 +17,26 @@ type Registers = Avx512<false, false>;
 /// The same with permutations of bytes.
 type Permuting = Avx512<true, false>;
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: as the caller's.
-    unsafe { words::run::<Registers, P>(src, dst, n, data, run::<P>) }
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: as the caller's.
+        unsafe { words::run::<Registers, P>(src, dst, n, data, run::<P>) }
+    }
 }
 
-/// [`run`] with permutations of bytes, for the pair that gains by them.
-///
-/// # Safety
-///
-/// As [`KernelFn`], and the CPU has VBMI.
-#[target_feature(
-    enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"
-)]
-unsafe fn run_vbmi<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: as the caller's.
-    unsafe { words::run::<Permuting, P>(src, dst, n, data, run_vbmi::<P>) }
+vbmi_fn! {
+    /// [`run`] with permutations of bytes, for the pair that gains by them.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`], and the CPU has VBMI.
+    unsafe fn run_vbmi<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: as the caller's.
+        unsafe { words::run::<Permuting, P>(src, dst, n, data, run_vbmi::<P>) }
+    }
 }
 
 define_words!(run);

@@ -47,31 +47,32 @@ pub(super) fn kernel(table: &Folded, from: u32, to: u32) -> Option<KernelFn> {
     })
 }
 
-/// The body of the pairs with the same rule.
-///
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn body<const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8, const PATCHED: bool>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-) {
-    // SAFETY: as in `wide`.
-    unsafe {
-        // No store changes a copy, so it stays in registers.
-        let table = &data.table.cast::<Folded>().read();
-        for_each_block!(
-            (FROM, TO),
-            (src, dst, n),
-            (body::<FROM, TO, FOLD, RULE, PATCHED>, data),
-            FOLD == Fold::Six as u8,
-            |src, dst| {
-                block::<FROM, TO, FOLD, RULE, PATCHED>(src, dst, table);
-            }
-        );
+avx2_fn! {
+    /// The body of the pairs with the same rule.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn body<const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8, const PATCHED: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: as in `wide`.
+        unsafe {
+            // No store changes a copy, so it stays in registers.
+            let table = &data.table.cast::<Folded>().read();
+            for_each_block!(
+                (FROM, TO),
+                (src, dst, n),
+                (body::<FROM, TO, FOLD, RULE, PATCHED>, data),
+                FOLD == Fold::Six as u8,
+                |src, dst| {
+                    block::<FROM, TO, FOLD, RULE, PATCHED>(src, dst, table);
+                }
+            );
+        }
     }
 }
 

@@ -100,58 +100,60 @@ unsafe fn store<const BITS: u32>(p: *mut u8, codes: __m256i) {
     unsafe { if BITS == 8 { _mm256_storeu_si256(p.cast(), codes) } else { store_packed::<BITS>(p, codes) } }
 }
 
-/// The body of the pairs of a kind, the data of the pair in `data`. `TO` are the bits of `W`.
-///
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn wide<Q: sources::Source, W: Shape, const FROM: u32, const TO: u32>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-) {
-    const { assert!(TO as usize == 8 * W::SIZE) };
-    // SAFETY: the table of a kernel is the one that it was chosen with. Blocks that lie among the caller's elements.
-    unsafe {
-        // No store changes a copy, so it stays in registers.
-        let table = &data.table.cast::<Q::Data>().read();
-        for_each_block!((FROM, TO), (src, dst, n), (wide::<Q, W, FROM, TO>, data), false, |src, dst| {
-            W::emit(Q::words(table, W::order(load::<FROM>(src))), dst, data);
-        });
+avx2_fn! {
+    /// The body of the pairs of a kind, the data of the pair in `data`. `TO` are the bits of `W`.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn wide<Q: sources::Source, W: Shape, const FROM: u32, const TO: u32>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    ) {
+        const { assert!(TO as usize == 8 * W::SIZE) };
+        // SAFETY: the table of a kernel is the one that it was chosen with. Blocks that lie among the caller's elements.
+        unsafe {
+            // No store changes a copy, so it stays in registers.
+            let table = &data.table.cast::<Q::Data>().read();
+            for_each_block!((FROM, TO), (src, dst, n), (wide::<Q, W, FROM, TO>, data), false, |src, dst| {
+                W::emit(Q::words(table, W::order(load::<FROM>(src))), dst, data);
+            });
+        }
     }
 }
 
-/// The body of the pairs with a target of a byte or less, the table of the pair in `data`. bool (`TRUTH`) is looked up as 0 or
-/// 1.
-///
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn narrow<const TRUTH: bool, const E: usize, const FROM: u32, const TO: u32>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-) {
-    // SAFETY: as in `wide`.
-    unsafe {
-        // No store changes a copy, so it stays in registers.
-        let lut = &data.table.cast::<Lut<E, 1>>().read();
-        for_each_block!(
-            (FROM, TO),
-            (src, dst, n),
-            (narrow::<TRUTH, E, FROM, TO>, data),
-            E == 16,
-            |src, dst| {
-                let bytes = load::<FROM>(src);
-                let index = if TRUTH { _mm256_min_epu8(bytes, _mm256_set1_epi8(1)) } else { bytes };
-                let [codes] = look_up(lut, index);
-                store::<TO>(dst, codes);
-            }
-        );
+avx2_fn! {
+    /// The body of the pairs with a target of a byte or less, the table of the pair in `data`. bool (`TRUTH`) is looked up as 0 or
+    /// 1.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn narrow<const TRUTH: bool, const E: usize, const FROM: u32, const TO: u32>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: as in `wide`.
+        unsafe {
+            // No store changes a copy, so it stays in registers.
+            let lut = &data.table.cast::<Lut<E, 1>>().read();
+            for_each_block!(
+                (FROM, TO),
+                (src, dst, n),
+                (narrow::<TRUTH, E, FROM, TO>, data),
+                E == 16,
+                |src, dst| {
+                    let bytes = load::<FROM>(src);
+                    let index = if TRUTH { _mm256_min_epu8(bytes, _mm256_set1_epi8(1)) } else { bytes };
+                    let [codes] = look_up(lut, index);
+                    store::<TO>(dst, codes);
+                }
+            );
+        }
     }
 }
 

@@ -313,81 +313,83 @@ unsafe fn power_words<const OVERFLOW: u8>(bytes: __m128i) -> __m256i {
     }
 }
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: each step reads and writes whole elements among the `n`, the last one some of them once more.
-    unsafe {
-        let step = |i: usize| {
-            let from = src.add(i);
-            let bytes = match W::STEP {
-                16 => _mm_loadu_si128(from.cast()),
-                8 => _mm_loadl_epi64(from.cast()),
-                _ => _mm_cvtsi32_si128(from.cast::<i32>().read_unaligned()),
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: each step reads and writes whole elements among the `n`, the last one some of them once more.
+        unsafe {
+            let step = |i: usize| {
+                let from = src.add(i);
+                let bytes = match W::STEP {
+                    16 => _mm_loadu_si128(from.cast()),
+                    8 => _mm_loadl_epi64(from.cast()),
+                    _ => _mm_cvtsi32_si128(from.cast::<i32>().read_unaligned()),
+                };
+                let limited = match FROM {
+                    CLAMPED => _mm_max_epi8(bytes, _mm_setzero_si128()),
+                    ROUNDED => {
+                        let least = _mm_set1_epi8(*data.table as i8);
+                        let is_one = _mm_cmpeq_epi8(_mm_max_epu8(bytes, least), bytes);
+                        _mm_max_epu8(bytes, _mm_and_si128(is_one, _mm_set1_epi8(127)))
+                    }
+                    _ => bytes,
+                };
+                W::emit::<FROM>(limited, dst.add(i * W::SIZE));
             };
-            let limited = match FROM {
-                CLAMPED => _mm_max_epi8(bytes, _mm_setzero_si128()),
-                ROUNDED => {
-                    let least = _mm_set1_epi8(*data.table as i8);
-                    let is_one = _mm_cmpeq_epi8(_mm_max_epu8(bytes, least), bytes);
-                    _mm_max_epu8(bytes, _mm_and_si128(is_one, _mm_set1_epi8(127)))
-                }
-                _ => bytes,
-            };
-            W::emit::<FROM>(limited, dst.add(i * W::SIZE));
-        };
-        let mut i = 0;
-        // Often there is so little to do that the loop itself counts.
-        while n - i >= 2 * W::STEP {
-            step(i);
-            step(i + W::STEP);
-            i += 2 * W::STEP;
-        }
-        if n - i >= W::STEP {
-            step(i);
-            i += W::STEP;
-        }
-        if i == n {
-        } else if i > 0 {
-            step(n - W::STEP);
-        } else {
-            padded::<Avx2>(widen::<W, FROM>, W::STEP, (1, W::SIZE), src, dst, n, data);
+            let mut i = 0;
+            // Often there is so little to do that the loop itself counts.
+            while n - i >= 2 * W::STEP {
+                step(i);
+                step(i + W::STEP);
+                i += 2 * W::STEP;
+            }
+            if n - i >= W::STEP {
+                step(i);
+                i += W::STEP;
+            }
+            if i == n {
+            } else if i > 0 {
+                step(n - W::STEP);
+            } else {
+                padded::<Avx2>(widen::<W, FROM>, W::STEP, (1, W::SIZE), src, dst, n, data);
+            }
         }
     }
 }
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: as in `widen`; the table of this kernel is limits.
-    unsafe {
-        let limits = &data.table.cast::<lut::Limits>().read();
-        let all = |x: u8| _mm256_set1_epi8(x as i8);
-        let (used, bits) = (all(limits.used), all(limits.bits));
-        let (min, max) = (all(limits.min), all(limits.max));
-        let step = |i: usize| {
-            let x = _mm256_and_si256(_mm256_loadu_si256(src.add(i).cast()), used);
-            let limited = if SIGNED {
-                _mm256_min_epi8(_mm256_max_epi8(x, min), max)
-            } else {
-                _mm256_min_epu8(_mm256_max_epu8(x, min), max)
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: as in `widen`; the table of this kernel is limits.
+        unsafe {
+            let limits = &data.table.cast::<lut::Limits>().read();
+            let all = |x: u8| _mm256_set1_epi8(x as i8);
+            let (used, bits) = (all(limits.used), all(limits.bits));
+            let (min, max) = (all(limits.min), all(limits.max));
+            let step = |i: usize| {
+                let x = _mm256_and_si256(_mm256_loadu_si256(src.add(i).cast()), used);
+                let limited = if SIGNED {
+                    _mm256_min_epi8(_mm256_max_epi8(x, min), max)
+                } else {
+                    _mm256_min_epu8(_mm256_max_epu8(x, min), max)
+                };
+                _mm256_storeu_si256(dst.add(i).cast(), _mm256_and_si256(limited, bits));
             };
-            _mm256_storeu_si256(dst.add(i).cast(), _mm256_and_si256(limited, bits));
-        };
-        let mut i = 0;
-        while n - i >= 32 {
-            step(i);
-            i += 32;
-        }
-        if i == n {
-        } else if i > 0 {
-            step(n - 32);
-        } else {
-            padded::<Avx2>(narrow::<SIGNED>, 32, (1, 1), src, dst, n, data);
+            let mut i = 0;
+            while n - i >= 32 {
+                step(i);
+                i += 32;
+            }
+            if i == n {
+            } else if i > 0 {
+                step(n - 32);
+            } else {
+                padded::<Avx2>(narrow::<SIGNED>, 32, (1, 1), src, dst, n, data);
+            }
         }
     }
 }

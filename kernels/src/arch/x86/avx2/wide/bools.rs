@@ -6,30 +6,31 @@ use super::*;
 /// Elements of a block.
 const BLOCK: usize = 32;
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) unsafe fn run<S: Bits>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-    // SAFETY: blocks and units begin at elements and end at the last one or before.
-    unsafe {
-        let at = |i: usize| (src.add(i * S::SIZE), dst.add(i));
-        let four = |src: *const u8, k: usize| S::zeros::<false>(src.add(4 * k * S::SIZE), 4);
-        if n >= BLOCK {
-            overlapping(n, BLOCK, |i| {
-                let (src, dst) = at(i);
-                let words = |k| pack([four(src, k), four(src, k + 1), four(src, k + 2), four(src, k + 3)]);
-                store(dst, truth(words(0), words(4)), 0);
-            });
-        } else if n >= UNIT {
-            overlapping(n, UNIT, |i| {
-                let (src, dst) = at(i);
-                unit([four(src, 0), four(src, 1)], dst);
-            });
-        } else {
-            let second = src.wrapping_add(4 * S::SIZE);
-            let zeros = [S::zeros::<true>(src, n.min(4)), S::zeros::<true>(second, n.saturating_sub(4))];
-            few(dst, 1, n, |stack| unit(zeros, stack));
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    pub(super) unsafe fn run<S: Bits>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+        // SAFETY: blocks and units begin at elements and end at the last one or before.
+        unsafe {
+            let at = |i: usize| (src.add(i * S::SIZE), dst.add(i));
+            let four = |src: *const u8, k: usize| S::zeros::<false>(src.add(4 * k * S::SIZE), 4);
+            if n >= BLOCK {
+                overlapping(n, BLOCK, |i| {
+                    let (src, dst) = at(i);
+                    let words = |k| pack([four(src, k), four(src, k + 1), four(src, k + 2), four(src, k + 3)]);
+                    store(dst, truth(words(0), words(4)), 0);
+                });
+            } else if n >= UNIT {
+                overlapping(n, UNIT, |i| {
+                    let (src, dst) = at(i);
+                    unit([four(src, 0), four(src, 1)], dst);
+                });
+            } else {
+                let second = src.wrapping_add(4 * S::SIZE);
+                let zeros = [S::zeros::<true>(src, n.min(4)), S::zeros::<true>(second, n.saturating_sub(4))];
+                few(dst, 1, n, |stack| unit(zeros, stack));
+            }
         }
     }
 }

@@ -9,32 +9,33 @@ use crate::vector::Blocks;
 /// Elements of a block.
 const BLOCK: usize = 32;
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-pub(in super::super) unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: blocks that lie among the caller's `n` elements, the last one over some of the one before.
-    unsafe {
-        if n < BLOCK {
-            if n > 0 {
-                padded::<Avx2>(to_bf16, BLOCK, (2, 2), src, dst, n, data);
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    pub(in super::super) unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: blocks that lie among the caller's `n` elements, the last one over some of the one before.
+        unsafe {
+            if n < BLOCK {
+                if n > 0 {
+                    padded::<Avx2>(to_bf16, BLOCK, (2, 2), src, dst, n, data);
+                }
+                return;
             }
-            return;
+            overlapping(n, BLOCK, |i| {
+                let (src, dst) = (src.add(2 * i), dst.add(2 * i));
+                let (a, rare_a) = rounded(load::<2, false>(src, BLOCK, 0));
+                let (b, rare_b) = rounded(load::<2, false>(src, BLOCK, 1));
+                let rare =
+                    _mm256_subs_epu16(_mm256_max_epu16(rare_a, rare_b), _mm256_set1_epi16(0xEFFF_u16 as i16));
+                if _mm256_testz_si256(rare, rare) == 0 {
+                    let words = Avx2::to_bf16::<false>(Avx2::load_f16::<false>(src, BLOCK), data);
+                    return Avx2::store_16::<false>(dst, words, BLOCK);
+                }
+                store(dst, a, 0);
+                store(dst, b, 1);
+            });
         }
-        overlapping(n, BLOCK, |i| {
-            let (src, dst) = (src.add(2 * i), dst.add(2 * i));
-            let (a, rare_a) = rounded(load::<2, false>(src, BLOCK, 0));
-            let (b, rare_b) = rounded(load::<2, false>(src, BLOCK, 1));
-            let rare =
-                _mm256_subs_epu16(_mm256_max_epu16(rare_a, rare_b), _mm256_set1_epi16(0xEFFF_u16 as i16));
-            if _mm256_testz_si256(rare, rare) == 0 {
-                let words = Avx2::to_bf16::<false>(Avx2::load_f16::<false>(src, BLOCK), data);
-                return Avx2::store_16::<false>(dst, words, BLOCK);
-            }
-            store(dst, a, 0);
-            store(dst, b, 1);
-        });
     }
 }
 

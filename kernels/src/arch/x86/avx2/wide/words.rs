@@ -18,39 +18,40 @@ pub(super) const fn kernel<const FROM_SIGNED: bool>(to: DType, saturate: bool) -
 /// Elements of a block.
 const BLOCK: usize = 32;
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn run<const FROM_SIGNED: bool, const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-) {
-    // SAFETY: blocks and units begin at elements and end at the last one or before.
-    unsafe {
-        let bytes = |a, b| bytes::<FROM_SIGNED, SATURATE, SIGNED, NARROW>(a, b, data);
-        let unit = |x: __m128i, dst: *mut u8| {
-            let x = _mm256_castsi128_si256(x);
-            _mm_storel_epi64(dst.cast(), _mm256_castsi256_si128(bytes(x, x)));
-        };
-        let block = |i: usize| {
-            let (src, dst) = (src.add(2 * i), dst.add(i));
-            let [a, b] = [load::<2, false>(src, BLOCK, 0), load::<2, false>(src, BLOCK, 1)];
-            store(dst, in_order(bytes(a, b)), 0);
-        };
-        if n >= 2 * BLOCK {
-            overlapping(n, 2 * BLOCK, |i| {
-                block(i);
-                block(i + BLOCK);
-            });
-        } else if n >= BLOCK {
-            overlapping(n, BLOCK, block);
-        } else if n >= UNIT {
-            overlapping(n, UNIT, |i| unit(load_16::<false>(src.add(2 * i), UNIT), dst.add(i)));
-        } else {
-            few(dst, 1, n, |stack| unit(load_16::<true>(src, n), stack));
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn run<const FROM_SIGNED: bool, const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: blocks and units begin at elements and end at the last one or before.
+        unsafe {
+            let bytes = |a, b| bytes::<FROM_SIGNED, SATURATE, SIGNED, NARROW>(a, b, data);
+            let unit = |x: __m128i, dst: *mut u8| {
+                let x = _mm256_castsi128_si256(x);
+                _mm_storel_epi64(dst.cast(), _mm256_castsi256_si128(bytes(x, x)));
+            };
+            let block = |i: usize| {
+                let (src, dst) = (src.add(2 * i), dst.add(i));
+                let [a, b] = [load::<2, false>(src, BLOCK, 0), load::<2, false>(src, BLOCK, 1)];
+                store(dst, in_order(bytes(a, b)), 0);
+            };
+            if n >= 2 * BLOCK {
+                overlapping(n, 2 * BLOCK, |i| {
+                    block(i);
+                    block(i + BLOCK);
+                });
+            } else if n >= BLOCK {
+                overlapping(n, BLOCK, block);
+            } else if n >= UNIT {
+                overlapping(n, UNIT, |i| unit(load_16::<false>(src.add(2 * i), UNIT), dst.add(i)));
+            } else {
+                few(dst, 1, n, |stack| unit(load_16::<true>(src, n), stack));
+            }
         }
     }
 }

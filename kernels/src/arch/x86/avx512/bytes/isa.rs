@@ -44,32 +44,32 @@ impl Isa for Words {
     }
 }
 
-/// # Safety
-///
-/// As [`run`].
-#[target_feature(
-    enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"
-)]
-unsafe fn with_vbmi<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-) {
-    // SAFETY: as the caller's.
-    unsafe { super::run::<Vbmi, L, Q, W, E, P>(src, dst, n, data) }
+vbmi_fn! {
+    /// # Safety
+    ///
+    /// As [`run`].
+    unsafe fn with_vbmi<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: as the caller's.
+        unsafe { super::run::<Vbmi, L, Q, W, E, P>(src, dst, n, data) }
+    }
 }
 
-/// # Safety
-///
-/// As [`run`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn without_vbmi<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-) {
-    // SAFETY: as the caller's.
-    unsafe { super::run::<Words, L, Q, W, E, P>(src, dst, n, data) }
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`run`].
+    unsafe fn without_vbmi<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: as the caller's.
+        unsafe { super::run::<Words, L, Q, W, E, P>(src, dst, n, data) }
+    }
 }

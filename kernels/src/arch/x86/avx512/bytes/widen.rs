@@ -155,61 +155,63 @@ unsafe fn limited<const FROM: u8>(bytes: __m256i) -> __m256i {
     unsafe { if FROM == CLAMPED { _mm256_max_epi8(bytes, _mm256_setzero_si256()) } else { bytes } }
 }
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-    // SAFETY: each step reads the bytes of whole elements among the `n`, or by a mask those that are left, and writes the same
-    // elements.
-    unsafe {
-        let mut i = 0;
-        while n - i >= W::LANES {
-            let from = src.add(i);
-            let bytes = match W::LANES {
-                32 => _mm256_loadu_si256(from.cast()),
-                16 => _mm256_castsi128_si256(_mm_loadu_si128(from.cast())),
-                _ => _mm256_castsi128_si256(_mm_loadl_epi64(from.cast())),
-            };
-            W::emit::<FROM>(limited::<FROM>(bytes), shapes::Whole(dst.add(i * W::SIZE)));
-            i += W::LANES;
-        }
-        if i < n {
-            let bytes = _mm256_maskz_loadu_epi8(first(n - i) as u32, src.add(i).cast());
-            W::emit::<FROM>(limited::<FROM>(bytes), shapes::Part(dst.add(i * W::SIZE), (n - i) * W::SIZE));
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+        // SAFETY: each step reads the bytes of whole elements among the `n`, or by a mask those that are left, and writes the same
+        // elements.
+        unsafe {
+            let mut i = 0;
+            while n - i >= W::LANES {
+                let from = src.add(i);
+                let bytes = match W::LANES {
+                    32 => _mm256_loadu_si256(from.cast()),
+                    16 => _mm256_castsi128_si256(_mm_loadu_si128(from.cast())),
+                    _ => _mm256_castsi128_si256(_mm_loadl_epi64(from.cast())),
+                };
+                W::emit::<FROM>(limited::<FROM>(bytes), shapes::Whole(dst.add(i * W::SIZE)));
+                i += W::LANES;
+            }
+            if i < n {
+                let bytes = _mm256_maskz_loadu_epi8(first(n - i) as u32, src.add(i).cast());
+                W::emit::<FROM>(limited::<FROM>(bytes), shapes::Part(dst.add(i * W::SIZE), (n - i) * W::SIZE));
+            }
         }
     }
 }
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: as in `widen`; the table of this kernel is limits.
-    unsafe {
-        let limits = &*data.table.cast::<lut::Limits>();
-        let all = |x: u8| _mm512_set1_epi8(x as i8);
-        let (used, bits) = (all(limits.used), all(limits.bits));
-        let (min, max) = (all(limits.min), all(limits.max));
-        let cast = |x| {
-            let x = _mm512_and_si512(x, used);
-            let limited = if SIGNED {
-                _mm512_min_epi8(_mm512_max_epi8(x, min), max)
-            } else {
-                _mm512_min_epu8(_mm512_max_epu8(x, min), max)
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: as in `widen`; the table of this kernel is limits.
+        unsafe {
+            let limits = &*data.table.cast::<lut::Limits>();
+            let all = |x: u8| _mm512_set1_epi8(x as i8);
+            let (used, bits) = (all(limits.used), all(limits.bits));
+            let (min, max) = (all(limits.min), all(limits.max));
+            let cast = |x| {
+                let x = _mm512_and_si512(x, used);
+                let limited = if SIGNED {
+                    _mm512_min_epi8(_mm512_max_epi8(x, min), max)
+                } else {
+                    _mm512_min_epu8(_mm512_max_epu8(x, min), max)
+                };
+                _mm512_and_si512(limited, bits)
             };
-            _mm512_and_si512(limited, bits)
-        };
-        let mut i = 0;
-        while n - i >= 64 {
-            _mm512_storeu_si512(dst.add(i).cast(), cast(_mm512_loadu_si512(src.add(i).cast())));
-            i += 64;
-        }
-        if i < n {
-            let left = first(n - i);
-            let x = _mm512_maskz_loadu_epi8(left, src.add(i).cast());
-            _mm512_mask_storeu_epi8(dst.add(i).cast(), left, cast(x));
+            let mut i = 0;
+            while n - i >= 64 {
+                _mm512_storeu_si512(dst.add(i).cast(), cast(_mm512_loadu_si512(src.add(i).cast())));
+                i += 64;
+            }
+            if i < n {
+                let left = first(n - i);
+                let x = _mm512_maskz_loadu_epi8(left, src.add(i).cast());
+                _mm512_mask_storeu_epi8(dst.add(i).cast(), left, cast(x));
+            }
         }
     }
 }

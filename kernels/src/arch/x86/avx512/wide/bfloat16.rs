@@ -8,30 +8,31 @@ use super::{
 /// Elements of a step.
 const STEP: usize = 64;
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-pub(super) unsafe fn run<const SATURATE: bool, const SIGNED: bool>(
-    mut src: *const u8,
-    mut dst: *mut u8,
-    mut n: usize,
-    data: &Data,
-) {
-    // SAFETY: the steps begin where elements do and end with the last one.
-    unsafe {
-        while n >= STEP {
-            let x = [_mm512_loadu_si512(src.cast()), _mm512_loadu_si512(src.add(STEP).cast())];
-            _mm512_storeu_si512(dst.cast(), codes::<SATURATE, SIGNED>(x, data));
-            (src, dst, n) = (src.add(2 * STEP), dst.add(STEP), n - STEP);
-        }
-        if n > 0 {
-            let mask = (1_u64 << n) - 1;
-            let x = [
-                _mm512_maskz_loadu_epi16(mask as u32, src.cast()),
-                _mm512_maskz_loadu_epi16((mask >> 32) as u32, src.wrapping_add(STEP).cast()),
-            ];
-            _mm512_mask_storeu_epi8(dst.cast(), mask, codes::<SATURATE, SIGNED>(x, data));
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    pub(super) unsafe fn run<const SATURATE: bool, const SIGNED: bool>(
+        mut src: *const u8,
+        mut dst: *mut u8,
+        mut n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: the steps begin where elements do and end with the last one.
+        unsafe {
+            while n >= STEP {
+                let x = [_mm512_loadu_si512(src.cast()), _mm512_loadu_si512(src.add(STEP).cast())];
+                _mm512_storeu_si512(dst.cast(), codes::<SATURATE, SIGNED>(x, data));
+                (src, dst, n) = (src.add(2 * STEP), dst.add(STEP), n - STEP);
+            }
+            if n > 0 {
+                let mask = (1_u64 << n) - 1;
+                let x = [
+                    _mm512_maskz_loadu_epi16(mask as u32, src.cast()),
+                    _mm512_maskz_loadu_epi16((mask >> 32) as u32, src.wrapping_add(STEP).cast()),
+                ];
+                _mm512_mask_storeu_epi8(dst.cast(), mask, codes::<SATURATE, SIGNED>(x, data));
+            }
         }
     }
 }

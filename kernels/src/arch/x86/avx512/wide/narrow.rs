@@ -15,25 +15,26 @@ pub(super) const fn kernel<S: Narrow>(to: DType) -> Option<KernelFn> {
     }
 }
 
-/// # Safety
-///
-/// As [`KernelFn`].
-#[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]
-unsafe fn run<S: Narrow, const SIGNED: bool>(
-    mut src: *const u8,
-    mut dst: *mut u8,
-    mut n: usize,
-    data: &Data,
-) {
-    // SAFETY: the steps begin where elements do and end with the last one.
-    unsafe {
-        while n >= STEP {
-            _mm256_storeu_si256(dst.cast(), codes::<S, SIGNED>(S::bytes::<SIGNED, false>(src, STEP), data));
-            (src, dst, n) = (src.add(STEP * S::SIZE), dst.add(STEP), n - STEP);
-        }
-        if n > 0 {
-            let codes = codes::<S, SIGNED>(S::bytes::<SIGNED, true>(src, n), data);
-            _mm256_mask_storeu_epi8(dst.cast(), (1 << n) - 1, codes);
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn run<S: Narrow, const SIGNED: bool>(
+        mut src: *const u8,
+        mut dst: *mut u8,
+        mut n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: the steps begin where elements do and end with the last one.
+        unsafe {
+            while n >= STEP {
+                _mm256_storeu_si256(dst.cast(), codes::<S, SIGNED>(S::bytes::<SIGNED, false>(src, STEP), data));
+                (src, dst, n) = (src.add(STEP * S::SIZE), dst.add(STEP), n - STEP);
+            }
+            if n > 0 {
+                let codes = codes::<S, SIGNED>(S::bytes::<SIGNED, true>(src, n), data);
+                _mm256_mask_storeu_epi8(dst.cast(), (1 << n) - 1, codes);
+            }
         }
     }
 }
