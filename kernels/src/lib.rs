@@ -46,6 +46,7 @@ mod kernel;
 mod linear;
 mod loss;
 mod lut;
+mod narrowed;
 mod order;
 mod parts;
 mod round;

@@ -183,7 +183,9 @@ macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            if from as u8 == to as u8 || same_bits(from, to, saturate) {
+            if $crate::narrowed::through(from, to).is_some() {
+                $crate::narrowed::run
+            } else if from as u8 == to as u8 || same_bits(from, to, saturate) {
                 copy::<S>
             } else if same_truth(from, to) {
                 copy::<bool>
@@ -226,6 +228,7 @@ macro_rules! define_packed_table {
         ) -> Option<KernelFn> {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             let packable = (SIDES & PACKED_FROM == 0 || from.is_sub_byte()) && (SIDES & PACKED_TO == 0 || to.is_sub_byte());
+            let packable = packable && $crate::narrowed::through(from, to).is_none();
             if packable && (from as u8 != to as u8 || SIDES != PACKED_FROM | PACKED_TO) {
                 packed::<S, D, FINE, SIDES>(saturate || !has_overflow_rule(to))
             } else {
@@ -260,9 +263,11 @@ macro_rules! define_packed_to {
             let mut row = [[None; $crate::table::SUB_BYTE]; 2];
             let mut i = 0;
             $(if <$format as Element>::DTYPE.is_sub_byte() {
-                let limited = !has_overflow_rule(<$format as Element>::DTYPE);
-                row[0][i] = packed::<S, $format, FINE>(limited);
-                row[1][i] = packed::<S, $format, FINE>(true);
+                if $crate::narrowed::through(S::DTYPE, <$format as Element>::DTYPE).is_none() {
+                    let limited = !has_overflow_rule(<$format as Element>::DTYPE);
+                    row[0][i] = packed::<S, $format, FINE>(limited);
+                    row[1][i] = packed::<S, $format, FINE>(true);
+                }
                 i += 1;
             })*
             assert!(i == row[0].len());

@@ -24,6 +24,7 @@ use crate::{
     dtype::DType,
     exact::Rules,
     format::packed::{NIBBLES, Nibbles},
+    narrowed::{self, First},
     storage::BufferType,
     stream::Streaming,
     table::{Entry, KernelFn, same_bits},
@@ -91,6 +92,9 @@ impl Kernel {
         let (s, d) = (from.dtype(), to.dtype());
         let rules = &rules.canonical(s, d);
         let mut other = !rules.is(&Rules::common(d, rules.saturate));
+        if let Some(narrow) = narrowed::through(s, d) {
+            return Kernel::narrowed(tier, from, narrow, to, rules);
+        }
         if kernels.tabled.is_some() && s.size() == 1 && other {
             let find = |from, to| tabled::find(tier, from, to, rules);
             match find(s.into(), d.into()) {
@@ -186,6 +190,32 @@ impl Kernel {
             nibbles,
         }
         .routed()
+    }
+
+    /// The cast by way of `narrow`, an integer of a byte.
+    fn narrowed(
+        tier: Tier,
+        from: BufferType,
+        narrow: DType,
+        to: BufferType,
+        rules: &Rules,
+    ) -> Option<Kernel> {
+        let second = Kernel::new(tier, narrow.into(), to, rules)?;
+        let first = Kernel::new(tier, from.dtype().into(), narrow.into(), &Rules::common(narrow, true))?;
+        let (run, bits) = match second.native {
+            Some(run) => (run, to.bits_per_element()),
+            None => (second.body, 8),
+        };
+        let first = First { run: first.body, data: first.data, size: from.dtype().size() };
+        let kernel = Kernel {
+            body: narrowed::run,
+            direct: None,
+            native: second.native.map(|_| narrowed::run as KernelFn),
+            from,
+            data: second.data.behind(first, run, bits),
+            ..second
+        };
+        Some(kernel.routed())
     }
 
     /// The same with the kernel that does all of the cast in the byte orders of both sides.

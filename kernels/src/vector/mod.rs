@@ -39,10 +39,12 @@ pub(crate) use short::padded_bits;
 pub(crate) use two_step::two_step;
 
 use crate::{
-    data::Data,
+    data::{Data, Direction},
     dtype::{DType, Spec},
+    exact::Rules,
     format::Format,
-    table::KernelFn,
+    storage::BufferType,
+    table::{KernelFn, Rounded, Steps, Table},
 };
 use target::Target;
 
@@ -210,6 +212,38 @@ pub(crate) const fn covers(from: DType, to: DType) -> bool {
 /// Whether these kernels round from a source of 16 bits and more to a target: floats of up to 16 bits.
 pub(crate) fn rounds(from: DType, to: DType) -> bool {
     from.size() > 1 && covers(from, to) && matches!(to.spec(), Spec::Float(f) if f.bits() <= 16)
+}
+
+/// The kernel of a pair for which [`rounds`] holds, under rules that are not the common ones; `None` for a packed side that has to be
+/// packed around byte storage. `table` holds the tier's kernels under the common rules and `styled` finds those of a style.
+pub(crate) fn rounded(
+    from: BufferType,
+    to: BufferType,
+    rules: &Rules,
+    table: &Table,
+    styled: impl Fn(DType, DType, u8) -> Option<Steps>,
+) -> Option<Rounded> {
+    let (s, d) = (from.dtype(), to.dtype());
+    let (style, direction) = style::style(d, rules);
+    // Lanes of 16 bits round in integers, whatever the direction. They make any NaN, but not one that loses its sign.
+    let obeys = s.alignment() > 2
+        || s.float_spec().is_none()
+        || words::shape(s, d, rules.saturate).is_some()
+            && direction == Direction::NearestEven
+            && !rules.finite_nan_max;
+    if style == style::PLAIN && obeys {
+        let run = if from.is_packed() || to.is_packed() {
+            table.get_packed(from, to, rules.saturate)?.run
+        } else {
+            table.get(s, d, rules.saturate).run
+        };
+        return Some(Rounded { run, direction, second: None });
+    }
+    if from.is_packed() || to.is_packed() {
+        return None;
+    }
+    let Steps { first, second } = styled(s, d, style)?;
+    Some(Rounded { run: first, direction, second })
 }
 
 /// The kernel from a source to a family of targets. `whole` is the function that this one is inlined into.

@@ -114,21 +114,7 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     if !vector::rounds(s, d) {
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
-    let (style, direction) = vector::style::style(d, rules);
-    // Kernels of sources of 16 bits round in integers, in no direction.
-    if style == vector::style::PLAIN && s.alignment() > 2 {
-        let run = if from.is_packed() || to.is_packed() {
-            TABLE.get_packed(from, to, rules.saturate)?.run
-        } else {
-            TABLE.get(s, d, rules.saturate).run
-        };
-        return Some(Rounded { run, direction, second: None });
-    }
-    if from.is_packed() || to.is_packed() {
-        return None;
-    }
-    let Steps { first, second } = styled(s, d, style)?;
-    Some(Rounded { run: first, direction, second })
+    vector::rounded(from, to, rules, &TABLE, styled)
 }
 
 crate::loss::define_loops!(suspect, #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);

@@ -161,27 +161,13 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
     let found = fine::found();
-    let (style, direction) = vector::style::style(d, rules);
-    // Kernels of sources of 16 bits round in integers, in no direction.
-    if style == vector::style::PLAIN && s.alignment() > 2 {
-        let table = &TABLES[found as usize];
-        let run = if from.is_packed() || to.is_packed() {
-            table.get_packed(from, to, rules.saturate)?.run
+    vector::rounded(from, to, rules, &TABLES[found as usize], |from, to, style| {
+        if to.size() == 1 && found & fine::VBMI == 0 {
+            avx2::styled(from, to, style)
         } else {
-            table.get(s, d, rules.saturate).run
-        };
-        return Some(Rounded { run, direction, second: None });
-    }
-    if from.is_packed() || to.is_packed() {
-        return None;
-    }
-    let steps = if d.size() == 1 && found & fine::VBMI == 0 {
-        avx2::styled(s, d, style)
-    } else {
-        styled(s, d, style)
-    };
-    let Steps { first, second } = steps?;
-    Some(Rounded { run: first, direction, second })
+            styled(from, to, style)
+        }
+    })
 }
 
 crate::loss::define_loops!(suspect, #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]);
