@@ -158,7 +158,7 @@ pub(crate) struct Data {
     #[allow(dead_code, reason = "as of `Code`")]
     pub(crate) code: Code,
     /// What rounds by an addition to the bits, of which 16 are then dropped: for positive and for negative values.
-    #[allow(dead_code, reason = "read on 64-bit Arm")]
+    #[allow(dead_code, reason = "read by the tiers with vectors")]
     pub(crate) increments: [u32; 2],
     /// 1 if ties go away from zero, else 0: or-ed into the bits of a float32 that has at least two mantissa bits more than the
     /// target, it moves a tie past the middle, and nothing else, before a rounding to nearest even.

@@ -12,17 +12,17 @@ macro_rules! define_families {
             use crate::vector::{style::PLAIN, target::*};
             Some(match (to.spec(), to.bits()) {
                 (Spec::Bool, _) => $run::<S, Bytes<Truth>>,
-                (Spec::Int { .. }, 8) if !saturate => $run::<S, Bytes<Wrapped<true>>>,
-                (Spec::Int { .. }, 2) if !saturate && packed => $run::<S, Packed<Wrapped<false>, 2>>,
-                (Spec::Int { .. }, 4) if !saturate && packed => $run::<S, Packed<Wrapped<false>, 4>>,
-                (Spec::Int { .. }, 2 | 4) if !saturate => $run::<S, Bytes<Wrapped<false>>>,
-                (Spec::Int { signed: false, .. }, 2) if packed => $run::<S, Packed<Unsigned, 2>>,
-                (Spec::Int { signed: false, .. }, 4) if packed => $run::<S, Packed<Unsigned, 4>>,
-                (Spec::Int { signed: false, .. }, 2 | 4 | 8) => $run::<S, Bytes<Unsigned>>,
-                (Spec::Int { .. }, 2) if packed => $run::<S, Packed<Signed<false>, 2>>,
-                (Spec::Int { .. }, 4) if packed => $run::<S, Packed<Signed<false>, 4>>,
-                (Spec::Int { .. }, 2 | 4) => $run::<S, Bytes<Signed<false>>>,
-                (Spec::Int { .. }, 8) => $run::<S, Bytes<Signed<true>>>,
+                (Spec::Int { .. }, 8) if !saturate => $run::<S, Bytes<Wrapped<true, PLAIN>>>,
+                (Spec::Int { .. }, 2) if !saturate && packed => $run::<S, Packed<Wrapped<false, PLAIN>, 2>>,
+                (Spec::Int { .. }, 4) if !saturate && packed => $run::<S, Packed<Wrapped<false, PLAIN>, 4>>,
+                (Spec::Int { .. }, 2 | 4) if !saturate => $run::<S, Bytes<Wrapped<false, PLAIN>>>,
+                (Spec::Int { signed: false, .. }, 2) if packed => $run::<S, Packed<Unsigned<PLAIN>, 2>>,
+                (Spec::Int { signed: false, .. }, 4) if packed => $run::<S, Packed<Unsigned<PLAIN>, 4>>,
+                (Spec::Int { signed: false, .. }, 2 | 4 | 8) => $run::<S, Bytes<Unsigned<PLAIN>>>,
+                (Spec::Int { .. }, 2) if packed => $run::<S, Packed<Signed<false, PLAIN>, 2>>,
+                (Spec::Int { .. }, 4) if packed => $run::<S, Packed<Signed<false, PLAIN>, 4>>,
+                (Spec::Int { .. }, 2 | 4) => $run::<S, Bytes<Signed<false, PLAIN>>>,
+                (Spec::Int { .. }, 8) => $run::<S, Bytes<Signed<true, PLAIN>>>,
                 (Spec::Float(_), 32) => $run::<S, F32>,
                 (Spec::Float(f), 16) if f.exponent_bits == 8 => $run::<S, BF16<PLAIN>>,
                 (Spec::Float(_), 16) => $run::<S, F16<PLAIN>>,
@@ -44,6 +44,30 @@ macro_rules! define_families {
     };
 }
 pub(crate) use define_families;
+
+/// Makes, from a tier's `$run<S: Format, T: Target>`, `$integers::<S>()`: the kernels of a float to integers of up to 8 bits under roundings
+/// that are not the common one, `[in the direction, ties away][wrapping, saturating to signed, to unsigned]`.
+macro_rules! define_integers {
+    ($run:ident, $integers:ident) => {
+        const fn $integers<S: Format>() -> [[KernelFn; 3]; 2] {
+            use crate::vector::{
+                style::{DIRECTED, TIES},
+                target::*,
+            };
+            macro_rules! overflows {
+                ($style:ident) => {
+                    [
+                        $run::<S, Bytes<Wrapped<false, $style>>>,
+                        $run::<S, Bytes<Signed<false, $style>>>,
+                        $run::<S, Bytes<Unsigned<$style>>>,
+                    ]
+                };
+            }
+            [overflows!(DIRECTED), overflows!(TIES)]
+        }
+    };
+}
+pub(crate) use define_integers;
 
 /// Makes, from a tier's `$halves<S: Format, T: Target>` for targets of 16 bits, `$bytes` for those of a byte, and `$steps<S: Format, const ODD: bool>`, its
 /// [`two_step`](super::two_step),

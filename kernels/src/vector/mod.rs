@@ -34,7 +34,7 @@ mod two_step;
 pub(crate) mod words;
 
 pub(crate) use bf16::bf16;
-pub(crate) use families::{define_families, define_styles};
+pub(crate) use families::{define_families, define_integers, define_styles};
 pub(crate) use short::padded_bits;
 pub(crate) use two_step::two_step;
 
@@ -133,6 +133,8 @@ pub(crate) trait Blocks: Simd {
     unsafe fn shl<const BY: u32>(a: Self::V) -> Self::V;
     /// Float32 to int32, truncated; the least integer if that is out of range or NaN.
     unsafe fn truncate(x: Self::V) -> Self::V;
+    /// The same, rounded in the direction of the environment.
+    unsafe fn round(x: Self::V) -> Self::V;
     /// int32 lanes brought into the range of bytes (signed or not), in order.
     unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [Self::V; 4]) -> Self::V;
     /// Signed.
@@ -215,12 +217,14 @@ pub(crate) fn rounds(from: DType, to: DType) -> bool {
 }
 
 /// The kernel of a pair for which [`rounds`] holds, under rules that are not the common ones; `None` for a packed side that has to be
-/// packed around byte storage. `table` holds the tier's kernels under the common rules and `styled` finds those of a style.
+/// packed around byte storage. `table` holds the tier's kernels under the common rules; `words` finds those in lanes of 16 bits, and
+/// `styled` those of a style.
 pub(crate) fn rounded(
     from: BufferType,
     to: BufferType,
     rules: &Rules,
     table: &Table,
+    words: fn(DType, DType) -> Option<KernelFn>,
     styled: impl Fn(DType, DType, u8) -> Option<Steps>,
 ) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
@@ -241,6 +245,9 @@ pub(crate) fn rounded(
     }
     if from.is_packed() || to.is_packed() {
         return None;
+    }
+    if let Some(run) = words(s, d) {
+        return Some(Rounded { run, direction: Direction::NearestEven, second: None });
     }
     let Steps { first, second } = styled(s, d, style)?;
     Some(Rounded { run: first, direction, second })

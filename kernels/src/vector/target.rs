@@ -201,12 +201,12 @@ impl<const STYLE: u8> Target for BF16<STYLE> {
 
 /// Whether a value is not zero; NaN and subnormals are not, so the bits are tested.
 pub(crate) struct Truth;
-/// The low bits of truncated integers; all of a byte if `WHOLE`.
-pub(crate) struct Wrapped<const WHOLE: bool>;
+/// The low bits of integers; all of a byte if `WHOLE`.
+pub(crate) struct Wrapped<const WHOLE: bool, const STYLE: u8>;
 /// Unsigned integers.
-pub(crate) struct Unsigned;
+pub(crate) struct Unsigned<const STYLE: u8>;
 /// Signed integers; of a byte if `WHOLE`.
-pub(crate) struct Signed<const WHOLE: bool>;
+pub(crate) struct Signed<const WHOLE: bool, const STYLE: u8>;
 /// `float8_e8m0fnu`, rounded up.
 pub(crate) struct Exponent<const SATURATE: bool>;
 /// `float8_e8m0fnu` under any rules.
@@ -228,33 +228,54 @@ impl Codes for Truth {
     }
 }
 
-impl<const WHOLE: bool> Codes for Wrapped<WHOLE> {
+/// Float32 as int32: truncated ([`PLAIN`]), in the direction of the environment ([`DIRECTED`]), or to nearest with ties away from
+/// zero ([`TIES`], with the direction toward zero); the least integer if that is out of range or NaN.
+#[inline(always)]
+unsafe fn integer<M: Blocks, const STYLE: u8>(x: M::V, data: &Data) -> M::V {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        match STYLE {
+            PLAIN => M::truncate(x),
+            DIRECTED => M::round(x),
+            _ => {
+                let half = M::or(M::and(x, M::splat(1 << 31)), M::splat(data.half));
+                M::truncate(M::fma(M::splat(127 << 23), x, half))
+            }
+        }
+    }
+}
+
+impl<const WHOLE: bool, const STYLE: u8> Codes for Wrapped<WHOLE, STYLE> {
     #[inline(always)]
     unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
         x: [M::V; 4],
         _: Option<M::V>,
         data: &Data,
     ) -> M::V {
-        // SAFETY: as the caller's. Beyond the 31 bits that truncation can give, a float32 is a multiple of 2^8.
+        // SAFETY: as the caller's. Beyond the 31 bits that a conversion can give, a float32 is a multiple of 2^8.
         unsafe {
-            let codes = M::in_order::<APART>(M::pack_low::<APART>(each!(x, |x| M::truncate(x))));
+            let codes = each!(x, |x| integer::<M, STYLE>(x, data));
+            let codes = M::in_order::<APART>(M::pack_low::<APART>(codes));
             if WHOLE { codes } else { M::and(codes, M::splat(data.int.mask)) }
         }
     }
 }
 
-/// Integers in range: packing saturates. What is too large is brought into range before it is truncated; what is too small, and
-/// what truncation makes of NaN, is below the low end.
+/// Integers in range: packing saturates. What is too large is brought into range before it is converted; what is too small, and
+/// what the conversion makes of NaN, is below the low end.
 #[inline(always)]
-unsafe fn limited<M: Blocks, const APART: bool, const SIGNED: bool>(x: [M::V; 4], data: &Data) -> M::V {
+unsafe fn limited<M: Blocks, const APART: bool, const SIGNED: bool, const STYLE: u8>(
+    x: [M::V; 4],
+    data: &Data,
+) -> M::V {
     // SAFETY: as of the methods of `Simd`.
     unsafe {
         let high = M::splat(data.int.high);
-        M::pack_saturated::<APART, SIGNED>(each!(x, |x| M::truncate(M::min_f(high, x))))
+        M::pack_saturated::<APART, SIGNED>(each!(x, |x| integer::<M, STYLE>(M::min_f(high, x), data)))
     }
 }
 
-impl Codes for Unsigned {
+impl<const STYLE: u8> Codes for Unsigned<STYLE> {
     #[inline(always)]
     unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
         x: [M::V; 4],
@@ -262,11 +283,11 @@ impl Codes for Unsigned {
         data: &Data,
     ) -> M::V {
         // SAFETY: as the caller's.
-        unsafe { limited::<M, APART, false>(x, data) }
+        unsafe { limited::<M, APART, false, STYLE>(x, data) }
     }
 }
 
-impl<const WHOLE: bool> Codes for Signed<WHOLE> {
+impl<const WHOLE: bool, const STYLE: u8> Codes for Signed<WHOLE, STYLE> {
     #[inline(always)]
     unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
         mut x: [M::V; 4],
@@ -279,7 +300,7 @@ impl<const WHOLE: bool> Codes for Signed<WHOLE> {
                 let zero = M::splat(0);
                 x = each!(x, |x| M::select_nan(x, zero, x));
             }
-            let codes = limited::<M, APART, true>(x, data);
+            let codes = limited::<M, APART, true, STYLE>(x, data);
             if WHOLE {
                 codes
             } else {

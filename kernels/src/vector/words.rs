@@ -18,6 +18,7 @@ use super::{Blocks, padded_bits};
 use crate::{
     data::Data,
     dtype::{DType, Flavor, FloatSpec, Spec},
+    exact::Rounding,
     table::KernelFn,
 };
 
@@ -161,6 +162,8 @@ pub(crate) trait Lanes16: Blocks {
     unsafe fn any_above(x: Self::V, than: Self::V) -> bool;
     /// Lanes of two registers as bytes, saturated, in the order of registers apart.
     unsafe fn pack_unsigned(a: Self::V, b: Self::V) -> Self::V;
+    /// All ones in lanes with a sign, else zero.
+    unsafe fn signs_16(a: Self::V) -> Self::V;
     /// 8 bits down.
     unsafe fn shr_8_16(a: Self::V) -> Self::V;
     /// The upper bytes of the lanes, in order.
@@ -468,10 +471,72 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
     }
 }
 
+/// The kernel of a pair with one exponent, and negative zero, under any rounding: an addition to the magnitude, as the sign says, before
+/// the dropped bits go.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+#[inline(always)]
+pub(crate) unsafe fn run_rounded<M: Lanes16, P: Pair>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+    whole: KernelFn,
+) {
+    const { assert!(P::SHAPE.same_exponent && !P::SHAPE.fnuz && P::SHAPE.nan_apart && !P::PACKED) };
+    const DROPPED: u16 = 0xFF;
+    let w = &data.words[1];
+    // Those of 16 dropped bits.
+    let [positive, negative] = data.increments.map(|increment| (increment >> 8) as u16);
+    let last = (data.rules.rounding as u8 == Rounding::NearestEven as u8) as u16;
+    let odd = (data.rules.rounding as u8 == Rounding::ToOdd as u8) as u16 * (DROPPED + 1);
+    // SAFETY: as the caller's: blocks begin at an element and end at the last one or before, or are a part that ends there; `whole`
+    // is a kernel of the same pair.
+    unsafe {
+        let codes = |x: [M::V; 2]| {
+            let mut codes = magnitudes::<M>(x);
+            for k in 0..2 {
+                let m = codes[k];
+                let mut value = M::min_16(m, M::splat_16(w.limit));
+                let sticky = M::add_16(M::and(value, M::splat_16(DROPPED)), M::splat_16(DROPPED));
+                value = M::or(value, M::and(sticky, M::splat_16(odd)));
+                let increment =
+                    M::xor_masked(M::splat_16(positive), M::signs_16(x[k]), M::splat_16(positive ^ negative));
+                let even = M::and(M::shr_8_16(value), M::splat_16(last));
+                let sum = M::add_16(M::add_16(value, increment), even);
+                let infinity = M::splat_16(const { infinity::<P>() });
+                codes[k] = M::select_above(m, infinity, M::splat_16(w.nan as u16), M::shr_8_16(sum));
+            }
+            signed::<M, P>(M::pack_unsigned(codes[0], codes[1]), x)
+        };
+        let mut i = 0;
+        while n - i >= M::BLOCK {
+            let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
+            store::<M, P, false>(dst.add(i), codes(x), M::BLOCK);
+            i += M::BLOCK;
+        }
+        if i == n {
+            return;
+        }
+        if M::MASKED || i > 0 {
+            let count = n - i;
+            if !M::MASKED {
+                i = n - M::BLOCK;
+            }
+            let x = M::load_16::<true>(src.add(2 * i), count);
+            store::<M, P, true>(dst.add(i), codes(x), count);
+        } else {
+            padded_bits::<M>(whole, M::BLOCK, (16, 8), src.add(2 * i), dst.add(i), n - i, data);
+        }
+    }
+}
+
 /// Makes `kernel`, which finds the kernel of a pair in byte storage, and `packed`, which finds that of a packed target, from the
-/// function `$run` of a tier with a [`Pair`].
+/// functions of a tier with a [`Pair`]: `$run` and `$rounded`.
 macro_rules! define_words {
-    ($run:ident; $($name:ident = $mantissa:literal $fnuz:literal $nan_apart:literal $bits:literal $same:literal $packed:literal;)*) => {
+    ($run:ident, $rounded:ident; $($name:ident = $mantissa:literal $fnuz:literal $nan_apart:literal $bits:literal $same:literal $packed:literal;)*) => {
         $(
             struct $name;
             impl Pair for $name {
@@ -485,6 +550,14 @@ macro_rules! define_words {
                 const PACKED: bool = $packed;
             }
         )*
+        /// The kernel of a pair under rules that are not the common ones, if it has one here.
+        pub(super) fn rounded(from: DType, to: DType) -> Option<KernelFn> {
+            match (from, to) {
+                (DType::Float16, DType::Float8E5M2) => Some($rounded::<Float16To5Exponent>),
+                _ => None,
+            }
+        }
+
         /// The kernel of a pair, if it is one of these.
         pub(super) const fn kernel<S: Format, D: Format, const PACKED: bool>(saturate: bool) -> Option<KernelFn> {
             let shape = match words::shape(S::DTYPE, D::DTYPE, saturate) {
@@ -499,8 +572,8 @@ macro_rules! define_words {
             None
         }
     };
-    ($run:ident) => {
-        define_words! { $run;
+    ($run:ident, $rounded:ident) => {
+        define_words! { $run, $rounded;
             BFloat16ToNanLimit = 7 false false 8 false false;
             BFloat16ToNanApart = 7 false true 8 false false;
             BFloat16ToFnuzNanLimit = 7 true false 8 false false;

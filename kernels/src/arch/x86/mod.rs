@@ -106,13 +106,13 @@ macro_rules! define_pick {
     };
 }
 
-/// Makes `rounded`, which finds the kernel of a pair under a rounding that is not the common one. `to_bytes::<S>()` of the tier are
-/// those to integers of up to 8 bits. `$source` are the floats, `$wide`
-/// what loads them into lanes that become integers of 64 bits.
+/// Makes `rounded`, which finds the kernel of a pair under a rounding that is not the common one. `$source` are the floats, `$wide`
+/// what loads them into lanes that become integers of 64 bits, and `$bytes` the kernels to integers of up to 8 bits,
+/// `[in the direction, ties away]`.
 macro_rules! define_rounded {
-    ($($source:ty: $wide:ty),*) => {
-        /// From a float to integers: `[8, 16, 32, 64 bits][wrapping, saturating to signed, to unsigned]`.
-        type ToIntegers = [[KernelFn; 3]; 4];
+    ($($source:ty, $wide:ty, $bytes:expr;)*) => {
+        /// From a float to integers: `[8, 8 with ties away, 16, 32, 64 bits][wrapping, saturating to signed, to unsigned]`.
+        type ToIntegers = [[KernelFn; 3]; 5];
         /// From an integer or float to a float: `[directed, ties away, to odd]`.
         type ToFloat = [KernelFn; 3];
 
@@ -124,9 +124,15 @@ macro_rules! define_rounded {
             ]
         }
 
-        const fn to_integers<S: Source, Wide: Source>() -> ToIntegers {
+        /// The kernels of `run` to integers of up to 8 bits: one for all directions and ties.
+        const fn to_bytes<S: Source>() -> [[KernelFn; 3]; 2] {
+            [overflows::<S, Int8<true, true>, Int8<false, true>>(); 2]
+        }
+
+        const fn to_integers<S: Source, Wide: Source>(bytes: [[KernelFn; 3]; 2]) -> ToIntegers {
             [
-                to_bytes::<S>(),
+                bytes[0],
+                bytes[1],
                 overflows::<S, Int16<true>, Int16<false>>(),
                 overflows::<S, Int32<true>, Int32<false>>(),
                 overflows::<Wide, Int64<true>, Int64<false>>(),
@@ -154,7 +160,7 @@ macro_rules! define_rounded {
                 Rounding::Ceil => Direction::Up,
             };
             if let Spec::Int { bits, signed } = to.spec() {
-                static KERNELS: [ToIntegers; 6] = [$(to_integers::<$source, $wide>()),*];
+                static KERNELS: [ToIntegers; 6] = [$(to_integers::<$source, $wide>($bytes)),*];
                 let from = match from {
                     DType::Float16 => 0,
                     DType::BFloat16 => 1,
@@ -168,7 +174,10 @@ macro_rules! define_rounded {
                     return None;
                 }
                 let overflow = if rules.saturate { 2 - signed as usize } else { 0 };
-                let width = (bits / 8).max(1).trailing_zeros() as usize;
+                let width = match bits {
+                    ..=8 => (rules.rounding == Rounding::NearestAway) as usize,
+                    _ => (bits / 8).trailing_zeros() as usize + 1,
+                };
                 return Some(Rounded { run: KERNELS[from][width][overflow], direction, second: None });
             }
             let kernels: &ToFloat = match (from, to) {

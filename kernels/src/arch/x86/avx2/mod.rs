@@ -59,6 +59,7 @@ avx2_fn! {
 }
 
 vector::define_families!(vector, plain);
+vector::define_integers!(vector, to_bytes);
 vector::define_styles!(vector, vector, two_step, styled);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
@@ -114,7 +115,7 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     if !vector::rounds(s, d) {
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
-    vector::rounded(from, to, rules, &TABLE, styled)
+    vector::rounded(from, to, rules, &TABLE, words::rounded, styled)
 }
 
 crate::loss::define_loops!(suspect, #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);

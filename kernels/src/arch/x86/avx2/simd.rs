@@ -310,6 +310,7 @@ impl Blocks for Avx2 {
     operations! {
         max_bytes(a, b) = _mm256_max_epi8(a, b);
         truncate(x) = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
+        round(x) = _mm256_cvtps_epi32(_mm256_castsi256_ps(x));
         pack_sign_16(x: [__m256i; 2]) = _mm256_packs_epi16(x[0], x[1]);
         nonzero_16(x: [__m256i; 2]) = {
             let one = _mm256_set1_epi16(1);

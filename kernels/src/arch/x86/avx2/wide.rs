@@ -74,18 +74,13 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
 
 define_pick!();
 define_rounded!(
-    f16: f16,
-    bf16: bf16,
-    f32: f32,
-    f64: f64,
-    Complex<f32>: Complex<f32>,
-    Complex<f64>: Complex<f64>
+    f16, f16, super::to_bytes::<f16>();
+    bf16, bf16, super::to_bytes::<bf16>();
+    f32, f32, super::to_bytes::<f32>();
+    f64, f64, to_bytes::<f64>();
+    Complex<f32>, Complex<f32>, to_bytes::<Complex<f32>>();
+    Complex<f64>, Complex<f64>, to_bytes::<Complex<f64>>();
 );
-
-/// The kernels that round floats to integers of up to 8 bits.
-const fn to_bytes<S: Source>() -> [KernelFn; 3] {
-    overflows::<S, Int8<true, true>, Int8<false, true>>()
-}
 
 avx2_fn! {
     /// # Safety

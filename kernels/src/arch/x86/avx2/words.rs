@@ -4,6 +4,7 @@ use super::simd::Avx2;
 use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
+    dtype::DType,
     format::Format,
     table::KernelFn,
     vector::{
@@ -22,13 +23,24 @@ avx2_fn! {
     }
 }
 
-define_words!(run);
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn run_rounded<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: as the caller's.
+        unsafe { words::run_rounded::<Avx2, P>(src, dst, n, data, run_rounded::<P>) }
+    }
+}
+
+define_words!(run, run_rounded);
 
 /// The powers of two from 32 down, and zeros: 16 bytes from any of the powers on.
 static POWERS: [u8; 22] = [32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 impl Lanes16 for Avx2 {
     operations! {
+        signs_16(a) = _mm256_srai_epi16::<15>(a);
         shr_8_16(a) = _mm256_srli_epi16::<8>(a);
         upper_bytes(a, b) = {
             Self::in_order::<true>(_mm256_packus_epi16(Self::shr_8_16(a), Self::shr_8_16(b)))

@@ -70,6 +70,7 @@ avx512_fn! {
     }
 }
 
+vector::define_integers!(vector, to_bytes);
 vector::define_styles!(vector, vector_vbmi, two_step, styled);
 
 /// A source for which there are kernels with and without VBMI.
@@ -161,7 +162,7 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
     let found = fine::found();
-    vector::rounded(from, to, rules, &TABLES[found as usize], |from, to, style| {
+    vector::rounded(from, to, rules, &TABLES[found as usize], words::rounded, |from, to, style| {
         if to.size() == 1 && found & fine::VBMI == 0 {
             avx2::styled(from, to, style)
         } else {

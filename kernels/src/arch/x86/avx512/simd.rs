@@ -376,6 +376,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
     operations! {
         max_bytes(a, b) = _mm512_max_epi8(a, b);
         truncate(x) = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
+        round(x) = _mm512_cvtps_epi32(_mm512_castsi512_ps(x));
         pack_sign_16(x: [__m512i; 2]) = if VBMI {
             _mm512_permutex2var_epi8(x[0], constant(&HIGH_BYTES), x[1])
         } else {

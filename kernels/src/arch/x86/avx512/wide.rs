@@ -11,7 +11,6 @@
 //! * *Complex numbers* are moved: the real parts are taken out or put between zeros. Complex to complex is a cast of twice
 //!   as many reals.
 
-mod bfloat16;
 mod ints;
 mod lanes;
 mod narrow;
@@ -86,21 +85,13 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
 
 define_pick!();
 define_rounded!(
-    f16: Wide<f16>,
-    bf16: Wide<bf16>,
-    f32: Wide<f32>,
-    f64: f64,
-    Complex<f32>: Wide<Complex<f32>>,
-    Complex<f64>: Complex<f64>
+    f16, Wide<f16>, super::to_bytes::<f16>();
+    bf16, Wide<bf16>, super::to_bytes::<bf16>();
+    f32, Wide<f32>, super::to_bytes::<f32>();
+    f64, f64, to_bytes::<f64>();
+    Complex<f32>, Wide<Complex<f32>>, to_bytes::<Complex<f32>>();
+    Complex<f64>, Complex<f64>, to_bytes::<Complex<f64>>();
 );
-
-/// The kernels that round floats to integers of up to 8 bits.
-const fn to_bytes<S: Source>() -> [KernelFn; 3] {
-    match S::TO_BYTES {
-        Some(kernels) => kernels,
-        None => overflows::<S, Int8<true, true>, Int8<false, true>>(),
-    }
-}
 
 avx512_fn! {
     /// # Safety
@@ -151,8 +142,6 @@ avx512_fn! {
 trait Source {
     /// Bytes of an element.
     const SIZE: usize;
-    /// Kernels of its own for [`to_bytes`].
-    const TO_BYTES: Option<[KernelFn; 3]> = None;
     /// The lanes, to be rounded in a way.
     type Lanes<const WAY: u8>: Lanes;
     /// # Safety
@@ -241,10 +230,9 @@ unsafe fn real_parts(x: __m512i) -> __m256 {
 struct Wide<T>(PhantomData<T>);
 
 macro_rules! sources {
-    ($($type:ty, $size:literal $([$bytes:expr])? => $lanes:ident($src:ident, $n:ident) $body:expr;)*) => {$(
+    ($($type:ty, $size:literal => $lanes:ident($src:ident, $n:ident) $body:expr;)*) => {$(
         impl Source for $type {
             const SIZE: usize = $size;
-            $(const TO_BYTES: Option<[KernelFn; 3]> = Some($bytes);)?
             type Lanes<const WAY: u8> = $lanes<WAY>;
             #[inline(always)]
             unsafe fn load<const WAY: u8, const PART: bool>($src: *const u8, $n: usize) -> $lanes<WAY> {
@@ -257,7 +245,7 @@ macro_rules! sources {
 
 sources! {
     f16, 2 => F32(src, n) _mm512_cvtph_ps(load_16::<PART>(src, n));
-    bf16, 2 [[bfloat16::run::<false, false>, bfloat16::run::<true, true>, bfloat16::run::<true, false>]] => F32(src, n) {
+    bf16, 2 => F32(src, n) {
         _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16::<PART>(src, n))))
     };
     i32, 4 => I32(src, n) load_32::<PART>(src, n, 0);

@@ -39,7 +39,17 @@ vbmi_fn! {
     }
 }
 
-define_words!(run);
+avx512_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn run_rounded<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: as the caller's.
+        unsafe { words::run_rounded::<Registers, P>(src, dst, n, data, run_rounded::<P>) }
+    }
+}
+
+define_words!(run, run_rounded);
 
 /// The kernel from float16 to a float that is its upper half, with VBMI.
 pub(super) const fn upper_half(from: DType, to: DType, fine: u8) -> Option<KernelFn> {
@@ -51,6 +61,7 @@ pub(super) const fn upper_half(from: DType, to: DType, fine: u8) -> Option<Kerne
 
 impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
     operations! {
+        signs_16(a) = _mm512_srai_epi16::<15>(a);
         shr_8_16(a) = _mm512_srli_epi16::<8>(a);
         upper_bytes(a, b) = if PERMUTES {
             // In order.
