@@ -274,8 +274,8 @@ impl Data {
                         nan => nan,
                     };
                     [
-                        Words::new(float_spec(DType::BFloat16), f, rules.saturate, nan),
-                        Words::new(float_spec(DType::Float16), f, rules.saturate, nan),
+                        Words::new(float_spec(DType::BFloat16), f, rules, nan),
+                        Words::new(float_spec(DType::Float16), f, rules, nan),
                     ]
                 }
                 _ => [Words::NONE; 2],

@@ -41,7 +41,7 @@ pub(crate) use two_step::two_step;
 use crate::{
     data::{Data, Direction},
     dtype::{DType, Spec},
-    exact::Rules,
+    exact::{Rounding, Rules},
     format::Format,
     storage::BufferType,
     table::{KernelFn, Rounded, Steps, Table},
@@ -229,13 +229,17 @@ pub(crate) fn rounded(
 ) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
     let (style, direction) = style::style(d, rules);
-    // Lanes of 16 bits round in integers, whatever the direction. They make any NaN, but not one that loses its sign.
-    let obeys = s.alignment() > 2
-        || s.float_spec().is_none()
-        || words::shape(s, d, rules.saturate).is_some()
-            && direction == Direction::NearestEven
-            && !rules.finite_nan_max;
-    if style == style::PLAIN && obeys {
+    // Lanes of 16 bits round to nearest, whatever the direction. They make any NaN, but not one that loses its sign.
+    let common = match words::shape(s, d, rules.saturate) {
+        Some(_) if rules.finite_nan_max => false,
+        Some(shape) => match rules.rounding {
+            Rounding::NearestEven => true,
+            Rounding::NearestAway => !shape.same_exponent || shape.fnuz,
+            _ => false,
+        },
+        None => style == style::PLAIN && (s.alignment() > 2 || s.float_spec().is_none()),
+    };
+    if common {
         let run = if from.is_packed() || to.is_packed() {
             table.get_packed(from, to, rules.saturate)?.run
         } else {

@@ -3,7 +3,7 @@
 //! Codes count units: a magnitude of the source less a constant is the code of the target, followed by the bits that are
 //! dropped. So a normal result is a subtraction and a shift that rounds to nearest even. The shift is a multiplication by a
 //! power of two that rounds half up (`mulhrs`), done twice, of `x` and of `x - 1`: the two differ only at a tie, and
-//! `up & (down | !1)` is the even one of them. Saturating subtraction, packing and a minimum bring what is too small to zero
+//! `up & (down | !1)` is the even one of them. Of `x` twice, it is the one away from zero. Saturating subtraction, packing and a minimum bring what is too small to zero
 //! and what is too large to the limit.
 //!
 //! A result that is subnormal drops more bits the smaller it is. The *fast* way counts codes from below all such values, so
@@ -18,7 +18,7 @@ use super::{Blocks, padded_bits};
 use crate::{
     data::Data,
     dtype::{DType, Flavor, FloatSpec, Spec},
-    exact::Rounding,
+    exact::{Rounding, Rules},
     table::KernelFn,
 };
 
@@ -44,14 +44,30 @@ pub(crate) struct Words {
     pub(crate) zero: u8,
     /// The fast way's codes from 1 to this one are those of subnormal results.
     pub(crate) band: u8,
+    /// What is added to find the other neighbour of a tie: -1, or 0 if ties go away from zero.
+    pub(crate) other: u16,
+    /// The largest magnitude that is not looked for as NaN: infinity, or the largest number if infinities become NaN.
+    pub(crate) number: u16,
 }
 
 impl Words {
-    pub(crate) const NONE: Words =
-        Words { limit: 0, normal: 0, start: 0, power: 0, below: 0, nan: 0, limit_code: 0, zero: 0, band: 0 };
+    pub(crate) const NONE: Words = Words {
+        limit: 0,
+        normal: 0,
+        start: 0,
+        power: 0,
+        below: 0,
+        nan: 0,
+        limit_code: 0,
+        zero: 0,
+        band: 0,
+        other: 0,
+        number: 0,
+    };
 
     /// `nan` is the code of NaN, if the target has one.
-    pub(crate) const fn new(from: FloatSpec, to: FloatSpec, saturate: bool, nan: Option<u64>) -> Words {
+    pub(crate) const fn new(from: FloatSpec, to: FloatSpec, rules: &Rules, nan: Option<u64>) -> Words {
+        let saturate = rules.saturate;
         let limit_code = match (to.infinity(), to.nan()) {
             (Some(infinity), _) if !saturate => infinity,
             (None, Some(nan)) if !saturate => nan,
@@ -87,6 +103,8 @@ impl Words {
             limit_code: limit_code as u8,
             zero: zero as u8,
             band: (zero + (1 << to.mantissa_bits) - 1) as u8,
+            other: if matches!(rules.rounding, Rounding::NearestAway) { 0 } else { u16::MAX },
+            number: infinity as u16 - (matches!(to.flavor, Flavor::Fnuz) && rules.fnuz_inf_nan) as u16,
         }
     }
 }
@@ -203,15 +221,15 @@ unsafe fn magnitudes<M: Lanes16>(x: [M::V; 2]) -> [M::V; 2] {
     }
 }
 
-/// `x` without the bits that `power` drops, nearest even.
+/// `x` without the bits that `power` drops, to nearest: ties to even, or away from zero, as `w.other` says.
 ///
 /// # Safety
 ///
 /// As of the methods of [`Lanes16`].
 #[inline(always)]
-unsafe fn rounded<M: Lanes16>(x: M::V, power: M::V) -> M::V {
+unsafe fn rounded<M: Lanes16>(x: M::V, power: M::V, w: &Words) -> M::V {
     // SAFETY: as the caller's.
-    unsafe { M::even(M::mulhrs(x, power), M::mulhrs(M::add_16(x, M::splat_16(0xFFFF)), power)) }
+    unsafe { M::even(M::mulhrs(x, power), M::mulhrs(M::add_16(x, M::splat_16(w.other)), power)) }
 }
 
 /// Codes without signs, packed, counted from `w.zero`: right where they are not in the band, nor, if not `NAN`, the source is
@@ -228,10 +246,10 @@ unsafe fn counted<M: Lanes16, P: Pair, const NAN: bool>(m: [M::V; 2], w: &Words)
         let mut codes = m;
         for k in 0..2 {
             let limited = if NAN { M::min_16(m[k], M::splat_16(w.limit)) } else { m[k] };
-            codes[k] = rounded::<M>(M::sub_saturating_16(limited, below), power);
+            codes[k] = rounded::<M>(M::sub_saturating_16(limited, below), power, w);
             if NAN {
                 let nan = M::splat_16(w.nan as u16 + w.zero as u16);
-                codes[k] = M::select_above(m[k], M::splat_16(infinity::<P>()), nan, codes[k]);
+                codes[k] = M::select_above(m[k], M::splat_16(w.number), nan, codes[k]);
             }
         }
         M::pack_unsigned(codes[0], codes[1])
@@ -274,9 +292,9 @@ unsafe fn general<M: Lanes16, P: Pair>(m: [M::V; 2], w: &Words) -> M::V {
             };
             let limited = if P::SHAPE.nan_apart { M::min_16(m[k], M::splat_16(w.limit)) } else { m[k] };
             let value = M::add_16(M::add_16(limited, distance), M::splat_16(w.start));
-            codes[k] = rounded::<M>(value, power);
+            codes[k] = rounded::<M>(value, power, w);
             if P::SHAPE.nan_apart {
-                codes[k] = M::select_above(m[k], exponents, M::splat_16(w.nan as u16), codes[k]);
+                codes[k] = M::select_above(m[k], M::splat_16(w.number), M::splat_16(w.nan as u16), codes[k]);
             }
         }
         let codes = M::pack_unsigned(codes[0], codes[1]);
@@ -300,10 +318,9 @@ unsafe fn same_exponent<M: Lanes16, P: Pair>(m: [M::V; 2], w: &Words) -> M::V {
                 // The bias is one more, and subnormal values are doubled instead.
                 value = M::add_16(value, M::min_16(value, M::splat_16(w.normal)));
             }
-            codes[k] = rounded::<M>(value, M::splat_16(w.power));
+            codes[k] = rounded::<M>(value, M::splat_16(w.power), w);
             if P::SHAPE.nan_apart {
-                let infinity = M::splat_16(infinity::<P>());
-                codes[k] = M::select_above(m[k], infinity, M::splat_16(w.nan as u16), codes[k]);
+                codes[k] = M::select_above(m[k], M::splat_16(w.number), M::splat_16(w.nan as u16), codes[k]);
             }
         }
         M::pack_unsigned(codes[0], codes[1])
@@ -419,8 +436,7 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
             let m = magnitudes::<M>(x);
             let codes = counted::<M, P, false>(m, w);
             let rare = if P::SHAPE.nan_apart {
-                let infinity = M::splat_16(const { infinity::<P>() });
-                M::any_from_1_or_above(codes, w.band, M::max_16(m[0], m[1]), infinity)
+                M::any_from_1_or_above(codes, w.band, M::max_16(m[0], m[1]), M::splat_16(w.number))
             } else {
                 M::any_from_1(codes, w.band)
             };
@@ -506,8 +522,8 @@ pub(crate) unsafe fn run_rounded<M: Lanes16, P: Pair>(
                     M::xor_masked(M::splat_16(positive), M::signs_16(x[k]), M::splat_16(positive ^ negative));
                 let even = M::and(M::shr_8_16(value), M::splat_16(last));
                 let sum = M::add_16(M::add_16(value, increment), even);
-                let infinity = M::splat_16(const { infinity::<P>() });
-                codes[k] = M::select_above(m, infinity, M::splat_16(w.nan as u16), M::shr_8_16(sum));
+                codes[k] =
+                    M::select_above(m, M::splat_16(w.number), M::splat_16(w.nan as u16), M::shr_8_16(sum));
             }
             signed::<M, P>(M::pack_unsigned(codes[0], codes[1]), x)
         };
