@@ -262,16 +262,19 @@ impl<const WHOLE: bool, const STYLE: u8> Codes for Wrapped<WHOLE, STYLE> {
 }
 
 /// Integers in range: packing saturates. What is too large is brought into range before it is converted; what is too small, and
-/// what the conversion makes of NaN, is below the low end.
+/// what the conversion makes of NaN unless it becomes zero (`NAN`), is below the low end.
 #[inline(always)]
-unsafe fn limited<M: Blocks, const APART: bool, const SIGNED: bool, const STYLE: u8>(
+unsafe fn limited<M: Blocks, const APART: bool, const SIGNED: bool, const NAN: bool, const STYLE: u8>(
     x: [M::V; 4],
     data: &Data,
 ) -> M::V {
     // SAFETY: as of the methods of `Simd`.
     unsafe {
-        let high = M::splat(data.int.high);
-        M::pack_saturated::<APART, SIGNED>(each!(x, |x| integer::<M, STYLE>(M::min_f(high, x), data)))
+        let (high, zero) = (M::splat(data.int.high), M::splat(0));
+        M::pack_saturated::<APART, SIGNED>(each!(x, |x| {
+            let integer = integer::<M, STYLE>(M::min_f(high, x), data);
+            if NAN { M::select_nan(x, zero, integer) } else { integer }
+        }))
     }
 }
 
@@ -283,24 +286,25 @@ impl<const STYLE: u8> Codes for Unsigned<STYLE> {
         data: &Data,
     ) -> M::V {
         // SAFETY: as the caller's.
-        unsafe { limited::<M, APART, false, STYLE>(x, data) }
+        unsafe { limited::<M, APART, false, false, STYLE>(x, data) }
     }
 }
 
 impl<const WHOLE: bool, const STYLE: u8> Codes for Signed<WHOLE, STYLE> {
     #[inline(always)]
     unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
-        mut x: [M::V; 4],
+        x: [M::V; 4],
         _: Option<M::V>,
         data: &Data,
     ) -> M::V {
         // SAFETY: as the caller's.
         unsafe {
-            if M::any_nan(x) {
-                let zero = M::splat(0);
-                x = each!(x, |x| M::select_nan(x, zero, x));
-            }
-            let codes = limited::<M, APART, true, STYLE>(x, data);
+            // A question of a block is cheaper than a mask for every register.
+            let codes = if M::any_nan(x) {
+                limited::<M, APART, true, true, STYLE>(x, data)
+            } else {
+                limited::<M, APART, true, false, STYLE>(x, data)
+            };
             if WHOLE {
                 codes
             } else {

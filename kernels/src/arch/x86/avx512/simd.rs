@@ -369,6 +369,18 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     }
 }
 
+/// Float32 of which NaN has its sign and nothing else.
+#[inline(always)]
+unsafe fn without_payload(x: __m512i) -> __m512i {
+    const SIGN_OR: i32 = 0xF0 & 0xCC | 0xAA;
+    // SAFETY: the caller's promise: the CPU has the tier.
+    unsafe {
+        let nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x));
+        let (sign, quiet) = (_mm512_set1_epi32(i32::MIN), _mm512_set1_epi32(0x7FC0_0000));
+        _mm512_mask_ternarylogic_epi32::<SIGN_OR>(x, nan, sign, quiet)
+    }
+}
+
 impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
     const LANES: usize = 16;
     const MASKED: bool = true;
@@ -599,15 +611,21 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         // SAFETY: the caller's promise; the CPU has the feature.
         unsafe {
             // The instruction takes subnormals for zeros and keeps the payload of NaN.
-            const OTHERS: i32 = 0x01 | 0x20 | 0x80;
+            const SUBNORMAL_OR_NAN: i32 = 0x01 | 0x20 | 0x80;
             let others = if SUBNORMAL {
-                let others = each!(x, |x| _mm512_fpclass_ps_mask::<OTHERS>(_mm512_castsi512_ps(x)));
+                let others = each!(x, |x| _mm512_fpclass_ps_mask::<SUBNORMAL_OR_NAN>(_mm512_castsi512_ps(x)));
                 others[0] | others[1] | others[2] | others[3] != 0
             } else {
                 Self::any_nan(x)
             };
+            let mut x = x;
             if others {
-                return bf16::<Self, PLAIN>(x, data);
+                const SUBNORMALS: i32 = 0x20;
+                let subnormal = each!(x, |x| _mm512_fpclass_ps_mask::<SUBNORMALS>(_mm512_castsi512_ps(x)));
+                if SUBNORMAL && subnormal[0] | subnormal[1] | subnormal[2] | subnormal[3] != 0 {
+                    return bf16::<Self, PLAIN>(x, data);
+                }
+                x = each!(x, |x| without_payload(x));
             }
             let [a, b, c, d] = each!(x, |x| _mm512_castsi512_ps(x));
             let [low, high] = each!([(a, b), (c, d)], |(low, high)| _mm512_cvtne2ps_pbh(high, low));
