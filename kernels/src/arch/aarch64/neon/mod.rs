@@ -18,7 +18,6 @@ macro_rules! eight {
 }
 
 mod computed;
-mod encode;
 mod floats;
 mod halves;
 mod integral;
