@@ -9,7 +9,11 @@ macro_rules! define_families {
             saturate: bool,
             packed: bool,
         ) -> Option<KernelFn> {
-            use crate::vector::{style::PLAIN, target::*};
+            use crate::vector::{
+                small::{NAN_APART, NAN_AS_OVERFLOW, NO_NAN},
+                style::PLAIN,
+                target::*,
+            };
             Some(match (to.spec(), to.bits()) {
                 (Spec::Bool, _) => $run::<S, Bytes<Truth>>,
                 (Spec::Int { .. }, 8) if !saturate => $run::<S, Bytes<Wrapped<true, PLAIN>>>,
@@ -78,6 +82,7 @@ macro_rules! define_styles {
         /// `None` if the pair is not one of these kernels.
         pub(in crate::arch) fn $styled(from: DType, to: DType, style: u8) -> Option<Steps> {
             use crate::vector::{
+                small::{NAN_APART, NO_NAN},
                 style::{DIRECTED, ODD, PLAIN, TIES},
                 target::*,
             };

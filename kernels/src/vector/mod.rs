@@ -1,7 +1,7 @@
 //! Kernels through float32, written once over the registers of a tier.
 //!
 //! A kernel goes block by block: four registers of 32-bit lanes. [`load`] brings the elements of a source into the block as
-//! float32 (values that float32 cannot hold are rounded to odd, as in `hub`), [`encode`] rounds once, packs the four
+//! float32 (values that float32 cannot hold are rounded to odd, as in `hub`), a [`target`] rounds once, packs the four
 //! registers into as many as the target needs, and stores those. With four registers the packing costs least, and there is
 //! enough independent work in flight.
 //!
@@ -28,6 +28,7 @@ mod bf16;
 mod families;
 mod load;
 pub(crate) mod short;
+pub(crate) mod small;
 pub(crate) mod style;
 pub(crate) mod target;
 mod two_step;

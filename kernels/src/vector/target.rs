@@ -3,8 +3,9 @@
 //! A family is a type, a format of it is numbers ([`Data`]): one body per source and family serves all formats and rules.
 
 use super::{
-    Blocks, Simd, bf16,
-    style::{DIRECTED, ODD, PLAIN, TIES},
+    Blocks, bf16,
+    small::{self, Family},
+    style::{PLAIN, TIES},
 };
 use crate::{
     data::Data,
@@ -314,18 +315,6 @@ impl<const WHOLE: bool, const STYLE: u8> Codes for Signed<WHOLE, STYLE> {
     }
 }
 
-/// The exponent field of a float32, rounded up to a power of two; 0 for `min`, a subnormal with the field of the next power.
-#[inline(always)]
-unsafe fn up<M: Simd>(x: M::V, min: M::V) -> M::V {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        let one = M::splat(1);
-        let field = M::shr::<23>(M::add(x, M::splat(0x7F_FFFF)));
-        M::add(M::sub(field, one), M::min_u(M::sub(x, min), one))
-    }
-}
-
-/// `docs/semantics.md`, section 6.5.
 impl<const SATURATE: bool> Codes for Exponent<SATURATE> {
     const NEEDS_ODD: bool = true;
     #[inline(always)]
@@ -334,40 +323,14 @@ impl<const SATURATE: bool> Codes for Exponent<SATURATE> {
         _: Option<M::V>,
         _: &Data,
     ) -> M::V {
-        const MIN: u32 = 0x0040_0000;
-        const MAX: u32 = 0x7F00_0000;
         // SAFETY: as the caller's.
-        unsafe {
-            let (min, nan) = (M::splat(MIN), M::splat(0xFF));
-            let fields = each!(x, |x| {
-                if SATURATE {
-                    let clamped = M::min_i(M::max_i(x, min), M::splat(MAX));
-                    M::select_nan(x, nan, up::<M>(clamped, min))
-                } else {
-                    let above_min = M::sub(x, min);
-                    let inside = M::min_u(above_min, M::splat(MAX - MIN));
-                    M::select_eq(inside, above_min, up::<M>(x, min), nan)
-                }
-            });
-            M::in_order::<APART>(M::pack_low::<APART>(fields))
-        }
+        unsafe { small::exponents::<M, SATURATE, APART>(x) }
     }
 }
 
-/// The code of NaN is a magnitude like others: what is too large has it, too.
-pub(crate) const NAN_AS_OVERFLOW: u8 = 0;
-/// The code of NaN is another one than that of overflow.
-pub(crate) const NAN_APART: u8 = 1;
-/// There is no code of NaN.
-pub(crate) const NO_NAN: u8 = 2;
-
-/// Floats of `BITS` (4, 6 or 8) bits with a sign.
+/// Floats of `BITS` (4, 6 or 8) bits with a sign: a [`Family`].
 pub(crate) struct Float<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8>;
 
-/// One float addition rounds: that of the power of two `2^(23 - mantissa bits)` times the one below the value, whose last
-/// mantissa bit then has the weight of the code's. A fused multiply-add makes that power and the sum at once. The sum is
-/// `exponent << 23 | count`, and `exponent << mantissa bits` added to `count` is the code and a constant: a sum of products of
-/// the two 16-bit halves.
 impl<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes
     for Float<BITS, FNUZ, NAN, STYLE>
 {
@@ -377,86 +340,10 @@ impl<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes
         sign: Option<M::V>,
         data: &Data,
     ) -> M::V {
-        let encoder = data.encoder;
+        let family = const { Family { bits: BITS, fnuz: FNUZ, nan: NAN } };
         let integers = const { matches!(S::DTYPE.spec(), Spec::Int { .. }) };
         // SAFETY: as the caller's.
-        unsafe {
-            let mut absolute = each!(x, |x| M::and(x, M::splat(0x7FFF_FFFF)));
-            // The same answer for all blocks.
-            if FNUZ && STYLE != PLAIN && data.infinity_is_nan != 0 {
-                let (infinity, replaced) =
-                    (M::splat(0x7F80_0000), M::splat(0x7F80_0000 | data.infinity_is_nan));
-                absolute = each!(absolute, |x| M::select_eq(x, infinity, replaced, x));
-            }
-            let mut limited = if NAN == NAN_APART && !integers {
-                // The minimum of floats leaves NaN, whose magnitude is above the limit.
-                each!(absolute, |x| M::min_u(M::min_f(M::splat(encoder.limit), x), M::splat(encoder.nan)))
-            } else {
-                // A limit that is NaN's code takes NaN with it.
-                each!(absolute, |x| M::min_u(x, M::splat(encoder.limit)))
-            };
-            let mut sign = match sign {
-                Some(sign) => sign,
-                None => M::pack_sign::<APART>(x),
-            };
-            if NAN == NO_NAN && !integers && M::any_nan(x) {
-                // One test per block is cheaper than a selection per register.
-                let (ones, zero) = (M::splat(u32::MAX), M::splat(0));
-                let nan = each!(x, |x| M::select_nan(x, ones, zero));
-                for k in 0..4 {
-                    limited[k] = M::select_nan(x[k], M::splat(encoder.nan), limited[k]);
-                }
-                // A zero of the opposite sign, or the largest positive value.
-                let nan = M::pack_sign::<APART>(nan);
-                sign = M::xor(sign, nan);
-                sign = M::xor(sign, M::and(M::and(sign, nan), M::splat(data.nan_is_max)));
-            }
-            if STYLE == TIES {
-                limited = each!(limited, |x| M::or(x, M::splat(data.sticky)));
-            }
-            let (unit, smallest) = (M::splat((127 + encoder.shift) << 23), M::splat(encoder.min_field << 23));
-            let mut power = each!(limited, |x| M::max_u(M::and(x, M::splat(0x7F80_0000)), smallest));
-            if STYLE == DIRECTED {
-                let signs = each!(x, |x| M::and(x, M::splat(1 << 31)));
-                for k in 0..4 {
-                    power[k] = M::or(power[k], signs[k]);
-                    limited[k] = M::or(limited[k], signs[k]);
-                }
-            }
-            let mut counts = limited;
-            for k in 0..4 {
-                counts[k] = M::fma(power[k], unit, limited[k]);
-                if STYLE == DIRECTED && !M::COUNTS_DROP_SIGN {
-                    counts[k] = M::and(counts[k], M::splat(0x7FFF_FFFF));
-                }
-                if STYLE == ODD {
-                    // What the sum stands for, exactly; inexact sums become odd.
-                    let minus = M::splat(1 << 31 | (127 + encoder.shift) << 23);
-                    let value = M::fma(power[k], minus, counts[k]);
-                    let odd = M::or(counts[k], M::splat(1));
-                    counts[k] = M::select_eq(value, limited[k], counts[k], odd);
-                }
-            }
-            let codes =
-                M::pack_counts::<APART>(counts, 23 - encoder.shift, encoder.min_field + encoder.shift);
-            M::in_order::<APART>(signed::<M, BITS, FNUZ>(codes, sign))
-        }
-    }
-}
-
-/// The codes of magnitudes with signs, which are the top bits of bytes.
-#[inline(always)]
-unsafe fn signed<M: Simd, const BITS: u32, const FNUZ: bool>(codes: M::V, sign: M::V) -> M::V {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        let sign = M::and(sign, M::splat(0x8080_8080));
-        // Moved down inside the byte.
-        let sign = match BITS {
-            4 => M::shr::<4>(sign),
-            6 => M::shr::<2>(sign),
-            _ => sign,
-        };
-        if FNUZ { M::sign_nonzero(codes, sign) } else { M::or(codes, sign) }
+        unsafe { small::floats::<M, STYLE, APART>(x, sign, integers, family, data) }
     }
 }
 

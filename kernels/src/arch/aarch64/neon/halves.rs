@@ -3,9 +3,11 @@
 //! Its arithmetic is a finer feature (FEAT_FP16), and in assembly because the intrinsics are younger than the oldest Rust that
 //! this crate is for. `float8_e5m2` begins as float16 does and needs none.
 
-use super::encode::signed;
 use super::*;
-use crate::dtype::{Flavor, FloatSpec};
+use crate::{
+    dtype::{Flavor, FloatSpec},
+    vector::small::{Family, signed},
+};
 use core::marker::PhantomData;
 
 /// A unit of 16 float16.
@@ -158,7 +160,7 @@ impl Lanes for Float16 {
     }
 }
 
-/// Small floats of float16 whose exponents float16 has, too: the algorithm of `vector::encode` in lanes of half the width.
+/// Small floats of float16 whose exponents float16 has, too: the algorithm of `vector::small` in lanes of half the width.
 pub(super) struct SmallOfHalf<D>(PhantomData<D>);
 
 /// Whether that is for the format: the sum of the largest number and the power of two by which it is rounded is finite.
@@ -184,6 +186,10 @@ impl<D: Format> targets::Codes for SmallOfHalf<D> {
     unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, _: &Data) -> Bytes {
         let f: FloatSpec = const { crate::exact::float_spec(D::DTYPE) };
         let e = const { Encoder::new(crate::exact::float_spec(D::DTYPE), SATURATE) };
+        let family = const {
+            let f = crate::exact::float_spec(D::DTYPE);
+            Family::new(f, &Encoder::new(f, SATURATE))
+        };
         let (limit, nan) = (half(e.limit), half(e.nan));
         let (min_field, shift) = (e.min_field - 112, e.shift - 13);
         // SAFETY: the caller's promise; the CPU has FEAT_FP16.
@@ -218,7 +224,7 @@ impl<D: Format> targets::Codes for SmallOfHalf<D> {
                 sign = veorq_u8(sign, vmvnq_u8(low_bytes(each!([x[0], x[1]], |x| ordered(x)))));
             }
             let [codes, sign] = each!([codes, sign], |x| vreinterpretq_u32_u8(x));
-            vreinterpretq_u8_u32(signed::<Neon>(codes, sign, f))
+            vreinterpretq_u8_u32(signed::<Neon>(codes, sign, family))
         }
     }
 }

@@ -2,8 +2,9 @@
 //! there.
 //!
 //! A kernel goes in blocks of two units of 16 elements: four registers of 32-bit lanes, eight of 64 bits. Sources of a byte or
-//! less are looked up ([`tables`]); the others are loaded as they are ([`sources`]). [`ints`] and [`floats`] are the kinds of
-//! lanes: how they become integers of any width, floats, and truth values. Encoders of the small floats are those of `vector`.
+//! less are looked up ([`tables`]) or need no table ([`computed`]); the others are loaded as they are ([`sources`]). [`ints`]
+//! and [`floats`] are the kinds of lanes: how they become integers of any width, floats, and truth values. Encoders of the small
+//! floats are those of `vector`.
 
 /// An expression of each of eight registers.
 macro_rules! eight {
@@ -16,11 +17,12 @@ macro_rules! eight {
     }};
 }
 
-mod encode;
+mod computed;
 mod floats;
 mod halves;
 mod integral;
 mod ints;
+mod lookup;
 mod rounded;
 mod simd;
 mod small;
@@ -232,7 +234,7 @@ unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: 
 /// As [`KernelFn`].
 #[target_feature(enable = "neon")]
 unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    use tables::{Limited, Masked};
+    use computed::{Limited, Masked};
     use targets::{Found, Int};
     // SAFETY: as the caller's; `n` elements are as many times their bytes.
     unsafe {

@@ -5,11 +5,13 @@
 //! floats ([`small`](super::small)), whose formats and rules are data.
 
 use super::{
+    computed::Exponents,
     floats::{double, single},
     halves::Plain,
     integral::{Integral, Rounding as Integers},
+    lookup::{Direct, Lookup, Quads, Sixteen},
     small::{self, AWAY, DIRECTED, ODD, Power, Signed, SignedOfHalf},
-    tables::{Direct, Exponents, Given, GivenInts, GivenSingles, Lookup, Quads, Sixteen},
+    tables::{Given, GivenInts, GivenSingles},
     targets::{self, f16_of_singles},
     *,
 };

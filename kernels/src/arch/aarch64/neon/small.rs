@@ -1,6 +1,6 @@
 //! The floats of 8 bits and less under any rules: the formats and the rules are numbers in [`Data`].
 //!
-//! The algorithm is that of `vector::encode`, with these differences: the addition that rounds has the sign of the value, so that
+//! The algorithm is that of `vector::small`, with these differences: the addition that rounds has the sign of the value, so that
 //! it obeys every direction of the environment; NaN is put in among the bytes, where all formats have it in one way; the exponent is
 //! brought to its place by a multiplication of bytes.
 

@@ -1,23 +1,25 @@
-//! Sources of one byte per element or less, looked up: an instruction looks 16 indices up in 64 entries.
+//! Sources of one byte per element or less, looked up ([`lookup`](super::lookup)), and the choice of a kernel for all of them.
 //!
 //! A table gives the results themselves ([`Found8`], [`Found16`]), or what they are easily made of: short integers, or the
 //! upper halves of float32.
 
 use super::{
+    computed::{Exponents, ExponentsToBf16, Limited, Masked, PowersOfTwo},
+    lookup::{Direct, Entries, Fnuz, Lookup, Magnitude, Nonzero, Quads, Sixteen},
     packing::spread,
     sources::{Source, upper_halves},
     *,
 };
-use crate::lut::{self, Choice, Limits, Lut, Saturating, Truncating, Wrapping, choice};
+use crate::lut::{self, Lut, Saturating, Truncating, Wrapping};
 use core::marker::PhantomData;
 
 /// Results of a byte.
 #[derive(Clone, Copy)]
-pub(super) struct Found8(Bytes);
+pub(super) struct Found8(pub(super) Bytes);
 
 /// Results of two bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Found16(Halves);
+pub(super) struct Found16(pub(super) Halves);
 
 impl Lanes for Found8 {
     #[inline(always)]
@@ -34,8 +36,12 @@ impl Lanes for Found16 {
 }
 
 /// Two units of codes of `BITS` bits: one per byte if they are 8.
+///
+/// # Safety
+///
+/// The CPU has the tier, and the units can be read.
 #[inline(always)]
-unsafe fn codes<const BITS: usize>([first, second]: [*const u8; 2]) -> [Bytes; 2] {
+pub(super) unsafe fn codes<const BITS: usize>([first, second]: [*const u8; 2]) -> [Bytes; 2] {
     // SAFETY: the caller's promise.
     unsafe {
         match BITS {
@@ -47,171 +53,14 @@ unsafe fn codes<const BITS: usize>([first, second]: [*const u8; 2]) -> [Bytes; 2
     }
 }
 
-/// A table of `E` entries in registers.
-pub(super) trait Entries<const E: usize>: Copy {
-    /// # Safety
-    ///
-    /// The CPU has the tier, and the entries can be read.
-    unsafe fn new(entries: *const u8) -> Self;
-    /// The entries of indices less than `E`.
-    ///
-    /// # Safety
-    ///
-    /// The CPU has the tier.
-    unsafe fn get(self, index: Bytes) -> Bytes;
-}
-
-/// Sixteen entries.
-#[derive(Clone, Copy)]
-pub(super) struct Sixteen(Bytes);
-
-/// `N` times 64 entries.
-#[derive(Clone, Copy)]
-pub(super) struct Quads<const N: usize>([uint8x16x4_t; N]);
-
-impl Entries<16> for Sixteen {
-    #[inline(always)]
-    unsafe fn new(entries: *const u8) -> Self {
-        // SAFETY: the caller's promise.
-        Self(unsafe { vld1q_u8(entries) })
-    }
-    #[inline(always)]
-    unsafe fn get(self, index: Bytes) -> Bytes {
-        // SAFETY: the caller's promise.
-        unsafe { vqtbl1q_u8(self.0, index) }
-    }
-}
-
-macro_rules! quads {
-    ($($entries:literal: [$($n:literal)*], [$($more:literal)*];)*) => {$(
-        impl Entries<$entries> for Quads<{ $entries / 64 }> {
-            #[inline(always)]
-            unsafe fn new(entries: *const u8) -> Self {
-                // SAFETY: the caller's promise.
-                Self(unsafe { [$(vld1q_u8_x4(entries.add(64 * $n))),*] })
-            }
-            #[inline(always)]
-            unsafe fn get(self, index: Bytes) -> Bytes {
-                // SAFETY: the caller's promise. An index beyond 64 entries leaves what others have found.
-                unsafe {
-                    #[allow(unused_mut, reason = "64 entries are one table")]
-                    let mut found = vqtbl4q_u8(self.0[0], index);
-                    $(found = vqtbx4q_u8(found, self.0[$more], vsubq_u8(index, vdupq_n_u8(64 * $more)));)*
-                    found
-                }
-            }
-        }
-    )*};
-}
-quads! {
-    64: [0], [];
-    128: [0 1], [1];
-    256: [0 1 2 3], [1 2 3];
-}
-
-/// How codes are looked up in tables of `E` entries.
-pub(super) trait Lookup<const E: usize> {
-    /// Which codes stand in the tables.
-    type Codes: Choice;
-    type Entries: Entries<E>;
-    /// # Safety
-    ///
-    /// The CPU has the tier.
-    unsafe fn index(codes: Bytes) -> Bytes;
-    /// The words of two planes; `patch` is that of the table.
-    ///
-    /// # Safety
-    ///
-    /// The CPU has the tier.
-    #[inline(always)]
-    unsafe fn planes(tables: [Self::Entries; 2], _: [u8; 2], codes: Bytes) -> [Bytes; 2] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let index = Self::index(codes);
-            [tables[0].get(index), tables[1].get(index)]
-        }
-    }
-}
-
-/// Every code has an entry.
-pub(super) struct Direct<T>(PhantomData<T>);
-/// bool: 0 or 1.
-pub(super) struct Nonzero;
-/// Those without the sign, which is that of the word.
-pub(super) struct Magnitude;
-/// The same with NaN in the place of -0.
-pub(super) struct Fnuz;
-
-macro_rules! direct {
-    ($($entries:literal $mask:literal $type:ty;)*) => {$(
-        impl Lookup<$entries> for Direct<$type> {
-            type Codes = choice::All;
-            type Entries = $type;
-            #[inline(always)]
-            unsafe fn index(codes: Bytes) -> Bytes {
-                // SAFETY: the caller's promise. Bits that a source does not use are junk.
-                unsafe { if $mask == 0xFF { codes } else { vandq_u8(codes, vdupq_n_u8($mask)) } }
-            }
-        }
-    )*};
-}
-direct! {
-    16 0x0F Sixteen;
-    64 0x3F Quads<1>;
-    256 0xFF Quads<4>;
-}
-
-impl Lookup<16> for Nonzero {
-    type Codes = choice::All;
-    type Entries = Sixteen;
-    #[inline(always)]
-    unsafe fn index(codes: Bytes) -> Bytes {
-        // SAFETY: the caller's promise.
-        unsafe { vminq_u8(codes, vdupq_n_u8(1)) }
-    }
-}
-
-impl Lookup<128> for Magnitude {
-    type Codes = choice::Magnitudes;
-    type Entries = Quads<2>;
-    #[inline(always)]
-    unsafe fn index(codes: Bytes) -> Bytes {
-        // SAFETY: the caller's promise.
-        unsafe { vandq_u8(codes, vdupq_n_u8(0x7F)) }
-    }
-    #[inline(always)]
-    unsafe fn planes(tables: [Quads<2>; 2], _: [u8; 2], codes: Bytes) -> [Bytes; 2] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let index = Self::index(codes);
-            [tables[0].get(index), vbslq_u8(vdupq_n_u8(0x80), codes, tables[1].get(index))]
-        }
-    }
-}
-
-impl Lookup<128> for Fnuz {
-    type Codes = choice::Patched;
-    type Entries = Quads<2>;
-    #[inline(always)]
-    unsafe fn index(codes: Bytes) -> Bytes {
-        // SAFETY: the caller's promise.
-        unsafe { Magnitude::index(codes) }
-    }
-    #[inline(always)]
-    unsafe fn planes(tables: [Quads<2>; 2], patch: [u8; 2], codes: Bytes) -> [Bytes; 2] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let nan = vceqq_u8(codes, vdupq_n_u8(0x80));
-            let [low, high] = Magnitude::planes(tables, patch, codes);
-            [vbslq_u8(nan, vdupq_n_u8(patch[0]), low), vbslq_u8(nan, vdupq_n_u8(patch[1]), high)]
-        }
-    }
-}
-
 /// Words of two planes.
+///
+/// # Safety
+///
+/// The CPU has the tier.
 #[inline(always)]
-unsafe fn zip([low, high]: [Bytes; 2]) -> Halves {
-    // SAFETY: the CPU has the tier.
+pub(super) unsafe fn zip([low, high]: [Bytes; 2]) -> Halves {
+    // SAFETY: the caller's promise.
     unsafe { each!([vzip1q_u8(low, high), vzip2q_u8(low, high)], |x| vreinterpretq_u16_u8(x)) }
 }
 
@@ -371,159 +220,6 @@ impl Source for GivenSingles {
         unsafe {
             let [a, b] = codes::<8>(src);
             each!([a, b], |codes| Singles(upper_halves(zip(Fnuz::planes(tables, patch, codes)))))
-        }
-    }
-}
-
-/// `float8_e8m0fnu`: the exponents of float32, and as bfloat16 the results themselves.
-pub(super) struct Exponents;
-pub(super) struct ExponentsToBf16;
-
-impl Source for ExponentsToBf16 {
-    const BITS: usize = 8;
-    type Lanes = Found16;
-    type Tables = ();
-    #[inline(always)]
-    unsafe fn tables(_: &Data) {}
-    #[inline(always)]
-    unsafe fn load((): (), src: [*const u8; 2]) -> [Found16; 2] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [a, b] = codes::<8>(src);
-            each!([a, b], |codes| {
-                // The lowest is a subnormal, the highest NaN: both are the bit below the field.
-                let ends = vcleq_u8(vaddq_u8(codes, vdupq_n_u8(1)), vdupq_n_u8(1));
-                let low = vsliq_n_u8::<7>(vandq_u8(ends, vdupq_n_u8(0x40)), codes);
-                Found16(zip([low, vshrq_n_u8::<1>(codes)]))
-            })
-        }
-    }
-}
-
-impl Source for Exponents {
-    const BITS: usize = 8;
-    type Lanes = Singles<{ floats::ANY }>;
-    type Tables = ();
-    #[inline(always)]
-    unsafe fn tables(_: &Data) {}
-    #[inline(always)]
-    unsafe fn load((): (), src: [*const u8; 2]) -> [Self::Lanes; 2] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [a, b] = ExponentsToBf16::load((), src);
-            [Singles(upper_halves(a.0)), Singles(upper_halves(b.0))]
-        }
-    }
-}
-
-/// Powers of two as integers that wrap: 1, shifted by the bytes. Shifts that are negative or too many give 0: fractions, what
-/// wraps, and NaN, which counts as 2^128.
-#[derive(Clone, Copy)]
-pub(super) struct Shifts(Bytes);
-
-impl Lanes for Shifts {
-    #[inline(always)]
-    unsafe fn int16<const SATURATE: bool, const TO: bool>(self) -> Halves {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [a, b] = widths::widen_8::<true>(self.0);
-            each!([a, b], |x| vshlq_u16(vdupq_n_u16(1), vreinterpretq_s16_u16(x)))
-        }
-    }
-    #[inline(always)]
-    unsafe fn int32<const SATURATE: bool, const TO: bool>(self) -> Words {
-        // SAFETY: the caller's promise. Of a lane only the lowest byte counts.
-        unsafe {
-            each!(widths::in_words::<0>(self.0), |x| vshlq_u32(vdupq_n_u32(1), vreinterpretq_s32_u32(x)))
-        }
-    }
-    #[inline(always)]
-    unsafe fn int64<const SATURATE: bool, const TO: bool>(self) -> Doubles {
-        // SAFETY: the caller's promise. Of a lane only the lowest byte counts.
-        unsafe {
-            eight!(widths::in_doubles::<0>(self.0), |x| vshlq_u64(vdupq_n_u64(1), vreinterpretq_s64_u64(x)))
-        }
-    }
-}
-
-/// `float8_e8m0fnu` on the way to integers that wrap.
-pub(super) struct PowersOfTwo;
-
-impl Source for PowersOfTwo {
-    const BITS: usize = 8;
-    type Lanes = Shifts;
-    type Tables = ();
-    #[inline(always)]
-    unsafe fn tables(_: &Data) {}
-    #[inline(always)]
-    unsafe fn load((): (), src: [*const u8; 2]) -> [Shifts; 2] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [a, b] = codes::<8>(src);
-            each!([a, b], |codes| Shifts(vsubq_u8(codes, vdupq_n_u8(127))))
-        }
-    }
-}
-
-/// Integers and truth values by limits, without a table.
-pub(super) struct Limited<S, D, const SATURATE: bool, const BITS: usize>(PhantomData<(S, D)>);
-
-impl<S: Format, D: Format, const SATURATE: bool, const BITS: usize> Source for Limited<S, D, SATURATE, BITS> {
-    const BITS: usize = BITS;
-    type Lanes = Found8;
-    type Tables = ();
-    #[inline(always)]
-    unsafe fn tables(_: &Data) {}
-    #[inline(always)]
-    unsafe fn load((): (), src: [*const u8; 2]) -> [Found8; 2] {
-        const fn limits<S: Format, D: Format>(saturate: bool) -> Limits {
-            match lut::limits(S::DTYPE, D::DTYPE, saturate) {
-                Some(limits) => limits,
-                None => panic!("not a pair of limits"),
-            }
-        }
-        let Limits { signed, used, min, max, bits } = const { limits::<S, D>(SATURATE) };
-        // SAFETY: the caller's promise. Of steps that change nothing no instruction is left.
-        unsafe {
-            let [a, b] = codes::<BITS>(src);
-            each!([a, b], |x| {
-                let x = if used == 0xFF { x } else { vandq_u8(x, vdupq_n_u8(used)) };
-                let x = match signed {
-                    _ if (signed, min, max) == (true, 0x80, 0x7F)
-                        || (signed, min, max) == (false, 0, 0xFF) =>
-                    {
-                        x
-                    }
-                    true => {
-                        let x = vmaxq_s8(vreinterpretq_s8_u8(x), vdupq_n_s8(min as i8));
-                        vreinterpretq_u8_s8(vminq_s8(x, vdupq_n_s8(max as i8)))
-                    }
-                    false => {
-                        let x = if min == 0 { x } else { vmaxq_u8(x, vdupq_n_u8(min)) };
-                        vminq_u8(x, vdupq_n_u8(max))
-                    }
-                };
-                Found8(if bits == 0xFF { x } else { vandq_u8(x, vdupq_n_u8(bits)) })
-            })
-        }
-    }
-}
-
-/// Unsigned integers of a byte or less, of which the bits in `MASK` count.
-pub(super) struct Masked<const MASK: u8, const BITS: usize>;
-
-impl<const MASK: u8, const BITS: usize> Source for Masked<MASK, BITS> {
-    const BITS: usize = BITS;
-    type Lanes = Ints8<false>;
-    type Tables = ();
-    #[inline(always)]
-    unsafe fn tables(_: &Data) {}
-    #[inline(always)]
-    unsafe fn load((): (), src: [*const u8; 2]) -> [Ints8<false>; 2] {
-        // SAFETY: the caller's promise. What was unpacked has no bits above.
-        unsafe {
-            let [a, b] = codes::<BITS>(src);
-            each!([a, b], |x| Ints8(vandq_u8(x, vdupq_n_u8(MASK))))
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Targets: what lanes become, and how it is stored.
 
-use super::encode::{needs_odd, small_float};
 use super::{packing::join, *};
-use crate::vector::Simd;
+use crate::vector::{
+    Simd,
+    small::{Family, NO_NAN, exponents, floats},
+    style::PLAIN,
+};
 use core::marker::PhantomData;
 
 /// An element type on the destination's side.
@@ -77,14 +80,39 @@ impl<const WIDTH: u32, const SIGNED: bool> Codes for Int<WIDTH, SIGNED> {
     }
 }
 
+impl<D: Format> Small<D> {
+    /// Whether it is `float8_e8m0fnu`: only there the last bits of a value that float32 cannot hold matter. Of the others those
+    /// with more than 24 significant bits are out of range.
+    const EXPONENT: bool = matches!(D::DTYPE, DType::Float8E8M0FNU);
+    /// The constants under the common rules, which the compiler knows.
+    const DATA: [&Data; 2] = [
+        &Data::new(D::DTYPE, &Rules::common(D::DTYPE, false)),
+        &Data::new(D::DTYPE, &Rules::common(D::DTYPE, true)),
+    ];
+    const FAMILIES: [Family; 2] = [Self::family(false), Self::family(true)];
+
+    const fn family(saturate: bool) -> Family {
+        match D::DTYPE.spec() {
+            Spec::Float(f) => Family::new(f, &Self::DATA[saturate as usize].encoder),
+            // No float.
+            _ => Family { bits: 8, fnuz: false, nan: NO_NAN },
+        }
+    }
+}
+
 impl<D: Format> Codes for Small<D> {
     #[inline(always)]
     unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, _: &Data) -> Bytes {
         // SAFETY: the caller's promise.
         unsafe {
-            let sign = if L::UNSIGNED { Some(Neon::splat(0)) } else { x.signs() };
-            let x = if const { needs_odd(D::DTYPE) } { x.f32_odd::<true>() } else { x.f32_odd::<false>() };
-            vreinterpretq_u8_u32(small_float::<Neon, D, SATURATE, false>(x, sign, L::INTEGERS))
+            vreinterpretq_u8_u32(if Self::EXPONENT {
+                exponents::<Neon, SATURATE, false>(x.f32_odd::<true>())
+            } else {
+                let sign = if L::UNSIGNED { Some(Neon::splat(0)) } else { x.signs() };
+                let family = const { Self::FAMILIES[SATURATE as usize] };
+                let data = const { Self::DATA[SATURATE as usize] };
+                floats::<Neon, PLAIN, false>(x.f32_odd::<false>(), sign, L::INTEGERS, family, data)
+            })
         }
     }
 }
