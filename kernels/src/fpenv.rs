@@ -15,7 +15,7 @@
 
 use crate::{
     data::Direction,
-    loss::lanes::{CountFn, SuspectFn},
+    loss::{CountFn, SuspectFn},
     table::KernelFn,
 };
 

@@ -4,9 +4,10 @@
 //! the last code on its near side. So each end of a range is one encode, whatever the pair.
 
 use super::{
-    Loss, compare, half_goes_up,
-    lanes::{BITS, BOUNDS, ENDS, InRange, OVER, Rounds},
-    of_part,
+    Loss, compare,
+    exactness::Rounds,
+    half_goes_up, of_part,
+    questions::{BITS, BOUNDS, ENDS, InRange, OVER},
 };
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},

@@ -6,8 +6,10 @@
 
 use super::{
     Loss, Losses,
-    lanes::{Answers, InRange, Loops, Questions, Rounds, Shape, SuspectFn, flags},
+    exactness::Rounds,
+    loops::{Loops, SuspectFn, flags},
     loss,
+    questions::{Answers, InRange, Questions, Shape},
     ranges::{MOST, Ranges},
 };
 use crate::{

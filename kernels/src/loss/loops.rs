@@ -11,78 +11,11 @@
 //!
 //! Each tier compiles the first two for its own instructions ([`define_loops!`]); the scalar one has [`suspect_all`] for the first.
 
-use core::{marker::PhantomData, ops};
-
-/// What one block is asked. Numbers are in the low bits, as wide as a lane.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Questions {
-    /// A lane `x` is in the range if `(x & mask) - first < span`.
-    pub(super) ranges: [InRange; super::ranges::MOST],
-    /// The same codes in as few ranges as can be, or the numbers of [`ENDS`] and [`BOUNDS`], each as `first`.
-    pub(super) suspects: [InRange; super::ranges::MOST],
-    /// All bits but the sign of a part: whether an imaginary part is zero.
-    pub(super) magnitude: u64,
-    /// What `Fraction`, `Digits` or `Differs` has to know.
-    pub(super) exactness: [u64; 4],
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct InRange {
-    pub(super) mask: u64,
-    pub(super) first: u64,
-    pub(super) span: u64,
-}
-
-impl InRange {
-    pub(super) fn new(range: &super::ranges::Range) -> Self {
-        let span = range.last.wrapping_sub(range.first).wrapping_add(1);
-        Self { mask: range.mask, first: range.first, span }
-    }
-}
-
-/// The answers.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Answers {
-    /// Lanes in each of the ranges.
-    pub(super) ranges: [u64; super::ranges::MOST],
-    /// Imaginary parts other than zero.
-    pub(super) imaginary: u64,
-    /// Lanes in no range that are rounded.
-    pub(super) inexact: u64,
-}
-
-/// Which loop a pair needs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Shape {
-    /// Bytes of a lane.
-    pub(crate) width: usize,
-    /// Lanes alternate between a part that is cast and one that has to be zero.
-    pub(crate) pairs: bool,
-    /// How [`suspect`] looks for the ranges: as many of them, [`ENDS`] or [`BOUNDS`].
-    pub(crate) ranges: usize,
-    pub(crate) exactness: Rounds,
-}
-
-/// Two ranges: from a code to the largest without a sign, and from another to the largest with one. Maxima find them.
-pub(crate) const ENDS: usize = 5;
-/// All signed numbers but those from one to another (or more ranges with nothing but NaNs between them).
-pub(crate) const BOUNDS: usize = 6;
-
-/// All integers but those from one to another, a power of two of them: `first` is the first of these and `span` their number.
-pub(crate) const BITS: usize = 7;
-/// One range that is all magnitudes from a code to infinity (NaNs, which may belong to it or not, are suspected as well).
-pub(crate) const OVER: usize = 8;
-
-/// How rounding in range is seen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Rounds {
-    Never,
-    /// As `Fraction`, but whatever is below the normal numbers of the target is suspected, and the low bits of all others tell.
-    Low,
-    Fraction,
-    Digits,
-    Differs,
-}
+use super::{
+    exactness::{Differs, Digits, Exactness, Fraction, Never, Rounds},
+    lane::Lane,
+    questions::{Answers, BITS, BOUNDS, ENDS, InRange, OVER, Questions, Shape},
+};
 
 /// The loops of a shape.
 #[derive(Clone, Copy)]
@@ -104,233 +37,6 @@ pub(crate) type SuspectFn = unsafe fn(questions: &Questions, src: &[u8], back: &
 ///
 /// The CPU has the tier of the function. For [`Rounds::Fraction`] and [`Rounds::Low`] the floating-point environment is the default.
 pub(crate) type CountFn = unsafe fn(questions: &Questions, src: &[u8], back: &[u8], answers: &mut Answers);
-
-/// A code or a part of one.
-pub(crate) trait Lane:
-    Copy
-    + PartialEq
-    + PartialOrd
-    + From<bool>
-    + ops::BitAnd<Output = Self>
-    + Ord
-    + ops::BitOr<Output = Self>
-    + ops::BitXor<Output = Self>
-    + ops::Not<Output = Self>
-{
-    const BYTES: usize;
-    const ZERO: Self;
-    /// Lanes that may be counted in one lane.
-    const AT_ONCE: usize;
-    fn from_word(word: u64) -> Self;
-    fn word(self) -> u64;
-    /// Of the bytes of one lane.
-    fn read(bytes: &[u8]) -> Self;
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    /// The larger and the smaller as two's complement.
-    fn signed_max(self, other: Self) -> Self;
-    fn signed_min(self, other: Self) -> Self;
-    fn signed_less(self, other: Self) -> bool;
-    /// The magnitude of a two's complement lane.
-    fn magnitude(self) -> Self;
-    fn shift_right(self, by: u32) -> Self;
-}
-
-macro_rules! lane {
-    ($($lane:ident $signed:ident $at_once:literal),*) => {$(
-        impl Lane for $lane {
-            const BYTES: usize = size_of::<$lane>();
-            const ZERO: Self = 0;
-            const AT_ONCE: usize = $at_once;
-            #[inline(always)]
-            fn from_word(word: u64) -> Self {
-                word as $lane
-            }
-            #[inline(always)]
-            fn word(self) -> u64 {
-                self as u64
-            }
-            #[inline(always)]
-            fn read(bytes: &[u8]) -> Self {
-                let mut lane = [0; size_of::<$lane>()];
-                lane.copy_from_slice(bytes);
-                $lane::from_ne_bytes(lane)
-            }
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-            #[inline(always)]
-            fn signed_max(self, other: Self) -> Self {
-                (self as $signed).max(other as $signed) as $lane
-            }
-            #[inline(always)]
-            fn signed_min(self, other: Self) -> Self {
-                (self as $signed).min(other as $signed) as $lane
-            }
-            #[inline(always)]
-            fn signed_less(self, other: Self) -> bool {
-                (self as $signed) < other as $signed
-            }
-            #[inline(always)]
-            fn magnitude(self) -> Self {
-                (self as $signed).unsigned_abs()
-            }
-            #[inline(always)]
-            fn shift_right(self, by: u32) -> Self {
-                // Always in range.
-                self >> (by & ($lane::BITS - 1))
-            }
-        }
-    )*};
-}
-// A byte counts to 255. The others hold what a block has.
-lane!(u8 i8 192, u16 i16 16384, u32 i32 16384, u64 i64 16384);
-
-/// Whether a lane is rounded, as long as it is in range.
-pub(crate) trait Exactness<L: Lane>: Copy {
-    /// Whether the lanes of the result, cast back, are looked at.
-    const LOOKS_BACK: bool = false;
-    fn new(numbers: [u64; 4]) -> Self;
-    fn inexact(self, x: L, back: L) -> bool;
-    /// Bits of which one is set if the lane may be rounded.
-    fn trace(self, x: L, back: L) -> L;
-}
-
-/// Nothing is rounded.
-#[derive(Clone, Copy)]
-pub(crate) struct Never;
-
-impl<L: Lane> Exactness<L> for Never {
-    fn new(_: [u64; 4]) -> Self {
-        Self
-    }
-    #[inline(always)]
-    fn inexact(self, _: L, _: L) -> bool {
-        false
-    }
-    #[inline(always)]
-    fn trace(self, _: L, _: L) -> L {
-        L::ZERO
-    }
-}
-
-/// A float that becomes a narrower one, or an integer: the bits behind the last that the target keeps are not zero. Where the
-/// target is subnormal (or an integer) it keeps whole multiples of one step: adding the float whose last bit is that step and
-/// subtracting it again rounds to them.
-#[derive(Clone, Copy)]
-pub(crate) struct Fraction<L> {
-    magnitude: L,
-    infinity: L,
-    low: L,
-    step: L,
-}
-
-macro_rules! fraction {
-    ($($lane:ident $float:ident),*) => {$(
-        impl Exactness<$lane> for Fraction<$lane> {
-            fn new([magnitude, infinity, low, step]: [u64; 4]) -> Self {
-                Self {
-                    magnitude: magnitude as $lane,
-                    infinity: infinity as $lane,
-                    low: low as $lane,
-                    step: step as $lane,
-                }
-            }
-            #[inline(always)]
-            fn inexact(self, x: $lane, _: $lane) -> bool {
-                let x = x & self.magnitude;
-                let (value, step) = ($float::from_bits(x), $float::from_bits(self.step));
-                let whole = (value + step) - step;
-                let between = (x < self.step) & (whole.to_bits() != x);
-                (x < self.infinity) & ((x & self.low != 0) | between)
-            }
-            #[inline(always)]
-            fn trace(self, x: $lane, _: $lane) -> $lane {
-                let step = $float::from_bits(self.step);
-                let value = $float::from_bits(x & self.magnitude);
-                // NaN, too, becomes the step, which is a multiple of itself.
-                let value = if value < step { value } else { step };
-                // NaN has low bits as well: those who count find that it is none.
-                ((value + step) - step).to_bits() ^ value.to_bits() | x & self.low
-            }
-        }
-    )*};
-}
-fraction!(u32 f32, u64 f64);
-
-/// What tells of [`Rounds::Low`] before it is looked at as [`Fraction`].
-#[derive(Clone, Copy)]
-pub(crate) struct Low<L>(L);
-
-impl<L: Lane> Exactness<L> for Low<L> {
-    fn new([_, _, low, _]: [u64; 4]) -> Self {
-        Self(L::from_word(low))
-    }
-    #[inline(always)]
-    fn inexact(self, x: L, _: L) -> bool {
-        x & self.0 != L::ZERO
-    }
-    #[inline(always)]
-    fn trace(self, x: L, _: L) -> L {
-        x & self.0
-    }
-}
-
-/// An integer that becomes a float: it has more significant bits than the target.
-#[derive(Clone, Copy)]
-pub(crate) struct Digits<L> {
-    /// All ones for signed integers.
-    signed: L,
-    digits: u32,
-    lane: PhantomData<L>,
-}
-
-impl<L: Lane> Exactness<L> for Digits<L> {
-    fn new([signed, digits, ..]: [u64; 4]) -> Self {
-        Self { signed: L::from_word(signed), digits: digits as u32, lane: PhantomData }
-    }
-    #[inline(always)]
-    fn inexact(self, x: L, _: L) -> bool {
-        // One is subtracted from the lowest bit that is set, so that zero, which has none, compares as well.
-        let below_lowest = !x & x.minus(L::from(true));
-        let signed = (self.signed & x.magnitude()).plus(!self.signed & x);
-        signed.shift_right(self.digits) > below_lowest
-    }
-    #[inline(always)]
-    fn trace(self, x: L, _: L) -> L {
-        // More digits than the target has; the lowest may be zero.
-        (self.signed & x.magnitude()).plus(!self.signed & x).shift_right(self.digits)
-    }
-}
-
-/// Anything whose result, cast back, is something else. NaN and the sign of zero are not compared.
-#[derive(Clone, Copy)]
-pub(crate) struct Differs<L> {
-    compared: L,
-    nan: [L; 3],
-}
-
-impl<L: Lane> Exactness<L> for Differs<L> {
-    const LOOKS_BACK: bool = true;
-    fn new([compared, mask, first, span]: [u64; 4]) -> Self {
-        Self { compared: L::from_word(compared), nan: [mask, first, span].map(L::from_word) }
-    }
-    #[inline(always)]
-    fn inexact(self, x: L, back: L) -> bool {
-        let [mask, first, span] = self.nan;
-        let nan = (x & mask).minus(first) < span;
-        !nan & ((x ^ back) & self.compared != L::ZERO)
-    }
-    #[inline(always)]
-    fn trace(self, x: L, back: L) -> L {
-        (x ^ back) & self.compared
-    }
-}
 
 /// A range with the numbers of a lane.
 #[derive(Clone, Copy)]
@@ -562,41 +268,41 @@ macro_rules! define_loops {
     ($suspect:ident $(, #[$features:meta])?) => {
         /// # Safety
         ///
-        /// As [`SuspectFn`](crate::loss::lanes::SuspectFn).
+        /// As [`SuspectFn`](crate::loss::SuspectFn).
         $(#[$features])?
         unsafe fn suspected<
-            L: crate::loss::lanes::Lane,
-            E: crate::loss::lanes::Exactness<L>,
+            L: crate::loss::Lane,
+            E: crate::loss::Exactness<L>,
             const RANGES: usize,
             const PAIRS: bool,
         >(
-            questions: &crate::loss::lanes::Questions,
+            questions: &crate::loss::Questions,
             src: &[u8],
             back: &[u8],
         ) -> bool {
-            crate::loss::lanes::$suspect::<L, E, RANGES, PAIRS>(questions, src, back)
+            crate::loss::$suspect::<L, E, RANGES, PAIRS>(questions, src, back)
         }
 
         /// # Safety
         ///
-        /// As [`CountFn`](crate::loss::lanes::CountFn).
+        /// As [`CountFn`](crate::loss::CountFn).
         $(#[$features])?
         unsafe fn counted<
-            L: crate::loss::lanes::Lane,
-            E: crate::loss::lanes::Exactness<L>,
+            L: crate::loss::Lane,
+            E: crate::loss::Exactness<L>,
             const PAIRS: bool,
         >(
-            questions: &crate::loss::lanes::Questions,
+            questions: &crate::loss::Questions,
             src: &[u8],
             back: &[u8],
-            answers: &mut crate::loss::lanes::Answers,
+            answers: &mut crate::loss::Answers,
         ) {
-            crate::loss::lanes::count::<L, E, PAIRS>(questions, src, back, answers);
+            crate::loss::count::<L, E, PAIRS>(questions, src, back, answers);
         }
 
         #[inline]
         pub(crate) fn loops(shape: crate::loss::Shape) -> crate::loss::Loops {
-            use crate::loss::lanes::{
+            use crate::loss::{
                 BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Rounds, pick_loops as pick,
             };
             match (shape.width, shape.exactness, shape.pairs) {
