@@ -24,10 +24,10 @@ mod questions;
 mod ranges;
 mod watch;
 
-pub(crate) use exactness::{Differs, Digits, Exactness, Fraction, Low, Never, Rounds};
+pub(crate) use exactness::{Differs, Digits, Fraction, Low, Never, Rounds, Test, Trace, Within};
 pub(crate) use lane::Lane;
-pub(crate) use loops::{CountFn, Loops, SuspectFn, count, define_loops, pick_loops, suspect, suspect_all};
-pub(crate) use questions::{Answers, BITS, BOUNDS, ENDS, OVER, Questions, Shape};
+pub(crate) use loops::{Loops, SuspectFn, TestFn, define_loops, pick_loops, suspect, suspect_all, test};
+pub(crate) use questions::{BITS, BOUNDS, ENDS, OVER, Questions, Shape};
 pub use watch::{Block, Watch};
 
 use crate::{

@@ -1,4 +1,4 @@
-//! How rounding in range is seen.
+//! What is asked of a lane: whether it is in a range, and how rounding in range is seen.
 
 use super::lane::Lane;
 use core::marker::PhantomData;
@@ -14,12 +14,21 @@ pub(crate) enum Rounds {
     Differs,
 }
 
-/// Whether a lane is rounded, as long as it is in range.
-pub(crate) trait Exactness<L: Lane>: Copy {
+/// What a loop asks of each lane.
+pub(crate) trait Question<L: Lane>: Copy {
     /// Whether the lanes of the result, cast back, are looked at.
     const LOOKS_BACK: bool = false;
     fn new(numbers: [u64; 4]) -> Self;
-    fn inexact(self, x: L, back: L) -> bool;
+}
+
+/// A question with an exact answer.
+pub(crate) trait Test<L: Lane>: Question<L> {
+    /// Whether a lane is in a range, or, as long as it is in none, whether it is rounded.
+    fn holds(self, x: L, back: L) -> bool;
+}
+
+/// A question that few instructions answer, which may suspect lanes that are kept.
+pub(crate) trait Trace<L: Lane>: Question<L> {
     /// Bits of which one is set if the lane may be rounded.
     fn trace(self, x: L, back: L) -> L;
 }
@@ -28,14 +37,20 @@ pub(crate) trait Exactness<L: Lane>: Copy {
 #[derive(Clone, Copy)]
 pub(crate) struct Never;
 
-impl<L: Lane> Exactness<L> for Never {
+impl<L: Lane> Question<L> for Never {
     fn new(_: [u64; 4]) -> Self {
         Self
     }
+}
+
+impl<L: Lane> Test<L> for Never {
     #[inline(always)]
-    fn inexact(self, _: L, _: L) -> bool {
+    fn holds(self, _: L, _: L) -> bool {
         false
     }
+}
+
+impl<L: Lane> Trace<L> for Never {
     #[inline(always)]
     fn trace(self, _: L, _: L) -> L {
         L::ZERO
@@ -55,7 +70,7 @@ pub(crate) struct Fraction<L> {
 
 macro_rules! fraction {
     ($($lane:ident $float:ident),*) => {$(
-        impl Exactness<$lane> for Fraction<$lane> {
+        impl Question<$lane> for Fraction<$lane> {
             fn new([magnitude, infinity, low, step]: [u64; 4]) -> Self {
                 Self {
                     magnitude: magnitude as $lane,
@@ -64,14 +79,20 @@ macro_rules! fraction {
                     step: step as $lane,
                 }
             }
+        }
+
+        impl Test<$lane> for Fraction<$lane> {
             #[inline(always)]
-            fn inexact(self, x: $lane, _: $lane) -> bool {
+            fn holds(self, x: $lane, _: $lane) -> bool {
                 let x = x & self.magnitude;
                 let (value, step) = ($float::from_bits(x), $float::from_bits(self.step));
                 let whole = (value + step) - step;
                 let between = (x < self.step) & (whole.to_bits() != x);
                 (x < self.infinity) & ((x & self.low != 0) | between)
             }
+        }
+
+        impl Trace<$lane> for Fraction<$lane> {
             #[inline(always)]
             fn trace(self, x: $lane, _: $lane) -> $lane {
                 let step = $float::from_bits(self.step);
@@ -90,14 +111,13 @@ fraction!(u32 f32, u64 f64);
 #[derive(Clone, Copy)]
 pub(crate) struct Low<L>(L);
 
-impl<L: Lane> Exactness<L> for Low<L> {
+impl<L: Lane> Question<L> for Low<L> {
     fn new([_, _, low, _]: [u64; 4]) -> Self {
         Self(L::from_word(low))
     }
-    #[inline(always)]
-    fn inexact(self, x: L, _: L) -> bool {
-        x & self.0 != L::ZERO
-    }
+}
+
+impl<L: Lane> Trace<L> for Low<L> {
     #[inline(always)]
     fn trace(self, x: L, _: L) -> L {
         x & self.0
@@ -113,17 +133,23 @@ pub(crate) struct Digits<L> {
     lane: PhantomData<L>,
 }
 
-impl<L: Lane> Exactness<L> for Digits<L> {
+impl<L: Lane> Question<L> for Digits<L> {
     fn new([signed, digits, ..]: [u64; 4]) -> Self {
         Self { signed: L::from_word(signed), digits: digits as u32, lane: PhantomData }
     }
+}
+
+impl<L: Lane> Test<L> for Digits<L> {
     #[inline(always)]
-    fn inexact(self, x: L, _: L) -> bool {
+    fn holds(self, x: L, _: L) -> bool {
         // One is subtracted from the lowest bit that is set, so that zero, which has none, compares as well.
         let below_lowest = !x & x.minus(L::from(true));
         let signed = (self.signed & x.magnitude()).plus(!self.signed & x);
         signed.shift_right(self.digits) > below_lowest
     }
+}
+
+impl<L: Lane> Trace<L> for Digits<L> {
     #[inline(always)]
     fn trace(self, x: L, _: L) -> L {
         // More digits than the target has; the lowest may be zero.
@@ -138,19 +164,54 @@ pub(crate) struct Differs<L> {
     nan: [L; 3],
 }
 
-impl<L: Lane> Exactness<L> for Differs<L> {
+impl<L: Lane> Question<L> for Differs<L> {
     const LOOKS_BACK: bool = true;
     fn new([compared, mask, first, span]: [u64; 4]) -> Self {
         Self { compared: L::from_word(compared), nan: [mask, first, span].map(L::from_word) }
     }
+}
+
+impl<L: Lane> Test<L> for Differs<L> {
     #[inline(always)]
-    fn inexact(self, x: L, back: L) -> bool {
+    fn holds(self, x: L, back: L) -> bool {
         let [mask, first, span] = self.nan;
         let nan = (x & mask).minus(first) < span;
         !nan & ((x ^ back) & self.compared != L::ZERO)
     }
+}
+
+impl<L: Lane> Trace<L> for Differs<L> {
     #[inline(always)]
     fn trace(self, x: L, back: L) -> L {
         (x ^ back) & self.compared
+    }
+}
+
+/// Whether a lane is in a range.
+#[derive(Clone, Copy)]
+pub(crate) struct Within<L> {
+    pub(super) mask: L,
+    pub(super) first: L,
+    pub(super) span: L,
+}
+
+impl<L: Lane> Question<L> for Within<L> {
+    #[inline(always)]
+    fn new([mask, first, span, _]: [u64; 4]) -> Self {
+        Self { mask: L::from_word(mask), first: L::from_word(first), span: L::from_word(span) }
+    }
+}
+
+impl<L: Lane> Test<L> for Within<L> {
+    #[inline(always)]
+    fn holds(self, x: L, _: L) -> bool {
+        self.above_first(x) < self.span
+    }
+}
+
+impl<L: Lane> Within<L> {
+    #[inline(always)]
+    pub(super) fn above_first(self, x: L) -> L {
+        (x & self.mask).minus(self.first)
     }
 }

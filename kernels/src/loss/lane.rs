@@ -16,10 +16,7 @@ pub(crate) trait Lane:
 {
     const BYTES: usize;
     const ZERO: Self;
-    /// Lanes that may be counted in one lane.
-    const AT_ONCE: usize;
     fn from_word(word: u64) -> Self;
-    fn word(self) -> u64;
     /// Of the bytes of one lane.
     fn read(bytes: &[u8]) -> Self;
     fn plus(self, other: Self) -> Self;
@@ -34,18 +31,13 @@ pub(crate) trait Lane:
 }
 
 macro_rules! lane {
-    ($($lane:ident $signed:ident $at_once:literal),*) => {$(
+    ($($lane:ident $signed:ident),*) => {$(
         impl Lane for $lane {
             const BYTES: usize = size_of::<$lane>();
             const ZERO: Self = 0;
-            const AT_ONCE: usize = $at_once;
             #[inline(always)]
             fn from_word(word: u64) -> Self {
                 word as $lane
-            }
-            #[inline(always)]
-            fn word(self) -> u64 {
-                self as u64
             }
             #[inline(always)]
             fn read(bytes: &[u8]) -> Self {
@@ -85,5 +77,4 @@ macro_rules! lane {
         }
     )*};
 }
-// A byte counts to 255. The others hold what a block has.
-lane!(u8 i8 192, u16 i16 16384, u32 i32 16384, u64 i64 16384);
+lane!(u8 i8, u16 i16, u32 i32, u64 i64);

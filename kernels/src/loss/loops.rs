@@ -1,78 +1,57 @@
 //! Asks the codes of a block whether they are lost, in plain loops that compilers make vector code of.
 //!
 //! A *lane* is a code, or a part of one, as an unsigned integer. Whether it is in a range is a mask, a subtraction and a
-//! comparison; whether it is rounded in range is what [`Exactness`] says. There are three loops, and a block goes as far as it
-//! has to:
+//! comparison; whether it is rounded in range is what the other tests say. There are two loops, and a block goes as far
+//! as it has to:
 //!
 //! * [`suspect`] asks whether any lane may be lost: the least of all differences stands for the comparisons, so it takes few
 //!   instructions. It may be wrong about a block that has lost nothing, not about one that has.
-//! * [`count`] says exactly how many are.
-//! * [`flags`] says which.
+//! * [`test`] says which lanes a range has, or which are rounded, as one bit each. [`Loops::answers`] asks for one range after
+//!   the other, so the same few loops serve all pairs; counts are numbers of bits.
 //!
-//! Each tier compiles the first two for its own instructions ([`define_loops!`]); the scalar one has [`suspect_all`] for the first.
+//! Each tier compiles them for its own instructions ([`define_loops!`]); the scalar one has [`suspect_all`] for the first.
 
 use super::{
-    exactness::{Differs, Digits, Exactness, Fraction, Never, Rounds},
+    exactness::{Rounds, Test, Trace, Within},
     lane::Lane,
-    questions::{Answers, BITS, BOUNDS, ENDS, InRange, OVER, Questions, Shape},
+    questions::{Answers, BITS, BOUNDS, ENDS, InRange, MOST_LANES, OVER, Questions, Shape},
+    ranges::MOST,
 };
+use crate::fpenv;
 
 /// The loops of a shape.
 #[derive(Clone, Copy)]
 pub(crate) struct Loops {
     pub(crate) suspect: SuspectFn,
-    pub(crate) count: CountFn,
+    /// Which lanes are in a range.
+    pub(crate) within: TestFn,
+    /// Which lanes are rounded, if they are in no range.
+    pub(crate) rounded: TestFn,
 }
 
 /// Whether any lane may be lost.
 ///
 /// # Safety
 ///
-/// As [`CountFn`].
+/// As [`TestFn`].
 pub(crate) type SuspectFn = unsafe fn(questions: &Questions, src: &[u8], back: &[u8]) -> bool;
 
-/// Counts the lanes that are lost: reads `src` and, for [`Rounds::Differs`], as many bytes of `back`.
+/// Tests the lanes of `src` and, for [`Rounds::Differs`], as many of `back`: the first 64 become the first of `bits`, the first
+/// of them its lowest bit, and so on. Bits behind the last lane are zero.
 ///
 /// # Safety
 ///
 /// The CPU has the tier of the function. For [`Rounds::Fraction`] and [`Rounds::Low`] the floating-point environment is the default.
-pub(crate) type CountFn = unsafe fn(questions: &Questions, src: &[u8], back: &[u8], answers: &mut Answers);
-
-/// A range with the numbers of a lane.
-#[derive(Clone, Copy)]
-struct Within<L> {
-    mask: L,
-    first: L,
-    span: L,
-}
-
-impl<L: Lane> Within<L> {
-    #[inline(always)]
-    fn new(range: InRange) -> Self {
-        Self {
-            mask: L::from_word(range.mask),
-            first: L::from_word(range.first),
-            span: L::from_word(range.span),
-        }
-    }
-    #[inline(always)]
-    fn above_first(self, x: L) -> L {
-        (x & self.mask).minus(self.first)
-    }
-    #[inline(always)]
-    fn has(self, x: L) -> bool {
-        self.above_first(x) < self.span
-    }
-}
+pub(crate) type TestFn = unsafe fn(numbers: [u64; 4], src: &[u8], back: &[u8], bits: &mut [u64]);
 
 /// Whether a lane of `src` may be in one of the ranges, or rounded.
 #[inline(always)]
-pub(crate) fn suspect<L: Lane, E: Exactness<L>, const RANGES: usize, const PAIRS: bool>(
+pub(crate) fn suspect<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS: bool>(
     questions: &Questions,
     src: &[u8],
     back: &[u8],
 ) -> bool {
-    let suspects = questions.suspects.map(Within::<L>::new);
+    let suspects = questions.suspects.map(|range| Within::<L>::new(range.numbers()));
     let exactness = E::new(questions.exactness);
     let magnitude = L::from_word(questions.magnitude);
     let step = L::BYTES << PAIRS as u32;
@@ -81,10 +60,10 @@ pub(crate) fn suspect<L: Lane, E: Exactness<L>, const RANGES: usize, const PAIRS
     let mut traces = L::ZERO;
     // The least difference of each range; or the extremes, which begin with what is inside.
     let mut least = match RANGES {
-        ENDS => [L::ZERO; super::ranges::MOST],
+        ENDS => [L::ZERO; MOST],
         BOUNDS => suspects.map(|range| range.first),
-        BITS | OVER => [L::ZERO; super::ranges::MOST],
-        _ => [L::from_word(u64::MAX); super::ranges::MOST],
+        BITS | OVER => [L::ZERO; MOST],
+        _ => [L::from_word(u64::MAX); MOST],
     };
     for (x, back) in src.chunks_exact(step).zip(back.chunks_exact(step)) {
         if PAIRS {
@@ -128,7 +107,7 @@ pub(crate) fn suspect<L: Lane, E: Exactness<L>, const RANGES: usize, const PAIRS
 
 /// The reference suspects every block: what it counts is exact.
 #[inline(always)]
-pub(crate) fn suspect_all<L: Lane, E: Exactness<L>, const RANGES: usize, const PAIRS: bool>(
+pub(crate) fn suspect_all<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS: bool>(
     _: &Questions,
     _: &[u8],
     _: &[u8],
@@ -136,133 +115,111 @@ pub(crate) fn suspect_all<L: Lane, E: Exactness<L>, const RANGES: usize, const P
     true
 }
 
-/// Counts the lanes of `src` in each of the ranges, and the rounded ones in none.
+/// Tests lanes, as [`TestFn`] says.
 #[inline(always)]
-pub(crate) fn count<L: Lane, E: Exactness<L>, const PAIRS: bool>(
-    questions: &Questions,
-    src: &[u8],
-    back: &[u8],
-    answers: &mut Answers,
-) {
-    let ranges = questions.ranges.map(Within::<L>::new);
-    let exactness = E::new(questions.exactness);
-    let magnitude = L::from_word(questions.magnitude);
-    let step = L::BYTES << PAIRS as u32;
-    let chunk = L::AT_ONCE * L::BYTES;
-    let back = if E::LOOKS_BACK { back } else { src };
-    for (src, back) in src.chunks(chunk).zip(back.chunks(chunk)) {
-        let (mut counts, mut imaginary, mut inexact) = ([L::ZERO; super::ranges::MOST], L::ZERO, L::ZERO);
-        for (x, back) in src.chunks_exact(step).zip(back.chunks_exact(step)) {
-            if PAIRS {
-                imaginary = imaginary.plus(L::from(L::read(&x[L::BYTES..]) & magnitude != L::ZERO));
-            }
-            let (x, back) = (L::read(&x[..L::BYTES]), L::read(&back[..L::BYTES]));
-            let mut hit = false;
-            for (range, count) in ranges.iter().zip(&mut counts) {
-                let has = range.has(x);
-                *count = count.plus(L::from(has));
-                hit |= has;
-            }
-            inexact = inexact.plus(L::from(exactness.inexact(x, back) & !hit));
-        }
-        for (sum, count) in answers.ranges.iter_mut().zip(counts) {
-            *sum += count.word();
-        }
-        answers.imaginary += imaginary.word();
-        answers.inexact += inexact.word();
-    }
-}
-
-/// For each of up to 64 elements, the first lowest, whether it is lost: for blocks that are known to have such.
-#[inline(never)]
-pub(super) fn flags(shape: Shape, questions: &Questions, src: &[u8], back: &[u8]) -> u64 {
-    match (shape.width, shape.exactness) {
-        (1, Rounds::Digits) => flags_of::<u8, Digits<u8>>(shape, questions, src, back),
-        (2, Rounds::Digits) => flags_of::<u16, Digits<u16>>(shape, questions, src, back),
-        (4, Rounds::Digits) => flags_of::<u32, Digits<u32>>(shape, questions, src, back),
-        (_, Rounds::Digits) => flags_of::<u64, Digits<u64>>(shape, questions, src, back),
-        (1, Rounds::Differs) => flags_of::<u8, Differs<u8>>(shape, questions, src, back),
-        (2, Rounds::Differs) => flags_of::<u16, Differs<u16>>(shape, questions, src, back),
-        (4, Rounds::Differs) => flags_of::<u32, Differs<u32>>(shape, questions, src, back),
-        (_, Rounds::Differs) => flags_of::<u64, Differs<u64>>(shape, questions, src, back),
-        (4, Rounds::Fraction | Rounds::Low) => flags_of::<u32, Fraction<u32>>(shape, questions, src, back),
-        (8, Rounds::Fraction | Rounds::Low) => flags_of::<u64, Fraction<u64>>(shape, questions, src, back),
-        (1, _) => flags_of::<u8, Never>(shape, questions, src, back),
-        (2, _) => flags_of::<u16, Never>(shape, questions, src, back),
-        (4, _) => flags_of::<u32, Never>(shape, questions, src, back),
-        (_, _) => flags_of::<u64, Never>(shape, questions, src, back),
-    }
-}
-
-fn flags_of<L: Lane, E: Exactness<L>>(shape: Shape, questions: &Questions, src: &[u8], back: &[u8]) -> u64 {
-    // Parts of complex numbers have four bytes or eight.
-    if shape.pairs && L::BYTES >= 4 {
-        flags_in::<L, E, true>(questions, src, back)
-    } else {
-        flags_in::<L, E, false>(questions, src, back)
-    }
-}
-
-/// Lanes are brought to their places first: loops over a fixed number of them become vector code on every target.
-fn flags_in<L: Lane, E: Exactness<L>, const PAIRS: bool>(
-    questions: &Questions,
-    src: &[u8],
-    back: &[u8],
-) -> u64 {
-    let exactness = E::new(questions.exactness);
-    let magnitude = L::from_word(questions.magnitude);
-    let step = L::BYTES << PAIRS as u32;
-    let (mut lanes, mut imaginary, mut returned) = ([L::ZERO; 64], [L::ZERO; 64], [L::ZERO; 64]);
-    let n = (src.len() / step).min(64);
-    for ((lane, imaginary), x) in lanes.iter_mut().zip(&mut imaginary).zip(src.chunks_exact(step)) {
-        *lane = L::read(&x[..L::BYTES]);
-        if PAIRS {
-            *imaginary = L::read(&x[L::BYTES..]);
-        }
-    }
-    if E::LOOKS_BACK {
-        for (lane, x) in returned.iter_mut().zip(back.chunks_exact(step)) {
-            *lane = L::read(&x[..L::BYTES]);
-        }
-    }
-    let mut flags = [0_u8; 64];
-    for i in 0..64 {
-        flags[i] = exactness.inexact(lanes[i], returned[i]) as u8;
-    }
-    if PAIRS {
+pub(crate) fn test<L: Lane, T: Test<L>>(numbers: [u64; 4], src: &[u8], back: &[u8], bits: &mut [u64]) {
+    let test = T::new(numbers);
+    let line = 64 * L::BYTES;
+    // Without results to look at, the source stands in for them.
+    let back = if T::LOOKS_BACK { back } else { src };
+    for ((x, back), bits) in src.chunks(line).zip(back.chunks(line)).zip(bits) {
+        let len = x.len();
+        let padded: [[u8; 64 * size_of::<u64>()]; 2];
+        let (x, back) = if len == line {
+            (x, back)
+        } else {
+            padded = [x, back].map(|bytes| {
+                let mut padded = [0; 64 * size_of::<u64>()];
+                padded[..len].copy_from_slice(&bytes[..len]);
+                padded
+            });
+            (&padded[0][..line], &padded[1][..line])
+        };
+        // Loops over a fixed number of lanes become vector code on every target.
+        let mut flags = [0_u8; 64];
         for i in 0..64 {
-            flags[i] |= (imaginary[i] & magnitude != L::ZERO) as u8;
+            let [x, back] = [x, back].map(|bytes| L::read(&bytes[i * L::BYTES..][..L::BYTES]));
+            flags[i] = test.holds(x, back) as u8;
         }
+        // Eight flags become eight bits by one multiplication, which brings each to its place in the highest byte.
+        let all = flags.as_chunks::<8>().0.iter().rev().fold(0, |bits, flags| {
+            bits << 8 | u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080) >> 56
+        });
+        *bits = all & u64::MAX >> (64 - len / L::BYTES);
     }
-    for range in questions.ranges.iter().filter(|range| range.span != 0) {
-        let range = Within::<L>::new(*range);
-        for i in 0..64 {
-            flags[i] |= range.has(lanes[i]) as u8;
-        }
-    }
-    // Lanes behind the last are none.
-    flags[n..].fill(0);
-    // Eight flags become eight bits by one multiplication, which brings each to its place in the highest byte.
-    flags.as_chunks::<8>().0.iter().rev().fold(0, |bits, flags| {
-        bits << 8 | u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080) >> 56
-    })
 }
 
-/// The loops of `$suspect` and `$count` for lanes and pairs, with a search of its own for each of `$ranges`; the others share that of the most.
+impl Loops {
+    /// Which lanes of a block are lost and, if they are `counted`, how many in which way.
+    ///
+    /// # Safety
+    ///
+    /// As [`TestFn`].
+    #[inline(never)]
+    pub(super) unsafe fn answers(
+        &self,
+        shape: Shape,
+        questions: &Questions,
+        (src, back): (&[u8], &[u8]),
+        counted: bool,
+    ) -> Answers {
+        let mut answers =
+            Answers { ranges: [0; MOST], imaginary: 0, inexact: 0, flags: [0; MOST_LANES / 64] };
+        let words = (src.len() / shape.width).div_ceil(64).min(MOST_LANES / 64);
+        let lost = &mut answers.flags[..words];
+        let mut bits = [0; MOST_LANES / 64];
+        let bits = &mut bits[..words];
+        // The lanes that are cast.
+        let cast = if shape.pairs { u64::MAX / 3 } else { u64::MAX };
+        let mut add = |lanes: u64, bits: &[u64]| {
+            let mut n = 0;
+            for (lost, bits) in lost.iter_mut().zip(bits) {
+                let new = bits & lanes & !*lost;
+                if counted {
+                    n += u64::from(new.count_ones());
+                }
+                *lost |= new;
+            }
+            n
+        };
+        for (range, n) in
+            questions.ranges.iter().zip(&mut answers.ranges).filter(|(range, _)| range.span != 0)
+        {
+            // SAFETY: the caller's promise.
+            unsafe { fpenv::opaque(self.within)(range.numbers(), src, back, bits) };
+            *n = add(cast, bits);
+        }
+        if shape.exactness != Rounds::Never {
+            // SAFETY: the caller's promise.
+            unsafe { fpenv::opaque(self.rounded)(questions.exactness, src, back, bits) };
+            answers.inexact = add(cast, bits);
+        }
+        if shape.pairs {
+            let any = InRange { mask: questions.magnitude, first: 1, span: questions.magnitude };
+            // SAFETY: the caller's promise.
+            unsafe { fpenv::opaque(self.within)(any.numbers(), src, back, bits) };
+            answers.imaginary = add(!cast, bits);
+        }
+        answers
+    }
+}
+
+/// The loops of `$suspect` and `$test` for lanes and pairs, with a search of its own for each of `$ranges`; the others share that of the most.
 macro_rules! pick_loops {
-    ($shape:ident, $lane:ty, $suspect:ty, $count:ty, $pairs:literal, [$($ranges:expr),*]) => {
+    ($shape:ident, $lane:ty, $suspect:ty, $test:ty, $pairs:literal, [$($ranges:expr),*]) => {
         $crate::loss::Loops {
             suspect: match $shape.ranges {
                 $(ranges if ranges == $ranges => suspected::<$lane, $suspect, { $ranges }, $pairs>,)*
                 _ => suspected::<$lane, $suspect, 4, $pairs>,
             },
-            count: counted::<$lane, $count, $pairs>,
+            within: tested::<$lane, Within<$lane>>,
+            rounded: tested::<$lane, $test>,
         }
     };
 }
 pub(crate) use pick_loops;
 
-/// Makes `loops`, which finds those of a shape, with the features of a tier: [`count`], and [`suspect`] or what stands for it.
+/// Makes `loops`, which finds those of a shape, with the features of a tier: [`test`], and [`suspect`] or what stands for it.
 /// What is rarely asked shares the loops of more ranges.
 macro_rules! define_loops {
     ($suspect:ident $(, #[$features:meta])?) => {
@@ -272,7 +229,7 @@ macro_rules! define_loops {
         $(#[$features])?
         unsafe fn suspected<
             L: crate::loss::Lane,
-            E: crate::loss::Exactness<L>,
+            E: crate::loss::Trace<L>,
             const RANGES: usize,
             const PAIRS: bool,
         >(
@@ -285,25 +242,21 @@ macro_rules! define_loops {
 
         /// # Safety
         ///
-        /// As [`CountFn`](crate::loss::CountFn).
+        /// As [`TestFn`](crate::loss::TestFn).
         $(#[$features])?
-        unsafe fn counted<
-            L: crate::loss::Lane,
-            E: crate::loss::Exactness<L>,
-            const PAIRS: bool,
-        >(
-            questions: &crate::loss::Questions,
+        unsafe fn tested<L: crate::loss::Lane, T: crate::loss::Test<L>>(
+            numbers: [u64; 4],
             src: &[u8],
             back: &[u8],
-            answers: &mut crate::loss::Answers,
+            bits: &mut [u64],
         ) {
-            crate::loss::count::<L, E, PAIRS>(questions, src, back, answers);
+            crate::loss::test::<L, T>(numbers, src, back, bits);
         }
 
         #[inline]
         pub(crate) fn loops(shape: crate::loss::Shape) -> crate::loss::Loops {
             use crate::loss::{
-                BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Rounds, pick_loops as pick,
+                BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Rounds, Within, pick_loops as pick,
             };
             match (shape.width, shape.exactness, shape.pairs) {
                 (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [1, 2, BITS]),

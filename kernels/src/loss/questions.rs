@@ -2,6 +2,9 @@
 
 use super::{exactness::Rounds, ranges};
 
+/// Lanes of a block whose losses are counted.
+pub(super) const MOST_LANES: usize = 4096;
+
 /// What one block is asked. Numbers are in the low bits, as wide as a lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Questions {
@@ -27,10 +30,15 @@ impl InRange {
         let span = range.last.wrapping_sub(range.first).wrapping_add(1);
         Self { mask: range.mask, first: range.first, span }
     }
+
+    /// As the loops take it.
+    pub(super) const fn numbers(&self) -> [u64; 4] {
+        [self.mask, self.first, self.span, 0]
+    }
 }
 
 /// The answers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Answers {
     /// Lanes in each of the ranges.
     pub(super) ranges: [u64; ranges::MOST],
@@ -38,6 +46,8 @@ pub(crate) struct Answers {
     pub(super) imaginary: u64,
     /// Lanes in no range that are rounded.
     pub(super) inexact: u64,
+    /// Whether each lane is lost, the first lowest.
+    pub(super) flags: [u64; MOST_LANES / 64],
 }
 
 /// Which loop a pair needs.

@@ -44,6 +44,7 @@ impl Ranges {
     }
 
     /// Adds a range, if it has any code.
+    #[inline(never)]
     fn push(&mut self, mask: u64, first: u64, last: u64, loss: Loss) {
         if first > last {
             return;

@@ -7,9 +7,9 @@
 use super::{
     Loss, Losses,
     exactness::Rounds,
-    loops::{Loops, SuspectFn, flags},
+    loops::{Loops, SuspectFn},
     loss,
-    questions::{Answers, InRange, Questions, Shape},
+    questions::{Answers, InRange, MOST_LANES, Questions, Shape},
     ranges::{MOST, Ranges},
 };
 use crate::{
@@ -48,6 +48,8 @@ pub struct Watch {
     results: Option<(SuspectFn, Questions)>,
     /// Brings elements of the source to bytes of their own in the order of the host, if they are packed or in the other one.
     unpack: Option<Kernel>,
+    /// Whether it matters in which way values are lost.
+    labelled: bool,
     /// Nothing can be lost.
     idle: bool,
     guarded: bool,
@@ -63,7 +65,6 @@ pub struct Block<'a> {
     answers: Answers,
     /// The elements in byte storage.
     codes: &'a [u8],
-    back: &'a [u8],
 }
 
 impl Watch {
@@ -101,6 +102,7 @@ impl Watch {
         let (how, suspects) = suspected.suspects(s, d, rounds.how);
         let width = s.alignment();
         let shape = Shape { width, pairs, ranges: how, exactness: rounds.how };
+        let loops = kernel.tier().loops(shape);
         let results = match all.result_of_loss(s, d, rules, labelled) {
             // The imaginary parts of real numbers are zero.
             Some(code) if !inexact && to == BufferType::new(d) && is_complex(s) == is_complex(d) => {
@@ -127,11 +129,12 @@ impl Watch {
             rules: *rules,
             questions: Questions { ranges: asked, suspects, magnitude, exactness: rounds.numbers },
             shape,
-            loops: kernel.tier().loops(shape),
+            loops,
             labels,
             back,
             results,
             unpack,
+            labelled,
             idle: ranges.get().is_empty() && !pairs && rounds.how == Rounds::Never,
             guarded: kernel.is_guarded()
                 || matches!(rounds.how, Rounds::Fraction | Rounds::Low)
@@ -266,16 +269,23 @@ impl Watch {
                 Some(back) => unsafe { back.run_unguarded(out, &mut returned[..codes.len()], len) },
                 None => &[],
             };
-            // SAFETY: the kernel proves its tier; the environment is the default where `Fraction` is asked.
+            // SAFETY: the kernel proves its tier; the guard is held if any of the loops needs it.
             let suspected = unsafe {
                 results.is_none_or(|(suspect, questions)| suspect(questions, out, &[]))
                     && fpenv::opaque(self.loops.suspect)(&self.questions, codes, back)
             };
-            if suspected {
-                let mut answers = Answers::default();
+            if !suspected {
+                continue;
+            }
+            let part = MOST_LANES * self.shape.width;
+            for (i, codes) in codes.chunks(part).enumerate() {
+                // There are none in blocks that have more than one part.
+                let back = back.get(i * part..).unwrap_or_default();
                 // SAFETY: as above.
-                unsafe { fpenv::opaque(self.loops.count)(&self.questions, codes, back, &mut answers) };
-                if answers.any() && !hit(&Block { watch: self, first, len, answers, codes, back }) {
+                let answers =
+                    unsafe { self.loops.answers(self.shape, &self.questions, (codes, back), self.labelled) };
+                let (first, len) = (first + i * part / size, codes.len() / size);
+                if answers.any() && !hit(&Block { watch: self, first, len, answers, codes }) {
                     return Some(false);
                 }
             }
@@ -286,7 +296,7 @@ impl Watch {
 
 impl Answers {
     fn any(&self) -> bool {
-        self.ranges.iter().sum::<u64>() + self.imaginary + self.inexact != 0
+        self.flags.iter().any(|flags| *flags != 0)
     }
 }
 
@@ -305,23 +315,14 @@ impl Block<'_> {
     /// Whether each of the elements from `at` on is lost, up to 64 of them: the lowest bit is that of `at`, which is a multiple
     /// of 64. None is behind the block.
     pub fn flags(&self, at: usize) -> u64 {
-        let size = self.watch.kernel.from().dtype().size();
-        let at = at.min(self.len);
-        let part = |bytes: &[u8]| bytes.len().min(at * size)..bytes.len().min((at + 64) * size);
-        let (codes, back) = (&self.codes[part(self.codes)], &self.back[part(self.back)]);
-        let shape = self.watch.shape;
-        let parts = if shape.pairs || shape.width == size { 1 } else { 2 };
-        if parts == 1 {
-            return flags(shape, &self.watch.questions, codes, back);
+        let word = |i: usize| self.answers.flags.get(i).copied().unwrap_or(0);
+        // A part of a complex number has a bit of its own.
+        if self.watch.kernel.from().dtype().size() == self.watch.shape.width {
+            return word(at / 64);
         }
-        // Both parts of a complex number are lanes of their own: two flags make one.
-        let half = |bytes: &[u8]| bytes.len().min(64 * shape.width);
-        let (low, high) = (codes.split_at(half(codes)), back.split_at(half(back)));
-        let gather = |codes: &[u8], back: &[u8]| {
-            let flags = flags(shape, &self.watch.questions, codes, back);
-            (0..32).fold(0, |out, i| out | u64::from(flags >> (2 * i) & 3 != 0) << i)
-        };
-        gather(low.0, high.0) | gather(low.1, high.1) << 32
+        let pairs = |flags: u64| (0..32).fold(0, |out, i| out | u64::from(flags >> (2 * i) & 3 != 0) << i);
+        let i = (at / 64).saturating_mul(2);
+        pairs(word(i)) | pairs(word(i + 1)) << 32
     }
 
     /// The dtypes of the cast.
