@@ -24,7 +24,7 @@ mod questions;
 mod ranges;
 mod watch;
 
-pub(crate) use exactness::{Differs, Digits, Fraction, Low, Never, Rounds, Test, Trace, Within};
+pub(crate) use exactness::{Differs, Digits, Fraction, Low, Never, Question, Rounds, Test, Trace, Within};
 pub(crate) use lane::Lane;
 pub(crate) use loops::{Loops, SuspectFn, TestFn, define_loops, pick_loops, suspect, suspect_all, test};
 pub(crate) use questions::{BITS, BOUNDS, ENDS, OVER, Questions, Shape};

@@ -18,6 +18,8 @@ pub(crate) enum Rounds {
 pub(crate) trait Question<L: Lane>: Copy {
     /// Whether the lanes of the result, cast back, are looked at.
     const LOOKS_BACK: bool = false;
+    /// Whether its instructions obey the floating-point environment. Those of integers do not.
+    const OBEYS_ENVIRONMENT: bool = true;
     fn new(numbers: [u64; 4]) -> Self;
 }
 
@@ -38,6 +40,7 @@ pub(crate) trait Trace<L: Lane>: Question<L> {
 pub(crate) struct Never;
 
 impl<L: Lane> Question<L> for Never {
+    const OBEYS_ENVIRONMENT: bool = false;
     fn new(_: [u64; 4]) -> Self {
         Self
     }
@@ -112,6 +115,7 @@ fraction!(u32 f32, u64 f64);
 pub(crate) struct Low<L>(L);
 
 impl<L: Lane> Question<L> for Low<L> {
+    const OBEYS_ENVIRONMENT: bool = false;
     fn new([_, _, low, _]: [u64; 4]) -> Self {
         Self(L::from_word(low))
     }
@@ -134,6 +138,7 @@ pub(crate) struct Digits<L> {
 }
 
 impl<L: Lane> Question<L> for Digits<L> {
+    const OBEYS_ENVIRONMENT: bool = false;
     fn new([signed, digits, ..]: [u64; 4]) -> Self {
         Self { signed: L::from_word(signed), digits: digits as u32, lane: PhantomData }
     }
@@ -166,6 +171,7 @@ pub(crate) struct Differs<L> {
 
 impl<L: Lane> Question<L> for Differs<L> {
     const LOOKS_BACK: bool = true;
+    const OBEYS_ENVIRONMENT: bool = false;
     fn new([compared, mask, first, span]: [u64; 4]) -> Self {
         Self { compared: L::from_word(compared), nan: [mask, first, span].map(L::from_word) }
     }
@@ -196,6 +202,7 @@ pub(crate) struct Within<L> {
 }
 
 impl<L: Lane> Question<L> for Within<L> {
+    const OBEYS_ENVIRONMENT: bool = false;
     #[inline(always)]
     fn new([mask, first, span, _]: [u64; 4]) -> Self {
         Self { mask: L::from_word(mask), first: L::from_word(first), span: L::from_word(span) }

@@ -1,7 +1,7 @@
 //! Asks the codes of a block whether they are lost, in plain loops that compilers make vector code of.
 //!
 //! A *lane* is a code, or a part of one, as an unsigned integer. Whether it is in a range is a mask, a subtraction and a
-//! comparison; whether it is rounded in range is what the other tests say. There are two loops, and a block goes as far
+//! comparison; whether it is rounded in range is what the other [`Question`]s say. There are two loops, and a block goes as far
 //! as it has to:
 //!
 //! * [`suspect`] asks whether any lane may be lost: the least of all differences stands for the comparisons, so it takes few
@@ -12,7 +12,7 @@
 //! Each tier compiles them for its own instructions ([`define_loops!`]); the scalar one has [`suspect_all`] for the first.
 
 use super::{
-    exactness::{Rounds, Test, Trace, Within},
+    exactness::{Question, Rounds, Test, Trace, Within},
     lane::Lane,
     questions::{Answers, BITS, BOUNDS, ENDS, InRange, MOST_LANES, OVER, Questions, Shape},
     ranges::MOST,
@@ -27,6 +27,8 @@ pub(crate) struct Loops {
     pub(crate) within: TestFn,
     /// Which lanes are rounded, if they are in no range.
     pub(crate) rounded: TestFn,
+    /// Whether any of them has instructions that obey the floating-point environment.
+    pub(crate) obeys_environment: bool,
 }
 
 /// Whether any lane may be lost.
@@ -41,7 +43,7 @@ pub(crate) type SuspectFn = unsafe fn(questions: &Questions, src: &[u8], back: &
 ///
 /// # Safety
 ///
-/// The CPU has the tier of the function. For [`Rounds::Fraction`] and [`Rounds::Low`] the floating-point environment is the default.
+/// The CPU has the tier of the function. If the loops obey the floating-point environment, it is the default.
 pub(crate) type TestFn = unsafe fn(numbers: [u64; 4], src: &[u8], back: &[u8], bits: &mut [u64]);
 
 /// Whether a lane of `src` may be in one of the ranges, or rounded.
@@ -214,6 +216,9 @@ macro_rules! pick_loops {
             },
             within: tested::<$lane, Within<$lane>>,
             rounded: tested::<$lane, $test>,
+            obeys_environment: <Within<$lane> as Question<$lane>>::OBEYS_ENVIRONMENT
+                | <$suspect as Question<$lane>>::OBEYS_ENVIRONMENT
+                | <$test as Question<$lane>>::OBEYS_ENVIRONMENT,
         }
     };
 }
@@ -256,7 +261,7 @@ macro_rules! define_loops {
         #[inline]
         pub(crate) fn loops(shape: crate::loss::Shape) -> crate::loss::Loops {
             use crate::loss::{
-                BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Rounds, Within, pick_loops as pick,
+                BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Question, Rounds, Within, pick_loops as pick,
             };
             match (shape.width, shape.exactness, shape.pairs) {
                 (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [1, 2, BITS]),

@@ -110,7 +110,7 @@ impl Watch {
                 let mut suspects = [InRange::default(); MOST];
                 suspects[0] = code;
                 let questions = Questions { ranges: suspects, suspects, magnitude: 0, exactness: [0; 4] };
-                Some((kernel.tier().loops(shape).suspect, questions))
+                Some((kernel.tier().loops(shape), questions))
             }
             _ => None,
         };
@@ -132,12 +132,13 @@ impl Watch {
             loops,
             labels,
             back,
-            results,
+            results: results.map(|(loops, questions)| (loops.suspect, questions)),
             unpack,
             labelled,
             idle: ranges.get().is_empty() && !pairs && rounds.how == Rounds::Never,
             guarded: kernel.is_guarded()
-                || matches!(rounds.how, Rounds::Fraction | Rounds::Low)
+                || loops.obeys_environment
+                || results.is_some_and(|(loops, _)| loops.obeys_environment)
                 || back.is_some_and(|back| back.is_guarded()),
         }
     }
