@@ -6,8 +6,8 @@
 //!
 //! * [`suspect`] asks whether any lane may be lost: the least of all differences stands for the comparisons, so it takes few
 //!   instructions. It may be wrong about a block that has lost nothing, not about one that has.
-//! * [`test`] says which lanes a range has, or which are rounded, as one bit each. [`Loops::answers`] asks for one range after
-//!   the other, so the same few loops serve all pairs; counts are numbers of bits.
+//! * [`test`] says which lanes a range has, or which are rounded, and counts them. [`Loops::answers`] asks for one range after
+//!   the other, so the same few loops serve all pairs.
 //!
 //! Each tier compiles them for its own instructions ([`define_loops!`]); the scalar one has [`suspect_all`] for the first.
 
@@ -23,6 +23,10 @@ use crate::fpenv;
 #[derive(Clone, Copy)]
 pub(crate) struct Loops {
     pub(crate) suspect: SuspectFn,
+    /// The same for one range and no rounding: finds the ranges that `suspect` has no room for.
+    pub(crate) more: SuspectFn,
+    /// How many ranges `suspect` finds.
+    pub(crate) at_once: usize,
     /// Which lanes are in a range.
     pub(crate) within: TestFn,
     /// Which lanes are rounded, if they are in no range.
@@ -31,29 +35,33 @@ pub(crate) struct Loops {
     pub(crate) obeys_environment: bool,
 }
 
-/// Whether any lane may be lost.
+/// Whether any lane may be lost: looks for the suspects of `questions` from the number `first` on, as many as it finds at once.
 ///
 /// # Safety
 ///
 /// As [`TestFn`].
-pub(crate) type SuspectFn = unsafe fn(questions: &Questions, src: &[u8], back: &[u8]) -> bool;
+pub(crate) type SuspectFn = unsafe fn(questions: &Questions, first: usize, src: &[u8], back: &[u8]) -> bool;
 
-/// Tests the lanes of `src` and, for [`Rounds::Differs`], as many of `back`: the first 64 become the first of `bits`, the first
-/// of them its lowest bit, and so on. Bits behind the last lane are zero.
+/// Tests the lanes of `src` and, for [`Rounds::Differs`], as many of `back`: sets the bytes of `lost` (each word has those of eight
+/// lanes, the first lowest) that are zero, set in `among` and those of lanes that the test holds for. Returns how many it has set.
 ///
 /// # Safety
 ///
 /// The CPU has the tier of the function. If the loops obey the floating-point environment, it is the default.
-pub(crate) type TestFn = unsafe fn(numbers: [u64; 4], src: &[u8], back: &[u8], bits: &mut [u64]);
+pub(crate) type TestFn =
+    unsafe fn(numbers: [u64; 4], src: &[u8], back: &[u8], among: u64, lost: &mut [u64]) -> u64;
 
 /// Whether a lane of `src` may be in one of the ranges, or rounded.
 #[inline(always)]
 pub(crate) fn suspect<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS: bool>(
     questions: &Questions,
+    first: usize,
     src: &[u8],
     back: &[u8],
 ) -> bool {
-    let suspects = questions.suspects.map(|range| Within::<L>::new(range.numbers()));
+    let suspects =
+        [first, first + 1].map(|i| questions.suspects.get(i).copied().unwrap_or_default().numbers());
+    let suspects = suspects.map(Within::<L>::new);
     let exactness = E::new(questions.exactness);
     let magnitude = L::from_word(questions.magnitude);
     let step = L::BYTES << PAIRS as u32;
@@ -62,10 +70,9 @@ pub(crate) fn suspect<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS: bo
     let mut traces = L::ZERO;
     // The least difference of each range; or the extremes, which begin with what is inside.
     let mut least = match RANGES {
-        ENDS => [L::ZERO; MOST],
+        ENDS | BITS | OVER => [L::ZERO; 2],
         BOUNDS => suspects.map(|range| range.first),
-        BITS | OVER => [L::ZERO; MOST],
-        _ => [L::from_word(u64::MAX); MOST],
+        _ => [L::from_word(u64::MAX); 2],
     };
     for (x, back) in src.chunks_exact(step).zip(back.chunks_exact(step)) {
         if PAIRS {
@@ -111,6 +118,7 @@ pub(crate) fn suspect<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS: bo
 #[inline(always)]
 pub(crate) fn suspect_all<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS: bool>(
     _: &Questions,
+    _: usize,
     _: &[u8],
     _: &[u8],
 ) -> bool {
@@ -119,12 +127,19 @@ pub(crate) fn suspect_all<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS
 
 /// Tests lanes, as [`TestFn`] says.
 #[inline(always)]
-pub(crate) fn test<L: Lane, T: Test<L>>(numbers: [u64; 4], src: &[u8], back: &[u8], bits: &mut [u64]) {
+pub(crate) fn test<L: Lane, T: Test<L>>(
+    numbers: [u64; 4],
+    src: &[u8],
+    back: &[u8],
+    among: u64,
+    lost: &mut [u64],
+) -> u64 {
     let test = T::new(numbers);
     let line = 64 * L::BYTES;
     // Without results to look at, the source stands in for them.
     let back = if T::LOOKS_BACK { back } else { src };
-    for ((x, back), bits) in src.chunks(line).zip(back.chunks(line)).zip(bits) {
+    let mut found = 0;
+    for ((x, back), lost) in src.chunks(line).zip(back.chunks(line)).zip(lost.as_chunks_mut::<8>().0) {
         let len = x.len();
         let padded: [[u8; 64 * size_of::<u64>()]; 2];
         let (x, back) = if len == line {
@@ -143,16 +158,48 @@ pub(crate) fn test<L: Lane, T: Test<L>>(numbers: [u64; 4], src: &[u8], back: &[u
             let [x, back] = [x, back].map(|bytes| L::read(&bytes[i * L::BYTES..][..L::BYTES]));
             flags[i] = test.holds(x, back) as u8;
         }
-        // Eight flags become eight bits by one multiplication, which brings each to its place in the highest byte.
-        let all = flags.as_chunks::<8>().0.iter().rev().fold(0, |bits, flags| {
-            bits << 8 | u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080) >> 56
-        });
-        *bits = all & u64::MAX >> (64 - len / L::BYTES);
+        // Lanes behind the last are none.
+        if len < line {
+            flags[len / L::BYTES..].fill(0);
+        }
+        let mut sums = 0;
+        for (lost, flags) in lost.iter_mut().zip(flags.as_chunks::<8>().0) {
+            let new = u64::from_le_bytes(*flags) & among & !*lost;
+            *lost |= new;
+            sums += new;
+        }
+        // The highest byte of the product is the sum of all.
+        found += sums.wrapping_mul(EACH) >> 56;
     }
+    found
 }
 
+/// One in every byte: among all lanes.
+const EACH: u64 = u64::MAX / 0xFF;
+/// One in every second byte: among those that are cast, if they alternate with those that have to be zero.
+const EVEN: u64 = u64::MAX / 0xFFFF;
+
 impl Loops {
-    /// Which lanes of a block are lost and, if they are `counted`, how many in which way.
+    /// Whether any lane of a block may be lost.
+    ///
+    /// # Safety
+    ///
+    /// As [`TestFn`].
+    #[inline]
+    pub(super) unsafe fn suspects(
+        &self,
+        shape: Shape,
+        questions: &Questions,
+        (src, back): (&[u8], &[u8]),
+    ) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            fpenv::opaque(self.suspect)(questions, 0, src, back)
+                || (self.at_once..shape.ranges).any(|i| (self.more)(questions, i, src, back))
+        }
+    }
+
+    /// Which lanes of (a part of) a block are lost and how many in which way.
     ///
     /// # Safety
     ///
@@ -163,56 +210,57 @@ impl Loops {
         shape: Shape,
         questions: &Questions,
         (src, back): (&[u8], &[u8]),
-        counted: bool,
     ) -> Answers {
-        let mut answers =
-            Answers { ranges: [0; MOST], imaginary: 0, inexact: 0, flags: [0; MOST_LANES / 64] };
-        let words = (src.len() / shape.width).div_ceil(64).min(MOST_LANES / 64);
-        let lost = &mut answers.flags[..words];
-        let mut bits = [0; MOST_LANES / 64];
-        let bits = &mut bits[..words];
-        // The lanes that are cast.
-        let cast = if shape.pairs { u64::MAX / 3 } else { u64::MAX };
-        let mut add = |lanes: u64, bits: &[u64]| {
-            let mut n = 0;
-            for (lost, bits) in lost.iter_mut().zip(bits) {
-                let new = bits & lanes & !*lost;
-                if counted {
-                    n += u64::from(new.count_ones());
-                }
-                *lost |= new;
-            }
-            n
-        };
+        let mut answers = Answers { ranges: [0; MOST], imaginary: 0, inexact: 0, lost: [0; MOST_LANES / 8] };
+        let lost = &mut answers.lost[..];
+        let cast = if shape.pairs { EVEN } else { EACH };
         for (range, n) in
             questions.ranges.iter().zip(&mut answers.ranges).filter(|(range, _)| range.span != 0)
         {
             // SAFETY: the caller's promise.
-            unsafe { fpenv::opaque(self.within)(range.numbers(), src, back, bits) };
-            *n = add(cast, bits);
+            *n = unsafe { fpenv::opaque(self.within)(range.numbers(), src, back, cast, lost) };
         }
         if shape.exactness != Rounds::Never {
             // SAFETY: the caller's promise.
-            unsafe { fpenv::opaque(self.rounded)(questions.exactness, src, back, bits) };
-            answers.inexact = add(cast, bits);
+            answers.inexact =
+                unsafe { fpenv::opaque(self.rounded)(questions.exactness, src, back, cast, lost) };
         }
         if shape.pairs {
             let any = InRange { mask: questions.magnitude, first: 1, span: questions.magnitude };
             // SAFETY: the caller's promise.
-            unsafe { fpenv::opaque(self.within)(any.numbers(), src, back, bits) };
-            answers.imaginary = add(!cast, bits);
+            answers.imaginary =
+                unsafe { fpenv::opaque(self.within)(any.numbers(), src, back, EACH - EVEN, lost) };
         }
         answers
     }
 }
 
-/// The loops of `$suspect` and `$test` for lanes and pairs, with a search of its own for each of `$ranges`; the others share that of the most.
+impl Answers {
+    /// Whether any lane is lost.
+    pub(super) fn any(&self) -> bool {
+        self.ranges.iter().sum::<u64>() + self.imaginary + self.inexact != 0
+    }
+
+    /// Whether each of the lanes of the line `i` is lost, the first lowest.
+    pub(super) fn flags(&self, i: usize) -> u64 {
+        let line = self.lost.as_chunks::<8>().0.get(i).unwrap_or(&[0; 8]);
+        // Eight flags become eight bits by one multiplication, which brings each to its place in the highest byte.
+        line.iter().rev().fold(0, |bits, lost| bits << 8 | lost.wrapping_mul(0x0102_0408_1020_4080) >> 56)
+    }
+}
+
+/// The loops of `$suspect` and `$test` for lanes and pairs, with a search of its own for each of `$ranges`; the others look for one range after the other.
 macro_rules! pick_loops {
     ($shape:ident, $lane:ty, $suspect:ty, $test:ty, $pairs:literal, [$($ranges:expr),*]) => {
         $crate::loss::Loops {
             suspect: match $shape.ranges {
                 $(ranges if ranges == $ranges => suspected::<$lane, $suspect, { $ranges }, $pairs>,)*
-                _ => suspected::<$lane, $suspect, 4, $pairs>,
+                _ => suspected::<$lane, $suspect, 1, $pairs>,
+            },
+            more: suspected::<$lane, Never, 1, $pairs>,
+            at_once: match $shape.ranges {
+                $(ranges if ranges == $ranges => ranges,)*
+                _ => 1,
             },
             within: tested::<$lane, Within<$lane>>,
             rounded: tested::<$lane, $test>,
@@ -225,7 +273,6 @@ macro_rules! pick_loops {
 pub(crate) use pick_loops;
 
 /// Makes `loops`, which finds those of a shape, with the features of a tier: [`test`], and [`suspect`] or what stands for it.
-/// What is rarely asked shares the loops of more ranges.
 macro_rules! define_loops {
     ($suspect:ident $(, #[$features:meta])?) => {
         /// # Safety
@@ -239,10 +286,11 @@ macro_rules! define_loops {
             const PAIRS: bool,
         >(
             questions: &crate::loss::Questions,
+            first: usize,
             src: &[u8],
             back: &[u8],
         ) -> bool {
-            crate::loss::$suspect::<L, E, RANGES, PAIRS>(questions, src, back)
+            crate::loss::$suspect::<L, E, RANGES, PAIRS>(questions, first, src, back)
         }
 
         /// # Safety
@@ -253,9 +301,10 @@ macro_rules! define_loops {
             numbers: [u64; 4],
             src: &[u8],
             back: &[u8],
-            bits: &mut [u64],
-        ) {
-            crate::loss::test::<L, T>(numbers, src, back, bits);
+            among: u64,
+            lost: &mut [u64],
+        ) -> u64 {
+            crate::loss::test::<L, T>(numbers, src, back, among, lost)
         }
 
         #[inline]
@@ -264,18 +313,18 @@ macro_rules! define_loops {
                 BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Question, Rounds, Within, pick_loops as pick,
             };
             match (shape.width, shape.exactness, shape.pairs) {
-                (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [1, 2, BITS]),
-                (2, Rounds::Never, _) => pick!(shape, u16, Never, Never, false, [1, 2, ENDS, BOUNDS, BITS]),
-                (4, Rounds::Never, false) => pick!(shape, u32, Never, Never, false, [1, 2, ENDS, BOUNDS, BITS]),
+                (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [2, BITS]),
+                (2, Rounds::Never, _) => pick!(shape, u16, Never, Never, false, [2, ENDS, BOUNDS, BITS]),
+                (4, Rounds::Never, false) => pick!(shape, u32, Never, Never, false, [2, ENDS, BOUNDS, BITS]),
                 (_, Rounds::Never, false) => {
-                    pick!(shape, u64, Never, Never, false, [1, 2, ENDS, BOUNDS, BITS, OVER])
+                    pick!(shape, u64, Never, Never, false, [2, ENDS, BOUNDS, BITS, OVER])
                 }
                 (4, Rounds::Never, true) => pick!(shape, u32, Never, Never, true, [ENDS]),
                 (_, Rounds::Never, true) => pick!(shape, u64, Never, Never, true, [ENDS]),
-                (4, Rounds::Low, false) => pick!(shape, u32, Low<u32>, Fraction<u32>, false, [1]),
-                (_, Rounds::Low, false) => pick!(shape, u64, Low<u64>, Fraction<u64>, false, [1]),
+                (4, Rounds::Low, false) => pick!(shape, u32, Low<u32>, Fraction<u32>, false, []),
+                (_, Rounds::Low, false) => pick!(shape, u64, Low<u64>, Fraction<u64>, false, []),
                 (4, Rounds::Fraction, false) => {
-                    pick!(shape, u32, Fraction<u32>, Fraction<u32>, false, [1, ENDS])
+                    pick!(shape, u32, Fraction<u32>, Fraction<u32>, false, [ENDS])
                 }
                 (_, Rounds::Fraction, false) => {
                     pick!(shape, u64, Fraction<u64>, Fraction<u64>, false, [ENDS, OVER])

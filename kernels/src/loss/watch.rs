@@ -48,8 +48,6 @@ pub struct Watch {
     results: Option<(SuspectFn, Questions)>,
     /// Brings elements of the source to bytes of their own in the order of the host, if they are packed or in the other one.
     unpack: Option<Kernel>,
-    /// Whether it matters in which way values are lost.
-    labelled: bool,
     /// Nothing can be lost.
     idle: bool,
     guarded: bool,
@@ -134,7 +132,6 @@ impl Watch {
             back,
             results: results.map(|(loops, questions)| (loops.suspect, questions)),
             unpack,
-            labelled,
             idle: ranges.get().is_empty() && !pairs && rounds.how == Rounds::Never,
             guarded: kernel.is_guarded()
                 || loops.obeys_environment
@@ -272,19 +269,17 @@ impl Watch {
             };
             // SAFETY: the kernel proves its tier; the guard is held if any of the loops needs it.
             let suspected = unsafe {
-                results.is_none_or(|(suspect, questions)| suspect(questions, out, &[]))
-                    && fpenv::opaque(self.loops.suspect)(&self.questions, codes, back)
+                results.is_none_or(|(suspect, questions)| suspect(questions, 0, out, &[]))
+                    && self.loops.suspects(self.shape, &self.questions, (codes, back))
             };
             if !suspected {
                 continue;
             }
             let part = MOST_LANES * self.shape.width;
             for (i, codes) in codes.chunks(part).enumerate() {
-                // There are none in blocks that have more than one part.
                 let back = back.get(i * part..).unwrap_or_default();
                 // SAFETY: as above.
-                let answers =
-                    unsafe { self.loops.answers(self.shape, &self.questions, (codes, back), self.labelled) };
+                let answers = unsafe { self.loops.answers(self.shape, &self.questions, (codes, back)) };
                 let (first, len) = (first + i * part / size, codes.len() / size);
                 if answers.any() && !hit(&Block { watch: self, first, len, answers, codes }) {
                     return Some(false);
@@ -292,12 +287,6 @@ impl Watch {
             }
         }
         Some(true)
-    }
-}
-
-impl Answers {
-    fn any(&self) -> bool {
-        self.flags.iter().any(|flags| *flags != 0)
     }
 }
 
@@ -316,14 +305,13 @@ impl Block<'_> {
     /// Whether each of the elements from `at` on is lost, up to 64 of them: the lowest bit is that of `at`, which is a multiple
     /// of 64. None is behind the block.
     pub fn flags(&self, at: usize) -> u64 {
-        let word = |i: usize| self.answers.flags.get(i).copied().unwrap_or(0);
         // A part of a complex number has a bit of its own.
         if self.watch.kernel.from().dtype().size() == self.watch.shape.width {
-            return word(at / 64);
+            return self.answers.flags(at / 64);
         }
         let pairs = |flags: u64| (0..32).fold(0, |out, i| out | u64::from(flags >> (2 * i) & 3 != 0) << i);
         let i = (at / 64).saturating_mul(2);
-        pairs(word(i)) | pairs(word(i + 1)) << 32
+        pairs(self.answers.flags(i)) | pairs(self.answers.flags(i.saturating_add(1))) << 32
     }
 
     /// The dtypes of the cast.

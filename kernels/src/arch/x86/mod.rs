@@ -240,7 +240,7 @@ pub(super) fn loops(tier: Tier, shape: crate::loss::Shape) -> crate::loss::Loops
     let loops = avx2::loops(shape);
     // Lanes are tested only if something may be lost: there, a second set of loops is not worth its machine code.
     if tier == Tier::Avx512 {
-        crate::loss::Loops { suspect: avx512::loops(shape).suspect, ..loops }
+        crate::loss::Loops { within: loops.within, rounded: loops.rounded, ..avx512::loops(shape) }
     } else {
         loops
     }
