@@ -10,18 +10,24 @@
 //! A cast keeps the order of values, so those that are lost in one way are ranges of codes of the source: `ranges` finds
 //! their ends from the formats, without looking at any element. Whether a value in range is rounded is seen in its code as well
 //! (the low bits of a float, the significant bits of an integer), or, for narrow sources, by casting the result back. So a
-//! buffer is asked block by block: `lanes` counts what the ranges hold in vector code, beside the cast of the same block, which
+//! buffer is asked block by block: `loops` counts what the ranges hold in vector code, beside the cast of the same block, which
 //! it leaves as it is; `watch` goes over the blocks.
 //!
 //! # Departures
 //!
 //! A cast to bool asks whether a value is zero. That has an answer for every value, NaN too, so nothing is ever lost.
 
-pub(crate) mod lanes;
+mod exactness;
+mod lane;
+mod loops;
+mod questions;
 mod ranges;
 mod watch;
 
-pub(crate) use lanes::{Loops, Shape, define_loops};
+pub(crate) use exactness::{Differs, Digits, Fraction, Low, Never, Question, Rounds, Test, Trace, Within};
+pub(crate) use lane::Lane;
+pub(crate) use loops::{Loops, SuspectFn, TestFn, define_loops, pick_loops, suspect, suspect_all, test};
+pub(crate) use questions::{BITS, BOUNDS, ENDS, OVER, Questions, Shape};
 pub use watch::{Block, Watch};
 
 use crate::{

@@ -4,9 +4,10 @@
 //! the last code on its near side. So each end of a range is one encode, whatever the pair.
 
 use super::{
-    Loss, compare, half_goes_up,
-    lanes::{BITS, BOUNDS, ENDS, InRange, OVER, Rounds},
-    of_part,
+    Loss, compare,
+    exactness::Rounds,
+    half_goes_up, of_part,
+    questions::{BITS, BOUNDS, ENDS, InRange, OVER},
 };
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},
@@ -43,6 +44,7 @@ impl Ranges {
     }
 
     /// Adds a range, if it has any code.
+    #[inline(never)]
     fn push(&mut self, mask: u64, first: u64, last: u64, loss: Loss) {
         if first > last {
             return;

@@ -6,8 +6,10 @@
 
 use super::{
     Loss, Losses,
-    lanes::{Answers, InRange, Loops, Questions, Rounds, Shape, SuspectFn, flags},
+    exactness::Rounds,
+    loops::{Loops, SuspectFn},
     loss,
+    questions::{Answers, InRange, MOST_LANES, Questions, Shape},
     ranges::{MOST, Ranges},
 };
 use crate::{
@@ -61,7 +63,6 @@ pub struct Block<'a> {
     answers: Answers,
     /// The elements in byte storage.
     codes: &'a [u8],
-    back: &'a [u8],
 }
 
 impl Watch {
@@ -99,6 +100,7 @@ impl Watch {
         let (how, suspects) = suspected.suspects(s, d, rounds.how);
         let width = s.alignment();
         let shape = Shape { width, pairs, ranges: how, exactness: rounds.how };
+        let loops = kernel.tier().loops(shape);
         let results = match all.result_of_loss(s, d, rules, labelled) {
             // The imaginary parts of real numbers are zero.
             Some(code) if !inexact && to == BufferType::new(d) && is_complex(s) == is_complex(d) => {
@@ -106,7 +108,7 @@ impl Watch {
                 let mut suspects = [InRange::default(); MOST];
                 suspects[0] = code;
                 let questions = Questions { ranges: suspects, suspects, magnitude: 0, exactness: [0; 4] };
-                Some((kernel.tier().loops(shape).suspect, questions))
+                Some((kernel.tier().loops(shape), questions))
             }
             _ => None,
         };
@@ -125,14 +127,15 @@ impl Watch {
             rules: *rules,
             questions: Questions { ranges: asked, suspects, magnitude, exactness: rounds.numbers },
             shape,
-            loops: kernel.tier().loops(shape),
+            loops,
             labels,
             back,
-            results,
+            results: results.map(|(loops, questions)| (loops.suspect, questions)),
             unpack,
             idle: ranges.get().is_empty() && !pairs && rounds.how == Rounds::Never,
             guarded: kernel.is_guarded()
-                || matches!(rounds.how, Rounds::Fraction | Rounds::Low)
+                || loops.obeys_environment
+                || results.is_some_and(|(loops, _)| loops.obeys_environment)
                 || back.is_some_and(|back| back.is_guarded()),
         }
     }
@@ -264,27 +267,26 @@ impl Watch {
                 Some(back) => unsafe { back.run_unguarded(out, &mut returned[..codes.len()], len) },
                 None => &[],
             };
-            // SAFETY: the kernel proves its tier; the environment is the default where `Fraction` is asked.
+            // SAFETY: the kernel proves its tier; the guard is held if any of the loops needs it.
             let suspected = unsafe {
-                results.is_none_or(|(suspect, questions)| suspect(questions, out, &[]))
-                    && fpenv::opaque(self.loops.suspect)(&self.questions, codes, back)
+                results.is_none_or(|(suspect, questions)| suspect(questions, 0, out, &[]))
+                    && self.loops.suspects(self.shape, &self.questions, (codes, back))
             };
-            if suspected {
-                let mut answers = Answers::default();
+            if !suspected {
+                continue;
+            }
+            let part = MOST_LANES * self.shape.width;
+            for (i, codes) in codes.chunks(part).enumerate() {
+                let back = back.get(i * part..).unwrap_or_default();
                 // SAFETY: as above.
-                unsafe { fpenv::opaque(self.loops.count)(&self.questions, codes, back, &mut answers) };
-                if answers.any() && !hit(&Block { watch: self, first, len, answers, codes, back }) {
+                let answers = unsafe { self.loops.answers(self.shape, &self.questions, (codes, back)) };
+                let (first, len) = (first + i * part / size, codes.len() / size);
+                if answers.any() && !hit(&Block { watch: self, first, len, answers, codes }) {
                     return Some(false);
                 }
             }
         }
         Some(true)
-    }
-}
-
-impl Answers {
-    fn any(&self) -> bool {
-        self.ranges.iter().sum::<u64>() + self.imaginary + self.inexact != 0
     }
 }
 
@@ -303,23 +305,13 @@ impl Block<'_> {
     /// Whether each of the elements from `at` on is lost, up to 64 of them: the lowest bit is that of `at`, which is a multiple
     /// of 64. None is behind the block.
     pub fn flags(&self, at: usize) -> u64 {
-        let size = self.watch.kernel.from().dtype().size();
-        let at = at.min(self.len);
-        let part = |bytes: &[u8]| bytes.len().min(at * size)..bytes.len().min((at + 64) * size);
-        let (codes, back) = (&self.codes[part(self.codes)], &self.back[part(self.back)]);
-        let shape = self.watch.shape;
-        let parts = if shape.pairs || shape.width == size { 1 } else { 2 };
-        if parts == 1 {
-            return flags(shape, &self.watch.questions, codes, back);
+        // A part of a complex number has a bit of its own.
+        if self.watch.kernel.from().dtype().size() == self.watch.shape.width {
+            return self.answers.flags(at / 64);
         }
-        // Both parts of a complex number are lanes of their own: two flags make one.
-        let half = |bytes: &[u8]| bytes.len().min(64 * shape.width);
-        let (low, high) = (codes.split_at(half(codes)), back.split_at(half(back)));
-        let gather = |codes: &[u8], back: &[u8]| {
-            let flags = flags(shape, &self.watch.questions, codes, back);
-            (0..32).fold(0, |out, i| out | u64::from(flags >> (2 * i) & 3 != 0) << i)
-        };
-        gather(low.0, high.0) | gather(low.1, high.1) << 32
+        let pairs = |flags: u64| (0..32).fold(0, |out, i| out | u64::from(flags >> (2 * i) & 3 != 0) << i);
+        let i = (at / 64).saturating_mul(2);
+        pairs(self.answers.flags(i)) | pairs(self.answers.flags(i.saturating_add(1))) << 32
     }
 
     /// The dtypes of the cast.

@@ -258,9 +258,9 @@ pub(super) fn features(tier: Tier) -> &'static [&'static str] {
 /// The loops that look for what is lost on a tier that was detected.
 pub(super) fn loops(tier: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
     let loops = avx2::loops(shape);
-    // Blocks are counted only if something was lost: there, a second set of loops is not worth its machine code.
+    // Lanes are tested only if something may be lost: there, a second set of loops is not worth its machine code.
     if tier == Tier::Avx512 {
-        crate::loss::Loops { count: loops.count, ..avx512::loops(shape) }
+        crate::loss::Loops { within: loops.within, rounded: loops.rounded, ..avx512::loops(shape) }
     } else {
         loops
     }

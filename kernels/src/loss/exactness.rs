@@ -1,0 +1,224 @@
+//! What is asked of a lane: whether it is in a range, and how rounding in range is seen.
+
+use super::lane::Lane;
+use core::marker::PhantomData;
+
+/// How rounding in range is seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rounds {
+    Never,
+    /// As `Fraction`, but whatever is below the normal numbers of the target is suspected, and the low bits of all others tell.
+    Low,
+    Fraction,
+    Digits,
+    Differs,
+}
+
+/// What a loop asks of each lane.
+pub(crate) trait Question<L: Lane>: Copy {
+    /// Whether the lanes of the result, cast back, are looked at.
+    const LOOKS_BACK: bool = false;
+    /// Whether its instructions obey the floating-point environment. Those of integers do not.
+    const OBEYS_ENVIRONMENT: bool = true;
+    fn new(numbers: [u64; 4]) -> Self;
+}
+
+/// A question with an exact answer.
+pub(crate) trait Test<L: Lane>: Question<L> {
+    /// Whether a lane is in a range, or, as long as it is in none, whether it is rounded.
+    fn holds(self, x: L, back: L) -> bool;
+}
+
+/// A question that few instructions answer, which may suspect lanes that are kept.
+pub(crate) trait Trace<L: Lane>: Question<L> {
+    /// Bits of which one is set if the lane may be rounded.
+    fn trace(self, x: L, back: L) -> L;
+}
+
+/// Nothing is rounded.
+#[derive(Clone, Copy)]
+pub(crate) struct Never;
+
+impl<L: Lane> Question<L> for Never {
+    const OBEYS_ENVIRONMENT: bool = false;
+    fn new(_: [u64; 4]) -> Self {
+        Self
+    }
+}
+
+impl<L: Lane> Test<L> for Never {
+    #[inline(always)]
+    fn holds(self, _: L, _: L) -> bool {
+        false
+    }
+}
+
+impl<L: Lane> Trace<L> for Never {
+    #[inline(always)]
+    fn trace(self, _: L, _: L) -> L {
+        L::ZERO
+    }
+}
+
+/// A float that becomes a narrower one, or an integer: the bits behind the last that the target keeps are not zero. Where the
+/// target is subnormal (or an integer) it keeps whole multiples of one step: adding the float whose last bit is that step and
+/// subtracting it again rounds to them.
+#[derive(Clone, Copy)]
+pub(crate) struct Fraction<L> {
+    magnitude: L,
+    infinity: L,
+    low: L,
+    step: L,
+}
+
+macro_rules! fraction {
+    ($($lane:ident $float:ident),*) => {$(
+        impl Question<$lane> for Fraction<$lane> {
+            fn new([magnitude, infinity, low, step]: [u64; 4]) -> Self {
+                Self {
+                    magnitude: magnitude as $lane,
+                    infinity: infinity as $lane,
+                    low: low as $lane,
+                    step: step as $lane,
+                }
+            }
+        }
+
+        impl Test<$lane> for Fraction<$lane> {
+            #[inline(always)]
+            fn holds(self, x: $lane, _: $lane) -> bool {
+                let x = x & self.magnitude;
+                let (value, step) = ($float::from_bits(x), $float::from_bits(self.step));
+                let whole = (value + step) - step;
+                let between = (x < self.step) & (whole.to_bits() != x);
+                (x < self.infinity) & ((x & self.low != 0) | between)
+            }
+        }
+
+        impl Trace<$lane> for Fraction<$lane> {
+            #[inline(always)]
+            fn trace(self, x: $lane, _: $lane) -> $lane {
+                let step = $float::from_bits(self.step);
+                let value = $float::from_bits(x & self.magnitude);
+                // NaN, too, becomes the step, which is a multiple of itself.
+                let value = if value < step { value } else { step };
+                // NaN has low bits as well: those who count find that it is none.
+                ((value + step) - step).to_bits() ^ value.to_bits() | x & self.low
+            }
+        }
+    )*};
+}
+fraction!(u32 f32, u64 f64);
+
+/// What tells of [`Rounds::Low`] before it is looked at as [`Fraction`].
+#[derive(Clone, Copy)]
+pub(crate) struct Low<L>(L);
+
+impl<L: Lane> Question<L> for Low<L> {
+    const OBEYS_ENVIRONMENT: bool = false;
+    fn new([_, _, low, _]: [u64; 4]) -> Self {
+        Self(L::from_word(low))
+    }
+}
+
+impl<L: Lane> Trace<L> for Low<L> {
+    #[inline(always)]
+    fn trace(self, x: L, _: L) -> L {
+        x & self.0
+    }
+}
+
+/// An integer that becomes a float: it has more significant bits than the target.
+#[derive(Clone, Copy)]
+pub(crate) struct Digits<L> {
+    /// All ones for signed integers.
+    signed: L,
+    digits: u32,
+    lane: PhantomData<L>,
+}
+
+impl<L: Lane> Question<L> for Digits<L> {
+    const OBEYS_ENVIRONMENT: bool = false;
+    fn new([signed, digits, ..]: [u64; 4]) -> Self {
+        Self { signed: L::from_word(signed), digits: digits as u32, lane: PhantomData }
+    }
+}
+
+impl<L: Lane> Test<L> for Digits<L> {
+    #[inline(always)]
+    fn holds(self, x: L, _: L) -> bool {
+        // One is subtracted from the lowest bit that is set, so that zero, which has none, compares as well.
+        let below_lowest = !x & x.minus(L::from(true));
+        let signed = (self.signed & x.magnitude()).plus(!self.signed & x);
+        signed.shift_right(self.digits) > below_lowest
+    }
+}
+
+impl<L: Lane> Trace<L> for Digits<L> {
+    #[inline(always)]
+    fn trace(self, x: L, _: L) -> L {
+        // More digits than the target has; the lowest may be zero.
+        (self.signed & x.magnitude()).plus(!self.signed & x).shift_right(self.digits)
+    }
+}
+
+/// Anything whose result, cast back, is something else. NaN and the sign of zero are not compared.
+#[derive(Clone, Copy)]
+pub(crate) struct Differs<L> {
+    compared: L,
+    nan: [L; 3],
+}
+
+impl<L: Lane> Question<L> for Differs<L> {
+    const LOOKS_BACK: bool = true;
+    const OBEYS_ENVIRONMENT: bool = false;
+    fn new([compared, mask, first, span]: [u64; 4]) -> Self {
+        Self { compared: L::from_word(compared), nan: [mask, first, span].map(L::from_word) }
+    }
+}
+
+impl<L: Lane> Test<L> for Differs<L> {
+    #[inline(always)]
+    fn holds(self, x: L, back: L) -> bool {
+        let [mask, first, span] = self.nan;
+        let nan = (x & mask).minus(first) < span;
+        !nan & ((x ^ back) & self.compared != L::ZERO)
+    }
+}
+
+impl<L: Lane> Trace<L> for Differs<L> {
+    #[inline(always)]
+    fn trace(self, x: L, back: L) -> L {
+        (x ^ back) & self.compared
+    }
+}
+
+/// Whether a lane is in a range.
+#[derive(Clone, Copy)]
+pub(crate) struct Within<L> {
+    pub(super) mask: L,
+    pub(super) first: L,
+    pub(super) span: L,
+}
+
+impl<L: Lane> Question<L> for Within<L> {
+    const OBEYS_ENVIRONMENT: bool = false;
+    #[inline(always)]
+    fn new([mask, first, span, _]: [u64; 4]) -> Self {
+        Self { mask: L::from_word(mask), first: L::from_word(first), span: L::from_word(span) }
+    }
+}
+
+impl<L: Lane> Test<L> for Within<L> {
+    #[inline(always)]
+    fn holds(self, x: L, _: L) -> bool {
+        self.above_first(x) < self.span
+    }
+}
+
+impl<L: Lane> Within<L> {
+    #[inline(always)]
+    pub(super) fn above_first(self, x: L) -> L {
+        (x & self.mask).minus(self.first)
+    }
+}

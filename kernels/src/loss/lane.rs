@@ -1,0 +1,80 @@
+//! Codes, or parts of them, as unsigned integers.
+
+use core::ops;
+
+/// A code or a part of one.
+pub(crate) trait Lane:
+    Copy
+    + PartialEq
+    + PartialOrd
+    + From<bool>
+    + ops::BitAnd<Output = Self>
+    + Ord
+    + ops::BitOr<Output = Self>
+    + ops::BitXor<Output = Self>
+    + ops::Not<Output = Self>
+{
+    const BYTES: usize;
+    const ZERO: Self;
+    fn from_word(word: u64) -> Self;
+    /// Of the bytes of one lane.
+    fn read(bytes: &[u8]) -> Self;
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    /// The larger and the smaller as two's complement.
+    fn signed_max(self, other: Self) -> Self;
+    fn signed_min(self, other: Self) -> Self;
+    fn signed_less(self, other: Self) -> bool;
+    /// The magnitude of a two's complement lane.
+    fn magnitude(self) -> Self;
+    fn shift_right(self, by: u32) -> Self;
+}
+
+macro_rules! lane {
+    ($($lane:ident $signed:ident),*) => {$(
+        impl Lane for $lane {
+            const BYTES: usize = size_of::<$lane>();
+            const ZERO: Self = 0;
+            #[inline(always)]
+            fn from_word(word: u64) -> Self {
+                word as $lane
+            }
+            #[inline(always)]
+            fn read(bytes: &[u8]) -> Self {
+                let mut lane = [0; size_of::<$lane>()];
+                lane.copy_from_slice(bytes);
+                $lane::from_ne_bytes(lane)
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn signed_max(self, other: Self) -> Self {
+                (self as $signed).max(other as $signed) as $lane
+            }
+            #[inline(always)]
+            fn signed_min(self, other: Self) -> Self {
+                (self as $signed).min(other as $signed) as $lane
+            }
+            #[inline(always)]
+            fn signed_less(self, other: Self) -> bool {
+                (self as $signed) < other as $signed
+            }
+            #[inline(always)]
+            fn magnitude(self) -> Self {
+                (self as $signed).unsigned_abs()
+            }
+            #[inline(always)]
+            fn shift_right(self, by: u32) -> Self {
+                // Always in range.
+                self >> (by & ($lane::BITS - 1))
+            }
+        }
+    )*};
+}
+lane!(u8 i8, u16 i16, u32 i32, u64 i64);

@@ -1,0 +1,352 @@
+//! Asks the codes of a block whether they are lost, in plain loops that compilers make vector code of.
+//!
+//! A *lane* is a code, or a part of one, as an unsigned integer. Whether it is in a range is a mask, a subtraction and a
+//! comparison; whether it is rounded in range is what the other [`Question`]s say. There are two loops, and a block goes as far
+//! as it has to:
+//!
+//! * [`suspect`] asks whether any lane may be lost: the least of all differences stands for the comparisons, so it takes few
+//!   instructions. It may be wrong about a block that has lost nothing, not about one that has.
+//! * [`test`] says which lanes a range has, or which are rounded, and counts them. [`Loops::answers`] asks for one range after
+//!   the other, so the same few loops serve all pairs.
+//!
+//! Each tier compiles them for its own instructions ([`define_loops!`]); the scalar one has [`suspect_all`] for the first.
+
+use super::{
+    exactness::{Question, Rounds, Test, Trace, Within},
+    lane::Lane,
+    questions::{Answers, BITS, BOUNDS, ENDS, InRange, MOST_LANES, OVER, Questions, Shape},
+    ranges::MOST,
+};
+use crate::fpenv;
+
+/// The loops of a shape.
+#[derive(Clone, Copy)]
+pub(crate) struct Loops {
+    pub(crate) suspect: SuspectFn,
+    /// The same for one range and no rounding: finds the ranges that `suspect` has no room for.
+    pub(crate) more: SuspectFn,
+    /// How many ranges `suspect` finds.
+    pub(crate) at_once: usize,
+    /// Which lanes are in a range.
+    pub(crate) within: TestFn,
+    /// Which lanes are rounded, if they are in no range.
+    pub(crate) rounded: TestFn,
+    /// Whether any of them has instructions that obey the floating-point environment.
+    pub(crate) obeys_environment: bool,
+}
+
+/// Whether any lane may be lost: looks for the suspects of `questions` from the number `first` on, as many as it finds at once.
+///
+/// # Safety
+///
+/// As [`TestFn`].
+pub(crate) type SuspectFn = unsafe fn(questions: &Questions, first: usize, src: &[u8], back: &[u8]) -> bool;
+
+/// Tests the lanes of `src` and, for [`Rounds::Differs`], as many of `back`: sets the bytes of `lost` (each word has those of eight
+/// lanes, the first lowest) that are zero, set in `among` and those of lanes that the test holds for. Returns how many it has set.
+///
+/// # Safety
+///
+/// The CPU has the tier of the function. If the loops obey the floating-point environment, it is the default.
+pub(crate) type TestFn =
+    unsafe fn(numbers: [u64; 4], src: &[u8], back: &[u8], among: u64, lost: &mut [u64]) -> u64;
+
+/// Whether a lane of `src` may be in one of the ranges, or rounded.
+#[inline(always)]
+pub(crate) fn suspect<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS: bool>(
+    questions: &Questions,
+    first: usize,
+    src: &[u8],
+    back: &[u8],
+) -> bool {
+    let suspects =
+        [first, first + 1].map(|i| questions.suspects.get(i).copied().unwrap_or_default().numbers());
+    let suspects = suspects.map(Within::<L>::new);
+    let exactness = E::new(questions.exactness);
+    let magnitude = L::from_word(questions.magnitude);
+    let step = L::BYTES << PAIRS as u32;
+    // Without results to look at, the source stands in for them.
+    let back = if E::LOOKS_BACK { back } else { src };
+    let mut traces = L::ZERO;
+    // The least difference of each range; or the extremes, which begin with what is inside.
+    let mut least = match RANGES {
+        ENDS | BITS | OVER => [L::ZERO; 2],
+        BOUNDS => suspects.map(|range| range.first),
+        _ => [L::from_word(u64::MAX); 2],
+    };
+    for (x, back) in src.chunks_exact(step).zip(back.chunks_exact(step)) {
+        if PAIRS {
+            traces = traces | L::read(&x[L::BYTES..]) & magnitude;
+        }
+        let (x, back) = (L::read(&x[..L::BYTES]), L::read(&back[..L::BYTES]));
+        match RANGES {
+            ENDS => {
+                least[0] = least[0].signed_max(x);
+                least[1] = least[1].max(x);
+            }
+            BOUNDS => {
+                least[0] = least[0].signed_min(x);
+                least[1] = least[1].signed_max(x);
+            }
+            // Those inside leave all bits above the number of them zero.
+            BITS => least[0] = least[0] | x.minus(suspects[0].first),
+            // Magnitudes have no sign, so that of the difference compares.
+            OVER => least[0] = least[0] | suspects[0].first.minus(x & suspects[0].mask),
+            _ => {
+                for i in 0..RANGES {
+                    least[i] = least[i].min(suspects[i].above_first(x));
+                }
+            }
+        }
+        traces = traces | exactness.trace(x, back);
+    }
+    let found = match RANGES {
+        ENDS => !least[0].signed_less(suspects[0].first) | (least[1] >= suspects[1].first),
+        BOUNDS => least[0].signed_less(suspects[0].first) | suspects[1].first.signed_less(least[1]),
+        BITS => least[0] >= suspects[0].span,
+        OVER => least[0].signed_less(L::ZERO),
+        _ => suspects
+            .iter()
+            .zip(least)
+            .take(RANGES)
+            .fold(false, |any, (range, least)| any | (least < range.span)),
+    };
+    found | (traces != L::ZERO)
+}
+
+/// The reference suspects every block: what it counts is exact.
+#[inline(always)]
+pub(crate) fn suspect_all<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS: bool>(
+    _: &Questions,
+    _: usize,
+    _: &[u8],
+    _: &[u8],
+) -> bool {
+    true
+}
+
+/// Tests lanes, as [`TestFn`] says.
+#[inline(always)]
+pub(crate) fn test<L: Lane, T: Test<L>>(
+    numbers: [u64; 4],
+    src: &[u8],
+    back: &[u8],
+    among: u64,
+    lost: &mut [u64],
+) -> u64 {
+    let test = T::new(numbers);
+    let line = 64 * L::BYTES;
+    // Without results to look at, the source stands in for them.
+    let back = if T::LOOKS_BACK { back } else { src };
+    let mut found = 0;
+    for ((x, back), lost) in src.chunks(line).zip(back.chunks(line)).zip(lost.as_chunks_mut::<8>().0) {
+        let len = x.len();
+        let padded: [[u8; 64 * size_of::<u64>()]; 2];
+        let (x, back) = if len == line {
+            (x, back)
+        } else {
+            padded = [x, back].map(|bytes| {
+                let mut padded = [0; 64 * size_of::<u64>()];
+                padded[..len].copy_from_slice(&bytes[..len]);
+                padded
+            });
+            (&padded[0][..line], &padded[1][..line])
+        };
+        // Loops over a fixed number of lanes become vector code on every target.
+        let mut flags = [0_u8; 64];
+        for i in 0..64 {
+            let [x, back] = [x, back].map(|bytes| L::read(&bytes[i * L::BYTES..][..L::BYTES]));
+            flags[i] = test.holds(x, back) as u8;
+        }
+        // Lanes behind the last are none.
+        if len < line {
+            flags[len / L::BYTES..].fill(0);
+        }
+        let mut sums = 0;
+        for (lost, flags) in lost.iter_mut().zip(flags.as_chunks::<8>().0) {
+            let new = u64::from_le_bytes(*flags) & among & !*lost;
+            *lost |= new;
+            sums += new;
+        }
+        // The highest byte of the product is the sum of all.
+        found += sums.wrapping_mul(EACH) >> 56;
+    }
+    found
+}
+
+/// One in every byte: among all lanes.
+const EACH: u64 = u64::MAX / 0xFF;
+/// One in every second byte: among those that are cast, if they alternate with those that have to be zero.
+const EVEN: u64 = u64::MAX / 0xFFFF;
+
+impl Loops {
+    /// Whether any lane of a block may be lost.
+    ///
+    /// # Safety
+    ///
+    /// As [`TestFn`].
+    #[inline]
+    pub(super) unsafe fn suspects(
+        &self,
+        shape: Shape,
+        questions: &Questions,
+        (src, back): (&[u8], &[u8]),
+    ) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            fpenv::opaque(self.suspect)(questions, 0, src, back)
+                || (self.at_once..shape.ranges).any(|i| (self.more)(questions, i, src, back))
+        }
+    }
+
+    /// Which lanes of (a part of) a block are lost and how many in which way.
+    ///
+    /// # Safety
+    ///
+    /// As [`TestFn`].
+    #[inline(never)]
+    pub(super) unsafe fn answers(
+        &self,
+        shape: Shape,
+        questions: &Questions,
+        (src, back): (&[u8], &[u8]),
+    ) -> Answers {
+        let mut answers = Answers { ranges: [0; MOST], imaginary: 0, inexact: 0, lost: [0; MOST_LANES / 8] };
+        let lost = &mut answers.lost[..];
+        let cast = if shape.pairs { EVEN } else { EACH };
+        for (range, n) in
+            questions.ranges.iter().zip(&mut answers.ranges).filter(|(range, _)| range.span != 0)
+        {
+            // SAFETY: the caller's promise.
+            *n = unsafe { fpenv::opaque(self.within)(range.numbers(), src, back, cast, lost) };
+        }
+        if shape.exactness != Rounds::Never {
+            // SAFETY: the caller's promise.
+            answers.inexact =
+                unsafe { fpenv::opaque(self.rounded)(questions.exactness, src, back, cast, lost) };
+        }
+        if shape.pairs {
+            let any = InRange { mask: questions.magnitude, first: 1, span: questions.magnitude };
+            // SAFETY: the caller's promise.
+            answers.imaginary =
+                unsafe { fpenv::opaque(self.within)(any.numbers(), src, back, EACH - EVEN, lost) };
+        }
+        answers
+    }
+}
+
+impl Answers {
+    /// Whether any lane is lost.
+    pub(super) fn any(&self) -> bool {
+        self.ranges.iter().sum::<u64>() + self.imaginary + self.inexact != 0
+    }
+
+    /// Whether each of the lanes of the line `i` is lost, the first lowest.
+    pub(super) fn flags(&self, i: usize) -> u64 {
+        let line = self.lost.as_chunks::<8>().0.get(i).unwrap_or(&[0; 8]);
+        // Eight flags become eight bits by one multiplication, which brings each to its place in the highest byte.
+        line.iter().rev().fold(0, |bits, lost| bits << 8 | lost.wrapping_mul(0x0102_0408_1020_4080) >> 56)
+    }
+}
+
+/// The loops of `$suspect` and `$test` for lanes and pairs, with a search of its own for each of `$ranges`; the others look for one range after the other.
+macro_rules! pick_loops {
+    ($shape:ident, $lane:ty, $suspect:ty, $test:ty, $pairs:literal, [$($ranges:expr),*]) => {
+        $crate::loss::Loops {
+            suspect: match $shape.ranges {
+                $(ranges if ranges == $ranges => suspected::<$lane, $suspect, { $ranges }, $pairs>,)*
+                _ => suspected::<$lane, $suspect, 1, $pairs>,
+            },
+            more: suspected::<$lane, Never, 1, $pairs>,
+            at_once: match $shape.ranges {
+                $(ranges if ranges == $ranges => ranges,)*
+                _ => 1,
+            },
+            within: tested::<$lane, Within<$lane>>,
+            rounded: tested::<$lane, $test>,
+            obeys_environment: <Within<$lane> as Question<$lane>>::OBEYS_ENVIRONMENT
+                | <$suspect as Question<$lane>>::OBEYS_ENVIRONMENT
+                | <$test as Question<$lane>>::OBEYS_ENVIRONMENT,
+        }
+    };
+}
+pub(crate) use pick_loops;
+
+/// Makes `loops`, which finds those of a shape, with the features of a tier: [`test`], and [`suspect`] or what stands for it.
+macro_rules! define_loops {
+    ($suspect:ident $(, #[$features:meta])?) => {
+        /// # Safety
+        ///
+        /// As [`SuspectFn`](crate::loss::SuspectFn).
+        $(#[$features])?
+        unsafe fn suspected<
+            L: crate::loss::Lane,
+            E: crate::loss::Trace<L>,
+            const RANGES: usize,
+            const PAIRS: bool,
+        >(
+            questions: &crate::loss::Questions,
+            first: usize,
+            src: &[u8],
+            back: &[u8],
+        ) -> bool {
+            crate::loss::$suspect::<L, E, RANGES, PAIRS>(questions, first, src, back)
+        }
+
+        /// # Safety
+        ///
+        /// As [`TestFn`](crate::loss::TestFn).
+        $(#[$features])?
+        unsafe fn tested<L: crate::loss::Lane, T: crate::loss::Test<L>>(
+            numbers: [u64; 4],
+            src: &[u8],
+            back: &[u8],
+            among: u64,
+            lost: &mut [u64],
+        ) -> u64 {
+            crate::loss::test::<L, T>(numbers, src, back, among, lost)
+        }
+
+        #[inline]
+        pub(crate) fn loops(shape: crate::loss::Shape) -> crate::loss::Loops {
+            use crate::loss::{
+                BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Question, Rounds, Within, pick_loops as pick,
+            };
+            match (shape.width, shape.exactness, shape.pairs) {
+                (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [2, BITS]),
+                (2, Rounds::Never, _) => pick!(shape, u16, Never, Never, false, [2, ENDS, BOUNDS, BITS]),
+                (4, Rounds::Never, false) => pick!(shape, u32, Never, Never, false, [2, ENDS, BOUNDS, BITS]),
+                (_, Rounds::Never, false) => {
+                    pick!(shape, u64, Never, Never, false, [2, ENDS, BOUNDS, BITS, OVER])
+                }
+                (4, Rounds::Never, true) => pick!(shape, u32, Never, Never, true, [ENDS]),
+                (_, Rounds::Never, true) => pick!(shape, u64, Never, Never, true, [ENDS]),
+                (4, Rounds::Low, false) => pick!(shape, u32, Low<u32>, Fraction<u32>, false, []),
+                (_, Rounds::Low, false) => pick!(shape, u64, Low<u64>, Fraction<u64>, false, []),
+                (4, Rounds::Fraction, false) => {
+                    pick!(shape, u32, Fraction<u32>, Fraction<u32>, false, [ENDS])
+                }
+                (_, Rounds::Fraction, false) => {
+                    pick!(shape, u64, Fraction<u64>, Fraction<u64>, false, [ENDS, OVER])
+                }
+                (4, Rounds::Low | Rounds::Fraction, true) => {
+                    pick!(shape, u32, Fraction<u32>, Fraction<u32>, true, [ENDS])
+                }
+                (_, Rounds::Low | Rounds::Fraction, true) => {
+                    pick!(shape, u64, Fraction<u64>, Fraction<u64>, true, [ENDS])
+                }
+                (1, Rounds::Digits, _) => pick!(shape, u8, Digits<u8>, Digits<u8>, false, []),
+                (2, Rounds::Digits, _) => pick!(shape, u16, Digits<u16>, Digits<u16>, false, []),
+                (4, Rounds::Digits, _) => pick!(shape, u32, Digits<u32>, Digits<u32>, false, []),
+                (_, Rounds::Digits, _) => pick!(shape, u64, Digits<u64>, Digits<u64>, false, []),
+                (1, Rounds::Differs, _) => pick!(shape, u8, Differs<u8>, Differs<u8>, false, []),
+                (2, Rounds::Differs, _) => pick!(shape, u16, Differs<u16>, Differs<u16>, false, [ENDS]),
+                (4, Rounds::Differs, false) => pick!(shape, u32, Differs<u32>, Differs<u32>, false, [BOUNDS]),
+                (4, Rounds::Differs, true) => pick!(shape, u32, Differs<u32>, Differs<u32>, true, []),
+                (_, Rounds::Differs, false) => pick!(shape, u64, Differs<u64>, Differs<u64>, false, [BOUNDS]),
+                (_, Rounds::Differs, true) => pick!(shape, u64, Differs<u64>, Differs<u64>, true, []),
+            }
+        }
+    };
+}
+pub(crate) use define_loops;

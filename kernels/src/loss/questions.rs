@@ -1,0 +1,73 @@
+//! What a block is asked, and what comes back.
+
+use super::{exactness::Rounds, ranges};
+
+/// Lanes that are tested together.
+pub(super) const MOST_LANES: usize = 1024;
+
+/// What one block is asked. Numbers are in the low bits, as wide as a lane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Questions {
+    /// A lane `x` is in the range if `(x & mask) - first < span`.
+    pub(super) ranges: [InRange; ranges::MOST],
+    /// The same codes in as few ranges as can be, or the numbers of [`ENDS`] and [`BOUNDS`], each as `first`.
+    pub(super) suspects: [InRange; ranges::MOST],
+    /// All bits but the sign of a part: whether an imaginary part is zero.
+    pub(super) magnitude: u64,
+    /// What `Fraction`, `Digits` or `Differs` has to know.
+    pub(super) exactness: [u64; 4],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct InRange {
+    pub(super) mask: u64,
+    pub(super) first: u64,
+    pub(super) span: u64,
+}
+
+impl InRange {
+    pub(super) fn new(range: &ranges::Range) -> Self {
+        let span = range.last.wrapping_sub(range.first).wrapping_add(1);
+        Self { mask: range.mask, first: range.first, span }
+    }
+
+    /// As the loops take it.
+    pub(super) const fn numbers(&self) -> [u64; 4] {
+        [self.mask, self.first, self.span, 0]
+    }
+}
+
+/// The answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answers {
+    /// Lanes in each of the ranges.
+    pub(super) ranges: [u64; ranges::MOST],
+    /// Imaginary parts other than zero.
+    pub(super) imaginary: u64,
+    /// Lanes in no range that are rounded.
+    pub(super) inexact: u64,
+    /// Whether each lane is lost: a byte that is zero or one, eight of them to a word, the first lowest.
+    pub(super) lost: [u64; MOST_LANES / 8],
+}
+
+/// Which loop a pair needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shape {
+    /// Bytes of a lane.
+    pub(crate) width: usize,
+    /// Lanes alternate between a part that is cast and one that has to be zero.
+    pub(crate) pairs: bool,
+    /// How [`suspect`] looks for the ranges: as many of them, [`ENDS`] or [`BOUNDS`].
+    pub(crate) ranges: usize,
+    pub(crate) exactness: Rounds,
+}
+
+/// Two ranges: from a code to the largest without a sign, and from another to the largest with one. Maxima find them.
+pub(crate) const ENDS: usize = 5;
+/// All signed numbers but those from one to another (or more ranges with nothing but NaNs between them).
+pub(crate) const BOUNDS: usize = 6;
+
+/// All integers but those from one to another, a power of two of them: `first` is the first of these and `span` their number.
+pub(crate) const BITS: usize = 7;
+/// One range that is all magnitudes from a code to infinity (NaNs, which may belong to it or not, are suspected as well).
+pub(crate) const OVER: usize = 8;
