@@ -274,43 +274,46 @@ pub(crate) use pick_loops;
 
 /// Makes `loops`, which finds those of a shape, with the features of a tier: [`test`], and [`suspect`] or what stands for it.
 macro_rules! define_loops {
-    ($suspect:ident $(, #[$features:meta])?) => {
-        /// # Safety
-        ///
-        /// As [`SuspectFn`](crate::loss::SuspectFn).
-        $(#[$features])?
-        unsafe fn suspected<
-            L: crate::loss::Lane,
-            E: crate::loss::Trace<L>,
-            const RANGES: usize,
-            const PAIRS: bool,
-        >(
-            questions: &crate::loss::Questions,
-            first: usize,
-            src: &[u8],
-            back: &[u8],
-        ) -> bool {
-            crate::loss::$suspect::<L, E, RANGES, PAIRS>(questions, first, src, back)
+    ($suspect:ident, $function:ident) => {
+        $function! {
+            /// # Safety
+            ///
+            /// As [`SuspectFn`](crate::loss::SuspectFn).
+            unsafe fn suspected<
+                L: crate::loss::Lane,
+                E: crate::loss::Trace<L>,
+                const RANGES: usize,
+                const PAIRS: bool,
+            >(
+                questions: &crate::loss::Questions,
+                first: usize,
+                src: &[u8],
+                back: &[u8],
+            ) -> bool {
+                crate::loss::$suspect::<L, E, RANGES, PAIRS>(questions, first, src, back)
+            }
         }
 
-        /// # Safety
-        ///
-        /// As [`TestFn`](crate::loss::TestFn).
-        $(#[$features])?
-        unsafe fn tested<L: crate::loss::Lane, T: crate::loss::Test<L>>(
-            numbers: [u64; 4],
-            src: &[u8],
-            back: &[u8],
-            among: u64,
-            lost: &mut [u64],
-        ) -> u64 {
-            crate::loss::test::<L, T>(numbers, src, back, among, lost)
+        $function! {
+            /// # Safety
+            ///
+            /// As [`TestFn`](crate::loss::TestFn).
+            unsafe fn tested<L: crate::loss::Lane, T: crate::loss::Test<L>>(
+                numbers: [u64; 4],
+                src: &[u8],
+                back: &[u8],
+                among: u64,
+                lost: &mut [u64],
+            ) -> u64 {
+                crate::loss::test::<L, T>(numbers, src, back, among, lost)
+            }
         }
 
         #[inline]
         pub(crate) fn loops(shape: crate::loss::Shape) -> crate::loss::Loops {
             use crate::loss::{
-                BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Question, Rounds, Within, pick_loops as pick,
+                BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Question, Rounds, Within,
+                pick_loops as pick,
             };
             match (shape.width, shape.exactness, shape.pairs) {
                 (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [2, BITS]),

@@ -5,7 +5,7 @@
 use super::{
     Blocks, bf16,
     small::{self, Family},
-    style::{PLAIN, TIES},
+    style::{DIRECTED, PLAIN, TIES},
 };
 use crate::{
     data::Data,

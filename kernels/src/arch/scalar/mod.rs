@@ -98,4 +98,8 @@ const APART: bool = false;
 crate::dtype::for_each_dtype!(define_table);
 pub(crate) static TABLE: Table = table::<0>();
 
-crate::loss::define_loops!(suspect_all);
+/// A function for no features in particular.
+macro_rules! scalar_fn {
+    ($($item:tt)*) => { $($item)* };
+}
+crate::loss::define_loops!(suspect_all, scalar_fn);

@@ -423,4 +423,8 @@ const fn with_packed<const FINE: u8>() -> Table {
 
 pub(super) use rounded::rounded;
 
-crate::loss::define_loops!(suspect, #[target_feature(enable = "neon")]);
+/// A function with the features of the tier.
+macro_rules! neon_fn {
+    ($($item:tt)*) => { #[target_feature(enable = "neon")] $($item)* };
+}
+crate::loss::define_loops!(suspect, neon_fn);

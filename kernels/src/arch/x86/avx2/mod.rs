@@ -118,4 +118,4 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     vector::rounded(from, to, rules, &TABLE, words::rounded, styled)
 }
 
-crate::loss::define_loops!(suspect, #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);
+crate::loss::define_loops!(suspect, avx2_fn);

@@ -171,4 +171,4 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     })
 }
 
-crate::loss::define_loops!(suspect, #[target_feature(enable = "avx,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")]);
+crate::loss::define_loops!(suspect, avx512_fn);
