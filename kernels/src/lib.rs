@@ -18,6 +18,7 @@
 //! * [`Kernel`]: one resolved cast, where plans enter; `in_place`: inside one buffer; `stream`: past the caches; `strided`: between
 //!   arrays of any layout; `order`: the other byte order;
 //! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
+//! * [`machine`]: sizes of caches and lines that several modules need;
 //! * `fpenv`: the floating-point control register belongs to the host.
 
 #![no_std]
@@ -46,6 +47,8 @@ mod kernel;
 mod linear;
 mod loss;
 mod lut;
+#[doc(hidden)]
+pub mod machine;
 mod order;
 mod parts;
 mod round;

@@ -6,10 +6,7 @@ use super::plans::{First, goes_on, streaming};
 use super::share::Share;
 use crate::strided::{View, ViewMut};
 use crate::{CastError, CastOptions, CastPlan, Storage};
-
-/// Elements of a chunk along the axis that it is cut at, if the source goes on there: the length from which elements that
-/// follow each other go to the kernel where they are.
-const RUN: usize = 64;
+use lanecast_kernels::machine::RUN;
 
 /// Slices of two views along an axis.
 struct Slices<'a> {
@@ -58,6 +55,7 @@ fn cut(src: &View<'_>, dst: &ViewMut<'_>, chunk: usize, tasks: usize) -> Option<
     };
     let across = to.elements() / to.shape()[axis].max(1);
     let size = chunk.div_ceil(across.max(1)).max(1).checked_next_multiple_of(step)?;
+    // Elements in a row go to the kernel where they are, if there are enough of them.
     let goes_on = from.strides()[axis].unsigned_abs() == from.buffer().dtype().size();
     Some((axis, if goes_on { size.max(RUN) } else { size }))
 }
