@@ -60,6 +60,16 @@ fn cut(src: &View<'_>, dst: &ViewMut<'_>, chunk: usize, tasks: usize) -> Option<
     Some((axis, if goes_on { size.max(RUN) } else { size }))
 }
 
+/// Whether there is an axis along which elements follow each other on both sides, enough of them to be cast where they are.
+fn has_rows(src: &View<'_>, dst: &ViewMut<'_>) -> bool {
+    let (from, to) = (src.layout(), dst.layout());
+    let sizes = [from, to].map(|layout| layout.buffer().dtype().size() as isize);
+    let axes = from.strides().iter().zip(to.strides()).zip(to.shape());
+    from.buffer().storage() == Storage::Packed
+        || to.buffer().storage() == Storage::Packed
+        || axes.into_iter().any(|((s, d), len)| [*s, *d] == sizes && *len >= RUN)
+}
+
 impl CastPlan {
     /// [`run_strided`](Self::run_strided) over several threads; the elements written are the same.
     ///
@@ -75,7 +85,7 @@ impl CastPlan {
         threads: Threads<'_>,
     ) -> Result<(), CastError> {
         let n = src.layout().elements();
-        let cost = cost::of(self);
+        let cost = if has_rows(src, dst) { cost::of(self) } else { cost::of_strided(self) };
         let time = cost.nanoseconds(n);
         let shared = Share::new(time, || threads.count());
         let cut = shared.and_then(|share| {
