@@ -18,6 +18,8 @@
 //! * [`Kernel`]: one resolved cast, where plans enter; `in_place`: inside one buffer; `stream`: past the caches; `strided`: between
 //!   arrays of any layout; `order`: the other byte order;
 //! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
+//! * [`cost`]: what a cast costs, a measured class for every pair;
+//! * [`machine`]: sizes of caches and lines that several modules need;
 //! * `fpenv`: the floating-point control register belongs to the host.
 
 #![no_std]
@@ -34,6 +36,8 @@ extern crate std;
 
 mod arch;
 mod buffer;
+#[doc(hidden)]
+pub mod cost;
 mod data;
 mod dtype;
 mod exact;
@@ -46,6 +50,8 @@ mod kernel;
 mod linear;
 mod loss;
 mod lut;
+#[doc(hidden)]
+pub mod machine;
 mod narrowed;
 mod order;
 mod parts;

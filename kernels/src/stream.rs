@@ -12,6 +12,7 @@
 //! Blocks are whole lines and begin at a line of the destination. The elements before the first line and behind the last one
 //! are cast as ever.
 
+use crate::machine::CACHE_LINE;
 use core::{mem::MaybeUninit, ops::Range};
 
 /// When a cast writes past the caches.
@@ -34,15 +35,12 @@ pub(crate) struct NonTemporal {
     ///
     /// # Safety
     ///
-    /// The CPU has the tier; both addresses are multiples of [`LINE`], as is the number of bytes; the first is readable and the
+    /// The CPU has the tier; both addresses are multiples of [`CACHE_LINE`], as is the number of bytes; the first is readable and the
     /// second writable for as many. Before anybody reads what was written, `fence` is called.
     pub(crate) store: unsafe fn(src: *const u8, dst: *mut u8, len: usize),
     /// Makes all stores so far come before all that follows.
     pub(crate) fence: fn(),
 }
-
-/// Bytes of a line.
-pub(crate) const LINE: usize = 64;
 
 /// Elements of a block; of wide ones half as many, of packed ones more.
 const BLOCK: usize = 256;
@@ -52,7 +50,7 @@ const AHEAD: usize = 8192;
 /// Elements of a block. Shorter blocks spread the requests for the source better, longer ones call the kernel less often;
 /// these are the fastest for nearly all pairs, by up to a third before blocks of 1024 elements.
 const fn block_of(from_bits: usize, to_bits: usize) -> usize {
-    let half_is_whole_lines = (BLOCK / 2 * to_bits).is_multiple_of(8 * LINE);
+    let half_is_whole_lines = (BLOCK / 2 * to_bits).is_multiple_of(8 * CACHE_LINE);
     if from_bits >= 32 && half_is_whole_lines {
         BLOCK / 2
     } else if from_bits < 8 && to_bits < 8 {
@@ -96,8 +94,10 @@ pub(crate) unsafe fn stream(
     };
     // Elements before the first line of the destination: they end on whole bytes on both sides.
     let address = dst.as_ptr().addr();
-    let head = (0..8 * LINE).find(|h| {
-        h * from_bits % 8 == 0 && h * to_bits % 8 == 0 && (address + h * to_bits / 8).is_multiple_of(LINE)
+    let head = (0..8 * CACHE_LINE).find(|h| {
+        h * from_bits % 8 == 0
+            && h * to_bits % 8 == 0
+            && (address + h * to_bits / 8).is_multiple_of(CACHE_LINE)
     });
     let block = block_of(from_bits, to_bits);
     let blocks = head.map_or(0, |head| n.saturating_sub(head) / block);
@@ -137,7 +137,7 @@ mod tests {
     const ORDINARY: NonTemporal = NonTemporal {
         prefetch: |_, _| {},
         store: |src, dst, len| {
-            assert!(src.addr() % LINE == 0 && dst.addr() % LINE == 0 && len % LINE == 0);
+            assert!(src.addr() % CACHE_LINE == 0 && dst.addr() % CACHE_LINE == 0 && len % CACHE_LINE == 0);
             // SAFETY: the promise of the caller.
             unsafe { src.copy_to_nonoverlapping(dst, len) };
         },

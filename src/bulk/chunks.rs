@@ -5,13 +5,10 @@
 
 use crate::{CastPlan, Element};
 use core::mem;
-use lanecast_kernels::Part;
+use lanecast_kernels::{Part, machine::CACHE_LINE};
 
 /// Elements that are whole lines in every storage, a bitmap included: 64 lines of elements of one byte, one of bits.
 pub(super) const GRAIN: usize = 512;
-
-/// Bytes of a line.
-const LINE: usize = 64;
 
 /// One chunk of a cast.
 pub(super) struct Chunk<'a, S, D> {
@@ -63,7 +60,7 @@ impl<'a, S, D> Chunks<'a, S, D> {
 /// Elements before the first line of a destination, in eights; 0 if no element that is an eighth begins one.
 fn head(address: usize, eight: usize) -> usize {
     (0..GRAIN / 8)
-        .find(|eights| (address + eights * eight).is_multiple_of(LINE))
+        .find(|eights| (address + eights * eight).is_multiple_of(CACHE_LINE))
         .map_or(0, |eights| 8 * eights)
 }
 

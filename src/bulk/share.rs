@@ -6,7 +6,7 @@
 
 use super::Threads;
 use super::cost::{self, Cost};
-use crate::{CastPlan, Tier};
+use crate::CastPlan;
 
 /// Nanoseconds below which one thread does a cast by itself.
 const ALONE: u64 = 45_000;
@@ -20,16 +20,13 @@ const LONGEST: u64 = 250_000;
 /// Chunks to a thread, if they are not too short then.
 const CHUNKS: u64 = 4;
 
-/// Elements that no route takes [`ALONE`] for, and bits of source and destination that no vector kernel does.
+/// Elements that no route takes [`ALONE`] for: the cost of the plan is not even looked up.
 const FEW: usize = 1024;
-const SHORT: usize = 8 << 20;
 
-/// Whether one thread is to do a cast, as far as that can be told in a nanosecond.
+/// Whether one thread is to do a cast.
 #[inline]
 pub(super) fn alone(plan: &CastPlan, n: usize) -> bool {
-    let bits = plan.from().bits_per_element() + plan.to().bits_per_element();
-    let short = n.saturating_mul(bits as usize) < SHORT;
-    n <= FEW || short && plan.tier() as u8 != Tier::Scalar as u8
+    n <= FEW || cost::of(plan).nanoseconds(n) < ALONE
 }
 
 /// How some work is shared.
@@ -59,7 +56,7 @@ impl Share {
 
     /// For one cast; and the elements of a chunk.
     pub(super) fn of_cast(plan: &CastPlan, n: usize, threads: &Threads<'_>) -> Option<(Share, usize)> {
-        if alone(plan, n) {
+        if n <= FEW {
             return None;
         }
         let time = cost::of(plan).nanoseconds(n);
@@ -71,27 +68,24 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BufferType, CastOptions, DType};
+    use crate::{BufferType, CastOptions, DType, FloatRound, Tier};
 
-    /// No vector kernel is thought to take longer than one thread should for what is short.
+    /// No cast of few elements is thought to be worth a second thread, and every one of many is.
     #[test]
     fn what_is_short() {
         let storages = |dtype: &DType| [BufferType::new(*dtype), BufferType::packed(*dtype)];
+        let round = CastOptions::RUST.with_float_round(FloatRound::Up);
         for from in DType::ALL.iter().flat_map(storages) {
             for to in DType::ALL.iter().flat_map(storages) {
-                let plan = CastPlan::new(from, to, &CastOptions::RUST).expect("a plan");
-                if plan.tier() == Tier::Scalar {
-                    continue;
+                for options in [CastOptions::RUST, round] {
+                    for &tier in Tier::ALL.iter().filter(|tier| tier.is_available()) {
+                        let plan = CastPlan::with_tier(from, to, &options, tier).expect("a plan");
+                        assert!(cost::of(&plan).nanoseconds(FEW) < ALONE, "{plan:?}");
+                        assert!(alone(&plan, FEW) && !alone(&plan, 1 << 26), "{plan:?}");
+                    }
                 }
-                let n = SHORT / (from.bits_per_element() + to.bits_per_element()) as usize;
-                assert!(cost::of(&plan).nanoseconds(n) < ALONE, "{plan:?}");
-                assert!(alone(&plan, n - 1) && !alone(&plan, n + 1));
             }
         }
-        let plan = CastPlan::with_tier(DType::Float32, DType::Float8E5M2, &CastOptions::RUST, Tier::Scalar);
-        let plan = plan.expect("there is always one");
-        assert!(alone(&plan, FEW) && !alone(&plan, FEW + 1));
-        assert!(cost::of(&plan).nanoseconds(FEW) < ALONE);
     }
 
     #[test]

@@ -6,10 +6,7 @@ use super::plans::{First, goes_on, streaming};
 use super::share::Share;
 use crate::strided::{View, ViewMut};
 use crate::{CastError, CastOptions, CastPlan, Storage};
-
-/// Elements of a chunk along the axis that it is cut at, if the source goes on there: the length from which elements that
-/// follow each other go to the kernel where they are.
-const RUN: usize = 64;
+use lanecast_kernels::machine::RUN;
 
 /// Slices of two views along an axis.
 struct Slices<'a> {
@@ -58,8 +55,19 @@ fn cut(src: &View<'_>, dst: &ViewMut<'_>, chunk: usize, tasks: usize) -> Option<
     };
     let across = to.elements() / to.shape()[axis].max(1);
     let size = chunk.div_ceil(across.max(1)).max(1).checked_next_multiple_of(step)?;
+    // Elements in a row go to the kernel where they are, if there are enough of them.
     let goes_on = from.strides()[axis].unsigned_abs() == from.buffer().dtype().size();
     Some((axis, if goes_on { size.max(RUN) } else { size }))
+}
+
+/// Whether there is an axis along which elements follow each other on both sides, enough of them to be cast where they are.
+fn has_rows(src: &View<'_>, dst: &ViewMut<'_>) -> bool {
+    let (from, to) = (src.layout(), dst.layout());
+    let sizes = [from, to].map(|layout| layout.buffer().dtype().size() as isize);
+    let axes = from.strides().iter().zip(to.strides()).zip(to.shape());
+    from.buffer().storage() == Storage::Packed
+        || to.buffer().storage() == Storage::Packed
+        || axes.into_iter().any(|((s, d), len)| [*s, *d] == sizes && *len >= RUN)
 }
 
 impl CastPlan {
@@ -77,7 +85,7 @@ impl CastPlan {
         threads: Threads<'_>,
     ) -> Result<(), CastError> {
         let n = src.layout().elements();
-        let cost = cost::of(self);
+        let cost = if has_rows(src, dst) { cost::of(self) } else { cost::of_strided(self) };
         let time = cost.nanoseconds(n);
         let shared = Share::new(time, || threads.count());
         let cut = shared.and_then(|share| {

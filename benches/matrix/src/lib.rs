@@ -20,6 +20,7 @@
 //! * `text`: parsing and formatting;
 //! * `report`: the document with its heat maps, and the peers;
 //! * `checked`: what it costs to ask a cast what it loses;
+//! * `costs`: the cost classes of the kernels, and the table of them;
 //! * `options`: what other options than the default cost;
 //! * `threads`: what more threads bring;
 //! * `compare`: the gate;
@@ -30,6 +31,7 @@ pub mod cells;
 pub mod checked;
 pub mod classes;
 pub mod compare;
+pub mod costs;
 pub mod count;
 pub mod inputs;
 pub mod json;

@@ -8,7 +8,7 @@ use lanecast_bench::{
     cells::Mode,
     checked,
     classes::{self, CLASSES, Class},
-    compare,
+    compare, costs,
     count::{
         baseline,
         gate::Gate,
@@ -16,13 +16,16 @@ use lanecast_bench::{
         host::{self, Target},
     },
     inputs::Inputs,
-    json, limits, options,
+    json, limits,
+    machine::Machine,
+    options,
     report::{self, peers::PeerResults},
     results::{Results, Size, Store},
     run::{self, Selection},
     strided, text, threads,
     worst::{self, Filter},
 };
+use lanecast_kernels::cost;
 use serde::de::DeserializeOwned;
 use std::{
     path::{Path, PathBuf},
@@ -46,6 +49,8 @@ enum Command {
     Checked(RunArgs),
     /// Measures every combination of options beside the same pair with default options and writes the ratios as JSON.
     Options(OptionsArgs),
+    /// Measures the cost class of every pair on every tier and compares it with the checked-in table.
+    Costs(CostsArgs),
     /// Measures casts over the threads of a pool beside those on one thread, by size.
     Threads(ThreadsArgs),
     /// Measures batches of tensors beside one contiguous cast of the same bytes.
@@ -141,6 +146,28 @@ struct OptionsArgs {
     rounds: Option<usize>,
     /// Lists this many of the worst combinations of each tier.
     #[arg(short, long, default_value_t = 20)]
+    n: usize,
+}
+
+#[derive(Args)]
+struct CostsArgs {
+    /// Tiers, separated by commas [default: all that can run here].
+    #[arg(long, value_delimiter = ',')]
+    tier: Vec<Tier>,
+    /// Rewrites the blocks of these tiers in the table. A class that is near to what is measured stays as it is.
+    #[arg(long)]
+    bless: bool,
+    /// Measures in few passes.
+    #[arg(long)]
+    quick: bool,
+    /// Passes over all casts.
+    #[arg(long)]
+    passes: Option<usize>,
+    /// The table.
+    #[arg(long, default_value = "kernels/src/cost/classes.txt")]
+    table: PathBuf,
+    /// Lists this many of the pairs of each tier that differ most from the table.
+    #[arg(short, long, default_value_t = 10)]
     n: usize,
 }
 
@@ -389,6 +416,7 @@ fn main() -> ExitCode {
         Command::Run(args) => measure(args),
         Command::Checked(args) => checked(args),
         Command::Options(args) => options(args),
+        Command::Costs(args) => costs(args),
         Command::Threads(args) => {
             let sizes: Vec<usize> = args.kib.iter().map(|kib| kib << 10).collect();
             threads::run(&sizes).and_then(|rows| shared(&rows, &args.output))
@@ -476,6 +504,26 @@ fn options(args: OptionsArgs) -> Result<(), String> {
     let rows = options::run(&selection, &options::Wanted { options: args.option, quick: args.quick })?;
     json::write(&args.output, &rows)?;
     print!("{}\n{}", rows.by_option(), rows.table(args.n).replace("; ", "\n  "));
+    Ok(())
+}
+
+fn costs(args: CostsArgs) -> Result<(), String> {
+    let tiers = match tiers(args.tier.clone())? {
+        tiers if args.tier.is_empty() => [vec![Tier::Scalar], tiers].concat(),
+        tiers => tiers,
+    };
+    let named = |error: &dyn std::fmt::Display| format!("{}: {error}", args.table.display());
+    let text = std::fs::read_to_string(&args.table).map_err(|error| named(&error))?;
+    let table = cost::parse(&text).map_err(|error| named(&error))?;
+    let measured = costs::measure(&tiers, args.passes.unwrap_or(if args.quick { 3 } else { 15 }))?;
+    for measured in &measured {
+        print!("{}", measured.compare(&table[measured.tier as usize], args.n));
+    }
+    if args.bless {
+        let blessed = costs::bless(&text, &measured, &Machine::detect()).map_err(|error| named(&error))?;
+        std::fs::write(&args.table, blessed).map_err(|error| named(&error))?;
+        println!("{} is written", args.table.display());
+    }
     Ok(())
 }
 

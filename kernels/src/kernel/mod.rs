@@ -20,6 +20,7 @@ pub(crate) mod tests;
 
 use crate::{
     arch::{self, Tier},
+    cost::{Costs, Term, Terms},
     data::{Data, Direction},
     dtype::DType,
     exact::Rules,
@@ -48,6 +49,8 @@ pub struct Kernel {
     from: BufferType,
     to: BufferType,
     tier: Tier,
+    /// The rules are not the common ones, and no table of results does the cast.
+    other: bool,
     /// The kernels are those of the scalar tier, because the tier has none for these rules.
     borrowed: bool,
     /// Whether the host's floating-point environment has to be looked at.
@@ -147,6 +150,7 @@ impl Kernel {
             from,
             to,
             tier,
+            other,
             guarded: other || obeys_environment(tier, s, d),
             borrowed,
             direction: rounded.map_or(Direction::NearestEven, |rounded| rounded.direction),
@@ -176,6 +180,7 @@ impl Kernel {
         let (s, d) = (from.dtype(), to.dtype());
         Kernel {
             body: made.run,
+            other: false,
             borrowed: false,
             direct: None,
             native: is_direct.then_some(used.run),
@@ -267,6 +272,38 @@ impl Kernel {
     /// The tier whose kernel runs.
     pub const fn tier(&self) -> Tier {
         self.tier
+    }
+
+    /// What the route adds to the kernel of the pair.
+    #[doc(hidden)]
+    pub fn cost_terms(&self) -> Terms {
+        let swapped = self.direct.is_none();
+        let staged = self.native.is_none() && self.nibbles.is_none() && !is_packed_copy(self.from, self.to);
+        let mut terms = [0; Term::ALL.len()];
+        terms[Term::Rules as usize] = self.other as u8;
+        terms[Term::Unpack as usize] = (staged && self.from.is_packed()) as u8;
+        terms[Term::Pack as usize] = (staged && self.to.is_packed()) as u8;
+        terms[Term::Swap as usize] =
+            (swapped && self.from.is_swapped()) as u8 + (swapped && self.to.is_swapped()) as u8;
+        terms
+    }
+
+    /// About how many picoseconds a long cast takes per element in the second cache: the [cost](crate::cost) of the pair and of its
+    /// route.
+    pub fn picoseconds_per_element(&self) -> u32 {
+        self.picoseconds(&self.cost_terms())
+    }
+
+    /// The same between views in which the elements do not follow each other.
+    pub fn strided_picoseconds_per_element(&self) -> u32 {
+        let mut terms = self.cost_terms();
+        terms[Term::Strided as usize] = 1;
+        self.picoseconds(&terms)
+    }
+
+    fn picoseconds(&self, terms: &Terms) -> u32 {
+        let tier = if self.borrowed { Tier::Scalar } else { self.tier };
+        Costs::of(tier).picoseconds(self.from.dtype(), self.to.dtype(), terms)
     }
 
     /// Where the machine code of the pair's kernel stands, for tools that look at it.

@@ -10,17 +10,14 @@ use super::{
 use crate::{
     fpenv,
     kernel::{BLOCK, Kernel},
+    machine::{CACHE_LINE, RUN, SECOND_CACHE},
     storage::BufferType,
-    stream::{LINE, NonTemporal, Streaming},
+    stream::{NonTemporal, Streaming},
 };
 use core::{mem::MaybeUninit, slice};
 
-/// Elements that are worth a call of the kernel where they are.
-pub(super) const RUN: usize = 64;
 /// Bytes of a run that is worth writing past the caches.
 const STREAMED: usize = 4096;
-/// Bytes of both sides that a near cache may hold.
-const NEAR: usize = 2 << 20;
 
 /// Elements on the stack.
 #[repr(align(64))]
@@ -78,8 +75,9 @@ impl Kernel {
         let bytes = |buffer: BufferType| buffer.byte_len(elements).unwrap_or(usize::MAX);
         let total = bytes(self.from()).saturating_add(bytes(self.to()));
         // Far apart, each element has a line of its own.
-        let lines = [src.layout(), dst.layout()]
-            .map(|layout| layout.span().map_or(0, |span| span.len().min(elements.saturating_mul(LINE))));
+        let lines = [src.layout(), dst.layout()].map(|layout| {
+            layout.span().map_or(0, |span| span.len().min(elements.saturating_mul(CACHE_LINE)))
+        });
         let lines = lines[0].saturating_add(lines[1]);
         let streaming = if self.streams(total) { Streaming::Always } else { Streaming::Never };
         let kernel = self.with_streaming(streaming);
@@ -88,7 +86,7 @@ impl Kernel {
             in_place: together == Together::InPlace,
             s: self.from().dtype().size(),
             d: self.to().dtype().size(),
-            ahead: self.tier().non_temporal().filter(|_| lines > NEAR),
+            ahead: self.tier().non_temporal().filter(|_| lines > SECOND_CACHE),
         };
         let src = src.first().wrapping_offset(nest.start.0);
         let dst = dst.first().wrapping_offset(nest.start.1);
@@ -285,7 +283,7 @@ impl Cast<'_> {
         // Far from the caches smaller portions are better, of what is asked for ahead and of what is not.
         let block = if self.ahead.is_some() { (1024 / self.s.max(self.d)).clamp(128, BLOCK) } else { BLOCK };
         // Lines that follow each other come by themselves, and to ask for them takes time; only those of wide results gain.
-        let in_line = x.src.unsigned_abs() <= LINE && x.dst == self.d as isize && repeat.len == 1;
+        let in_line = x.src.unsigned_abs() <= CACHE_LINE && x.dst == self.d as isize && repeat.len == 1;
         let ahead = self.ahead.filter(|_| !in_line || self.d >= 8);
         let width = x.len.min(block);
         let height = if width == x.len { (block / width).min(y.len) } else { 1 };
@@ -349,7 +347,7 @@ fn ask(tools: &NonTemporal, block: *const u8, step: [isize; 2], len: [usize; 2])
 
 /// Asks for the lines of rows of `len` bytes, `step` bytes apart; for all between them if they are that near.
 pub(super) fn ask_rows(tools: &NonTemporal, start: *const u8, step: isize, rows: usize, len: usize) {
-    if step.unsigned_abs() > LINE {
+    if step.unsigned_abs() > CACHE_LINE {
         for i in 0..rows as isize {
             (tools.prefetch)(start.wrapping_offset(i * step), len);
         }

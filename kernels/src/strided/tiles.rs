@@ -7,9 +7,12 @@ use super::{
     MAX_AXES,
     copy::copy,
     nest::{Axis, Odometer},
-    run::{Cast, ONCE, RUN, Stack, ask_rows},
+    run::{Cast, ONCE, Stack, ask_rows},
 };
-use crate::stream::{LINE, NonTemporal};
+use crate::{
+    machine::{CACHE_LINE, RUN},
+    stream::NonTemporal,
+};
 
 /// Bytes of either side of a tile.
 const TILE: usize = 32 << 10;
@@ -47,8 +50,8 @@ impl Cast<'_> {
         let streams = self.ahead.filter(|_| self.kernel.streams(usize::MAX));
         for (from, to) in Odometer::new(&rest[..count]) {
             // Past the caches go whole lines: tiles begin at those of the destination, if all its rows do.
-            let over = dst.addr().wrapping_add_signed(to) % LINE;
-            let rows_alike = x.dst == self.d as isize && y.dst.unsigned_abs().is_multiple_of(LINE);
+            let over = dst.addr().wrapping_add_signed(to) % CACHE_LINE;
+            let rows_alike = x.dst == self.d as isize && y.dst.unsigned_abs().is_multiple_of(CACHE_LINE);
             let past = streams.filter(|_| rows_alike && over.is_multiple_of(self.d));
             let first = if past.is_some() { wide - over / self.d % wide } else { wide };
             for row in (0..y.len).step_by(high) {
@@ -69,7 +72,8 @@ impl Cast<'_> {
                             ask_rows(tools, dst.wrapping_offset(next[1]), y.dst, high, wide * self.d);
                         }
                     }
-                    let whole = (len[0] * self.d).is_multiple_of(LINE) && dst.addr().is_multiple_of(LINE);
+                    let whole =
+                        (len[0] * self.d).is_multiple_of(CACHE_LINE) && dst.addr().is_multiple_of(CACHE_LINE);
                     // SAFETY: the elements of a tile of both sides. Rows of it are whole lines if they are to go past the caches.
                     unsafe { self.tile(src, dst, x, y, len, past.filter(|_| whole)) };
                     col += len[0];

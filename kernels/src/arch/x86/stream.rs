@@ -4,7 +4,7 @@
 
 use super::Tier;
 use crate::arch::native::intrinsics::*;
-use crate::stream::{LINE, NonTemporal};
+use crate::{machine::CACHE_LINE, stream::NonTemporal};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// The scalar tier has none: it is the reference.
@@ -17,7 +17,7 @@ pub(in crate::arch) fn non_temporal(tier: Tier) -> Option<&'static NonTemporal> 
 }
 
 fn prefetch(start: *const u8, len: usize) {
-    for at in (0..len).step_by(LINE) {
+    for at in (0..len).step_by(CACHE_LINE) {
         // SAFETY: a prefetch is a hint, which reads nothing of the program's; any address will do.
         #[cfg(not(miri))]
         unsafe {
@@ -41,7 +41,7 @@ fn fence() {
 #[cfg_attr(miri, allow(unused_unsafe))]
 #[target_feature(enable = "avx2")]
 unsafe fn store_avx2(src: *const u8, dst: *mut u8, len: usize) {
-    for at in (0..len).step_by(LINE) {
+    for at in (0..len).step_by(CACHE_LINE) {
         // SAFETY: a line of each, by the caller.
         #[cfg(not(miri))]
         unsafe {
@@ -53,7 +53,7 @@ unsafe fn store_avx2(src: *const u8, dst: *mut u8, len: usize) {
         #[cfg(miri)]
         // SAFETY: as above.
         unsafe {
-            src.add(at).copy_to_nonoverlapping(dst.add(at), LINE);
+            src.add(at).copy_to_nonoverlapping(dst.add(at), CACHE_LINE);
         }
     }
 }
@@ -63,7 +63,7 @@ unsafe fn store_avx2(src: *const u8, dst: *mut u8, len: usize) {
 /// As [`NonTemporal`] says.
 #[target_feature(enable = "avx512f")]
 unsafe fn store_avx512(src: *const u8, dst: *mut u8, len: usize) {
-    for at in (0..len).step_by(LINE) {
+    for at in (0..len).step_by(CACHE_LINE) {
         // SAFETY: a line of each, by the caller.
         #[cfg(not(miri))]
         unsafe {
@@ -72,7 +72,7 @@ unsafe fn store_avx512(src: *const u8, dst: *mut u8, len: usize) {
         #[cfg(miri)]
         // SAFETY: as above.
         unsafe {
-            src.add(at).copy_to_nonoverlapping(dst.add(at), LINE);
+            src.add(at).copy_to_nonoverlapping(dst.add(at), CACHE_LINE);
         }
     }
 }
