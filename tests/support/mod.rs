@@ -8,6 +8,7 @@ pub mod data;
 pub mod options;
 pub mod patterns;
 pub mod rng;
+pub mod sources;
 pub mod sweep;
 pub mod tiers;
 

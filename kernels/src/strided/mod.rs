@@ -24,6 +24,7 @@
 //! bytes are refused, unless every element becomes its own result at its own place (`overlap`).
 
 mod copy;
+mod error;
 mod layout;
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -34,7 +35,8 @@ mod tile;
 mod tiles;
 mod view;
 
-pub use layout::{Layout, MAX_AXES, ViewError};
+pub use error::ViewError;
+pub use layout::{Layout, MAX_AXES};
 pub use view::{View, ViewMut};
 
 #[cfg(doc)]

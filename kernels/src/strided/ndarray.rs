@@ -1,7 +1,8 @@
 //! Views of the arrays of the crate `ndarray`, and casts into new ones.
 
 use super::{
-    layout::{Layout, MAX_AXES, ViewError},
+    error::ViewError,
+    layout::{Layout, MAX_AXES},
     view::{View, ViewMut},
 };
 use crate::{format::Element, kernel::Kernel};

@@ -1,7 +1,8 @@
 //! Whether a source and a destination share bytes.
 
 use super::{
-    layout::{Layout, ViewError},
+    error::ViewError,
+    layout::Layout,
     view::{View, ViewMut},
 };
 

@@ -2,7 +2,8 @@
 
 use super::{
     copy::{copy, fill},
-    layout::{Layout, ViewError},
+    error::ViewError,
+    layout::Layout,
     nest::{Axis, Nest, Odometer},
     overlap::{self, Together},
     view::{View, ViewMut, place},

@@ -1,6 +1,6 @@
 //! Views: a layout on memory.
 
-use super::layout::{Layout, ViewError};
+use super::{error::ViewError, layout::Layout};
 use crate::{format::Element, storage::BufferType};
 use core::{fmt, marker::PhantomData, mem::size_of_val};
 
