@@ -1,9 +1,8 @@
 //! `lanecast::onnx` against ONNX itself: the schemas of every version, the node tests of the operators, tensors;
 //! and the refusals.
 
-#[macro_use]
-mod support;
 mod oracle;
+mod support;
 #[path = "onnx/tensors.rs"]
 mod tensors;
 

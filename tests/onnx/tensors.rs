@@ -1,7 +1,6 @@
 //! Tensors in every field; and the refusals.
 
 use super::{bytes, element, support};
-use crate::data;
 use lanecast::onnx::{Contents, ElementType, Field, Payload, TensorError, TypedData, elements};
 use lanecast::*;
 use support::{data::rows, rng::Rng};
@@ -75,7 +74,7 @@ impl Entries {
 #[test]
 fn tensors_of_onnx_in_every_field() {
     let mut tested = 0;
-    for row in &rows(data!("onnx_tensors.tsv"))[1..] {
+    for row in &rows(include_str!("../data/onnx_tensors.tsv"))[1..] {
         let [name, n, raw, field, entries] = row[..] else { panic!("{row:?}") };
         let n: usize = n.parse().expect("a number");
         let (field, mut entries) = Entries::new(field, entries);

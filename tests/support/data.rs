@@ -6,7 +6,7 @@ use lanecast::{CastOptions, DType, E8M0Round, IntOverflow, Kind, Saturate};
 #[macro_export]
 macro_rules! data {
     ($name:literal) => {
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/", $name))
+        include_str!(concat!("data/", $name))
     };
 }
 
