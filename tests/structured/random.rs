@@ -1,7 +1,7 @@
 //! Random structs against casts of single elements.
 
 use super::support::rng::Rng;
-use lanecast::structured::{Field, FieldType, Match, StructPlan, StructType};
+use lanecast::structured::{Field, Match, StructPlan, StructType};
 use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType, Level};
 
 /// An element of a random struct: where it is in both items, from what to what.

@@ -16,9 +16,13 @@ pub(crate) trait Lane:
 {
     const BYTES: usize;
     const ZERO: Self;
+    /// Lanes that may be counted in one lane.
+    const AT_ONCE: usize;
     fn from_word(word: u64) -> Self;
     /// Of the bytes of one lane.
     fn read(bytes: &[u8]) -> Self;
+    fn write(self, bytes: &mut [u8]);
+    fn word(self) -> u64;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     /// The larger and the smaller as two's complement.
@@ -31,10 +35,11 @@ pub(crate) trait Lane:
 }
 
 macro_rules! lane {
-    ($($lane:ident $signed:ident),*) => {$(
+    ($($lane:ident $signed:ident $at_once:literal),*) => {$(
         impl Lane for $lane {
             const BYTES: usize = size_of::<$lane>();
             const ZERO: Self = 0;
+            const AT_ONCE: usize = $at_once;
             #[inline(always)]
             fn from_word(word: u64) -> Self {
                 word as $lane
@@ -44,6 +49,14 @@ macro_rules! lane {
                 let mut lane = [0; size_of::<$lane>()];
                 lane.copy_from_slice(bytes);
                 $lane::from_ne_bytes(lane)
+            }
+            #[inline(always)]
+            fn write(self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.to_ne_bytes());
+            }
+            #[inline(always)]
+            fn word(self) -> u64 {
+                self as u64
             }
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -77,4 +90,5 @@ macro_rules! lane {
         }
     )*};
 }
-lane!(u8 i8, u16 i16, u32 i32, u64 i64);
+// A byte counts to 255. The others hold what a block has.
+lane!(u8 i8 192, u16 i16 4096, u32 i32 4096, u64 i64 4096);

@@ -14,7 +14,7 @@
 use super::{
     exactness::{Question, Rounds, Test, Trace, Within},
     lane::Lane,
-    questions::{Answers, BITS, BOUNDS, ENDS, InRange, MOST_LANES, OVER, Questions, Shape},
+    questions::{Answers, BITS, BLOCK, BOUNDS, ENDS, InRange, OVER, Questions, Shape},
     ranges::MOST,
 };
 use crate::fpenv;
@@ -42,14 +42,21 @@ pub(crate) struct Loops {
 /// As [`TestFn`].
 pub(crate) type SuspectFn = unsafe fn(questions: &Questions, first: usize, src: &[u8], back: &[u8]) -> bool;
 
-/// Tests the lanes of `src` and, for [`Rounds::Differs`], as many of `back`: sets the bytes of `lost` (each word has those of eight
-/// lanes, the first lowest) that are zero, set in `among` and those of lanes that the test holds for. Returns how many it has set.
+/// Tests the lanes of `src` and, for [`Rounds::Differs`], as many of `back`. `lost` has as many lanes: those that are `kind`, and
+/// that the test holds for, become `kind | LOST`. Returns how many these are.
 ///
 /// # Safety
 ///
 /// The CPU has the tier of the function. If the loops obey the floating-point environment, it is the default.
 pub(crate) type TestFn =
-    unsafe fn(numbers: [u64; 4], src: &[u8], back: &[u8], among: u64, lost: &mut [u64]) -> u64;
+    unsafe fn(numbers: [u64; 4], src: &[u8], back: &[u8], kind: u64, lost: &mut [u8]) -> u64;
+
+/// Lanes that are cast and were not found to be lost.
+const CAST: u64 = 0;
+/// What lanes become that are lost.
+const LOST: u64 = 1;
+/// Imaginary parts, which have to be zero.
+const IMAGINARY: u64 = 2;
 
 /// Whether a lane of `src` may be in one of the ranges, or rounded.
 #[inline(always)]
@@ -131,53 +138,28 @@ pub(crate) fn test<L: Lane, T: Test<L>>(
     numbers: [u64; 4],
     src: &[u8],
     back: &[u8],
-    among: u64,
-    lost: &mut [u64],
+    kind: u64,
+    lost: &mut [u8],
 ) -> u64 {
     let test = T::new(numbers);
-    let line = 64 * L::BYTES;
+    let kind = L::from_word(kind);
+    let chunk = L::AT_ONCE * L::BYTES;
     // Without results to look at, the source stands in for them.
     let back = if T::LOOKS_BACK { back } else { src };
-    let mut found = 0;
-    for ((x, back), lost) in src.chunks(line).zip(back.chunks(line)).zip(lost.as_chunks_mut::<8>().0) {
-        let len = x.len();
-        let padded: [[u8; 64 * size_of::<u64>()]; 2];
-        let (x, back) = if len == line {
-            (x, back)
-        } else {
-            padded = [x, back].map(|bytes| {
-                let mut padded = [0; 64 * size_of::<u64>()];
-                padded[..len].copy_from_slice(&bytes[..len]);
-                padded
-            });
-            (&padded[0][..line], &padded[1][..line])
-        };
-        // Loops over a fixed number of lanes become vector code on every target.
-        let mut flags = [0_u8; 64];
-        for i in 0..64 {
-            let [x, back] = [x, back].map(|bytes| L::read(&bytes[i * L::BYTES..][..L::BYTES]));
-            flags[i] = test.holds(x, back) as u8;
+    let mut sum = 0;
+    for ((src, back), lost) in src.chunks(chunk).zip(back.chunks(chunk)).zip(lost.chunks_mut(chunk)) {
+        let mut count = L::ZERO;
+        let lanes = src.chunks_exact(L::BYTES).zip(back.chunks_exact(L::BYTES));
+        for ((x, back), lost) in lanes.zip(lost.chunks_exact_mut(L::BYTES)) {
+            let was = L::read(lost);
+            let new = L::from(test.holds(L::read(x), L::read(back)) & (was == kind));
+            (was | new).write(lost);
+            count = count.plus(new);
         }
-        // Lanes behind the last are none.
-        if len < line {
-            flags[len / L::BYTES..].fill(0);
-        }
-        let mut sums = 0;
-        for (lost, flags) in lost.iter_mut().zip(flags.as_chunks::<8>().0) {
-            let new = u64::from_le_bytes(*flags) & among & !*lost;
-            *lost |= new;
-            sums += new;
-        }
-        // The highest byte of the product is the sum of all.
-        found += sums.wrapping_mul(EACH) >> 56;
+        sum += count.word();
     }
-    found
+    sum
 }
-
-/// One in every byte: among all lanes.
-const EACH: u64 = u64::MAX / 0xFF;
-/// One in every second byte: among those that are cast, if they alternate with those that have to be zero.
-const EVEN: u64 = u64::MAX / 0xFFFF;
 
 impl Loops {
     /// Whether any lane of a block may be lost.
@@ -211,25 +193,32 @@ impl Loops {
         questions: &Questions,
         (src, back): (&[u8], &[u8]),
     ) -> Answers {
-        let mut answers = Answers { ranges: [0; MOST], imaginary: 0, inexact: 0, lost: [0; MOST_LANES / 8] };
-        let lost = &mut answers.lost[..];
-        let cast = if shape.pairs { EVEN } else { EACH };
+        let mut answers = Answers { ranges: [0; MOST], imaginary: 0, inexact: 0, lost: [0; BLOCK] };
+        if shape.pairs {
+            // Elements have 8 bytes or 16.
+            let mut kinds = [0; 16];
+            for lane in kinds.chunks_exact_mut(shape.width).skip(1).step_by(2) {
+                lane[if cfg!(target_endian = "little") { 0 } else { shape.width - 1 }] = IMAGINARY as u8;
+            }
+            answers.lost.as_chunks_mut().0.fill(kinds);
+        }
+        let lost = &mut answers.lost[..src.len()];
         for (range, n) in
             questions.ranges.iter().zip(&mut answers.ranges).filter(|(range, _)| range.span != 0)
         {
             // SAFETY: the caller's promise.
-            *n = unsafe { fpenv::opaque(self.within)(range.numbers(), src, back, cast, lost) };
+            *n = unsafe { fpenv::opaque(self.within)(range.numbers(), src, back, CAST, lost) };
         }
         if shape.exactness != Rounds::Never {
             // SAFETY: the caller's promise.
             answers.inexact =
-                unsafe { fpenv::opaque(self.rounded)(questions.exactness, src, back, cast, lost) };
+                unsafe { fpenv::opaque(self.rounded)(questions.exactness, src, back, CAST, lost) };
         }
         if shape.pairs {
             let any = InRange { mask: questions.magnitude, first: 1, span: questions.magnitude };
             // SAFETY: the caller's promise.
             answers.imaginary =
-                unsafe { fpenv::opaque(self.within)(any.numbers(), src, back, EACH - EVEN, lost) };
+                unsafe { fpenv::opaque(self.within)(any.numbers(), src, back, IMAGINARY, lost) };
         }
         answers
     }
@@ -241,11 +230,28 @@ impl Answers {
         self.ranges.iter().sum::<u64>() + self.imaginary + self.inexact != 0
     }
 
-    /// Whether each of the lanes of the line `i` is lost, the first lowest.
-    pub(super) fn flags(&self, i: usize) -> u64 {
-        let line = self.lost.as_chunks::<8>().0.get(i).unwrap_or(&[0; 8]);
+    /// Whether each of the 64 lanes from the number `64 * i` on is lost, the first lowest.
+    #[inline(never)]
+    pub(super) fn flags(&self, width: usize, i: usize) -> u64 {
+        match width {
+            1 => self.flags_of::<u8>(i),
+            2 => self.flags_of::<u16>(i),
+            4 => self.flags_of::<u32>(i),
+            _ => self.flags_of::<u64>(i),
+        }
+    }
+
+    fn flags_of<L: Lane>(&self, i: usize) -> u64 {
+        let line = self.lost.chunks_exact(64 * L::BYTES).nth(i);
+        let Some(line) = line else { return 0 };
+        let mut flags = [0_u8; 64];
+        for (flag, lane) in flags.iter_mut().zip(line.chunks_exact(L::BYTES)) {
+            *flag = (L::read(lane).word() & LOST) as u8;
+        }
         // Eight flags become eight bits by one multiplication, which brings each to its place in the highest byte.
-        line.iter().rev().fold(0, |bits, lost| bits << 8 | lost.wrapping_mul(0x0102_0408_1020_4080) >> 56)
+        flags.as_chunks::<8>().0.iter().rev().fold(0, |bits, flags| {
+            bits << 8 | u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080) >> 56
+        })
     }
 }
 
@@ -302,10 +308,10 @@ macro_rules! define_loops {
                 numbers: [u64; 4],
                 src: &[u8],
                 back: &[u8],
-                among: u64,
-                lost: &mut [u64],
+                kind: u64,
+                lost: &mut [u8],
             ) -> u64 {
-                crate::loss::test::<L, T>(numbers, src, back, among, lost)
+                crate::loss::test::<L, T>(numbers, src, back, kind, lost)
             }
         }
 

@@ -2,8 +2,8 @@
 
 use super::{exactness::Rounds, ranges};
 
-/// Lanes that are tested together.
-pub(super) const MOST_LANES: usize = 1024;
+/// Bytes of the source of a block.
+pub(super) const BLOCK: usize = 4096;
 
 /// What one block is asked. Numbers are in the low bits, as wide as a lane.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +46,8 @@ pub(crate) struct Answers {
     pub(super) imaginary: u64,
     /// Lanes in no range that are rounded.
     pub(super) inexact: u64,
-    /// Whether each lane is lost: a byte that is zero or one, eight of them to a word, the first lowest.
-    pub(super) lost: [u64; MOST_LANES / 8],
+    /// What is known of each lane, in as many bytes as it has.
+    pub(super) lost: [u8; BLOCK],
 }
 
 /// Which loop a pair needs.

@@ -9,7 +9,7 @@ use super::{
     exactness::Rounds,
     loops::{Loops, SuspectFn},
     loss,
-    questions::{Answers, InRange, MOST_LANES, Questions, Shape},
+    questions::{Answers, BLOCK, InRange, Questions, Shape},
     ranges::{MOST, Ranges},
 };
 use crate::{
@@ -25,8 +25,6 @@ use crate::{
 use alloc::vec::Vec;
 use core::{mem::MaybeUninit, slice};
 
-/// Bytes of the source of a block.
-const BLOCK: usize = 4096;
 /// Elements of a block: whole bytes and, from a line on, whole lines of every storage.
 const MOST_ELEMENTS: usize = 4096;
 /// Bytes of a block of a cast that writes past the caches, which has blocks of its own.
@@ -60,7 +58,7 @@ pub struct Block<'a> {
     pub first: usize,
     /// How many elements it has.
     pub len: usize,
-    answers: Answers,
+    answers: &'a Answers,
     /// The elements in byte storage.
     codes: &'a [u8],
 }
@@ -275,13 +273,12 @@ impl Watch {
             if !suspected {
                 continue;
             }
-            let part = MOST_LANES * self.shape.width;
-            for (i, codes) in codes.chunks(part).enumerate() {
-                let back = back.get(i * part..).unwrap_or_default();
+            // Those that are written past the caches are longer; they have no results to look at.
+            for (i, codes) in codes.chunks(BLOCK).enumerate() {
                 // SAFETY: as above.
                 let answers = unsafe { self.loops.answers(self.shape, &self.questions, (codes, back)) };
-                let (first, len) = (first + i * part / size, codes.len() / size);
-                if answers.any() && !hit(&Block { watch: self, first, len, answers, codes }) {
+                let (first, len) = (first + i * BLOCK / size, codes.len() / size);
+                if answers.any() && !hit(&Block { watch: self, first, len, answers: &answers, codes }) {
                     return Some(false);
                 }
             }
@@ -305,13 +302,17 @@ impl Block<'_> {
     /// Whether each of the elements from `at` on is lost, up to 64 of them: the lowest bit is that of `at`, which is a multiple
     /// of 64. None is behind the block.
     pub fn flags(&self, at: usize) -> u64 {
+        let width = self.watch.shape.width;
         // A part of a complex number has a bit of its own.
-        if self.watch.kernel.from().dtype().size() == self.watch.shape.width {
-            return self.answers.flags(at / 64);
+        if self.watch.kernel.from().dtype().size() == width {
+            return self.answers.flags(width, at / 64);
         }
-        let pairs = |flags: u64| (0..32).fold(0, |out, i| out | u64::from(flags >> (2 * i) & 3 != 0) << i);
+        let pairs = |i: usize| {
+            let flags = self.answers.flags(width, i);
+            (0..32).fold(0, |out, i| out | u64::from(flags >> (2 * i) & 3 != 0) << i)
+        };
         let i = (at / 64).saturating_mul(2);
-        pairs(self.answers.flags(i)) | pairs(self.answers.flags(i.saturating_add(1))) << 32
+        pairs(i) | pairs(i.saturating_add(1)) << 32
     }
 
     /// The dtypes of the cast.
