@@ -306,10 +306,14 @@ impl Kernel {
         Costs::of(tier).picoseconds(self.from.dtype(), self.to.dtype(), terms)
     }
 
-    /// Where the machine code of the pair's kernel stands, for tools that look at it.
+    /// Where the machine code of the pair's kernel stands, for tools that look at it; of two kernels by way of an integer of a byte,
+    /// that of the second.
     #[doc(hidden)]
     pub fn address(&self) -> usize {
-        self.direct.unwrap_or(self.body) as usize
+        match (self.data.first, self.data.second) {
+            (Some(_), Some((second, _))) => second as usize,
+            _ => self.direct.unwrap_or(self.body) as usize,
+        }
     }
 }
 
