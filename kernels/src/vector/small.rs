@@ -99,28 +99,26 @@ pub(crate) unsafe fn floats<M: Simd, const STYLE: u8, const APART: bool>(
             limited = each!(limited, |x| M::or(x, M::splat(data.sticky)));
         }
         let (unit, smallest) = (M::splat((127 + encoder.shift) << 23), M::splat(encoder.min_field << 23));
-        let mut power = each!(limited, |x| M::max_u(M::and(x, M::splat(0x7F80_0000)), smallest));
-        if STYLE == DIRECTED {
-            let signs = each!(x, |x| M::and(x, M::splat(1 << 31)));
-            for k in 0..4 {
-                power[k] = M::or(power[k], signs[k]);
-                limited[k] = M::or(limited[k], signs[k]);
+        // Register by register: a compiler that sees all powers before the first sum needs more registers.
+        let counts = each!([0, 1, 2, 3], |k| {
+            let mut value = limited[k];
+            let mut power = M::max_u(M::and(value, M::splat(0x7F80_0000)), smallest);
+            if STYLE == DIRECTED {
+                let sign = M::and(x[k], M::splat(1 << 31));
+                (power, value) = (M::or(power, sign), M::or(value, sign));
             }
-        }
-        let mut counts = limited;
-        for k in 0..4 {
-            counts[k] = M::fma(power[k], unit, limited[k]);
+            let mut count = M::fma(power, unit, value);
             if STYLE == DIRECTED && !M::COUNTS_DROP_SIGN {
-                counts[k] = M::and(counts[k], M::splat(0x7FFF_FFFF));
+                count = M::and(count, M::splat(0x7FFF_FFFF));
             }
             if STYLE == ODD {
                 // What the sum stands for, exactly; inexact sums become odd.
                 let minus = M::splat(1 << 31 | (127 + encoder.shift) << 23);
-                let value = M::fma(power[k], minus, counts[k]);
-                let odd = M::or(counts[k], M::splat(1));
-                counts[k] = M::select_eq(value, limited[k], counts[k], odd);
+                let kept = M::fma(power, minus, count);
+                count = M::select_eq(kept, value, count, M::or(count, M::splat(1)));
             }
-        }
+            count
+        });
         let codes = M::pack_counts::<APART>(counts, 23 - encoder.shift, encoder.min_field + encoder.shift);
         M::in_order::<APART>(signed::<M>(codes, sign, family))
     }
