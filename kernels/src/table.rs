@@ -1,7 +1,7 @@
 //! The cross product: for each tier, overflow rule, source and target, a kernel.
 //!
-//! Rules that are not common (`exact::Rules`) are parameters of encode and never multiply the pairs: `Kernel` sends them
-//! through `exact`.
+//! Rules that are not common (`exact::Rules`) never multiply the pairs: they are numbers in the data of a kernel, or one of a few styles
+//! of its body, which [`Tier::rounded`](crate::Tier) finds.
 
 use crate::{
     data::{Data, Direction},

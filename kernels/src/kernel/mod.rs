@@ -8,7 +8,8 @@
 //! * *staged*: another packed buffer is unpacked or packed through a block on the stack around the kernel of byte storage.
 //!
 //! Rules are compared with the common ones after [`Rules::canonical`]. Under the common ones the table of the tier names the
-//! kernel; under others [`Tier::rounded`], or for a source of a byte a table of its results, which is made with the plan.
+//! kernel; under others [`Tier::rounded`], or for a source of a byte a table of its results, which is made with the plan. A wide
+//! integer becomes a float of a short range by way of an integer of a byte, under any rules ([`narrowed`]).
 //!
 //! Elements in the other byte order are brought to that of the host around either, in `order`. This file resolves a cast; `run` runs
 //! it; `environment` knows which kernels the floating-point environment may change.
