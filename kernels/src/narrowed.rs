@@ -1,7 +1,7 @@
 //! Wide integers to floats whose range ends far below 127: through integers of a byte.
 //!
-//! A value beyond the range of such a float is the same to it however large it is. So saturation to 8 bits changes no result, and
-//! 8-bit integers have their results in a table, under any rules.
+//! Every value beyond the range of such a float has the same result. So saturating to 8 bits first changes no result, and casts from
+//! 8-bit integers look their results up, under any rules.
 
 use crate::{
     data::Data,
@@ -42,7 +42,10 @@ pub(crate) const fn through(from: DType, to: DType) -> Option<DType> {
 /// As [`KernelFn`] of the pair of the source of `data.first` and the target of `data.second`; what the one writes is what the other
 /// reads: bytes.
 pub(crate) unsafe fn run(mut src: *const u8, mut dst: *mut u8, mut n: usize, data: &Data) {
-    let (Some(first), Some((second, bits))) = (data.first, data.second) else { return };
+    let (Some(first), Some((second, bits))) = (data.first, data.second) else {
+        debug_assert!(false, "`Kernel::narrowed` puts both steps into the data");
+        return;
+    };
     #[repr(align(64))]
     struct Stage([MaybeUninit<u8>; BLOCK]);
     let mut stage = Stage([const { MaybeUninit::uninit() }; BLOCK]);

@@ -135,7 +135,7 @@ fn kernels_of(tables: &[(&str, &Table)]) {
                         false => Some(table.get(from.dtype(), to.dtype(), saturate)),
                     };
                     let Some(kernel) = kernel else { continue };
-                    // By way of bytes go two kernels, each of which has its turn.
+                    // These pairs run the kernels of two other pairs, which are tried as such.
                     if narrowed::through(from.dtype(), to.dtype()).is_some() {
                         continue;
                     }

@@ -5,6 +5,7 @@
 //! them.
 
 mod bytes;
+mod convert;
 mod halves;
 mod packed;
 mod simd;

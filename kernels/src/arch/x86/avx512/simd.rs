@@ -1,13 +1,13 @@
 //! The registers of AVX-512 for the kernels of `vector`.
 
-use super::packed;
+use super::{
+    convert::{f64_to_odd, int32_to_f32, int64_to_odd, to_f16, without_payload},
+    packed,
+};
 use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
-    vector::{
-        Blocks, Simd, bf16, each,
-        style::{ODD, PLAIN},
-    },
+    vector::{Blocks, Simd, bf16, each, style::PLAIN},
 };
 
 /// AVX-512 with finer features.
@@ -79,8 +79,6 @@ const UPPER: [i32; 16] = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29,
 /// The indices of the even 64-bit lanes of two registers.
 const EVEN_64: [i64; 8] = [0, 2, 4, 6, 8, 10, 12, 14];
 
-const TRUNCATE: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
-
 /// A constant array in a register.
 #[inline(always)]
 unsafe fn constant<T: Copy, const N: usize>(x: &[T; N]) -> __m512i {
@@ -144,84 +142,6 @@ unsafe fn store<const PART: bool>(p: *mut u8, x: __m512i, bytes: usize, k: usize
     }
 }
 
-/// 2^-140: less than half of the smallest value of any narrower format, and not zero in float32.
-const SMALLEST: i64 = (1023 - 140) << 52;
-
-/// Eight float64 as float32 to odd. What is too large is the largest float32; what is too small is zero unless `CLAMPED`.
-#[inline(always)]
-unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m512i) -> __m256 {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        if CLAMPED {
-            let one = _mm512_set1_epi64(1);
-            let absolute = _mm512_and_si512(x, _mm512_set1_epi64(i64::MAX));
-            // Zero is the greatest after the subtraction.
-            let small = _mm512_sub_epi64(_mm512_set1_epi64(SMALLEST), one);
-            let small = _mm512_cmplt_epu64_mask(_mm512_sub_epi64(absolute, one), small);
-            let sign = _mm512_xor_si512(x, absolute);
-            x = _mm512_mask_or_epi64(x, small, sign, _mm512_set1_epi64(SMALLEST));
-        }
-        // The lowest 40 bits gathered into the one above them (`hub`), the rest of them truncated.
-        let lost = _mm512_test_epi64_mask(x, _mm512_set1_epi64((1 << 40) - 1));
-        let mut x = _mm512_mask_or_epi64(x, lost, x, _mm512_set1_epi64(1 << 40));
-        if CLAMPED {
-            // So that only what is too large becomes the largest float32.
-            x = _mm512_andnot_si512(_mm512_set1_epi64((1 << 40) - 1), x);
-        }
-        _mm512_cvt_roundpd_ps::<TRUNCATE>(_mm512_castsi512_pd(x))
-    }
-}
-
-/// Eight int64 (or uint64) as float64 to odd.
-#[inline(always)]
-unsafe fn int64_to_odd<const SIGNED: bool>(x: __m512i) -> __m512i {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        let (value, back) = if SIGNED {
-            let value = _mm512_cvt_roundepi64_pd::<TRUNCATE>(x);
-            (value, _mm512_cvttpd_epi64(value))
-        } else {
-            let value = _mm512_cvt_roundepu64_pd::<TRUNCATE>(x);
-            (value, _mm512_cvttpd_epu64(value))
-        };
-        let lost = _mm512_cmpneq_epi64_mask(x, back);
-        let value = _mm512_castpd_si512(value);
-        _mm512_mask_or_epi64(value, lost, value, _mm512_set1_epi64(1))
-    }
-}
-
-/// Sixteen int32 (or uint32) as float32 to odd.
-#[inline(always)]
-unsafe fn int32_to_odd<const SIGNED: bool>(x: __m512i) -> __m512i {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        let (value, back) = if SIGNED {
-            let value = _mm512_cvt_roundepi32_ps::<TRUNCATE>(x);
-            (value, _mm512_cvttps_epi32(value))
-        } else {
-            let value = _mm512_cvt_roundepu32_ps::<TRUNCATE>(x);
-            (value, _mm512_cvttps_epu32(value))
-        };
-        let value = _mm512_castps_si512(value);
-        _mm512_mask_or_epi32(value, _mm512_cmpneq_epi32_mask(x, back), value, _mm512_set1_epi32(1))
-    }
-}
-
-/// Sixteen int32 (or uint32) as float32, nearest or to odd.
-#[inline(always)]
-unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(x: __m512i) -> __m512i {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        if ODD {
-            int32_to_odd::<SIGNED>(x)
-        } else if SIGNED {
-            _mm512_castps_si512(_mm512_cvtepi32_ps(x))
-        } else {
-            _mm512_castps_si512(_mm512_cvtepu32_ps(x))
-        }
-    }
-}
-
 #[inline(always)]
 unsafe fn join(low: __m256, high: __m256) -> __m512i {
     // SAFETY: as of the methods of `Simd`.
@@ -238,23 +158,6 @@ unsafe fn unpacked<const APART: bool>(x: __m512i) -> __m512i {
         } else {
             _mm512_permutexvar_epi32(constant(&LANES_APART), x)
         }
-    }
-}
-
-/// Sixteen float32 as float16.
-#[inline(always)]
-unsafe fn to_f16<const STYLE: u8>(x: __m512) -> __m256i {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        if STYLE == PLAIN {
-            return _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
-        }
-        let half = _mm512_cvtps_ph::<_MM_FROUND_CUR_DIRECTION>(x);
-        if STYLE != ODD {
-            return half;
-        }
-        let inexact = _mm512_cmp_ps_mask::<_CMP_NEQ_OQ>(x, _mm512_cvtph_ps(half));
-        _mm256_or_si256(half, _mm256_maskz_set1_epi16(inexact, 1))
     }
 }
 
@@ -366,18 +269,6 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
                 |a, b| _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
             unordered(x[0], x[1]) | unordered(x[2], x[3]) != 0
         }
-    }
-}
-
-/// Float32 of which NaN has its sign and nothing else.
-#[inline(always)]
-unsafe fn without_payload(x: __m512i) -> __m512i {
-    const SIGN_OR: i32 = 0xF0 & 0xCC | 0xAA;
-    // SAFETY: the caller's promise: the CPU has the tier.
-    unsafe {
-        let nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x));
-        let (sign, quiet) = (_mm512_set1_epi32(i32::MIN), _mm512_set1_epi32(0x7FC0_0000));
-        _mm512_mask_ternarylogic_epi32::<SIGN_OR>(x, nan, sign, quiet)
     }
 }
 
