@@ -1,8 +1,9 @@
 //! One call that plans and runs: typed slices and byte buffers.
 
-use crate::{BufferType, CastError, CastOptions, CastPlan, Element};
+use crate::{BufferType, CastError, CastOptions, CastPlan, Element, tier};
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
+use lanecast_kernels::typed;
 
 /// Casts every element of `src` into the element of `dst` at the same index, with the default options.
 ///
@@ -19,7 +20,11 @@ use core::mem::MaybeUninit;
 /// the tier if `LANECAST_TIER` asks for one that is not to be had.
 #[inline]
 pub fn cast<S: Element, D: Element>(src: &[S], dst: &mut [D]) -> Result<(), CastError> {
-    cast_with(src, dst, &CastOptions::RUST)
+    if typed::cast_slices(tier::active()?, src, dst) {
+        Ok(())
+    } else {
+        Err(CastError::LengthMismatch { src: src.len(), dst: dst.len() })
+    }
 }
 
 /// [`cast`] with other options.

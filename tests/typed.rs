@@ -8,8 +8,9 @@ use lanecast::num_complex::Complex;
 use lanecast::{
     CastError, CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
     F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, U2, U4, cast, cast_to_vec, cast_uninit,
-    cast_with, half,
+    cast_with, half, tier,
 };
+use support::tiers::tiers;
 
 /// An element as its code.
 trait Coded: Element {
@@ -95,9 +96,15 @@ fn check<S: Coded, D: Coded>(options: &CastOptions, n: usize) {
     let written = done(cast_uninit(&src, &mut uninit.spare_capacity_mut()[..n], options));
     assert_codes(written, &expected, S::DTYPE, "cast_uninit");
     if *options == CastOptions::RUST {
-        let mut dst = zeros::<D>(n);
-        done(cast(&src, &mut dst));
-        assert_codes(&dst, &expected, S::DTYPE, "cast");
+        // Their kernels are named when this is compiled, for every tier.
+        for &tier in tiers() {
+            done(tier::force(Some(tier)));
+            let mut dst = zeros::<D>(n);
+            done(cast(&src, &mut dst));
+            assert_codes(&dst, &expected, S::DTYPE, "cast");
+        }
+        done(tier::force(None));
+        assert!(n == 0 || cast(&src, &mut zeros::<D>(n - 1)).is_err());
     }
 }
 

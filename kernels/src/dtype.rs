@@ -16,10 +16,11 @@
 use alloc::{string::String, vec::Vec};
 use core::{fmt, str::FromStr};
 
-/// Calls the macro `$callback` with all rows.
+/// Calls the macro `$callback` with all rows, behind `$more` if there is some.
 macro_rules! for_each_dtype {
-    ($callback:path) => {
+    ($callback:ident $(, $more:tt)?) => {
         $callback! {
+            $($more;)?
             native (Bool, bool, 0, "bool", Spec::Bool, ["boolean"])
             small_int (Int2, I2, 1, "int2", Spec::int(2, true), ["i2", "s2"])
             small_int (Int4, I4, 2, "int4", Spec::int(4, true), ["i4", "s4"])

@@ -54,6 +54,7 @@ mod lut;
 pub mod machine;
 mod narrowed;
 mod order;
+mod pair;
 mod parts;
 mod round;
 mod rules;
@@ -75,6 +76,12 @@ pub use parts::Part;
 pub use storage::{BufferType, ByteOrder, Storage};
 pub use stream::Streaming;
 pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};
+
+/// Casts of typed slices under the common rules.
+#[doc(hidden)]
+pub mod typed {
+    pub use crate::pair::{cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
+}
 
 /// The element types that Rust does not have, and nothing else, for crates that export them.
 #[doc(hidden)]

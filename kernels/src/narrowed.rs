@@ -11,7 +11,7 @@ use crate::{
 use core::mem::MaybeUninit;
 
 /// Elements of a block: whole bytes of every packed width, and a small part of the first cache.
-const BLOCK: usize = 512;
+pub(crate) const BLOCK: usize = 512;
 
 /// The first of two steps.
 #[derive(Clone, Copy)]

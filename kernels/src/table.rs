@@ -149,7 +149,7 @@ impl Table {
 }
 
 /// Whether the kernel of a pair copies.
-const fn is_copy(from: DType, to: DType, saturate: bool) -> bool {
+pub(crate) const fn is_copy(from: DType, to: DType, saturate: bool) -> bool {
     from as u8 == to as u8 || same_bits(from, to, saturate) || same_truth(from, to)
 }
 
@@ -176,7 +176,7 @@ pub(crate) const fn same_truth(from: DType, to: DType) -> bool {
     byte(from) && byte(to) && (matches!(from, DType::Bool) || matches!(to, DType::Bool))
 }
 
-/// Makes `table::<FINE>()`, the table of a tier, from three functions in its file, which calls this on the list: `copy::<S>`,
+/// Makes `entry::<S, D, FINE>(saturate)`, the kernel of a pair, and `table::<FINE>()`, the table of a tier, from three functions in its file, which calls this on the list: `copy::<S>`,
 /// the kernel of a dtype to itself; `direct::<S, D, FINE>(saturate)`, the kernels of pairs that have a better one, and `cast::<S, D, SATURATE>`, the kernel of
 /// all others. A tier whose sources of a byte are `APART` ([`Bytes`]) has no rows for them. `FINE` are the finer features that `direct` may use beyond those of the tier, a bit set of the tier's own.
 macro_rules! define_table {
@@ -196,6 +196,11 @@ macro_rules! define_table {
             } else {
                 cast::<S, D::Wrapping, false>
             }
+        }
+        /// The kernel of a pair of byte storage under the common rules.
+        pub(in $crate::arch) const fn entry<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry {
+            let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
+            if APART && from.size() == 1 { of_byte::<FINE>(from, to, saturate) } else { Entry::new(kernel::<S, D, FINE>(saturate)) }
         }
         const fn row<S: Format, const FINE: u8>(saturate: bool) -> [KernelFn; COUNT] {
             [$(kernel::<S, $format, FINE>(saturate)),*]

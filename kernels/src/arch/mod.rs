@@ -35,6 +35,15 @@ mod native {
     pub(super) fn table(_: super::Tier) -> Option<&'static super::Table> {
         None
     }
+    pub(super) const VARIANTS: usize = 0;
+    pub(super) const fn entries<S: super::Format, D: super::Format>(
+        _: bool,
+    ) -> [(super::Tier, super::Entry); 0] {
+        []
+    }
+    pub(super) fn variant(_: super::Tier) -> usize {
+        0
+    }
     pub(super) fn features(_: super::Tier) -> &'static [&'static str] {
         &[]
     }
@@ -69,13 +78,16 @@ mod native {
 use crate::{
     dtype::DType,
     exact::Rules,
-    format::packed::{self, Packing},
+    format::{
+        Format,
+        packed::{self, Packing},
+    },
     loss::{Loops, Shape},
     order,
     storage::BufferType,
     stream::NonTemporal,
     strided::{self, Transpose},
-    table::{KernelFn, Rounded, Table},
+    table::{Entry, KernelFn, Rounded, Table},
     tabled::Made,
 };
 use core::{fmt, str::FromStr};
@@ -83,6 +95,28 @@ use core::{fmt, str::FromStr};
 /// Bytes of the last cache.
 pub(crate) fn last_cache() -> usize {
     native::last_cache()
+}
+
+/// In how many variants the code of a pair is there: one per tier and set of CPU features, the scalar one first.
+pub(crate) const VARIANTS: usize = 1 + native::VARIANTS;
+
+/// The kernels of a pair of byte storage under the common rules, by variant.
+pub(crate) const fn entries<S: Format, D: Format>(saturate: bool) -> [(Tier, Entry); VARIANTS] {
+    let scalar = (Tier::Scalar, scalar::entry::<S, D, 0>(saturate));
+    let mut entries = [scalar; VARIANTS];
+    let native = native::entries::<S, D>(saturate);
+    let mut i = 0;
+    while i < native.len() {
+        entries[1 + i] = native[i];
+        i += 1;
+    }
+    entries
+}
+
+/// The variant that runs on a tier that can run here.
+#[inline]
+pub(crate) fn variant(tier: Tier) -> usize {
+    if matches!(tier, Tier::Scalar) { 0 } else { native::variant(tier) }
 }
 
 /// An instruction set level, the weakest first.

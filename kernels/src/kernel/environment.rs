@@ -7,12 +7,16 @@ use crate::{
 
 /// Whether the pair's kernel on the tier has instructions that obey the floating-point environment. Those that have none are
 /// called without looking at it, which takes longer than a short cast. `tests/fpenv.rs` of the root crate tries them all.
-pub(super) fn obeys_environment(tier: Tier, from: DType, to: DType) -> bool {
-    let whole = |dtype: DType| matches!(dtype.spec(), Spec::Bool | Spec::Int { .. });
-    let parts = |dtype: DType| match dtype.spec() {
-        Spec::Float(f) | Spec::Complex(f) => f.bits(),
-        _ => 0,
-    };
+pub(crate) const fn obeys_environment(tier: Tier, from: DType, to: DType) -> bool {
+    const fn whole(dtype: DType) -> bool {
+        matches!(dtype.spec(), Spec::Bool | Spec::Int { .. })
+    }
+    const fn parts(dtype: DType) -> u32 {
+        match dtype.spec() {
+            Spec::Float(f) | Spec::Complex(f) => f.bits(),
+            _ => 0,
+        }
+    }
     let moved = match (from, to) {
         (DType::BFloat16, DType::Float32 | DType::Complex64) => true,
         // The same parts.

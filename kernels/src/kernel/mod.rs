@@ -33,7 +33,7 @@ use crate::{
     tabled::{self, Made, Tabled},
 };
 use core::fmt;
-use environment::obeys_environment;
+pub(crate) use environment::obeys_environment;
 pub(crate) use run::BLOCK;
 
 /// A cast between two buffer types under fixed rules, resolved for one tier.

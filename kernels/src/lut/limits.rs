@@ -16,7 +16,7 @@ pub(crate) struct Limits {
 }
 
 /// The limits of a pair, as what a kernel reads.
-pub(crate) fn limits_of(from: DType, to: DType, saturate: bool) -> Option<&'static Limits> {
+pub(crate) const fn limits_of(from: DType, to: DType, saturate: bool) -> Option<&'static Limits> {
     /// `[saturate][from][to]`
     static LIMITS: [[[Option<Limits>; BYTES]; BYTES]; 2] = {
         let mut all = [[[None; BYTES]; BYTES]; 2];

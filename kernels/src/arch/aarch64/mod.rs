@@ -1,8 +1,17 @@
 //! The tier of 64-bit Arm.
 
 use super::Tier;
-use crate::{exact::Rules, storage::BufferType, table::Rounded};
-use crate::{format::packed::Packing, order::Swaps, stream::NonTemporal, table::Table};
+use crate::{
+    exact::Rules,
+    storage::BufferType,
+    table::{Entry, Rounded},
+};
+use crate::{
+    format::{Format, packed::Packing},
+    order::Swaps,
+    stream::NonTemporal,
+    table::Table,
+};
 
 mod fine;
 mod neon;
@@ -34,6 +43,24 @@ pub(super) fn detected(tier: Tier) -> Option<bool> {
 /// The kernels of a tier that was detected.
 pub(super) fn table(tier: Tier) -> Option<&'static Table> {
     matches!(tier, Tier::Neon).then(|| &neon::TABLES[fine::found() as usize])
+}
+
+/// The variants of a pair's code, by the finer features.
+pub(super) const VARIANTS: usize = fine::COMBINATIONS;
+
+pub(super) const fn entries<S: Format, D: Format>(saturate: bool) -> [(Tier, Entry); VARIANTS] {
+    [
+        (Tier::Neon, neon::entry::<S, D, 0>(saturate)),
+        (Tier::Neon, neon::entry::<S, D, 1>(saturate)),
+        (Tier::Neon, neon::entry::<S, D, 2>(saturate)),
+        (Tier::Neon, neon::entry::<S, D, 3>(saturate)),
+    ]
+}
+
+/// The variant of a tier that was detected.
+#[inline]
+pub(super) fn variant(_: Tier) -> usize {
+    1 + fine::found() as usize
 }
 
 pub(super) fn features(tier: Tier) -> &'static [&'static str] {

@@ -18,7 +18,7 @@ use crate::{
     data::Data,
     dtype::{COUNT, DType, Flavor, Spec},
     format::*,
-    table::{KernelFn, Table, define_table, has_overflow_rule, same_bits, same_truth},
+    table::{Entry, KernelFn, Table, define_table, has_overflow_rule, same_bits, same_truth},
 };
 pub(super) use rounded::rounded;
 
@@ -91,6 +91,11 @@ const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelF
         Some(Flavor::Finite) => Some(small::cast::<S, { small::FINITE }>),
         Some(Flavor::Exponent) | None => None,
     }
+}
+
+/// No source is apart.
+const fn of_byte<const FINE: u8>(_: DType, _: DType, _: bool) -> Entry {
+    panic!("every source has a row")
 }
 
 /// Every source has a row.

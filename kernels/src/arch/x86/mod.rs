@@ -3,8 +3,9 @@
 use super::Tier;
 use crate::{
     exact::Rules,
+    format::Format,
     storage::BufferType,
-    table::{Rounded, Table},
+    table::{Entry, Rounded, Table},
 };
 pub(super) use stream::{last_cache, non_temporal};
 
@@ -249,6 +250,25 @@ pub(super) fn table(tier: Tier) -> Option<&'static Table> {
         Tier::Avx512 => Some(&avx512::TABLES[fine::found() as usize]),
         _ => None,
     }
+}
+
+/// The variants of a pair's code: that of AVX2, and those of AVX-512 by their finer features.
+pub(super) const VARIANTS: usize = 1 + fine::COMBINATIONS;
+
+pub(super) const fn entries<S: Format, D: Format>(saturate: bool) -> [(Tier, Entry); VARIANTS] {
+    [
+        (Tier::Avx2, avx2::entry::<S, D, 0>(saturate)),
+        (Tier::Avx512, avx512::entry::<S, D, 0>(saturate)),
+        (Tier::Avx512, avx512::entry::<S, D, 1>(saturate)),
+        (Tier::Avx512, avx512::entry::<S, D, 2>(saturate)),
+        (Tier::Avx512, avx512::entry::<S, D, 3>(saturate)),
+    ]
+}
+
+/// The variant of a tier that was detected.
+#[inline]
+pub(super) fn variant(tier: Tier) -> usize {
+    if matches!(tier, Tier::Avx512) { 2 + fine::found() as usize } else { 1 }
 }
 
 pub(super) fn features(tier: Tier) -> &'static [&'static str] {

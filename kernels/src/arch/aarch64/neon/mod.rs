@@ -404,6 +404,11 @@ const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate:
     })
 }
 
+/// No source is apart.
+const fn of_byte<const FINE: u8>(_: DType, _: DType, _: bool) -> Entry {
+    panic!("every source has a row")
+}
+
 /// Every source has a row.
 const APART: bool = false;
 crate::dtype::for_each_dtype!(define_table);

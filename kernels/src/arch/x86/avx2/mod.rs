@@ -18,8 +18,8 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        Bytes, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
-        has_overflow_rule, same_bits, same_truth,
+        Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
+        has_overflow_rule, is_copy, same_bits, same_truth,
     },
     vector::{
         self,
@@ -86,6 +86,17 @@ const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     plain::<S>(D::DTYPE, saturate, true)
 }
 
+/// The kernel from a dtype of a byte.
+const fn of_byte<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Entry {
+    if is_copy(from, to, saturate) {
+        return Entry::new(copy_bytes(if same_truth(from, to) { DType::Bool } else { from }));
+    }
+    match bytes::kernel(BufferType::new(from), BufferType::new(to), saturate) {
+        Some(entry) => entry,
+        None => panic!("byte storage needs no unpacking"),
+    }
+}
+
 /// Sources of a byte are resolved by `bytes`.
 const APART: bool = true;
 crate::dtype::for_each_dtype!(define_table);
@@ -99,7 +110,7 @@ pub(super) static TABLE: Table = Table {
 static PACKED: [PackedTo; WIDE] = packed_to::<0>();
 
 /// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.
-fn copy_bytes(dtype: DType) -> KernelFn {
+const fn copy_bytes(dtype: DType) -> KernelFn {
     match (dtype, dtype.bits()) {
         (DType::Bool, _) => copy::<bool>,
         (_, 2) => copy::<U2>,

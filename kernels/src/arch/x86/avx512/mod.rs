@@ -21,8 +21,8 @@ use crate::{
     format::*,
     storage::BufferType,
     table::{
-        Bytes, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
-        has_overflow_rule, same_bits, same_truth,
+        Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
+        has_overflow_rule, is_copy, same_bits, same_truth,
     },
     vector::{
         self,
@@ -122,6 +122,14 @@ const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     }
 }
 
+/// The kernel from a dtype of a byte.
+const fn of_byte<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Entry {
+    if is_copy(from, to, saturate) {
+        return Entry::new(copy_bytes(if same_truth(from, to) { DType::Bool } else { from }));
+    }
+    bytes::kernel::<FINE>(BufferType::new(from), BufferType::new(to), saturate)
+}
+
 /// Sources of a byte are resolved by `bytes`.
 const APART: bool = true;
 crate::dtype::for_each_dtype!(define_table);
@@ -132,7 +140,7 @@ pub(super) static TABLES: [Table; fine::COMBINATIONS] = crate::arch::fine::by_co
 static PACKED: [[PackedTo; WIDE]; 2] = [packed_to::<0>(), packed_to::<{ fine::VBMI }>()];
 
 /// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.
-fn copy_bytes(dtype: DType) -> KernelFn {
+const fn copy_bytes(dtype: DType) -> KernelFn {
     match (dtype, dtype.bits()) {
         (DType::Bool, _) => copy::<bool>,
         (_, 2) => copy::<U2>,

@@ -5,7 +5,7 @@ use crate::lut::{Fold, Folded, Rule};
 
 /// The body of a table, from elements of `from` bits to those of `to` bits. The common rules need no others; those that are
 /// rarer are looked up in whole tables.
-pub(super) fn kernel(table: &Folded, from: u32, to: u32) -> Option<KernelFn> {
+pub(super) const fn kernel(table: &Folded, from: u32, to: u32) -> Option<KernelFn> {
     macro_rules! bodies {
         ($($fold:ident $rule:ident $patched:literal: $($from:literal)+ to $to:tt;)*) => {
             match (table.fold, table.rule, table.patch != 0, from) {

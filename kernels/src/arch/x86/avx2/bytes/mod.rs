@@ -159,7 +159,7 @@ avx2_fn! {
 
 /// The kernel of a pair whose source has at most a byte per element; `None` if its buffers are better unpacked or packed around
 /// that of byte storage.
-pub(super) fn kernel(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
+pub(super) const fn kernel(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
     let (s, d) = (from.dtype(), to.dtype());
     if from.is_packed() || to.is_packed() {
         // Small tables map half bytes to bytes, and integers of a byte to shorter ones are soon made and packed afterwards.
@@ -175,9 +175,9 @@ pub(super) fn kernel(from: BufferType, to: BufferType, saturate: bool) -> Option
 }
 
 /// The kernels that extend or narrow integers of a byte, and those of exponents.
-fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
+const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
     use widen::{CLAMPED, SIGNED, TRUTH, UNSIGNED, Wide, widen as run};
-    fn of<W: Wide>(from: u8) -> KernelFn {
+    const fn of<W: Wide>(from: u8) -> KernelFn {
         match from {
             SIGNED => run::<W, SIGNED>,
             CLAMPED => run::<W, CLAMPED>,
@@ -186,7 +186,7 @@ fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         }
     }
     /// Integers that are never out of range, but for bool.
-    fn in_range<W: Wide>(from: u8) -> KernelFn {
+    const fn in_range<W: Wide>(from: u8) -> KernelFn {
         if from == SIGNED { run::<W, SIGNED> } else { run::<W, UNSIGNED> }
     }
     if let Some(limits) = lut::limits_of(from, to, saturate) {
@@ -199,7 +199,12 @@ fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         DType::UInt8 => UNSIGNED,
         DType::Int8 if loses_sign => CLAMPED,
         DType::Int8 => SIGNED,
-        DType::Float8E8M0FNU => return powers::<UNSIGNED>(to, saturate).map(Entry::new),
+        DType::Float8E8M0FNU => {
+            return match powers::<UNSIGNED>(to, saturate) {
+                Some(run) => Some(Entry::new(run)),
+                None => None,
+            };
+        }
         _ => return None,
     };
     Some(Entry::new(match (to, to.spec()) {
@@ -220,8 +225,8 @@ fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
 }
 
 /// `float8_e8m0fnu` to integers of more than a byte.
-fn powers<const FROM: u8>(to: DType, saturate: bool) -> Option<KernelFn> {
-    fn of<const BYTES: usize, const FROM: u8>(overflow: u8) -> KernelFn
+const fn powers<const FROM: u8>(to: DType, saturate: bool) -> Option<KernelFn> {
+    const fn of<const BYTES: usize, const FROM: u8>(overflow: u8) -> KernelFn
     where
         widen::Powers<BYTES, { shapes::WRAP }>: widen::Wide,
         widen::Powers<BYTES, { shapes::SIGNED }>: widen::Wide,
@@ -244,7 +249,7 @@ fn powers<const FROM: u8>(to: DType, saturate: bool) -> Option<KernelFn> {
 }
 
 /// The answer to overflow of an integer.
-fn overflow(to: DType, saturate: bool) -> u8 {
+const fn overflow(to: DType, saturate: bool) -> u8 {
     match to.spec() {
         _ if !saturate => shapes::WRAP,
         Spec::Int { signed: true, .. } => shapes::SIGNED,
@@ -253,7 +258,7 @@ fn overflow(to: DType, saturate: bool) -> u8 {
 }
 
 /// The kernel of a target of a byte or less.
-fn to_byte(from: BufferType, to: BufferType, saturate: bool) -> Entry {
+const fn to_byte(from: BufferType, to: BufferType, saturate: bool) -> Entry {
     let (s, d) = (from.dtype(), to.dtype());
     if lut::set_of(s) & (set::TRUTH | set::FOUR) != 0 {
         return Entry { run: short(from, to), table: pointer(tables::of_short(s, d, saturate)) };
@@ -261,25 +266,25 @@ fn to_byte(from: BufferType, to: BufferType, saturate: bool) -> Entry {
     let table = tables::folded(s, d, saturate);
     match folded::kernel(table, from.bits_per_element(), to.bits_per_element()) {
         Some(run) => Entry { run, table: pointer(table) },
-        None => unreachable!("every pair has a body"),
+        None => panic!("every pair has a body"),
     }
 }
 
 /// The body of a source of at most 4 bits, or of bool.
-fn short(from: BufferType, to: BufferType) -> KernelFn {
+const fn short(from: BufferType, to: BufferType) -> KernelFn {
     match (from.bits_per_element(), to.bits_per_element()) {
         (2, 4) => narrow::<false, 16, 2, 4>,
         (2, 6) => narrow::<false, 16, 2, 6>,
         (4, 2) => narrow::<false, 16, 4, 2>,
         (4, 6) => narrow::<false, 16, 4, 6>,
-        (2 | 4, _) => unreachable!("half bytes to bytes, or to as many bits, are mapped"),
+        (2 | 4, _) => panic!("half bytes to bytes, or to as many bits, are mapped"),
         (_, to) if matches!(from.dtype(), DType::Bool) => to_bits::<true, 16>(to),
         (_, to) => to_bits::<false, 16>(to),
     }
 }
 
 /// The body of a source of a byte to `to` bits.
-fn to_bits<const TRUTH: bool, const E: usize>(to: u32) -> KernelFn {
+const fn to_bits<const TRUTH: bool, const E: usize>(to: u32) -> KernelFn {
     match to {
         2 => narrow::<TRUTH, E, 8, 2>,
         4 => narrow::<TRUTH, E, 8, 4>,
@@ -289,7 +294,7 @@ fn to_bits<const TRUTH: bool, const E: usize>(to: u32) -> KernelFn {
 }
 
 /// The kernel of a target of more than a byte.
-fn to_more(from: BufferType, to: DType, saturate: bool) -> Entry {
+const fn to_more(from: BufferType, to: DType, saturate: bool) -> Entry {
     let s = from.dtype();
     let is_short = lut::set_of(s) & set::SHORT != 0;
     if is_short && matches!(to, DType::Int16 | DType::UInt16) {
@@ -336,7 +341,7 @@ fn to_more(from: BufferType, to: DType, saturate: bool) -> Entry {
 }
 
 /// The body of a float of more than a byte.
-fn real<Q: sources::Source, const FROM: u32>(to: DType) -> KernelFn {
+const fn real<Q: sources::Source, const FROM: u32>(to: DType) -> KernelFn {
     match to {
         DType::Float32 => wide::<Q, F32, FROM, 32>,
         DType::Complex64 => wide::<Q, C64, FROM, 64>,
@@ -347,7 +352,7 @@ fn real<Q: sources::Source, const FROM: u32>(to: DType) -> KernelFn {
 }
 
 /// The body of any target of more than a byte, of a source whose words are those of 16-bit integers.
-fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: u8) -> KernelFn {
+const fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: u8) -> KernelFn {
     match to.spec() {
         Spec::Int { bits: 32 | 64, .. } => integer::<Q, FROM, false>(to, overflow),
         _ => real::<Q, FROM>(to),
@@ -355,7 +360,7 @@ fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: u8) -> Kerne
 }
 
 /// The same of an 8-bit float, whose integers are all made of float32.
-fn of_8<Q: sources::Source, const ROUNDED: bool>(to: DType, overflow: u8) -> KernelFn {
+const fn of_8<Q: sources::Source, const ROUNDED: bool>(to: DType, overflow: u8) -> KernelFn {
     use shapes::{SIGNED, UNSIGNED, WRAP};
     match (to.spec(), overflow) {
         (Spec::Int { bits: 16, .. }, WRAP) => wide::<Q, I16<WRAP, ROUNDED>, 8, 16>,
@@ -367,7 +372,10 @@ fn of_8<Q: sources::Source, const ROUNDED: bool>(to: DType, overflow: u8) -> Ker
 }
 
 /// The body of an integer of 32 or 64 bits.
-fn integer<Q: sources::Source, const FROM: u32, const ROUNDED: bool>(to: DType, overflow: u8) -> KernelFn {
+const fn integer<Q: sources::Source, const FROM: u32, const ROUNDED: bool>(
+    to: DType,
+    overflow: u8,
+) -> KernelFn {
     use shapes::{SIGNED, UNSIGNED, WRAP};
     match (to.size(), overflow) {
         (4, WRAP) => wide::<Q, I32<WRAP, ROUNDED>, FROM, 32>,

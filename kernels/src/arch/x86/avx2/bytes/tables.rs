@@ -214,13 +214,13 @@ static ONES: [[u8; 2]; 2] =
 static POWERS: [Line; 2] = [line::<Saturating<F8E8M0FNU, f32>>(), line::<Saturating<F8E8M0FNU, f64>>()];
 
 /// The place among the sources of some sets.
-fn place<const SETS: u8>(from: DType) -> usize {
+const fn place<const SETS: u8>(from: DType) -> usize {
     let places = const { &places(SETS) };
     places[from as usize] as usize
 }
 
 /// Among those with short ends, or with longer ones.
-fn float_place(from: DType) -> usize {
+const fn float_place(from: DType) -> usize {
     const PLACES: [u8; COUNT] = {
         let mut places = [0; COUNT];
         let (mut i, mut short, mut long) = (0, 0, 0);
@@ -245,22 +245,22 @@ const fn count_of(ends: bool) -> usize {
     count
 }
 
-pub(super) fn pointer<T>(table: &'static T) -> *const u8 {
+pub(super) const fn pointer<T>(table: &'static T) -> *const u8 {
     core::ptr::from_ref(table).cast()
 }
 
 /// The table of a source of up to 4 bits and a target of a byte.
-pub(super) fn of_short(from: DType, to: DType, saturate: bool) -> &'static Lut<16, 1> {
+pub(super) const fn of_short(from: DType, to: DType, saturate: bool) -> &'static Lut<16, 1> {
     &NARROW[place::<SHORT>(from)][saturate as usize][byte_place(to)]
 }
 
 /// The table of a longer source and a target of a byte.
-pub(super) fn folded(from: DType, to: DType, saturate: bool) -> &'static Folded {
+pub(super) const fn folded(from: DType, to: DType, saturate: bool) -> &'static Folded {
     &FOLDED[place::<LONG>(from)][saturate as usize][byte_place(to)]
 }
 
 /// The table of a source of up to 6 bits and an integer of 16 bits.
-pub(super) fn to_integer_16(from: DType, unsigned: bool, saturate: bool) -> *const u8 {
+pub(super) const fn to_integer_16(from: DType, unsigned: bool, saturate: bool) -> *const u8 {
     let (saturate, unsigned) = (saturate as usize, unsigned as usize);
     match set_of(from) {
         set::FOUR => pointer(&FOUR_INTEGERS[place::<{ set::FOUR }>(from)][saturate][unsigned]),
@@ -269,7 +269,7 @@ pub(super) fn to_integer_16(from: DType, unsigned: bool, saturate: bool) -> *con
 }
 
 /// The data of other targets.
-pub(super) fn to_wide(from: DType, results: Results) -> *const u8 {
+pub(super) const fn to_wide(from: DType, results: Results) -> *const u8 {
     let r = results.place();
     match set_of(from) {
         set::TRUTH => pointer(&ONES[r]),

@@ -4,6 +4,7 @@ use super::{
     lookup::{Permuted, Shuffled, Table},
     *,
 };
+use core::marker::PhantomData;
 
 /// The tables of an instruction set, and the body compiled for it.
 pub(super) trait Isa: Copy + 'static {
@@ -13,7 +14,18 @@ pub(super) trait Isa: Copy + 'static {
     /// Whether bytes can be taken from anywhere in a register, and eight bits from anywhere in eight bytes.
     const MULTISHIFT: bool;
     /// The body compiled for these instructions, with the table of the pair in its data.
-    fn body<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>() -> KernelFn;
+    type Body<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>: Body;
+}
+
+/// A kernel as a constant of a type: constants can name it, and only what they name is compiled.
+pub(super) trait Body {
+    const RUN: KernelFn;
+}
+
+/// The body for the instructions of `I`.
+pub(super) const fn body<I: Isa, L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>()
+-> KernelFn {
+    <I::Body<L, Q, W, E, P> as Body>::RUN
 }
 
 /// With VBMI.
@@ -29,9 +41,15 @@ impl Isa for Vbmi {
     type T128 = Permuted<2>;
     type T256 = Permuted<4>;
     const MULTISHIFT: bool = true;
-    fn body<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>() -> KernelFn {
-        with_vbmi::<L, Q, W, E, P>
-    }
+    type Body<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize> =
+        WithVbmi<L, Q, W, E, P>;
+}
+
+/// The type of [`with_vbmi`].
+pub(super) struct WithVbmi<L, Q, W, const E: usize, const P: usize>(PhantomData<(L, Q, W)>);
+
+impl<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize> Body for WithVbmi<L, Q, W, E, P> {
+    const RUN: KernelFn = with_vbmi::<L, Q, W, E, P>;
 }
 
 impl Isa for Words {
@@ -39,9 +57,17 @@ impl Isa for Words {
     type T128 = Shuffled<8>;
     type T256 = Shuffled<16>;
     const MULTISHIFT: bool = false;
-    fn body<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>() -> KernelFn {
-        without_vbmi::<L, Q, W, E, P>
-    }
+    type Body<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize> =
+        WithoutVbmi<L, Q, W, E, P>;
+}
+
+/// The type of [`without_vbmi`].
+pub(super) struct WithoutVbmi<L, Q, W, const E: usize, const P: usize>(PhantomData<(L, Q, W)>);
+
+impl<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize> Body
+    for WithoutVbmi<L, Q, W, E, P>
+{
+    const RUN: KernelFn = without_vbmi::<L, Q, W, E, P>;
 }
 
 vbmi_fn! {

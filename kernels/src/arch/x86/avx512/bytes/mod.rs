@@ -24,7 +24,7 @@ use crate::{
     table::{Entry, KernelFn, has_overflow_rule},
     tabled::Made,
 };
-use isa::{Isa, Vbmi};
+use isa::{Isa, Vbmi, body};
 use loads::{Bytes, Load, Packed};
 use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth, Twos};
 use shapes::{C64, C128, F32, F64, I32, I64, Part, Shape, W8, W16, WPacked, Whole, first};
@@ -83,7 +83,7 @@ enum WideShape {
 
 impl Wide {
     /// `None`: integers of 16 bits, whose words are their own.
-    fn of(to: DType, saturate: bool) -> Option<Wide> {
+    const fn of(to: DType, saturate: bool) -> Option<Wide> {
         let overflow = match to.spec() {
             _ if !saturate => shapes::WRAP,
             Spec::Int { signed: true, .. } => shapes::SIGNED,
@@ -105,43 +105,43 @@ impl Wide {
 }
 
 /// The body of a target of a byte or less.
-fn narrow<I: Isa, L: Load, Q: Planes<E, 1>, const E: usize>(to: BufferType) -> KernelFn {
+const fn narrow<I: Isa, L: Load, Q: Planes<E, 1>, const E: usize>(to: BufferType) -> KernelFn {
     match to.bits_per_element() {
-        2 => I::body::<L, Q, WPacked<2>, E, 1>(),
-        4 => I::body::<L, Q, WPacked<4>, E, 1>(),
-        6 => I::body::<L, Q, WPacked<6>, E, 1>(),
-        _ => I::body::<L, Q, W8, E, 1>(),
+        2 => body::<I, L, Q, WPacked<2>, E, 1>(),
+        4 => body::<I, L, Q, WPacked<4>, E, 1>(),
+        6 => body::<I, L, Q, WPacked<6>, E, 1>(),
+        _ => body::<I, L, Q, W8, E, 1>(),
     }
 }
 
 /// The body of a target of more than a byte.
-fn wide<I: Isa, L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
+const fn wide<I: Isa, L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
     match shape {
-        WideShape::F32 => I::body::<L, Q, F32, E, 2>(),
-        WideShape::C64 => I::body::<L, Q, C64, E, 2>(),
+        WideShape::F32 => body::<I, L, Q, F32, E, 2>(),
+        WideShape::C64 => body::<I, L, Q, C64, E, 2>(),
         _ => wide_but_f32::<I, L, Q, E>(shape),
     }
 }
 
 /// The same without those that are or begin with the upper half of a float32, which exponents have no table for.
-fn wide_but_f32<I: Isa, L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
+const fn wide_but_f32<I: Isa, L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
     use shapes::{SIGNED, UNSIGNED, WRAP};
     match shape {
-        WideShape::F64 => I::body::<L, Q, F64, E, 2>(),
-        WideShape::C128 => I::body::<L, Q, C128, E, 2>(),
-        WideShape::I32(WRAP) => I::body::<L, Q, I32<WRAP>, E, 2>(),
-        WideShape::I32(SIGNED) => I::body::<L, Q, I32<SIGNED>, E, 2>(),
-        WideShape::I32(_) => I::body::<L, Q, I32<UNSIGNED>, E, 2>(),
-        WideShape::I64(WRAP) => I::body::<L, Q, I64<WRAP>, E, 2>(),
-        WideShape::I64(SIGNED) => I::body::<L, Q, I64<SIGNED>, E, 2>(),
-        WideShape::I64(_) => I::body::<L, Q, I64<UNSIGNED>, E, 2>(),
-        WideShape::W16 | WideShape::F32 | WideShape::C64 => I::body::<L, Q, W16, E, 2>(),
+        WideShape::F64 => body::<I, L, Q, F64, E, 2>(),
+        WideShape::C128 => body::<I, L, Q, C128, E, 2>(),
+        WideShape::I32(WRAP) => body::<I, L, Q, I32<WRAP>, E, 2>(),
+        WideShape::I32(SIGNED) => body::<I, L, Q, I32<SIGNED>, E, 2>(),
+        WideShape::I32(_) => body::<I, L, Q, I32<UNSIGNED>, E, 2>(),
+        WideShape::I64(WRAP) => body::<I, L, Q, I64<WRAP>, E, 2>(),
+        WideShape::I64(SIGNED) => body::<I, L, Q, I64<SIGNED>, E, 2>(),
+        WideShape::I64(_) => body::<I, L, Q, I64<UNSIGNED>, E, 2>(),
+        WideShape::W16 | WideShape::F32 | WideShape::C64 => body::<I, L, Q, W16, E, 2>(),
     }
 }
 
 /// The body of sources of at most 6 bits, packed or not.
-fn short<I: Isa>(from: BufferType, to: BufferType, shape: Option<WideShape>) -> KernelFn {
-    fn of<I: Isa, L: Load>(to: BufferType, shape: Option<WideShape>) -> KernelFn {
+const fn short<I: Isa>(from: BufferType, to: BufferType, shape: Option<WideShape>) -> KernelFn {
+    const fn of<I: Isa, L: Load>(to: BufferType, shape: Option<WideShape>) -> KernelFn {
         match shape {
             Some(shape) => wide::<I, L, Direct<I::T64, 2>, 64>(shape),
             None => narrow::<I, L, Direct<I::T64, 1>, 64>(to),
@@ -156,7 +156,7 @@ fn short<I: Isa>(from: BufferType, to: BufferType, shape: Option<WideShape>) -> 
 }
 
 /// The kernel of a pair whose source has at most a byte per element.
-pub(super) fn kernel<const FINE: u8>(from: BufferType, to: BufferType, saturate: bool) -> Entry {
+pub(super) const fn kernel<const FINE: u8>(from: BufferType, to: BufferType, saturate: bool) -> Entry {
     if FINE & fine::VBMI != 0 {
         looked_up::<Vbmi>(from, to, saturate)
     } else {
@@ -164,7 +164,7 @@ pub(super) fn kernel<const FINE: u8>(from: BufferType, to: BufferType, saturate:
     }
 }
 
-fn looked_up<I: Isa>(from: BufferType, to: BufferType, saturate: bool) -> Entry {
+const fn looked_up<I: Isa>(from: BufferType, to: BufferType, saturate: bool) -> Entry {
     let (s, d) = (from.dtype(), to.dtype());
     if !from.is_packed()
         && !to.is_packed()
@@ -196,10 +196,10 @@ fn looked_up<I: Isa>(from: BufferType, to: BufferType, saturate: bool) -> Entry 
         _ if is_short => short::<I>(from, to, Some(shape)),
         (set::SIGNED, ..) => wide::<I, Bytes, Signed<I::T128, 2>, 128>(shape),
         (set::FNUZ, ..) => wide::<I, Bytes, Fnuz<I::T128, 2>, 128>(shape),
-        (set::EXPONENTS, WideShape::F32, _) => I::body::<Bytes, Exponent, F32, 0, 2>(),
-        (set::EXPONENTS, WideShape::C64, _) => I::body::<Bytes, Exponent, C64, 0, 2>(),
-        (set::EXPONENTS, _, Results::Float32) => I::body::<Bytes, Exponent, W16, 0, 2>(),
-        (set::INTEGERS, ..) if matches!(s, DType::Int8) => I::body::<Bytes, Twos<I::T128, 2>, W16, 128, 2>(),
+        (set::EXPONENTS, WideShape::F32, _) => body::<I, Bytes, Exponent, F32, 0, 2>(),
+        (set::EXPONENTS, WideShape::C64, _) => body::<I, Bytes, Exponent, C64, 0, 2>(),
+        (set::EXPONENTS, _, Results::Float32) => body::<I, Bytes, Exponent, W16, 0, 2>(),
+        (set::INTEGERS, ..) if matches!(s, DType::Int8) => body::<I, Bytes, Twos<I::T128, 2>, W16, 128, 2>(),
         _ => wide_but_f32::<I, Bytes, Direct<I::T256, 2>, 256>(shape),
     };
     Entry { run, table: tables::to_wide(s, results) }
@@ -248,9 +248,9 @@ fn made<I: Isa>(from: BufferType, to: BufferType, saturate: bool, words: &[u16; 
 }
 
 /// The kernels that extend or narrow integers of a byte.
-fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
+const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
     use widen::{CLAMPED, SIGNED, TRUTH, UNSIGNED, Wide, widen as run};
-    fn of<W: Wide>(from: u8) -> KernelFn {
+    const fn of<W: Wide>(from: u8) -> KernelFn {
         match from {
             SIGNED => run::<W, SIGNED>,
             CLAMPED => run::<W, CLAMPED>,
@@ -259,7 +259,7 @@ fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         }
     }
     /// Integers that are never out of range.
-    fn in_range<W: Wide>(from: u8) -> KernelFn {
+    const fn in_range<W: Wide>(from: u8) -> KernelFn {
         match from {
             SIGNED => run::<W, SIGNED>,
             UNSIGNED => run::<W, UNSIGNED>,

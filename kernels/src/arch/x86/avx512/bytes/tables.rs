@@ -173,17 +173,17 @@ static INT8: [Lut<128, 2>; 2] = floats::<i8, choice::Absolutes, 128>();
 static UINT8: [Lut<256, 2>; 2] = floats::<u8, choice::All, 256>();
 
 /// The place among the sources of a set that have a row.
-fn place<const SET: u8>(from: DType) -> usize {
+const fn place<const SET: u8>(from: DType) -> usize {
     let places = const { &places(SET) };
     places[from as usize] as usize
 }
 
-fn pointer<T>(table: &'static T) -> *const u8 {
+const fn pointer<T>(table: &'static T) -> *const u8 {
     core::ptr::from_ref(table).cast()
 }
 
 /// The table of a target of a byte.
-pub(super) fn to_byte(from: DType, to: DType, saturate: bool) -> *const u8 {
+pub(super) const fn to_byte(from: DType, to: DType, saturate: bool) -> *const u8 {
     let (to, saturate) = (byte_place(to), saturate as usize);
     match set_of(from) {
         set::TRUTH => pointer(&TRUTH[0][saturate][to]),
@@ -193,7 +193,7 @@ pub(super) fn to_byte(from: DType, to: DType, saturate: bool) -> *const u8 {
 }
 
 /// The table of an integer of 16 bits.
-pub(super) fn to_integer_16(from: DType, unsigned: bool, saturate: bool) -> *const u8 {
+pub(super) const fn to_integer_16(from: DType, unsigned: bool, saturate: bool) -> *const u8 {
     match set_of(from) {
         set::FOUR | set::SIX => {
             pointer(&SHORT_INTEGERS[place::<{ set::SHORT }>(from)][saturate as usize][unsigned as usize])
@@ -203,7 +203,7 @@ pub(super) fn to_integer_16(from: DType, unsigned: bool, saturate: bool) -> *con
 }
 
 /// The table of other targets.
-pub(super) fn to_wide(from: DType, results: Results) -> *const u8 {
+pub(super) const fn to_wide(from: DType, results: Results) -> *const u8 {
     let r = results.place();
     match set_of(from) {
         set::FOUR | set::SIX => pointer(&SHORT_WIDE[place::<{ set::SHORT }>(from)][r]),

@@ -1,0 +1,261 @@
+//! The casts of typed slices: a pair of element types is known when a program is compiled, and so are its kernels.
+//!
+//! A dynamic plan looks its kernel up in tables that hold every pair, so a program that makes one plan links every kernel. Here each
+//! pair is a static of its own that names its kernels, one per tier and set of CPU features. A typed cast refers to one static,
+//! and a linker drops all others with their kernels. The statics are in this crate and not generic: a program that is built
+//! without optimisation runs the kernels that were optimised here.
+//!
+//! The rules are the common ones, those of `CastOptions::RUST`. Everything else goes through [`Kernel`](crate::Kernel).
+
+use crate::{
+    arch::{self, Tier},
+    data::Data,
+    dtype::{DType, Spec, for_each_dtype},
+    exact::Rules,
+    format::*,
+    fpenv,
+    kernel::obeys_environment,
+    narrowed,
+    stream::stream,
+    table::{Entry, KernelFn},
+};
+use alloc::vec::Vec;
+use core::{marker::PhantomData, mem::MaybeUninit, slice};
+
+/// What a pair runs.
+pub(crate) enum Pair {
+    /// One kernel for each variant of the code ([`arch::variant`]).
+    One([Variant; arch::VARIANTS]),
+    /// A kernel that saturates to an integer of a byte, and one from there on ([`narrowed`]).
+    Two([Variant; arch::VARIANTS], [Variant; arch::VARIANTS]),
+}
+
+/// The kernel of a pair for a tier and a set of CPU features.
+#[derive(Clone, Copy)]
+pub(crate) struct Variant {
+    run: KernelFn,
+    /// Whether the floating-point environment may change its results.
+    guarded: bool,
+    data: Data,
+}
+
+/// Whether out-of-range values saturate by default: `CastOptions::RUST`.
+pub const fn saturates_by_default(from: DType, to: DType) -> bool {
+    !matches!((from.spec(), to.spec()), (Spec::Bool | Spec::Int { .. }, Spec::Int { .. }))
+}
+
+/// The constants of a target, computed once.
+struct Constants<D, const SATURATE: bool>(PhantomData<D>);
+
+impl<D: Format, const SATURATE: bool> Constants<D, SATURATE> {
+    const DATA: Data = Data::new(D::DTYPE, &Rules::common(D::DTYPE, SATURATE));
+}
+
+impl Pair {
+    const fn new<S: Format, D: Format>() -> Pair {
+        let (from, to) = (S::DTYPE, D::DTYPE);
+        match narrowed::through(from, to) {
+            Some(DType::UInt8) => Pair::Two(variants::<S, u8>(true), variants::<u8, D>(true)),
+            Some(_) => Pair::Two(variants::<S, i8>(true), variants::<i8, D>(true)),
+            None => Pair::One(variants::<S, D>(saturates_by_default(from, to))),
+        }
+    }
+}
+
+const fn variants<S: Format, D: Format>(saturate: bool) -> [Variant; arch::VARIANTS] {
+    let entries = arch::entries::<S, D>(saturate);
+    let data = if saturate { Constants::<D, true>::DATA } else { Constants::<D, false>::DATA };
+    let mut variants = [Variant { run: entries[0].1.run, guarded: true, data }; arch::VARIANTS];
+    let mut i = 0;
+    while i < arch::VARIANTS {
+        let (tier, Entry { run, table }) = entries[i];
+        let guarded = obeys_environment(tier, S::DTYPE, D::DTYPE);
+        variants[i] = Variant { run, guarded, data: Data { table, ..data } };
+        i += 1;
+    }
+    variants
+}
+
+macro_rules! define_pairs {
+    ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
+        /// The static of a pair. In a constant it names no other pair.
+        const fn pair(from: DType, to: DType) -> &'static Pair {
+            match from {
+                $(DType::$variant => for_each_dtype!(pairs_from, ($format, to)),)*
+            }
+        }
+    };
+}
+macro_rules! pairs_from {
+    (($source:ty, $to:ident); $($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
+        match $to {
+            $(DType::$variant => {
+                static PAIR: Pair = Pair::new::<$source, $format>();
+                &PAIR
+            })*
+        }
+    };
+}
+for_each_dtype!(define_pairs);
+
+/// Bytes read and written below which no cast writes past the caches.
+const NEVER_STREAMED: usize = 1 << 20;
+
+impl Variant {
+    /// # Safety
+    ///
+    /// As [`KernelFn`] of the pair, whose environment this takes care of.
+    #[inline]
+    unsafe fn run(&self, src: *const u8, dst: *mut u8, n: usize) {
+        let _guard = self.guarded.then(fpenv::guard);
+        // SAFETY: the caller's promise; the guard is held if the kernel needs it.
+        unsafe { fpenv::opaque(self.run)(src, dst, n, &self.data) };
+    }
+}
+
+impl Pair {
+    /// Casts `n` elements of `sizes` bytes.
+    ///
+    /// # Safety
+    ///
+    /// `tier` can run here. `src` is readable for `n` elements of the pair's source and `dst` writable for as many of its target; the
+    /// two do not overlap. `sizes` are those of the elements.
+    pub(crate) unsafe fn run(
+        &'static self,
+        tier: Tier,
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        sizes: (usize, usize),
+    ) {
+        let variant = arch::variant(tier);
+        if n * (sizes.0 + sizes.1) > NEVER_STREAMED {
+            // SAFETY: as the caller's.
+            return unsafe { self.run_large(tier, variant, src, dst, n, sizes) };
+        }
+        // SAFETY: as the caller's.
+        unsafe { self.run_small(variant, src, dst, n, sizes.0) };
+    }
+
+    /// # Safety
+    ///
+    /// As [`run`](Self::run); `variant` is that of its tier.
+    #[inline]
+    unsafe fn run_small(&'static self, variant: usize, src: *const u8, dst: *mut u8, n: usize, size: usize) {
+        match self {
+            // SAFETY: the caller's promise.
+            Pair::One(variants) => unsafe { variants[variant].run(src, dst, n) },
+            // SAFETY: the caller's promise.
+            Pair::Two(first, second) => unsafe {
+                in_two_steps(&first[variant], &second[variant], src, dst, n, size)
+            },
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As [`run_small`](Self::run_small), and `tier` can run here.
+    #[cold]
+    unsafe fn run_large(
+        &'static self,
+        tier: Tier,
+        variant: usize,
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        sizes: (usize, usize),
+    ) {
+        let bytes = n * (sizes.0 + sizes.1);
+        let Some(tools) = tier.non_temporal().filter(|_| bytes > arch::last_cache()) else {
+            // SAFETY: as the caller's.
+            return unsafe { self.run_small(variant, src, dst, n, sizes.0) };
+        };
+        // SAFETY: the caller's memory.
+        let (src, dst) = unsafe {
+            (slice::from_raw_parts(src, n * sizes.0), slice::from_raw_parts_mut(dst.cast(), n * sizes.1))
+        };
+        let bits = (8 * sizes.0 as u32, 8 * sizes.1 as u32);
+        // SAFETY: the tier is that of the tools; the slices are the bytes of `n` elements.
+        unsafe {
+            stream(tools, src, dst, n, bits, |src, dst, count| {
+                // SAFETY: the driver gives the bytes of `count` elements.
+                self.run_small(variant, src.as_ptr(), dst.as_mut_ptr().cast(), count, sizes.0);
+            });
+        }
+    }
+}
+
+/// Two kernels, block by block.
+///
+/// # Safety
+///
+/// As [`Pair::run`] of the pair of the source of `first`, whose elements have `size` bytes, and the target of `second`.
+unsafe fn in_two_steps(
+    first: &Variant,
+    second: &Variant,
+    mut src: *const u8,
+    mut dst: *mut u8,
+    mut n: usize,
+    size: usize,
+) {
+    let mut stage = [MaybeUninit::<u8>::uninit(); narrowed::BLOCK];
+    let bytes = stage.as_mut_ptr().cast::<u8>();
+    while n > 0 {
+        let count = n.min(narrowed::BLOCK);
+        // SAFETY: `count` of the caller's elements on either side, of a byte each between the steps and behind them; the first step
+        // writes all that the second reads.
+        unsafe {
+            first.run(src, bytes, count);
+            second.run(bytes, dst, count);
+            (src, dst) = (src.add(count * size), dst.add(count));
+        }
+        n -= count;
+    }
+}
+
+/// The pair of two element types.
+struct Of<S, D>(PhantomData<(S, D)>);
+
+impl<S: Element, D: Element> Of<S, D> {
+    const PAIR: &'static Pair = pair(S::DTYPE, D::DTYPE);
+}
+
+/// Casts every element of `src` to that of `dst` at the same index under the common rules; false, with nothing written, if the lengths
+/// differ.
+#[inline]
+pub fn cast_slices<S: Element, D: Element>(tier: Tier, src: &[S], dst: &mut [D]) -> bool {
+    // SAFETY: the same memory; `cast_uninit` writes only initialised elements.
+    let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast::<MaybeUninit<D>>(), dst.len()) };
+    cast_uninit(tier, src, dst).is_some()
+}
+
+/// [`cast_slices`] into a new vector.
+#[inline]
+pub fn cast_to_vec<S: Element, D: Element>(tier: Tier, src: &[S]) -> Vec<D> {
+    let mut out = Vec::with_capacity(src.len());
+    if cast_uninit(tier, src, &mut out.spare_capacity_mut()[..src.len()]).is_some() {
+        // SAFETY: the capacity is at least this, and the cast initialised as many elements.
+        unsafe { out.set_len(src.len()) };
+    }
+    out
+}
+
+/// [`cast_slices`] into memory that need not be initialised; returns the elements.
+#[inline]
+pub fn cast_uninit<'a, S: Element, D: Element>(
+    tier: Tier,
+    src: &[S],
+    dst: &'a mut [MaybeUninit<D>],
+) -> Option<&'a mut [D]> {
+    let n = src.len();
+    if n != dst.len() {
+        return None;
+    }
+    let sizes = (size_of::<S>(), size_of::<D>());
+    // SAFETY: `n` elements of each slice, a shared and an exclusive one. The types are those of the pair; elements have no padding,
+    // so all their bytes are initialised, and what a cast to `D::DTYPE` writes is valid for `D` (`Element`).
+    unsafe {
+        Of::<S, D>::PAIR.run(tier, src.as_ptr().cast(), dst.as_mut_ptr().cast(), n, sizes);
+        Some(slice::from_raw_parts_mut(dst.as_mut_ptr().cast::<D>(), n))
+    }
+}
