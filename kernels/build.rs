@@ -1,4 +1,4 @@
-//! Tells the kernels which faults of the compiler they have to go around.
+//! Tells the kernels which faults of the compiler they have to go around, and of which architecture they have tiers.
 
 use std::{env, process::Command};
 
@@ -10,9 +10,28 @@ fn minor() -> Option<u32> {
     version.split_whitespace().nth(1)?.split('.').nth(1)?.parse().ok()
 }
 
+/// Which architecture's tiers are built: `x86_tiers`, `arm_tiers` or none.
+fn tiers() -> Option<&'static str> {
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|is| is == value);
+    let has = |feature: &str| {
+        env::var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|features| features.split(',').any(|f| f == feature))
+    };
+    let built = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
+    let x86 = ["x86_64", "x86"].iter().any(|arch| is("CARGO_CFG_TARGET_ARCH", arch));
+    // A soft-float target (a kernel's, say) has none of these registers.
+    if x86 && has("sse2") && built("AVX2") {
+        return Some("x86_tiers");
+    }
+    let arm = is("CARGO_CFG_TARGET_ARCH", "aarch64") && is("CARGO_CFG_TARGET_ENDIAN", "little");
+    (arm && has("neon") && built("NEON")).then_some("arm_tiers")
+}
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-check-cfg=cfg(packs_by_clamps)");
+    println!("cargo::rustc-check-cfg=cfg(packs_by_clamps, x86_tiers, arm_tiers)");
+    if let Some(tiers) = tiers() {
+        println!("cargo::rustc-cfg={tiers}");
+    }
     // https://github.com/rust-lang/rust/issues/159464
     if minor().is_some_and(|minor| (96..=98).contains(&minor)) {
         println!("cargo::rustc-cfg=packs_by_clamps");

@@ -84,6 +84,11 @@ pub enum CastError {
         /// Bytes that the bitmap has.
         have: usize,
     },
+    /// This build leaves out the dtype: its Cargo feature is off ([`DType::feature`]).
+    NotBuilt {
+        /// The dtype of the source or the destination.
+        dtype: DType,
+    },
     /// No dtype has this name.
     UnknownName(UnknownName),
     /// The tier cannot run here.
@@ -128,6 +133,10 @@ impl fmt::Display for CastError {
             CastError::Rejected(rejection) => rejection.fmt(f),
             CastError::ValidityTooSmall { need, have } => {
                 write!(f, "the validity bitmap needs {need} bytes but has {have}")
+            }
+            CastError::NotBuilt { dtype } => {
+                let feature = dtype.feature().unwrap_or_default();
+                write!(f, "this build of lanecast leaves out {dtype}; enable its Cargo feature `{feature}`")
             }
             CastError::UnknownName(name) => name.fmt(f),
             CastError::Unsupported { tier, status } => {

@@ -100,7 +100,7 @@ impl Namespace {
     }
 
     fn find(self, name: &str) -> Option<DType> {
-        DType::ALL.iter().copied().find(|dtype| self.names(*dtype).contains(&name))
+        DType::EVERY.iter().copied().find(|dtype| self.names(*dtype).contains(&name))
     }
 }
 
@@ -117,7 +117,7 @@ pub struct UnknownDType {
 impl fmt::Display for UnknownDType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} is no dtype of {}; it has", self.name, self.namespace.id())?;
-        let names = DType::ALL.iter().filter_map(|dtype| self.namespace.name(*dtype));
+        let names = DType::EVERY.iter().filter_map(|dtype| self.namespace.name(*dtype));
         for (i, name) in names.enumerate() {
             write!(f, "{}{name}", if i == 0 { " " } else { ", " })?;
         }
@@ -198,7 +198,7 @@ pub const fn onnx_number(dtype: DType) -> Option<u8> {
 
 /// The dtype with this number in ONNX.
 pub fn from_onnx_number(number: u8) -> Option<DType> {
-    DType::ALL.iter().copied().find(|dtype| onnx_number(*dtype) == Some(number))
+    DType::EVERY.iter().copied().find(|dtype| onnx_number(*dtype) == Some(number))
 }
 
 /// The type code and the bits of a dtype in DLPack 1.1, with one lane.
@@ -216,7 +216,7 @@ pub const fn dlpack(dtype: DType) -> Option<(u8, u8)> {
 
 /// The dtype with this type code and so many bits in DLPack, of one lane.
 pub fn from_dlpack(code: u8, bits: u8) -> Option<DType> {
-    DType::ALL.iter().copied().find(|dtype| dlpack(*dtype) == Some((code, bits)))
+    DType::EVERY.iter().copied().find(|dtype| dlpack(*dtype) == Some((code, bits)))
 }
 
 const _: () = {

@@ -33,7 +33,7 @@ impl CastPlan {
     ///
     /// # Errors
     ///
-    /// [`CastError::Unsupported`] if the tier cannot run here.
+    /// [`CastError::Unsupported`] if the tier cannot run here, [`CastError::NotBuilt`] if a Cargo feature leaves out a dtype.
     pub fn with_tier(
         from: impl Into<BufferType>,
         to: impl Into<BufferType>,
@@ -49,6 +49,9 @@ impl CastPlan {
         options: &CastOptions,
         tier: Tier,
     ) -> Result<CastPlan, CastError> {
+        if let Some(dtype) = [from.dtype(), to.dtype()].into_iter().find(|dtype| !dtype.is_built()) {
+            return Err(CastError::NotBuilt { dtype });
+        }
         let rules = options.rules(from.dtype(), to.dtype());
         match Kernel::new(tier, from, to, &rules) {
             Some(kernel) => Ok(CastPlan { kernel, rules }),

@@ -114,9 +114,9 @@ impl Standard {
         !matches!(table::pair(self, dtype.code() as usize, dtype.code() as usize), Answer::Absent)
     }
 
-    /// The dtypes of the standard, in the order of [`DType::ALL`].
+    /// The dtypes of the standard, in the order of [`DType::EVERY`].
     pub fn dtypes(self) -> impl Iterator<Item = DType> {
-        DType::ALL.iter().copied().filter(move |dtype| self.has(*dtype))
+        DType::EVERY.iter().copied().filter(move |dtype| self.has(*dtype))
     }
 
     const fn is_jax(self) -> bool {

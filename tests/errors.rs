@@ -135,3 +135,21 @@ fn names_and_tiers() {
     tier::force(None).expect("nothing is forced");
     assert!(!tier::reason().expect("a sentence").is_empty());
 }
+
+/// A dtype that a Cargo feature leaves out has a name and a number, and no plan.
+#[test]
+fn dtypes_that_are_left_out() {
+    for &dtype in DType::EVERY {
+        assert_eq!(DType::ALL.contains(&dtype), dtype.is_built());
+        assert!(dtype.is_built() || dtype.feature().is_some());
+        for (from, to) in [(dtype, DType::Float32), (DType::Float32, dtype)] {
+            let plan = CastPlan::new(from, to, &CastOptions::RUST);
+            assert_eq!(plan.is_ok(), dtype.is_built(), "{from} -> {to}");
+            if let Err(error) = plan {
+                assert_eq!(error, CastError::NotBuilt { dtype });
+                let feature = dtype.feature().expect("one that is left out has one");
+                assert!(error.to_string().contains(&format!("`{feature}`")), "{error}");
+            }
+        }
+    }
+}

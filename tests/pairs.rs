@@ -42,7 +42,7 @@ macro_rules! pairs {
         #[test]
         fn every_dtype_stands_in_the_list() {
             let listed = [$(stringify!($from)),*];
-            assert!(DType::ALL.iter().map(|d| d.name()).eq(listed), "one list: {listed:?}");
+            assert!(DType::EVERY.iter().map(|d| d.name()).eq(listed), "one list: {listed:?}");
         }
     };
     (@each [$($from:ident)*] $all:tt) => {
@@ -63,7 +63,10 @@ macro_rules! pairs {
 /// One pair by name.
 fn check_names(from: &str, to: &str) {
     let dtype = |name: &str| DType::from_name(name).expect("the name of a dtype");
-    check(dtype(from), dtype(to));
+    let (from, to) = (dtype(from), dtype(to));
+    if support::sources::is_built(from) && support::sources::is_built(to) {
+        check(from, to);
+    }
 }
 
 with_dtypes!(pairs);

@@ -279,7 +279,7 @@ pub const fn parse(text: &str) -> Result<Table, TableError> {
         // Most tables have all dtypes in their order.
         let mut tried = 0;
         let mut from = rows.count % COUNT;
-        while tried < COUNT && !is(text, start, name, DType::ALL[from].name()) {
+        while tried < COUNT && !is(text, start, name, DType::EVERY[from].name()) {
             from = (from + 1) % COUNT;
             tried += 1;
         }
@@ -319,8 +319,8 @@ mod tests {
     fn nothing_is_missing() {
         for tier in Tier::ALL {
             let costs = Costs::of(*tier);
-            for (row, from) in costs.pairs.iter().zip(DType::ALL) {
-                for (class, to) in row.iter().zip(DType::ALL) {
+            for (row, from) in costs.pairs.iter().zip(DType::EVERY) {
+                for (class, to) in row.iter().zip(DType::EVERY) {
                     assert!(*class < CLASSES, "{from} to {to} on {tier} has no cost class");
                 }
             }

@@ -353,7 +353,7 @@ const fn common(saturate: bool) -> [Data; COUNT] {
     let mut data = [Data::new(DType::Bool, &Rules::common(DType::Bool, saturate)); COUNT];
     let mut i = 0;
     while i < COUNT {
-        let to = DType::ALL[i];
+        let to = DType::EVERY[i];
         data[i] = Data::new(to, &Rules::common(to, saturate));
         i += 1;
     }

@@ -218,8 +218,8 @@ macro_rules! define_dtype {
         }
 
         impl DType {
-            /// All dtypes in the order of their codes.
-            pub const ALL: &'static [DType] = &[$(DType::$variant),*];
+            /// All dtypes in the order of their codes, also those that this build leaves out.
+            pub const EVERY: &'static [DType] = &[$(DType::$variant),*];
 
             /// The canonical name, that of NumPy and ml_dtypes: `"float8_e4m3fn"`.
             pub const fn name(self) -> &'static str {
@@ -241,18 +241,68 @@ macro_rules! define_dtype {
 for_each_dtype!(define_dtype);
 
 /// How many dtypes there are.
-pub(crate) const COUNT: usize = DType::ALL.len();
+pub(crate) const COUNT: usize = DType::EVERY.len();
 
 // The table of kernels is indexed by the code.
 const _: () = {
     let mut i = 0;
     while i < COUNT {
-        assert!(DType::ALL[i] as usize == i, "the rows of the list stand in the order of their codes");
+        assert!(DType::EVERY[i] as usize == i, "the rows of the list stand in the order of their codes");
         i += 1;
     }
 };
 
+/// How many dtypes this build casts.
+const BUILT: usize = {
+    let (mut i, mut count) = (0, 0);
+    while i < COUNT {
+        count += DType::EVERY[i].is_built() as usize;
+        i += 1;
+    }
+    count
+};
+
 impl DType {
+    /// All dtypes that this build casts, in the order of their codes. Cargo features leave some out
+    /// ([`feature`](Self::feature)).
+    pub const ALL: &'static [DType] = &{
+        let (mut all, mut i, mut count) = ([DType::Bool; BUILT], 0, 0);
+        while i < COUNT {
+            if DType::EVERY[i].is_built() {
+                all[count] = DType::EVERY[i];
+                count += 1;
+            }
+            i += 1;
+        }
+        all
+    };
+
+    /// The Cargo feature that has the dtype, if it is one that a build may leave out.
+    pub const fn feature(self) -> Option<&'static str> {
+        Some(match self {
+            DType::Int2 | DType::UInt2 => "int2",
+            DType::Float6E2M3FN | DType::Float6E3M2FN => "float6",
+            DType::Float8E4M3FNUZ | DType::Float8E5M2FNUZ => "fnuz",
+            DType::Float8E4M3B11FNUZ => "b11",
+            DType::Float8E3M4 => "e3m4",
+            DType::Float8E4M3 => "e4m3",
+            _ => return None,
+        })
+    }
+
+    /// Whether this build casts the dtype.
+    pub const fn is_built(self) -> bool {
+        match self {
+            DType::Int2 | DType::UInt2 => cfg!(feature = "int2"),
+            DType::Float6E2M3FN | DType::Float6E3M2FN => cfg!(feature = "float6"),
+            DType::Float8E4M3FNUZ | DType::Float8E5M2FNUZ => cfg!(feature = "fnuz"),
+            DType::Float8E4M3B11FNUZ => cfg!(feature = "b11"),
+            DType::Float8E3M4 => cfg!(feature = "e3m4"),
+            DType::Float8E4M3 => cfg!(feature = "e4m3"),
+            _ => true,
+        }
+    }
+
     /// The stable number of the dtype.
     pub const fn code(self) -> u8 {
         self as u8
@@ -260,7 +310,7 @@ impl DType {
 
     /// The dtype with this stable number.
     pub const fn from_code(code: u8) -> Option<DType> {
-        if (code as usize) < COUNT { Some(DType::ALL[code as usize]) } else { None }
+        if (code as usize) < COUNT { Some(DType::EVERY[code as usize]) } else { None }
     }
 
     /// Width of one element in bits: 4 for `float4_e2m1fn`, 8 for `bool`, 128 for `complex128`.
@@ -318,7 +368,7 @@ impl DType {
     /// The dtype called `name`: its canonical name or an alias, in any case. See the [`FromStr`] form for an error that
     /// suggests near names.
     pub fn from_name(name: &str) -> Option<DType> {
-        DType::ALL.iter().copied().find(|d| d.names().any(|n| n.eq_ignore_ascii_case(name)))
+        DType::EVERY.iter().copied().find(|d| d.names().any(|n| n.eq_ignore_ascii_case(name)))
     }
 
     /// The canonical name, then the aliases.
@@ -368,7 +418,7 @@ impl FromStr for DType {
         let mut near: Vec<(usize, &'static str)> = Vec::new();
         if name.len() <= 32 {
             let lower = name.to_ascii_lowercase();
-            for dtype in DType::ALL {
+            for dtype in DType::EVERY {
                 let best = dtype.names().map(|n| edit_distance(&lower, n)).min().unwrap_or(usize::MAX);
                 if best <= 2 {
                     near.push((best, dtype.name()));
@@ -403,13 +453,13 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_round_trip() {
-        let all: Vec<_> = DType::ALL.iter().flat_map(|d| d.names().map(move |n| (n, *d))).collect();
+        let all: Vec<_> = DType::EVERY.iter().flat_map(|d| d.names().map(move |n| (n, *d))).collect();
         for (i, (name, dtype)) in all.iter().enumerate() {
             assert_eq!(name.parse::<DType>(), Ok(*dtype));
             assert_eq!(name.to_ascii_uppercase().parse::<DType>(), Ok(*dtype));
             assert!(all[..i].iter().all(|(other, _)| other != name), "{name} stands twice");
         }
-        for dtype in DType::ALL {
+        for dtype in DType::EVERY {
             assert_eq!(DType::from_code(dtype.code()), Some(*dtype));
             assert_eq!(format!("{dtype:>20}").len(), 20);
         }

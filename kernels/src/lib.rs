@@ -23,10 +23,10 @@
 //! * `fpenv`: the floating-point control register belongs to the host.
 
 #![no_std]
-// What the vector tiers are made of is compiled everywhere: also where there are none of them, or only that of Arm, which needs
-// fewer tables.
+// What the vector tiers are made of is compiled everywhere: also where there are none of them, or only some, which need fewer
+// tables.
 #![cfg_attr(
-    not(all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2")),
+    not(all(x86_tiers, feature = "avx512")),
     allow(dead_code, unused_imports, unused_macros, reason = "only the tiers of x86 use it all")
 )]
 

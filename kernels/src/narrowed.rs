@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn pairs() {
-        for &to in DType::ALL {
+        for &to in DType::EVERY {
             let short = matches!(
                 to,
                 DType::Float8E3M4

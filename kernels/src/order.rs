@@ -23,7 +23,7 @@ pub(crate) static PLACES: [u8; COUNT] = {
     let mut places = [0; COUNT];
     let mut i = 0;
     while i < COUNT {
-        let (size, word) = (DType::ALL[i].size(), DType::ALL[i].alignment());
+        let (size, word) = (DType::EVERY[i].size(), DType::EVERY[i].alignment());
         places[i] = (word / 4 + 2 * (size / word - 1)) as u8;
         i += 1;
     }

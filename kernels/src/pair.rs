@@ -55,6 +55,7 @@ impl Pair {
     const fn new<S: Format, D: Format>() -> Pair {
         let (from, to) = (S::DTYPE, D::DTYPE);
         match narrowed::through(from, to) {
+            _ if !from.is_built() || !to.is_built() => Pair::One(variants::<S, D>(true)),
             Some(DType::UInt8) => Pair::Two(variants::<S, u8>(true), variants::<u8, D>(true)),
             Some(_) => Pair::Two(variants::<S, i8>(true), variants::<i8, D>(true)),
             None => Pair::One(variants::<S, D>(saturates_by_default(from, to))),
@@ -217,7 +218,13 @@ unsafe fn in_two_steps(
 struct Of<S, D>(PhantomData<(S, D)>);
 
 impl<S: Element, D: Element> Of<S, D> {
-    const PAIR: &'static Pair = pair(S::DTYPE, D::DTYPE);
+    const PAIR: &'static Pair = {
+        assert!(
+            S::DTYPE.is_built() && D::DTYPE.is_built(),
+            "the Cargo feature of this dtype is off: `int2`, `float6`, `fnuz`, `b11`, `e3m4` or `e4m3` (`DType::feature`)"
+        );
+        pair(S::DTYPE, D::DTYPE)
+    };
 }
 
 /// Casts every element of `src` to that of `dst` at the same index under the common rules; false, with nothing written, if the lengths

@@ -117,8 +117,8 @@ impl BufferType {
             let mut bits = [[0; COUNT]; 3];
             let mut i = 0;
             while i < COUNT {
-                bits[Form::Byte as usize][i] = 8 * DType::ALL[i].size() as u8;
-                bits[Form::Packed as usize][i] = DType::ALL[i].bits() as u8;
+                bits[Form::Byte as usize][i] = 8 * DType::EVERY[i].size() as u8;
+                bits[Form::Packed as usize][i] = DType::EVERY[i].bits() as u8;
                 bits[Form::Swapped as usize][i] = bits[Form::Byte as usize][i];
                 i += 1;
             }

@@ -90,7 +90,7 @@ pub(crate) type PackedTo = [[Option<KernelFn>; SUB_BYTE]; 2];
 const fn places(less: bool) -> ([u8; COUNT], usize) {
     let (mut places, mut i, mut count) = ([0; COUNT], 0, 0);
     while i < COUNT {
-        let dtype = DType::ALL[i];
+        let dtype = DType::EVERY[i];
         places[i] = count as u8;
         count += (if less { dtype.is_sub_byte() } else { dtype.size() > 1 }) as usize;
         i += 1;
@@ -148,6 +148,15 @@ impl Table {
     }
 }
 
+/// The kernel of a pair that this build leaves out, which no plan is made for: it casts nothing.
+///
+/// # Safety
+///
+/// Any arguments will do.
+pub(crate) unsafe fn left_out(_: *const u8, _: *mut u8, _: usize, _: &Data) {
+    debug_assert!(false, "a pair that this build leaves out");
+}
+
 /// Whether the kernel of a pair copies.
 pub(crate) const fn is_copy(from: DType, to: DType, saturate: bool) -> bool {
     from as u8 == to as u8 || same_bits(from, to, saturate) || same_truth(from, to)
@@ -183,7 +192,9 @@ macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            if $crate::narrowed::through(from, to).is_some() {
+            if !from.is_built() || !to.is_built() {
+                $crate::table::left_out
+            } else if $crate::narrowed::through(from, to).is_some() {
                 $crate::narrowed::run
             } else if from as u8 == to as u8 || same_bits(from, to, saturate) {
                 copy::<S>
@@ -200,7 +211,7 @@ macro_rules! define_table {
         /// The kernel of a pair of byte storage under the common rules.
         pub(in $crate::arch) const fn entry<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            if APART && from.size() == 1 { of_byte::<FINE>(from, to, saturate) } else { Entry::new(kernel::<S, D, FINE>(saturate)) }
+            if APART && from.size() == 1 && from.is_built() && to.is_built() { of_byte::<FINE>(from, to, saturate) } else { Entry::new(kernel::<S, D, FINE>(saturate)) }
         }
         const fn row<S: Format, const FINE: u8>(saturate: bool) -> [KernelFn; COUNT] {
             [$(kernel::<S, $format, FINE>(saturate)),*]
@@ -233,7 +244,7 @@ macro_rules! define_packed_table {
         ) -> Option<KernelFn> {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             let packable = (SIDES & PACKED_FROM == 0 || from.is_sub_byte()) && (SIDES & PACKED_TO == 0 || to.is_sub_byte());
-            let packable = packable && $crate::narrowed::through(from, to).is_none();
+            let packable = packable && from.is_built() && to.is_built() && $crate::narrowed::through(from, to).is_none();
             if packable && (from as u8 != to as u8 || SIDES != PACKED_FROM | PACKED_TO) {
                 packed::<S, D, FINE, SIDES>(saturate || !has_overflow_rule(to))
             } else {
@@ -268,8 +279,9 @@ macro_rules! define_packed_to {
             let mut row = [[None; $crate::table::SUB_BYTE]; 2];
             let mut i = 0;
             $(if <$format as Element>::DTYPE.is_sub_byte() {
-                if $crate::narrowed::through(S::DTYPE, <$format as Element>::DTYPE).is_none() {
-                    let limited = !has_overflow_rule(<$format as Element>::DTYPE);
+                let to = <$format as Element>::DTYPE;
+                if to.is_built() && $crate::narrowed::through(S::DTYPE, to).is_none() {
+                    let limited = !has_overflow_rule(to);
                     row[0][i] = packed::<S, $format, FINE>(limited);
                     row[1][i] = packed::<S, $format, FINE>(true);
                 }

@@ -17,7 +17,7 @@ mod made {
 
 pub(super) use made::{IDS, NUMPY_CAN_CAST};
 
-const COUNT: usize = DType::ALL.len();
+const COUNT: usize = DType::EVERY.len();
 /// The weak types of JAX stand behind the dtypes, in this order.
 pub(super) const WEAK_INT: usize = COUNT;
 pub(super) const WEAK_FLOAT: usize = COUNT + 1;
@@ -41,7 +41,7 @@ const fn answer(cell: u8) -> Answer {
         made::REFUSED => Answer::Refused,
         made::FIRST_FOREIGN.. => Answer::Foreign(made::FOREIGN[(cell - made::FIRST_FOREIGN) as usize]),
         _ => {
-            let dtype = DType::ALL[(cell & !made::WEAK_RESULT) as usize];
+            let dtype = DType::EVERY[(cell & !made::WEAK_RESULT) as usize];
             if cell & made::WEAK_RESULT != 0 { Answer::Weak(dtype) } else { Answer::Strong(dtype) }
         }
     }
@@ -72,7 +72,7 @@ const _: () = {
     assert!(made::NAMES.len() == COUNT, "the rows of src/names.tsv are not the dtypes");
     let mut i = 0;
     while i < COUNT {
-        assert!(same(made::NAMES[i], DType::ALL[i].name()), "the rows of src/names.tsv are not the dtypes");
+        assert!(same(made::NAMES[i], DType::EVERY[i].name()), "the rows of src/names.tsv are not the dtypes");
         i += 1;
     }
     assert!(made::IDS.len() == Standard::ALL.len(), "STANDARDS in build/tables.rs are not all");

@@ -4,30 +4,20 @@
 //! (`pulp::simd_type!`) can only be made after detection and so proves a tier. This file chooses the architecture; below it,
 //! only code that the 32- and 64-bit forms of x86 do not share looks at `cfg(target_arch)` again.
 
-#[cfg(any(
-    all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
-))]
+#[cfg(any(x86_tiers, arm_tiers))]
 mod fine;
-#[cfg(any(
-    all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
-))]
+#[cfg(any(x86_tiers, arm_tiers))]
 mod registers;
 pub(crate) mod scalar;
 
-// A soft-float target (a kernel's, say) has none of these registers.
-#[cfg(all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"))]
+#[cfg(x86_tiers)]
 #[path = "x86/mod.rs"]
 mod native;
-#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+#[cfg(arm_tiers)]
 #[path = "aarch64/mod.rs"]
 mod native;
 /// No tier but the scalar one.
-#[cfg(not(any(
-    all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
-)))]
+#[cfg(not(any(x86_tiers, arm_tiers)))]
 mod native {
     pub(super) fn detected(_: super::Tier) -> Option<bool> {
         None
@@ -153,6 +143,8 @@ pub enum TierStatus {
     CpuLacks,
     /// It belongs to another architecture.
     OtherArchitecture,
+    /// This build leaves it out: the Cargo feature of its name is off.
+    NotBuilt,
 }
 
 impl fmt::Display for TierStatus {
@@ -161,6 +153,7 @@ impl fmt::Display for TierStatus {
             TierStatus::Available => "available",
             TierStatus::CpuLacks => "the CPU lacks it",
             TierStatus::OtherArchitecture => "it belongs to another architecture",
+            TierStatus::NotBuilt => "this build leaves it out (the Cargo feature of its name is off)",
         })
     }
 }
@@ -256,9 +249,21 @@ impl Tier {
     /// Whether it can run here.
     pub fn status(self) -> TierStatus {
         match detected(self) {
+            None if self.is_left_out() => TierStatus::NotBuilt,
             None => TierStatus::OtherArchitecture,
             Some(false) => TierStatus::CpuLacks,
             Some(true) => TierStatus::Available,
+        }
+    }
+
+    /// Whether it is of this architecture, and its Cargo feature is off.
+    const fn is_left_out(self) -> bool {
+        let x86 = cfg!(any(target_arch = "x86_64", target_arch = "x86"));
+        match self {
+            Tier::Scalar => false,
+            Tier::Avx2 => x86 && !cfg!(feature = "avx2"),
+            Tier::Avx512 => x86 && !cfg!(feature = "avx512"),
+            Tier::Neon => cfg!(target_arch = "aarch64") && !cfg!(feature = "neon"),
         }
     }
 

@@ -44,7 +44,7 @@ const fn nibbles(saturate: bool) -> [[Nibbles; COUNT]; COUNT] {
     let mut tables = [[[0; 16]; COUNT]; COUNT];
     let mut pair = 0;
     while pair < COUNT * COUNT {
-        let (from, to) = (DType::ALL[pair / COUNT], DType::ALL[pair % COUNT]);
+        let (from, to) = (DType::EVERY[pair / COUNT], DType::EVERY[pair % COUNT]);
         let mut nibble = 0;
         while nibble < 16 && from.bits() <= 4 && to.size() == 1 {
             let rules = Rules::common(to, saturate);

@@ -90,10 +90,13 @@ fn stream_above(tier: Tier, streaming: Streaming) -> usize {
 }
 
 impl Kernel {
-    /// The cast from `from` to `to` on `tier`; `None` if the tier cannot run here.
+    /// The cast from `from` to `to` on `tier`; `None` if the tier cannot run here or this build leaves out a dtype.
     pub fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Kernel> {
         let kernels = tier.table().filter(|_| tier == Tier::Scalar || tier.is_available())?;
         let (s, d) = (from.dtype(), to.dtype());
+        if !s.is_built() || !d.is_built() {
+            return None;
+        }
         let rules = &rules.canonical(s, d);
         let mut other = !rules.is(&Rules::common(d, rules.saturate));
         if let Some(narrow) = narrowed::through(s, d) {

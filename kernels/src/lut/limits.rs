@@ -1,6 +1,6 @@
 //! Casts between integers of at most 8 bits, and to bool, without a table.
 
-use super::{BYTES, byte_place};
+use super::{BYTES, byte_place, set_of};
 use crate::dtype::{COUNT, DType, Flavor, Spec};
 
 /// A cast between integers of at most 8 bits, or to bool, without a table: of the bits that the source uses the nearest
@@ -22,8 +22,8 @@ pub(crate) const fn limits_of(from: DType, to: DType, saturate: bool) -> Option<
         let mut all = [[[None; BYTES]; BYTES]; 2];
         let mut pair = 0;
         while pair < COUNT * COUNT {
-            let (from, to) = (DType::ALL[pair / COUNT], DType::ALL[pair % COUNT]);
-            if from.size() == 1 && to.size() == 1 {
+            let (from, to) = (DType::EVERY[pair / COUNT], DType::EVERY[pair % COUNT]);
+            if set_of(from) != 0 && set_of(to) != 0 {
                 all[0][byte_place(from)][byte_place(to)] = limits(from, to, false);
                 all[1][byte_place(from)][byte_place(to)] = limits(from, to, true);
             }
@@ -31,7 +31,7 @@ pub(crate) const fn limits_of(from: DType, to: DType, saturate: bool) -> Option<
         }
         all
     };
-    if from.size() != 1 || to.size() != 1 {
+    if set_of(from) == 0 || set_of(to) == 0 {
         return None;
     }
     LIMITS[saturate as usize][byte_place(from)][byte_place(to)].as_ref()

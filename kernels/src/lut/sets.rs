@@ -24,10 +24,10 @@ pub(crate) mod set {
     pub(crate) const ALL: u8 = TRUTH | SHORT | EIGHT;
 }
 
-/// The set that a dtype is in, if it is of a byte.
+/// The set that a dtype is in, if it is of a byte and this build has it.
 pub(crate) const fn set_of(dtype: DType) -> u8 {
     match dtype.spec() {
-        _ if dtype.size() != 1 => 0,
+        _ if dtype.size() != 1 || !dtype.is_built() => 0,
         Spec::Bool => set::TRUTH,
         _ if dtype.bits() <= 4 => set::FOUR,
         _ if dtype.bits() == 6 => set::SIX,
@@ -42,7 +42,7 @@ pub(crate) const fn set_of(dtype: DType) -> u8 {
 pub(crate) const fn count(sets: u8, end: usize) -> usize {
     let (mut i, mut count) = (0, 0);
     while i < end {
-        count += (set_of(DType::ALL[i]) & sets != 0) as usize;
+        count += (set_of(DType::EVERY[i]) & sets != 0) as usize;
         i += 1;
     }
     count

@@ -219,6 +219,7 @@ macro_rules! define_rounded {
 }
 
 mod avx2;
+#[cfg(feature = "avx512")]
 mod avx512;
 mod copy;
 #[cfg(all(test, miri))]
@@ -238,6 +239,7 @@ mod turn;
 pub(super) fn detected(tier: Tier) -> Option<bool> {
     match tier {
         Tier::Avx2 => Some(Avx2::try_new().is_some()),
+        #[cfg(feature = "avx512")]
         Tier::Avx512 => Some(Avx2::try_new().is_some() && Avx512::try_new().is_some()),
         _ => None,
     }
@@ -247,20 +249,25 @@ pub(super) fn detected(tier: Tier) -> Option<bool> {
 pub(super) fn table(tier: Tier) -> Option<&'static Table> {
     match tier {
         Tier::Avx2 => Some(&avx2::TABLE),
+        #[cfg(feature = "avx512")]
         Tier::Avx512 => Some(&avx512::TABLES[fine::found() as usize]),
         _ => None,
     }
 }
 
 /// The variants of a pair's code: that of AVX2, and those of AVX-512 by their finer features.
-pub(super) const VARIANTS: usize = 1 + fine::COMBINATIONS;
+pub(super) const VARIANTS: usize = 1 + cfg!(feature = "avx512") as usize * fine::COMBINATIONS;
 
 pub(super) const fn entries<S: Format, D: Format>(saturate: bool) -> [(Tier, Entry); VARIANTS] {
     [
         (Tier::Avx2, avx2::entry::<S, D, 0>(saturate)),
+        #[cfg(feature = "avx512")]
         (Tier::Avx512, avx512::entry::<S, D, 0>(saturate)),
+        #[cfg(feature = "avx512")]
         (Tier::Avx512, avx512::entry::<S, D, 1>(saturate)),
+        #[cfg(feature = "avx512")]
         (Tier::Avx512, avx512::entry::<S, D, 2>(saturate)),
+        #[cfg(feature = "avx512")]
         (Tier::Avx512, avx512::entry::<S, D, 3>(saturate)),
     ]
 }
@@ -279,17 +286,19 @@ pub(super) fn features(tier: Tier) -> &'static [&'static str] {
 pub(super) fn loops(tier: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
     let loops = avx2::loops(shape);
     // Lanes are tested only if something may be lost: there, a second set of loops is not worth its machine code.
+    #[cfg(feature = "avx512")]
     if tier == Tier::Avx512 {
-        crate::loss::Loops { within: loops.within, rounded: loops.rounded, ..avx512::loops(shape) }
-    } else {
-        loops
+        return crate::loss::Loops { within: loops.within, rounded: loops.rounded, ..avx512::loops(shape) };
     }
+    let _ = tier;
+    loops
 }
 
 /// The kernel of a pair under rules that are not the common ones, on a tier that was detected.
 pub(super) fn rounded(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
     match tier {
         Tier::Avx2 => avx2::rounded(from, to, rules),
+        #[cfg(feature = "avx512")]
         Tier::Avx512 => avx512::rounded(from, to, rules),
         _ => None,
     }

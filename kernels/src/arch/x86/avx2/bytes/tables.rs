@@ -84,7 +84,7 @@ const fn integers<S: Format, const E: usize>() -> Integers<E> {
 /// Copies need no table, but for those that pack or unpack, nor do integers for what has limits.
 const fn is_folded(from: DType, to: DType) -> bool {
     let is_copy = from as u8 == to as u8 && from.bits() == 8;
-    to.size() == 1 && !is_copy && lut::limits(from, to, true).is_none()
+    set_of(to) != 0 && !is_copy && lut::limits(from, to, true).is_none()
 }
 
 const SHORT: u8 = set::TRUTH | set::FOUR;
@@ -108,7 +108,7 @@ macro_rules! define_rows {
                 ]
             }
             let mut row = [[Lut::EMPTY; BYTES]; 2];
-            $(if DType::$variant.size() == 1 {
+            $(if set_of(DType::$variant) != 0 {
                 let [wrapping, saturating] = of::<S, $format>();
                 row[0][byte_place(DType::$variant)] = wrapping;
                 row[1][byte_place(DType::$variant)] = saturating;
@@ -225,7 +225,7 @@ const fn float_place(from: DType) -> usize {
         let mut places = [0; COUNT];
         let (mut i, mut short, mut long) = (0, 0, 0);
         while i < COUNT {
-            let from = DType::ALL[i];
+            let from = DType::EVERY[i];
             places[i] = if has_ends(from) { short } else { long };
             short += has_ends(from) as u8;
             long += has_line(from) as u8;
@@ -239,7 +239,7 @@ const fn float_place(from: DType) -> usize {
 const fn count_of(ends: bool) -> usize {
     let (mut i, mut count) = (0, 0);
     while i < COUNT {
-        count += (if ends { has_ends(DType::ALL[i]) } else { has_line(DType::ALL[i]) }) as usize;
+        count += (if ends { has_ends(DType::EVERY[i]) } else { has_line(DType::EVERY[i]) }) as usize;
         i += 1;
     }
     count

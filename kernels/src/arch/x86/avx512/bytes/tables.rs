@@ -76,7 +76,7 @@ macro_rules! define_rows {
                 [*Of::<Wrapping<S, D>, choice::All, E, 1>::LUT, *Of::<Saturating<S, D>, choice::All, E, 1>::LUT]
             }
             let mut row = [[Lut::EMPTY; BYTES]; 2];
-            $(if DType::$variant.size() == 1 {
+            $(if set_of(DType::$variant) != 0 {
                 let [wrapping, saturating] = of::<S, $format, E>();
                 row[0][byte_place(DType::$variant)] = wrapping;
                 row[1][byte_place(DType::$variant)] = saturating;
