@@ -3,6 +3,7 @@
 use crate::{
     arch::Tier,
     dtype::{DType, Spec},
+    vector::words,
 };
 
 /// Whether the pair's kernel on the tier has instructions that obey the floating-point environment. Those that have none are
@@ -15,6 +16,17 @@ pub(crate) const fn obeys_environment(tier: Tier, from: DType, to: DType) -> boo
         match dtype.spec() {
             Spec::Float(f) | Spec::Complex(f) => f.bits(),
             _ => 0,
+        }
+    }
+    /// 16-bit floats in lanes of their own width, and what the conversions of AVX-512 do alone.
+    const fn quiet(from: DType, to: DType) -> bool {
+        match to {
+            DType::Float16 => true,
+            DType::Float32 | DType::BFloat16 => matches!(from, DType::Float16),
+            _ => match to.spec() {
+                Spec::Int { bits: ..=8, .. } => true,
+                _ => words::shape(from, to, true).is_some() && words::shape(from, to, false).is_some(),
+            },
         }
     }
     let moved = match (from, to) {
@@ -48,6 +60,12 @@ pub(crate) const fn obeys_environment(tier: Tier, from: DType, to: DType) -> boo
         }
         (Tier::Avx512, Spec::Int { bits: 16 | 32, .. }) if parts(to) == 64 => true,
         (Tier::Neon, Spec::Int { bits: ..=32, .. }) if parts(to) == 64 => true,
+        // What these round they round by their own direction or not at all, and they raise no exceptions.
+        (Tier::Avx512, _)
+            if matches!(from, DType::Float32 | DType::Float16 | DType::BFloat16) && quiet(from, to) =>
+        {
+            true
+        }
         (Tier::Avx2 | Tier::Avx512 | Tier::Neon, Spec::Bool | Spec::Int { bits: ..=16, .. }) => {
             parts(to) == 32
         }

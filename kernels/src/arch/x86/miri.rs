@@ -181,10 +181,10 @@ fn holds<T: PartialOrd>(a: T, b: T, predicate: i32) -> bool {
 
 /// Functions with the signatures of the instructions.
 macro_rules! shims {
-    ($($(<const $parameter:ident: i32>)? $name:ident($($arg:ident: $type:ty),*) -> $result:ty = $body:expr;)*) => {
+    ($($(<$(const $parameter:ident: i32),+>)? $name:ident($($arg:ident: $type:ty),*) -> $result:ty = $body:expr;)*) => {
         $(
             #[target_feature(enable = "avx")]
-            pub(super) fn $name$(<const $parameter: i32>)?($($arg: $type),*) -> $result {
+            pub(super) fn $name$(<$(const $parameter: i32),+>)?($($arg: $type),*) -> $result {
                 $body
             }
         )*
@@ -200,7 +200,12 @@ shims! {
         assert!(!is_toward_zero(R));
         each::<_, _, 16, _, _>(x, f32_to_f16)
     };
+    <const R: i32> _mm512_cvt_roundps_ph(x: __m512) -> __m256i = {
+        assert!(!is_toward_zero(R));
+        each::<_, _, 16, _, _>(x, f32_to_f16)
+    };
     _mm512_cvtph_ps(x: __m256i) -> __m512 = each::<_, _, 16, _, _>(x, f16_to_f32);
+    <const SAE: i32> _mm512_cvt_roundph_ps(x: __m256i) -> __m512 = each::<_, _, 16, _, _>(x, f16_to_f32);
     _mm512_cvtps_pd(x: __m256) -> __m512d = each::<_, _, 8, _, _>(x, f32_to_f64);
     _mm512_cvtpd_ps(x: __m512d) -> __m256 = each::<_, _, 8, _, _>(x, |x| f64_to_f32(x, false));
     <const R: i32> _mm512_cvt_roundpd_ps(x: __m512d) -> __m256 = {
@@ -231,6 +236,7 @@ shims! {
     });
 
     _mm512_cvttps_epi32(x: __m512) -> __m512i = each::<_, _, 16, _, _>(x, f32_to_i32);
+    <const SAE: i32> _mm512_cvtt_roundps_epi32(x: __m512) -> __m512i = each::<_, _, 16, _, _>(x, f32_to_i32);
     _mm512_cvttps_epu32(x: __m512) -> __m512i = each::<_, _, 16, _, _>(x, f32_to_u32);
     _mm512_cvttps_epi64(x: __m256) -> __m512i = each::<_, _, 8, _, _>(x, f32_to_i64);
     _mm512_cvttps_epu64(x: __m256) -> __m512i = each::<_, _, 8, _, _>(x, f32_to_u64);
@@ -264,6 +270,9 @@ shims! {
     _mm512_min_ps(a: __m512, b: __m512) -> __m512 = {
         each_pair::<f32, _, 16, _, _>(a, b, |a, b| if a < b { a } else { b })
     };
+    <const SAE: i32> _mm512_min_round_ps(a: __m512, b: __m512) -> __m512 = {
+        each_pair::<f32, _, 16, _, _>(a, b, |a, b| if a < b { a } else { b })
+    };
     _mm512_max_pd(a: __m512d, b: __m512d) -> __m512d = {
         each_pair::<f64, _, 8, _, _>(a, b, |a, b| if a > b { a } else { b })
     };
@@ -274,6 +283,9 @@ shims! {
         mask::<f32, 8, _>(a, b, |a, b| holds(a, b, P)) as u8
     };
     <const P: i32> _mm512_cmp_ps_mask(a: __m512, b: __m512) -> u16 = {
+        mask::<f32, 16, _>(a, b, |a, b| holds(a, b, P))
+    };
+    <const P: i32, const SAE: i32> _mm512_cmp_round_ps_mask(a: __m512, b: __m512) -> u16 = {
         mask::<f32, 16, _>(a, b, |a, b| holds(a, b, P))
     };
     <const P: i32> _mm512_cmp_pd_mask(a: __m512d, b: __m512d) -> u8 = {
@@ -425,9 +437,9 @@ mod tests {
     }
     macro_rules! same_for {
         ([$($parameter:literal)*] $rest:tt) => {$(same_for!(@ $parameter $rest);)*};
-        (@ $parameter:literal {$($name:ident($($arg:expr),*);)*}) => {$(
-            let cpu = cpu::$name::<$parameter>($($arg),*);
-            let rust = $name::<$parameter>($($arg),*);
+        (@ $parameter:literal {$($name:ident$(::<_, $second:literal>)?($($arg:expr),*);)*}) => {$(
+            let cpu = cpu::$name::<$parameter $(, $second)?>($($arg),*);
+            let rust = $name::<$parameter $(, $second)?>($($arg),*);
             assert_eq!(
                 bytes(&cpu), bytes(&rust), "{}::<{}> of {:?}", stringify!($name), $parameter, ($($arg),*)
             );
@@ -463,7 +475,10 @@ mod tests {
             _mm512_maskz_srlv_epi16(k as u32, a, _mm512_srli_epi16::<11>(b));
         }
         same_for! { [0 4] { _mm256_cvtps_ph(half); } }
-        same_for! { [0 8] { _mm512_cvtps_ph(s); } }
+        same_for! { [0 8] { _mm512_cvtps_ph(s); _mm512_cvt_roundps_ph(s); } }
+        same_for! { [8] {
+            _mm512_cvt_roundph_ps(low); _mm512_cvtt_roundps_epi32(s); _mm512_min_round_ps(s, t);
+        } }
         same_for! { [8 11] {
             _mm512_cvt_roundpd_ps(d); _mm512_cvt_roundepi32_ps(a); _mm512_cvt_roundepu32_ps(a);
             _mm512_cvt_roundepi64_ps(a); _mm512_cvt_roundepu64_ps(a); _mm512_cvt_roundepi64_pd(a);
@@ -474,7 +489,7 @@ mod tests {
         } }
         same_for! { [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31] {
             _mm256_cmp_ps_mask(half, half_b); _mm512_cmp_ps_mask(s, t); _mm512_cmp_pd_mask(d, e);
-            _mm512_cmp_ps_mask(s, s);
+            _mm512_cmp_ps_mask(s, s); _mm512_cmp_round_ps_mask::<_, 8>(s, t);
         } }
         same_for! { [1 2 4 8 16 32 64 128 255 0x99 0xDF] { _mm512_fpclass_ps_mask(s); } }
     }

@@ -89,7 +89,7 @@ pub(super) unsafe fn to_f16<const STYLE: u8>(x: __m512) -> __m256i {
     // SAFETY: as of the methods of `Simd`.
     unsafe {
         if STYLE == PLAIN {
-            return _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
+            return _mm512_cvt_roundps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x);
         }
         let half = _mm512_cvtps_ph::<_MM_FROUND_CUR_DIRECTION>(x);
         if STYLE != ODD {
@@ -100,13 +100,23 @@ pub(super) unsafe fn to_f16<const STYLE: u8>(x: __m512) -> __m256i {
     }
 }
 
+/// The lanes in which one of two float32 is NaN.
+#[inline(always)]
+pub(super) unsafe fn unordered(a: __m512i, b: __m512i) -> __mmask16 {
+    // SAFETY: as of the methods of `Simd`.
+    unsafe {
+        let (a, b) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
+        _mm512_cmp_round_ps_mask::<_CMP_UNORD_Q, _MM_FROUND_NO_EXC>(a, b)
+    }
+}
+
 /// Float32 of which NaN has its sign and nothing else.
 #[inline(always)]
 pub(super) unsafe fn without_payload(x: __m512i) -> __m512i {
     const SIGN_OR: i32 = 0xF0 & 0xCC | 0xAA;
     // SAFETY: the caller's promise: the CPU has the tier.
     unsafe {
-        let nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x));
+        let nan = unordered(x, x);
         let (sign, quiet) = (_mm512_set1_epi32(i32::MIN), _mm512_set1_epi32(0x7FC0_0000));
         _mm512_mask_ternarylogic_epi32::<SIGN_OR>(x, nan, sign, quiet)
     }

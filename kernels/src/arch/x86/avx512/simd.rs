@@ -1,7 +1,7 @@
 //! The registers of AVX-512 for the kernels of `vector`.
 
 use super::{
-    convert::{f64_to_odd, int32_to_f32, int64_to_odd, to_f16, without_payload},
+    convert::{f64_to_odd, int32_to_f32, int64_to_odd, to_f16, unordered, without_payload},
     packed,
 };
 use crate::arch::native::intrinsics::*;
@@ -176,7 +176,7 @@ unsafe fn pack_bytes(index: &[u8; 64], x: [__m512i; 4]) -> __m512i {
 #[inline(always)]
 unsafe fn nan_mask(x: __m512i) -> __mmask16 {
     // SAFETY: as of the methods of `Simd`.
-    unsafe { _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x)) }
+    unsafe { unordered(x, x) }
 }
 
 impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
@@ -198,7 +198,10 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
             let [a, b, c] = [_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _mm512_castsi512_ps(c)];
             _mm512_castps_si512(_mm512_fmadd_ps(a, b, c))
         };
-        min_f(a, b) = _mm512_castps_si512(_mm512_min_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
+        min_f(a, b) = {
+            let (a, b) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
+            _mm512_castps_si512(_mm512_min_round_ps::<_MM_FROUND_NO_EXC>(a, b))
+        };
         sign_nonzero(code, sign) = {
             _mm512_or_si512(code, _mm512_maskz_mov_epi8(_mm512_test_epi8_mask(code, code), sign))
         };
@@ -264,11 +267,7 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     #[inline(always)]
     unsafe fn any_nan(x: [__m512i; 4]) -> bool {
         // SAFETY: the caller's promise. Two registers are ordered if no lane of either is NaN.
-        unsafe {
-            let unordered =
-                |a, b| _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
-            unordered(x[0], x[1]) | unordered(x[2], x[3]) != 0
-        }
+        unsafe { unordered(x[0], x[1]) | unordered(x[2], x[3]) != 0 }
     }
 }
 
@@ -278,7 +277,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
 
     operations! {
         max_bytes(a, b) = _mm512_max_epi8(a, b);
-        truncate(x) = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
+        truncate(x) = _mm512_cvtt_roundps_epi32::<_MM_FROUND_NO_EXC>(_mm512_castsi512_ps(x));
         round(x) = _mm512_cvtps_epi32(_mm512_castsi512_ps(x));
         pack_sign_16(x: [__m512i; 2]) = if VBMI {
             _mm512_permutex2var_epi8(x[0], constant(&HIGH_BYTES), x[1])
@@ -364,7 +363,10 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
     unsafe fn load_f16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
-            each!([0, 1, 2, 3], |k| _mm512_castps_si512(_mm512_cvtph_ps(load_16_of_16::<PART>(p, n, k))))
+            each!([0, 1, 2, 3], |k| {
+                let x = load_16_of_16::<PART>(p, n, k);
+                _mm512_castps_si512(_mm512_cvt_roundph_ps::<_MM_FROUND_NO_EXC>(x))
+            })
         }
     }
     #[inline(always)]
