@@ -17,7 +17,7 @@ use crate::{
     kernel::obeys_environment,
     narrowed,
     stream::stream,
-    table::{Entry, KernelFn},
+    table::{Entry, KernelFn, same_bits},
 };
 use alloc::vec::Vec;
 use core::{marker::PhantomData, mem::MaybeUninit, slice};
@@ -106,7 +106,7 @@ impl Variant {
     /// # Safety
     ///
     /// As [`KernelFn`] of the pair, whose environment this takes care of.
-    #[inline]
+    #[inline(always)]
     unsafe fn run(&self, src: *const u8, dst: *mut u8, n: usize) {
         let _guard = self.guarded.then(fpenv::guard);
         // SAFETY: the caller's promise; the guard is held if the kernel needs it.
@@ -121,6 +121,7 @@ impl Pair {
     ///
     /// `tier` can run here. `src` is readable for `n` elements of the pair's source and `dst` writable for as many of its target; the
     /// two do not overlap. `sizes` are those of the elements.
+    #[inline(always)]
     pub(crate) unsafe fn run(
         &'static self,
         tier: Tier,
@@ -141,7 +142,7 @@ impl Pair {
     /// # Safety
     ///
     /// As [`run`](Self::run); `variant` is that of its tier.
-    #[inline]
+    #[inline(always)]
     unsafe fn run_small(&'static self, variant: usize, src: *const u8, dst: *mut u8, n: usize, size: usize) {
         match self {
             // SAFETY: the caller's promise.
@@ -188,9 +189,12 @@ impl Pair {
 
 /// Two kernels, block by block.
 ///
+/// Never inlined: it has a block on the stack.
+///
 /// # Safety
 ///
 /// As [`Pair::run`] of the pair of the source of `first`, whose elements have `size` bytes, and the target of `second`.
+#[inline(never)]
 unsafe fn in_two_steps(
     first: &Variant,
     second: &Variant,
@@ -224,6 +228,13 @@ impl<S: Element, D: Element> Of<S, D> {
             "the Cargo feature of this dtype is off: `int2`, `float6`, `fnuz`, `b11`, `e3m4` or `e4m3` (`DType::feature`)"
         );
         pair(S::DTYPE, D::DTYPE)
+    };
+    /// Whether the cast changes no bit: no bits are unused, and integers of the same width wrap to the same bits.
+    const IS_COPY: bool = {
+        let (from, to) = (S::DTYPE, D::DTYPE);
+        let same = from as u8 == to as u8 || same_bits(from, to, saturates_by_default(from, to));
+        // A `bool` of a slice is 0 or 1.
+        same && (from.bits() >= 8 || matches!(from, DType::Bool))
     };
 }
 
@@ -262,7 +273,11 @@ pub fn cast_uninit<'a, S: Element, D: Element>(
     // SAFETY: `n` elements of each slice, a shared and an exclusive one. The types are those of the pair; elements have no padding,
     // so all their bytes are initialised, and what a cast to `D::DTYPE` writes is valid for `D` (`Element`).
     unsafe {
-        Of::<S, D>::PAIR.run(tier, src.as_ptr().cast(), dst.as_mut_ptr().cast(), n, sizes);
+        if Of::<S, D>::IS_COPY {
+            dst.as_mut_ptr().cast::<S>().copy_from_nonoverlapping(src.as_ptr(), n);
+        } else {
+            Of::<S, D>::PAIR.run(tier, src.as_ptr().cast(), dst.as_mut_ptr().cast(), n, sizes);
+        }
         Some(slice::from_raw_parts_mut(dst.as_mut_ptr().cast::<D>(), n))
     }
 }

@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Options(OptionsArgs),
     /// Measures the cost class of every pair on every tier and compares it with the checked-in table.
     Costs(CostsArgs),
+    /// Measures small calls beside the compiler's own loop of `as`.
+    Calls(CallsArgs),
     /// Measures casts over the threads of a pool beside those on one thread, by size.
     Threads(ThreadsArgs),
     /// Measures batches of tensors beside one contiguous cast of the same bytes.
@@ -124,6 +126,16 @@ pub(crate) struct OptionsArgs {
     #[arg(long)]
     pub(crate) rounds: Option<usize>,
     /// Lists this many of the worst combinations of each tier.
+    #[arg(short, long, default_value_t = 20)]
+    pub(crate) n: usize,
+}
+
+#[derive(Args)]
+pub(crate) struct CallsArgs {
+    /// Tiers, separated by commas [default: all that can run here but the scalar one].
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) tier: Vec<Tier>,
+    /// Lists this many of the cells that are furthest behind the loop of `as`.
     #[arg(short, long, default_value_t = 20)]
     pub(crate) n: usize,
 }

@@ -27,6 +27,7 @@
 //! * `count`: instructions instead of times, where no clock can be trusted, and their gate;
 //! * `loops`: the machine code of the kernels.
 
+pub mod calls;
 pub mod cells;
 pub mod checked;
 pub mod classes;

@@ -8,7 +8,7 @@ use lanecast::Tier;
 #[cfg(target_os = "linux")]
 use lanecast_bench::loops;
 use lanecast_bench::{
-    checked, compare, costs,
+    calls, checked, compare, costs,
     count::{
         baseline,
         gate::Gate,
@@ -38,6 +38,11 @@ fn main() -> ExitCode {
         Command::Checked(args) => checked(args),
         Command::Options(args) => options(args),
         Command::Costs(args) => costs(args),
+        Command::Calls(args) => {
+            let all = Tier::ALL.iter().copied().filter(|tier| *tier != Tier::Scalar && tier.is_available());
+            let tiers = if args.tier.is_empty() { all.collect() } else { args.tier };
+            calls::run(&tiers).map(|rows| print!("{}", calls::table(&rows, args.n)))
+        }
         Command::Threads(args) => {
             let sizes: Vec<usize> = args.kib.iter().map(|kib| kib << 10).collect();
             threads::run(&sizes).and_then(|rows| shared(&rows, &args.output))

@@ -1,0 +1,197 @@
+//! Small calls: what a typed cast and the run of a plan take, beside the compiler's own loop of `as`.
+//!
+//! The contenders of a cell take turns, in batches that a clock can see; each keeps its shortest batch, which is what the call
+//! takes when nobody disturbs it. The loop of `as` is compiled here, with the instructions that the target always has, as in a
+//! program that has no tiers. Before, the three answers are compared.
+
+use crate::machine::Machine;
+use lanecast::{CastOptions, CastPlan, DType, Element, IntOverflow, Tier, cast, tier};
+use std::{fmt::Write as _, hint::black_box, time::Instant};
+
+/// The lengths, in elements: those of small calls, and those at which a loop of `as` has got going.
+pub const LENGTHS: [usize; 9] = [1, 4, 8, 16, 64, 100, 128, 200, 255];
+/// The first of the longer ones.
+const LONG: usize = 64;
+/// Calls in a batch, and batches of each contender.
+const BATCH: usize = 400;
+const BATCHES: usize = 40;
+
+/// Nanoseconds of a call of `elements`, on a tier.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The tier.
+    pub tier: Tier,
+    /// The pair.
+    pub from: DType,
+    /// The pair.
+    pub to: DType,
+    /// Elements.
+    pub elements: usize,
+    /// `lanecast::cast`.
+    pub typed: f64,
+    /// `CastPlan::run_slice`.
+    pub plan: f64,
+    /// The loop of `as`.
+    pub compiler: f64,
+}
+
+/// `as` as a function.
+trait As<D> {
+    fn as_(self) -> D;
+}
+
+#[inline(never)]
+fn loop_of_as<S: Copy + As<D>, D>(src: &[S], dst: &mut [D]) {
+    for (dst, src) in dst.iter_mut().zip(src) {
+        *dst = src.as_();
+    }
+}
+
+/// The shortest batch of each, in nanoseconds per call.
+fn shortest(contenders: &mut [&mut dyn FnMut(); 3]) -> [f64; 3] {
+    let mut best = [f64::INFINITY; 3];
+    for _ in 0..BATCHES {
+        for (best, contender) in best.iter_mut().zip(contenders.iter_mut()) {
+            let start = Instant::now();
+            for _ in 0..BATCH {
+                contender();
+            }
+            *best = best.min(start.elapsed().as_nanos() as f64 / BATCH as f64);
+        }
+    }
+    best
+}
+
+fn pair<S, D>(tier: Tier, rows: &mut Vec<Row>) -> Result<(), String>
+where
+    S: Element + Default + As<D> + TryFrom<u8>,
+    D: Element + Default + PartialEq,
+{
+    // Integers that are out of range keep their low bits, as by `as`.
+    let options = CastOptions::RUST.with_int_to_int(IntOverflow::Wrap);
+    let plan = CastPlan::with_tier(S::DTYPE, D::DTYPE, &options, tier).map_err(|e| e.to_string())?;
+    for elements in LENGTHS {
+        let src: Vec<S> = (0..elements).map(|i| S::try_from((i % 120) as u8).unwrap_or_default()).collect();
+        let mut out =
+            [vec![D::default(); elements], vec![D::default(); elements], vec![D::default(); elements]];
+        let [typed, planned, compiled] = &mut out;
+        let best = shortest(&mut [
+            &mut || drop(black_box(cast(black_box(&src[..]), &mut typed[..]))),
+            &mut || drop(black_box(plan.run_slice(black_box(&src[..]), &mut planned[..]))),
+            &mut || loop_of_as(black_box(&src[..]), black_box(&mut compiled[..])),
+        ]);
+        if out[0] != out[2] || out[1] != out[2] {
+            return Err(format!("{} -> {}, {elements} elements: the answers differ", S::DTYPE, D::DTYPE));
+        }
+        let [typed, plan, compiler] = best;
+        rows.push(Row { tier, from: S::DTYPE, to: D::DTYPE, elements, typed, plan, compiler });
+    }
+    Ok(())
+}
+
+macro_rules! pairs {
+    ($($type:ident)*) => { pairs!(@ [$($type)*] [$($type)*]); };
+    (@ [$($from:ident)*] $all:tt) => {
+        $(pairs!(@from $from $all);)*
+        fn all(tier: Tier, rows: &mut Vec<Row>) -> Result<(), String> {
+            $(pairs!(@run $from $all, tier, rows);)*
+            Ok(())
+        }
+    };
+    (@from $from:ident [$($to:ident)*]) => {
+        $(impl As<$to> for $from {
+            #[inline(always)]
+            fn as_(self) -> $to {
+                self as $to
+            }
+        })*
+    };
+    (@run $from:ident [$($to:ident)*], $tier:ident, $rows:ident) => {
+        $(if <$from>::DTYPE != <$to>::DTYPE {
+            pair::<$from, $to>($tier, $rows)?;
+        })*
+    };
+}
+pairs!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+
+/// Measures all pairs of Rust's own numbers on some tiers.
+///
+/// # Errors
+///
+/// A tier that cannot run here, or answers that differ.
+pub fn run(tiers: &[Tier]) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    for &tier in tiers {
+        tier::force(Some(tier)).map_err(|e| e.to_string())?;
+        all(tier, &mut rows)?;
+    }
+    tier::force(None).map_err(|e| e.to_string())?;
+    Ok(rows)
+}
+
+fn quantile(mut values: Vec<f64>, q: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(((values.len().max(1) - 1) as f64 * q) as usize).copied().unwrap_or(f64::NAN)
+}
+
+/// The rows as Markdown: per tier and length the median and the longest call, and how the longer ones stand beside `as`.
+pub fn table(rows: &[Row], worst: usize) -> String {
+    let mut out = format!("{}\n\n", Machine::detect().cpu);
+    out.push_str("| tier | elements | typed, median | longest | plan, median | longest | `as`, median | behind `as` by more than 5 % | worst |\n");
+    out.push_str("|---|---|---|---|---|---|---|---|---|\n");
+    let mut tiers: Vec<Tier> = rows.iter().map(|row| row.tier).collect();
+    tiers.dedup();
+    for tier in tiers {
+        for elements in LENGTHS {
+            let of: Vec<&Row> = rows.iter().filter(|r| r.tier == tier && r.elements == elements).collect();
+            let by = |f: fn(&Row) -> f64, q| quantile(of.iter().map(|row| f(row)).collect(), q);
+            let ratio = |row: &&Row| row.compiler / row.typed;
+            let behind = of.iter().filter(|row| ratio(row) < 0.95).count();
+            let slowest = of.iter().min_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+            let _ = write!(
+                out,
+                "| {tier} | {elements} | {:.1} ns | {:.1} | {:.1} | {:.1} | {:.1} |",
+                by(|r| r.typed, 0.5),
+                by(|r| r.typed, 1.0),
+                by(|r| r.plan, 0.5),
+                by(|r| r.plan, 1.0),
+                by(|r| r.compiler, 0.5),
+            );
+            let _ = match slowest {
+                Some(row) if elements >= LONG => writeln!(
+                    out,
+                    " {behind} of {} | {:.2} ({} -> {}) |",
+                    of.len(),
+                    ratio(row),
+                    row.from,
+                    row.to
+                ),
+                _ => writeln!(out, " | |"),
+            };
+        }
+    }
+    let mut long: Vec<&Row> = rows.iter().filter(|row| row.elements >= LONG).collect();
+    long.sort_by(|a, b| (a.compiler / a.typed).total_cmp(&(b.compiler / b.typed)));
+    for row in long.iter().take(worst) {
+        let Row { tier, from, to, elements, typed, plan, compiler } = row;
+        let _ = writeln!(
+            out,
+            "{:.2} {tier} {from} -> {to}, {elements} elements: typed {typed:.1} ns, plan {plan:.1}, as {compiler:.1}",
+            compiler / typed
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_those_of_as() {
+        let rows = run(&[Tier::Scalar]).expect("every machine has it");
+        assert_eq!(rows.len(), 90 * LENGTHS.len());
+        let table = table(&rows, 1);
+        assert_eq!(table.matches("| scalar |").count(), LENGTHS.len(), "{table}");
+    }
+}
