@@ -9,7 +9,6 @@ use crate::{
     exact::{PowerRange, Rounding, Rules, float_spec},
     format::{Encoder, Signs},
     kept::Kept,
-    narrowed::First,
     round::Correction,
     table::KernelFn,
     vector::words::Words,
@@ -185,9 +184,7 @@ pub(crate) struct Data {
     pub(crate) words: [Words; 2],
     /// The table of a source of a byte, for kernels that look results up.
     pub(crate) table: *const u8,
-    /// The first of two steps, to an integer of a byte.
-    pub(crate) first: Option<First>,
-    /// The second of two steps, from float32 or from an integer of a byte, and the bits of an element of the target.
+    /// The second of two steps, from float32, and the bits of an element of the target.
     pub(crate) second: Option<(KernelFn, u32)>,
     /// The target.
     pub(crate) to: DType,
@@ -281,7 +278,6 @@ impl Data {
                 _ => [Words::NONE; 2],
             },
             table: core::ptr::null(),
-            first: None,
             second: None,
             to,
             rules: *rules,
@@ -324,21 +320,6 @@ impl Data {
         let second_address = second.map_or(0, |second| second as usize);
         let key = (*rules, second_address, Self::has_float64_parts(from), table.addr());
         KEPT[to as usize].get(key, || Data { table, ..Data::new(to, rules).with_second(second, from, to) })
-    }
-
-    /// These constants of `second`, a kernel to elements of `bits` bits, with a step before it.
-    pub(crate) fn behind(&'static self, first: First, second: KernelFn, bits: u32) -> &'static Data {
-        /// These constants, those of the first step and both kernels, by their addresses, and the width of the source.
-        type Key = (usize, usize, usize, usize, usize);
-        static KEPT: [Kept<Key, Data>; COUNT] = [const { Kept::new() }; COUNT];
-        let key = (
-            core::ptr::from_ref(self).addr(),
-            core::ptr::from_ref(first.data).addr(),
-            first.run as usize,
-            second as usize,
-            first.size,
-        );
-        KEPT[self.to as usize].get(key, || Data { first: Some(first), second: Some((second, bits)), ..*self })
     }
 
     /// The constants of `to` under the common rules.

@@ -6,21 +6,7 @@
 use crate::{
     data::Data,
     dtype::{DType, Flavor, Spec},
-    table::KernelFn,
 };
-use core::mem::MaybeUninit;
-
-/// Elements of a block: whole bytes of every packed width, and a small part of the first cache.
-const BLOCK: usize = 512;
-
-/// The first of two steps.
-#[derive(Clone, Copy)]
-pub(crate) struct First {
-    pub(crate) run: KernelFn,
-    pub(crate) data: &'static Data,
-    /// Bytes of an element of the source.
-    pub(crate) size: usize,
-}
 
 /// The integer of a byte through which a pair is cast, if it is one of these.
 pub(crate) const fn through(from: DType, to: DType) -> Option<DType> {
@@ -35,32 +21,13 @@ pub(crate) const fn through(from: DType, to: DType) -> Option<DType> {
     }
 }
 
-/// Both steps, block by block.
+/// In tables in place of the kernel of such a pair, which no route takes.
 ///
 /// # Safety
 ///
-/// As [`KernelFn`] of the pair of the source of `data.first` and the target of `data.second`; what the one writes is what the other
-/// reads: bytes.
-pub(crate) unsafe fn run(mut src: *const u8, mut dst: *mut u8, mut n: usize, data: &Data) {
-    let (Some(first), Some((second, bits))) = (data.first, data.second) else {
-        debug_assert!(false, "`Kernel::narrowed` puts both steps into the data");
-        return;
-    };
-    #[repr(align(64))]
-    struct Stage([MaybeUninit<u8>; BLOCK]);
-    let mut stage = Stage([const { MaybeUninit::uninit() }; BLOCK]);
-    let bytes = stage.0.as_mut_ptr().cast::<u8>();
-    while n > 0 {
-        let count = n.min(BLOCK);
-        // SAFETY: `count` of the caller's elements on either side; the first step writes all that the second reads.
-        unsafe {
-            (first.run)(src, bytes, count, first.data);
-            second(bytes, dst, count, data);
-            // A block that is not the last has whole bytes.
-            (src, dst) = (src.add(count * first.size), dst.add((count * bits as usize).div_ceil(8)));
-        }
-        n -= count;
-    }
+/// None: it neither reads nor writes.
+pub(crate) unsafe fn never(_: *const u8, _: *mut u8, _: usize, _: &Data) {
+    debug_assert!(false, "the route has two steps");
 }
 
 #[cfg(test)]

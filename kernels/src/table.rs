@@ -184,7 +184,7 @@ macro_rules! define_table {
         const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             if $crate::narrowed::through(from, to).is_some() {
-                $crate::narrowed::run
+                $crate::narrowed::never
             } else if from as u8 == to as u8 || same_bits(from, to, saturate) {
                 copy::<S>
             } else if same_truth(from, to) {

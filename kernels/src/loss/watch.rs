@@ -34,6 +34,8 @@ const STREAMED: usize = 8 * BLOCK;
 #[derive(Clone, Copy)]
 pub struct Watch {
     kernel: Kernel,
+    /// The cast of a source in the byte order of the host.
+    native: Kernel,
     rules: Rules,
     questions: Questions,
     shape: Shape,
@@ -120,8 +122,11 @@ impl Watch {
             true => None,
             false => Kernel::new(kernel.tier(), from, BufferType::new(s), &byte_rules(s)),
         };
+        // Elements of the other order are swapped once for the questions and the cast. The tier is available: it has a kernel.
+        let native = Kernel::new(kernel.tier(), from.native(), to, rules).unwrap_or(kernel);
         Watch {
             kernel,
+            native,
             rules: *rules,
             questions: Questions { ranges: asked, suspects, magnitude, exactness: rounds.numbers },
             shape,
@@ -233,7 +238,7 @@ impl Watch {
         let _guard = self.guarded.then(fpenv::guard);
         // Results that are looked at again had better be in a cache.
         let streams = self.back.is_none() && self.kernel.streams(src.len() + dst.len());
-        let kernel = self.kernel.with_streaming(match streams {
+        let kernel = self.native.with_streaming(match streams {
             true => crate::Streaming::Always,
             false => crate::Streaming::Never,
         });
@@ -245,9 +250,7 @@ impl Watch {
         let mut returned = [MaybeUninit::<u8>::uninit(); BLOCK];
         let size = from.dtype().size();
         let elements = if self.unpack.is_some() { MOST_ELEMENTS / size } else { elements };
-        // Elements of the other order are swapped once for the questions and the cast.
         let swapped = from.is_swapped();
-        let kernel = if swapped { kernel.with_native_source() } else { kernel };
         for first in (0..n).step_by(elements) {
             let len = elements.min(n - first);
             let src = &src[from.span(first, len)];
