@@ -74,7 +74,7 @@ pub use exact::{PowerRange, Rounding, Rules};
 pub use format::{Element, newtypes::*};
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
-pub use loss::{Block, Loss, Losses, Watch, loss};
+pub use loss::{Loss, Losses, Lost, Watch, loss};
 pub use parts::Part;
 pub use route::{Family, Stage};
 pub use storage::{BufferType, ByteOrder, Storage};
