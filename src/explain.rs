@@ -166,6 +166,7 @@ fn first_step(to: DType, middle: DType) -> String {
 fn reason(kernel: &Kernel, from: DType, to: DType, family: Family) -> String {
     match family {
         Family::Copy if kernel.from() == kernel.to() => "The elements stay as they are.".into(),
+        Family::Copy if from == to => "Only the storage changes.".into(),
         Family::Copy => format!("{from} and {to} have the same bits here."),
         Family::Swap => "Only the byte order changes.".into(),
         Family::HalfBytes => {

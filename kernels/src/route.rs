@@ -3,7 +3,8 @@
 //! A route is at most four stages, in this order:
 //!
 //! 1. a packed source is unpacked to one element per byte, or a swapped one brought to the byte order of the host;
-//! 2. a first kernel casts to a dtype in between, if the pair is cast in two steps ([`narrowed`]);
+//! 2. a first kernel casts to a dtype in between, if the pair is cast in two steps: wide integers to an integer of a byte ([`narrowed`]),
+//!    or any source to float32, rounded to odd, under rules for which only float32 has a kernel;
 //! 3. the kernel casts;
 //! 4. the results are packed, or swapped.
 //!
@@ -210,7 +211,7 @@ impl Route {
         let Entry { run, table } = stored.unwrap_or(staged);
         let data = match table.is_null() {
             true => self.data,
-            false => Data::kept(from.dtype(), to.dtype(), rules, None, table),
+            false => Data::kept(from.dtype(), to.dtype(), rules, false, table),
         };
         Route { run, data, nibbles, ..self }.staged(!packed || stored.is_some())
     }
@@ -227,15 +228,26 @@ impl Route {
             unreachable!("the scalar tier has a kernel for every rule")
         };
         let stored = own.filter(|_| packed).and_then(|_| tier.rounded(from, to, rules));
-        Route {
-            run: stored.unwrap_or(rounded).run,
-            data: Data::kept(s, d, rules, rounded.second, core::ptr::null()),
-            direction: rounded.direction,
+        let used = stored.unwrap_or(rounded);
+        let route = Route {
+            run: used.run,
+            data: Data::kept(s, d, rules, used.second.is_some(), core::ptr::null()),
+            direction: used.direction,
             other: true,
             borrowed: own.is_none(),
             ..self
         }
-        .staged(!packed || stored.is_some())
+        .staged(!packed || stored.is_some());
+        match used.second {
+            None => route,
+            Some(second) => Route {
+                first: Some(used.run),
+                middle: DType::Float32,
+                run: second,
+                way: Way::Blocks,
+                ..route
+            },
+        }
     }
 
     /// The route by a table of all results: `made` in byte storage, `stored` of the elements as they are stored.
@@ -246,7 +258,7 @@ impl Route {
             Tabled::Nibbles(table) => (made, false, Some(table)),
             Tabled::Other | Tabled::Common => (made, !packed, None),
         };
-        let data = Data::kept(self.from.dtype(), self.to.dtype(), rules, None, used.table);
+        let data = Data::kept(self.from.dtype(), self.to.dtype(), rules, false, used.table);
         Route { run: used.run, data, direction: used.direction, nibbles, ..self }.staged(is_direct)
     }
 

@@ -26,7 +26,7 @@ pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize, dat
 pub(crate) struct Rounded {
     pub(crate) run: KernelFn,
     pub(crate) direction: Direction,
-    /// The second of two steps.
+    /// The second of two steps, from float32; then `run` is the first one, which rounds to odd.
     pub(crate) second: Option<KernelFn>,
 }
 
