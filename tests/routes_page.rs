@@ -9,8 +9,11 @@ use std::fmt::Write;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/routes.md");
 
+/// Whether a buffer is in a class.
+type Class = fn(BufferType) -> bool;
+
 /// Buffers that mostly take the same routes, by a name for all of them.
-const CLASSES: &[(&str, fn(BufferType) -> bool)] = &[
+const CLASSES: &[(&str, Class)] = &[
     ("bool", |b| b.dtype() == DType::Bool),
     ("8-bit integers", |b| is_int(b) && b.dtype().bits() == 8),
     ("integers of 16 to 64 bits", |b| is_int(b) && b.dtype().bits() > 8),
@@ -59,7 +62,7 @@ fn route(plan: &CastPlan) -> String {
 type Set = u64;
 
 /// The class as a set.
-fn class(is_in: fn(BufferType) -> bool, all: &[BufferType]) -> Set {
+fn class(is_in: Class, all: &[BufferType]) -> Set {
     (0..all.len()).filter(|i| is_in(all[*i])).fold(0, |class, i| class | 1 << i)
 }
 
@@ -236,6 +239,10 @@ const ORDERS: (&str, &str) = ("<!-- orders -->\n", "<!-- end of orders -->\n");
 
 #[test]
 fn the_page() {
+    if DType::ALL.len() < 30 {
+        println!("skipped: this build leaves out dtypes of the page");
+        return;
+    }
     let page = std::fs::read_to_string(PATH).expect("docs/routes.md");
     let bless = std::env::var_os("LANECAST_BLESS").is_some();
     let (head, rest) = page.split_once(ORDERS.0).expect("the marker before the byte orders");

@@ -9,7 +9,7 @@
 
 use crate::{
     arch::Tier,
-    data::{Data, Direction},
+    data::Data,
     fpenv,
     machine::BLOCK_BYTES,
     route::{Route, Side, Way},
@@ -99,8 +99,8 @@ impl Route {
     ///
     /// # Safety
     ///
-    /// The slices are exactly the bytes of `n` elements of the two sides, and the caller holds the guard of the floating-point
-    /// environment if a kernel of the route obeys it.
+    /// The slices are exactly the bytes of `n` elements of the two sides. If a kernel of the route obeys the floating-point environment,
+    /// that is the default but for the direction of the route: the caller holds the guard.
     #[inline(always)]
     pub(crate) unsafe fn run<'a>(
         &self,
@@ -129,11 +129,10 @@ impl Route {
     /// As [`run`](Self::run).
     #[inline(never)]
     unsafe fn run_indirect(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
-        let _direction = (self.direction != Direction::NearestEven).then(|| fpenv::guard_in(self.direction));
         let (from, to) = (src.as_ptr(), dst.as_mut_ptr().cast());
         match self.way {
-            // SAFETY: as in `run`; the direction is the one that the kernel was chosen for.
-            Way::Direct | Way::Directed => unsafe { call(self.run, from, to, n, self.data) },
+            // SAFETY: as in `run`.
+            Way::Direct => unsafe { call(self.run, from, to, n, self.data) },
             // SAFETY: the two buffer types are the same, so the slices have the same length; the kernel copies as many bytes. Then the
             // last byte has been written.
             Way::Bytes => unsafe {
@@ -151,7 +150,7 @@ impl Route {
     ///
     /// # Safety
     ///
-    /// As [`run`](Self::run), in the direction of the route.
+    /// As [`run`](Self::run).
     unsafe fn run_in_blocks(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
         let [mut a, mut b] = [const { Stack::<BLOCK_BYTES>::new() }; 2];
         let (tier, block) = (self.tier, self.block());

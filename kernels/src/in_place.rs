@@ -13,8 +13,7 @@
 //! Pieces are multiples of a block, so they begin on whole bytes of every packed width.
 
 use crate::{
-    drive::Stack, dtype::DType, format::Element, fpenv, kernel::Kernel, machine::BLOCK_ELEMENTS,
-    storage::BufferType,
+    drive::Stack, dtype::DType, format::Element, kernel::Kernel, machine::BLOCK_ELEMENTS, storage::BufferType,
 };
 use core::slice;
 
@@ -29,7 +28,7 @@ impl Kernel {
         let (read, written) = (self.from().byte_len(n)?, self.to().byte_len(n)?);
         let both = buffer.get_mut(..read.max(written))?;
         let (from, to) = (self.from().bits_per_element(), self.to().bits_per_element());
-        let _guard = fpenv::guard();
+        let _guard = self.guard();
         if self.is_identity() {
             // Every byte is what it has to become.
         } else if from < to {

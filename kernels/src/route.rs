@@ -32,8 +32,6 @@ use crate::{
 pub(crate) enum Way {
     /// One call of the kernel.
     Direct,
-    /// The same, after the direction of rounding is set.
-    Directed,
     /// The kernel copies the bytes of packed elements.
     Bytes,
     /// Halves of bytes are looked up.
@@ -264,11 +262,10 @@ impl Route {
 
     /// The same with the stages around the kernel, which knows how both sides are stored or else reads and writes byte storage.
     fn staged(self, kernel_knows: bool) -> Route {
-        let way = match (kernel_knows, self.nibbles, self.direction) {
-            (true, _, Direction::NearestEven) => Way::Direct,
-            (true, ..) => Way::Directed,
-            (false, Some(_), _) => Way::Nibbles,
-            (false, None, _) => Way::Blocks,
+        let way = match (kernel_knows, self.nibbles) {
+            (true, _) => Way::Direct,
+            (false, Some(_)) => Way::Nibbles,
+            (false, None) => Way::Blocks,
         };
         match way {
             Way::Blocks => {

@@ -1,11 +1,23 @@
 //! Runs a resolved cast on buffers, slices and new vectors.
 
 use super::Kernel;
-use crate::{format::Element, fpenv, storage::BufferType, stream::stream};
+use crate::{data::Direction, format::Element, fpenv, storage::BufferType, stream::stream};
 use alloc::vec::Vec;
 use core::{mem::MaybeUninit, slice};
 
 impl Kernel {
+    /// Sets the floating-point environment in which the kernels run, if they obey it, until the result is dropped.
+    #[inline(always)]
+    pub(crate) fn guard(&self) -> Option<fpenv::Guard> {
+        self.guarded.then(|| fpenv::guard_in(self.route.direction))
+    }
+
+    /// Sets the direction of rounding, for callers that hold the guard of the default environment.
+    #[inline(always)]
+    pub(crate) fn directed(&self) -> Option<fpenv::Guard> {
+        (self.route.direction != Direction::NearestEven).then(|| fpenv::guard_in(self.route.direction))
+    }
+
     /// Casts `n` elements and returns the bytes of the destination that were written; `None`, with nothing written, if
     /// either buffer is shorter than `n` elements. Longer buffers are left alone behind them.
     #[inline]
@@ -25,12 +37,12 @@ impl Kernel {
     ) -> Option<&'a mut [u8]> {
         let src = src.get(..self.from().byte_len(n)?)?;
         let dst = dst.get_mut(..self.to().byte_len(n)?)?;
-        let _guard = self.guarded.then(fpenv::guard);
+        let _guard = self.guard();
         // SAFETY: both were just cut to the bytes of `n` elements; the guard lives to the end of the function.
         Some(unsafe { self.run_cut(src, dst, n) })
     }
 
-    /// One cast between buffers that were looked at, past the caches if they are large.
+    /// One cast between buffers that were looked at, with non-temporal stores if they are large.
     ///
     /// # Safety
     ///
@@ -75,7 +87,7 @@ impl Kernel {
     ///
     /// # Safety
     ///
-    /// The slices are exactly the bytes of `n` elements, and the caller holds the guard of the floating-point environment.
+    /// The slices are exactly the bytes of `n` elements, and the caller holds the [guard](Self::guard).
     #[inline(always)]
     pub(crate) unsafe fn run_unguarded<'a>(
         &self,

@@ -10,7 +10,6 @@ use super::{
 };
 use crate::{
     drive::Stack,
-    fpenv,
     kernel::Kernel,
     machine::{BLOCK_ELEMENTS, CACHE_LINE, RUN, SECOND_CACHE},
     storage::BufferType,
@@ -78,7 +77,7 @@ impl Kernel {
         };
         let src = src.first().wrapping_offset(nest.start.0);
         let dst = dst.first().wrapping_offset(nest.start.1);
-        let _guard = self.is_guarded().then(fpenv::guard);
+        let _guard = self.guard();
         // SAFETY: the views have all elements of the nest, and `check` has shown how they lie to each other; the guard is held.
         unsafe { cast.all(src, dst, nest.axes()) };
         Ok(())
