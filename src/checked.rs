@@ -17,7 +17,7 @@ pub use report::{CastReport, CountingPlan};
 use crate::{BufferType, CastError, CastOptions, CastPlan, Element, Streaming};
 use alloc::vec::Vec;
 use core::fmt;
-use lanecast_kernels::{Block, Watch};
+use lanecast_kernels::{Lost, Watch};
 
 /// What a checked cast rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,16 +91,10 @@ impl CheckedPlan {
     /// [`CastError::Rejected`] with the first element that does not fit; then elements of `dst` before it have been cast or
     /// are as they were, and those from it on are unspecified. As of [`CastPlan::run`]; then nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
-        let mut found = None;
-        let have = (src.len(), dst.len());
-        let ran = self.watch.run(src, dst, n, |block| {
-            found = first(block);
-            found.is_none()
-        });
-        match (ran, found) {
-            (None, _) => Err(self.plan.shortage(have.0, have.1, n)),
-            (_, Some(rejection)) => Err(CastError::Rejected(rejection)),
-            (Some(_), None) => Ok(()),
+        match self.watch.run(src, dst, n) {
+            None => Err(self.plan.shortage(src.len(), dst.len(), n)),
+            Some(Some(lost)) => Err(self.rejected(&lost)),
+            Some(None) => Ok(()),
         }
     }
 
@@ -128,12 +122,8 @@ impl CheckedPlan {
             return Err(self.plan.shortage(have.0, have.1, n));
         }
         let validity = all_valid(validity, n)?;
-        let mut rejected = 0;
-        let ran = self.watch.run(src, dst, n, |block| {
-            rejected += mark(block, validity);
-            true
-        });
-        ran.map(|_| rejected).ok_or_else(|| self.plan.shortage(have.0, have.1, n))
+        let ran = self.watch.run_masked(src, dst, validity, n);
+        ran.ok_or_else(|| self.plan.shortage(have.0, have.1, n))
     }
 
     /// [`run`](Self::run) from a slice of elements to another of the same length.
@@ -142,16 +132,10 @@ impl CheckedPlan {
     ///
     /// [`CastError::Rejected`] as of [`run`](Self::run), or as of [`CastPlan::run_slice`].
     pub fn run_slice<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Result<(), CastError> {
-        let mut found = None;
-        let len = dst.len();
-        let ran = self.watch.run_elements(src, dst, |block| {
-            found = first(block);
-            found.is_none()
-        });
-        match (ran, found) {
-            (None, _) => Err(self.plan.mismatch::<S, D>(src.len(), len)),
-            (_, Some(rejection)) => Err(CastError::Rejected(rejection)),
-            (Some(_), None) => Ok(()),
+        match self.watch.run_elements(src, dst) {
+            None => Err(self.plan.mismatch::<S, D>(src.len(), dst.len())),
+            Some(Some(lost)) => Err(self.rejected(&lost)),
+            Some(None) => Ok(()),
         }
     }
 
@@ -161,15 +145,9 @@ impl CheckedPlan {
     ///
     /// [`CastError::Rejected`], or [`CastError::WrongElement`] as of [`CastPlan::run_slice`].
     pub fn run_to_vec<S: Element, D: Element>(&self, src: &[S]) -> Result<Vec<D>, CastError> {
-        let mut found = None;
-        let ran = self.watch.run_to_vec(src, |block| {
-            found = first(block);
-            found.is_none()
-        });
-        match (ran, found) {
-            (None, _) => Err(self.plan.mismatch::<S, D>(src.len(), src.len())),
-            (_, Some(rejection)) => Err(CastError::Rejected(rejection)),
-            (Some(out), None) => Ok(out.unwrap_or_default()),
+        match self.watch.run_to_vec(src) {
+            None => Err(self.plan.mismatch::<S, D>(src.len(), src.len())),
+            Some(ran) => ran.map_err(|lost| self.rejected(&lost)),
         }
     }
 
@@ -191,12 +169,13 @@ impl CheckedPlan {
             return Err(self.plan.mismatch::<S, D>(src.len(), len));
         }
         let validity = all_valid(validity, len)?;
-        let mut rejected = 0;
-        let ran = self.watch.run_elements(src, dst, |block| {
-            rejected += mark(block, validity);
-            true
-        });
-        ran.map(|_| rejected).ok_or_else(|| self.plan.mismatch::<S, D>(src.len(), len))
+        let ran = self.watch.run_elements_masked(src, dst, validity);
+        ran.ok_or_else(|| self.plan.mismatch::<S, D>(src.len(), len))
+    }
+
+    #[cold]
+    fn rejected(&self, lost: &Lost) -> CastError {
+        CastError::Rejected(Rejection::new(lost, self.plan.from().dtype(), self.plan.to().dtype()))
     }
 }
 
@@ -204,14 +183,6 @@ impl fmt::Debug for CheckedPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CheckedPlan({:?})", self.plan)
     }
-}
-
-/// The first element of a block that is rejected.
-fn first(block: &Block<'_>) -> Option<Rejection> {
-    (0..block.len).step_by(64).find_map(|at| match block.flags(at) {
-        0 => None,
-        flags => Rejection::new(block, at + flags.trailing_zeros() as usize),
-    })
 }
 
 /// The bytes of the bits of `n` elements, all of which are valid so far.
@@ -223,20 +194,6 @@ pub(crate) fn all_valid(validity: &mut [u8], n: usize) -> Result<&mut [u8], Cast
         *last = 0xFF >> (8 - n % 8);
     }
     Ok(bits)
-}
-
-/// Clears the bits of the elements of a block that are rejected, and says how many they are.
-fn mark(block: &Block<'_>, validity: &mut [u8]) -> usize {
-    let mut rejected = 0;
-    // Blocks begin at whole bytes of the bitmap.
-    for (i, bits) in validity[block.first / 8..].chunks_mut(8).take(block.len.div_ceil(64)).enumerate() {
-        let flags = block.flags(64 * i);
-        rejected += flags.count_ones() as usize;
-        for (byte, flags) in bits.iter_mut().zip(flags.to_le_bytes()) {
-            *byte &= !flags;
-        }
-    }
-    rejected
 }
 
 /// [`cast`](crate::cast) that rejects what `level` says, with the default options.

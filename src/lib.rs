@@ -68,7 +68,7 @@
 //! # The source
 //!
 //! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, `checked` refuses or counts what is
-//! lost ([`CheckedPlan`], [`CountingPlan`]), [`strided`] casts arrays of any layout, `ndarray` those of the crate
+//! lost ([`CheckedPlan`], [`CountingPlan`]), `explain` says what a plan does and why, [`strided`] casts arrays of any layout, `ndarray` those of the crate
 //! of this name (feature `ndarray`), [`structured`] items of named fields; `bulk` spreads casts over threads
 //! (feature `rayon`). `tier` decides the instruction set, `dtype` holds the limits of the dtypes. [`mod@promote`]
 //! says which dtype an operation computes in, by tables that `build.rs` checks, and [`names`] what other systems
@@ -95,6 +95,7 @@ mod checked;
 mod dtype;
 mod element;
 mod error;
+mod explain;
 pub mod names;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
@@ -115,6 +116,7 @@ pub use checked::{
 pub use dtype::{DTypeKind, FInfo, IInfo, finfo, iinfo, isdtype};
 pub use element::*;
 pub use error::{CastError, Side};
+pub use explain::{ExplainedStage, Explanation};
 pub use half;
 pub use lanecast_kernels::{
     BufferType, ByteOrder, DType, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus,

@@ -20,7 +20,7 @@ const OTHER: ByteOrder = match ByteOrder::NATIVE {
 };
 
 /// None, fewer than a register, whole registers, more than a block of any kind.
-const LENGTHS: &[usize] = &[0, 1, 31, 64, 513, 1500];
+const LENGTHS: &[usize] = &[0, 1, 31, 64, 513, 2500];
 /// How far the source and the destination are from where they were allocated.
 const OFFSETS: &[(usize, usize)] = &[(0, 0), (1, 3)];
 const CANARY: u8 = 0xA5;
@@ -380,5 +380,46 @@ fn strided_arrays() {
                 }
             }
         }
+    }
+}
+
+/// Rough ratios to the native cast in the second cache; `cargo test --release --test byte_order -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn ratios() {
+    use std::time::Instant;
+    let wide = DType::ALL.iter().filter(|dtype| BufferType::new(**dtype).with_order(OTHER).is_swapped());
+    let noise: Vec<u8> = (0..1 << 20).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let mut dst = vec![0; 1 << 20];
+    for &tier in tiers() {
+        let (mut logs, mut count, mut worst) = (0.0, 0, Vec::new());
+        for from in wide.clone() {
+            for to in DType::ALL.iter().filter(|to| *to != from) {
+                let (from, to) = (BufferType::new(*from), BufferType::new(*to));
+                // Half a mebibyte for both sides.
+                let n = (1 << 22) / (from.bits_per_element() + to.bits_per_element()) as usize;
+                let mut time = |from: BufferType, to: BufferType| {
+                    let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
+                    let times = (0..15).map(|_| {
+                        let start = Instant::now();
+                        plan.run(&noise, &mut dst, n).unwrap();
+                        start.elapsed()
+                    });
+                    times.min().unwrap().as_nanos() as f64
+                };
+                let native = time(from, to);
+                for (source, target) in swapped(from, to) {
+                    let ratio = time(source, target) / native;
+                    logs += ratio.ln();
+                    count += 1;
+                    worst.push((ratio, format!("{source} to {target}")));
+                }
+            }
+        }
+        worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mean = (logs / f64::from(count)).exp();
+        let above = worst.iter().filter(|(ratio, _)| *ratio > 1.15).count();
+        println!("{tier}: geometric mean {mean:.3} of {count}, {above} above 1.15");
+        worst.iter().step_by(worst.len() / 12 + 1).for_each(|(ratio, cast)| println!("  {ratio:.2} {cast}"));
     }
 }

@@ -38,6 +38,8 @@ pub enum Command {
     Table(Table),
     /// List the dtypes
     Dtypes(JsonOnly),
+    /// Say what a cast does on this CPU, stage by stage, and why
+    Explain(Explain),
     /// Say which tiers (instruction sets) this CPU has, and which one is used
     Cpu(JsonOnly),
     /// List the tensors of a .safetensors, .npy, .npz or .onnx file
@@ -262,6 +264,45 @@ pub struct Common {
     #[arg(long)]
     pub force: bool,
     /// Print the summary as one JSON object, on standard output (`raw` to standard output: on standard error)
+    #[arg(long)]
+    pub json: bool,
+    /// The options of the cast itself.
+    #[command(flatten)]
+    pub cast: CastArgs,
+}
+
+const EXPLAIN_HELP: &str = "\
+A cast is a route of stages: a kernel, and before and after it what storage and
+byte order need. The answer is that of the plain cast, so --on-loss changes
+nothing. Storage and byte order are those of `raw`: elements of 2, 4 and 6 bits
+packed and all others little-endian, unless the options say otherwise.
+
+What a route is made of differs between versions and CPUs; the bits that a cast
+writes do not.";
+
+/// The arguments of `explain`.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXPLAIN_HELP)]
+pub struct Explain {
+    /// The dtype to cast from, see `lanecast dtypes`
+    #[arg(value_name = "FROM", value_parser = dtype)]
+    pub from: DType,
+    /// The dtype to cast to
+    #[arg(value_name = "TO", value_parser = dtype)]
+    pub to: DType,
+    /// How elements of 2, 4 and 6 bits are stored before the cast
+    #[arg(long, value_name = "STORAGE", value_enum, default_value_t = StorageArg::Packed)]
+    pub from_storage: StorageArg,
+    /// How elements of 2, 4 and 6 bits are stored after it
+    #[arg(long, value_name = "STORAGE", value_enum, default_value_t = StorageArg::Packed)]
+    pub to_storage: StorageArg,
+    /// The byte order before the cast
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t = OrderArg::Little)]
+    pub from_order: OrderArg,
+    /// The byte order after it
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t = OrderArg::Little)]
+    pub to_order: OrderArg,
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// The options of the cast itself.

@@ -9,9 +9,7 @@ use crate::{
     exact::{PowerRange, Rounding, Rules, float_spec},
     format::{Encoder, Signs},
     kept::Kept,
-    narrowed::First,
     round::Correction,
-    table::KernelFn,
     vector::words::Words,
 };
 
@@ -185,10 +183,6 @@ pub(crate) struct Data {
     pub(crate) words: [Words; 2],
     /// The table of a source of a byte, for kernels that look results up.
     pub(crate) table: *const u8,
-    /// The first of two steps, to an integer of a byte.
-    pub(crate) first: Option<First>,
-    /// The second of two steps, from float32 or from an integer of a byte, and the bits of an element of the target.
-    pub(crate) second: Option<(KernelFn, u32)>,
     /// The target.
     pub(crate) to: DType,
     /// The rules.
@@ -281,8 +275,6 @@ impl Data {
                 _ => [Words::NONE; 2],
             },
             table: core::ptr::null(),
-            first: None,
-            second: None,
             to,
             rules: *rules,
             signs: match to.spec() {
@@ -293,52 +285,36 @@ impl Data {
         }
     }
 
-    /// The same with a second step to `to` in byte storage.
-    fn with_second(self, second: Option<KernelFn>, from: DType, to: DType) -> Data {
+    /// The same for the second of two steps, if the first one reads floats of 64 bits.
+    fn behind_float64(self) -> Data {
         let mut power = self.power;
-        if second.is_some() && Self::has_float64_parts(from) {
-            // The first step leaves what is too large as the largest float32, which it makes of no other: they keep fewer bits.
-            power.span -=
-                power.largest.saturating_sub(Power::LONGEST) * (power.span != Power::INFINITY) as u32;
-            power.largest = power.largest.min(Power::LONGEST);
-        }
-        Data { second: second.map(|second| (second, 8 * to.size() as u32)), power, ..self }
+        // The first step leaves what is too large as the largest float32, which it makes of no other: they keep fewer bits.
+        power.span -= power.largest.saturating_sub(Power::LONGEST) * (power.span != Power::INFINITY) as u32;
+        power.largest = power.largest.min(Power::LONGEST);
+        Data { power, ..self }
     }
 
     fn has_float64_parts(dtype: DType) -> bool {
         matches!(dtype, DType::Float64 | DType::Complex128)
     }
 
-    /// The constants of a pair that are not those of the target under the common rules alone: under other rules, with a second step
-    /// to `to` in byte storage, or with a table.
+    /// The constants of a pair that are not those of the target under the common rules alone: under other rules, for the second of two
+    /// steps, or with a table.
     pub(crate) fn kept(
         from: DType,
         to: DType,
         rules: &Rules,
-        second: Option<KernelFn>,
+        in_two_steps: bool,
         table: *const u8,
     ) -> &'static Data {
-        /// What tells constants of a target apart; the second step and the table by their addresses.
-        type Key = (Rules, usize, bool, usize);
+        /// What tells constants of a target apart; the table by its address.
+        type Key = (Rules, bool, usize);
         static KEPT: [Kept<Key, Data>; COUNT] = [const { Kept::new() }; COUNT];
-        let second_address = second.map_or(0, |second| second as usize);
-        let key = (*rules, second_address, Self::has_float64_parts(from), table.addr());
-        KEPT[to as usize].get(key, || Data { table, ..Data::new(to, rules).with_second(second, from, to) })
-    }
-
-    /// These constants of `second`, a kernel to elements of `bits` bits, with a step before it.
-    pub(crate) fn behind(&'static self, first: First, second: KernelFn, bits: u32) -> &'static Data {
-        /// These constants, those of the first step and both kernels, by their addresses, and the width of the source.
-        type Key = (usize, usize, usize, usize, usize);
-        static KEPT: [Kept<Key, Data>; COUNT] = [const { Kept::new() }; COUNT];
-        let key = (
-            core::ptr::from_ref(self).addr(),
-            core::ptr::from_ref(first.data).addr(),
-            first.run as usize,
-            second as usize,
-            first.size,
-        );
-        KEPT[self.to as usize].get(key, || Data { first: Some(first), second: Some((second, bits)), ..*self })
+        let behind_float64 = in_two_steps && Self::has_float64_parts(from);
+        KEPT[to as usize].get((*rules, behind_float64, table.addr()), || {
+            let data = Data { table, ..Data::new(to, rules) };
+            if behind_float64 { data.behind_float64() } else { data }
+        })
     }
 
     /// The constants of `to` under the common rules.

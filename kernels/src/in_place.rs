@@ -13,18 +13,12 @@
 //! Pieces are multiples of a block, so they begin on whole bytes of every packed width.
 
 use crate::{
-    dtype::DType,
-    format::Element,
-    fpenv,
-    kernel::{BLOCK, Kernel},
-    storage::BufferType,
+    drive::Stack, dtype::DType, format::Element, kernel::Kernel, machine::BLOCK_ELEMENTS, storage::BufferType,
 };
-use core::{mem::MaybeUninit, slice};
+use core::slice;
 
 /// The results of a block of the widest elements; of as many blocks of others as fit.
-#[repr(align(64))]
-struct Stack([MaybeUninit<u8>; STACK]);
-const STACK: usize = BLOCK * 16;
+const STACK: usize = BLOCK_ELEMENTS * 16;
 
 impl Kernel {
     /// Casts the `n` elements at the start of `buffer` into `n` elements of the target at its start, and returns their
@@ -34,7 +28,7 @@ impl Kernel {
         let (read, written) = (self.from().byte_len(n)?, self.to().byte_len(n)?);
         let both = buffer.get_mut(..read.max(written))?;
         let (from, to) = (self.from().bits_per_element(), self.to().bits_per_element());
-        let _guard = fpenv::guard();
+        let _guard = self.guard();
         if self.is_identity() {
             // Every byte is what it has to become.
         } else if from < to {
@@ -61,10 +55,11 @@ impl Kernel {
         let from = self.from().bits_per_element() as usize;
         let to = self.to().bits_per_element() as usize;
         // If the first block only makes room for pieces, it is short.
-        let block = if from == to { STACK / (BLOCK / 8 * to) * BLOCK } else { BLOCK };
+        let block =
+            if from == to { STACK / (BLOCK_ELEMENTS / 8 * to) * BLOCK_ELEMENTS } else { BLOCK_ELEMENTS };
         let mut done = 0;
         while done < n {
-            let free = done / BLOCK * (from - to) / to * BLOCK;
+            let free = done / BLOCK_ELEMENTS * (from - to) / to * BLOCK_ELEMENTS;
             let count = (n - done).min(if free > 0 { free } else { block });
             if free > 0 {
                 let src = self.from().span(done, count);
@@ -74,7 +69,7 @@ impl Kernel {
                 unsafe { self.piece(&high[..src.len()], &mut low[self.to().span(done, count)], count) };
             } else {
                 // SAFETY: the guard is the caller's.
-                unsafe { self.block(buffer, done, count) };
+                unsafe { self.through_stack(buffer, done, count) };
             }
             done += count;
         }
@@ -89,7 +84,7 @@ impl Kernel {
         let to = self.to().bits_per_element() as usize;
         let mut rest = n;
         while rest > 0 {
-            let first = (rest.div_ceil(BLOCK) * from).div_ceil(to) * BLOCK;
+            let first = (rest.div_ceil(BLOCK_ELEMENTS) * from).div_ceil(to) * BLOCK_ELEMENTS;
             if first < rest {
                 let dst = self.to().span(first, rest - first);
                 // `first * to >= rest * from`
@@ -99,9 +94,9 @@ impl Kernel {
                 unsafe { self.piece(&low[src], &mut high[..dst.len()], rest - first) };
                 rest = first;
             } else {
-                let first = (rest - 1) / BLOCK * BLOCK;
+                let first = (rest - 1) / BLOCK_ELEMENTS * BLOCK_ELEMENTS;
                 // SAFETY: the guard is the caller's.
-                unsafe { self.block(buffer, first, rest - first) };
+                unsafe { self.through_stack(buffer, first, rest - first) };
                 rest = first;
             }
         }
@@ -122,11 +117,11 @@ impl Kernel {
     /// # Safety
     ///
     /// The caller holds the guard of the floating-point environment.
-    unsafe fn block(&self, buffer: &mut [u8], first: usize, count: usize) {
-        let mut stack = Stack([MaybeUninit::uninit(); STACK]);
+    unsafe fn through_stack(&self, buffer: &mut [u8], first: usize, count: usize) {
+        let mut stack = Stack::<STACK>::new();
         let (src, dst) = (self.from().span(first, count), self.to().span(first, count));
         // SAFETY: the bytes of `count` elements of either side: slices are cut to them; the guard is the caller's.
-        let result = unsafe { self.run_unguarded(&buffer[src], &mut stack.0[..dst.len()], count) };
+        let result = unsafe { self.run_unguarded(&buffer[src], &mut stack.bytes()[..dst.len()], count) };
         buffer[dst].copy_from_slice(result);
     }
 

@@ -15,8 +15,10 @@
 //! * `hub`: what a decoder returns and an encoder takes, with the proofs that it is exact;
 //! * `arch`: the tiers, how they are found, and their kernels;
 //! * `table`: the cross product of all pairs, per tier;
-//! * [`Kernel`]: one resolved cast, where plans enter; `in_place`: inside one buffer; `stream`: past the caches; `strided`: between
-//!   arrays of any layout; `order`: the other byte order;
+//! * `order`: the other byte order; `narrowed`: pairs that are cast in two steps;
+//! * `route`: everything that a cast will do, resolved once; `drive`: the loop over blocks that runs its stages;
+//! * [`Kernel`]: one resolved cast, where plans enter; `in_place`: inside one buffer; `stream`: with non-temporal stores; `strided`:
+//!   between arrays of any layout;
 //! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
 //! * [`cost`]: what a cast costs, a measured class for every pair;
 //! * [`machine`]: sizes of caches and lines that several modules need;
@@ -39,6 +41,7 @@ mod buffer;
 #[doc(hidden)]
 pub mod cost;
 mod data;
+mod drive;
 mod dtype;
 mod exact;
 mod format;
@@ -57,6 +60,7 @@ mod order;
 mod pair;
 mod parts;
 mod round;
+mod route;
 mod rules;
 mod storage;
 mod stream;
@@ -71,8 +75,9 @@ pub use exact::{PowerRange, Rounding, Rules};
 pub use format::{Element, newtypes::*};
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
-pub use loss::{Block, Loss, Losses, Watch, loss};
+pub use loss::{Loss, Losses, Lost, Watch, loss};
 pub use parts::Part;
+pub use route::{Family, Stage};
 pub use storage::{BufferType, ByteOrder, Storage};
 pub use stream::Streaming;
 pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};

@@ -11,7 +11,7 @@
 //! their ends from the formats, without looking at any element. Whether a value in range is rounded is seen in its code as well
 //! (the low bits of a float, the significant bits of an integer), or, for narrow sources, by casting the result back. So a
 //! buffer is asked block by block: `loops` counts what the ranges hold in vector code, beside the cast of the same block, which
-//! it leaves as it is; `watch` goes over the blocks.
+//! it leaves as it is; `watch` resolves what is tested, `run` goes over the blocks.
 //!
 //! # Departures
 //!
@@ -22,13 +22,15 @@ mod lane;
 mod loops;
 mod questions;
 mod ranges;
+mod run;
 mod watch;
 
 pub(crate) use exactness::{Differs, Digits, Fraction, Low, Never, Question, Rounds, Test, Trace, Within};
 pub(crate) use lane::Lane;
 pub(crate) use loops::{Loops, SuspectFn, TestFn, define_loops, pick_loops, suspect, suspect_all, test};
 pub(crate) use questions::{BITS, BOUNDS, ENDS, OVER, Questions, Shape};
-pub use watch::{Block, Watch};
+pub use run::Lost;
+pub use watch::Watch;
 
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},

@@ -8,3 +8,9 @@ pub const SECOND_CACHE: usize = 2 << 20;
 
 /// Elements in a row that are worth a call of the kernel where they are; fewer are first copied to a block with others.
 pub const RUN: usize = 64;
+
+/// Bytes of a block on the stack between two stages of a cast. Two of them are a small part of the first cache.
+pub const BLOCK_BYTES: usize = 4096;
+
+/// Elements of a block where elements of any size have the same block: whole bytes of every packed width.
+pub const BLOCK_ELEMENTS: usize = 512;

@@ -2,17 +2,14 @@
 //!
 //! *Law.* The bytes of every part of an element are reversed and nothing else: NaNs keep all their bits.
 //!
-//! *Method.* A cast that only changes the order is one loop of the tier over words, and the pair's kernel as any other. All
-//! other casts are the native ones, around which blocks are swapped on the stack: the source before, the results after. These
-//! blocks stay in the first cache, so memory is passed over once.
+//! *Method.* A cast that only changes the order is one loop of the tier over words, and the pair's kernel as any other. Around
+//! all other casts swaps are stages of the route: the source before, the results after.
 
 use crate::{
     data::Data,
     dtype::{COUNT, DType},
-    kernel::Kernel,
     table::KernelFn,
 };
-use core::{mem::MaybeUninit, slice};
 
 /// The swaps of a tier, of words of 2, 4 and 8 bytes and of pairs of words of 4 and 8: kernels from elements to those of the
 /// other order.
@@ -57,57 +54,6 @@ pub(crate) unsafe fn swap<const WORD: usize, const PARTS: usize>(
         2 => words!(u16),
         4 => words!(u32),
         _ => words!(u64),
-    }
-}
-
-/// Bytes of a block of either side. Half of it and four times as much are as quick; both blocks are a part of the first cache.
-const STAGE: usize = 4096;
-
-#[repr(align(64))]
-struct Stage([MaybeUninit<u8>; STAGE]);
-
-impl Kernel {
-    /// A cast with a side in the other order, by way of the native one.
-    ///
-    /// # Safety
-    ///
-    /// As [`run_unguarded`](Self::run_unguarded).
-    #[inline(never)]
-    pub(crate) unsafe fn run_swapped(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
-        let (from, to) = (self.from(), self.to());
-        let [swap_in, swap_out] =
-            [from, to].map(|side| side.is_swapped().then(|| self.tier().swap(side.dtype())));
-        let mut read = Stage([MaybeUninit::uninit(); STAGE]);
-        let mut written = Stage([MaybeUninit::uninit(); STAGE]);
-        // The wider side has 2, 4, 8 or 16 bytes: blocks are whole bytes of packed elements, and short casts need no division.
-        let block = (8 * STAGE) >> from.bits_per_element().max(to.bits_per_element()).ilog2();
-        let mut first = 0;
-        while first < n {
-            let count = block.min(n - first);
-            let mut src = &src[from.span(first, count)];
-            let dst = &mut dst[to.span(first, count)];
-            first += count;
-            if let Some(swap) = swap_in {
-                let native = &mut read.0[..src.len()];
-                // SAFETY: the swap of the tier, which `new` checked, and of the source's dtype, between the bytes of
-                // `count` elements, which do not overlap; it writes them all.
-                src = unsafe {
-                    swap(src.as_ptr(), native.as_mut_ptr().cast(), count, self.data());
-                    slice::from_raw_parts(native.as_ptr().cast(), native.len())
-                };
-            }
-            let Some(swap) = swap_out else {
-                // SAFETY: the bytes of `count` elements, those of the source native; the guard is the caller's.
-                unsafe { self.run_native(src, dst, count) };
-                continue;
-            };
-            let native = &mut written.0[..dst.len()];
-            // SAFETY: as above, and as for the source.
-            unsafe {
-                self.run_native(src, native, count);
-                swap(native.as_ptr().cast(), dst.as_mut_ptr().cast(), count, self.data());
-            }
-        }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::{
     format::*,
     fpenv,
     kernel::obeys_environment,
+    machine::BLOCK_ELEMENTS,
     narrowed,
     stream::stream,
     table::{Entry, KernelFn, same_bits},
@@ -203,10 +204,10 @@ unsafe fn in_two_steps(
     mut n: usize,
     size: usize,
 ) {
-    let mut stage = [MaybeUninit::<u8>::uninit(); narrowed::BLOCK];
+    let mut stage = [MaybeUninit::<u8>::uninit(); BLOCK_ELEMENTS];
     let bytes = stage.as_mut_ptr().cast::<u8>();
     while n > 0 {
-        let count = n.min(narrowed::BLOCK);
+        let count = n.min(BLOCK_ELEMENTS);
         // SAFETY: `count` of the caller's elements on either side, of a byte each between the steps and behind them; the first step
         // writes all that the second reads.
         unsafe {

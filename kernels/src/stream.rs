@@ -12,7 +12,10 @@
 //! Blocks are whole lines and begin at a line of the destination. The elements before the first line and behind the last one
 //! are cast as ever.
 
-use crate::machine::CACHE_LINE;
+use crate::{
+    drive::Stack,
+    machine::{BLOCK_BYTES, CACHE_LINE},
+};
 use core::{mem::MaybeUninit, ops::Range};
 
 /// When a cast writes past the caches.
@@ -43,7 +46,7 @@ pub(crate) struct NonTemporal {
 }
 
 /// Elements of a block; of wide ones half as many, of packed ones more.
-const BLOCK: usize = 256;
+const BLOCK: usize = BLOCK_BYTES / 16;
 /// How far ahead the source is asked for, in bytes.
 const AHEAD: usize = 8192;
 
@@ -60,10 +63,6 @@ const fn block_of(from_bits: usize, to_bits: usize) -> usize {
         BLOCK
     }
 }
-
-/// A block of the widest elements.
-#[repr(align(64))]
-struct Stack([MaybeUninit<u8>; BLOCK * 16]);
 
 /// Calls the fence when it goes.
 struct Fence(fn());
@@ -112,8 +111,9 @@ pub(crate) unsafe fn stream(
     let (src, src_tail) = src.split_at(blocks * read);
     let (dst, dst_tail) = dst.split_at_mut(blocks * written);
     cast(src_head, dst_head, head);
-    let mut stack = Stack([MaybeUninit::uninit(); BLOCK * 16]);
-    let stack = &mut stack.0[..written];
+    // A block of the widest elements.
+    let mut stack = Stack::<BLOCK_BYTES>::new();
+    let stack = &mut stack.bytes()[..written];
     let _fence = Fence(tools.fence);
     for (src, dst) in src.chunks_exact(read).zip(dst.chunks_exact_mut(written)) {
         (tools.prefetch)(src.as_ptr().wrapping_add(AHEAD), read);

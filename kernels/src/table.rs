@@ -26,7 +26,7 @@ pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize, dat
 pub(crate) struct Rounded {
     pub(crate) run: KernelFn,
     pub(crate) direction: Direction,
-    /// The second of two steps.
+    /// The second of two steps, from float32; then `run` is the first one, which rounds to odd.
     pub(crate) second: Option<KernelFn>,
 }
 
@@ -148,13 +148,13 @@ impl Table {
     }
 }
 
-/// The kernel of a pair that this build leaves out, which no plan is made for: it casts nothing.
+/// In place of the kernel of a pair that no route takes: this build leaves it out, or it has two steps.
 ///
 /// # Safety
 ///
-/// Any arguments will do.
-pub(crate) unsafe fn left_out(_: *const u8, _: *mut u8, _: usize, _: &Data) {
-    debug_assert!(false, "a pair that this build leaves out");
+/// None: it neither reads nor writes.
+pub(crate) unsafe fn never(_: *const u8, _: *mut u8, _: usize, _: &Data) {
+    debug_assert!(false, "no route takes this pair");
 }
 
 /// Whether the kernel of a pair copies.
@@ -192,10 +192,9 @@ macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            if !from.is_built() || !to.is_built() {
-                $crate::table::left_out
-            } else if $crate::narrowed::through(from, to).is_some() {
-                $crate::narrowed::run
+            let two_steps = $crate::narrowed::through(from, to).is_some();
+            if two_steps || !from.is_built() || !to.is_built() {
+                $crate::table::never
             } else if from as u8 == to as u8 || same_bits(from, to, saturate) {
                 copy::<S>
             } else if same_truth(from, to) {

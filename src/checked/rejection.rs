@@ -4,7 +4,7 @@ use crate::text::{FormatPlan, TextOptions};
 use crate::{BufferType, CastOptions, CastPlan, DType, Kind, Tier};
 use alloc::{string::String, vec::Vec};
 use core::fmt;
-use lanecast_kernels::{Block, Loss};
+use lanecast_kernels::{Loss, Lost};
 
 /// The bits of 1 as float64.
 const ONE: u64 = 0x3FF0_0000_0000_0000;
@@ -150,15 +150,12 @@ impl fmt::Debug for Value {
 }
 
 impl Rejection {
-    /// The element `i` of a block; nothing if it fits.
-    pub(super) fn new(block: &Block<'_>, i: usize) -> Option<Rejection> {
-        let (code, losses) = block.loss(i)?;
-        // The real part first, unless only the other one is out of range.
-        let out_of_range = losses.into_iter().flatten().find(|loss| loss.is_out_of_range());
-        let loss = out_of_range.or(losses.into_iter().flatten().next())?;
-        let (from, to) = block.dtypes();
+    /// What the kernels found, in words.
+    pub(super) fn new(lost: &Lost, from: DType, to: DType) -> Rejection {
+        let Lost { index, code, loss } = *lost;
         let value = Value { dtype: from, code };
-        let part = value.part_bits().map(|(re, im)| if losses[0] == Some(loss) { re } else { im });
+        // A target with a range of signs or without zero is real: only the real part can be out of that.
+        let part = value.part_bits().map(|(re, _)| re);
         // By their bits: a comparison would flush a subnormal number, or trap, as the host's control register says.
         let (negative, zero) = match part {
             Some(bits) => {
@@ -177,7 +174,7 @@ impl Rejection {
             _ if zero && powers => Reason::NoZero,
             _ => Reason::Overflow,
         };
-        Some(Rejection { index: block.first + i, value, to, reason })
+        Rejection { index, value, to, reason }
     }
 
     /// The same element, if so many elements stand before those that were looked at: for a buffer that is cast in parts.

@@ -150,13 +150,10 @@ impl CountingPlan {
     ///
     /// As of [`CastPlan::run`]; then nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<CastReport, CastError> {
-        let mut losses = Losses::default();
-        let have = (src.len(), dst.len());
-        let ran = self.watch.run(src, dst, n, |block| {
-            losses.merge(&block.losses());
-            true
-        });
-        ran.map(|_| CastReport::new(n, &losses)).ok_or_else(|| self.plan.shortage(have.0, have.1, n))
+        match self.watch.run_counted(src, dst, n) {
+            Some(losses) => Ok(CastReport::new(n, &losses)),
+            None => Err(self.plan.shortage(src.len(), dst.len(), n)),
+        }
     }
 
     /// [`run`](Self::run) from a slice of elements to another of the same length.
@@ -169,13 +166,10 @@ impl CountingPlan {
         src: &[S],
         dst: &mut [D],
     ) -> Result<CastReport, CastError> {
-        let mut losses = Losses::default();
-        let len = dst.len();
-        let ran = self.watch.run_elements(src, dst, |block| {
-            losses.merge(&block.losses());
-            true
-        });
-        ran.map(|_| CastReport::new(len, &losses)).ok_or_else(|| self.plan.mismatch::<S, D>(src.len(), len))
+        match self.watch.run_elements_counted(src, dst) {
+            Some(losses) => Ok(CastReport::new(src.len(), &losses)),
+            None => Err(self.plan.mismatch::<S, D>(src.len(), dst.len())),
+        }
     }
 }
 

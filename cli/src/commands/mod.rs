@@ -3,6 +3,7 @@
 mod cast;
 mod cpu;
 mod dtypes;
+mod explain;
 mod inspect;
 mod onnx_cast;
 mod promote;
@@ -24,6 +25,7 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Promote(args) => promote::run(args),
         Command::Table(args) => table::run(&args.table),
         Command::Dtypes(args) => dtypes::run(args.json),
+        Command::Explain(args) => explain::run(args),
         Command::Cpu(args) => cpu::run(args.json),
         Command::Inspect(args) => inspect::run(args),
     }

@@ -240,6 +240,19 @@ impl Tier {
         native::non_temporal(self)
     }
 
+    /// The features that a CPU has if it has the tier, by the names that Rust knows them by.
+    pub const fn required_features(self) -> &'static [&'static str] {
+        match self {
+            Tier::Scalar => &[],
+            Tier::Avx2 => &["avx", "avx2", "fma", "f16c", "bmi1", "bmi2", "lzcnt", "popcnt"],
+            Tier::Avx512 => &[
+                "avx", "avx2", "fma", "f16c", "bmi1", "bmi2", "lzcnt", "popcnt", "avx512f", "avx512bw",
+                "avx512vl", "avx512dq",
+            ],
+            Tier::Neon => &["neon"],
+        }
+    }
+
     /// The features beyond those of the tier for which it has quicker kernels and which this CPU has, by the names that
     /// Rust knows them by. `LANECAST_DISABLE` (names separated by commas) keeps kernels from using some.
     pub fn features(self) -> &'static [&'static str] {

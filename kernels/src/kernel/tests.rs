@@ -4,8 +4,9 @@
 use super::*;
 use crate::{
     buffer::{read, write},
-    dtype::Spec,
+    dtype::{DType, Spec},
     exact::{self, Rounding},
+    machine::BLOCK_BYTES,
 };
 use alloc::{vec, vec::Vec};
 use core::mem::MaybeUninit;
@@ -108,7 +109,7 @@ fn packed_storage_is_the_same_cast() {
         for &to in DType::ALL.iter().filter(|d| d.is_sub_byte() && is_run(from, **d)) {
             // Miri is slow: it sees more than one block of one pair.
             let short = cfg!(miri) && (from, to) != (DType::Float6E2M3FN, DType::UInt2);
-            for &n in if short { &[0, 1, 5][..] } else { &[0, 1, 5, BLOCK - 1, BLOCK + 2] } {
+            for &n in if short { &[0, 1, 5][..] } else { &[0, 1, 5, BLOCK_BYTES - 1, BLOCK_BYTES + 2] } {
                 let src: Vec<u8> = (0..n).map(|i| (i * 7) as u8).collect();
                 let bytes = Kernel::new(Tier::Scalar, from.into(), to.into(), &rules(to)).expect("scalar");
                 let want = run(&bytes, &src, n);

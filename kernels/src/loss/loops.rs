@@ -14,10 +14,10 @@
 use super::{
     exactness::{Question, Rounds, Test, Trace, Within},
     lane::Lane,
-    questions::{Answers, BITS, BLOCK, BOUNDS, ENDS, InRange, OVER, Questions, Shape},
+    questions::{Answers, BITS, BOUNDS, ENDS, InRange, OVER, Questions, Shape},
     ranges::MOST,
 };
-use crate::fpenv;
+use crate::{fpenv, machine::BLOCK_BYTES};
 
 /// The loops of a shape.
 #[derive(Clone, Copy)]
@@ -193,7 +193,7 @@ impl Loops {
         questions: &Questions,
         (src, back): (&[u8], &[u8]),
     ) -> Answers {
-        let mut answers = Answers { ranges: [0; MOST], imaginary: 0, inexact: 0, lost: [0; BLOCK] };
+        let mut answers = Answers { ranges: [0; MOST], imaginary: 0, inexact: 0, lost: [0; BLOCK_BYTES] };
         if shape.pairs {
             // Elements have 8 bytes or 16.
             let mut kinds = [0; 16];

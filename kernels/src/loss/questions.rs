@@ -1,9 +1,7 @@
 //! What a block is asked, and what comes back.
 
 use super::{exactness::Rounds, ranges};
-
-/// Bytes of the source of a block.
-pub(super) const BLOCK: usize = 4096;
+use crate::machine::BLOCK_BYTES;
 
 /// What one block is asked. Numbers are in the low bits, as wide as a lane.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +45,7 @@ pub(crate) struct Answers {
     /// Lanes in no range that are rounded.
     pub(super) inexact: u64,
     /// What is known of each lane, in as many bytes as it has.
-    pub(super) lost: [u8; BLOCK],
+    pub(super) lost: [u8; BLOCK_BYTES],
 }
 
 /// Which loop a pair needs.

@@ -9,30 +9,16 @@ use super::{
     view::{View, ViewMut, place},
 };
 use crate::{
-    fpenv,
-    kernel::{BLOCK, Kernel},
-    machine::{CACHE_LINE, RUN, SECOND_CACHE},
+    drive::Stack,
+    kernel::Kernel,
+    machine::{BLOCK_ELEMENTS, CACHE_LINE, RUN, SECOND_CACHE},
     storage::BufferType,
     stream::{NonTemporal, Streaming},
 };
-use core::{mem::MaybeUninit, slice};
+use core::slice;
 
 /// Bytes of a run that is worth writing past the caches.
 const STREAMED: usize = 4096;
-
-/// Elements on the stack.
-#[repr(align(64))]
-pub(super) struct Stack<const BYTES: usize>([MaybeUninit<u8>; BYTES]);
-
-impl<const BYTES: usize> Stack<BYTES> {
-    pub(super) const fn new() -> Self {
-        Self([MaybeUninit::uninit(); BYTES])
-    }
-
-    pub(super) fn start(&mut self) -> *mut u8 {
-        self.0.as_mut_ptr().cast()
-    }
-}
 
 impl Kernel {
     /// Whether [`run_strided`](Self::run_strided) would cast, which is asked before views are split.
@@ -91,7 +77,7 @@ impl Kernel {
         };
         let src = src.first().wrapping_offset(nest.start.0);
         let dst = dst.first().wrapping_offset(nest.start.1);
-        let _guard = self.is_guarded().then(fpenv::guard);
+        let _guard = self.guard();
         // SAFETY: the views have all elements of the nest, and `check` has shown how they lie to each other; the guard is held.
         unsafe { cast.all(src, dst, nest.axes()) };
         Ok(())
@@ -188,13 +174,13 @@ impl Cast<'_> {
         };
         let read = together(from, inner.src, self.s);
         let write = together(to, inner.dst, self.d) && !self.in_place;
-        let block = if read && write { inner.len } else { BLOCK };
+        let block = if read && write { inner.len } else { BLOCK_ELEMENTS };
         let place = |buffer: BufferType, step: isize, first: usize| match buffer.is_packed() {
             true => bytes(buffer, first) as isize,
             false => first as isize * step,
         };
-        let mut gathered = Stack::<{ BLOCK * 16 }>::new();
-        let mut results = Stack::<{ BLOCK * 16 }>::new();
+        let mut gathered = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
+        let mut results = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
         for (row_from, row_to) in Odometer::new(outer) {
             for first in (0..inner.len).step_by(block) {
                 let n = block.min(inner.len - first);
@@ -234,8 +220,8 @@ impl Cast<'_> {
         };
         let [x, y] = [0, 1].map(|i| axes.get(i).copied().unwrap_or(ONCE));
         let outer = axes.get(2..).unwrap_or_default();
-        let mut gathered = Stack::<{ BLOCK * 16 }>::new();
-        let mut results = Stack::<{ BLOCK * 16 }>::new();
+        let mut gathered = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
+        let mut results = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
         let (from_stack, to_stack) = (gathered.start(), results.start());
         let plane = |step: usize, width: usize| [step as isize, (step * width) as isize];
         let scatter = |dst: *mut u8, from: *const u8, width: usize, height: usize| {
@@ -249,13 +235,13 @@ impl Cast<'_> {
                 }
             }
         };
-        if x.len.saturating_mul(y.len) <= BLOCK / 2 && !outer.is_empty() {
+        if x.len.saturating_mul(y.len) <= BLOCK_ELEMENTS / 2 && !outer.is_empty() {
             // Several planes to a block.
             let size = x.len * y.len;
             let (mut reads, mut writes) = (Odometer::new(outer), Odometer::new(outer));
             loop {
                 let mut planes = 0;
-                for (from, _) in reads.by_ref().take(BLOCK / size) {
+                for (from, _) in reads.by_ref().take(BLOCK_ELEMENTS / size) {
                     // SAFETY: a plane of elements; the stack has room for a block of them.
                     unsafe {
                         let to = from_stack.add(planes * size * self.s);
@@ -282,7 +268,11 @@ impl Cast<'_> {
             }
         }
         // Far from the caches smaller portions are better, of what is asked for ahead and of what is not.
-        let block = if self.ahead.is_some() { (1024 / self.s.max(self.d)).clamp(128, BLOCK) } else { BLOCK };
+        let block = if self.ahead.is_some() {
+            (1024 / self.s.max(self.d)).clamp(128, BLOCK_ELEMENTS)
+        } else {
+            BLOCK_ELEMENTS
+        };
         // Lines that follow each other come by themselves, and to ask for them takes time; only those of wide results gain.
         let in_line = x.src.unsigned_abs() <= CACHE_LINE && x.dst == self.d as isize && repeat.len == 1;
         let ahead = self.ahead.filter(|_| !in_line || self.d >= 8);

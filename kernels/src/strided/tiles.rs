@@ -7,9 +7,10 @@ use super::{
     MAX_AXES,
     copy::copy,
     nest::{Axis, Odometer},
-    run::{Cast, ONCE, Stack, ask_rows},
+    run::{Cast, ONCE, ask_rows},
 };
 use crate::{
+    drive::Stack,
     machine::{CACHE_LINE, RUN},
     stream::NonTemporal,
 };

@@ -73,12 +73,11 @@ macro_rules! define_integers {
 }
 pub(crate) use define_integers;
 
-/// Makes, from a tier's `$halves<S: Format, T: Target>` for targets of 16 bits, `$bytes` for those of a byte, and `$steps<S: Format, const ODD: bool>`, its
-/// [`two_step`](super::two_step),
-/// `$styled(from, to, style)`: the kernel of a pair in a style, or for sources that have none of their own, those of both
-/// steps.
+/// Makes, from a tier's `$halves<S: Format, T: Target>` for targets of 16 bits and float32 and `$bytes` for those of a byte,
+/// `$styled(from, to, style)`: the kernel of a pair in a style, or for sources that have none of their own, those of both steps: to
+/// float32, rounded to odd, and from there to the target. Rounding to odd keeps the second rounding single (`hub`), in every direction.
 macro_rules! define_styles {
-    ($halves:ident, $bytes:ident, $steps:ident, $styled:ident) => {
+    ($halves:ident, $bytes:ident, $styled:ident) => {
         /// `None` if the pair is not one of these kernels.
         pub(in crate::arch) fn $styled(from: DType, to: DType, style: u8) -> Option<Steps> {
             use crate::vector::{
@@ -123,19 +122,19 @@ macro_rules! define_styles {
                 DType::Float32 => return Some(Steps { first: of(0), second: None }),
                 DType::Float16 => return Some(Steps { first: of(1), second: None }),
                 DType::BFloat16 => return Some(Steps { first: of(2), second: None }),
-                DType::Int16 => $steps::<i16, false>,
-                DType::UInt16 => $steps::<u16, false>,
-                DType::Int32 if odd => $steps::<i32, true>,
-                DType::Int32 => $steps::<i32, false>,
-                DType::UInt32 if odd => $steps::<u32, true>,
-                DType::UInt32 => $steps::<u32, false>,
-                DType::Int64 if odd => $steps::<i64, true>,
-                DType::Int64 => $steps::<i64, false>,
-                DType::UInt64 if odd => $steps::<u64, true>,
-                DType::UInt64 => $steps::<u64, false>,
-                DType::Float64 => $steps::<f64, true>,
-                DType::Complex64 => $steps::<num_complex::Complex<f32>, true>,
-                DType::Complex128 => $steps::<num_complex::Complex<f64>, true>,
+                DType::Int16 => $halves::<i16, F32Odd<false>>,
+                DType::UInt16 => $halves::<u16, F32Odd<false>>,
+                DType::Int32 if odd => $halves::<i32, F32Odd<true>>,
+                DType::Int32 => $halves::<i32, F32Odd<false>>,
+                DType::UInt32 if odd => $halves::<u32, F32Odd<true>>,
+                DType::UInt32 => $halves::<u32, F32Odd<false>>,
+                DType::Int64 if odd => $halves::<i64, F32Odd<true>>,
+                DType::Int64 => $halves::<i64, F32Odd<false>>,
+                DType::UInt64 if odd => $halves::<u64, F32Odd<true>>,
+                DType::UInt64 => $halves::<u64, F32Odd<false>>,
+                DType::Float64 => $halves::<f64, F32Odd<true>>,
+                DType::Complex64 => $halves::<num_complex::Complex<f32>, F32Odd<true>>,
+                DType::Complex128 => $halves::<num_complex::Complex<f64>, F32Odd<true>>,
                 _ => return None,
             };
             Some(Steps { first, second: Some(of(0)) })

@@ -31,13 +31,11 @@ pub(crate) mod short;
 pub(crate) mod small;
 pub(crate) mod style;
 pub(crate) mod target;
-mod two_step;
 pub(crate) mod words;
 
 pub(crate) use bf16::bf16;
 pub(crate) use families::{define_families, define_integers, define_styles};
 pub(crate) use short::padded_bits;
-pub(crate) use two_step::two_step;
 
 use crate::{
     data::{Data, Direction},

@@ -104,7 +104,7 @@ fn compare(kernel: Entry, from: BufferType, to: BufferType, saturate: bool, n: u
     let src = source(from, n);
     let mut want = alloc::vec![0; to.byte_len(n).expect("small")];
     scalar.run(&src, &mut want, n).expect("large enough");
-    let data = Data::kept(from.dtype(), to.dtype(), &rules, None, kernel.table);
+    let data = Data::kept(from.dtype(), to.dtype(), &rules, false, kernel.table);
     let got = run(kernel.run, &src, to, n, data);
     assert_eq!(
         results(&got, to),
@@ -180,8 +180,16 @@ fn kernels_under_other_rules() {
             turn += 1;
             if turn % STEP == 0 {
                 let n = LENGTHS[turn / STEP % LENGTHS.len()];
-                let data = Data::kept(from, to, &rules, rounded.second, core::ptr::null());
-                run(rounded.run, &source(from.into(), n), to.into(), n, data);
+                let data = Data::kept(from, to, &rules, rounded.second.is_some(), core::ptr::null());
+                let src = source(from.into(), n);
+                match rounded.second {
+                    None => run(rounded.run, &src, to.into(), n, data),
+                    Some(second) => {
+                        let hub = DType::Float32;
+                        let hubs = run(rounded.run, &src, hub.into(), n, Data::common(hub, true));
+                        run(second, &hubs, to.into(), n, data)
+                    }
+                };
             }
         }
     }

@@ -21,10 +21,7 @@ use crate::{
         Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
         has_overflow_rule, is_copy, same_bits, same_truth,
     },
-    vector::{
-        self,
-        target::{F32Odd, Target},
-    },
+    vector::{self, target::Target},
 };
 use simd::Avx2;
 
@@ -48,19 +45,9 @@ avx2_fn! {
     }
 }
 
-avx2_fn! {
-    /// # Safety
-    ///
-    /// As [`KernelFn`].
-    unsafe fn two_step<S: Format, const ODD: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: as the caller's.
-        unsafe { vector::two_step::<Avx2, S, ODD>(src, dst, n, data, vector::<S, F32Odd<ODD>>) }
-    }
-}
-
 vector::define_families!(vector, plain);
 vector::define_integers!(vector, to_bytes);
-vector::define_styles!(vector, vector, two_step, styled);
+vector::define_styles!(vector, vector, styled);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {

@@ -24,10 +24,7 @@ use crate::{
         Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
         has_overflow_rule, is_copy, same_bits, same_truth,
     },
-    vector::{
-        self,
-        target::{F32Odd, Target},
-    },
+    vector::{self, target::Target},
 };
 use simd::Avx512;
 
@@ -61,18 +58,8 @@ vector_kernels!(vector, plain, avx512_fn, Avx512<false, false>);
 vector_kernels!(vector_vbmi, plain_vbmi, vbmi_fn, Avx512<true, false>);
 vector_kernels!(vector_bf16, plain_bf16, bf16_fn, Avx512<false, true>);
 
-avx512_fn! {
-    /// # Safety
-    ///
-    /// As [`KernelFn`].
-    unsafe fn two_step<S: Format, const ODD: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: as the caller's.
-        unsafe { vector::two_step::<Avx512<false, false>, S, ODD>(src, dst, n, data, vector::<S, F32Odd<ODD>>) }
-    }
-}
-
 vector::define_integers!(vector, to_bytes);
-vector::define_styles!(vector, vector_vbmi, two_step, styled);
+vector::define_styles!(vector, vector_vbmi, styled);
 
 /// A source for which there are kernels with and without VBMI.
 const fn is_common(from: DType) -> bool {

@@ -1,0 +1,227 @@
+//! Runs routes that are more than one call of a kernel.
+//!
+//! *Law.* Whatever the route, every byte of the destination is written once, with what the stages make of the source, and nothing
+//! beside it is touched.
+//!
+//! *Method.* One loop over blocks for all stages. What one stage hands to the next is in one of two blocks on the stack, which
+//! take turns: a stage reads the one and writes the other. The first stage reads the source and the last one writes the
+//! destination, so memory is passed over once. Both blocks together are a small part of the first cache.
+
+use crate::{
+    arch::Tier,
+    data::Data,
+    fpenv,
+    machine::BLOCK_BYTES,
+    route::{Route, Side, Way},
+    storage::BufferType,
+    table::KernelFn,
+};
+use core::{mem::MaybeUninit, slice};
+
+/// Memory on the stack, aligned to cache lines.
+#[repr(align(64))]
+pub(crate) struct Stack<const BYTES: usize>([MaybeUninit<u8>; BYTES]);
+
+impl<const BYTES: usize> Stack<BYTES> {
+    #[inline(always)]
+    pub(crate) const fn new() -> Self {
+        Self([MaybeUninit::uninit(); BYTES])
+    }
+
+    /// Its first byte.
+    #[inline(always)]
+    pub(crate) fn start(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+
+    /// All of it.
+    #[inline(always)]
+    pub(crate) fn bytes(&mut self) -> &mut [MaybeUninit<u8>; BYTES] {
+        &mut self.0
+    }
+}
+
+/// Calls a kernel.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+#[inline(always)]
+unsafe fn call(kernel: KernelFn, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    // SAFETY: it is the same kernel, and the caller keeps its promise.
+    unsafe { fpenv::opaque(kernel)(src, dst, n, data) }
+}
+
+/// Brings `n` elements of `buffer` from its storage to byte storage in the order of the host.
+///
+/// # Safety
+///
+/// `side` is not plain, and is how `buffer` is stored. The CPU has the tier. `src` is readable for the bytes of `n` elements of
+/// `buffer`, `dst` writable for those of its dtype in byte storage, and the two do not overlap.
+#[inline(always)]
+unsafe fn load(tier: Tier, side: Side, buffer: BufferType, src: *const u8, dst: *mut u8, n: usize) {
+    if side == Side::Packed {
+        // SAFETY: these are the bytes of `n` packed elements, and one for each of them; the CPU has the tier.
+        unsafe {
+            let packed = slice::from_raw_parts(src, buffer.span(0, n).len());
+            let codes = slice::from_raw_parts_mut(dst.cast(), n);
+            tier.packing().unpack(buffer.bits_per_element(), packed, codes);
+        }
+    } else {
+        // SAFETY: both have `n` elements of the dtype whose swap this is, and the CPU has the tier. A swap reads no constants and obeys
+        // no floating-point environment.
+        unsafe { tier.swap(buffer.dtype())(src, dst, n, Data::common(buffer.dtype(), true)) }
+    }
+}
+
+/// Brings `n` elements of byte storage in the order of the host to the storage of `buffer`.
+///
+/// # Safety
+///
+/// As [`load`], with the sides exchanged.
+#[inline(always)]
+unsafe fn store(tier: Tier, side: Side, buffer: BufferType, src: *const u8, dst: *mut u8, n: usize) {
+    if side == Side::Packed {
+        // SAFETY: these are a byte for each of `n` elements, and the bytes of as many packed ones; the CPU has the tier.
+        unsafe {
+            let codes = slice::from_raw_parts(src, n);
+            let packed = slice::from_raw_parts_mut(dst.cast(), buffer.span(0, n).len());
+            tier.packing().pack(buffer.bits_per_element(), codes, packed);
+        }
+    } else {
+        // SAFETY: a swap is its own inverse, so what `load` says holds here.
+        unsafe { load(tier, side, buffer, src, dst, n) }
+    }
+}
+
+impl Route {
+    /// Casts `n` elements and writes all of `dst`.
+    ///
+    /// # Safety
+    ///
+    /// The slices are exactly the bytes of `n` elements of the two sides. If a kernel of the route obeys the floating-point environment,
+    /// that is the default but for the direction of the route: the caller holds the guard.
+    #[inline(always)]
+    pub(crate) unsafe fn run<'a>(
+        &self,
+        src: &[u8],
+        dst: &'a mut [MaybeUninit<u8>],
+        n: usize,
+    ) -> &'a mut [u8] {
+        debug_assert!(self.from.byte_len(n) == Some(src.len()) && self.to.byte_len(n) == Some(dst.len()));
+        if self.way == Way::Direct {
+            // SAFETY: `Route::new` found the kernel for elements of this pair as both sides store them, and that the CPU has its
+            // tier; the slices are those of `n` elements, and a shared and an exclusive slice do not overlap. The environment is
+            // the caller's promise; the constants came with the kernel.
+            unsafe { call(self.run, src.as_ptr(), dst.as_mut_ptr().cast(), n, self.data) }
+        } else {
+            // SAFETY: the caller's promise is the same.
+            unsafe { self.run_indirect(src, dst, n) }
+        }
+        // SAFETY: a kernel writes all `n` elements, which are all bytes of `dst`; so does `run_indirect`.
+        unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) }
+    }
+
+    /// [`run`](Self::run) of all routes but direct ones.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`](Self::run).
+    #[inline(never)]
+    unsafe fn run_indirect(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        let (from, to) = (src.as_ptr(), dst.as_mut_ptr().cast());
+        match self.way {
+            // SAFETY: as in `run`.
+            Way::Direct => unsafe { call(self.run, from, to, n, self.data) },
+            // SAFETY: the two buffer types are the same, so the slices have the same length; the kernel copies as many bytes. Then the
+            // last byte has been written.
+            Way::Bytes => unsafe {
+                call(self.run, from, to, dst.len(), self.data);
+                self.clear_unused(dst, n);
+            },
+            // SAFETY: the caller's promise is the same.
+            Way::Nibbles => unsafe { self.look_up(src, dst, n) },
+            // SAFETY: the caller's promise is the same.
+            Way::Blocks => unsafe { self.run_in_blocks(src, dst, n) },
+        }
+    }
+
+    /// All stages, block by block.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`](Self::run).
+    unsafe fn run_in_blocks(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        let [mut a, mut b] = [const { Stack::<BLOCK_BYTES>::new() }; 2];
+        let (tier, block) = (self.tier, self.block());
+        let mut done = 0;
+        while done < n {
+            let count = block.min(n - done);
+            let mut at = src[self.from.span(done, count)].as_ptr();
+            let out = dst[self.to.span(done, count)].as_mut_ptr().cast();
+            let (mut free, mut next) = (a.start(), b.start());
+            // SAFETY: by slicing, `at` and `out` are the bytes of `count` elements of the two sides. A block on the stack has room for
+            // `count` elements of the source, of the dtype in between and of the target in byte storage (`Route::block`). Each
+            // stage writes all that the next one reads: `count` elements of the dtype that the route hands over. It reads
+            // `at` and writes `free` or `out`, of which no two overlap: `free` is the block that `at` is not in. `Route::new`
+            // found the kernels for these dtypes, and that the CPU has the tier; the environment is the caller's promise.
+            unsafe {
+                if self.before != Side::Plain {
+                    load(tier, self.before, self.from, at, free, count);
+                    at = free;
+                    core::mem::swap(&mut free, &mut next);
+                }
+                if let Some(first) = self.first {
+                    call(first, at, free, count, self.first_data());
+                    at = free;
+                    core::mem::swap(&mut free, &mut next);
+                }
+                if self.after == Side::Plain {
+                    call(self.run, at, out, count, self.data);
+                } else {
+                    call(self.run, at, free, count, self.data);
+                    store(tier, self.after, self.to, free, out, count);
+                }
+            }
+            done += count;
+        }
+    }
+
+    /// Looks halves of bytes up.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`](Self::run); the way is [`Way::Nibbles`].
+    unsafe fn look_up(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        let Some(table) = self.nibbles else { unreachable!("this way has a table") };
+        let map = &self.tier.packing().map;
+        let (from, to) = (src.as_ptr(), dst.as_mut_ptr().cast());
+        if self.to.is_packed() {
+            // SAFETY: the target has as many bits as the source, so as many bytes, all of which are written. `Route::new` found that
+            // the CPU has the tier.
+            unsafe {
+                map[2](from, to, dst.len(), table);
+                self.clear_unused(dst, n);
+            }
+        } else {
+            // SAFETY: the source is packed, with elements of 2 or 4 bits, and the target has a byte per element: the slices are those of
+            // `n` of them. `Route::new` found that the CPU has the tier.
+            unsafe { map[self.from.bits_per_element() as usize / 2 - 1](from, to, n, table) };
+        }
+    }
+
+    /// Clears the bits behind the last of `n` packed elements.
+    ///
+    /// # Safety
+    ///
+    /// The last byte of `dst`, if it has one, has been written.
+    unsafe fn clear_unused(&self, dst: &mut [MaybeUninit<u8>], n: usize) {
+        // No overflow: the bits of all whole bytes before cannot matter.
+        let used = (n % 8) * self.to.bits_per_element() as usize % 8;
+        if let (Some(last), true) = (dst.last_mut(), used != 0) {
+            // SAFETY: the caller has written it.
+            let byte = unsafe { last.assume_init() };
+            last.write(byte & !(0xFF << used));
+        }
+    }
+}

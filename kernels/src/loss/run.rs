@@ -1,0 +1,421 @@
+//! Runs a cast with its losses.
+//!
+//! The source is taken in blocks, each small enough for the first cache. A block is cast first. Then its results are tested for loss,
+//! where that shows in narrower results, and then its codes, which the cast has left in the cache. Only blocks that lost a value
+//! are looked at again: for the first element that is lost, for the count of each kind of loss, or for a mask.
+
+use super::{Loss, Losses, loss, questions::Answers, watch::Watch};
+use crate::{
+    buffer::read, drive::Stack, format::Element, fpenv, machine::BLOCK_BYTES, storage::BufferType,
+    stream::Streaming,
+};
+use alloc::vec::Vec;
+use core::{mem::MaybeUninit, slice};
+
+/// Bytes of a block of a cast with non-temporal stores, which has blocks of its own.
+const STREAMED: usize = 8 * BLOCK_BYTES;
+
+/// An element that its target cannot hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// Its number, from 0.
+    pub index: usize,
+    /// The element in the low bits, the real part lowest.
+    pub code: u128,
+    /// What is lost of it: what is out of range, if anything is, and of two parts the first.
+    pub loss: Loss,
+}
+
+/// What a run looks for.
+enum Sought<'a> {
+    /// The first element that is lost; the run ends there.
+    First(Option<Lost>),
+    /// How much is lost, and in which way.
+    Counts(Losses),
+    /// How many elements are lost, and which: their bits are cleared.
+    Mask(&'a mut [u8], usize),
+}
+
+impl Sought<'_> {
+    /// Looks at a block that lost something; false if what follows does not matter.
+    fn look(&mut self, block: &Block<'_>) -> bool {
+        match self {
+            Sought::First(found) => {
+                *found = block.first_lost();
+                return found.is_none();
+            }
+            Sought::Counts(losses) => losses.merge(&block.losses()),
+            Sought::Mask(bits, lost) => *lost += block.mask(bits),
+        }
+        true
+    }
+}
+
+impl Watch {
+    /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run) until one is lost, and returns that one. Then what is written of the
+    /// elements from it on is unspecified.
+    ///
+    /// `None`, with nothing written, if either buffer is shorter than `n` elements.
+    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Option<Option<Lost>> {
+        let mut sought = Sought::First(None);
+        self.run_bytes(src, dst, n, &mut sought)?;
+        Some(sought.first())
+    }
+
+    /// [`run`](Self::run) between slices of the kernel's element types; `None` as of
+    /// [`Kernel::run_elements`](crate::Kernel::run_elements).
+    pub fn run_elements<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Option<Option<Lost>> {
+        let mut sought = Sought::First(None);
+        self.run_slices(src, dst, &mut sought)?;
+        Some(sought.first())
+    }
+
+    /// [`run_elements`](Self::run_elements) into a new vector.
+    pub fn run_to_vec<S: Element, D: Element>(&self, src: &[S]) -> Option<Result<Vec<D>, Lost>> {
+        let mut out = Vec::with_capacity(src.len());
+        let mut sought = Sought::First(None);
+        let ended = self.run_elements_uninit(src, &mut out.spare_capacity_mut()[..src.len()], &mut sought)?;
+        if let Some(lost) = sought.first() {
+            return Some(Err(lost));
+        }
+        debug_assert!(ended);
+        // SAFETY: the capacity is at least this. Only an element that is found ends a run early, and none was, so the run
+        // initialised as many elements.
+        unsafe { out.set_len(src.len()) };
+        Some(Ok(out))
+    }
+
+    /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run), and counts what is lost, if the watch was told that it matters in
+    /// which way.
+    ///
+    /// `None`, with nothing written, if either buffer is shorter than `n` elements.
+    pub fn run_counted(&self, src: &[u8], dst: &mut [u8], n: usize) -> Option<Losses> {
+        let mut sought = Sought::Counts(Losses::default());
+        self.run_bytes(src, dst, n, &mut sought)?;
+        Some(sought.counts())
+    }
+
+    /// [`run_counted`](Self::run_counted) between slices; `None` as of
+    /// [`Kernel::run_elements`](crate::Kernel::run_elements).
+    pub fn run_elements_counted<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Option<Losses> {
+        let mut sought = Sought::Counts(Losses::default());
+        self.run_slices(src, dst, &mut sought)?;
+        Some(sought.counts())
+    }
+
+    /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run), and clears bit `i % 8` of byte `i / 8` of `mask` for every element
+    /// `i` that is lost. Returns how many these are.
+    ///
+    /// `None`, with nothing written, if either buffer is shorter than `n` elements, or the mask than their bits.
+    pub fn run_masked(&self, src: &[u8], dst: &mut [u8], mask: &mut [u8], n: usize) -> Option<usize> {
+        let mut sought = Sought::Mask(mask.get_mut(..n.div_ceil(8))?, 0);
+        self.run_bytes(src, dst, n, &mut sought)?;
+        Some(sought.count())
+    }
+
+    /// [`run_masked`](Self::run_masked) between slices; `None` as of
+    /// [`Kernel::run_elements`](crate::Kernel::run_elements), or if the mask is shorter than their bits.
+    pub fn run_elements_masked<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &mut [D],
+        mask: &mut [u8],
+    ) -> Option<usize> {
+        let mut sought = Sought::Mask(mask.get_mut(..src.len().div_ceil(8))?, 0);
+        self.run_slices(src, dst, &mut sought)?;
+        Some(sought.count())
+    }
+
+    fn run_bytes(&self, src: &[u8], dst: &mut [u8], n: usize, sought: &mut Sought<'_>) -> Option<bool> {
+        // SAFETY: the same memory; `run_uninit` writes only initialised bytes.
+        let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) };
+        self.run_uninit(src, dst, n, sought)
+    }
+
+    fn run_slices<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &mut [D],
+        sought: &mut Sought<'_>,
+    ) -> Option<bool> {
+        // SAFETY: the same memory; `run_elements_uninit` writes only initialised elements.
+        let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast::<MaybeUninit<D>>(), dst.len()) };
+        self.run_elements_uninit(src, dst, sought)
+    }
+
+    fn run_elements_uninit<S: Element, D: Element>(
+        &self,
+        src: &[S],
+        dst: &mut [MaybeUninit<D>],
+        sought: &mut Sought<'_>,
+    ) -> Option<bool> {
+        let (from, to) = (self.kernel.from(), self.kernel.to());
+        let typed = from == BufferType::new(S::DTYPE) && to == BufferType::new(D::DTYPE);
+        if !typed || src.len() != dst.len() {
+            return None;
+        }
+        // SAFETY: elements have no padding (`Element`), so all their bytes are initialised.
+        let bytes = unsafe { slice::from_raw_parts(src.as_ptr().cast::<u8>(), size_of_val(src)) };
+        // SAFETY: the same memory, of which nothing is claimed to be initialised.
+        let out = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), size_of_val(dst)) };
+        self.run_uninit(bytes, out, src.len(), sought)
+    }
+
+    /// Casts `n` elements and shows `sought` every block that lost something, in their order, until it has seen enough; then the
+    /// result is false. If it is true, all `n` elements are written.
+    ///
+    /// `None`, with nothing written, if either buffer is shorter than `n` elements.
+    fn run_uninit(
+        &self,
+        src: &[u8],
+        dst: &mut [MaybeUninit<u8>],
+        n: usize,
+        sought: &mut Sought<'_>,
+    ) -> Option<bool> {
+        if self.idle {
+            return self.kernel.run_uninit(src, dst, n).map(|_| true);
+        }
+        let (from, to) = (self.kernel.from(), self.kernel.to());
+        let src = src.get(..from.byte_len(n)?)?;
+        let dst = dst.get_mut(..to.byte_len(n)?)?;
+        let _guard = self.guarded.then(fpenv::guard);
+        // Results that are looked at again had better be in a cache.
+        let streams = self.back.is_none() && self.kernel.streams(src.len() + dst.len());
+        let kernel = self.native.with_streaming(if streams { Streaming::Always } else { Streaming::Never });
+        // Those with non-temporal stores would come back from memory.
+        let results = self.results.as_ref().filter(|_| !streams);
+        let [mut unpacked, mut returned] = [const { Stack::<BLOCK_BYTES>::new() }; 2];
+        let size = from.dtype().size();
+        // Elements of one byte each fill a block; the stack has room for one.
+        let elements = if streams && self.unpack.is_none() { STREAMED } else { BLOCK_BYTES } / size;
+        let swapped = from.is_swapped();
+        for first in (0..n).step_by(elements) {
+            let len = elements.min(n - first);
+            let src = &src[from.span(first, len)];
+            let dst = &mut dst[to.span(first, len)];
+            let codes = match &self.unpack {
+                // SAFETY: the slices are those of `len` elements; the guard is held. The kernel rounds nothing.
+                Some(unpack) => unsafe {
+                    unpack.run_unguarded(src, &mut unpacked.bytes()[..len * size], len)
+                },
+                None => src,
+            };
+            let src = if swapped { codes } else { src };
+            let out = {
+                let _direction = kernel.directed();
+                // SAFETY: the slices are those of `len` elements; the guard is held if a kernel needs one, and the direction is set.
+                unsafe { kernel.run_cut(src, dst, len) }
+            };
+            let back: &[u8] = match &self.back {
+                // SAFETY: as above; the kernel rounds to nearest.
+                Some(back) => unsafe { back.run_unguarded(out, &mut returned.bytes()[..codes.len()], len) },
+                None => &[],
+            };
+            // SAFETY: the kernel proves its tier; the guard is held if any of the loops needs it.
+            let suspected = unsafe {
+                results.is_none_or(|(suspect, questions)| suspect(questions, 0, out, &[]))
+                    && self.loops.suspects(self.shape, &self.questions, (codes, back))
+            };
+            if !suspected {
+                continue;
+            }
+            // Those with non-temporal stores are longer; they have no results to look at.
+            for (i, codes) in codes.chunks(BLOCK_BYTES).enumerate() {
+                // SAFETY: as above.
+                let answers = unsafe { self.loops.answers(self.shape, &self.questions, (codes, back)) };
+                let (first, len) = (first + i * BLOCK_BYTES / size, codes.len() / size);
+                let block = Block { watch: self, first, len, answers: &answers, codes };
+                if answers.any() && !sought.look(&block) {
+                    return Some(false);
+                }
+            }
+        }
+        Some(true)
+    }
+}
+
+/// What was found; nothing if something else was sought.
+impl Sought<'_> {
+    fn first(self) -> Option<Lost> {
+        if let Sought::First(found) = self { found } else { None }
+    }
+
+    fn counts(self) -> Losses {
+        if let Sought::Counts(losses) = self { losses } else { Losses::default() }
+    }
+
+    fn count(self) -> usize {
+        if let Sought::Mask(_, lost) = self { lost } else { 0 }
+    }
+}
+
+/// A block of elements some of which were lost.
+struct Block<'a> {
+    watch: &'a Watch,
+    /// The number of its first element.
+    first: usize,
+    /// How many elements it has.
+    len: usize,
+    answers: &'a Answers,
+    /// The elements in byte storage.
+    codes: &'a [u8],
+}
+
+impl Block<'_> {
+    /// What was lost, if the watch was told that it matters.
+    fn losses(&self) -> Losses {
+        let mut losses = Losses::default();
+        for (label, n) in self.watch.labels.iter().zip(self.answers.ranges) {
+            losses.add(*label, n);
+        }
+        losses.add(Loss::Imaginary, self.answers.imaginary);
+        losses.add(Loss::Inexact, self.answers.inexact);
+        losses
+    }
+
+    /// Whether each of the elements from `at` on is lost, up to 64 of them: the lowest bit is that of `at`, which is a multiple
+    /// of 64. None is behind the block.
+    fn flags(&self, at: usize) -> u64 {
+        let width = self.watch.shape.width;
+        // A part of a complex number has a bit of its own.
+        if self.watch.kernel.from().dtype().size() == width {
+            return self.answers.flags(width, at / 64);
+        }
+        let pairs = |i: usize| {
+            let flags = self.answers.flags(width, i);
+            (0..32).fold(0, |out, i| out | u64::from(flags >> (2 * i) & 3 != 0) << i)
+        };
+        let i = (at / 64).saturating_mul(2);
+        pairs(i) | pairs(i.saturating_add(1)) << 32
+    }
+
+    /// The code of the element `i` of the block, the real part lowest, and what is lost of its parts; `None` if the block has no such
+    /// element.
+    fn loss(&self, i: usize) -> Option<(u128, [Option<Loss>; 2])> {
+        let (from, to) = (self.watch.kernel.from().dtype(), self.watch.kernel.to().dtype());
+        let code = read(self.codes.chunks_exact(from.size()).nth(i)?, from);
+        Some((code, loss(from, to, code, &self.watch.rules)))
+    }
+
+    /// The first element that is lost.
+    fn first_lost(&self) -> Option<Lost> {
+        (0..self.len).step_by(64).find_map(|at| {
+            let flags = self.flags(at);
+            let i = at + flags.trailing_zeros() as usize;
+            let (code, losses) = if flags == 0 { None } else { self.loss(i) }?;
+            let mut lost = losses.into_iter().flatten();
+            let out_of_range = lost.clone().find(|loss| loss.is_out_of_range());
+            Some(Lost { index: self.first + i, code, loss: out_of_range.or_else(|| lost.next())? })
+        })
+    }
+
+    /// Clears the bits of the elements that are lost in a mask of all elements, and says how many they are.
+    fn mask(&self, mask: &mut [u8]) -> usize {
+        let mut lost = 0;
+        // Blocks begin at whole bytes of the mask.
+        for (i, bits) in mask[self.first / 8..].chunks_mut(8).take(self.len.div_ceil(64)).enumerate() {
+            let flags = self.flags(64 * i);
+            lost += flags.count_ones() as usize;
+            for (byte, flags) in bits.iter_mut().zip(flags.to_le_bytes()) {
+                *byte &= !flags;
+            }
+        }
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kernel, Rules, Tier, dtype::DType};
+    use alloc::vec;
+
+    /// Every way through the blocks, in all storages, also where nothing is initialised before: small enough for Miri.
+    #[test]
+    fn blocks() {
+        let lengths: &[usize] = if cfg!(miri) { &[0, 65] } else { &[0, 1, 65, 4097, 9001] };
+        for (from, to) in [
+            (DType::Float32.into(), DType::UInt8.into()),
+            (DType::Float32.into(), DType::BFloat16.into()),
+            (DType::Float16.into(), BufferType::new(DType::Float8E4M3FN)),
+            (BufferType::packed(DType::Int4), BufferType::packed(DType::UInt4)),
+            (DType::Complex64.into(), DType::Float32.into()),
+            (DType::Int32.into(), DType::Float32.into()),
+        ] {
+            let rules = Rules::common(to.dtype(), true);
+            let new = |from, to, rules: &Rules| Kernel::new(Tier::Scalar, from, to, rules).expect("scalar");
+            let kernel = new(from, to, &rules);
+            let (source, size) = (from.dtype(), from.dtype().size());
+            for &n in lengths {
+                let len = from.byte_len(n).expect("small");
+                let src: Vec<u8> = (0..len).map(|i| (i * 37 + i / 256) as u8).collect();
+                let mut plain = vec![0; to.byte_len(n).expect("small")];
+                kernel.run(&src, &mut plain, n).expect("large enough");
+                let mut codes = vec![0; n * size];
+                new(from, source.into(), &Rules::common(source, true))
+                    .run(&src, &mut codes, n)
+                    .expect("room");
+                let ways = [(false, false), (true, true), (false, true), (true, false)];
+                // Miri is slow: it sees both ends.
+                for &(inexact, labelled) in &ways[..if cfg!(miri) { 2 } else { 4 }] {
+                    let watch = Watch::new(kernel, &rules, inexact, labelled);
+                    let asked = |loss: &Loss| {
+                        loss.is_out_of_range() || inexact || labelled && *loss == Loss::Underflow
+                    };
+                    let mut want = Losses::default();
+                    let (mut first, mut lost, mut mask) = (None, 0, vec![0xFF; n.div_ceil(8)]);
+                    for (i, bytes) in codes.chunks(size).enumerate() {
+                        let code = read(bytes, source);
+                        let all = loss(source, to.dtype(), code, &rules).into_iter().flatten().filter(asked);
+                        all.clone().for_each(|loss| want.add(loss, 1));
+                        if let Some(loss) =
+                            all.clone().find(|loss| loss.is_out_of_range()).or(all.clone().next())
+                        {
+                            first = first.or(Some((i, code, loss)));
+                            lost += 1;
+                            mask[i / 8] &= !(1 << (i % 8));
+                        }
+                    }
+                    let mut dst = vec![0xA5; plain.len() + 1];
+                    let mut got = vec![0xFF; n.div_ceil(8) + 1];
+                    assert_eq!(watch.run_masked(&src, &mut dst, &mut got, n), Some(lost), "{kernel:?}");
+                    assert_eq!((&got[..mask.len()], got[mask.len()]), (&mask[..], 0xFF), "{kernel:?}");
+                    assert_eq!((&dst[..plain.len()], dst[plain.len()]), (&plain[..], 0xA5), "{kernel:?}");
+                    let found = watch.run(&src, &mut dst, n).expect("large enough");
+                    let found = found.map(|Lost { index, code, loss }| (index, code, loss));
+                    assert_eq!(found, first, "{kernel:?}, {inexact}, {labelled}");
+                    if labelled {
+                        let counts = watch.run_counted(&src, &mut dst, n).expect("large enough");
+                        assert!(
+                            Loss::ALL.iter().all(|loss| counts.of(*loss) == want.of(*loss)),
+                            "{kernel:?}"
+                        );
+                        assert_eq!((&dst[..plain.len()], dst[plain.len()]), (&plain[..], 0xA5));
+                    }
+                    let short = &mut plain[1.min(n)..].to_vec();
+                    assert!(n == 0 || watch.run(&src, short, n).is_none());
+                    assert!(n == 0 || watch.run_masked(&src, &mut dst, &mut [], n).is_none());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn slices() {
+        let rules = Rules::common(DType::UInt8, true);
+        let kernel =
+            Kernel::new(Tier::Scalar, DType::Float32.into(), DType::UInt8.into(), &rules).expect("scalar");
+        let watch = Watch::new(kernel, &rules, false, true);
+        let lost = Lost { index: 1, code: (-1.0_f32).to_bits().into(), loss: Loss::Saturated };
+        assert_eq!(watch.run_to_vec::<f32, u8>(&[1.0; 70]), Some(Ok(vec![1; 70])));
+        assert_eq!(watch.run_to_vec::<f32, u8>(&[1.0, -1.0]), Some(Err(lost)));
+        assert!(watch.run_to_vec::<f64, u8>(&[1.0]).is_none());
+        let (mut out, mut mask) = ([0_u8; 3], [0xFF]);
+        assert_eq!(watch.run_elements(&[1.0_f32, -1.0, 300.0], &mut out), Some(Some(lost)));
+        let ran = watch.run_elements_masked(&[1.0_f32, -1.0, 300.0], &mut out, &mut mask);
+        assert_eq!((ran, mask, out), (Some(2), [0b1111_1001], [1, 0, 255]));
+        let counts = watch.run_elements_counted(&[1.0_f32, -1.0, 300.0], &mut out);
+        assert_eq!(counts.map(|counts| counts.of(Loss::Saturated)), Some(2));
+        assert!(watch.run_elements::<f32, u8>(&[1.0; 2], &mut out).is_none());
+    }
+}

@@ -1,0 +1,352 @@
+//! The route of a cast: everything a call will do, resolved once.
+//!
+//! A route is at most four stages, in this order:
+//!
+//! 1. a packed source is unpacked to one element per byte, or a swapped one brought to the byte order of the host;
+//! 2. a first kernel casts to a dtype in between, if the pair is cast in two steps: wide integers to an integer of a byte ([`narrowed`]),
+//!    or any source to float32, rounded to odd, under rules for which only float32 has a kernel;
+//! 3. the kernel casts;
+//! 4. the results are packed, or swapped.
+//!
+//! Most routes are stage 3 alone. These are *direct*: one call of the kernel, from the source to the destination. All others run block
+//! by block ([`drive`](crate::drive)), so that what is between two stages stays in the first cache.
+//!
+//! Rules are compared with the common ones after [`Rules::canonical`]. Under the common ones the table of the tier names the kernel;
+//! under others [`Tier::rounded`] does or, for a source of a byte, a table of its results that is made with the plan.
+
+use crate::{
+    arch::Tier,
+    data::{Data, Direction},
+    dtype::DType,
+    exact::Rules,
+    format::packed::{NIBBLES, Nibbles},
+    machine::BLOCK_BYTES,
+    narrowed,
+    storage::BufferType,
+    table::{Entry, KernelFn, Table, same_bits},
+    tabled::{self, Made, Tabled},
+};
+
+/// How a call runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// One call of the kernel.
+    Direct,
+    /// The kernel copies the bytes of packed elements.
+    Bytes,
+    /// Halves of bytes are looked up.
+    Nibbles,
+    /// All stages, block by block.
+    Blocks,
+}
+
+/// What is done to elements before or after the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Nothing: the kernel reads or writes the buffer.
+    Plain,
+    /// They are unpacked, or packed.
+    Packed,
+    /// Their bytes are swapped.
+    Swapped,
+}
+
+/// Everything that a cast does, except whether it streams.
+#[derive(Clone, Copy)]
+pub(crate) struct Route {
+    /// The kernel, or the second of two.
+    pub(crate) run: KernelFn,
+    /// Its constants.
+    pub(crate) data: &'static Data,
+    /// The first of two kernels, from the source to `middle`.
+    pub(crate) first: Option<KernelFn>,
+    /// The results of halves of bytes.
+    pub(crate) nibbles: Option<&'static Nibbles>,
+    pub(crate) from: BufferType,
+    pub(crate) to: BufferType,
+    /// What the kernel `run` reads: the dtype of the source, or that between two kernels.
+    pub(crate) middle: DType,
+    pub(crate) tier: Tier,
+    pub(crate) way: Way,
+    pub(crate) before: Side,
+    pub(crate) after: Side,
+    /// The direction of rounding in which the kernels run.
+    pub(crate) direction: Direction,
+    /// The rules are not the common ones, and no table of results does the cast.
+    pub(crate) other: bool,
+    /// The kernel is that of the scalar tier, because the tier has none for these rules.
+    pub(crate) borrowed: bool,
+}
+
+/// One thing that a route does to its elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Unpacks elements to one per byte.
+    Unpack,
+    /// Brings elements of the source to the byte order of the host.
+    SwapSource,
+    /// Casts from one dtype to another.
+    Cast {
+        /// The dtype that the kernel reads.
+        from: DType,
+        /// The dtype that it writes.
+        to: DType,
+        /// The kind of kernel.
+        by: Family,
+    },
+    /// Brings results to the byte order that the host does not have.
+    SwapResult,
+    /// Packs results.
+    Pack,
+}
+
+/// The kind of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Family {
+    /// Copies the elements: no bit changes.
+    Copy,
+    /// Reverses the bytes of every part of an element.
+    Swap,
+    /// Looks halves of bytes up in a table of 16 results.
+    HalfBytes,
+    /// Looks codes up in a table of results.
+    Lookup,
+    /// Computes in vector registers.
+    Vector,
+    /// Computes one element at a time.
+    Scalar,
+}
+
+/// The table for a packed source of 2 or 4 bits and a target that has a byte, or as many bits.
+fn nibbles(from: BufferType, to: BufferType, saturate: bool) -> Option<&'static Nibbles> {
+    let width = from.bits_per_element();
+    let fits = to.bits_per_element() == if to.is_packed() { width } else { 8 };
+    let (s, d) = (from.dtype(), to.dtype());
+    (from.is_packed() && width <= 4 && fits).then(|| &NIBBLES[saturate as usize][s as usize][d as usize])
+}
+
+/// Whether a kernel reads or writes a buffer itself.
+fn side(buffer: BufferType, kernel_knows: bool) -> Side {
+    if buffer.is_packed() && !kernel_knows { Side::Packed } else { Side::Plain }
+}
+
+impl Route {
+    /// The route from `from` to `to` on `tier`; `None` if the tier cannot run here.
+    pub(crate) fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Route> {
+        let kernels = tier.table().filter(|_| tier == Tier::Scalar || tier.is_available())?;
+        let (s, d) = (from.dtype(), to.dtype());
+        if !s.is_built() || !d.is_built() {
+            return None;
+        }
+        let rules = &rules.canonical(s, d);
+        let native = match narrowed::through(s, d) {
+            None => Route::of_one_step(tier, kernels, from.native(), to.native(), rules),
+            Some(middle) => {
+                let last = rules.canonical(middle, d);
+                let first = kernels.get(s, middle, true).run;
+                let last = Route::of_one_step(tier, kernels, middle.into(), to.native(), &last);
+                Route { first: Some(first), from: from.native(), way: Way::Blocks, ..last }
+            }
+        };
+        Some(native.in_byte_orders(from, to, s == d || same_bits(s, d, rules.saturate)))
+    }
+
+    /// The route between buffers in the byte order of the host that has one kernel. `rules` are canonical.
+    fn of_one_step(tier: Tier, kernels: &Table, from: BufferType, to: BufferType, rules: &Rules) -> Route {
+        let (s, d) = (from.dtype(), to.dtype());
+        let staged = kernels.get(s, d, rules.saturate);
+        let common = Route {
+            run: staged.run,
+            data: Data::common(d, rules.saturate),
+            first: None,
+            nibbles: None,
+            from,
+            to,
+            middle: s,
+            tier,
+            way: Way::Blocks,
+            before: Side::Plain,
+            after: Side::Plain,
+            direction: Direction::NearestEven,
+            other: false,
+            borrowed: false,
+        };
+        if from == to && from.is_packed() {
+            // The bits as they are, but for those behind the last element.
+            return Route {
+                run: kernels.get(DType::UInt8, DType::UInt8, false).run,
+                way: Way::Bytes,
+                ..common
+            };
+        }
+        let mut other = !rules.is(&Rules::common(d, rules.saturate));
+        if kernels.tabled.is_some() && s.size() == 1 && other {
+            let find = |from, to| tabled::find(tier, from, to, rules);
+            match find(s.into(), d.into()) {
+                Tabled::Common => other = false,
+                Tabled::Kernel(made) => {
+                    let stored =
+                        if from.is_packed() || to.is_packed() { find(from, to) } else { &Tabled::Other };
+                    return common.tabled(rules, made, stored);
+                }
+                Tabled::Nibbles(_) | Tabled::Other => {}
+            }
+        }
+        if other { common.under(rules) } else { common.of_table(kernels, staged, rules) }
+    }
+
+    /// The route by the kernels of the tier's table, under common rules.
+    /// `staged` is the kernel of byte storage.
+    fn of_table(self, kernels: &Table, staged: Entry, rules: &Rules) -> Route {
+        let (from, to) = (self.from, self.to);
+        let nibbles = nibbles(from, to, rules.saturate);
+        let packed = from.is_packed() || to.is_packed();
+        let stored = match (packed, nibbles) {
+            (false, _) => None,
+            // Half bytes to half bytes need not be taken apart.
+            (true, Some(_)) if to.is_packed() => None,
+            (true, _) => kernels.get_packed(from, to, rules.saturate),
+        };
+        let Entry { run, table } = stored.unwrap_or(staged);
+        let data = match table.is_null() {
+            true => self.data,
+            false => Data::kept(from.dtype(), to.dtype(), rules, false, table),
+        };
+        Route { run, data, nibbles, ..self }.staged(!packed || stored.is_some())
+    }
+
+    /// The route under rules that are not the common ones.
+    fn under(self, rules: &Rules) -> Route {
+        let (from, to, tier) = (self.from, self.to, self.tier);
+        let (s, d) = (from.dtype(), to.dtype());
+        let packed = from.is_packed() || to.is_packed();
+        // Around a kernel of byte storage packed sides are staged.
+        let own = tier.rounded(s.into(), d.into(), rules);
+        // Rules that a tier does not know cost speed, never an answer.
+        let Some(rounded) = own.or_else(|| Tier::Scalar.rounded(s.into(), d.into(), rules)) else {
+            unreachable!("the scalar tier has a kernel for every rule")
+        };
+        let stored = own.filter(|_| packed).and_then(|_| tier.rounded(from, to, rules));
+        let used = stored.unwrap_or(rounded);
+        let route = Route {
+            run: used.run,
+            data: Data::kept(s, d, rules, used.second.is_some(), core::ptr::null()),
+            direction: used.direction,
+            other: true,
+            borrowed: own.is_none(),
+            ..self
+        }
+        .staged(!packed || stored.is_some());
+        match used.second {
+            None => route,
+            Some(second) => Route {
+                first: Some(used.run),
+                middle: DType::Float32,
+                run: second,
+                way: Way::Blocks,
+                ..route
+            },
+        }
+    }
+
+    /// The route by a table of all results: `made` in byte storage, `stored` of the elements as they are stored.
+    fn tabled(self, rules: &Rules, made: &Made, stored: &'static Tabled) -> Route {
+        let packed = self.from.is_packed() || self.to.is_packed();
+        let (used, is_direct, nibbles) = match stored {
+            Tabled::Kernel(made) => (made, true, None),
+            Tabled::Nibbles(table) => (made, false, Some(table)),
+            Tabled::Other | Tabled::Common => (made, !packed, None),
+        };
+        let data = Data::kept(self.from.dtype(), self.to.dtype(), rules, false, used.table);
+        Route { run: used.run, data, direction: used.direction, nibbles, ..self }.staged(is_direct)
+    }
+
+    /// The same with the stages around the kernel, which knows how both sides are stored or else reads and writes byte storage.
+    fn staged(self, kernel_knows: bool) -> Route {
+        let way = match (kernel_knows, self.nibbles) {
+            (true, _) => Way::Direct,
+            (false, Some(_)) => Way::Nibbles,
+            (false, None) => Way::Blocks,
+        };
+        match way {
+            Way::Blocks => {
+                let (before, after) = (side(self.from, kernel_knows), side(self.to, kernel_knows));
+                Route { way, before, after, ..self }
+            }
+            Way::Nibbles => Route { way, ..self },
+            _ => Route { way, nibbles: None, ..self },
+        }
+    }
+
+    /// The same between sides in any byte order. `moves`: the kernel copies the elements.
+    fn in_byte_orders(self, from: BufferType, to: BufferType, moves: bool) -> Route {
+        let route = Route { from, to, ..self };
+        match (from.is_swapped(), to.is_swapped()) {
+            (false, false) => route,
+            // The bytes of both sides are the same, or the same in the other order.
+            (true, true) if moves => route,
+            _ if moves => Route { run: self.tier.swap(to.dtype()), ..route },
+            (source, result) => Route {
+                way: Way::Blocks,
+                before: if source { Side::Swapped } else { self.before },
+                after: if result { Side::Swapped } else { self.after },
+                ..route
+            },
+        }
+    }
+
+    /// The constants of the first of two kernels.
+    pub(crate) fn first_data(&self) -> &'static Data {
+        Data::common(self.middle, true)
+    }
+
+    /// Elements of a block: the widest of all stages fill [`BLOCK_BYTES`]. They are whole bytes of every packed width.
+    #[inline]
+    pub(crate) fn block(&self) -> usize {
+        let size = self.from.dtype().size().max(self.middle.size()).max(self.to.dtype().size());
+        // Sizes are powers of two.
+        BLOCK_BYTES >> size.ilog2()
+    }
+
+    /// What the route does to its elements, in order.
+    pub(crate) fn stages(&self) -> impl Iterator<Item = Stage> {
+        let before = match self.before {
+            Side::Plain => None,
+            Side::Packed => Some(Stage::Unpack),
+            Side::Swapped => Some(Stage::SwapSource),
+        };
+        let first = self.first.map(|_| Stage::Cast {
+            from: self.from.dtype(),
+            to: self.middle,
+            by: if self.tier == Tier::Scalar { Family::Scalar } else { Family::Vector },
+        });
+        let cast = Stage::Cast { from: self.middle, to: self.to.dtype(), by: self.family() };
+        let after = match self.after {
+            Side::Plain => None,
+            Side::Packed => Some(Stage::Pack),
+            Side::Swapped => Some(Stage::SwapResult),
+        };
+        [before, first, Some(cast), after].into_iter().flatten()
+    }
+
+    /// The kind of the kernel, as far as the route tells.
+    fn family(&self) -> Family {
+        let (s, d) = (self.middle, self.to.dtype());
+        let one_direct = self.way == Way::Direct && self.first.is_none();
+        if self.way == Way::Nibbles {
+            Family::HalfBytes
+        } else if one_direct && self.from.is_swapped() != self.to.is_swapped() {
+            Family::Swap
+        } else if s == d || same_bits(s, d, self.data.rules.saturate) {
+            Family::Copy
+        } else if !self.data.table.is_null() {
+            Family::Lookup
+        } else if self.borrowed || self.tier == Tier::Scalar {
+            Family::Scalar
+        } else {
+            Family::Vector
+        }
+    }
+}
