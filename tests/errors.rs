@@ -130,8 +130,8 @@ fn names_and_tiers() {
     assert!(Tier::Scalar.is_available(), "the scalar tier is everywhere");
     // The other tests of this file do not care which tier runs.
     tier::force(Some(Tier::Scalar)).expect("it is available");
-    assert_eq!(tier::active(), Ok(Tier::Scalar));
+    assert_eq!(tier::active(), Tier::Scalar);
     assert_eq!(CastPlan::new(DType::Int8, DType::Int16, &OPTIONS).expect("a plan").tier(), Tier::Scalar);
     tier::force(None).expect("nothing is forced");
-    assert!(!tier::reason().expect("a sentence").is_empty());
+    assert!(!tier::reason().is_empty());
 }
