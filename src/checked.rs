@@ -246,7 +246,7 @@ fn mark(block: &Block<'_>, validity: &mut [u8]) -> usize {
 /// [`CastError::Rejected`] with the first element that does not fit; then what `dst` holds is unspecified from it on, and
 /// before it each element has been cast or is as it was. As of [`cast`](crate::cast); then nothing is written.
 pub fn try_cast<S: Element, D: Element>(src: &[S], dst: &mut [D], level: Level) -> Result<(), CastError> {
-    try_cast_with(src, dst, &CastOptions::RUST, level)
+    try_cast_with(src, dst, level, &CastOptions::RUST)
 }
 
 /// [`try_cast`] with other options. They say what rounding brings into range; what is clamped and what becomes infinite is
@@ -258,44 +258,50 @@ pub fn try_cast<S: Element, D: Element>(src: &[S], dst: &mut [D], level: Level) 
 pub fn try_cast_with<S: Element, D: Element>(
     src: &[S],
     dst: &mut [D],
-    options: &CastOptions,
     level: Level,
+    options: &CastOptions,
 ) -> Result<(), CastError> {
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.checked(level).run_slice(src, dst)
 }
 
-/// [`try_cast_with`] into a new vector.
+/// [`try_cast`] into a new vector.
 ///
 /// ```
-/// use lanecast::{CastOptions, Level, half::f16, try_cast_to_vec};
-/// let halves: Vec<f16> = try_cast_to_vec(&[1.0_f64, -0.5], &CastOptions::RUST, Level::Exact)?;
+/// use lanecast::{Level, half::f16, try_cast_to_vec};
+/// let halves: Vec<f16> = try_cast_to_vec(&[1.0_f64, -0.5], Level::Exact)?;
 /// assert_eq!(halves, [f16::ONE, f16::from_f32(-0.5)]);
-/// let error = try_cast_to_vec::<f64, f16>(&[1.0, 1e9], &CastOptions::RUST, Level::Range).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "element 1, the float64 1000000000.0, does not fit in float16: it is out of range"
-/// );
+/// let error = try_cast_to_vec::<f64, f16>(&[1.0, 1e9], Level::Range).unwrap_err();
+/// assert_eq!(error.to_string(), "element 1, the float64 1000000000.0, does not fit in float16: it is out of range");
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`CastError::Rejected`] with the first element that does not fit, or about the tier as every cast.
-pub fn try_cast_to_vec<S: Element, D: Element>(
+/// [`CastError::Rejected`] with the first element that does not fit.
+pub fn try_cast_to_vec<S: Element, D: Element>(src: &[S], level: Level) -> Result<Vec<D>, CastError> {
+    try_cast_to_vec_with(src, level, &CastOptions::RUST)
+}
+
+/// [`try_cast_to_vec`] with other options.
+///
+/// # Errors
+///
+/// As of [`try_cast_to_vec`].
+pub fn try_cast_to_vec_with<S: Element, D: Element>(
     src: &[S],
-    options: &CastOptions,
     level: Level,
+    options: &CastOptions,
 ) -> Result<Vec<D>, CastError> {
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.checked(level).run_to_vec(src)
 }
 
-/// Casts every element and marks those that fit, as [`CheckedPlan::run_masked`]; returns how many were rejected.
+/// Casts every element and marks those that fit, as [`CheckedPlan::run_masked`], with the default options; returns how many
+/// were rejected.
 ///
 /// ```
-/// use lanecast::{CastOptions, Level, try_cast_masked};
+/// use lanecast::{Level, try_cast_masked};
 /// let (mut out, mut validity) = ([0_i8; 4], [0]);
-/// let rejected =
-///     try_cast_masked(&[1.0_f32, f32::NAN, -300.0, 5.5], &mut out, &mut validity, &CastOptions::RUST, Level::Range)?;
+/// let rejected = try_cast_masked(&[1.0_f32, f32::NAN, -300.0, 5.5], &mut out, &mut validity, Level::Range)?;
 /// assert_eq!((rejected, out, validity), (2, [1, 0, -128, 5], [0b1001]));
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
@@ -307,13 +313,27 @@ pub fn try_cast_masked<S: Element, D: Element>(
     src: &[S],
     dst: &mut [D],
     validity: &mut [u8],
-    options: &CastOptions,
     level: Level,
+) -> Result<usize, CastError> {
+    try_cast_masked_with(src, dst, validity, level, &CastOptions::RUST)
+}
+
+/// [`try_cast_masked`] with other options.
+///
+/// # Errors
+///
+/// As of [`try_cast_masked`].
+pub fn try_cast_masked_with<S: Element, D: Element>(
+    src: &[S],
+    dst: &mut [D],
+    validity: &mut [u8],
+    level: Level,
+    options: &CastOptions,
 ) -> Result<usize, CastError> {
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.checked(level).run_slice_masked(src, dst, validity)
 }
 
-/// [`cast_bytes`](crate::cast_bytes) that rejects what `level` says.
+/// [`cast_bytes`](crate::cast_bytes) that rejects what `level` says, with the default options.
 ///
 /// # Errors
 ///
@@ -324,8 +344,24 @@ pub fn try_cast_bytes(
     dst: &mut [u8],
     to: impl Into<BufferType>,
     n: usize,
-    options: &CastOptions,
     level: Level,
+) -> Result<(), CastError> {
+    try_cast_bytes_with(src, from, dst, to, n, level, &CastOptions::RUST)
+}
+
+/// [`try_cast_bytes`] with other options.
+///
+/// # Errors
+///
+/// As of [`try_cast_bytes`].
+pub fn try_cast_bytes_with(
+    src: &[u8],
+    from: impl Into<BufferType>,
+    dst: &mut [u8],
+    to: impl Into<BufferType>,
+    n: usize,
+    level: Level,
+    options: &CastOptions,
 ) -> Result<(), CastError> {
     CastPlan::new(from, to, options)?.checked(level).run(src, dst, n)
 }

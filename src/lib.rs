@@ -24,11 +24,11 @@
 //! Bytes whose dtype is known at run time ([`cast_bytes`]), here two 4-bit floats to a byte:
 //!
 //! ```
-//! use lanecast::{BufferType, CastOptions, DType, cast_bytes};
+//! use lanecast::{BufferType, DType, cast_bytes};
 //! let packed = [0x52, 0x0F];
 //! let mut floats = [0; 3 * 4];
 //! let from = BufferType::packed("float4_e2m1fn".parse()?);
-//! cast_bytes(&packed, from, &mut floats, DType::Float32, 3, &CastOptions::RUST)?;
+//! cast_bytes(&packed, from, &mut floats, DType::Float32, 3)?;
 //! assert_eq!(floats[..4], 1.0_f32.to_ne_bytes());
 //! # Ok::<(), lanecast::CastError>(())
 //! ```
@@ -50,11 +50,11 @@
 //!
 //! ```
 //! use lanecast::strided::{View, ViewMut};
-//! use lanecast::{CastOptions, half::f16, strided};
+//! use lanecast::{half::f16, strided};
 //! let rows = [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
 //! let columns = View::from_slice(&rows, &[2, 3])?.transposed();
 //! let mut out = [f16::ZERO; 6];
-//! strided::cast(&columns, &mut ViewMut::from_slice(&mut out, &[3, 2])?, &CastOptions::RUST)?;
+//! strided::cast(&columns, &mut ViewMut::from_slice(&mut out, &[3, 2])?)?;
 //! assert_eq!(out.map(f16::to_f32), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 //! # Ok::<(), lanecast::CastError>(())
 //! ```
@@ -97,7 +97,7 @@ mod element;
 mod error;
 pub mod names;
 #[cfg(feature = "ndarray")]
-pub mod ndarray;
+mod nd;
 pub mod onnx;
 mod options;
 mod plan;
@@ -107,10 +107,14 @@ pub mod structured;
 pub mod text;
 pub mod tier;
 
-pub use cast::{cast, cast_bytes, cast_in_place, cast_to_vec, cast_uninit, cast_with};
+pub use cast::{
+    cast, cast_bytes, cast_bytes_with, cast_in_place, cast_in_place_with, cast_to_vec, cast_to_vec_with,
+    cast_uninit, cast_uninit_with, cast_with,
+};
 pub use checked::{
     CastReport, CheckedPlan, CountingPlan, Level, Reason, Rejection, Value, try_cast, try_cast_bytes,
-    try_cast_masked, try_cast_to_vec, try_cast_with,
+    try_cast_bytes_with, try_cast_masked, try_cast_masked_with, try_cast_to_vec, try_cast_to_vec_with,
+    try_cast_with,
 };
 pub use dtype::{DTypeKind, FInfo, IInfo, finfo, iinfo, isdtype};
 pub use element::*;
@@ -120,6 +124,8 @@ pub use lanecast_kernels::{
     BufferType, ByteOrder, DType, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus,
     UnknownName, UnknownTier,
 };
+#[cfg(feature = "ndarray")]
+pub use nd::AsType;
 pub use num_complex;
 pub use options::{
     CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,

@@ -60,7 +60,7 @@ mod strings;
 mod write;
 
 pub use error::{BadText, TextError};
-pub use format::{FormatPlan, format};
+pub use format::{FormatPlan, format, format_with};
 pub use options::{Exponent, OnBadText, Special, TextOptions};
-pub use parse::{ParsePlan, parse};
+pub use parse::{ParsePlan, parse, parse_with};
 pub use strings::{BadOffsets, Iter, Offsets, Strings, StringsRef};

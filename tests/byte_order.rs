@@ -221,7 +221,7 @@ fn slices_are_native() {
     said(plan.checked(Level::Exact).run_to_vec::<f64, f32>(&[1.0]).err(), Side::Destination);
     let text = &TextOptions::DEFAULT;
     said(FormatPlan::new(other(DType::Float32), text).unwrap().run_slice(&[1.0_f32]).err(), Side::Source);
-    let parsed = ParsePlan::new(other(DType::Float32), options, text).unwrap().run_to_vec::<_, f32>(["1"]);
+    let parsed = ParsePlan::new(other(DType::Float32), text, options).unwrap().run_to_vec::<_, f32>(["1"]);
     let text = format!("the destination is a slice of float32 but the plan is for float32 ({order})");
     assert_eq!(parsed.unwrap_err().to_string(), text);
 }
@@ -272,7 +272,7 @@ fn texts() {
     for dtype in [DType::Float16, DType::Float32, DType::Float64, DType::Complex64, DType::Complex128] {
         let (native, other) = (BufferType::new(dtype), BufferType::new(dtype).with_order(OTHER));
         let parse = |to, dst: &mut [u8]| {
-            ParsePlan::new(to, options, &TextOptions::DEFAULT).unwrap().run(numbers, dst)
+            ParsePlan::new(to, &TextOptions::DEFAULT, options).unwrap().run(numbers, dst)
         };
         let (mut want, mut got) = (vec![0; 5 * dtype.size()], vec![CANARY; 5 * dtype.size()]);
         parse(native, &mut want).unwrap();
@@ -289,7 +289,7 @@ fn texts() {
         assert_eq!(a, b);
     }
     let big = BufferType::new(DType::UInt32).with_order(ByteOrder::Big);
-    let plan = ParsePlan::new(big, options, &TextOptions::DEFAULT).unwrap();
+    let plan = ParsePlan::new(big, &TextOptions::DEFAULT, options).unwrap();
     let mut out = [0; 4];
     plan.run(["258"], &mut out).unwrap();
     assert_eq!(out, [0, 0, 1, 2]);
@@ -305,6 +305,7 @@ fn texts() {
 #[cfg(feature = "rayon")]
 #[test]
 fn threads_agree() {
+    use lanecast::bulk::Threads;
     let n = if cfg!(miri) { 100 } else { 1_000_003 };
     let noise: Vec<u8> = (0..8 * n).map(|i| ((i * 151) >> 3) as u8).collect();
     for (from, to) in
@@ -315,12 +316,18 @@ fn threads_agree() {
             let len = to.byte_len(n).unwrap();
             let (mut one, mut many) = (vec![0; len], vec![0; len]);
             plan.run(&noise, &mut one, n).unwrap();
-            plan.par_run(&noise, &mut many, n).unwrap();
+            plan.par_run(&noise, &mut many, n, Threads::Rayon).unwrap();
             assert!(one == many, "{plan:?}");
             let checked = plan.checked(Level::Range);
-            assert_eq!(checked.par_run(&noise, &mut many, n), checked.run(&noise, &mut one, n));
+            assert_eq!(
+                checked.par_run(&noise, &mut many, n, Threads::Rayon),
+                checked.run(&noise, &mut one, n)
+            );
             let counted = plan.counted(Level::Exact);
-            assert_eq!(counted.par_run(&noise, &mut many, n), counted.run(&noise, &mut one, n));
+            assert_eq!(
+                counted.par_run(&noise, &mut many, n, Threads::Rayon),
+                counted.run(&noise, &mut one, n)
+            );
             assert!(one == many, "{plan:?}");
         }
     }

@@ -518,7 +518,7 @@ fn tiny_values(cell: &Cell) -> Found {
 fn parsed(cell: &Cell) -> Found {
     let (text, to) = (cell.at(0).trim_matches('`'), dtype(cell.head().trim_matches('`')));
     let parsed = |saturate| {
-        let plan = ParsePlan::new(to, &RUST.with_saturate(saturate), &TextOptions::DEFAULT).expect("a tier");
+        let plan = ParsePlan::new(to, &TextOptions::DEFAULT, &RUST.with_saturate(saturate)).expect("a tier");
         let mut bytes = [0; 16];
         match plan.run([text], &mut bytes) {
             Ok(_) if to == Int8 => (bytes[0] as i8).to_string(),
@@ -548,14 +548,14 @@ fn verdict(cell: &Cell) -> Found {
     let level = if cell.column == 3 { Level::Range } else { Level::Exact };
     let mut out = [0; 16];
     Ok(
-        match try_cast_bytes(
+        match try_cast_bytes_with(
             &support::store(from.into(), &[code.into()]),
             from,
             &mut out,
             to,
             1,
-            &RUST,
             level,
+            &RUST,
         ) {
             Ok(()) => "fits".into(),
             Err(CastError::Rejected(found)) => format!("{:?}", found.reason).to_lowercase(),

@@ -184,7 +184,7 @@ fn texts() {
     let texts: Vec<&str> =
         data!("text_format.tsv").lines().skip(1).filter_map(|row| row.split('\t').nth(2)).collect();
     for &dtype in DType::ALL.iter().filter(|d| matches!(d.kind(), Kind::Float | Kind::Complex)) {
-        let parse = ParsePlan::new(dtype, &CastOptions::RUST, &TextOptions::DEFAULT).expect("a tier");
+        let parse = ParsePlan::new(dtype, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
         let format = FormatPlan::new(dtype, &TextOptions::DEFAULT).expect("a tier");
         let run = |elements: &mut [u8]| {
             let parsed = parse.run(&texts, elements);

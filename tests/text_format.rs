@@ -62,7 +62,7 @@ fn every_code_returns() {
             let texts = plan.run(&store(buffer, &codes), codes.len()).expect("whole");
             assert_eq!(texts.len(), codes.len());
             let mut bytes = vec![0; codes.len() * 2];
-            let parse = ParsePlan::new(buffer, &options, &TEXT).expect("a tier");
+            let parse = ParsePlan::new(buffer, &TEXT, &options).expect("a tier");
             assert_eq!(parse.run(&texts, &mut bytes), Ok(codes.len()));
             let got = load(buffer, &bytes, codes.len());
             for (i, (got, expected)) in got.iter().zip(&expected).enumerate() {

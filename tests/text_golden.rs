@@ -37,7 +37,7 @@ fn unquote(json: &str) -> String {
 fn parse(to: DType, options: &CastOptions, text: &str) -> Result<u128, BadText> {
     let mut found = Vec::new();
     for buffer in storages(to) {
-        let plan = ParsePlan::new(buffer, options, &TEXT).expect("a tier");
+        let plan = ParsePlan::new(buffer, &TEXT, options).expect("a tier");
         let mut bytes = [0xA5; 16];
         found.push(match plan.run([text], &mut bytes) {
             Ok(n) => {

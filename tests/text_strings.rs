@@ -5,7 +5,7 @@ use lanecast::text::{FormatPlan, Offsets, ParsePlan, Strings, StringsRef, TextEr
 use lanecast::{CastError, CastOptions, DType};
 
 fn parse(texts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<Vec<i32>, TextError> {
-    ParsePlan::new(DType::Int32, &CastOptions::RUST, &TextOptions::DEFAULT)?.run_to_vec(texts)
+    ParsePlan::new(DType::Int32, &TextOptions::DEFAULT, &CastOptions::RUST)?.run_to_vec(texts)
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn there_and_back() {
     let texts = FormatPlan::new(DType::Float64, &TextOptions::DEFAULT)
         .and_then(|plan| plan.run_slice(&numbers))
         .expect("a tier");
-    let plan = ParsePlan::new(DType::Float64, &CastOptions::RUST, &TextOptions::DEFAULT).expect("a tier");
+    let plan = ParsePlan::new(DType::Float64, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
     let width = texts.view().max_bytes();
     let mut array = vec![0; width * numbers.len()];
     texts.view().write_bytes(width, &mut array).expect("wide enough");

@@ -60,7 +60,7 @@ impl Cast {
     /// # Errors
     ///
     /// [`Error::NoSuchOpset`] for opset 0, [`Error::Type`] and [`Error::NoAttribute`] for what the version in force does not
-    /// have, [`Error::Cast`] about the tier.
+    /// have, [`Error::Cast`] as [`CastPlan::new`].
     pub fn new(
         opset: u32,
         from: impl Into<ElementType>,
@@ -160,7 +160,7 @@ impl Cast {
     ///
     /// # Errors
     ///
-    /// [`Error::Cast`] about the tier, if `LANECAST_TIER` asks for one that is not to be had.
+    /// [`Error::Cast`] as [`CastPlan::new`].
     pub fn with_options(mut self, options: &CastOptions) -> Result<Self, Error> {
         self.options = self.attributes.over(options);
         self.resolve()
@@ -195,7 +195,7 @@ impl Cast {
                 Route::Numbers(CastPlan::new(packed(from), packed(to), &self.options)?)
             }
             (Number(from), String) => Route::Format(FormatPlan::new(packed(from), &self.text)?),
-            (String, Number(to)) => Route::Parse(ParsePlan::new(packed(to), &self.options, &self.text)?),
+            (String, Number(to)) => Route::Parse(ParsePlan::new(packed(to), &self.text, &self.options)?),
             (String, String) => Route::Copy,
         };
         Ok(self)

@@ -201,7 +201,7 @@ impl<'a> StringsRef<'a> {
     /// use lanecast::text::{ParsePlan, StringsRef, TextOptions};
     /// use lanecast::{CastOptions, DType};
     /// let utf8 = StringsRef::new(&[0_i32, 1, 4][..], b"72.5")?;
-    /// let plan = ParsePlan::new(DType::UInt8, &CastOptions::RUST, &TextOptions::DEFAULT)?;
+    /// let plan = ParsePlan::new(DType::UInt8, &TextOptions::DEFAULT, &CastOptions::RUST)?;
     /// let mut out = [0; 2];
     /// plan.run(utf8, &mut out)?;
     /// assert_eq!(out, [7, 2]);

@@ -81,7 +81,7 @@ pub fn text(only: Option<DType>, budget: Duration) -> Result<String, String> {
 /// The rates of parsing, formatting, and both by the standard library.
 fn row(dtype: DType, elements: &[u8], effort: &Effort) -> Result<[Option<f64>; 4], String> {
     let text = TextOptions::DEFAULT;
-    let parse = ParsePlan::new(dtype, &CastOptions::RUST, &text).map_err(|e| e.to_string())?;
+    let parse = ParsePlan::new(dtype, &text, &CastOptions::RUST).map_err(|e| e.to_string())?;
     let format = FormatPlan::new(dtype, &text).map_err(|e| e.to_string())?;
     let texts = format.run(elements, N).map_err(|e| e.to_string())?;
     let mut parsed = vec![0; elements.len()];
@@ -196,7 +196,7 @@ impl Std {
 fn check_halves(elements: &[u8], texts: &Strings) -> Result<(), String> {
     let wide: Vec<f32> =
         texts.iter().map(|t| str::from_utf8(t).unwrap_or("").parse().unwrap_or(f32::NAN)).collect();
-    let halves: Vec<f16> = cast_to_vec(&wide, &CastOptions::RUST).map_err(|e| e.to_string())?;
+    let halves: Vec<f16> = cast_to_vec(&wide);
     let codes: Vec<u8> = halves.iter().flat_map(|half| half.to_bits().to_ne_bytes()).collect();
     if codes == elements { Ok(()) } else { Err("the texts are not nearest to the elements".into()) }
 }
