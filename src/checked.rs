@@ -16,7 +16,10 @@ pub use report::{CastReport, CountingPlan};
 
 use crate::{BufferType, CastError, CastOptions, CastPlan, Element, Streaming};
 use alloc::vec::Vec;
-use core::fmt;
+use core::{
+    fmt,
+    hash::{Hash, Hasher},
+};
 use lanecast_kernels::{Block, Watch};
 
 /// What a checked cast rejects.
@@ -43,10 +46,27 @@ pub enum Level {
 /// A cast that rejects what its target cannot hold; made by [`CastPlan::checked`].
 ///
 /// A cast to bool asks whether a value is zero, which has an answer for every value: nothing is rejected.
+///
+/// Two are equal if the plain casts and the levels are.
 #[derive(Clone, Copy)]
 pub struct CheckedPlan {
     plan: CastPlan,
+    level: Level,
     watch: Watch,
+}
+
+impl PartialEq for CheckedPlan {
+    fn eq(&self, other: &Self) -> bool {
+        (self.plan, self.level) == (other.plan, other.level)
+    }
+}
+
+impl Eq for CheckedPlan {}
+
+impl Hash for CheckedPlan {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.plan, self.level).hash(state);
+    }
 }
 
 impl CastPlan {
@@ -63,7 +83,7 @@ impl CastPlan {
     /// # Ok::<(), lanecast::CastError>(())
     /// ```
     pub fn checked(&self, level: Level) -> CheckedPlan {
-        CheckedPlan { plan: *self, watch: self.watch(level == Level::Exact, false) }
+        CheckedPlan { plan: *self, level, watch: self.watch(level == Level::Exact, false) }
     }
 }
 
@@ -76,7 +96,11 @@ impl CheckedPlan {
     /// The same cast, writing past the caches when `streaming` says, as [`CastPlan::with_streaming`].
     #[must_use]
     pub fn with_streaming(self, streaming: Streaming) -> CheckedPlan {
-        CheckedPlan { plan: self.plan.with_streaming(streaming), watch: self.watch.with_streaming(streaming) }
+        CheckedPlan {
+            plan: self.plan.with_streaming(streaming),
+            watch: self.watch.with_streaming(streaming),
+            ..self
+        }
     }
 
     /// Whether no element of the pair can be rejected.

@@ -2,17 +2,46 @@
 
 use crate::{BufferType, CastError, CastOptions, Element, Side, Streaming, Tier, tier};
 use alloc::vec::Vec;
-use core::{fmt, mem::MaybeUninit};
+use core::{
+    fmt,
+    hash::{Hash, Hasher},
+    mem::MaybeUninit,
+};
 use lanecast_kernels::{Kernel, Rules, Watch};
 
 /// A cast from one buffer type to another under fixed options, resolved to a kernel.
 ///
 /// Making one is a lookup; it is a few words large, freely copied and shared between threads. Running it neither allocates
 /// nor locks.
+///
+/// Two plans are equal if the buffer types, the tier, [`Streaming`] and those options that can matter to the pair are.
 #[derive(Clone, Copy)]
 pub struct CastPlan {
     kernel: Kernel,
     rules: Rules,
+    streaming: Streaming,
+}
+
+impl CastPlan {
+    /// What defines the plan, and nothing that follows from it.
+    fn key(&self) -> (BufferType, BufferType, Rules, Tier, Streaming) {
+        let (from, to) = (self.from(), self.to());
+        (from, to, self.rules.canonical(from.dtype(), to.dtype()), self.tier(), self.streaming)
+    }
+}
+
+impl PartialEq for CastPlan {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for CastPlan {}
+
+impl Hash for CastPlan {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
 }
 
 impl CastPlan {
@@ -52,7 +81,7 @@ impl CastPlan {
     ) -> Result<CastPlan, CastError> {
         let rules = options.rules(from.dtype(), to.dtype());
         match Kernel::new(tier, from, to, &rules) {
-            Some(kernel) => Ok(CastPlan { kernel, rules }),
+            Some(kernel) => Ok(CastPlan { kernel, rules, streaming: Streaming::Auto }),
             None => Err(CastError::Unsupported { tier, status: tier.status() }),
         }
     }
@@ -64,7 +93,7 @@ impl CastPlan {
     /// holds, and costs more than that within them; elsewhere it changes nothing.
     #[must_use]
     pub fn with_streaming(self, streaming: Streaming) -> CastPlan {
-        CastPlan { kernel: self.kernel.with_streaming(streaming), ..self }
+        CastPlan { kernel: self.kernel.with_streaming(streaming), streaming, ..self }
     }
 
     /// Whether a cast that reads and writes so many bytes in all writes past the caches.

@@ -8,7 +8,7 @@ use alloc::{borrow::Cow, vec};
 pub type Bytes<'a> = Cow<'a, [u8]>;
 
 /// The dtype that two operands compute in and the casts that bring them there, resolved to kernels.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Plan {
     /// The dtype to compute in, and of the result.
