@@ -58,7 +58,7 @@ fn promoted_add(standard: Standard, left: &Array, right: &Array) -> Result<Array
 fn show(array: &Array) -> Result<String, Box<dyn Error>> {
     let n = array.bytes.len() / array.dtype.size();
     let texts = FormatPlan::new(array.dtype, &TextOptions::DEFAULT)?.run(&array.bytes, n)?;
-    let texts: Vec<_> = texts.iter().map(String::from_utf8_lossy).collect();
+    let texts: Vec<_> = texts.iter().collect();
     Ok(format!("{} [{}]", array.dtype, texts.join(", ")))
 }
 

@@ -9,7 +9,7 @@
 //! let values: Vec<f32> = text::parse(&["1.5", " -2e3 ", "inf"])?;
 //! assert_eq!(values, [1.5, -2000.0, f32::INFINITY]);
 //! let texts = text::format(&[0.1_f32, -0.0, 1e16, f32::NAN])?;
-//! assert!(texts.iter().eq([&b"0.1"[..], b"-0.0", b"1e+16", b"nan"]));
+//! assert!(texts.iter().eq(["0.1", "-0.0", "1e+16", "nan"]));
 //! # Ok::<(), text::TextError>(())
 //! ```
 //!
@@ -63,4 +63,4 @@ pub use error::{BadText, TextError};
 pub use format::{FormatPlan, format, format_with};
 pub use options::{Exponent, OnBadText, Special, TextOptions};
 pub use parse::{ParsePlan, parse, parse_with};
-pub use strings::{BadOffsets, Iter, Offsets, Strings, StringsRef};
+pub use strings::{BadOffsets, BytesIter, Iter, Offsets, Strings, StringsError, StringsRef};

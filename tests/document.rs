@@ -538,7 +538,7 @@ fn formatted(cell: &Cell) -> Found {
     let (from, code) = (dtype(cell.at(0).trim_matches('`')), code(cell.at(1))?);
     let plan = FormatPlan::new(from, &TextOptions::DEFAULT).expect("a tier");
     let texts = plan.run(&support::store(from.into(), &[code.into()]), 1).expect("one element");
-    Ok(format!("`{}`", texts.get_str(0).expect("ASCII")))
+    Ok(format!("`{}`", texts.get(0).expect("ASCII")))
 }
 
 /// 11: what a checked cast says of the element in the row, in the level of the column.

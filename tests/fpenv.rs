@@ -216,7 +216,7 @@ fn texts_of_slices() {
         [format(&complex), format(&wide), format(&halves), format(&floats)]
     };
     let want = run();
-    assert_eq!(want[0].as_ref().map(|texts| texts.get_str(0)), Ok(Some("(1e-45+1e-45j)")));
+    assert_eq!(want[0].as_ref().map(|texts| texts.get(0)), Ok(Some("(1e-45+1e-45j)")));
     for state in [true, false].into_iter().flat_map(states) {
         let mut got = None;
         let (before, after) = control::under(state, &mut || got = Some(run()));

@@ -129,7 +129,7 @@ fn formatted() {
         for buffer in storages(from) {
             let plan = FormatPlan::new(buffer, &TEXT).expect("a tier");
             let texts = plan.run(&store(buffer, &[bits]), 1).expect("one element");
-            assert_eq!(texts.get_str(0), Some(row[2]), "{buffer} {}", row[1]);
+            assert_eq!(texts.get(0), Some(row[2]), "{buffer} {}", row[1]);
         }
     }
 }

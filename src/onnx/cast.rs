@@ -173,9 +173,9 @@ impl Cast {
     /// use lanecast::{DType, onnx::ElementType, text::{Exponent, TextOptions}};
     /// let cast = Cast::new(9, DType::Float32, ElementType::String, &Attributes::NONE)?;
     /// let raw: Vec<u8> = [314.15926_f32, 1e20, f32::INFINITY].iter().flat_map(|x| x.to_le_bytes()).collect();
-    /// assert!(cast.format(&raw, 3)?.iter().eq([&b"314.15927"[..], b"1e+20", b"INF"]));
+    /// assert!(cast.format(&raw, 3)?.iter().eq(["314.15927", "1e+20", "INF"]));
     /// let plain = cast.with_text(&TextOptions::ONNX.with_exponent(Exponent::Never))?;
-    /// assert!(plain.format(&raw, 2)?.iter().eq([&b"314.15927"[..], b"100000000000000000000.0"]));
+    /// assert!(plain.format(&raw, 2)?.iter().eq(["314.15927", "100000000000000000000.0"]));
     /// # Ok::<(), lanecast::onnx::Error>(())
     /// ```
     ///
@@ -295,7 +295,7 @@ impl Cast {
     /// # Errors
     ///
     /// As [`run`](Self::run) and [`parse`](Self::parse); [`Error::OtherKind`] if the contents are not of the input's type, or not
-    /// so many texts.
+    /// so many texts; [`Error::NotUtf8`] if a text that is to stay one is not UTF-8.
     pub fn apply<S: AsRef<[u8]>>(&self, contents: &Contents<'_, S>, n: usize) -> Result<Value, Error> {
         let room = |to: BufferType| {
             let too_large = CastError::TooLarge { elements: n, buffer: to };
@@ -320,7 +320,11 @@ impl Cast {
                 Ok(Value::Numbers(out))
             }
             (Contents::Strings(texts), Route::Copy) if texts.len() == n => {
-                Ok(Value::Strings(texts.iter().collect()))
+                let mut copy = Strings::new();
+                for (index, text) in texts.iter().enumerate() {
+                    copy.push(core::str::from_utf8(text.as_ref()).map_err(|_| Error::NotUtf8 { index })?);
+                }
+                Ok(Value::Strings(copy))
             }
             _ => Err(self.other_kind()),
         }
