@@ -68,20 +68,25 @@
 //! # The source
 //!
 //! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, `checked` refuses or counts what is
-//! lost ([`CheckedPlan`], [`CountingPlan`]), [`strided`] casts arrays of any layout, `ndarray` those of the crate
-//! of this name (feature `ndarray`), [`structured`] items of named fields; `bulk` spreads casts over threads
-//! (feature `rayon`). `tier` decides the instruction set, `dtype` holds the limits of the dtypes. [`mod@promote`]
+//! lost ([`CheckedPlan`], [`CountingPlan`]), [`strided`] casts arrays of any layout, `nd` those of the crate
+//! `ndarray`, [`structured`] items of named fields; `bulk` spreads casts over threads. `tier` decides the instruction set, `dtype` holds the limits of the dtypes. [`mod@promote`]
 //! says which dtype an operation computes in, by tables that `build.rs` checks, and [`names`] what other systems
 //! call the dtypes; [`text`] parses and formats, [`onnx`] is the operators of ONNX that cast. The list of dtypes,
 //! all kernels and all `unsafe` stand in the crate `lanecast-kernels`.
 //!
 //! # Features
 //!
-//! * `std` (default): CPU detection and the environment variable `LANECAST_TIER`;
-//! * `ndarray`: arrays of the crate of this name, in the module of this name;
-//! * `rayon` (default): `bulk`, casts over several threads.
+//! All but `ndarray` are on by default:
 //!
-//! Without them the crate is `no_std` with `alloc`.
+//! * `std`: CPU detection and the environment variables of [`tier`];
+//! * `rayon`: `bulk`, casts over several threads, with the crate `rayon` (and `std`);
+//! * `text`: [`text`], numbers parsed and formatted, with the crates `itoa` and `zmij`;
+//! * `structured`: [`structured`], items of named fields;
+//! * `onnx`: [`onnx`], the operators of ONNX (with `text`);
+//! * `promote`: [`mod@promote`], which dtype an operation computes in;
+//! * `ndarray`: `AsType`, casts of the arrays of the crate of this name.
+//!
+//! Without `std` the crate is `no_std` with `alloc`; casts, plans, checked casts, [`strided`] and [`names`] need no feature.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
@@ -98,12 +103,16 @@ mod error;
 pub mod names;
 #[cfg(feature = "ndarray")]
 mod nd;
+#[cfg(feature = "onnx")]
 pub mod onnx;
 mod options;
 mod plan;
+#[cfg(feature = "promote")]
 pub mod promote;
 pub mod strided;
+#[cfg(feature = "structured")]
 pub mod structured;
+#[cfg(feature = "text")]
 pub mod text;
 pub mod tier;
 
@@ -132,12 +141,20 @@ pub use options::{
     Saturate,
 };
 pub use plan::CastPlan;
+#[cfg(feature = "promote")]
 pub use promote::promote;
 
 #[doc = include_str!("../docs/semantics.md")]
 pub mod semantics {}
 
 /// The examples of the README are compiled and run as tests.
-#[cfg(doctest)]
+#[cfg(all(
+    doctest,
+    feature = "std",
+    feature = "text",
+    feature = "structured",
+    feature = "onnx",
+    feature = "promote"
+))]
 #[doc = include_str!("../README.md")]
 struct Readme;

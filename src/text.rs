@@ -40,9 +40,6 @@
 //!
 //! Formatting takes the shortest digits of `float32` and `float64` from the crate `zmij` and brings them into the layout of section
 //! 8.2; `float16` has digits of its own (src/text/half.rs); all other floats are widened exactly to `float32` by a cast first.
-//!
-//! The module is not behind a feature: its two dependencies, `zmij` and `itoa`, are small, `no_std` and have none of their own, and what is
-//! not called is not linked.
 
 mod binary;
 mod element;

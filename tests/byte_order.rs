@@ -4,12 +4,13 @@
 mod oracle;
 mod support;
 
+#[cfg(feature = "text")]
+use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{
     BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType, E5M2Nan, FloatRound, IntRound, Level,
     Side, Streaming, Tier,
     num_complex::Complex,
     strided::{Layout, View, ViewMut},
-    text::{FormatPlan, ParsePlan, TextOptions},
 };
 use std::mem::MaybeUninit;
 use support::{options, patterns, storages, store, tiers::tiers};
@@ -219,11 +220,15 @@ fn slices_are_native() {
     said(plan.run_slice(&[1.0_f64], &mut [0.0_f32]).err(), Side::Destination);
     said(plan.run_slice_in_place::<f64, f32>(&mut [1.0]).err(), Side::Destination);
     said(plan.checked(Level::Exact).run_to_vec::<f64, f32>(&[1.0]).err(), Side::Destination);
-    let text = &TextOptions::DEFAULT;
-    said(FormatPlan::new(other(DType::Float32), text).unwrap().run_slice(&[1.0_f32]).err(), Side::Source);
-    let parsed = ParsePlan::new(other(DType::Float32), text, options).unwrap().run_to_vec::<_, f32>(["1"]);
-    let text = format!("the destination is a slice of float32 but the plan is for float32 ({order})");
-    assert_eq!(parsed.unwrap_err().to_string(), text);
+    #[cfg(feature = "text")]
+    {
+        let text = &TextOptions::DEFAULT;
+        said(FormatPlan::new(other(DType::Float32), text).unwrap().run_slice(&[1.0_f32]).err(), Side::Source);
+        let parsed =
+            ParsePlan::new(other(DType::Float32), text, options).unwrap().run_to_vec::<_, f32>(["1"]);
+        let text = format!("the destination is a slice of float32 but the plan is for float32 ({order})");
+        assert_eq!(parsed.unwrap_err().to_string(), text);
+    }
 }
 
 /// An order of elements of a byte is none: the plan is the same.
@@ -265,6 +270,7 @@ fn rejections() {
 }
 
 /// Texts of elements, and elements of texts.
+#[cfg(feature = "text")]
 #[test]
 fn texts() {
     let numbers = ["1.5", "-2", "1e3", "NaN", "0.1"];

@@ -11,6 +11,7 @@
 //! *Not covered:* the tables of [`ELSEWHERE`]; in section 3 the targets of the options; in 4.2 the rules for NaNs of the
 //! wide floats, from small floats, and for 4 and 6 bits (the table of codes there shows all three); in 5.3 the table in
 //! words (the table of numbers shows what it says); in 6.5 what is rounded (the other tables); all running text.
+#![cfg(feature = "text")]
 
 mod oracle;
 mod support;

@@ -13,11 +13,11 @@ mod control;
 mod oracle;
 mod support;
 
+#[cfg(feature = "text")]
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
-use lanecast::{
-    CastError, CastOptions, CastPlan, CastReport, DType, IntRound, Kind, Level, half::f16,
-    num_complex::Complex,
-};
+use lanecast::{CastError, CastOptions, CastPlan, CastReport, DType, IntRound, Level};
+#[cfg(feature = "text")]
+use lanecast::{Kind, half::f16, num_complex::Complex};
 use std::hint::black_box;
 use support::check::Case;
 use support::{byte_len, options, patterns, storages, store, tiers::tiers};
@@ -179,6 +179,7 @@ fn reasons() {
 }
 
 /// Texts, which are read and written in integer arithmetic, and rounded by casts.
+#[cfg(feature = "text")]
 #[test]
 fn texts() {
     let texts: Vec<&str> =
@@ -206,6 +207,7 @@ fn texts() {
 }
 
 /// As slices, too: subnormal parts are no zeros.
+#[cfg(feature = "text")]
 #[test]
 fn texts_of_slices() {
     let complex = [Complex::new(f32::from_bits(1), f32::from_bits(1)), Complex::new(0.0, -f32::from_bits(3))];

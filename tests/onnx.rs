@@ -1,5 +1,6 @@
 //! `lanecast::onnx` against ONNX itself: the schemas of every version, the node tests of the operators, tensors;
 //! and the refusals.
+#![cfg(feature = "onnx")]
 
 mod oracle;
 mod support;

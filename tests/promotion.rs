@@ -1,5 +1,6 @@
 //! `lanecast::promote` against the systems: every cell of the tables measured on them (`promotion.tsv`), numbers, 0-d arrays,
 //! castings; and the plans.
+#![cfg(feature = "promote")]
 
 mod oracle;
 mod support;

@@ -1,4 +1,5 @@
 //! Elements to texts: round trips, shortest digits, the layout, the options.
+#![cfg(feature = "text")]
 
 mod oracle;
 mod support;

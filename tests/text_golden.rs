@@ -1,4 +1,5 @@
 //! Texts and codes from tables that another program made with exact fractions (`tests/data/README.md`).
+#![cfg(feature = "text")]
 
 mod oracle;
 mod support;

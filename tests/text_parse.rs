@@ -1,4 +1,5 @@
 //! Texts to elements, against exact arithmetic with big integers (`tests/oracle/decimal.rs`).
+#![cfg(feature = "text")]
 
 #[path = "oracle/decimal.rs"]
 mod decimal;

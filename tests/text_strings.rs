@@ -1,4 +1,5 @@
 //! The containers: Arrow's offsets and bytes, NumPy's `S` and `U`.
+#![cfg(feature = "text")]
 
 use lanecast::names::ByteOrder;
 use lanecast::text::{

@@ -108,12 +108,10 @@ fn default_options() {
     let expected = [2, 0, 255, 0];
     assert_eq!(cast_to_vec::<f32, u8>(&src), expected);
     let mut out = Vec::with_capacity(src.len());
-    assert_eq!(
-        cast_uninit::<f32, u8>(&src, &mut out.spare_capacity_mut()[..src.len()]),
-        Ok(&mut expected.clone()[..])
-    );
+    let written = cast_uninit::<f32, u8>(&src, &mut out.spare_capacity_mut()[..src.len()]);
+    assert_eq!(written.as_deref(), Ok(&expected[..]));
     let mut memory = src;
-    assert_eq!(lanecast::cast_in_place::<f32, u8>(&mut memory), Ok(&mut expected.clone()[..]));
+    assert_eq!(lanecast::cast_in_place::<f32, u8>(&mut memory).as_deref(), Ok(&expected[..]));
     let bytes: Vec<u8> = src.iter().flat_map(|x| x.to_ne_bytes()).collect();
     let mut out = [0; 4];
     lanecast::cast_bytes(&bytes, DType::Float32, &mut out, DType::UInt8, 4).expect("large enough");
