@@ -69,22 +69,22 @@
 //!
 //! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, `checked` refuses or counts what is
 //! lost ([`CheckedPlan`], [`CountingPlan`]), [`strided`] casts arrays of any layout, `nd` those of the crate
-//! `ndarray`, [`structured`] items of named fields; `bulk` spreads casts over threads. `tier` decides the instruction set, `dtype` holds the limits of the dtypes. [`mod@promote`]
-//! says which dtype an operation computes in, by tables that `build.rs` checks, and [`names`] what other systems
-//! call the dtypes; [`text`] parses and formats, [`onnx`] is the operators of ONNX that cast. The list of dtypes,
-//! all kernels and all `unsafe` stand in the crate `lanecast-kernels`.
+//! `ndarray`, `structured` items of named fields; `bulk` spreads casts over threads. `tier` decides the instruction
+//! set, `dtype` holds the limits of the dtypes. `promote` says which dtype an operation computes in, by tables that
+//! `build.rs` checks, and [`names`] what other systems call the dtypes; `text` parses and formats, `onnx` is the
+//! operators of ONNX that cast. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`.
 //!
 //! # Features
 //!
 //! All but `ndarray` are on by default:
 //!
 //! * `std`: CPU detection and the environment variables of [`tier`];
-//! * `rayon`: `bulk`, casts over several threads, with the crate `rayon` (and `std`);
-//! * `text`: [`text`], numbers parsed and formatted, with the crates `itoa` and `zmij`;
-//! * `structured`: [`structured`], items of named fields;
-//! * `onnx`: [`onnx`], the operators of ONNX (with `text`);
-//! * `promote`: [`mod@promote`], which dtype an operation computes in;
-//! * `ndarray`: `AsType`, casts of the arrays of the crate of this name.
+//! * `rayon`: the module `bulk`, casts over several threads, with the crate `rayon` (and `std`);
+//! * `text`: the module `text`, numbers parsed and formatted, with the crates `itoa` and `zmij`;
+//! * `structured`: the module `structured`, items of named fields;
+//! * `onnx`: the module `onnx`, the operators of ONNX (with `text`);
+//! * `promote`: the module `promote`, which dtype an operation computes in;
+//! * `ndarray`: the trait `AsType`, casts of the arrays of the crate of this name.
 //!
 //! Without `std` the crate is `no_std` with `alloc`; casts, plans, checked casts, [`strided`] and [`names`] need no feature.
 

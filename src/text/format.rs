@@ -278,7 +278,7 @@ pub fn format<S: Element>(src: &[S]) -> Result<Strings, CastError> {
     format_with(src, &TextOptions::DEFAULT)
 }
 
-/// [`format`] with other options.
+/// [`format()`] with other options.
 ///
 /// # Errors
 ///
