@@ -38,11 +38,14 @@ fn promotion(dtypes: &[&str]) -> Result<String, Faults> {
 }
 
 /// The sources to be written, each with its file.
-fn sources() -> Result<[(&'static str, String); 2], Faults> {
+fn sources() -> Result<Vec<(&'static str, String)>, Faults> {
     let path = "src/names.tsv";
     let text = read(path)?;
-    let names = names::render(path, &text)?;
-    Ok([("names.rs", names), ("promotion.rs", promotion(&names::dtypes(path, &text)?)?)])
+    let mut sources = vec![("names.rs", names::render(path, &text)?)];
+    if env::var_os("CARGO_FEATURE_PROMOTE").is_some() {
+        sources.push(("promotion.rs", promotion(&names::dtypes(path, &text)?)?));
+    }
+    Ok(sources)
 }
 
 fn main() {

@@ -5,10 +5,10 @@
 //! lanecast answers which dtype an operation computes in and casts the operands; the addition is the library's own. Here it is a
 //! loop for each dtype that has one.
 
+use lanecast::DType;
 use lanecast::half::{bf16, f16};
 use lanecast::promote::{Standard, plan};
 use lanecast::text::{FormatPlan, TextOptions};
-use lanecast::{CastOptions, DType};
 use std::error::Error;
 
 /// Elements whose dtype is known at run time, in the byte order of the machine.
@@ -49,7 +49,7 @@ fn add(dtype: DType, left: &[u8], right: &[u8]) -> Option<Vec<u8>> {
 /// The sum under a standard: its dtype and elements.
 fn promoted_add(standard: Standard, left: &Array, right: &Array) -> Result<Array, Box<dyn Error>> {
     // The casts of both operands; an operand that has the dtype already is borrowed as it is.
-    let plan = plan(standard, left.dtype, right.dtype, &CastOptions::RUST)?;
+    let plan = plan(standard, left.dtype, right.dtype)?;
     let (left, right) = plan.apply(&left.bytes, &right.bytes)?;
     let bytes = add(plan.result, &left, &right).ok_or("no addition of this dtype here")?;
     Ok(Array { dtype: plan.result, bytes })
@@ -58,7 +58,7 @@ fn promoted_add(standard: Standard, left: &Array, right: &Array) -> Result<Array
 fn show(array: &Array) -> Result<String, Box<dyn Error>> {
     let n = array.bytes.len() / array.dtype.size();
     let texts = FormatPlan::new(array.dtype, &TextOptions::DEFAULT)?.run(&array.bytes, n)?;
-    let texts: Vec<_> = texts.iter().map(String::from_utf8_lossy).collect();
+    let texts: Vec<_> = texts.iter().collect();
     Ok(format!("{} [{}]", array.dtype, texts.join(", ")))
 }
 

@@ -27,18 +27,19 @@ mod strided;
 mod threads;
 
 pub use batch::{BatchError, BatchItem, par_cast_batch};
-pub use strided::par_cast_strided;
+pub use strided::{par_cast_strided, par_cast_strided_with};
 pub use threads::{ParallelFor, Threads};
 
-use crate::{BufferType, CastError, CastOptions, CastPlan, Element};
+use crate::{BufferType, CastError, CastOptions, CastPlan, Element, cast::certain};
 use alloc::vec::Vec;
 
-/// [`cast`](crate::cast()) over the threads of the current rayon pool.
+/// [`cast`](crate::cast()) over several threads.
 ///
 /// ```
+/// use lanecast::{bulk, half::f16};
 /// let src = vec![0.25_f32; 2_000_000];
-/// let mut dst = vec![lanecast::half::f16::ZERO; src.len()];
-/// lanecast::bulk::par_cast(&src, &mut dst)?;
+/// let mut dst = vec![f16::ZERO; src.len()];
+/// bulk::par_cast(&src, &mut dst, bulk::Threads::Rayon)?;
 /// assert!(dst.iter().all(|x| x.to_f32() == 0.25));
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
@@ -46,8 +47,12 @@ use alloc::vec::Vec;
 /// # Errors
 ///
 /// As [`cast`](crate::cast()).
-pub fn par_cast<S: Element, D: Element>(src: &[S], dst: &mut [D]) -> Result<(), CastError> {
-    par_cast_with(src, dst, &CastOptions::RUST, Threads::Rayon)
+pub fn par_cast<S: Element, D: Element>(
+    src: &[S],
+    dst: &mut [D],
+    threads: Threads<'_>,
+) -> Result<(), CastError> {
+    par_cast_with(src, dst, threads, &CastOptions::RUST)
 }
 
 /// [`cast_with`](crate::cast_with) over several threads.
@@ -58,23 +63,25 @@ pub fn par_cast<S: Element, D: Element>(src: &[S], dst: &mut [D]) -> Result<(), 
 pub fn par_cast_with<S: Element, D: Element>(
     src: &[S],
     dst: &mut [D],
-    options: &CastOptions,
     threads: Threads<'_>,
+    options: &CastOptions,
 ) -> Result<(), CastError> {
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.par_run_slice(src, dst, threads)
 }
 
-/// [`cast_to_vec`](crate::cast_to_vec) over several threads.
-///
-/// # Errors
-///
-/// As [`cast_to_vec`](crate::cast_to_vec).
-pub fn par_cast_to_vec<S: Element, D: Element>(
+/// [`cast_to_vec`](crate::cast_to_vec) over several threads. It cannot fail.
+pub fn par_cast_to_vec<S: Element, D: Element>(src: &[S], threads: Threads<'_>) -> Vec<D> {
+    par_cast_to_vec_with(src, threads, &CastOptions::RUST)
+}
+
+/// [`cast_to_vec_with`](crate::cast_to_vec_with) over several threads. It cannot fail.
+pub fn par_cast_to_vec_with<S: Element, D: Element>(
     src: &[S],
-    options: &CastOptions,
     threads: Threads<'_>,
-) -> Result<Vec<D>, CastError> {
-    CastPlan::new(S::DTYPE, D::DTYPE, options)?.par_run_to_vec(src, threads)
+    options: &CastOptions,
+) -> Vec<D> {
+    const { lanecast_kernels::typed::assert_built::<S, D>() };
+    certain(CastPlan::new(S::DTYPE, D::DTYPE, options).and_then(|plan| plan.par_run_to_vec(src, threads)))
 }
 
 /// [`cast_bytes`](crate::cast_bytes) over several threads.
@@ -88,8 +95,24 @@ pub fn par_cast_bytes(
     dst: &mut [u8],
     to: impl Into<BufferType>,
     n: usize,
-    options: &CastOptions,
     threads: Threads<'_>,
 ) -> Result<(), CastError> {
-    CastPlan::new(from, to, options)?.par_run_with(src, dst, n, threads)
+    par_cast_bytes_with(src, from, dst, to, n, threads, &CastOptions::RUST)
+}
+
+/// [`cast_bytes_with`](crate::cast_bytes_with) over several threads.
+///
+/// # Errors
+///
+/// As [`cast_bytes_with`](crate::cast_bytes_with).
+pub fn par_cast_bytes_with(
+    src: &[u8],
+    from: impl Into<BufferType>,
+    dst: &mut [u8],
+    to: impl Into<BufferType>,
+    n: usize,
+    threads: Threads<'_>,
+    options: &CastOptions,
+) -> Result<(), CastError> {
+    CastPlan::new(from, to, options)?.par_run(src, dst, n, threads)
 }

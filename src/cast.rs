@@ -1,4 +1,10 @@
 //! One call that plans and runs: typed slices and byte buffers.
+//!
+//! Every function has a second form, with `_with` behind its name, that takes [`CastOptions`] as its last argument. The first
+//! form uses [`CastOptions::RUST`].
+//!
+//! The first forms on slices find their kernels when the program is compiled: a call resolves nothing, and a program that has no
+//! other casts links the kernels of its pairs only.
 
 use crate::{BufferType, CastError, CastOptions, CastPlan, Element, tier};
 use alloc::vec::Vec;
@@ -16,11 +22,10 @@ use lanecast_kernels::typed;
 ///
 /// # Errors
 ///
-/// [`CastError::LengthMismatch`] if the slices differ in length; then nothing is written. As for every cast, an error about
-/// the tier if `LANECAST_TIER` asks for one that is not to be had.
+/// [`CastError::LengthMismatch`] if the slices differ in length; then nothing is written.
 #[inline]
 pub fn cast<S: Element, D: Element>(src: &[S], dst: &mut [D]) -> Result<(), CastError> {
-    if typed::cast_slices(tier::active()?, src, dst) {
+    if typed::cast_slices(tier::active(), src, dst) {
         Ok(())
     } else {
         Err(CastError::LengthMismatch { src: src.len(), dst: dst.len() })
@@ -41,30 +46,38 @@ pub fn cast_with<S: Element, D: Element>(
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice(src, dst)
 }
 
-/// [`cast_with`] into a new vector.
+/// [`cast`] into a new vector. It cannot fail.
 ///
 /// ```
-/// use lanecast::{CastOptions, half::bf16};
-/// let out: Vec<bf16> = lanecast::cast_to_vec(&[1_i64, -2], &CastOptions::RUST)?;
+/// use lanecast::half::bf16;
+/// let out: Vec<bf16> = lanecast::cast_to_vec(&[1_i64, -2]);
 /// assert_eq!(out, [bf16::ONE, bf16::from_f32(-2.0)]);
-/// # Ok::<(), lanecast::CastError>(())
 /// ```
-///
-/// # Errors
-///
-/// Only about the tier, if `LANECAST_TIER` asks for one that is not to be had.
 #[inline]
-pub fn cast_to_vec<S: Element, D: Element>(src: &[S], options: &CastOptions) -> Result<Vec<D>, CastError> {
-    CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_to_vec(src)
+pub fn cast_to_vec<S: Element, D: Element>(src: &[S]) -> Vec<D> {
+    typed::cast_to_vec(tier::active(), src)
 }
 
-/// [`cast_with`] into memory that need not be initialised; returns the initialised slice.
+/// [`cast_to_vec`] with other options. It cannot fail.
+#[inline]
+pub fn cast_to_vec_with<S: Element, D: Element>(src: &[S], options: &CastOptions) -> Vec<D> {
+    const { typed::assert_built::<S, D>() };
+    certain(CastPlan::new(S::DTYPE, D::DTYPE, options).and_then(|plan| plan.run_to_vec(src)))
+}
+
+/// The result of a cast between elements of two types into a new vector: there is a plan for every two, and the lengths agree.
+#[inline]
+pub(crate) fn certain<D>(result: Result<Vec<D>, CastError>) -> Vec<D> {
+    result.unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// [`cast`] into memory that need not be initialised; returns the initialised slice.
 ///
 /// ```
-/// use lanecast::{CastOptions, half::f16};
+/// use lanecast::half::f16;
 /// let src = [1.0_f32, 65520.0];
 /// let mut out: Vec<f16> = Vec::with_capacity(src.len());
-/// let written = lanecast::cast_uninit(&src, &mut out.spare_capacity_mut()[..src.len()], &CastOptions::RUST)?;
+/// let written = lanecast::cast_uninit(&src, &mut out.spare_capacity_mut()[..src.len()])?;
 /// assert_eq!(written, [f16::ONE, f16::INFINITY]);
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
@@ -74,6 +87,23 @@ pub fn cast_to_vec<S: Element, D: Element>(src: &[S], options: &CastOptions) -> 
 /// As [`cast`].
 #[inline]
 pub fn cast_uninit<'a, S: Element, D: Element>(
+    src: &[S],
+    dst: &'a mut [MaybeUninit<D>],
+) -> Result<&'a mut [D], CastError> {
+    let have = dst.len();
+    match typed::cast_uninit(tier::active(), src, dst) {
+        Some(written) => Ok(written),
+        None => Err(CastError::LengthMismatch { src: src.len(), dst: have }),
+    }
+}
+
+/// [`cast_uninit`] with other options.
+///
+/// # Errors
+///
+/// As [`cast`].
+#[inline]
+pub fn cast_uninit_with<'a, S: Element, D: Element>(
     src: &[S],
     dst: &'a mut [MaybeUninit<D>],
     options: &CastOptions,
@@ -88,9 +118,9 @@ pub fn cast_uninit<'a, S: Element, D: Element>(
 /// be left with other bytes than 0 and 1.
 ///
 /// ```
-/// use lanecast::{CastOptions, half::f16};
+/// use lanecast::half::f16;
 /// let mut buffer = vec![1.0_f32, -2.5, 1e9];
-/// let halves: &mut [f16] = lanecast::cast_in_place(&mut buffer, &CastOptions::RUST)?;
+/// let halves: &mut [f16] = lanecast::cast_in_place(&mut buffer)?;
 /// assert_eq!(halves, [f16::ONE, f16::from_f32(-2.5), f16::INFINITY]);
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
@@ -100,17 +130,26 @@ pub fn cast_uninit<'a, S: Element, D: Element>(
 ///
 /// # Errors
 ///
-/// [`CastError::NotInPlace`] for other elements; then nothing is written. As for every cast, an error about the tier if
-/// `LANECAST_TIER` asks for one that is not to be had.
+/// [`CastError::NotInPlace`] for other elements; then nothing is written.
 #[inline]
-pub fn cast_in_place<'a, S: Element, D: Element>(
+pub fn cast_in_place<S: Element, D: Element>(elements: &mut [S]) -> Result<&mut [D], CastError> {
+    cast_in_place_with(elements, &CastOptions::RUST)
+}
+
+/// [`cast_in_place`] with other options.
+///
+/// # Errors
+///
+/// As [`cast_in_place`].
+#[inline]
+pub fn cast_in_place_with<'a, S: Element, D: Element>(
     elements: &'a mut [S],
     options: &CastOptions,
 ) -> Result<&'a mut [D], CastError> {
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice_in_place(elements)
 }
 
-/// Casts the first `n` elements of a byte buffer to the first `n` of another.
+/// Casts the first `n` elements of a byte buffer to the first `n` of another, with the default options.
 ///
 /// Buffers may be unaligned and longer than `n` elements. Multi-byte elements are in the byte order of their
 /// [`BufferType`], which is the host's for a dtype alone. Bytes of bool that are neither 0 nor 1 read as true.
@@ -120,6 +159,22 @@ pub fn cast_in_place<'a, S: Element, D: Element>(
 /// As [`CastPlan::new`] and [`CastPlan::run`]; then nothing is written.
 #[inline]
 pub fn cast_bytes(
+    src: &[u8],
+    from: impl Into<BufferType>,
+    dst: &mut [u8],
+    to: impl Into<BufferType>,
+    n: usize,
+) -> Result<(), CastError> {
+    cast_bytes_with(src, from, dst, to, n, &CastOptions::RUST)
+}
+
+/// [`cast_bytes`] with other options.
+///
+/// # Errors
+///
+/// As [`cast_bytes`].
+#[inline]
+pub fn cast_bytes_with(
     src: &[u8],
     from: impl Into<BufferType>,
     dst: &mut [u8],

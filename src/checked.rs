@@ -16,7 +16,10 @@ pub use report::{CastReport, CountingPlan};
 
 use crate::{BufferType, CastError, CastOptions, CastPlan, Element, Streaming};
 use alloc::vec::Vec;
-use core::fmt;
+use core::{
+    fmt,
+    hash::{Hash, Hasher},
+};
 use lanecast_kernels::{Lost, Watch};
 
 /// What a checked cast rejects.
@@ -43,10 +46,27 @@ pub enum Level {
 /// A cast that rejects what its target cannot hold; made by [`CastPlan::checked`].
 ///
 /// A cast to bool asks whether a value is zero, which has an answer for every value: nothing is rejected.
+///
+/// Two are equal if the plain casts and the levels are.
 #[derive(Clone, Copy)]
 pub struct CheckedPlan {
     plan: CastPlan,
+    level: Level,
     watch: Watch,
+}
+
+impl PartialEq for CheckedPlan {
+    fn eq(&self, other: &Self) -> bool {
+        (self.plan, self.level) == (other.plan, other.level)
+    }
+}
+
+impl Eq for CheckedPlan {}
+
+impl Hash for CheckedPlan {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.plan, self.level).hash(state);
+    }
 }
 
 impl CastPlan {
@@ -63,7 +83,7 @@ impl CastPlan {
     /// # Ok::<(), lanecast::CastError>(())
     /// ```
     pub fn checked(&self, level: Level) -> CheckedPlan {
-        CheckedPlan { plan: *self, watch: self.watch(level == Level::Exact, false) }
+        CheckedPlan { plan: *self, level, watch: self.watch(level == Level::Exact, false) }
     }
 }
 
@@ -76,7 +96,11 @@ impl CheckedPlan {
     /// The same cast, writing past the caches when `streaming` says, as [`CastPlan::with_streaming`].
     #[must_use]
     pub fn with_streaming(self, streaming: Streaming) -> CheckedPlan {
-        CheckedPlan { plan: self.plan.with_streaming(streaming), watch: self.watch.with_streaming(streaming) }
+        CheckedPlan {
+            plan: self.plan.with_streaming(streaming),
+            watch: self.watch.with_streaming(streaming),
+            ..self
+        }
     }
 
     /// Whether no element of the pair can be rejected.
@@ -203,7 +227,7 @@ pub(crate) fn all_valid(validity: &mut [u8], n: usize) -> Result<&mut [u8], Cast
 /// [`CastError::Rejected`] with the first element that does not fit; then what `dst` holds is unspecified from it on, and
 /// before it each element has been cast or is as it was. As of [`cast`](crate::cast); then nothing is written.
 pub fn try_cast<S: Element, D: Element>(src: &[S], dst: &mut [D], level: Level) -> Result<(), CastError> {
-    try_cast_with(src, dst, &CastOptions::RUST, level)
+    try_cast_with(src, dst, level, &CastOptions::RUST)
 }
 
 /// [`try_cast`] with other options. They say what rounding brings into range; what is clamped and what becomes infinite is
@@ -215,44 +239,50 @@ pub fn try_cast<S: Element, D: Element>(src: &[S], dst: &mut [D], level: Level) 
 pub fn try_cast_with<S: Element, D: Element>(
     src: &[S],
     dst: &mut [D],
-    options: &CastOptions,
     level: Level,
+    options: &CastOptions,
 ) -> Result<(), CastError> {
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.checked(level).run_slice(src, dst)
 }
 
-/// [`try_cast_with`] into a new vector.
+/// [`try_cast`] into a new vector.
 ///
 /// ```
-/// use lanecast::{CastOptions, Level, half::f16, try_cast_to_vec};
-/// let halves: Vec<f16> = try_cast_to_vec(&[1.0_f64, -0.5], &CastOptions::RUST, Level::Exact)?;
+/// use lanecast::{Level, half::f16, try_cast_to_vec};
+/// let halves: Vec<f16> = try_cast_to_vec(&[1.0_f64, -0.5], Level::Exact)?;
 /// assert_eq!(halves, [f16::ONE, f16::from_f32(-0.5)]);
-/// let error = try_cast_to_vec::<f64, f16>(&[1.0, 1e9], &CastOptions::RUST, Level::Range).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "element 1, the float64 1000000000.0, does not fit in float16: it is out of range"
-/// );
+/// let error = try_cast_to_vec::<f64, f16>(&[1.0, 1e9], Level::Range).unwrap_err();
+/// assert_eq!(error.to_string(), "element 1, the float64 1000000000.0, does not fit in float16: it is out of range");
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`CastError::Rejected`] with the first element that does not fit, or about the tier as every cast.
-pub fn try_cast_to_vec<S: Element, D: Element>(
+/// [`CastError::Rejected`] with the first element that does not fit.
+pub fn try_cast_to_vec<S: Element, D: Element>(src: &[S], level: Level) -> Result<Vec<D>, CastError> {
+    try_cast_to_vec_with(src, level, &CastOptions::RUST)
+}
+
+/// [`try_cast_to_vec`] with other options.
+///
+/// # Errors
+///
+/// As of [`try_cast_to_vec`].
+pub fn try_cast_to_vec_with<S: Element, D: Element>(
     src: &[S],
-    options: &CastOptions,
     level: Level,
+    options: &CastOptions,
 ) -> Result<Vec<D>, CastError> {
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.checked(level).run_to_vec(src)
 }
 
-/// Casts every element and marks those that fit, as [`CheckedPlan::run_masked`]; returns how many were rejected.
+/// Casts every element and marks those that fit, as [`CheckedPlan::run_masked`], with the default options; returns how many
+/// were rejected.
 ///
 /// ```
-/// use lanecast::{CastOptions, Level, try_cast_masked};
+/// use lanecast::{Level, try_cast_masked};
 /// let (mut out, mut validity) = ([0_i8; 4], [0]);
-/// let rejected =
-///     try_cast_masked(&[1.0_f32, f32::NAN, -300.0, 5.5], &mut out, &mut validity, &CastOptions::RUST, Level::Range)?;
+/// let rejected = try_cast_masked(&[1.0_f32, f32::NAN, -300.0, 5.5], &mut out, &mut validity, Level::Range)?;
 /// assert_eq!((rejected, out, validity), (2, [1, 0, -128, 5], [0b1001]));
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
@@ -264,13 +294,27 @@ pub fn try_cast_masked<S: Element, D: Element>(
     src: &[S],
     dst: &mut [D],
     validity: &mut [u8],
-    options: &CastOptions,
     level: Level,
+) -> Result<usize, CastError> {
+    try_cast_masked_with(src, dst, validity, level, &CastOptions::RUST)
+}
+
+/// [`try_cast_masked`] with other options.
+///
+/// # Errors
+///
+/// As of [`try_cast_masked`].
+pub fn try_cast_masked_with<S: Element, D: Element>(
+    src: &[S],
+    dst: &mut [D],
+    validity: &mut [u8],
+    level: Level,
+    options: &CastOptions,
 ) -> Result<usize, CastError> {
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.checked(level).run_slice_masked(src, dst, validity)
 }
 
-/// [`cast_bytes`](crate::cast_bytes) that rejects what `level` says.
+/// [`cast_bytes`](crate::cast_bytes) that rejects what `level` says, with the default options.
 ///
 /// # Errors
 ///
@@ -281,8 +325,24 @@ pub fn try_cast_bytes(
     dst: &mut [u8],
     to: impl Into<BufferType>,
     n: usize,
-    options: &CastOptions,
     level: Level,
+) -> Result<(), CastError> {
+    try_cast_bytes_with(src, from, dst, to, n, level, &CastOptions::RUST)
+}
+
+/// [`try_cast_bytes`] with other options.
+///
+/// # Errors
+///
+/// As of [`try_cast_bytes`].
+pub fn try_cast_bytes_with(
+    src: &[u8],
+    from: impl Into<BufferType>,
+    dst: &mut [u8],
+    to: impl Into<BufferType>,
+    n: usize,
+    level: Level,
+    options: &CastOptions,
 ) -> Result<(), CastError> {
     CastPlan::new(from, to, options)?.checked(level).run(src, dst, n)
 }

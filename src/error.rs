@@ -98,7 +98,7 @@ pub enum CastError {
         /// Why it cannot run.
         status: TierStatus,
     },
-    /// No tier has the name in `LANECAST_TIER`.
+    /// No tier has this name.
     UnknownTier(UnknownTier),
 }
 
@@ -145,7 +145,7 @@ impl fmt::Display for CastError {
                     "the tier {tier} cannot run here: {status}; Tier::best() and `lanecast cpu` tell which can"
                 )
             }
-            CastError::UnknownTier(name) => write!(f, "LANECAST_TIER: {name}"),
+            CastError::UnknownTier(name) => name.fmt(f),
         }
     }
 }

@@ -24,11 +24,11 @@
 //! Bytes whose dtype is known at run time ([`cast_bytes`]), here two 4-bit floats to a byte:
 //!
 //! ```
-//! use lanecast::{BufferType, CastOptions, DType, cast_bytes};
+//! use lanecast::{BufferType, DType, cast_bytes};
 //! let packed = [0x52, 0x0F];
 //! let mut floats = [0; 3 * 4];
 //! let from = BufferType::packed("float4_e2m1fn".parse()?);
-//! cast_bytes(&packed, from, &mut floats, DType::Float32, 3, &CastOptions::RUST)?;
+//! cast_bytes(&packed, from, &mut floats, DType::Float32, 3)?;
 //! assert_eq!(floats[..4], 1.0_f32.to_ne_bytes());
 //! # Ok::<(), lanecast::CastError>(())
 //! ```
@@ -50,11 +50,11 @@
 //!
 //! ```
 //! use lanecast::strided::{View, ViewMut};
-//! use lanecast::{CastOptions, half::f16, strided};
+//! use lanecast::{half::f16, strided};
 //! let rows = [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
 //! let columns = View::from_slice(&rows, &[2, 3])?.transposed();
 //! let mut out = [f16::ZERO; 6];
-//! strided::cast(&columns, &mut ViewMut::from_slice(&mut out, &[3, 2])?, &CastOptions::RUST)?;
+//! strided::cast(&columns, &mut ViewMut::from_slice(&mut out, &[3, 2])?)?;
 //! assert_eq!(out.map(f16::to_f32), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 //! # Ok::<(), lanecast::CastError>(())
 //! ```
@@ -68,20 +68,25 @@
 //! # The source
 //!
 //! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, `checked` refuses or counts what is
-//! lost ([`CheckedPlan`], [`CountingPlan`]), `explain` says what a plan does and why, [`strided`] casts arrays of any layout, `ndarray` those of the crate
-//! of this name (feature `ndarray`), [`structured`] items of named fields; `bulk` spreads casts over threads
-//! (feature `rayon`). `tier` decides the instruction set, `dtype` holds the limits of the dtypes. [`mod@promote`]
-//! says which dtype an operation computes in, by tables that `build.rs` checks, and [`names`] what other systems
-//! call the dtypes; [`text`] parses and formats, [`onnx`] is the operators of ONNX that cast. The list of dtypes,
-//! all kernels and all `unsafe` stand in the crate `lanecast-kernels`.
+//! lost ([`CheckedPlan`], [`CountingPlan`]), `explain` says what a plan does and why, [`strided`] casts arrays of any layout, `nd` those of the crate
+//! `ndarray`, `structured` items of named fields; `bulk` spreads casts over threads. `tier` decides the instruction
+//! set, `dtype` holds the limits of the dtypes. `promote` says which dtype an operation computes in, by tables that
+//! `build.rs` checks, and [`names`] what other systems call the dtypes; `text` parses and formats, `onnx` is the
+//! operators of ONNX that cast. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`.
 //!
 //! # Features
 //!
-//! * `std` (default): CPU detection and the environment variable `LANECAST_TIER`;
-//! * `ndarray`: arrays of the crate of this name, in the module of this name;
-//! * `rayon` (default): `bulk`, casts over several threads.
+//! All but `ndarray` are on by default:
 //!
-//! Without them the crate is `no_std` with `alloc`.
+//! * `std`: CPU detection and the environment variables of [`tier`];
+//! * `rayon`: the module `bulk`, casts over several threads, with the crate `rayon` (and `std`);
+//! * `text`: the module `text`, numbers parsed and formatted, with the crates `itoa` and `zmij`;
+//! * `structured`: the module `structured`, items of named fields;
+//! * `onnx`: the module `onnx`, the operators of ONNX (with `text`);
+//! * `promote`: the module `promote`, which dtype an operation computes in;
+//! * `ndarray`: the trait `AsType`, casts of the arrays of the crate of this name.
+//!
+//! Without `std` the crate is `no_std` with `alloc`; casts, plans, checked casts, [`strided`] and [`names`] need no feature.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
@@ -98,20 +103,28 @@ mod error;
 mod explain;
 pub mod names;
 #[cfg(feature = "ndarray")]
-pub mod ndarray;
+mod nd;
+#[cfg(feature = "onnx")]
 pub mod onnx;
 mod options;
 mod plan;
+#[cfg(feature = "promote")]
 pub mod promote;
 pub mod strided;
+#[cfg(feature = "structured")]
 pub mod structured;
+#[cfg(feature = "text")]
 pub mod text;
 pub mod tier;
 
-pub use cast::{cast, cast_bytes, cast_in_place, cast_to_vec, cast_uninit, cast_with};
+pub use cast::{
+    cast, cast_bytes, cast_bytes_with, cast_in_place, cast_in_place_with, cast_to_vec, cast_to_vec_with,
+    cast_uninit, cast_uninit_with, cast_with,
+};
 pub use checked::{
     CastReport, CheckedPlan, CountingPlan, Level, Reason, Rejection, Value, try_cast, try_cast_bytes,
-    try_cast_masked, try_cast_to_vec, try_cast_with,
+    try_cast_bytes_with, try_cast_masked, try_cast_masked_with, try_cast_to_vec, try_cast_to_vec_with,
+    try_cast_with,
 };
 pub use dtype::{DTypeKind, FInfo, IInfo, finfo, iinfo, isdtype};
 pub use element::*;
@@ -122,18 +135,28 @@ pub use lanecast_kernels::{
     BufferType, ByteOrder, DType, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus,
     UnknownName, UnknownTier,
 };
+#[cfg(feature = "ndarray")]
+pub use nd::AsType;
 pub use num_complex;
 pub use options::{
     CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
     Saturate,
 };
 pub use plan::CastPlan;
+#[cfg(feature = "promote")]
 pub use promote::promote;
 
 #[doc = include_str!("../docs/semantics.md")]
 pub mod semantics {}
 
 /// The examples of the README are compiled and run as tests.
-#[cfg(doctest)]
+#[cfg(all(
+    doctest,
+    feature = "std",
+    feature = "text",
+    feature = "structured",
+    feature = "onnx",
+    feature = "promote"
+))]
 #[doc = include_str!("../README.md")]
 struct Readme;

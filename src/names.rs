@@ -138,7 +138,7 @@ impl core::error::Error for UnknownDType {}
 ///
 /// let (dtype, order) = parse_numpy(">f4")?;
 /// let mut out = [0];
-/// cast_bytes(&[0x41, 0x20, 0, 0], BufferType::new(dtype).with_order(order), &mut out, DType::UInt8, 1, &CastOptions::RUST)?;
+/// cast_bytes(&[0x41, 0x20, 0, 0], BufferType::new(dtype).with_order(order), &mut out, DType::UInt8, 1)?;
 /// assert_eq!(out, [10]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -2,17 +2,46 @@
 
 use crate::{BufferType, CastError, CastOptions, Element, Side, Streaming, Tier, tier};
 use alloc::vec::Vec;
-use core::{fmt, mem::MaybeUninit};
+use core::{
+    fmt,
+    hash::{Hash, Hasher},
+    mem::MaybeUninit,
+};
 use lanecast_kernels::{Kernel, Rules, Watch};
 
 /// A cast from one buffer type to another under fixed options, resolved to a kernel.
 ///
 /// Making one is a lookup; it is a few words large, freely copied and shared between threads. Running it neither allocates
 /// nor locks.
+///
+/// Two plans are equal if the buffer types, the tier, [`Streaming`] and those options that can matter to the pair are.
 #[derive(Clone, Copy)]
 pub struct CastPlan {
     kernel: Kernel,
     rules: Rules,
+    streaming: Streaming,
+}
+
+impl CastPlan {
+    /// What defines the plan, and nothing that follows from it.
+    fn key(&self) -> (BufferType, BufferType, Rules, Tier, Streaming) {
+        let (from, to) = (self.from(), self.to());
+        (from, to, self.rules.canonical(from.dtype(), to.dtype()), self.tier(), self.streaming)
+    }
+}
+
+impl PartialEq for CastPlan {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for CastPlan {}
+
+impl Hash for CastPlan {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
 }
 
 impl CastPlan {
@@ -20,13 +49,13 @@ impl CastPlan {
     ///
     /// # Errors
     ///
-    /// [`CastError::Unsupported`] or [`CastError::UnknownTier`] if `LANECAST_TIER` asks for a tier that is not to be had.
+    /// None today: every pair has a kernel on the tier in use, whatever the environment says.
     pub fn new(
         from: impl Into<BufferType>,
         to: impl Into<BufferType>,
         options: &CastOptions,
     ) -> Result<CastPlan, CastError> {
-        Self::resolve(from.into(), to.into(), options, tier::active()?)
+        Self::resolve(from.into(), to.into(), options, tier::active())
     }
 
     /// Resolves the cast for a tier of the caller's choice.
@@ -40,6 +69,7 @@ impl CastPlan {
         options: &CastOptions,
         tier: Tier,
     ) -> Result<CastPlan, CastError> {
+        tier::check_features();
         Self::resolve(from.into(), to.into(), options, tier)
     }
 
@@ -54,7 +84,7 @@ impl CastPlan {
         }
         let rules = options.rules(from.dtype(), to.dtype());
         match Kernel::new(tier, from, to, &rules) {
-            Some(kernel) => Ok(CastPlan { kernel, rules }),
+            Some(kernel) => Ok(CastPlan { kernel, rules, streaming: Streaming::Auto }),
             None => Err(CastError::Unsupported { tier, status: tier.status() }),
         }
     }
@@ -66,7 +96,7 @@ impl CastPlan {
     /// holds, and costs more than that within them; elsewhere it changes nothing.
     #[must_use]
     pub fn with_streaming(self, streaming: Streaming) -> CastPlan {
-        CastPlan { kernel: self.kernel.with_streaming(streaming), ..self }
+        CastPlan { kernel: self.kernel.with_streaming(streaming), streaming, ..self }
     }
 
     /// Whether a cast that reads and writes so many bytes in all writes past the caches.

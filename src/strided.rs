@@ -14,16 +14,16 @@ pub use lanecast_kernels::{Layout, MAX_AXES, View, ViewError, ViewMut};
 
 use crate::{CastError, CastOptions, CastPlan};
 
-/// Casts every element of a view to the element of another view of the same shape at the same place.
+/// Casts every element of a view to the element of another view of the same shape at the same place, with the default options.
 ///
 /// ```
 /// use lanecast::strided::{self, Layout, View, ViewMut};
-/// use lanecast::{CastOptions, DType};
+/// use lanecast::DType;
 /// // The second column of three rows of four bytes, from the last row to the first.
 /// let table = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 /// let column = Layout::new(DType::UInt8, &[3], &[-4])?.with_offset(9);
 /// let mut out = [0.0_f32; 3];
-/// strided::cast(&View::new(&table, column)?, &mut ViewMut::from_slice(&mut out, &[3])?, &CastOptions::RUST)?;
+/// strided::cast(&View::new(&table, column)?, &mut ViewMut::from_slice(&mut out, &[3])?)?;
 /// assert_eq!(out, [10.0, 6.0, 2.0]);
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
@@ -31,8 +31,16 @@ use crate::{CastError, CastOptions, CastPlan};
 /// # Errors
 ///
 /// [`CastError::View`] if the shapes differ (the source can be repeated with [`View::broadcast`]), [`CastError::Overlap`]; then nothing is written.
-/// As for every cast, an error about the tier if `LANECAST_TIER` asks for one that is not to be had.
-pub fn cast(src: &View<'_>, dst: &mut ViewMut<'_>, options: &CastOptions) -> Result<(), CastError> {
+pub fn cast(src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), CastError> {
+    cast_with(src, dst, &CastOptions::RUST)
+}
+
+/// [`cast`] with other options.
+///
+/// # Errors
+///
+/// As [`cast`].
+pub fn cast_with(src: &View<'_>, dst: &mut ViewMut<'_>, options: &CastOptions) -> Result<(), CastError> {
     CastPlan::new(src.buffer(), dst.buffer(), options)?.run_strided(src, dst)
 }
 

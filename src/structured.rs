@@ -43,7 +43,7 @@
 //! the array of items together with the sub-arrays, so that items may mix; here every item is cast by itself.)
 //!
 //! `S`, `U` and `V` are copied to their own kind, cut off or filled up with NUL; the characters of `U` are brought into the byte
-//! order of the destination. Between them, and between them and numbers, casts are refused: [`text`](crate::text) does those.
+//! order of the destination. Between them, and between them and numbers, casts are refused: the module `text` does those.
 //!
 //! # Method
 //!

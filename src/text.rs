@@ -9,7 +9,7 @@
 //! let values: Vec<f32> = text::parse(&["1.5", " -2e3 ", "inf"])?;
 //! assert_eq!(values, [1.5, -2000.0, f32::INFINITY]);
 //! let texts = text::format(&[0.1_f32, -0.0, 1e16, f32::NAN])?;
-//! assert!(texts.iter().eq([&b"0.1"[..], b"-0.0", b"1e+16", b"nan"]));
+//! assert!(texts.iter().eq(["0.1", "-0.0", "1e+16", "nan"]));
 //! # Ok::<(), text::TextError>(())
 //! ```
 //!
@@ -40,9 +40,6 @@
 //!
 //! Formatting takes the shortest digits of `float32` and `float64` from the crate `zmij` and brings them into the layout of section
 //! 8.2; `float16` has digits of its own (src/text/half.rs); all other floats are widened exactly to `float32` by a cast first.
-//!
-//! The module is not behind a feature: its two dependencies, `zmij` and `itoa`, are small, `no_std` and have none of their own, and what is
-//! not called is not linked.
 
 mod binary;
 mod element;
@@ -60,7 +57,7 @@ mod strings;
 mod write;
 
 pub use error::{BadText, TextError};
-pub use format::{FormatPlan, format};
+pub use format::{FormatPlan, format, format_with};
 pub use options::{Exponent, OnBadText, Special, TextOptions};
-pub use parse::{ParsePlan, parse};
-pub use strings::{BadOffsets, Iter, Offsets, Strings, StringsRef};
+pub use parse::{ParsePlan, parse, parse_with};
+pub use strings::{BadOffsets, BytesIter, Iter, Offsets, Strings, StringsError, StringsRef};

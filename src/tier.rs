@@ -1,42 +1,55 @@
 //! Which tier new plans use.
 //!
-//! The strongest one that can run here, unless the environment variable `LANECAST_TIER` (`scalar`, `avx2`, `avx512`, `neon`)
-//! or [`force`] says otherwise. All tiers give the same bits; a lower one is for comparing and for debugging. The choice is
+//! The strongest tier that can run here, unless the environment variable `LANECAST_TIER` (`scalar`, `avx2`, `avx512`, `neon`)
+//! or [`force`] names another. All tiers give the same bits; a lower one is for comparing and for debugging. The choice is
 //! made at the first plan and kept; plans keep the tier they were made with.
+//!
+//! A cast never fails because of the environment. If `LANECAST_TIER` names a tier that does not exist or cannot run here, or
+//! `LANECAST_DISABLE` a CPU feature that no kernel uses, the library writes one line on standard error and ignores the name.
+//! A program that would rather stop calls [`from_env`] when it starts. Without the feature `std` there is no environment.
 
-use crate::{CastError, Tier};
+use crate::{CastError, Tier, TierStatus, UnknownTier};
+use alloc::string::String;
+use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 /// The index of the tier that [`force`] asked for, or [`NONE`].
 static FORCED: AtomicU8 = AtomicU8::new(NONE);
 /// The index of the tier that was found without it, or [`NONE`] before the first plan.
 static FOUND: AtomicU8 = AtomicU8::new(NONE);
+/// The first of these two that is there: every typed cast reads it.
+static ACTIVE: AtomicU8 = AtomicU8::new(NONE);
 const NONE: u8 = u8::MAX;
 
 /// The tier that new plans use.
-///
-/// # Errors
-///
-/// [`CastError::UnknownTier`] or [`CastError::Unsupported`] if `LANECAST_TIER` names a tier that does not exist or cannot run
-/// here.
 #[inline]
-pub fn active() -> Result<Tier, CastError> {
-    // Relaxed is enough: each byte is the whole message, and every thread that finds finds the same.
-    match Tier::from_index(FORCED.load(Ordering::Relaxed)).or(Tier::from_index(FOUND.load(Ordering::Relaxed)))
-    {
-        Some(tier) => Ok(tier),
+pub fn active() -> Tier {
+    // Relaxed is enough: the byte is the whole message, and every thread that finds finds the same.
+    match Tier::from_index(ACTIVE.load(Ordering::Relaxed)) {
+        Some(tier) => tier,
         None => find(),
     }
 }
 
+/// Warns of a wrong `LANECAST_DISABLE`, once; for plans whose tier the caller names.
+#[inline]
+pub(crate) fn check_features() {
+    if Tier::from_index(FOUND.load(Ordering::Relaxed)).is_none() {
+        environment::check_features();
+    }
+}
+
 #[cold]
-fn find() -> Result<Tier, CastError> {
-    let tier = match from_environment()? {
-        Some(tier) => available(tier)?,
-        None => Tier::best(),
-    };
+fn find() -> Tier {
+    environment::check_tier();
+    environment::check_features();
+    let tier = environment::tier().ok().flatten().unwrap_or_else(Tier::best);
     FOUND.store(tier as u8, Ordering::Relaxed);
-    Ok(tier)
+    // Unless a thread has just forced another.
+    match ACTIVE.compare_exchange(NONE, tier as u8, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => tier,
+        Err(forced) => Tier::from_index(forced).unwrap_or(tier),
+    }
 }
 
 /// Makes new plans use `tier`, whatever the environment says; `None` takes that back.
@@ -46,42 +59,174 @@ fn find() -> Result<Tier, CastError> {
 /// [`CastError::Unsupported`], with nothing changed, if the tier cannot run here.
 pub fn force(tier: Option<Tier>) -> Result<(), CastError> {
     let index = match tier {
-        Some(tier) => available(tier)? as u8,
+        Some(tier) if !tier.is_available() => {
+            return Err(CastError::Unsupported { tier, status: tier.status() });
+        }
+        Some(tier) => tier as u8,
         None => NONE,
     };
     FORCED.store(index, Ordering::Relaxed);
+    let active = if index == NONE { FOUND.load(Ordering::Relaxed) } else { index };
+    ACTIVE.store(active, Ordering::Relaxed);
     Ok(())
 }
 
 /// Why the tier in use was chosen, for people: `"the strongest tier that both this CPU and this version have"`.
+pub fn reason() -> &'static str {
+    if FORCED.load(Ordering::Relaxed) != NONE {
+        "the program forced it"
+    } else if matches!(environment::tier(), Ok(Some(_))) {
+        "LANECAST_TIER names it"
+    } else {
+        "the strongest tier that both this CPU and this version have"
+    }
+}
+
+/// Checks the environment variables: the tier that `LANECAST_TIER` names, `None` if it is not set or empty.
+///
+/// Casts ignore a variable that is wrong, with a warning on standard error. A program that calls this when it starts can refuse
+/// it instead. Without the feature `std` the answer is `Ok(None)`.
+///
+/// ```
+/// use lanecast::tier;
+/// match tier::from_env() {
+///     Ok(tier) => println!("{}", tier.unwrap_or_else(tier::active)),
+///     Err(error) => eprintln!("{error}"),
+/// }
+/// ```
 ///
 /// # Errors
 ///
-/// As [`active`].
-pub fn reason() -> Result<&'static str, CastError> {
-    active()?;
-    Ok(if FORCED.load(Ordering::Relaxed) != NONE {
-        "the program forced it"
-    } else if from_environment()?.is_some() {
-        "LANECAST_TIER asks for it"
-    } else {
-        "the strongest tier that both this CPU and this version have"
-    })
+/// [`EnvError`] if `LANECAST_TIER` names a tier that does not exist or cannot run here, or `LANECAST_DISABLE` holds a name
+/// that is none of [`Tier::FEATURES`].
+pub fn from_env() -> Result<Option<Tier>, EnvError> {
+    let tier = environment::tier()?;
+    environment::disable().map(|()| tier)
 }
 
-fn available(tier: Tier) -> Result<Tier, CastError> {
-    if tier.is_available() { Ok(tier) } else { Err(CastError::Unsupported { tier, status: tier.status() }) }
+/// An environment variable with a value that it may not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EnvError {
+    /// `LANECAST_TIER` names no tier.
+    UnknownTier(UnknownTier),
+    /// `LANECAST_TIER` names a tier that cannot run here.
+    Unsupported {
+        /// The tier.
+        tier: Tier,
+        /// Why it cannot run.
+        status: TierStatus,
+    },
+    /// `LANECAST_DISABLE` holds a name that is none of [`Tier::FEATURES`].
+    UnknownFeature {
+        /// The whole value of the variable.
+        value: String,
+        /// The first name in it that no kernel knows.
+        name: String,
+    },
 }
+
+impl fmt::Display for EnvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn list(f: &mut fmt::Formatter<'_>, mut names: impl Iterator<Item = &'static str>) -> fmt::Result {
+            names.next().map_or(Ok(()), |name| f.write_str(name))?;
+            names.try_for_each(|name| write!(f, ", {name}"))
+        }
+        let available = || Tier::ALL.iter().filter(|tier| tier.is_available()).map(|tier| tier.name());
+        match self {
+            EnvError::UnknownTier(UnknownTier(name)) => {
+                write!(f, "LANECAST_TIER={name:?}: no tier has this name; those that can run here are ")?;
+                list(f, available())
+            }
+            EnvError::Unsupported { tier, status } => {
+                write!(f, "LANECAST_TIER={tier}: the tier cannot run here, {status}; those that can are ")?;
+                list(f, available())
+            }
+            EnvError::UnknownFeature { value, name } => {
+                write!(
+                    f,
+                    "LANECAST_DISABLE={value:?}: no kernel uses a CPU feature {name:?}; the names are "
+                )?;
+                list(f, Tier::FEATURES.iter().copied())
+            }
+        }
+    }
+}
+
+impl core::error::Error for EnvError {}
 
 #[cfg(feature = "std")]
-fn from_environment() -> Result<Option<Tier>, CastError> {
-    match std::env::var_os("LANECAST_TIER") {
-        Some(name) if !name.is_empty() => Ok(Some(name.to_string_lossy().parse()?)),
-        _ => Ok(None),
+mod environment {
+    use super::EnvError;
+    use crate::Tier;
+    use core::sync::atomic::{AtomicBool, Ordering};
+    use std::{env, format, io, io::Write, string::String};
+
+    /// The tier that `LANECAST_TIER` names.
+    pub(super) fn tier() -> Result<Option<Tier>, EnvError> {
+        let name = env::var_os("LANECAST_TIER").unwrap_or_default();
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let tier: Tier = name.to_string_lossy().parse().map_err(EnvError::UnknownTier)?;
+        if tier.is_available() {
+            Ok(Some(tier))
+        } else {
+            Err(EnvError::Unsupported { tier, status: tier.status() })
+        }
+    }
+
+    /// Checks the names in `LANECAST_DISABLE`.
+    pub(super) fn disable() -> Result<(), EnvError> {
+        let value = env::var_os("LANECAST_DISABLE").unwrap_or_default();
+        let value = value.to_string_lossy();
+        let unknown = |name: &&str| !name.is_empty() && !Tier::FEATURES.contains(name);
+        match value.split(',').map(str::trim).find(unknown) {
+            None => Ok(()),
+            Some(name) => {
+                Err(EnvError::UnknownFeature { name: name.into(), value: value.clone().into_owned() })
+            }
+        }
+    }
+
+    /// Warns once if `LANECAST_TIER` is wrong.
+    pub(super) fn check_tier() {
+        static CHECKED: AtomicBool = AtomicBool::new(false);
+        once(&CHECKED, || tier().err().map(|error| (error, format!("casts use {}", Tier::best()))));
+    }
+
+    /// Warns once if `LANECAST_DISABLE` is wrong.
+    pub(super) fn check_features() {
+        static CHECKED: AtomicBool = AtomicBool::new(false);
+        once(&CHECKED, || disable().err().map(|error| (error, "other names in it count".into())));
+    }
+
+    /// Writes an error on standard error, and what is done instead.
+    fn once(checked: &AtomicBool, check: impl FnOnce() -> Option<(EnvError, String)>) {
+        if checked.load(Ordering::Relaxed) || checked.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if let Some((error, instead)) = check() {
+            // Where standard error is closed, nobody can be warned.
+            let _ = writeln!(io::stderr(), "lanecast: warning: {error}. It is ignored, {instead}.");
+        }
     }
 }
 
 #[cfg(not(feature = "std"))]
-fn from_environment() -> Result<Option<Tier>, CastError> {
-    Ok(None)
+mod environment {
+    use super::EnvError;
+    use crate::Tier;
+
+    pub(super) fn tier() -> Result<Option<Tier>, EnvError> {
+        Ok(None)
+    }
+
+    pub(super) fn disable() -> Result<(), EnvError> {
+        Ok(())
+    }
+
+    pub(super) fn check_tier() {}
+
+    pub(super) fn check_features() {}
 }

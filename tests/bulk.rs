@@ -139,7 +139,7 @@ fn dtypes() {
             let (mut one, mut many) = (vec![0xA5; len + 70], vec![0xA5; len + 70]);
             for (s, d) in [(0, 0), (3, 61)] {
                 plan.run(&src[s..], &mut one[d..d + len], n).expect("the buffers fit");
-                plan.par_run_with(&src[s..], &mut many[d..], n, Threads::Custom(&host)).expect("as before");
+                plan.par_run(&src[s..], &mut many[d..], n, Threads::Custom(&host)).expect("as before");
                 assert!(one == many, "{plan:?}, offsets {s} and {d}");
             }
         }
@@ -164,10 +164,10 @@ fn everybody() {
         plan.run(&src[1..], &mut want[5..], n).expect("the buffers fit");
         with_all(|threads| {
             let mut got = vec![0xA5; len + 9];
-            plan.par_run_with(&src[1..], &mut got[5..], n, threads).expect("the buffers fit");
+            plan.par_run(&src[1..], &mut got[5..], n, threads).expect("the buffers fit");
             assert!(got == want, "{plan:?}, {threads:?}");
             // Too small is too small for all threads.
-            let short = plan.par_run_with(&src[1..], &mut got[9..len + 8], n, threads);
+            let short = plan.par_run(&src[1..], &mut got[9..len + 8], n, threads);
             let error = CastError::BufferTooSmall { which: Side::Destination, need: len, have: len - 1 };
             assert_eq!(short, Err(error));
             assert!(got == want, "nothing is written");
@@ -178,7 +178,7 @@ fn everybody() {
 #[test]
 fn slices_and_vectors() {
     let src: Vec<f64> = (0..2 * LARGE).map(|i| i as f64 * 0.37 - 9e4).collect();
-    let want: Vec<i16> = lanecast::cast_to_vec(&src, &CastOptions::RUST).expect("a plan");
+    let want: Vec<i16> = lanecast::cast_to_vec(&src);
     let plan = CastPlan::with_tier(DType::Float64, DType::Int16, &CastOptions::RUST, Tier::Scalar);
     let plan = plan.expect("always there");
     with_all(|threads| {
@@ -200,15 +200,15 @@ fn slices_and_vectors() {
     let mut bytes = vec![0; 2 * src.len()];
     let raw: Vec<u8> = src.iter().flat_map(|x| x.to_ne_bytes()).collect();
     let n = src.len();
-    bulk::par_cast_bytes(&raw, DType::Float64, &mut bytes, DType::Int16, n, &CastOptions::RUST, threads)
+    bulk::par_cast_bytes(&raw, DType::Float64, &mut bytes, DType::Int16, n, threads)
         .expect("the buffers fit");
     assert!(bytes.chunks_exact(2).map(|x| i16::from_ne_bytes([x[0], x[1]])).eq(want.iter().copied()));
     let mut got = vec![0_i16; n];
-    bulk::par_cast_with(&src, &mut got, &CastOptions::RUST, threads).expect("equal lengths");
+    bulk::par_cast(&src, &mut got, threads).expect("equal lengths");
     assert!(got == want);
-    assert!(bulk::par_cast_to_vec::<_, i16>(&src, &CastOptions::RUST, threads).expect("a plan") == want);
+    assert!(bulk::par_cast_to_vec::<_, i16>(&src, threads) == want);
     got.fill(0);
-    bulk::par_cast(&src, &mut got).expect("equal lengths");
+    bulk::par_cast(&src, &mut got, Threads::Rayon).expect("equal lengths");
     assert!(got == want);
 }
 
@@ -243,13 +243,13 @@ fn errors() {
         if round % 4 == 3 {
             let raw: Vec<u8> = src.iter().flat_map(|x| x.to_ne_bytes()).collect();
             let mut out = vec![0; n];
-            assert_eq!(found(checked.par_run_with(&raw, &mut out, n, threads)), first, "{threads:?}");
+            assert_eq!(found(checked.par_run(&raw, &mut out, n, threads)), first, "{threads:?}");
             let [a, b] = &mut masks;
             let rejected = checked.run_masked(&raw, &mut out, a, n);
-            assert_eq!(checked.par_run_masked_with(&raw, &mut out, b, n, threads), rejected);
+            assert_eq!(checked.par_run_masked(&raw, &mut out, b, n, threads), rejected);
             assert!(a == b && rejected.is_ok_and(|k| k > 0));
             let report = counted.run(&raw, &mut out, n);
-            assert_eq!(counted.par_run_with(&raw, &mut out, n, threads), report);
+            assert_eq!(counted.par_run(&raw, &mut out, n, threads), report);
             assert_eq!(counted.par_run_slice(&src, &mut dst, threads), report);
         }
         wrong.iter().for_each(|at| src[*at] = good);
@@ -266,7 +266,7 @@ fn nested() {
     plan.run(&src, &mut want, n).expect("the buffers fit");
     let check = |threads: Threads<'_>| {
         let mut got = vec![0; n];
-        plan.par_run_with(&src, &mut got, n, threads).expect("the buffers fit");
+        plan.par_run(&src, &mut got, n, threads).expect("the buffers fit");
         assert!(got == want);
     };
     let pools = pools();
@@ -305,11 +305,10 @@ fn a_host_that_panics() {
     let src = vec![1.0_f64; 4 * LARGE];
     let mut dst = vec![bf16::ZERO; src.len()];
     let threads = Threads::Custom(&Panics);
-    let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        bulk::par_cast_with(&src, &mut dst, &CastOptions::RUST, threads)
-    }));
+    let failed =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| bulk::par_cast(&src, &mut dst, threads)));
     assert!(failed.is_err() || cfg!(miri));
-    bulk::par_cast(&src, &mut dst).expect("equal lengths");
+    bulk::par_cast(&src, &mut dst, Threads::Rayon).expect("equal lengths");
     assert!(dst.iter().all(|x| *x == bf16::ONE));
 }
 
@@ -460,7 +459,7 @@ proptest! {
         let src = noise(n as u64, byte_len(from, n) + s);
         let (mut want, mut got) = (vec![0xA5; byte_len(to, n) + 100], vec![0xA5; byte_len(to, n) + 100]);
         plan.run(&src[s..], &mut want[d..], n).expect("the buffers fit");
-        plan.par_run_with(&src[s..], &mut got[d..], n, Threads::Custom(&host)).expect("the buffers fit");
+        plan.par_run(&src[s..], &mut got[d..], n, Threads::Custom(&host)).expect("the buffers fit");
         prop_assert!(got == want);
     }
 }
@@ -482,7 +481,7 @@ fn work_for_all() {
     let run = |n: usize| {
         let (src, mut dst) = (vec![0; 4 * n], vec![1; n]);
         slow(DType::Float32, DType::Float8E4M3FN)
-            .par_run_with(&src, &mut dst, n, Threads::Custom(&host))
+            .par_run(&src, &mut dst, n, Threads::Custom(&host))
             .expect("the buffers fit");
         assert!(dst.iter().all(|byte| *byte == 0));
         host.0.lock().expect("no panic").pop()

@@ -11,6 +11,7 @@
 //! *Not covered:* the tables of [`ELSEWHERE`]; in section 3 the targets of the options; in 4.2 the rules for NaNs of the
 //! wide floats, from small floats, and for 4 and 6 bits (the table of codes there shows all three); in 5.3 the table in
 //! words (the table of numbers shows what it says); in 6.5 what is rounded (the other tables); all running text.
+#![cfg(feature = "text")]
 
 mod oracle;
 mod support;
@@ -518,7 +519,7 @@ fn tiny_values(cell: &Cell) -> Found {
 fn parsed(cell: &Cell) -> Found {
     let (text, to) = (cell.at(0).trim_matches('`'), dtype(cell.head().trim_matches('`')));
     let parsed = |saturate| {
-        let plan = ParsePlan::new(to, &RUST.with_saturate(saturate), &TextOptions::DEFAULT).expect("a tier");
+        let plan = ParsePlan::new(to, &TextOptions::DEFAULT, &RUST.with_saturate(saturate)).expect("a tier");
         let mut bytes = [0; 16];
         match plan.run([text], &mut bytes) {
             Ok(_) if to == Int8 => (bytes[0] as i8).to_string(),
@@ -538,7 +539,7 @@ fn formatted(cell: &Cell) -> Found {
     let (from, code) = (dtype(cell.at(0).trim_matches('`')), code(cell.at(1))?);
     let plan = FormatPlan::new(from, &TextOptions::DEFAULT).expect("a tier");
     let texts = plan.run(&support::store(from.into(), &[code.into()]), 1).expect("one element");
-    Ok(format!("`{}`", texts.get_str(0).expect("ASCII")))
+    Ok(format!("`{}`", texts.get(0).expect("ASCII")))
 }
 
 /// 11: what a checked cast says of the element in the row, in the level of the column.
@@ -548,14 +549,14 @@ fn verdict(cell: &Cell) -> Found {
     let level = if cell.column == 3 { Level::Range } else { Level::Exact };
     let mut out = [0; 16];
     Ok(
-        match try_cast_bytes(
+        match try_cast_bytes_with(
             &support::store(from.into(), &[code.into()]),
             from,
             &mut out,
             to,
             1,
-            &RUST,
             level,
+            &RUST,
         ) {
             Ok(()) => "fits".into(),
             Err(CastError::Rejected(found)) => format!("{:?}", found.reason).to_lowercase(),

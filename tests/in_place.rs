@@ -9,7 +9,7 @@ mod support;
 use lanecast::num_complex::Complex;
 use lanecast::{
     BufferType, CastError, CastOptions, CastPlan, DType, E5M2Nan, F8E4M3FN, FloatRound, I4, IntRound,
-    NanToFp4, Side, cast_in_place, cast_to_vec, half::bf16,
+    NanToFp4, Side, cast_in_place, cast_in_place_with, cast_to_vec, half::bf16,
 };
 use proptest::prelude::*;
 use support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
@@ -105,9 +105,9 @@ proptest! {
 /// Elements as slices: the same memory, another type.
 fn slices<S: lanecast::Element + PartialEq, D: lanecast::Element + PartialEq>(elements: &[S]) {
     let mut memory = elements.to_vec();
-    let expected: Vec<D> = cast_to_vec(elements, &CastOptions::RUST).expect("a cast");
+    let expected: Vec<D> = cast_to_vec(elements);
     let start = memory.as_ptr() as usize;
-    let got: &mut [D] = cast_in_place(&mut memory, &CastOptions::RUST).expect("it fits");
+    let got: &mut [D] = cast_in_place(&mut memory).expect("it fits");
     assert!(got.as_ptr() as usize == start && got == expected.as_slice(), "{} -> {}", S::DTYPE, D::DTYPE);
 }
 
@@ -134,12 +134,12 @@ fn typed_slices() {
 fn what_slices_cannot_become() {
     let refused = |from, to| CastError::NotInPlace { from, to };
     let options = &CastOptions::RUST;
-    let wider = cast_in_place::<u8, u16>(&mut [1, 2], options).map(|_| ());
+    let wider = cast_in_place_with::<u8, u16>(&mut [1, 2], options).map(|_| ());
     assert_eq!(wider, Err(refused(DType::UInt8, DType::UInt16)));
-    let bool_left_with_any_bytes = cast_in_place::<bool, u8>(&mut [true], options).map(|_| ());
+    let bool_left_with_any_bytes = cast_in_place_with::<bool, u8>(&mut [true], options).map(|_| ());
     assert_eq!(bool_left_with_any_bytes, Err(refused(DType::Bool, DType::UInt8)));
     if align_of::<u64>() > align_of::<Complex<f32>>() {
-        let aligned = cast_in_place::<Complex<f32>, u64>(&mut [], options).map(|_| ());
+        let aligned = cast_in_place_with::<Complex<f32>, u64>(&mut [], options).map(|_| ());
         assert_eq!(aligned, Err(refused(DType::Complex64, DType::UInt64)));
     }
     let plan = CastPlan::new(DType::Float32, DType::Int8, options).expect("a plan");

@@ -6,7 +6,7 @@ mod support;
 
 use lanecast::{
     BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf,
-    IntOverflow, IntRound, Kind, NanToFp4, Saturate, Tier, cast_bytes,
+    IntOverflow, IntRound, Kind, NanToFp4, Saturate, Tier, cast_bytes_with,
 };
 use oracle::value::Value;
 use proptest::prelude::*;
@@ -145,7 +145,7 @@ proptest! {
         prop_assert_eq!(&*written, &whole[..]);
 
         let mut bytes = vec![0xA5; whole.len() + 7];
-        cast_bytes(&job.src, job.from, &mut bytes, job.to, n, &job.options).expect("the buffers fit");
+        cast_bytes_with(&job.src, job.from, &mut bytes, job.to, n, &job.options).expect("the buffers fit");
         prop_assert_eq!(&bytes[..whole.len()], &whole[..]);
 
         // Inside one buffer, in either order.
@@ -224,6 +224,7 @@ fn order(a: Value, b: Value) -> Ordering {
 #[test]
 fn threads_agree() {
     use DType::*;
+    use lanecast::bulk::Threads;
     let n = if cfg!(miri) { 100 } else { 3_000_001 };
     if !support::THREADS {
         support::say("SKIPPED: a cast shared by threads: this target has none; `par_run` runs on the one");
@@ -242,12 +243,12 @@ fn threads_agree() {
         let len = byte_len(to, n);
         let (mut one, mut many) = (vec![0xA5; len + 9], vec![0xA5; len + 9]);
         plan.run(&src, &mut one, n).expect("the buffers fit");
-        plan.par_run(&src, &mut many, n).expect("the buffers fit");
+        plan.par_run(&src, &mut many, n, Threads::Rayon).expect("the buffers fit");
         assert!(one == many, "{plan:?}");
         // Too small is too small for all threads.
         let error = plan.run(&src, &mut one[..len - 1], n);
         assert!(error.is_err());
-        assert_eq!(plan.par_run(&src, &mut many[..len - 1], n), error);
+        assert_eq!(plan.par_run(&src, &mut many[..len - 1], n, Threads::Rayon), error);
         assert!(one == many, "nothing is written");
     }
 }

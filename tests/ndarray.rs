@@ -2,7 +2,7 @@
 
 #![cfg(feature = "ndarray")]
 
-use lanecast::{CastError, half::f16, ndarray::AsType, strided::ViewError};
+use lanecast::{AsType, CastError, half::f16, strided::ViewError};
 use ndarray::{Array, Array3, ArrayD, Axis, IxDyn, ShapeBuilder, s};
 
 fn halves(array: &Array3<f32>) -> Array3<f16> {

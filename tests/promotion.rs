@@ -1,11 +1,12 @@
 //! `lanecast::promote` against the systems: every cell of the tables measured on them (`promotion.tsv`), numbers, 0-d arrays,
 //! castings; and the plans.
+#![cfg(feature = "promote")]
 
 mod oracle;
 mod support;
 
 use lanecast::promote::{
-    Casting, NumberKind, Operand, PlanError, Promotion, Reason, Standard, can_cast, is_lossless, plan,
+    Casting, NumberKind, Operand, PlanError, Promotion, Reason, Standard, can_cast, is_lossless, plan_with,
     promote_all,
 };
 use lanecast::{CastError, CastOptions, DType, DTypeKind, FloatRound, Kind, isdtype, promote};
@@ -87,7 +88,7 @@ fn every_pair_is_the_measured_one() {
                     );
                     let refusal = found.err().map(|error| error.reason);
                     assert!(!matches!(refusal, Some(Reason::NotInStandard(_) | Reason::ResultNotHere(_))));
-                    let planned = rules.plan(left, right, &CastOptions::RUST).ok();
+                    let planned = rules.plan(left, right).ok();
                     assert_eq!(planned.map(|plan| (plan.result, plan.weak)), expected);
                     for (operand, cast) in planned.map_or(vec![], |p| vec![(left, p.left), (right, p.right)])
                     {
@@ -388,7 +389,7 @@ fn plans_round_as_the_options_say() {
         (FloatRound::NearestEven, 16_777_216.0),
     ] {
         let options = CastOptions::TORCH.with_float_round(round);
-        let plan = plan(Standard::Torch, DType::Float32, DType::Int32, &options).expect("a plan");
+        let plan = plan_with(Standard::Torch, DType::Float32, DType::Int32, &options).expect("a plan");
         let (mut out, cast) = ([0.0_f32], plan.right.expect("a cast of the integer"));
         cast.run_slice(&[16_777_217_i32], &mut out).expect("one element");
         assert_eq!(out, [expected], "{round:?}");
@@ -397,14 +398,14 @@ fn plans_round_as_the_options_say() {
 
 #[test]
 fn plans_are_ready_to_run() {
-    let plan = plan(Standard::NumPy, DType::Bool, DType::BFloat16, &CastOptions::NUMPY).expect("a plan");
+    let plan = plan_with(Standard::NumPy, DType::Bool, DType::BFloat16, &CastOptions::NUMPY).expect("a plan");
     assert!(plan.result == DType::BFloat16 && plan.right.is_none());
     let right = [0x80, 0x3F, 0x00];
     let (left, same) = plan.apply(&[0, 1], &right).expect("whole elements");
     assert_eq!(left.as_ref(), [0_u16.to_ne_bytes(), 0x3F80_u16.to_ne_bytes()].concat());
     assert!(std::ptr::eq(same.as_ref(), &right[..]));
 
-    let both = lanecast::promote::plan(Standard::Torch, DType::Float16, DType::Int32, &CastOptions::TORCH);
+    let both = plan_with(Standard::Torch, DType::Float16, DType::Int32, &CastOptions::TORCH);
     let both = both.expect("a plan");
     let ints: Vec<u8> = [70000_i32, 2049].iter().flat_map(|i| i.to_ne_bytes()).collect();
     let (_, halves) = both.apply(&[], &ints).expect("whole elements");
@@ -412,10 +413,10 @@ fn plans_are_ready_to_run() {
     let torn = both.apply(&[], &ints[..7]).map(|_| ());
     assert!(matches!(torn, Err(CastError::BufferTooSmall { need: 8, have: 7, .. })), "{torn:?}");
 
-    let number = lanecast::promote::plan(Standard::Jax, DType::Int4, NumberKind::Int, &CastOptions::JAX);
+    let number = plan_with(Standard::Jax, DType::Int4, NumberKind::Int, &CastOptions::JAX);
     let number = number.expect("a plan");
     assert!(number.result == DType::Int4 && !number.weak && number.left.is_none() && number.right.is_none());
-    let refused = lanecast::promote::plan(Standard::Onnx, DType::Int4, DType::Int8, &CastOptions::ONNX);
+    let refused = plan_with(Standard::Onnx, DType::Int4, DType::Int8, &CastOptions::ONNX);
     assert!(matches!(refused, Err(PlanError::Promotion(e)) if e.reason == Reason::Unequal));
 }
 

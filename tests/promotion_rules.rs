@@ -1,5 +1,6 @@
 //! The rules behind the tables: each standard's closed rule restated in code and compared with every cell; what the documents
 //! give as examples; the algebra of the tables; and any number of operands in any order.
+#![cfg(feature = "promote")]
 
 use DType::*;
 use lanecast::DType;

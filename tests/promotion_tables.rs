@@ -1,4 +1,5 @@
 //! Faults planted in the promotion tables: each of them is found, and the message says in which file, row and column.
+#![cfg(feature = "promote")]
 
 #[path = "../build/grid.rs"]
 mod grid;

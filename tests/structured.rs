@@ -1,5 +1,6 @@
 //! Structured dtypes: NumPy's descriptions and casts from tables (`tests/data/README.md`), random structs against casts of single
 //! elements, and what is refused.
+#![cfg(feature = "structured")]
 
 mod oracle;
 #[path = "structured/random.rs"]

@@ -1,4 +1,5 @@
 //! Texts to elements, against exact arithmetic with big integers (`tests/oracle/decimal.rs`).
+#![cfg(feature = "text")]
 
 #[path = "oracle/decimal.rs"]
 mod decimal;
@@ -14,7 +15,7 @@ use support::{load, options::applicable, rng::Rng, storages};
 
 /// The elements of the texts, one each, or why there is none.
 fn parse(to: DType, options: &CastOptions, texts: &[String]) -> Vec<Result<u128, BadText>> {
-    let plan = ParsePlan::new(to, options, &TextOptions::DEFAULT).expect("a tier");
+    let plan = ParsePlan::new(to, &TextOptions::DEFAULT, options).expect("a tier");
     let mut bytes = vec![0; texts.len() * to.size()];
     match plan.run(texts, &mut bytes) {
         Ok(n) => load(to.into(), &bytes, n).into_iter().map(Ok).collect(),
@@ -327,7 +328,7 @@ fn lengths() {
     for to in [DType::Float32, DType::Int4, DType::Float6E2M3FN, DType::UInt2, DType::Bool, DType::Complex64]
     {
         for buffer in storages(to) {
-            let plan = ParsePlan::new(buffer, &CastOptions::RUST, &TextOptions::DEFAULT).expect("a tier");
+            let plan = ParsePlan::new(buffer, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
             for n in (0..20).chain([255, 256, 257, 258, 511, 512, 513, 1000]) {
                 let texts: Vec<String> = (0..n).map(|i| (i * 7 % 2).to_string()).collect();
                 let need = buffer.byte_len(n).expect("small");
@@ -347,7 +348,7 @@ fn lengths() {
 fn errors_leave_what_came_before() {
     for to in [DType::Int16, DType::UInt4, DType::Float6E3M2FN] {
         for buffer in storages(to) {
-            let plan = ParsePlan::new(buffer, &CastOptions::RUST, &TextOptions::DEFAULT).expect("a tier");
+            let plan = ParsePlan::new(buffer, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
             for at in [0, 1, 2, 3, 255, 256, 257, 600] {
                 let mut texts = vec!["1"; 700];
                 texts[at] = "x1";
@@ -400,7 +401,7 @@ fn bad_texts_as_asked() {
         (DType::Bool, OnBadText::Nan, [1, 1, 1, 1, 1, 1]),
     ];
     for (to, on_error, expected) in cases {
-        let plan = ParsePlan::new(to, &CastOptions::RUST, &with(on_error)).expect("a tier");
+        let plan = ParsePlan::new(to, &with(on_error), &CastOptions::RUST).expect("a tier");
         let mut out = [0xA5; 6];
         assert_eq!(plan.run(texts, &mut out), Ok(6));
         assert_eq!(out, expected, "{to}, {on_error:?}");
@@ -412,7 +413,7 @@ fn bad_texts_as_asked() {
         assert_eq!(masked, expected);
         assert_eq!(validity, [if is_int { 0b000101 } else { 0b110101 }, 0xFF], "{to}");
     }
-    let null = ParsePlan::new(DType::Int8, &CastOptions::RUST, &with(OnBadText::Null)).expect("a tier");
+    let null = ParsePlan::new(DType::Int8, &with(OnBadText::Null), &CastOptions::RUST).expect("a tier");
     assert_eq!(null.run(texts, &mut [0; 6]), Err(TextError::NoMask));
     assert_eq!(null.run_to_vec::<_, i8>(texts), Err(TextError::NoMask));
 }
@@ -422,7 +423,7 @@ fn bitmaps() {
     let null = TextOptions::DEFAULT.with_on_error(OnBadText::Null);
     for to in [DType::UInt16, DType::Int2, DType::Float64, DType::Complex128] {
         for buffer in storages(to) {
-            let plan = ParsePlan::new(buffer, &CastOptions::RUST, &null).expect("a tier");
+            let plan = ParsePlan::new(buffer, &null, &CastOptions::RUST).expect("a tier");
             for n in [0, 1, 7, 8, 9, 255, 256, 257, 700] {
                 let texts: Vec<Option<&str>> =
                     (0..n).map(|i| [Some("1"), None, Some("?"), Some("0")][i * 5 % 11 % 4]).collect();
@@ -440,7 +441,7 @@ fn bitmaps() {
                     );
                 }
                 let plain =
-                    ParsePlan::new(buffer, &CastOptions::RUST, &TextOptions::DEFAULT).expect("a tier");
+                    ParsePlan::new(buffer, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
                 let mut expected = vec![0xA5; n * 16 + 1];
                 plain
                     .run(texts.iter().map(|t| if *t == Some("1") { "1" } else { "0" }), &mut expected)
@@ -452,7 +453,7 @@ fn bitmaps() {
         }
     }
     // Missing texts are no errors.
-    let strict = ParsePlan::new(DType::UInt8, &CastOptions::RUST, &TextOptions::DEFAULT).expect("a tier");
+    let strict = ParsePlan::new(DType::UInt8, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
     let (mut out, mut validity) = ([9; 3], [0]);
     assert_eq!(strict.run_masked([Some("1"), None, Some("2")], &mut out, &mut validity), Ok((3, 1)));
     assert_eq!((out, validity), ([1, 0, 2], [0b101]));
@@ -479,7 +480,7 @@ fn messages() {
             other => panic!("{other}"),
         }
     }
-    let plan = ParsePlan::new(DType::UInt8, &CastOptions::RUST, &TextOptions::DEFAULT).expect("a tier");
+    let plan = ParsePlan::new(DType::UInt8, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
     let bytes: [&[u8]; 1] = [b"\xFF1"];
     assert!(matches!(plan.run(bytes, &mut [0]), Err(TextError::Text { text, .. }) if text == "\u{FFFD}1"));
     let wrong = plan.run_to_vec::<&str, i8>([]).expect_err("another element");
@@ -487,7 +488,7 @@ fn messages() {
 }
 
 fn parse_error(text: &str, to: DType) -> TextError {
-    let plan = ParsePlan::new(to, &CastOptions::RUST, &TextOptions::DEFAULT).expect("a tier");
+    let plan = ParsePlan::new(to, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
     plan.run([text], &mut [0; 16]).expect_err("not an element")
 }
 
@@ -508,7 +509,7 @@ proptest! {
     #[test]
     fn bytes(text in proptest::collection::vec(any::<u8>(), 0..40)) {
         for to in [DType::Float64, DType::Int64, DType::Bool] {
-            let plan = ParsePlan::new(to, &CastOptions::RUST, &TextOptions::DEFAULT).expect("a tier");
+            let plan = ParsePlan::new(to, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
             let accepted = plan.run([&text], &mut [0; 8]).is_ok();
             prop_assert_eq!(accepted, decimal::parse(to, &CastOptions::RUST, &text).is_ok());
         }

@@ -1,11 +1,14 @@
 //! The containers: Arrow's offsets and bytes, NumPy's `S` and `U`.
+#![cfg(feature = "text")]
 
 use lanecast::names::ByteOrder;
-use lanecast::text::{FormatPlan, Offsets, ParsePlan, Strings, StringsRef, TextError, TextOptions, fixed};
+use lanecast::text::{
+    FormatPlan, Offsets, ParsePlan, Strings, StringsError, StringsRef, TextError, TextOptions, fixed,
+};
 use lanecast::{CastError, CastOptions, DType};
 
 fn parse(texts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<Vec<i32>, TextError> {
-    ParsePlan::new(DType::Int32, &CastOptions::RUST, &TextOptions::DEFAULT)?.run_to_vec(texts)
+    ParsePlan::new(DType::Int32, &TextOptions::DEFAULT, &CastOptions::RUST)?.run_to_vec(texts)
 }
 
 #[test]
@@ -14,7 +17,7 @@ fn arrow() {
     texts.push("345");
     assert_eq!((texts.len(), texts.offsets(), texts.bytes()), (4, &[0, 1, 1, 4, 7][..], &b"7-12345"[..]));
     assert_eq!(texts.offsets_i32(), Some(vec![0, 1, 1, 4, 7]));
-    assert_eq!((texts.get(1), texts.get_str(2), texts.get(4)), (Some(&b""[..]), Some("-12"), None));
+    assert_eq!((texts.get(1), &texts[2], texts.get(4)), (Some(""), "-12", None));
     assert_eq!(texts.iter().len(), 4);
     let (offsets, bytes) = texts.clone().into_parts();
     assert_eq!(Strings::from_parts(&offsets, &bytes), Ok(texts.clone()));
@@ -23,14 +26,28 @@ fn arrow() {
     let short: Vec<i32> = offsets[2..].iter().map(|offset| *offset as i32).collect();
     let view = StringsRef::new(&short[..], &bytes).expect("good offsets");
     assert_eq!(parse(view), Ok(vec![-12, 345]));
-    assert_eq!(view.to_strings(), Strings::from_iter(["-12", "345"]));
+    assert_eq!(view.to_strings(), Ok(Strings::from_iter(["-12", "345"])));
     assert_eq!(view.get(usize::MAX), None);
     let wide = StringsRef::new(Offsets::I64(&offsets), &bytes).expect("good offsets");
     assert!(matches!(parse(wide), Err(TextError::Text { index: 1, .. })));
 
     texts.clear();
     assert!(texts.is_empty() && texts == Strings::default() && texts.view().is_empty());
-    assert_eq!(Strings::from_iter([b"\xFF"]).get_str(0), None);
+}
+
+/// Texts that are owned are UTF-8, one by one; borrowed ones may be any bytes.
+#[test]
+fn bytes_that_are_no_text() {
+    let latin = StringsRef::new(&[0_i32, 1, 3][..], b"7\xE9t").expect("good offsets");
+    assert_eq!((latin.get_str(0), latin.get(1), latin.get_str(1)), (Some("7"), Some(&b"\xE9t"[..]), None));
+    assert_eq!(latin.to_strings(), Err(StringsError::NotUtf8 { index: 1 }));
+    // UTF-8 as a whole, but cut within a character.
+    let cut = Strings::from_parts(&[0, 1, 2], "\u{E9}".as_bytes());
+    assert_eq!(cut, Err(StringsError::NotUtf8 { index: 0 }));
+    let error = Strings::from_parts(&[0, 9], b"7").expect_err("outside");
+    assert!(matches!(error, StringsError::Offsets(error) if error.index == 1));
+    let texts = Strings::from_iter(["1", "2"]);
+    assert!(texts.iter().zip(&texts).all(|(a, b)| a == b) && texts.iter().len() == 2);
 }
 
 #[test]
@@ -76,7 +93,7 @@ fn numpy_bytes() {
     assert_eq!(&array, b"1\x00\x00\x00-22\x00\x00\x00\x00\x004444\xA5");
     let back = fixed::Bytes::new(&array, 4);
     assert_eq!(back.len(), 4);
-    assert!(back.eq(&texts));
+    assert!(back.eq(texts.view()));
     assert_eq!(parse(fixed::Bytes::new(&array[..8], 4)), Ok(vec![1, -22]));
     // Only NULs at the end are padding.
     assert!(fixed::Bytes::new(b"\x001\0\0", 4).eq([b"\x001"]));
@@ -108,7 +125,7 @@ fn numpy_unicode() {
         };
         assert_eq!(array[..4], first);
         let back: Vec<fixed::Utf8> = fixed::Ucs4::new(&array, 3, order).collect();
-        assert!(back.iter().map(AsRef::as_ref).eq(&texts));
+        assert!(back.iter().map(AsRef::as_ref).eq(texts.view()));
         assert_eq!(parse(fixed::Ucs4::new(&array[..24], 3, order)), Ok(vec![1, -22]));
         let error = texts.view().write_ucs4(2, order, &mut array).expect_err("too narrow");
         assert!(matches!(error, TextError::Width { index: 1, need: Some(3), width: 2, .. }), "{error}");
@@ -128,9 +145,9 @@ fn numpy_unicode() {
     assert_eq!(back[0].as_ref(), "\u{FFFD}\u{FFFD}\0\u{31}".as_bytes());
     assert_eq!(fixed::Ucs4::new(&odd, usize::MAX, ByteOrder::Big).count(), 0);
     assert_eq!(fixed::Ucs4::new(&odd, 0, ByteOrder::Big).count(), 0);
-    let bytes = Strings::from_iter([b"\xFF\xFE"]);
-    assert_eq!(bytes.view().max_chars(), 2);
-    let error = bytes.view().write_ucs4(9, ByteOrder::Big, &mut [0; 36]).expect_err("not UTF-8");
+    let bytes = StringsRef::new(&[0_i32, 2][..], b"\xFF\xFE").expect("good offsets");
+    assert_eq!(bytes.max_chars(), 2);
+    let error = bytes.write_ucs4(9, ByteOrder::Big, &mut [0; 36]).expect_err("not UTF-8");
     assert!(matches!(error, TextError::Width { index: 0, need: None, .. }));
     assert!(error.to_string().contains("is not UTF-8"));
 }
@@ -142,7 +159,7 @@ fn there_and_back() {
     let texts = FormatPlan::new(DType::Float64, &TextOptions::DEFAULT)
         .and_then(|plan| plan.run_slice(&numbers))
         .expect("a tier");
-    let plan = ParsePlan::new(DType::Float64, &CastOptions::RUST, &TextOptions::DEFAULT).expect("a tier");
+    let plan = ParsePlan::new(DType::Float64, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
     let width = texts.view().max_bytes();
     let mut array = vec![0; width * numbers.len()];
     texts.view().write_bytes(width, &mut array).expect("wide enough");
@@ -150,5 +167,5 @@ fn there_and_back() {
     let mut array = vec![0; 4 * width * numbers.len()];
     texts.view().write_ucs4(width, ByteOrder::Big, &mut array).expect("wide enough");
     assert_eq!(plan.run_to_vec(fixed::Ucs4::new(&array, width, ByteOrder::Big)), Ok(numbers.clone()));
-    assert_eq!(plan.run_to_vec(texts.view().to_strings().iter()), Ok(numbers));
+    assert_eq!(plan.run_to_vec(&texts.view().to_strings().expect("ASCII")), Ok(numbers));
 }

@@ -7,8 +7,8 @@ mod support;
 use lanecast::num_complex::Complex;
 use lanecast::{
     CastError, CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
-    F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, U2, U4, cast, cast_to_vec, cast_uninit,
-    cast_with, half, tier,
+    F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, Level, U2, U4, cast, cast_to_vec,
+    cast_to_vec_with, cast_uninit, cast_uninit_with, cast_with, half, tier,
 };
 use support::tiers::tiers;
 
@@ -90,10 +90,10 @@ fn check<S: Coded, D: Coded>(options: &CastOptions, n: usize) {
     let mut dst = zeros::<D>(n);
     done(cast_with(&src, &mut dst, options));
     assert_codes(&dst, &expected, S::DTYPE, "cast_with");
-    assert_codes::<D>(&done(cast_to_vec(&src, options)), &expected, S::DTYPE, "cast_to_vec");
+    assert_codes::<D>(&cast_to_vec_with(&src, options), &expected, S::DTYPE, "cast_to_vec");
     let mut uninit = zeros::<D>(n);
     uninit.clear();
-    let written = done(cast_uninit(&src, &mut uninit.spare_capacity_mut()[..n], options));
+    let written = done(cast_uninit_with(&src, &mut uninit.spare_capacity_mut()[..n], options));
     assert_codes(written, &expected, S::DTYPE, "cast_uninit");
     if *options == CastOptions::RUST {
         // Their kernels are named when this is compiled, for every tier.
@@ -106,6 +106,27 @@ fn check<S: Coded, D: Coded>(options: &CastOptions, n: usize) {
         done(tier::force(None));
         assert!(n == 0 || cast(&src, &mut zeros::<D>(n - 1)).is_err());
     }
+}
+
+/// The forms without options are those with the default ones.
+#[test]
+fn default_options() {
+    let src = [2.5_f32, -1.0, 300.0, f32::NAN];
+    let expected = [2, 0, 255, 0];
+    assert_eq!(cast_to_vec::<f32, u8>(&src), expected);
+    let mut out = Vec::with_capacity(src.len());
+    let written = cast_uninit::<f32, u8>(&src, &mut out.spare_capacity_mut()[..src.len()]);
+    assert_eq!(written.as_deref(), Ok(&expected[..]));
+    let mut memory = src;
+    assert_eq!(lanecast::cast_in_place::<f32, u8>(&mut memory).as_deref(), Ok(&expected[..]));
+    let bytes: Vec<u8> = src.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    let mut out = [0; 4];
+    lanecast::cast_bytes(&bytes, DType::Float32, &mut out, DType::UInt8, 4).expect("large enough");
+    assert_eq!(out, expected);
+    let refused = lanecast::try_cast_bytes(&bytes, DType::Float32, &mut out, DType::UInt8, 4, Level::Exact);
+    assert!(matches!(refused, Err(CastError::Rejected(found)) if found.index == 0));
+    let refused = lanecast::try_cast_to_vec::<f32, u8>(&src, Level::Range);
+    assert!(matches!(refused, Err(CastError::Rejected(found)) if found.index == 1));
 }
 
 /// Every pair of types, and the list of their dtypes, which has to be complete.

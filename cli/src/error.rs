@@ -5,7 +5,7 @@
 
 use std::{fmt, io, io::Write, path::Path, process::ExitCode};
 
-use lanecast::CastError;
+use lanecast::{CastError, tier::EnvError};
 
 use crate::text;
 
@@ -153,6 +153,16 @@ impl fmt::Display for Failure {
             }
         }
         Ok(())
+    }
+}
+
+impl From<EnvError> for Failure {
+    fn from(error: EnvError) -> Self {
+        let what = error.to_string();
+        match error {
+            EnvError::Unsupported { .. } => Self::unsupported(what).advise("see `lanecast cpu`"),
+            _ => Self::usage(what),
+        }
     }
 }
 

@@ -21,9 +21,15 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// A wrong environment variable, which the library would ignore with a warning, ends the program.
+fn environment() -> error::Result<()> {
+    lanecast::tier::from_env()?;
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let result = match args::Cli::try_parse() {
-        Ok(cli) => commands::run(&cli.command),
+        Ok(cli) => environment().and_then(|()| commands::run(&cli.command)),
         Err(error) => args::answer(&error),
     };
     match result {

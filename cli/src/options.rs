@@ -162,7 +162,7 @@ impl CastArgs {
 /// The tier that casts run on if this one is asked for, or none.
 pub fn chosen_tier(tier: Option<Tier>) -> Result<Tier> {
     let Some(tier) = tier else {
-        return Ok(lanecast::tier::active()?);
+        return Ok(lanecast::tier::active());
     };
     if !tier.is_available() {
         return Err(Failure::unsupported(format!("tier {} cannot be used: {}", tier.name(), tier.status()))

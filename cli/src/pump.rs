@@ -5,7 +5,9 @@
 use std::io::{self, Read, Write};
 
 use indicatif::ProgressBar;
-use lanecast::{BufferType, CastError, CastPlan, CastReport, CheckedPlan, CountingPlan, Level};
+use lanecast::{
+    BufferType, CastError, CastPlan, CastReport, CheckedPlan, CountingPlan, Level, bulk::Threads,
+};
 
 use crate::{
     error::{Failure, Result},
@@ -187,17 +189,20 @@ impl Pump {
         let (source, result) = (&self.source[..have], &mut self.result[..result_bytes]);
         match &lane.way {
             Way::Counted(plan) => {
-                let report = plan.par_run(source, result, n as usize).map_err(Stopped::Cast)?;
+                let report =
+                    plan.par_run(source, result, n as usize, Threads::Rayon).map_err(Stopped::Cast)?;
                 passed.counts = passed.counts.and(&report);
             }
-            Way::Checked(plan) => plan.par_run(source, result, n as usize).map_err(|error| {
-                Stopped::Cast(match error {
-                    CastError::Rejected(found) => CastError::Rejected(
-                        found.after(usize::try_from(passed.elements).unwrap_or(usize::MAX)),
-                    ),
-                    error => error,
-                })
-            })?,
+            Way::Checked(plan) => {
+                plan.par_run(source, result, n as usize, Threads::Rayon).map_err(|error| {
+                    Stopped::Cast(match error {
+                        CastError::Rejected(found) => CastError::Rejected(
+                            found.after(usize::try_from(passed.elements).unwrap_or(usize::MAX)),
+                        ),
+                        error => error,
+                    })
+                })?
+            }
         }
         writer.write_all(result).map_err(Stopped::Write)?;
         self.progress.inc(have as u64);

@@ -80,20 +80,3 @@ fn tables_are_printed_for_people_and_programs() {
     bad(&run(&["table", "promote"], &[]), &[2]);
     bad(&run(&["table"], &[]), &[2]);
 }
-
-/// The kernels are looked up: a tier that is not here is another failure than a refused pair.
-#[test]
-fn a_missing_kernel_is_said_to_be_one() {
-    let absent = lanecast::Tier::ALL.iter().find(|tier| common::runs_in_program(**tier) == Some(false));
-    let Some(tier) = absent else {
-        eprintln!("skipped: every tier runs here");
-        return;
-    };
-    let output = common::program()
-        .args(["promote", "int8", "float32", "--standard", "numpy"])
-        .env("LANECAST_TIER", tier.name())
-        .output()
-        .expect("the program starts");
-    let line = bad(&output, &[5]);
-    assert!(line.contains("there is no cast kernel from int8 to float32"), "{line}");
-}

@@ -97,6 +97,15 @@ fn every_tier_is_reachable_or_refused() {
         command.args(["raw", "--from", "f32", "--to", "f16"]).env("LANECAST_TIER", tier);
         let output = command.stdin(Stdio::null()).output().expect("the program runs");
         assert!(output.status.code().is_some_and(|code| codes.contains(&code)), "{tier}: {output:?}");
+        let named = String::from_utf8_lossy(&output.stderr).contains("LANECAST_TIER");
+        assert_eq!(named, codes != [0], "{tier}: {output:?}");
+    }
+    for (names, code) in [("", 0), ("avx512vbmi, bf16,", 0), ("avx512bf16,avx2", 2)] {
+        let mut command = program();
+        command.args(["raw", "--from", "f32", "--to", "f16"]).env("LANECAST_DISABLE", names);
+        let output = command.stdin(Stdio::null()).output().expect("the program runs");
+        assert_eq!(output.status.code(), Some(code), "{names}: {output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr).contains(r#""avx2""#), code != 0, "{output:?}");
     }
 }
 

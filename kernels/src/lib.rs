@@ -85,7 +85,7 @@ pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};
 /// Casts of typed slices under the common rules.
 #[doc(hidden)]
 pub mod typed {
-    pub use crate::pair::{cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
+    pub use crate::pair::{assert_built, cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
 }
 
 /// The element types that Rust does not have, and nothing else, for crates that export them.

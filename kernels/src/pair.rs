@@ -219,15 +219,20 @@ unsafe fn in_two_steps(
     }
 }
 
+/// In a constant, an error of the compiler if this build leaves out one of the dtypes.
+pub const fn assert_built<S: Element, D: Element>() {
+    assert!(
+        S::DTYPE.is_built() && D::DTYPE.is_built(),
+        "the Cargo feature of this dtype is off: `int2`, `float6`, `fnuz`, `b11`, `e3m4` or `e4m3` (`DType::feature`)"
+    );
+}
+
 /// The pair of two element types.
 struct Of<S, D>(PhantomData<(S, D)>);
 
 impl<S: Element, D: Element> Of<S, D> {
     const PAIR: &'static Pair = {
-        assert!(
-            S::DTYPE.is_built() && D::DTYPE.is_built(),
-            "the Cargo feature of this dtype is off: `int2`, `float6`, `fnuz`, `b11`, `e3m4` or `e4m3` (`DType::feature`)"
-        );
+        assert_built::<S, D>();
         pair(S::DTYPE, D::DTYPE)
     };
     /// Whether the cast changes no bit: no bits are unused, and integers of the same width wrap to the same bits.

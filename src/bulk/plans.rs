@@ -80,7 +80,7 @@ impl First {
 }
 
 impl CastPlan {
-    /// [`run`](Self::run) over the threads of the current rayon pool; the bytes written are the same.
+    /// [`run`](Self::run) over several threads; the bytes written are the same.
     ///
     /// Casts that one thread is done with before others are awake run on the calling one. See [`bulk`](crate::bulk).
     ///
@@ -88,17 +88,7 @@ impl CastPlan {
     ///
     /// As [`run`](Self::run).
     #[inline]
-    pub fn par_run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
-        self.par_run_with(src, dst, n, Threads::Rayon)
-    }
-
-    /// [`par_run`](Self::par_run) over threads of the caller's choice.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    #[inline]
-    pub fn par_run_with(
+    pub fn par_run(
         &self,
         src: &[u8],
         dst: &mut [u8],
@@ -229,22 +219,12 @@ impl CastPlan {
 }
 
 impl CheckedPlan {
-    /// [`run`](Self::run) over the threads of the current rayon pool. The element that is reported is the first, whichever
-    /// thread finds its own first.
+    /// [`run`](Self::run) over several threads. The element that is reported is the first, whichever thread finds its own first.
     ///
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub fn par_run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
-        self.par_run_with(src, dst, n, Threads::Rayon)
-    }
-
-    /// [`par_run`](Self::par_run) over threads of the caller's choice.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    pub fn par_run_with(
+    pub fn par_run(
         &self,
         src: &[u8],
         dst: &mut [u8],
@@ -285,27 +265,12 @@ impl CheckedPlan {
         rejections.first.result()
     }
 
-    /// [`run_masked`](Self::run_masked) over the threads of the current rayon pool; what is written is the same.
+    /// [`run_masked`](Self::run_masked) over several threads; what is written is the same.
     ///
     /// # Errors
     ///
     /// As [`run_masked`](Self::run_masked).
     pub fn par_run_masked(
-        &self,
-        src: &[u8],
-        dst: &mut [u8],
-        validity: &mut [u8],
-        n: usize,
-    ) -> Result<usize, CastError> {
-        self.par_run_masked_with(src, dst, validity, n, Threads::Rayon)
-    }
-
-    /// [`par_run_masked`](Self::par_run_masked) over threads of the caller's choice.
-    ///
-    /// # Errors
-    ///
-    /// As [`run_masked`](Self::run_masked).
-    pub fn par_run_masked_with(
         &self,
         src: &[u8],
         dst: &mut [u8],
@@ -344,21 +309,12 @@ impl Counts {
 }
 
 impl CountingPlan {
-    /// [`run`](Self::run) over the threads of the current rayon pool; what is written and counted is the same.
+    /// [`run`](Self::run) over several threads; what is written and counted is the same.
     ///
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub fn par_run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<CastReport, CastError> {
-        self.par_run_with(src, dst, n, Threads::Rayon)
-    }
-
-    /// [`par_run`](Self::par_run) over threads of the caller's choice.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    pub fn par_run_with(
+    pub fn par_run(
         &self,
         src: &[u8],
         dst: &mut [u8],

@@ -112,7 +112,7 @@ impl CastPlan {
 /// ```
 /// use lanecast::bulk::{Threads, par_cast_strided};
 /// use lanecast::strided::{View, ViewMut};
-/// use lanecast::{CastOptions, half::f16};
+/// use lanecast::half::f16;
 /// let (rows, columns) = (700, 900);
 /// let table: Vec<f32> = (0..rows * columns).map(|i| (i % 1000) as f32).collect();
 /// let mut turned = vec![f16::ZERO; rows * columns];
@@ -120,7 +120,6 @@ impl CastPlan {
 /// par_cast_strided(
 ///     &src,
 ///     &mut ViewMut::from_slice(&mut turned, &[columns, rows])?,
-///     &CastOptions::RUST,
 ///     Threads::Rayon,
 /// )?;
 /// assert_eq!(turned[3 * rows + 5].to_f32(), table[5 * columns + 3]);
@@ -133,8 +132,21 @@ impl CastPlan {
 pub fn par_cast_strided(
     src: &View<'_>,
     dst: &mut ViewMut<'_>,
-    options: &CastOptions,
     threads: Threads<'_>,
+) -> Result<(), CastError> {
+    par_cast_strided_with(src, dst, threads, &CastOptions::RUST)
+}
+
+/// [`strided::cast_with`](crate::strided::cast_with) over several threads.
+///
+/// # Errors
+///
+/// As [`strided::cast_with`](crate::strided::cast_with).
+pub fn par_cast_strided_with(
+    src: &View<'_>,
+    dst: &mut ViewMut<'_>,
+    threads: Threads<'_>,
+    options: &CastOptions,
 ) -> Result<(), CastError> {
     CastPlan::new(src.buffer(), dst.buffer(), options)?.par_run_strided(src, dst, threads)
 }

@@ -31,8 +31,8 @@ pub enum Threads<'a> {
 /// The threads of a host program: what a loop over tasks is in its own thread pool.
 ///
 /// ```
-/// use lanecast::bulk::{ParallelFor, Threads, par_cast_with};
-/// use lanecast::{CastOptions, half::bf16};
+/// use lanecast::bulk::{ParallelFor, Threads, par_cast};
+/// use lanecast::half::bf16;
 /// use std::thread;
 ///
 /// /// A host that starts its threads anew for every loop.
@@ -55,7 +55,7 @@ pub enum Threads<'a> {
 ///
 /// let src = vec![1.0_f32; 3_000_000];
 /// let mut dst = vec![bf16::ZERO; src.len()];
-/// par_cast_with(&src, &mut dst, &CastOptions::RUST, Threads::Custom(&Host))?;
+/// par_cast(&src, &mut dst, Threads::Custom(&Host))?;
 /// assert!(dst.iter().all(|x| *x == bf16::ONE));
 /// # Ok::<(), lanecast::CastError>(())
 /// ```

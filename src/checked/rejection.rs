@@ -1,7 +1,9 @@
 //! The element that a checked cast rejects.
 
+#[cfg(feature = "text")]
 use crate::text::{FormatPlan, TextOptions};
 use crate::{BufferType, CastOptions, CastPlan, DType, Kind, Tier};
+#[cfg(feature = "text")]
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 use lanecast_kernels::{Loss, Lost};
@@ -132,13 +134,25 @@ impl Value {
 }
 
 impl fmt::Display for Value {
-    /// As [`text`](crate::text) formats it.
+    /// As the module `text` formats it; without the feature `text` as Rust formats integers and `f64`.
+    #[cfg(feature = "text")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Vec::new();
         let plan = FormatPlan::new(self.dtype, &TextOptions::DEFAULT);
         match plan.and_then(|plan| plan.run_one(&self.bytes()[..self.dtype.size()], &mut text)) {
             Ok(()) => f.write_str(&String::from_utf8_lossy(&text)),
             Err(_) => write!(f, "{:#x}", self.code),
+        }
+    }
+
+    /// As Rust formats integers and `f64`; with the feature `text` as the module of this name does.
+    #[cfg(not(feature = "text"))]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.integer(), self.parts()) {
+            (Some(integer), _) => integer.fmt(f),
+            (_, Some((re, im))) if self.dtype.kind() == Kind::Complex => write!(f, "({re:?}{im:+?}j)"),
+            (_, Some((re, _))) => write!(f, "{re:?}"),
+            (None, None) => write!(f, "{:#x}", self.code),
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use super::Level;
 use crate::{CastError, CastPlan, Element, Streaming};
-use core::fmt;
+use core::{
+    fmt,
+    hash::{Hash, Hasher},
+};
 use lanecast_kernels::{Loss, Losses, Watch};
 
 /// How many values a cast lost, and how. Every value counts once at most; the parts of a complex number count one by one.
@@ -102,10 +105,27 @@ impl fmt::Display for CastReport {
 }
 
 /// A cast that counts what it loses; made by [`CastPlan::counted`].
+///
+/// Two are equal if the plain casts and the levels are.
 #[derive(Clone, Copy)]
 pub struct CountingPlan {
     plan: CastPlan,
+    level: Level,
     watch: Watch,
+}
+
+impl PartialEq for CountingPlan {
+    fn eq(&self, other: &Self) -> bool {
+        (self.plan, self.level) == (other.plan, other.level)
+    }
+}
+
+impl Eq for CountingPlan {}
+
+impl Hash for CountingPlan {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.plan, self.level).hash(state);
+    }
 }
 
 impl CastPlan {
@@ -120,7 +140,7 @@ impl CastPlan {
     /// # Ok::<(), lanecast::CastError>(())
     /// ```
     pub fn counted(&self, level: Level) -> CountingPlan {
-        CountingPlan { plan: *self, watch: self.watch(level == Level::Exact, true) }
+        CountingPlan { plan: *self, level, watch: self.watch(level == Level::Exact, true) }
     }
 }
 
@@ -136,6 +156,7 @@ impl CountingPlan {
         CountingPlan {
             plan: self.plan.with_streaming(streaming),
             watch: self.watch.with_streaming(streaming),
+            ..self
         }
     }
 

@@ -60,7 +60,7 @@ impl Cast {
     /// # Errors
     ///
     /// [`Error::NoSuchOpset`] for opset 0, [`Error::Type`] and [`Error::NoAttribute`] for what the version in force does not
-    /// have, [`Error::Cast`] about the tier.
+    /// have, [`Error::Cast`] as [`CastPlan::new`].
     pub fn new(
         opset: u32,
         from: impl Into<ElementType>,
@@ -160,7 +160,7 @@ impl Cast {
     ///
     /// # Errors
     ///
-    /// [`Error::Cast`] about the tier, if `LANECAST_TIER` asks for one that is not to be had.
+    /// [`Error::Cast`] as [`CastPlan::new`].
     pub fn with_options(mut self, options: &CastOptions) -> Result<Self, Error> {
         self.options = self.attributes.over(options);
         self.resolve()
@@ -173,9 +173,9 @@ impl Cast {
     /// use lanecast::{DType, onnx::ElementType, text::{Exponent, TextOptions}};
     /// let cast = Cast::new(9, DType::Float32, ElementType::String, &Attributes::NONE)?;
     /// let raw: Vec<u8> = [314.15926_f32, 1e20, f32::INFINITY].iter().flat_map(|x| x.to_le_bytes()).collect();
-    /// assert!(cast.format(&raw, 3)?.iter().eq([&b"314.15927"[..], b"1e+20", b"INF"]));
+    /// assert!(cast.format(&raw, 3)?.iter().eq(["314.15927", "1e+20", "INF"]));
     /// let plain = cast.with_text(&TextOptions::ONNX.with_exponent(Exponent::Never))?;
-    /// assert!(plain.format(&raw, 2)?.iter().eq([&b"314.15927"[..], b"100000000000000000000.0"]));
+    /// assert!(plain.format(&raw, 2)?.iter().eq(["314.15927", "100000000000000000000.0"]));
     /// # Ok::<(), lanecast::onnx::Error>(())
     /// ```
     ///
@@ -195,7 +195,7 @@ impl Cast {
                 Route::Numbers(CastPlan::new(packed(from), packed(to), &self.options)?)
             }
             (Number(from), String) => Route::Format(FormatPlan::new(packed(from), &self.text)?),
-            (String, Number(to)) => Route::Parse(ParsePlan::new(packed(to), &self.options, &self.text)?),
+            (String, Number(to)) => Route::Parse(ParsePlan::new(packed(to), &self.text, &self.options)?),
             (String, String) => Route::Copy,
         };
         Ok(self)
@@ -295,7 +295,7 @@ impl Cast {
     /// # Errors
     ///
     /// As [`run`](Self::run) and [`parse`](Self::parse); [`Error::OtherKind`] if the contents are not of the input's type, or not
-    /// so many texts.
+    /// so many texts; [`Error::NotUtf8`] if a text that is to stay one is not UTF-8.
     pub fn apply<S: AsRef<[u8]>>(&self, contents: &Contents<'_, S>, n: usize) -> Result<Value, Error> {
         let room = |to: BufferType| {
             let too_large = CastError::TooLarge { elements: n, buffer: to };
@@ -320,7 +320,11 @@ impl Cast {
                 Ok(Value::Numbers(out))
             }
             (Contents::Strings(texts), Route::Copy) if texts.len() == n => {
-                Ok(Value::Strings(texts.iter().collect()))
+                let mut copy = Strings::new();
+                for (index, text) in texts.iter().enumerate() {
+                    copy.push(core::str::from_utf8(text.as_ref()).map_err(|_| Error::NotUtf8 { index })?);
+                }
+                Ok(Value::Strings(copy))
             }
             _ => Err(self.other_kind()),
         }

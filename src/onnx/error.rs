@@ -71,6 +71,11 @@ pub enum Error {
         /// The type of the output.
         to: ElementType,
     },
+    /// An element of a tensor of strings is not UTF-8, which ONNX has them be.
+    NotUtf8 {
+        /// Its index.
+        index: usize,
+    },
     /// A text was refused.
     Text(TextError),
     /// The cast itself was refused.
@@ -124,6 +129,9 @@ impl fmt::Display for Error {
                     (true, true) => "apply",
                 };
                 write!(f, "the cast is from {from} to {to}, which is for the method {method}")
+            }
+            Error::NotUtf8 { index } => {
+                write!(f, "element {index} of the input is not UTF-8, as strings of ONNX have to be")
             }
             Error::Text(error) => error.fmt(f),
             Error::Cast(error) => error.fmt(f),

@@ -8,7 +8,7 @@ use alloc::{borrow::Cow, vec};
 pub type Bytes<'a> = Cow<'a, [u8]>;
 
 /// The dtype that two operands compute in and the casts that bring them there, resolved to kernels.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Plan {
     /// The dtype to compute in, and of the result.
@@ -24,8 +24,8 @@ pub struct Plan {
 /// Plans an operation on two operands under a standard with its own default dtypes. The kernels are looked up here, once.
 ///
 /// ```
-/// use lanecast::{CastOptions, DType, promote::{Standard, plan}};
-/// let plan = plan(Standard::ArrayApi, DType::Int8, DType::UInt8, &CastOptions::RUST)?;
+/// use lanecast::{DType, promote::{Standard, plan}};
+/// let plan = plan(Standard::ArrayApi, DType::Int8, DType::UInt8)?;
 /// assert_eq!(plan.result, DType::Int16);
 /// let (left, right) = plan.apply(&[0xFF], &[0xFF]).expect("whole elements");
 /// assert_eq!((left.as_ref(), right.as_ref()), (&(-1_i16).to_ne_bytes()[..], &255_i16.to_ne_bytes()[..]));
@@ -35,26 +35,42 @@ pub struct Plan {
 /// # Errors
 ///
 /// As [`Promotion::plan`].
-pub fn plan(
+pub fn plan(standard: Standard, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Plan, PlanError> {
+    Promotion::new(standard).plan(a, b)
+}
+
+/// [`plan`] with other options for the casts.
+///
+/// # Errors
+///
+/// As [`Promotion::plan`].
+pub fn plan_with(
     standard: Standard,
     a: impl Into<Operand>,
     b: impl Into<Operand>,
     options: &CastOptions,
 ) -> Result<Plan, PlanError> {
-    Promotion::new(standard).plan(a, b, options)
+    Promotion::new(standard).plan_with(a, b, options)
 }
 
 impl Promotion {
-    /// Plans an operation on two operands.
-    ///
-    /// The casts are those of the library under `options`. No standard asks for a cast from float to integer, from complex to
-    /// real, or from anything to bool, so most options do not matter.
+    /// Plans an operation on two operands, whose casts are those of the library under its default options.
     ///
     /// # Errors
     ///
     /// [`PlanError::Promotion`] if the standard gives the operands no common dtype, [`PlanError::Kernel`] if it does but a cast
     /// cannot run here.
-    pub fn plan(
+    pub fn plan(&self, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Plan, PlanError> {
+        self.plan_with(a, b, &CastOptions::RUST)
+    }
+
+    /// [`plan`](Self::plan) with other options for the casts. No standard asks for a cast from float to integer, from complex to
+    /// real, or from anything to bool, so most options do not matter.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan).
+    pub fn plan_with(
         &self,
         a: impl Into<Operand>,
         b: impl Into<Operand>,

@@ -268,14 +268,14 @@ impl StructPlan {
     /// # Errors
     ///
     /// [`StructError::FieldCount`], [`StructError::Overlap`], [`StructError::Field`] with the field that cannot be cast so, or
-    /// [`StructError::Cast`] if `LANECAST_TIER` asks for a tier that is not to be had.
+    /// [`StructError::Cast`] as [`CastPlan::new`].
     pub fn new(
         from: &StructType,
         to: &StructType,
         matching: Match,
         options: &CastOptions,
     ) -> Result<StructPlan, StructError> {
-        Self::with_tier(from, to, matching, options, tier::active()?)
+        Self::with_tier(from, to, matching, options, tier::active())
     }
 
     /// Resolves the cast for a tier of the caller's choice.

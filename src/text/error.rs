@@ -66,7 +66,7 @@ pub enum TextError {
         /// What an element has.
         width: usize,
     },
-    /// About the tier or a buffer.
+    /// About a buffer, or a plan.
     Cast(CastError),
 }
 

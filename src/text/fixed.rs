@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use lanecast::{CastOptions, DType, names::ByteOrder, text::{ParsePlan, TextOptions, fixed}};
-//! let plan = ParsePlan::new(DType::UInt8, &CastOptions::RUST, &TextOptions::DEFAULT)?;
+//! let plan = ParsePlan::new(DType::UInt8, &TextOptions::DEFAULT, &CastOptions::RUST)?;
 //! let mut out = [0; 2];
 //! plan.run(fixed::Bytes::new(b"7\0\x00255", 3), &mut out)?;
 //! assert_eq!(out, [7, 255]);

@@ -34,7 +34,7 @@ impl FormatPlan {
     ///
     /// # Errors
     ///
-    /// About the tier, as [`CastPlan::new`].
+    /// As [`CastPlan::new`].
     pub fn new(from: impl Into<BufferType>, options: &TextOptions) -> Result<FormatPlan, CastError> {
         let from = from.into();
         let dtype = from.dtype();
@@ -273,7 +273,16 @@ fn blocks(n: usize) -> impl Iterator<Item = (usize, usize)> {
 ///
 /// # Errors
 ///
-/// Only about the tier, if `LANECAST_TIER` asks for one that is not to be had.
+/// As [`FormatPlan::new`].
 pub fn format<S: Element>(src: &[S]) -> Result<Strings, CastError> {
-    FormatPlan::new(S::DTYPE, &TextOptions::DEFAULT)?.run_slice(src)
+    format_with(src, &TextOptions::DEFAULT)
+}
+
+/// [`format()`] with other options.
+///
+/// # Errors
+///
+/// As [`FormatPlan::new`].
+pub fn format_with<S: Element>(src: &[S], options: &TextOptions) -> Result<Strings, CastError> {
+    FormatPlan::new(S::DTYPE, options)?.run_slice(src)
 }

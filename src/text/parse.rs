@@ -42,11 +42,11 @@ impl ParsePlan {
     ///
     /// # Errors
     ///
-    /// About the tier, as [`CastPlan::new`].
+    /// As [`CastPlan::new`].
     pub fn new(
         to: impl Into<BufferType>,
-        options: &CastOptions,
         text: &TextOptions,
+        options: &CastOptions,
     ) -> Result<ParsePlan, CastError> {
         let to = to.into();
         let (stage, from) = match to.dtype().spec() {
@@ -79,7 +79,7 @@ impl ParsePlan {
     /// use lanecast::text::{ParsePlan, TextOptions};
     /// use lanecast::{BufferType, CastOptions, DType};
     /// let packed = BufferType::packed(DType::Float4E2M1FN);
-    /// let plan = ParsePlan::new(packed, &CastOptions::RUST, &TextOptions::DEFAULT)?;
+    /// let plan = ParsePlan::new(packed, &TextOptions::DEFAULT, &CastOptions::RUST)?;
     /// let mut bytes = [0; 2];
     /// assert_eq!(plan.run(["0.5", "-6", "1e9"], &mut bytes)?, 3);
     /// assert_eq!(bytes, [0xF1, 0x07]);
@@ -109,7 +109,7 @@ impl ParsePlan {
     /// use lanecast::text::{OnBadText, ParsePlan, TextOptions};
     /// use lanecast::{CastOptions, DType};
     /// let text = TextOptions::DEFAULT.with_on_error(OnBadText::Null);
-    /// let plan = ParsePlan::new(DType::UInt8, &CastOptions::RUST, &text)?;
+    /// let plan = ParsePlan::new(DType::UInt8, &text, &CastOptions::RUST)?;
     /// let (mut values, mut validity) = ([9; 4], [0]);
     /// let texts = [Some("1"), None, Some("256"), Some("2e2")];
     /// assert_eq!(plan.run_masked(texts, &mut values, &mut validity)?, (4, 2));
@@ -306,5 +306,18 @@ impl<D: Element> Sink for Elements<D> {
 ///
 /// [`TextError::Text`] names the first text that does not parse.
 pub fn parse<D: Element>(texts: &[impl AsRef<[u8]>]) -> Result<Vec<D>, TextError> {
-    ParsePlan::new(D::DTYPE, &CastOptions::RUST, &TextOptions::DEFAULT)?.run_to_vec(texts)
+    parse_with(texts, &TextOptions::DEFAULT, &CastOptions::RUST)
+}
+
+/// [`parse`] with other options.
+///
+/// # Errors
+///
+/// As [`parse`]; [`TextError::NoMask`] with [`OnBadText::Null`](super::OnBadText::Null).
+pub fn parse_with<D: Element>(
+    texts: &[impl AsRef<[u8]>],
+    text: &TextOptions,
+    options: &CastOptions,
+) -> Result<Vec<D>, TextError> {
+    ParsePlan::new(D::DTYPE, text, options)?.run_to_vec(texts)
 }

@@ -1,19 +1,34 @@
-//! Arrow-style strings: [`Strings`] that own their bytes, [`StringsRef`] that borrow them.
+//! Arrow-style strings: [`Strings`] that own their text, [`StringsRef`] that borrow bytes.
 
 use super::{TextError, error::shorten};
-use crate::names::ByteOrder;
+use crate::ByteOrder;
 use alloc::{vec, vec::Vec};
-use core::fmt;
+use core::{fmt, ops::Index};
 
-/// Texts one behind another in one buffer, with `len + 1` offsets: the layout of Arrow's `LargeUtf8` and `LargeBinary`.
+/// Texts one behind another in one buffer, with `len + 1` offsets: the layout of Arrow's `LargeUtf8`.
 ///
-/// Text `i` stands in the bytes `offsets[i]..offsets[i + 1]`. Any bytes may stand there; what [`FormatPlan`](super::FormatPlan)
-/// writes is ASCII.
+/// Text `i` is in the bytes `offsets[i]..offsets[i + 1]`, which are UTF-8; what [`FormatPlan`](super::FormatPlan) writes is
+/// ASCII. Bytes of any other kind (Arrow's `LargeBinary`) are read in place, as a [`StringsRef`].
+///
+/// ```
+/// use lanecast::text::{self, Strings};
+/// let texts = text::format(&[0.5_f32, 2.0])?;
+/// assert_eq!(&texts[0], "0.5");
+/// assert_eq!(texts.iter().collect::<Vec<&str>>(), ["0.5", "2.0"]);
+/// assert_eq!(texts, Strings::from_iter(["0.5", "2.0"]));
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strings {
     /// At least one, the first 0, not decreasing, the last `bytes.len()`.
     offsets: Vec<i64>,
+    /// Between two offsets, UTF-8.
     bytes: Vec<u8>,
+}
+
+/// A text of [`Strings`], which was checked when it was added.
+fn checked(text: &[u8]) -> &str {
+    core::str::from_utf8(text).unwrap_or_default()
 }
 
 impl Strings {
@@ -33,9 +48,10 @@ impl Strings {
     ///
     /// # Errors
     ///
-    /// [`BadOffsets`] if an offset decreases or lies outside the bytes, or there is none.
-    pub fn from_parts(offsets: &[i64], bytes: &[u8]) -> Result<Strings, BadOffsets> {
-        Ok(StringsRef::new(offsets, bytes)?.to_strings())
+    /// [`StringsError::Offsets`] if an offset decreases or lies outside the bytes, or there is none;
+    /// [`StringsError::NotUtf8`] with the first text that is not UTF-8.
+    pub fn from_parts(offsets: &[i64], bytes: &[u8]) -> Result<Strings, StringsError> {
+        StringsRef::new(offsets, bytes)?.to_strings()
     }
 
     /// The offsets, one more than there are texts, and the bytes.
@@ -43,7 +59,7 @@ impl Strings {
         (self.offsets, self.bytes)
     }
 
-    /// The texts as a view.
+    /// The texts as a view, which gives them as bytes.
     pub fn view(&self) -> StringsRef<'_> {
         StringsRef { offsets: Offsets::I64(&self.offsets), bytes: &self.bytes }
     }
@@ -69,29 +85,24 @@ impl Strings {
         Some(self.offsets.iter().map(|&offset| offset as i32).collect())
     }
 
-    /// All texts one behind another.
+    /// The bytes of all texts one behind another.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// The text of this index.
-    pub fn get(&self, index: usize) -> Option<&[u8]> {
-        self.view().get(index)
-    }
-
-    /// The text of this index; `None` too if it is not UTF-8.
-    pub fn get_str(&self, index: usize) -> Option<&str> {
-        core::str::from_utf8(self.get(index)?).ok()
+    pub fn get(&self, index: usize) -> Option<&str> {
+        self.view().get(index).map(checked)
     }
 
     /// All texts in order.
     pub fn iter(&self) -> Iter<'_> {
-        self.view().iter()
+        Iter(self.view().iter())
     }
 
     /// Adds a text.
-    pub fn push(&mut self, text: impl AsRef<[u8]>) {
-        self.bytes.extend_from_slice(text.as_ref());
+    pub fn push(&mut self, text: impl AsRef<str>) {
+        self.bytes.extend_from_slice(text.as_ref().as_bytes());
         self.end();
     }
 
@@ -101,7 +112,7 @@ impl Strings {
         self.bytes.clear();
     }
 
-    /// The bytes, for a text to be appended; [`end`](Self::end) has to follow.
+    /// The bytes, for a text in UTF-8 to be appended; [`end`](Self::end) has to follow.
     pub(super) fn tail(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
@@ -123,7 +134,17 @@ impl Default for Strings {
     }
 }
 
-impl<T: AsRef<[u8]>> FromIterator<T> for Strings {
+/// The text of an index that exists; others panic, as in a slice.
+impl Index<usize> for Strings {
+    type Output = str;
+
+    fn index(&self, index: usize) -> &str {
+        let Some(text) = self.get(index) else { panic!("text {index} of {} texts", self.len()) };
+        text
+    }
+}
+
+impl<T: AsRef<str>> FromIterator<T> for Strings {
     fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
         let mut strings = Strings::new();
         strings.extend(texts);
@@ -131,14 +152,14 @@ impl<T: AsRef<[u8]>> FromIterator<T> for Strings {
     }
 }
 
-impl<T: AsRef<[u8]>> Extend<T> for Strings {
+impl<T: AsRef<str>> Extend<T> for Strings {
     fn extend<I: IntoIterator<Item = T>>(&mut self, texts: I) {
         texts.into_iter().for_each(|text| self.push(text));
     }
 }
 
 impl<'a> IntoIterator for &'a Strings {
-    type Item = &'a [u8];
+    type Item = &'a str;
     type IntoIter = Iter<'a>;
     fn into_iter(self) -> Iter<'a> {
         self.iter()
@@ -185,7 +206,7 @@ impl<'a> From<&'a [i64]> for Offsets<'a> {
     }
 }
 
-/// Borrowed texts in the layout of Arrow: bytes and offsets of 32 or 64 bits.
+/// Borrowed texts in the layout of Arrow: bytes of any kind and offsets of 32 or 64 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct StringsRef<'a> {
     /// At least one, not negative, not decreasing, none behind the bytes.
@@ -201,7 +222,7 @@ impl<'a> StringsRef<'a> {
     /// use lanecast::text::{ParsePlan, StringsRef, TextOptions};
     /// use lanecast::{CastOptions, DType};
     /// let utf8 = StringsRef::new(&[0_i32, 1, 4][..], b"72.5")?;
-    /// let plan = ParsePlan::new(DType::UInt8, &CastOptions::RUST, &TextOptions::DEFAULT)?;
+    /// let plan = ParsePlan::new(DType::UInt8, &TextOptions::DEFAULT, &CastOptions::RUST)?;
     /// let mut out = [0; 2];
     /// plan.run(utf8, &mut out)?;
     /// assert_eq!(out, [7, 2]);
@@ -253,16 +274,28 @@ impl<'a> StringsRef<'a> {
         }
     }
 
-    /// All texts in order.
-    pub fn iter(&self) -> Iter<'a> {
-        Iter { strings: *self, next: 0, start: self.offsets.at(0) }
+    /// The text of this index; `None` too if it is not UTF-8.
+    pub fn get_str(&self, index: usize) -> Option<&'a str> {
+        core::str::from_utf8(self.get(index)?).ok()
     }
 
-    /// A copy that owns its bytes: the cast of strings to strings.
-    pub fn to_strings(&self) -> Strings {
+    /// All texts in order, as bytes.
+    pub fn iter(&self) -> BytesIter<'a> {
+        BytesIter { strings: *self, next: 0, start: self.offsets.at(0) }
+    }
+
+    /// A copy that owns its text: the cast of strings to strings.
+    ///
+    /// # Errors
+    ///
+    /// [`StringsError::NotUtf8`] with the first text that is not UTF-8.
+    pub fn to_strings(&self) -> Result<Strings, StringsError> {
+        if let Some(index) = self.iter().position(|text| core::str::from_utf8(text).is_err()) {
+            return Err(StringsError::NotUtf8 { index });
+        }
         let (start, end) = (self.offsets.at(0), self.offsets.at(self.len()));
         let offsets = (0..=self.len()).map(|i| (self.offsets.at(i) - start) as i64).collect();
-        Strings { offsets, bytes: self.bytes[start..end].to_vec() }
+        Ok(Strings { offsets, bytes: self.bytes[start..end].to_vec() })
     }
 
     /// The bytes of the longest text: the width that [`write_bytes`](Self::write_bytes) needs (NumPy wants 1 at least).
@@ -305,22 +338,41 @@ impl<'a> StringsRef<'a> {
 
 impl<'a> IntoIterator for StringsRef<'a> {
     type Item = &'a [u8];
-    type IntoIter = Iter<'a>;
-    fn into_iter(self) -> Iter<'a> {
+    type IntoIter = BytesIter<'a>;
+    fn into_iter(self) -> BytesIter<'a> {
         self.iter()
     }
 }
 
-/// The texts of [`Strings`] or a [`StringsRef`] in order.
+/// The texts of [`Strings`] in order.
 #[derive(Clone, Debug)]
-pub struct Iter<'a> {
+pub struct Iter<'a>(BytesIter<'a>);
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = &'a str;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a str> {
+        self.0.next().map(checked)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+/// The texts of a [`StringsRef`] in order, as bytes.
+#[derive(Clone, Debug)]
+pub struct BytesIter<'a> {
     strings: StringsRef<'a>,
     next: usize,
     /// The offset of `next`.
     start: usize,
 }
 
-impl<'a> Iterator for Iter<'a> {
+impl<'a> Iterator for BytesIter<'a> {
     type Item = &'a [u8];
 
     #[inline]
@@ -341,7 +393,7 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-impl ExactSizeIterator for Iter<'_> {}
+impl ExactSizeIterator for BytesIter<'_> {}
 
 /// Offsets that do not cut bytes into texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -371,3 +423,35 @@ impl fmt::Display for BadOffsets {
 }
 
 impl core::error::Error for BadOffsets {}
+
+/// Why bytes and offsets are no [`Strings`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StringsError {
+    /// The offsets do not cut the bytes into texts.
+    Offsets(BadOffsets),
+    /// A text is not UTF-8.
+    NotUtf8 {
+        /// The index of the first such text.
+        index: usize,
+    },
+}
+
+impl fmt::Display for StringsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StringsError::Offsets(error) => error.fmt(f),
+            StringsError::NotUtf8 { index } => {
+                write!(f, "text {index} is not UTF-8; StringsRef reads texts of any bytes")
+            }
+        }
+    }
+}
+
+impl core::error::Error for StringsError {}
+
+impl From<BadOffsets> for StringsError {
+    fn from(error: BadOffsets) -> Self {
+        StringsError::Offsets(error)
+    }
+}

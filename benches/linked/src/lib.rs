@@ -25,18 +25,18 @@ fn everything(names: &str, src: &[u8], dst: &mut [u8], n: usize) -> Result<usize
     plan.run_in_place(dst, n)?;
     plan.checked(Level::Exact).run(src, dst, n)?;
     plan.counted(Level::Range).run(src, dst, n)?;
-    plan.par_run(src, dst, n)?;
+    plan.par_run(src, dst, n, bulk::Threads::Rayon)?;
     bulk::par_cast_batch(&mut [], bulk::Threads::Rayon)?;
     let view = View::new(src, Layout::contiguous(from, &[n, 2])?.transposed())?;
     plan.run_strided(&view, &mut ViewMut::new(dst, Layout::contiguous(to, &[2, n])?)?)?;
     let text = TextOptions::default();
     let strings = FormatPlan::new(from, &text)?.run(src, n)?;
-    ParsePlan::new(to, &options, &text)?.run([strings.bytes()], dst)?;
+    ParsePlan::new(to, &text, &options)?.run([strings.bytes()], dst)?;
     onnx::Cast::new(n as u32, from, to, &onnx::Attributes::default())?.run(src, dst, n)?;
     let (left, right) = (StructType::from_descr(names)?, StructType::from_descr(names)?);
     StructPlan::new(&left, &right, Match::Name, &options)?.run(src, dst, n)?;
     let standard = names.parse::<Standard>()?;
-    let (promoted, _) = promote::plan(standard, from, to, &options)?.apply(src, src)?;
+    let (promoted, _) = promote::plan_with(standard, from, to, &options)?.apply(src, src)?;
     Ok(promoted.len())
 }
 

@@ -81,7 +81,7 @@ pub fn text(only: Option<DType>, budget: Duration) -> Result<String, String> {
 /// The rates of parsing, formatting, and both by the standard library.
 fn row(dtype: DType, elements: &[u8], effort: &Effort) -> Result<[Option<f64>; 4], String> {
     let text = TextOptions::DEFAULT;
-    let parse = ParsePlan::new(dtype, &CastOptions::RUST, &text).map_err(|e| e.to_string())?;
+    let parse = ParsePlan::new(dtype, &text, &CastOptions::RUST).map_err(|e| e.to_string())?;
     let format = FormatPlan::new(dtype, &text).map_err(|e| e.to_string())?;
     let texts = format.run(elements, N).map_err(|e| e.to_string())?;
     let mut parsed = vec![0; elements.len()];
@@ -165,7 +165,6 @@ impl Std {
         }
         each!(self, values => {
             for (value, text) in values.iter().zip(texts) {
-                let text = str::from_utf8(text).map_err(|e| e.to_string())?;
                 let own = value.to_string();
                 if text.parse().as_ref() != Ok(value) || digits(text) != digits(&own) {
                     return Err(format!("{text} is written for {own}"));
@@ -178,7 +177,7 @@ impl Std {
     fn parse(&self, texts: &Strings) {
         fn all<T: std::str::FromStr + Copy>(_: &[T], texts: &Strings) {
             for text in texts {
-                black_box(str::from_utf8(text).ok().and_then(|text| text.parse::<T>().ok()));
+                black_box(text.parse::<T>().ok());
             }
         }
         each!(self, values => all(values, texts));
@@ -194,9 +193,8 @@ impl Std {
 
 /// The texts of `float16`, read as `float32`, are nearest to the elements.
 fn check_halves(elements: &[u8], texts: &Strings) -> Result<(), String> {
-    let wide: Vec<f32> =
-        texts.iter().map(|t| str::from_utf8(t).unwrap_or("").parse().unwrap_or(f32::NAN)).collect();
-    let halves: Vec<f16> = cast_to_vec(&wide, &CastOptions::RUST).map_err(|e| e.to_string())?;
+    let wide: Vec<f32> = texts.iter().map(|t| t.parse().unwrap_or(f32::NAN)).collect();
+    let halves: Vec<f16> = cast_to_vec(&wide);
     let codes: Vec<u8> = halves.iter().flat_map(|half| half.to_bits().to_ne_bytes()).collect();
     if codes == elements { Ok(()) } else { Err("the texts are not nearest to the elements".into()) }
 }

@@ -119,7 +119,7 @@ fn wake() {
     let (src, mut dst) = (vec![0; 4 << 20], vec![0; 1 << 20]);
     for _ in 0..100 {
         if let Ok(plan) = &plan {
-            let _ = plan.par_run(&src, &mut dst, 1 << 20);
+            let _ = plan.par_run(&src, &mut dst, 1 << 20, Threads::Rayon);
         }
         rayon::join(|| (), || std::thread::sleep(Duration::from_micros(100)));
     }
@@ -147,7 +147,7 @@ pub fn run(sizes: &[usize]) -> Result<Rows, String> {
             let (src, dst) = (&src[..read], &mut dst[..written]);
             let run = |parallel: bool, dst: &mut [u8]| {
                 let (src, dst, n) = (black_box(src), black_box(dst), black_box(n));
-                if parallel { plan.par_run(src, dst, n) } else { plan.run(src, dst, n) }
+                if parallel { plan.par_run(src, dst, n, Threads::Rayon) } else { plan.run(src, dst, n) }
             };
             let mut want = vec![0xA5; written];
             run(false, &mut want).map_err(|error| error.to_string())?;
@@ -232,7 +232,7 @@ pub fn batch(count: usize, mut bytes: usize) -> Result<Rows, String> {
         fill(&plan, &mut src[..n * from.size()])?;
         let (src, dst) = (&src[..n * from.size()], &mut dst[..n * to.size()]);
         let contiguous = |threads: Threads<'_>, dst: &mut [u8]| {
-            plan.par_run_with(black_box(src), black_box(dst), n, threads).map_err(|error| error.to_string())
+            plan.par_run(black_box(src), black_box(dst), n, threads).map_err(|error| error.to_string())
         };
         let batch = |threads: Threads<'_>, dst: &mut [u8]| {
             let (mut src, mut dst) = (black_box(src), black_box(dst));

@@ -37,12 +37,12 @@ impl TierRow {
 
 /// Runs the subcommand.
 pub fn run(as_json: bool) -> Result<()> {
-    let tier = lanecast::tier::active()?;
+    let tier = lanecast::tier::active();
     let cpu = Cpu {
         architecture: std::env::consts::ARCH,
         threads: thread::available_parallelism().map_or(1, usize::from),
         tier: tier.name(),
-        reason: lanecast::tier::reason()?,
+        reason: lanecast::tier::reason(),
         tiers: Tier::ALL
             .iter()
             .map(|tier| TierRow {

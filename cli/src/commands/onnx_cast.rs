@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use lanecast::{
     BufferType, CastOptions,
     onnx::{Attributes, Cast, ElementType, Error},
-    text::{BadText, Exponent, Special, Strings, TextError, TextOptions},
+    text::{BadText, Exponent, Special, StringsRef, TextError, TextOptions},
 };
 
 use super::{
@@ -101,7 +101,7 @@ fn format(
         let texts = cast.format(&block, got).map_err(refused)?;
         lines.clear();
         for text in &texts {
-            lines.extend_from_slice(text);
+            lines.extend_from_slice(text.as_bytes());
             lines.push(b'\n');
         }
         writer.write_all(&lines).map_err(Stopped::Write)?;
@@ -124,13 +124,16 @@ fn parse(
     count: Option<u64>,
 ) -> std::result::Result<(), Trouble> {
     let to = cast.to().dtype().map(BufferType::packed);
-    let mut texts = Strings::new();
+    // The lines of a batch, one behind another, and where each begins. They need not be UTF-8.
+    let (mut bytes, mut offsets) = (Vec::new(), Vec::new());
     let (mut line, mut out) = (Vec::new(), Vec::new());
     let mut done = 0;
     loop {
         let wanted = count.map_or(BATCH, |count| (count - done).min(BATCH as u64) as usize);
-        texts.clear();
-        while texts.len() < wanted {
+        bytes.clear();
+        offsets.clear();
+        offsets.push(0_i64);
+        while offsets.len() <= wanted {
             line.clear();
             (&mut *reader).take(LONGEST_LINE + 1).read_until(b'\n', &mut line).map_err(Stopped::Read)?;
             if line.is_empty() {
@@ -140,21 +143,24 @@ fn parse(
                 line.pop();
             }
             if line.len() as u64 > LONGEST_LINE {
-                let number = done + texts.len() as u64 + 1;
+                let number = done + offsets.len() as u64;
                 return Err(Trouble::Line(Failure::format(format!(
                     "line {number} has more than {LONGEST_LINE} bytes"
                 ))));
             }
-            texts.push(&line);
+            bytes.extend_from_slice(&line);
+            offsets.push(bytes.len() as i64);
         }
+        let texts = StringsRef::new(&offsets[..], &bytes)
+            .map_err(|error| Trouble::Line(Failure::format(error.to_string())))?;
         out.clear();
         match to {
             Some(to) => {
                 out.resize((texts.len() * to.bits_per_element() as usize).div_ceil(8), 0);
-                cast.parse(&texts, &mut out).map_err(|error| refused_line(error, done))?;
+                cast.parse(texts, &mut out).map_err(|error| refused_line(error, done))?;
             }
             None => {
-                for text in &texts {
+                for text in texts {
                     out.extend_from_slice(text);
                     out.push(b'\n');
                 }

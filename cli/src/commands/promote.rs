@@ -1,9 +1,6 @@
 //! `lanecast promote`.
 
-use lanecast::{
-    CastOptions,
-    promote::{PlanError, Standard, plan},
-};
+use lanecast::promote::{PlanError, Standard, plan};
 use serde::Serialize;
 
 use crate::{
@@ -29,7 +26,7 @@ struct Row {
 
 impl Row {
     fn new(standard: Standard, args: &Promote) -> std::result::Result<Self, PlanError> {
-        let plan = plan(standard, args.left, args.right, &CastOptions::RUST)?;
+        let plan = plan(standard, args.left, args.right)?;
         let casts = [plan.left, plan.right].into_iter().flatten();
         Ok(Self {
             standard: standard.id(),

@@ -10,6 +10,8 @@ use core::sync::atomic::{AtomicU8, Ordering};
 macro_rules! finer_features {
     ($($(#[$doc:meta])* $bit:ident = $name:literal by $token:ty;)*) => {
         const LIST: &[&str] = &[$($name),*];
+        // Every name is one that the variable may hold.
+        const _: () = { $($crate::arch::fine::bit($crate::arch::Tier::FEATURES, $name);)* };
         $($(#[$doc])* pub(super) const $bit: u8 = $crate::arch::fine::bit(LIST, $name);)*
         /// How many combinations there are.
         pub(super) const COMBINATIONS: usize = 1 << LIST.len();
@@ -111,8 +113,8 @@ impl Found {
 
 #[cfg(feature = "std")]
 fn disabled(feature: &str) -> bool {
-    let names = std::env::var("LANECAST_DISABLE").unwrap_or_default();
-    names.split(',').any(|name| name.trim() == feature)
+    let names = std::env::var_os("LANECAST_DISABLE").unwrap_or_default();
+    names.to_string_lossy().split(',').any(|name| name.trim() == feature)
 }
 
 #[cfg(not(feature = "std"))]

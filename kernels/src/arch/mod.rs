@@ -171,6 +171,10 @@ impl Tier {
     /// All tiers, the weakest first.
     pub const ALL: &'static [Tier] = &[Tier::Scalar, Tier::Avx2, Tier::Avx512, Tier::Neon];
 
+    /// The CPU features beyond those of a tier for which some tier has quicker kernels, of all architectures: the names that
+    /// `LANECAST_DISABLE` may hold.
+    pub const FEATURES: &'static [&'static str] = &["avx512vbmi", "avx512bf16", "bf16", "fp16"];
+
     /// Its name everywhere: `"avx512"`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,82 @@
+//! Arrays of the crate [`ndarray`](https://docs.rs/ndarray), and an example of how a library plugs in: its views become
+//! [`View`] and [`ViewMut`] with `try_from`, and a plan does the rest.
+
+use crate::{
+    CastError, CastOptions, CastPlan, Element,
+    strided::{View, ViewMut},
+};
+use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
+
+/// Casts of the arrays of the crate [`ndarray`](https://docs.rs/ndarray) (feature `ndarray`).
+///
+/// Their views become [`View`] and [`ViewMut`] with `try_from`, for casts over threads and plans.
+///
+/// ```
+/// use lanecast::{AsType, CastOptions, F8E4M3FN, half::f16};
+/// use ndarray::{Array2, array, s};
+///
+/// let weights = array![[1.0_f32, 2.5], [1000.0, -0.1]];
+/// let halves: Array2<f16> = weights.t().astype()?;
+/// assert_eq!(halves[[0, 1]], f16::from_f32(1000.0));
+/// let last: Array2<F8E4M3FN> = weights.slice(s![..;-1, 1..]).astype_with(&CastOptions::NUMPY)?;
+/// assert_eq!(last[[1, 0]].to_f32(), 2.5);
+///
+/// let mut table = Array2::<f64>::zeros((3, 4));
+/// weights.cast_into(&mut table.slice_mut(s![1.., 1..3]))?;
+/// assert_eq!(table[[2, 1]], 1000.0);
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+pub trait AsType<D: Dimension> {
+    /// A new array of the same shape with elements of another dtype, by the default options. It is in Fortran order if that is the
+    /// order of this, else in C order.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::View`] if there are more than [`MAX_AXES`](crate::strided::MAX_AXES) axes.
+    fn astype<E: Element>(&self) -> Result<Array<E, D>, CastError> {
+        self.astype_with(&CastOptions::RUST)
+    }
+
+    /// [`astype`](Self::astype) with other options.
+    ///
+    /// # Errors
+    ///
+    /// As [`astype`](Self::astype).
+    fn astype_with<E: Element>(&self, options: &CastOptions) -> Result<Array<E, D>, CastError>;
+
+    /// Casts into the elements of another array of the same shape, by the default options.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::View`] if the shapes differ, or as [`astype`](Self::astype); then nothing is written.
+    fn cast_into<E: Element>(&self, to: &mut ArrayViewMut<'_, E, D>) -> Result<(), CastError> {
+        self.cast_into_with(to, &CastOptions::RUST)
+    }
+
+    /// [`cast_into`](Self::cast_into) with other options.
+    ///
+    /// # Errors
+    ///
+    /// As [`cast_into`](Self::cast_into).
+    fn cast_into_with<E: Element>(
+        &self,
+        to: &mut ArrayViewMut<'_, E, D>,
+        options: &CastOptions,
+    ) -> Result<(), CastError>;
+}
+
+impl<A: Element, S: Data<Elem = A>, D: Dimension> AsType<D> for ArrayBase<S, D> {
+    fn astype_with<E: Element>(&self, options: &CastOptions) -> Result<Array<E, D>, CastError> {
+        let plan = CastPlan::new(A::DTYPE, E::DTYPE, options)?;
+        Ok(plan.kernel().run_to_array(self.view())?)
+    }
+
+    fn cast_into_with<E: Element>(
+        &self,
+        to: &mut ArrayViewMut<'_, E, D>,
+        options: &CastOptions,
+    ) -> Result<(), CastError> {
+        let plan = CastPlan::new(A::DTYPE, E::DTYPE, options)?;
+        plan.run_strided(&View::try_from(self.view())?, &mut ViewMut::try_from(to.view_mut())?)
+    }
+}
