@@ -107,7 +107,9 @@ pub mod structured;
 pub mod text;
 pub mod tier;
 
-pub use cast::{cast, cast_bytes, cast_in_place, cast_to_vec, cast_uninit, cast_with};
+pub use cast::{
+    cast, cast_bytes, cast_in_place, cast_one, cast_one_with, cast_to_vec, cast_uninit, cast_with,
+};
 pub use checked::{
     CastReport, CheckedPlan, CountingPlan, Level, Reason, Rejection, Value, try_cast, try_cast_bytes,
     try_cast_masked, try_cast_to_vec, try_cast_with,

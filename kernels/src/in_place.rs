@@ -17,6 +17,7 @@ use crate::{
     format::Element,
     fpenv,
     kernel::{BLOCK, Kernel},
+    one::assert_size,
     storage::BufferType,
 };
 use core::{mem::MaybeUninit, slice};
@@ -139,6 +140,8 @@ impl Kernel {
         &self,
         elements: &'a mut [S],
     ) -> Option<&'a mut [D]> {
+        const { assert_size::<S>() };
+        const { assert_size::<D>() };
         let typed = self.from() == BufferType::new(S::DTYPE) && self.to() == BufferType::new(D::DTYPE);
         if !typed || !shares_memory::<S, D>() {
             return None;

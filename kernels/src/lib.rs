@@ -19,6 +19,7 @@
 //!   arrays of any layout; `order`: the other byte order;
 //! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
 //! * [`cost`]: what a cast costs, a measured class for every pair;
+//! * [`cast_one`]: a single element, through `exact`;
 //! * [`machine`]: sizes of caches and lines that several modules need;
 //! * `fpenv`: the floating-point control register belongs to the host.
 
@@ -53,6 +54,7 @@ mod lut;
 #[doc(hidden)]
 pub mod machine;
 mod narrowed;
+mod one;
 mod order;
 mod parts;
 mod round;
@@ -71,6 +73,7 @@ pub use format::{Element, newtypes::*};
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
 pub use loss::{Block, Loss, Losses, Watch, loss};
+pub use one::cast_one;
 pub use parts::Part;
 pub use storage::{BufferType, ByteOrder, Storage};
 pub use stream::Streaming;

@@ -1,7 +1,10 @@
 //! Runs a resolved cast: directly, or in stages through blocks on the stack.
 
 use super::{Kernel, is_packed_copy};
-use crate::{data::Direction, format::Element, fpenv, storage::BufferType, stream::stream, table::KernelFn};
+use crate::{
+    data::Direction, format::Element, fpenv, one::assert_size, storage::BufferType, stream::stream,
+    table::KernelFn,
+};
 use alloc::vec::Vec;
 use core::{mem::MaybeUninit, slice};
 
@@ -168,6 +171,8 @@ impl Kernel {
         src: &[S],
         dst: &'a mut [MaybeUninit<D>],
     ) -> Option<&'a mut [D]> {
+        const { assert_size::<S>() };
+        const { assert_size::<D>() };
         let typed = self.from == BufferType::new(S::DTYPE) && self.to == BufferType::new(D::DTYPE);
         if !typed || src.len() != dst.len() {
             return None;

@@ -20,6 +20,7 @@ use crate::{
     fpenv,
     hub::parts_fit,
     kernel::Kernel,
+    one::assert_size,
     storage::BufferType,
 };
 use alloc::vec::Vec;
@@ -204,6 +205,8 @@ impl Watch {
         dst: &mut [MaybeUninit<D>],
         hit: impl FnMut(&Block<'_>) -> bool,
     ) -> Option<bool> {
+        const { assert_size::<S>() };
+        const { assert_size::<D>() };
         let (from, to) = (self.kernel.from(), self.kernel.to());
         let typed = from == BufferType::new(S::DTYPE) && to == BufferType::new(D::DTYPE);
         if !typed || src.len() != dst.len() {
