@@ -41,13 +41,6 @@ pub(crate) const fn cast_code(from: DType, to: DType, code: u128, rules: &Rules)
     }
 }
 
-/// The rules of a pair where the options of a cast are the default ones.
-#[cfg(feature = "num-traits")]
-pub(crate) const fn default_rules(from: DType, to: DType) -> Rules {
-    let wraps = matches!((from.spec(), to.spec()), (Spec::Bool | Spec::Int { .. }, Spec::Int { .. }));
-    Rules::common(to, !wraps)
-}
-
 /// Whether a type is as large as its dtype says. It stops the compilation of casts of an [`Element`] that breaks its promise.
 pub(crate) const fn assert_size<E: Element>() {
     assert!(size_of::<E>() == E::DTYPE.size(), "an `Element` must have the size of its `DTYPE`");
@@ -67,4 +60,30 @@ pub fn cast_one<S: Element, D: Element>(value: S, rules: &Rules) -> D {
     write(code, D::DTYPE, bytes);
     // SAFETY: it was written, with an element that a cast to `D::DTYPE` gives, which is valid for `D` (`Element`).
     unsafe { out.assume_init() }
+}
+
+/// Small enough for Miri; every pair is tried in `tests/typed.rs` of the root crate.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_complex::Complex;
+
+    fn one<S: Element, D: Element>(value: S) -> D {
+        cast_one(value, &Rules::common(D::DTYPE, true))
+    }
+
+    #[test]
+    fn parts_and_copies() {
+        let signalling = f32::from_bits(0x7F80_0001);
+        let z: Complex<f32> = one(Complex::new(signalling, -0.0));
+        assert_eq!((z.re.to_bits(), z.im.to_bits()), (0x7F80_0001, 1 << 31));
+        let z: Complex<f64> = one(Complex::new(1.5_f32, -2.0));
+        assert_eq!(
+            (z, one::<_, i8>(z), one::<_, bool>(Complex::new(0.0, 1.0))),
+            (Complex::new(1.5, -2.0), 1, true)
+        );
+        assert_eq!(one::<_, Complex<f32>>(half::bf16::from_bits(0x7F81)).re.to_bits(), 0x7F81_0000);
+        assert_eq!((one::<_, u64>(u64::MAX), one::<_, bool>(2_u8), one::<_, u16>(true)), (u64::MAX, true, 1));
+        assert_eq!(one::<_, crate::I4>(crate::I4::from_bits(0xF8)).to_bits(), 8);
+    }
 }
