@@ -21,6 +21,17 @@
 //! # Ok::<(), lanecast::CastError>(())
 //! ```
 //!
+//! Single values ([`cast_one`]), and the small types as numbers:
+//!
+//! ```
+//! use lanecast::{F8E5M2, U4, cast_one, half::f16};
+//! assert_eq!(cast_one::<f64, f16>(0.1).to_bits(), 0x2E66);
+//! const THIRD: F8E5M2 = F8E5M2::from_f64(1.0 / 3.0);
+//! assert_eq!(f32::from(-THIRD), -0.3125);
+//! assert_eq!("1e9".parse(), Ok(F8E5M2::MAX));
+//! assert_eq!(U4::try_from(16).unwrap_err().to_string(), "16 is out of the range of uint4, which is 0 to 15");
+//! ```
+//!
 //! Bytes whose dtype is known at run time ([`cast_bytes`]), here two 4-bit floats to a byte:
 //!
 //! ```
@@ -79,7 +90,10 @@
 //!
 //! * `std` (default): CPU detection and the environment variable `LANECAST_TIER`;
 //! * `ndarray`: arrays of the crate of this name, in the module of this name;
-//! * `rayon` (default): `bulk`, casts over several threads.
+//! * `num-traits`: `Bounded`, `ToPrimitive`, `FromPrimitive`, `NumCast` and `AsPrimitive` for the small types. (`Zero`, `One` and `Num` ask for
+//!   arithmetic, which casts do not have.)
+//! * `rayon` (default): `bulk`, casts over several threads;
+//! * `serde`: `Serialize` and `Deserialize` for the small types: the number in formats that people read, the code in others.
 //!
 //! Without them the crate is `no_std` with `alloc`.
 

@@ -41,6 +41,13 @@ pub(crate) const fn cast_code(from: DType, to: DType, code: u128, rules: &Rules)
     }
 }
 
+/// The rules of a pair where the options of a cast are the default ones.
+#[cfg(feature = "num-traits")]
+pub(crate) const fn default_rules(from: DType, to: DType) -> Rules {
+    let wraps = matches!((from.spec(), to.spec()), (Spec::Bool | Spec::Int { .. }, Spec::Int { .. }));
+    Rules::common(to, !wraps)
+}
+
 /// Whether a type is as large as its dtype says. It stops the compilation of casts of an [`Element`] that breaks its promise.
 pub(crate) const fn assert_size<E: Element>() {
     assert!(size_of::<E>() == E::DTYPE.size(), "an `Element` must have the size of its `DTYPE`");

@@ -12,6 +12,23 @@ pub(super) const fn nearest(to: DType, x: Exact) -> u8 {
     to_float(float_spec(to), x, &Rules::common(to, true)) as u8
 }
 
+/// The code of a value under these rules, which do not saturate; `None` for a value out of the finite range after rounding, and for an
+/// infinity or a NaN that the format does not have.
+#[cfg(any(feature = "num-traits", feature = "serde"))]
+pub(super) const fn checked(to: DType, x: Exact, rules: &Rules) -> Option<u8> {
+    use crate::{dtype::Flavor, exact::rounded};
+    let f = float_spec(to);
+    let code = to_float(f, x, rules);
+    let has = match x.class {
+        Class::Nan => f.nan().is_some(),
+        Class::Infinite => f.infinity().is_some(),
+        // What this format cannot hold, zeros and negative numbers among it, is a NaN.
+        Class::Finite if matches!(f.flavor, Flavor::Exponent) => code <= f.max_finite(),
+        Class::Finite => x.significand == 0 || rounded(f, x, rules.rounding) <= f.max_finite(),
+    };
+    if has { Some(code as u8) } else { None }
+}
+
 /// `2^exponent`, which the format has.
 pub(super) const fn power(to: DType, exponent: i32) -> u8 {
     let code = nearest(to, Exact::finite(1, exponent));

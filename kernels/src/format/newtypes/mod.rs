@@ -3,11 +3,16 @@
 //! Their own methods work in integer arithmetic (`exact`), so that a single value may be cast anywhere, in any state of the
 //! floating-point environment. Buffers go through kernels.
 //!
-//! `floats` and `ints` are the methods and the traits of the standard library, `parse` reads text.
+//! `floats` and `ints` are the methods and the traits of the standard library, `parse` reads text, `num` and `serde` are the traits of
+//! the crates of these names.
 
 mod floats;
 mod ints;
+#[cfg(feature = "num-traits")]
+mod num;
 mod parse;
+#[cfg(feature = "serde")]
+mod serde;
 
 use crate::{
     dtype::{DType, FloatSpec},
