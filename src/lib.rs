@@ -29,7 +29,7 @@
 //! const THIRD: F8E5M2 = F8E5M2::from_f64(1.0 / 3.0);
 //! assert_eq!(f32::from(-THIRD), -0.3125);
 //! assert_eq!("1e9".parse(), Ok(F8E5M2::MAX));
-//! assert_eq!(U4::try_from(16).unwrap_err().to_string(), "16 is out of the range of uint4, which is 0 to 15");
+//! assert_eq!(U4::try_from(16_u8).unwrap_err().to_string(), "16 is out of the range of uint4, which is 0 to 15");
 //! ```
 //!
 //! Bytes whose dtype is known at run time ([`cast_bytes`]), here two 4-bit floats to a byte:

@@ -200,6 +200,9 @@ macro_rules! methods {
             }
         }
         /// Reads a decimal as `lanecast::text` does with the default options: its exact value is rounded once, however many digits it has.
+        ///
+        /// As in a cast with these options, overflow and `inf` give the largest value, and `float8_e8m0fnu` is rounded up: digits that lie a
+        /// little above a power of two, as those that `Display` writes may, give the next one.
         impl core::str::FromStr for $format {
             type Err = ParseElementError;
 

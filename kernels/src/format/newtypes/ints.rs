@@ -40,11 +40,11 @@ impl fmt::Display for IntRangeError {
 impl core::error::Error for IntRangeError {}
 
 macro_rules! methods {
-    ($variant:ident, $format:ident, $name:literal, true) => {
+    ($variant:ident, $format:ident, true) => {
         ints::methods! { @ all $variant, $format, i8, true }
         ints::methods! { @ narrow $format, u8 u16 u32 u64 u128 usize }
     };
-    ($variant:ident, $format:ident, $name:literal, false) => {
+    ($variant:ident, $format:ident, false) => {
         ints::methods! { @ all $variant, $format, u8, false }
         ints::methods! { @ widen $format, u8 u16 u32 u64 u128 usize }
     };

@@ -30,7 +30,7 @@ macro_rules! newtypes {
     (@ small_int ($variant:ident, $format:ident, $code:literal, $name:literal, Spec::int($bits:literal, $signed:tt),
         $aliases:tt)) => {
         newtypes! { @ common $variant, $format, $name }
-        ints::methods! { $variant, $format, $name, $signed }
+        ints::methods! { $variant, $format, $signed }
     };
     (@ small_float ($variant:ident, $format:ident, $code:literal, $name:literal,
         Spec::float($exponent:literal, $mantissa:literal, $bias:literal, Flavor::$flavor:ident), $aliases:tt)) => {
