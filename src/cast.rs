@@ -149,6 +149,36 @@ pub fn cast_in_place_with<'a, S: Element, D: Element>(
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice_in_place(elements)
 }
 
+/// Casts a single element, with the default options.
+///
+/// The answer is that of [`cast`], in integer arithmetic on every tier: no state of the floating-point environment changes it, and there is no
+/// tier to ask for. A loop over it is many times slower than one [`cast`] of the slice.
+///
+/// ```
+/// use lanecast::{F8E4M3FN, cast_one};
+/// assert_eq!(cast_one::<_, u8>(300.7_f32), 255);
+/// assert_eq!(cast_one::<i64, F8E4M3FN>(19).to_f32(), 20.0);
+/// ```
+///
+/// In constants there are the methods of the types: [`F8E4M3FN::from_f32`](crate::F8E4M3FN::from_f32), `from_f64`, `to_f32` and
+/// `to_f64` of all small floats are `const`, as are `new` and `get` of the small integers.
+#[inline]
+pub fn cast_one<S: Element, D: Element>(value: S) -> D {
+    cast_one_with(value, &CastOptions::RUST)
+}
+
+/// [`cast_one`] with other options.
+///
+/// ```
+/// use lanecast::{CastOptions, IntRound, cast_one_with};
+/// let options = CastOptions::RUST.with_int_round(IntRound::NearestEven);
+/// assert_eq!(cast_one_with::<f32, i8>(2.7, &options), 3);
+/// ```
+#[inline]
+pub fn cast_one_with<S: Element, D: Element>(value: S, options: &CastOptions) -> D {
+    lanecast_kernels::cast_one(value, &options.rules(S::DTYPE, D::DTYPE))
+}
+
 /// Casts the first `n` elements of a byte buffer to the first `n` of another, with the default options.
 ///
 /// Buffers may be unaligned and longer than `n` elements. Multi-byte elements are in the byte order of their

@@ -21,6 +21,17 @@
 //! # Ok::<(), lanecast::CastError>(())
 //! ```
 //!
+//! Single values ([`cast_one`]), and the small types as numbers:
+//!
+//! ```
+//! use lanecast::{F8E5M2, U4, cast_one, half::f16};
+//! assert_eq!(cast_one::<f64, f16>(0.1).to_bits(), 0x2E66);
+//! const THIRD: F8E5M2 = F8E5M2::from_f64(1.0 / 3.0);
+//! assert_eq!(f32::from(-THIRD), -0.3125);
+//! assert_eq!("1e9".parse(), Ok(F8E5M2::MAX));
+//! assert_eq!(U4::try_from(16_u8).unwrap_err().to_string(), "16 is out of the range of uint4, which is 0 to 15");
+//! ```
+//!
 //! Bytes whose dtype is known at run time ([`cast_bytes`]), here two 4-bit floats to a byte:
 //!
 //! ```
@@ -76,7 +87,7 @@
 //!
 //! # Features
 //!
-//! All but `ndarray` are on by default:
+//! All but `ndarray`, `num-traits` and `serde` are on by default:
 //!
 //! * `std`: CPU detection and the environment variables of [`tier`];
 //! * `rayon`: the module `bulk`, casts over several threads, with the crate `rayon` (and `std`);
@@ -84,7 +95,12 @@
 //! * `structured`: the module `structured`, items of named fields;
 //! * `onnx`: the module `onnx`, the operators of ONNX (with `text`);
 //! * `promote`: the module `promote`, which dtype an operation computes in;
-//! * `ndarray`: the trait `AsType`, casts of the arrays of the crate of this name.
+//! * `avx512`, `avx2`, `neon`: the tiers of these names, together `tiers`; without one, kernels of the others or the scalar ones run;
+//! * `int2`, `float6`, `fnuz`, `b11`, `e3m4`, `e4m3`: rarer dtypes ([`DType::feature`]), together `dtypes`;
+//! * `ndarray`: the trait `AsType`, casts of the arrays of the crate of this name;
+//! * `num-traits`: `Bounded`, `ToPrimitive`, `FromPrimitive`, `NumCast` and `AsPrimitive` for the small types. (`Zero`, `One` and
+//!   `Num` need arithmetic, which casts do not have.)
+//! * `serde`: `Serialize` and `Deserialize` for the small types: the number in formats that people read, the code in others.
 //!
 //! Without `std` the crate is `no_std` with `alloc`; casts, plans, checked casts, [`strided`] and [`names`] need no feature.
 
@@ -118,8 +134,8 @@ pub mod text;
 pub mod tier;
 
 pub use cast::{
-    cast, cast_bytes, cast_bytes_with, cast_in_place, cast_in_place_with, cast_to_vec, cast_to_vec_with,
-    cast_uninit, cast_uninit_with, cast_with,
+    cast, cast_bytes, cast_bytes_with, cast_in_place, cast_in_place_with, cast_one, cast_one_with,
+    cast_to_vec, cast_to_vec_with, cast_uninit, cast_uninit_with, cast_with,
 };
 pub use checked::{
     CastReport, CheckedPlan, CountingPlan, Level, Reason, Rejection, Value, try_cast, try_cast_bytes,

@@ -206,6 +206,56 @@ fn texts() {
     }
 }
 
+/// Single values and their text, in integer arithmetic as well.
+#[test]
+fn single_values() {
+    use lanecast::{F4E2M1FN, F8E4M3FN, F8E8M0FNU, U4, cast_one};
+    // Ties, numbers near them, and subnormal ones of all formats, as bits: floats are only made where they are cast.
+    let sources =
+        [1.0625, -1.0625 - 1e-12, 464.0, 1e-3, 3e-39, 1e-40, 2f64.powi(-127), 5e-324, f64::INFINITY, 1e300]
+            .map(f64::to_bits);
+    let run = || {
+        sources.map(|bits| {
+            let x = f64::from_bits(bits);
+            let (half, float): (f16, f32) = (cast_one(x), cast_one(x));
+            let (code, power) = (F8E4M3FN::from_f64(x), F8E8M0FNU::from_f64(x));
+            let order = code.partial_cmp(&F8E4M3FN::ONE).map(|order| order as i8);
+            let least = power.partial_cmp(&F8E8M0FNU::MIN).map(|order| order as i8);
+            let codes = [code.to_bits(), power.to_bits(), F8E4M3FN::from_f32(float).to_bits()];
+            (
+                half.to_bits(),
+                float.to_bits(),
+                codes,
+                [order, least],
+                cast_one::<_, u64>(x),
+                code.to_f64().to_bits(),
+            )
+        })
+    };
+    let texts = [
+        "1.0625",
+        "1.062500000000000000000000000000000000001",
+        "0.1e1",
+        "-5.0",
+        "1e-400",
+        "6.9999999999999999999",
+        "15.9",
+    ];
+    let read = || {
+        texts.map(|text| {
+            let codes = [text.parse().map(F8E4M3FN::to_bits), text.parse().map(F4E2M1FN::to_bits)];
+            (codes.map(Result::ok), text.parse::<U4>().ok())
+        })
+    };
+    let want = (run(), read());
+    for state in [true, false].into_iter().flat_map(states) {
+        let mut got = None;
+        let (before, after) = control::under(state, &mut || got = Some((run(), read())));
+        assert_eq!(after, before);
+        assert_eq!(got.as_ref(), Some(&want), "{state:?}");
+    }
+}
+
 /// As slices, too: subnormal parts are no zeros.
 #[cfg(feature = "text")]
 #[test]

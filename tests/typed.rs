@@ -7,8 +7,9 @@ mod support;
 use lanecast::num_complex::Complex;
 use lanecast::{
     CastError, CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
-    F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, Level, U2, U4, cast, cast_to_vec,
-    cast_to_vec_with, cast_uninit, cast_uninit_with, cast_with, half, tier,
+    F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, Level, U2, U4, cast, cast_in_place,
+    cast_one, cast_one_with, cast_to_vec, cast_to_vec_with, cast_uninit, cast_uninit_with, cast_with, half,
+    strided, text, tier, try_cast,
 };
 use support::tiers::tiers;
 
@@ -58,11 +59,15 @@ coded! {
         |x: Complex<f64>| x.re.code() | x.im.code() << 64;
 }
 
+#[inline(never)]
+fn elements<S: Coded>(codes: Vec<u128>) -> Vec<S> {
+    codes.iter().map(|code| S::from_code(code & oracle::mask(S::DTYPE))).collect()
+}
+
 /// Elements of a type, and what a cast to `to` should make of them.
 #[inline(never)]
 fn source<S: Coded>(to: DType, options: &CastOptions, n: usize) -> (Vec<S>, Vec<u128>) {
-    let codes = support::patterns::sample(S::DTYPE, to, n, 3);
-    let src: Vec<S> = codes.iter().map(|code| S::from_code(code & oracle::mask(S::DTYPE))).collect();
+    let src = elements::<S>(support::patterns::sample(S::DTYPE, to, n, 3));
     let expected = src.iter().map(|x| oracle::cast(S::DTYPE, to, options, x.code())).collect();
     (src, expected)
 }
@@ -129,6 +134,21 @@ fn default_options() {
     assert!(matches!(refused, Err(CastError::Rejected(found)) if found.index == 1));
 }
 
+/// Elements one by one: everything that casts of the pair are tested on with the default options, which is every code of 16 bits, and a
+/// few with all other options.
+#[inline(never)]
+fn check_one<S: Coded, D: Coded>() {
+    let src = elements::<S>(support::patterns::sources(S::DTYPE, D::DTYPE));
+    let expected: Vec<u128> = cast_to_vec::<S, D>(&src).iter().map(|x| x.code()).collect();
+    let got: Vec<D> = src.iter().map(|&x| cast_one(x)).collect();
+    assert_codes(&got, &expected, S::DTYPE, "cast_one");
+    for options in support::options::applicable(S::DTYPE, D::DTYPE) {
+        let (src, expected) = source::<S>(D::DTYPE, &options, 40);
+        let got: Vec<D> = src.iter().map(|&x| cast_one_with(x, &options)).collect();
+        assert_codes(&got, &expected, S::DTYPE, &support::options::describe(&options));
+    }
+}
+
 /// Every pair of types, and the list of their dtypes, which has to be complete.
 macro_rules! types {
     ($($type:ty),*) => {
@@ -140,11 +160,15 @@ macro_rules! types {
     };
     (@each [$($from:ty),*] $all:tt) => {
         fn each_pair(options: &CastOptions, n: usize) {
-            $(types!(@pairs $from, $all, options, n);)*
+            $(types!(@pairs $from, $all, check(options, n));)*
+        }
+
+        fn one_of_each_pair() {
+            $(types!(@pairs $from, $all, check_one());)*
         }
     };
-    (@pairs $from:ty, [$($to:ty),*], $options:ident, $n:ident) => {
-        $(check::<$from, $to>($options, $n);)*
+    (@pairs $from:ty, [$($to:ty),*], $check:ident $arguments:tt) => {
+        $($check::<$from, $to>$arguments;)*
     };
 }
 
@@ -160,6 +184,56 @@ fn every_pair_of_types() {
     for options in [CastOptions::RUST, CastOptions::TORCH] {
         [0, 1, 7, 200].into_iter().for_each(|n| each_pair(&options, n));
     }
+}
+
+#[test]
+fn every_pair_of_types_one_by_one() {
+    one_of_each_pair();
+}
+
+/// `usize` and `isize` are the integers of their width.
+#[test]
+fn integers_of_a_pointer() {
+    let wide = usize::BITS == 64;
+    let (unsigned, signed) = if wide { (DType::UInt64, DType::Int64) } else { (DType::UInt32, DType::Int32) };
+    assert_eq!((usize::DTYPE, isize::DTYPE), (unsigned, signed));
+    let mut out = [0_isize; 3];
+    done(cast(&[1.9_f32, -1e30, f32::INFINITY], &mut out));
+    assert_eq!(out, [1, isize::MIN, isize::MAX]);
+    let floats: Vec<f64> = cast_to_vec(&[usize::MAX, 7]);
+    assert_eq!(floats, [usize::MAX as f64, 7.0]);
+    let mut addresses = [3_usize, 1 << 20];
+    assert_eq!(done(cast_in_place::<_, i16>(&mut addresses)), [3, 0]);
+    assert_eq!(text::parse(&["12", "1e3"]), Ok(vec![12_usize, 1000]));
+    assert_eq!(text::format(&out).map(|texts| texts.get(0).map(String::from)), Ok(Some("1".into())));
+    assert_eq!(cast_one::<usize, i8>(300), 44);
+    assert!(try_cast(&[usize::MAX], &mut [0_u8], Level::Range).is_err());
+}
+
+/// A wrapper of the user's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(transparent)]
+struct Metres<T>(T);
+
+// SAFETY: `repr(transparent)` over an element, whose every value is valid.
+unsafe impl<T: Element> Element for Metres<T> {
+    const DTYPE: DType = T::DTYPE;
+}
+
+#[test]
+fn wrappers_of_elements() {
+    let mut out = [Metres(0_u8); 2];
+    done(cast(&[Metres(1.5_f64), Metres(-3.0)], &mut out));
+    assert_eq!(out, [Metres(1), Metres(0)]);
+    let mut floats = [Metres(2.0_f32), Metres(0.0)];
+    let bools: &mut [Metres<bool>] = done(cast_in_place(&mut floats));
+    assert_eq!(bools, [Metres(true), Metres(false)]);
+    assert_eq!(cast_one::<_, Metres<F8E4M3FN>>(Metres(Metres(1000_i32))), Metres(F8E4M3FN::MAX));
+    let view = strided::View::from_slice(&out, &[2]).expect("a slice");
+    let mut doubles = [Metres(0.0_f64); 2];
+    let mut to = strided::ViewMut::from_slice(&mut doubles, &[2]).expect("a slice");
+    strided::cast(&view, &mut to).expect("a tier");
+    assert_eq!(doubles, [Metres(1.0), Metres(0.0)]);
 }
 
 /// The bits of the newtypes: unused ones are dropped, floats are read and written as casts do it.

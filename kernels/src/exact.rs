@@ -353,11 +353,6 @@ pub(crate) const fn float_spec(dtype: DType) -> FloatSpec {
 /// The hub of most pairs.
 pub(crate) const FLOAT32: FloatSpec = float_spec(DType::Float32);
 
-/// The float32 bits of a code of a format that float32 holds.
-pub(crate) const fn float_to_f32(f: FloatSpec, code: u64) -> u32 {
-    to_float(FLOAT32, Exact::from_float(f, code), &Rules::common(DType::Float32, true)) as u32
-}
-
 /// The float32 bits of `magnitude`, read as if the format went on above its largest finite value without special codes.
 pub(crate) const fn extended_to_f32(f: FloatSpec, magnitude: u64) -> u32 {
     let field = (magnitude >> f.mantissa_bits) as i32;

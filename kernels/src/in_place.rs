@@ -13,7 +13,8 @@
 //! Pieces are multiples of a block, so they begin on whole bytes of every packed width.
 
 use crate::{
-    drive::Stack, dtype::DType, format::Element, kernel::Kernel, machine::BLOCK_ELEMENTS, storage::BufferType,
+    drive::Stack, dtype::DType, format::Element, kernel::Kernel, machine::BLOCK_ELEMENTS, one::assert_size,
+    storage::BufferType,
 };
 use core::slice;
 
@@ -134,6 +135,8 @@ impl Kernel {
         &self,
         elements: &'a mut [S],
     ) -> Option<&'a mut [D]> {
+        const { assert_size::<S>() };
+        const { assert_size::<D>() };
         let typed = self.from() == BufferType::new(S::DTYPE) && self.to() == BufferType::new(D::DTYPE);
         if !typed || !shares_memory::<S, D>() {
             return None;

@@ -21,6 +21,7 @@
 //!   between arrays of any layout;
 //! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
 //! * [`cost`]: what a cast costs, a measured class for every pair;
+//! * [`cast_one`]: a single element, through `exact`;
 //! * [`machine`]: sizes of caches and lines that several modules need;
 //! * `fpenv`: the floating-point control register belongs to the host.
 
@@ -56,6 +57,7 @@ mod lut;
 #[doc(hidden)]
 pub mod machine;
 mod narrowed;
+mod one;
 mod order;
 mod pair;
 mod parts;
@@ -76,6 +78,7 @@ pub use format::{Element, newtypes::*};
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
 pub use loss::{Loss, Losses, Lost, Watch, loss};
+pub use one::cast_one;
 pub use parts::Part;
 pub use route::{Family, Stage};
 pub use storage::{BufferType, ByteOrder, Storage};

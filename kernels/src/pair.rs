@@ -17,6 +17,7 @@ use crate::{
     kernel::obeys_environment,
     machine::BLOCK_ELEMENTS,
     narrowed,
+    one::assert_size,
     stream::stream,
     table::{Entry, KernelFn, same_bits},
 };
@@ -271,6 +272,8 @@ pub fn cast_uninit<'a, S: Element, D: Element>(
     src: &[S],
     dst: &'a mut [MaybeUninit<D>],
 ) -> Option<&'a mut [D]> {
+    const { assert_size::<S>() };
+    const { assert_size::<D>() };
     let n = src.len();
     if n != dst.len() {
         return None;

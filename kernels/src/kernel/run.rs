@@ -1,7 +1,7 @@
 //! Runs a resolved cast on buffers, slices and new vectors.
 
 use super::Kernel;
-use crate::{data::Direction, format::Element, fpenv, storage::BufferType, stream::stream};
+use crate::{data::Direction, format::Element, fpenv, one::assert_size, storage::BufferType, stream::stream};
 use alloc::vec::Vec;
 use core::{mem::MaybeUninit, slice};
 
@@ -121,6 +121,8 @@ impl Kernel {
         src: &[S],
         dst: &'a mut [MaybeUninit<D>],
     ) -> Option<&'a mut [D]> {
+        const { assert_size::<S>() };
+        const { assert_size::<D>() };
         let typed = self.from() == BufferType::new(S::DTYPE) && self.to() == BufferType::new(D::DTYPE);
         if !typed || src.len() != dst.len() {
             return None;

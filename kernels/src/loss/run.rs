@@ -6,8 +6,8 @@
 
 use super::{Loss, Losses, loss, questions::Answers, watch::Watch};
 use crate::{
-    buffer::read, drive::Stack, format::Element, fpenv, machine::BLOCK_BYTES, storage::BufferType,
-    stream::Streaming,
+    buffer::read, drive::Stack, format::Element, fpenv, machine::BLOCK_BYTES, one::assert_size,
+    storage::BufferType, stream::Streaming,
 };
 use alloc::vec::Vec;
 use core::{mem::MaybeUninit, slice};
@@ -149,6 +149,8 @@ impl Watch {
         dst: &mut [MaybeUninit<D>],
         sought: &mut Sought<'_>,
     ) -> Option<bool> {
+        const { assert_size::<S>() };
+        const { assert_size::<D>() };
         let (from, to) = (self.kernel.from(), self.kernel.to());
         let typed = from == BufferType::new(S::DTYPE) && to == BufferType::new(D::DTYPE);
         if !typed || src.len() != dst.len() {

@@ -5,11 +5,12 @@ use super::{
     layout::{Layout, MAX_AXES},
     view::{View, ViewMut},
 };
-use crate::{format::Element, kernel::Kernel};
+use crate::{format::Element, kernel::Kernel, one::assert_size};
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension, ShapeBuilder};
 
 /// The layout of an array by its shape and its strides in elements.
 fn layout<E: Element>(shape: &[usize], strides: &[isize]) -> Result<Layout, ViewError> {
+    const { assert_size::<E>() };
     let mut bytes = [0; MAX_AXES];
     let bytes = bytes.get_mut(..strides.len()).ok_or(ViewError::TooManyAxes { axes: strides.len() })?;
     for (to, stride) in bytes.iter_mut().zip(strides) {

@@ -1,7 +1,7 @@
 //! Views: a layout on memory.
 
 use super::{error::ViewError, layout::Layout};
-use crate::{format::Element, storage::BufferType};
+use crate::{format::Element, one::assert_size, storage::BufferType};
 use core::{fmt, marker::PhantomData, mem::size_of_val};
 
 /// The elements of a layout in memory that is read.
@@ -60,6 +60,7 @@ impl<'a> View<'a> {
     ///
     /// [`ViewError::OutOfBounds`] if the slice has fewer elements than the shape; as [`Layout::contiguous`].
     pub fn from_slice<T: Element>(elements: &'a [T], shape: &[usize]) -> Result<View<'a>, ViewError> {
+        const { assert_size::<T>() };
         let layout = Layout::contiguous(T::DTYPE, shape)?;
         place(&layout, size_of_val(elements))?;
         // SAFETY: the elements are those of the slice; they have no padding (`Element`).
@@ -138,6 +139,7 @@ impl<'a> ViewMut<'a> {
     ///
     /// As [`View::from_slice`].
     pub fn from_slice<T: Element>(elements: &'a mut [T], shape: &[usize]) -> Result<ViewMut<'a>, ViewError> {
+        const { assert_size::<T>() };
         let layout = Layout::contiguous(T::DTYPE, shape)?;
         place(&layout, size_of_val(elements))?;
         // SAFETY: the elements are those of the slice; what a cast to `T::DTYPE` writes is valid for `T` (`Element`).
