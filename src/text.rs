@@ -26,7 +26,14 @@
 //! | NumPy `S` (bytes padded with NUL) | [`fixed::Bytes`] | [`StringsRef::write_bytes`] |
 //! | NumPy `U` (UCS-4, either byte order) | [`fixed::Ucs4`] | [`StringsRef::write_ucs4`] |
 //!
-//! A string that becomes a string is copied: [`StringsRef::to_strings`].
+//! A string that becomes a string is copied: [`StringsRef::to_strings`]. [`Strings`] own text and give `&str`; a [`StringsRef`] borrows
+//! bytes of any kind and gives `&[u8]`.
+//!
+//! # Errors
+//!
+//! Texts that do not parse, and buffers that are too small, are a [`TextError`]; a buffer that cannot be formatted is a
+//! [`CastError`](crate::CastError). Offsets that do not cut bytes into texts are [`BadOffsets`], and bytes that are not UTF-8 where they are
+//! to be `&str` [`StringsError::NotUtf8`].
 //!
 //! # Method
 //!
