@@ -49,7 +49,8 @@ impl CastPlan {
     ///
     /// # Errors
     ///
-    /// None today: every pair has a kernel on the tier in use, whatever the environment says.
+    /// [`CastError::NotBuilt`] if a Cargo feature leaves out a dtype. Otherwise there is a kernel for every pair, whatever the environment
+    /// says.
     pub fn new(
         from: impl Into<BufferType>,
         to: impl Into<BufferType>,

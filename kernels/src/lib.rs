@@ -21,6 +21,7 @@
 //!   between arrays of any layout;
 //! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
 //! * [`cost`]: what a cast costs, a measured class for every pair;
+//! * `pair`: the kernels of a typed cast, named when a program is compiled;
 //! * [`cast_one`]: a single element, through `exact`;
 //! * [`machine`]: sizes of caches and lines that several modules need;
 //! * `fpenv`: the floating-point control register belongs to the host.

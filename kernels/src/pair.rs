@@ -25,6 +25,10 @@ use alloc::vec::Vec;
 use core::{marker::PhantomData, mem::MaybeUninit, slice};
 
 /// What a pair runs.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "each pair is a static of its own; a reference would be one more to follow"
+)]
 pub(crate) enum Pair {
     /// One kernel for each variant of the code ([`arch::variant`]).
     One([Variant; arch::VARIANTS]),
