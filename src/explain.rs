@@ -156,8 +156,8 @@ fn first_step(to: DType, middle: DType) -> String {
         )
     } else {
         format!(
-            "All values outside the range of {middle} have the same result in {to}, so saturating to {middle} first changes none, and \
-             the next step has a source of few codes."
+            "Beyond an end of the range of {middle} every value has the result of that end in {to}. So saturating to {middle} first changes no \
+             result, and the next step has a source of few codes."
         )
     }
 }

@@ -74,7 +74,7 @@
 //!
 //! A *dtype* is the runtime tag of an element type, an *element* its Rust type, *storage* the way small elements share
 //! bytes. A *kernel* is one loop over elements, a *tier* the instruction set it is built for, a *plan* the choice of kernel
-//! for a pair. *Decode* is exact, *encode* rounds, *cast* is the public whole.
+//! for a pair, its *route* what it does, stage by stage ([`CastPlan::explain`]). *Decode* is exact, *encode* rounds, *cast* is the public whole.
 //!
 //! # The source
 //!

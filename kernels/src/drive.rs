@@ -153,18 +153,20 @@ impl Route {
     /// As [`run`](Self::run).
     unsafe fn run_in_blocks(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
         let [mut a, mut b] = [const { Stack::<BLOCK_BYTES>::new() }; 2];
-        let (tier, block) = (self.tier, self.block());
-        let mut done = 0;
-        while done < n {
-            let count = block.min(n - done);
-            let mut at = src[self.from.span(done, count)].as_ptr();
-            let out = dst[self.to.span(done, count)].as_mut_ptr().cast();
-            let (mut free, mut next) = (a.start(), b.start());
-            // SAFETY: by slicing, `at` and `out` are the bytes of `count` elements of the two sides. A block on the stack has room for
-            // `count` elements of the source, of the dtype in between and of the target in byte storage (`Route::block`). Each
-            // stage writes all that the next one reads: `count` elements of the dtype that the route hands over. It reads
-            // `at` and writes `free` or `out`, of which no two overlap: `free` is the block that `at` is not in. `Route::new`
-            // found the kernels for these dtypes, and that the CPU has the tier; the environment is the caller's promise.
+        let (a, b) = (a.start(), b.start());
+        let (tier, block) = (self.tier, usize::from(self.block));
+        // Blocks are whole bytes.
+        let [read, written] = [self.from, self.to].map(|side| block / 8 * side.bits_per_element() as usize);
+        let (mut src, mut dst, mut left) = (src.as_ptr(), dst.as_mut_ptr().cast::<u8>(), n);
+        while left > 0 {
+            let count = block.min(left);
+            let (mut at, mut free, mut next) = (src, a, b);
+            // SAFETY: `src` and `dst` are the bytes of `left` elements of the two sides. A block on the stack has room for `count` elements
+            // of whatever stages hand over: of the source before the kernels, of the dtype between two of them and of the target
+            // behind them, in byte storage (`Route::in_blocks`). Each stage writes all that the next one reads: `count` elements of
+            // the dtype that the route hands over. It reads `at` and writes `free` or `dst`, of which no two overlap: `free` is the
+            // block that `at` is not in. `Route::new` found the kernels for these dtypes, and that the CPU has the tier; the
+            // environment is the caller's promise.
             unsafe {
                 if self.before != Side::Plain {
                     load(tier, self.before, self.from, at, free, count);
@@ -177,13 +179,17 @@ impl Route {
                     core::mem::swap(&mut free, &mut next);
                 }
                 if self.after == Side::Plain {
-                    call(self.run, at, out, count, self.data);
+                    call(self.run, at, dst, count, self.data);
                 } else {
                     call(self.run, at, free, count, self.data);
-                    store(tier, self.after, self.to, free, out, count);
+                    store(tier, self.after, self.to, free, dst, count);
                 }
             }
-            done += count;
+            left -= count;
+            if left > 0 {
+                // SAFETY: elements are left, so this block was a whole one, and its bytes are those of the caller's slices.
+                unsafe { (src, dst) = (src.add(read), dst.add(written)) };
+            }
         }
     }
 

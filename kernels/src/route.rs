@@ -70,6 +70,8 @@ pub(crate) struct Route {
     pub(crate) way: Way,
     pub(crate) before: Side,
     pub(crate) after: Side,
+    /// Elements of a block, a multiple of 8, so that blocks are whole bytes of every packed width; 0 if there are none.
+    pub(crate) block: u16,
     /// The direction of rounding in which the kernels run.
     pub(crate) direction: Direction,
     /// The rules are not the common ones, and no table of results does the cast.
@@ -150,7 +152,8 @@ impl Route {
                 Route { first: Some(first), from: from.native(), way: Way::Blocks, ..last }
             }
         };
-        Some(native.in_byte_orders(from, to, s == d || same_bits(s, d, rules.saturate)))
+        let route = native.in_byte_orders(from, to, s == d || same_bits(s, d, rules.saturate));
+        Some(if route.way == Way::Blocks { route.in_blocks() } else { route })
     }
 
     /// The route between buffers in the byte order of the host that has one kernel. `rules` are canonical.
@@ -169,6 +172,7 @@ impl Route {
             way: Way::Blocks,
             before: Side::Plain,
             after: Side::Plain,
+            block: 0,
             direction: Direction::NearestEven,
             other: false,
             borrowed: false,
@@ -302,12 +306,16 @@ impl Route {
         Data::common(self.middle, true)
     }
 
-    /// Elements of a block: the widest of all stages fill [`BLOCK_BYTES`]. They are whole bytes of every packed width.
-    #[inline]
-    pub(crate) fn block(&self) -> usize {
-        let size = self.from.dtype().size().max(self.middle.size()).max(self.to.dtype().size());
+    /// The same with its block: what is on the stack between two stages takes at most [`BLOCK_BYTES`], and neither side of the cast more
+    /// than four times as much.
+    fn in_blocks(self) -> Route {
+        let (source, result) = (self.from.dtype().size(), self.to.dtype().size());
+        let before = if self.before == Side::Plain { 1 } else { source };
+        let first = if self.first.is_none() { 1 } else { self.middle.size() };
+        let after = if self.after == Side::Plain { 1 } else { result };
+        let widest = before.max(first).max(after).max(source.max(result).div_ceil(4));
         // Sizes are powers of two.
-        BLOCK_BYTES >> size.ilog2()
+        Route { block: (BLOCK_BYTES >> widest.ilog2()) as u16, ..self }
     }
 
     /// What the route does to its elements, in order.

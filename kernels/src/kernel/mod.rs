@@ -92,7 +92,7 @@ impl Kernel {
 
     /// Elements of a block, if the stages run block by block.
     pub fn block(&self) -> Option<usize> {
-        (self.route.way == Way::Blocks).then(|| self.route.block())
+        (self.route.way == Way::Blocks).then(|| usize::from(self.route.block))
     }
 
     /// Whether the kernel is that of the scalar tier, because the tier has none for these rules.
