@@ -141,17 +141,56 @@ impl Route {
             },
             // SAFETY: the caller's promise is the same.
             Way::Nibbles => unsafe { self.look_up(src, dst, n) },
-            // SAFETY: the caller's promise is the same.
-            Way::Blocks => unsafe { self.run_in_blocks(src, dst, n) },
+            Way::Blocks => match (self.before, self.first, self.after) {
+                // SAFETY: the caller's promise is the same.
+                (Side::Plain, Some(first), Side::Plain) => unsafe {
+                    self.run_two_kernels(first, src, dst, n)
+                },
+                // SAFETY: the caller's promise is the same.
+                (Side::Plain, None, Side::Packed) => unsafe { self.run_and_pack(src, dst, n) },
+                // SAFETY: the caller's promise is the same; these are the stages of the route.
+                (before, first, after) => unsafe { self.run_in_blocks(before, first, after, src, dst, n) },
+            },
         }
+    }
+
+    /// [`run_in_blocks`](Self::run_in_blocks) of a route of two kernels: apart, so that a short cast is spared the choice of stages.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`](Self::run); `first` is the first kernel of the route, and there is no stage but it and the second one.
+    #[inline(never)]
+    unsafe fn run_two_kernels(&self, first: KernelFn, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        // SAFETY: the caller's promise is the same.
+        unsafe { self.run_in_blocks(Side::Plain, Some(first), Side::Plain, src, dst, n) }
+    }
+
+    /// [`run_in_blocks`](Self::run_in_blocks) of a route of one kernel whose results are packed: as above.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`](Self::run), of such a route.
+    #[inline(never)]
+    unsafe fn run_and_pack(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        // SAFETY: the caller's promise is the same.
+        unsafe { self.run_in_blocks(Side::Plain, None, Side::Packed, src, dst, n) }
     }
 
     /// All stages, block by block.
     ///
     /// # Safety
     ///
-    /// As [`run`](Self::run).
-    unsafe fn run_in_blocks(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+    /// As [`run`](Self::run); `before`, `first` and `after` are those of the route.
+    #[inline(always)]
+    unsafe fn run_in_blocks(
+        &self,
+        before: Side,
+        first: Option<KernelFn>,
+        after: Side,
+        src: &[u8],
+        dst: &mut [MaybeUninit<u8>],
+        n: usize,
+    ) {
         let [mut a, mut b] = [const { Stack::<BLOCK_BYTES>::new() }; 2];
         let (a, b) = (a.start(), b.start());
         let (tier, block) = (self.tier, usize::from(self.block));
@@ -168,21 +207,21 @@ impl Route {
             // block that `at` is not in. `Route::new` found the kernels for these dtypes, and that the CPU has the tier; the
             // environment is the caller's promise.
             unsafe {
-                if self.before != Side::Plain {
-                    load(tier, self.before, self.from, at, free, count);
+                if before != Side::Plain {
+                    load(tier, before, self.from, at, free, count);
                     at = free;
                     core::mem::swap(&mut free, &mut next);
                 }
-                if let Some(first) = self.first {
+                if let Some(first) = first {
                     call(first, at, free, count, self.first_data());
                     at = free;
                     core::mem::swap(&mut free, &mut next);
                 }
-                if self.after == Side::Plain {
+                if after == Side::Plain {
                     call(self.run, at, dst, count, self.data);
                 } else {
                     call(self.run, at, free, count, self.data);
-                    store(tier, self.after, self.to, free, dst, count);
+                    store(tier, after, self.to, free, dst, count);
                 }
             }
             left -= count;
