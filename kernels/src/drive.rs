@@ -148,8 +148,8 @@ impl Route {
                 },
                 // SAFETY: the caller's promise is the same.
                 (Side::Plain, None, Side::Packed) => unsafe { self.run_and_pack(src, dst, n) },
-                // SAFETY: the caller's promise is the same; these are the stages of the route.
-                (before, first, after) => unsafe { self.run_in_blocks(before, first, after, src, dst, n) },
+                // SAFETY: the caller's promise is the same.
+                _ => unsafe { self.run_all_stages(src, dst, n) },
             },
         }
     }
@@ -174,6 +174,17 @@ impl Route {
     unsafe fn run_and_pack(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
         // SAFETY: the caller's promise is the same.
         unsafe { self.run_in_blocks(Side::Plain, None, Side::Packed, src, dst, n) }
+    }
+
+    /// [`run_in_blocks`](Self::run_in_blocks) of any other route: apart, so that the two above are spared its blocks on the stack.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`](Self::run).
+    #[inline(never)]
+    unsafe fn run_all_stages(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        // SAFETY: the caller's promise is the same; these are the stages of the route.
+        unsafe { self.run_in_blocks(self.before, self.first, self.after, src, dst, n) }
     }
 
     /// All stages, block by block.
