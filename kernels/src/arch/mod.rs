@@ -92,7 +92,7 @@ pub(crate) const VARIANTS: usize = 1 + native::VARIANTS;
 
 /// The kernels of a pair of byte storage under the common rules, by variant.
 pub(crate) const fn entries<S: Format, D: Format>(saturate: bool) -> [(Tier, Entry); VARIANTS] {
-    let scalar = (Tier::Scalar, scalar::entry::<S, D, 0>(saturate));
+    let scalar = (Tier::Scalar, scalar::typed::<S, D>(saturate));
     let mut entries = [scalar; VARIANTS];
     let native = native::entries::<S, D>(saturate);
     let mut i = 0;

@@ -35,8 +35,25 @@ const fn values(from: DType) -> Values {
 ///
 /// As [`KernelFn`].
 pub(super) unsafe fn look_up<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let then = rounded::from_f32(data);
     // SAFETY: as the caller's. From so many codes on they repeat.
-    unsafe { by_value(src, dst, n, const { &values(S::DTYPE) }, 1 << S::DTYPE.bits(), data) };
+    unsafe { by_value(src, dst, n, const { &values(S::DTYPE) }, 1 << S::DTYPE.bits(), then, data) };
+}
+
+/// The same to one target under its common rules: it names no other kernels.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+pub(super) unsafe fn look_up_to<S: Format, D: Format, const SATURATE: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+) {
+    let then = const { super::entry::<f32, D, 0>(SATURATE).run };
+    // SAFETY: as the caller's.
+    unsafe { by_value(src, dst, n, const { &values(S::DTYPE) }, 1 << S::DTYPE.bits(), then, data) };
 }
 
 /// Results of up to 16 bytes, each for a code.
@@ -45,11 +62,18 @@ struct Results(MaybeUninit<[u8; 16 * 256]>);
 
 /// # Safety
 ///
-/// As [`KernelFn`].
+/// As [`KernelFn`]; `then` is the kernel from float32 to the target of `data`.
 #[inline(never)]
-unsafe fn by_value(src: *const u8, dst: *mut u8, n: usize, values: &Values, codes: usize, data: &Data) {
+unsafe fn by_value(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    values: &Values,
+    codes: usize,
+    then: KernelFn,
+    data: &Data,
+) {
     let size = data.to.size();
-    let then = rounded::from_f32(data);
     if matches!(data.to, DType::Float32) {
         // SAFETY: as the caller's; the values are the results.
         return unsafe { results::<u32>(src, dst, n, values.as_ptr().cast()) };

@@ -18,7 +18,7 @@ use crate::{
     data::Data,
     dtype::{COUNT, DType, Flavor, Spec},
     format::*,
-    table::{Entry, KernelFn, Table, define_table, has_overflow_rule, same_bits, same_truth},
+    table::{Entry, KernelFn, Table, define_table, has_overflow_rule, is_copy, same_bits, same_truth},
 };
 pub(super) use rounded::rounded;
 
@@ -96,6 +96,20 @@ const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelF
 /// No source is apart.
 const fn of_byte<const FINE: u8>(_: DType, _: DType, _: bool) -> Entry {
     panic!("every source has a row")
+}
+
+/// [`entry`] for a program that has this pair only: a kernel that names no other pairs.
+pub(super) const fn typed<S: Format, D: Format>(saturate: bool) -> Entry {
+    let (from, to) = (S::DTYPE, D::DTYPE);
+    let looks_up = small_flavor(from).is_some() && direct::<S, D, 0>(saturate).is_some();
+    if looks_up && from.is_built() && to.is_built() && !is_copy(from, to, saturate) {
+        return Entry::new(if saturate {
+            bytes::look_up_to::<S, D, true>
+        } else {
+            bytes::look_up_to::<S, D, false>
+        });
+    }
+    entry::<S, D, 0>(saturate)
 }
 
 /// Every source has a row.
