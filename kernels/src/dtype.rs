@@ -291,6 +291,7 @@ impl DType {
     }
 
     /// Whether this build casts the dtype.
+    #[allow(clippy::match_like_matches_macro, reason = "it looks like one where all of these are off")]
     pub const fn is_built(self) -> bool {
         match self {
             DType::Int2 | DType::UInt2 => cfg!(feature = "int2"),
