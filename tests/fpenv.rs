@@ -15,9 +15,9 @@ mod support;
 
 #[cfg(feature = "text")]
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
-use lanecast::{CastError, CastOptions, CastPlan, CastReport, DType, IntRound, Level};
+use lanecast::{CastError, CastOptions, CastPlan, CastReport, DType, IntRound, Level, half::f16};
 #[cfg(feature = "text")]
-use lanecast::{Kind, half::f16, num_complex::Complex};
+use lanecast::{Kind, num_complex::Complex};
 use std::hint::black_box;
 use support::check::Case;
 use support::{byte_len, options, patterns, storages, store, tiers::tiers};

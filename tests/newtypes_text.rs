@@ -1,5 +1,7 @@
 //! The small types parse text as the module `text` does for columns of it.
 
+#![cfg(feature = "text")]
+
 mod oracle;
 mod small;
 mod support;

@@ -9,7 +9,7 @@ use lanecast::{
     CastError, CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
     F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, Level, U2, U4, cast, cast_in_place,
     cast_one, cast_one_with, cast_to_vec, cast_to_vec_with, cast_uninit, cast_uninit_with, cast_with, half,
-    strided, text, tier, try_cast,
+    strided, tier, try_cast,
 };
 use support::tiers::tiers;
 
@@ -207,8 +207,13 @@ fn integers_of_a_pointer() {
     assert_eq!(floats, [usize::MAX as f64, 7.0]);
     let mut addresses = [3_usize, 1 << 20];
     assert_eq!(done(cast_in_place::<_, i16>(&mut addresses)), [3, 0]);
-    assert_eq!(text::parse(&["12", "1e3"]), Ok(vec![12_usize, 1000]));
-    assert_eq!(text::format(&out).map(|texts| texts.get(0).map(String::from)), Ok(Some("1".into())));
+    #[cfg(feature = "text")]
+    assert_eq!(lanecast::text::parse(&["12", "1e3"]), Ok(vec![12_usize, 1000]));
+    #[cfg(feature = "text")]
+    assert_eq!(
+        lanecast::text::format(&out).map(|texts| texts.get(0).map(String::from)),
+        Ok(Some("1".into()))
+    );
     assert_eq!(cast_one::<usize, i8>(300), 44);
     assert!(try_cast(&[usize::MAX], &mut [0_u8], Level::Range).is_err());
 }
