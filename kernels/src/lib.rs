@@ -21,7 +21,7 @@
 //!   between arrays of any layout;
 //! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
 //! * [`cost`]: what a cast costs, a measured class for every pair;
-//! * `pair`: the kernels of a typed cast, named when a program is compiled;
+//! * `pair`: the kernels of a typed cast, named when a program is compiled; `active`: the tier that typed casts use;
 //! * [`cast_one`]: a single element, through `exact`;
 //! * [`machine`]: sizes of caches and lines that several modules need;
 //! * `fpenv`: the floating-point control register belongs to the host.
@@ -38,6 +38,7 @@ extern crate alloc;
 #[cfg(any(feature = "std", test, miri))]
 extern crate std;
 
+mod active;
 mod arch;
 mod buffer;
 #[doc(hidden)]
@@ -89,6 +90,7 @@ pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};
 /// Casts of typed slices under the common rules.
 #[doc(hidden)]
 pub mod typed {
+    pub use crate::active::TierToken;
     pub use crate::pair::{assert_built, cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
 }
 
