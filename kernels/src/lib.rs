@@ -19,7 +19,7 @@
 //! * `route`: everything that a cast will do, resolved once; `drive`: the loop over blocks that runs its stages;
 //! * [`Kernel`]: one resolved cast, where plans enter; `in_place`: inside one buffer; `stream`: with non-temporal stores; `strided`:
 //!   between arrays of any layout;
-//! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
+//! * [`LossDetector`]: a cast that reports what it loses, by the law of `loss`;
 //! * [`cost`]: what a cast costs, a measured class for every pair;
 //! * `pair`: the kernels of a typed cast, named when a program is compiled; `active`: the tier that typed casts use;
 //! * [`cast_one`]: a single element, through `exact`;
@@ -79,7 +79,7 @@ pub use exact::{PowerRange, Rounding, Rules};
 pub use format::{Element, newtypes::*};
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
-pub use loss::{Loss, Losses, Lost, Watch, loss};
+pub use loss::{Loss, LossDetector, Losses, Lost, loss};
 pub use one::cast_one;
 pub use parts::Part;
 pub use route::{Family, Stage};
