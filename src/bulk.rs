@@ -17,12 +17,12 @@
 //! After a `fork` the threads of rayon exist in the parent only. The child finds that out and casts on the thread that calls.
 //! The first cast of a process does not wait either until rayon has made its threads: it begins alone.
 
-mod alive;
 mod batch;
 mod chunks;
 mod cost;
+mod fork_guard;
 mod plans;
-mod share;
+mod schedule;
 mod strided;
 mod threads;
 

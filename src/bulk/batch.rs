@@ -4,7 +4,7 @@ use super::Threads;
 use super::chunks::{Chunk, Chunks};
 use super::cost::{self, Cost};
 use super::plans::{First, streaming};
-use super::share::Share;
+use super::schedule::Share;
 use crate::{CastError, CastPlan};
 use core::ops::ControlFlow;
 use core::{fmt, mem};
