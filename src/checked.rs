@@ -103,6 +103,10 @@ impl CheckedPlan {
         }
     }
 
+    pub(crate) const fn detector(&self) -> &LossDetector {
+        &self.detector
+    }
+
     /// Whether no element of the pair can be rejected.
     pub const fn accepts_all(&self) -> bool {
         self.detector.is_idle()
@@ -198,7 +202,7 @@ impl CheckedPlan {
     }
 
     #[cold]
-    fn rejected(&self, lost: &Lost) -> CastError {
+    pub(crate) fn rejected(&self, lost: &Lost) -> CastError {
         CastError::Rejected(Rejection::new(lost, self.plan.from().dtype(), self.plan.to().dtype()))
     }
 }

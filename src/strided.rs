@@ -12,7 +12,8 @@
 
 pub use lanecast_kernels::{Layout, MAX_AXES, View, ViewError, ViewMut};
 
-use crate::{CastError, CastOptions, CastPlan};
+use crate::checked::all_valid;
+use crate::{CastError, CastOptions, CastPlan, CastReport, CheckedPlan, CountingPlan};
 
 /// Casts every element of a view to the element of another view of the same shape at the same place, with the default options.
 ///
@@ -76,6 +77,66 @@ impl CastPlan {
     /// As [`run_strided`](Self::run_strided), and if elements lie outside the buffer or those of the destination share bytes.
     pub fn run_strided_within(&self, buffer: &mut [u8], src: &Layout, dst: &Layout) -> Result<(), CastError> {
         self.kernel().run_strided_within(buffer, src, dst).map_err(refused)
+    }
+}
+
+impl CheckedPlan {
+    /// [`run`](Self::run) between views: the element that is reported is the first in C order, and its index is that in this order.
+    ///
+    /// ```
+    /// use lanecast::strided::{Layout, View, ViewMut};
+    /// use lanecast::{CastError, CastOptions, CastPlan, DType, Level};
+    /// let plan = CastPlan::new(DType::Int16, DType::UInt8, &CastOptions::RUST)?.checked(Level::Range);
+    /// let src = [1_i16, 2, 300, 4];
+    /// let transposed = View::from_slice(&src, &[2, 2])?.transposed();
+    /// let mut out = [0_u8; 4];
+    /// let Err(CastError::Rejected(found)) = plan.run_strided(&transposed, &mut ViewMut::from_slice(&mut out, &[2, 2])?)
+    /// else {
+    ///     panic!("300 does not fit")
+    /// };
+    /// assert_eq!((found.index, found.integer()), (1, Some(300)));
+    /// # Ok::<(), CastError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::Rejected`] as of [`run`](Self::run); else as of [`CastPlan::run_strided`].
+    pub fn run_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), CastError> {
+        match self.detector().run_strided(src, dst).map_err(refused)? {
+            Some(lost) => Err(self.rejected(&lost)),
+            None => Ok(()),
+        }
+    }
+
+    /// [`run_masked`](Self::run_masked) between views: bit `i` is that of element `i` in C order.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::ValidityTooSmall`] or as of [`CastPlan::run_strided`]; then no element is written.
+    pub fn run_strided_masked(
+        &self,
+        src: &View<'_>,
+        dst: &mut ViewMut<'_>,
+        validity: &mut [u8],
+    ) -> Result<usize, CastError> {
+        self.plan().kernel().check_strided(src, dst).map_err(refused)?;
+        let n = src.layout().elements();
+        let have = validity.len();
+        let validity = all_valid(validity, n)?;
+        let rejected = self.detector().run_strided_masked(src, dst, validity).map_err(refused)?;
+        rejected.ok_or(CastError::ValidityTooSmall { need: n.div_ceil(8), have })
+    }
+}
+
+impl CountingPlan {
+    /// [`run`](Self::run) between views.
+    ///
+    /// # Errors
+    ///
+    /// As of [`CastPlan::run_strided`]; then nothing is written.
+    pub fn run_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<CastReport, CastError> {
+        let losses = self.detector().run_strided_counted(src, dst).map_err(refused)?;
+        Ok(CastReport::new(src.layout().elements(), &losses))
     }
 }
 

@@ -8,7 +8,9 @@ mod oracle;
 mod support;
 
 use lanecast::strided::{Layout, View, ViewError, ViewMut};
-use lanecast::{BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType, Storage, Streaming, Tier};
+use lanecast::{
+    BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType, Level, Storage, Streaming, Tier,
+};
 use proptest::prelude::*;
 use support::{rng::Rng, size, storages, tiers::tiers};
 
@@ -143,6 +145,38 @@ fn check(plan: &CastPlan, (from, read): (Layout, usize), (to, written): (Layout,
     }
 }
 
+/// Casts between two layouts with an eye on losses: what is found is what the cast of the same elements without gaps finds.
+fn check_losses(plan: &CastPlan, (from, read): (Layout, usize), (to, written): (Layout, usize)) {
+    let src = noise(read, 7);
+    let plain = |buffer: BufferType| BufferType::new(buffer.dtype()).with_order(buffer.order());
+    // The elements one after the other, by a cast to their own dtype.
+    let keep = CastPlan::new(from.buffer(), plain(from.buffer()), &CastOptions::RUST).unwrap();
+    let flat = Layout::contiguous(plain(from.buffer()), from.shape()).unwrap();
+    let n = flat.elements();
+    let flat = one_by_one(&keep, &src, &from, &vec![0; n * size(from.buffer().dtype())], &flat);
+    let flat_plan =
+        CastPlan::with_tier(plain(plan.from()), plain(plan.to()), &CastOptions::RUST, plan.tier()).unwrap();
+    let start = vec![PATTERN; written + 9];
+    let want = one_by_one(plan, &src, &from, &start, &to);
+    let view = View::new(&src, from).expect("inside");
+    for level in [Level::Range, Level::Exact] {
+        let mut out = vec![0; n * size(to.buffer().dtype())];
+        let mut dst = start.clone();
+        let got = plan.counted(level).run_strided(&view, &mut ViewMut::new(&mut dst, to).unwrap());
+        assert_eq!(got, flat_plan.counted(level).run(&flat, &mut out, n), "{plan:?}, {from:?} -> {to:?}");
+        assert!(dst == want, "{plan:?}, {from:?} -> {to:?}, counted");
+        let (plan, flat_plan) = (plan.checked(level), flat_plan.checked(level));
+        let mut masks = [vec![PATTERN; n.div_ceil(8) + 1], vec![PATTERN; n.div_ceil(8) + 1]];
+        let mut dst = start.clone();
+        let got = plan.run_strided_masked(&view, &mut ViewMut::new(&mut dst, to).unwrap(), &mut masks[0]);
+        let wanted = flat_plan.run_masked(&flat, &mut out, &mut masks[1], n);
+        assert_eq!((got, &masks[0]), (wanted, &masks[1]), "{plan:?}, {from:?} -> {to:?}");
+        assert!(dst == want, "{plan:?}, {from:?} -> {to:?}, masked");
+        let got = plan.run_strided(&view, &mut ViewMut::new(&mut dst, to).unwrap());
+        assert_eq!(got, flat_plan.run(&flat, &mut out, n), "{plan:?}, {from:?} -> {to:?}");
+    }
+}
+
 fn buffer() -> impl Strategy<Value = BufferType> {
     (0..DType::ALL.len(), any::<bool>(), any::<bool>()).prop_map(|(i, packed, swapped)| {
         let dtype = DType::ALL[i];
@@ -208,6 +242,8 @@ proptest! {
             let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
             check(&plan, source, destination);
         }
+        let tier = tiers()[lengths[4] % tiers().len()];
+        check_losses(&CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap(), source, destination);
     }
 }
 
@@ -240,6 +276,60 @@ fn two_axes() {
             }
         }
     }
+}
+
+/// Rows that share blocks, rows of several blocks and packed rows that end inside a byte of the mask, all with losses.
+#[test]
+fn losses() {
+    let nibbles = BufferType::packed(DType::Int4);
+    for &tier in tiers() {
+        for (from, to) in [
+            (DType::Float32.into(), DType::Int8.into()),
+            (DType::Complex64.into(), DType::Float16.into()),
+            (nibbles, DType::UInt8.into()),
+            (DType::Int8.into(), BufferType::packed(DType::UInt2)),
+            (nibbles, BufferType::packed(DType::UInt4)),
+            (BufferType::packed(DType::Float6E2M3FN), BufferType::packed(DType::Float4E2M1FN)),
+        ] {
+            let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
+            for shape in [[3, 700], [300, 7], [2, 513], [9, 64], [1, 5000]] {
+                for gap in [0, 3] {
+                    let source = layout(from, &shape, &[1, 0], &[Step::Over(gap), Step::Over(gap)], 0);
+                    let turned = layout(from, &shape, &[0, 1], &[Step::Over(gap), Step::Back(0)], 0);
+                    let destination = layout(to, &shape, &[1, 0], &[Step::Over(gap), Step::Over(0)], 1);
+                    check_losses(&plan, source, destination);
+                    if from.storage() == Storage::Byte {
+                        check_losses(&plan, turned, destination);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is found in place, and what is refused.
+#[test]
+fn losses_in_place() {
+    let plan = CastPlan::new(DType::Float32, DType::Int16, &CastOptions::RUST).unwrap();
+    let mut values: Vec<f32> = (0..1500).map(|i| if i % 700 == 650 { 1e9 } else { i as f32 }).collect();
+    let start = values.as_mut_ptr().cast::<u8>();
+    let at = |dtype: DType| Layout::new(dtype, &[1500], &[4]).unwrap();
+    // SAFETY: the elements of one vector, read and written by nobody else while the views exist; `run_strided` checks how the two
+    // lie to each other.
+    let (view, mut out) = unsafe {
+        (View::from_raw(start, at(DType::Float32)), ViewMut::from_raw(start, at(DType::Int16)).unwrap())
+    };
+    let report = plan.counted(Level::Range).run_strided(&view, &mut out).unwrap();
+    assert_eq!(report.to_string(), "1500 elements, saturated 2");
+    let low =
+        |x: f32| if cfg!(target_endian = "little") { x.to_bits() as i16 } else { (x.to_bits() >> 16) as i16 };
+    assert_eq!([0, 649, 650, 1499].map(|i| low(values[i])), [0, 649, i16::MAX, 1499]);
+    let mut short = [0; 3];
+    let (src, mut out) = ([1.0_f32; 30], [0_i16; 30]);
+    let view = View::from_slice(&src, &[30]).unwrap();
+    let mut out = ViewMut::from_slice(&mut out, &[30]).unwrap();
+    let refused = plan.checked(Level::Range).run_strided_masked(&view, &mut out, &mut short);
+    assert_eq!(refused, Err(CastError::ValidityTooSmall { need: 4, have: 3 }));
 }
 
 /// Planes, rows, columns and single elements that are repeated.

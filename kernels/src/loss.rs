@@ -1,4 +1,4 @@
-//! What a cast does not keep: the law, and how a whole buffer is asked about it.
+//! What a cast does not keep: the law, and how it is detected in a whole buffer.
 //!
 //! # The law
 //!
@@ -11,7 +11,7 @@
 //! their ends from the formats, without looking at any element. Whether a value in range is rounded is seen in its code as well
 //! (the low bits of a float, the significant bits of an integer), or, for narrow sources, by casting the result back. So a
 //! buffer is asked block by block: `loops` counts what the ranges hold in vector code, beside the cast of the same block, which
-//! it leaves as it is; `watch` resolves what is tested, `run` goes over the blocks.
+//! it leaves as it is; `detector` resolves what is tested, `run` goes over the blocks.
 //!
 //! # Departures
 //!
@@ -31,6 +31,7 @@ pub(crate) use lane::Lane;
 pub(crate) use loops::{Loops, MayLoseFn, TestFn, always_may_lose, define_loops, may_lose, pick_loops, test};
 pub(crate) use loss_tests::{BITS, BOUNDS, ENDS, LossTests, OVER, Shape};
 pub use run::Lost;
+pub(crate) use run::Sought;
 
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},

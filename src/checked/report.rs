@@ -36,7 +36,7 @@ pub struct CastReport {
 }
 
 impl CastReport {
-    fn new(elements: usize, losses: &Losses) -> Self {
+    pub(crate) fn new(elements: usize, losses: &Losses) -> Self {
         Self {
             elements: elements as u64,
             saturated: losses.of(Loss::Saturated),
@@ -158,6 +158,10 @@ impl CountingPlan {
             detector: self.detector.with_streaming(streaming),
             ..self
         }
+    }
+
+    pub(crate) const fn detector(&self) -> &LossDetector {
+        &self.detector
     }
 
     /// Whether the pair can lose nothing that is counted.

@@ -6,8 +6,14 @@
 
 use super::{Loss, Losses, detector::LossDetector, loss, loss_tests::LossCounts};
 use crate::{
-    buffer::read, drive::Stack, format::Element, fpenv, machine::BLOCK_BYTES, one::assert_size,
-    storage::BufferType, stream::Streaming,
+    buffer::read,
+    drive::Stack,
+    format::Element,
+    fpenv,
+    machine::{BLOCK_BYTES, BLOCK_ELEMENTS},
+    one::assert_size,
+    storage::BufferType,
+    stream::Streaming,
 };
 use alloc::vec::Vec;
 use core::{mem::MaybeUninit, slice};
@@ -27,7 +33,7 @@ pub struct Lost {
 }
 
 /// What a run looks for.
-enum Sought<'a> {
+pub(crate) enum Sought<'a> {
     /// The first element that is lost; the run ends there.
     First(Option<Lost>),
     /// How much is lost, and in which way.
@@ -163,6 +169,58 @@ impl LossDetector {
         self.run_uninit(bytes, out, src.len(), sought)
     }
 
+    /// Casts `n` elements, the first of which is the element `first` of what is searched; false if what follows does not matter.
+    ///
+    /// The slices are those of `n` elements; if either is shorter, nothing is written.
+    pub(crate) fn run_part(
+        &self,
+        src: &[u8],
+        dst: &mut [MaybeUninit<u8>],
+        n: usize,
+        first: usize,
+        sought: &mut Sought<'_>,
+    ) -> bool {
+        match sought {
+            Sought::First(found) => {
+                let mut part = Sought::First(None);
+                self.run_uninit(src, dst, n, &mut part);
+                *found = part.first().map(|lost| Lost { index: first + lost.index, ..lost });
+                return found.is_none();
+            }
+            Sought::Counts(losses) => {
+                let mut part = Sought::Counts(Losses::default());
+                self.run_uninit(src, dst, n, &mut part);
+                losses.merge(&part.counts());
+            }
+            Sought::Mask(mask, lost) if first.is_multiple_of(8) => {
+                let mut part = Sought::Mask(&mut mask[first / 8..], 0);
+                self.run_uninit(src, dst, n, &mut part);
+                *lost += part.count();
+            }
+            Sought::Mask(mask, lost) => {
+                // Bits that do not begin a byte wait on the stack.
+                let (from, to) = (self.kernel.from(), self.kernel.to());
+                for at in (0..n).step_by(BLOCK_ELEMENTS) {
+                    let len = BLOCK_ELEMENTS.min(n - at);
+                    let mut bits = [0xFF; BLOCK_ELEMENTS / 8];
+                    let mut part = Sought::Mask(&mut bits, 0);
+                    self.run_uninit(&src[from.span(at, len)], &mut dst[to.span(at, len)], len, &mut part);
+                    *lost += part.count();
+                    let (byte, shift) = ((first + at) / 8, first % 8);
+                    for (i, bits) in bits[..len.div_ceil(8)].iter().enumerate() {
+                        let lost = !u16::from(*bits) & 0xFF;
+                        let [low, high] = (lost << shift).to_le_bytes();
+                        mask[byte + i] &= !low;
+                        if high != 0 {
+                            mask[byte + i + 1] &= !high;
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
     /// Casts `n` elements and shows `sought` every block that lost something, in their order, until it has seen enough; then the
     /// result is false. If it is true, all `n` elements are written.
     ///
@@ -238,15 +296,15 @@ impl LossDetector {
 
 /// What was found; nothing if something else was sought.
 impl Sought<'_> {
-    fn first(self) -> Option<Lost> {
+    pub(crate) fn first(self) -> Option<Lost> {
         if let Sought::First(found) = self { found } else { None }
     }
 
-    fn counts(self) -> Losses {
+    pub(crate) fn counts(self) -> Losses {
         if let Sought::Counts(losses) = self { losses } else { Losses::default() }
     }
 
-    fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         if let Sought::Mask(_, lost) = self { lost } else { 0 }
     }
 }
@@ -295,7 +353,11 @@ impl Block<'_> {
     /// element.
     fn loss(&self, i: usize) -> Option<(u128, [Option<Loss>; 2])> {
         let (from, to) = (self.watch.kernel.from().dtype(), self.watch.kernel.to().dtype());
-        let code = read(self.codes.chunks_exact(from.size()).nth(i)?, from);
+        let mut code = read(self.codes.chunks_exact(from.size()).nth(i)?, from);
+        if from.is_sub_byte() {
+            // The high bits of the byte are ignored.
+            code &= (1 << from.bits()) - 1;
+        }
         Some((code, loss(from, to, code, &self.watch.rules)))
     }
 

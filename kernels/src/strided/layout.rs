@@ -4,8 +4,8 @@ use super::ViewError;
 use crate::storage::BufferType;
 use core::{fmt, ops::Range};
 
-/// The most axes of a layout, as many as NumPy had for long.
-pub const MAX_AXES: usize = 32;
+/// The most axes of a layout, as many as NumPy and PyTorch have.
+pub const MAX_AXES: usize = 64;
 
 /// Where the elements of an array lie: a shape, and for every axis the distance in bytes from one element to the next.
 ///

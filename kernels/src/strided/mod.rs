@@ -18,6 +18,8 @@
 //! * *blocks*: everything else is gathered to a block on the stack unless it lies together, cast, and scattered unless it may
 //!   lie together; a value that is repeated is cast once.
 //!
+//! A cast that detects losses numbers elements in C order and goes through them in that order (`losses`).
+//!
 //! # Overlap
 //!
 //! Elements of a destination must not share bytes, which is proved when its view is made. A source and a destination that share
@@ -26,6 +28,7 @@
 mod copy;
 mod error;
 mod layout;
+mod losses;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod nest;

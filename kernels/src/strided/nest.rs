@@ -77,6 +77,24 @@ impl Nest {
         nest
     }
 
+    /// The same in C order: the last axis is the innermost loop, and every axis is counted up.
+    pub(super) fn in_order(from: &Layout, to: &Layout) -> Nest {
+        let sizes = [from, to].map(|layout| layout.buffer().dtype().size() as isize);
+        let one = Axis { len: 1, src: sizes[0], dst: sizes[1] };
+        let mut nest = Nest { axes: [one; MAX_AXES], count: 0, start: (0, 0) };
+        let lengths = from.shape().iter().zip(from.strides().iter().zip(to.strides()));
+        for (i, (len, (src, dst))) in lengths.rev().enumerate() {
+            // Packed elements are on the last axis.
+            if *len > 1 || i == 0 {
+                nest.axes[nest.count] = Axis { len: *len, src: *src, dst: *dst };
+                nest.count += 1;
+            }
+        }
+        nest.count = nest.count.max(1);
+        nest.join(Side { buffer: from.buffer() }, Side { buffer: to.buffer() });
+        nest
+    }
+
     /// Puts an axis behind those that step less far in the destination.
     fn insert(&mut self, axis: Axis, from: usize) {
         let mut at = self.count;
@@ -114,6 +132,7 @@ impl Nest {
 }
 
 /// Goes through the offsets of loops, the first of them the innermost.
+#[derive(Clone)]
 pub(super) struct Odometer<'a> {
     axes: &'a [Axis],
     at: [usize; MAX_AXES],

@@ -30,7 +30,7 @@ impl Kernel {
         self.together(src, dst).map(|_| ())
     }
 
-    fn together(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<Together, ViewError> {
+    pub(super) fn together(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<Together, ViewError> {
         for (plan, view) in [(self.from(), src.buffer()), (self.to(), dst.buffer())] {
             if plan != view {
                 return Err(ViewError::WrongBuffer { plan, view });
@@ -349,7 +349,7 @@ pub(super) fn ask_rows(tools: &NonTemporal, start: *const u8, step: isize, rows:
 }
 
 /// The bytes of `n` elements, which are those of a buffer.
-fn bytes(buffer: BufferType, n: usize) -> usize {
+pub(super) fn bytes(buffer: BufferType, n: usize) -> usize {
     let bits = buffer.bits_per_element() as usize;
     n / 8 * bits + (n % 8 * bits).div_ceil(8)
 }

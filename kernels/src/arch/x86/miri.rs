@@ -324,6 +324,7 @@ shims! {
         lanes::<u64, 8, _>(x).map(|x| x.min(u8::MAX.into()) as u8)
     });
 
+    _mm512_cvtepi64_epi8(x: __m512i) -> __m128i = low_half(lanes::<u64, 8, _>(x).map(|x| x as u8));
     _mm512_cvtsepi64_epi16(x: __m512i) -> __m128i = {
         each::<_, _, 8, _, _>(x, |x: i64| x.clamp(i16::MIN.into(), i16::MAX.into()) as i16)
     };
@@ -479,7 +480,7 @@ mod tests {
             _mm512_max_ps(s, s); _mm512_min_pd(d, d);
             _mm512_cvtsepi32_epi16(a); _mm512_cvtsepi32_epi8(a); _mm512_cvtsepi64_epi8(a);
             _mm512_cvtusepi32_epi16(a); _mm512_cvtusepi32_epi8(a); _mm512_cvtusepi64_epi8(a);
-            _mm512_cvtsepi64_epi16(a); _mm512_cvtsepi64_epi32(a);
+            _mm512_cvtepi64_epi8(a); _mm512_cvtsepi64_epi16(a); _mm512_cvtsepi64_epi32(a);
             _mm512_cvtusepi64_epi16(a); _mm512_cvtusepi64_epi32(a);
             _mm512_srl_epi16(a, by); _mm512_multishift_epi64_epi8(a, b);
             _mm512_permutexvar_epi8(index, a); _mm512_permutexvar_epi16(index, a);
