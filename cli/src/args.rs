@@ -4,10 +4,11 @@ use std::{io, io::Write, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use lanecast::{ByteOrder, DType, E8M0Round, FnuzInf, Storage, Tier, onnx::ElementType, promote::Standard};
+use lanecast_files::{FORMATS, FileFormat, formats::extensions};
 
 use crate::{
     error::{Failure, Result},
-    options::{CastArgs, flag, fnuz_inf, round_mode, tier},
+    options::{CastArgs, flag, fnuz_inf, format, round_mode, tier},
 };
 
 /// Cast tensors from one numeric dtype to another, each value rounded once, the same bits on every CPU.
@@ -25,7 +26,8 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Cast the tensors of a .safetensors, .npy, .npz or .onnx file
+    /// Cast the tensors of a file
+    #[command(about = about("Cast"))]
     Cast(Cast),
     /// Cast a stream of bare elements: little-endian, from files or standard input to files or standard
     /// output
@@ -42,7 +44,8 @@ pub enum Command {
     Explain(Explain),
     /// Say which tiers (instruction sets) this CPU has, and which one is used
     Cpu(JsonOnly),
-    /// List the tensors of a .safetensors, .npy, .npz or .onnx file
+    /// List the tensors of a file
+    #[command(about = about("List"))]
     Inspect(Inspect),
 }
 
@@ -57,70 +60,40 @@ Which tensors are cast:
   copied. With --from, exactly those of that dtype. --include and --exclude
   narrow the choice by name: `*` and `?` also match `.` and `/`; members of .npz
   archives are named without `.npy`. The array of a .npy file is always cast,
-  unless it is structured: then its fields are what the tensors of other files are.
+  unless it is structured: then its fields are what the tensors of other files are.";
 
-.safetensors:
-  Names, their order and `__metadata__` are kept. F4, F6_E2M3 and F6_E3M2 are
-  packed. The data keeps its order, unless elements would then lie across their
-  alignment: wide elements come first then. dtypes for which the format has no
-  name are refused.
-
-.npy and .npz:
-  NumPy writes arrays of ml_dtypes with descriptors that do not say what they
-  hold: `<V2` for bfloat16, `<f1` for float8_e5m2, `<V1` for all others, which
-  take one byte per element. The output has the same descriptors, and --from
-  names what such an input holds. With a dtype of ml_dtypes --from also reads
-  `|u1` and `<u2` arrays of its size as that dtype: the array of a .npy file, and
-  those members of a .npz archive that an --include names. NumPy loads `<V1` and
-  `<V2` as bytes to be viewed, `np.load(f).view(ml_dtypes.bfloat16)`; it cannot
-  load the `<f1` that it writes.
-  Structured arrays are cast field by field. Fields have names, `field`, or
-  `outer.field` in a struct within; those of an archive `member.field`, and the
-  name of the member stands for all of them. Fields that are not cast are copied,
-  with their byte order; the layout stays packed or aligned as it was, padding
-  becomes zeros and is not counted. With --from fields of bytes, `|V2`, are read
-  as a dtype of ml_dtypes of their size. The element of --on-loss error is the
-  first of the first field that has one, in a block of the file.
-  Big-endian arrays are read, little-endian ones are written; Fortran order is
-  kept. Members of archives keep their compression; those that are not cast are
-  copied as they are.
-
-.onnx:
-  The initializers of the graph and of its subgraphs are the tensors, and the
-  attributes `value` of their Constant nodes, named by the outputs. One that is
-  cast is renamed, NAME__DTYPE, and a Cast node makes NAME of it, of its old
-  dtype: everything that used it still does. So the model computes in the dtypes
-  that it did, with the values that the cast left. Cast has to know the dtype in
-  the opset that the model imports, or the model is refused: onnx.version_converter
-  brings it to a later opset. The IR version is raised to that of the dtype.
-  Tensors of fewer than 16 elements are copied unless an --include matches them:
-  most are not weights but settings, such as exponents, bounds and the scales of
-  Resize, and a Cast node would take more bytes than it saves. `--include '*'`
-  casts them too.
-  Variances of BatchNormalization may be too large for float16, which ruins the
-  model: they are counted as overflowed to infinity, --on-loss and --json say
-  where, and --exclude leaves them out.
-  Initializers that are inputs of the graph too are values that a caller may
-  replace, and are copied; up to IR version 3, where all are listed so, they are
-  constants: those that are cast are listed no more, and the IR version becomes 4.
-  Sparse tensors, the other attributes of Constant nodes and functions are copied,
-  and so is everything that this program does not know. Models with training
-  information, which names initializers, are refused.
-  Tensors in external files of the model's folder are streamed to OUT.data; those
-  inside the model stay there.
-
+const CAST_SUMMARY: &str = "\
 At the end the program prints what it did, the bytes read and written per
 second, and how many values were saturated (clamped to an end of the range),
 wrapped (modulo the range of an integer), overflowed to infinity, became NaN,
 were NaN where the target has none, lost an imaginary part, or underflowed to
 zero. With --on-loss error the first value of all but the last kind ends it.";
 
+/// The help of `cast`, with a section for each file format.
+fn cast_help() -> String {
+    let section = |format: &&dyn FileFormat| {
+        let extensions: Vec<String> = format.extensions().iter().map(|name| format!(".{name}")).collect();
+        format!("{} ({}):\n{}\n", format.name(), extensions.join(", "), format.help())
+    };
+    let sections: String = FORMATS.iter().map(section).collect();
+    format!("{CAST_HELP}\n\n{sections}{CAST_SUMMARY}")
+}
+
+/// What a subcommand does with the files of all formats.
+fn about(verb: &str) -> String {
+    format!("{verb} the tensors of a {} file", extensions("or"))
+}
+
+/// The help of an input file.
+fn input_help() -> String {
+    format!("The file to read: {}, recognised by its content", extensions("or"))
+}
+
 /// The arguments of `cast`.
 #[derive(Debug, Args)]
-#[command(after_long_help = CAST_HELP)]
+#[command(after_long_help = cast_help())]
 pub struct Cast {
-    /// The file to read: .safetensors, .npy, .npz or .onnx
-    #[arg(value_name = "IN")]
+    #[arg(value_name = "IN", help = input_help())]
     pub input: PathBuf,
     /// The file to write, of the same kind
     #[arg(value_name = "OUT", required_unless_present = "dry_run")]
@@ -137,6 +110,9 @@ pub struct Cast {
     /// Do not cast tensors (or fields) whose name matches, may be given several times
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
+    /// The format of IN, and OUT, whatever their names and contents say
+    #[arg(long, value_name = "NAME", value_parser = format())]
+    pub format: Option<&'static dyn FileFormat>,
     /// Only say what would be done
     #[arg(long)]
     pub dry_run: bool,
@@ -321,9 +297,11 @@ pub struct JsonOnly {
 /// The arguments of `inspect`.
 #[derive(Debug, Args)]
 pub struct Inspect {
-    /// The file to read: .safetensors, .npy, .npz or .onnx
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", help = input_help())]
     pub input: PathBuf,
+    /// The format of FILE, whatever its name and content say
+    #[arg(long, value_name = "NAME", value_parser = format())]
+    pub format: Option<&'static dyn FileFormat>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

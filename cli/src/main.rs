@@ -2,19 +2,16 @@
 //!
 //! Its laws: it reads and writes in bounded blocks whatever a file claims of itself; a file it cannot trust
 //! is refused with one line and an exit code ([`error::Exit`]); an output appears complete and under its
-//! name, or not at all ([`output`]). What a cast returns is the matter of the library `lanecast` alone.
+//! name, or not at all ([`lanecast_files::Output`]). What a cast returns is the matter of the library `lanecast` alone.
 
 #![forbid(unsafe_code)]
 
 mod args;
 mod commands;
 mod error;
-mod formats;
 mod options;
 mod output;
-mod pump;
 mod report;
-mod select;
 mod text;
 
 use std::process::ExitCode;

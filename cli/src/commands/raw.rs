@@ -8,20 +8,23 @@ use std::{
 };
 
 use lanecast::BufferType;
+use lanecast_files::{
+    Entry, Hooks, Output, Report,
+    pump::{Extent, Lane, Passed, Pump, Stopped},
+};
 
-use super::{progress, warn};
+use super::{Bar, warn};
 use crate::{
     args::Raw,
     error::{Failure, Result},
-    options::{OnLoss, Settings},
-    output::{self, Output},
-    pump::{Extent, Lane, Passed, Pump, Stopped},
-    report::{Entry, Report, json},
+    options::{OnLoss, settings},
+    output,
+    report::json,
 };
 
 /// Runs the subcommand.
 pub fn run(args: &Raw) -> Result<()> {
-    let settings = Settings::new(&args.common.cast)?;
+    let settings = settings(&args.common.cast)?;
     let from =
         BufferType::with_storage(args.from, args.from_storage.into()).with_order(args.from_order.into());
     let to = BufferType::with_storage(args.to, args.to_storage.into()).with_order(args.to_order.into());
@@ -36,15 +39,17 @@ pub fn run(args: &Raw) -> Result<()> {
     let place = input.map_or("standard input".to_owned(), |path| path.display().to_string());
     let mut sink = Sink::new(named(&args.output), args.common.force)?;
     let to_file = matches!(sink, Sink::File(_));
-    let bar = if to_file && length > 0 { progress(length) } else { indicatif::ProgressBar::hidden() };
-
     let extent = args.count.map_or(Extent::All, Extent::Elements);
-    let passed = Pump::new(bar.clone()).cast(&mut lane, &mut reader, sink.writer(), extent);
-    bar.finish_and_clear();
+    let total = Some(length).filter(|length| to_file && *length > 0);
+    let bar = Bar::new(total);
+    let mut show = |progress| bar.show(progress);
+    let mut pump = Pump::new(Hooks::none().on_progress(&mut show), total);
+    let passed = pump.cast(&mut lane, &mut reader, sink.writer(), extent);
+    drop(bar);
     let passed = passed.map_err(|stopped| stop(stopped, args.count, &place, &sink))?;
     sink.commit()?;
 
-    if settings.on_loss == OnLoss::Warn {
+    if args.common.cast.on_loss == OnLoss::Warn {
         warn(&[entry(args, &passed)]);
     }
     if args.common.json {
@@ -89,7 +94,7 @@ pub(super) fn stop(stopped: Stopped, count: Option<u64>, place: &str, sink: &Sin
         Stopped::Partial(missing) => Failure::format(format!("the last element lacks {missing} bytes"))
             .at(place)
             .advise("check --from"),
-        other => other.fail(|e| e.at(place), |e| e.at(sink.place())),
+        other => other.fail(|e| e.at(place), |e| e.at(sink.place())).into(),
     }
 }
 
@@ -147,7 +152,7 @@ impl Sink {
     pub(super) fn commit(self) -> Result<()> {
         let place = self.place();
         match self {
-            Self::File(output) => output.commit(),
+            Self::File(output) => Ok(output.commit()?),
             Self::Stream(mut writer, _) => writer.flush().map_err(|e| Failure::writing(&e).at(place)),
         }
     }
