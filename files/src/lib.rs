@@ -4,7 +4,8 @@
 //! [`Error`] that names the place. An output appears complete and under its name, or not at all ([`Output`]). What a cast returns
 //! is the matter of the library `lanecast` alone.
 //!
-//! A file is recognised by its content, and by its extension if that fails; [`FORMATS`] are the formats.
+//! A file is recognised by its content, and by its extension if that fails; [`FORMATS`] are the formats. Names of dtypes are those of
+//! `lanecast::names`.
 //!
 //! # Reading
 //!
@@ -39,6 +40,10 @@
 //! ```
 
 #![forbid(unsafe_code)]
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod error;
 mod file;

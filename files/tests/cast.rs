@@ -103,6 +103,14 @@ fn outputs_are_of_the_inputs_format() {
 }
 
 #[test]
+fn files_and_plans_move_between_threads() {
+    fn is_send<T: Send>() {}
+    is_send::<TensorFile>();
+    is_send::<Plan<'_>>();
+    is_send::<Error>();
+}
+
+#[test]
 fn errors_say_what_they_are() {
     let folder = Folder::new();
     let input = folder.write("in.safetensors", &sample("safetensors", 70_000));
@@ -112,6 +120,8 @@ fn errors_say_what_they_are() {
     };
     run(&job, false).unwrap();
     let error = run(&job, false).unwrap_err();
+    // The options of a program are none of the library's words.
+    assert!(!error.to_string().contains("--"), "{error}");
     assert!(matches!(&error, Error::Exists(detail) if detail.remedy == Remedy::Overwrite), "{error}");
     run(&job, true).unwrap();
 

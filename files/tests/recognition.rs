@@ -90,7 +90,7 @@ fn names_and_extensions_name_one_format_each() {
                 assert_eq!(by_extension(name.as_ref()).unwrap().name(), format.name());
             }
         }
-        assert!(format.help().lines().all(|line| line.starts_with("  ") && line.len() <= 82), "{format:?}");
+        assert!(format.help().lines().all(|line| line.starts_with("  ") && line.len() <= 80), "{format:?}");
     }
     assert!(by_extension("a.txt".as_ref()).is_err() && by_name("txt").is_none());
     assert_eq!(by_extension("a.st".as_ref()).unwrap().name(), "safetensors");

@@ -179,7 +179,7 @@ impl Job {
 }
 
 /// A file for which it is decided what a job does.
-pub trait Work {
+pub trait Work: Send {
     /// What will be done, one entry per tensor.
     fn entries(&self) -> &[Entry];
 
