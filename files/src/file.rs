@@ -4,7 +4,7 @@ use std::{io::Read, path::Path, path::PathBuf};
 
 use crate::{
     error::{Error, Result},
-    formats::{Contents, FileFormat, Input, NewTensor, TensorInfo, by_extension, quoted},
+    formats::{Contents, FileFormat, Input, NewTensor, Place, TensorInfo, by_extension, quoted},
     output::Output,
     pump::byte_len,
 };
@@ -105,7 +105,10 @@ impl TensorFile {
             _ => tensor.bytes,
         };
         let mut bytes = Vec::new();
-        // Nothing is reserved: compressed data may be shorter than a hostile header says.
+        // Compressed data may be shorter than a hostile header says. What lies in the file itself is there.
+        if let (Place::File(_), Ok(size)) = (&tensor.place, usize::try_from(size)) {
+            bytes.reserve_exact(size.saturating_add(1));
+        }
         let read = self.reader(index)?.take(size.saturating_add(1)).read_to_end(&mut bytes);
         let failed = |e: Error| e.at(quoted("tensor", &name)).in_path(&self.path);
         read.map_err(|e| failed(Error::reading(&e)))?;

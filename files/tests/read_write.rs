@@ -118,6 +118,23 @@ fn elements_are_read_from_wherever_a_model_has_them() {
 }
 
 #[test]
+fn a_damaged_member_is_not_read() {
+    let folder = Folder::new();
+    let data = common::floats(100);
+    let tensors = [NewTensor { name: "x", dtype: DType::Float32, shape: &[100], data: &data }];
+    save(&folder.at("x.npz"), &tensors, &[], false).unwrap();
+    assert_eq!(TensorFile::open(&folder.at("x.npz")).unwrap().read(0).unwrap(), data);
+    let mut bytes = folder.read("x.npz");
+    let at = bytes.windows(8).position(|window| window == &data[392..]).unwrap();
+    bytes[at] ^= 1;
+    let error = TensorFile::open(&folder.write("bad.npz", &bytes)).unwrap().read(0).unwrap_err();
+    assert!(
+        matches!(&error, Error::Format(detail) if detail.place.ends_with("bad.npz, tensor \"x\"")),
+        "{error}"
+    );
+}
+
+#[test]
 fn fields_of_structured_arrays_are_listed_and_not_read() {
     let folder = Folder::new();
     let literal = "{'descr': [('a', '<f4'), ('b', '>i2')], 'fortran_order': False, 'shape': (2,), }\n";
