@@ -223,7 +223,7 @@ pub struct TensorInfo {
     pub fortran_order: bool,
     /// How many elements it has.
     pub elements: Option<u64>,
-    /// How many bytes they take.
+    /// How many bytes they take where they are: for [`Place::Encoded`] not those that a reader gives.
     pub bytes: u64,
     /// Where they are.
     pub place: Place,
