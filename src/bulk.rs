@@ -11,18 +11,18 @@
 //!
 //! Chunks begin on whole bytes of packed elements and of validity bitmaps and on lines of the destination. They
 //! take some 20 to 250 us each by an estimate that knows the bytes, the pair, the tier and the options; what one thread does in
-//! less than 45 us is not shared. Whether the result is written past the caches ([`Streaming`](crate::Streaming)) is
+//! less than 45 us is not shared. Whether the result is written with non-temporal stores ([`Streaming`](crate::Streaming)) is
 //! decided by the cast, or the batch, as a whole.
 //!
 //! After a `fork` the threads of rayon exist in the parent only. The child finds that out and casts on the thread that calls.
 //! The first cast of a process does not wait either until rayon has made its threads: it begins alone.
 
-mod alive;
 mod batch;
 mod chunks;
 mod cost;
+mod fork_guard;
 mod plans;
-mod share;
+mod schedule;
 mod strided;
 mod threads;
 

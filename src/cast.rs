@@ -25,7 +25,7 @@ use lanecast_kernels::typed;
 /// [`CastError::LengthMismatch`] if the slices differ in length; then nothing is written.
 #[inline]
 pub fn cast<S: Element, D: Element>(src: &[S], dst: &mut [D]) -> Result<(), CastError> {
-    if typed::cast_slices(tier::active(), src, dst) {
+    if typed::cast_slices(tier::token, src, dst) {
         Ok(())
     } else {
         Err(CastError::LengthMismatch { src: src.len(), dst: dst.len() })
@@ -55,7 +55,7 @@ pub fn cast_with<S: Element, D: Element>(
 /// ```
 #[inline]
 pub fn cast_to_vec<S: Element, D: Element>(src: &[S]) -> Vec<D> {
-    typed::cast_to_vec(tier::active(), src)
+    typed::cast_to_vec(tier::token, src)
 }
 
 /// [`cast_to_vec`] with other options. It cannot fail.
@@ -91,7 +91,7 @@ pub fn cast_uninit<'a, S: Element, D: Element>(
     dst: &'a mut [MaybeUninit<D>],
 ) -> Result<&'a mut [D], CastError> {
     let have = dst.len();
-    match typed::cast_uninit(tier::active(), src, dst) {
+    match typed::cast_uninit(tier::token, src, dst) {
         Some(written) => Ok(written),
         None => Err(CastError::LengthMismatch { src: src.len(), dst: have }),
     }

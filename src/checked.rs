@@ -5,7 +5,7 @@
 //! afterwards how many values it lost, and how. What counts as lost is in [`semantics`](crate::semantics), section 11.
 //!
 //! Each block is cast and then tested for loss in vector code, while it is in the first cache, so a buffer of which nothing is
-//! rejected costs little more than the plain cast, and beyond the caches nothing. The element that is reported is always the first, also
+//! rejected costs little more than the plain cast, and above the last-level cache nothing. The element that is reported is always the first, also
 //! of a cast that runs on several threads.
 
 mod rejection;
@@ -20,7 +20,7 @@ use core::{
     fmt,
     hash::{Hash, Hasher},
 };
-use lanecast_kernels::{Lost, Watch};
+use lanecast_kernels::{LossDetector, Lost};
 
 /// What a checked cast rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,7 +52,7 @@ pub enum Level {
 pub struct CheckedPlan {
     plan: CastPlan,
     level: Level,
-    watch: Watch,
+    detector: LossDetector,
 }
 
 impl PartialEq for CheckedPlan {
@@ -83,7 +83,7 @@ impl CastPlan {
     /// # Ok::<(), lanecast::CastError>(())
     /// ```
     pub fn checked(&self, level: Level) -> CheckedPlan {
-        CheckedPlan { plan: *self, level, watch: self.watch(level == Level::Exact, false) }
+        CheckedPlan { plan: *self, level, detector: self.detector(level == Level::Exact, false) }
     }
 }
 
@@ -93,19 +93,19 @@ impl CheckedPlan {
         &self.plan
     }
 
-    /// The same cast, writing past the caches when `streaming` says, as [`CastPlan::with_streaming`].
+    /// The same cast, with non-temporal stores when `streaming` says, as [`CastPlan::with_streaming`].
     #[must_use]
     pub fn with_streaming(self, streaming: Streaming) -> CheckedPlan {
         CheckedPlan {
             plan: self.plan.with_streaming(streaming),
-            watch: self.watch.with_streaming(streaming),
+            detector: self.detector.with_streaming(streaming),
             ..self
         }
     }
 
     /// Whether no element of the pair can be rejected.
     pub const fn accepts_all(&self) -> bool {
-        self.watch.is_idle()
+        self.detector.is_idle()
     }
 
     /// Casts the first `n` elements of `src` to the first `n` of `dst`, as [`CastPlan::run`].
@@ -115,7 +115,7 @@ impl CheckedPlan {
     /// [`CastError::Rejected`] with the first element that does not fit; then elements of `dst` before it have been cast or
     /// are as they were, and those from it on are unspecified. As of [`CastPlan::run`]; then nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
-        match self.watch.run(src, dst, n) {
+        match self.detector.run(src, dst, n) {
             None => Err(self.plan.shortage(src.len(), dst.len(), n)),
             Some(Some(lost)) => Err(self.rejected(&lost)),
             Some(None) => Ok(()),
@@ -146,7 +146,7 @@ impl CheckedPlan {
             return Err(self.plan.shortage(have.0, have.1, n));
         }
         let validity = all_valid(validity, n)?;
-        let ran = self.watch.run_masked(src, dst, validity, n);
+        let ran = self.detector.run_masked(src, dst, validity, n);
         ran.ok_or_else(|| self.plan.shortage(have.0, have.1, n))
     }
 
@@ -156,7 +156,7 @@ impl CheckedPlan {
     ///
     /// [`CastError::Rejected`] as of [`run`](Self::run), or as of [`CastPlan::run_slice`].
     pub fn run_slice<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Result<(), CastError> {
-        match self.watch.run_elements(src, dst) {
+        match self.detector.run_elements(src, dst) {
             None => Err(self.plan.mismatch::<S, D>(src.len(), dst.len())),
             Some(Some(lost)) => Err(self.rejected(&lost)),
             Some(None) => Ok(()),
@@ -169,7 +169,7 @@ impl CheckedPlan {
     ///
     /// [`CastError::Rejected`], or [`CastError::WrongElement`] as of [`CastPlan::run_slice`].
     pub fn run_to_vec<S: Element, D: Element>(&self, src: &[S]) -> Result<Vec<D>, CastError> {
-        match self.watch.run_to_vec(src) {
+        match self.detector.run_to_vec(src) {
             None => Err(self.plan.mismatch::<S, D>(src.len(), src.len())),
             Some(ran) => ran.map_err(|lost| self.rejected(&lost)),
         }
@@ -193,7 +193,7 @@ impl CheckedPlan {
             return Err(self.plan.mismatch::<S, D>(src.len(), len));
         }
         let validity = all_valid(validity, len)?;
-        let ran = self.watch.run_elements_masked(src, dst, validity);
+        let ran = self.detector.run_elements_masked(src, dst, validity);
         ran.ok_or_else(|| self.plan.mismatch::<S, D>(src.len(), len))
     }
 

@@ -7,7 +7,7 @@ use core::{
     hash::{Hash, Hasher},
     mem::MaybeUninit,
 };
-use lanecast_kernels::{Kernel, Rules, Watch};
+use lanecast_kernels::{Kernel, LossDetector, Rules};
 
 /// A cast from one buffer type to another under fixed options, resolved to a kernel.
 ///
@@ -90,7 +90,7 @@ impl CastPlan {
         }
     }
 
-    /// The same cast, writing past the caches when `streaming` says; by default if the source and the destination together
+    /// The same cast, with non-temporal stores when `streaming` says; by default if the source and the destination together
     /// are larger than the last cache.
     ///
     /// The bytes written are the same. On x86 and the vector tiers it is worth a third of the time of a cast that no cache
@@ -100,7 +100,7 @@ impl CastPlan {
         CastPlan { kernel: self.kernel.with_streaming(streaming), streaming, ..self }
     }
 
-    /// Whether a cast that reads and writes so many bytes in all writes past the caches.
+    /// Whether a cast that reads and writes so many bytes in all uses non-temporal stores.
     #[cfg(feature = "rayon")]
     pub(crate) fn streams(&self, bytes: usize) -> bool {
         self.kernel.streams(bytes)
@@ -111,8 +111,8 @@ impl CastPlan {
     }
 
     /// The same cast with an eye on what it loses: rounding in range as well, if `inexact`; in which way, if `labelled`.
-    pub(crate) fn watch(&self, inexact: bool, labelled: bool) -> Watch {
-        Watch::new(self.kernel, &self.rules, inexact, labelled)
+    pub(crate) fn detector(&self, inexact: bool, labelled: bool) -> LossDetector {
+        LossDetector::new(self.kernel, &self.rules, inexact, labelled)
     }
 
     /// What the source holds.

@@ -12,21 +12,25 @@ use crate::{CastError, Tier, TierStatus, UnknownTier};
 use alloc::string::String;
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
+use lanecast_kernels::typed::TierToken;
 
 /// The index of the tier that [`force`] asked for, or [`NONE`].
 static FORCED: AtomicU8 = AtomicU8::new(NONE);
 /// The index of the tier that was found without it, or [`NONE`] before the first plan.
 static FOUND: AtomicU8 = AtomicU8::new(NONE);
-/// The first of these two that is there: every typed cast reads it.
-static ACTIVE: AtomicU8 = AtomicU8::new(NONE);
 const NONE: u8 = u8::MAX;
 
 /// The tier that new plans use.
 #[inline]
 pub fn active() -> Tier {
-    // Relaxed is enough: the byte is the whole message, and every thread that finds finds the same.
-    match Tier::from_index(ACTIVE.load(Ordering::Relaxed)) {
-        Some(tier) => tier,
+    token().tier()
+}
+
+/// The tier that new plans use, with the proof that it can run here.
+#[inline]
+pub(crate) fn token() -> TierToken {
+    match TierToken::active() {
+        Some(token) => token,
         None => find(),
     }
 }
@@ -34,22 +38,20 @@ pub fn active() -> Tier {
 /// Warns of a wrong `LANECAST_DISABLE`, once; for plans whose tier the caller names.
 #[inline]
 pub(crate) fn check_features() {
-    if Tier::from_index(FOUND.load(Ordering::Relaxed)).is_none() {
+    if FOUND.load(Ordering::Relaxed) == NONE {
         environment::check_features();
     }
 }
 
 #[cold]
-fn find() -> Tier {
+fn find() -> TierToken {
     environment::check_tier();
     environment::check_features();
-    let tier = environment::tier().ok().flatten().unwrap_or_else(Tier::best);
-    FOUND.store(tier as u8, Ordering::Relaxed);
+    let named = environment::tier().ok().flatten().and_then(TierToken::new);
+    let token = named.unwrap_or_else(TierToken::best);
+    FOUND.store(token.tier() as u8, Ordering::Relaxed);
     // Unless a thread has just forced another.
-    match ACTIVE.compare_exchange(NONE, tier as u8, Ordering::Relaxed, Ordering::Relaxed) {
-        Ok(_) => tier,
-        Err(forced) => Tier::from_index(forced).unwrap_or(tier),
-    }
+    token.activate_first()
 }
 
 /// Makes new plans use `tier`, whatever the environment says; `None` takes that back.
@@ -58,16 +60,19 @@ fn find() -> Tier {
 ///
 /// [`CastError::Unsupported`], with nothing changed, if the tier cannot run here.
 pub fn force(tier: Option<Tier>) -> Result<(), CastError> {
-    let index = match tier {
-        Some(tier) if !tier.is_available() => {
-            return Err(CastError::Unsupported { tier, status: tier.status() });
+    let Some(tier) = tier else {
+        FORCED.store(NONE, Ordering::Relaxed);
+        match Tier::from_index(FOUND.load(Ordering::Relaxed)).and_then(TierToken::new) {
+            Some(found) => found.activate(),
+            None => TierToken::deactivate(),
         }
-        Some(tier) => tier as u8,
-        None => NONE,
+        return Ok(());
     };
-    FORCED.store(index, Ordering::Relaxed);
-    let active = if index == NONE { FOUND.load(Ordering::Relaxed) } else { index };
-    ACTIVE.store(active, Ordering::Relaxed);
+    let Some(token) = TierToken::new(tier) else {
+        return Err(CastError::Unsupported { tier, status: tier.status() });
+    };
+    FORCED.store(tier as u8, Ordering::Relaxed);
+    token.activate();
     Ok(())
 }
 

@@ -100,7 +100,7 @@ impl Check<'_> {
         }
     }
 
-    /// What is rejected, marked and counted is what the native cast loses, past the caches as well.
+    /// What is rejected, marked and counted is what the native cast loses, also with non-temporal stores.
     fn losses(&self, level: Level, n: usize, src: &[u8]) {
         let plan = &self.plan;
         let len = plan.to().byte_len(n).unwrap();

@@ -1,4 +1,4 @@
-//! A cast that writes past the caches writes the same bytes, and no others.
+//! A cast that uses non-temporal stores writes the same bytes, and no others.
 
 mod oracle;
 mod support;

@@ -262,7 +262,7 @@ fn repeats() {
     }
 }
 
-/// Long runs with gaps are written past the caches as contiguous buffers are.
+/// Long runs with gaps are written with non-temporal stores as contiguous buffers are.
 #[test]
 fn past_the_caches() {
     for &tier in tiers() {

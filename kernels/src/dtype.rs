@@ -262,6 +262,33 @@ const BUILT: usize = {
     count
 };
 
+/// The dtypes that a build may leave out, by Cargo feature.
+macro_rules! define_optional {
+    ($($feature:tt: $($variant:ident)|+;)*) => {
+        /// The Cargo feature that has the dtype, and whether it is on.
+        const fn optional(dtype: DType) -> Option<(&'static str, bool)> {
+            match dtype {
+                $($(DType::$variant)|+ => Some(($feature, cfg!(feature = $feature))),)*
+                _ => None,
+            }
+        }
+
+        /// What the compiler says to a typed cast of a dtype that is left out.
+        pub(crate) const NOT_BUILT: &str = concat!(
+            "this build leaves out a dtype of the cast: turn on its Cargo feature (`DType::feature`), one of",
+            $(" `", $feature, "`"),*
+        );
+    };
+}
+define_optional! {
+    "int2": Int2 | UInt2;
+    "float6": Float6E2M3FN | Float6E3M2FN;
+    "fnuz": Float8E4M3FNUZ | Float8E5M2FNUZ;
+    "b11": Float8E4M3B11FNUZ;
+    "e3m4": Float8E3M4;
+    "e4m3": Float8E4M3;
+}
+
 impl DType {
     /// All dtypes that this build casts, in the order of their codes. Cargo features leave some out
     /// ([`feature`](Self::feature)).
@@ -279,29 +306,15 @@ impl DType {
 
     /// The Cargo feature that has the dtype, if it is one that a build may leave out.
     pub const fn feature(self) -> Option<&'static str> {
-        Some(match self {
-            DType::Int2 | DType::UInt2 => "int2",
-            DType::Float6E2M3FN | DType::Float6E3M2FN => "float6",
-            DType::Float8E4M3FNUZ | DType::Float8E5M2FNUZ => "fnuz",
-            DType::Float8E4M3B11FNUZ => "b11",
-            DType::Float8E3M4 => "e3m4",
-            DType::Float8E4M3 => "e4m3",
-            _ => return None,
-        })
+        match optional(self) {
+            Some((feature, _)) => Some(feature),
+            None => None,
+        }
     }
 
     /// Whether this build casts the dtype.
-    #[allow(clippy::match_like_matches_macro, reason = "it looks like one where all of these are off")]
     pub const fn is_built(self) -> bool {
-        match self {
-            DType::Int2 | DType::UInt2 => cfg!(feature = "int2"),
-            DType::Float6E2M3FN | DType::Float6E3M2FN => cfg!(feature = "float6"),
-            DType::Float8E4M3FNUZ | DType::Float8E5M2FNUZ => cfg!(feature = "fnuz"),
-            DType::Float8E4M3B11FNUZ => cfg!(feature = "b11"),
-            DType::Float8E3M4 => cfg!(feature = "e3m4"),
-            DType::Float8E4M3 => cfg!(feature = "e4m3"),
-            _ => true,
-        }
+        !matches!(optional(self), Some((_, false)))
     }
 
     /// The stable number of the dtype.

@@ -15,7 +15,7 @@
 
 use crate::{
     data::Direction,
-    loss::{SuspectFn, TestFn},
+    loss::{MayLoseFn, TestFn},
     table::KernelFn,
 };
 
@@ -44,7 +44,7 @@ macro_rules! functions {
         }
     )*};
 }
-functions!(KernelFn, SuspectFn, TestFn);
+functions!(KernelFn, MayLoseFn, TestFn);
 
 /// The same function, of which the compiler no longer knows which it is.
 #[inline(always)]

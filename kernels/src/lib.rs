@@ -19,9 +19,9 @@
 //! * `route`: everything that a cast will do, resolved once; `drive`: the loop over blocks that runs its stages;
 //! * [`Kernel`]: one resolved cast, where plans enter; `in_place`: inside one buffer; `stream`: with non-temporal stores; `strided`:
 //!   between arrays of any layout;
-//! * [`Watch`]: a cast that says what it loses, by the law of `loss`;
+//! * [`LossDetector`]: a cast that reports what it loses, by the law of `loss`;
 //! * [`cost`]: what a cast costs, a measured class for every pair;
-//! * `pair`: the kernels of a typed cast, named when a program is compiled;
+//! * `pair`: the kernels of a typed cast, named when a program is compiled; `active`: the tier that typed casts use;
 //! * [`cast_one`]: a single element, through `exact`;
 //! * [`machine`]: sizes of caches and lines that several modules need;
 //! * `fpenv`: the floating-point control register belongs to the host.
@@ -38,6 +38,7 @@ extern crate alloc;
 #[cfg(any(feature = "std", test, miri))]
 extern crate std;
 
+mod active;
 mod arch;
 mod buffer;
 #[doc(hidden)]
@@ -61,7 +62,7 @@ mod narrowed;
 mod one;
 mod order;
 mod pair;
-mod parts;
+mod par_vec;
 mod round;
 mod route;
 mod rules;
@@ -78,9 +79,9 @@ pub use exact::{PowerRange, Rounding, Rules};
 pub use format::{Element, newtypes::*};
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
-pub use loss::{Loss, Losses, Lost, Watch, loss};
+pub use loss::{Loss, LossDetector, Losses, Lost, loss};
 pub use one::cast_one;
-pub use parts::Part;
+pub use par_vec::Part;
 pub use route::{Family, Stage};
 pub use storage::{BufferType, ByteOrder, Storage};
 pub use stream::Streaming;
@@ -89,6 +90,7 @@ pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};
 /// Casts of typed slices under the common rules.
 #[doc(hidden)]
 pub mod typed {
+    pub use crate::active::TierToken;
     pub use crate::pair::{assert_built, cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
 }
 

@@ -17,20 +17,20 @@
 //!
 //! A cast to bool asks whether a value is zero. That has an answer for every value, NaN too, so nothing is ever lost.
 
+mod detector;
 mod exactness;
 mod lane;
 mod loops;
-mod questions;
+mod loss_tests;
 mod ranges;
 mod run;
-mod watch;
 
-pub(crate) use exactness::{Differs, Digits, Fraction, Low, Never, Question, Rounds, Test, Trace, Within};
+pub use detector::LossDetector;
+pub(crate) use exactness::{Differs, Digits, Fraction, LossTest, Low, Never, Residue, Rounds, Test, Within};
 pub(crate) use lane::Lane;
-pub(crate) use loops::{Loops, SuspectFn, TestFn, define_loops, pick_loops, suspect, suspect_all, test};
-pub(crate) use questions::{BITS, BOUNDS, ENDS, OVER, Questions, Shape};
+pub(crate) use loops::{Loops, MayLoseFn, TestFn, always_may_lose, define_loops, may_lose, pick_loops, test};
+pub(crate) use loss_tests::{BITS, BOUNDS, ENDS, LossTests, OVER, Shape};
 pub use run::Lost;
-pub use watch::Watch;
 
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},

@@ -8,9 +8,10 @@
 //! The rules are the common ones, those of `CastOptions::RUST`. Everything else goes through [`Kernel`](crate::Kernel).
 
 use crate::{
+    active::TierToken,
     arch::{self, Tier},
     data::Data,
-    dtype::{DType, Spec, for_each_dtype},
+    dtype::{DType, NOT_BUILT, Spec, for_each_dtype},
     exact::Rules,
     format::*,
     fpenv,
@@ -105,17 +106,18 @@ macro_rules! pairs_from {
 }
 for_each_dtype!(define_pairs);
 
-/// Bytes read and written below which no cast writes past the caches.
+/// Bytes read and written up to which no cast uses non-temporal stores.
 const NEVER_STREAMED: usize = 1 << 20;
 
 impl Variant {
     /// # Safety
     ///
-    /// As [`KernelFn`] of the pair, whose environment this takes care of.
+    /// As [`KernelFn`] of the pair; the floating-point environment may be any.
     #[inline(always)]
     unsafe fn run(&self, src: *const u8, dst: *mut u8, n: usize) {
         let _guard = self.guarded.then(fpenv::guard);
-        // SAFETY: the caller's promise; the guard is held if the kernel needs it.
+        // SAFETY: the memory and the CPU are the caller's promise. The constants are those of the kernel, and the guard is held if the
+        // environment could change its results.
         unsafe { fpenv::opaque(self.run)(src, dst, n, &self.data) };
     }
 }
@@ -125,35 +127,36 @@ impl Pair {
     ///
     /// # Safety
     ///
-    /// `tier` can run here. `src` is readable for `n` elements of the pair's source and `dst` writable for as many of its target; the
-    /// two do not overlap. `sizes` are those of the elements.
+    /// `src` is readable for `n` elements of the pair's source and `dst` writable for as many of its target; the two do not overlap.
+    /// `sizes` are those of the elements in bytes, and the bytes of all elements are at most [`isize::MAX`] on either side.
     #[inline(always)]
     pub(crate) unsafe fn run(
         &'static self,
-        tier: Tier,
+        tier: TierToken,
         src: *const u8,
         dst: *mut u8,
         n: usize,
         sizes: (usize, usize),
     ) {
-        let variant = arch::variant(tier);
+        let variant = arch::variant(tier.tier());
         if n * (sizes.0 + sizes.1) > NEVER_STREAMED {
-            // SAFETY: as the caller's.
-            return unsafe { self.run_large(tier, variant, src, dst, n, sizes) };
+            // SAFETY: the caller's memory and sizes; the variant is that of the tier, which the token shows to run here.
+            return unsafe { self.run_large(tier.tier(), variant, src, dst, n, sizes) };
         }
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's memory and size; the variant is that of a tier that can run here.
         unsafe { self.run_small(variant, src, dst, n, sizes.0) };
     }
 
     /// # Safety
     ///
-    /// As [`run`](Self::run); `variant` is that of its tier.
+    /// As [`run`](Self::run) with `size` bytes of an element of the source; `variant` is that of a tier that can run here.
     #[inline(always)]
     unsafe fn run_small(&'static self, variant: usize, src: *const u8, dst: *mut u8, n: usize, size: usize) {
         match self {
-            // SAFETY: the caller's promise.
+            // SAFETY: the kernel is that of the pair, for a tier that can run here; the memory is the caller's.
             Pair::One(variants) => unsafe { variants[variant].run(src, dst, n) },
-            // SAFETY: the caller's promise.
+            // SAFETY: the first kernel reads the pair's source, the second writes its target, and between them is an integer of a byte
+            // (`Pair::new`); the memory is the caller's.
             Pair::Two(first, second) => unsafe {
                 in_two_steps(&first[variant], &second[variant], src, dst, n, size)
             },
@@ -162,7 +165,7 @@ impl Pair {
 
     /// # Safety
     ///
-    /// As [`run_small`](Self::run_small), and `tier` can run here.
+    /// As [`run`](Self::run); `tier` can run here, and `variant` is its variant.
     #[cold]
     unsafe fn run_large(
         &'static self,
@@ -175,18 +178,19 @@ impl Pair {
     ) {
         let bytes = n * (sizes.0 + sizes.1);
         let Some(tools) = tier.non_temporal().filter(|_| bytes > arch::last_cache()) else {
-            // SAFETY: as the caller's.
+            // SAFETY: the memory, the sizes and the variant are the caller's.
             return unsafe { self.run_small(variant, src, dst, n, sizes.0) };
         };
-        // SAFETY: the caller's memory.
+        // SAFETY: `src` is readable and `dst` writable for `n` elements of these sizes, which are at most `isize::MAX` bytes and do
+        // not overlap; nothing is said of what is in `dst`.
         let (src, dst) = unsafe {
             (slice::from_raw_parts(src, n * sizes.0), slice::from_raw_parts_mut(dst.cast(), n * sizes.1))
         };
         let bits = (8 * sizes.0 as u32, 8 * sizes.1 as u32);
-        // SAFETY: the tier is that of the tools; the slices are the bytes of `n` elements.
+        // SAFETY: `tier`, whose tools these are, can run here; the slices are the bytes of `n` elements.
         unsafe {
             stream(tools, src, dst, n, bits, |src, dst, count| {
-                // SAFETY: the driver gives the bytes of `count` elements.
+                // SAFETY: the driver gives the bytes of `count` elements on either side; the variant is the caller's.
                 self.run_small(variant, src.as_ptr(), dst.as_mut_ptr().cast(), count, sizes.0);
             });
         }
@@ -226,10 +230,9 @@ unsafe fn in_two_steps(
 
 /// In a constant, an error of the compiler if this build leaves out one of the dtypes.
 pub const fn assert_built<S: Element, D: Element>() {
-    assert!(
-        S::DTYPE.is_built() && D::DTYPE.is_built(),
-        "the Cargo feature of this dtype is off: `int2`, `float6`, `fnuz`, `b11`, `e3m4` or `e4m3` (`DType::feature`)"
-    );
+    if !S::DTYPE.is_built() || !D::DTYPE.is_built() {
+        panic!("{}", NOT_BUILT);
+    }
 }
 
 /// The pair of two element types.
@@ -252,7 +255,11 @@ impl<S: Element, D: Element> Of<S, D> {
 /// Casts every element of `src` to that of `dst` at the same index under the common rules; false, with nothing written, if the lengths
 /// differ.
 #[inline]
-pub fn cast_slices<S: Element, D: Element>(tier: Tier, src: &[S], dst: &mut [D]) -> bool {
+pub fn cast_slices<S: Element, D: Element>(
+    tier: impl FnOnce() -> TierToken,
+    src: &[S],
+    dst: &mut [D],
+) -> bool {
     // SAFETY: the same memory; `cast_uninit` writes only initialised elements.
     let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast::<MaybeUninit<D>>(), dst.len()) };
     cast_uninit(tier, src, dst).is_some()
@@ -260,7 +267,7 @@ pub fn cast_slices<S: Element, D: Element>(tier: Tier, src: &[S], dst: &mut [D])
 
 /// [`cast_slices`] into a new vector.
 #[inline]
-pub fn cast_to_vec<S: Element, D: Element>(tier: Tier, src: &[S]) -> Vec<D> {
+pub fn cast_to_vec<S: Element, D: Element>(tier: impl FnOnce() -> TierToken, src: &[S]) -> Vec<D> {
     let mut out = Vec::with_capacity(src.len());
     if cast_uninit(tier, src, &mut out.spare_capacity_mut()[..src.len()]).is_some() {
         // SAFETY: the capacity is at least this, and the cast initialised as many elements.
@@ -272,7 +279,7 @@ pub fn cast_to_vec<S: Element, D: Element>(tier: Tier, src: &[S]) -> Vec<D> {
 /// [`cast_slices`] into memory that need not be initialised; returns the elements.
 #[inline]
 pub fn cast_uninit<'a, S: Element, D: Element>(
-    tier: Tier,
+    tier: impl FnOnce() -> TierToken,
     src: &[S],
     dst: &'a mut [MaybeUninit<D>],
 ) -> Option<&'a mut [D]> {
@@ -289,7 +296,7 @@ pub fn cast_uninit<'a, S: Element, D: Element>(
         if Of::<S, D>::IS_COPY {
             dst.as_mut_ptr().cast::<S>().copy_from_nonoverlapping(src.as_ptr(), n);
         } else {
-            Of::<S, D>::PAIR.run(tier, src.as_ptr().cast(), dst.as_mut_ptr().cast(), n, sizes);
+            Of::<S, D>::PAIR.run(tier(), src.as_ptr().cast(), dst.as_mut_ptr().cast(), n, sizes);
         }
         Some(slice::from_raw_parts_mut(dst.as_mut_ptr().cast::<D>(), n))
     }

@@ -18,7 +18,7 @@ use crate::{
 };
 use core::{mem::MaybeUninit, ops::Range};
 
-/// When a cast writes past the caches.
+/// When a cast uses non-temporal stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Streaming {
     /// If source and destination together are larger than the last cache.
@@ -30,7 +30,7 @@ pub enum Streaming {
     Never,
 }
 
-/// The instructions of a tier that reach past the caches.
+/// The instructions of a tier for non-temporal stores and prefetches.
 pub(crate) struct NonTemporal {
     /// Brings the lines of this many bytes from an address on into the first cache; any address will do.
     pub(crate) prefetch: fn(*const u8, usize),

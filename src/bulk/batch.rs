@@ -4,7 +4,7 @@ use super::Threads;
 use super::chunks::{Chunk, Chunks};
 use super::cost::{self, Cost};
 use super::plans::{First, streaming};
-use super::share::Share;
+use super::schedule::Share;
 use crate::{CastError, CastPlan};
 use core::ops::ControlFlow;
 use core::{fmt, mem};
@@ -119,7 +119,7 @@ impl<'b, 'a> Parts<'b, 'a> {
 
 /// Casts every item of a batch, as [`CastPlan::run`] does one by one.
 ///
-/// What is worth another thread, and what is written past the caches, is decided by all items together; the long ones are cut,
+/// What is worth another thread, and what is written with non-temporal stores, is decided by all items together; the long ones are cut,
 /// and short ones go together. The threads take from the same queue, so that it does not matter which tensors are the large
 /// ones. Nothing is allocated for an item.
 ///

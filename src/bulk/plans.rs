@@ -2,7 +2,7 @@
 
 use super::Threads;
 use super::chunks::{Chunk, Chunks, Masked, Parts};
-use super::share::{Share, alone};
+use super::schedule::{Share, alone};
 use crate::checked::{CastReport, CheckedPlan, CountingPlan, Rejection, all_valid};
 use crate::{BufferType, CastError, CastPlan, Element, Streaming};
 use alloc::vec::Vec;

@@ -3,7 +3,7 @@
 use super::Threads;
 use super::cost::{self, Cost};
 use super::plans::{First, goes_on, streaming};
-use super::share::Share;
+use super::schedule::Share;
 use crate::strided::{View, ViewMut};
 use crate::{CastError, CastOptions, CastPlan, Storage};
 use lanecast_kernels::machine::RUN;

@@ -1,6 +1,6 @@
 //! Whose threads a cast is shared by.
 
-use super::alive::{self, Global};
+use super::fork_guard::{self, Global};
 use core::fmt;
 use core::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -21,6 +21,8 @@ pub enum Threads<'a> {
     /// thread.
     #[default]
     Rayon,
+    /// As [`Rayon`](Self::Rayon), on at most this many threads, the calling one included. 0 and 1 are [`Serial`](Self::Serial).
+    AtMost(usize),
     /// This rayon pool. Its threads have to exist: those of a pool that was made before a `fork` do not in the child, which
     /// would wait for them without end.
     Pool(&'a rayon::ThreadPool),
@@ -78,6 +80,7 @@ impl fmt::Debug for Threads<'_> {
         match self {
             Threads::Serial => f.write_str("Serial"),
             Threads::Rayon => f.write_str("Rayon"),
+            Threads::AtMost(threads) => f.debug_tuple("AtMost").field(threads).finish(),
             Threads::Pool(pool) => f.debug_tuple("Pool").field(pool).finish(),
             Threads::Custom(host) => write!(f, "Custom({} threads)", host.threads()),
         }
@@ -88,8 +91,9 @@ impl Threads<'_> {
     /// How many threads there are to share a cast. No pool is waited for: of one that was not yet heard of, it is a guess.
     pub(super) fn count(&self) -> usize {
         match self {
-            Threads::Serial => 1,
-            Threads::Rayon => match alive::global() {
+            Threads::Serial | Threads::AtMost(0 | 1) => 1,
+            Threads::AtMost(threads) => Threads::Rayon.count().min(*threads),
+            Threads::Rayon => match fork_guard::global() {
                 Global::Worker | Global::Alive => rayon::current_num_threads(),
                 Global::Asked => thread::available_parallelism().map_or(1, usize::from),
                 Global::Gone => 1,
@@ -118,15 +122,16 @@ impl Threads<'_> {
             }
         };
         match self {
-            Threads::Serial => drain(),
+            Threads::Serial | Threads::AtMost(0 | 1) => drain(),
             Threads::Pool(pool) => pool.in_place_scope(|scope| spread(scope, tasks, &drain)),
             Threads::Custom(host) => {
                 host.run(tasks, &|_| drain());
                 // What the host left.
                 drain();
             }
-            Threads::Rayon => loop {
-                match alive::global() {
+            // `tasks` is at most `count`.
+            Threads::Rayon | Threads::AtMost(_) => loop {
+                match fork_guard::global() {
                     Global::Worker | Global::Alive => {
                         let tasks = tasks.min(rayon::current_num_threads());
                         return rayon::in_place_scope(|scope| spread(scope, tasks, &drain));
@@ -151,4 +156,35 @@ fn spread<'s>(scope: &rayon::Scope<'s>, tasks: usize, drain: &'s (dyn Fn() + Syn
         scope.spawn(|_| drain());
     }
     drain();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::time::Duration;
+    use std::vec::Vec;
+
+    /// The threads that take a chunk, each of which lasts long enough for all threads to come.
+    fn used(threads: Threads<'_>, tasks: usize) -> usize {
+        let seen = Mutex::new(HashSet::new());
+        threads.share(tasks, 0..40, |_: i32| {
+            seen.lock().expect("no panics").insert(thread::current().id());
+            thread::sleep(Duration::from_millis(1));
+            ControlFlow::Continue(())
+        });
+        seen.into_inner().expect("no panics").len()
+    }
+
+    #[test]
+    fn a_cap_on_the_pool() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().expect("four threads");
+        let counts = |caps: &[usize]| -> Vec<_> {
+            pool.install(|| caps.iter().map(|cap| Threads::AtMost(*cap).count()).collect())
+        };
+        assert_eq!(counts(&[0, 1, 2, 3, 4, 9]), [1, 1, 2, 3, 4, 4]);
+        let at_most = |cap| pool.install(|| used(Threads::AtMost(cap), Threads::AtMost(cap).count()));
+        assert_eq!((at_most(0), at_most(1)), (1, 1));
+        assert!((1..=2).contains(&at_most(2)) && (2..=3).contains(&at_most(3)));
+    }
 }

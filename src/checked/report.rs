@@ -6,7 +6,7 @@ use core::{
     fmt,
     hash::{Hash, Hasher},
 };
-use lanecast_kernels::{Loss, Losses, Watch};
+use lanecast_kernels::{Loss, LossDetector, Losses};
 
 /// How many values a cast lost, and how. Every value counts once at most; the parts of a complex number count one by one.
 ///
@@ -111,7 +111,7 @@ impl fmt::Display for CastReport {
 pub struct CountingPlan {
     plan: CastPlan,
     level: Level,
-    watch: Watch,
+    detector: LossDetector,
 }
 
 impl PartialEq for CountingPlan {
@@ -140,7 +140,7 @@ impl CastPlan {
     /// # Ok::<(), lanecast::CastError>(())
     /// ```
     pub fn counted(&self, level: Level) -> CountingPlan {
-        CountingPlan { plan: *self, level, watch: self.watch(level == Level::Exact, true) }
+        CountingPlan { plan: *self, level, detector: self.detector(level == Level::Exact, true) }
     }
 }
 
@@ -150,19 +150,19 @@ impl CountingPlan {
         &self.plan
     }
 
-    /// The same cast, writing past the caches when `streaming` says, as [`CastPlan::with_streaming`].
+    /// The same cast, with non-temporal stores when `streaming` says, as [`CastPlan::with_streaming`].
     #[must_use]
     pub fn with_streaming(self, streaming: Streaming) -> CountingPlan {
         CountingPlan {
             plan: self.plan.with_streaming(streaming),
-            watch: self.watch.with_streaming(streaming),
+            detector: self.detector.with_streaming(streaming),
             ..self
         }
     }
 
     /// Whether the pair can lose nothing that is counted.
     pub const fn keeps_all(&self) -> bool {
-        self.watch.is_idle()
+        self.detector.is_idle()
     }
 
     /// Casts the first `n` elements of `src` to the first `n` of `dst`, as [`CastPlan::run`], and counts.
@@ -171,7 +171,7 @@ impl CountingPlan {
     ///
     /// As of [`CastPlan::run`]; then nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<CastReport, CastError> {
-        match self.watch.run_counted(src, dst, n) {
+        match self.detector.run_counted(src, dst, n) {
             Some(losses) => Ok(CastReport::new(n, &losses)),
             None => Err(self.plan.shortage(src.len(), dst.len(), n)),
         }
@@ -187,7 +187,7 @@ impl CountingPlan {
         src: &[S],
         dst: &mut [D],
     ) -> Result<CastReport, CastError> {
-        match self.watch.run_elements_counted(src, dst) {
+        match self.detector.run_elements_counted(src, dst) {
             Some(losses) => Ok(CastReport::new(src.len(), &losses)),
             None => Err(self.plan.mismatch::<S, D>(src.len(), dst.len())),
         }

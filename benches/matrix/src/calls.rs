@@ -76,8 +76,10 @@ where
             [vec![D::default(); elements], vec![D::default(); elements], vec![D::default(); elements]];
         let [typed, planned, compiled] = &mut out;
         let best = shortest(&mut [
-            &mut || drop(black_box(cast(black_box(&src[..]), &mut typed[..]))),
-            &mut || drop(black_box(plan.run_slice(black_box(&src[..]), &mut planned[..]))),
+            &mut || cast(black_box(&src[..]), black_box(&mut typed[..])).expect("the lengths agree"),
+            &mut || {
+                plan.run_slice(black_box(&src[..]), black_box(&mut planned[..])).expect("the lengths agree");
+            },
             &mut || loop_of_as(black_box(&src[..]), black_box(&mut compiled[..])),
         ]);
         if out[0] != out[2] || out[1] != out[2] {

@@ -43,7 +43,7 @@ impl Class {
     }
 }
 
-/// The fraction of the *streaming* pure-traffic loop that the streaming driver is to reach beyond the last cache, for every
+/// The fraction of the *streaming* pure-traffic loop that the streaming driver is to reach above the last-level cache, for every
 /// pair that is asked for more than 0.9 of the plain one.
 pub fn streaming_target(tier: Tier) -> Option<f64> {
     match tier {

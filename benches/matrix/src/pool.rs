@@ -3,7 +3,7 @@
 //! What fits into the second cache lies in one piece of memory of its own: the source at its beginning, the destination right
 //! behind it. Two far apart buffers may, by the accident of their addresses, exclude each other from the first cache of some
 //! CPUs (their way predictors hash address bits), and scattered 4 KiB pages do the same to the second; then a run would measure
-//! that accident. Sizes beyond the caches have two large buffers.
+//! that accident. Sizes above the last-level cache have two large buffers.
 
 use std::alloc::{self, Layout};
 

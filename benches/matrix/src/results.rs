@@ -146,7 +146,7 @@ pub struct Cell {
     pub memcpy_ns: f64,
     /// The pure-traffic loop; small calls have none.
     pub traffic_ns: Option<f64>,
-    /// The streaming pure-traffic loop, beyond the caches only.
+    /// The streaming pure-traffic loop, in sizes larger than the last-level cache only.
     pub streaming_ns: Option<f64>,
     /// Time of the pure-traffic loop divided by that of the cast.
     pub fraction: Option<f64>,
@@ -174,7 +174,7 @@ pub struct Results {
     pub inputs: Inputs,
     /// Whether both buffers were one element off their alignment.
     pub unaligned: bool,
-    /// Bytes of source and destination beyond the caches.
+    /// Bytes of source and destination above the last-level cache.
     pub dram_bytes: usize,
     /// How instructions were counted, in a run that counted them.
     #[serde(default, skip_serializing_if = "Option::is_none")]

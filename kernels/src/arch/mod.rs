@@ -239,7 +239,7 @@ impl Tier {
         }
     }
 
-    /// How it writes past the caches, if it does.
+    /// How it uses non-temporal stores, if it does.
     pub(crate) fn non_temporal(self) -> Option<&'static NonTemporal> {
         native::non_temporal(self)
     }

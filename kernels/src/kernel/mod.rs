@@ -1,5 +1,5 @@
-//! One resolved cast. Plans enter the kernels here; a plan that looks for losses enters through [`Watch`](crate::Watch), which runs
-//! these, and one of views through the strided casts.
+//! One resolved cast. Plans enter the kernels here; a plan that detects losses enters through [`LossDetector`](crate::LossDetector),
+//! which runs these, and one of views through the strided casts.
 //!
 //! What a call does is a [`Route`], which is resolved when the kernel is made; `run` runs it, `environment` knows which kernels the
 //! floating-point environment may change.

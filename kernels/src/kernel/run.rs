@@ -132,8 +132,11 @@ impl Kernel {
         let bytes = unsafe { slice::from_raw_parts(src.as_ptr().cast::<u8>(), size_of_val(src)) };
         // SAFETY: the same memory, of which nothing is claimed to be initialised.
         let out = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), size_of_val(dst)) };
-        self.run_uninit(bytes, out, n)?;
-        // SAFETY: `run_uninit` wrote all `n` elements, and what a cast to `D::DTYPE` writes is valid for `D` (`Element`).
+        let _guard = self.guard();
+        // SAFETY: the slices are the bytes of `n` elements of the kernel's two sides, which have the types' sizes (`assert_size`); the
+        // guard lives to the end of the function.
+        unsafe { self.run_cut(bytes, out, n) };
+        // SAFETY: the cast wrote all `n` elements, and what a cast to `D::DTYPE` writes is valid for `D` (`Element`).
         Some(unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast::<D>(), n) })
     }
 

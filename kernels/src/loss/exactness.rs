@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rounds {
     Never,
-    /// As `Fraction`, but whatever is below the normal numbers of the target is suspected, and the low bits of all others tell.
+    /// As `Fraction`, but every value below the normal numbers of the target may be lost, and the low bits decide for all others.
     Low,
     Fraction,
     Digits,
@@ -15,7 +15,7 @@ pub(crate) enum Rounds {
 }
 
 /// What a loop asks of each lane.
-pub(crate) trait Question<L: Lane>: Copy {
+pub(crate) trait LossTest<L: Lane>: Copy {
     /// Whether the lanes of the result, cast back, are looked at.
     const LOOKS_BACK: bool = false;
     /// Whether its instructions obey the floating-point environment. Those of integers do not.
@@ -23,23 +23,23 @@ pub(crate) trait Question<L: Lane>: Copy {
     fn new(numbers: [u64; 4]) -> Self;
 }
 
-/// A question with an exact answer.
-pub(crate) trait Test<L: Lane>: Question<L> {
+/// A test with an exact answer.
+pub(crate) trait Test<L: Lane>: LossTest<L> {
     /// Whether a lane is in a range, or, as long as it is in none, whether it is rounded.
     fn holds(self, x: L, back: L) -> bool;
 }
 
-/// A question that few instructions answer, which may suspect lanes that are kept.
-pub(crate) trait Trace<L: Lane>: Question<L> {
+/// A test of few instructions, which may also hit lanes that lose nothing.
+pub(crate) trait Residue<L: Lane>: LossTest<L> {
     /// Bits of which one is set if the lane may be rounded.
-    fn trace(self, x: L, back: L) -> L;
+    fn residue(self, x: L, back: L) -> L;
 }
 
 /// Nothing is rounded.
 #[derive(Clone, Copy)]
 pub(crate) struct Never;
 
-impl<L: Lane> Question<L> for Never {
+impl<L: Lane> LossTest<L> for Never {
     const OBEYS_ENVIRONMENT: bool = false;
     fn new(_: [u64; 4]) -> Self {
         Self
@@ -53,9 +53,9 @@ impl<L: Lane> Test<L> for Never {
     }
 }
 
-impl<L: Lane> Trace<L> for Never {
+impl<L: Lane> Residue<L> for Never {
     #[inline(always)]
-    fn trace(self, _: L, _: L) -> L {
+    fn residue(self, _: L, _: L) -> L {
         L::ZERO
     }
 }
@@ -73,7 +73,7 @@ pub(crate) struct Fraction<L> {
 
 macro_rules! fraction {
     ($($lane:ident $float:ident),*) => {$(
-        impl Question<$lane> for Fraction<$lane> {
+        impl LossTest<$lane> for Fraction<$lane> {
             fn new([magnitude, infinity, low, step]: [u64; 4]) -> Self {
                 Self {
                     magnitude: magnitude as $lane,
@@ -95,9 +95,9 @@ macro_rules! fraction {
             }
         }
 
-        impl Trace<$lane> for Fraction<$lane> {
+        impl Residue<$lane> for Fraction<$lane> {
             #[inline(always)]
-            fn trace(self, x: $lane, _: $lane) -> $lane {
+            fn residue(self, x: $lane, _: $lane) -> $lane {
                 let step = $float::from_bits(self.step);
                 let value = $float::from_bits(x & self.magnitude);
                 // NaN, too, becomes the step, which is a multiple of itself.
@@ -114,16 +114,16 @@ fraction!(u32 f32, u64 f64);
 #[derive(Clone, Copy)]
 pub(crate) struct Low<L>(L);
 
-impl<L: Lane> Question<L> for Low<L> {
+impl<L: Lane> LossTest<L> for Low<L> {
     const OBEYS_ENVIRONMENT: bool = false;
     fn new([_, _, low, _]: [u64; 4]) -> Self {
         Self(L::from_word(low))
     }
 }
 
-impl<L: Lane> Trace<L> for Low<L> {
+impl<L: Lane> Residue<L> for Low<L> {
     #[inline(always)]
-    fn trace(self, x: L, _: L) -> L {
+    fn residue(self, x: L, _: L) -> L {
         x & self.0
     }
 }
@@ -137,7 +137,7 @@ pub(crate) struct Digits<L> {
     lane: PhantomData<L>,
 }
 
-impl<L: Lane> Question<L> for Digits<L> {
+impl<L: Lane> LossTest<L> for Digits<L> {
     const OBEYS_ENVIRONMENT: bool = false;
     fn new([signed, digits, ..]: [u64; 4]) -> Self {
         Self { signed: L::from_word(signed), digits: digits as u32, lane: PhantomData }
@@ -154,9 +154,9 @@ impl<L: Lane> Test<L> for Digits<L> {
     }
 }
 
-impl<L: Lane> Trace<L> for Digits<L> {
+impl<L: Lane> Residue<L> for Digits<L> {
     #[inline(always)]
-    fn trace(self, x: L, _: L) -> L {
+    fn residue(self, x: L, _: L) -> L {
         // More digits than the target has; the lowest may be zero.
         (self.signed & x.magnitude()).plus(!self.signed & x).shift_right(self.digits)
     }
@@ -169,7 +169,7 @@ pub(crate) struct Differs<L> {
     nan: [L; 3],
 }
 
-impl<L: Lane> Question<L> for Differs<L> {
+impl<L: Lane> LossTest<L> for Differs<L> {
     const LOOKS_BACK: bool = true;
     const OBEYS_ENVIRONMENT: bool = false;
     fn new([compared, mask, first, span]: [u64; 4]) -> Self {
@@ -186,9 +186,9 @@ impl<L: Lane> Test<L> for Differs<L> {
     }
 }
 
-impl<L: Lane> Trace<L> for Differs<L> {
+impl<L: Lane> Residue<L> for Differs<L> {
     #[inline(always)]
-    fn trace(self, x: L, back: L) -> L {
+    fn residue(self, x: L, back: L) -> L {
         (x ^ back) & self.compared
     }
 }
@@ -201,7 +201,7 @@ pub(crate) struct Within<L> {
     pub(super) span: L,
 }
 
-impl<L: Lane> Question<L> for Within<L> {
+impl<L: Lane> LossTest<L> for Within<L> {
     const OBEYS_ENVIRONMENT: bool = false;
     #[inline(always)]
     fn new([mask, first, span, _]: [u64; 4]) -> Self {

@@ -1,20 +1,20 @@
 //! Asks the codes of a block whether they are lost, in plain loops that compilers make vector code of.
 //!
 //! A *lane* is a code, or a part of one, as an unsigned integer. Whether it is in a range is a mask, a subtraction and a
-//! comparison; whether it is rounded in range is what the other [`Question`]s say. There are two loops, and a block goes as far
+//! comparison; whether it is rounded in range is what the other [`LossTest`]s decide. There are two loops, and a block goes as far
 //! as it has to:
 //!
-//! * [`suspect`] asks whether any lane may be lost: the least of all differences stands for the comparisons, so it takes few
+//! * [`may_lose`] tests whether any lane may be lost: the least of all differences replaces the comparisons, so it takes few
 //!   instructions. It may be wrong about a block that has lost nothing, not about one that has.
-//! * [`test`] says which lanes a range has, or which are rounded, and counts them. [`Loops::answers`] asks for one range after
+//! * [`test`] says which lanes a range has, or which are rounded, and counts them. [`Loops::counts`] asks for one range after
 //!   the other, so the same few loops serve all pairs.
 //!
-//! Each tier compiles them for its own instructions ([`define_loops!`]); the scalar one has [`suspect_all`] for the first.
+//! Each tier compiles them for its own instructions ([`define_loops!`]); the scalar one has [`always_may_lose`] for the first.
 
 use super::{
-    exactness::{Question, Rounds, Test, Trace, Within},
+    exactness::{LossTest, Residue, Rounds, Test, Within},
     lane::Lane,
-    questions::{Answers, BITS, BOUNDS, ENDS, InRange, OVER, Questions, Shape},
+    loss_tests::{BITS, BOUNDS, ENDS, InRange, LossCounts, LossTests, OVER, Shape},
     ranges::MOST,
 };
 use crate::{fpenv, machine::BLOCK_BYTES};
@@ -22,10 +22,10 @@ use crate::{fpenv, machine::BLOCK_BYTES};
 /// The loops of a shape.
 #[derive(Clone, Copy)]
 pub(crate) struct Loops {
-    pub(crate) suspect: SuspectFn,
-    /// The same for one range and no rounding: finds the ranges that `suspect` has no room for.
-    pub(crate) more: SuspectFn,
-    /// How many ranges `suspect` finds.
+    pub(crate) may_lose: MayLoseFn,
+    /// The same for one range and no rounding: tests the ranges that `may_lose` has no room for.
+    pub(crate) more: MayLoseFn,
+    /// How many ranges `may_lose` tests.
     pub(crate) at_once: usize,
     /// Which lanes are in a range.
     pub(crate) within: TestFn,
@@ -35,12 +35,12 @@ pub(crate) struct Loops {
     pub(crate) obeys_environment: bool,
 }
 
-/// Whether any lane may be lost: looks for the suspects of `questions` from the number `first` on, as many as it finds at once.
+/// Whether any lane may be lost: tests the candidate ranges of `tests` from number `first` on, as many as it tests at once.
 ///
 /// # Safety
 ///
 /// As [`TestFn`].
-pub(crate) type SuspectFn = unsafe fn(questions: &Questions, first: usize, src: &[u8], back: &[u8]) -> bool;
+pub(crate) type MayLoseFn = unsafe fn(tests: &LossTests, first: usize, src: &[u8], back: &[u8]) -> bool;
 
 /// Tests the lanes of `src` and, for [`Rounds::Differs`], as many of `back`. `lost` has as many lanes: those that are `kind`, and
 /// that the test holds for, become `kind | LOST`. Returns how many these are.
@@ -60,30 +60,30 @@ const IMAGINARY: u64 = 2;
 
 /// Whether a lane of `src` may be in one of the ranges, or rounded.
 #[inline(always)]
-pub(crate) fn suspect<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS: bool>(
-    questions: &Questions,
+pub(crate) fn may_lose<L: Lane, E: Residue<L>, const RANGES: usize, const PAIRS: bool>(
+    tests: &LossTests,
     first: usize,
     src: &[u8],
     back: &[u8],
 ) -> bool {
-    let suspects =
-        [first, first + 1].map(|i| questions.suspects.get(i).copied().unwrap_or_default().numbers());
-    let suspects = suspects.map(Within::<L>::new);
-    let exactness = E::new(questions.exactness);
-    let magnitude = L::from_word(questions.magnitude);
+    let candidates =
+        [first, first + 1].map(|i| tests.candidates.get(i).copied().unwrap_or_default().numbers());
+    let candidates = candidates.map(Within::<L>::new);
+    let exactness = E::new(tests.exactness);
+    let magnitude = L::from_word(tests.magnitude);
     let step = L::BYTES << PAIRS as u32;
     // Without results to look at, the source stands in for them.
     let back = if E::LOOKS_BACK { back } else { src };
-    let mut traces = L::ZERO;
+    let mut residues = L::ZERO;
     // The least difference of each range; or the extremes, which begin with what is inside.
     let mut least = match RANGES {
         ENDS | BITS | OVER => [L::ZERO; 2],
-        BOUNDS => suspects.map(|range| range.first),
+        BOUNDS => candidates.map(|range| range.first),
         _ => [L::from_word(u64::MAX); 2],
     };
     for (x, back) in src.chunks_exact(step).zip(back.chunks_exact(step)) {
         if PAIRS {
-            traces = traces | L::read(&x[L::BYTES..]) & magnitude;
+            residues = residues | L::read(&x[L::BYTES..]) & magnitude;
         }
         let (x, back) = (L::read(&x[..L::BYTES]), L::read(&back[..L::BYTES]));
         match RANGES {
@@ -96,35 +96,35 @@ pub(crate) fn suspect<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS: bo
                 least[1] = least[1].signed_max(x);
             }
             // Those inside leave all bits above the number of them zero.
-            BITS => least[0] = least[0] | x.minus(suspects[0].first),
+            BITS => least[0] = least[0] | x.minus(candidates[0].first),
             // Magnitudes have no sign, so that of the difference compares.
-            OVER => least[0] = least[0] | suspects[0].first.minus(x & suspects[0].mask),
+            OVER => least[0] = least[0] | candidates[0].first.minus(x & candidates[0].mask),
             _ => {
                 for i in 0..RANGES {
-                    least[i] = least[i].min(suspects[i].above_first(x));
+                    least[i] = least[i].min(candidates[i].above_first(x));
                 }
             }
         }
-        traces = traces | exactness.trace(x, back);
+        residues = residues | exactness.residue(x, back);
     }
     let found = match RANGES {
-        ENDS => !least[0].signed_less(suspects[0].first) | (least[1] >= suspects[1].first),
-        BOUNDS => least[0].signed_less(suspects[0].first) | suspects[1].first.signed_less(least[1]),
-        BITS => least[0] >= suspects[0].span,
+        ENDS => !least[0].signed_less(candidates[0].first) | (least[1] >= candidates[1].first),
+        BOUNDS => least[0].signed_less(candidates[0].first) | candidates[1].first.signed_less(least[1]),
+        BITS => least[0] >= candidates[0].span,
         OVER => least[0].signed_less(L::ZERO),
-        _ => suspects
+        _ => candidates
             .iter()
             .zip(least)
             .take(RANGES)
             .fold(false, |any, (range, least)| any | (least < range.span)),
     };
-    found | (traces != L::ZERO)
+    found | (residues != L::ZERO)
 }
 
-/// The reference suspects every block: what it counts is exact.
+/// The scalar loop takes every block for one that may lose: its counts are exact.
 #[inline(always)]
-pub(crate) fn suspect_all<L: Lane, E: Trace<L>, const RANGES: usize, const PAIRS: bool>(
-    _: &Questions,
+pub(crate) fn always_may_lose<L: Lane, E: Residue<L>, const RANGES: usize, const PAIRS: bool>(
+    _: &LossTests,
     _: usize,
     _: &[u8],
     _: &[u8],
@@ -168,16 +168,16 @@ impl Loops {
     ///
     /// As [`TestFn`].
     #[inline]
-    pub(super) unsafe fn suspects(
+    pub(super) unsafe fn candidates(
         &self,
         shape: Shape,
-        questions: &Questions,
+        tests: &LossTests,
         (src, back): (&[u8], &[u8]),
     ) -> bool {
         // SAFETY: the caller's promise.
         unsafe {
-            fpenv::opaque(self.suspect)(questions, 0, src, back)
-                || (self.at_once..shape.ranges).any(|i| (self.more)(questions, i, src, back))
+            fpenv::opaque(self.may_lose)(tests, 0, src, back)
+                || (self.at_once..shape.ranges).any(|i| (self.more)(tests, i, src, back))
         }
     }
 
@@ -187,44 +187,41 @@ impl Loops {
     ///
     /// As [`TestFn`].
     #[inline(never)]
-    pub(super) unsafe fn answers(
+    pub(super) unsafe fn counts(
         &self,
         shape: Shape,
-        questions: &Questions,
+        tests: &LossTests,
         (src, back): (&[u8], &[u8]),
-    ) -> Answers {
-        let mut answers = Answers { ranges: [0; MOST], imaginary: 0, inexact: 0, lost: [0; BLOCK_BYTES] };
+    ) -> LossCounts {
+        let mut counts = LossCounts { ranges: [0; MOST], imaginary: 0, inexact: 0, lost: [0; BLOCK_BYTES] };
         if shape.pairs {
             // Elements have 8 bytes or 16.
             let mut kinds = [0; 16];
             for lane in kinds.chunks_exact_mut(shape.width).skip(1).step_by(2) {
                 lane[if cfg!(target_endian = "little") { 0 } else { shape.width - 1 }] = IMAGINARY as u8;
             }
-            answers.lost.as_chunks_mut().0.fill(kinds);
+            counts.lost.as_chunks_mut().0.fill(kinds);
         }
-        let lost = &mut answers.lost[..src.len()];
-        for (range, n) in
-            questions.ranges.iter().zip(&mut answers.ranges).filter(|(range, _)| range.span != 0)
-        {
+        let lost = &mut counts.lost[..src.len()];
+        for (range, n) in tests.ranges.iter().zip(&mut counts.ranges).filter(|(range, _)| range.span != 0) {
             // SAFETY: the caller's promise.
             *n = unsafe { fpenv::opaque(self.within)(range.numbers(), src, back, CAST, lost) };
         }
         if shape.exactness != Rounds::Never {
             // SAFETY: the caller's promise.
-            answers.inexact =
-                unsafe { fpenv::opaque(self.rounded)(questions.exactness, src, back, CAST, lost) };
+            counts.inexact = unsafe { fpenv::opaque(self.rounded)(tests.exactness, src, back, CAST, lost) };
         }
         if shape.pairs {
-            let any = InRange { mask: questions.magnitude, first: 1, span: questions.magnitude };
+            let any = InRange { mask: tests.magnitude, first: 1, span: tests.magnitude };
             // SAFETY: the caller's promise.
-            answers.imaginary =
+            counts.imaginary =
                 unsafe { fpenv::opaque(self.within)(any.numbers(), src, back, IMAGINARY, lost) };
         }
-        answers
+        counts
     }
 }
 
-impl Answers {
+impl LossCounts {
     /// Whether any lane is lost.
     pub(super) fn any(&self) -> bool {
         self.ranges.iter().sum::<u64>() + self.imaginary + self.inexact != 0
@@ -255,48 +252,48 @@ impl Answers {
     }
 }
 
-/// The loops of `$suspect` and `$test` for lanes and pairs, with a search of its own for each of `$ranges`; the others look for one range after the other.
+/// The loops of `$may_lose` and `$test` for lanes and pairs, with a search of its own for each of `$ranges`; the others look for one range after the other.
 macro_rules! pick_loops {
-    ($shape:ident, $lane:ty, $suspect:ty, $test:ty, $pairs:literal, [$($ranges:expr),*]) => {
+    ($shape:ident, $lane:ty, $may_lose:ty, $test:ty, $pairs:literal, [$($ranges:expr),*]) => {
         $crate::loss::Loops {
-            suspect: match $shape.ranges {
-                $(ranges if ranges == $ranges => suspected::<$lane, $suspect, { $ranges }, $pairs>,)*
-                _ => suspected::<$lane, $suspect, 1, $pairs>,
+            may_lose: match $shape.ranges {
+                $(ranges if ranges == $ranges => may_lose_for::<$lane, $may_lose, { $ranges }, $pairs>,)*
+                _ => may_lose_for::<$lane, $may_lose, 1, $pairs>,
             },
-            more: suspected::<$lane, Never, 1, $pairs>,
+            more: may_lose_for::<$lane, Never, 1, $pairs>,
             at_once: match $shape.ranges {
                 $(ranges if ranges == $ranges => ranges,)*
                 _ => 1,
             },
             within: tested::<$lane, Within<$lane>>,
             rounded: tested::<$lane, $test>,
-            obeys_environment: <Within<$lane> as Question<$lane>>::OBEYS_ENVIRONMENT
-                | <$suspect as Question<$lane>>::OBEYS_ENVIRONMENT
-                | <$test as Question<$lane>>::OBEYS_ENVIRONMENT,
+            obeys_environment: <Within<$lane> as LossTest<$lane>>::OBEYS_ENVIRONMENT
+                | <$may_lose as LossTest<$lane>>::OBEYS_ENVIRONMENT
+                | <$test as LossTest<$lane>>::OBEYS_ENVIRONMENT,
         }
     };
 }
 pub(crate) use pick_loops;
 
-/// Makes `loops`, which finds those of a shape, with the features of a tier: [`test`], and [`suspect`] or what stands for it.
+/// Makes `loops`, which finds those of a shape, with the features of a tier: [`test`], and [`may_lose`] or its replacement.
 macro_rules! define_loops {
-    ($suspect:ident, $function:ident) => {
+    ($may_lose:ident, $function:ident) => {
         $function! {
             /// # Safety
             ///
-            /// As [`SuspectFn`](crate::loss::SuspectFn).
-            unsafe fn suspected<
+            /// As [`MayLoseFn`](crate::loss::MayLoseFn).
+            unsafe fn may_lose_for<
                 L: crate::loss::Lane,
-                E: crate::loss::Trace<L>,
+                E: crate::loss::Residue<L>,
                 const RANGES: usize,
                 const PAIRS: bool,
             >(
-                questions: &crate::loss::Questions,
+                tests: &crate::loss::LossTests,
                 first: usize,
                 src: &[u8],
                 back: &[u8],
             ) -> bool {
-                crate::loss::$suspect::<L, E, RANGES, PAIRS>(questions, first, src, back)
+                crate::loss::$may_lose::<L, E, RANGES, PAIRS>(tests, first, src, back)
             }
         }
 
@@ -318,7 +315,7 @@ macro_rules! define_loops {
         #[inline]
         pub(crate) fn loops(shape: crate::loss::Shape) -> crate::loss::Loops {
             use crate::loss::{
-                BITS, BOUNDS, Differs, Digits, ENDS, Fraction, Low, Never, OVER, Question, Rounds, Within,
+                BITS, BOUNDS, Differs, Digits, ENDS, Fraction, LossTest, Low, Never, OVER, Rounds, Within,
                 pick_loops as pick,
             };
             match (shape.width, shape.exactness, shape.pairs) {

@@ -6,8 +6,9 @@
 use super::{
     Loss, compare,
     exactness::Rounds,
-    half_goes_up, of_part,
-    questions::{BITS, BOUNDS, ENDS, InRange, OVER},
+    half_goes_up,
+    loss_tests::{BITS, BOUNDS, ENDS, InRange, OVER},
+    of_part,
 };
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},
@@ -96,7 +97,7 @@ impl Ranges {
 
     /// How a block is searched for these (merged) ranges, and its numbers. What is chosen has loops for the width of the
     /// source and for `rounds`; where it has not, the ranges themselves are looked for.
-    pub(super) fn suspects(&self, from: DType, to: DType, rounds: Rounds) -> (usize, [InRange; MOST]) {
+    pub(super) fn candidates(&self, from: DType, to: DType, rounds: Rounds) -> (usize, [InRange; MOST]) {
         let mut numbers = [InRange::default(); MOST];
         let bits = 8 * from.alignment() as u32;
         let lane = u64::MAX >> (64 - bits);
@@ -197,7 +198,7 @@ impl Ranges {
         Some(InRange { mask, first, span: if whole { 1 } else { mask - first + 1 } })
     }
 
-    /// These ranges, for those who suspect all numbers below the normal ones of a target.
+    /// These ranges, where all numbers below the normal ones of a target may be lost.
     pub(super) fn with_subnormals(&self, s: FloatSpec, f: FloatSpec) -> Self {
         let mut out = *self;
         let normal = Exact::finite(1, f.min_exponent() + f.mantissa_bits as i32);

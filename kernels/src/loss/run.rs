@@ -4,7 +4,7 @@
 //! where that shows in narrower results, and then its codes, which the cast has left in the cache. Only blocks that lost a value
 //! are looked at again: for the first element that is lost, for the count of each kind of loss, or for a mask.
 
-use super::{Loss, Losses, loss, questions::Answers, watch::Watch};
+use super::{Loss, Losses, detector::LossDetector, loss, loss_tests::LossCounts};
 use crate::{
     buffer::read, drive::Stack, format::Element, fpenv, machine::BLOCK_BYTES, one::assert_size,
     storage::BufferType, stream::Streaming,
@@ -51,7 +51,7 @@ impl Sought<'_> {
     }
 }
 
-impl Watch {
+impl LossDetector {
     /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run) until one is lost, and returns that one. Then what is written of the
     /// elements from it on is unspecified.
     ///
@@ -214,20 +214,20 @@ impl Watch {
                 None => &[],
             };
             // SAFETY: the kernel proves its tier; the guard is held if any of the loops needs it.
-            let suspected = unsafe {
-                results.is_none_or(|(suspect, questions)| suspect(questions, 0, out, &[]))
-                    && self.loops.suspects(self.shape, &self.questions, (codes, back))
+            let may_lose = unsafe {
+                results.is_none_or(|(may_lose, tests)| may_lose(tests, 0, out, &[]))
+                    && self.loops.candidates(self.shape, &self.tests, (codes, back))
             };
-            if !suspected {
+            if !may_lose {
                 continue;
             }
             // Those with non-temporal stores are longer; they have no results to look at.
             for (i, codes) in codes.chunks(BLOCK_BYTES).enumerate() {
                 // SAFETY: as above.
-                let answers = unsafe { self.loops.answers(self.shape, &self.questions, (codes, back)) };
+                let counts = unsafe { self.loops.counts(self.shape, &self.tests, (codes, back)) };
                 let (first, len) = (first + i * BLOCK_BYTES / size, codes.len() / size);
-                let block = Block { watch: self, first, len, answers: &answers, codes };
-                if answers.any() && !sought.look(&block) {
+                let block = Block { watch: self, first, len, counts: &counts, codes };
+                if counts.any() && !sought.look(&block) {
                     return Some(false);
                 }
             }
@@ -253,12 +253,12 @@ impl Sought<'_> {
 
 /// A block of elements some of which were lost.
 struct Block<'a> {
-    watch: &'a Watch,
+    watch: &'a LossDetector,
     /// The number of its first element.
     first: usize,
     /// How many elements it has.
     len: usize,
-    answers: &'a Answers,
+    counts: &'a LossCounts,
     /// The elements in byte storage.
     codes: &'a [u8],
 }
@@ -267,11 +267,11 @@ impl Block<'_> {
     /// What was lost, if the watch was told that it matters.
     fn losses(&self) -> Losses {
         let mut losses = Losses::default();
-        for (label, n) in self.watch.labels.iter().zip(self.answers.ranges) {
+        for (label, n) in self.watch.labels.iter().zip(self.counts.ranges) {
             losses.add(*label, n);
         }
-        losses.add(Loss::Imaginary, self.answers.imaginary);
-        losses.add(Loss::Inexact, self.answers.inexact);
+        losses.add(Loss::Imaginary, self.counts.imaginary);
+        losses.add(Loss::Inexact, self.counts.inexact);
         losses
     }
 
@@ -281,10 +281,10 @@ impl Block<'_> {
         let width = self.watch.shape.width;
         // A part of a complex number has a bit of its own.
         if self.watch.kernel.from().dtype().size() == width {
-            return self.answers.flags(width, at / 64);
+            return self.counts.flags(width, at / 64);
         }
         let pairs = |i: usize| {
-            let flags = self.answers.flags(width, i);
+            let flags = self.counts.flags(width, i);
             (0..32).fold(0, |out, i| out | u64::from(flags >> (2 * i) & 3 != 0) << i)
         };
         let i = (at / 64).saturating_mul(2);
@@ -360,7 +360,7 @@ mod tests {
                 let ways = [(false, false), (true, true), (false, true), (true, false)];
                 // Miri is slow: it sees both ends.
                 for &(inexact, labelled) in &ways[..if cfg!(miri) { 2 } else { 4 }] {
-                    let watch = Watch::new(kernel, &rules, inexact, labelled);
+                    let watch = LossDetector::new(kernel, &rules, inexact, labelled);
                     let asked = |loss: &Loss| {
                         loss.is_out_of_range() || inexact || labelled && *loss == Loss::Underflow
                     };
@@ -407,7 +407,7 @@ mod tests {
         let rules = Rules::common(DType::UInt8, true);
         let kernel =
             Kernel::new(Tier::Scalar, DType::Float32.into(), DType::UInt8.into(), &rules).expect("scalar");
-        let watch = Watch::new(kernel, &rules, false, true);
+        let watch = LossDetector::new(kernel, &rules, false, true);
         let lost = Lost { index: 1, code: (-1.0_f32).to_bits().into(), loss: Loss::Saturated };
         assert_eq!(watch.run_to_vec::<f32, u8>(&[1.0; 70]), Some(Ok(vec![1; 70])));
         assert_eq!(watch.run_to_vec::<f32, u8>(&[1.0, -1.0]), Some(Err(lost)));

@@ -17,7 +17,7 @@ use crate::{
 };
 use core::slice;
 
-/// Bytes of a run that is worth writing past the caches.
+/// Bytes of a run that is worth using non-temporal stores.
 const STREAMED: usize = 4096;
 
 impl Kernel {

@@ -1,7 +1,7 @@
 //! Transpositions: squares of the axis that is innermost in the destination and of that which is in the source.
 //!
 //! A tile is some lines of memory along both axes. It is cast row by row as the source lies, or as it is if the elements are the
-//! narrower ones, turned on the stack (`tile`), and written in whole lines; past the caches where contiguous casts go there.
+//! narrower ones, turned on the stack (`tile`), and written in whole lines; with non-temporal stores where contiguous casts use them.
 
 use super::{
     MAX_AXES,
@@ -75,7 +75,7 @@ impl Cast<'_> {
                     }
                     let whole =
                         (len[0] * self.d).is_multiple_of(CACHE_LINE) && dst.addr().is_multiple_of(CACHE_LINE);
-                    // SAFETY: the elements of a tile of both sides. Rows of it are whole lines if they are to go past the caches.
+                    // SAFETY: the elements of a tile of both sides. Rows of it are whole lines if they are stored non-temporally.
                     unsafe { self.tile(src, dst, x, y, len, past.filter(|_| whole)) };
                     col += len[0];
                 }

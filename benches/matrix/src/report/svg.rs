@@ -38,7 +38,7 @@ fn describe(size: Size) -> &'static str {
     match size {
         Size::L1 => "first cache",
         Size::L2 => "second cache",
-        Size::Dram => "beyond the caches",
+        Size::Dram => "larger than the last-level cache",
         _ => "small calls",
     }
 }

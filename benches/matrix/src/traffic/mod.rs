@@ -3,7 +3,7 @@
 //! A loop for the ratio `r : w` loads `r` vectors, combines them by exclusive or, stores the result `w` times, and goes on. It
 //! is written with the vectors of the tier, because the width of loads and stores is part of what a tier can do. One loop is
 //! compiled for every ratio that two widths of elements make; small groups are unrolled so that the loop's own
-//! instructions do not count. The streaming form stores past the caches.
+//! instructions do not count. The streaming form uses non-temporal stores.
 
 mod vectors;
 

@@ -15,7 +15,7 @@ pub(super) trait Vector: Copy {
     unsafe fn load(from: *const u8) -> Self;
     unsafe fn xor(self, other: Self) -> Self;
     unsafe fn store(self, to: *mut u8);
-    /// A store past the caches, an ordinary one where there is none.
+    /// A non-temporal store, an ordinary one where there is none.
     unsafe fn stream(self, to: *mut u8) {
         // SAFETY: as the caller's.
         unsafe { self.store(to) }

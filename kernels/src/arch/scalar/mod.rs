@@ -121,4 +121,4 @@ pub(crate) static TABLE: Table = table::<0>();
 macro_rules! scalar_fn {
     ($($item:tt)*) => { $($item)* };
 }
-crate::loss::define_loops!(suspect_all, scalar_fn);
+crate::loss::define_loops!(always_may_lose, scalar_fn);

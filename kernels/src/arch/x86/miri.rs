@@ -324,6 +324,19 @@ shims! {
         lanes::<u64, 8, _>(x).map(|x| x.min(u8::MAX.into()) as u8)
     });
 
+    _mm512_cvtsepi64_epi16(x: __m512i) -> __m128i = {
+        each::<_, _, 8, _, _>(x, |x: i64| x.clamp(i16::MIN.into(), i16::MAX.into()) as i16)
+    };
+    _mm512_cvtsepi64_epi32(x: __m512i) -> __m256i = {
+        each::<_, _, 8, _, _>(x, |x: i64| x.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
+    };
+    _mm512_cvtusepi64_epi16(x: __m512i) -> __m128i = {
+        each::<_, _, 8, _, _>(x, |x: u64| x.min(u16::MAX.into()) as u16)
+    };
+    _mm512_cvtusepi64_epi32(x: __m512i) -> __m256i = {
+        each::<_, _, 8, _, _>(x, |x: u64| x.min(u32::MAX.into()) as u32)
+    };
+
     _mm512_srl_epi16(x: __m512i, by: __m128i) -> __m512i = {
         let [by, _] = lanes::<u64, 2, _>(by);
         each::<_, _, 32, _, _>(x, |x: u16| if by < 16 { x >> by } else { 0 })
@@ -466,6 +479,8 @@ mod tests {
             _mm512_max_ps(s, s); _mm512_min_pd(d, d);
             _mm512_cvtsepi32_epi16(a); _mm512_cvtsepi32_epi8(a); _mm512_cvtsepi64_epi8(a);
             _mm512_cvtusepi32_epi16(a); _mm512_cvtusepi32_epi8(a); _mm512_cvtusepi64_epi8(a);
+            _mm512_cvtsepi64_epi16(a); _mm512_cvtsepi64_epi32(a);
+            _mm512_cvtusepi64_epi16(a); _mm512_cvtusepi64_epi32(a);
             _mm512_srl_epi16(a, by); _mm512_multishift_epi64_epi8(a, b);
             _mm512_permutexvar_epi8(index, a); _mm512_permutexvar_epi16(index, a);
             _mm512_permutex2var_epi16(a, index, b); _mm512_permutex2var_epi32(a, index, b);

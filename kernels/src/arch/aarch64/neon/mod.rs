@@ -432,4 +432,4 @@ pub(super) use rounded::rounded;
 macro_rules! neon_fn {
     ($($item:tt)*) => { #[target_feature(enable = "neon")] $($item)* };
 }
-crate::loss::define_loops!(suspect, neon_fn);
+crate::loss::define_loops!(may_lose, neon_fn);

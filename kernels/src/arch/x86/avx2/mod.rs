@@ -116,4 +116,4 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     vector::rounded(from, to, rules, &TABLE, words::rounded, styled)
 }
 
-crate::loss::define_loops!(suspect, avx2_fn);
+crate::loss::define_loops!(may_lose, avx2_fn);

@@ -167,4 +167,4 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     })
 }
 
-crate::loss::define_loops!(suspect, avx512_fn);
+crate::loss::define_loops!(may_lose, avx512_fn);

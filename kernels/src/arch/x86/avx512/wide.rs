@@ -6,7 +6,7 @@
 //! stores masked.
 //!
 //! * *Saturating to a narrow integer* clamps only where narrowing itself does not: the narrowing instructions saturate.
-//!   Codes of 2 and 4 bits are clamped again as bytes, of which a register holds more ([`narrow`] has those from integers).
+//!   Codes of 2 and 4 bits are clamped again as bytes, of which a register holds more ([`sub_byte`] has those from integers).
 //! * *Wrapping from a float*: see [`lanes`].
 //! * *Complex numbers* are moved: the real parts are taken out or put between zeros. Complex to complex is a cast of twice
 //!   as many reals.
@@ -14,6 +14,7 @@
 mod ints;
 mod lanes;
 mod narrow;
+mod sub_byte;
 mod targets;
 
 use super::super::{AWAY, COMMON, DIRECTED, ODD};
@@ -49,6 +50,9 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
     let to_byte = to.size() == 1;
     // Lanes of 64 bits are stored.
     let to_wide = to.alignment() == 8;
+    if let Some(kernel) = narrow::kernel(S::DTYPE, to, saturate) {
+        return Some(kernel);
+    }
     match S::DTYPE {
         // Rounded as the instruction says, not as the environment does: so that need not be looked at.
         DType::Int32 if matches!(to, DType::Float32) => Some(run::<i32, Real<f32>, true, COMMON>),
@@ -58,12 +62,12 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::Int64 if matches!(to, DType::Float64) => Some(run::<i64, Real<f64>, true, COMMON>),
         DType::UInt64 if matches!(to, DType::Float64) => Some(run::<u64, Real<f64>, true, COMMON>),
         // The compiler narrows integers well, but would clamp them to less than a byte before that.
-        DType::Int16 if saturate => narrow::kernel::<i16>(to),
-        DType::UInt16 if saturate => narrow::kernel::<u16>(to),
-        DType::Int32 if saturate => narrow::kernel::<i32>(to),
-        DType::UInt32 if saturate => narrow::kernel::<u32>(to),
-        DType::Int64 if saturate => narrow::kernel::<i64>(to),
-        DType::UInt64 if saturate => narrow::kernel::<u64>(to),
+        DType::Int16 if saturate => sub_byte::kernel::<i16>(to),
+        DType::UInt16 if saturate => sub_byte::kernel::<u16>(to),
+        DType::Int32 if saturate => sub_byte::kernel::<i32>(to),
+        DType::UInt32 if saturate => sub_byte::kernel::<u32>(to),
+        DType::Int64 if saturate => sub_byte::kernel::<i64>(to),
+        DType::UInt64 if saturate => sub_byte::kernel::<u64>(to),
         DType::Float16 if to_wide => pick::<Wide<f16>>(to, saturate),
         DType::BFloat16 if to_wide => pick::<Wide<bf16>>(to, saturate),
         DType::Float32 if to_wide => pick::<Wide<f32>>(to, saturate),

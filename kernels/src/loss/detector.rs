@@ -3,8 +3,8 @@
 use super::{
     Loss,
     exactness::Rounds,
-    loops::{Loops, SuspectFn},
-    questions::{InRange, Questions, Shape},
+    loops::{Loops, MayLoseFn},
+    loss_tests::{InRange, LossTests, Shape},
     ranges::{MOST, Ranges},
 };
 use crate::{
@@ -15,14 +15,14 @@ use crate::{
     storage::BufferType,
 };
 
-/// A kernel and the questions of its pair: a cast that says what it loses.
+/// A kernel and the tests of its pair: a cast that says what it loses.
 #[derive(Clone, Copy)]
-pub struct Watch {
+pub struct LossDetector {
     pub(super) kernel: Kernel,
     /// The cast of a source in the byte order of the host.
     pub(super) native: Kernel,
     pub(super) rules: Rules,
-    pub(super) questions: Questions,
+    pub(super) tests: LossTests,
     pub(super) shape: Shape,
     pub(super) loops: Loops,
     /// What the ranges are lost as.
@@ -30,7 +30,7 @@ pub struct Watch {
     /// Casts results back, where that shows what is rounded.
     pub(super) back: Option<Kernel>,
     /// Looks at the results first, if they are narrower and what is lost shows in them.
-    pub(super) results: Option<(SuspectFn, Questions)>,
+    pub(super) results: Option<(MayLoseFn, LossTests)>,
     /// Brings elements of the source to bytes of their own in the order of the host, if they are packed or in the other one.
     pub(super) unpack: Option<Kernel>,
     /// Nothing can be lost.
@@ -38,11 +38,11 @@ pub struct Watch {
     pub(super) guarded: bool,
 }
 
-impl Watch {
+impl LossDetector {
     /// A kernel with the same `rules` that it was made with, and what it is to be asked.
     ///
     /// `inexact`: whether values that are rounded in range are lost, too. `labelled`: whether it matters in which way.
-    pub fn new(kernel: Kernel, rules: &Rules, inexact: bool, labelled: bool) -> Watch {
+    pub fn new(kernel: Kernel, rules: &Rules, inexact: bool, labelled: bool) -> LossDetector {
         let (from, to) = (kernel.from(), kernel.to());
         let (s, d) = (from.dtype(), to.dtype());
         let mut all = Ranges::new(s, d, rules);
@@ -63,14 +63,14 @@ impl Watch {
             *label = range.loss;
             *asked = InRange::new(range);
         }
-        let suspected = match (rounds.how, s.float_spec(), d.float_spec()) {
+        let may_lose = match (rounds.how, s.float_spec(), d.float_spec()) {
             // What underflows is among them.
             (Rounds::Low, Some(from), Some(to)) if !pairs => {
                 all.merged(|loss| loss.is_out_of_range()).with_subnormals(from, to)
             }
             _ => ranges,
         };
-        let (how, suspects) = suspected.suspects(s, d, rounds.how);
+        let (how, candidates) = may_lose.candidates(s, d, rounds.how);
         let width = s.alignment();
         let shape = Shape { width, pairs, ranges: how, exactness: rounds.how };
         let loops = kernel.tier().loops(shape);
@@ -78,10 +78,10 @@ impl Watch {
             // The imaginary parts of real numbers are zero.
             Some(code) if !inexact && to == BufferType::new(d) && is_complex(s) == is_complex(d) => {
                 let shape = Shape { width: d.alignment(), pairs: false, ranges: 1, exactness: Rounds::Never };
-                let mut suspects = [InRange::default(); MOST];
-                suspects[0] = code;
-                let questions = Questions { ranges: suspects, suspects, magnitude: 0, exactness: [0; 4] };
-                Some((kernel.tier().loops(shape), questions))
+                let mut candidates = [InRange::default(); MOST];
+                candidates[0] = code;
+                let tests = LossTests { ranges: candidates, candidates, magnitude: 0, exactness: [0; 4] };
+                Some((kernel.tier().loops(shape), tests))
             }
             _ => None,
         };
@@ -95,18 +95,18 @@ impl Watch {
             true => None,
             false => Kernel::new(kernel.tier(), from, BufferType::new(s), &byte_rules(s)),
         };
-        // Elements of the other order are swapped once for the questions and the cast. The tier is available: it has a kernel.
+        // Elements of the other order are swapped once for the tests and the cast. The tier is available: it has a kernel.
         let native = Kernel::new(kernel.tier(), from.native(), to, rules).unwrap_or(kernel);
-        Watch {
+        LossDetector {
             kernel,
             native,
             rules: *rules,
-            questions: Questions { ranges: asked, suspects, magnitude, exactness: rounds.numbers },
+            tests: LossTests { ranges: asked, candidates, magnitude, exactness: rounds.numbers },
             shape,
             loops,
             labels,
             back,
-            results: results.map(|(loops, questions)| (loops.suspect, questions)),
+            results: results.map(|(loops, tests)| (loops.may_lose, tests)),
             unpack,
             idle: ranges.get().is_empty() && !pairs && rounds.how == Rounds::Never,
             guarded: kernel.is_guarded()
@@ -121,10 +121,10 @@ impl Watch {
         &self.kernel
     }
 
-    /// The same, writing past the caches when `streaming` says.
+    /// The same, with non-temporal stores when `streaming` says.
     #[must_use]
-    pub fn with_streaming(self, streaming: crate::Streaming) -> Watch {
-        Watch { kernel: self.kernel.with_streaming(streaming), ..self }
+    pub fn with_streaming(self, streaming: crate::Streaming) -> LossDetector {
+        LossDetector { kernel: self.kernel.with_streaming(streaming), ..self }
     }
 
     /// Whether the pair can lose anything that is asked for.

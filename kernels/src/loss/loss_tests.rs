@@ -5,11 +5,11 @@ use crate::machine::BLOCK_BYTES;
 
 /// What one block is asked. Numbers are in the low bits, as wide as a lane.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Questions {
+pub(crate) struct LossTests {
     /// A lane `x` is in the range if `(x & mask) - first < span`.
     pub(super) ranges: [InRange; ranges::MOST],
     /// The same codes in as few ranges as can be, or the numbers of [`ENDS`] and [`BOUNDS`], each as `first`.
-    pub(super) suspects: [InRange; ranges::MOST],
+    pub(super) candidates: [InRange; ranges::MOST],
     /// All bits but the sign of a part: whether an imaginary part is zero.
     pub(super) magnitude: u64,
     /// What `Fraction`, `Digits` or `Differs` has to know.
@@ -35,9 +35,9 @@ impl InRange {
     }
 }
 
-/// The answers.
+/// What a block loses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Answers {
+pub(crate) struct LossCounts {
     /// Lanes in each of the ranges.
     pub(super) ranges: [u64; ranges::MOST],
     /// Imaginary parts other than zero.
@@ -55,7 +55,7 @@ pub(crate) struct Shape {
     pub(crate) width: usize,
     /// Lanes alternate between a part that is cast and one that has to be zero.
     pub(crate) pairs: bool,
-    /// How [`suspect`] looks for the ranges: as many of them, [`ENDS`] or [`BOUNDS`].
+    /// How [`may_lose`] looks for the ranges: as many of them, [`ENDS`] or [`BOUNDS`].
     pub(crate) ranges: usize,
     pub(crate) exactness: Rounds,
 }
@@ -67,5 +67,5 @@ pub(crate) const BOUNDS: usize = 6;
 
 /// All integers but those from one to another, a power of two of them: `first` is the first of these and `span` their number.
 pub(crate) const BITS: usize = 7;
-/// One range that is all magnitudes from a code to infinity (NaNs, which may belong to it or not, are suspected as well).
+/// One range that is all magnitudes from a code to infinity (NaNs, which may belong to it or not, may be lost as well).
 pub(crate) const OVER: usize = 8;
