@@ -2,6 +2,8 @@
 
 use std::{fmt::Write, io};
 
+use crate::terminal::HEAD;
+
 /// More than this many characters of a part of a message are left out: a file may hold names of megabytes.
 const LONGEST: usize = 400;
 
@@ -52,6 +54,15 @@ pub fn tuple(shape: &[u64]) -> String {
 /// No column is widened beyond this for the sake of one long cell. (The formatter bears no more than 65535
 /// in any case.)
 const WIDEST: usize = 80;
+
+/// [`table`] of `rows`, the first of which is the head, which is bold where colours are wanted.
+pub fn headed(rows: &[Vec<String>]) -> String {
+    let text = table(rows);
+    match text.split_once('\n') {
+        Some((head, rest)) => format!("{HEAD}{head}{HEAD:#}\n{rest}"),
+        None => text,
+    }
+}
 
 /// The columns of `rows` aligned to the left, two spaces between them.
 pub fn table(rows: &[Vec<String>]) -> String {

@@ -12,6 +12,7 @@ use crate::{
     pump::Pump,
     report::{Report, json},
     select::Selection,
+    terminal,
 };
 
 /// Runs the subcommand.
@@ -39,8 +40,12 @@ pub fn run(args: &Cast) -> Result<()> {
     if job.settings.on_loss == OnLoss::Warn {
         warn(&report.entries);
     }
-    let text = if args.common.json { json(&report)? } else { report.to_text() };
-    output::print(&text)
+    match args.common.json {
+        true => output::print(&json(&report)?),
+        // A dry run says nothing else.
+        false if terminal::quiet() && !args.dry_run => Ok(()),
+        false => output::print(&report.to_text()),
+    }
 }
 
 /// Does the work, unless this is a dry run.

@@ -8,7 +8,7 @@ use crate::{
     formats::{Format, Listed, Listing, npy, npz, onnx, safetensors},
     output,
     report::json,
-    text,
+    terminal, text,
 };
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ pub fn run(args: &Inspect) -> Result<()> {
         let file = args.input.display().to_string();
         return output::print(&json(&Inspected { file, tensors: &listing.tensors, bytes, metadata })?);
     }
-    output::print(&to_text(&listing, bytes))
+    terminal::print(&to_text(&listing, bytes))
 }
 
 fn to_text(listing: &Listing, bytes: u64) -> String {
@@ -46,7 +46,7 @@ fn to_text(listing: &Listing, bytes: u64) -> String {
             tensor.bytes.to_string(),
         ]);
     }
-    let mut out = text::table(&rows);
+    let mut out = text::headed(&rows);
     out.push_str(&format!("{} tensors, {bytes} bytes\n", listing.tensors.len()));
     for (key, value) in &listing.metadata {
         out.push_str(&format!("metadata {} = {}\n", text::one_line(key), text::one_line(value)));

@@ -1,20 +1,22 @@
 //! The subcommands, one per module.
 
 mod cast;
+mod completions;
 mod cpu;
 mod dtypes;
 mod explain;
 mod inspect;
+mod man;
 mod onnx_cast;
 mod promote;
 mod raw;
 mod table;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::{args::Command, error::Result, report::Entry};
+use crate::{args::Command, error::Result, report::Entry, terminal};
 
 /// Does what the command line asks for.
 pub fn run(command: &Command) -> Result<()> {
@@ -28,20 +30,25 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Explain(args) => explain::run(args),
         Command::Cpu(args) => cpu::run(args.json),
         Command::Inspect(args) => inspect::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     }
 }
 
 /// Says which tensors have values outside the range of their target.
 fn warn(entries: &[Entry]) {
+    if terminal::quiet() {
+        return;
+    }
     for line in entries.iter().filter_map(Entry::warning) {
         // Nobody may be listening.
-        let _ = io::stderr().write_all(line.as_bytes());
+        let _ = terminal::warning(&line);
     }
 }
 
 /// A progress bar over `bytes` on standard error, if somebody sits there.
 fn progress(bytes: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
+    if terminal::quiet() || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());

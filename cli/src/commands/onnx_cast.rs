@@ -10,7 +10,7 @@ use lanecast::{
 
 use super::{
     progress,
-    raw::{Sink, named, open, stop},
+    raw::{Content, Sink, named, open, stop},
 };
 use crate::{
     args::OnnxCast,
@@ -43,7 +43,8 @@ pub fn run(args: &OnnxCast) -> Result<()> {
         }
         _ => None,
     };
-    let mut sink = Sink::new(named(&args.output), args.force)?;
+    let content = if cast.to() == ElementType::String { Content::Lines } else { Content::Elements };
+    let mut sink = Sink::new(named(&args.output), args.force, content)?;
     let passed = match (lane, cast.from()) {
         (Some(mut lane), _) => {
             let to_file = matches!(sink, Sink::File(_));

@@ -170,7 +170,8 @@ impl RawTensor {
     fn check(self, name: String) -> Result<Tensor> {
         let bad = |what: String| Failure::format(what).at(quoted(&name));
         let Some((_, dtype)) = NAMES.iter().find(|(n, _)| *n == self.dtype) else {
-            return Err(bad(format!("unknown dtype \"{}\"", text::one_line(&self.dtype))));
+            return Err(Failure::unsupported(format!("unknown dtype \"{}\"", text::one_line(&self.dtype)))
+                .at(quoted(&name)));
         };
         let (begin, end) = self.data_offsets;
         let Some(bytes) = end.checked_sub(begin) else {
