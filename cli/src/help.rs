@@ -11,6 +11,9 @@ const HEADING: Style = Style::new().bold().underline();
 /// The heading of the examples, which the tests and the man pages look for.
 pub const EXAMPLES: &str = "Examples:";
 
+/// The heading of the exit codes.
+pub const EXIT: &str = "Exit codes:";
+
 const EXIT_CODES: &str = "
   0  done                        4  bad file: truncated, corrupt or hostile
   2  wrong usage                 5  not supported: dtypes, tiers, kinds of files
@@ -19,7 +22,7 @@ const EXIT_CODES: &str = "
 /// What stands below the options of the program.
 pub fn program() -> StyledStr {
     let mut out = examples(PROGRAM);
-    let _ = write!(out, "\n\n{HEADING}Exit codes:{HEADING:#}{EXIT_CODES}");
+    let _ = write!(out, "\n\n{HEADING}{EXIT}{HEADING:#}{EXIT_CODES}");
     out
 }
 
@@ -111,8 +114,9 @@ process that is killed leaves the temporary file `.lanecast-*.tmp` behind.
 Which tensors are cast:
   By default the floating ones, complex numbers not among them; all others are
   copied. With --from, exactly those of that dtype. --include and --exclude
-  narrow the choice by name: `*` and `?` also match `.` and `/`; members of .npz
-  archives are named without `.npy`. The array of a .npy file is always cast,
+  narrow the choice by name, with `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}` and `\\`:
+  `*` and `?` also match `.` and `/`. Members of .npz archives are named without
+  `.npy`. The array of a .npy file is always cast,
   unless it is structured: then its fields are what the tensors of other files are.
 
 .safetensors:
@@ -174,8 +178,9 @@ zero. With --on-loss error the first value of all but the last kind ends it.";
 /// Beyond the options of `raw`.
 pub const RAW_NOTES: &str = "\
 Elements are little-endian unless --from-order or --to-order says big; a complex
-number is its real part, then the imaginary one. Elements of 2, 4 and 6 bits are packed, the first one in the
-lowest bits, or stand one per byte; all others have only one storage.
+number is its real part, then the imaginary one. Elements of 2, 4 and 6 bits are
+packed, the first one in the lowest bits, or are one per byte; all others have
+only one storage.
 
 The count of elements is that of -n, and fewer are an error. Without -n the
 input decides: it is a whole number of elements or, if packed, as many as its

@@ -86,6 +86,8 @@ fn every_example_runs() {
     for command in [""].iter().chain(COMMANDS) {
         for option in ["-h", "--help"] {
             let text = help(command, option);
+            let below = text.split_once("\nExamples:\n").expect("examples").1;
+            assert!(below.lines().all(|line| line.len() <= 85), "{command}: a line was wrapped twice");
             let lines = examples(&text);
             assert!(!lines.is_empty(), "{command}");
             let verb = format!("lanecast {command}");
@@ -163,6 +165,8 @@ fn man_pages_are_those_of_all_subcommands() {
         assert!(page.contains("\n  lanecast ") && !page.contains("\u{1b}"), "{name} has examples");
         assert!(page.is_ascii(), "{name} is ASCII");
     }
+    let program = String::from_utf8(folder.read("share/man1/lanecast.1")).expect("UTF-8");
+    assert!(program.contains("\n.SH EXIT STATUS\n.nf\n  0  done "), "{program}");
     let cast = String::from_utf8(folder.read("share/man1/lanecast-cast.1")).expect("UTF-8");
     assert!(cast.contains(".SH NOTES\n") && cast.contains("\n\\&.onnx:\n"), "{cast}");
     // Pages that exist are replaced with --force only.

@@ -8,6 +8,7 @@ use clap_mangen::Man as Page;
 use crate::{
     args::{Cli, Man},
     error::{Failure, Result},
+    help,
     output::{self, Output},
 };
 
@@ -60,7 +61,11 @@ fn page(command: &Command) -> io::Result<String> {
     let below = below.map(ToString::to_string).unwrap_or_default();
     let (examples, notes) = below.split_once("\n\n").unwrap_or((&below, ""));
     let examples = examples.split_once('\n').map_or("", |(_, list)| list);
-    for (heading, text) in [("EXAMPLES", examples), ("NOTES", notes)] {
+    let (notes, exit) = match notes.strip_prefix(help::EXIT) {
+        Some(codes) => ("", codes.trim_start_matches('\n')),
+        None => (notes, ""),
+    };
+    for (heading, text) in [("EXAMPLES", examples), ("NOTES", notes), ("EXIT STATUS", exit)] {
         if !text.is_empty() {
             writeln!(out, ".SH {heading}\n.nf\n{}\n.fi", literal(text))?;
         }

@@ -171,7 +171,8 @@ impl RawTensor {
         let bad = |what: String| Failure::format(what).at(quoted(&name));
         let Some((_, dtype)) = NAMES.iter().find(|(n, _)| *n == self.dtype) else {
             return Err(Failure::unsupported(format!("unknown dtype \"{}\"", text::one_line(&self.dtype)))
-                .at(quoted(&name)));
+                .at(quoted(&name))
+                .advise("see `lanecast dtypes`"));
         };
         let (begin, end) = self.data_offsets;
         let Some(bytes) = end.checked_sub(begin) else {
