@@ -116,8 +116,8 @@ Which tensors are cast:
   copied. With --from, exactly those of that dtype. --include and --exclude
   narrow the choice by name, with `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}` and `\\`:
   `*` and `?` also match `.` and `/`. Members of .npz archives are named without
-  `.npy`. The array of a .npy file is always cast,
-  unless it is structured: then its fields are what the tensors of other files are.
+  `.npy`. The array of a .npy file is always cast, unless it is structured: then
+  its fields are what the tensors of other files are.
 
 .safetensors:
   Names, their order and `__metadata__` are kept. F4, F6_E2M3 and F6_E3M2 are
