@@ -3,12 +3,12 @@
 //! The line reads `lanecast: <what>: <where>: <what to do>`. Whatever a file or an argument put into it, it
 //! is one line of bounded length without control characters ([`text::one_line`](crate::text::one_line)).
 
-use std::{fmt, io, io::Write, path::Path, process::ExitCode};
+use std::{fmt, io, path::Path, process::ExitCode};
 
 use lanecast::{CastError, tier::EnvError};
 use lanecast_files::{Detail, Error, Remedy, formats::extensions};
 
-use crate::text;
+use crate::{terminal, text};
 
 /// The exit codes of the program. 0 is success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Failure {
     pub fn print(&self) {
         if !self.quiet {
             // A closed standard error leaves only the exit code to answer with.
-            let _ = writeln!(io::stderr(), "{self}");
+            let _ = terminal::error(&format!("{self}\n"));
         }
     }
 }

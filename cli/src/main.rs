@@ -9,10 +9,14 @@
 mod args;
 mod commands;
 mod error;
+mod help;
+mod meant;
 mod options;
 mod output;
 mod report;
+mod terminal;
 mod text;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -24,16 +28,20 @@ fn environment() -> error::Result<()> {
     Ok(())
 }
 
-fn main() -> ExitCode {
-    let result = match args::Cli::try_parse() {
-        Ok(cli) => environment().and_then(|()| commands::run(&cli.command)),
-        Err(error) => args::answer(&error),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.print();
-            failure.exit().into()
+fn run() -> error::Result<ExitCode> {
+    match args::Cli::try_parse() {
+        Ok(cli) => {
+            terminal::settle(cli.color, cli.quiet);
+            environment()?;
+            commands::run(&cli.command).map(|()| ExitCode::SUCCESS)
         }
+        Err(error) => usage::answer(error),
     }
+}
+
+fn main() -> ExitCode {
+    run().unwrap_or_else(|failure| {
+        failure.print();
+        failure.exit().into()
+    })
 }

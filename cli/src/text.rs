@@ -4,9 +4,20 @@ use std::fmt::Write;
 
 pub use lanecast_files::text::{one_line, tuple};
 
+use crate::terminal::HEAD;
+
 /// No column is widened beyond this for the sake of one long cell. (The formatter bears no more than 65535
 /// in any case.)
 const WIDEST: usize = 80;
+
+/// [`table`] of `rows`, the first of which is the head, which is bold where colours are wanted.
+pub fn headed(rows: &[Vec<String>]) -> String {
+    let text = table(rows);
+    match text.split_once('\n') {
+        Some((head, rest)) => format!("{HEAD}{head}{HEAD:#}\n{rest}"),
+        None => text,
+    }
+}
 
 /// The columns of `rows` aligned to the left, two spaces between them.
 pub fn table(rows: &[Vec<String>]) -> String {

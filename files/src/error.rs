@@ -228,7 +228,7 @@ impl From<CastError> for Error {
     fn from(error: CastError) -> Self {
         match error {
             CastError::Rejected(_) => Self::loss(error.to_string()),
-            CastError::UnknownName(_) | CastError::UnknownTier(_) => Self::request(error.to_string()),
+            CastError::UnknownTier(_) => Self::request(error.to_string()),
             _ => Self::unsupported(error.to_string()),
         }
     }

@@ -48,6 +48,7 @@ struct Readme;
 mod error;
 mod file;
 pub mod formats;
+mod glob;
 mod hooks;
 mod output;
 mod plan;

@@ -1,16 +1,18 @@
 //! Which tensors are cast.
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
 use lanecast::{DType, Kind};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    glob::Globs,
+};
 
 /// A choice by dtype and by name. The default chooses all floats.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     from: Option<DType>,
-    include: Option<GlobSet>,
-    exclude: Option<GlobSet>,
+    include: Option<Globs>,
+    exclude: Option<Globs>,
 }
 
 impl Selection {
@@ -74,16 +76,11 @@ impl Selection {
     }
 }
 
-fn globs(option: &str, patterns: &[String]) -> Result<Option<GlobSet>> {
+fn globs(option: &str, patterns: &[String]) -> Result<Option<Globs>> {
     if patterns.is_empty() {
         return Ok(None);
     }
-    let refuse = |error: globset::Error| Error::request(format!("bad pattern, {error}")).at(option);
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        set.add(Glob::new(pattern).map_err(refuse)?);
-    }
-    set.build().map(Some).map_err(refuse)
+    Globs::new(patterns).map(Some).map_err(|wrong| Error::request(format!("bad pattern, {wrong}")).at(option))
 }
 
 #[cfg(test)]

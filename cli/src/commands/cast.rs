@@ -9,6 +9,7 @@ use crate::{
     options::{OnLoss, settings},
     output,
     report::{json, to_text},
+    terminal,
 };
 
 /// Runs the subcommand.
@@ -50,6 +51,10 @@ pub fn run(args: &Cast) -> Result<()> {
     if args.common.cast.on_loss == OnLoss::Warn {
         warn(&report.entries);
     }
-    let text = if args.common.json { json(&report)? } else { to_text(&report) };
-    output::print(&text)
+    match args.common.json {
+        true => output::print(&json(&report)?),
+        // A dry run says nothing else.
+        false if terminal::quiet() && !args.dry_run => Ok(()),
+        false => output::print(&to_text(&report)),
+    }
 }

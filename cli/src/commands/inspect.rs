@@ -3,7 +3,7 @@
 use lanecast_files::{TensorFile, TensorInfo};
 use serde::Serialize;
 
-use crate::{args::Inspect, error::Result, output, report::json, text};
+use crate::{args::Inspect, error::Result, output, report::json, terminal, text};
 
 #[derive(Serialize)]
 struct Inspected<'a> {
@@ -47,7 +47,7 @@ pub fn run(args: &Inspect) -> Result<()> {
         let file = args.input.display().to_string();
         return output::print(&json(&Inspected { file, tensors, bytes, metadata })?);
     }
-    output::print(&to_text(&file, bytes))
+    terminal::print(&to_text(&file, bytes))
 }
 
 fn to_text(file: &TensorFile, bytes: u64) -> String {
@@ -60,7 +60,7 @@ fn to_text(file: &TensorFile, bytes: u64) -> String {
             tensor.bytes.to_string(),
         ]);
     }
-    let mut out = text::table(&rows);
+    let mut out = text::headed(&rows);
     out.push_str(&format!("{} tensors, {bytes} bytes\n", file.tensors().len()));
     for (key, value) in file.metadata() {
         out.push_str(&format!("metadata {} = {}\n", text::one_line(key), text::one_line(value)));

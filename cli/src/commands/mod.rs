@@ -1,21 +1,23 @@
 //! The subcommands, one per module.
 
 mod cast;
+mod completions;
 mod cpu;
 mod dtypes;
 mod explain;
 mod inspect;
+mod man;
 mod onnx_cast;
 mod promote;
 mod raw;
 mod table;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lanecast_files::{Entry, Progress};
 
-use crate::{args::Command, error::Result, report::warning};
+use crate::{args::Command, error::Result, report::warning, terminal};
 
 /// Does what the command line asks for.
 pub fn run(command: &Command) -> Result<()> {
@@ -29,14 +31,19 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Explain(args) => explain::run(args),
         Command::Cpu(args) => cpu::run(args.json),
         Command::Inspect(args) => inspect::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     }
 }
 
 /// Says which tensors have values outside the range of their target.
 fn warn(entries: &[Entry]) {
+    if terminal::quiet() {
+        return;
+    }
     for line in entries.iter().filter_map(warning) {
         // Nobody may be listening.
-        let _ = io::stderr().write_all(line.as_bytes());
+        let _ = terminal::warning(&line);
     }
 }
 
@@ -44,9 +51,9 @@ fn warn(entries: &[Entry]) {
 struct Bar(ProgressBar);
 
 impl Bar {
-    /// A bar over `bytes`, if they are known and somebody sits there.
+    /// A bar over `bytes`, if they are known and somebody sits there who wants it.
     fn new(bytes: Option<u64>) -> Self {
-        let bytes = bytes.filter(|_| io::stderr().is_terminal());
+        let bytes = bytes.filter(|_| !terminal::quiet() && io::stderr().is_terminal());
         let Some(bytes) = bytes else {
             return Self(ProgressBar::hidden());
         };

@@ -14,7 +14,7 @@ use lanecast_files::{
 
 use super::{
     Bar,
-    raw::{Sink, named, open, stop},
+    raw::{Content, Sink, named, open, stop},
 };
 use crate::{
     args::OnnxCast,
@@ -46,7 +46,8 @@ pub fn run(args: &OnnxCast) -> Result<()> {
         }
         _ => None,
     };
-    let mut sink = Sink::new(named(&args.output), args.force)?;
+    let content = if cast.to() == ElementType::String { Content::Lines } else { Content::Elements };
+    let mut sink = Sink::new(named(&args.output), args.force, content)?;
     let passed = match (lane, cast.from()) {
         (Some(mut lane), _) => {
             let to_file = matches!(sink, Sink::File(_));

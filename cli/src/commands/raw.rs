@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Write},
+    io::{self, IsTerminal, Read, Write},
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -37,7 +37,7 @@ pub fn run(args: &Raw) -> Result<()> {
         None => (Box::new(io::stdin().lock()), 0),
     };
     let place = input.map_or("standard input".to_owned(), |path| path.display().to_string());
-    let mut sink = Sink::new(named(&args.output), args.common.force)?;
+    let mut sink = Sink::new(named(&args.output), args.common.force, Content::Elements)?;
     let to_file = matches!(sink, Sink::File(_));
     let extent = args.count.map_or(Extent::All, Extent::Elements);
     let total = Some(length).filter(|length| to_file && *length > 0);
@@ -111,6 +111,15 @@ fn entry(args: &Raw, passed: &Passed) -> Entry {
     }
 }
 
+/// What goes there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Bare elements, of whose bytes a terminal would take some for commands.
+    Elements,
+    /// Text.
+    Lines,
+}
+
 /// Where the elements go.
 pub(super) enum Sink {
     /// A regular file, which appears when it is complete.
@@ -120,19 +129,29 @@ pub(super) enum Sink {
 }
 
 impl Sink {
-    pub(super) fn new(path: Option<&Path>, force: bool) -> Result<Self> {
+    pub(super) fn new(path: Option<&Path>, force: bool, content: Content) -> Result<Self> {
         let Some(path) = path else {
-            return Ok(Self::Stream(Box::new(io::stdout().lock()), "standard output".into()));
+            let stdout = io::stdout().lock();
+            return Self::stream(stdout.is_terminal(), Box::new(stdout), "standard output".into(), content);
         };
         match fs::metadata(path) {
             // A rename would put a file in the place of a device.
             Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
                 let failed = |e: io::Error| Failure::system("cannot open", &e).at_path(path);
                 let file = fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
-                Ok(Self::Stream(Box::new(file), path.display().to_string()))
+                Self::stream(file.is_terminal(), Box::new(file), path.display().to_string(), content)
             }
             _ => Ok(Self::File(Output::create(path, force)?)),
         }
+    }
+
+    fn stream(terminal: bool, writer: Box<dyn Write>, place: String, content: Content) -> Result<Self> {
+        if terminal && content == Content::Elements {
+            return Err(Failure::usage("bare elements are not written to a terminal")
+                .at(place)
+                .advise("name a file OUT, or pipe them: `... | od -A d -t x1`"));
+        }
+        Ok(Self::Stream(writer, place))
     }
 
     pub(super) fn writer(&mut self) -> &mut dyn Write {

@@ -143,7 +143,8 @@ impl RawTensor {
     fn check(self, name: String) -> Result<Tensor> {
         let bad = |what: String| Error::format(what).at(quoted(&name));
         let Ok(dtype) = Namespace::Safetensors.parse(&self.dtype) else {
-            return Err(bad(format!("unknown dtype \"{}\"", text::one_line(&self.dtype))));
+            return Err(Error::unsupported(format!("unknown dtype \"{}\"", text::one_line(&self.dtype)))
+                .at(quoted(&name)));
         };
         let (begin, end) = self.data_offsets;
         let Some(bytes) = end.checked_sub(begin) else {
