@@ -1,31 +1,45 @@
-//! The command line: what the program accepts, and the one line it answers when it does not.
+//! The command line: what the program accepts. [`help`] has what it says about it, [`usage`](crate::usage) what it
+//! answers to anything else.
 
-use std::{io, io::Write, path::PathBuf};
+use std::{ffi::OsStr, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use clap::{
+    Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValue, StringValueParser, TypedValueParser},
+};
+use clap_complete::Shell;
 use lanecast::{ByteOrder, DType, E8M0Round, FnuzInf, Storage, Tier, onnx::ElementType, promote::Standard};
+use lanecast_files::{FileFormat, formats::extensions};
 
 use crate::{
-    error::{Failure, Result},
-    options::{CastArgs, flag, fnuz_inf, round_mode, tier},
+    help,
+    meant::{self, UnknownDType},
+    options::{CastArgs, flag, fnuz_inf, format, round_mode, tier},
+    terminal::ColorWhen,
 };
 
 /// Cast tensors from one numeric dtype to another, each value rounded once, the same bits on every CPU.
 #[derive(Debug, Parser)]
 #[command(name = "lanecast", version, arg_required_else_help = true, subcommand_required = true)]
-#[command(
-    after_help = "Exit codes: 0 done, 2 wrong usage, 3 input or output failed, 4 bad file, 5 not supported, 6 a value does not fit (--on-loss error)."
-)]
+#[command(after_help = help::program())]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// Print no progress, no warnings and no summary, only errors; `--json` still prints its line
+    #[arg(long, short, global = true, help_heading = "Everywhere")]
+    pub quiet: bool,
+    /// Colour help, errors and the heads of tables
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorWhen::Auto)]
+    #[arg(global = true, help_heading = "Everywhere")]
+    pub color: ColorWhen,
 }
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Cast the tensors of a .safetensors, .npy, .npz or .onnx file
+    /// Cast the tensors of a file
+    #[command(about = about("Cast"))]
     Cast(Cast),
     /// Cast a stream of bare elements: little-endian, from files or standard input to files or standard
     /// output
@@ -37,99 +51,47 @@ pub enum Command {
     /// Print a table of all pairs of dtypes
     Table(Table),
     /// List the dtypes
+    #[command(after_help = help::examples(help::DTYPES))]
     Dtypes(JsonOnly),
     /// Say what a cast does on this CPU, stage by stage, and why
     Explain(Explain),
     /// Say which tiers (instruction sets) this CPU has, and which one is used
+    #[command(after_help = help::examples(help::CPU))]
     Cpu(JsonOnly),
-    /// List the tensors of a .safetensors, .npy, .npz or .onnx file
+    /// List the tensors of a file
+    #[command(about = about("List"))]
     Inspect(Inspect),
+    /// Print what makes a shell complete the command line
+    Completions(Completions),
+    /// Print the man page of the program, or write those of all subcommands
+    Man(Man),
 }
 
-const CAST_HELP: &str = "\
-The input is read in blocks and never held as a whole. The output is written to
-a temporary file in its own folder, flushed to disk and renamed: it appears
-complete or not at all, and replaces an existing file only with --force. A
-process that is killed leaves the temporary file `.lanecast-*.tmp` behind.
+/// What a subcommand does with the files of all formats.
+fn about(verb: &str) -> String {
+    format!("{verb} the tensors of a {} file", extensions("or"))
+}
 
-Which tensors are cast:
-  By default the floating ones, complex numbers not among them; all others are
-  copied. With --from, exactly those of that dtype. --include and --exclude
-  narrow the choice by name: `*` and `?` also match `.` and `/`; members of .npz
-  archives are named without `.npy`. The array of a .npy file is always cast,
-  unless it is structured: then its fields are what the tensors of other files are.
-
-.safetensors:
-  Names, their order and `__metadata__` are kept. F4, F6_E2M3 and F6_E3M2 are
-  packed. The data keeps its order, unless elements would then lie across their
-  alignment: wide elements come first then. dtypes for which the format has no
-  name are refused.
-
-.npy and .npz:
-  NumPy writes arrays of ml_dtypes with descriptors that do not say what they
-  hold: `<V2` for bfloat16, `<f1` for float8_e5m2, `<V1` for all others, which
-  take one byte per element. The output has the same descriptors, and --from
-  names what such an input holds. With a dtype of ml_dtypes --from also reads
-  `|u1` and `<u2` arrays of its size as that dtype: the array of a .npy file, and
-  those members of a .npz archive that an --include names. NumPy loads `<V1` and
-  `<V2` as bytes to be viewed, `np.load(f).view(ml_dtypes.bfloat16)`; it cannot
-  load the `<f1` that it writes.
-  Structured arrays are cast field by field. Fields have names, `field`, or
-  `outer.field` in a struct within; those of an archive `member.field`, and the
-  name of the member stands for all of them. Fields that are not cast are copied,
-  with their byte order; the layout stays packed or aligned as it was, padding
-  becomes zeros and is not counted. With --from fields of bytes, `|V2`, are read
-  as a dtype of ml_dtypes of their size. The element of --on-loss error is the
-  first of the first field that has one, in a block of the file.
-  Big-endian arrays are read, little-endian ones are written; Fortran order is
-  kept. Members of archives keep their compression; those that are not cast are
-  copied as they are.
-
-.onnx:
-  The initializers of the graph and of its subgraphs are the tensors, and the
-  attributes `value` of their Constant nodes, named by the outputs. One that is
-  cast is renamed, NAME__DTYPE, and a Cast node makes NAME of it, of its old
-  dtype: everything that used it still does. So the model computes in the dtypes
-  that it did, with the values that the cast left. Cast has to know the dtype in
-  the opset that the model imports, or the model is refused: onnx.version_converter
-  brings it to a later opset. The IR version is raised to that of the dtype.
-  Tensors of fewer than 16 elements are copied unless an --include matches them:
-  most are not weights but settings, such as exponents, bounds and the scales of
-  Resize, and a Cast node would take more bytes than it saves. `--include '*'`
-  casts them too.
-  Variances of BatchNormalization may be too large for float16, which ruins the
-  model: they are counted as overflowed to infinity, --on-loss and --json say
-  where, and --exclude leaves them out.
-  Initializers that are inputs of the graph too are values that a caller may
-  replace, and are copied; up to IR version 3, where all are listed so, they are
-  constants: those that are cast are listed no more, and the IR version becomes 4.
-  Sparse tensors, the other attributes of Constant nodes and functions are copied,
-  and so is everything that this program does not know. Models with training
-  information, which names initializers, are refused.
-  Tensors in external files of the model's folder are streamed to OUT.data; those
-  inside the model stay there.
-
-At the end the program prints what it did, the bytes read and written per
-second, and how many values were saturated (clamped to an end of the range),
-wrapped (modulo the range of an integer), overflowed to infinity, became NaN,
-were NaN where the target has none, lost an imaginary part, or underflowed to
-zero. With --on-loss error the first value of all but the last kind ends it.";
+/// The help of an input file.
+fn input_help() -> String {
+    format!("The file to read: {}, recognised by its content", extensions("or"))
+}
 
 /// The arguments of `cast`.
 #[derive(Debug, Args)]
-#[command(after_long_help = CAST_HELP)]
+#[command(after_help = help::examples(help::CAST))]
+#[command(after_long_help = help::long(help::CAST, &help::cast_notes()))]
 pub struct Cast {
-    /// The file to read: .safetensors, .npy, .npz or .onnx
-    #[arg(value_name = "IN")]
+    #[arg(value_name = "IN", help = input_help())]
     pub input: PathBuf,
     /// The file to write, of the same kind
     #[arg(value_name = "OUT", required_unless_present = "dry_run")]
     pub output: Option<PathBuf>,
     /// The dtype to cast to, see `lanecast dtypes`
-    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
+    #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: DType,
     /// Cast only tensors of this dtype; for .npy and .npz also what a descriptor that does not say it holds
-    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
+    #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub from: Option<DType>,
     /// Cast only tensors (or fields) whose name matches, may be given several times
     #[arg(long, value_name = "GLOB")]
@@ -137,6 +99,9 @@ pub struct Cast {
     /// Do not cast tensors (or fields) whose name matches, may be given several times
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
+    /// The format of IN, and OUT, whatever their names and contents say
+    #[arg(long, value_name = "NAME", value_parser = format())]
+    pub format: Option<&'static dyn FileFormat>,
     /// Only say what would be done
     #[arg(long)]
     pub dry_run: bool,
@@ -145,27 +110,16 @@ pub struct Cast {
     pub common: Common,
 }
 
-const RAW_HELP: &str = "\
-Elements are little-endian unless --from-order or --to-order says big; a complex
-number is its real part, then the imaginary one. Elements of 2, 4 and 6 bits are packed, the first one in the
-lowest bits, or stand one per byte; all others have only one storage.
-
-The count of elements is that of -n, and fewer are an error. Without -n the
-input decides: it is a whole number of elements or, if packed, as many as its
-bytes have room for.
-
-`-` or nothing stands for standard input and standard output. A file OUT appears
-complete or not at all.";
-
 /// The arguments of `raw`.
 #[derive(Debug, Args)]
-#[command(after_long_help = RAW_HELP)]
+#[command(after_help = help::examples(help::RAW))]
+#[command(after_long_help = help::long(help::RAW, help::RAW_NOTES))]
 pub struct Raw {
     /// The dtype of the input
-    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
+    #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub from: DType,
     /// The dtype of the output
-    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
+    #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: DType,
     /// How elements of 2, 4 and 6 bits are stored in the input
     #[arg(long, value_name = "STORAGE", value_enum, default_value_t = StorageArg::Packed)]
@@ -193,34 +147,19 @@ pub struct Raw {
     pub common: Common,
 }
 
-const ONNX_CAST_HELP: &str = "\
-The version of the operator is the one in force in the opset; types and
-attributes that it does not have are refused. What it leaves open is answered as
-by `lanecast raw --profile onnx`.
-
-Numbers are those of `raw_data` in a TensorProto: little-endian, elements of 2, 4
-and 6 bits packed, the first one in the lowest bits. Text is one element per
-line, which ends with a newline.
-
-The count of elements is that of -n, and fewer are an error. Without -n the
-input decides: it is a whole number of elements or, if packed, as many as its
-bytes have room for.
-
-`-` or nothing stands for standard input and standard output. A file OUT appears
-complete or not at all.";
-
 /// The arguments of `onnx-cast`.
 #[derive(Debug, Args)]
-#[command(after_long_help = ONNX_CAST_HELP)]
+#[command(after_help = help::examples(help::ONNX_CAST))]
+#[command(after_long_help = help::long(help::ONNX_CAST, help::ONNX_CAST_NOTES))]
 pub struct OnnxCast {
     /// The opset that the model imports
     #[arg(long, value_name = "VERSION")]
     pub opset: u32,
     /// The type of the input: a dtype, see `lanecast dtypes`, or string
-    #[arg(long, value_name = "TYPE", value_parser = element)]
+    #[arg(long, value_name = "TYPE", value_parser = element(), hide_possible_values = true)]
     pub from: ElementType,
     /// The type of the output
-    #[arg(long, value_name = "TYPE", value_parser = element)]
+    #[arg(long, value_name = "TYPE", value_parser = element(), hide_possible_values = true)]
     pub to: ElementType,
     /// CastLike instead of Cast; --to is the type of its second input
     #[arg(long)]
@@ -271,24 +210,16 @@ pub struct Common {
     pub cast: CastArgs,
 }
 
-const EXPLAIN_HELP: &str = "\
-A cast is a route of stages: a kernel, and before and after it what storage and
-byte order need. The answer is that of the plain cast, so --on-loss changes
-nothing. Storage and byte order are those of `raw`: elements of 2, 4 and 6 bits
-packed and all others little-endian, unless the options say otherwise.
-
-What a route is made of differs between versions and CPUs; the bits that a cast
-writes do not.";
-
 /// The arguments of `explain`.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXPLAIN_HELP)]
+#[command(after_help = help::examples(help::EXPLAIN))]
+#[command(after_long_help = help::long(help::EXPLAIN, help::EXPLAIN_NOTES))]
 pub struct Explain {
     /// The dtype to cast from, see `lanecast dtypes`
-    #[arg(value_name = "FROM", value_parser = dtype)]
+    #[arg(value_name = "FROM", value_parser = dtype(), hide_possible_values = true)]
     pub from: DType,
     /// The dtype to cast to
-    #[arg(value_name = "TO", value_parser = dtype)]
+    #[arg(value_name = "TO", value_parser = dtype(), hide_possible_values = true)]
     pub to: DType,
     /// How elements of 2, 4 and 6 bits are stored before the cast
     #[arg(long, value_name = "STORAGE", value_enum, default_value_t = StorageArg::Packed)]
@@ -320,26 +251,51 @@ pub struct JsonOnly {
 
 /// The arguments of `inspect`.
 #[derive(Debug, Args)]
+#[command(after_help = help::examples(help::INSPECT))]
 pub struct Inspect {
-    /// The file to read: .safetensors, .npy, .npz or .onnx
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", help = input_help())]
     pub input: PathBuf,
+    /// The format of FILE, whatever its name and content say
+    #[arg(long, value_name = "NAME", value_parser = format())]
+    pub format: Option<&'static dyn FileFormat>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
+/// The arguments of `completions`.
+#[derive(Debug, Args)]
+#[command(after_help = help::examples(help::COMPLETIONS))]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: Shell,
+}
+
+/// The arguments of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = help::examples(help::MAN))]
+pub struct Man {
+    /// Write lanecast.1 and a page for each subcommand, such as lanecast-cast.1, to this folder
+    #[arg(long, value_name = "DIR")]
+    pub out_dir: Option<PathBuf>,
+    /// Replace pages that exist
+    #[arg(long, requires = "out_dir")]
+    pub force: bool,
+}
+
 /// The arguments of `promote`.
 #[derive(Debug, Args)]
+#[command(after_help = help::examples(help::PROMOTE))]
 pub struct Promote {
     /// The dtype of the left operand, see `lanecast dtypes`
-    #[arg(value_name = "A", value_parser = dtype)]
+    #[arg(value_name = "A", value_parser = dtype(), hide_possible_values = true)]
     pub left: DType,
     /// The dtype of the right operand
-    #[arg(value_name = "B", value_parser = dtype)]
+    #[arg(value_name = "B", value_parser = dtype(), hide_possible_values = true)]
     pub right: DType,
     /// Whose rules: mindspore, megengine, megengine_core, array_api, numpy, torch, jax, jax_strict, onnx, or all
-    #[arg(long, value_name = "STANDARD", value_parser = standard_or_all, default_value = "all")]
+    #[arg(long, value_name = "STANDARD", value_parser = standard_or_all(), hide_possible_values = true, default_value = "all")]
     pub standard: Which,
     /// Print JSON
     #[arg(long)]
@@ -357,6 +313,7 @@ pub enum Which {
 
 /// The arguments of `table`.
 #[derive(Debug, Args)]
+#[command(after_help = help::examples(help::TABLE))]
 pub struct Table {
     /// Which table.
     #[command(subcommand)]
@@ -367,15 +324,17 @@ pub struct Table {
 #[derive(Debug, Subcommand)]
 pub enum TableCommand {
     /// The dtype that each pair computes in: `-` if the pair is refused, `*` after a weak one
+    #[command(after_help = help::examples(help::TABLE_PROMOTE))]
     Promote {
         /// Whose rules: mindspore, megengine, megengine_core, array_api, numpy, torch, jax, jax_strict or onnx
-        #[arg(long, value_name = "STANDARD", value_parser = standard)]
+        #[arg(long, value_name = "STANDARD", value_parser = standard(), hide_possible_values = true)]
         standard: Standard,
         /// How to print it
         #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TableFormat::Text)]
         format: TableFormat,
     },
     /// Whether the cast of the row's dtype to the column's keeps every value: 1 or 0
+    #[command(after_help = help::examples(help::TABLE_CAST))]
     Cast {
         /// How to print it
         #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TableFormat::Text)]
@@ -432,41 +391,71 @@ impl From<OrderArg> for ByteOrder {
     }
 }
 
-fn dtype(name: &str) -> std::result::Result<DType, String> {
-    name.parse::<DType>().map_err(|unknown| unknown.to_string())
+/// A parser of names, which completions and man pages list.
+#[derive(Clone)]
+struct Named<T, E> {
+    parse: fn(&str) -> std::result::Result<T, E>,
+    names: fn() -> Vec<&'static str>,
 }
 
-fn element(name: &str) -> std::result::Result<ElementType, String> {
-    if name.eq_ignore_ascii_case("string") {
-        return Ok(ElementType::String);
+impl<T, E> TypedValueParser for Named<T, E>
+where
+    T: Clone + Send + Sync + 'static,
+    E: Into<Box<dyn std::error::Error + Send + Sync>> + Clone + 'static,
+{
+    type Value = T;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<T, clap::Error> {
+        let parse = self.parse;
+        StringValueParser::new().try_map(move |name| parse(&name)).parse_ref(command, arg, value)
     }
-    dtype(name).map(ElementType::Number)
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.names)().into_iter().map(PossibleValue::new)))
+    }
 }
 
-fn standard(name: &str) -> std::result::Result<Standard, String> {
-    name.parse::<Standard>().map_err(|unknown| unknown.to_string())
+fn dtype_names() -> Vec<&'static str> {
+    DType::ALL.iter().map(|dtype| dtype.name()).collect()
 }
 
-fn standard_or_all(name: &str) -> std::result::Result<Which, String> {
-    if name.eq_ignore_ascii_case("all") { Ok(Which::All) } else { standard(name).map(Which::One) }
+fn dtype() -> Named<DType, UnknownDType> {
+    Named { parse: meant::dtype, names: dtype_names }
 }
 
-/// What to answer when the command line asked for help or is wrong.
-pub fn answer(error: &clap::Error) -> Result<()> {
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            error.print().and_then(|()| io::stdout().flush()).map_err(|e| Failure::writing(&e))
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            Err(Failure::usage("no subcommand").advise("see `lanecast --help`"))
-        }
-        _ => {
-            // The message is the first paragraph, `error: ...`; tips and usage follow it.
-            let text = error.to_string();
-            let words: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
-            let message = words.join(" ");
-            Err(Failure::usage(message.trim_start_matches("error: ")).advise("see `lanecast --help`"))
-        }
+fn element() -> Named<ElementType, UnknownDType> {
+    Named {
+        parse: |name| match name.eq_ignore_ascii_case("string") {
+            true => Ok(ElementType::String),
+            false => meant::dtype(name).map(ElementType::Number),
+        },
+        names: || [&dtype_names()[..], &["string"]].concat(),
+    }
+}
+
+fn standard_names() -> Vec<&'static str> {
+    Standard::ALL.iter().map(|standard| standard.id()).collect()
+}
+
+fn standard() -> Named<Standard, String> {
+    Named {
+        parse: |name| name.parse::<Standard>().map_err(|unknown| unknown.to_string()),
+        names: standard_names,
+    }
+}
+
+fn standard_or_all() -> Named<Which, String> {
+    Named {
+        parse: |name| match name.eq_ignore_ascii_case("all") {
+            true => Ok(Which::All),
+            false => (standard().parse)(name).map(Which::One),
+        },
+        names: || [&standard_names()[..], &["all"]].concat(),
     }
 }
 

@@ -3,11 +3,12 @@
 //! The line reads `lanecast: <what>: <where>: <what to do>`. Whatever a file or an argument put into it, it
 //! is one line of bounded length without control characters ([`text::one_line`](crate::text::one_line)).
 
-use std::{fmt, io, io::Write, path::Path, process::ExitCode};
+use std::{fmt, io, path::Path, process::ExitCode};
 
 use lanecast::{CastError, tier::EnvError};
+use lanecast_files::{Detail, Error, Remedy, formats::extensions};
 
-use crate::text;
+use crate::{terminal, text};
 
 /// The exit codes of the program. 0 is success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +65,6 @@ impl Failure {
         Self::new(Exit::Unsupported, what)
     }
 
-    /// A value does not fit.
-    pub fn loss(what: impl Into<String>) -> Self {
-        Self::new(Exit::Loss, what)
-    }
-
     /// Reading or writing failed for a reason of its own.
     pub fn io(what: impl Into<String>) -> Self {
         Self::new(Exit::Io, what)
@@ -76,26 +72,12 @@ impl Failure {
 
     /// The operating system refused to `doing`, for example "cannot open".
     pub fn system(doing: &str, error: &io::Error) -> Self {
-        let mut failure = Self::new(Exit::Io, format!("{doing}: {}", text::io_reason(error)));
-        // Whoever closed the pipe knows it: nothing is left to say, and nobody to say it to.
-        failure.quiet = error.kind() == io::ErrorKind::BrokenPipe;
-        failure
-    }
-
-    /// Reading an input failed: the input's fault if it ends early or does not decompress, else the system's.
-    pub fn reading(error: &io::Error) -> Self {
-        if error.raw_os_error().is_some() {
-            return Self::system("cannot read", error);
-        }
-        match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::format("the file ends early"),
-            _ => Self::format(format!("corrupt data, {}", text::io_reason(error))),
-        }
+        Error::system(doing, error).into()
     }
 
     /// Writing an output failed.
     pub fn writing(error: &io::Error) -> Self {
-        Self::system("cannot write", error)
+        Error::writing(error).into()
     }
 
     /// Where it happened, if that is not known yet.
@@ -111,12 +93,9 @@ impl Failure {
         self.at(path.display())
     }
 
-    /// Where in the file `path` it happened.
-    pub fn in_path(mut self, path: &Path) -> Self {
-        self.place = match self.place.as_str() {
-            "" => path.display().to_string(),
-            inner => format!("{}, {inner}", path.display()),
-        };
+    /// Another place, if there is one.
+    pub fn placed(mut self, place: Option<String>) -> Self {
+        self.place = place.unwrap_or(self.place);
         self
     }
 
@@ -135,7 +114,7 @@ impl Failure {
     pub fn print(&self) {
         if !self.quiet {
             // A closed standard error leaves only the exit code to answer with.
-            let _ = writeln!(io::stderr(), "{self}");
+            let _ = terminal::error(&format!("{self}\n"));
         }
     }
 }
@@ -166,13 +145,44 @@ impl From<EnvError> for Failure {
     }
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let exit = match &error {
+            Error::Request(_) => Exit::Usage,
+            Error::Io(..) | Error::Exists(_) => Exit::Io,
+            Error::Format(_) => Exit::Format,
+            Error::Loss(_) => Exit::Loss,
+            // No command cancels its work.
+            _ => Exit::Unsupported,
+        };
+        let mut failure = Self::new(exit, "cancelled");
+        // Whoever closed the pipe knows it: nothing is left to say, and nobody to say it to.
+        failure.quiet = matches!(error, Error::Io(_, io::ErrorKind::BrokenPipe));
+        if let Some(Detail { what, place, remedy }) = error.detail() {
+            failure = Self { what: what.clone(), place: place.clone(), advice: advice(remedy), ..failure };
+        }
+        failure
+    }
+}
+
 impl From<CastError> for Failure {
     fn from(error: CastError) -> Self {
-        match error {
-            CastError::Rejected(_) => Self::loss(error.to_string())
-                .advise("cast to a dtype that holds it, or without --on-loss error"),
-            CastError::UnknownName(_) | CastError::UnknownTier(_) => Self::usage(error.to_string()),
-            _ => Self::unsupported(error.to_string()),
-        }
+        Error::from(error).into()
+    }
+}
+
+/// What to do, in the words of the options of this program.
+fn advice(remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::Overwrite => "give --force to replace it".into(),
+        Remedy::NameSource => "name its dtype with --from".into(),
+        Remedy::OmitSource => "leave --from out".into(),
+        Remedy::ChooseFields => "see `lanecast inspect` for its fields, and --from and --include".into(),
+        Remedy::OmitPatterns => "leave --include and --exclude out".into(),
+        Remedy::Exclude { item, instead: "" } => format!("leave {item} out with --exclude"),
+        Remedy::Exclude { item, instead } => format!("{instead}, or leave {item} out with --exclude"),
+        Remedy::AllowLoss => "cast to a dtype that holds it, or without --on-loss error".into(),
+        Remedy::NameFormat => format!("name a {} file, or give --format", extensions("or")),
+        other => other.to_string(),
     }
 }

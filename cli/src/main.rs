@@ -2,20 +2,21 @@
 //!
 //! Its laws: it reads and writes in bounded blocks whatever a file claims of itself; a file it cannot trust
 //! is refused with one line and an exit code ([`error::Exit`]); an output appears complete and under its
-//! name, or not at all ([`output`]). What a cast returns is the matter of the library `lanecast` alone.
+//! name, or not at all ([`lanecast_files::Output`]). What a cast returns is the matter of the library `lanecast` alone.
 
 #![forbid(unsafe_code)]
 
 mod args;
 mod commands;
 mod error;
-mod formats;
+mod help;
+mod meant;
 mod options;
 mod output;
-mod pump;
 mod report;
-mod select;
+mod terminal;
 mod text;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -27,16 +28,20 @@ fn environment() -> error::Result<()> {
     Ok(())
 }
 
-fn main() -> ExitCode {
-    let result = match args::Cli::try_parse() {
-        Ok(cli) => environment().and_then(|()| commands::run(&cli.command)),
-        Err(error) => args::answer(&error),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.print();
-            failure.exit().into()
+fn run() -> error::Result<ExitCode> {
+    match args::Cli::try_parse() {
+        Ok(cli) => {
+            terminal::settle(cli.color, cli.quiet);
+            environment()?;
+            commands::run(&cli.command).map(|()| ExitCode::SUCCESS)
         }
+        Err(error) => usage::answer(error),
     }
+}
+
+fn main() -> ExitCode {
+    run().unwrap_or_else(|failure| {
+        failure.print();
+        failure.exit().into()
+    })
 }

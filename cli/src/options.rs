@@ -5,9 +5,11 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use lanecast::{
-    BufferType, ByteOrder, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf,
-    IntOverflow, IntRound, NanToFp4, Saturate, Tier,
+    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
+    Saturate, Tier,
 };
+
+use lanecast_files::{FORMATS, FileFormat, Settings, formats::by_name};
 
 use crate::error::{Failure, Result};
 
@@ -72,6 +74,12 @@ pub fn tier() -> impl TypedValueParser<Value = Tier> {
         .try_map(|name| Tier::ALL.iter().copied().find(|tier| tier.name() == name).ok_or("no such tier"))
 }
 
+/// A parser for the name of a file format.
+pub fn format() -> impl TypedValueParser<Value = &'static dyn FileFormat> {
+    PossibleValuesParser::new(FORMATS.iter().map(|format| format.name()))
+        .try_map(|name| by_name(&name).ok_or("no such format"))
+}
+
 /// The flags. Each overrides what the profile says.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of the cast")]
@@ -114,7 +122,7 @@ pub struct CastArgs {
     fnuz_inf: Option<FnuzInf>,
     /// Values outside the range of the target: only count them (where there is a summary), warn of them, or refuse the first
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnLoss::Ignore)]
-    on_loss: OnLoss,
+    pub on_loss: OnLoss,
     /// Use this instruction set instead of the best one
     #[arg(long, value_parser = tier())]
     tier: Option<Tier>,
@@ -171,30 +179,11 @@ pub fn chosen_tier(tier: Option<Tier>) -> Result<Tier> {
     Ok(tier)
 }
 
-/// One way of casting, settled once per run: the options and the tier.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// The options.
-    pub options: CastOptions,
-    /// The tier.
-    pub tier: Tier,
-    /// What is done about values outside the range of the target.
-    pub on_loss: OnLoss,
-}
-
-impl Settings {
-    /// The settings that the flags describe.
-    pub fn new(args: &CastArgs) -> Result<Self> {
-        Ok(Self { options: args.options(), tier: args.tier()?, on_loss: args.on_loss })
-    }
-
-    /// The plan for one pair.
-    pub fn plan(&self, from: BufferType, to: BufferType) -> Result<CastPlan> {
-        Ok(CastPlan::with_tier(from, to, &self.options, self.tier)?)
-    }
-}
-
-/// The elements of a dtype in files, if these do not say otherwise: packed and little-endian.
-pub fn in_files(dtype: DType) -> BufferType {
-    BufferType::packed(dtype).with_order(ByteOrder::Little)
+/// The settings that the flags describe.
+pub fn settings(args: &CastArgs) -> Result<Settings> {
+    let on_loss = match args.on_loss {
+        OnLoss::Ignore | OnLoss::Warn => lanecast_files::OnLoss::Count,
+        OnLoss::Error => lanecast_files::OnLoss::Refuse,
+    };
+    Ok(Settings { options: args.options(), tier: args.tier()?, on_loss })
 }

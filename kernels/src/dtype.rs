@@ -402,7 +402,7 @@ impl fmt::Display for DType {
 pub struct UnknownName {
     /// What was asked for.
     pub name: String,
-    /// Up to three canonical names within two edits of it, the nearest first.
+    /// Up to three canonical names within two edits of it, the nearest first; of names of two or three bytes within one.
     pub near: Vec<&'static str>,
 }
 
@@ -430,11 +430,13 @@ impl FromStr for DType {
         }
         // A long name cannot be near, and its distance would cost quadratic time.
         let mut near: Vec<(usize, &'static str)> = Vec::new();
+        // Two edits make `i8` of any two letters.
+        let most = 2.min(name.len() / 2);
         if name.len() <= 32 {
             let lower = name.to_ascii_lowercase();
             for dtype in DType::EVERY {
                 let best = dtype.names().map(|n| edit_distance(&lower, n)).min().unwrap_or(usize::MAX);
-                if best <= 2 {
+                if best <= most {
                     near.push((best, dtype.name()));
                 }
             }
@@ -486,6 +488,9 @@ mod tests {
         let error = "float8_e4m3fm".parse::<DType>().unwrap_err();
         assert_eq!(error.near, ["float8_e4m3fn", "float8_e4m3"]);
         assert!(error.to_string().contains("\"float8_e4m3fm\"; did you mean float8_e4m3fn or "), "{error}");
+        assert_eq!("floot32".parse::<DType>().unwrap_err().near, ["float32"]);
+        assert_eq!("q8".parse::<DType>().unwrap_err().near, ["int8", "uint8"]);
+        assert_eq!("bf".parse::<DType>().unwrap_err().near, [""; 0]);
         assert!("quaternion".parse::<DType>().unwrap_err().to_string().contains("DType::ALL"));
         assert!("x".repeat(1 << 10).parse::<DType>().is_err());
         // Words that mean different dtypes to different systems are nobody's alias.

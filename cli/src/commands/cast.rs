@@ -1,61 +1,60 @@
 //! `lanecast cast`.
 
-use std::time::Instant;
+use lanecast_files::{Hooks, Job, Plan, Selection, formats::by_extension};
 
-use super::{progress, warn};
+use super::{Bar, warn};
 use crate::{
     args::Cast,
     error::{Failure, Result},
-    formats::{Format, Job, Work, npy, npz, onnx, safetensors},
-    options::{OnLoss, Settings},
-    output::{self, Output},
-    pump::Pump,
-    report::{Report, json},
-    select::Selection,
+    options::{OnLoss, settings},
+    output,
+    report::{json, to_text},
+    terminal,
 };
 
 /// Runs the subcommand.
 pub fn run(args: &Cast) -> Result<()> {
-    let format = Format::of(&args.input)?;
-    if let Some(path) = &args.output
-        && Format::of(path)? != format
+    // Without --format the name of the output says that it is meant to be one.
+    let named = match (&args.output, args.format) {
+        (Some(path), None) => Some((path, by_extension(path)?)),
+        _ => None,
+    };
+    let job = Job {
+        to: args.to,
+        selection: Selection::new(args.from, &args.include, &args.exclude).map_err(|e| {
+            // The place is the list that has the pattern, which is an option here.
+            let option = e.detail().map(|detail| format!("--{}", detail.place));
+            Failure::from(e).placed(option)
+        })?,
+        settings: settings(&args.common.cast)?,
+    };
+    let plan = match args.format {
+        Some(format) => Plan::new_as(&args.input, format, &job),
+        None => Plan::new(&args.input, &job),
+    }?;
+    if let Some((path, format)) = named
+        && format.name() != plan.format().name()
     {
-        return Err(Failure::usage("the output is of another kind than the input")
+        let name = plan.format().name();
+        return Err(Failure::usage(format!("the output is of another kind than the input, which is {name}"))
             .at_path(path)
             .advise("give both the same extension"));
     }
-    let job = Job {
-        input: &args.input,
-        settings: Settings::new(&args.common.cast)?,
-        selection: Selection::new(args.from, &args.include, &args.exclude)?,
-        to: args.to,
-    };
-    let report = match format {
-        Format::Safetensors => execute(args, &job, safetensors::Recast::new(&job)?),
-        Format::Npy => execute(args, &job, npy::Recast::new(&job)?),
-        Format::Npz => execute(args, &job, npz::Recast::new(&job)?),
-        Format::Onnx => execute(args, &job, onnx::Recast::new(&job)?),
+    let report = match &args.output {
+        Some(path) if !args.dry_run => {
+            let bar = Bar::new(Some(plan.bytes()));
+            let mut show = |progress| bar.show(progress);
+            plan.run(path, args.common.force, Hooks::none().on_progress(&mut show))
+        }
+        _ => Ok(plan.dry_run()),
     }?;
-    if job.settings.on_loss == OnLoss::Warn {
+    if args.common.cast.on_loss == OnLoss::Warn {
         warn(&report.entries);
     }
-    let text = if args.common.json { json(&report)? } else { report.to_text() };
-    output::print(&text)
-}
-
-/// Does the work, unless this is a dry run.
-fn execute(args: &Cast, job: &Job, work: impl Work) -> Result<Report> {
-    let report = |entries, elapsed| Report::new(job.to.name(), job.settings.tier.name(), entries, elapsed);
-    let path = match &args.output {
-        Some(path) if !args.dry_run => path,
-        _ => return Ok(report(work.entries().to_vec(), None)),
-    };
-    let started = Instant::now();
-    let bar = progress(work.entries().iter().map(|e| e.bytes_in).fold(0, u64::saturating_add));
-    let mut output = Output::create(path, args.common.force)?;
-    let done = work.run(&mut Pump::new(bar.clone()), &mut output);
-    bar.finish_and_clear();
-    let entries = done?;
-    output.commit()?;
-    Ok(report(entries, Some(started.elapsed())))
+    match args.common.json {
+        true => output::print(&json(&report)?),
+        // A dry run says nothing else.
+        false if terminal::quiet() && !args.dry_run => Ok(()),
+        false => output::print(&to_text(&report)),
+    }
 }

@@ -3,7 +3,7 @@
 use lanecast::{BufferType, ExplainedStage, Explanation};
 use serde::Serialize;
 
-use crate::{args::Explain, error::Result, options::Settings, output, report::json};
+use crate::{args::Explain, error::Result, options::settings, output, report::json};
 
 #[derive(Serialize)]
 struct Answer {
@@ -67,7 +67,7 @@ pub fn run(args: &Explain) -> Result<()> {
     let from =
         BufferType::with_storage(args.from, args.from_storage.into()).with_order(args.from_order.into());
     let to = BufferType::with_storage(args.to, args.to_storage.into()).with_order(args.to_order.into());
-    let explanation = Settings::new(&args.cast)?.plan(from, to)?.explain();
+    let explanation = settings(&args.cast)?.plan(from, to)?.explain();
     if args.json {
         return output::print(&json(&Answer::from(explanation))?);
     }

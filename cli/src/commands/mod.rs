@@ -1,20 +1,23 @@
 //! The subcommands, one per module.
 
 mod cast;
+mod completions;
 mod cpu;
 mod dtypes;
 mod explain;
 mod inspect;
+mod man;
 mod onnx_cast;
 mod promote;
 mod raw;
 mod table;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lanecast_files::{Entry, Progress};
 
-use crate::{args::Command, error::Result, report::Entry};
+use crate::{args::Command, error::Result, report::warning, terminal};
 
 /// Does what the command line asks for.
 pub fn run(command: &Command) -> Result<()> {
@@ -28,25 +31,50 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Explain(args) => explain::run(args),
         Command::Cpu(args) => cpu::run(args.json),
         Command::Inspect(args) => inspect::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     }
 }
 
 /// Says which tensors have values outside the range of their target.
 fn warn(entries: &[Entry]) {
-    for line in entries.iter().filter_map(Entry::warning) {
+    if terminal::quiet() {
+        return;
+    }
+    for line in entries.iter().filter_map(warning) {
         // Nobody may be listening.
-        let _ = io::stderr().write_all(line.as_bytes());
+        let _ = terminal::warning(&line);
     }
 }
 
-/// A progress bar over `bytes` on standard error, if somebody sits there.
-fn progress(bytes: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+/// A progress bar on standard error, gone when it is dropped.
+struct Bar(ProgressBar);
+
+impl Bar {
+    /// A bar over `bytes`, if they are known and somebody sits there who wants it.
+    fn new(bytes: Option<u64>) -> Self {
+        let bytes = bytes.filter(|_| !terminal::quiet() && io::stderr().is_terminal());
+        let Some(bytes) = bytes else {
+            return Self(ProgressBar::hidden());
+        };
+        let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
+        Self(
+            match ProgressStyle::with_template(
+                "{wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left",
+            ) {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            },
+        )
     }
-    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
-    match ProgressStyle::with_template("{wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
+
+    fn show(&self, progress: Progress) {
+        self.0.set_position(progress.done);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }

@@ -7,16 +7,19 @@ use lanecast::{
     onnx::{Attributes, Cast, ElementType, Error},
     text::{BadText, Exponent, Special, StringsRef, TextError, TextOptions},
 };
+use lanecast_files::{
+    Hooks, OnLoss, Settings, in_files,
+    pump::{Extent, Lane, Pump, Stopped},
+};
 
 use super::{
-    progress,
-    raw::{Sink, named, open, stop},
+    Bar,
+    raw::{Content, Sink, named, open, stop},
 };
 use crate::{
     args::OnnxCast,
     error::{Failure, Result},
-    options::{OnLoss, Settings, chosen_tier, in_files},
-    pump::{Extent, Lane, Pump, Stopped},
+    options::chosen_tier,
 };
 
 /// Elements that become text, or come of it, at once: whole bytes in every storage.
@@ -29,7 +32,7 @@ const LONGEST_LINE: u64 = 1 << 20;
 pub fn run(args: &OnnxCast) -> Result<()> {
     let cast = node(args)?;
     let settings =
-        Settings { options: *cast.options(), tier: chosen_tier(args.tier)?, on_loss: OnLoss::Ignore };
+        Settings { options: *cast.options(), tier: chosen_tier(args.tier)?, on_loss: OnLoss::Count };
     let input = named(&args.input);
     let (mut reader, length): (Box<dyn Read>, u64) = match input {
         Some(path) => open(path)?,
@@ -43,14 +46,17 @@ pub fn run(args: &OnnxCast) -> Result<()> {
         }
         _ => None,
     };
-    let mut sink = Sink::new(named(&args.output), args.force)?;
+    let content = if cast.to() == ElementType::String { Content::Lines } else { Content::Elements };
+    let mut sink = Sink::new(named(&args.output), args.force, content)?;
     let passed = match (lane, cast.from()) {
         (Some(mut lane), _) => {
             let to_file = matches!(sink, Sink::File(_));
-            let bar = if to_file && length > 0 { progress(length) } else { indicatif::ProgressBar::hidden() };
             let extent = args.count.map_or(Extent::All, Extent::Elements);
-            let passed = Pump::new(bar.clone()).cast(&mut lane, &mut reader, sink.writer(), extent);
-            bar.finish_and_clear();
+            let total = Some(length).filter(|length| to_file && *length > 0);
+            let bar = Bar::new(total);
+            let mut show = |progress| bar.show(progress);
+            let mut pump = Pump::new(Hooks::none().on_progress(&mut show), total);
+            let passed = pump.cast(&mut lane, &mut reader, sink.writer(), extent);
             passed.map(drop).map_err(Trouble::Stopped)
         }
         (None, ElementType::Number(from)) => {

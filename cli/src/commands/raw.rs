@@ -2,26 +2,29 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Write},
+    io::{self, IsTerminal, Read, Write},
     path::{Path, PathBuf},
     time::Instant,
 };
 
 use lanecast::BufferType;
+use lanecast_files::{
+    Entry, Hooks, Output, Report,
+    pump::{Extent, Lane, Passed, Pump, Stopped},
+};
 
-use super::{progress, warn};
+use super::{Bar, warn};
 use crate::{
     args::Raw,
     error::{Failure, Result},
-    options::{OnLoss, Settings},
-    output::{self, Output},
-    pump::{Extent, Lane, Passed, Pump, Stopped},
-    report::{Entry, Report, json},
+    options::{OnLoss, settings},
+    output,
+    report::json,
 };
 
 /// Runs the subcommand.
 pub fn run(args: &Raw) -> Result<()> {
-    let settings = Settings::new(&args.common.cast)?;
+    let settings = settings(&args.common.cast)?;
     let from =
         BufferType::with_storage(args.from, args.from_storage.into()).with_order(args.from_order.into());
     let to = BufferType::with_storage(args.to, args.to_storage.into()).with_order(args.to_order.into());
@@ -34,17 +37,19 @@ pub fn run(args: &Raw) -> Result<()> {
         None => (Box::new(io::stdin().lock()), 0),
     };
     let place = input.map_or("standard input".to_owned(), |path| path.display().to_string());
-    let mut sink = Sink::new(named(&args.output), args.common.force)?;
+    let mut sink = Sink::new(named(&args.output), args.common.force, Content::Elements)?;
     let to_file = matches!(sink, Sink::File(_));
-    let bar = if to_file && length > 0 { progress(length) } else { indicatif::ProgressBar::hidden() };
-
     let extent = args.count.map_or(Extent::All, Extent::Elements);
-    let passed = Pump::new(bar.clone()).cast(&mut lane, &mut reader, sink.writer(), extent);
-    bar.finish_and_clear();
+    let total = Some(length).filter(|length| to_file && *length > 0);
+    let bar = Bar::new(total);
+    let mut show = |progress| bar.show(progress);
+    let mut pump = Pump::new(Hooks::none().on_progress(&mut show), total);
+    let passed = pump.cast(&mut lane, &mut reader, sink.writer(), extent);
+    drop(bar);
     let passed = passed.map_err(|stopped| stop(stopped, args.count, &place, &sink))?;
     sink.commit()?;
 
-    if settings.on_loss == OnLoss::Warn {
+    if args.common.cast.on_loss == OnLoss::Warn {
         warn(&[entry(args, &passed)]);
     }
     if args.common.json {
@@ -89,7 +94,7 @@ pub(super) fn stop(stopped: Stopped, count: Option<u64>, place: &str, sink: &Sin
         Stopped::Partial(missing) => Failure::format(format!("the last element lacks {missing} bytes"))
             .at(place)
             .advise("check --from"),
-        other => other.fail(|e| e.at(place), |e| e.at(sink.place())),
+        other => other.fail(|e| e.at(place), |e| e.at(sink.place())).into(),
     }
 }
 
@@ -106,6 +111,15 @@ fn entry(args: &Raw, passed: &Passed) -> Entry {
     }
 }
 
+/// What goes there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Bare elements, of whose bytes a terminal would take some for commands.
+    Elements,
+    /// Text.
+    Lines,
+}
+
 /// Where the elements go.
 pub(super) enum Sink {
     /// A regular file, which appears when it is complete.
@@ -115,19 +129,29 @@ pub(super) enum Sink {
 }
 
 impl Sink {
-    pub(super) fn new(path: Option<&Path>, force: bool) -> Result<Self> {
+    pub(super) fn new(path: Option<&Path>, force: bool, content: Content) -> Result<Self> {
         let Some(path) = path else {
-            return Ok(Self::Stream(Box::new(io::stdout().lock()), "standard output".into()));
+            let stdout = io::stdout().lock();
+            return Self::stream(stdout.is_terminal(), Box::new(stdout), "standard output".into(), content);
         };
         match fs::metadata(path) {
             // A rename would put a file in the place of a device.
             Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
                 let failed = |e: io::Error| Failure::system("cannot open", &e).at_path(path);
                 let file = fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
-                Ok(Self::Stream(Box::new(file), path.display().to_string()))
+                Self::stream(file.is_terminal(), Box::new(file), path.display().to_string(), content)
             }
             _ => Ok(Self::File(Output::create(path, force)?)),
         }
+    }
+
+    fn stream(terminal: bool, writer: Box<dyn Write>, place: String, content: Content) -> Result<Self> {
+        if terminal && content == Content::Elements {
+            return Err(Failure::usage("bare elements are not written to a terminal")
+                .at(place)
+                .advise("name a file OUT, or pipe them: `... | od -A d -t x1`"));
+        }
+        Ok(Self::Stream(writer, place))
     }
 
     pub(super) fn writer(&mut self) -> &mut dyn Write {
@@ -147,7 +171,7 @@ impl Sink {
     pub(super) fn commit(self) -> Result<()> {
         let place = self.place();
         match self {
-            Self::File(output) => output.commit(),
+            Self::File(output) => Ok(output.commit()?),
             Self::Stream(mut writer, _) => writer.flush().map_err(|e| Failure::writing(&e).at(place)),
         }
     }

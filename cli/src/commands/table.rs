@@ -9,9 +9,8 @@ use serde::Serialize;
 use crate::{
     args::{TableCommand, TableFormat},
     error::Result,
-    output,
     report::json,
-    text,
+    terminal, text,
 };
 
 /// A square of dtypes.
@@ -60,7 +59,7 @@ impl Square {
     fn render(&self, format: TableFormat) -> Result<String> {
         let lines = self.lines();
         Ok(match format {
-            TableFormat::Text => text::table(&lines),
+            TableFormat::Text => text::headed(&lines),
             // Names of dtypes need no quotes.
             TableFormat::Csv => lines.iter().map(|line| line.join(",") + "\n").collect(),
             TableFormat::Md => {
@@ -83,5 +82,5 @@ pub fn run(table: &TableCommand) -> Result<()> {
             (Square::new(DType::ALL, cell), format)
         }
     };
-    output::print(&square.render(format)?)
+    terminal::print(&square.render(format)?)
 }

@@ -76,10 +76,18 @@ pub fn good(output: Output) -> Vec<u8> {
     output.stdout
 }
 
-/// Expects one of `codes` and exactly one line on standard error, which is returned.
+/// Expects one of `codes` and exactly one line on standard error, which is returned. A command line that is not understood
+/// may get clap's suggestions and usage behind it.
 #[track_caller]
 pub fn bad(output: &Output, codes: &[i32]) -> String {
-    let error = stderr(output);
+    let all = stderr(output);
+    let error = match all.split_once("\n\n") {
+        Some((line, rest)) if rest.ends_with("\nFor more information, try '--help'.\n") || rest == HELP => {
+            assert!(!rest.chars().any(|c| c.is_control() && c != '\n') && rest.len() < 2000, "{rest:?}");
+            line.replace("\n  ", " ") + "\n"
+        }
+        _ => all,
+    };
     let code = output.status.code();
     assert!(
         code.is_some_and(|code| codes.contains(&code)),
@@ -92,6 +100,9 @@ pub fn bad(output: &Output, codes: &[i32]) -> String {
     assert!(error.len() < 2000, "{} bytes of message", error.len());
     error
 }
+
+/// The end of what the program says of a command line that it does not understand.
+const HELP: &str = "For more information, try '--help'.\n";
 
 /// A folder of files.
 pub struct Folder(TempDir);

@@ -1,25 +1,32 @@
 //! Which tensors are cast.
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
 use lanecast::{DType, Kind};
 
-use crate::error::{Failure, Result};
+use crate::{
+    error::{Error, Result},
+    glob::Globs,
+};
 
-/// The choice that `--from`, `--include` and `--exclude` describe.
-#[derive(Debug)]
+/// A choice by dtype and by name. The default chooses all floats.
+#[derive(Clone, Debug, Default)]
 pub struct Selection {
     from: Option<DType>,
-    include: Option<GlobSet>,
-    exclude: Option<GlobSet>,
+    include: Option<Globs>,
+    exclude: Option<Globs>,
 }
 
 impl Selection {
-    /// The choice of these arguments.
+    /// Tensors of the dtype `from`, or floats if that is `None`, whose names match a glob of `include`, if there is any, and none of
+    /// `exclude`. In globs `*` and `?` match `.` and `/`, too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`] if a glob cannot be read. Its place is `include` or `exclude`.
     pub fn new(from: Option<DType>, include: &[String], exclude: &[String]) -> Result<Self> {
-        Ok(Self { from, include: globs("--include", include)?, exclude: globs("--exclude", exclude)? })
+        Ok(Self { from, include: globs("include", include)?, exclude: globs("exclude", exclude)? })
     }
 
-    /// `--from`.
+    /// The dtype that tensors are to have.
     pub fn from(&self) -> Option<DType> {
         self.from
     }
@@ -29,7 +36,7 @@ impl Selection {
         self.include.is_some() || self.exclude.is_some()
     }
 
-    /// Whether an `--include` names this tensor and no `--exclude` does.
+    /// Whether an include names this tensor and no exclude does.
     pub fn names_explicitly(&self, name: &str) -> bool {
         self.include.is_some() && self.allows(name)
     }
@@ -53,32 +60,27 @@ impl Selection {
         }
     }
 
-    /// Whether an `--exclude` names this tensor.
+    /// Whether an exclude names this tensor.
     pub fn excludes(&self, name: &str) -> bool {
         self.exclude.as_ref().is_some_and(|set| set.is_match(name))
     }
 
-    /// Whether an `--include` names this tensor.
+    /// Whether an include names this tensor.
     pub fn includes(&self, name: &str) -> bool {
         self.include.as_ref().is_some_and(|set| set.is_match(name))
     }
 
-    /// Whether there is an `--include`.
+    /// Whether there is an include.
     pub fn has_include(&self) -> bool {
         self.include.is_some()
     }
 }
 
-fn globs(option: &str, patterns: &[String]) -> Result<Option<GlobSet>> {
+fn globs(option: &str, patterns: &[String]) -> Result<Option<Globs>> {
     if patterns.is_empty() {
         return Ok(None);
     }
-    let refuse = |error: globset::Error| Failure::usage(format!("bad pattern, {error}")).at(option);
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        set.add(Glob::new(pattern).map_err(refuse)?);
-    }
-    set.build().map(Some).map_err(refuse)
+    Globs::new(patterns).map(Some).map_err(|wrong| Error::request(format!("bad pattern, {wrong}")).at(option))
 }
 
 #[cfg(test)]

@@ -12,12 +12,13 @@ use lanecast::{
 };
 
 use super::{
+    quoted,
     schema::{entry, tensor},
     wire::{Field, Source, Span, Value, bad},
 };
 use crate::{
-    error::{Failure, Result},
-    formats::{MOST_AXES, elements, open, safetensors::quoted},
+    error::{Error, Result},
+    formats::{MOST_AXES, elements, open},
     pump::byte_len,
 };
 
@@ -85,11 +86,11 @@ impl Tensor {
     /// A reader of the elements as they stand in `raw_data`, from the file of the model or from another one of its `folder`.
     pub fn reader<'a>(&self, source: &'a mut Source, folder: &Path) -> Result<Box<dyn Read + 'a>> {
         match &self.place {
-            Place::Raw(span) => Ok(Box::new(source.reader(*span).map_err(|e| Failure::reading(&e))?)),
+            Place::Raw(span) => Ok(Box::new(source.reader(*span).map_err(|e| Error::reading(&e))?)),
             Place::Typed => Ok(Box::new(Cursor::new(self.typed(source)?))),
             Place::External { location, offset } => {
                 let mut file = external(folder, location, *offset, self.bytes)?;
-                file.seek(SeekFrom::Start(*offset)).map_err(|e| Failure::reading(&e))?;
+                file.seek(SeekFrom::Start(*offset)).map_err(|e| Error::reading(&e))?;
                 Ok(Box::new(file.take(self.bytes)))
             }
         }
@@ -111,7 +112,7 @@ impl Tensor {
         while let Some(field) = source.field(&mut at, self.message.end)? {
             fields.take(source, &field)?;
         }
-        let count = usize::try_from(self.elements).map_err(|_| Failure::format("the shape overflows"))?;
+        let count = usize::try_from(self.elements).map_err(|_| Error::format("the shape overflows"))?;
         let code = i32::try_from(self.code).unwrap_or_default();
         let payload: Payload<'_> = Payload {
             float_data: &fields.float,
@@ -123,8 +124,8 @@ impl Tensor {
         };
         match payload.read() {
             Ok(Contents::Numbers(_, bytes)) => Ok(bytes.into_owned()),
-            Ok(Contents::Strings(_)) => Err(Failure::unsupported("the elements are text")),
-            Err(error) => Err(Failure::format(error.to_string())),
+            Ok(Contents::Strings(_)) => Err(Error::unsupported("the elements are text")),
+            Err(error) => Err(Error::format(error.to_string())),
         }
     }
 }
@@ -132,7 +133,7 @@ impl Tensor {
 /// The file of external elements, which has to hold them.
 fn external(folder: &Path, location: &str, offset: u64, bytes: u64) -> Result<File> {
     let outside = || {
-        Failure::format(format!("external data in \"{location}\", which is not inside the model's folder"))
+        Error::format(format!("external data in \"{location}\", which is not inside the model's folder"))
             .advise("bring the file into the folder of the model")
     };
     let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
@@ -141,7 +142,7 @@ fn external(folder: &Path, location: &str, offset: u64, bytes: u64) -> Result<Fi
         return Err(outside());
     }
     let path = folder.join(location);
-    let failed = |e: io::Error| Failure::system("cannot open", &e).at_path(&path);
+    let failed = |e: io::Error| Error::system("cannot open", &e).at_path(&path);
     // Links must not lead out of it either.
     let real = path.canonicalize().map_err(failed)?;
     if !real.starts_with(folder.canonicalize().map_err(failed)?) {
@@ -150,7 +151,7 @@ fn external(folder: &Path, location: &str, offset: u64, bytes: u64) -> Result<Fi
     let (file, len) = open(&real)?;
     match offset.checked_add(bytes) {
         Some(end) if end <= len => Ok(file),
-        _ => Err(Failure::format(format!(
+        _ => Err(Error::format(format!(
             "external data of {bytes} bytes from byte {offset} on, where \"{location}\" has {len} bytes"
         ))),
     }
@@ -196,7 +197,7 @@ impl Parts {
         match field.number {
             tensor::DIMS => integers(source, field, |dim| {
                 if self.shape.len() == MOST_AXES {
-                    return Err(Failure::format(format!("more than {MOST_AXES} axes")));
+                    return Err(Error::format(format!("more than {MOST_AXES} axes")));
                 }
                 self.shape.push(dim as i64);
                 Ok(())
@@ -228,20 +229,20 @@ impl Parts {
 
     fn check(self, message: Span, label: Option<String>) -> Result<Tensor> {
         if self.segment {
-            return Err(Failure::unsupported("the tensor is a segment of a larger one"));
+            return Err(Error::unsupported("the tensor is a segment of a larger one"));
         }
         let shape: Option<Vec<u64>> = self.shape.iter().map(|dim| u64::try_from(*dim).ok()).collect();
-        let shape = shape.ok_or_else(|| Failure::format("a dimension is negative"))?;
-        let count = elements(&shape).ok_or_else(|| Failure::format("the shape overflows"))?;
+        let shape = shape.ok_or_else(|| Error::format("a dimension is negative"))?;
+        let count = elements(&shape).ok_or_else(|| Error::format("the shape overflows"))?;
         let element = i32::try_from(self.code).ok().and_then(ElementType::from_code);
         let need = match element.and_then(ElementType::dtype) {
             Some(dtype) => {
                 let need = byte_len(BufferType::packed(dtype), count);
-                Some(need.ok_or_else(|| Failure::format("the size overflows"))?)
+                Some(need.ok_or_else(|| Error::format("the size overflows"))?)
             }
             None => None,
         };
-        let two = || Failure::format("more than one field holds elements");
+        let two = || Error::format("more than one field holds elements");
         let (place, bytes) = if self.external {
             if self.typed > 0 || self.raw.is_some_and(|raw| raw.len() > 0) {
                 return Err(two());
@@ -252,7 +253,7 @@ impl Parts {
                 return Err(two());
             }
             if let Some(need) = need.filter(|need| *need != raw.len()) {
-                return Err(Failure::format(format!(
+                return Err(Error::format(format!(
                     "type and shape need {need} bytes, raw_data has {}",
                     raw.len()
                 )));
@@ -272,19 +273,19 @@ impl Parts {
             None => Ok(None),
             Some(text) => match text.parse::<u64>() {
                 Ok(value) => Ok(Some(value)),
-                Err(_) => Err(Failure::format(format!("the {name} of external data is \"{text}\""))),
+                Err(_) => Err(Error::format(format!("the {name} of external data is \"{text}\""))),
             },
         };
-        let location = key("location").ok_or_else(|| Failure::format("external data without a location"))?;
+        let location = key("location").ok_or_else(|| Error::format("external data without a location"))?;
         let (offset, length) = (number("offset")?.unwrap_or(0), number("length")?);
         let bytes = match (need, length) {
             (Some(need), Some(length)) if need != length => {
                 let what = format!("type and shape need {need} bytes, the external data has {length}");
-                return Err(Failure::format(what));
+                return Err(Error::format(what));
             }
             (Some(bytes), _) | (None, Some(bytes)) => bytes,
             (None, None) => {
-                return Err(Failure::format("external data of an unknown type without a length"));
+                return Err(Error::format("external data of an unknown type without a length"));
             }
         };
         Ok((Place::External { location: location.to_owned(), offset }, bytes))

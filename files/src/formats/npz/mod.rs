@@ -10,7 +10,7 @@ use std::{
     io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
     mem::ManuallyDrop,
     ops::Range,
-    path::Path,
+    path::PathBuf,
 };
 
 use zip::{
@@ -18,17 +18,77 @@ use zip::{
 };
 
 use super::{
-    Job, Listed, Listing, Work, copied,
+    Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, copied,
     npy::{self, Array},
-    open,
 };
 use crate::{
-    error::{Failure, Result},
+    error::{Error, Remedy, Result},
     output::Output,
     pump::Pump,
     report::Entry,
-    text,
 };
+
+/// The format.
+#[derive(Debug)]
+pub struct Npz;
+
+impl FileFormat for Npz {
+    fn name(&self) -> &'static str {
+        "npz"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["npz"]
+    }
+
+    fn help(&self) -> &'static str {
+        include_str!("help.txt")
+    }
+
+    /// An archive that begins with a member `.npy`, or has none. Others, such as PyTorch's `.pt`, are archives, too.
+    fn recognizes(&self, probe: &mut Probe<'_>) -> bool {
+        let head = probe.head;
+        if head.starts_with(b"PK\x05\x06") {
+            return probe.length == 22;
+        }
+        let Some(&[low, high]) = head.get(26..28) else { return false };
+        let name = head.get(30..).unwrap_or_default();
+        let name = name.get(..usize::from(u16::from_le_bytes([low, high])));
+        head.starts_with(b"PK\x03\x04") && name.is_some_and(|name| name.ends_with(b".npy"))
+    }
+
+    fn open(&self, input: Input) -> Result<Box<dyn Contents>> {
+        Ok(Box::new(Opened::new(input)?))
+    }
+
+    fn plan<'a>(&self, input: Input, job: &'a Job) -> Result<Box<dyn Work + 'a>> {
+        Ok(Box::new(Recast::new(input, job)?))
+    }
+
+    /// Without compression, as `numpy.savez`.
+    fn write(
+        &self,
+        tensors: &[NewTensor<'_>],
+        metadata: &[(String, String)],
+        output: &mut Output,
+    ) -> Result<()> {
+        if !metadata.is_empty() {
+            let what = "a .npz file has no metadata";
+            return Err(Error::unsupported(what).advise("leave it out, or write another format"));
+        }
+        let shown = output.path().to_owned();
+        let failed = |e: ZipError| writing(e).at_path(&shown);
+        let mut zip = ManuallyDrop::new(ZipWriter::new(Fuse::new(output.writer(), None)));
+        for tensor in tensors {
+            let large = tensor.data.len() as u64 >= LARGE;
+            let options =
+                FullFileOptions::default().compression_method(CompressionMethod::Stored).large_file(large);
+            zip.start_file(format!("{}.npy", tensor.name), options).map_err(failed)?;
+            npy::write_array(tensor, &mut *zip, |e| Error::writing(e).at_path(&shown))?;
+        }
+        ManuallyDrop::into_inner(zip).finish().map_err(failed)?.result().map_err(|e| e.at_path(&shown))
+    }
+}
 
 /// Members of more bytes than this get the long form of their sizes. Compression may lengthen what does not
 /// compress.
@@ -36,34 +96,33 @@ const LARGE: u64 = 0xF000_0000;
 
 type Archive = ZipArchive<BufReader<File>>;
 
-fn open_archive(path: &Path) -> Result<(Archive, u64)> {
-    let (file, length) = open(path)?;
+fn open_archive(file: File) -> Result<Archive> {
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(reading)?;
     if archive.has_duplicate_names() {
-        return Err(Failure::format("a name stands twice in the archive"));
+        return Err(Error::format("a name stands twice in the archive"));
     }
     archive.validate_header_consistency().map_err(reading)?;
-    Ok((archive, length))
+    Ok(archive)
 }
 
 /// What an error of reading means.
-fn reading(error: ZipError) -> Failure {
+fn reading(error: ZipError) -> Error {
     match error {
-        ZipError::Io(e) => Failure::reading(&e),
-        ZipError::InvalidArchive(what) => Failure::format(format!("bad archive, {what}")),
+        ZipError::Io(e) => Error::reading(&e),
+        ZipError::InvalidArchive(what) => Error::format(format!("bad archive, {what}")),
         ZipError::UnsupportedArchive(what) => {
-            Failure::unsupported(format!("the archive is not supported, {what}"))
+            Error::unsupported(format!("the archive is not supported, {what}"))
         }
-        ZipError::InvalidPassword => Failure::unsupported("an encrypted member"),
+        ZipError::InvalidPassword => Error::unsupported("an encrypted member"),
         ZipError::CompressionMethodNotSupported(id) => {
-            Failure::unsupported(format!("compression method {id} is not supported"))
+            Error::unsupported(format!("compression method {id} is not supported"))
         }
-        other => Failure::format(format!("bad archive, {other}")),
+        other => Error::format(format!("bad archive, {other}")),
     }
 }
 
 fn quoted(name: &str) -> String {
-    format!("member \"{}\"", text::one_line(name))
+    super::quoted("member", name)
 }
 
 /// The name of the array in the member `name`, if it is one.
@@ -75,35 +134,81 @@ fn array_name(name: &str) -> Option<&str> {
 fn open_member(archive: &mut Archive, index: usize) -> Result<ZipFile<'_, BufReader<File>>> {
     let entry = archive.by_index_data(index).map_err(reading)?;
     if entry.encrypted() {
-        return Err(Failure::unsupported("the member is encrypted").advise(LEAVE_OUT));
+        return Err(Error::unsupported("the member is encrypted").advise(EXCLUDE));
     }
     if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
-        return Err(Failure::unsupported("the compression of the member is not supported").advise(LEAVE_OUT));
+        return Err(Error::unsupported("the compression of the member is not supported").advise(EXCLUDE));
     }
     archive.by_index(index).map_err(reading)
 }
 
 /// What to do about a member that is in the way.
-const LEAVE_OUT: &str = "leave the member out with --exclude";
+const EXCLUDE: Remedy = Remedy::Exclude { item: "the member", instead: "" };
 
-/// Lists the members of the file `path`.
-pub fn list(path: &Path) -> Result<Listing> {
-    let (mut archive, _) = open_archive(path).map_err(|e| e.in_path(path))?;
-    let mut listing = Listing::default();
-    for index in 0..archive.len() {
-        let (name, size) = name_and_size(&archive, index).map_err(|e| e.in_path(path))?;
-        let listed = match array_name(&name) {
-            Some(array) => open_member(&mut archive, index)
-                .and_then(|mut member| npy::read_header(&mut member, size))
-                .and_then(|header| npy::listed(array, &header, size))
-                .map_err(|e| e.at(quoted(&name)).in_path(path))?,
-            None => {
-                vec![Listed { name, dtype: "not an array".into(), shape: None, elements: None, bytes: size }]
-            }
-        };
-        listing.tensors.extend(listed);
+/// A file that is read.
+struct Opened {
+    archive: Archive,
+    tensors: Vec<TensorInfo>,
+    /// The member of each tensor.
+    members: Vec<usize>,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opened").field("tensors", &self.tensors).finish_non_exhaustive()
     }
-    Ok(listing)
+}
+
+impl Opened {
+    fn new(input: Input) -> Result<Self> {
+        let mut archive = open_archive(input.file)?;
+        let (mut tensors, mut members) = (Vec::new(), Vec::new());
+        for index in 0..archive.len() {
+            let (name, size) = name_and_size(&archive, index)?;
+            let listed = match array_name(&name) {
+                Some(array) => open_member(&mut archive, index)
+                    .and_then(|mut member| npy::read_header(&mut member, size))
+                    .and_then(|header| npy::listed(array, &header, size, Place::Member))
+                    .map_err(|e| e.at(quoted(&name)))?,
+                None => vec![TensorInfo {
+                    name,
+                    buffer: None,
+                    described: "not an array".into(),
+                    shape: None,
+                    fortran_order: false,
+                    elements: None,
+                    bytes: size,
+                    place: Place::Member,
+                }],
+            };
+            tensors.extend(listed);
+            members.resize(tensors.len(), index);
+        }
+        Ok(Self { archive, tensors, members })
+    }
+}
+
+impl Contents for Opened {
+    fn tensors(&self) -> &[TensorInfo] {
+        &self.tensors
+    }
+
+    fn metadata(&self) -> &[(String, String)] {
+        &[]
+    }
+
+    fn reader(&mut self, index: usize) -> Result<Box<dyn Read + '_>> {
+        if self.tensors[index].place == Place::Field {
+            return Err(super::is_field());
+        }
+        let mut member = open_member(&mut self.archive, self.members[index])?;
+        let size = member.size();
+        // What is no array has no header.
+        if member.name().is_ok_and(|name| array_name(&name).is_some()) {
+            npy::header::Header::read(&mut member, size)?;
+        }
+        Ok(Box::new(member))
+    }
 }
 
 fn name_and_size(archive: &Archive, index: usize) -> Result<(String, u64)> {
@@ -113,8 +218,9 @@ fn name_and_size(archive: &Archive, index: usize) -> Result<(String, u64)> {
 }
 
 /// A file and what to do with it.
-pub struct Recast<'a> {
-    job: &'a Job<'a>,
+struct Recast<'a> {
+    job: &'a Job,
+    path: PathBuf,
     archive: Archive,
     length: u64,
     /// One per member; the array if it is cast, and which entries are its own.
@@ -125,18 +231,18 @@ pub struct Recast<'a> {
 
 impl<'a> Recast<'a> {
     /// Reads the directory and the headers, and decides.
-    pub fn new(job: &'a Job<'a>) -> Result<Self> {
-        let (mut archive, length) = open_archive(job.input).map_err(|e| e.in_path(job.input))?;
+    fn new(input: Input, job: &'a Job) -> Result<Self> {
+        let mut archive = open_archive(input.file)?;
         let (mut members, mut entries) = (Vec::new(), Vec::new());
         for index in 0..archive.len() {
-            let (name, size) = name_and_size(&archive, index).map_err(|e| e.in_path(job.input))?;
-            let (array, its_own) = decide(job, &mut archive, index, &name, size)
-                .map_err(|e| e.at(quoted(&name)).in_path(job.input))?;
+            let (name, size) = name_and_size(&archive, index)?;
+            let (array, its_own) =
+                decide(job, &mut archive, index, &name, size).map_err(|e| e.at(quoted(&name)))?;
             let first = entries.len();
             entries.extend(its_own);
             members.push((name, array, first..entries.len()));
         }
-        Ok(Self { job, archive, length, members, entries })
+        Ok(Self { job, path: input.path, archive, length: input.length, members, entries })
     }
 }
 
@@ -145,14 +251,14 @@ impl Work for Recast<'_> {
         &self.entries
     }
 
-    fn run(mut self, pump: &mut Pump, output: &mut Output) -> Result<Vec<Entry>> {
+    fn run(mut self: Box<Self>, pump: &mut Pump<'_>, output: &mut Output) -> Result<Vec<Entry>> {
         let shown = output.path().to_owned();
-        let on_output = |e: Failure| e.at_path(&shown);
+        let on_output = |e: Error| e.at_path(&shown);
         // Dropped unfinished, the writer would finish the archive and complain on standard error.
-        let mut zip = ManuallyDrop::new(ZipWriter::new(Fuse::new(output.writer())));
+        let mut zip = ManuallyDrop::new(ZipWriter::new(Fuse::new(output.writer(), pump.canceller())));
         zip.set_raw_comment(self.archive.comment().into()).map_err(|e| on_output(writing(e)))?;
         for (index, (name, array, its_own)) in self.members.iter().enumerate() {
-            let on_input = |e: Failure| e.at(quoted(name)).in_path(self.job.input);
+            let on_input = |e: Error| e.at(quoted(name)).in_path(&self.path);
             match array {
                 Some(array) => {
                     let member = open_member(&mut self.archive, index).map_err(on_input)?;
@@ -162,21 +268,20 @@ impl Work for Recast<'_> {
                 None => {
                     let member = self.archive.by_index_raw(index).map_err(|e| on_input(reading(e)))?;
                     let copied = zip.raw_copy_file(member);
-                    copied.map_err(|e| match zip.get_ref().and_then(Fuse::failure) {
-                        Some(failure) => on_output(failure),
-                        None => on_input(reading(e)),
+                    copied.map_err(|e| match zip.get_ref().map(Fuse::result) {
+                        Some(Err(failure)) => on_output(failure),
+                        _ => on_input(reading(e)),
                     })?;
+                    pump.advance(self.entries[its_own.clone()].iter().map(|entry| entry.bytes_in).sum());
                 }
             }
         }
         let fuse = ManuallyDrop::into_inner(zip).finish().map_err(|e| on_output(writing(e)))?;
-        if let Some(failure) = fuse.failure() {
-            return Err(on_output(failure));
-        }
+        fuse.result().map_err(on_output)?;
         // A copy ends without a complaint where the file ends.
         let length = self.archive.into_inner().get_ref().metadata().map(|m| m.len());
         if length.ok() != Some(self.length) {
-            return Err(Failure::format("the file changed while it was read").in_path(self.job.input));
+            return Err(Error::format("the file changed while it was read").in_path(&self.path));
         }
         Ok(self.entries)
     }
@@ -198,7 +303,7 @@ fn decide(
         return not_looked_at();
     }
     let header = open_member(archive, index).and_then(|mut member| npy::read_header(&mut member, size));
-    // A member that no --include names is looked at only for its fields, which one may name.
+    // A member that no include names is looked at only for its fields, which one may name.
     let header = match header {
         Err(_) if !allowed => return not_looked_at(),
         header => header?,
@@ -229,16 +334,16 @@ fn cast_member(
     mut member: ZipFile<'_, BufReader<File>>,
     array: &Array,
     entries: &mut [Entry],
-    pump: &mut Pump,
+    pump: &mut Pump<'_>,
     zip: &mut ZipWriter<Fuse<'_>>,
-    on_input: impl Fn(Failure) -> Failure,
-    on_output: impl Fn(Failure) -> Failure,
+    on_input: impl Fn(Error) -> Error,
+    on_output: impl Fn(Error) -> Error,
 ) -> Result<()> {
     // The stream is the one that was looked at before, unless the file changes while it is read.
     let size = member.size();
     let header = npy::header::Header::read(&mut member, size).map_err(&on_input)?;
     if header.bytes != array.header.bytes {
-        return Err(on_input(Failure::format("the file changed while it was read")));
+        return Err(on_input(Error::format("the file changed while it was read")));
     }
     let new_header = array.new_header().map_err(&on_input)?;
     let size = new_header.len() as u64 + array.bytes_out().map_err(&on_input)?;
@@ -249,7 +354,7 @@ fn cast_member(
     }
     let name = member.name_raw().to_vec();
     zip.start_file_with_options(options.name(&name)).map_err(|e| on_output(writing(e)))?;
-    zip.write_all(&new_header).map_err(|e| on_output(Failure::writing(&e)))?;
+    zip.write_all(&new_header).map_err(|e| on_output(Error::writing(&e)))?;
     let counts = array
         .transfer(job, pump, &mut member, zip)
         .map_err(&on_input)?
@@ -260,34 +365,35 @@ fn cast_member(
     // The end of the member is where its checksum is compared.
     match member.read(&mut [0]) {
         Ok(0) => Ok(()),
-        Ok(_) => Err(on_input(Failure::format("the member is longer than the archive says"))),
-        Err(e) => Err(on_input(Failure::reading(&e))),
+        Ok(_) => Err(on_input(Error::format("the member is longer than the archive says"))),
+        Err(e) => Err(on_input(Error::reading(&e))),
     }
 }
 
 /// What an error of writing means.
-fn writing(error: ZipError) -> Failure {
+fn writing(error: ZipError) -> Error {
     match error {
-        ZipError::Io(e) => Failure::writing(&e),
-        other => Failure::unsupported(format!("cannot write the archive, {other}")),
+        ZipError::Io(e) => Error::writing(&e),
+        other => Error::unsupported(format!("cannot write the archive, {other}")),
     }
 }
 
 /// A writer that fails once: what comes after a failure is swallowed, so that what is dropped on the way
-/// out cannot fail again.
+/// out cannot fail again. It fails, too, once the caller cancels, of which a copy within the archive hears no other way.
 struct Fuse<'a> {
     inner: &'a mut BufWriter<File>,
+    cancelled: Option<&'a dyn Fn() -> bool>,
     failed: Option<io::Error>,
 }
 
 impl<'a> Fuse<'a> {
-    fn new(inner: &'a mut BufWriter<File>) -> Self {
-        Self { inner, failed: None }
+    fn new(inner: &'a mut BufWriter<File>, cancelled: Option<&'a dyn Fn() -> bool>) -> Self {
+        Self { inner, cancelled, failed: None }
     }
 
-    /// The failure, as the failure of this run.
-    fn failure(&self) -> Option<Failure> {
-        self.failed.as_ref().map(Failure::writing)
+    /// Fails if it failed.
+    fn result(&self) -> Result<()> {
+        self.failed.as_ref().map_or(Ok(()), |error| Err(Error::writing(error)))
     }
 
     fn attempt<T>(
@@ -298,7 +404,11 @@ impl<'a> Fuse<'a> {
         if self.failed.is_some() {
             return Ok(swallowed);
         }
-        action(self.inner).inspect_err(|e| self.failed = Some(duplicate(e)))
+        let done = match self.cancelled {
+            Some(cancelled) if cancelled() => Err(io::Error::other("cancelled")),
+            _ => action(self.inner),
+        };
+        done.inspect_err(|e| self.failed = Some(duplicate(e)))
     }
 }
 

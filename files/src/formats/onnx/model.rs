@@ -8,7 +8,7 @@ use super::{
     tensor::{Tensor, key_and_value},
     wire::{Field, Source, Span, bad},
 };
-use crate::error::{Failure, Result};
+use crate::error::{Error, Result};
 
 /// A protobuf message has no more bytes.
 pub const LARGEST: u64 = i32::MAX as u64;
@@ -105,7 +105,7 @@ impl Model {
     pub fn read(source: &mut Source, mark: Option<&str>) -> Result<Self> {
         let all = source.all();
         if all.len() > LARGEST {
-            return Err(Failure::format(format!("{} bytes are more than a model may have", all.len())));
+            return Err(Error::format(format!("{} bytes are more than a model may have", all.len())));
         }
         let mut scan = Scan {
             source,
@@ -153,10 +153,10 @@ impl Model {
             }
         }
         let Some(graph) = graph else {
-            return Err(Failure::format("there is no graph in it, so it is not an ONNX model"));
+            return Err(Error::format("there is no graph in it, so it is not an ONNX model"));
         };
         let Some(ir_version) = ir_version else {
-            return Err(Failure::format("there is no IR version in it, so it is not an ONNX model"));
+            return Err(Error::format("there is no IR version in it, so it is not an ONNX model"));
         };
         let mut all = vec![("ir_version".to_owned(), ir_version.0.to_string())];
         let producer = producer.join(" ");
@@ -187,12 +187,12 @@ impl Model {
             self.opsets.iter().filter(|(domain, _)| domain.is_empty() || domain == "ai.onnx").map(|o| o.1);
         match (versions.next(), versions.next()) {
             (Some(version), None) => {
-                u32::try_from(version).map_err(|_| Failure::format(format!("opset {version} does not exist")))
+                u32::try_from(version).map_err(|_| Error::format(format!("opset {version} does not exist")))
             }
-            (Some(_), Some(_)) => Err(Failure::format("two opsets of the default domain are imported")),
+            (Some(_), Some(_)) => Err(Error::format("two opsets of the default domain are imported")),
             // Before IR version 3 there were no imports, and one opset.
             (None, _) if self.ir_version.0 < 3 => Ok(1),
-            (None, _) => Err(Failure::unsupported("the model imports no opset of the default domain")
+            (None, _) => Err(Error::unsupported("the model imports no opset of the default domain")
                 .advise("import one that has Cast")),
         }
     }
@@ -206,7 +206,7 @@ fn once<T>(place: &mut Option<T>, value: T, field: &Field) -> Result<()> {
 }
 
 fn few<T>(list: &[T], what: &str) -> Result<()> {
-    if list.len() < 10_000 { Ok(()) } else { Err(Failure::format(format!("too many {what}"))) }
+    if list.len() < 10_000 { Ok(()) } else { Err(Error::format(format!("too many {what}"))) }
 }
 
 fn read_opset(source: &mut Source, span: Span) -> Result<(String, u64)> {
@@ -317,7 +317,7 @@ impl Scan<'_> {
     fn push(&mut self, tensor: Tensor) -> Result<usize> {
         let index = self.tensors.len();
         if index == MOST_TENSORS {
-            return Err(Failure::format(format!("more than {MOST_TENSORS} tensors")));
+            return Err(Error::format(format!("more than {MOST_TENSORS} tensors")));
         }
         self.tensors.push(tensor);
         Ok(index)

@@ -6,16 +6,16 @@
 
 use std::io::{self, Read};
 
-use lanecast::{BufferType, DType, Kind, structured::StructType};
+use lanecast::{BufferType, ByteOrder, DType, Kind, names::numpy_code, structured::StructType};
 
 use crate::{
-    error::{Failure, Result},
+    error::{Error, Result},
     formats::{MOST_AXES, elements},
     pump::byte_len,
     text,
 };
 
-const MAGIC: &[u8; 6] = b"\x93NUMPY";
+pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// The longest header that is read. One of numbers takes some hundred bytes; only structures of thousands
 /// of fields are longer.
@@ -56,7 +56,7 @@ impl Header {
         let mut start = [0; 8];
         fill(reader, &mut start)?;
         if &start[..6] != MAGIC {
-            return Err(Failure::format("not a NumPy array, the magic number is missing"));
+            return Err(Error::format("not a NumPy array, the magic number is missing"));
         }
         let (length, before) = match (start[6], start[7]) {
             (1, 0) => {
@@ -70,14 +70,14 @@ impl Header {
                 (u64::from(u32::from_le_bytes(length)), 12)
             }
             (major, minor) => {
-                return Err(Failure::format(format!("unknown version {major}.{minor} of the NumPy format")));
+                return Err(Error::format(format!("unknown version {major}.{minor} of the NumPy format")));
             }
         };
         if length > available.saturating_sub(before) {
-            return Err(Failure::format(format!("a header of {length} bytes in an array of {available}")));
+            return Err(Error::format(format!("a header of {length} bytes in an array of {available}")));
         }
         if length > LONGEST {
-            return Err(Failure::format(format!(
+            return Err(Error::format(format!(
                 "a header of {length} bytes, more than any array of numbers needs"
             )));
         }
@@ -85,12 +85,12 @@ impl Header {
         fill(reader, &mut literal)?;
         // Version 3 is in UTF-8, those before are in Latin-1.
         let literal = match start[6] {
-            3 => String::from_utf8(literal).map_err(|_| Failure::format("the header is not UTF-8"))?,
+            3 => String::from_utf8(literal).map_err(|_| Error::format("the header is not UTF-8"))?,
             _ => literal.iter().map(|byte| char::from(*byte)).collect(),
         };
         let mut header = Parser { rest: literal.as_bytes() }
             .header()
-            .map_err(|what| Failure::format(format!("bad header, {what}")))?;
+            .map_err(|what| Error::format(format!("bad header, {what}")))?;
         header.bytes = before + length;
         Ok(header)
     }
@@ -102,7 +102,7 @@ impl Header {
 
     /// How many elements there are.
     pub fn elements(&self) -> Result<u64> {
-        elements(&self.shape).ok_or_else(|| Failure::format("the shape overflows"))
+        elements(&self.shape).ok_or_else(|| Error::format("the shape overflows"))
     }
 
     /// How many bytes the elements take, if the descriptor says so.
@@ -114,14 +114,14 @@ impl Header {
             Descr::Struct(of) => n.checked_mul(of.item_size() as u64),
             Descr::Foreign(_) => return Ok(None),
         };
-        bytes.map(Some).ok_or_else(|| Failure::format("the size overflows"))
+        bytes.map(Some).ok_or_else(|| Error::format("the size overflows"))
     }
 }
 
 fn fill(reader: &mut dyn Read, buffer: &mut [u8]) -> Result<()> {
     reader.read_exact(buffer).map_err(|e: io::Error| match e.kind() {
-        io::ErrorKind::UnexpectedEof => Failure::format("the array ends inside its header"),
-        _ => Failure::reading(&e),
+        io::ErrorKind::UnexpectedEof => Error::format("the array ends inside its header"),
+        _ => Error::reading(&e),
     })
 }
 
@@ -319,8 +319,7 @@ fn descriptor(descr: &[u8]) -> Parsed<Descr> {
         (b'V', 1 | 2) | (b'f', 1) => return Ok(Descr::Lossy(size, size > 1 && order == Some(true))),
         (b'V', _) => return what("an array of bytes"),
         (b'W', 4) => return what("an array of complex numbers of 32 bits"),
-        (b'b', 1) => DType::Bool,
-        (b'i' | b'u' | b'f' | b'c', _) => match numeric(*kind, size) {
+        (b'b' | b'i' | b'u' | b'f' | b'c', _) => match numeric(*kind, size) {
             Some(dtype) => dtype,
             // `f12`, `f16`, `c24`, `c32`: the C compiler's long double.
             None if matches!((kind, size), (b'f', 12 | 16) | (b'c', 24 | 32)) => {
@@ -333,32 +332,22 @@ fn descriptor(descr: &[u8]) -> Parsed<Descr> {
     Ok(Descr::Plain(dtype, dtype.size() > 1 && order.unwrap_or(native_big)))
 }
 
+/// The dtype of NumPy itself of this kind and size.
 fn numeric(kind: u8, size: usize) -> Option<DType> {
-    PLAIN.iter().find(|(k, _, d)| *k == kind && d.size() == size).map(|(_, _, dtype)| *dtype)
+    let code = format!("{}{size}", char::from(kind));
+    // The first character is the byte order.
+    DType::ALL.iter().copied().find(|dtype| plain_code(*dtype).is_some_and(|plain| plain[1..] == code))
 }
 
-/// The dtypes that NumPy itself has: kind, byte order, dtype.
-const PLAIN: &[(u8, char, DType)] = &[
-    (b'b', '|', DType::Bool),
-    (b'i', '|', DType::Int8),
-    (b'u', '|', DType::UInt8),
-    (b'i', '<', DType::Int16),
-    (b'u', '<', DType::UInt16),
-    (b'i', '<', DType::Int32),
-    (b'u', '<', DType::UInt32),
-    (b'i', '<', DType::Int64),
-    (b'u', '<', DType::UInt64),
-    (b'f', '<', DType::Float16),
-    (b'f', '<', DType::Float32),
-    (b'f', '<', DType::Float64),
-    (b'c', '<', DType::Complex64),
-    (b'c', '<', DType::Complex128),
-];
+/// The little-endian descriptor of a dtype of NumPy itself.
+fn plain_code(dtype: DType) -> Option<String> {
+    numpy_code(dtype, ByteOrder::Little)
+}
 
 /// The descriptor that NumPy writes for `dtype`.
 pub fn descr_of(dtype: DType) -> String {
-    match PLAIN.iter().find(|(_, _, d)| *d == dtype) {
-        Some((kind, order, _)) => format!("{order}{}{}", char::from(*kind), dtype.size()),
+    match plain_code(dtype) {
+        Some(code) => code,
         // ml_dtypes registers this one as a float of one byte, all others as bytes.
         None if dtype == DType::Float8E5M2 => "<f1".to_owned(),
         None => format!("<V{}", dtype.size()),
@@ -367,7 +356,7 @@ pub fn descr_of(dtype: DType) -> String {
 
 /// Whether NumPy's descriptor of `dtype` does not say what it holds.
 pub fn is_lossy(dtype: DType) -> bool {
-    !PLAIN.iter().any(|(_, _, d)| *d == dtype)
+    plain_code(dtype).is_none()
 }
 
 /// Whether `dtype` is an unsigned integer as which people store others: `|u1`, `<u2`.

@@ -1,23 +1,4 @@
-//! `.onnx`: a model, whose initializers and constants are the tensors.
-//!
-//! *Law.* What this program does not have to change stays as it is, to the byte: fields are found by their numbers and copied,
-//! also those that a later version of ONNX brings. And the model keeps its meaning: of an initializer `W` that is cast, the new
-//! form is called `W__bfloat16`, and a `Cast` node, first in the graph, makes `W` of it. Whatever uses `W`, in this graph or in
-//! those inside it, still finds it, with its old dtype. With a node `Constant` and its output `W` it is the same, and the `Cast`
-//! node follows it.
-//!
-//! Tensors of fewer than [`SMALL`] elements are left alone unless they are asked for by name. Most are not weights but settings of
-//! operators: an exponent, a bound, the small number that keeps a divisor from zero, which a narrow dtype makes zero. Some have to
-//! be known when shapes are inferred, such as the scales of `Resize`, and inference does not look through a `Cast`. And the node
-//! takes more bytes than so few elements can save.
-//!
-//! *Method.* The structure is read once, without the elements ([`model`]). The new model is a rope ([`wire::Rope`]) of new bytes,
-//! pieces of the old file and tensors; it is written from front to back, each tensor cast as a stream.
-
-mod model;
-mod schema;
-mod tensor;
-mod wire;
+//! A cast of a model.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -25,63 +6,47 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecast::{
-    BufferType, DType,
-    onnx::{Attributes, Cast, ElementType, Error},
-};
+use lanecast::{BufferType, DType, onnx::ElementType};
 
-use self::{
+use super::{
+    folder_of,
     model::{LARGEST, Message, Model, Part},
+    nodes::{Names, cast_node, cast_version, constant_holds, ir_version},
+    quoted, schema,
     tensor::{Place, Tensor},
-    wire::{Piece, Rope, Source, put_bytes_field, put_varint_field},
+    wire::{Piece, Rope, Source, put_bytes_field},
 };
-use super::{Job, Listed, Listing, Work, copied, open, result_len, safetensors::quoted};
 use crate::{
-    error::{Failure, Result},
-    options::in_files,
+    error::{Error, Result},
+    formats::{Input, Job, Work, copied, result_len},
     output::Output,
     pump::{Extent, Lane, Pump},
     report::Entry,
+    settings::in_files,
 };
 
 /// Elements in other files begin at multiples of this, so that a program can map them.
 const PAGE: u64 = 4096;
 
-/// Tensors with fewer elements are not cast unless `--include` names them. (`roi` of `Resize` has two for each axis.)
+/// Tensors with fewer elements are not cast unless the selection names them. (`roi` of `Resize` has two for each axis.)
 const SMALL: u64 = 16;
-
-/// Lists the initializers and constants of the model `path`.
-pub fn list(path: &Path) -> Result<Listing> {
-    let (file, length) = open(path)?;
-    let model = Model::read(&mut Source::new(file, length), None).map_err(|e| e.in_path(path))?;
-    let tensors = model
-        .tensors
-        .into_iter()
-        .map(|t| Listed {
-            dtype: t.type_name(),
-            elements: Some(t.elements),
-            bytes: t.bytes,
-            shape: Some(t.shape),
-            name: t.name,
-        })
-        .collect();
-    Ok(Listing { tensors, metadata: model.metadata })
-}
 
 /// What becomes of a tensor that is cast.
 #[derive(Debug)]
-struct Change {
-    from: DType,
+pub struct Change {
+    /// Its dtype.
+    pub from: DType,
     /// Its new name.
-    name: String,
+    pub name: String,
     /// The name of the node.
-    node: String,
+    pub node: String,
 }
 
 /// A model and what to do with it.
 #[derive(Debug)]
 pub struct Recast<'a> {
-    job: &'a Job<'a>,
+    job: &'a Job,
+    path: PathBuf,
     source: Source,
     /// The folder of the model.
     folder: PathBuf,
@@ -95,27 +60,25 @@ pub struct Recast<'a> {
 
 impl<'a> Recast<'a> {
     /// Reads the structure and decides.
-    pub fn new(job: &'a Job<'a>) -> Result<Self> {
+    pub fn new(input: Input, job: &'a Job) -> Result<Self> {
         if ElementType::from(job.to).code().is_none() {
-            return Err(Failure::unsupported(format!("ONNX has no type for {}", job.to))
-                .at_path(job.input)
+            return Err(Error::unsupported(format!("ONNX has no type for {}", job.to))
                 .advise("choose another dtype or another format"));
         }
-        let (file, length) = open(job.input)?;
-        let mut source = Source::new(file, length);
+        let mut source = Source::new(input.file, input.length);
         let mark = format!("__{}", job.to);
-        let model = Model::read(&mut source, Some(&mark)).map_err(|e| e.in_path(job.input))?;
-        let folder = folder_of(job.input);
+        let model = Model::read(&mut source, Some(&mark))?;
         let mut recast = Self {
             job,
             source,
-            folder,
+            folder: folder_of(&input.path),
+            path: input.path,
             changes: Vec::new(),
             entries: Vec::with_capacity(model.tensors.len()),
             version: 0,
             model,
         };
-        recast.decide(&mark).map_err(|e| e.in_path(job.input))?;
+        recast.decide(&mark)?;
         Ok(recast)
     }
 
@@ -137,11 +100,11 @@ impl<'a> Recast<'a> {
                 None => None,
                 Some(from) => {
                     if tensor.name.is_empty() {
-                        return Err(Failure::format("an initializer without a name"));
+                        return Err(Error::format("an initializer without a name"));
                     }
                     if self.model.has_training {
                         let what = "the model says how it is trained, and names its initializers there";
-                        return Err(Failure::unsupported(what).advise("remove its training_info first"));
+                        return Err(Error::unsupported(what).advise("remove its training_info first"));
                     }
                     self.version = cast_version(&self.model, from, self.job.to).map_err(|e| e.at(place()))?;
                     if tensor.label.is_some() {
@@ -312,11 +275,11 @@ impl<'a> Recast<'a> {
     }
 
     /// Casts or copies the elements of a tensor.
-    fn transfer(&mut self, index: usize, pump: &mut Pump, output: &mut Output) -> Result<()> {
+    fn transfer(&mut self, index: usize, pump: &mut Pump<'_>, output: &mut Output) -> Result<()> {
         let (tensor, entry) = (&self.model.tensors[index], &mut self.entries[index]);
         let shown = output.path().to_owned();
-        let on_input = |e: Failure| e.at(quoted(&tensor.name)).in_path(self.job.input);
-        let on_output = |e: Failure| e.at_path(&shown);
+        let on_input = |e: Error| e.at(quoted(&tensor.name)).in_path(&self.path);
+        let on_output = |e: Error| e.at_path(&shown);
         let mut reader = tensor.reader(&mut self.source, &self.folder).map_err(on_input)?;
         let Some(change) = &self.changes[index] else {
             return pump
@@ -333,12 +296,12 @@ impl<'a> Recast<'a> {
     }
 
     /// Writes the elements that stand in a file of their own.
-    fn write_data(&mut self, offsets: &[Option<u64>], pump: &mut Pump, data: &mut Output) -> Result<()> {
+    fn write_data(&mut self, offsets: &[Option<u64>], pump: &mut Pump<'_>, data: &mut Output) -> Result<()> {
         let mut at = 0;
         for (index, offset) in offsets.iter().enumerate() {
             let Some(offset) = *offset else { continue };
             let gap = vec![0; (offset - at) as usize];
-            data.writer().write_all(&gap).map_err(|e| Failure::writing(&e).at_path(data.path()))?;
+            data.writer().write_all(&gap).map_err(|e| Error::writing(&e).at_path(data.path()))?;
             self.transfer(index, pump, data)?;
             at = offset + self.entries[index].bytes_out;
         }
@@ -351,24 +314,22 @@ impl Work for Recast<'_> {
         &self.entries
     }
 
-    fn run(mut self, pump: &mut Pump, output: &mut Output) -> Result<Vec<Entry>> {
+    fn run(mut self: Box<Self>, pump: &mut Pump<'_>, output: &mut Output) -> Result<Vec<Entry>> {
         let shown = output.path().to_owned();
         if let Some(name) = &self.model.other_external
             && !same_folder(&self.folder, &folder_of(&shown))
         {
-            return Err(Failure::unsupported(
+            return Err(Error::unsupported(
                 "a tensor that is no initializer or constant has its elements in another file",
             )
             .at(quoted(name))
-            .in_path(self.job.input)
+            .in_path(&self.path)
             .advise("write the output into the folder of the model"));
         }
         let (offsets, data_len) = self.offsets();
         let has_data = offsets.iter().any(Option::is_some);
         if i64::try_from(data_len).is_err() {
-            return Err(
-                Failure::unsupported("the result is more than a file can hold").in_path(self.job.input)
-            );
+            return Err(Error::unsupported("the result is more than a file can hold").in_path(&self.path));
         }
         let mut data_path = shown.clone().into_os_string();
         data_path.push(".data");
@@ -378,18 +339,18 @@ impl Work for Recast<'_> {
             Some(name) if !name.contains('\\') => name,
             _ if !has_data => "",
             _ => {
-                return Err(Failure::usage("the name of the output cannot stand in a model")
+                return Err(Error::request("the name of the output cannot stand in a model")
                     .at_path(&shown)
                     .advise("choose another name"));
             }
         };
         let rope = self.rope(location, &offsets);
         if rope.len > LARGEST {
-            return Err(Failure::unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "the model would have {} bytes, which are too many",
                 rope.len
             ))
-            .in_path(self.job.input)
+            .in_path(&self.path)
             .advise("save it with its tensors in external files first"));
         }
         if has_data {
@@ -398,115 +359,18 @@ impl Work for Recast<'_> {
             output.attach(data);
         }
         for piece in rope.pieces {
-            let place = |e: &std::io::Error| Failure::writing(e).at_path(&shown);
+            let place = |e: &std::io::Error| Error::writing(e).at_path(&shown);
             match piece {
                 Piece::New(bytes) => output.writer().write_all(&bytes).map_err(|e| place(&e))?,
                 Piece::Tensor(index, _) => self.transfer(index, pump, output)?,
                 Piece::Old(span) => {
-                    let mut reader = self.source.reader(span).map_err(|e| Failure::reading(&e))?;
-                    pump.copy(&mut reader, output.writer(), span.len()).map_err(|stopped| {
-                        stopped.fail(|e| e.at_path(self.job.input), |e| e.at_path(&shown))
-                    })?;
+                    let mut reader = self.source.reader(span).map_err(|e| Error::reading(&e))?;
+                    pump.copy(&mut reader, output.writer(), span.len())
+                        .map_err(|stopped| stopped.fail(|e| e.at_path(&self.path), |e| e.at_path(&shown)))?;
                 }
             }
         }
         Ok(self.entries)
-    }
-}
-
-/// The version of Cast in the model, which has to know both dtypes.
-fn cast_version(model: &Model, from: DType, to: DType) -> Result<u32> {
-    // At run time the node goes back.
-    match Cast::new(model.opset()?, to, from, &Attributes::NONE) {
-        Ok(cast) => Ok(cast.version()),
-        Err(Error::Cast(error)) => Err(error.into()),
-        Err(error) => {
-            let advice = match error {
-                Error::Type { since: Some(since), .. } => format!(
-                    "bring the model to opset {since} or later first, for example with onnx.version_converter, or choose another dtype"
-                ),
-                _ => "choose another dtype, or leave the tensor out with --exclude".to_owned(),
-            };
-            Err(Failure::unsupported(error.to_string()).advise(advice))
-        }
-    }
-}
-
-/// Fails if `Constant` has no values of a dtype that `Cast` has: its version 1 of other numbers than floats, its version 25, the
-/// newest in opset 28, of floats of 6 bits.
-fn constant_holds(model: &Model, dtype: DType) -> Result<()> {
-    let (version, advice) = match dtype {
-        DType::Float6E2M3FN | DType::Float6E3M2FN => {
-            (25, "make an initializer of it, choose another dtype, or leave it out with --exclude")
-        }
-        DType::Float16 | DType::Float32 | DType::Float64 => return Ok(()),
-        _ if model.opset()? >= 9 => return Ok(()),
-        _ => (1, "bring the model to opset 9 or later first, for example with onnx.version_converter"),
-    };
-    Err(Failure::unsupported(format!("Constant-{version} does not hold {dtype}")).advise(advice))
-}
-
-/// The first IR version that has a dtype in tensors.
-fn ir_version(dtype: DType) -> u64 {
-    match dtype {
-        DType::BFloat16 => 4,
-        DType::Float8E4M3FN | DType::Float8E4M3FNUZ | DType::Float8E5M2 | DType::Float8E5M2FNUZ => 9,
-        DType::UInt4 | DType::Int4 => 10,
-        DType::Float4E2M1FN => 11,
-        DType::Float8E8M0FNU => 12,
-        DType::UInt2 | DType::Int2 => 13,
-        DType::Float6E2M3FN | DType::Float6E3M2FN => 14,
-        _ => 1,
-    }
-}
-
-/// The node that makes the old tensor of the new one.
-fn cast_node(change: &Change, name: &str, version: u32) -> Vec<u8> {
-    use schema::{attribute, node};
-    let mut to = Vec::new();
-    put_bytes_field(&mut to, attribute::NAME, b"to");
-    let element = ElementType::from(change.from);
-    if version < 6 {
-        put_bytes_field(&mut to, attribute::S, element.name().unwrap_or_default().as_bytes());
-        put_varint_field(&mut to, attribute::TYPE, attribute::STRING);
-    } else {
-        put_varint_field(&mut to, attribute::I, element.code().unwrap_or_default() as u64);
-        put_varint_field(&mut to, attribute::TYPE, attribute::INT);
-    }
-    let mut cast = Vec::new();
-    put_bytes_field(&mut cast, node::INPUT, change.name.as_bytes());
-    put_bytes_field(&mut cast, node::OUTPUT, name.as_bytes());
-    put_bytes_field(&mut cast, node::NAME, change.node.as_bytes());
-    put_bytes_field(&mut cast, node::OP_TYPE, b"Cast");
-    put_bytes_field(&mut cast, node::ATTRIBUTE, &to);
-    cast
-}
-
-/// Names that nothing else has.
-struct Names {
-    /// The names with the mark: those of the model, and those given.
-    taken: HashSet<String>,
-    /// How often a name was wanted.
-    wanted: HashMap<String, u64>,
-}
-
-impl Names {
-    fn unique(&mut self, wanted: &str) -> String {
-        let count = self.wanted.entry(wanted.to_owned()).or_default();
-        loop {
-            *count += 1;
-            let name = if *count == 1 { wanted.to_owned() } else { format!("{wanted}_{count}") };
-            if self.taken.insert(name.clone()) {
-                return name;
-            }
-        }
-    }
-}
-
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
     }
 }
 

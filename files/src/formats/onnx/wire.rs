@@ -9,7 +9,7 @@ use std::{
     io::{self, Read, Seek, SeekFrom},
 };
 
-use crate::error::{Failure, Result};
+use crate::error::{Error, Result};
 
 /// Bytes read at once when fields are looked for.
 const WINDOW: usize = 1 << 16;
@@ -76,8 +76,8 @@ impl Field {
 }
 
 /// Something wrong at a byte of the file.
-pub fn bad(what: impl std::fmt::Display, at: u64) -> Failure {
-    Failure::format(format!("{what}, at byte {at}"))
+pub fn bad(what: impl std::fmt::Display, at: u64) -> Error {
+    Error::format(format!("{what}, at byte {at}"))
 }
 
 /// A file that is read in any order.
@@ -109,9 +109,9 @@ impl Source {
     /// These bytes, which are known to be few.
     pub fn read(&mut self, span: Span) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.reader(span).and_then(|mut r| r.read_to_end(&mut bytes)).map_err(|e| Failure::reading(&e))?;
+        self.reader(span).and_then(|mut r| r.read_to_end(&mut bytes)).map_err(|e| Error::reading(&e))?;
         if bytes.len() as u64 != span.len() {
-            return Err(Failure::format("the file ends early"));
+            return Err(Error::format("the file ends early"));
         }
         Ok(bytes)
     }
@@ -137,13 +137,13 @@ impl Source {
     fn look(&mut self, at: u64, len: usize) -> Result<&[u8]> {
         let end = at + len as u64;
         if at < self.window_start || end > self.window_start + self.window.len() as u64 {
-            let failed = |e: io::Error| Failure::reading(&e);
+            let failed = |e: io::Error| Error::reading(&e);
             self.window.clear();
             self.file.seek(SeekFrom::Start(at)).map_err(failed)?;
             (&mut self.file).take(WINDOW as u64).read_to_end(&mut self.window).map_err(failed)?;
             self.window_start = at;
             if (self.window.len() as u64) < len as u64 {
-                return Err(Failure::format("the file ends early"));
+                return Err(Error::format("the file ends early"));
             }
         }
         Ok(&self.window[(at - self.window_start) as usize..])
@@ -203,7 +203,7 @@ impl Source {
         }
         let bytes = self.look(*at, N)?.first_chunk().copied();
         *at += N as u64;
-        bytes.ok_or_else(|| Failure::format("the file ends early"))
+        bytes.ok_or_else(|| Error::format("the file ends early"))
     }
 }
 

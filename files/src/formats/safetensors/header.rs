@@ -12,52 +12,26 @@ use std::{
     io::{self, Read},
 };
 
-use lanecast::{BufferType, DType};
+use lanecast::{BufferType, DType, names::Namespace};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
-    de::{Error, MapAccess, SeqAccess, Visitor},
+    de::{self, MapAccess, SeqAccess, Visitor},
     ser::SerializeMap,
 };
 
 use crate::{
-    error::{Failure, Result},
+    error::{Error, Result},
     formats::{MOST_AXES, elements},
     pump::byte_len,
     text,
 };
 
 /// The longest header that the format allows.
-const LONGEST: u64 = 100_000_000;
-
-/// The names of the format.
-const NAMES: &[(&str, DType)] = &[
-    ("BOOL", DType::Bool),
-    ("U8", DType::UInt8),
-    ("I8", DType::Int8),
-    ("U16", DType::UInt16),
-    ("I16", DType::Int16),
-    ("U32", DType::UInt32),
-    ("I32", DType::Int32),
-    ("U64", DType::UInt64),
-    ("I64", DType::Int64),
-    ("F16", DType::Float16),
-    ("BF16", DType::BFloat16),
-    ("F32", DType::Float32),
-    ("F64", DType::Float64),
-    ("C64", DType::Complex64),
-    ("F8_E4M3", DType::Float8E4M3FN),
-    ("F8_E4M3FNUZ", DType::Float8E4M3FNUZ),
-    ("F8_E5M2", DType::Float8E5M2),
-    ("F8_E5M2FNUZ", DType::Float8E5M2FNUZ),
-    ("F8_E8M0", DType::Float8E8M0FNU),
-    ("F6_E2M3", DType::Float6E2M3FN),
-    ("F6_E3M2", DType::Float6E3M2FN),
-    ("F4", DType::Float4E2M1FN),
-];
+pub const LONGEST: u64 = 100_000_000;
 
 /// What the format calls `dtype`.
 pub fn name_of(dtype: DType) -> Option<&'static str> {
-    NAMES.iter().find(|(_, d)| *d == dtype).map(|(name, _)| *name)
+    Namespace::Safetensors.name(dtype)
 }
 
 /// One tensor, checked.
@@ -91,27 +65,27 @@ pub struct Header {
 impl Header {
     /// Reads and checks the header of a file of `file_len` bytes.
     pub fn read(file: &mut impl Read, file_len: u64) -> Result<Self> {
-        let failed = |e: io::Error| Failure::reading(&e);
+        let failed = |e: io::Error| Error::reading(&e);
         if file_len < 8 {
-            return Err(Failure::format(format!("{file_len} bytes are too few for a header")));
+            return Err(Error::format(format!("{file_len} bytes are too few for a header")));
         }
         let mut length = [0; 8];
         file.read_exact(&mut length).map_err(failed)?;
         let length = u64::from_le_bytes(length);
         if length > LONGEST {
-            return Err(Failure::format(format!("a header of {length} bytes; the format allows {LONGEST}")));
+            return Err(Error::format(format!("a header of {length} bytes; the format allows {LONGEST}")));
         }
         if length > file_len - 8 {
-            return Err(Failure::format(format!("a header of {length} bytes in a file of {file_len}")));
+            return Err(Error::format(format!("a header of {length} bytes in a file of {file_len}")));
         }
         // Both limits hold: the allocation is no larger than the file.
         let mut json = vec![0; length as usize];
         file.read_exact(&mut json).map_err(failed)?;
         if json.first() != Some(&b'{') {
-            return Err(Failure::format("the header does not begin with {"));
+            return Err(Error::format("the header does not begin with {"));
         }
         let raw: RawHeader =
-            serde_json::from_slice(&json).map_err(|e| Failure::format(format!("bad header, {e}")))?;
+            serde_json::from_slice(&json).map_err(|e| Error::format(format!("bad header, {e}")))?;
         drop(json);
         let data_start = 8 + length;
         let tensors =
@@ -127,15 +101,15 @@ fn check_cover(tensors: &[Tensor], data: u64) -> Result<()> {
     for tensor in in_order_of_data(tensors) {
         if tensor.begin != end {
             let what = if tensor.begin < end { "overlaps another one" } else { "leaves a hole before it" };
-            return Err(Failure::format(format!("the tensor {what}")).at(quoted(&tensor.name)));
+            return Err(Error::format(format!("the tensor {what}")).at(quoted(&tensor.name)));
         }
         end += tensor.bytes;
         if end > data {
-            return Err(Failure::format("the tensor ends beyond the file").at(quoted(&tensor.name)));
+            return Err(Error::format("the tensor ends beyond the file").at(quoted(&tensor.name)));
         }
     }
     if end != data {
-        return Err(Failure::format(format!("{data} bytes of data, but the tensors have {end}")));
+        return Err(Error::format(format!("{data} bytes of data, but the tensors have {end}")));
     }
     Ok(())
 }
@@ -147,9 +121,8 @@ fn in_order_of_data(tensors: &[Tensor]) -> Vec<&Tensor> {
     order
 }
 
-/// How a tensor is called in a message.
-pub fn quoted(name: &str) -> String {
-    format!("tensor \"{}\"", text::one_line(name))
+fn quoted(name: &str) -> String {
+    super::super::quoted("tensor", name)
 }
 
 /// What a header says, unchecked but for duplicate names.
@@ -168,9 +141,10 @@ struct RawTensor {
 
 impl RawTensor {
     fn check(self, name: String) -> Result<Tensor> {
-        let bad = |what: String| Failure::format(what).at(quoted(&name));
-        let Some((_, dtype)) = NAMES.iter().find(|(n, _)| *n == self.dtype) else {
-            return Err(bad(format!("unknown dtype \"{}\"", text::one_line(&self.dtype))));
+        let bad = |what: String| Error::format(what).at(quoted(&name));
+        let Ok(dtype) = Namespace::Safetensors.parse(&self.dtype) else {
+            return Err(Error::unsupported(format!("unknown dtype \"{}\"", text::one_line(&self.dtype)))
+                .at(quoted(&name)));
         };
         let (begin, end) = self.data_offsets;
         let Some(bytes) = end.checked_sub(begin) else {
@@ -179,14 +153,14 @@ impl RawTensor {
         let shape = self.shape.0;
         let count = elements(&shape).ok_or_else(|| bad("the shape overflows".into()))?;
         let expected =
-            byte_len(BufferType::packed(*dtype), count).ok_or_else(|| bad("the size overflows".into()))?;
-        if !ends_at_a_byte(*dtype, count) {
+            byte_len(BufferType::packed(dtype), count).ok_or_else(|| bad("the size overflows".into()))?;
+        if !ends_at_a_byte(dtype, count) {
             return Err(bad(format!("{count} elements of {} do not fill whole bytes", self.dtype)));
         }
         if bytes != expected {
             return Err(bad(format!("dtype and shape need {expected} bytes, the offsets have {bytes}")));
         }
-        Ok(Tensor { dtype: *dtype, shape, elements: count, begin, bytes, name })
+        Ok(Tensor { dtype, shape, elements: count, begin, bytes, name })
     }
 }
 
@@ -254,7 +228,7 @@ impl<'de> Deserialize<'de> for Texts {
     }
 }
 
-fn check_unique<'a, E: Error>(names: impl Iterator<Item = &'a String>) -> std::result::Result<(), E> {
+fn check_unique<'a, E: de::Error>(names: impl Iterator<Item = &'a String>) -> std::result::Result<(), E> {
     let mut names: Vec<&str> = names.map(String::as_str).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -263,7 +237,7 @@ fn check_unique<'a, E: Error>(names: impl Iterator<Item = &'a String>) -> std::r
     }
 }
 
-fn twice<E: Error>(name: &str) -> E {
+fn twice<E: de::Error>(name: &str) -> E {
     E::custom(format_args!("the name \"{}\" stands twice", text::one_line(name)))
 }
 
@@ -284,7 +258,7 @@ impl<'de> Deserialize<'de> for Shape {
                 let mut shape = Vec::new();
                 while let Some(dimension) = list.next_element()? {
                     if shape.len() == MOST_AXES {
-                        return Err(A::Error::custom(format_args!("more than {MOST_AXES} axes")));
+                        return Err(de::Error::custom(format_args!("more than {MOST_AXES} axes")));
                     }
                     shape.push(dimension);
                 }
@@ -318,14 +292,27 @@ pub struct NewTensor<'a> {
 }
 
 impl NewHeader<'_> {
+    /// Fails if a name stands twice or is that of the metadata.
+    pub fn check(&self) -> Result<()> {
+        let mut names: Vec<&str> = self.tensors.iter().map(|tensor| tensor.name).collect();
+        names.push(METADATA);
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => {
+                Err(Error::request("the name stands twice").at(quoted(pair[0])).advise("rename a tensor"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The bytes at the start of the file: the length and the JSON, padded with spaces so that the data
     /// begins at a multiple of 8.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let json = serde_json::to_vec(self)
-            .map_err(|e| Failure::unsupported(format!("cannot write the header, {e}")))?;
+            .map_err(|e| Error::unsupported(format!("cannot write the header, {e}")))?;
         let length = json.len().next_multiple_of(8);
         if length as u64 > LONGEST {
-            return Err(Failure::unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "the new header has {length} bytes, the format allows {LONGEST}"
             )));
         }
@@ -376,7 +363,9 @@ mod tests {
 
     #[test]
     fn every_name_is_the_reference_implementations() {
-        for (name, dtype) in NAMES {
+        let named = DType::ALL.iter().filter_map(|dtype| Some((name_of(*dtype)?, dtype)));
+        assert_eq!(named.clone().count(), 22);
+        for (name, dtype) in named {
             let reference: safetensors::Dtype = serde_json::from_str(&format!("\"{name}\"")).unwrap();
             assert_eq!(reference.bitsize(), dtype.bits() as usize, "{name}");
         }

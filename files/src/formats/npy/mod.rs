@@ -6,43 +6,128 @@ pub mod header;
 use std::{
     fs::File,
     io::{Read, Write},
-    path::Path,
+    path::PathBuf,
 };
 
 use lanecast::{BufferType, ByteOrder, CastReport, DType};
 
 use self::{
     fields::Struct,
-    header::{Descr, Header, header_of, is_carrier, is_lossy, new_header},
+    header::{Descr, Header, MAGIC, header_of, is_carrier, is_lossy, new_header},
 };
-use super::{Job, Listed, Listing, Work, copied, open, result_len};
+use super::{
+    Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, copied, read_at, result_len,
+};
 use crate::{
-    error::{Failure, Result},
+    error::{Error, Remedy, Result},
     output::Output,
     pump::{Extent, Lane, Pump, Stopped},
     report::Entry,
 };
 
-/// Lists the array of the file `path`.
-pub fn list(path: &Path) -> Result<Listing> {
-    let (mut file, length) = open(path)?;
-    let header = read_header(&mut file, length).map_err(|e| e.in_path(path))?;
-    Ok(Listing { tensors: listed("", &header, length)?, metadata: Vec::new() })
+/// The format.
+#[derive(Debug)]
+pub struct Npy;
+
+impl FileFormat for Npy {
+    fn name(&self) -> &'static str {
+        "npy"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["npy"]
+    }
+
+    fn help(&self) -> &'static str {
+        include_str!("help.txt")
+    }
+
+    fn recognizes(&self, probe: &mut Probe<'_>) -> bool {
+        probe.head.starts_with(MAGIC)
+    }
+
+    fn open(&self, mut input: Input) -> Result<Box<dyn Contents>> {
+        let header = read_header(&mut input.file, input.length)?;
+        let tensors = listed("", &header, input.length, Place::File(header.bytes..input.length))?;
+        Ok(Box::new(Opened { file: input.file, tensors }))
+    }
+
+    fn plan<'a>(&self, input: Input, job: &'a Job) -> Result<Box<dyn Work + 'a>> {
+        Ok(Box::new(Recast::new(input, job)?))
+    }
+
+    fn write(
+        &self,
+        tensors: &[NewTensor<'_>],
+        metadata: &[(String, String)],
+        output: &mut Output,
+    ) -> Result<()> {
+        let ([tensor], []) = (tensors, metadata) else {
+            return Err(Error::unsupported("a .npy file holds one array and no metadata")
+                .advise("write one array, or another format"));
+        };
+        let shown = output.path().to_owned();
+        write_array(tensor, output.writer(), |e| Error::writing(e).at_path(&shown))
+    }
 }
 
-/// A header as `inspect` shows it, of an array of `length` bytes in all: the fields of a structured one.
-pub fn listed(name: &str, header: &Header, length: u64) -> Result<Vec<Listed>> {
+/// Writes an array with its header. `failed` is the error of a writer that fails.
+pub fn write_array(
+    tensor: &NewTensor<'_>,
+    writer: &mut dyn Write,
+    failed: impl Fn(&std::io::Error) -> Error,
+) -> Result<()> {
+    tensor.check(BufferType::new)?;
+    let header = new_header(tensor.dtype, false, tensor.shape);
+    writer.write_all(&header).and_then(|()| writer.write_all(tensor.data)).map_err(|e| failed(&e))
+}
+
+/// A file that is read.
+#[derive(Debug)]
+struct Opened {
+    file: File,
+    tensors: Vec<TensorInfo>,
+}
+
+impl Contents for Opened {
+    fn tensors(&self) -> &[TensorInfo] {
+        &self.tensors
+    }
+
+    fn metadata(&self) -> &[(String, String)] {
+        &[]
+    }
+
+    fn reader(&mut self, index: usize) -> Result<Box<dyn Read + '_>> {
+        read_at(&mut self.file, &self.tensors[index].place)
+    }
+}
+
+/// The tensors of an array of `length` bytes in all, which are at `place`: the fields of a structured one.
+pub fn listed(name: &str, header: &Header, length: u64, place: Place) -> Result<Vec<TensorInfo>> {
+    let fortran_order = header.fortran_order;
     if let Descr::Struct(of) = &header.descr {
-        return Ok(fields::listed(name, of, &header.shape));
+        return Ok(fields::listed(name, of, &header.shape, fortran_order));
     }
     let (name, shape) = (name.to_owned(), header.known_shape());
-    Ok(vec![Listed {
+    Ok(vec![TensorInfo {
         name,
-        dtype: shown(header),
+        buffer: match header.descr {
+            Descr::Plain(dtype, big_endian) => Some(stored(dtype, big_endian)),
+            _ => None,
+        },
+        described: shown(header),
         shape: shape.map(<[u64]>::to_vec),
+        fortran_order,
         elements: if shape.is_some() { Some(header.elements()?) } else { None },
         bytes: length.saturating_sub(header.bytes),
+        place,
     }])
+}
+
+/// The elements of an array.
+fn stored(dtype: DType, big_endian: bool) -> BufferType {
+    BufferType::new(dtype).with_order(if big_endian { ByteOrder::Big } else { ByteOrder::Little })
 }
 
 /// The dtype or descriptor of an array, for people.
@@ -59,15 +144,15 @@ pub fn read_header(reader: &mut dyn Read, length: u64) -> Result<Header> {
     let have = length.saturating_sub(header.bytes);
     match header.data_bytes()? {
         Some(need) if need != have => {
-            Err(Failure::format(format!("descriptor and shape need {need} bytes of data, there are {have}")))
+            Err(Error::format(format!("descriptor and shape need {need} bytes of data, there are {have}")))
         }
         _ => Ok(header),
     }
 }
 
-/// What an array holds, and whether big-endian, given `--from`.
+/// What an array holds, and whether big-endian, given the dtype `from` of the selection.
 ///
-/// A lossy descriptor holds what `--from` says, if that is a dtype of ml_dtypes of its size. With
+/// A lossy descriptor holds what `from` says, if that is a dtype of ml_dtypes of its size. With
 /// `carriers` an unsigned integer of the size of a dtype of ml_dtypes counts as lossy too.
 pub fn held(header: &Header, from: Option<DType>, carriers: bool) -> Option<(DType, bool)> {
     match (&header.descr, from) {
@@ -153,7 +238,7 @@ impl Array {
     pub fn transfer(
         &self,
         job: &Job,
-        pump: &mut Pump,
+        pump: &mut Pump<'_>,
         reader: &mut dyn Read,
         writer: &mut dyn Write,
     ) -> Result<std::result::Result<Vec<Option<CastReport>>, Stopped>> {
@@ -161,10 +246,7 @@ impl Array {
             Content::Plain { from, big_endian, to } => (*from, *big_endian, *to),
             Content::Struct(of) => return Ok(of.transfer(job, pump, reader, writer)),
         };
-        let order = if big_endian { ByteOrder::Big } else { ByteOrder::Little };
-        let from = BufferType::new(from).with_order(order);
-        let to = BufferType::new(to).with_order(ByteOrder::Little);
-        let mut lane = Lane::new(&job.settings, from, to)?;
+        let mut lane = Lane::new(&job.settings, stored(from, big_endian), stored(to, false))?;
         let passed = pump.cast(&mut lane, reader, writer, Extent::Elements(self.header.elements()?));
         Ok(passed.map(|passed| vec![Some(passed.counts)]))
     }
@@ -172,8 +254,9 @@ impl Array {
 
 /// A file and what to do with it.
 #[derive(Debug)]
-pub struct Recast<'a> {
-    job: &'a Job<'a>,
+struct Recast<'a> {
+    job: &'a Job,
+    path: PathBuf,
     file: File,
     array: Array,
     entries: Vec<Entry>,
@@ -181,10 +264,9 @@ pub struct Recast<'a> {
 
 impl<'a> Recast<'a> {
     /// Reads the header and decides.
-    pub fn new(job: &'a Job<'a>) -> Result<Self> {
-        let (mut file, length) = open(job.input)?;
-        let (array, entries) = decide(job, &mut file, length).map_err(|e| e.in_path(job.input))?;
-        Ok(Self { job, file, array, entries })
+    fn new(mut input: Input, job: &'a Job) -> Result<Self> {
+        let (array, entries) = decide(job, &mut input.file, input.length)?;
+        Ok(Self { job, path: input.path, file: input.file, array, entries })
     }
 }
 
@@ -193,12 +275,12 @@ impl Work for Recast<'_> {
         &self.entries
     }
 
-    fn run(mut self, pump: &mut Pump, output: &mut Output) -> Result<Vec<Entry>> {
+    fn run(mut self: Box<Self>, pump: &mut Pump<'_>, output: &mut Output) -> Result<Vec<Entry>> {
         let shown = output.path().to_owned();
-        let on_input = |e: Failure| e.in_path(self.job.input);
-        let on_output = |e: Failure| e.at_path(&shown);
+        let on_input = |e: Error| e.in_path(&self.path);
+        let on_output = |e: Error| e.at_path(&shown);
         let header = self.array.new_header().map_err(on_input)?;
-        output.writer().write_all(&header).map_err(|e| on_output(Failure::writing(&e)))?;
+        output.writer().write_all(&header).map_err(|e| on_output(Error::writing(&e)))?;
         let counts = self
             .array
             .transfer(self.job, pump, &mut self.file, output.writer())
@@ -216,23 +298,20 @@ fn decide(job: &Job, file: &mut File, length: u64) -> Result<(Array, Vec<Entry>)
     let bytes = length.saturating_sub(header.bytes);
     if let Descr::Struct(_) = header.descr {
         let array = Array::structured(job, "", &header)?.ok_or_else(|| {
-            Failure::usage("no field of the structured array is chosen")
-                .advise("see `lanecast inspect` for its fields, and --from and --include")
+            Error::request("no field of the structured array is chosen").advise(Remedy::ChooseFields)
         })?;
         let entries = array.entries("", bytes)?;
         return Ok((array, entries));
     }
     if job.selection.is_by_name() {
-        return Err(Failure::usage(
-            "--include and --exclude choose by name, and the .npy file holds one array without fields",
-        )
-        .advise("leave them out"));
+        let what = "the patterns choose by name, and the .npy file holds one array without fields";
+        return Err(Error::request(what).advise(Remedy::OmitPatterns));
     }
     let asked = job.selection.from();
     let held = match (held(&header, asked, true), &header.descr) {
         (Some(held), _) => held,
         (None, Descr::Foreign(words)) => {
-            return Err(Failure::unsupported(format!("{words} cannot be cast")));
+            return Err(Error::unsupported(format!("{words} cannot be cast")));
         }
         (None, _) => {
             let descr = &header.descr_text;
@@ -242,14 +321,14 @@ fn decide(job: &Job, file: &mut File, length: u64) -> Result<(Array, Vec<Entry>)
                     format!("the descriptor {descr} cannot hold {from}, which takes {} bytes", from.size())
                 }
             };
-            return Err(Failure::usage(what).advise("name its dtype with --from"));
+            return Err(Error::request(what).advise(Remedy::NameSource));
         }
     };
     if let Some(from) = asked
         && from != held.0
     {
         return Err(
-            Failure::usage(format!("the array holds {}, not {from}", held.0)).advise("leave --from out")
+            Error::request(format!("the array holds {}, not {from}", held.0)).advise(Remedy::OmitSource)
         );
     }
     let array = Array::new(job, header, held)?;

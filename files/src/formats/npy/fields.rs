@@ -15,11 +15,11 @@ use lanecast::{
 
 use super::header::{is_carrier, is_lossy};
 use crate::{
-    error::{Failure, Result},
-    formats::{Job, Listed, elements},
-    options::{OnLoss, Settings},
+    error::{Error, Result},
+    formats::{Job, Place, TensorInfo, elements},
     pump::{Pump, Stopped},
     report::Entry,
+    settings::{OnLoss, Settings},
 };
 
 /// Items larger than this are no items of a file of the real world, but would have to be held whole.
@@ -69,14 +69,20 @@ fn shown(kind: &FieldType) -> String {
     }
 }
 
-/// The fields of an array as `inspect` shows them. The array `name` may have no name.
-pub fn listed(name: &str, of: &StructType, shape: &[u64]) -> Vec<Listed> {
+/// The fields of an array as tensors. The array `name` may have no name.
+pub fn listed(name: &str, of: &StructType, shape: &[u64], fortran_order: bool) -> Vec<TensorInfo> {
     let mut found = Vec::new();
     leaves(of, name, shape, &mut found);
-    let listed = found.into_iter().map(|leaf| Listed {
+    let listed = found.into_iter().map(|leaf| TensorInfo {
         elements: Some(leaf.elements()),
         bytes: leaf.bytes(),
-        dtype: shown(leaf.kind),
+        buffer: match leaf.kind {
+            FieldType::Element(buffer) => Some(*buffer),
+            _ => None,
+        },
+        described: shown(leaf.kind),
+        fortran_order,
+        place: Place::Field,
         name: leaf.path,
         shape: Some(leaf.shape),
     });
@@ -96,9 +102,9 @@ pub struct Struct {
 impl Struct {
     /// What the job makes of the array `name` of `of`; `None` if it casts no field of it.
     pub fn new(job: &Job, name: &str, of: &StructType, shape: &[u64]) -> Result<Option<Self>> {
-        let refused = |error: StructError| Failure::unsupported(error.to_string());
+        let refused = |error: StructError| Error::unsupported(error.to_string());
         let asked = job.selection.from();
-        // What bytes, or integers that are named for it, hold is what --from says.
+        // What bytes, or integers that are named for it, hold is what the selection says.
         let from = of
             .viewed_as(|path, kind| match (kind, asked) {
                 (FieldType::Void(size), Some(from)) if is_lossy(from) && from.size() == *size => {
@@ -136,11 +142,11 @@ impl Struct {
             .map_err(refused)?;
         let largest = from.item_size().max(to.item_size());
         if largest > LARGEST_ITEM {
-            return Err(Failure::unsupported(format!("items of {largest} bytes are too large")));
+            return Err(Error::unsupported(format!("items of {largest} bytes are too large")));
         }
         let items = elements(shape).unwrap_or(u64::MAX);
         if items.checked_mul(to.item_size() as u64).is_none_or(|bytes| i64::try_from(bytes).is_err()) {
-            return Err(Failure::unsupported(format!("{items} items are more than a file can hold")));
+            return Err(Error::unsupported(format!("{items} items are more than a file can hold")));
         }
         let Settings { options, tier, .. } = &job.settings;
         let plan = StructPlan::with_tier(&from, &to, Match::Position, options, *tier).map_err(refused)?;
@@ -168,7 +174,7 @@ impl Struct {
 
     /// The new descriptor.
     pub fn descr(&self) -> Result<String> {
-        self.to.descr().map_err(|error| Failure::unsupported(error.to_string()))
+        self.to.descr().map_err(|error| Error::unsupported(error.to_string()))
     }
 
     /// Bytes of the new data.
@@ -181,7 +187,7 @@ impl Struct {
     pub fn transfer(
         &self,
         job: &Job,
-        pump: &mut Pump,
+        pump: &mut Pump<'_>,
         reader: &mut dyn Read,
         writer: &mut dyn Write,
     ) -> std::result::Result<Vec<Option<CastReport>>, Stopped> {
@@ -190,8 +196,8 @@ impl Struct {
             Checked(CheckedStructPlan),
         }
         let way = match job.settings.on_loss {
-            OnLoss::Error => Way::Checked(self.plan.checked(Level::Range)),
-            OnLoss::Ignore | OnLoss::Warn => Way::Counted(self.plan.counted(Level::Range)),
+            OnLoss::Refuse => Way::Checked(self.plan.checked(Level::Range)),
+            OnLoss::Count => Way::Counted(self.plan.counted(Level::Range)),
         };
         let mut reports = vec![CastReport::default(); self.plan.casts().count()];
         let sizes = (self.from.item_size(), self.to.item_size());
@@ -225,10 +231,9 @@ fn refusal(error: StructError, before: u64) -> Stopped {
             let item = before + item as u64;
             let rejection =
                 StructError::Rejected { field, item: usize::try_from(item).unwrap_or(usize::MAX), rejection };
-            Failure::loss(rejection.to_string())
-                .advise("cast to a dtype that holds it, or without --on-loss error")
+            Error::loss(rejection.to_string())
         }
-        other => Failure::unsupported(other.to_string()),
+        other => Error::unsupported(other.to_string()),
     };
     Stopped::Refused(what)
 }
@@ -241,7 +246,7 @@ fn allows(job: &Job, name: &str, path: &str) -> bool {
     (!selection.has_include() || named(&|of| selection.includes(of))) && !named(&|of| selection.excludes(of))
 }
 
-/// Whether an `--include` names the field, and nothing excludes it.
+/// Whether an include names the field, and nothing excludes it.
 fn names_explicitly(job: &Job, name: &str, path: &str) -> bool {
     job.selection.has_include() && allows(job, name, path)
 }

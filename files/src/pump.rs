@@ -4,14 +4,14 @@
 
 use std::io::{self, Read, Write};
 
-use indicatif::ProgressBar;
 use lanecast::{
     BufferType, CastError, CastPlan, CastReport, CheckedPlan, CountingPlan, Level, bulk::Threads,
 };
 
 use crate::{
-    error::{Failure, Result},
-    options::{OnLoss, Settings},
+    error::{Error, Result},
+    hooks::{Hooks, Progress},
+    settings::{OnLoss, Settings},
 };
 
 /// A block holds at most this many bytes on its larger side.
@@ -35,13 +35,17 @@ enum Way {
 
 impl Lane {
     /// The lane of one pair.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if the library refuses the pair.
     pub fn new(settings: &Settings, from: BufferType, to: BufferType) -> Result<Self> {
         let plan = settings.plan(from, to)?;
         Ok(Self {
             plan,
             way: match settings.on_loss {
-                OnLoss::Error => Way::Checked(Box::new(plan.checked(Level::Range))),
-                OnLoss::Ignore | OnLoss::Warn => Way::Counted(Box::new(plan.counted(Level::Range))),
+                OnLoss::Refuse => Way::Checked(Box::new(plan.checked(Level::Range))),
+                OnLoss::Count => Way::Counted(Box::new(plan.counted(Level::Range))),
             },
         })
     }
@@ -53,7 +57,7 @@ impl Lane {
     }
 }
 
-/// The bytes of `n` elements.
+/// The bytes of `n` elements; `None` if no `u64` holds their number.
 pub fn byte_len(buffer: BufferType, n: u64) -> Option<u64> {
     let bits = u128::from(n) * u128::from(buffer.bits_per_element());
     u64::try_from(bits.div_ceil(8)).ok()
@@ -95,41 +99,65 @@ pub enum Stopped {
     /// The library refused.
     Cast(CastError),
     /// It refused, and this is what that means.
-    Refused(Failure),
+    Refused(Error),
+    /// The caller cancelled.
+    Cancelled,
 }
 
 impl Stopped {
-    /// The failure, for an input whose length is known from its header. `input` and `output` add the places.
-    pub fn fail(
-        self,
-        input: impl FnOnce(Failure) -> Failure,
-        output: impl FnOnce(Failure) -> Failure,
-    ) -> Failure {
+    /// The error of an input whose length is known from its header. `input` and `output` add the places.
+    pub fn fail(self, input: impl FnOnce(Error) -> Error, output: impl FnOnce(Error) -> Error) -> Error {
         match self {
-            Stopped::Read(e) => input(Failure::reading(&e)),
-            Stopped::Short(_) | Stopped::Partial(_) => input(Failure::format("the data ends early")),
-            Stopped::Write(e) => output(Failure::writing(&e)),
+            Stopped::Read(e) => input(Error::reading(&e)),
+            Stopped::Short(_) | Stopped::Partial(_) => input(Error::format("the data ends early")),
+            Stopped::Write(e) => output(Error::writing(&e)),
             Stopped::Cast(e) => input(e.into()),
             Stopped::Refused(e) => input(e),
+            Stopped::Cancelled => Error::Cancelled,
         }
     }
 }
 
-/// The buffers and the progress bar that all streams of one run share.
+/// The buffers and the hooks that all streams of one run share.
 #[derive(Debug)]
-pub struct Pump {
+pub struct Pump<'a> {
     source: Vec<u8>,
     result: Vec<u8>,
-    progress: ProgressBar,
+    hooks: Hooks<'a>,
+    progress: Progress,
 }
 
-impl Pump {
-    /// A pump that reports the bytes it read to `progress`.
-    pub fn new(progress: ProgressBar) -> Self {
-        Self { source: Vec::new(), result: Vec::new(), progress }
+impl<'a> Pump<'a> {
+    /// A pump that reports to `hooks` the bytes it read, of `total` if that is known.
+    pub fn new(hooks: Hooks<'a>, total: Option<u64>) -> Self {
+        Self { source: Vec::new(), result: Vec::new(), hooks, progress: Progress { done: 0, total } }
+    }
+
+    /// Reports so many more bytes read.
+    pub(crate) fn advance(&mut self, bytes: u64) {
+        self.progress.done = self.progress.done.saturating_add(bytes);
+        self.hooks.report(self.progress);
+    }
+
+    /// Fails if the caller cancelled.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.hooks.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    /// The hook that cancels.
+    pub(crate) fn canceller(&self) -> Option<&'a dyn Fn() -> bool> {
+        self.hooks.canceller()
+    }
+
+    fn go_on(&self) -> std::result::Result<(), Stopped> {
+        if self.hooks.is_cancelled() { Err(Stopped::Cancelled) } else { Ok(()) }
     }
 
     /// Casts the elements of `reader` into `writer`.
+    ///
+    /// # Errors
+    ///
+    /// [`Stopped`] says which side failed, and [`Stopped::fail`] makes an [`Error`] of it.
     pub fn cast(
         &mut self,
         lane: &mut Lane,
@@ -147,6 +175,7 @@ impl Pump {
             if wanted == 0 {
                 return Ok(passed);
             }
+            self.go_on()?;
             let wanted_bytes = block_len(from, wanted);
             if self.source.len() < wanted_bytes {
                 self.source.resize(wanted_bytes, 0);
@@ -205,14 +234,14 @@ impl Pump {
             }
         }
         writer.write_all(result).map_err(Stopped::Write)?;
-        self.progress.inc(have as u64);
+        self.advance(have as u64);
         Ok(())
     }
 
     /// Brings `n` items of these sizes from `reader` to `writer`, a block at a time: `cast` is given the items
     /// of the source, room for those of the destination, which is zero where it wrote nothing, how many there
     /// are and how many came before.
-    pub fn items(
+    pub(crate) fn items(
         &mut self,
         (from, to): (usize, usize),
         n: u64,
@@ -224,6 +253,7 @@ impl Pump {
         self.result.fill(0);
         let mut done = 0;
         while done < n && from.max(to) > 0 {
+            self.go_on()?;
             let items = (n - done).min(block as u64) as usize;
             let (have, made) = (items * from, items * to);
             self.source.resize(self.source.len().max(have), 0);
@@ -234,13 +264,17 @@ impl Pump {
             }
             cast(source, result, items, done)?;
             writer.write_all(result).map_err(Stopped::Write)?;
-            self.progress.inc(have as u64);
+            self.advance(have as u64);
             done += items as u64;
         }
         Ok(())
     }
 
     /// Copies exactly `bytes` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Stopped`], as [`cast`](Self::cast).
     pub fn copy(
         &mut self,
         reader: &mut dyn Read,
@@ -248,17 +282,18 @@ impl Pump {
         mut bytes: u64,
     ) -> std::result::Result<(), Stopped> {
         while bytes > 0 {
-            let block = bytes.min(BLOCK as u64) as usize;
-            if self.source.len() < block {
-                self.source.resize(block, 0);
+            self.go_on()?;
+            let length = bytes.min(BLOCK as u64) as usize;
+            if self.source.len() < length {
+                self.source.resize(length, 0);
             }
-            let block = &mut self.source[..block];
-            if read_up_to(reader, block).map_err(Stopped::Read)? < block.len() {
+            let block = &mut self.source[..length];
+            if read_up_to(reader, block).map_err(Stopped::Read)? < length {
                 return Err(Stopped::Short(0));
             }
             writer.write_all(block).map_err(Stopped::Write)?;
-            bytes -= block.len() as u64;
-            self.progress.inc(block.len() as u64);
+            bytes -= length as u64;
+            self.advance(length as u64);
         }
         Ok(())
     }

@@ -1,0 +1,202 @@
+//! What `--help`, `completions` and `man` print: the examples run, the scripts and pages are sound.
+
+mod common;
+#[path = "common/models.rs"]
+mod models;
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
+
+use common::{Folder, bad, f32s, good, npy, npz, run, safetensors, stderr};
+use models::small;
+use prost::Message;
+use zip::CompressionMethod;
+
+const COMMANDS: &[&str] = &[
+    "cast",
+    "raw",
+    "onnx-cast",
+    "promote",
+    "table",
+    "table promote",
+    "table cast",
+    "dtypes",
+    "explain",
+    "cpu",
+    "inspect",
+    "completions",
+    "man",
+];
+
+fn help(command: &str, option: &str) -> String {
+    let args: Vec<&str> = command.split_whitespace().chain([option]).collect();
+    String::from_utf8(good(run(&args, &[]))).expect("UTF-8")
+}
+
+/// The lines below `Examples:`.
+fn examples(help: &str) -> Vec<&str> {
+    let list = help.split_once("\nExamples:\n").expect("examples").1;
+    list.lines()
+        .take_while(|line| !line.is_empty())
+        .map(|line| line.strip_prefix("  ").expect("two spaces"))
+        .collect()
+}
+
+/// What the examples read.
+fn samples() -> Folder {
+    let folder = Folder::new();
+    let floats = f32s(&[1.0, -2.0, 0.5, 3.0]);
+    let header = r#"{"a.weight":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}}"#;
+    folder.write("model.safetensors", &safetensors(header, &floats));
+    folder.write("logits.npy", &npy("<f4", "(4,)", &floats));
+    folder.write("packed.npz", &npz(&[("a.npy", &npy("<V2", "(8,)", &floats))], CompressionMethod::Deflated));
+    folder.write("model.onnx", &small(8, 17).encode_to_vec());
+    folder.write("in.bin", &floats);
+    folder
+}
+
+/// Finds the program as `lanecast`.
+fn path_of_program() -> std::ffi::OsString {
+    let folder = PathBuf::from(env!("CARGO_BIN_EXE_lanecast")).parent().expect("a folder").to_owned();
+    let rest = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&rest))).expect("a path")
+}
+
+fn shell(folder: &Folder, script: &str) -> Output {
+    let mut sh = Command::new("sh");
+    sh.args(["-ec", script])
+        .current_dir(folder.path())
+        .env("PATH", path_of_program())
+        .env_remove("LANECAST_TIER");
+    sh.stdin(Stdio::null()).output().expect("a shell")
+}
+
+#[test]
+#[cfg(unix)]
+fn every_example_runs() {
+    if std::env::var_os("LANECAST_TEST_PROGRAM").is_some() {
+        println!("SKIPPED: examples: a shell finds no other program");
+        return;
+    }
+    let mut ran = 0;
+    for command in [""].iter().chain(COMMANDS) {
+        for option in ["-h", "--help"] {
+            let text = help(command, option);
+            let below = text.split_once("\nExamples:\n").expect("examples").1;
+            assert!(below.lines().all(|line| line.len() <= 85), "{command}: a line was wrapped twice");
+            let lines = examples(&text);
+            assert!(!lines.is_empty(), "{command}");
+            let verb = format!("lanecast {command}");
+            for line in &lines {
+                assert!(line.len() <= 78 && line.contains(verb.trim_end()), "{command} {option}: {line:?}");
+                let output = shell(&samples(), line);
+                assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()), "{line}");
+                ran += 1;
+            }
+        }
+    }
+    assert!(ran >= 50, "{ran}");
+}
+
+#[test]
+fn completions_know_every_subcommand_and_dtype() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = String::from_utf8(good(run(&["completions", shell], &[]))).expect("UTF-8");
+        for word in ["onnx-cast", "completions", "float-to-int", "quiet", "float8_e4m3fnuz", "mindspore"] {
+            // clap_complete has no values for the last two shells.
+            let values =
+                ["bash", "zsh", "fish"].contains(&shell) || !["float8_e4m3fnuz", "mindspore"].contains(&word);
+            assert!(script.contains(word) || !values, "{shell} lacks {word}");
+        }
+    }
+    bad(&run(&["completions", "tcsh"], &[]), &[2]);
+    bad(&run(&["completions"], &[]), &[2]);
+}
+
+#[test]
+#[cfg(unix)]
+fn shells_read_their_completions() {
+    for (shell, args) in [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")] {
+        if Command::new(shell).arg("--version").output().is_err() {
+            println!("SKIPPED: completions of {shell}: it is not here");
+            continue;
+        }
+        let folder = Folder::new();
+        folder.write("script", &good(run(&["completions", shell], &[])));
+        let output =
+            Command::new(shell).args([args, "script"]).current_dir(folder.path()).output().expect("a shell");
+        assert!(output.status.success() && output.stderr.is_empty(), "{shell}: {}", stderr(&output));
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn bash_completes_dtypes() {
+    let script = String::from_utf8(good(run(&["completions", "bash"], &[]))).expect("UTF-8");
+    let ask = "COMP_WORDS=(lanecast cast a b --to float8_e5); COMP_CWORD=5; _lanecast lanecast float8_e5 --to; echo \"${COMPREPLY[@]}\"";
+    let Ok(output) = Command::new("bash").args(["-c", &format!("{script}\n{ask}")]).output() else {
+        println!("SKIPPED: bash completes dtypes: it is not here");
+        return;
+    };
+    let words = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(words.trim(), "float8_e5m2 float8_e5m2fnuz", "{}", stderr(&output));
+}
+
+#[test]
+fn man_pages_are_those_of_all_subcommands() {
+    let folder = Folder::new();
+    good(folder.run(&["man", "--out-dir", "share/man1"]));
+    let pages = fs::read_dir(folder.at("share/man1")).expect("the folder");
+    let names: BTreeSet<String> =
+        pages.map(|page| page.expect("a page").file_name().to_string_lossy().into()).collect();
+    let expected = std::iter::once("lanecast.1".to_owned())
+        .chain(COMMANDS.iter().map(|command| format!("lanecast-{}.1", command.replace(' ', "-"))));
+    assert_eq!(names, expected.collect());
+    assert_eq!(folder.read("share/man1/lanecast.1"), good(run(&["man"], &[])));
+    for name in &names {
+        let page = String::from_utf8(folder.read(&format!("share/man1/{name}"))).expect("UTF-8");
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES"] {
+            assert!(page.contains(&format!(".SH {section}\n")), "{name} lacks {section}");
+        }
+        assert!(page.contains("\n  lanecast ") && !page.contains("\u{1b}"), "{name} has examples");
+        assert!(page.is_ascii(), "{name} is ASCII");
+    }
+    let program = String::from_utf8(folder.read("share/man1/lanecast.1")).expect("UTF-8");
+    assert!(program.contains("\n.SH EXIT STATUS\n.nf\n  0  done "), "{program}");
+    let cast = String::from_utf8(folder.read("share/man1/lanecast-cast.1")).expect("UTF-8");
+    assert!(cast.contains(".SH NOTES\n") && cast.contains("\nonnx (.onnx):\n"), "{cast}");
+    // Pages that exist are replaced with --force only.
+    bad(&folder.run(&["man", "--out-dir", "share/man1"]), &[3]);
+    good(folder.run(&["man", "--out-dir", "share/man1", "--force"]));
+}
+
+#[test]
+#[cfg(unix)]
+fn man_reads_the_pages() {
+    let folder = Folder::new();
+    good(folder.run(&["man", "--out-dir", "."]));
+    for (linter, options) in
+        [("mandoc", &["-Tlint", "-Wwarning"][..]), ("groff", &["-man", "-ww", "-z", "-Tutf8"])]
+    {
+        if Command::new(linter).arg("--version").stdin(Stdio::null()).output().is_err() {
+            println!("SKIPPED: man pages by {linter}: it is not here");
+            continue;
+        }
+        for page in folder.names() {
+            let output = Command::new(linter)
+                .args(options)
+                .arg(&page)
+                .current_dir(folder.path())
+                .output()
+                .expect("a run");
+            let said = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+            // The pages have no date, so that they are the same whenever they are made.
+            let said: Vec<&str> = said.lines().filter(|line| !line.contains("missing date")).collect();
+            assert!(said.is_empty(), "{linter} {page}: {said:#?}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Files that are opened to be listed and read, and new ones.
+
+use std::{io::Read, path::Path, path::PathBuf};
+
+use crate::{
+    error::{Error, Result},
+    formats::{Contents, FileFormat, Input, NewTensor, Place, TensorInfo, by_extension, quoted},
+    output::Output,
+    pump::byte_len,
+};
+
+/// An opened file of tensors. Only its headers are held in memory.
+#[derive(Debug)]
+pub struct TensorFile {
+    path: PathBuf,
+    format: &'static dyn FileFormat,
+    contents: Box<dyn Contents>,
+}
+
+impl TensorFile {
+    /// Opens a file of any format, which is recognised by the content or the extension.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it cannot be opened, [`Error::Request`] if its format is not known, [`Error::Format`] if it is damaged.
+    pub fn open(path: &Path) -> Result<Self> {
+        let mut input = Input::open(path)?;
+        let format = input.recognize()?;
+        Self::of(input, format)
+    }
+
+    /// Opens a file of this format, whatever its name and content say.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_as(path: &Path, format: &'static dyn FileFormat) -> Result<Self> {
+        Self::of(Input::open(path)?, format)
+    }
+
+    fn of(input: Input, format: &'static dyn FileFormat) -> Result<Self> {
+        let path = input.path.clone();
+        let contents = format.open(input).map_err(|e| e.in_path(&path))?;
+        Ok(Self { path, format, contents })
+    }
+
+    /// The path that was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The format.
+    pub fn format(&self) -> &'static dyn FileFormat {
+        self.format
+    }
+
+    /// The tensors, in the order of the file. Structured arrays have one for each field.
+    pub fn tensors(&self) -> &[TensorInfo] {
+        self.contents.tensors()
+    }
+
+    /// Free text that the file carries, in its order.
+    pub fn metadata(&self) -> &[(String, String)] {
+        self.contents.metadata()
+    }
+
+    /// The index of the tensor of this name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.tensors().iter().position(|tensor| tensor.name == name)
+    }
+
+    /// A reader of the bytes of a tensor, of the dtype, storage and byte order that [`TensorInfo::buffer`] says. It reads no further
+    /// than they go. Errors in compressed data appear at the latest at its end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for fields of structured arrays, whose bytes do not lie together, [`Error::Format`] or [`Error::Io`] if
+    /// the bytes cannot be had.
+    ///
+    /// # Panics
+    ///
+    /// If there are no more than `index` tensors.
+    pub fn reader(&mut self, index: usize) -> Result<Box<dyn Read + '_>> {
+        let tensor = &self.contents.tensors()[index];
+        let place = quoted("tensor", &tensor.name);
+        let path = &self.path;
+        self.contents.reader(index).map_err(|e| e.at(place).in_path(path))
+    }
+
+    /// The bytes of a tensor, as [`reader`](Self::reader) reads them.
+    ///
+    /// # Errors
+    ///
+    /// As [`reader`](Self::reader), and [`Error::Format`] if there are fewer or more bytes than the file says.
+    ///
+    /// # Panics
+    ///
+    /// If there are no more than `index` tensors.
+    pub fn read(&mut self, index: usize) -> Result<Vec<u8>> {
+        let tensor = &self.contents.tensors()[index];
+        let name = tensor.name.clone();
+        // Where elements are encoded, they take another number of bytes in the file.
+        let size = match (tensor.buffer, tensor.elements) {
+            (Some(buffer), Some(elements)) => byte_len(buffer, elements).unwrap_or(u64::MAX),
+            _ => tensor.bytes,
+        };
+        let mut bytes = Vec::new();
+        // Compressed data may be shorter than a hostile header says. What lies in the file itself is there.
+        if let (Place::File(_), Ok(size)) = (&tensor.place, usize::try_from(size)) {
+            bytes.reserve_exact(size.saturating_add(1));
+        }
+        let read = self.reader(index)?.take(size.saturating_add(1)).read_to_end(&mut bytes);
+        let failed = |e: Error| e.at(quoted("tensor", &name)).in_path(&self.path);
+        read.map_err(|e| failed(Error::reading(&e)))?;
+        if bytes.len() as u64 != size {
+            let what = format!("the tensor has not the {size} bytes that dtype and shape need");
+            return Err(failed(Error::format(what)));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Writes a new file of the format that the extension of `path` names. It appears complete or not at all; with `overwrite` it may
+/// replace another one. `.safetensors` carry `metadata`; an ONNX model cannot be made of tensors.
+///
+/// # Errors
+///
+/// [`Error::Request`] if the extension names no format or a tensor has not as many bytes as its shape needs, [`Error::Exists`],
+/// [`Error::Unsupported`] if the format does not hold such tensors, [`Error::Io`] if writing fails.
+pub fn save(
+    path: &Path,
+    tensors: &[NewTensor<'_>],
+    metadata: &[(String, String)],
+    overwrite: bool,
+) -> Result<()> {
+    let format = by_extension(path)?;
+    let mut output = Output::create(path, overwrite)?;
+    format.write(tensors, metadata, &mut output).map_err(|e| e.at_path(path))?;
+    output.commit()
+}

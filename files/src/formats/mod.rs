@@ -1,0 +1,338 @@
+//! The file formats: one module and one row of [`FORMATS`] for each.
+//!
+//! A module says how its format is called and recognised, lists and reads the tensors of a file ([`Contents`]), decides what a job
+//! does to them, and does it ([`Work`]). Everything that enumerates formats iterates the table.
+
+mod npy;
+mod npz;
+mod onnx;
+mod safetensors;
+
+use std::{
+    fmt::Debug,
+    fs::{self, File},
+    io::{Read, Seek, SeekFrom},
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+use lanecast::{BufferType, DType};
+
+use crate::{
+    error::{Error, Remedy, Result},
+    output::Output,
+    pump::{self, Pump},
+    report::Entry,
+    select::Selection,
+    settings::Settings,
+};
+
+/// All formats. No file is recognised as two of them, so the order is only that of listings.
+pub static FORMATS: &[&dyn FileFormat] = &[&safetensors::Safetensors, &npy::Npy, &npz::Npz, &onnx::Onnx];
+
+/// The most axes that a tensor may have: NumPy and PyTorch have no more.
+const MOST_AXES: usize = 64;
+
+/// The bytes at the start of a file that [`FileFormat::recognizes`] is given.
+const HEAD: u64 = 256;
+
+/// A file format.
+pub trait FileFormat: Debug + Send + Sync {
+    /// Its name, in small letters.
+    fn name(&self) -> &'static str;
+
+    /// The extensions of its files, in small letters and without the dot, the usual one first.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// What a cast does to files of this format, in lines of 80 characters: its section in the help of `lanecast cast`.
+    fn help(&self) -> &'static str;
+
+    /// Whether a file is of this format, by its content.
+    fn recognizes(&self, probe: &mut Probe<'_>) -> bool;
+
+    /// Reads the headers of a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the file is damaged.
+    fn open(&self, input: Input) -> Result<Box<dyn Contents>>;
+
+    /// Reads the headers of a file, and decides what `job` does to it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the file is damaged, [`Error::Request`] or [`Error::Unsupported`] if the job cannot be done.
+    fn plan<'a>(&self, input: Input, job: &'a Job) -> Result<Box<dyn Work + 'a>>;
+
+    /// Writes a new file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if the format does not hold such tensors, [`Error::Io`] if writing fails.
+    fn write(
+        &self,
+        tensors: &[NewTensor<'_>],
+        metadata: &[(String, String)],
+        output: &mut Output,
+    ) -> Result<()>;
+}
+
+/// A file whose format is looked for.
+#[derive(Debug)]
+pub struct Probe<'a> {
+    /// Its first bytes: 256, or all that there are.
+    pub head: &'a [u8],
+    /// Its length.
+    pub length: u64,
+    /// The file, at any position.
+    pub file: &'a mut File,
+}
+
+/// An opened file, read from its start.
+#[derive(Debug)]
+pub struct Input {
+    /// Its path.
+    pub path: PathBuf,
+    /// The file.
+    pub file: File,
+    /// Its length.
+    pub length: u64,
+}
+
+impl Input {
+    /// Opens `path`, which has to be a regular file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it is none, or cannot be opened.
+    pub fn open(path: &Path) -> Result<Self> {
+        let (file, length) = open(path)?;
+        Ok(Self { path: path.to_owned(), file, length })
+    }
+
+    /// The format: that of the content, or of the extension if no format recognises the content.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`] if the file is of no known format.
+    pub fn recognize(&mut self) -> Result<&'static dyn FileFormat> {
+        let failed = |e: &std::io::Error| Error::reading(e).at_path(&self.path);
+        let mut head = Vec::new();
+        (&mut self.file).take(HEAD).read_to_end(&mut head).map_err(|e| failed(&e))?;
+        let found = FORMATS.iter().copied().find(|format| {
+            format.recognizes(&mut Probe { head: &head, length: self.length, file: &mut self.file })
+        });
+        self.file.seek(SeekFrom::Start(0)).map_err(|e| failed(&e))?;
+        // A damaged file is not recognised, but its format can say what is wrong with it.
+        match found {
+            Some(format) => Ok(format),
+            None => by_extension(&self.path),
+        }
+    }
+}
+
+/// The format that the extension of `path` names.
+///
+/// # Errors
+///
+/// [`Error::Request`] if that is none.
+pub fn by_extension(path: &Path) -> Result<&'static dyn FileFormat> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let found = FORMATS.iter().copied().find(|format| format.extensions().contains(&extension.as_str()));
+    found.ok_or_else(|| Error::request("not a known file format").at_path(path).advise(Remedy::NameFormat))
+}
+
+/// The format of this name.
+pub fn by_name(name: &str) -> Option<&'static dyn FileFormat> {
+    FORMATS.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
+}
+
+/// The usual extensions, with `last` before the last one: `.npy, .npz, .safetensors or .onnx`.
+pub fn extensions(last: &str) -> String {
+    let names: Vec<String> = FORMATS
+        .iter()
+        .filter_map(|format| format.extensions().first().map(|extension| format!(".{extension}")))
+        .collect();
+    match names.split_last() {
+        Some((end, [])) => end.clone(),
+        Some((end, rest)) => format!("{} {last} {end}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// What a cast is to do.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// To which dtype.
+    pub to: DType,
+    /// Which tensors.
+    pub selection: Selection,
+    /// How.
+    pub settings: Settings,
+}
+
+impl Job {
+    /// A cast of all floats to `to`, with the default options.
+    pub fn to(to: DType) -> Self {
+        Self { to, selection: Selection::default(), settings: Settings::default() }
+    }
+}
+
+/// A file for which it is decided what a job does.
+pub trait Work: Send {
+    /// What will be done, one entry per tensor.
+    fn entries(&self) -> &[Entry];
+
+    /// Does it, and says what became of the values.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`]. The output must not be committed then.
+    fn run(self: Box<Self>, pump: &mut Pump<'_>, output: &mut Output) -> Result<Vec<Entry>>;
+}
+
+/// The tensors of an opened file.
+pub trait Contents: Debug + Send {
+    /// The tensors in the order of the file.
+    fn tensors(&self) -> &[TensorInfo];
+
+    /// Free text that the file carries.
+    fn metadata(&self) -> &[(String, String)];
+
+    /// The bytes of a tensor, which ends where the reader does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if the bytes of the tensor do not lie together, [`Error::Format`] or [`Error::Io`] if they cannot be
+    /// had.
+    fn reader(&mut self, index: usize) -> Result<Box<dyn Read + '_>>;
+}
+
+/// A tensor as a file describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorInfo {
+    /// Its name, empty in a `.npy` file.
+    pub name: String,
+    /// Its dtype, storage and byte order; `None` if the file does not say, or it is no number of a known dtype.
+    pub buffer: Option<BufferType>,
+    /// Its dtype, or what the file says instead.
+    pub described: String,
+    /// Its shape, if it has one.
+    pub shape: Option<Vec<u64>>,
+    /// Whether the first axis varies fastest.
+    pub fortran_order: bool,
+    /// How many elements it has.
+    pub elements: Option<u64>,
+    /// How many bytes they take where they are: for [`Place::Encoded`] not those that a reader gives.
+    pub bytes: u64,
+    /// Where they are.
+    pub place: Place,
+}
+
+impl TensorInfo {
+    /// The dtype, if the file names one that is known.
+    pub fn dtype(&self) -> Option<DType> {
+        self.buffer.map(|buffer| buffer.dtype())
+    }
+}
+
+/// Where the bytes of a tensor are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// At these bytes of the file, which may be mapped.
+    File(Range<u64>),
+    /// In a member of an archive, which may be compressed.
+    Member,
+    /// In another file.
+    External,
+    /// In a form that has to be decoded.
+    Encoded,
+    /// Between those of other fields of a structured array.
+    Field,
+}
+
+/// A tensor that is to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct NewTensor<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its dtype.
+    pub dtype: DType,
+    /// Its shape, in C order.
+    pub shape: &'a [u64],
+    /// Its elements as the format stores them: little-endian, and of less than a byte packed, but one per byte in `.npy` and `.npz`.
+    pub data: &'a [u8],
+}
+
+impl NewTensor<'_> {
+    /// Checks that the data is as long as `dtype` and `shape` say.
+    fn check(&self, of: impl Fn(DType) -> BufferType) -> Result<()> {
+        let place = || quoted("tensor", self.name);
+        let count = elements(self.shape).ok_or_else(|| Error::request("the shape overflows").at(place()))?;
+        let need = result_len(of(self.dtype), count).map_err(|e| e.at(place()))?;
+        if need != self.data.len() as u64 {
+            let what = format!("dtype and shape need {need} bytes, the data has {}", self.data.len());
+            return Err(Error::request(what).at(place()).advise("give as many bytes as the shape needs"));
+        }
+        Ok(())
+    }
+}
+
+/// Opens a regular file and measures it.
+fn open(path: &Path) -> Result<(File, u64)> {
+    let failed = |e: &std::io::Error| Error::system("cannot open", e).at_path(path);
+    // Looked at first: opening a pipe would wait for its other end.
+    if !fs::metadata(path).map_err(|e| failed(&e))?.is_file() {
+        return Err(Error::not_a_file(path));
+    }
+    let file = File::open(path).map_err(|e| failed(&e))?;
+    let length = file.metadata().map_err(|e| failed(&e))?.len();
+    Ok((file, length))
+}
+
+/// A reader of the bytes of a tensor that lie together in `file`.
+fn read_at<'a>(file: &'a mut File, place: &Place) -> Result<Box<dyn Read + 'a>> {
+    let Place::File(range) = place else {
+        return Err(is_field());
+    };
+    file.seek(SeekFrom::Start(range.start)).map_err(|e| Error::reading(&e))?;
+    Ok(Box::new(file.take(range.end - range.start)))
+}
+
+/// The error of reading a field of a structured array.
+fn is_field() -> Error {
+    Error::unsupported("the elements of a field do not lie together")
+        .advise("cast the field, or read the whole array")
+}
+
+/// The name of something in a file, for a message: `tensor "a"`.
+pub(crate) fn quoted(item: &str, name: &str) -> String {
+    format!("{item} \"{}\"", crate::text::one_line(name))
+}
+
+/// The number of elements of a shape, unless it overflows.
+fn elements(shape: &[u64]) -> Option<u64> {
+    shape.iter().try_fold(1_u64, |product, dim| product.checked_mul(*dim))
+}
+
+/// The bytes that `elements` become, which a file of the real world has room for.
+fn result_len(to: BufferType, elements: u64) -> Result<u64> {
+    pump::byte_len(to, elements).filter(|bytes| i64::try_from(*bytes).is_ok()).ok_or_else(|| {
+        Error::unsupported(format!("{elements} elements of {to} are more than a file can hold"))
+    })
+}
+
+/// The entry of a tensor that is copied.
+fn copied(name: &str, dtype: impl Into<String>, shape: Option<&[u64]>, bytes: u64) -> Entry {
+    Entry {
+        name: name.to_owned(),
+        from: dtype.into(),
+        to: None,
+        shape: shape.map(<[u64]>::to_vec),
+        elements: shape.and_then(elements),
+        bytes_in: bytes,
+        bytes_out: bytes,
+        counts: None,
+    }
+}

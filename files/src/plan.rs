@@ -1,0 +1,101 @@
+//! A cast of a file: planned, then run.
+
+use std::{fmt, path::Path, time::Instant};
+
+use crate::{
+    error::{Error, Result},
+    formats::{FileFormat, Input, Job, Work},
+    hooks::Hooks,
+    output::Output,
+    pump::Pump,
+    report::{Entry, Report},
+};
+
+/// A cast of which everything is decided and nothing is written.
+pub struct Plan<'a> {
+    job: &'a Job,
+    format: &'static dyn FileFormat,
+    work: Box<dyn Work + 'a>,
+}
+
+impl<'a> Plan<'a> {
+    /// Opens a file of any format, reads its headers, and decides what `job` does to each tensor.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it cannot be opened, [`Error::Format`] if it is damaged, [`Error::Request`] if its format is not known or the
+    /// job does not fit it, [`Error::Unsupported`] if the format or the library cannot do it.
+    pub fn new(input: &Path, job: &'a Job) -> Result<Self> {
+        let mut input = Input::open(input)?;
+        let format = input.recognize()?;
+        Self::of(input, format, job)
+    }
+
+    /// As [`new`](Self::new), of a file of this format, whatever its name and content say.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn new_as(input: &Path, format: &'static dyn FileFormat, job: &'a Job) -> Result<Self> {
+        Self::of(Input::open(input)?, format, job)
+    }
+
+    fn of(input: Input, format: &'static dyn FileFormat, job: &'a Job) -> Result<Self> {
+        let path = input.path.clone();
+        let work = format.plan(input, job).map_err(|e| e.in_path(&path))?;
+        Ok(Self { job, format, work })
+    }
+
+    /// The format of the file, which is that of the output.
+    pub fn format(&self) -> &'static dyn FileFormat {
+        self.format
+    }
+
+    /// What will be done, one entry per tensor.
+    pub fn entries(&self) -> &[Entry] {
+        self.work.entries()
+    }
+
+    /// Bytes of all tensors.
+    pub fn bytes(&self) -> u64 {
+        self.entries().iter().map(|entry| entry.bytes_in).fold(0, u64::saturating_add)
+    }
+
+    /// The report of a run that did not happen.
+    pub fn dry_run(&self) -> Report {
+        let (to, tier) = (self.job.to.name(), self.job.settings.tier.name());
+        Report::new(to, tier, self.entries().to_vec(), None)
+    }
+
+    /// Casts to the file `output`, which may replace another one with `overwrite`, the input among them.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`]; [`Error::Cancelled`] if a hook says so. Nothing appears under the name of the output then, a file that is
+    /// there stays as it is, and the temporary file is removed.
+    pub fn run(self, output: &Path, overwrite: bool, hooks: Hooks<'_>) -> Result<Report> {
+        let started = Instant::now();
+        let (to, tier) = (self.job.to.name(), self.job.settings.tier.name());
+        let mut pump = Pump::new(hooks, Some(self.bytes()));
+        let mut output = Output::create(output, overwrite)?;
+        let done = self.work.run(&mut pump, &mut output);
+        // Whatever a format makes of the interruption, and also where it had nothing left to read.
+        pump.check()?;
+        let entries = done?;
+        output.commit()?;
+        Ok(Report::new(to, tier, entries, Some(started.elapsed())))
+    }
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan").field("format", &self.format).field("entries", &self.entries()).finish()
+    }
+}
+
+impl Error {
+    /// Whether the caller ended the work.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Cancelled)
+    }
+}
