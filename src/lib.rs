@@ -83,7 +83,8 @@
 //! `ndarray`, `structured` items of named fields; `bulk` spreads casts over threads. `tier` decides the instruction
 //! set, `dtype` holds the limits of the dtypes. `promote` says which dtype an operation computes in, by tables that
 //! `build.rs` checks, and [`names`] what other systems call the dtypes; `text` parses and formats, `onnx` is the
-//! operators of ONNX that cast. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`.
+//! operators of ONNX that cast. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`, but for
+//! [`CastPlan::run_ptr`], which hands the promise of its caller on (`ptr`).
 //!
 //! # Features
 //!
@@ -105,7 +106,7 @@
 //! Without `std` the crate is `no_std` with `alloc`; casts, plans, checked casts, [`strided`] and [`names`] need no feature.
 
 #![cfg_attr(not(feature = "std"), no_std)]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 extern crate alloc;
 
@@ -126,6 +127,7 @@ mod options;
 mod plan;
 #[cfg(feature = "promote")]
 pub mod promote;
+mod ptr;
 pub mod strided;
 #[cfg(feature = "structured")]
 pub mod structured;

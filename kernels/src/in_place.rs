@@ -16,7 +16,7 @@ use crate::{
     drive::Stack, dtype::DType, format::Element, kernel::Kernel, machine::BLOCK_ELEMENTS, one::assert_size,
     storage::BufferType,
 };
-use core::slice;
+use core::{mem::MaybeUninit, ops::Range, slice};
 
 /// The results of a block of the widest elements; of as many blocks of others as fit.
 const STACK: usize = BLOCK_ELEMENTS * 16;
@@ -26,6 +26,23 @@ impl Kernel {
     /// bytes; `None`, with nothing written, if the buffer is shorter than the `n` elements of either side. Bytes behind
     /// those of both sides are left alone; those of the source behind the result are left in any state.
     pub fn run_in_place<'a>(&self, buffer: &'a mut [u8], n: usize) -> Option<&'a mut [u8]> {
+        // SAFETY: the same memory, all of which is initialised and stays so: a cast writes only initialised bytes.
+        unsafe {
+            let buffer = slice::from_raw_parts_mut(buffer.as_mut_ptr().cast(), buffer.len());
+            self.run_in_place_uninit(buffer, n)
+        }
+    }
+
+    /// [`run_in_place`](Self::run_in_place) in a buffer that need not be initialised behind the elements of the source.
+    ///
+    /// # Safety
+    ///
+    /// The bytes of the `n` elements of the source at the start of the buffer are initialised.
+    pub unsafe fn run_in_place_uninit<'a>(
+        &self,
+        buffer: &'a mut [MaybeUninit<u8>],
+        n: usize,
+    ) -> Option<&'a mut [u8]> {
         let (read, written) = (self.from().byte_len(n)?, self.to().byte_len(n)?);
         let both = buffer.get_mut(..read.max(written))?;
         let (from, to) = (self.from().bits_per_element(), self.to().bits_per_element());
@@ -39,7 +56,53 @@ impl Kernel {
             // SAFETY: as above, but that the target is not wider.
             unsafe { self.forward(both, n) };
         }
-        buffer.get_mut(..written)
+        // SAFETY: these are the results of all `n` elements, which have been written.
+        Some(unsafe { initialised_mut(&mut both[..written]) })
+    }
+
+    /// Casts `n` elements at `src` to `n` elements at `dst`: in place if the addresses are the same.
+    ///
+    /// # Errors
+    ///
+    /// [`PtrError`]; then nothing is written.
+    ///
+    /// # Safety
+    ///
+    /// `src` is readable for the bytes of `n` elements of the source, which are initialised, and `dst` writable for those of `n` elements
+    /// of the target; nobody else accesses them meanwhile. If there are no elements, the pointers may be null or dangling.
+    #[inline]
+    pub unsafe fn run_ptr(&self, src: *const u8, dst: *mut u8, n: usize) -> Result<(), PtrError> {
+        let (Some(read), Some(written)) = (self.from().byte_len(n), self.to().byte_len(n)) else {
+            return Err(PtrError::TooLarge);
+        };
+        if n == 0 {
+            return Ok(());
+        }
+        let (start, end) = (src.addr(), dst.addr());
+        if start == end {
+            // SAFETY: `dst` is writable for the results, and what is behind them is the source, which the caller lets be overwritten by
+            // giving the same address. The elements of the source are initialised.
+            unsafe {
+                let buffer = slice::from_raw_parts_mut(dst.cast(), read.max(written));
+                self.run_in_place_uninit(buffer, n);
+            }
+            return Ok(());
+        }
+        // Neither range wraps: both are memory.
+        if start < end.wrapping_add(written) && end < start.wrapping_add(read) {
+            let low = start.min(end);
+            let range = |at: usize, len: usize| at - low..at - low + len;
+            return Err(PtrError::Overlap { src: range(start, read), dst: range(end, written) });
+        }
+        let _guard = self.guard();
+        // SAFETY: the caller's memory: initialised where it is read, and the two do not overlap, as was just found. They are the bytes of
+        // `n` elements of either side, and the guard is held.
+        unsafe {
+            let src = slice::from_raw_parts(src, read);
+            let dst = slice::from_raw_parts_mut(dst.cast(), written);
+            self.run_cut(src, dst, n);
+        }
+        Ok(())
     }
 
     /// Whether the bytes of the result are always those of the source.
@@ -51,8 +114,8 @@ impl Kernel {
     /// # Safety
     ///
     /// The caller holds the guard of the floating-point environment. The target is not wider than the source, of which the buffer
-    /// has the bytes of `n` elements.
-    unsafe fn forward(&self, buffer: &mut [u8], n: usize) {
+    /// has the bytes of `n` elements, initialised.
+    unsafe fn forward(&self, buffer: &mut [MaybeUninit<u8>], n: usize) {
         let from = self.from().bits_per_element() as usize;
         let to = self.to().bits_per_element() as usize;
         // If the first block only makes room for pieces, it is short.
@@ -78,9 +141,9 @@ impl Kernel {
 
     /// # Safety
     ///
-    /// The caller holds the guard of the floating-point environment. The target is wider than the source, and the buffer has the
-    /// bytes of `n` elements of it.
-    unsafe fn backward(&self, buffer: &mut [u8], n: usize) {
+    /// The caller holds the guard of the floating-point environment. The target is wider than the source, the buffer has the
+    /// bytes of `n` elements of it, and those of the source are initialised.
+    unsafe fn backward(&self, buffer: &mut [MaybeUninit<u8>], n: usize) {
         let from = self.from().bits_per_element() as usize;
         let to = self.to().bits_per_element() as usize;
         let mut rest = n;
@@ -105,25 +168,25 @@ impl Kernel {
 
     /// # Safety
     ///
-    /// As `run_unguarded`.
-    unsafe fn piece(&self, src: &[u8], dst: &mut [u8], count: usize) {
-        // SAFETY: the same memory; a cast writes only initialised bytes.
-        let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) };
-        // SAFETY: as the caller's.
-        unsafe { self.run_unguarded(src, dst, count) };
+    /// As `run_unguarded`; the bytes of the source are initialised.
+    unsafe fn piece(&self, src: &[MaybeUninit<u8>], dst: &mut [MaybeUninit<u8>], count: usize) {
+        // SAFETY: the source is initialised, and what else `run_unguarded` needs is the caller's promise.
+        unsafe { self.run_unguarded(initialised(src), dst, count) };
     }
 
     /// Casts the `count` elements from the one numbered `first` on, which fit in the stack.
     ///
     /// # Safety
     ///
-    /// The caller holds the guard of the floating-point environment.
-    unsafe fn through_stack(&self, buffer: &mut [u8], first: usize, count: usize) {
+    /// The caller holds the guard of the floating-point environment; the elements of the source are initialised.
+    unsafe fn through_stack(&self, buffer: &mut [MaybeUninit<u8>], first: usize, count: usize) {
         let mut stack = Stack::<STACK>::new();
         let (src, dst) = (self.from().span(first, count), self.to().span(first, count));
-        // SAFETY: the bytes of `count` elements of either side: slices are cut to them; the guard is the caller's.
-        let result = unsafe { self.run_unguarded(&buffer[src], &mut stack.bytes()[..dst.len()], count) };
-        buffer[dst].copy_from_slice(result);
+        let results = &mut stack.bytes()[..dst.len()];
+        // SAFETY: the bytes of `count` elements of either side: slices are cut to them. Elements of the source that have not been read
+        // are initialised; the guard is the caller's.
+        unsafe { self.run_unguarded(initialised(&buffer[src]), results, count) };
+        buffer[dst].copy_from_slice(results);
     }
 
     /// [`run_in_place`](Self::run_in_place) on a slice, all of whose elements become elements of `D`.
@@ -151,6 +214,36 @@ impl Kernel {
         // and what it writes is valid for `D`. What the caller writes there is any bytes to `S`, or also bool.
         Some(unsafe { slice::from_raw_parts_mut(start.cast::<D>(), n) })
     }
+}
+
+/// Why [`Kernel::run_ptr`] did not cast.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PtrError {
+    /// The elements take more bytes than there can be.
+    TooLarge,
+    /// The two share bytes and do not begin at the same one. The ranges count from the lower address.
+    Overlap {
+        /// The bytes of the source.
+        src: Range<usize>,
+        /// The bytes of the destination.
+        dst: Range<usize>,
+    },
+}
+
+/// # Safety
+///
+/// The bytes are initialised.
+unsafe fn initialised(bytes: &[MaybeUninit<u8>]) -> &[u8] {
+    // SAFETY: the same memory, initialised by the caller's promise.
+    unsafe { slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
+}
+
+/// # Safety
+///
+/// As [`initialised`].
+unsafe fn initialised_mut(bytes: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    // SAFETY: the same memory, initialised by the caller's promise.
+    unsafe { slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
 }
 
 /// Whether a slice of `S` can become a slice of `D` in its own memory: it has to be large enough and aligned for both, and of

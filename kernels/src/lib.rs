@@ -77,7 +77,7 @@ pub use arch::{Tier, TierStatus, UnknownTier};
 pub use dtype::{DType, Flavor, FloatSpec, Kind, Spec, UnknownName};
 pub use exact::{PowerRange, Rounding, Rules};
 pub use format::{Element, newtypes::*};
-pub use in_place::shares_memory;
+pub use in_place::{PtrError, shares_memory};
 pub use kernel::Kernel;
 pub use loss::{Loss, LossDetector, Losses, Lost, loss};
 pub use one::cast_one;
