@@ -1,0 +1,762 @@
+/* lanecast: casts between every pair of numeric dtypes.
+ *
+ * Made from the code of the library; do not edit.
+ *
+ * A cast is a plan, made once and run often. The plan, options, errors and reports are the caller's memory; nothing has to be freed.
+ * Functions that can fail return a lanecast_status and describe what is wrong in the caller's lanecast_error, which may be NULL.
+ * All functions may be called from any thread at any time; only lanecast_force_tier changes something for the whole process.
+ */
+
+#ifndef LANECAST_H
+#define LANECAST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__cplusplus)
+#define LANECAST_NOEXCEPT noexcept
+#else
+#define LANECAST_NOEXCEPT
+#endif
+#ifndef LANECAST_API
+#define LANECAST_API
+#endif
+
+/* The dtypes. Their numbers never change. */
+#define LANECAST_BOOL               0u
+#define LANECAST_INT2               1u
+#define LANECAST_INT4               2u
+#define LANECAST_INT8               3u
+#define LANECAST_INT16              4u
+#define LANECAST_INT32              5u
+#define LANECAST_INT64              6u
+#define LANECAST_UINT2              7u
+#define LANECAST_UINT4              8u
+#define LANECAST_UINT8              9u
+#define LANECAST_UINT16             10u
+#define LANECAST_UINT32             11u
+#define LANECAST_UINT64             12u
+#define LANECAST_FLOAT16            13u
+#define LANECAST_BFLOAT16           14u
+#define LANECAST_FLOAT32            15u
+#define LANECAST_FLOAT64            16u
+#define LANECAST_COMPLEX64          17u
+#define LANECAST_COMPLEX128         18u
+#define LANECAST_FLOAT8_E4M3FN      19u
+#define LANECAST_FLOAT8_E4M3FNUZ    20u
+#define LANECAST_FLOAT8_E5M2        21u
+#define LANECAST_FLOAT8_E5M2FNUZ    22u
+#define LANECAST_FLOAT8_E8M0FNU     23u
+#define LANECAST_FLOAT8_E3M4        24u
+#define LANECAST_FLOAT8_E4M3        25u
+#define LANECAST_FLOAT8_E4M3B11FNUZ 26u
+#define LANECAST_FLOAT6_E2M3FN      27u
+#define LANECAST_FLOAT6_E3M2FN      28u
+#define LANECAST_FLOAT4_E2M1FN      29u
+
+
+/**
+ * MindSpore's documented tables.
+ */
+#define LANECAST_MINDSPORE 0
+
+/**
+ * MegEngine as documented.
+ */
+#define LANECAST_MEGENGINE 1
+
+/**
+ * What MegEngine's operators do since version 1.9.
+ */
+#define LANECAST_MEGENGINE_CORE 2
+
+/**
+ * The Python array API standard 2025.12.
+ */
+#define LANECAST_ARRAY_API 3
+
+/**
+ * NumPy 2 with ml_dtypes.
+ */
+#define LANECAST_NUMPY 4
+
+/**
+ * PyTorch.
+ */
+#define LANECAST_TORCH 5
+
+/**
+ * JAX, standard promotion with 64-bit dtypes.
+ */
+#define LANECAST_JAX 6
+
+/**
+ * JAX, strict promotion.
+ */
+#define LANECAST_JAX_STRICT 7
+
+/**
+ * ONNX: operands of one dtype.
+ */
+#define LANECAST_ONNX 8
+
+/**
+ * A casting rule: every value is kept.
+ */
+#define LANECAST_LOSSLESS 0
+
+/**
+ * A casting rule: what the standard does by itself.
+ */
+#define LANECAST_SAFE 1
+
+/**
+ * A casting rule: also to a narrower dtype of the same kind, and to higher kinds.
+ */
+#define LANECAST_SAME_KIND 2
+
+/**
+ * A casting rule: every cast that the standard has.
+ */
+#define LANECAST_UNSAFE 3
+
+/**
+ * A level: what is out of range is lost, and what becomes zero counted.
+ */
+#define LANECAST_RANGE 1
+
+/**
+ * A level: what is rounded is lost as well.
+ */
+#define LANECAST_EXACT 2
+
+/**
+ * What became of a call: `LANECAST_OK` or why it failed.
+ */
+typedef int32_t lanecast_status;
+
+/**
+ * A cast from one type to another under fixed options, made by `lanecast_plan_init`. It is a value of the caller's: copied freely,
+ * shared between threads, valid as long as the library is loaded, and never freed.
+ */
+typedef struct lanecast_plan {
+    /**
+     * Of the library.
+     */
+    uint64_t opaque[16];
+} lanecast_plan;
+
+/**
+ * One cast of a batch.
+ */
+typedef struct lanecast_item {
+    /**
+     * The cast.
+     */
+    const struct lanecast_plan *plan;
+    /**
+     * The elements to read.
+     */
+    const void *src;
+    /**
+     * The place of the elements to write.
+     */
+    void *dst;
+    /**
+     * Elements.
+     */
+    size_t n;
+} lanecast_item;
+
+/**
+ * A task that a host runs: it is called with the context that came with it and a number.
+ */
+typedef void (*lanecast_task)(void *context, size_t index);
+
+/**
+ * Threads for a cast. A NULL pointer to one means the calling thread only.
+ */
+typedef struct lanecast_threads {
+    /**
+     * How many threads to use at most, the calling one included. With `run` NULL, 0 means all that the library's pool has.
+     */
+    size_t count;
+    /**
+     * The parallel loop of the host: calls `task(task_context, i)` for each `i` below `tasks`, in any order and on any threads, and
+     * returns when all of these calls have returned. It may call a task twice or leave tasks out: the library does what is left. It
+     * must not throw. If it is NULL, the library uses its own pool.
+     */
+    void (*run)(void *context, size_t tasks, lanecast_task task, void *task_context);
+    /**
+     * Handed to `run`.
+     */
+    void *context;
+} lanecast_threads;
+
+/**
+ * Why a call failed. It is filled on failure only.
+ */
+typedef struct lanecast_error {
+    /**
+     * The status that the call returned.
+     */
+    lanecast_status status;
+    /**
+     * Of `LANECAST_REJECTED`: 1 NaN, 2 out of range, 3 negative, 4 no zero, 5 imaginary, 6 would become zero, 7 would be rounded; else 0.
+     */
+    uint32_t reason;
+    /**
+     * Of `LANECAST_REJECTED` the number of the element, in C order; of a batch that of the item; else 0.
+     */
+    uint64_t index;
+    /**
+     * Of `LANECAST_REJECTED` the bits of the element, the lowest first, the real part of a complex number lowest; else 0.
+     */
+    uint64_t code[2];
+    /**
+     * What is wrong and what to do, in English: UTF-8, cut at a whole character if it is too long, ending with 0.
+     */
+    char message[224];
+} lanecast_error;
+
+/**
+ * How a cast answers where dtypes leave a choice. All zero is the default, what a Rust user expects of `as`; a NULL pointer means the
+ * same. An option is ignored for targets that it does not name.
+ */
+typedef struct lanecast_options {
+    /**
+     * Overflow of 8-bit floats: 0 the largest finite value, 1 infinity or NaN, 2 as 0 for float8_e4m3fn and as 1 for all others.
+     */
+    uint8_t saturate;
+    /**
+     * Rounding of float8_e8m0fnu: 0 up, 1 down, 2 nearest.
+     */
+    uint8_t e8m0_round;
+    /**
+     * Range of float8_e8m0fnu: 0 exact (ONNX), 1 rounded (ml_dtypes), 2 magnitude (PyTorch).
+     */
+    uint8_t e8m0_range;
+    /**
+     * Floats out of range of an integer: 0 saturate, 1 wrap.
+     */
+    uint8_t float_to_int;
+    /**
+     * Integers out of range of an integer: 0 wrap, 1 saturate.
+     */
+    uint8_t int_to_int;
+    /**
+     * Fractions in integers: 0 toward zero, 1 nearest even, 2 nearest away, 3 floor, 4 ceil.
+     */
+    uint8_t int_round;
+    /**
+     * Rounding of floats: 0 nearest even, 1 nearest away, 2 toward zero, 3 up, 4 down, 5 to odd.
+     */
+    uint8_t float_round;
+    /**
+     * NaN of float8_e5m2: 0 is 0x7E, 1 is 0x7F.
+     */
+    uint8_t e5m2_nan;
+    /**
+     * NaN in floats of 4 and 6 bits: 0 zero, 1 the largest value.
+     */
+    uint8_t nan_to_fp4;
+    /**
+     * Infinity in FNUZ floats that saturate: 0 the largest value, 1 NaN.
+     */
+    uint8_t fnuz_inf;
+    /**
+     * Non-temporal stores: 0 if the buffers are larger than the last-level cache, 1 always, 2 never.
+     */
+    uint8_t streaming;
+    /**
+     * 0 the active tier, 1 scalar, 2 avx2, 3 avx512, 4 neon.
+     */
+    uint8_t tier;
+    /**
+     * Zero.
+     */
+    uint8_t reserved[20];
+} lanecast_options;
+
+/**
+ * What a buffer holds: `LANECAST_FLOAT32` and so on, alone or with `LANECAST_PACKED` for elements of 2, 4 and 6 bits that share
+ * bytes (the first in the lowest bits), or with `LANECAST_LITTLE` or `LANECAST_BIG` for elements of more than one byte that are not
+ * in the byte order of the host.
+ */
+typedef uint32_t lanecast_type;
+
+/**
+ * What a cast lost.
+ */
+typedef struct lanecast_report {
+    /**
+     * Elements that were cast.
+     */
+    uint64_t elements;
+    /**
+     * Values that became an end of the range.
+     */
+    uint64_t saturated;
+    /**
+     * Values that kept their low bits only.
+     */
+    uint64_t wrapped;
+    /**
+     * Finite values that became infinite.
+     */
+    uint64_t overflowed_to_infinity;
+    /**
+     * Numbers that became NaN.
+     */
+    uint64_t became_nan;
+    /**
+     * NaNs that became a number.
+     */
+    uint64_t nan_lost;
+    /**
+     * Complex numbers whose imaginary part was not zero and is gone.
+     */
+    uint64_t imaginary_dropped;
+    /**
+     * Values other than zero that became zero.
+     */
+    uint64_t underflowed_to_zero;
+    /**
+     * Values in range that were rounded; 0 at the level `LANECAST_RANGE`.
+     */
+    uint64_t inexact;
+    /**
+     * Zero.
+     */
+    uint64_t reserved[7];
+} lanecast_report;
+
+/**
+ * An array in memory.
+ */
+typedef struct lanecast_view {
+    /**
+     * The first element: the one whose indices are all 0.
+     */
+    void *data;
+    /**
+     * Elements along each axis.
+     */
+    const int64_t *shape;
+    /**
+     * Bytes from one element to the next along each axis; they may be negative, and 0 in a source. NULL if the elements follow each
+     * other in C order. Packed elements share bytes along the last axis, whose stride is 1; each row begins at a whole byte.
+     */
+    const int64_t *strides;
+    /**
+     * Axes. Those of length 1 do not count towards the most that there can be, which is 64.
+     */
+    int32_t ndim;
+} lanecast_view;
+
+/**
+ * Done.
+ */
+#define LANECAST_OK 0
+
+/**
+ * A pointer is NULL that may not be.
+ */
+#define LANECAST_NULL_POINTER 1
+
+/**
+ * A number is no `lanecast_type`, or one that the function does not take.
+ */
+#define LANECAST_BAD_TYPE 2
+
+/**
+ * An option, a level, a standard or a reserved byte has a value that this version does not know.
+ */
+#define LANECAST_BAD_OPTION 3
+
+/**
+ * The memory holds no plan that `lanecast_plan_init` of this library made.
+ */
+#define LANECAST_BAD_PLAN 4
+
+/**
+ * So many elements that no memory holds them.
+ */
+#define LANECAST_TOO_LARGE 5
+
+/**
+ * The source and the destination share bytes in a way that is not a cast in place.
+ */
+#define LANECAST_OVERLAP 6
+
+/**
+ * A shape or strides that are none, that do not fit each other, or that repeat elements of a destination.
+ */
+#define LANECAST_BAD_LAYOUT 7
+
+/**
+ * The tier cannot run here.
+ */
+#define LANECAST_NO_TIER 8
+
+/**
+ * A checked cast met an element that its target cannot hold.
+ */
+#define LANECAST_REJECTED 9
+
+/**
+ * The standard has no answer for these types.
+ */
+#define LANECAST_NO_PROMOTION 10
+
+/**
+ * No dtype, tier or profile has this name.
+ */
+#define LANECAST_BAD_NAME 11
+
+/**
+ * A defect of lanecast. What was to be written is in any state.
+ */
+#define LANECAST_BUG 12
+
+/**
+ * Elements of less than 8 bits share bytes; for all others it changes nothing.
+ */
+#define LANECAST_PACKED 256
+
+/**
+ * The lowest byte of an element comes first; for elements of one byte it changes nothing.
+ */
+#define LANECAST_LITTLE 512
+
+/**
+ * The highest byte of an element comes first; for elements of one byte it changes nothing.
+ */
+#define LANECAST_BIG 1024
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The version of the library: the first number times 65536, the second times 256, and the third.
+ */
+LANECAST_API uint32_t lanecast_version(void) LANECAST_NOEXCEPT;
+
+/**
+ * Runs many casts, which the threads share as if they were one. No destination may share bytes with another item. If an item is
+ * wrong, its number is in `error`, and nothing is written.
+ *
+ * The caller sees to this:
+ *
+ * `items` can be read for `count` items, each of which is as of `lanecast_run`.
+ */
+LANECAST_API
+lanecast_status lanecast_run_batch(const struct lanecast_item *items,
+                                   size_t count,
+                                   const struct lanecast_threads *threads,
+                                   struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * The name of a status: a static string, NULL if there is no such status.
+ */
+LANECAST_API const char *lanecast_status_name(lanecast_status status) LANECAST_NOEXCEPT;
+
+/**
+ * The options under which another system casts: "rust", "onnx", "numpy", "jax", "torch" or "cuda".
+ *
+ * The caller sees to this:
+ *
+ * `profile` is NULL or a string that ends with 0; `out` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_options_profile(const char *profile,
+                                         struct lanecast_options *out,
+                                         struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Makes a plan. `options` may be NULL: the default. On failure `plan` is not written.
+ *
+ * The caller sees to this:
+ *
+ * `plan` and `error` are NULL or can be written; `options` is NULL or can be read.
+ */
+LANECAST_API
+lanecast_status lanecast_plan_init(struct lanecast_plan *plan,
+                                   lanecast_type from,
+                                   lanecast_type to,
+                                   const struct lanecast_options *options,
+                                   struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Describes what the plan does and why, as `lanecast explain` prints it: lines of UTF-8. As `snprintf`: at most `capacity` bytes are
+ * written, the last of them 0, and `*length`, unless it is NULL, becomes the length of the whole text without its end.
+ *
+ * The caller sees to this:
+ *
+ * `plan` is NULL or leads to a plan; `text` can be written for `capacity` bytes; `length` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_explain(const struct lanecast_plan *plan,
+                                 char *text,
+                                 size_t capacity,
+                                 size_t *length,
+                                 struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * The dtype in which an operation on two computes. Types with flags are refused.
+ *
+ * The caller sees to this:
+ *
+ * `out` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_promote(uint32_t standard,
+                                 lanecast_type a,
+                                 lanecast_type b,
+                                 lanecast_type *out,
+                                 struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Whether a standard allows a cast under a rule: `*out` becomes 1 or 0. Types with flags are refused.
+ *
+ * The caller sees to this:
+ *
+ * `out` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_can_cast(uint32_t standard,
+                                  lanecast_type from,
+                                  lanecast_type to,
+                                  uint32_t casting,
+                                  int32_t *out,
+                                  struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Casts `n` elements at `src` to `n` elements at `dst`, at any alignment. The same address twice is a cast in place, in memory that has
+ * room for the wider side; other memory must not overlap. With `n` 0 pointers may be NULL.
+ *
+ * The caller sees to this:
+ *
+ * `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and nobody else writes the first or accesses
+ * the second meanwhile. `plan` leads to a plan; `threads` is NULL or can be read; `error` is NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_run(const struct lanecast_plan *plan,
+                             const void *src,
+                             void *dst,
+                             size_t n,
+                             const struct lanecast_threads *threads,
+                             struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * `lanecast_run` that stops at the first element that the target cannot hold: LANECAST_REJECTED, with its index, its bits and the
+ * reason in `error`. The destination from that element on is in any state. In place the widths of both sides have to be equal.
+ *
+ * The caller sees to this:
+ *
+ * As of `lanecast_run`.
+ */
+LANECAST_API
+lanecast_status lanecast_run_checked(const struct lanecast_plan *plan,
+                                     const void *src,
+                                     void *dst,
+                                     size_t n,
+                                     uint32_t level,
+                                     const struct lanecast_threads *threads,
+                                     struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * `lanecast_run` that marks which elements the target can hold: bit `i % 8`, from the lowest on, of byte `i / 8` of `validity` becomes 1
+ * if element `i` fits and 0 if not, as in Arrow; bits behind the last element become 0. Elements that do not fit are cast as
+ * `lanecast_run` casts them. `*rejected`, unless it is NULL, becomes their number.
+ *
+ * The caller sees to this:
+ *
+ * As of `lanecast_run`; `validity` is writable for `(n + 7) / 8` bytes, `rejected` is NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_run_masked(const struct lanecast_plan *plan,
+                                    const void *src,
+                                    void *dst,
+                                    size_t n,
+                                    uint32_t level,
+                                    uint8_t *validity,
+                                    size_t *rejected,
+                                    const struct lanecast_threads *threads,
+                                    struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * `lanecast_run` that counts what it loses, into `report`.
+ *
+ * The caller sees to this:
+ *
+ * As of `lanecast_run`; `report` is NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_run_counted(const struct lanecast_plan *plan,
+                                     const void *src,
+                                     void *dst,
+                                     size_t n,
+                                     uint32_t level,
+                                     struct lanecast_report *report,
+                                     const struct lanecast_threads *threads,
+                                     struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * The library's own pool with all of its threads, for `threads` arguments.
+ */
+LANECAST_API const struct lanecast_threads *lanecast_pool(void) LANECAST_NOEXCEPT;
+
+/**
+ * The name of the tier that new plans use: "avx512", "avx2", "neon" or "scalar", a static string.
+ */
+LANECAST_API const char *lanecast_tier(void) LANECAST_NOEXCEPT;
+
+/**
+ * Makes new plans of the whole process use a tier; NULL takes that back.
+ *
+ * The caller sees to this:
+ *
+ * `name` is NULL or a string that ends with 0; `error` is NULL or can be written.
+ */
+LANECAST_API lanecast_status lanecast_force_tier(const char *name, struct lanecast_error *error) LANECAST_NOEXCEPT;
+
+/**
+ * The name of the dtype, flags left aside: a static string such as "float8_e4m3fn", NULL if there is no such dtype.
+ */
+LANECAST_API const char *lanecast_type_name(lanecast_type type_) LANECAST_NOEXCEPT;
+
+/**
+ * The dtype with a name of lanecast's: "float8_e4m3fn", or a short form such as "f8e4m3fn" or "bf16". Names of other systems that
+ * mean another dtype here ("i4" of NumPy) are read as lanecast's.
+ *
+ * The caller sees to this:
+ *
+ * `name` is NULL or a string that ends with 0; `out` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_type_parse(const char *name,
+                                    lanecast_type *out,
+                                    struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * The bytes that `n` elements take, a last partial byte included.
+ *
+ * The caller sees to this:
+ *
+ * `out` is NULL or can be written.
+ */
+LANECAST_API lanecast_status lanecast_type_bytes(lanecast_type type_, size_t n, size_t *out) LANECAST_NOEXCEPT;
+
+/**
+ * The type of a DLPack tensor's elements. Elements of less than 8 bits are packed, unless `flags` has
+ * `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED` (4). `lanes` is 1, or 2 for pairs of float4, which are two elements.
+ *
+ * The caller sees to this:
+ *
+ * `out` is NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_type_from_dlpack(uint8_t code,
+                                          uint8_t bits,
+                                          uint16_t lanes,
+                                          uint64_t flags,
+                                          lanecast_type *out)
+LANECAST_NOEXCEPT;
+
+/**
+ * The DLPack type code, bits and flags of a type; lanes are 1. DLPack has no byte order: only that of the host is taken.
+ *
+ * The caller sees to this:
+ *
+ * The places are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_type_to_dlpack(lanecast_type type_,
+                                        uint8_t *code,
+                                        uint8_t *bits,
+                                        uint64_t *flags)
+LANECAST_NOEXCEPT;
+
+/**
+ * Casts every element of a view to the element of another view of the same shape at the same place. Nothing is allocated. A source and a
+ * destination that share memory are refused, unless every element becomes its own result at its own place.
+ *
+ * The caller sees to this:
+ *
+ * All elements of `src` are readable and those of `dst` writable, and nobody else writes the first or accesses the second meanwhile; shape and
+ * strides have `ndim` numbers. The other pointers are as of `lanecast_run`.
+ */
+LANECAST_API
+lanecast_status lanecast_run_strided(const struct lanecast_plan *plan,
+                                     const struct lanecast_view *src,
+                                     const struct lanecast_view *dst,
+                                     const struct lanecast_threads *threads,
+                                     struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * `lanecast_run_checked` between views, on the calling thread; the index is that of the element in C order.
+ *
+ * The caller sees to this:
+ *
+ * As of `lanecast_run_strided`.
+ */
+LANECAST_API
+lanecast_status lanecast_run_strided_checked(const struct lanecast_plan *plan,
+                                             const struct lanecast_view *src,
+                                             const struct lanecast_view *dst,
+                                             uint32_t level,
+                                             struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * `lanecast_run_masked` between views, on the calling thread; bits are in C order.
+ *
+ * The caller sees to this:
+ *
+ * As of `lanecast_run_strided`; `validity` is writable for a bit per element, `rejected` is NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_run_strided_masked(const struct lanecast_plan *plan,
+                                            const struct lanecast_view *src,
+                                            const struct lanecast_view *dst,
+                                            uint32_t level,
+                                            uint8_t *validity,
+                                            size_t *rejected,
+                                            struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * `lanecast_run_counted` between views, on the calling thread.
+ *
+ * The caller sees to this:
+ *
+ * As of `lanecast_run_strided`; `report` is NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_run_strided_counted(const struct lanecast_plan *plan,
+                                             const struct lanecast_view *src,
+                                             const struct lanecast_view *dst,
+                                             uint32_t level,
+                                             struct lanecast_report *report,
+                                             struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* LANECAST_H */

@@ -1,0 +1,158 @@
+/* lanecast for C++17: casts of ranges and of the pointers of an array library, with results instead of statuses. Header only. */
+#ifndef LANECAST_HPP
+#define LANECAST_HPP
+
+#include <lanecast.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace lanecast {
+
+/* Why a call failed. */
+struct error {
+    lanecast_status status;
+    std::uint32_t reason;
+    std::uint64_t index;
+    std::uint64_t code[2];
+    std::string message;
+
+    explicit error(const lanecast_error &raw)
+        : status(raw.status), reason(raw.reason), index(raw.index), code{raw.code[0], raw.code[1]}, message(raw.message)
+    {
+    }
+};
+
+/* A value or an error. */
+template <class T> class result {
+  public:
+    result(T value) : content(std::move(value)) {}
+    result(error failure) : content(std::move(failure)) {}
+    explicit operator bool() const noexcept { return content.index() == 0; }
+    const T &operator*() const { return std::get<0>(content); }
+    const T *operator->() const { return &std::get<0>(content); }
+    const lanecast::error &failure() const { return std::get<1>(content); }
+
+  private:
+    std::variant<T, lanecast::error> content;
+};
+
+/* Nothing, where only the error is of interest. */
+using done = std::monostate;
+
+namespace detail {
+template <class T> constexpr lanecast_type integer()
+{
+    constexpr lanecast_type from[2][4] = {{LANECAST_UINT8, LANECAST_UINT16, LANECAST_UINT32, LANECAST_UINT64},
+                                          {LANECAST_INT8, LANECAST_INT16, LANECAST_INT32, LANECAST_INT64}};
+    static_assert(sizeof(T) <= 8, "lanecast has integers of up to 64 bits");
+    return from[std::is_signed_v<T>][sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3];
+}
+
+inline result<done> finish(lanecast_status status, const lanecast_error &raw)
+{
+    if (status == LANECAST_OK) {
+        return done{};
+    }
+    return error(raw);
+}
+} // namespace detail
+
+/* The type of the elements of C++; specialise it for the 16- and 8-bit floats of your library. */
+template <class T> struct type_of {
+    static_assert(std::is_arithmetic_v<T>, "specialise lanecast::type_of for this element");
+    static constexpr lanecast_type value = [] {
+        if constexpr (std::is_same_v<T, bool>) {
+            return LANECAST_BOOL;
+        } else if constexpr (std::is_integral_v<T>) {
+            return detail::integer<T>();
+        } else {
+            static_assert(sizeof(T) == 4 || sizeof(T) == 8, "lanecast has no long double");
+            return sizeof(T) == 4 ? LANECAST_FLOAT32 : LANECAST_FLOAT64;
+        }
+    }();
+};
+
+/* A cast from one type to another, made once and run often. */
+class plan {
+  public:
+    static result<plan> make(lanecast_type from, lanecast_type to, const lanecast_options *options = nullptr)
+    {
+        plan made;
+        lanecast_error raw;
+        if (lanecast_plan_init(&made.content, from, to, options, &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return made;
+    }
+
+    /* As lanecast_run. */
+    result<done> run(const void *src, void *dst, std::size_t n, const lanecast_threads *threads = nullptr) const
+    {
+        lanecast_error raw;
+        return detail::finish(lanecast_run(&content, src, dst, n, threads, &raw), raw);
+    }
+
+    /* As lanecast_run_checked. */
+    result<done> run_checked(const void *src, void *dst, std::size_t n, std::uint32_t level,
+                             const lanecast_threads *threads = nullptr) const
+    {
+        lanecast_error raw;
+        return detail::finish(lanecast_run_checked(&content, src, dst, n, level, threads, &raw), raw);
+    }
+
+    /* As lanecast_run_counted. */
+    result<lanecast_report> run_counted(const void *src, void *dst, std::size_t n, std::uint32_t level,
+                                        const lanecast_threads *threads = nullptr) const
+    {
+        lanecast_report report;
+        lanecast_error raw;
+        if (lanecast_run_counted(&content, src, dst, n, level, &report, threads, &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return report;
+    }
+
+    /* As lanecast_run_strided. */
+    result<done> run(const lanecast_view &src, const lanecast_view &dst, const lanecast_threads *threads = nullptr) const
+    {
+        lanecast_error raw;
+        return detail::finish(lanecast_run_strided(&content, &src, &dst, threads, &raw), raw);
+    }
+
+    /* For the functions of the C interface. */
+    const lanecast_plan *get() const noexcept { return &content; }
+
+  private:
+    plan() = default;
+    lanecast_plan content;
+};
+
+/* Casts a contiguous range (vector, array, span) to another of the same length. */
+template <class Source, class Destination>
+result<done> cast(const Source &src, Destination &&dst, const lanecast_options *options = nullptr)
+{
+    using S = std::remove_cv_t<std::remove_reference_t<decltype(*src.data())>>;
+    using D = std::remove_cv_t<std::remove_reference_t<decltype(*dst.data())>>;
+    if (src.size() != dst.size()) {
+        lanecast_error raw{};
+        raw.status = LANECAST_BAD_LAYOUT;
+        error failure(raw);
+        failure.message = "the source has " + std::to_string(src.size()) + " elements but the destination " +
+                          std::to_string(dst.size()) + "; make them equal";
+        return failure;
+    }
+    const auto made = plan::make(type_of<S>::value, type_of<D>::value, options);
+    if (!made) {
+        return made.failure();
+    }
+    return made->run(src.data(), dst.data(), src.size());
+}
+
+} // namespace lanecast
+
+#endif

@@ -1,0 +1,91 @@
+//! Many casts as one.
+
+use crate::error::{
+    Failure, LANECAST_NULL_POINTER, LANECAST_OVERLAP, guarded, lanecast_error, lanecast_status,
+};
+use crate::plan::{self, lanecast_plan};
+use crate::threads::lanecast_threads;
+use lanecast::CastError;
+use lanecast::bulk::{BatchItem, par_cast_batch};
+use std::ffi::c_void;
+use std::slice;
+
+/// One cast of a batch.
+#[repr(C)]
+pub struct lanecast_item {
+    /// The cast.
+    pub plan: *const lanecast_plan,
+    /// The elements to read.
+    pub src: *const c_void,
+    /// The place of the elements to write.
+    pub dst: *mut c_void,
+    /// Elements.
+    pub n: usize,
+}
+
+/// Runs many casts, which the threads share as if they were one. No destination may share bytes with another item. If an item is
+/// wrong, its number is in `error`, and nothing is written.
+///
+/// # Safety
+///
+/// `items` can be read for `count` items, each of which is as of `lanecast_run`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_run_batch(
+    items: *const lanecast_item,
+    count: usize,
+    threads: *const lanecast_threads,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        let mut wrong = 0;
+        let status = guarded(error, || {
+            let threads = lanecast_threads::read(threads)?;
+            if count == 0 {
+                return Ok(());
+            }
+            if items.is_null() {
+                return Err(Failure::Argument(LANECAST_NULL_POINTER, "the items are NULL"));
+            }
+            let mut batch = Vec::with_capacity(count);
+            for (i, item) in slice::from_raw_parts(items, count).iter().enumerate() {
+                wrong = i;
+                batch.push(self::item(item)?);
+            }
+            wrong = 0;
+            Ok(par_cast_batch(&mut batch, threads)?)
+        });
+        if wrong > 0 && !error.is_null() {
+            (*error).index = wrong as u64;
+        }
+        status
+    }
+}
+
+/// # Safety
+///
+/// As of `lanecast_run`.
+unsafe fn item<'a>(item: &lanecast_item) -> Result<BatchItem<'a>, Failure> {
+    // SAFETY: the caller's promise.
+    let plan = unsafe { plan::read(item.plan)? };
+    let bytes = |buffer: lanecast::BufferType| {
+        buffer.byte_len(item.n).ok_or(CastError::TooLarge { elements: item.n, buffer })
+    };
+    let (read, written) = (bytes(plan.from())?, bytes(plan.to())?);
+    if item.n == 0 {
+        return Ok(BatchItem { src: &[], dst: &mut [], n: 0, plan });
+    }
+    if item.src.is_null() || item.dst.is_null() {
+        return Err(Failure::Argument(LANECAST_NULL_POINTER, "an item has a NULL pointer"));
+    }
+    let (start, end) = (item.src.addr(), item.dst.addr());
+    if start < end.wrapping_add(written) && end < start.wrapping_add(read) {
+        let text = "the source and the destination of an item share bytes; lanecast_run casts in place";
+        return Err(Failure::Argument(LANECAST_OVERLAP, text));
+    }
+    // SAFETY: the caller's memory, which was just found to be apart.
+    let (src, dst) = unsafe {
+        (slice::from_raw_parts(item.src.cast(), read), slice::from_raw_parts_mut(item.dst.cast(), written))
+    };
+    Ok(BatchItem { src, dst, n: item.n, plan })
+}

@@ -1,0 +1,218 @@
+//! Statuses, messages, and the wall that no panic passes.
+
+use lanecast::bulk::BatchError;
+use lanecast::{CastError, Reason};
+use std::ffi::{CStr, c_char};
+use std::fmt::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What became of a call: `LANECAST_OK` or why it failed.
+pub type lanecast_status = i32;
+
+/// Done.
+pub const LANECAST_OK: lanecast_status = 0;
+/// A pointer is NULL that may not be.
+pub const LANECAST_NULL_POINTER: lanecast_status = 1;
+/// A number is no `lanecast_type`, or one that the function does not take.
+pub const LANECAST_BAD_TYPE: lanecast_status = 2;
+/// An option, a level, a standard or a reserved byte has a value that this version does not know.
+pub const LANECAST_BAD_OPTION: lanecast_status = 3;
+/// The memory holds no plan that `lanecast_plan_init` of this library made.
+pub const LANECAST_BAD_PLAN: lanecast_status = 4;
+/// So many elements that no memory holds them.
+pub const LANECAST_TOO_LARGE: lanecast_status = 5;
+/// The source and the destination share bytes in a way that is not a cast in place.
+pub const LANECAST_OVERLAP: lanecast_status = 6;
+/// A shape or strides that are none, that do not fit each other, or that repeat elements of a destination.
+pub const LANECAST_BAD_LAYOUT: lanecast_status = 7;
+/// The tier cannot run here.
+pub const LANECAST_NO_TIER: lanecast_status = 8;
+/// A checked cast met an element that its target cannot hold.
+pub const LANECAST_REJECTED: lanecast_status = 9;
+/// The standard has no answer for these types.
+pub const LANECAST_NO_PROMOTION: lanecast_status = 10;
+/// No dtype, tier or profile has this name.
+pub const LANECAST_BAD_NAME: lanecast_status = 11;
+/// A defect of lanecast. What was to be written is in any state.
+pub const LANECAST_BUG: lanecast_status = 12;
+
+const NAMES: [&CStr; 13] = [
+    c"ok",
+    c"null pointer",
+    c"bad type",
+    c"bad option",
+    c"bad plan",
+    c"too large",
+    c"overlap",
+    c"bad layout",
+    c"no tier",
+    c"rejected",
+    c"no promotion",
+    c"bad name",
+    c"bug",
+];
+
+/// Bytes of a message with its end; the header has the number.
+const MESSAGE: usize = 224;
+
+/// Why a call failed. It is filled on failure only.
+#[repr(C)]
+pub struct lanecast_error {
+    /// The status that the call returned.
+    pub status: lanecast_status,
+    /// Of `LANECAST_REJECTED`: 1 NaN, 2 out of range, 3 negative, 4 no zero, 5 imaginary, 6 would become zero, 7 would be rounded; else 0.
+    pub reason: u32,
+    /// Of `LANECAST_REJECTED` the number of the element, in C order; of a batch that of the item; else 0.
+    pub index: u64,
+    /// Of `LANECAST_REJECTED` the bits of the element, the lowest first, the real part of a complex number lowest; else 0.
+    pub code: [u64; 2],
+    /// What is wrong and what to do, in English: UTF-8, cut at a whole character if it is too long, ending with 0.
+    pub message: [c_char; 224],
+}
+
+/// A failure on its way to the caller.
+pub(crate) enum Failure {
+    /// Of the library.
+    Cast(CastError),
+    /// Of one item of a batch.
+    Batch(BatchError),
+    /// Of the arguments, with a message.
+    Argument(lanecast_status, &'static str),
+    /// The same about a number.
+    Number(lanecast_status, &'static str, i64),
+    /// The same about a text.
+    Text(lanecast_status, String),
+}
+
+impl From<CastError> for Failure {
+    fn from(error: CastError) -> Self {
+        Failure::Cast(error)
+    }
+}
+
+impl From<BatchError> for Failure {
+    fn from(error: BatchError) -> Self {
+        Failure::Batch(error)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Cast(error) => error.fmt(f),
+            Failure::Batch(error) => error.fmt(f),
+            Failure::Argument(_, text) => f.write_str(text),
+            Failure::Number(_, text, number) => write!(f, "{text}: {number}"),
+            Failure::Text(_, text) => f.write_str(text),
+        }
+    }
+}
+
+fn status_of(error: &CastError) -> lanecast_status {
+    match error {
+        CastError::Overlap { .. } => LANECAST_OVERLAP,
+        CastError::TooLarge { .. } => LANECAST_TOO_LARGE,
+        CastError::View(_) => LANECAST_BAD_LAYOUT,
+        CastError::Rejected(_) => LANECAST_REJECTED,
+        CastError::NotBuilt { .. } => LANECAST_BAD_TYPE,
+        CastError::UnknownName(_) | CastError::UnknownTier(_) => LANECAST_BAD_NAME,
+        CastError::Unsupported { .. } => LANECAST_NO_TIER,
+        // These are about lengths and types of slices, which this crate makes.
+        _ => LANECAST_BUG,
+    }
+}
+
+impl Failure {
+    fn status(&self) -> lanecast_status {
+        match self {
+            Failure::Cast(error) => status_of(error),
+            Failure::Batch(error) => status_of(&error.error),
+            Failure::Argument(status, _) | Failure::Number(status, ..) | Failure::Text(status, _) => *status,
+        }
+    }
+
+    fn fill(&self, error: &mut lanecast_error) {
+        error.status = self.status();
+        (error.reason, error.index, error.code) = (0, 0, [0; 2]);
+        match self {
+            Failure::Cast(CastError::Rejected(rejection)) => {
+                error.reason = match rejection.reason {
+                    Reason::Nan => 1,
+                    Reason::Overflow => 2,
+                    Reason::Negative => 3,
+                    Reason::NoZero => 4,
+                    Reason::Imaginary => 5,
+                    Reason::Underflow => 6,
+                    Reason::Inexact => 7,
+                    _ => 0,
+                };
+                error.index = rejection.index as u64;
+                let code = rejection.value.code();
+                error.code = [code as u64, (code >> 64) as u64];
+            }
+            Failure::Batch(batch) => error.index = batch.index as u64,
+            _ => {}
+        }
+        let mut message = Message { error, len: 0 };
+        // The buffer takes what fits and never fails.
+        let _ = write!(message, "{self}");
+        message.end();
+    }
+}
+
+/// Writes what fits, cut at a whole character.
+struct Message<'a> {
+    error: &'a mut lanecast_error,
+    len: usize,
+}
+
+impl Message<'_> {
+    fn end(&mut self) {
+        self.error.message[self.len..].fill(0);
+    }
+}
+
+impl Write for Message<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = MESSAGE - 1 - self.len;
+        let fits = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        for (place, byte) in self.error.message[self.len..].iter_mut().zip(&text.as_bytes()[..fits]) {
+            *place = *byte as c_char;
+        }
+        self.len += fits;
+        // Nothing follows what was cut.
+        if fits < text.len() { Err(fmt::Error) } else { Ok(()) }
+    }
+}
+
+/// Runs the body of a function; what is wrong with it, a panic included, goes to `error` if that is not null.
+///
+/// # Safety
+///
+/// `error` is null or can be written.
+pub(crate) unsafe fn guarded(
+    error: *mut lanecast_error,
+    body: impl FnOnce() -> Result<(), Failure>,
+) -> lanecast_status {
+    let failure = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => return LANECAST_OK,
+        Ok(Err(failure)) => failure,
+        Err(panic) => {
+            // Its destructor may be anybody's code.
+            std::mem::forget(panic);
+            Failure::Argument(LANECAST_BUG, "a defect of lanecast; please report what was called with what")
+        }
+    };
+    if !error.is_null() {
+        // SAFETY: the caller's promise. All of it is plain numbers, any of which will do, and memory of C is not known to be uninitialised.
+        failure.fill(unsafe { &mut *error });
+    }
+    failure.status()
+}
+
+/// The name of a status: a static string, NULL if there is no such status.
+#[unsafe(no_mangle)]
+pub extern "C" fn lanecast_status_name(status: lanecast_status) -> *const c_char {
+    let name = usize::try_from(status).ok().and_then(|status| NAMES.get(status));
+    name.map_or(std::ptr::null(), |name| name.as_ptr())
+}

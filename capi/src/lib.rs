@@ -1,0 +1,70 @@
+//! The C interface of `lanecast`. `include/lanecast.h` is made from this crate and is its documentation for users of C.
+//!
+//! # Laws
+//!
+//! * The caller owns all memory; a run allocates nothing (a batch allocates 40 bytes an item), and keeps no pointer.
+//! * Every function that can fail returns a status and fills the caller's `lanecast_error`, if there is one. There is no state of
+//!   a thread, and no global one but the forced tier.
+//! * Nothing is written when a call fails, but for `LANECAST_REJECTED` and `LANECAST_BUG`.
+//! * No panic leaves: it is caught and becomes `LANECAST_BUG` (`error::guarded`).
+//!
+//! # The map
+//!
+//! `types`: dtypes as numbers; `options`; `plan`: a plan in the caller's memory; `run`: casts of buffers; `view`: of arrays of any layout; `batch`;
+//! `threads`: whose threads share a cast; `promote`; `tier`; `error`: statuses and messages.
+
+#![allow(non_camel_case_types, reason = "the names are those of the header")]
+
+mod batch;
+mod error;
+mod options;
+mod plan;
+mod promote;
+mod run;
+mod threads;
+mod tier;
+mod types;
+mod view;
+
+pub use batch::*;
+pub use error::{
+    LANECAST_BAD_LAYOUT, LANECAST_BAD_NAME, LANECAST_BAD_OPTION, LANECAST_BAD_PLAN, LANECAST_BAD_TYPE,
+    LANECAST_BUG, LANECAST_NO_PROMOTION, LANECAST_NO_TIER, LANECAST_NULL_POINTER, LANECAST_OK,
+    LANECAST_OVERLAP, LANECAST_REJECTED, LANECAST_TOO_LARGE, lanecast_error, lanecast_status,
+    lanecast_status_name,
+};
+pub use options::*;
+pub use plan::{lanecast_explain, lanecast_plan, lanecast_plan_init};
+pub use promote::*;
+pub use run::{
+    LANECAST_EXACT, LANECAST_RANGE, lanecast_report, lanecast_run, lanecast_run_checked,
+    lanecast_run_counted, lanecast_run_masked,
+};
+pub use threads::{lanecast_pool, lanecast_task, lanecast_threads};
+pub use tier::*;
+pub use types::{
+    LANECAST_BIG, LANECAST_LITTLE, LANECAST_PACKED, lanecast_type, lanecast_type_bytes,
+    lanecast_type_from_dlpack, lanecast_type_name, lanecast_type_parse, lanecast_type_to_dlpack,
+};
+pub use view::{
+    lanecast_run_strided, lanecast_run_strided_checked, lanecast_run_strided_counted,
+    lanecast_run_strided_masked, lanecast_view,
+};
+
+/// The version of the library: the first number times 65536, the second times 256, and the third.
+#[unsafe(no_mangle)]
+pub extern "C" fn lanecast_version() -> u32 {
+    const fn number(text: &str) -> u32 {
+        let (digits, mut value, mut i) = (text.as_bytes(), 0, 0);
+        while i < digits.len() {
+            value = 10 * value + (digits[i] - b'0') as u32;
+            i += 1;
+        }
+        value
+    }
+    const {
+        number(env!("CARGO_PKG_VERSION_MAJOR")) << 16
+            | number(env!("CARGO_PKG_VERSION_MINOR")) << 8
+            | number(env!("CARGO_PKG_VERSION_PATCH"))
+    }
+}

@@ -1,0 +1,131 @@
+//! A plan in memory of the caller's.
+
+use crate::error::{
+    Failure, LANECAST_BAD_PLAN, LANECAST_NULL_POINTER, guarded, lanecast_error, lanecast_status,
+};
+use crate::options::lanecast_options;
+use crate::types::{buffer, lanecast_type};
+use lanecast::{CastOptions, CastPlan, Streaming};
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+
+/// A cast from one type to another under fixed options, made by `lanecast_plan_init`. It is a value of the caller's: copied freely,
+/// shared between threads, valid as long as the library is loaded, and never freed.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lanecast_plan {
+    /// Of the library.
+    pub opaque: [u64; 16],
+}
+
+/// What is in it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Content {
+    magic: u64,
+    plan: CastPlan,
+}
+
+const _: () = {
+    assert!(size_of::<Content>() <= size_of::<lanecast_plan>(), "a plan of C has room for a plan");
+    assert!(align_of::<Content>() <= align_of::<lanecast_plan>(), "a plan of C is aligned as a plan is");
+};
+
+/// A number that memory does not hold by chance, and plans of another version or another loaded copy of the library do not hold: it
+/// depends on where this one is.
+fn magic() -> u64 {
+    static HERE: u8 = 0;
+    0x6C61_6E65_6361_7374 ^ (&raw const HERE).addr() as u64
+}
+
+/// The plan in the caller's memory.
+///
+/// # Safety
+///
+/// `plan` is null, or leads to a `lanecast_plan` that nobody writes meanwhile.
+#[inline]
+pub(crate) unsafe fn read<'a>(plan: *const lanecast_plan) -> Result<&'a CastPlan, Failure> {
+    if plan.is_null() {
+        return Err(Failure::Argument(LANECAST_NULL_POINTER, "the plan is NULL"));
+    }
+    // SAFETY: there is a word, by the caller.
+    if unsafe { plan.cast::<u64>().read() } != magic() {
+        let text = "the memory holds no plan of this library: call lanecast_plan_init first";
+        return Err(Failure::Argument(LANECAST_BAD_PLAN, text));
+    }
+    // SAFETY: only `lanecast_plan_init` writes the magic number, and it writes a whole plan with it; copies are whole.
+    Ok(unsafe { &(*plan.cast::<Content>()).plan })
+}
+
+/// Makes a plan. `options` may be NULL: the default. On failure `plan` is not written.
+///
+/// # Safety
+///
+/// `plan` and `error` are NULL or can be written; `options` is NULL or can be read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_plan_init(
+    plan: *mut lanecast_plan,
+    from: lanecast_type,
+    to: lanecast_type,
+    options: *const lanecast_options,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            if plan.is_null() {
+                return Err(Failure::Argument(LANECAST_NULL_POINTER, "the plan is NULL"));
+            }
+            let (from, to) = (buffer(from)?, buffer(to)?);
+            let (options, streaming, tier) = match options.as_ref() {
+                Some(options) => options.read()?,
+                None => (CastOptions::RUST, Streaming::Auto, None),
+            };
+            let made = match tier {
+                Some(tier) => CastPlan::with_tier(from, to, &options, tier),
+                None => CastPlan::new(from, to, &options),
+            };
+            let made = made?.with_streaming(streaming);
+            // All of it is written, so that copies read no memory that is not initialised.
+            plan.write(lanecast_plan { opaque: [0; 16] });
+            plan.cast::<MaybeUninit<Content>>()
+                .write(MaybeUninit::new(Content { magic: magic(), plan: made }));
+            Ok(())
+        })
+    }
+}
+
+/// Describes what the plan does and why, as `lanecast explain` prints it: lines of UTF-8. As `snprintf`: at most `capacity` bytes are
+/// written, the last of them 0, and `*length`, unless it is NULL, becomes the length of the whole text without its end.
+///
+/// # Safety
+///
+/// `plan` is NULL or leads to a plan; `text` can be written for `capacity` bytes; `length` and `error` are NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_explain(
+    plan: *const lanecast_plan,
+    text: *mut c_char,
+    capacity: usize,
+    length: *mut usize,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let whole = read(plan)?.explain().to_string();
+            if capacity > 0 {
+                if text.is_null() {
+                    return Err(Failure::Argument(LANECAST_NULL_POINTER, "the place of the text is NULL"));
+                }
+                let fits = (0..=whole.len().min(capacity - 1)).rev().find(|end| whole.is_char_boundary(*end));
+                let fits = fits.unwrap_or(0);
+                text.cast::<u8>().copy_from_nonoverlapping(whole.as_ptr(), fits);
+                text.add(fits).write(0);
+            }
+            if !length.is_null() {
+                length.write(whole.len());
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,288 @@
+//! Casts of buffers.
+
+use crate::error::{
+    Failure, LANECAST_BAD_OPTION, LANECAST_NULL_POINTER, LANECAST_OVERLAP, guarded, lanecast_error,
+    lanecast_status,
+};
+use crate::plan::{self, lanecast_plan};
+use crate::threads::lanecast_threads;
+use lanecast::bulk::Threads;
+use lanecast::strided::{Layout, View, ViewMut};
+use lanecast::{CastError, CastPlan, CastReport, Level};
+use std::ffi::c_void;
+use std::slice;
+
+/// A level: what is out of range is lost, and what becomes zero counted.
+pub const LANECAST_RANGE: u32 = 1;
+/// A level: what is rounded is lost as well.
+pub const LANECAST_EXACT: u32 = 2;
+
+/// What a cast lost.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct lanecast_report {
+    /// Elements that were cast.
+    pub elements: u64,
+    /// Values that became an end of the range.
+    pub saturated: u64,
+    /// Values that kept their low bits only.
+    pub wrapped: u64,
+    /// Finite values that became infinite.
+    pub overflowed_to_infinity: u64,
+    /// Numbers that became NaN.
+    pub became_nan: u64,
+    /// NaNs that became a number.
+    pub nan_lost: u64,
+    /// Complex numbers whose imaginary part was not zero and is gone.
+    pub imaginary_dropped: u64,
+    /// Values other than zero that became zero.
+    pub underflowed_to_zero: u64,
+    /// Values in range that were rounded; 0 at the level `LANECAST_RANGE`.
+    pub inexact: u64,
+    /// Zero.
+    pub reserved: [u64; 7],
+}
+
+impl From<CastReport> for lanecast_report {
+    fn from(report: CastReport) -> Self {
+        lanecast_report {
+            elements: report.elements,
+            saturated: report.saturated,
+            wrapped: report.wrapped,
+            overflowed_to_infinity: report.overflowed_to_infinity,
+            became_nan: report.became_nan,
+            nan_lost: report.nan_lost,
+            imaginary_dropped: report.imaginary_dropped,
+            underflowed_to_zero: report.underflowed_to_zero,
+            inexact: report.inexact,
+            reserved: [0; 7],
+        }
+    }
+}
+
+pub(crate) fn level(number: u32) -> Result<Level, Failure> {
+    match number {
+        LANECAST_RANGE => Ok(Level::Range),
+        LANECAST_EXACT => Ok(Level::Exact),
+        other => {
+            let text = "a level is LANECAST_RANGE or LANECAST_EXACT, not";
+            Err(Failure::Number(LANECAST_BAD_OPTION, text, i64::from(other)))
+        }
+    }
+}
+
+/// The memory of a cast.
+#[expect(clippy::large_enum_variant, reason = "it lives for a call, and nothing may be allocated")]
+enum Buffers<'a> {
+    /// No elements.
+    Empty,
+    /// Two buffers that share no byte.
+    Apart(&'a [u8], &'a mut [u8]),
+    /// One, from which every element goes to its own place.
+    InPlace(View<'a>, ViewMut<'a>),
+}
+
+/// # Safety
+///
+/// As [`lanecast_run`]. What is in the destination comes from C, so nothing says that it is not initialised.
+unsafe fn buffers<'a>(
+    plan: &CastPlan,
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+) -> Result<Buffers<'a>, Failure> {
+    let (from, to) = (plan.from(), plan.to());
+    let read = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
+    let written = to.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: to })?;
+    if n == 0 {
+        return Ok(Buffers::Empty);
+    }
+    not_null(src, dst)?;
+    let (start, end) = (src.addr(), dst.addr());
+    if start == end && from.bits_per_element() == to.bits_per_element() {
+        let layout = |of| Layout::contiguous(of, &[n]).map_err(CastError::View);
+        let (read, written) = (layout(from)?, layout(to)?);
+        // SAFETY: the caller's memory: elements of either side at the same places.
+        let views =
+            unsafe { (View::from_raw(src, read), ViewMut::from_raw(dst, written).map_err(CastError::View)?) };
+        return Ok(Buffers::InPlace(views.0, views.1));
+    }
+    if start < end.wrapping_add(written) && end < start.wrapping_add(read) {
+        let text =
+            "the source and the destination share bytes; only lanecast_run casts in place between widths";
+        return Err(Failure::Argument(LANECAST_OVERLAP, text));
+    }
+    // SAFETY: the caller's memory, which was just found to be apart.
+    Ok(unsafe { Buffers::Apart(slice::from_raw_parts(src, read), slice::from_raw_parts_mut(dst, written)) })
+}
+
+fn not_null(src: *const u8, dst: *const u8) -> Result<(), Failure> {
+    if src.is_null() {
+        return Err(Failure::Argument(LANECAST_NULL_POINTER, "the source is NULL"));
+    }
+    if dst.is_null() {
+        return Err(Failure::Argument(LANECAST_NULL_POINTER, "the destination is NULL"));
+    }
+    Ok(())
+}
+
+/// Casts `n` elements at `src` to `n` elements at `dst`, at any alignment. The same address twice is a cast in place, in memory that has
+/// room for the wider side; other memory must not overlap. With `n` 0 pointers may be NULL.
+///
+/// # Safety
+///
+/// `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and nobody else writes the first or accesses
+/// the second meanwhile. `plan` leads to a plan; `threads` is NULL or can be read; `error` is NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_run(
+    plan: *const lanecast_plan,
+    src: *const c_void,
+    dst: *mut c_void,
+    n: usize,
+    threads: *const lanecast_threads,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let plan = plan::read(plan)?;
+            let (src, dst) = (src.cast::<u8>(), dst.cast::<u8>());
+            if n > 0 {
+                not_null(src, dst)?;
+            }
+            match lanecast_threads::read(threads)? {
+                Threads::Serial => Ok(plan.run_ptr(src, dst, n)?),
+                // In place there are no two buffers to share.
+                _ if src.addr() == dst.addr() => Ok(plan.run_ptr(src, dst, n)?),
+                threads => match buffers(plan, src, dst, n)? {
+                    Buffers::Apart(src, dst) => Ok(plan.par_run(src, dst, n, threads)?),
+                    _ => Ok(()),
+                },
+            }
+        })
+    }
+}
+
+/// `lanecast_run` that stops at the first element that the target cannot hold: LANECAST_REJECTED, with its index, its bits and the
+/// reason in `error`. The destination from that element on is in any state. In place the widths of both sides have to be equal.
+///
+/// # Safety
+///
+/// As of `lanecast_run`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_run_checked(
+    plan: *const lanecast_plan,
+    src: *const c_void,
+    dst: *mut c_void,
+    n: usize,
+    level: u32,
+    threads: *const lanecast_threads,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let plan = plan::read(plan)?;
+            let (checked, threads) = (plan.checked(self::level(level)?), lanecast_threads::read(threads)?);
+            match buffers(plan, src.cast(), dst.cast(), n)? {
+                Buffers::Empty => Ok(()),
+                Buffers::Apart(src, dst) => Ok(checked.par_run(src, dst, n, threads)?),
+                Buffers::InPlace(src, mut dst) => Ok(checked.run_strided(&src, &mut dst)?),
+            }
+        })
+    }
+}
+
+/// `lanecast_run` that marks which elements the target can hold: bit `i % 8`, from the lowest on, of byte `i / 8` of `validity` becomes 1
+/// if element `i` fits and 0 if not, as in Arrow; bits behind the last element become 0. Elements that do not fit are cast as
+/// `lanecast_run` casts them. `*rejected`, unless it is NULL, becomes their number.
+///
+/// # Safety
+///
+/// As of `lanecast_run`; `validity` is writable for `(n + 7) / 8` bytes, `rejected` is NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_run_masked(
+    plan: *const lanecast_plan,
+    src: *const c_void,
+    dst: *mut c_void,
+    n: usize,
+    level: u32,
+    validity: *mut u8,
+    rejected: *mut usize,
+    threads: *const lanecast_threads,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let plan = plan::read(plan)?;
+            let (checked, threads) = (plan.checked(self::level(level)?), lanecast_threads::read(threads)?);
+            let buffers = buffers(plan, src.cast(), dst.cast(), n)?;
+            let validity = bitmap(validity, n)?;
+            let lost = match buffers {
+                Buffers::Empty => 0,
+                Buffers::Apart(src, dst) => checked.par_run_masked(src, dst, validity, n, threads)?,
+                Buffers::InPlace(src, mut dst) => checked.run_strided_masked(&src, &mut dst, validity)?,
+            };
+            if !rejected.is_null() {
+                rejected.write(lost);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The bytes of a bitmap of `n` elements.
+///
+/// # Safety
+///
+/// `validity` is null or writable for them.
+pub(crate) unsafe fn bitmap<'a>(validity: *mut u8, n: usize) -> Result<&'a mut [u8], Failure> {
+    match (validity.is_null(), n) {
+        (_, 0) => Ok(&mut []),
+        (true, _) => Err(Failure::Argument(LANECAST_NULL_POINTER, "the validity bitmap is NULL")),
+        // SAFETY: the caller's promise.
+        (false, n) => Ok(unsafe { slice::from_raw_parts_mut(validity, n.div_ceil(8)) }),
+    }
+}
+
+/// `lanecast_run` that counts what it loses, into `report`.
+///
+/// # Safety
+///
+/// As of `lanecast_run`; `report` is NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_run_counted(
+    plan: *const lanecast_plan,
+    src: *const c_void,
+    dst: *mut c_void,
+    n: usize,
+    level: u32,
+    report: *mut lanecast_report,
+    threads: *const lanecast_threads,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let plan = plan::read(plan)?;
+            let (counted, threads) = (plan.counted(self::level(level)?), lanecast_threads::read(threads)?);
+            let place = place(report)?;
+            let report = match buffers(plan, src.cast(), dst.cast(), n)? {
+                Buffers::Empty => counted.run(&[], &mut [], 0)?,
+                Buffers::Apart(src, dst) => counted.par_run(src, dst, n, threads)?,
+                Buffers::InPlace(src, mut dst) => counted.run_strided(&src, &mut dst)?,
+            };
+            place.write(report.into());
+            Ok(())
+        })
+    }
+}
+
+/// The place of a report.
+pub(crate) fn place(report: *mut lanecast_report) -> Result<*mut lanecast_report, Failure> {
+    if report.is_null() {
+        return Err(Failure::Argument(LANECAST_NULL_POINTER, "the report is NULL"));
+    }
+    Ok(report)
+}
