@@ -216,3 +216,39 @@ pub extern "C" fn lanecast_status_name(status: lanecast_status) -> *const c_char
     let name = usize::try_from(status).ok().and_then(|status| NAMES.get(status));
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn empty() -> lanecast_error {
+        lanecast_error { status: 0, reason: 9, index: 9, code: [9; 2], message: [1; MESSAGE] }
+    }
+
+    fn message(error: &lanecast_error) -> &str {
+        // SAFETY: `fill` ends the message with 0.
+        unsafe { CStr::from_ptr(error.message.as_ptr()) }.to_str().expect("UTF-8")
+    }
+
+    #[test]
+    fn no_panic_leaves() {
+        let mut error = empty();
+        // SAFETY: the place can be written.
+        let status = unsafe { guarded(&raw mut error, || panic!("a defect")) };
+        assert_eq!((status, error.status, error.index), (LANECAST_BUG, LANECAST_BUG, 0));
+        assert!(message(&error).contains("report"));
+        // SAFETY: null is allowed.
+        assert_eq!(unsafe { guarded(std::ptr::null_mut(), || panic!("a defect")) }, LANECAST_BUG);
+    }
+
+    #[test]
+    fn long_messages_end_with_a_whole_character() {
+        for start in 0..3 {
+            let mut error = empty();
+            let text = "x".repeat(start) + &"\u{20AC}".repeat(100);
+            Failure::Text(LANECAST_BAD_NAME, text.clone()).fill(&mut error);
+            let got = message(&error);
+            assert!(text.starts_with(got) && (MESSAGE - 3..MESSAGE).contains(&got.len()), "{}", got.len());
+        }
+    }
+}

@@ -28,6 +28,7 @@ fn run(command: &mut Command) -> String {
     out.into_owned()
 }
 
+/// `linked`: `static`, `shared`, or `sanitized`: shared, and what the program itself does is watched.
 fn compile_and_run(compiler: &str, standard: &str, linked: &str) {
     let (root, built) = (Path::new(env!("CARGO_MANIFEST_DIR")), built());
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -39,6 +40,9 @@ fn compile_and_run(compiler: &str, standard: &str, linked: &str) {
         command.args(["-x", "c++"]);
     }
     command.arg(root.join("tests/c/calls.c")).args(["-x", "none", "-o"]).arg(&program);
+    if linked == "sanitized" {
+        command.args(["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+    }
     match linked {
         "static" => command.arg(built.join("liblanecast_capi.a")).args(LIBRARIES),
         _ => command.arg(built.join("liblanecast_capi.so")),
@@ -73,6 +77,7 @@ fn every_standard() {
                 compile_and_run(compiler, standard, "shared");
             }
             compile_and_run(compiler, standards[0], "static");
+            compile_and_run(compiler, standards[1], "sanitized");
         }
     }
 }
