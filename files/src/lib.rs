@@ -50,6 +50,7 @@ mod file;
 pub mod formats;
 mod glob;
 mod hooks;
+mod near;
 mod output;
 mod plan;
 pub mod pump;
@@ -65,7 +66,7 @@ pub use self::{
     hooks::{Hooks, Progress},
     output::Output,
     plan::Plan,
-    report::{Entry, Report},
+    report::{Entry, ReadBack, Report},
     select::Selection,
     settings::{OnLoss, Settings, in_files},
 };

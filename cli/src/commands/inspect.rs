@@ -61,7 +61,11 @@ fn to_text(file: &TensorFile, bytes: u64) -> String {
         ]);
     }
     let mut out = text::headed(&rows);
-    out.push_str(&format!("{} tensors, {bytes} bytes\n", file.tensors().len()));
+    out.push_str(&format!(
+        "{}, {}\n",
+        text::count(file.tensors().len() as u64, "tensor"),
+        text::count(bytes, "byte")
+    ));
     for (key, value) in file.metadata() {
         out.push_str(&format!("metadata {} = {}\n", text::one_line(key), text::one_line(value)));
     }

@@ -50,6 +50,11 @@ pub trait FileFormat: Debug + Send + Sync {
     /// Whether a file is of this format, by its content.
     fn recognizes(&self, probe: &mut Probe<'_>) -> bool;
 
+    /// What a file says of elements of `dtype`, if that does not name the dtype: a reader has to be told then.
+    fn hidden(&self, _dtype: DType) -> Option<String> {
+        None
+    }
+
     /// Reads the headers of a file.
     ///
     /// # Errors
@@ -182,6 +187,11 @@ impl Job {
 pub trait Work: Send {
     /// What will be done, one entry per tensor.
     fn entries(&self) -> &[Entry];
+
+    /// Names that patterns may match besides those of the entries, such as those of structured arrays.
+    fn groups(&self) -> Vec<&str> {
+        Vec::new()
+    }
 
     /// Does it, and says what became of the values.
     ///
@@ -333,6 +343,7 @@ fn copied(name: &str, dtype: impl Into<String>, shape: Option<&[u64]>, bytes: u6
         elements: shape.and_then(elements),
         bytes_in: bytes,
         bytes_out: bytes,
+        kept: None,
         counts: None,
     }
 }

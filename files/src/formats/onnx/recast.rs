@@ -91,10 +91,17 @@ impl<'a> Recast<'a> {
                 // Up to IR version 3 all initializers had to be inputs; later, those that are may be replaced by a caller.
                 let constant = !self.model.inputs[index] || self.model.ir_version.0 < 4;
                 let selection = &self.job.selection;
-                constant
-                    && *from != self.job.to
-                    && selection.chooses(&tensor.name, *from)
-                    && (tensor.elements >= SMALL || selection.names_explicitly(&tensor.name))
+                if !selection.chooses(&tensor.name, *from) {
+                    return false;
+                }
+                let large = tensor.elements >= SMALL || selection.names_explicitly(&tensor.name);
+                let checks = [
+                    (*from != self.job.to, "of the target dtype already"),
+                    (constant, "an input, which a caller may replace"),
+                    (large, "smaller than 16 elements"),
+                ];
+                entry.kept = checks.iter().find(|(met, _)| !met).map(|(_, reason)| *reason);
+                entry.kept.is_none()
             });
             let change = match chosen {
                 None => None,
