@@ -94,7 +94,9 @@ pub const CPU: &str = "
 /// Of `inspect`.
 pub const INSPECT: &str = "
   lanecast inspect model.safetensors
-  lanecast inspect model.onnx --json";
+  lanecast inspect model.onnx --json
+  lanecast inspect model.safetensors --what-if bf16,fp8 --exclude '*norm*'
+  lanecast inspect logits.npy --histogram";
 /// Of `completions`.
 pub const COMPLETIONS: &str = "
   lanecast completions bash > lanecast.bash
@@ -166,6 +168,23 @@ bytes have room for.
 
 `-` or nothing stands for standard input and standard output. A file OUT appears
 complete or not at all.";
+
+/// Beyond the options of `inspect`.
+pub const INSPECT_NOTES: &str = "\
+Each tensor is shown with its dtype, its shape, its bytes, their byte order, the
+order of the axes (C: the last varies fastest), how it is compressed, and the
+file that it is in if that is another one. Without the options that read values
+only headers are read.
+
+Minimum and maximum are those of the finite values. Subnormal numbers are those
+below the least normal one of the dtype. The parts of a complex number count one
+by one. The exponent of a number is e if it is at least 2^e and less than
+2^(e+1). Values are read in blocks and never held as a whole. Fields of
+structured arrays, and arrays whose descriptor does not say what they hold, have
+no statistics.
+
+What a cast would lose is counted as `lanecast cast` counts it, and besides how
+many values would be inexact: rounded, and in range.";
 
 /// Beyond the options of `explain`.
 pub const EXPLAIN_NOTES: &str = "\

@@ -262,8 +262,9 @@ fn inspect_shows() {
     let folder = Folder::new();
     folder.write("in.npy", &npy("<V2", "(2, 1)", &[0; 4]));
     let json: Value = serde_json::from_slice(&good(folder.run(&["inspect", "in.npy", "--json"]))).unwrap();
-    let expected =
-        serde_json::json!({"name": "", "dtype": "<V2", "shape": [2, 1], "elements": 2, "bytes": 4});
+    let expected = serde_json::json!({
+        "name": "", "dtype": "<V2", "shape": [2, 1], "elements": 2, "bytes": 4, "byte_order": null, "memory_order": "C"
+    });
     assert_eq!(json["tensors"][0], expected);
     let text = String::from_utf8(good(folder.run(&["inspect", "in.npy"]))).unwrap();
     assert!(text.contains("-     <V2    (2, 1)  4"), "{text}");

@@ -57,16 +57,18 @@ pub mod pump;
 mod report;
 mod select;
 mod settings;
+mod stats;
 pub mod text;
 
 pub use self::{
     error::{Detail, Error, Remedy, Result},
     file::{TensorFile, save},
-    formats::{FORMATS, FileFormat, Job, NewTensor, Place, TensorInfo},
+    formats::{Compression, FORMATS, FileFormat, Job, NewTensor, Place, TensorInfo},
     hooks::{Hooks, Progress},
     output::Output,
     plan::Plan,
     report::{Entry, ReadBack, Report},
     select::Selection,
     settings::{OnLoss, Settings, in_files},
+    stats::{Number, Stats, WhatIf},
 };

@@ -129,6 +129,14 @@ fn counts<S: Serializer>(report: &CastReport, serializer: S) -> std::result::Res
     map.end()
 }
 
+/// The counts by their names, those of rounding among them.
+pub(crate) fn all_counts<S: Serializer>(
+    report: &CastReport,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(report.counts())
+}
+
 fn optional_counts<S: Serializer>(
     report: &Option<CastReport>,
     serializer: S,

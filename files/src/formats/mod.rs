@@ -237,6 +237,17 @@ pub struct TensorInfo {
     pub bytes: u64,
     /// Where they are.
     pub place: Place,
+    /// How they are compressed, if they are in an archive.
+    pub compression: Option<Compression>,
+}
+
+/// How a member of an archive is compressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compression {
+    /// The method: `stored`, `deflated`, or another one, which is not read.
+    pub method: String,
+    /// The bytes of the member in the archive.
+    pub bytes: u64,
 }
 
 impl TensorInfo {
@@ -255,7 +266,12 @@ pub enum Place {
     /// In a member of an archive, which may be compressed.
     Member,
     /// In another file.
-    External,
+    External {
+        /// Its path as the file names it.
+        location: String,
+        /// The first byte.
+        offset: u64,
+    },
     /// In a form that has to be decoded.
     Encoded,
     /// Between those of other fields of a structured array.

@@ -83,6 +83,7 @@ pub fn listed(name: &str, of: &StructType, shape: &[u64], fortran_order: bool) -
         described: shown(leaf.kind),
         fortran_order,
         place: Place::Field,
+        compression: None,
         name: leaf.path,
         shape: Some(leaf.shape),
     });

@@ -127,6 +127,7 @@ pub fn listed(name: &str, header: &Header, length: u64, place: Place) -> Result<
         elements: if shape.is_some() { Some(header.elements()?) } else { None },
         bytes: data_len(header, length)?,
         place,
+        compression: None,
     }])
 }
 

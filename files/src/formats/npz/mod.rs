@@ -19,7 +19,7 @@ use zip::{
 };
 
 use super::{
-    Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, copied,
+    Compression, Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, copied,
     npy::{self, Array, header::Descr},
 };
 use crate::{
@@ -184,8 +184,13 @@ impl Opened {
                     elements: None,
                     bytes: size,
                     place: Place::Member,
+                    compression: None,
                 }],
             };
+            let compression = compression(&archive, index)?;
+            let listed = listed
+                .into_iter()
+                .map(|tensor| TensorInfo { compression: Some(compression.clone()), ..tensor });
             tensors.extend(listed);
             members.resize(tensors.len(), index);
         }
@@ -218,6 +223,12 @@ impl Contents for Opened {
         }
         Ok(Box::new(member))
     }
+}
+
+fn compression(archive: &Archive, index: usize) -> Result<Compression> {
+    let entry = archive.by_index_data(index).map_err(reading)?;
+    let method = entry.compression().to_string().to_ascii_lowercase();
+    Ok(Compression { method, bytes: entry.compressed_size() })
 }
 
 fn name_and_size(archive: &Archive, index: usize) -> Result<(String, u64)> {
