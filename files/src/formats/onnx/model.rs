@@ -50,7 +50,7 @@ pub enum Part {
     Output(Span, usize),
     /// The tensor of this index, in the attribute of such a node.
     Value(Span, usize),
-    /// The node that an earlier cast put behind the tensor of this index.
+    /// The node that an earlier cast put behind the tensor of this index, if that has an origin.
     Cast(Span, usize),
 }
 

@@ -215,7 +215,8 @@ impl<'a> Recast<'a> {
                     rope.message_field(inner.number, self.message(inner, location, offsets));
                 }
                 Part::Input(_, name) if renamed.contains(name.as_str()) => {}
-                Part::Cast(_, index) if change(index).is_some() => {}
+                Part::Cast(_, index)
+                    if change(index).is_some() && self.model.tensors[*index].origin.is_some() => {}
                 Part::Initializer(_, index) if change(index).is_some() || offsets[*index].is_some() => {
                     let tensor = self.tensor(*index, location, offsets[*index]);
                     rope.message_field(schema::graph::INITIALIZER, tensor);
