@@ -129,14 +129,18 @@ Which tensors are cast:
   narrow the choice by name, with `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}` and `\\`:
   `*` and `?` also match `.` and `/`. Members of .npz archives are named without
   `.npy`. The array of a .npy file is always cast, unless it is structured: then
-  its fields are what the tensors of other files are.";
+  its fields are what the tensors of other files are. A pattern that matches no
+  name, and a choice by --from or --include that leaves no tensor, are errors. A
+  cast of nothing else says why; --dry-run and --json say it of each tensor.";
 
 const CAST_SUMMARY: &str = "\
 At the end the program prints what it did, the bytes read and written per
 second, and how many values were saturated (clamped to an end of the range),
 wrapped (modulo the range of an integer), overflowed to infinity, became NaN,
 were NaN where the target has none, lost an imaginary part, or underflowed to
-zero. With --on-loss error the first value of all but the last kind ends it.";
+zero, as far as there were any. With --on-loss error the first value of all but
+the last kind ends it. If the file cannot name the dtype that it holds now, the
+summary says which --from reads it back.";
 
 /// Beyond the options of `raw`.
 pub const RAW_NOTES: &str = "\
