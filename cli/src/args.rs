@@ -13,7 +13,7 @@ use lanecast_files::{FileFormat, formats::extensions};
 
 use crate::{
     help,
-    meant::{self, UnknownDType},
+    meant::{self, Targets, UnknownDType},
     options::{CastArgs, flag, fnuz_inf, format, round_mode, tier},
     terminal::ColorWhen,
 };
@@ -252,12 +252,28 @@ pub struct JsonOnly {
 /// The arguments of `inspect`.
 #[derive(Debug, Args)]
 #[command(after_help = help::examples(help::INSPECT))]
+#[command(after_long_help = help::long(help::INSPECT, help::INSPECT_NOTES))]
 pub struct Inspect {
     #[arg(value_name = "FILE", help = input_help())]
     pub input: PathBuf,
     /// The format of FILE, whatever its name and content say
     #[arg(long, value_name = "NAME", value_parser = format())]
     pub format: Option<&'static dyn FileFormat>,
+    /// Read the values: minimum, maximum, NaNs, infinities, zeros and subnormal numbers of each tensor
+    #[arg(long)]
+    pub stats: bool,
+    /// Say what casts to these dtypes would lose, as --stats does; `fp8` stands for both of its dtypes
+    #[arg(long, value_name = "DTYPES", value_parser = targets(), value_delimiter = ',', hide_possible_values = true)]
+    pub what_if: Vec<Targets>,
+    /// Draw how often each binary exponent occurs, as --stats does
+    #[arg(long)]
+    pub histogram: bool,
+    /// List only tensors (or fields) whose name matches, may be given several times
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+    /// Do not list tensors (or fields) whose name matches, may be given several times
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -422,6 +438,10 @@ where
 
 fn dtype_names() -> Vec<&'static str> {
     DType::ALL.iter().map(|dtype| dtype.name()).collect()
+}
+
+fn targets() -> Named<Targets, UnknownDType> {
+    Named { parse: meant::targets, names: dtype_names }
 }
 
 fn dtype() -> Named<DType, UnknownDType> {

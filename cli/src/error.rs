@@ -181,6 +181,11 @@ fn advice(remedy: &Remedy) -> String {
         Remedy::OmitPatterns => "leave --include and --exclude out".into(),
         Remedy::Exclude { item, instead: "" } => format!("leave {item} out with --exclude"),
         Remedy::Exclude { item, instead } => format!("{instead}, or leave {item} out with --exclude"),
+        Remedy::ListDTypes => "see `lanecast dtypes`".into(),
+        Remedy::Rename { near } if near.is_empty() => "see `lanecast inspect` for the names".into(),
+        Remedy::ChooseOthers => {
+            "see `lanecast inspect` for names and dtypes, and --from and --include".into()
+        }
         Remedy::AllowLoss => "cast to a dtype that holds it, or without --on-loss error".into(),
         Remedy::NameFormat => format!("name a {} file, or give --format", extensions("or")),
         other => other.to_string(),

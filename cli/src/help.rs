@@ -94,7 +94,9 @@ pub const CPU: &str = "
 /// Of `inspect`.
 pub const INSPECT: &str = "
   lanecast inspect model.safetensors
-  lanecast inspect model.onnx --json";
+  lanecast inspect model.onnx --json
+  lanecast inspect model.safetensors --what-if bf16,fp8 --exclude '*norm*'
+  lanecast inspect logits.npy --histogram";
 /// Of `completions`.
 pub const COMPLETIONS: &str = "
   lanecast completions bash > lanecast.bash
@@ -127,14 +129,18 @@ Which tensors are cast:
   narrow the choice by name, with `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}` and `\\`:
   `*` and `?` also match `.` and `/`. Members of .npz archives are named without
   `.npy`. The array of a .npy file is always cast, unless it is structured: then
-  its fields are what the tensors of other files are.";
+  its fields are what the tensors of other files are. A pattern that matches no
+  name, and a choice by --from or --include that leaves no tensor, are errors. A
+  cast of nothing else says why; --dry-run and --json say it of each tensor.";
 
 const CAST_SUMMARY: &str = "\
 At the end the program prints what it did, the bytes read and written per
 second, and how many values were saturated (clamped to an end of the range),
 wrapped (modulo the range of an integer), overflowed to infinity, became NaN,
 were NaN where the target has none, lost an imaginary part, or underflowed to
-zero. With --on-loss error the first value of all but the last kind ends it.";
+zero, as far as there were any. With --on-loss error the first value of all but
+the last kind ends it. If the file cannot name the dtype that it holds now, the
+summary says which --from reads it back.";
 
 /// Beyond the options of `raw`.
 pub const RAW_NOTES: &str = "\
@@ -166,6 +172,23 @@ bytes have room for.
 
 `-` or nothing stands for standard input and standard output. A file OUT appears
 complete or not at all.";
+
+/// Beyond the options of `inspect`.
+pub const INSPECT_NOTES: &str = "\
+Each tensor is shown with its dtype, its shape, its bytes, their byte order, the
+order of the axes (C: the last varies fastest), how it is compressed, and the
+file that it is in if that is another one. Without the options that read values
+only headers are read.
+
+Minimum and maximum are those of the finite values. Subnormal numbers are those
+below the least normal one of the dtype. The parts of a complex number count one
+by one. The exponent of a number is e if it is at least 2^e and less than
+2^(e+1). Values are read in blocks and never held as a whole. Fields of
+structured arrays, and arrays whose descriptor does not say what they hold, have
+no statistics.
+
+What a cast would lose is counted as `lanecast cast` counts it, and besides how
+many values would be inexact: rounded, and in range.";
 
 /// Beyond the options of `explain`.
 pub const EXPLAIN_NOTES: &str = "\

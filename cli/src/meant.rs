@@ -146,6 +146,20 @@ impl UnknownDType {
     }
 }
 
+/// The dtypes that a question about `name` is about: that of this name, or all of a kind, such as `fp8`.
+#[derive(Clone, Debug)]
+pub struct Targets(pub Vec<DType>);
+
+/// The dtypes that are meant by `name`.
+pub fn targets(name: &str) -> Result<Targets, UnknownDType> {
+    dtype(name).map(|dtype| Targets(vec![dtype])).or_else(|unknown| {
+        let mut of_kind = UnknownDType { meant: Vec::new(), tips: Vec::new() };
+        of_kind.add_kind(name);
+        let found: Vec<DType> = of_kind.meant.iter().filter_map(|name| DType::from_name(name)).collect();
+        if found.is_empty() { Err(unknown) } else { Ok(Targets(found)) }
+    })
+}
+
 /// The dtype called `name`.
 pub fn dtype(name: &str) -> Result<DType, UnknownDType> {
     name.parse::<DType>().map_err(|unknown| UnknownDType::new(name, unknown.near))
@@ -194,6 +208,10 @@ mod tests {
             let unknown = dtype(name).expect_err(name);
             assert_eq!(unknown.to_string(), format!("no such dtype; did you mean {meant}?"), "{name}");
         }
+        let names = |name| targets(name).unwrap().0.iter().map(|dtype| dtype.name()).collect::<Vec<_>>();
+        assert_eq!(names("fp8"), ["float8_e4m3fn", "float8_e5m2"]);
+        assert_eq!(names("bf16"), ["bfloat16"]);
+        assert!(targets("quaternion").is_err());
         assert_eq!(dtype("quaternion").unwrap_err().to_string(), "no such dtype");
         assert_eq!(dtype(&"x".repeat(1 << 20)).unwrap_err().to_string(), "no such dtype");
     }

@@ -1,6 +1,7 @@
 //! Reports as text for people, or as one JSON object.
 
-use lanecast_files::{Entry, Report};
+use lanecast::CastReport;
+use lanecast_files::{Entry, ReadBack, Report};
 use serde::Serialize;
 
 use crate::{
@@ -14,50 +15,67 @@ pub fn to_text(report: &Report) -> String {
     if report.dry_run {
         out.push_str(&text::table(&report.entries.iter().map(row).collect::<Vec<_>>()));
     }
-    let c = &report.counts;
     out.push_str(&format!(
-        "{} {} of {} tensors to {}, {} elements\n",
+        "{} {} of {} to {}, {}\n",
         if report.dry_run { "would cast" } else { "cast" },
         report.tensors_cast,
-        report.tensors,
+        text::count(report.tensors, "tensor"),
         report.to,
-        report.elements
+        text::count(report.elements, "element")
     ));
-    out.push_str(&format!("{} bytes in, {} bytes out", report.bytes_in, report.bytes_out));
-    if report.dry_run {
-        out.push_str(&format!(", tier {}\n", report.tier));
-        return out;
+    if let Some(why) = &report.nothing_cast {
+        out.push_str(&format!("no tensor is cast: {why}\n"));
     }
-    out.push_str(&format!(", {:.2} GB/s, tier {}\n", report.gb_per_second, report.tier));
     out.push_str(&format!(
-        "{} saturated, {} wrapped, {} overflowed to infinity, {} became NaN, {} NaN lost, \
-         {} imaginary parts dropped, {} underflowed to zero\n",
-        c.saturated,
-        c.wrapped,
-        c.overflowed_to_infinity,
-        c.became_nan,
-        c.nan_lost,
-        c.imaginary_dropped,
-        c.underflowed_to_zero
+        "{} in, {} out",
+        text::count(report.bytes_in, "byte"),
+        text::count(report.bytes_out, "byte")
     ));
+    if !report.dry_run {
+        out.push_str(&format!(", {:.2} GB/s", report.gb_per_second));
+    }
+    out.push_str(&format!(", tier {}\n", report.tier));
+    if let Some(ReadBack { descriptor, from }) = &report.read_back {
+        out.push_str(&format!(
+            "the output says `{descriptor}`, not {from}: give --from {from} to read it back\n"
+        ));
+    }
+    let kinds = kinds(&report.counts, &[]);
+    if !kinds.is_empty() {
+        out.push_str(&format!("{}\n", kinds.join(", ")));
+    }
     out
+}
+
+/// The counts that are not zero, in words, those called `without` left out.
+fn kinds(counts: &CastReport, without: &[&str]) -> Vec<String> {
+    let counts = counts.counts();
+    let some = counts.iter().filter(|(name, n)| *n > 0 && *name != "inexact" && !without.contains(name));
+    some.map(|(name, n)| format!("{n} {}", in_words(name, *n))).collect()
+}
+
+/// The name of a count of `n` values, in words.
+pub fn in_words(name: &str, n: u64) -> String {
+    match (name, n) {
+        ("nan_lost", 1) => "NaN lost".to_owned(),
+        ("nan_lost", _) => "NaNs lost".to_owned(),
+        ("became_nan", _) => "became NaN".to_owned(),
+        ("imaginary_dropped", 1) => "imaginary part dropped".to_owned(),
+        ("imaginary_dropped", _) => "imaginary parts dropped".to_owned(),
+        (name, _) => name.replace('_', " "),
+    }
 }
 
 /// A line about the values that were outside the range of the target, if there were any.
 pub fn warning(entry: &Entry) -> Option<String> {
     let counts = entry.counts.as_ref().filter(|counts| counts.out_of_range() > 0)?;
-    let kinds: Vec<String> = counts
-        .counts()
-        .iter()
-        .filter(|(name, n)| *n > 0 && *name != "underflowed_to_zero")
-        .map(|(name, n)| format!("{n} {}", name.replace('_', " ")))
-        .collect();
     let name = if entry.name.is_empty() { String::new() } else { text::one_line(&entry.name) + ": " };
+    let n = counts.out_of_range();
     Some(format!(
-        "lanecast: warning: {name}{} values do not fit in {}: {}\n",
-        counts.out_of_range(),
+        "lanecast: warning: {name}{} not fit in {}: {}\n",
+        if n == 1 { "1 value does".to_owned() } else { format!("{n} values do") },
         entry.to.as_deref().unwrap_or_default(),
-        kinds.join(", ")
+        kinds(counts, &["underflowed_to_zero"]).join(", ")
     ))
 }
 
@@ -68,6 +86,7 @@ fn row(entry: &Entry) -> Vec<String> {
         entry.to.as_ref().map_or("copied".to_owned(), |to| format!("-> {to}")),
         entry.shape.as_deref().map_or_else(String::new, text::tuple),
         format!("{} -> {} bytes", entry.bytes_in, entry.bytes_out),
+        entry.kept.unwrap_or_default().to_owned(),
     ]
 }
 

@@ -10,6 +10,11 @@ use crate::terminal::HEAD;
 /// in any case.)
 const WIDEST: usize = 80;
 
+/// `1 tensor`, `2 tensors`.
+pub fn count(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
 /// [`table`] of `rows`, the first of which is the head, which is bold where colours are wanted.
 pub fn headed(rows: &[Vec<String>]) -> String {
     let text = table(rows);

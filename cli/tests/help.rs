@@ -50,7 +50,10 @@ fn examples(help: &str) -> Vec<&str> {
 fn samples() -> Folder {
     let folder = Folder::new();
     let floats = f32s(&[1.0, -2.0, 0.5, 3.0]);
-    let header = r#"{"a.weight":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}}"#;
+    let header = concat!(
+        r#"{"a.weight":{"dtype":"F32","shape":[3],"data_offsets":[0,12]},"#,
+        r#""a.norm":{"dtype":"F32","shape":[1],"data_offsets":[12,16]}}"#
+    );
     folder.write("model.safetensors", &safetensors(header, &floats));
     folder.write("logits.npy", &npy("<f4", "(4,)", &floats));
     folder.write("packed.npz", &npz(&[("a.npy", &npy("<V2", "(8,)", &floats))], CompressionMethod::Deflated));

@@ -44,7 +44,7 @@ fn warnings_name_the_tensor() {
     let folder = folder(100);
     let output = folder.run(&[&CAST[..], &["--on-loss", "warn"]].concat());
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(stderr(&output), "lanecast: warning: b.weight: 1 values do not fit in int8: 1 saturated\n");
+    assert_eq!(stderr(&output), "lanecast: warning: b.weight: 1 value does not fit in int8: 1 saturated\n");
     assert_eq!(folder.names(), ["in.safetensors", "out.safetensors"]);
     let output =
         folder.run(&["cast", "in.safetensors", "wide.safetensors", "--to", "float64", "--on-loss", "warn"]);
@@ -85,7 +85,7 @@ fn streams_are_refused_too() {
         (output.stdout, String::from_utf8_lossy(&output.stderr).as_ref()),
         (
             vec![0x00, 0x3C, 0x00, 0x7C],
-            "lanecast: warning: 1 values do not fit in float16: 1 overflowed to infinity\n"
+            "lanecast: warning: 1 value does not fit in float16: 1 overflowed to infinity\n"
         )
     );
 }

@@ -70,6 +70,15 @@ pub enum Remedy {
     AllowLoss,
     /// Say which format the file has.
     NameFormat,
+    /// Name one of `near`, which may be empty, or another tensor of the file.
+    Rename {
+        /// Names that may be meant, the likeliest first.
+        near: Vec<String>,
+    },
+    /// Choose tensors by other names or another dtype.
+    ChooseOthers,
+    /// Name a dtype that exists.
+    ListDTypes,
 }
 
 impl fmt::Display for Remedy {
@@ -85,8 +94,23 @@ impl fmt::Display for Remedy {
             Self::Exclude { item, instead: "" } => write!(f, "exclude {item}"),
             Self::Exclude { item, instead } => write!(f, "{instead}, or exclude {item}"),
             Self::AllowLoss => f.write_str("cast to a dtype that holds it, or allow losses"),
+            Self::Rename { near } => match near.as_slice() {
+                [] => f.write_str("name a tensor of the file"),
+                near => write!(f, "did you mean {}?", either(near)),
+            },
+            Self::ChooseOthers => f.write_str("choose other names or another dtype"),
+            Self::ListDTypes => f.write_str("use a dtype that lanecast knows"),
             Self::NameFormat => write!(f, "name a {} file, or its format", crate::formats::extensions("or")),
         }
+    }
+}
+
+/// `a, b or c`
+fn either(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
     }
 }
 

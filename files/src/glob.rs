@@ -60,9 +60,9 @@ impl Glob {
     }
 }
 
-/// Several patterns.
+/// Several patterns, each with its text.
 #[derive(Clone, Debug)]
-pub struct Globs(Vec<Glob>);
+pub struct Globs(Vec<(String, Glob)>);
 
 impl Globs {
     /// The patterns that `texts` describe.
@@ -71,13 +71,22 @@ impl Globs {
     ///
     /// Which one is wrong, and why.
     pub fn new(texts: &[String]) -> Result<Self, String> {
-        let parse = |text: &String| Glob::new(text).map_err(|wrong| format!("{text:?}: {wrong}"));
+        let parse = |text: &String| match Glob::new(text) {
+            Ok(glob) => Ok((text.clone(), glob)),
+            Err(wrong) => Err(format!("{text:?}: {wrong}")),
+        };
         texts.iter().map(parse).collect::<Result<_, _>>().map(Self)
     }
 
     /// Whether the whole of `name` matches one of them.
     pub fn is_match(&self, name: &str) -> bool {
-        self.0.iter().any(|glob| glob.is_match(name))
+        self.0.iter().any(|(_, glob)| glob.is_match(name))
+    }
+
+    /// The patterns that match none of `names`.
+    pub fn unmatched<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> impl Iterator<Item = &str> {
+        let idle = move |(_, glob): &&(String, Glob)| !names.clone().any(|name| glob.is_match(name));
+        self.0.iter().filter(idle).map(|(text, _)| text.as_str())
     }
 }
 

@@ -50,22 +50,25 @@ mod file;
 pub mod formats;
 mod glob;
 mod hooks;
+mod near;
 mod output;
 mod plan;
 pub mod pump;
 mod report;
 mod select;
 mod settings;
+mod stats;
 pub mod text;
 
 pub use self::{
     error::{Detail, Error, Remedy, Result},
     file::{TensorFile, save},
-    formats::{FORMATS, FileFormat, Job, NewTensor, Place, TensorInfo},
+    formats::{Compression, FORMATS, FileFormat, Job, NewTensor, Place, TensorInfo},
     hooks::{Hooks, Progress},
     output::Output,
     plan::Plan,
-    report::{Entry, Report},
+    report::{Entry, ReadBack, Report},
     select::Selection,
     settings::{OnLoss, Settings, in_files},
+    stats::{Number, Stats, WhatIf},
 };

@@ -1,6 +1,10 @@
 //! A cast of a file: planned, then run.
 
-use std::{fmt, path::Path, time::Instant};
+use std::{
+    fmt,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use crate::{
     error::{Error, Result},
@@ -8,7 +12,7 @@ use crate::{
     hooks::Hooks,
     output::Output,
     pump::Pump,
-    report::{Entry, Report},
+    report::{Entry, ReadBack, Report},
 };
 
 /// A cast of which everything is decided and nothing is written.
@@ -16,6 +20,8 @@ pub struct Plan<'a> {
     job: &'a Job,
     format: &'static dyn FileFormat,
     work: Box<dyn Work + 'a>,
+    /// Those of the work, explained.
+    entries: Vec<Entry>,
 }
 
 impl<'a> Plan<'a> {
@@ -43,7 +49,9 @@ impl<'a> Plan<'a> {
     fn of(input: Input, format: &'static dyn FileFormat, job: &'a Job) -> Result<Self> {
         let path = input.path.clone();
         let work = format.plan(input, job).map_err(|e| e.in_path(&path))?;
-        Ok(Self { job, format, work })
+        let mut entries = work.entries().to_vec();
+        job.selection.explain(&mut entries);
+        Ok(Self { job, format, work, entries })
     }
 
     /// The format of the file, which is that of the output.
@@ -53,7 +61,7 @@ impl<'a> Plan<'a> {
 
     /// What will be done, one entry per tensor.
     pub fn entries(&self) -> &[Entry] {
-        self.work.entries()
+        &self.entries
     }
 
     /// Bytes of all tensors.
@@ -61,10 +69,27 @@ impl<'a> Plan<'a> {
         self.entries().iter().map(|entry| entry.bytes_in).fold(0, u64::saturating_add)
     }
 
+    /// Fails if the selection matches nothing in a file that has tensors: a pattern has no tensor, or tensors are chosen by dtype or name and none is cast.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`] that says why, with the names near a pattern.
+    pub fn check_selection(&self) -> Result<()> {
+        if self.entries.is_empty() {
+            return Ok(());
+        }
+        self.job.selection.check_patterns(self.names())?;
+        self.job.selection.check_entries(&self.entries)
+    }
+
+    /// The names that patterns may match: those of the entries, of structured arrays and of their fields.
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.entries.iter().map(|entry| entry.name.as_str()).chain(self.work.groups())
+    }
+
     /// The report of a run that did not happen.
     pub fn dry_run(&self) -> Report {
-        let (to, tier) = (self.job.to.name(), self.job.settings.tier.name());
-        Report::new(to, tier, self.entries().to_vec(), None)
+        report(self.job, self.format, self.entries.clone(), None)
     }
 
     /// Casts to the file `output`, which may replace another one with `overwrite`, the input among them.
@@ -75,16 +100,23 @@ impl<'a> Plan<'a> {
     /// there stays as it is, and the temporary file is removed.
     pub fn run(self, output: &Path, overwrite: bool, hooks: Hooks<'_>) -> Result<Report> {
         let started = Instant::now();
-        let (to, tier) = (self.job.to.name(), self.job.settings.tier.name());
         let mut pump = Pump::new(hooks, Some(self.bytes()));
         let mut output = Output::create(output, overwrite)?;
         let done = self.work.run(&mut pump, &mut output);
         // Whatever a format makes of the interruption, and also where it had nothing left to read.
         pump.check()?;
-        let entries = done?;
+        let mut entries = done?;
         output.commit()?;
-        Ok(Report::new(to, tier, entries, Some(started.elapsed())))
+        self.job.selection.explain(&mut entries);
+        Ok(report(self.job, self.format, entries, Some(started.elapsed())))
     }
+}
+
+fn report(job: &Job, format: &dyn FileFormat, entries: Vec<Entry>, elapsed: Option<Duration>) -> Report {
+    let (to, tier) = (job.to.name(), job.settings.tier.name());
+    let report = Report::new(to, tier, entries, elapsed);
+    let hidden = format.hidden(job.to).filter(|_| report.tensors_cast > 0);
+    Report { read_back: hidden.map(|descriptor| ReadBack { descriptor, from: to }), ..report }
 }
 
 impl fmt::Debug for Plan<'_> {

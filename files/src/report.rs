@@ -22,9 +22,21 @@ pub struct Entry {
     pub bytes_in: u64,
     /// Its bytes after.
     pub bytes_out: u64,
+    /// Why it is copied, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<&'static str>,
     /// What became of values that did not fit, once it is cast.
     #[serde(serialize_with = "optional_counts")]
     pub counts: Option<CastReport>,
+}
+
+/// What a file says of elements whose dtype it cannot name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReadBack {
+    /// The descriptor in the file.
+    pub descriptor: String,
+    /// The dtype that a reader has to be told.
+    pub from: &'static str,
 }
 
 /// The summary of a run.
@@ -53,6 +65,12 @@ pub struct Report {
     /// What became of values that did not fit.
     #[serde(flatten, serialize_with = "counts")]
     pub counts: CastReport,
+    /// Why no tensor was cast, if none was: `2 not floating, 1 excluded by name`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nothing_cast: Option<String>,
+    /// How to read the output, if the file does not say which dtype it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_back: Option<ReadBack>,
     /// Each tensor.
     pub entries: Vec<Entry>,
 }
@@ -79,8 +97,26 @@ impl Report {
             seconds,
             gb_per_second: if seconds > 0.0 { traffic / seconds / 1e9 } else { 0.0 },
             counts,
+            nothing_cast: (sum(cast) == 0).then(|| reasons(&entries)),
+            read_back: None,
             entries,
         }
+    }
+}
+
+/// Why tensors are copied, the most frequent reason first: `2 not floating, 1 excluded by name`.
+pub(crate) fn reasons(entries: &[Entry]) -> String {
+    let mut found: Vec<(&str, u64)> = Vec::new();
+    for reason in entries.iter().map(|entry| entry.kept.unwrap_or("copied")) {
+        match found.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, n)) => *n += 1,
+            None => found.push((reason, 1)),
+        }
+    }
+    found.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    match found.as_slice() {
+        [] => "there is none in the file".to_owned(),
+        found => found.iter().map(|(reason, n)| format!("{n} {reason}")).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -91,6 +127,14 @@ fn counts<S: Serializer>(report: &CastReport, serializer: S) -> std::result::Res
         map.serialize_entry(name, n)?;
     }
     map.end()
+}
+
+/// The counts by their names, those of rounding among them.
+pub(crate) fn all_counts<S: Serializer>(
+    report: &CastReport,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(report.counts())
 }
 
 fn optional_counts<S: Serializer>(

@@ -3,8 +3,11 @@
 use lanecast::{DType, Kind};
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, Remedy, Result},
     glob::Globs,
+    near::near,
+    report::Entry,
+    text::one_line,
 };
 
 /// A choice by dtype and by name. The default chooses all floats.
@@ -68,6 +71,57 @@ impl Selection {
     /// Whether an include names this tensor.
     pub fn includes(&self, name: &str) -> bool {
         self.include.as_ref().is_some_and(|set| set.is_match(name))
+    }
+
+    /// Fails if a pattern matches none of `names`, which are those of tensors and of what stands for several of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`] that names the pattern, and the names near it. Its place is `include` or `exclude`.
+    pub fn check_patterns<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+        for (option, globs) in [("include", &self.include), ("exclude", &self.exclude)] {
+            let idle = globs.as_ref().and_then(|globs| globs.unmatched(names.clone()).next());
+            let Some(pattern) = idle else { continue };
+            let what = format!("no tensor has a name that matches \"{}\"", one_line(pattern));
+            let near: Vec<String> = near(pattern, names).into_iter().map(one_line).collect();
+            return Err(Error::request(what).at(option).advise(Remedy::Rename { near }));
+        }
+        Ok(())
+    }
+
+    /// Why the choice leaves out a tensor of this name, whose dtype is `None` if it is no number; `None` if it does not.
+    pub fn leaves_out(&self, name: &str, dtype: Option<DType>) -> Option<&'static str> {
+        if self.excludes(name) {
+            Some("excluded by name")
+        } else if !self.allows(name) {
+            Some("not included by name")
+        } else if dtype.is_some_and(|dtype| self.chooses_dtype(dtype)) {
+            None
+        } else if self.from.is_some() {
+            Some("of another dtype")
+        } else {
+            Some("not floating")
+        }
+    }
+
+    /// Says of each entry that is copied why that is, where the format has not.
+    pub(crate) fn explain(&self, entries: &mut [Entry]) {
+        for entry in entries.iter_mut().filter(|entry| entry.to.is_none() && entry.kept.is_none()) {
+            entry.kept = self.leaves_out(&entry.name, DType::from_name(&entry.from));
+        }
+    }
+
+    /// Fails if tensors were chosen by a dtype or an include and `entries`, which are explained, has none that is cast for a reason
+    /// of the choice.
+    pub(crate) fn check_entries(&self, entries: &[Entry]) -> Result<()> {
+        let own = |entry: &Entry| {
+            entry.kept.is_some() && entry.kept == self.leaves_out(&entry.name, DType::from_name(&entry.from))
+        };
+        if self.from.is_none() && self.include.is_none() || !entries.iter().all(own) {
+            return Ok(());
+        }
+        let what = format!("no tensor is chosen, {}", crate::report::reasons(entries));
+        Err(Error::request(what).advise(Remedy::ChooseOthers))
     }
 
     /// Whether there is an include.

@@ -32,6 +32,11 @@ pub fn run(args: &Cast) -> Result<()> {
         Some(format) => Plan::new_as(&args.input, format, &job),
         None => Plan::new(&args.input, &job),
     }?;
+    plan.check_selection().map_err(|e| {
+        let pattern = e.detail().filter(|detail| !detail.place.is_empty());
+        let option = pattern.map(|detail| format!("{}, --{}", args.input.display(), detail.place));
+        Failure::from(e).placed(option).at_path(&args.input)
+    })?;
     if let Some((path, format)) = named
         && format.name() != plan.format().name()
     {

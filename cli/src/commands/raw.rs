@@ -107,6 +107,7 @@ fn entry(args: &Raw, passed: &Passed) -> Entry {
         elements: Some(passed.elements),
         bytes_in: passed.bytes_in,
         bytes_out: passed.bytes_out,
+        kept: None,
         counts: Some(passed.counts),
     }
 }

@@ -50,6 +50,11 @@ pub trait FileFormat: Debug + Send + Sync {
     /// Whether a file is of this format, by its content.
     fn recognizes(&self, probe: &mut Probe<'_>) -> bool;
 
+    /// What a file says of elements of `dtype`, if that does not name the dtype: a reader has to be told then.
+    fn hidden(&self, _dtype: DType) -> Option<String> {
+        None
+    }
+
     /// Reads the headers of a file.
     ///
     /// # Errors
@@ -183,6 +188,11 @@ pub trait Work: Send {
     /// What will be done, one entry per tensor.
     fn entries(&self) -> &[Entry];
 
+    /// Names that patterns may match besides those of the entries, such as those of structured arrays.
+    fn groups(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
     /// Does it, and says what became of the values.
     ///
     /// # Errors
@@ -227,6 +237,17 @@ pub struct TensorInfo {
     pub bytes: u64,
     /// Where they are.
     pub place: Place,
+    /// How they are compressed, if they are in an archive.
+    pub compression: Option<Compression>,
+}
+
+/// How a member of an archive is compressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compression {
+    /// The method: `stored`, `deflated`, or another one, which is not read.
+    pub method: String,
+    /// The bytes of the member in the archive.
+    pub bytes: u64,
 }
 
 impl TensorInfo {
@@ -245,7 +266,12 @@ pub enum Place {
     /// In a member of an archive, which may be compressed.
     Member,
     /// In another file.
-    External,
+    External {
+        /// Its path as the file names it.
+        location: String,
+        /// The first byte.
+        offset: u64,
+    },
     /// In a form that has to be decoded.
     Encoded,
     /// Between those of other fields of a structured array.
@@ -333,6 +359,7 @@ fn copied(name: &str, dtype: impl Into<String>, shape: Option<&[u64]>, bytes: u6
         elements: shape.and_then(elements),
         bytes_in: bytes,
         bytes_out: bytes,
+        kept: None,
         counts: None,
     }
 }

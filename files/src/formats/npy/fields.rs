@@ -83,6 +83,7 @@ pub fn listed(name: &str, of: &StructType, shape: &[u64], fortran_order: bool) -
         described: shown(leaf.kind),
         fortran_order,
         place: Place::Field,
+        compression: None,
         name: leaf.path,
         shape: Some(leaf.shape),
     });
@@ -161,6 +162,7 @@ impl Struct {
                 elements: Some(leaf.elements()),
                 bytes_in: leaf.bytes(),
                 bytes_out: leaf.elements().saturating_mul(size as u64),
+                kept: None,
                 counts: None,
             }
         });
@@ -174,7 +176,13 @@ impl Struct {
 
     /// The new descriptor.
     pub fn descr(&self) -> Result<String> {
-        self.to.descr().map_err(|error| Error::unsupported(error.to_string()))
+        // NumPy writes `<f1` for float8_e5m2 and does not load it.
+        let loadable = self.to.with_kinds(|_, kind| match kind {
+            FieldType::Element(of) if of.dtype() == DType::Float8E5M2 => FieldType::Void(1),
+            kind => kind.clone(),
+        });
+        let descr = loadable.and_then(|to| to.descr());
+        descr.map_err(|error| Error::unsupported(error.to_string()))
     }
 
     /// Bytes of the new data.

@@ -207,7 +207,14 @@ impl<'a> Parser<'a> {
         Err(format!("expected {}, found {}", char::from(byte), shown(self.rest)))
     }
 
+    /// A string without escapes, which may have the prefix of Python's texts, `u`, or raw ones, `r`.
     fn string(&mut self) -> Parsed<&'a [u8]> {
+        self.space();
+        if let [b'u' | b'U' | b'r' | b'R', rest @ ..] = self.rest
+            && let Some(b'\'' | b'"') = rest.first()
+        {
+            self.rest = rest;
+        }
         let quote = if self.take(b'\'') { b'\'' } else { b'"' };
         if quote == b'"' && !self.take(b'"') {
             return Err(format!("expected a string, found {}", shown(self.rest)));
@@ -348,8 +355,8 @@ fn plain_code(dtype: DType) -> Option<String> {
 pub fn descr_of(dtype: DType) -> String {
     match plain_code(dtype) {
         Some(code) => code,
-        // ml_dtypes registers this one as a float of one byte, all others as bytes.
-        None if dtype == DType::Float8E5M2 => "<f1".to_owned(),
+        // ml_dtypes registers this one as a float of one byte, `<f1`, which NumPy writes and does not load.
+        None if dtype == DType::Float8E5M2 => "|V1".to_owned(),
         None => format!("<V{}", dtype.size()),
     }
 }

@@ -42,13 +42,18 @@ impl FileFormat for Npy {
         include_str!("help.txt")
     }
 
+    fn hidden(&self, dtype: DType) -> Option<String> {
+        header::is_lossy(dtype).then(|| header::descr_of(dtype))
+    }
+
     fn recognizes(&self, probe: &mut Probe<'_>) -> bool {
         probe.head.starts_with(MAGIC)
     }
 
     fn open(&self, mut input: Input) -> Result<Box<dyn Contents>> {
         let header = read_header(&mut input.file, input.length)?;
-        let tensors = listed("", &header, input.length, Place::File(header.bytes..input.length))?;
+        let data = header.bytes..header.bytes + data_len(&header, input.length)?;
+        let tensors = listed("", &header, input.length, Place::File(data))?;
         Ok(Box::new(Opened { file: input.file, tensors }))
     }
 
@@ -120,8 +125,9 @@ pub fn listed(name: &str, header: &Header, length: u64, place: Place) -> Result<
         shape: shape.map(<[u64]>::to_vec),
         fortran_order,
         elements: if shape.is_some() { Some(header.elements()?) } else { None },
-        bytes: length.saturating_sub(header.bytes),
+        bytes: data_len(header, length)?,
         place,
+        compression: None,
     }])
 }
 
@@ -138,12 +144,18 @@ pub fn shown(header: &Header) -> String {
     }
 }
 
-/// Reads a header, and checks that the data has the size that it says.
+/// The bytes of the data of an array of `length` bytes in all: as many as the header says, or all if it does not.
+pub fn data_len(header: &Header, length: u64) -> Result<u64> {
+    let have = length.saturating_sub(header.bytes);
+    Ok(header.data_bytes()?.map_or(have, |need| need.min(have)))
+}
+
+/// Reads a header, and checks that there is as much data as it says. More is ignored, as NumPy does.
 pub fn read_header(reader: &mut dyn Read, length: u64) -> Result<Header> {
     let header = Header::read(reader, length)?;
     let have = length.saturating_sub(header.bytes);
     match header.data_bytes()? {
-        Some(need) if need != have => {
+        Some(need) if need > have => {
             Err(Error::format(format!("descriptor and shape need {need} bytes of data, there are {have}")))
         }
         _ => Ok(header),
@@ -295,7 +307,7 @@ impl Work for Recast<'_> {
 
 fn decide(job: &Job, file: &mut File, length: u64) -> Result<(Array, Vec<Entry>)> {
     let header = read_header(file, length)?;
-    let bytes = length.saturating_sub(header.bytes);
+    let bytes = data_len(&header, length)?;
     if let Descr::Struct(_) = header.descr {
         let array = Array::structured(job, "", &header)?.ok_or_else(|| {
             Error::request("no field of the structured array is chosen").advise(Remedy::ChooseFields)

@@ -13,13 +13,14 @@ use std::{
     path::PathBuf,
 };
 
+use lanecast::DType;
 use zip::{
     CompressionMethod, ZipArchive, ZipWriter, read::ZipFile, result::ZipError, write::FullFileOptions,
 };
 
 use super::{
-    Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, copied,
-    npy::{self, Array},
+    Compression, Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, copied,
+    npy::{self, Array, header::Descr},
 };
 use crate::{
     error::{Error, Remedy, Result},
@@ -43,6 +44,10 @@ impl FileFormat for Npz {
 
     fn help(&self) -> &'static str {
         include_str!("help.txt")
+    }
+
+    fn hidden(&self, dtype: DType) -> Option<String> {
+        npy::Npy.hidden(dtype)
     }
 
     /// An archive that begins with a member `.npy`, or has none. Others, such as PyTorch's `.pt`, are archives, too.
@@ -179,8 +184,13 @@ impl Opened {
                     elements: None,
                     bytes: size,
                     place: Place::Member,
+                    compression: None,
                 }],
             };
+            let compression = compression(&archive, index)?;
+            let listed = listed
+                .into_iter()
+                .map(|tensor| TensorInfo { compression: Some(compression.clone()), ..tensor });
             tensors.extend(listed);
             members.resize(tensors.len(), index);
         }
@@ -205,10 +215,20 @@ impl Contents for Opened {
         let size = member.size();
         // What is no array has no header.
         if member.name().is_ok_and(|name| array_name(&name).is_some()) {
-            npy::header::Header::read(&mut member, size)?;
+            let header = npy::header::Header::read(&mut member, size)?;
+            let data = npy::data_len(&header, size)?;
+            if data < size.saturating_sub(header.bytes) {
+                return Ok(Box::new(member.take(data)));
+            }
         }
         Ok(Box::new(member))
     }
+}
+
+fn compression(archive: &Archive, index: usize) -> Result<Compression> {
+    let entry = archive.by_index_data(index).map_err(reading)?;
+    let method = entry.compression().to_string().to_ascii_lowercase();
+    Ok(Compression { method, bytes: entry.compressed_size() })
 }
 
 fn name_and_size(archive: &Archive, index: usize) -> Result<(String, u64)> {
@@ -227,28 +247,34 @@ struct Recast<'a> {
     members: Vec<(String, Option<Array>, Range<usize>)>,
     /// In the order of the members: one for each, or one for each field of a structured array.
     entries: Vec<Entry>,
+    /// The names of structured arrays and of their fields.
+    structured: Vec<String>,
 }
 
 impl<'a> Recast<'a> {
     /// Reads the directory and the headers, and decides.
     fn new(input: Input, job: &'a Job) -> Result<Self> {
         let mut archive = open_archive(input.file)?;
-        let (mut members, mut entries) = (Vec::new(), Vec::new());
+        let (mut members, mut entries, mut structured) = (Vec::new(), Vec::new(), Vec::new());
         for index in 0..archive.len() {
             let (name, size) = name_and_size(&archive, index)?;
-            let (array, its_own) =
-                decide(job, &mut archive, index, &name, size).map_err(|e| e.at(quoted(&name)))?;
+            let (array, its_own) = decide(job, &mut archive, index, &name, size, &mut structured)
+                .map_err(|e| e.at(quoted(&name)))?;
             let first = entries.len();
             entries.extend(its_own);
             members.push((name, array, first..entries.len()));
         }
-        Ok(Self { job, path: input.path, archive, length: input.length, members, entries })
+        Ok(Self { job, path: input.path, archive, length: input.length, members, entries, structured })
     }
 }
 
 impl Work for Recast<'_> {
     fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    fn groups(&self) -> Vec<&str> {
+        self.structured.iter().map(String::as_str).collect()
     }
 
     fn run(mut self: Box<Self>, pump: &mut Pump<'_>, output: &mut Output) -> Result<Vec<Entry>> {
@@ -293,6 +319,7 @@ fn decide(
     index: usize,
     name: &str,
     size: u64,
+    structured: &mut Vec<String>,
 ) -> Result<(Option<Array>, Vec<Entry>)> {
     let Some(array) = array_name(name) else {
         return Ok((None, vec![copied(name, "not an array", None, size)]));
@@ -308,7 +335,11 @@ fn decide(
         Err(_) if !allowed => return not_looked_at(),
         header => header?,
     };
-    let data = size.saturating_sub(header.bytes);
+    let data = npy::data_len(&header, size)?;
+    if let Descr::Struct(of) = &header.descr {
+        structured.push(array.to_owned());
+        structured.extend(npy::fields::listed(array, of, &header.shape, false).into_iter().map(|f| f.name));
+    }
     if let Some(cast) = Array::structured(job, array, &header)? {
         let entries = cast.entries(array, data)?;
         return Ok((Some(cast), entries));
@@ -362,11 +393,17 @@ fn cast_member(
     for (entry, counts) in entries.iter_mut().zip(counts) {
         entry.counts = counts;
     }
-    // The end of the member is where its checksum is compared.
-    match member.read(&mut [0]) {
-        Ok(0) => Ok(()),
-        Ok(_) => Err(on_input(Error::format("the member is longer than the archive says"))),
-        Err(e) => Err(on_input(Error::reading(&e))),
+    // The end of the member is where its checksum is compared. As NumPy, what follows the data is ignored.
+    let mut read = header.bytes.saturating_add(npy::data_len(&header, member.size()).map_err(&on_input)?);
+    let mut ignored = vec![0; 1 << 16];
+    loop {
+        pump.check()?;
+        match member.read(&mut ignored) {
+            Ok(0) if read == member.size() => return Ok(()),
+            Ok(0) => return Err(on_input(Error::format("the member is shorter than the archive says"))),
+            Ok(n) => read = read.saturating_add(n as u64),
+            Err(e) => return Err(on_input(Error::reading(&e))),
+        }
     }
 }
 

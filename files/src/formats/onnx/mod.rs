@@ -125,8 +125,11 @@ fn info(tensor: &Tensor) -> TensorInfo {
         place: match &tensor.place {
             tensor::Place::Raw(span) => Place::File(span.start..span.end),
             tensor::Place::Typed => Place::Encoded,
-            tensor::Place::External { .. } => Place::External,
+            tensor::Place::External { location, offset } => {
+                Place::External { location: location.clone(), offset: *offset }
+            }
         },
+        compression: None,
     }
 }
 

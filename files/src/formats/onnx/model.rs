@@ -1,9 +1,10 @@
 //! A model: its graphs with their initializers and the values of their `Constant` nodes, wherever they are, and what has to be
 //! known to change them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{
+    nodes::{CastNode, made_by_cast},
     schema::{attribute, function, graph, model, node, opset, sparse, tensor, training, value_info},
     tensor::{Tensor, key_and_value},
     wire::{Field, Source, Span, bad},
@@ -49,6 +50,8 @@ pub enum Part {
     Output(Span, usize),
     /// The tensor of this index, in the attribute of such a node.
     Value(Span, usize),
+    /// The node that an earlier cast put behind the tensor of this index, if that has an origin.
+    Cast(Span, usize),
 }
 
 impl Part {
@@ -59,7 +62,8 @@ impl Part {
             Self::Initializer(whole, _)
             | Self::Input(whole, _)
             | Self::Output(whole, _)
-            | Self::Value(whole, _) => *whole,
+            | Self::Value(whole, _)
+            | Self::Cast(whole, _) => *whole,
         }
     }
 }
@@ -95,6 +99,10 @@ struct Scan<'a> {
     tensors: Vec<Tensor>,
     inputs: Vec<bool>,
     marked: HashSet<String>,
+    /// How often names occur that an earlier cast may have given: as initializers, inputs and outputs.
+    made: HashMap<String, u64>,
+    /// The nodes of the graph that is read which an earlier cast may have made.
+    casts: Vec<(Span, CastNode)>,
     other_external: Option<String>,
     /// Whether tensors are those of the graphs of the model, and not of its training or functions.
     owned: bool,
@@ -113,6 +121,8 @@ impl Model {
             tensors: Vec::new(),
             inputs: Vec::new(),
             marked: HashSet::new(),
+            made: HashMap::new(),
+            casts: Vec::new(),
             other_external: None,
             owned: true,
         };
@@ -166,7 +176,13 @@ impl Model {
             (format!("opset {domain}"), version.to_string())
         }));
         all.extend(metadata);
-        let Scan { tensors, inputs, marked, other_external, .. } = scan;
+        let Scan { mut tensors, inputs, marked, other_external, made, .. } = scan;
+        for tensor in &mut tensors {
+            // It has its name from its tensor or node, and goes to its Cast node: whatever else uses it must find it.
+            if made.get(&tensor.name).is_none_or(|n| *n != 2) {
+                tensor.origin = None;
+            }
+        }
         let metadata = all;
         Ok(Self {
             ir_version,
@@ -260,6 +276,13 @@ impl Scan<'_> {
         Ok(name)
     }
 
+    /// Counts a name that a value has or that is used for one.
+    fn used(&mut self, name: &str) {
+        if self.mark.is_some() && made_by_cast(name).is_some() {
+            *self.made.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+
     fn remember(&mut self, name: &str) {
         if self.mark.is_some_and(|mark| name.contains(mark)) {
             self.marked.insert(name.to_owned());
@@ -272,6 +295,7 @@ impl Scan<'_> {
             return Err(bad(format!("more than {DEEPEST} graphs in graphs"), inner.start));
         }
         let (mut parts, mut inputs, mut initializers) = (Vec::new(), HashSet::new(), HashSet::new());
+        let outer = std::mem::take(&mut self.casts);
         let mut at = inner.start;
         while let Some(field) = self.source.field(&mut at, inner.end)? {
             match field.number {
@@ -279,6 +303,7 @@ impl Scan<'_> {
                 graph::INITIALIZER => {
                     let tensor = Tensor::read(self.source, field.bytes("an initializer")?, None)?;
                     self.remember(&tensor.name);
+                    self.used(&tensor.name);
                     if !self.owned {
                         self.look_at(&tensor);
                         continue;
@@ -293,6 +318,10 @@ impl Scan<'_> {
                 }
                 graph::INPUT | graph::OUTPUT | graph::VALUE_INFO => {
                     let name = self.value_name(field.bytes("a value")?)?;
+                    // What is known of a value is no use of it.
+                    if field.number != graph::VALUE_INFO {
+                        self.used(&name);
+                    }
                     if field.number == graph::INPUT && self.owned {
                         inputs.insert(name.clone());
                         parts.push(Part::Input(field.whole, name));
@@ -310,7 +339,28 @@ impl Scan<'_> {
             }
         }
         parts.retain(|part| !matches!(part, Part::Input(_, name) if !initializers.contains(name)));
+        let casts = std::mem::replace(&mut self.casts, outer);
+        self.find_cast_before(&casts, &mut parts);
         Ok(Message { number: field.number, whole: field.whole, inner, is_graph: true, parts })
+    }
+
+    /// Finds the tensors of a graph that an earlier cast made, and its nodes among `casts`, which become parts.
+    fn find_cast_before(&mut self, casts: &[(Span, CastNode)], parts: &mut Vec<Part>) {
+        let by_input: HashMap<&str, &(Span, CastNode)> =
+            casts.iter().map(|cast| (cast.1.input.as_str(), cast)).collect();
+        let mut found = Vec::new();
+        for part in parts.iter() {
+            let (Part::Initializer(_, index) | Part::Constant(_, index)) = part else { continue };
+            let tensor = &mut self.tensors[*index];
+            if let Some((span, node)) = by_input.get(tensor.name.as_str())
+                && made_by_cast(&tensor.name).is_some_and(|(_, dtype)| tensor.dtype() == Some(dtype))
+            {
+                tensor.origin = Some(node.origin.clone());
+                found.push(Part::Cast(*span, *index));
+            }
+        }
+        parts.extend(found);
+        parts.sort_by_key(|part| part.whole().start);
     }
 
     /// The index that a tensor gets.
@@ -326,19 +376,27 @@ impl Scan<'_> {
     /// A node, if it holds graphs or is a constant.
     fn node(&mut self, field: &Field, depth: usize) -> Result<Option<Part>> {
         let inner = field.bytes("a node")?;
-        let (mut constant, mut standard, mut output, mut counts) = (false, true, None, [0_u64; 2]);
+        let (mut operator, mut standard, mut output, mut counts) = (String::new(), true, None, [0_u64; 2]);
+        let (mut inputs, mut label) = (Vec::new(), String::new());
         let mut at = inner.start;
         // What the attributes are is known only when all else is, which may stand behind them.
         while let Some(field) = self.source.field(&mut at, inner.end)? {
             match field.number {
-                node::INPUT | node::NAME => drop(self.name(&field)?),
+                node::INPUT => {
+                    let name = self.name(&field)?;
+                    self.used(&name);
+                    // Of interest is only whether there is more than one.
+                    inputs.truncate(1);
+                    inputs.push(name);
+                }
+                node::NAME => label = self.name(&field)?,
                 node::OUTPUT => {
                     counts[0] += 1;
-                    output = Some((field.whole, self.name(&field)?));
+                    let name = self.name(&field)?;
+                    self.used(&name);
+                    output = Some((field.whole, name));
                 }
-                node::OP_TYPE => {
-                    constant = self.source.name(field.bytes("an operator")?)? == "Constant";
-                }
+                node::OP_TYPE => operator = self.source.name(field.bytes("an operator")?)?,
                 node::DOMAIN => {
                     let domain = self.source.name(field.bytes("a domain")?)?;
                     standard = domain.is_empty() || domain == "ai.onnx";
@@ -347,7 +405,15 @@ impl Scan<'_> {
                 _ => {}
             }
         }
-        let output = output.filter(|(_, name)| !name.is_empty() && constant && standard && self.owned);
+        let output = output.filter(|(_, name)| !name.is_empty() && standard && self.owned);
+        if let (true, [input], Some((_, output)), [1, 1]) =
+            (operator == "Cast" && self.mark.is_some(), &inputs[..], &output, counts)
+            && let Some(node) = CastNode::read(self.source, inner, &label, input, output)?
+        {
+            self.casts.push((field.whole, node));
+            return Ok(None);
+        }
+        let output = output.filter(|_| operator == "Constant");
         let mut parts = Vec::new();
         let mut at = inner.start;
         while counts[1] > 0

@@ -11,7 +11,8 @@ use super::{
     model::Model,
     recast::Change,
     schema,
-    wire::{put_bytes_field, put_varint_field},
+    tensor::Origin,
+    wire::{Source, Span, put_bytes_field, put_varint_field},
 };
 use crate::error::{Error, Remedy, Result};
 
@@ -62,12 +63,87 @@ pub fn ir_version(dtype: DType) -> u64 {
     }
 }
 
-/// The node that makes the old tensor of the new one.
-pub fn cast_node(change: &Change, name: &str, version: u32) -> Vec<u8> {
+/// The name before a cast, and the dtype of the cast, of a name that a cast gives: `W__bfloat16`, or `W__bfloat16_2` if that was taken.
+pub fn made_by_cast(name: &str) -> Option<(&str, DType)> {
+    let (of, mark) = name.rsplit_once("__")?;
+    let exact = |mark: &str| DType::from_name(mark).filter(|dtype| dtype.name() == mark);
+    let numbered = || match mark.rsplit_once('_') {
+        Some((mark, number)) if number.bytes().all(|b| b.is_ascii_digit()) => exact(mark),
+        _ => None,
+    };
+    Some((of, exact(mark).or_else(numbered)?)).filter(|(of, _)| !of.is_empty())
+}
+
+/// A node that an earlier cast may have made.
+#[derive(Debug)]
+pub struct CastNode {
+    /// Its input.
+    pub input: String,
+    /// What it makes: its output, and the dtype of that.
+    pub origin: Origin,
+}
+
+impl CastNode {
+    /// The node whose fields are in `inner`, a `Cast` of one input, one output and one attribute; `None` if its names or its attribute
+    /// are not those that [`cast_node`] gives.
+    pub fn read(
+        source: &mut Source,
+        inner: Span,
+        label: &str,
+        input: &str,
+        output: &str,
+    ) -> Result<Option<Self>> {
+        let named = label.strip_prefix("Cast_").and_then(|rest| rest.strip_prefix(input));
+        let numbered = |rest: &str| {
+            rest.is_empty() || rest.strip_prefix('_').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+        };
+        if !named.is_some_and(numbered) || made_by_cast(input).is_none_or(|(of, _)| of != output) {
+            return Ok(None);
+        }
+        let mut at = inner.start;
+        while let Some(field) = source.field(&mut at, inner.end)? {
+            if field.number == schema::node::ATTRIBUTE {
+                let dtype = target(source, field.bytes("an attribute")?)?;
+                return Ok(dtype.map(|dtype| Self {
+                    input: input.to_owned(),
+                    origin: Origin { name: output.to_owned(), dtype },
+                }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The dtype that the attribute `to` names, if it is that.
+fn target(source: &mut Source, inner: Span) -> Result<Option<DType>> {
+    use schema::attribute;
+    let (mut named, mut dtype) = (false, None);
+    let mut at = inner.start;
+    while let Some(field) = source.field(&mut at, inner.end)? {
+        match field.number {
+            attribute::NAME => named = source.name(field.bytes("a name")?)? == "to",
+            attribute::I => {
+                let code = i32::try_from(field.varint("a type")?).ok();
+                dtype = code.and_then(ElementType::from_code).and_then(ElementType::dtype);
+            }
+            attribute::S => {
+                let name = source.name(field.bytes("a type")?)?;
+                dtype = DType::ALL.iter().copied().find(|of| ElementType::from(*of).name() == Some(&name));
+            }
+            attribute::TYPE => {}
+            _ => return Ok(None),
+        }
+    }
+    Ok(dtype.filter(|_| named))
+}
+
+/// The node that makes the old tensor of the new one; `None` if the new one has the old dtype and name.
+pub fn cast_node(change: &Change, version: u32) -> Option<Vec<u8>> {
     use schema::{attribute, node};
     let mut to = Vec::new();
     put_bytes_field(&mut to, attribute::NAME, b"to");
-    let element = ElementType::from(change.from);
+    let label = change.node.as_ref()?;
+    let element = ElementType::from(change.origin.dtype);
     if version < 6 {
         put_bytes_field(&mut to, attribute::S, element.name().unwrap_or_default().as_bytes());
         put_varint_field(&mut to, attribute::TYPE, attribute::STRING);
@@ -77,11 +153,11 @@ pub fn cast_node(change: &Change, name: &str, version: u32) -> Vec<u8> {
     }
     let mut cast = Vec::new();
     put_bytes_field(&mut cast, node::INPUT, change.name.as_bytes());
-    put_bytes_field(&mut cast, node::OUTPUT, name.as_bytes());
-    put_bytes_field(&mut cast, node::NAME, change.node.as_bytes());
+    put_bytes_field(&mut cast, node::OUTPUT, change.origin.name.as_bytes());
+    put_bytes_field(&mut cast, node::NAME, label.as_bytes());
     put_bytes_field(&mut cast, node::OP_TYPE, b"Cast");
     put_bytes_field(&mut cast, node::ATTRIBUTE, &to);
-    cast
+    Some(cast)
 }
 
 /// Names that nothing else has.

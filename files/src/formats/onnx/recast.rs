@@ -6,14 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecast::{BufferType, DType, onnx::ElementType};
+use lanecast::{BufferType, DType, Kind, onnx::ElementType};
 
 use super::{
     folder_of,
     model::{LARGEST, Message, Model, Part},
     nodes::{Names, cast_node, cast_version, constant_holds, ir_version},
     quoted, schema,
-    tensor::{Place, Tensor},
+    tensor::{Origin, Place, Tensor},
     wire::{Piece, Rope, Source, put_bytes_field},
 };
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
     output::Output,
     pump::{Extent, Lane, Pump},
     report::Entry,
+    select::Selection,
     settings::in_files,
 };
 
@@ -38,8 +39,10 @@ pub struct Change {
     pub from: DType,
     /// Its new name.
     pub name: String,
-    /// The name of the node.
-    pub node: String,
+    /// What it was before all casts, and is to those who use it.
+    pub origin: Origin,
+    /// The name of the node that makes that of it; `None` if the new tensor is that.
+    pub node: Option<String>,
 }
 
 /// A model and what to do with it.
@@ -91,10 +94,20 @@ impl<'a> Recast<'a> {
                 // Up to IR version 3 all initializers had to be inputs; later, those that are may be replaced by a caller.
                 let constant = !self.model.inputs[index] || self.model.ir_version.0 < 4;
                 let selection = &self.job.selection;
-                constant
-                    && *from != self.job.to
-                    && selection.chooses(&tensor.name, *from)
-                    && (tensor.elements >= SMALL || selection.names_explicitly(&tensor.name))
+                entry.kept = leaves_out(selection, tensor, *from);
+                if entry.kept.is_some() {
+                    return false;
+                }
+                // What was cast before may be so again, and goes back with the others.
+                let known = tensor.origin.is_some() || selection.names_explicitly(&tensor.name);
+                let large = tensor.elements >= SMALL || known;
+                let checks = [
+                    (*from != self.job.to, "of the target dtype already"),
+                    (constant, "an input, which a caller may replace"),
+                    (large, "smaller than 16 elements"),
+                ];
+                entry.kept = checks.iter().find(|(met, _)| !met).map(|(_, reason)| *reason);
+                entry.kept.is_none()
             });
             let change = match chosen {
                 None => None,
@@ -106,9 +119,18 @@ impl<'a> Recast<'a> {
                         let what = "the model says how it is trained, and names its initializers there";
                         return Err(Error::unsupported(what).advise("remove its training_info first"));
                     }
-                    self.version = cast_version(&self.model, from, self.job.to).map_err(|e| e.at(place()))?;
-                    if tensor.label.is_some() {
-                        constant_holds(&self.model, self.job.to).map_err(|e| e.at(place()))?;
+                    let origin = match &tensor.origin {
+                        Some(origin) => origin.clone(),
+                        None => Origin { name: tensor.name.clone(), dtype: from },
+                    };
+                    // Back to its dtype and name, it needs no node.
+                    let back = origin.dtype == self.job.to;
+                    if !back {
+                        self.version = cast_version(&self.model, origin.dtype, self.job.to)
+                            .map_err(|e| e.at(place()))?;
+                        if tensor.label.is_some() {
+                            constant_holds(&self.model, self.job.to).map_err(|e| e.at(place()))?;
+                        }
                     }
                     tensor.check(&mut self.source, &self.folder).map_err(|e| e.at(place()))?;
                     let to = BufferType::packed(self.job.to);
@@ -116,9 +138,13 @@ impl<'a> Recast<'a> {
                     self.job.settings.plan(BufferType::packed(from), to)?;
                     entry.bytes_out = result_len(to, tensor.elements)?;
                     entry.to = Some(self.job.to.name().to_owned());
-                    let name = names.unique(&format!("{}{mark}", tensor.name));
-                    let node = names.unique(&format!("Cast_{name}"));
-                    Some(Change { from, name, node })
+                    Some(if back {
+                        Change { from, name: origin.name.clone(), origin, node: None }
+                    } else {
+                        let name = names.unique(&format!("{}{mark}", origin.name));
+                        let node = Some(names.unique(&format!("Cast_{name}")));
+                        Change { from, name, origin, node }
+                    })
                 }
             };
             if change.is_none() && matches!(tensor.place, Place::External { .. }) {
@@ -163,10 +189,9 @@ impl<'a> Recast<'a> {
         if message.is_graph {
             for part in &message.parts {
                 if let Part::Initializer(_, index) = part
-                    && let Some(change) = change(index)
+                    && let Some(node) = change(index).and_then(|change| cast_node(change, self.version))
                 {
-                    let name = &self.model.tensors[*index].name;
-                    rope.bytes_field(schema::graph::NODE, &cast_node(change, name, self.version));
+                    rope.bytes_field(schema::graph::NODE, &node);
                 }
             }
         }
@@ -190,15 +215,16 @@ impl<'a> Recast<'a> {
                     rope.message_field(inner.number, self.message(inner, location, offsets));
                 }
                 Part::Input(_, name) if renamed.contains(name.as_str()) => {}
+                Part::Cast(_, index)
+                    if change(index).is_some() && self.model.tensors[*index].origin.is_some() => {}
                 Part::Initializer(_, index) if change(index).is_some() || offsets[*index].is_some() => {
                     let tensor = self.tensor(*index, location, offsets[*index]);
                     rope.message_field(schema::graph::INITIALIZER, tensor);
                 }
                 Part::Constant(inner, index) if change(index).is_some() || offsets[*index].is_some() => {
                     rope.message_field(inner.number, self.message(inner, location, offsets));
-                    if let Some(change) = change(index) {
-                        let name = &self.model.tensors[*index].name;
-                        rope.bytes_field(inner.number, &cast_node(change, name, self.version));
+                    if let Some(node) = change(index).and_then(|change| cast_node(change, self.version)) {
+                        rope.bytes_field(inner.number, &node);
                     }
                 }
                 // Only of constants that are not as they were.
@@ -210,7 +236,11 @@ impl<'a> Recast<'a> {
                     let name = change(index).map_or("", |change| &change.name);
                     rope.bytes_field(schema::node::OUTPUT, name.as_bytes());
                 }
-                Part::Initializer(..) | Part::Input(..) | Part::Constant(..) | Part::Output(..) => {
+                Part::Initializer(..)
+                | Part::Input(..)
+                | Part::Constant(..)
+                | Part::Output(..)
+                | Part::Cast(..) => {
                     rope.old(whole.start, whole.end);
                 }
             }
@@ -314,6 +344,12 @@ impl Work for Recast<'_> {
         &self.entries
     }
 
+    /// The names that tensors had before earlier casts.
+    fn groups(&self) -> Vec<&str> {
+        let origins = self.model.tensors.iter().filter_map(|tensor| tensor.origin.as_ref());
+        origins.map(|origin| origin.name.as_str()).collect()
+    }
+
     fn run(mut self: Box<Self>, pump: &mut Pump<'_>, output: &mut Output) -> Result<Vec<Entry>> {
         let shown = output.path().to_owned();
         if let Some(name) = &self.model.other_external
@@ -372,6 +408,22 @@ impl Work for Recast<'_> {
         }
         Ok(self.entries)
     }
+}
+
+/// Why the choice leaves out a tensor of the dtype `from`. One that an earlier cast made has the name and the dtype that it had before,
+/// too: a model comes back whole.
+fn leaves_out(selection: &Selection, tensor: &Tensor, from: DType) -> Option<&'static str> {
+    let reason = selection.leaves_out(&tensor.name, Some(from));
+    let Some(origin) = &tensor.origin else { return reason };
+    if selection.excludes(&tensor.name) || selection.excludes(&origin.name) {
+        return Some("excluded by name");
+    }
+    let included = selection.includes(&tensor.name) || selection.includes(&origin.name);
+    if selection.has_include() && !included {
+        return Some("not included by name");
+    }
+    let floats = selection.from().is_none() && origin.dtype.kind() == Kind::Float;
+    if floats || selection.chooses_dtype(from) { None } else { reason.or(Some("of another dtype")) }
 }
 
 fn same_folder(one: &Path, other: &Path) -> bool {

@@ -54,6 +54,17 @@ pub struct Tensor {
     pub message: Span,
     /// The fields in it that say nothing of name, type and elements.
     pub kept: Vec<Span>,
+    /// What an earlier cast made it of.
+    pub origin: Option<Origin>,
+}
+
+/// A tensor before a cast.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// Its name.
+    pub name: String,
+    /// Its dtype.
+    pub dtype: DType,
 }
 
 impl Tensor {
@@ -263,7 +274,7 @@ impl Parts {
             (Place::Typed, self.typed)
         };
         let Parts { name, code, kept, .. } = self;
-        Ok(Tensor { name, label, code, shape, elements: count, place, bytes, message, kept })
+        Ok(Tensor { name, label, code, shape, elements: count, place, bytes, message, kept, origin: None })
     }
 
     fn external_place(&self, need: Option<u64>) -> Result<(Place, u64)> {

@@ -20,7 +20,7 @@ use serde::{
 };
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, Remedy, Result},
     formats::{MOST_AXES, elements},
     pump::byte_len,
     text,
@@ -132,7 +132,7 @@ struct RawHeader {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "dtype, shape and data_offsets of a tensor")]
+#[serde(expecting = "dtype, shape and data_offsets of a tensor")]
 struct RawTensor {
     dtype: String,
     shape: Shape,
@@ -144,7 +144,8 @@ impl RawTensor {
         let bad = |what: String| Error::format(what).at(quoted(&name));
         let Ok(dtype) = Namespace::Safetensors.parse(&self.dtype) else {
             return Err(Error::unsupported(format!("unknown dtype \"{}\"", text::one_line(&self.dtype)))
-                .at(quoted(&name)));
+                .at(quoted(&name))
+                .advise(Remedy::ListDTypes));
         };
         let (begin, end) = self.data_offsets;
         let Some(bytes) = end.checked_sub(begin) else {

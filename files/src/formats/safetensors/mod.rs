@@ -62,6 +62,7 @@ impl FileFormat for Safetensors {
             fortran_order: false,
             name: t.name,
             place: Place::File(start + t.begin..start + t.begin + t.bytes),
+            compression: None,
         });
         let tensors = tensors.collect();
         Ok(Box::new(Opened { file: input.file, tensors, metadata: header.metadata.unwrap_or_default() }))

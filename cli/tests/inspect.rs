@@ -1,0 +1,182 @@
+//! `lanecast inspect`: how tensors are stored, and what their values are like.
+
+mod common;
+#[path = "common/models.rs"]
+mod models;
+
+use common::{Folder, bad, f32s, good, npy, npy_of, npz, safetensors};
+use models::{external, graph, model};
+use serde_json::{Value, json};
+use zip::CompressionMethod;
+
+fn text(folder: &Folder, args: &[&str]) -> String {
+    String::from_utf8(good(folder.run(&[&["inspect"], args].concat()))).expect("UTF-8")
+}
+
+fn tensors(folder: &Folder, args: &[&str]) -> Value {
+    let all = text(folder, &[args, &["--json"]].concat());
+    serde_json::from_str::<Value>(&all).expect("one JSON object")["tensors"].clone()
+}
+
+/// A tensor with something of every kind, and one of integers.
+fn folder() -> Folder {
+    let header = concat!(
+        r#"{"w":{"dtype":"F32","shape":[10],"data_offsets":[0,40]},"#,
+        r#""i":{"dtype":"I64","shape":[3],"data_offsets":[40,64]}}"#
+    );
+    let floats = [1.0, -3.5, 0.0, -0.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-40, 300.5, 70_000.0];
+    let integers: Vec<u8> = [i64::MIN, 0, i64::MAX].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let folder = Folder::new();
+    folder.write("in.safetensors", &safetensors(header, &[f32s(&floats), integers].concat()));
+    folder
+}
+
+#[test]
+fn statistics_are_exact() {
+    let folder = folder();
+    let found = tensors(&folder, &["in.safetensors", "--stats"]);
+    let stats = &found[0]["stats"];
+    assert_eq!((&stats["min"], &stats["max"]), (&json!(-3.5), &json!(70_000.0)));
+    for (name, n) in [("nan", 1), ("infinities", 2), ("zeros", 2), ("subnormals", 1)] {
+        assert_eq!(stats[name], n, "{name}");
+    }
+    assert_eq!(stats["exponents"], json!([[-133, 1], [0, 1], [1, 1], [8, 1], [16, 1]]));
+    assert_eq!(stats["what_if"], json!([]));
+    // Integers are not rounded.
+    let stats = &found[1]["stats"];
+    assert_eq!((&stats["min"], &stats["max"]), (&json!(i64::MIN), &json!(i64::MAX)));
+    assert_eq!((&stats["zeros"], &stats["exponents"]), (&json!(1), &json!([[62, 1], [63, 1]])));
+    // Without the option nothing is read.
+    assert_eq!(tensors(&folder, &["in.safetensors"])[0].get("stats"), None);
+    let table = text(&folder, &["in.safetensors", "--stats"]);
+    assert!(
+        table.contains("w     -3.5                  70000                1    2         2     1\n"),
+        "{table}"
+    );
+    assert!(table.contains("i     -9223372036854775808  9223372036854775807  0    0         1     0\n"));
+}
+
+#[test]
+fn what_if_counts_what_casts_lose() {
+    let folder = folder();
+    let found = tensors(&folder, &["in.safetensors", "--what-if", "f16,fp8,bf16"]);
+    let casts = found[0]["stats"]["what_if"].as_array().expect("a list");
+    let names: Vec<&str> = casts.iter().filter_map(|cast| cast["to"].as_str()).collect();
+    assert_eq!(names, ["float16", "float8_e4m3fn", "float8_e5m2", "bfloat16"]);
+    let counts = |i: usize| {
+        let counts = casts[i].as_object().expect("a map").iter();
+        let some = counts.filter(|(name, n)| *name != "bytes" && n.as_u64().is_some_and(|n| n > 0));
+        some.map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(casts[1]["bytes"], 10);
+    assert_eq!(counts(0), "1 overflowed_to_infinity, 1 underflowed_to_zero");
+    // What `cast` itself counts, and the values that are rounded besides.
+    for (i, name) in names.iter().enumerate() {
+        let report = good(folder.run(&[
+            "cast",
+            "in.safetensors",
+            "out.safetensors",
+            "--to",
+            name,
+            "--force",
+            "--json",
+        ]));
+        let report: Value = serde_json::from_slice(&report).expect("one JSON object");
+        for (kind, n) in report["entries"][0]["counts"].as_object().expect("a map") {
+            assert_eq!(&casts[i][kind], n, "{name}, {kind}");
+        }
+    }
+    assert_eq!((&casts[3]["inexact"], &casts[3]["saturated"]), (&json!(3), &json!(0)));
+    let table = text(&folder, &["in.safetensors", "--what-if", "bfloat16", "--include", "w"]);
+    assert!(table.contains("w     bfloat16  20     3 inexact\n"), "{table}");
+    let table = text(&folder, &["in.safetensors", "--what-if", "f64", "--include", "w"]);
+    assert!(table.contains("w     float64  80     nothing\n"), "{table}");
+    bad(&folder.run(&["inspect", "in.safetensors", "--what-if", "f16,quaternion"]), &[5]);
+    let line = bad(&folder.run(&["inspect", "in.safetensors", "--exclude", "v"]), &[2]);
+    assert!(line.contains("in.safetensors, --exclude"), "{line}");
+}
+
+#[test]
+fn values_in_many_blocks_and_all_forms() {
+    let folder = Folder::new();
+    // More than two blocks.
+    let n = 1_200_000;
+    let values: Vec<f32> = (0..n).map(|i| i as f32).collect();
+    let big: Vec<u8> = values.iter().flat_map(|x| x.to_be_bytes()).collect();
+    let array = npy(">f4", &format!("({n},)"), &big);
+    folder.write("in.npy", &array);
+    folder.write("in.npz", &npz(&[("w.npy", &array)], CompressionMethod::Deflated));
+    for file in ["in.npy", "in.npz"] {
+        let found = tensors(&folder, &[file, "--what-if", "f16"]);
+        let stats = &found[0]["stats"];
+        assert_eq!(
+            (&stats["min"], &stats["max"], &stats["zeros"]),
+            (&json!(0.0), &json!(1_199_999.0), &json!(1))
+        );
+        assert_eq!(stats["exponents"][20], json!([20, n - (1 << 20)]));
+        assert_eq!(stats["what_if"][0]["overflowed_to_infinity"], n - 65_520);
+        assert_eq!(found[0]["byte_order"], "big");
+    }
+    // Complex numbers by their parts; fields and bytes not at all.
+    let descr = "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }";
+    let members = [
+        ("c.npy", &npy("<c8", "(2,)", &f32s(&[1.0, 0.0, -2.0, f32::NAN]))[..]),
+        ("s.npy", &npy_of(descr, &f32s(&[1.0]))),
+        ("v.npy", &npy("|V1", "(1,)", &[0])),
+        ("b.npy", &npy("|b1", "(2,)", &[0, 1])),
+        ("e.npy", &npy("<f4", "(0,)", &[])),
+    ];
+    folder.write("in.npz", &npz(&members, CompressionMethod::Stored));
+    let found = tensors(&folder, &["in.npz", "--stats"]);
+    let stats = |i: usize, name: &str| found[i]["stats"][name].clone();
+    assert_eq!((stats(0, "min"), stats(0, "max"), stats(0, "nan")), (json!(-2.0), json!(1.0), json!(1)));
+    assert_eq!((&found[1]["stats"], &found[2]["stats"]), (&Value::Null, &Value::Null));
+    assert_eq!((stats(3, "max"), stats(3, "zeros")), (json!(1.0), json!(1)));
+    assert_eq!((stats(4, "min"), stats(4, "exponents")), (Value::Null, json!([])));
+    text(&folder, &["in.npz", "--histogram"]);
+}
+
+#[test]
+fn layouts_are_shown() {
+    let folder = Folder::new();
+    let fortran = "{'descr': '>f4', 'fortran_order': True, 'shape': (1, 2), }";
+    let members = [("f.npy", &npy_of(fortran, &[0; 8])[..]), ("u.npy", &npy("|u1", "(2,)", &[0; 2]))];
+    folder.write("in.npz", &npz(&members, CompressionMethod::Deflated));
+    let found = tensors(&folder, &["in.npz"]);
+    assert_eq!((&found[0]["byte_order"], &found[0]["memory_order"]), (&json!("big"), &json!("F")));
+    assert_eq!((&found[1]["byte_order"], &found[1]["memory_order"]), (&Value::Null, &json!("C")));
+    assert_eq!(found[0]["compression"], "deflated");
+    let size = found[0]["compressed_bytes"].as_u64().expect("a number");
+    let table = text(&folder, &["in.npz"]);
+    assert!(
+        table.contains(&format!("8      big-endian, Fortran order, deflated to {size} bytes\n")),
+        "{table}"
+    );
+    folder.write("stored.npz", &npz(&members, CompressionMethod::Stored));
+    assert!(text(&folder, &["stored.npz"]).contains("2      C order, stored\n"));
+
+    folder.write("w.bin", &[vec![9; 64], f32s(&[1.0, 2.0])].concat());
+    let tensor = external("W", &[2], &[("location", "w.bin"), ("offset", "64")]);
+    folder.put("in.onnx", &model(8, 13, graph("g", Vec::new(), vec![tensor])));
+    let found = tensors(&folder, &["in.onnx", "--stats"]);
+    assert_eq!(found[0]["external"], json!({"location": "w.bin", "offset": 64}));
+    assert_eq!((&found[0]["stats"]["min"], &found[0]["stats"]["max"]), (&json!(1.0), &json!(2.0)));
+    assert!(text(&folder, &["in.onnx"]).contains("8      little-endian, C order, in w.bin at 64\n"));
+}
+
+#[test]
+fn histograms_fit_the_width() {
+    let folder = Folder::new();
+    folder.write("in.npy", &npy("<f4", "(4,)", &f32s(&[1.0, 1.5, -4.0, 0.25])));
+    let draw = |columns: &str, locale: &str| {
+        let mut command = common::program();
+        command.args(["inspect", "in.npy", "--histogram"]).current_dir(folder.path());
+        command.env("COLUMNS", columns).env("LC_ALL", locale);
+        let text = String::from_utf8(good(common::feed(&mut command, &[]))).expect("UTF-8");
+        text.split_once("binary exponents\n").expect("a histogram").1.to_owned()
+    };
+    let expected = "2^-2  1  #####\n2^-1  0\n 2^0  2  ##########\n 2^1  0\n 2^2  1  #####\n";
+    assert_eq!(draw("19", "C"), expected);
+    assert_eq!(draw("19", "C.UTF-8"), expected.replace('#', "█"));
+    assert!(draw("100", "C").lines().any(|line| line.len() == 100));
+}

@@ -1,0 +1,287 @@
+//! What the values of a tensor are like, and what other dtypes would make of them.
+//!
+//! The elements are read once, in blocks, whatever their number. Every number is brought to `float64`, or to an integer of 64 bits if it
+//! is one, which is exact.
+
+use std::io::Read;
+
+use lanecast::{BufferType, CastPlan, CastReport, CountingPlan, DType, Kind, Level, Spec, bulk::Threads};
+use serde::Serialize;
+
+use crate::{
+    error::{Error, Result},
+    file::TensorFile,
+    formats::{Place, quoted},
+    pump::byte_len,
+    report::all_counts,
+    settings::{Settings, in_files},
+};
+
+/// Elements that are read at once; they take at most 8 MiB.
+const BLOCK: u64 = 1 << 19;
+
+/// The binary exponent of the least number that is not zero, 2^-1074.
+const LEAST: i32 = -1074;
+
+/// The values of a tensor. The two parts of a complex number count one by one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Stats {
+    /// The least finite number; `None` if there is none.
+    pub min: Option<Number>,
+    /// The greatest finite number.
+    pub max: Option<Number>,
+    /// How many are NaN.
+    pub nan: u64,
+    /// How many are infinite.
+    pub infinities: u64,
+    /// How many are zero, of either sign.
+    pub zeros: u64,
+    /// How many are smaller than the least normal number of the dtype, and not zero.
+    pub subnormals: u64,
+    /// The binary exponents of the finite numbers that are not zero, the smallest first, and how many numbers have each: those from
+    /// 2^e up to 2^(e+1) have e.
+    pub exponents: Vec<(i32, u64)>,
+    /// What casts would lose.
+    pub what_if: Vec<WhatIf>,
+}
+
+/// A number as a report has it.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+#[serde(untagged)]
+pub enum Number {
+    /// Of a float.
+    Float(f64),
+    /// Of an integer.
+    Int(i128),
+}
+
+/// What a cast would lose.
+#[derive(Clone, Debug, Serialize)]
+pub struct WhatIf {
+    /// The dtype.
+    #[serde(serialize_with = "as_name")]
+    pub to: DType,
+    /// The bytes that the tensor would take, packed.
+    pub bytes: u64,
+    /// What would become of values that do not fit, those that are only rounded among them.
+    #[serde(flatten, serialize_with = "all_counts")]
+    pub counts: CastReport,
+}
+
+fn as_name<S: serde::Serializer>(dtype: &DType, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(dtype.name())
+}
+
+/// What is counted on the way.
+struct Tally {
+    /// Numbers below this that are not zero are subnormal.
+    normal: f64,
+    min: Option<Number>,
+    max: Option<Number>,
+    nan: u64,
+    infinities: u64,
+    zeros: u64,
+    subnormals: u64,
+    /// From 2^[`LEAST`] on.
+    exponents: Vec<u64>,
+}
+
+impl Tally {
+    fn new(dtype: DType) -> Self {
+        let normal = match dtype.spec() {
+            // Without a mantissa all numbers are normal.
+            Spec::Float(of) | Spec::Complex(of) if of.mantissa_bits > 0 => {
+                f64::from_bits(((1 - of.bias + 1023) as u64) << 52)
+            }
+            _ => 0.0,
+        };
+        let exponents = vec![0; (1024 - LEAST) as usize];
+        Self { normal, min: None, max: None, nan: 0, infinities: 0, zeros: 0, subnormals: 0, exponents }
+    }
+
+    fn floats(&mut self, numbers: impl Iterator<Item = f64>) {
+        let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
+        for x in numbers {
+            let size = x.abs();
+            if size == 0.0 {
+                self.zeros += 1;
+            } else if size < f64::INFINITY {
+                self.subnormals += u64::from(size < self.normal);
+                self.exponents[(exponent(size) - LEAST) as usize] += 1;
+            } else {
+                let nan = u64::from(size.is_nan());
+                self.nan += nan;
+                self.infinities += 1 - nan;
+                continue;
+            }
+            min = min.min(x);
+            max = max.max(x);
+        }
+        if min <= max {
+            self.extend(Number::Float(min), Number::Float(max));
+        }
+    }
+
+    fn integers(&mut self, numbers: impl Iterator<Item = i128>) {
+        let (mut min, mut max) = (i128::MAX, i128::MIN);
+        for x in numbers {
+            match x.unsigned_abs().checked_ilog2() {
+                Some(exponent) => self.exponents[(exponent as i32 - LEAST) as usize] += 1,
+                None => self.zeros += 1,
+            }
+            min = min.min(x);
+            max = max.max(x);
+        }
+        if min <= max {
+            self.extend(Number::Int(min), Number::Int(max));
+        }
+    }
+
+    fn extend(&mut self, min: Number, max: Number) {
+        self.min = self.min.filter(|old| *old <= min).or(Some(min));
+        self.max = self.max.filter(|old| *old >= max).or(Some(max));
+    }
+
+    fn done(self, what_if: Vec<WhatIf>) -> Stats {
+        let exponents = self.exponents.iter().enumerate().filter(|(_, n)| **n > 0);
+        Stats {
+            exponents: exponents.map(|(i, n)| (i as i32 + LEAST, *n)).collect(),
+            min: self.min,
+            max: self.max,
+            nan: self.nan,
+            infinities: self.infinities,
+            zeros: self.zeros,
+            subnormals: self.subnormals,
+            what_if,
+        }
+    }
+}
+
+/// The binary exponent of a finite number above zero.
+fn exponent(x: f64) -> i32 {
+    let bits = x.to_bits();
+    match bits >> 52 {
+        0 => LEAST + 63 - bits.leading_zeros() as i32,
+        field => field as i32 - 1023,
+    }
+}
+
+/// A cast that is tried.
+struct Trial {
+    plan: CountingPlan,
+    counts: CastReport,
+}
+
+impl TensorFile {
+    /// What the values of a tensor are like, and what casts to `what_if` would lose with these `settings`. `None` if the file does not
+    /// say what the elements are, or they are fields of a structured array.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), and [`Error::Unsupported`] if the library refuses a cast.
+    ///
+    /// # Panics
+    ///
+    /// If there are no more than `index` tensors.
+    pub fn stats(&mut self, index: usize, what_if: &[DType], settings: &Settings) -> Result<Option<Stats>> {
+        let tensor = &self.tensors()[index];
+        let (Some(from), Some(elements)) = (tensor.buffer, tensor.elements) else { return Ok(None) };
+        if tensor.place == Place::Field {
+            return Ok(None);
+        }
+        let place = quoted("tensor", &tensor.name);
+        let path = self.path().to_owned();
+        let failed = |e: Error| e.at(&place).in_path(&path);
+        let trials = what_if.iter().map(|to| {
+            let plan = settings.plan(from, BufferType::packed(*to))?.counted(Level::Exact);
+            Ok(Trial { plan, counts: CastReport::default() })
+        });
+        let mut trials = trials.collect::<Result<Vec<Trial>>>().map_err(failed)?;
+        let mut reader = self.reader(index)?;
+        let tally = tally(&mut *reader, from, elements, settings, &mut trials).map_err(failed)?;
+        let what_if = trials.iter().map(|trial| {
+            let to = trial.plan.plan().to();
+            WhatIf { to: to.dtype(), bytes: byte_len(to, elements).unwrap_or(u64::MAX), counts: trial.counts }
+        });
+        Ok(Some(tally.done(what_if.collect())))
+    }
+}
+
+fn tally(
+    reader: &mut dyn Read,
+    from: BufferType,
+    elements: u64,
+    settings: &Settings,
+    trials: &mut [Trial],
+) -> Result<Tally> {
+    let dtype = from.dtype();
+    let mut tally = Tally::new(dtype);
+    // Complex numbers are twice as many floats.
+    let (part, parts) = match dtype {
+        DType::Complex64 => (BufferType::new(DType::Float32).with_order(from.order()), 2),
+        DType::Complex128 => (BufferType::new(DType::Float64).with_order(from.order()), 2),
+        _ => (from, 1),
+    };
+    let wide = match dtype.kind() {
+        Kind::SignedInt => DType::Int64,
+        Kind::UnsignedInt => DType::UInt64,
+        _ => DType::Float64,
+    };
+    let plan: CastPlan = settings.plan(part, in_files(wide))?;
+    let (mut source, mut numbers, mut result) = (Vec::new(), Vec::new(), Vec::new());
+    let mut done = 0;
+    while done < elements {
+        let n = (elements - done).min(BLOCK);
+        let bytes = byte_len(from, n).unwrap_or(0);
+        source.clear();
+        reader.take(bytes).read_to_end(&mut source).map_err(|e| Error::reading(&e))?;
+        if source.len() as u64 != bytes {
+            return Err(Error::format("the data ends early"));
+        }
+        let count = n as usize * parts;
+        numbers.resize(count * 8, 0);
+        plan.run(&source, &mut numbers, count)?;
+        let (words, _) = numbers.as_chunks();
+        match wide {
+            DType::Int64 => tally.integers(words.iter().map(|w| i64::from_le_bytes(*w).into())),
+            DType::UInt64 => tally.integers(words.iter().map(|w| u64::from_le_bytes(*w).into())),
+            _ => tally.floats(words.iter().map(|w| f64::from_le_bytes(*w))),
+        }
+        for trial in trials.iter_mut() {
+            result.resize(byte_len(trial.plan.plan().to(), n).unwrap_or(0) as usize, 0);
+            let counts = trial.plan.par_run(&source, &mut result, n as usize, Threads::Rayon)?;
+            trial.counts = trial.counts.and(&counts);
+        }
+        done += n;
+    }
+    // The checksum of a compressed member is compared at its end.
+    reader.read(&mut [0]).map_err(|e| Error::reading(&e))?;
+    Ok(tally)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponents_are_those_of_the_numbers() {
+        for (x, e) in [
+            (1.0, 0),
+            (1.999, 0),
+            (0.5, -1),
+            (f64::MAX, 1023),
+            (f64::MIN_POSITIVE, -1022),
+            (f64::from_bits(1), -1074),
+            (f64::from_bits(3), -1073),
+        ] {
+            assert_eq!(exponent(x), e, "{x}");
+        }
+        let mut tally = Tally::new(DType::Float16);
+        tally.floats([f64::from_bits(1), -f64::MAX, 0.0, -0.0, f64::NAN].into_iter());
+        assert_eq!((tally.zeros, tally.nan, tally.subnormals), (2, 1, 1));
+        assert_eq!((tally.min, tally.max), (Some(Number::Float(-f64::MAX)), Some(Number::Float(5e-324))));
+        let mut tally = Tally::new(DType::UInt64);
+        tally.integers([u64::MAX.into(), 0, 1].into_iter());
+        assert_eq!(tally.done(Vec::new()).exponents, [(0, 1), (63, 1)]);
+    }
+}
