@@ -56,16 +56,18 @@ pub mod pump;
 mod report;
 mod select;
 mod settings;
+mod temporary;
 pub mod text;
 
 pub use self::{
     error::{Detail, Error, Remedy, Result},
     file::{TensorFile, save},
-    formats::{FORMATS, FileFormat, Job, NewTensor, Place, TensorInfo},
+    formats::{FORMATS, FileFormat, Input, Job, NewTensor, Place, TensorInfo},
     hooks::{Hooks, Progress},
     output::Output,
     plan::Plan,
     report::{Entry, Report},
     select::Selection,
     settings::{OnLoss, Settings, in_files},
+    temporary::{abandon, leftovers, remove_leftovers},
 };

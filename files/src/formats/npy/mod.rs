@@ -46,6 +46,10 @@ impl FileFormat for Npy {
         probe.head.starts_with(MAGIC)
     }
 
+    fn streams(&self) -> bool {
+        true
+    }
+
     fn open(&self, mut input: Input) -> Result<Box<dyn Contents>> {
         let header = read_header(&mut input.file, input.length)?;
         let tensors = listed("", &header, input.length, Place::File(header.bytes..input.length))?;
