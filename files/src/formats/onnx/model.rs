@@ -17,7 +17,7 @@ pub const LARGEST: u64 = i32::MAX as u64;
 const DEEPEST: usize = 30;
 
 /// More tensors than any model has: each takes memory here that a hostile file would not have to spend.
-const MOST_TENSORS: usize = 1 << 20;
+const MOST_TENSORS: usize = 1 << 16;
 
 /// A message that is a graph or holds one, with its parts that may change, in their order.
 #[derive(Debug)]
