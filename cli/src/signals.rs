@@ -47,7 +47,8 @@ mod unix {
         let (ready, watching) = mpsc::channel();
         let watcher = thread::Builder::new().name("signals".into()).spawn(move || {
             let ignored = ignored();
-            let ending = ENDING.iter().map(|(signal, ..)| *signal).filter(|signal| ignored >> (signal - 1) & 1 == 0);
+            let ending =
+                ENDING.iter().map(|(signal, ..)| *signal).filter(|signal| ignored >> (signal - 1) & 1 == 0);
             // SIGXFSZ needs a handler to be an error of `write`; there is nothing else to do about it.
             let signals = Signals::new(ending.chain([SIGXFSZ]));
             let _ = ready.send(());

@@ -45,8 +45,11 @@ fn each_input_has_its_output() {
         assert_eq!(folder.read(&format!("alone-{name}")), folder.read(&format!("out/{name}")));
     }
     let lines = good(folder.run(&[&cast[..], &["--force", "--json"]].concat()));
-    let lines: Vec<Value> =
-        lines.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(|l| serde_json::from_slice(l).unwrap()).collect();
+    let lines: Vec<Value> = lines
+        .split(|c| *c == b'\n')
+        .filter(|l| !l.is_empty())
+        .map(|l| serde_json::from_slice(l).unwrap())
+        .collect();
     assert_eq!(lines.len(), 3);
     assert_eq!((&lines[1]["input"], &lines[1]["output"]), (&inputs[1].into(), &"out/b.safetensors".into()));
     assert_eq!(lines[1]["tensors_cast"], 1);
@@ -57,7 +60,8 @@ fn each_input_has_its_output() {
 #[test]
 fn nothing_is_written_before_all_is_known() {
     let folder = folder();
-    let cast = |inputs: &[&str]| folder.run(&[&["cast"], inputs, &["--to", "f16", "--out-dir", "out"]].concat());
+    let cast =
+        |inputs: &[&str]| folder.run(&[&["cast"], inputs, &["--to", "f16", "--out-dir", "out"]].concat());
     let line = bad(&cast(&["a.npy", "c.npz", "sub/a.npy"]), &[2]);
     assert!(line.contains("same name in --out-dir: a.npy and sub/a.npy"), "{line}");
     folder.write("bad.npz", b"no archive");
@@ -81,10 +85,14 @@ fn nothing_is_written_before_all_is_known() {
 fn warnings_name_the_file() {
     let folder = folder();
     folder.write("a.npy", &npy("<f4", "(2,)", &f32s(&[1e30, 2.0])));
-    let args = ["cast", "a.npy", "b.safetensors", "--to", "i8", "--out-dir", "out", "--on-loss", "warn", "-q"];
+    let args =
+        ["cast", "a.npy", "b.safetensors", "--to", "i8", "--out-dir", "out", "--on-loss", "warn", "-q"];
     good(folder.run(&args));
     let output = folder.run(&[&args[..9], &["--force"]].concat());
-    assert!(common::stderr(&output).starts_with("lanecast: warning: a.npy: 1 values do not fit"), "{output:?}");
+    assert!(
+        common::stderr(&output).starts_with("lanecast: warning: a.npy: 1 values do not fit"),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -117,6 +125,9 @@ fn standard_input_and_output() {
     assert!(line.contains("npz is not written as a stream: standard output: name a file"), "{line}");
     let line = bad(&run_in(folder.path(), &["cast", "-", "-", "--to", "f16"], b"what?"), &[2]);
     assert!(line.contains("standard input"), "{line}");
-    let line = bad(&run_in(folder.path(), &["cast", "-", "x.npy", "--to", "f16"], &folder.read("a.npy")[..50]), &[4]);
+    let line = bad(
+        &run_in(folder.path(), &["cast", "-", "x.npy", "--to", "f16"], &folder.read("a.npy")[..50]),
+        &[4],
+    );
     assert!(line.contains("standard input"), "{line}");
 }

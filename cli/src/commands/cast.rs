@@ -146,7 +146,8 @@ fn say(args: &Cast, input: &Path, output: Option<&Path>, report: &Report, to_str
     if to_stream || terminal::quiet() && !args.dry_run {
         return Ok(());
     }
-    let head = several.map_or(String::new(), |path| format!("{}:\n", crate::text::one_line(&path.display().to_string())));
+    let head = several
+        .map_or(String::new(), |path| format!("{}:\n", crate::text::one_line(&path.display().to_string())));
     let text = head + &to_text(report);
     if args.dry_run { output::print(&text) } else { output::report(&text) }
 }

@@ -52,7 +52,12 @@ impl Source {
             return Err(Failure::io("a folder").at_path(path).advise("name a file"));
         }
         let permissions = metadata.is_file().then(|| metadata.permissions());
-        Ok(Self { reader: Box::new(file), length: metadata.len(), place: path.display().to_string(), permissions })
+        Ok(Self {
+            reader: Box::new(file),
+            length: metadata.len(),
+            place: path.display().to_string(),
+            permissions,
+        })
     }
 }
 
@@ -69,7 +74,12 @@ pub enum Content {
 
 /// Starts the output `path`, and standard output without one. A regular file appears when it is complete; what goes elsewhere
 /// appears as it comes.
-pub fn start(path: Option<&Path>, writing: &Writing, content: Content, like: Option<Permissions>) -> Result<Output> {
+pub fn start(
+    path: Option<&Path>,
+    writing: &Writing,
+    content: Content,
+    like: Option<Permissions>,
+) -> Result<Output> {
     let Some(path) = path else {
         let failed = |e: io::Error| Failure::system("cannot open", &e).at(STDOUT);
         return stream(stdout().map_err(failed)?, Path::new(STDOUT), content);
@@ -148,9 +158,7 @@ pub fn print_json(line: &str, to_stream: bool) -> Result<()> {
         return output::report(line);
     }
     match io::stderr().write_all(line.as_bytes()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::writing(&e).at("standard error"))
-        }
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::writing(&e).at("standard error")),
         _ => Ok(()),
     }
 }

@@ -102,7 +102,7 @@ const LARGE: u64 = 0xF000_0000;
 const MAX_MEMBERS: usize = 1 << 14;
 
 /// The longest directory of an archive, of which all is held. It is read once, and the end of the file is searched for it.
-const LONGEST_DIRECTORY: u64 = 6 << 20;
+const LONGEST_DIRECTORY: u64 = 3 << 20;
 
 /// A file of which so much may be read.
 #[derive(Debug)]
@@ -132,9 +132,8 @@ type Archive = ZipArchive<BufReader<Limited>>;
 fn open_archive(file: File) -> Result<Archive> {
     let left = Arc::new(AtomicU64::new(LONGEST_DIRECTORY));
     let limited = Limited { file, left: left.clone() };
-    let mut archive = ZipArchive::new(BufReader::new(limited)).map_err(|e| {
-        if left.load(Ordering::Relaxed) < 1 << 13 { too_many() } else { reading(e) }
-    })?;
+    let mut archive = ZipArchive::new(BufReader::new(limited))
+        .map_err(|e| if left.load(Ordering::Relaxed) < 1 << 13 { too_many() } else { reading(e) })?;
     left.store(u64::MAX, Ordering::Relaxed);
     if archive.len() > MAX_MEMBERS {
         return Err(too_many());

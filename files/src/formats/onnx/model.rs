@@ -16,8 +16,9 @@ pub const LARGEST: u64 = i32::MAX as u64;
 /// Graphs in graphs. (A reader of protobuf allows a hundred messages in messages.)
 const DEEPEST: usize = 30;
 
-/// More tensors than any model has: each takes memory here that a hostile file would not have to spend.
-const MOST_TENSORS: usize = 1 << 16;
+/// About so many bytes are held of the structure of a model: room for 60,000 tensors or inputs. Each takes memory here that a
+/// hostile file does not have to spend.
+const ROOM: usize = 44 << 20;
 
 /// A message that is a graph or holds one, with its parts that may change, in their order.
 #[derive(Debug)]
@@ -98,6 +99,8 @@ struct Scan<'a> {
     other_external: Option<String>,
     /// Whether tensors are those of the graphs of the model, and not of its training or functions.
     owned: bool,
+    /// Bytes that may be held still.
+    room: usize,
 }
 
 impl Model {
@@ -115,6 +118,7 @@ impl Model {
             marked: HashSet::new(),
             other_external: None,
             owned: true,
+            room: ROOM,
         };
         let (mut ir_version, mut graph, mut has_training) = (None, None, false);
         let (mut opsets, mut metadata, mut producer) =
@@ -133,7 +137,9 @@ impl Model {
                 }
                 model::METADATA_PROPS => {
                     few(&metadata, "metadata")?;
-                    metadata.push(key_and_value(scan.source, field.bytes("metadata")?)?);
+                    let (key, value) = key_and_value(scan.source, field.bytes("metadata")?)?;
+                    scan.hold(192 + 3 * (key.len() + value.len()))?;
+                    metadata.push((key, value));
                 }
                 model::GRAPH => {
                     let message = scan.graph(&field, 0)?;
@@ -253,17 +259,29 @@ impl Scan<'_> {
         done
     }
 
+    /// Takes room for what is remembered.
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        let left = self.room.checked_sub(bytes).ok_or_else(|| {
+            Error::unsupported("a model of more tensors, inputs or graphs than this program reads")
+                .advise("split the model")
+        })?;
+        self.room = left;
+        Ok(())
+    }
+
     /// Remembers a name that contains the mark.
     fn name(&mut self, field: &Field) -> Result<String> {
         let name = self.source.name(field.bytes("a name")?)?;
-        self.remember(&name);
+        self.remember(&name)?;
         Ok(name)
     }
 
-    fn remember(&mut self, name: &str) {
+    fn remember(&mut self, name: &str) -> Result<()> {
         if self.mark.is_some_and(|mark| name.contains(mark)) {
+            self.hold(128 + name.len())?;
             self.marked.insert(name.to_owned());
         }
+        Ok(())
     }
 
     fn graph(&mut self, field: &Field, depth: usize) -> Result<Message> {
@@ -271,6 +289,7 @@ impl Scan<'_> {
         if depth > DEEPEST {
             return Err(bad(format!("more than {DEEPEST} graphs in graphs"), inner.start));
         }
+        self.hold(400)?;
         let (mut parts, mut inputs, mut initializers) = (Vec::new(), HashSet::new(), HashSet::new());
         let mut at = inner.start;
         while let Some(field) = self.source.field(&mut at, inner.end)? {
@@ -278,7 +297,7 @@ impl Scan<'_> {
                 graph::NODE => parts.extend(self.node(&field, depth)?),
                 graph::INITIALIZER => {
                     let tensor = Tensor::read(self.source, field.bytes("an initializer")?, None)?;
-                    self.remember(&tensor.name);
+                    self.remember(&tensor.name)?;
                     if !self.owned {
                         self.look_at(&tensor);
                         continue;
@@ -294,6 +313,7 @@ impl Scan<'_> {
                 graph::INPUT | graph::OUTPUT | graph::VALUE_INFO => {
                     let name = self.value_name(field.bytes("a value")?)?;
                     if field.number == graph::INPUT && self.owned {
+                        self.hold(400 + 3 * name.len())?;
                         inputs.insert(name.clone());
                         parts.push(Part::Input(field.whole, name));
                     }
@@ -316,9 +336,7 @@ impl Scan<'_> {
     /// The index that a tensor gets.
     fn push(&mut self, tensor: Tensor) -> Result<usize> {
         let index = self.tensors.len();
-        if index == MOST_TENSORS {
-            return Err(Error::format(format!("more than {MOST_TENSORS} tensors")));
-        }
+        self.hold(700 + 4 * tensor.name.len() + 24 * tensor.shape.len())?;
         self.tensors.push(tensor);
         Ok(index)
     }

@@ -166,7 +166,9 @@ impl<R: Read> Read for TextLimit<R> {
             if let Some(length) = &mut self.text {
                 *length += 1;
                 if *length > LONGEST_TEXT {
-                    return Err(io::Error::other(format!("{TOO_LARGE}, a text of more than {LONGEST_TEXT} bytes")));
+                    return Err(io::Error::other(format!(
+                        "{TOO_LARGE}, a text of more than {LONGEST_TEXT} bytes"
+                    )));
                 }
             }
         }
