@@ -81,12 +81,19 @@ fn input_help() -> String {
 #[derive(Debug, Args)]
 #[command(after_help = help::examples(help::CAST))]
 #[command(after_long_help = help::long(help::CAST, &help::cast_notes()))]
+#[command(override_usage = help::CAST_USAGE)]
 pub struct Cast {
     #[arg(value_name = "IN", help = input_help())]
     pub input: PathBuf,
     /// The file to write, of the same kind
-    #[arg(value_name = "OUT", required_unless_present = "dry_run")]
+    #[arg(value_name = "OUT", required_unless_present_any = ["dry_run", "out_dir"])]
     pub output: Option<PathBuf>,
+    /// With --out-dir: more files to read
+    #[arg(value_name = "MORE", requires = "out_dir")]
+    pub more: Vec<PathBuf>,
+    /// Write the result of each IN to this folder, under the name of IN
+    #[arg(long, value_name = "DIR")]
+    pub out_dir: Option<PathBuf>,
     /// The dtype to cast to, see `lanecast dtypes`
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: DType,
@@ -182,9 +189,9 @@ pub struct OnnxCast {
     /// Cast this many elements
     #[arg(short = 'n', value_name = "COUNT")]
     pub count: Option<u64>,
-    /// Replace OUT if it exists
-    #[arg(long)]
-    pub force: bool,
+    /// How OUT is written.
+    #[command(flatten)]
+    pub writing: Writing,
     /// Cast numbers with this instruction set instead of the best one
     #[arg(long, value_parser = tier())]
     pub tier: Option<Tier>,
@@ -196,12 +203,23 @@ pub struct OnnxCast {
     pub output: Option<PathBuf>,
 }
 
-/// What `cast` and `raw` have in common.
+/// How outputs are written.
 #[derive(Debug, Args)]
-pub struct Common {
+pub struct Writing {
     /// Replace OUT if it exists
     #[arg(long)]
     pub force: bool,
+    /// Remove the temporary files that killed runs left in the folder of OUT
+    #[arg(long)]
+    pub clean: bool,
+}
+
+/// What `cast` and `raw` have in common.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// How OUT is written.
+    #[command(flatten)]
+    pub writing: Writing,
     /// Print the summary as one JSON object, on standard output (`raw` to standard output: on standard error)
     #[arg(long)]
     pub json: bool,

@@ -8,7 +8,7 @@ use std::{fmt, io, path::Path, process::ExitCode};
 use lanecast::{CastError, tier::EnvError};
 use lanecast_files::{Detail, Error, Remedy, formats::extensions};
 
-use crate::{terminal, text};
+use crate::{signals, terminal, text};
 
 /// The exit codes of the program. 0 is success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,14 @@ pub enum Exit {
     Unsupported = 5,
     /// A value is outside the range of the target, and `--on-loss error` refuses those.
     Loss = 6,
+    /// SIGHUP ended it.
+    Hangup = 129,
+    /// SIGINT ended it.
+    Interrupt = 130,
+    /// Nobody reads the pipe that it writes to, as if SIGPIPE had ended it.
+    Pipe = 141,
+    /// SIGTERM ended it.
+    Terminate = 143,
 }
 
 impl From<Exit> for ExitCode {
@@ -112,6 +120,9 @@ impl Failure {
 
     /// Prints the line on standard error, unless nobody listens any more.
     pub fn print(&self) {
+        if matches!(self.exit, Exit::Hangup | Exit::Interrupt | Exit::Terminate) {
+            signals::leave();
+        }
         if !self.quiet {
             // A closed standard error leaves only the exit code to answer with.
             let _ = terminal::error(&format!("{self}\n"));
@@ -149,15 +160,16 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let exit = match &error {
             Error::Request(_) => Exit::Usage,
+            Error::Io(_, io::ErrorKind::BrokenPipe) => Exit::Pipe,
             Error::Io(..) | Error::Exists(_) => Exit::Io,
             Error::Format(_) => Exit::Format,
             Error::Loss(_) => Exit::Loss,
-            // No command cancels its work.
+            Error::Cancelled => signals::exit(),
             _ => Exit::Unsupported,
         };
-        let mut failure = Self::new(exit, "cancelled");
+        let mut failure = Self::new(exit, signals::line());
         // Whoever closed the pipe knows it: nothing is left to say, and nobody to say it to.
-        failure.quiet = matches!(error, Error::Io(_, io::ErrorKind::BrokenPipe));
+        failure.quiet = exit == Exit::Pipe;
         if let Some(Detail { what, place, remedy }) = error.detail() {
             failure = Self { what: what.clone(), place: place.clone(), advice: advice(remedy), ..failure };
         }

@@ -18,7 +18,9 @@ pub const EXIT: &str = "Exit codes:";
 const EXIT_CODES: &str = "
   0  done                        4  bad file: truncated, corrupt or hostile
   2  wrong usage                 5  not supported: dtypes, tiers, kinds of files
-  3  input or output failed      6  a value does not fit (--on-loss error)";
+  3  input or output failed      6  a value does not fit (--on-loss error)
+  129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM
+  141  nobody reads the pipe that is written to";
 
 /// What stands below the options of the program.
 pub fn program() -> StyledStr {
@@ -46,12 +48,18 @@ const PROGRAM: &str = "
   lanecast inspect model.safetensors
   lanecast dtypes
   lanecast help cast";
+/// The usage of `cast`.
+pub const CAST_USAGE: &str = "\
+lanecast cast [OPTIONS] --to <DTYPE> <IN> <OUT>
+       lanecast cast [OPTIONS] --to <DTYPE> <IN>... --out-dir <DIR>";
 /// Of `cast`.
 pub const CAST: &str = "
   lanecast cast model.safetensors small.safetensors --to bfloat16
   lanecast cast model.safetensors fp8.safetensors --to e4m3fn --exclude '*norm*'
   lanecast cast logits.npy half.npy --to float16 --on-loss error
   lanecast cast packed.npz wide.npz --from bfloat16 --to float32
+  lanecast cast model.safetensors model.onnx --to bfloat16 --out-dir small
+  lanecast cast - - --to float16 < logits.npy > half.npy
   lanecast cast model.onnx half.onnx --to float16 --dry-run";
 /// Of `raw`.
 pub const RAW: &str = "
@@ -120,8 +128,16 @@ pub fn cast_notes() -> String {
 const CAST_NOTES: &str = "\
 The input is read in blocks and never held as a whole. The output is written to
 a temporary file in its own folder, flushed to disk and renamed: it appears
-complete or not at all, and replaces an existing file only with --force. A
-process that is killed leaves the temporary file `.lanecast-*.tmp` behind.
+complete or not at all, and replaces an existing file only with --force. A new
+file has the permissions of IN, less the umask. SIGINT, SIGTERM and SIGHUP remove
+the temporary file; only a killed process leaves it, `.lanecast-*.tmp`, behind.
+The next one that writes to the folder names it, and removes it with --clean.
+
+With --out-dir all files are inputs. All of them are looked at, and no two may
+have the same name, before the first output is written; --json prints a line for
+each. `-` is standard input, which is copied to a temporary file unless it is a
+file, or standard output, for .safetensors and .npy: what is cast before an error
+is written by then, and the summary is only that of --json, on standard error.
 
 Which tensors are cast:
   By default the floating ones, complex numbers not among them; all others are

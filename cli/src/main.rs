@@ -14,6 +14,7 @@ mod meant;
 mod options;
 mod output;
 mod report;
+mod signals;
 mod terminal;
 mod text;
 mod usage;

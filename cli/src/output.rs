@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::error::{Failure, Result};
+use crate::error::{Exit, Failure, Result};
 
 /// Writes `text` to standard output.
 pub fn print(text: &str) -> Result<()> {
@@ -10,4 +10,12 @@ pub fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(|e| Failure::writing(&e).at("standard output"))
+}
+
+/// Writes the summary of work that is done: nobody has to read it.
+pub fn report(text: &str) -> Result<()> {
+    match print(text) {
+        Err(failure) if failure.exit() == Exit::Pipe => Ok(()),
+        printed => printed,
+    }
 }

@@ -67,6 +67,32 @@ fn kinds_must_agree_and_be_known() {
 
 #[test]
 #[cfg(unix)]
+fn new_outputs_take_the_permissions_of_the_input() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    fs::write(folder.at("plain"), b"").unwrap();
+    let mode = |name: &str| fs::metadata(folder.at(name)).unwrap().permissions().mode() & 0o7777;
+    let umask = 0o666 & !mode("plain");
+    folder.write("in.bin", &[0; 8]);
+    for bits in [0o600, 0o640, 0o444, 0o666, 0o700, 0o4755] {
+        for name in ["in.npy", "in.bin"] {
+            fs::set_permissions(folder.at(name), fs::Permissions::from_mode(bits)).unwrap();
+        }
+        let raw = ["raw", "--from", "f32", "--to", "f16", "in.bin", "out.bin"];
+        let onnx = ["onnx-cast", "--opset", "19", "--from", "f32", "--to", "f16", "in.bin", "out.bin"];
+        for args in [&["cast", "in.npy", "out.bin", "--format", "npy", "--to", "f16"][..], &raw, &onnx] {
+            good(folder.run(args));
+            assert_eq!(mode("out.bin"), bits & 0o777 & !umask, "{bits:o} {args:?}");
+            folder.remove("out.bin");
+        }
+    }
+    // What comes of a pipe is as any new file.
+    good(common::run_in(folder.path(), &["cast", "-", "out.npy", "--to", "f16"], &folder.read("in.npy")));
+    assert_eq!(mode("out.npy"), mode("plain"));
+}
+
+#[test]
+#[cfg(unix)]
 fn permissions_and_links() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = folder();

@@ -114,6 +114,20 @@ fn either(names: &[String]) -> String {
     }
 }
 
+impl Remedy {
+    /// What helps where there is no room for an output.
+    fn of(kind: io::ErrorKind) -> Self {
+        match kind {
+            io::ErrorKind::StorageFull => "free space on that disk, or write to another one".into(),
+            io::ErrorKind::QuotaExceeded => "free some of your quota, or write to another disk".into(),
+            io::ErrorKind::FileTooLarge => {
+                "raise the limit on the size of files, `ulimit -f`, or write to another file system".into()
+            }
+            _ => Self::None,
+        }
+    }
+}
+
 impl From<&str> for Remedy {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
@@ -156,7 +170,8 @@ impl Error {
 
     /// The operating system refused to `doing`, for example "cannot open".
     pub fn system(doing: &str, error: &io::Error) -> Self {
-        Self::Io(Detail::new(format!("{doing}: {}", text::io_reason(error))), error.kind())
+        let what = format!("{doing}: {}", text::io_reason(error));
+        Self::Io(Detail { what, remedy: Remedy::of(error.kind()), ..Detail::default() }, error.kind())
     }
 
     /// Reading an input failed: the input's fault if it ends early or does not decompress, else the system's.
@@ -254,6 +269,21 @@ impl From<CastError> for Error {
             CastError::Rejected(_) => Self::loss(error.to_string()),
             CastError::UnknownTier(_) => Self::request(error.to_string()),
             _ => Self::unsupported(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A quota cannot be set up by a test.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn no_room_has_a_remedy() {
+        for (code, remedy) in [(28, "free space"), (122, "your quota"), (27, "ulimit -f")] {
+            let error = Error::writing(&io::Error::from_raw_os_error(code)).at("out.npy").to_string();
+            assert!(error.starts_with("cannot write: ") && error.contains(remedy), "{error}");
         }
     }
 }

@@ -58,12 +58,13 @@ mod report;
 mod select;
 mod settings;
 mod stats;
+mod temporary;
 pub mod text;
 
 pub use self::{
     error::{Detail, Error, Remedy, Result},
     file::{TensorFile, save},
-    formats::{Compression, FORMATS, FileFormat, Job, NewTensor, Place, TensorInfo},
+    formats::{Compression, FORMATS, FileFormat, Input, Job, NewTensor, Place, TensorInfo},
     hooks::{Hooks, Progress},
     output::Output,
     plan::Plan,
@@ -71,4 +72,5 @@ pub use self::{
     select::Selection,
     settings::{OnLoss, Settings, in_files},
     stats::{Number, Stats, WhatIf},
+    temporary::{abandon, leftovers, remove_leftovers},
 };

@@ -2,7 +2,7 @@
 //!
 //! Everything is written to a temporary file in the folder of the output, flushed to disk, given the
 //! output's name in one step, and the folder is flushed too. A failure drops the temporary file and leaves
-//! what stands under the name untouched. Without `overwrite` the last step refuses to replace a file, also one
+//! what is under the name untouched. Without `overwrite` the last step refuses to replace a file, also one
 //! that appeared meanwhile.
 
 use std::{
@@ -11,9 +11,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::{NamedTempFile, TempPath};
-
-use crate::error::{Detail, Error, Remedy, Result};
+use crate::{
+    error::{Detail, Error, Remedy, Result},
+    temporary::{Temporary, live},
+};
 
 /// Small pieces (headers, small tensors) are gathered to this many bytes.
 const GATHER: usize = 1 << 18;
@@ -22,12 +23,20 @@ const GATHER: usize = 1 << 18;
 #[derive(Debug)]
 pub struct Output {
     file: BufWriter<File>,
-    temp: TempPath,
-    target: PathBuf,
+    /// None for a stream.
+    to: Option<Target>,
     shown: PathBuf,
-    replaces: Option<fs::Permissions>,
+    like: Option<fs::Permissions>,
     overwrite: bool,
     companions: Vec<Output>,
+}
+
+/// The name that the file gets, and the one that it has.
+#[derive(Debug)]
+struct Target {
+    temporary: Temporary,
+    path: PathBuf,
+    replaces: Option<fs::Permissions>,
 }
 
 impl Output {
@@ -37,12 +46,44 @@ impl Output {
     ///
     /// [`Error::Exists`] if it exists and may not be replaced, [`Error::Io`] if no file can be written in its folder.
     pub fn create(path: &Path, overwrite: bool) -> Result<Self> {
+        Self::create_like(path, overwrite, None)
+    }
+
+    /// Whether [`create`](Self::create) would find a file in its way.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`] and [`Error::Io`], as [`create`](Self::create).
+    pub fn check(path: &Path, overwrite: bool) -> Result<()> {
+        look_at(path, overwrite).map(drop)
+    }
+
+    /// As [`create`](Self::create); a new file has the permission bits of `like`, less the umask. A file that is replaced keeps
+    /// its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_like(path: &Path, overwrite: bool, like: Option<fs::Permissions>) -> Result<Self> {
         let (target, replaces) = look_at(path, overwrite)?;
-        let refuse =
-            |e: &io::Error| Error::system("cannot write a temporary file", e).at_path(&folder(&target));
-        let (file, temp) = new_temporary(&folder(&target)).map_err(|e| refuse(&e))?.into_parts();
+        let folder = folder(&target);
+        let (file, temporary) = Temporary::create(&folder, replaces.as_ref().or(like.as_ref()))
+            .map_err(|e| Error::system("cannot write a temporary file", &e).at_path(&folder))?;
         let file = BufWriter::with_capacity(GATHER, file);
-        Ok(Self { file, temp, target, shown: path.to_owned(), replaces, overwrite, companions: Vec::new() })
+        let to = Some(Target { temporary, path: target, replaces });
+        Ok(Self { file, to, shown: path.to_owned(), like, overwrite, companions: Vec::new() })
+    }
+
+    /// A pipe, a device or standard output, which messages call `shown`: what is written appears at once. Only formats that
+    /// [stream](crate::FileFormat::streams) are written so.
+    pub fn stream(file: File, shown: &Path) -> Self {
+        let file = BufWriter::with_capacity(GATHER, file);
+        Self { file, to: None, shown: shown.to_owned(), like: None, overwrite: false, companions: Vec::new() }
+    }
+
+    /// Whether what is written appears at once.
+    pub fn is_stream(&self) -> bool {
+        self.to.is_none()
     }
 
     /// The path as the user gave it.
@@ -55,13 +96,13 @@ impl Output {
         &mut self.file
     }
 
-    /// Starts another file that this one will refer to; with the same permission to replace one.
+    /// Starts another file that this one will refer to; with the same permissions, also to replace one.
     ///
     /// # Errors
     ///
     /// As [`create`](Self::create).
     pub fn companion(&self, path: &Path) -> Result<Self> {
-        Self::create(path, self.overwrite)
+        Self::create_like(path, self.overwrite, self.like.clone())
     }
 
     /// Commits `companion` when this file is committed, before it.
@@ -76,29 +117,55 @@ impl Output {
     /// [`Error::Io`] if the disk is full or the system refuses, [`Error::Exists`] if a file appeared meanwhile that may not be
     /// replaced. Either way the temporary file is removed.
     pub fn commit(self) -> Result<()> {
+        let mut written = Vec::new();
+        self.finish(&mut written)?;
+        rename(&mut written)?;
+        for Written { target, shown, .. } in &written {
+            sync_folder(&folder(&target.path))
+                .map_err(|e| Error::system("cannot flush the folder to disk", &e).at_path(shown))?;
+        }
+        Ok(())
+    }
+
+    /// Brings the data of the companions and of the file to disk.
+    fn finish(self, written: &mut Vec<Written>) -> Result<()> {
         for companion in self.companions {
-            companion.commit()?;
+            companion.finish(written)?;
         }
         let shown = self.shown;
         let system = |doing: &str, e: &io::Error| Error::system(doing, e).at_path(&shown);
         let file = self.file.into_inner().map_err(|e| system("cannot write", e.error()))?;
-        if let Some(permissions) = self.replaces {
-            file.set_permissions(permissions).map_err(|e| system("cannot set the permissions", &e))?;
+        let Some(target) = self.to else { return Ok(()) };
+        if let Some(permissions) = &target.replaces {
+            file.set_permissions(permissions.clone())
+                .map_err(|e| system("cannot set the permissions", &e))?;
         }
         file.sync_all().map_err(|e| system("cannot flush to disk", &e))?;
-        // Some systems do not rename an open file.
-        drop(file);
-        let renamed = if self.overwrite {
-            self.temp.persist(&self.target)
-        } else {
-            self.temp.persist_noclobber(&self.target)
-        };
-        renamed.map_err(|e| match e.error.kind() {
-            io::ErrorKind::AlreadyExists => exists(&shown),
-            _ => system("cannot rename the temporary file", &e.error),
-        })?;
-        sync_folder(&folder(&self.target)).map_err(|e| system("cannot flush the folder to disk", &e))
+        // Some systems do not rename an open file. Elsewhere it stays locked, lest another run takes it for a leftover.
+        let file = Some(file).filter(|_| cfg!(unix));
+        written.push(Written { target, shown, overwrite: self.overwrite, _file: file });
+        Ok(())
     }
+}
+
+/// A file that lacks only its name.
+struct Written {
+    target: Target,
+    shown: PathBuf,
+    overwrite: bool,
+    _file: Option<File>,
+}
+
+/// Gives all of them their names, together as far as signals are concerned.
+fn rename(written: &mut [Written]) -> Result<()> {
+    let mut live = live();
+    for Written { target, shown, overwrite, .. } in written {
+        target.temporary.persist(&mut live, &target.path, *overwrite).map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists => exists(shown),
+            _ => Error::system("cannot rename the temporary file", &e).at_path(shown),
+        })?;
+    }
+    Ok(())
 }
 
 /// Where the file `path` really is, and the permissions of the file that stands there.
@@ -130,20 +197,12 @@ fn exists(path: &Path) -> Error {
     Error::Exists(detail).at_path(path).advise(Remedy::Overwrite)
 }
 
-fn folder(path: &Path) -> PathBuf {
+/// The folder of the file `path`.
+pub fn folder(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
     }
-}
-
-fn new_temporary(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".lanecast-").suffix(".tmp");
-    // As any new file, instead of readable by its owner only; the umask applies.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }
 
 /// Makes the new name itself durable.

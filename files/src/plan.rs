@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    fs::Permissions,
     path::Path,
     time::{Duration, Instant},
 };
@@ -22,6 +23,7 @@ pub struct Plan<'a> {
     work: Box<dyn Work + 'a>,
     /// Those of the work, explained.
     entries: Vec<Entry>,
+    permissions: Option<Permissions>,
 }
 
 impl<'a> Plan<'a> {
@@ -32,9 +34,7 @@ impl<'a> Plan<'a> {
     /// [`Error::Io`] if it cannot be opened, [`Error::Format`] if it is damaged, [`Error::Request`] if its format is not known or the
     /// job does not fit it, [`Error::Unsupported`] if the format or the library cannot do it.
     pub fn new(input: &Path, job: &'a Job) -> Result<Self> {
-        let mut input = Input::open(input)?;
-        let format = input.recognize()?;
-        Self::of(input, format, job)
+        Self::of(Input::open(input)?, None, job)
     }
 
     /// As [`new`](Self::new), of a file of this format, whatever its name and content say.
@@ -43,20 +43,35 @@ impl<'a> Plan<'a> {
     ///
     /// As [`new`](Self::new).
     pub fn new_as(input: &Path, format: &'static dyn FileFormat, job: &'a Job) -> Result<Self> {
-        Self::of(Input::open(input)?, format, job)
+        Self::of(Input::open(input)?, Some(format), job)
     }
 
-    fn of(input: Input, format: &'static dyn FileFormat, job: &'a Job) -> Result<Self> {
+    /// As [`new`](Self::new), of a file that is open already; of `format`, if that is given.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn of(mut input: Input, format: Option<&'static dyn FileFormat>, job: &'a Job) -> Result<Self> {
+        let format = match format {
+            Some(format) => format,
+            None => input.recognize()?,
+        };
         let path = input.path.clone();
+        let permissions = input.permissions.take();
         let work = format.plan(input, job).map_err(|e| e.in_path(&path))?;
         let mut entries = work.entries().to_vec();
         job.selection.explain(&mut entries);
-        Ok(Self { job, format, work, entries })
+        Ok(Self { job, format, work, entries, permissions })
     }
 
     /// The format of the file, which is that of the output.
     pub fn format(&self) -> &'static dyn FileFormat {
         self.format
+    }
+
+    /// The permissions of the input, which a new output takes.
+    pub fn permissions(&self) -> Option<&Permissions> {
+        self.permissions.as_ref()
     }
 
     /// What will be done, one entry per tensor.
@@ -92,16 +107,30 @@ impl<'a> Plan<'a> {
         report(self.job, self.format, self.entries.clone(), None)
     }
 
-    /// Casts to the file `output`, which may replace another one with `overwrite`, the input among them.
+    /// Casts to the file `output`, which may replace another one with `overwrite`, the input among them. A new file has the
+    /// permission bits of the input, less the umask.
     ///
     /// # Errors
     ///
     /// Any [`Error`]; [`Error::Cancelled`] if a hook says so. Nothing appears under the name of the output then, a file that is
     /// there stays as it is, and the temporary file is removed.
     pub fn run(self, output: &Path, overwrite: bool, hooks: Hooks<'_>) -> Result<Report> {
+        let output = Output::create_like(output, overwrite, self.permissions.clone())?;
+        self.run_into(output, hooks)
+    }
+
+    /// Casts into `output`, which is committed.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run), and [`Error::Unsupported`] if the output is a stream and the format does not stream.
+    pub fn run_into(self, mut output: Output, hooks: Hooks<'_>) -> Result<Report> {
+        if output.is_stream() && !self.format.streams() {
+            let what = format!("the format {} is not written as a stream", self.format.name());
+            return Err(Error::unsupported(what).at_path(output.path()).advise("name a file"));
+        }
         let started = Instant::now();
         let mut pump = Pump::new(hooks, Some(self.bytes()));
-        let mut output = Output::create(output, overwrite)?;
         let done = self.work.run(&mut pump, &mut output);
         // Whatever a format makes of the interruption, and also where it had nothing left to read.
         pump.check()?;

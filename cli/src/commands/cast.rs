@@ -1,24 +1,31 @@
 //! `lanecast cast`.
 
-use lanecast_files::{Hooks, Job, Plan, Selection, formats::by_extension};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
-use super::{Bar, warn};
+use lanecast_files::{Error, Hooks, Input, Job, Output, Plan, Report, Selection, formats::by_extension};
+use serde::Serialize;
+
+use super::{
+    Bar,
+    sink::{self, Content, STDIN, is_standard},
+    warn,
+};
 use crate::{
     args::Cast,
     error::{Failure, Result},
     options::{OnLoss, settings},
     output,
     report::{json, to_text},
-    terminal,
+    signals, terminal,
 };
 
 /// Runs the subcommand.
 pub fn run(args: &Cast) -> Result<()> {
-    // Without --format the name of the output says that it is meant to be one.
-    let named = match (&args.output, args.format) {
-        (Some(path), None) => Some((path, by_extension(path)?)),
-        _ => None,
-    };
+    signals::watch();
     let job = Job {
         to: args.to,
         selection: Selection::new(args.from, &args.include, &args.exclude).map_err(|e| {
@@ -28,15 +35,76 @@ pub fn run(args: &Cast) -> Result<()> {
         })?,
         settings: settings(&args.common.cast)?,
     };
-    let plan = match args.format {
-        Some(format) => Plan::new_as(&args.input, format, &job),
-        None => Plan::new(&args.input, &job),
-    }?;
-    plan.check_selection().map_err(|e| {
-        let pattern = e.detail().filter(|detail| !detail.place.is_empty());
-        let option = pattern.map(|detail| format!("{}, --{}", args.input.display(), detail.place));
-        Failure::from(e).placed(option).at_path(&args.input)
-    })?;
+    let Some(folder) = &args.out_dir else {
+        return cast(args, &job, &args.input, args.output.as_deref());
+    };
+    let files = files(args, folder)?;
+    let plans = files.iter().map(|(input, output)| {
+        let plan = plan(args, &job, input)?;
+        Output::check(output, args.common.writing.force)?;
+        Ok(plan)
+    });
+    let plans = plans.collect::<Result<Vec<_>>>()?;
+    // A pattern may be meant for one of the files.
+    let names = plans.iter().flat_map(Plan::names);
+    job.selection.check_patterns(names).map_err(|e| unmatched(e, "the inputs".as_ref()))?;
+    drop(plans);
+    if !args.dry_run {
+        fs::create_dir_all(folder)
+            .map_err(|e| Failure::system("cannot create the folder", &e).at_path(folder))?;
+    }
+    files.iter().try_for_each(|(input, output)| cast(args, &job, input, Some(output)))
+}
+
+/// The inputs, and where their results go in `folder`.
+fn files<'a>(args: &'a Cast, folder: &Path) -> Result<Vec<(&'a Path, PathBuf)>> {
+    let mut names = BTreeMap::new();
+    let mut files = Vec::new();
+    for input in std::iter::once(&args.input).chain(&args.output).chain(&args.more) {
+        let name = input.file_name().filter(|_| !is_standard(input)).ok_or_else(|| {
+            Failure::usage("the result has no name in --out-dir").at_path(input).advise("name a file")
+        })?;
+        if let Some(other) = names.insert(name, input) {
+            let both = format!("{} and {}", other.display(), input.display());
+            return Err(Failure::usage("two inputs have the same name in --out-dir")
+                .at(both)
+                .advise("cast one of them to another folder"));
+        }
+        files.push((input.as_path(), folder.join(name)));
+    }
+    Ok(files)
+}
+
+fn plan<'a>(args: &Cast, job: &'a Job, input: &Path) -> Result<Plan<'a>> {
+    let input = if is_standard(input) {
+        let go_on = || if signals::ended() { Err(Error::Cancelled) } else { Ok(()) };
+        Input::stdin(Path::new(STDIN), &go_on)
+    } else {
+        Input::open(input)
+    };
+    Ok(Plan::of(input?, args.format, job)?)
+}
+
+/// The failure of a selection that matches nothing, at the option that says so.
+fn unmatched(error: Error, input: &Path) -> Failure {
+    let pattern = error.detail().filter(|detail| !detail.place.is_empty());
+    let option = pattern.map(|detail| format!("{}, --{}", input.display(), detail.place));
+    Failure::from(error).placed(option)
+}
+
+/// Casts one file.
+fn cast(args: &Cast, job: &Job, input: &Path, output: Option<&Path>) -> Result<()> {
+    // Without --format the name of the output says what it is meant to be. In a folder it is that of the input.
+    let named = match (output, args.format) {
+        (Some(path), None) if args.out_dir.is_none() && !is_standard(path) => {
+            Some((path, by_extension(path)?))
+        }
+        _ => None,
+    };
+    let plan = plan(args, job, input)?;
+    if args.out_dir.is_none() {
+        plan.check_selection().map_err(|e| unmatched(e, input).at_path(input))?;
+    }
     if let Some((path, format)) = named
         && format.name() != plan.format().name()
     {
@@ -45,21 +113,57 @@ pub fn run(args: &Cast) -> Result<()> {
             .at_path(path)
             .advise("give both the same extension"));
     }
-    let report = match &args.output {
-        Some(path) if !args.dry_run => {
-            let bar = Bar::new(Some(plan.bytes()));
-            let mut show = |progress| bar.show(progress);
-            plan.run(path, args.common.force, Hooks::none().on_progress(&mut show))
-        }
-        _ => Ok(plan.dry_run()),
-    }?;
+    let Some(path) = output.filter(|_| !args.dry_run) else {
+        return say(args, input, output, &plan.dry_run(), false);
+    };
+    let (to_stream, like) = (is_standard(path), plan.permissions().cloned());
+    let path = Some(path).filter(|_| !to_stream);
+    let started = sink::start(path, &args.common.writing, Content::Tensors, like)?;
+    let bar = Bar::new(Some(plan.bytes()).filter(|_| !to_stream));
+    let mut show = |progress| bar.show(progress);
+    let report = plan.run_into(started, Hooks::none().on_progress(&mut show).cancel_if(&signals::ended));
+    drop(bar);
+    say(args, input, output, &report?, to_stream)
+}
+
+/// A report of several.
+#[derive(Serialize)]
+struct Named<'a> {
+    input: String,
+    output: String,
+    #[serde(flatten)]
+    report: &'a Report,
+}
+
+/// Says what became of `input`.
+fn say(args: &Cast, input: &Path, output: Option<&Path>, report: &Report, to_stream: bool) -> Result<()> {
+    let several = output.filter(|_| args.out_dir.is_some());
     if args.common.cast.on_loss == OnLoss::Warn {
-        warn(&report.entries);
+        let mut entries = report.entries.clone();
+        if several.is_some() {
+            for entry in &mut entries {
+                let place = [&input.display().to_string(), &*entry.name];
+                entry.name = place.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+            }
+        }
+        warn(&entries);
     }
-    match args.common.json {
-        true => output::print(&json(&report)?),
-        // A dry run says nothing else.
-        false if terminal::quiet() && !args.dry_run => Ok(()),
-        false => output::print(&to_text(&report)),
+    if args.common.json {
+        let line = match several {
+            Some(path) => {
+                let (input, output) = (input.display().to_string(), path.display().to_string());
+                json(&Named { input, output, report })
+            }
+            None => json(report),
+        };
+        return sink::print_json(&line?, to_stream);
     }
+    // A dry run says nothing else.
+    if to_stream || terminal::quiet() && !args.dry_run {
+        return Ok(());
+    }
+    let head = several
+        .map_or(String::new(), |path| format!("{}:\n", crate::text::one_line(&path.display().to_string())));
+    let text = head + &to_text(report);
+    if args.dry_run { output::print(&text) } else { output::report(&text) }
 }

@@ -9,7 +9,7 @@ use lanecast_files::Output;
 use crate::{
     args::{Cli, Man},
     error::{Failure, Result},
-    help, output,
+    help, output, signals,
 };
 
 /// Runs the subcommand.
@@ -20,6 +20,7 @@ pub fn run(args: &Man) -> Result<()> {
     let Some(folder) = &args.out_dir else {
         return output::print(&page(&program).map_err(cannot)?);
     };
+    signals::watch();
     fs::create_dir_all(folder)
         .map_err(|e| Failure::system("cannot create the folder", &e).at_path(folder))?;
     for command in all(&program) {

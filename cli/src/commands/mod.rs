@@ -10,6 +10,7 @@ mod man;
 mod onnx_cast;
 mod promote;
 mod raw;
+mod sink;
 mod table;
 
 use std::io::{self, IsTerminal};

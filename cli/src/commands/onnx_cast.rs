@@ -1,6 +1,6 @@
 //! `lanecast onnx-cast`: the ONNX operators Cast and CastLike on streams.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
 use lanecast::{
     BufferType, CastOptions,
@@ -14,12 +14,13 @@ use lanecast_files::{
 
 use super::{
     Bar,
-    raw::{Content, Sink, named, open, stop},
+    sink::{self, Content, Source, named, stop},
 };
 use crate::{
     args::OnnxCast,
     error::{Failure, Result},
     options::chosen_tier,
+    signals,
 };
 
 /// Elements that become text, or come of it, at once: whole bytes in every storage.
@@ -33,12 +34,8 @@ pub fn run(args: &OnnxCast) -> Result<()> {
     let cast = node(args)?;
     let settings =
         Settings { options: *cast.options(), tier: chosen_tier(args.tier)?, on_loss: OnLoss::Count };
-    let input = named(&args.input);
-    let (mut reader, length): (Box<dyn Read>, u64) = match input {
-        Some(path) => open(path)?,
-        None => (Box::new(io::stdin().lock()), 0),
-    };
-    let place = input.map_or("standard input".to_owned(), |path| path.display().to_string());
+    signals::watch();
+    let mut source = Source::open(named(&args.input))?;
     // A plan that cannot be made is refused before the output is begun.
     let lane = match (cast.from(), cast.to()) {
         (ElementType::Number(from), ElementType::Number(to)) => {
@@ -47,28 +44,29 @@ pub fn run(args: &OnnxCast) -> Result<()> {
         _ => None,
     };
     let content = if cast.to() == ElementType::String { Content::Lines } else { Content::Elements };
-    let mut sink = Sink::new(named(&args.output), args.force, content)?;
+    let like = source.permissions.take();
+    let mut output = sink::start(named(&args.output), &args.writing, content, like)?;
+    let reader = &mut source.reader;
     let passed = match (lane, cast.from()) {
         (Some(mut lane), _) => {
-            let to_file = matches!(sink, Sink::File(_));
             let extent = args.count.map_or(Extent::All, Extent::Elements);
-            let total = Some(length).filter(|length| to_file && *length > 0);
+            let total = Some(source.length).filter(|length| !output.is_stream() && *length > 0);
             let bar = Bar::new(total);
             let mut show = |progress| bar.show(progress);
-            let mut pump = Pump::new(Hooks::none().on_progress(&mut show), total);
-            let passed = pump.cast(&mut lane, &mut reader, sink.writer(), extent);
+            let mut pump = Pump::new(Hooks::none().on_progress(&mut show).cancel_if(&signals::ended), total);
+            let passed = pump.cast(&mut lane, reader, output.writer(), extent);
             passed.map(drop).map_err(Trouble::Stopped)
         }
         (None, ElementType::Number(from)) => {
-            format(&cast, BufferType::packed(from), &mut reader, sink.writer(), args.count)
+            format(&cast, BufferType::packed(from), reader, output.writer(), args.count)
         }
-        (None, ElementType::String) => parse(&cast, &mut BufReader::new(reader), sink.writer(), args.count),
+        (None, ElementType::String) => parse(&cast, &mut BufReader::new(reader), output.writer(), args.count),
     };
     passed.map_err(|trouble| match trouble {
-        Trouble::Stopped(stopped) => stop(stopped, args.count, &place, &sink),
-        Trouble::Line(failure) => failure.at(&place),
+        Trouble::Stopped(stopped) => stop(stopped, args.count, &source.place, &output),
+        Trouble::Line(failure) => failure.at(&source.place),
     })?;
-    sink.commit()
+    Ok(output.commit()?)
 }
 
 /// Why text did not pass.
@@ -81,6 +79,11 @@ impl From<Stopped> for Trouble {
     fn from(stopped: Stopped) -> Self {
         Trouble::Stopped(stopped)
     }
+}
+
+/// Fails once a signal ended the work.
+fn go_on() -> std::result::Result<(), Stopped> {
+    if signals::ended() { Err(Stopped::Cancelled) } else { Ok(()) }
 }
 
 /// Elements to lines.
@@ -100,6 +103,7 @@ fn format(
         if wanted == 0 {
             return Ok(());
         }
+        go_on()?;
         let bytes = (wanted * bits).div_ceil(8);
         block.clear();
         reader.take(bytes as u64).read_to_end(&mut block).map_err(Stopped::Read)?;
@@ -136,6 +140,7 @@ fn parse(
     let mut done = 0;
     loop {
         let wanted = count.map_or(BATCH, |count| (count - done).min(BATCH as u64) as usize);
+        go_on()?;
         bytes.clear();
         offsets.clear();
         offsets.push(0_i64);

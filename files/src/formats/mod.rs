@@ -10,8 +10,8 @@ mod safetensors;
 
 use std::{
     fmt::Debug,
-    fs::{self, File},
-    io::{Read, Seek, SeekFrom},
+    fs::{self, File, Permissions},
+    io::{Read, Seek, SeekFrom, Write},
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -36,6 +36,9 @@ const MOST_AXES: usize = 64;
 /// The bytes at the start of a file that [`FileFormat::recognizes`] is given.
 const HEAD: u64 = 256;
 
+/// Bytes of standard input that are copied at once.
+const SPOOL: usize = 1 << 18;
+
 /// A file format.
 pub trait FileFormat: Debug + Send + Sync {
     /// Its name, in small letters.
@@ -53,6 +56,11 @@ pub trait FileFormat: Debug + Send + Sync {
     /// What a file says of elements of `dtype`, if that does not name the dtype: a reader has to be told then.
     fn hidden(&self, _dtype: DType) -> Option<String> {
         None
+    }
+
+    /// Whether a cast writes its files from front to back, so that they may go to a pipe.
+    fn streams(&self) -> bool {
+        false
     }
 
     /// Reads the headers of a file.
@@ -102,6 +110,8 @@ pub struct Input {
     pub file: File,
     /// Its length.
     pub length: u64,
+    /// The permissions that a new output takes from it.
+    pub permissions: Option<Permissions>,
 }
 
 impl Input {
@@ -112,7 +122,47 @@ impl Input {
     /// [`Error::Io`] if it is none, or cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let (file, length) = open(path)?;
-        Ok(Self { path: path.to_owned(), file, length })
+        let permissions = file.metadata().ok().map(|metadata| metadata.permissions());
+        Ok(Self { path: path.to_owned(), file, length, permissions })
+    }
+
+    /// Standard input, which messages call `shown`. What is no regular file is copied to an unnamed temporary file first: most
+    /// formats are read in another order than that of the file. `go_on` is called between blocks, and its error ends the copy.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it cannot be read or copied.
+    pub fn stdin(shown: &Path, go_on: &dyn Fn() -> Result<()>) -> Result<Self> {
+        let failed = |e: std::io::Error| Error::reading(&e).at_path(shown);
+        #[cfg(unix)]
+        {
+            let mut file = File::from(stdin_handle().map_err(failed)?);
+            let metadata = file.metadata().map_err(failed)?;
+            if metadata.is_file() && file.stream_position().map_err(failed)? == 0 {
+                let (length, permissions) = (metadata.len(), Some(metadata.permissions()));
+                return Ok(Self { path: shown.to_owned(), file, length, permissions });
+            }
+        }
+        let folder = std::env::temp_dir();
+        let spool = |e: std::io::Error| {
+            Error::system("cannot copy standard input to a temporary file", &e).at_path(&folder)
+        };
+        let mut file = tempfile::tempfile_in(&folder).map_err(spool)?;
+        let (mut stdin, mut block, mut length) = (std::io::stdin().lock(), vec![0; SPOOL], 0);
+        loop {
+            go_on()?;
+            match stdin.read(&mut block) {
+                Ok(0) => break,
+                Ok(n) => {
+                    file.write_all(&block[..n]).map_err(spool)?;
+                    length += n as u64;
+                }
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(failed(e)),
+            }
+        }
+        file.seek(SeekFrom::Start(0)).map_err(spool)?;
+        Ok(Self { path: shown.to_owned(), file, length, permissions: None })
     }
 
     /// The format: that of the content, or of the extension if no format recognises the content.
@@ -303,6 +353,12 @@ impl NewTensor<'_> {
         }
         Ok(())
     }
+}
+
+#[cfg(unix)]
+fn stdin_handle() -> std::io::Result<std::os::fd::OwnedFd> {
+    use std::os::fd::AsFd;
+    std::io::stdin().as_fd().try_clone_to_owned()
 }
 
 /// Opens a regular file and measures it.

@@ -50,6 +50,10 @@ impl FileFormat for Npy {
         probe.head.starts_with(MAGIC)
     }
 
+    fn streams(&self) -> bool {
+        true
+    }
+
     fn open(&self, mut input: Input) -> Result<Box<dyn Contents>> {
         let header = read_header(&mut input.file, input.length)?;
         let data = header.bytes..header.bytes + data_len(&header, input.length)?;

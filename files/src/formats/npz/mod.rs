@@ -11,6 +11,10 @@ use std::{
     mem::ManuallyDrop,
     ops::Range,
     path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use lanecast::DType;
@@ -99,15 +103,57 @@ impl FileFormat for Npz {
 /// compress.
 const LARGE: u64 = 0xF000_0000;
 
-type Archive = ZipArchive<BufReader<File>>;
+/// The most members of an archive: each takes more than a KiB until it is cast.
+const MAX_MEMBERS: usize = 1 << 14;
+
+/// The longest directory of an archive, of which all is held. It is read once, and the end of the file is searched for it.
+const LONGEST_DIRECTORY: u64 = 3 << 20;
+
+/// A file of which so much may be read.
+#[derive(Debug)]
+struct Limited {
+    file: File,
+    left: Arc<AtomicU64>,
+}
+
+impl Read for Limited {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(buffer)?;
+        let left = self.left.load(Ordering::Relaxed).checked_sub(n as u64);
+        let left = left.ok_or_else(|| io::Error::other("a directory that is too large"))?;
+        self.left.store(left, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+impl Seek for Limited {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+type Archive = ZipArchive<BufReader<Limited>>;
 
 fn open_archive(file: File) -> Result<Archive> {
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(reading)?;
+    let left = Arc::new(AtomicU64::new(LONGEST_DIRECTORY));
+    let limited = Limited { file, left: left.clone() };
+    let mut archive = ZipArchive::new(BufReader::new(limited))
+        .map_err(|e| if left.load(Ordering::Relaxed) < 1 << 13 { too_many() } else { reading(e) })?;
+    left.store(u64::MAX, Ordering::Relaxed);
+    if archive.len() > MAX_MEMBERS {
+        return Err(too_many());
+    }
     if archive.has_duplicate_names() {
         return Err(Error::format("a name stands twice in the archive"));
     }
     archive.validate_header_consistency().map_err(reading)?;
     Ok(archive)
+}
+
+/// The error of a directory that is too large.
+fn too_many() -> Error {
+    Error::unsupported(format!("an archive of more than {MAX_MEMBERS} members or with names of many MiB"))
+        .advise("split it")
 }
 
 /// What an error of reading means.
@@ -136,7 +182,7 @@ fn array_name(name: &str) -> Option<&str> {
 }
 
 /// Opens a member that has to be decompressed.
-fn open_member(archive: &mut Archive, index: usize) -> Result<ZipFile<'_, BufReader<File>>> {
+fn open_member(archive: &mut Archive, index: usize) -> Result<ZipFile<'_, BufReader<Limited>>> {
     let entry = archive.by_index_data(index).map_err(reading)?;
     if entry.encrypted() {
         return Err(Error::unsupported("the member is encrypted").advise(EXCLUDE));
@@ -305,7 +351,7 @@ impl Work for Recast<'_> {
         let fuse = ManuallyDrop::into_inner(zip).finish().map_err(|e| on_output(writing(e)))?;
         fuse.result().map_err(on_output)?;
         // A copy ends without a complaint where the file ends.
-        let length = self.archive.into_inner().get_ref().metadata().map(|m| m.len());
+        let length = self.archive.into_inner().get_ref().file.metadata().map(|m| m.len());
         if length.ok() != Some(self.length) {
             return Err(Error::format("the file changed while it was read").in_path(&self.path));
         }
@@ -362,7 +408,7 @@ fn decide(
 #[allow(clippy::too_many_arguments)]
 fn cast_member(
     job: &Job,
-    mut member: ZipFile<'_, BufReader<File>>,
+    mut member: ZipFile<'_, BufReader<Limited>>,
     array: &Array,
     entries: &mut [Entry],
     pump: &mut Pump<'_>,

@@ -17,8 +17,9 @@ pub const LARGEST: u64 = i32::MAX as u64;
 /// Graphs in graphs. (A reader of protobuf allows a hundred messages in messages.)
 const DEEPEST: usize = 30;
 
-/// More tensors than any model has: each takes memory here that a hostile file would not have to spend.
-const MOST_TENSORS: usize = 1 << 20;
+/// About so many bytes are held of the structure of a model: room for 60,000 tensors or inputs. Each takes memory here that a
+/// hostile file does not have to spend.
+const ROOM: usize = 44 << 20;
 
 /// A message that is a graph or holds one, with its parts that may change, in their order.
 #[derive(Debug)]
@@ -106,6 +107,8 @@ struct Scan<'a> {
     other_external: Option<String>,
     /// Whether tensors are those of the graphs of the model, and not of its training or functions.
     owned: bool,
+    /// Bytes that may be held still.
+    room: usize,
 }
 
 impl Model {
@@ -125,6 +128,7 @@ impl Model {
             casts: Vec::new(),
             other_external: None,
             owned: true,
+            room: ROOM,
         };
         let (mut ir_version, mut graph, mut has_training) = (None, None, false);
         let (mut opsets, mut metadata, mut producer) =
@@ -143,7 +147,9 @@ impl Model {
                 }
                 model::METADATA_PROPS => {
                     few(&metadata, "metadata")?;
-                    metadata.push(key_and_value(scan.source, field.bytes("metadata")?)?);
+                    let (key, value) = key_and_value(scan.source, field.bytes("metadata")?)?;
+                    scan.hold(192 + 3 * (key.len() + value.len()))?;
+                    metadata.push((key, value));
                 }
                 model::GRAPH => {
                     let message = scan.graph(&field, 0)?;
@@ -269,10 +275,20 @@ impl Scan<'_> {
         done
     }
 
+    /// Takes room for what is remembered.
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        let left = self.room.checked_sub(bytes).ok_or_else(|| {
+            Error::unsupported("a model of more tensors, inputs or graphs than this program reads")
+                .advise("split the model")
+        })?;
+        self.room = left;
+        Ok(())
+    }
+
     /// Remembers a name that contains the mark.
     fn name(&mut self, field: &Field) -> Result<String> {
         let name = self.source.name(field.bytes("a name")?)?;
-        self.remember(&name);
+        self.remember(&name)?;
         Ok(name)
     }
 
@@ -283,10 +299,12 @@ impl Scan<'_> {
         }
     }
 
-    fn remember(&mut self, name: &str) {
+    fn remember(&mut self, name: &str) -> Result<()> {
         if self.mark.is_some_and(|mark| name.contains(mark)) {
+            self.hold(128 + name.len())?;
             self.marked.insert(name.to_owned());
         }
+        Ok(())
     }
 
     fn graph(&mut self, field: &Field, depth: usize) -> Result<Message> {
@@ -294,6 +312,7 @@ impl Scan<'_> {
         if depth > DEEPEST {
             return Err(bad(format!("more than {DEEPEST} graphs in graphs"), inner.start));
         }
+        self.hold(400)?;
         let (mut parts, mut inputs, mut initializers) = (Vec::new(), HashSet::new(), HashSet::new());
         let outer = std::mem::take(&mut self.casts);
         let mut at = inner.start;
@@ -302,7 +321,7 @@ impl Scan<'_> {
                 graph::NODE => parts.extend(self.node(&field, depth)?),
                 graph::INITIALIZER => {
                     let tensor = Tensor::read(self.source, field.bytes("an initializer")?, None)?;
-                    self.remember(&tensor.name);
+                    self.remember(&tensor.name)?;
                     self.used(&tensor.name);
                     if !self.owned {
                         self.look_at(&tensor);
@@ -323,6 +342,7 @@ impl Scan<'_> {
                         self.used(&name);
                     }
                     if field.number == graph::INPUT && self.owned {
+                        self.hold(400 + 3 * name.len())?;
                         inputs.insert(name.clone());
                         parts.push(Part::Input(field.whole, name));
                     }
@@ -366,9 +386,7 @@ impl Scan<'_> {
     /// The index that a tensor gets.
     fn push(&mut self, tensor: Tensor) -> Result<usize> {
         let index = self.tensors.len();
-        if index == MOST_TENSORS {
-            return Err(Error::format(format!("more than {MOST_TENSORS} tensors")));
-        }
+        self.hold(700 + 4 * tensor.name.len() + 24 * tensor.shape.len())?;
         self.tensors.push(tensor);
         Ok(index)
     }

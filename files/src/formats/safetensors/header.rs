@@ -9,7 +9,7 @@
 
 use std::{
     fmt,
-    io::{self, Read},
+    io::{self, BufRead, BufReader, Read},
 };
 
 use lanecast::{BufferType, DType, names::Namespace};
@@ -28,6 +28,16 @@ use crate::{
 
 /// The longest header that the format allows.
 pub const LONGEST: u64 = 100_000_000;
+
+/// The longest text in a header that is read: what has to be held at once.
+const LONGEST_TEXT: usize = 1 << 22;
+
+/// About so many bytes are held for a header: room for more than 50,000 tensors. (A header of the length that the format allows
+/// may name 1.6 million, each of which takes more than half a KiB until it is cast.)
+const ROOM: usize = 44 << 20;
+
+/// What the message begins with.
+const TOO_LARGE: &str = "a header larger than this program reads";
 
 /// What the format calls `dtype`.
 pub fn name_of(dtype: DType) -> Option<&'static str> {
@@ -78,15 +88,18 @@ impl Header {
         if length > file_len - 8 {
             return Err(Error::format(format!("a header of {length} bytes in a file of {file_len}")));
         }
-        // Both limits hold: the allocation is no larger than the file.
-        let mut json = vec![0; length as usize];
-        file.read_exact(&mut json).map_err(failed)?;
-        if json.first() != Some(&b'{') {
+        let mut json = BufReader::new(TextLimit::new(file.take(length)));
+        if json.fill_buf().map_err(failed)?.first() != Some(&b'{') {
             return Err(Error::format("the header does not begin with {"));
         }
-        let raw: RawHeader =
-            serde_json::from_slice(&json).map_err(|e| Error::format(format!("bad header, {e}")))?;
-        drop(json);
+        let raw: RawHeader = serde_json::from_reader(json).map_err(|e| {
+            let what = e.to_string();
+            match io::Error::from(e) {
+                e if e.raw_os_error().is_some() => Error::reading(&e),
+                _ if what.starts_with(TOO_LARGE) => Error::unsupported(what).advise("split the file"),
+                _ => Error::format(format!("bad header, {what}")),
+            }
+        })?;
         let data_start = 8 + length;
         let tensors =
             raw.tensors.into_iter().map(|(name, raw)| raw.check(name)).collect::<Result<Vec<_>>>()?;
@@ -123,6 +136,61 @@ fn in_order_of_data(tensors: &[Tensor]) -> Vec<&Tensor> {
 
 fn quoted(name: &str) -> String {
     super::super::quoted("tensor", name)
+}
+
+/// JSON whose texts are not longer than [`LONGEST_TEXT`].
+struct TextLimit<R> {
+    inner: R,
+    /// The bytes of the text so far.
+    text: Option<usize>,
+    escaped: bool,
+}
+
+impl<R> TextLimit<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, text: None, escaped: false }
+    }
+}
+
+impl<R: Read> Read for TextLimit<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        for &c in &buffer[..n] {
+            match (self.text, c) {
+                (Some(_), _) if self.escaped => self.escaped = false,
+                (Some(_), b'\\') => self.escaped = true,
+                (Some(_), b'"') => self.text = None,
+                (None, b'"') => self.text = Some(0),
+                _ => {}
+            }
+            if let Some(length) = &mut self.text {
+                *length += 1;
+                if *length > LONGEST_TEXT {
+                    return Err(io::Error::other(format!(
+                        "{TOO_LARGE}, a text of more than {LONGEST_TEXT} bytes"
+                    )));
+                }
+            }
+        }
+        Ok(n)
+    }
+}
+
+/// The room that is left for a header.
+struct Room(usize);
+
+impl Room {
+    /// Takes so many bytes, if there are.
+    fn take<E: de::Error>(&mut self, bytes: usize) -> std::result::Result<(), E> {
+        let left = self.0.checked_sub(bytes);
+        self.0 = left.ok_or_else(|| E::custom(format_args!("{TOO_LARGE}, too many names and dimensions")))?;
+        Ok(())
+    }
+
+    /// What a tensor takes, its entry in the report and its place in the new header.
+    fn tensor<E: de::Error>(&mut self, name: &str, axes: usize) -> std::result::Result<(), E> {
+        self.take(560 + 4 * name.len() + 24 * axes)
+    }
 }
 
 /// What a header says, unchecked but for duplicate names.
@@ -185,12 +253,19 @@ impl<'de> Deserialize<'de> for RawHeader {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<RawHeader, A::Error> {
                 let mut header = RawHeader { metadata: None, tensors: Vec::new() };
                 let mut has_metadata = false;
+                let mut room = Room(ROOM);
                 while let Some(name) = map.next_key::<String>()? {
                     if name != METADATA {
-                        header.tensors.push((name, map.next_value()?));
+                        let tensor: RawTensor = map.next_value()?;
+                        room.tensor(&name, tensor.shape.0.len())?;
+                        header.tensors.push((name, tensor));
                     } else if !has_metadata {
                         has_metadata = true;
-                        header.metadata = map.next_value::<Option<Texts>>()?.map(|texts| texts.0);
+                        let texts = map.next_value::<Option<Texts>>()?;
+                        header.metadata = texts.map(|texts| texts.0);
+                        for (key, value) in header.metadata.iter().flatten() {
+                            room.take(of_pair(key, value))?;
+                        }
                     } else {
                         return Err(twice(METADATA));
                     }
@@ -218,8 +293,10 @@ impl<'de> Deserialize<'de> for Texts {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Texts, A::Error> {
                 let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry::<String, String>()? {
-                    pairs.push(pair);
+                let mut room = Room(ROOM);
+                while let Some((key, value)) = map.next_entry::<String, String>()? {
+                    room.take(of_pair(&key, &value))?;
+                    pairs.push((key, value));
                 }
                 check_unique(pairs.iter().map(|(key, _)| key))?;
                 Ok(Texts(pairs))
@@ -227,6 +304,11 @@ impl<'de> Deserialize<'de> for Texts {
         }
         deserializer.deserialize_map(Pairs)
     }
+}
+
+/// The room of a line of metadata, also in the new header.
+fn of_pair(key: &str, value: &str) -> usize {
+    192 + 3 * (key.len() + value.len())
 }
 
 fn check_unique<'a, E: de::Error>(names: impl Iterator<Item = &'a String>) -> std::result::Result<(), E> {

@@ -50,6 +50,10 @@ impl FileFormat for Safetensors {
         }
     }
 
+    fn streams(&self) -> bool {
+        true
+    }
+
     fn open(&self, mut input: Input) -> Result<Box<dyn Contents>> {
         let header = Header::read(&mut input.file, input.length)?;
         let start = header.data_start;

@@ -1,0 +1,193 @@
+//! Memory that headers of 91 MB take, which name more than anybody has, and the largest that are read.
+//!
+//! One test, as the system says only how much the largest of all programs took that this process started. What it needs itself
+//! counts, too, so files are written piece by piece.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+};
+
+use common::{Folder, stderr};
+use nix::sys::resource::{UsageWho, getrusage};
+
+const MIB: i64 = 64;
+const HEADER: u64 = 91_000_000;
+
+/// Writes `head`, then what `item` says of 0, 1 and so on up to `bytes` bytes in all or `count` items, then `tail`.
+fn repeat(
+    file: &mut impl Write,
+    head: &str,
+    tail: &str,
+    bytes: u64,
+    count: u64,
+    item: impl Fn(u64) -> Vec<u8>,
+) {
+    file.write_all(head.as_bytes()).unwrap();
+    let mut written = head.len() as u64 + tail.len() as u64;
+    for i in 0..count {
+        let mut next = item(i);
+        if i > 0 && head.contains('{') {
+            next.insert(0, b',');
+        }
+        if written + next.len() as u64 > bytes {
+            break;
+        }
+        file.write_all(&next).unwrap();
+        written += next.len() as u64;
+    }
+    file.write_all(tail.as_bytes()).unwrap();
+    while written < bytes && count == u64::MAX {
+        file.write_all(b" ").unwrap();
+        written += 1;
+    }
+}
+
+fn create(folder: &Folder, name: &str) -> BufWriter<File> {
+    BufWriter::new(File::create(folder.at(name)).unwrap())
+}
+
+/// A `.safetensors` file whose header has `HEADER` bytes.
+fn safetensors(folder: &Folder, head: &str, tail: &str, item: impl Fn(u64) -> Vec<u8>) {
+    let mut file = create(folder, "in.safetensors");
+    file.write_all(&HEADER.to_le_bytes()).unwrap();
+    repeat(&mut file, head, tail, HEADER, u64::MAX, item);
+    file.flush().unwrap();
+}
+
+fn tensor(i: u64) -> String {
+    format!("\"{i:x}\":{{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}")
+}
+
+/// A field of protobuf of `bytes`.
+fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+    [&[number << 3 | 2, bytes.len() as u8][..], bytes].concat()
+}
+
+/// A model whose graph repeats `item` up to `HEADER` bytes.
+fn onnx(folder: &Folder, item: impl Fn(u64) -> Vec<u8>) {
+    let mut file = create(folder, "in.onnx");
+    file.write_all(b"\x08\x08\x42\x04\x0a\x00\x10\x13\x3a").unwrap();
+    let (mut length, mut i) = (0, 0);
+    while length + 64 < HEADER {
+        length += item(i).len() as u64;
+        i += 1;
+    }
+    let mut rest = length;
+    while rest >= 128 {
+        file.write_all(&[rest as u8 | 128]).unwrap();
+        rest >>= 7;
+    }
+    file.write_all(&[rest as u8]).unwrap();
+    (0..i).for_each(|i| file.write_all(&item(i)).unwrap());
+    file.flush().unwrap();
+}
+
+/// An archive of so many empty members.
+fn npz(folder: &Folder, members: u32) {
+    let mut file = create(folder, "in.npz");
+    let of = |i: u32| format!("{i:08x}.bin");
+    let zeros = [0; 12];
+    for i in 0..members {
+        file.write_all(b"PK\x03\x04\x14\0\0\0\0\0\0\0\x21\0").unwrap();
+        file.write_all(&[&zeros[..], &[12, 0, 0, 0], of(i).as_bytes()].concat()).unwrap();
+    }
+    for i in 0..members {
+        file.write_all(b"PK\x01\x02\x14\0\x14\0\0\0\0\0\0\0\x21\0").unwrap();
+        file.write_all(
+            &[&zeros[..], &[12, 0], &zeros[..], &(i * 42).to_le_bytes(), of(i).as_bytes()].concat(),
+        )
+        .unwrap();
+    }
+    let (size, start) = (u64::from(members) * 58, u64::from(members) * 42);
+    let count = u64::from(members).to_le_bytes();
+    file.write_all(b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\0\x2d\0\0\0\0\0\0\0\0\0").unwrap();
+    file.write_all(&[&count[..], &count, &size.to_le_bytes(), &start.to_le_bytes()].concat()).unwrap();
+    file.write_all(&[&b"PK\x06\x07\0\0\0\0"[..], &(size + start).to_le_bytes(), &[1, 0, 0, 0]].concat())
+        .unwrap();
+    file.write_all(b"PK\x05\x06\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0").unwrap();
+    file.flush().unwrap();
+}
+
+#[test]
+fn headers_take_bounded_memory() {
+    if common::words().len() > 1 {
+        eprintln!("skipped: the memory is that of an emulator");
+        return;
+    }
+    let folder = Folder::new();
+    let check = |what: &str, file: &str, codes: &[i32]| {
+        let out = file.replace("in.", "out.");
+        for args in
+            [&["inspect", file][..], &["cast", file, &out, "--to", "f16", "--force", "--include", "*"]]
+        {
+            let output = folder.run(args);
+            assert!(
+                output.status.code().is_some_and(|code| codes.contains(&code)),
+                "{what}: {}",
+                stderr(&output)
+            );
+            let peak = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss() >> 10;
+            eprintln!("{what}, {}: at most {peak} MiB up to here: {}", args[0], stderr(&output).trim_end());
+            assert!(peak < MIB, "{what}: {peak} MiB");
+        }
+        folder.remove(file);
+    };
+    let x = |_| vec![b'x'; 1 << 16];
+    safetensors(&folder, "{", "}", |i| tensor(i).into_bytes());
+    check("tensors", "in.safetensors", &[5]);
+    let axes = "1,".repeat(63);
+    safetensors(&folder, "{", "}", |i| tensor(i).replace("[0]", &format!("[{axes}0]")).into_bytes());
+    check("axes", "in.safetensors", &[5]);
+    safetensors(&folder, "{\"__metadata__\":{", "}}", |i| format!("\"{i:x}\":\"\"").into_bytes());
+    check("metadata", "in.safetensors", &[5]);
+    for (what, head, tail) in [
+        ("long metadata", "[\"__metadata__\":{\"a\":\"", "\"}}"),
+        ("long name", "[\"", "\":1}"),
+        ("long dtype", "[\"a\":{\"dtype\":\"", "\"}}"),
+        ("long key", "[\"a\":{\"", "\":1}}"),
+    ] {
+        // The helper puts commas only into what begins as a map.
+        safetensors(&folder, head, tail, x);
+        let file = File::options().write(true).open(folder.at("in.safetensors")).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, b"{", 8).unwrap();
+        check(what, "in.safetensors", &[4, 5]);
+    }
+    // About the most that is read.
+    let header: Vec<String> = (0..70_000).map(tensor).collect();
+    folder.write("in.safetensors", &common::safetensors(&format!("{{{}}}", header.join(",")), &[]));
+    drop(header);
+    check("most tensors", "in.safetensors", &[0]);
+
+    let mut npy = b"\x93NUMPY\x02\x00".to_vec();
+    npy.extend_from_slice(&(HEADER as u32).to_le_bytes());
+    folder.write("in.npy", &npy);
+    File::options().write(true).open(folder.at("in.npy")).unwrap().set_len(HEADER + 12).unwrap();
+    check("array", "in.npy", &[4]);
+
+    npz(&folder, 900_000);
+    check("members", "in.npz", &[5]);
+    npz(&folder, 16_000);
+    check("most members", "in.npz", &[0]);
+
+    onnx(&folder, |i| {
+        field(5, &[&[8, 0, 16, 1, 0x4a, 0][..], &field(8, format!("{i:x}").as_bytes())].concat())
+    });
+    check("initializers", "in.onnx", &[5]);
+    onnx(&folder, |i| field(11, &field(1, format!("{i:x}").as_bytes())));
+    check("inputs", "in.onnx", &[5]);
+    // Pairs of metadata behind the graph, of 1 MiB each.
+    let mut file = create(&folder, "in.onnx");
+    file.write_all(b"\x08\x08\x42\x04\x0a\x00\x10\x13\x3a\x00").unwrap();
+    for _ in 0..90 {
+        file.write_all(b"\x72\x84\x80\x40\x12\x80\x80\x40").unwrap();
+        file.write_all(&[b'x'; 1 << 20]).unwrap();
+    }
+    file.flush().unwrap();
+    check("metadata of a model", "in.onnx", &[5]);
+    onnx(&folder, |_| field(1, &field(4, b"X")));
+    check("nodes", "in.onnx", &[0, 5]);
+}

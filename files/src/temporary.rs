@@ -1,0 +1,178 @@
+//! Temporary files: how they are called, who owns them, and what becomes of them when a process ends early.
+//!
+//! A temporary file is called `.lanecast-PID-XXXXXX.tmp`, is in the folder of its output, and is locked by the process that
+//! writes it. The system releases the lock when the process ends, however that happens. So a file of such a name without a lock
+//! is a leftover. (A process id says less: it is reused, and another container or host has its own.)
+
+use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use tempfile::TempPath;
+
+use crate::error::{Error, Result};
+
+const PREFIX: &str = ".lanecast-";
+const SUFFIX: &str = ".tmp";
+/// Random characters of a name.
+const RANDOM: usize = 6;
+
+/// The temporary files of this process. Whoever creates, renames or removes one holds the lock.
+static LIVE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Leave to change temporary files.
+pub struct Live(MutexGuard<'static, BTreeSet<PathBuf>>);
+
+/// Waits for the leave, for ever after [`abandon`].
+pub fn live() -> Live {
+    Live(LIVE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// A file that is removed on drop, unless it got another name.
+#[derive(Debug)]
+pub struct Temporary(Option<TempPath>);
+
+impl Temporary {
+    /// A new file in `folder`, with the permission bits of `like` or those of any new file, less the umask.
+    pub fn create(folder: &Path, like: Option<&fs::Permissions>) -> io::Result<(File, Self)> {
+        let prefix = format!("{PREFIX}{}-", std::process::id());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = like.map_or(0o666, |like| like.mode() & 0o777);
+            builder.permissions(fs::Permissions::from_mode(mode));
+        }
+        #[cfg(not(unix))]
+        let _ = like;
+        let mut live = live();
+        loop {
+            let (file, path) = builder.tempfile_in(folder)?.into_parts();
+            // Without locks on this file system nothing is ever taken for a leftover.
+            let _ = file.lock();
+            // A run that cleans may have come between: it saw a file without a lock.
+            if path.exists() {
+                live.0.insert(path.to_path_buf());
+                return Ok((file, Self(Some(path))));
+            }
+        }
+    }
+
+    /// Gives the file the name `target`, which may exist with `overwrite`.
+    pub fn persist(&mut self, live: &mut Live, target: &Path, overwrite: bool) -> io::Result<()> {
+        let Some(path) = self.0.take() else { return Ok(()) };
+        let name = path.to_path_buf();
+        let renamed = if overwrite { path.persist(target) } else { path.persist_noclobber(target) };
+        match renamed {
+            Ok(()) => {
+                live.0.remove(&name);
+                Ok(())
+            }
+            Err(e) => {
+                self.0 = Some(e.path);
+                Err(e.error)
+            }
+        }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = self.0.take() {
+            let mut live = live();
+            live.0.remove(&path.to_path_buf());
+            drop(path);
+        }
+    }
+}
+
+/// Removes the temporary files of all outputs that are not committed, for a process that ends at once.
+///
+/// No output takes its name afterwards: threads that work on one wait for ever. An output is committed before or not at all.
+pub fn abandon() {
+    let live = live();
+    for path in live.0.iter() {
+        // There is nobody left to tell; the next run names it.
+        let _ = fs::remove_file(path);
+    }
+    std::mem::forget(live);
+}
+
+/// The temporary files in `folder` that a killed process left behind. Those that cannot be opened or locked are not among them.
+pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut found: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| is_ours(&entry.file_name()) && entry.file_type().is_ok_and(|t| t.is_file()))
+        .map(|entry| entry.path())
+        .filter(|path| unlocked(path).is_some())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Removes the [`leftovers`] in `folder`, and returns their paths.
+///
+/// # Errors
+///
+/// [`Error::Io`] if one cannot be removed.
+pub fn remove_leftovers(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut removed = Vec::new();
+    for path in leftovers(folder) {
+        // Another run may have removed it.
+        let Some(_lock) = unlocked(&path) else { continue };
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::system("cannot remove the leftover", &e).at_path(&path));
+            }
+            _ => removed.push(path),
+        }
+    }
+    Ok(removed)
+}
+
+/// The file with its lock, unless another process has that.
+fn unlocked(path: &Path) -> Option<File> {
+    // Some file systems lock only what may be written.
+    let file = File::options().read(true).write(true).open(path).or_else(|_| File::open(path)).ok()?;
+    file.try_lock().ok().map(|()| file)
+}
+
+/// Whether a file of this name is a temporary one: `.lanecast-PID-XXXXXX.tmp`.
+fn is_ours(name: &OsStr) -> bool {
+    let middle = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
+    middle.and_then(|middle| middle.split_once('-')).is_some_and(|(pid, random)| {
+        !pid.is_empty()
+            && pid.bytes().all(|c| c.is_ascii_digit())
+            && random.len() == RANDOM
+            && random.bytes().all(|c| c.is_ascii_alphanumeric())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leftovers_are_files_of_our_name_without_a_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_file, alive) = Temporary::create(folder.path(), None).unwrap();
+        for name in [".lanecast-1-abcDE9.tmp", ".lanecast-x-abcDE9.tmp", ".lanecast-1-abc.tmp", "1.tmp"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        fs::create_dir(folder.path().join(".lanecast-2-abcDE9.tmp")).unwrap();
+        let dead = [folder.path().join(".lanecast-1-abcDE9.tmp")];
+        assert_eq!(leftovers(folder.path()), dead);
+        assert_eq!(remove_leftovers(folder.path()).unwrap(), dead);
+        assert!(leftovers(folder.path()).is_empty());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
+        drop(alive);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    }
+}
