@@ -295,7 +295,7 @@ fn a_reader_that_leaves_is_no_news() {
         .expect("the program starts");
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("the program ends");
-    assert_eq!((output.status.code(), stderr(&output)), (Some(3), String::new()));
+    assert_eq!((output.status.code(), stderr(&output)), (Some(141), String::new()));
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn suggestions_and_the_usage_of_the_subcommand_are_kept() {
             &["cast", "a.npy", "--too", "f32"],
             &["'--too'", "tip: a similar argument exists: '--to'", "Usage: lanecast cast "],
         ),
-        (&["cast", "a.npy"], &["--to <DTYPE>", "Usage: lanecast cast --to <DTYPE> <IN> <OUT>"]),
+        (&["cast", "a.npy"], &["--to <DTYPE>", "Usage: lanecast cast [OPTIONS] --to <DTYPE> <IN> <OUT>"]),
         (
             &["cast", "a.npy", "b.npy", "--to", "f32", "--profile", "numpi"],
             &["tip: a similar value exists: 'numpy'"],
