@@ -157,7 +157,7 @@ fn headers_take_bounded_memory() {
         check(what, "in.safetensors", &[4, 5]);
     }
     // About the most that is read.
-    let header: Vec<String> = (0..70_000).map(tensor).collect();
+    let header: Vec<String> = (0..54_000).map(tensor).collect();
     folder.write("in.safetensors", &common::safetensors(&format!("{{{}}}", header.join(",")), &[]));
     drop(header);
     check("most tensors", "in.safetensors", &[0]);
@@ -171,7 +171,8 @@ fn headers_take_bounded_memory() {
     npz(&folder, 900_000);
     check("members", "in.npz", &[5]);
     npz(&folder, 16_000);
-    check("most members", "in.npz", &[0]);
+    // Nothing in it can be cast, which is said after all members were read.
+    check("most members", "in.npz", &[0, 2]);
 
     onnx(&folder, |i| {
         field(5, &[&[8, 0, 16, 1, 0x4a, 0][..], &field(8, format!("{i:x}").as_bytes())].concat())

@@ -21,8 +21,6 @@ pub struct Plan<'a> {
     job: &'a Job,
     format: &'static dyn FileFormat,
     work: Box<dyn Work + 'a>,
-    /// Those of the work, explained.
-    entries: Vec<Entry>,
     permissions: Option<Permissions>,
 }
 
@@ -58,10 +56,9 @@ impl<'a> Plan<'a> {
         };
         let path = input.path.clone();
         let permissions = input.permissions.take();
-        let work = format.plan(input, job).map_err(|e| e.in_path(&path))?;
-        let mut entries = work.entries().to_vec();
-        job.selection.explain(&mut entries);
-        Ok(Self { job, format, work, entries, permissions })
+        let mut work = format.plan(input, job).map_err(|e| e.in_path(&path))?;
+        job.selection.explain(work.entries_mut());
+        Ok(Self { job, format, work, permissions })
     }
 
     /// The format of the file, which is that of the output.
@@ -76,7 +73,7 @@ impl<'a> Plan<'a> {
 
     /// What will be done, one entry per tensor.
     pub fn entries(&self) -> &[Entry] {
-        &self.entries
+        self.work.entries()
     }
 
     /// Bytes of all tensors.
@@ -90,21 +87,21 @@ impl<'a> Plan<'a> {
     ///
     /// [`Error::Request`] that says why, with the names near a pattern.
     pub fn check_selection(&self) -> Result<()> {
-        if self.entries.is_empty() {
+        if self.entries().is_empty() {
             return Ok(());
         }
         self.job.selection.check_patterns(self.names())?;
-        self.job.selection.check_entries(&self.entries)
+        self.job.selection.check_entries(self.entries())
     }
 
     /// The names that patterns may match: those of the entries, of structured arrays and of their fields.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.entries.iter().map(|entry| entry.name.as_str()).chain(self.work.groups())
+        self.entries().iter().map(|entry| entry.name.as_str()).chain(self.work.groups())
     }
 
     /// The report of a run that did not happen.
     pub fn dry_run(&self) -> Report {
-        report(self.job, self.format, self.entries.clone(), None)
+        report(self.job, self.format, self.entries().to_vec(), None)
     }
 
     /// Casts to the file `output`, which may replace another one with `overwrite`, the input among them. A new file has the
@@ -134,9 +131,8 @@ impl<'a> Plan<'a> {
         let done = self.work.run(&mut pump, &mut output);
         // Whatever a format makes of the interruption, and also where it had nothing left to read.
         pump.check()?;
-        let mut entries = done?;
+        let entries = done?;
         output.commit()?;
-        self.job.selection.explain(&mut entries);
         Ok(report(self.job, self.format, entries, Some(started.elapsed())))
     }
 }

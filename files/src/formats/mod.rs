@@ -238,6 +238,9 @@ pub trait Work: Send {
     /// What will be done, one entry per tensor.
     fn entries(&self) -> &[Entry];
 
+    /// The same, to add why tensors are kept.
+    fn entries_mut(&mut self) -> &mut [Entry];
+
     /// Names that patterns may match besides those of the entries, such as those of structured arrays.
     fn groups(&self) -> Vec<&str> {
         Vec::new()

@@ -291,6 +291,10 @@ impl Work for Recast<'_> {
         &self.entries
     }
 
+    fn entries_mut(&mut self) -> &mut [Entry] {
+        &mut self.entries
+    }
+
     fn run(mut self: Box<Self>, pump: &mut Pump<'_>, output: &mut Output) -> Result<Vec<Entry>> {
         let shown = output.path().to_owned();
         let on_input = |e: Error| e.in_path(&self.path);

@@ -319,6 +319,10 @@ impl Work for Recast<'_> {
         &self.entries
     }
 
+    fn entries_mut(&mut self) -> &mut [Entry] {
+        &mut self.entries
+    }
+
     fn groups(&self) -> Vec<&str> {
         self.structured.iter().map(String::as_str).collect()
     }

@@ -17,9 +17,9 @@ pub const LARGEST: u64 = i32::MAX as u64;
 /// Graphs in graphs. (A reader of protobuf allows a hundred messages in messages.)
 const DEEPEST: usize = 30;
 
-/// About so many bytes are held of the structure of a model: room for 60,000 tensors or inputs. Each takes memory here that a
+/// About so many bytes are held of the structure of a model: room for 45,000 tensors or inputs. Each takes memory here that a
 /// hostile file does not have to spend.
-const ROOM: usize = 44 << 20;
+const ROOM: usize = 34 << 20;
 
 /// A message that is a graph or holds one, with its parts that may change, in their order.
 #[derive(Debug)]

@@ -344,6 +344,10 @@ impl Work for Recast<'_> {
         &self.entries
     }
 
+    fn entries_mut(&mut self) -> &mut [Entry] {
+        &mut self.entries
+    }
+
     /// The names that tensors had before earlier casts.
     fn groups(&self) -> Vec<&str> {
         let origins = self.model.tensors.iter().filter_map(|tensor| tensor.origin.as_ref());

@@ -32,9 +32,9 @@ pub const LONGEST: u64 = 100_000_000;
 /// The longest text in a header that is read: what has to be held at once.
 const LONGEST_TEXT: usize = 1 << 22;
 
-/// About so many bytes are held for a header: room for more than 50,000 tensors. (A header of the length that the format allows
+/// About so many bytes are held for a header: room for about 45,000 tensors. (A header of the length that the format allows
 /// may name 1.6 million, each of which takes more than half a KiB until it is cast.)
-const ROOM: usize = 44 << 20;
+const ROOM: usize = 34 << 20;
 
 /// What the message begins with.
 const TOO_LARGE: &str = "a header larger than this program reads";

@@ -220,6 +220,10 @@ impl Work for Recast<'_> {
         &self.entries
     }
 
+    fn entries_mut(&mut self) -> &mut [Entry] {
+        &mut self.entries
+    }
+
     fn run(mut self: Box<Self>, pump: &mut Pump<'_>, output: &mut Output) -> Result<Vec<Entry>> {
         let order = self.order();
         let written = |e: &std::io::Error| Error::writing(e);
