@@ -94,7 +94,7 @@ impl CheckedPlan {
     /// else {
     ///     panic!("300 does not fit")
     /// };
-    /// assert_eq!((found.index, found.integer()), (1, Some(300)));
+    /// assert_eq!((found.index, found.value.integer()), (1, Some(300)));
     /// # Ok::<(), CastError>(())
     /// ```
     ///

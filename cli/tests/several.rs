@@ -90,7 +90,7 @@ fn warnings_name_the_file() {
     good(folder.run(&args));
     let output = folder.run(&[&args[..9], &["--force"]].concat());
     assert!(
-        common::stderr(&output).starts_with("lanecast: warning: a.npy: 1 values do not fit"),
+        common::stderr(&output).starts_with("lanecast: warning: a.npy: 1 value does not fit"),
         "{output:?}"
     );
 }
