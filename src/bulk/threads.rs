@@ -158,7 +158,8 @@ fn spread<'s>(scope: &rayon::Scope<'s>, tasks: usize, drain: &'s (dyn Fn() + Syn
     drain();
 }
 
-#[cfg(test)]
+/// There are no threads on WebAssembly.
+#[cfg(all(test, not(target_family = "wasm")))]
 mod tests {
     use super::*;
     use std::collections::HashSet;
