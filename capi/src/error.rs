@@ -1,6 +1,5 @@
 //! Statuses, messages, and the wall that no panic passes.
 
-use lanecast::bulk::BatchError;
 use lanecast::{CastError, Reason};
 use std::ffi::{CStr, c_char};
 use std::fmt::{self, Write};
@@ -74,8 +73,8 @@ pub struct lanecast_error {
 pub(crate) enum Failure {
     /// Of the library.
     Cast(CastError),
-    /// Of one item of a batch.
-    Batch(BatchError),
+    /// Of the batch item of this index.
+    Item(usize, Box<Failure>),
     /// Of the arguments, with a message.
     Argument(lanecast_status, &'static str),
     /// The same about a number.
@@ -90,17 +89,11 @@ impl From<CastError> for Failure {
     }
 }
 
-impl From<BatchError> for Failure {
-    fn from(error: BatchError) -> Self {
-        Failure::Batch(error)
-    }
-}
-
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Cast(error) => error.fmt(f),
-            Failure::Batch(error) => error.fmt(f),
+            Failure::Item(index, failure) => write!(f, "item {index}: {failure}"),
             Failure::Argument(_, text) => f.write_str(text),
             Failure::Number(_, text, number) => write!(f, "{text}: {number}"),
             Failure::Text(_, text) => f.write_str(text),
@@ -126,7 +119,7 @@ impl Failure {
     fn status(&self) -> lanecast_status {
         match self {
             Failure::Cast(error) => status_of(error),
-            Failure::Batch(error) => status_of(&error.error),
+            Failure::Item(_, failure) => failure.status(),
             Failure::Argument(status, _) | Failure::Number(status, ..) | Failure::Text(status, _) => *status,
         }
     }
@@ -150,7 +143,7 @@ impl Failure {
                 let code = rejection.value.code();
                 error.code = [code as u64, (code >> 64) as u64];
             }
-            Failure::Batch(batch) => error.index = batch.index as u64,
+            Failure::Item(index, _) => error.index = *index as u64,
             _ => {}
         }
         let mut message = Message { error, len: 0 };

@@ -4,6 +4,7 @@ use crate::error::{
     Failure, LANECAST_BAD_PLAN, LANECAST_NULL_POINTER, guarded, lanecast_error, lanecast_status,
 };
 use crate::options::lanecast_options;
+use crate::run::put_if_wanted;
 use crate::types::{buffer, lanecast_type};
 use lanecast::{CastOptions, CastPlan, Streaming};
 use std::ffi::c_char;
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn lanecast_plan_init(
                 None => CastPlan::new(from, to, &options),
             };
             let made = made?.with_streaming(streaming);
-            // All of it is written, so that copies read no memory that is not initialised.
+            // C programs copy plans as memory, so the words behind the content must be initialised as well.
             plan.write(lanecast_plan { opaque: [0; 16] });
             plan.cast::<MaybeUninit<Content>>()
                 .write(MaybeUninit::new(Content { magic: magic(), plan: made }));
@@ -122,9 +123,7 @@ pub unsafe extern "C" fn lanecast_explain(
                 text.cast::<u8>().copy_from_nonoverlapping(whole.as_ptr(), fits);
                 text.add(fits).write(0);
             }
-            if !length.is_null() {
-                length.write(whole.len());
-            }
+            put_if_wanted(length, whole.len());
             Ok(())
         })
     }

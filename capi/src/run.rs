@@ -8,7 +8,7 @@ use crate::plan::{self, lanecast_plan};
 use crate::threads::lanecast_threads;
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{CastError, CastPlan, CastReport, Level};
+use lanecast::{CastError, CastPlan, CastReport, Level, RunPtr};
 use std::ffi::c_void;
 use std::slice;
 
@@ -224,11 +224,21 @@ pub unsafe extern "C" fn lanecast_run_masked(
                 Buffers::Apart(src, dst) => checked.par_run_masked(src, dst, validity, n, threads)?,
                 Buffers::InPlace(src, mut dst) => checked.run_strided_masked(&src, &mut dst, validity)?,
             };
-            if !rejected.is_null() {
-                rejected.write(lost);
-            }
+            put_if_wanted(rejected, lost);
             Ok(())
         })
+    }
+}
+
+/// Writes a result that the caller may not want.
+///
+/// # Safety
+///
+/// `place` is null or can be written.
+pub(crate) unsafe fn put_if_wanted<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { place.write(value) };
     }
 }
 

@@ -4,10 +4,10 @@ use crate::error::{
     Failure, LANECAST_BAD_LAYOUT, LANECAST_NULL_POINTER, guarded, lanecast_error, lanecast_status,
 };
 use crate::plan::{self, lanecast_plan};
-use crate::run::{bitmap, lanecast_report, level, place};
+use crate::run::{bitmap, lanecast_report, level, place, put_if_wanted};
 use crate::threads::lanecast_threads;
 use lanecast::strided::{Layout, MAX_AXES, View, ViewMut};
-use lanecast::{BufferType, CastError, CastPlan};
+use lanecast::{BufferType, CastError, CastPlan, Storage};
 use std::ffi::c_void;
 use std::slice;
 
@@ -29,7 +29,7 @@ fn bad(text: &'static str, number: i64) -> Failure {
     Failure::Number(LANECAST_BAD_LAYOUT, text, number)
 }
 
-/// Shapes and strides without axes of length 1, which matter to nobody.
+/// The layout of a view, without its axes of length 1: their strides have no effect.
 ///
 /// # Safety
 ///
@@ -52,15 +52,13 @@ unsafe fn layout(view: &lanecast_view, buffer: BufferType) -> Result<Layout, Fai
     for (axis, len) in shape.iter().enumerate() {
         let length =
             usize::try_from(*len).map_err(|_| bad("a negative or too large length in a shape", *len))?;
-        // The last axis is that of packed elements.
-        if length == 1 && !(buffer.is_packed_storage() && axis + 1 == axes) {
+        // Packed elements share bytes along the last axis, whatever its length.
+        let shares_bytes = axis + 1 == axes && buffer.storage() == Storage::Packed;
+        if length == 1 && !shares_bytes {
             continue;
         }
         if kept == MAX_AXES {
-            return Err(bad(
-                "more axes that are not of length 1 than there can be, which is 64; the view has",
-                axes as i64,
-            ));
+            return Err(bad("a view may have 64 axes of other lengths than 1; number of axes", axes as i64));
         }
         lengths[kept] = length;
         if let Some(strides) = strides {
@@ -74,16 +72,6 @@ unsafe fn layout(view: &lanecast_view, buffer: BufferType) -> Result<Layout, Fai
         None => Layout::contiguous(buffer, &lengths[..kept]),
     };
     Ok(layout.map_err(CastError::View)?)
-}
-
-trait Packed {
-    fn is_packed_storage(&self) -> bool;
-}
-
-impl Packed for BufferType {
-    fn is_packed_storage(&self) -> bool {
-        self.storage() == lanecast::Storage::Packed
-    }
 }
 
 /// The views of a cast; `None` if they have no elements.
@@ -102,7 +90,7 @@ unsafe fn views<'a>(
     };
     if src.ndim != dst.ndim {
         return Err(bad(
-            "the source has another number of axes than the destination, which has",
+            "the source and the destination differ in their number of axes; the destination's is",
             i64::from(dst.ndim),
         ));
     }
@@ -193,9 +181,7 @@ pub unsafe extern "C" fn lanecast_run_strided_masked(
             let (src, mut dst) = views(plan, src, dst)?;
             let validity = bitmap(validity, src.layout().elements())?;
             let lost = checked.run_strided_masked(&src, &mut dst, validity)?;
-            if !rejected.is_null() {
-                rejected.write(lost);
-            }
+            put_if_wanted(rejected, lost);
             Ok(())
         })
     }
