@@ -420,6 +420,16 @@ typedef struct lanecast_view {
 #define LANECAST_BUG 12
 
 /**
+ * There is no memory for the list of a batch; nothing was written.
+ */
+#define LANECAST_NO_MEMORY 13
+
+/**
+ * A tensor is on a device whose memory is not the CPU's.
+ */
+#define LANECAST_BAD_DEVICE 14
+
+/**
  * Elements of less than 8 bits share bytes; for all others it changes nothing.
  */
 #define LANECAST_PACKED 256
@@ -445,7 +455,8 @@ LANECAST_API uint32_t lanecast_version(void) LANECAST_NOEXCEPT;
 
 /**
  * Runs many casts, which the threads share as if they were one. No destination may share bytes with another item. If an item is
- * wrong, its number is in `error`, and nothing is written.
+ * wrong, its number is in `error`, and nothing is written. Six words an item are
+ * allocated; without memory for them nothing is written, either: `LANECAST_NO_MEMORY`.
  *
  * The caller sees to this:
  *
@@ -662,7 +673,8 @@ LANECAST_API lanecast_status lanecast_type_bytes(lanecast_type type_, size_t n, 
 
 /**
  * The type of a DLPack tensor's elements. Elements of less than 8 bits are packed, unless `flags` has
- * `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED` (4). `lanes` is 1, or 2 for pairs of float4, which are two elements.
+ * `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED` (4). `lanes` is 1, or 2 for pairs of
+ * packed float4, which are two elements.
  *
  * The caller sees to this:
  *

@@ -1,7 +1,8 @@
 //! Many casts as one.
 
 use crate::error::{
-    Failure, LANECAST_NULL_POINTER, LANECAST_OVERLAP, guarded, lanecast_error, lanecast_status,
+    Failure, LANECAST_NO_MEMORY, LANECAST_NULL_POINTER, LANECAST_OVERLAP, guarded, lanecast_error,
+    lanecast_status,
 };
 use crate::plan::{self, lanecast_plan};
 use crate::threads::lanecast_threads;
@@ -27,7 +28,8 @@ const _: () =
     assert!(size_of::<BatchItem>() == 6 * size_of::<usize>(), "the README gives the bytes of an item");
 
 /// Runs many casts, which the threads share as if they were one. No destination may share bytes with another item. If an item is
-/// wrong, its number is in `error`, and nothing is written.
+/// wrong, its number is in `error`, and nothing is written. Six words an item are allocated; without memory for them the status is
+/// `LANECAST_NO_MEMORY`, and nothing is written either.
 ///
 /// # Safety
 ///
@@ -49,7 +51,11 @@ pub unsafe extern "C" fn lanecast_run_batch(
             if items.is_null() {
                 return Err(Failure::Argument(LANECAST_NULL_POINTER, "the items are NULL"));
             }
-            let mut batch = Vec::with_capacity(count);
+            let mut batch = Vec::new();
+            if batch.try_reserve_exact(count).is_err() {
+                let text = "no memory for the list of the batch, which takes six words an item";
+                return Err(Failure::Argument(LANECAST_NO_MEMORY, text));
+            }
             for (index, item) in slice::from_raw_parts(items, count).iter().enumerate() {
                 let of_item = |failure| Failure::Item(index, Box::new(failure));
                 batch.push(self::item(item).map_err(of_item)?);

@@ -34,8 +34,12 @@ pub const LANECAST_NO_PROMOTION: lanecast_status = 10;
 pub const LANECAST_BAD_NAME: lanecast_status = 11;
 /// A defect of lanecast. What was to be written is in any state.
 pub const LANECAST_BUG: lanecast_status = 12;
+/// There is no memory for the list of a batch; nothing was written.
+pub const LANECAST_NO_MEMORY: lanecast_status = 13;
+/// A tensor is on a device whose memory is not the CPU's.
+pub const LANECAST_BAD_DEVICE: lanecast_status = 14;
 
-const NAMES: [&CStr; 13] = [
+const NAMES: [&CStr; 15] = [
     c"ok",
     c"null pointer",
     c"bad type",
@@ -49,6 +53,8 @@ const NAMES: [&CStr; 13] = [
     c"no promotion",
     c"bad name",
     c"bug",
+    c"no memory",
+    c"bad device",
 ];
 
 /// Bytes of a message with its end; the header has the number.

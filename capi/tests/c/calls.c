@@ -1,19 +1,7 @@
-/* Every function, every status, and what is written when a call fails. C99, and C++ as well. */
+/* Every function of lanecast.h, and what is written when a call fails. C99, and C++ as well. */
 #include <lanecast.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int failures = 0;
-
-#define CHECK(condition)                                                                                              \
-    do {                                                                                                              \
-        if (!(condition)) {                                                                                           \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                                                    \
-            failures++;                                                                                               \
-        }                                                                                                             \
-    } while (0)
+#include "check.h"
 
 static lanecast_plan plan_of(lanecast_type from, lanecast_type to, const lanecast_options *options)
 {
@@ -105,7 +93,7 @@ static void runs(void)
     float place[4];
     lanecast_plan plan = plan_of(LANECAST_FLOAT32, LANECAST_UINT8, NULL);
     lanecast_plan same = plan_of(LANECAST_FLOAT32, LANECAST_INT32, NULL);
-    lanecast_report report;
+    lanecast_report losses;
     lanecast_error error;
     size_t rejected = 9;
     int32_t first;
@@ -125,17 +113,17 @@ static void runs(void)
     CHECK(lanecast_run_masked(&plan, src, dst, 4, LANECAST_RANGE, mask, &rejected, NULL, &error) == LANECAST_OK);
     CHECK(mask[0] == 0x0D && mask[1] == 0xA5 && rejected == 1);
     CHECK(lanecast_run_masked(&plan, src, dst, 4, LANECAST_RANGE, NULL, NULL, NULL, &error) == LANECAST_NULL_POINTER);
-    CHECK(lanecast_run_counted(&plan, src, dst, 4, LANECAST_EXACT, &report, NULL, &error) == LANECAST_OK);
-    CHECK(report.elements == 4 && report.saturated == 1 && report.underflowed_to_zero == 0 && report.inexact == 1);
+    CHECK(lanecast_run_counted(&plan, src, dst, 4, LANECAST_EXACT, &losses, NULL, &error) == LANECAST_OK);
+    CHECK(losses.elements == 4 && losses.saturated == 1 && losses.underflowed_to_zero == 0 && losses.inexact == 1);
     CHECK(lanecast_run_counted(&plan, src, dst, 4, LANECAST_EXACT, NULL, NULL, &error) == LANECAST_NULL_POINTER);
     /* In place. */
     memcpy(place, src, sizeof src);
     CHECK(lanecast_run(&plan, place, place, 4, NULL, &error) == LANECAST_OK && memcmp(place, dst, 4) == 0);
     memcpy(place, src, sizeof src);
-    CHECK(lanecast_run_counted(&plan, place, place, 4, LANECAST_RANGE, &report, NULL, &error) == LANECAST_OVERLAP);
-    CHECK(lanecast_run_counted(&same, place, place, 4, LANECAST_RANGE, &report, NULL, &error) == LANECAST_OK);
+    CHECK(lanecast_run_counted(&plan, place, place, 4, LANECAST_RANGE, &losses, NULL, &error) == LANECAST_OVERLAP);
+    CHECK(lanecast_run_counted(&same, place, place, 4, LANECAST_RANGE, &losses, NULL, &error) == LANECAST_OK);
     memcpy(&first, place + 1, sizeof first);
-    CHECK(first == -300 && report.elements == 4);
+    CHECK(first == -300 && losses.elements == 4);
 }
 
 /* A host that runs the last task twice and leaves the first to the library. */
@@ -205,7 +193,7 @@ static void views(void)
     int64_t shape[3] = {3, 1, 2}, turned[3] = {2, 77, 6}, large[1] = {-1}, again[3] = {0, 0, 1};
     lanecast_view from = {src, shape, turned, 3}, to = {dst, shape, NULL, 3};
     lanecast_plan plan = plan_of(LANECAST_INT16, LANECAST_UINT8, NULL);
-    lanecast_report report;
+    lanecast_report losses;
     lanecast_error error;
     size_t rejected = 0;
     CHECK(lanecast_run_strided(&plan, &from, &to, NULL, &error) == LANECAST_OK);
@@ -214,8 +202,8 @@ static void views(void)
     CHECK(error.index == 4 && error.code[0] == 300);
     CHECK(lanecast_run_strided_masked(&plan, &from, &to, LANECAST_RANGE, mask, &rejected, &error) == LANECAST_OK);
     CHECK(mask[0] == 0x0F && rejected == 2);
-    CHECK(lanecast_run_strided_counted(&plan, &from, &to, LANECAST_RANGE, &report, &error) == LANECAST_OK);
-    CHECK(report.elements == 6 && report.wrapped == 2);
+    CHECK(lanecast_run_strided_counted(&plan, &from, &to, LANECAST_RANGE, &losses, &error) == LANECAST_OK);
+    CHECK(losses.elements == 6 && losses.wrapped == 2);
     to.strides = again;
     CHECK(lanecast_run_strided(&plan, &from, &to, NULL, &error) == LANECAST_BAD_LAYOUT);
     to.strides = NULL;
@@ -261,6 +249,5 @@ int main(void)
     threads();
     views();
     promotion();
-    printf("%d failures\n", failures);
-    return failures != 0;
+    return report();
 }

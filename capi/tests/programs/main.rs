@@ -1,0 +1,7 @@
+//! Programs in C and C++ against the library, shared, static and opened: in every standard of the languages that users have, without a
+//! warning.
+#![cfg(unix)]
+
+mod build;
+mod exports;
+mod standards;
