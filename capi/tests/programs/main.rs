@@ -4,4 +4,7 @@
 
 mod build;
 mod exports;
+#[path = "../../../tests/oracle/mod.rs"]
+mod oracle;
 mod standards;
+mod vectors;
