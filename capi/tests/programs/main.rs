@@ -7,4 +7,5 @@ mod exports;
 #[path = "../../../tests/oracle/mod.rs"]
 mod oracle;
 mod standards;
+mod threads;
 mod vectors;
