@@ -4,6 +4,7 @@
 
 mod build;
 mod exports;
+mod memory;
 #[path = "../../../tests/oracle/mod.rs"]
 mod oracle;
 mod standards;

@@ -1,0 +1,20 @@
+//! What the library allocates, with a `malloc` that counts and fails; and arguments by chance.
+
+use crate::build::{Linked, Program, has, tried};
+use lanecast_capi::LANECAST_NO_MEMORY;
+
+/// A run on the calling thread allocates nothing, and a batch without memory is refused.
+#[test]
+fn without_memory() {
+    if !tried() || !has("gcc") {
+        return;
+    }
+    if !cfg!(target_env = "gnu") {
+        println!("SKIPPED: a failing malloc: the program replaces that of glibc");
+        return;
+    }
+    for linked in [Linked::Shared, Linked::Static] {
+        let program = Program { source: "malloc.c", compiler: "gcc", standard: "c11", linked, flags: &[] };
+        assert!(program.check(&[]).contains(&LANECAST_NO_MEMORY));
+    }
+}
