@@ -2,6 +2,7 @@
 //! warning.
 #![cfg(unix)]
 
+mod abi;
 mod build;
 mod exports;
 mod memory;
