@@ -3,7 +3,8 @@
 //!
 //! # Laws
 //!
-//! * The caller owns all memory; a run allocates nothing on the calling thread (a batch allocates 48 bytes an item), and keeps no pointer.
+//! * The caller owns all memory; a run allocates nothing on the calling thread (a batch allocates 48 bytes an item, and the
+//!   first runs of some pairs a table that is kept), and keeps no pointer.
 //! * Every function that can fail returns a status and fills the caller's `lanecast_error`, if there is one. There is no state of
 //!   a thread, and no global one but the forced tier.
 //! * Nothing is written when a call fails, but for `LANECAST_REJECTED` and `LANECAST_BUG`.

@@ -5,7 +5,7 @@
 //! that has full debug information; without, `abidiff` sees no difference between any two libraries. `.ci/run capi` builds it so and sets
 //! `LANECAST_ABI_LIBRARY=1`, with which a library without that information is a failure.
 
-use crate::build::{has, root, run, shared, temporary, tried};
+use crate::build::{has, root, run, say, shared, temporary, tried};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -59,7 +59,7 @@ fn the_interface_is_the_recorded_one() {
         return;
     }
     if !cfg!(all(target_arch = "x86_64", target_pointer_width = "64")) {
-        println!("SKIPPED: the interface is recorded for x86-64");
+        say("SKIPPED: the interface is recorded for x86-64");
         return;
     }
     let record = root().join("tests/lanecast.abi");
@@ -87,7 +87,7 @@ fn the_interface_is_the_recorded_one() {
     // The built library has the interface of the headers.
     if same(&shared(), &field).0 {
         assert!(env::var_os("LANECAST_ABI_LIBRARY").is_none(), "the library has no full debug information");
-        println!("SKIPPED: the library itself: it has no full debug information");
+        say("SKIPPED: the library itself: it has no full debug information");
         return;
     }
     let (equal, said) = same(&shared(), &ours);

@@ -1,6 +1,6 @@
 //! What the library allocates, with a `malloc` that counts and fails; and arguments by chance.
 
-use crate::build::{Linked, Program, has, tried};
+use crate::build::{Linked, Program, has, say, tried};
 use crate::standards::SANITIZED;
 use lanecast_capi::LANECAST_NO_MEMORY;
 
@@ -11,7 +11,7 @@ fn without_memory() {
         return;
     }
     if !cfg!(target_env = "gnu") {
-        println!("SKIPPED: a failing malloc: the program replaces that of glibc");
+        say("SKIPPED: a failing malloc: the program replaces that of glibc");
         return;
     }
     for linked in [Linked::Shared, Linked::Static] {

@@ -1,6 +1,6 @@
 //! Every function, by every compiler, in every standard; and every status.
 
-use crate::build::{Linked, Program, has, tried};
+use crate::build::{Linked, Program, has, say, tried};
 use std::collections::BTreeSet;
 use std::ffi::CStr;
 
@@ -35,7 +35,7 @@ fn every_status() {
     let mut seen = every_standard("calls.c");
     seen.extend(every_standard("dlpack.c"));
     if seen.is_empty() {
-        println!("SKIPPED: no compiler");
+        say("SKIPPED: no compiler");
         return;
     }
     let named = (0..64).filter(|status| !lanecast_capi::lanecast_status_name(*status).is_null());
@@ -61,7 +61,7 @@ fn installed_dlpack() {
     }
     let folder = std::env::var("LANECAST_DLPACK_INCLUDE").unwrap_or_else(|_| "/usr/include".to_string());
     if !std::path::Path::new(&folder).join("dlpack/dlpack.h").exists() {
-        println!("SKIPPED: no dlpack/dlpack.h in {folder}, the folder LANECAST_DLPACK_INCLUDE");
+        say(&format!("SKIPPED: no dlpack/dlpack.h in {folder}, the folder LANECAST_DLPACK_INCLUDE"));
         return;
     }
     // Before the folder of the tests, which has one of its own.
