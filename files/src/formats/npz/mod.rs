@@ -141,7 +141,7 @@ fn open_archive(file: File) -> Result<Archive> {
         return Err(too_many());
     }
     if archive.has_duplicate_names() {
-        return Err(Error::format("a name stands twice in the archive"));
+        return Err(Error::format("a name occurs twice in the archive"));
     }
     archive.validate_header_consistency().map_err(reading)?;
     Ok(archive)

@@ -138,7 +138,7 @@ impl<'a> Scan<'a> {
                     }
                     if !initializers.insert(tensor.name.clone()) {
                         return Err(bad(
-                            format!("the initializer \"{}\" stands twice", tensor.name),
+                            format!("the initializer \"{}\" occurs twice", tensor.name),
                             field.whole.start,
                         ));
                     }
