@@ -16,9 +16,9 @@ use std::slice;
 pub struct lanecast_item {
     /// The cast.
     pub plan: *const lanecast_plan,
-    /// The elements to read.
+    /// The elements to cast.
     pub src: *const c_void,
-    /// The place of the elements to write.
+    /// Where the results go.
     pub dst: *mut c_void,
     /// Elements.
     pub n: usize,
@@ -27,9 +27,9 @@ pub struct lanecast_item {
 const _: () =
     assert!(size_of::<BatchItem>() == 6 * size_of::<usize>(), "the README gives the bytes of an item");
 
-/// Runs many casts, which the threads share as if they were one. No destination may share bytes with another item. If an item is
-/// wrong, its number is in `error`, and nothing is written. Six words an item are allocated; without memory for them the status is
-/// `LANECAST_NO_MEMORY`, and nothing is written either.
+/// Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
+/// invalid, `error` gives its index, and nothing is written. The call allocates six words an
+/// item; if it cannot, it writes nothing and returns `LANECAST_NO_MEMORY`.
 ///
 /// # Safety
 ///
