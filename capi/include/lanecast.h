@@ -421,17 +421,17 @@ typedef struct lanecast_view {
 #define LANECAST_BUG 12
 
 /**
- * There is no memory for the list of a batch; nothing was written.
+ * No memory for the list of a batch. Nothing was written.
  */
 #define LANECAST_NO_MEMORY 13
 
 /**
- * A tensor is on a device whose memory is not the CPU's.
+ * A tensor is on a device whose memory the CPU cannot address.
  */
 #define LANECAST_BAD_DEVICE 14
 
 /**
- * Elements of less than 8 bits share bytes; for all others it changes nothing.
+ * A flag: elements of less than 8 bits share bytes. It has no effect on other dtypes.
  */
 #define LANECAST_PACKED 256
 
@@ -455,9 +455,9 @@ extern "C" {
 LANECAST_API uint32_t lanecast_version(void) LANECAST_NOEXCEPT;
 
 /**
- * Runs many casts, which the threads share as if they were one. No destination may share bytes with another item. If an item is
- * wrong, its number is in `error`, and nothing is written. Six words an item are
- * allocated; without memory for them nothing is written, either: `LANECAST_NO_MEMORY`.
+ * Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
+ * invalid, `error` gives its index, and nothing is written. The call allocates six words an item; if it
+ * cannot, it writes nothing and returns `LANECAST_NO_MEMORY`.
  *
  * The caller sees to this:
  *
@@ -674,8 +674,8 @@ LANECAST_API lanecast_status lanecast_type_bytes(lanecast_type type_, size_t n, 
 
 /**
  * The type of a DLPack tensor's elements. Elements of less than 8 bits are packed, unless `flags` has
- * `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED` (4). `lanes` is 1, or 2 for pairs of
- * packed float4, which are two elements.
+ * `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED` (4). `lanes` is 1, or 2 for pairs of packed
+ * float4, which are two elements.
  *
  * The caller sees to this:
  *

@@ -11,18 +11,18 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Casts every element of a tensor to the element of another tensor of the same shape at the same place.
+ * Casts every element of a DLPack tensor to the element at the same place of another tensor of the same shape.
  *
  * Both tensors are in memory that the CPU addresses: `kDLCPU`, `kDLCUDAHost` or `kDLROCMHost`. The flags are those of the
- * `DLManagedTensorVersioned` that a tensor came in, 0 if there is none. Strides may be NULL (C order), negative, and 0 in the source.
+ * `DLManagedTensorVersioned` that holds the tensor, or 0. Strides may be NULL (C order), negative, and 0 in the source.
  *
- * Elements of less than 8 bits are packed unless the flags say that they are padded. A packed tensor is C-contiguous; if the other
- * tensor is not, its last axis has to fill whole bytes. `lanes` is 1, or 2 for pairs of packed float4, which are two elements
- * along the last axis.
+ * Elements of less than 8 bits are packed unless the flags say that they are padded. A packed tensor must be C-contiguous; if the
+ * other tensor is not, the last axis of the packed one must fill whole bytes. `lanes` is 1, or 2 for pairs of packed float4, each of
+ * which counts as two elements along the last axis.
  *
- * `options` is as of `lanecast_plan_init`, `threads` as of `lanecast_run`. C-contiguous tensors with the same address are
- * cast in place, in memory with room for the wider side; other tensors must not overlap, unless every element becomes its own result
- * at its own place. Nothing is allocated; the tensors are borrowed for the call and no deleter is called.
+ * `options` works as in `lanecast_plan_init`, `threads` as in `lanecast_run`. C-contiguous tensors at the same address are cast in place;
+ * the memory must have room for the wider side. Other tensors must not overlap, unless every element becomes its own result at
+ * its own place. The call borrows the tensors and calls no deleter.
  *
  * The caller sees to this:
  *

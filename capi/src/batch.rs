@@ -28,8 +28,8 @@ const _: () =
     assert!(size_of::<BatchItem>() == 6 * size_of::<usize>(), "the README gives the bytes of an item");
 
 /// Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
-/// invalid, `error` gives its index, and nothing is written. The call allocates six words an
-/// item; if it cannot, it writes nothing and returns `LANECAST_NO_MEMORY`.
+/// invalid, `error` gives its index, and nothing is written. The call allocates six words an item; if it
+/// cannot, it writes nothing and returns `LANECAST_NO_MEMORY`.
 ///
 /// # Safety
 ///

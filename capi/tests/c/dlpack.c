@@ -3,6 +3,10 @@
 
 #include "check.h"
 
+#if defined(INSTALLED_DLPACK) && defined(LANECAST_TESTS_DLPACK_H)
+#error "this is the header of the tests"
+#endif
+
 /* Of DLPack 1.3; older headers lack some of these. */
 enum { INT = 0, UINT = 1, FLOAT = 2, BFLOAT = 4, FLOAT4 = 17, READ_ONLY = 1, COPIED = 2, PADDED = 4 };
 

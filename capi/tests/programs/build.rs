@@ -9,6 +9,9 @@ const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-pedantic", "-Wconversion", "-W
 /// What a program needs beside the static library, as `rustc --print native-static-libs` says.
 const LIBRARIES: &[&str] = &["-lpthread", "-ldl", "-lm"];
 
+/// Has a program take the header of DLPack that is installed, not that of the tests.
+pub const INSTALLED_DLPACK: &str = "-DINSTALLED_DLPACK";
+
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -96,8 +99,10 @@ impl Program<'_> {
         let program = temporary().join(name);
         let mut command = Command::new(compiler);
         command.arg(format!("-std={standard}")).args(WARNINGS).args(*flags);
-        for include in ["tests/c", "include"] {
-            command.arg("-I").arg(root().join(include));
+        command.arg("-I").arg(root().join("include"));
+        // With the tests' own header of DLPack, unless the program takes the installed one.
+        if !flags.contains(&INSTALLED_DLPACK) {
+            command.arg("-I").arg(root().join("tests/c"));
         }
         if standard.contains("++") {
             command.args(["-x", "c++"]);

@@ -1,6 +1,6 @@
 //! Every function, by every compiler, in every standard; and every status.
 
-use crate::build::{Linked, Program, has, say, tried};
+use crate::build::{INSTALLED_DLPACK, Linked, Program, has, say, tried};
 use std::collections::BTreeSet;
 use std::ffi::CStr;
 
@@ -64,14 +64,13 @@ fn installed_dlpack() {
         say(&format!("SKIPPED: no dlpack/dlpack.h in {folder}, the folder LANECAST_DLPACK_INCLUDE"));
         return;
     }
-    // Before the folder of the tests, which has one of its own.
-    let before = format!("-I{folder}");
+    let folder = format!("-I{folder}");
     Program {
         source: "dlpack.c",
         compiler: "gcc",
         standard: "c11",
         linked: Linked::Shared,
-        flags: &[&before],
+        flags: &[&folder, INSTALLED_DLPACK],
     }
     .check(&[]);
 }
