@@ -38,6 +38,10 @@ static void names(void)
     CHECK(lanecast_type_bytes(0x600 | LANECAST_FLOAT32, 1, &bytes) == LANECAST_BAD_TYPE);
     CHECK(lanecast_type_from_dlpack(4, 16, 1, 0, &type) == LANECAST_OK && type == LANECAST_BFLOAT16);
     CHECK(lanecast_type_from_dlpack(4, 16, 4, 0, &type) == LANECAST_BAD_TYPE);
+    CHECK(lanecast_type_from_dlpack(17, 4, 2, 0, &type) == LANECAST_OK);
+    CHECK(type == (LANECAST_FLOAT4_E2M1FN | LANECAST_PACKED));
+    CHECK(lanecast_type_from_dlpack(17, 4, 2, 4, &type) == LANECAST_BAD_TYPE);
+    CHECK(lanecast_type_from_dlpack(0, 4, 1, 4, &type) == LANECAST_OK && type == LANECAST_INT4);
     CHECK(lanecast_type_to_dlpack(LANECAST_FLOAT32, &code, &bits, &flags) == LANECAST_OK);
     CHECK(code == 2 && bits == 32 && flags == 0);
     CHECK(lanecast_type_to_dlpack(LANECAST_FLOAT32, &code, NULL, &flags) == LANECAST_NULL_POINTER);
