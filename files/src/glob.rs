@@ -110,7 +110,9 @@ impl Parser<'_> {
                 '[' => vec![vec![self.class()?]],
                 '{' => self.braces(depth)?,
                 '}' => return Err("a } without its {".into()),
-                '\\' => vec![vec![Token::Char(self.rest.next().ok_or("no character follows the \\ at the end")?)]],
+                '\\' => {
+                    vec![vec![Token::Char(self.rest.next().ok_or("no character follows the \\ at the end")?)]]
+                }
                 c => vec![vec![Token::Char(c)]],
             };
             if found.len() * more.len() > MAX_ALTERNATIVES {

@@ -74,7 +74,9 @@ impl Header {
             }
         };
         if length > available.saturating_sub(before) {
-            return Err(Error::format(format!("the header claims {length} bytes, but the array has {available}")));
+            return Err(Error::format(format!(
+                "the header claims {length} bytes, but the array has {available}"
+            )));
         }
         if length > LONGEST {
             return Err(Error::format(format!(

@@ -86,7 +86,8 @@ impl FileFormat for Onnx {
     }
 
     fn write(&self, _: &[NewTensor<'_>], _: &[(String, String)], _: &mut Output) -> Result<()> {
-        Err(Error::unsupported("an ONNX model cannot be made from tensors alone").advise("write another format"))
+        Err(Error::unsupported("an ONNX model cannot be made from tensors alone")
+            .advise("write another format"))
     }
 }
 

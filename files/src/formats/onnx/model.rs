@@ -90,7 +90,10 @@ impl Model {
     pub fn read(source: &mut Source, mark: Option<&str>) -> Result<Self> {
         let all = source.all();
         if all.len() > LARGEST {
-            return Err(Error::format(format!("the file has {} bytes, more than a model may have", all.len())));
+            return Err(Error::format(format!(
+                "the file has {} bytes, more than a model may have",
+                all.len()
+            )));
         }
         let mut scan = Scan::new(source, mark);
         let (mut ir_version, mut graph, mut has_training) = (None, None, false);

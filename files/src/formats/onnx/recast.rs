@@ -116,7 +116,8 @@ impl<'a> Recast<'a> {
                         return Err(Error::format("an initializer without a name"));
                     }
                     if self.model.has_training {
-                        let what = "the model has training information, which refers to its initializers by name";
+                        let what =
+                            "the model has training information, which refers to its initializers by name";
                         return Err(Error::unsupported(what).advise("remove its training_info first"));
                     }
                     let origin = match &tensor.origin {

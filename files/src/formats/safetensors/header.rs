@@ -82,10 +82,14 @@ impl Header {
         file.read_exact(&mut length).map_err(failed)?;
         let length = u64::from_le_bytes(length);
         if length > LONGEST {
-            return Err(Error::format(format!("the header claims {length} bytes; the format allows {LONGEST}")));
+            return Err(Error::format(format!(
+                "the header claims {length} bytes; the format allows {LONGEST}"
+            )));
         }
         if length > file_len - 8 {
-            return Err(Error::format(format!("the header claims {length} bytes, but the file has {file_len}")));
+            return Err(Error::format(format!(
+                "the header claims {length} bytes, but the file has {file_len}"
+            )));
         }
         let mut json = BufReader::new(TextLimit::new(file.take(length)));
         if json.fill_buf().map_err(failed)?.first() != Some(&b'{') {
@@ -117,7 +121,9 @@ fn check_cover(tensors: &[Tensor], data: u64) -> Result<()> {
         }
         end += tensor.bytes;
         if end > data {
-            return Err(Error::format("the tensor extends beyond the end of the file").at(quoted(&tensor.name)));
+            return Err(
+                Error::format("the tensor extends beyond the end of the file").at(quoted(&tensor.name))
+            );
         }
     }
     if end != data {
@@ -182,7 +188,8 @@ impl Room {
     /// Takes `bytes` of the room; fails if there is less.
     fn take<E: de::Error>(&mut self, bytes: usize) -> std::result::Result<(), E> {
         let left = self.0.checked_sub(bytes);
-        self.0 = left.ok_or_else(|| E::custom(format_args!("{TOO_LARGE}: it has too many names and dimensions")))?;
+        self.0 =
+            left.ok_or_else(|| E::custom(format_args!("{TOO_LARGE}: it has too many names and dimensions")))?;
         Ok(())
     }
 
