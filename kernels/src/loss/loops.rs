@@ -1,8 +1,8 @@
-//! Asks the codes of a block whether they are lost, in plain loops that compilers make vector code of.
+//! Tests the codes of a block for losses, in plain loops that compilers vectorise.
 //!
-//! A *lane* is a code, or a part of one, as an unsigned integer. Whether it is in a range is a mask, a subtraction and a
-//! comparison; whether it is rounded in range is what the other [`LossTest`]s decide. There are two loops, and a block goes as far
-//! as it has to:
+//! A *lane* is a code, or a part of one, as an unsigned integer. A mask, a subtraction and a comparison test whether it is in a
+//! range; the other [`LossTest`]s decide whether it is rounded in range. There are two loops, and the second runs only where the
+//! first finds something:
 //!
 //! * [`may_lose`] tests whether any lane may be lost: the least of all differences replaces the comparisons, so it takes few
 //!   instructions. It may be wrong about a block that has lost nothing, not about one that has.
