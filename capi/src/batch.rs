@@ -15,9 +15,9 @@ use std::slice;
 pub struct lanecast_item {
     /// The cast.
     pub plan: *const lanecast_plan,
-    /// The elements to read.
+    /// The elements to cast.
     pub src: *const c_void,
-    /// The place of the elements to write.
+    /// Where the results go.
     pub dst: *mut c_void,
     /// Elements.
     pub n: usize,
@@ -26,8 +26,8 @@ pub struct lanecast_item {
 const _: () =
     assert!(size_of::<BatchItem>() == 6 * size_of::<usize>(), "the README gives the bytes of an item");
 
-/// Runs many casts, which the threads share as if they were one. No destination may share bytes with another item. If an item is
-/// wrong, its number is in `error`, and nothing is written.
+/// Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
+/// invalid, `error` gives its index, and nothing is written.
 ///
 /// # Safety
 ///

@@ -14,7 +14,7 @@ use std::slice;
 /// An array in memory.
 #[repr(C)]
 pub struct lanecast_view {
-    /// The first element: the one whose indices are all 0.
+    /// The element whose indices are all 0.
     pub data: *mut c_void,
     /// Elements along each axis.
     pub shape: *const i64,
@@ -74,7 +74,7 @@ unsafe fn layout(view: &lanecast_view, buffer: BufferType) -> Result<Layout, Fai
     Ok(layout.map_err(CastError::View)?)
 }
 
-/// The views of a cast; `None` if they have no elements.
+/// The views of a cast.
 ///
 /// # Safety
 ///
@@ -108,13 +108,13 @@ unsafe fn views<'a>(
     }
 }
 
-/// Casts every element of a view to the element of another view of the same shape at the same place. Nothing is allocated. A source and a
-/// destination that share memory are refused, unless every element becomes its own result at its own place.
+/// Casts each element of `src` to the element of `dst` with the same indices; both have the same shape. Nothing is allocated on the calling
+/// thread. Views that share memory are an error, unless each element is replaced by its own result.
 ///
 /// # Safety
 ///
-/// All elements of `src` are readable and those of `dst` writable, and nobody else writes the first or accesses the second meanwhile; shape and
-/// strides have `ndim` numbers. The other pointers are as of `lanecast_run`.
+/// All elements of `src` are readable and those of `dst` writable, and until the call returns nobody else writes the former or accesses
+/// the latter; shapes and strides have `ndim` numbers. The other pointers are as of `lanecast_run`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_strided(
     plan: *const lanecast_plan,
