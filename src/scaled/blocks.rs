@@ -219,8 +219,10 @@ mod tests {
                 let n = want.len();
                 assert_eq!((blocks.elements(), blocks.scales()), (n, want.iter().max().expect("some") + 1));
                 for start in [0, 1, n / 2, n - 1] {
-                    let got: Vec<_> =
-                        blocks.runs(start..n).flat_map(|(len, block)| core::iter::repeat_n(block, len)).collect();
+                    let got: Vec<_> = blocks
+                        .runs(start..n)
+                        .flat_map(|(len, block)| core::iter::repeat_n(block, len))
+                        .collect();
                     assert_eq!(got, want[start..], "{granularity:?} {shape:?} from {start}");
                 }
                 let mut next = (0, 0);
@@ -237,7 +239,9 @@ mod tests {
 
     #[test]
     fn nothing_has_no_blocks() {
-        for granularity in [Granularity::Tensor, Granularity::Axis(0), Granularity::Block { axis: -1, len: 32 }] {
+        for granularity in
+            [Granularity::Tensor, Granularity::Axis(0), Granularity::Block { axis: -1, len: 32 }]
+        {
             let blocks = Blocks::new(granularity, &[0, 5]).expect("fits");
             assert_eq!((blocks.elements(), blocks.slabs().count(), blocks.runs(0..0).count()), (0, 0, 0));
         }

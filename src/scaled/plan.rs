@@ -216,7 +216,9 @@ impl ScaledPlan {
 
     fn global(&self, given: f32) -> Result<f32, ScaledError> {
         match self.scheme.scale {
-            ScaleType::E4M3(_) if !(given > 0.0 && given < f32::INFINITY) => Err(ScaledError::Global { given }),
+            ScaleType::E4M3(_) if !(given > 0.0 && given < f32::INFINITY) => {
+                Err(ScaledError::Global { given })
+            }
             ScaleType::E4M3(_) => Ok(given),
             _ => Ok(1.0),
         }
@@ -353,16 +355,22 @@ impl ScaledPlan {
                 }
                 Quotient::TimesReciprocal | Quotient::TimesGlobalReciprocal | Quotient::TimesMultiplier => {
                     // The reciprocal of a scale of zero is infinity, and zero has to stay what it is.
-                    each.for_each(|(x, q)| *q = if *x == 0.0 { f64::from(*x) } else { f64::from(*x * narrow) });
+                    each.for_each(|(x, q)| {
+                        *q = if *x == 0.0 { f64::from(*x) } else { f64::from(*x * narrow) }
+                    });
                 }
             }
         }
         let q = &mut q[..n];
-        if self.codes.unit != 1.0 {
-            q.iter_mut().for_each(|q| *q *= self.codes.unit);
-        }
         let max = self.codes.max * self.codes.unit;
-        report.clipped += q.iter().filter(|q| q.abs() > max).count() as u64;
+        if self.codes.unit != 1.0 {
+            // Microscaled integers have as many negative values as positive ones.
+            q.iter_mut().for_each(|q| *q *= self.codes.unit);
+            report.clipped += q.iter().filter(|q| q.abs() > max).count() as u64;
+            q.iter_mut().for_each(|q| *q = q.clamp(-max, max));
+        } else {
+            report.clipped += q.iter().filter(|q| q.abs() > max).count() as u64;
+        }
         self.put_codes(q, x, range, data, report)
     }
 

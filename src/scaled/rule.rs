@@ -72,7 +72,10 @@ impl Codes {
         let refused = ScaledError::Element { dtype: scheme.element };
         let max = largest(scheme.element).ok_or(refused.clone())?;
         let kind = scheme.element.kind();
-        if matches!(kind, Kind::Complex | Kind::Bool) || scheme.element == DType::Float8E8M0FNU || max > 65536.0 {
+        if matches!(kind, Kind::Complex | Kind::Bool)
+            || scheme.element == DType::Float8E8M0FNU
+            || max > 65536.0
+        {
             return Err(refused);
         }
         let float = finfo(scheme.element);
@@ -179,11 +182,17 @@ impl<'a> Rule<'a> {
         };
         if floor == 0 {
             let code = match (self.scheme.empty, self.scheme.scale) {
-                (Empty::AtLeast { empty, .. } | Empty::Instead(empty), scale) => encode(scale, f64::from(empty)),
+                (Empty::AtLeast { empty, .. } | Empty::Instead(empty), scale) => {
+                    encode(scale, f64::from(empty))
+                }
                 (_, ScaleType::E8M0 | ScaleType::E4M3(_)) => 0,
                 (_, scale) => encode(scale, 1.0),
             };
-            return self.with_factor(code);
+            return match self.scheme.empty {
+                // The libraries that do so drop the sign of zeros.
+                Empty::Instead(_) => Scale { code, factor: f64::NAN },
+                _ => self.with_factor(code),
+            };
         }
         if let Quotient::TimesMultiplier = self.scheme.quotient
             && let ScaleRule::Amax { over } = self.scheme.rule
@@ -219,9 +228,9 @@ impl<'a> Rule<'a> {
             Quotient::TimesReciprocal => f64::from(1.0 / total),
             Quotient::TimesGlobalReciprocal => f64::from(1.0 / self.global / block as f32),
         };
-        // Zero divided by zero would be NaN.
+        // Nothing is divided by a scale of zero: the codes are 0, too.
         let factor = match self.scheme.quotient {
-            Quotient::Exact if factor == 0.0 => f64::INFINITY,
+            Quotient::Exact if factor == 0.0 => f64::NAN,
             _ => factor,
         };
         Scale { code, factor }
@@ -240,7 +249,9 @@ impl<'a> Rule<'a> {
             (ScaleRule::Amax { over }, ScaleType::E4M3(Global::Divisor)) => {
                 f64::from(amax) * f64::from(self.global) / f64::from(over)
             }
-            (ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over }, _) => f64::from(amax) / f64::from(over),
+            (ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over }, _) => {
+                f64::from(amax) / f64::from(over)
+            }
             (ScaleRule::Given | ScaleRule::Pow2(_), _) => 1.0,
         };
         let code = encode(self.scheme.scale, scale);

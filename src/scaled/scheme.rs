@@ -96,7 +96,7 @@ pub enum Empty {
         /// The smallest scale of others.
         least: f32,
     },
-    /// Empty blocks have this scale, and so have those whose scale would be 0.
+    /// Empty blocks have this scale and codes of 0 without a sign. Those whose scale would be 0 have it, too.
     Instead(f32),
 }
 
@@ -156,10 +156,12 @@ impl Scheme {
     /// The scheme with another dtype of the codes. A range of amplitudes that is that of the old dtype becomes that of the new one.
     pub const fn with_element(self, element: DType) -> Self {
         let rule = match (self.rule, super::rule::largest(self.element)) {
-            (ScaleRule::Amax { over }, Some(largest)) if over as f64 == largest => match super::rule::largest(element) {
-                Some(largest) => ScaleRule::Amax { over: largest as f32 },
-                None => self.rule,
-            },
+            (ScaleRule::Amax { over }, Some(largest)) if over as f64 == largest => {
+                match super::rule::largest(element) {
+                    Some(largest) => ScaleRule::Amax { over: largest as f32 },
+                    None => self.rule,
+                }
+            }
             (rule, _) => rule,
         };
         Self { element, rule, ..self }
