@@ -108,10 +108,18 @@ impl<'a> Interface<'a> {
     fn new(library: &'a Library) -> Result<Self, String> {
         // SAFETY: the types are those of `lanecast.h`.
         let found = unsafe {
-            (library.get(b"lanecast_plan_init"), library.get(b"lanecast_run"), library.get(b"lanecast_force_tier"))
+            (
+                library.get(b"lanecast_plan_init"),
+                library.get(b"lanecast_run"),
+                library.get(b"lanecast_force_tier"),
+            )
         };
         let text = |error: libloading::Error| error.to_string();
-        Ok(Interface { init: found.0.map_err(text)?, run: found.1.map_err(text)?, force: found.2.map_err(text)? })
+        Ok(Interface {
+            init: found.0.map_err(text)?,
+            run: found.1.map_err(text)?,
+            force: found.2.map_err(text)?,
+        })
     }
 
     /// A plan of a tier.
@@ -121,7 +129,13 @@ impl<'a> Interface<'a> {
         // SAFETY: the name ends with 0, the plan can be written, and all else may be NULL.
         let done = unsafe {
             match (self.force)(name.as_ptr(), ptr::null_mut()) {
-                0 => (self.init)(&raw mut plan, from.code().into(), to.code().into(), ptr::null(), ptr::null_mut()),
+                0 => (self.init)(
+                    &raw mut plan,
+                    from.code().into(),
+                    to.code().into(),
+                    ptr::null(),
+                    ptr::null_mut(),
+                ),
                 failed => failed,
             }
         };
@@ -140,7 +154,8 @@ struct Row {
 fn run(cli: &Cli) -> Result<bool, String> {
     // SAFETY: what it does when it is loaded is what Rust's standard library does.
     let library = unsafe { Library::new(&cli.library) };
-    let library = library.map_err(|error| format!("{error}; cargo build --release -p lanecast-capi makes it"))?;
+    let library =
+        library.map_err(|error| format!("{error}; cargo build --release -p lanecast-capi makes it"))?;
     let interface = Interface::new(&library)?;
     let mut tiers = cli.tier.clone();
     if tiers.is_empty() {
@@ -153,7 +168,9 @@ fn run(cli: &Cli) -> Result<bool, String> {
     let mut memory = [Pool::new(8 * most + PAGE), Pool::new(8 * most + PAGE)];
     println!("{}, load {}", Machine::detect().cpu, load());
     println!("Nanoseconds of a call: the Rust plan, the C interface, what it adds, numkong.\n");
-    println!("| pair | tier | elements | plan | interface | added | numkong |\n|---|---|---|---|---|---|---|");
+    println!(
+        "| pair | tier | elements | plan | interface | added | numkong |\n|---|---|---|---|---|---|---|"
+    );
     let mut worst = f64::NEG_INFINITY;
     for pair in &cli.pair {
         let (from, to) = pair.split_once(':').ok_or("a pair is FROM:TO")?;
@@ -164,14 +181,19 @@ fn run(cli: &Cli) -> Result<bool, String> {
                 let row = contest(&interface, from, to, tier, n, &mut memory, cli.budget)?;
                 let theirs = row.numkong.map_or("".into(), |time| format!("{time:.1}"));
                 let Row { plan, interface, over, .. } = row;
-                println!("| {from} to {to} | {tier} | {n} | {plan:.1} | {interface:.1} | {over:+.1} | {theirs} |");
+                println!(
+                    "| {from} to {to} | {tier} | {n} | {plan:.1} | {interface:.1} | {over:+.1} | {theirs} |"
+                );
                 if n <= 1024 {
                     worst = worst.max(over);
                 }
             }
         }
     }
-    println!("\nThe most that the interface adds to a call of at most 1024 elements: {worst:.1} ns; load {}", load());
+    println!(
+        "\nThe most that the interface adds to a call of at most 1024 elements: {worst:.1} ns; load {}",
+        load()
+    );
     Ok(cli.limit.is_none_or(|limit| worst <= limit))
 }
 
