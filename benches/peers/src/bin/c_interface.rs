@@ -12,6 +12,8 @@ use lanecast_bench::{
     pool::{PAGE, Pool},
 };
 use libloading::{Library, Symbol};
+// For its C library, of which it keeps the functions private.
+use ::numkong as _;
 use std::{
     cell::RefCell,
     ffi::{CString, c_char, c_void},
@@ -32,7 +34,6 @@ type Run =
 /// `lanecast_force_tier`.
 type Force = unsafe extern "C" fn(*const c_char, *mut c_void) -> i32;
 
-// The crate `numkong` links it and keeps it private.
 unsafe extern "C" {
     fn nk_cast(from: *const c_void, from_type: u32, n: usize, to: *mut c_void, to_type: u32);
 }
