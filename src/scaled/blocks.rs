@@ -137,7 +137,8 @@ impl Blocks {
         let counts = self.counts();
         let mut left = elements.len();
         // Divided once; what follows only counts.
-        let (mut row, mut k) = if c == 0 { (0, 0) } else { (elements.start / c, elements.start % c) };
+        let (mut row, mut k) =
+            (elements.start.checked_div(c).unwrap_or(0), elements.start.checked_rem(c).unwrap_or(0));
         let of_row = move |row: usize| (row / b / x * counts[1] + row % b / y) * counts[2];
         let (mut first, mut column) = if left == 0 { (0, 0) } else { (of_row(row), k / z) };
         core::iter::from_fn(move || {

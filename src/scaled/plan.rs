@@ -494,7 +494,7 @@ fn put(of: BufferType, codes: &[u8], range: Range<usize>, data: &mut [u8]) {
     }
     let mask = (1_u16 << bits) - 1;
     let first = range.start * bits;
-    if first % 8 == 0 && 8 % bits == 0 {
+    if first.is_multiple_of(8) && 8 % bits == 0 {
         let per_byte = 8 / bits;
         for (byte, codes) in data[first / 8..].iter_mut().zip(codes.chunks(per_byte)) {
             let packed = codes.iter().enumerate().map(|(i, code)| (u16::from(*code) & mask) << (bits * i));

@@ -80,7 +80,7 @@ impl Codes {
         }
         let float = finfo(scheme.element);
         let unit = match (scheme.rule, float) {
-            (ScaleRule::Pow2(_), None) => ((max as u64 + 1) / 2) as f64,
+            (ScaleRule::Pow2(_), None) => (max as u64).div_ceil(2) as f64,
             _ => 1.0,
         };
         let max = max / unit;

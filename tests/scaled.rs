@@ -1,0 +1,223 @@
+//! Laws of scaled casts, by an oracle that never forms a quotient: `|x|` is compared with the midpoints of the codes times the scale.
+
+#![cfg(feature = "scaled")]
+
+use lanecast::scaled::{Granularity, NonFinite, ScaleType, ScaledError, ScaledPlan, Scheme};
+use lanecast::{DType, Storage, cast_one};
+
+/// Floats of many magnitudes, with zeros of both signs.
+fn values(n: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state
+    };
+    (0..n)
+        .map(|_| {
+            let (bits, kind) = (next(), next() % 16);
+            match kind {
+                0 => 0.0,
+                1 => -0.0,
+                // Ties and their neighbours are more likely among short significands.
+                2..=8 => f32::from_bits((bits & 0x807C_0000) | (112 + bits % 24) << 23),
+                _ => f32::from_bits((bits & 0x807F_FFFF) | (100 + bits % 40) << 23),
+            }
+        })
+        .collect()
+}
+
+fn bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|x| x.to_ne_bytes()).collect()
+}
+
+/// The magnitudes of all finite codes of a dtype, ascending: the code of the magnitude is the index.
+fn magnitudes(dtype: DType) -> Vec<f64> {
+    let bits = dtype.bits();
+    let decode = |code: u8| -> f64 {
+        let plan = lanecast::CastPlan::new(dtype, DType::Float64, &Default::default()).expect("a plan");
+        let mut out = [0; 8];
+        plan.run(&[code], &mut out, 1).expect("one element");
+        f64::from_ne_bytes(out)
+    };
+    (0..1_u16 << (bits - 1)).map(|code| decode(code as u8)).take_while(|x| x.is_finite()).collect()
+}
+
+/// The code nearest to `x / scale`, an exact tie to the even one, the largest if it is beyond. Products are exact: 9 bits times 28.
+fn nearest(magnitudes: &[f64], x: f32, scale: f64) -> usize {
+    let x = f64::from(x.abs());
+    let mut code = 0;
+    while code + 1 < magnitudes.len() {
+        let midpoint = (magnitudes[code] + magnitudes[code + 1]) / 2.0 * scale;
+        if x < midpoint || (x == midpoint && code % 2 == 0) {
+            break;
+        }
+        code += 1;
+    }
+    code
+}
+
+const FLOATS: [DType; 5] =
+    [DType::Float8E4M3FN, DType::Float8E5M2, DType::Float6E3M2FN, DType::Float6E2M3FN, DType::Float4E2M1FN];
+
+#[test]
+fn every_code_is_the_nearest_for_the_stored_scale() {
+    let schemes = [
+        Scheme::MX_OCP,
+        Scheme::MX,
+        Scheme::MX_EVEN,
+        Scheme::MX_CEIL,
+        Scheme::NVFP4,
+        Scheme::FP8_TENSOR,
+        Scheme::FP8_ROW,
+        Scheme::FP8_GROUP128,
+        Scheme::FP8_BLOCK128,
+        Scheme { scale: ScaleType::BFloat16, ..Scheme::FP8_ROW },
+        Scheme { scale: ScaleType::Float16, ..Scheme::FP8_GROUP128 },
+    ];
+    let (rows, cols) = (9, 133);
+    for (seed, scheme) in schemes.into_iter().enumerate() {
+        let src = values(rows * cols, 77 + seed as u32);
+        for element in FLOATS {
+            let scheme = scheme.with_element(element);
+            let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
+            let plan = plan.with_storage(Storage::Byte);
+            let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
+            let report = plan.quantize_dynamic(&bytes(&src), &mut codes, &mut scales).expect("casts");
+            let magnitudes = magnitudes(element);
+            let sign = 1 << (element.bits() - 1);
+            // What codes of 1 mean is the scale of their block.
+            let one = magnitudes.iter().position(|x| *x == 1.0).expect("1 has a code") as u8;
+            let mut of_one = vec![0; 8 * src.len()];
+            plan.dequantize(&vec![one; src.len()], &scales, report.global, DType::Float64, &mut of_one)
+                .expect("casts");
+            let mut clipped = 0;
+            for (i, x) in src.iter().enumerate() {
+                let scale = f64::from_ne_bytes(of_one[8 * i..8 * i + 8].try_into().expect("8 bytes"));
+                let code = usize::from(codes[i]);
+                let want = if scale == 0.0 { 0 } else { nearest(&magnitudes, *x, scale) };
+                assert_eq!(code % sign, want, "{scheme:?}: {x:e} by {scale:e}");
+                assert!(scale == 0.0 || (code >= sign) == x.is_sign_negative(), "{scheme:?}: {x:e}");
+                clipped +=
+                    u64::from(scale > 0.0 && f64::from(x.abs()) > magnitudes[magnitudes.len() - 1] * scale);
+            }
+            assert_eq!((report.clipped, report.elements), (clipped, src.len() as u64), "{scheme:?}");
+        }
+    }
+}
+
+/// Codes do not depend on what else is in the tensor, and a power of two moves scales only.
+#[test]
+fn blocks_are_alone_and_scales_move() {
+    for scheme in [Scheme::MX, Scheme::FP8_GROUP128, Scheme::INT4_GROUP128] {
+        let cast = |src: &[f32], shape: &[usize]| {
+            let plan =
+                ScaledPlan::new(DType::Float32, &scheme, shape).expect("fits").with_storage(Storage::Byte);
+            let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
+            plan.quantize_dynamic(&bytes(src), &mut codes, &mut scales).expect("casts");
+            (codes, scales)
+        };
+        let src = values(40 * 256, 5);
+        let (codes, scales) = cast(&src, &[40, 256]);
+        let per_row = scales.len() / 40;
+        for row in [0, 7, 39] {
+            let (alone, its_own) = cast(&src[row * 256..(row + 1) * 256], &[256]);
+            assert_eq!(
+                (&codes[row * 256..(row + 1) * 256], &scales[row * per_row..(row + 1) * per_row]),
+                (&alone[..], &its_own[..])
+            );
+        }
+        let larger: Vec<f32> = src.iter().map(|x| x * 16.0).collect();
+        let (moved, by_four) = cast(&larger, &[40, 256]);
+        assert_eq!(codes, moved);
+        assert_ne!(scales, by_four);
+    }
+}
+
+#[test]
+fn values_come_back_rounded_once() {
+    let src = values(33 * 65, 9);
+    let plan = ScaledPlan::new(DType::Float32, &Scheme::NVFP4, &[33, 65]).expect("fits");
+    let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
+    let report = plan.quantize_dynamic(&bytes(&src), &mut codes, &mut scales).expect("casts");
+    let back = |to: DType| {
+        let mut out = vec![0; src.len() * to.size()];
+        plan.dequantize(&codes, &scales, report.global, to, &mut out).expect("casts");
+        out
+    };
+    let exact = back(DType::Float64);
+    for (to, narrow) in [(DType::Float32, back(DType::Float32)), (DType::BFloat16, back(DType::BFloat16))] {
+        for (i, x) in exact.chunks(8).enumerate() {
+            let x = f64::from_ne_bytes(x.try_into().expect("8 bytes"));
+            let want = match to {
+                DType::Float32 => cast_one::<f64, f32>(x).to_ne_bytes().to_vec(),
+                _ => cast_one::<f64, lanecast::half::bf16>(x).to_ne_bytes().to_vec(),
+            };
+            assert_eq!(narrow[i * to.size()..(i + 1) * to.size()], want);
+        }
+    }
+}
+
+#[test]
+fn one_amax_for_the_parts_of_a_tensor() {
+    let src = values(64 * 32, 21);
+    let whole = ScaledPlan::new(DType::Float32, &Scheme::NVFP4, &[64, 32]).expect("fits");
+    let half = ScaledPlan::new(DType::Float32, &Scheme::NVFP4, &[32, 32]).expect("fits");
+    let (low, high) = (bytes(&src[..1024]), bytes(&src[1024..]));
+    let amax = half.amax(&low).expect("a magnitude").max(half.amax(&high).expect("a magnitude"));
+    assert_eq!(amax, src.iter().fold(0.0, |a: f32, x| a.max(x.abs())));
+    let (mut codes, mut scales) = (vec![0; whole.data_len()], vec![0; whole.scales_len()]);
+    let report = whole.quantize_dynamic(&bytes(&src), &mut codes, &mut scales).expect("casts");
+    let mut parts = (Vec::new(), Vec::new());
+    for part in [low, high] {
+        let (mut codes, mut scales) = (vec![0; half.data_len()], vec![0; half.scales_len()]);
+        let its_own = half.quantize_with_amax(&part, amax, &mut codes, &mut scales).expect("casts");
+        assert_eq!(its_own.global, report.global);
+        parts.0.extend(codes);
+        parts.1.extend(scales);
+    }
+    assert_eq!(parts, (codes, scales));
+}
+
+#[test]
+fn nan_and_infinity() {
+    let mut src = values(96, 3);
+    (src[40], src[70]) = (f32::NAN, f32::INFINITY);
+    let cast = |non_finite| {
+        let scheme = Scheme::MX.with_non_finite(non_finite);
+        let plan = ScaledPlan::new(DType::Float32, &scheme, &[96]).expect("fits");
+        let (mut codes, mut scales) = (vec![1; plan.data_len()], vec![1; plan.scales_len()]);
+        let report = plan.quantize_dynamic(&bytes(&src), &mut codes, &mut scales);
+        (report, codes, scales)
+    };
+    let (report, codes, scales) = cast(NonFinite::Poison);
+    assert_eq!(
+        (report.expect("casts").poisoned, &scales[1..], &codes[32..]),
+        (2, &[0xFF, 0xFF][..], &[0; 64][..])
+    );
+    let (report, codes, scales) = cast(NonFinite::Saturate);
+    assert_eq!((report.expect("casts").poisoned, codes[70], codes[40] & 0x7F), (0, 0x7E, 0x7F));
+    assert!(scales.iter().all(|code| *code < 0xFF));
+    assert_eq!(cast(NonFinite::Refuse).0, Err(ScaledError::NonFinite { block: 1 }));
+}
+
+#[test]
+fn wrong_requests() {
+    let mx = |shape: &[usize]| ScaledPlan::new(DType::Float32, &Scheme::MX, shape).expect("fits");
+    assert!(matches!(
+        mx(&[32]).quantize_dynamic(&[0; 127], &mut [0; 32], &mut [0]),
+        Err(ScaledError::Length { want: 128, have: 127, .. })
+    ));
+    assert!(matches!(
+        mx(&[32]).quantize_dynamic(&[0; 128], &mut [0; 32], &mut []),
+        Err(ScaledError::Length { want: 1, have: 0, .. })
+    ));
+    let refused = |from, scheme: Scheme| ScaledPlan::new(from, &scheme, &[4]).err();
+    assert_eq!(refused(DType::Int8, Scheme::MX), Some(ScaledError::Source { dtype: DType::Int8 }));
+    let complex = Scheme::MX.with_element(DType::Complex64);
+    assert_eq!(refused(DType::Float32, complex), Some(ScaledError::Element { dtype: DType::Complex64 }));
+    let axis = Scheme { granularity: Granularity::Axis(1), ..Scheme::FP8_ROW };
+    assert_eq!(refused(DType::Float32, axis), Some(ScaledError::Axis { axis: 1, axes: 1 }));
+    assert_eq!(mx(&[0, 32]).quantize_dynamic(&[], &mut [], &mut []).map(|report| report.elements), Ok(0));
+}
