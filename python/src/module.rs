@@ -11,6 +11,7 @@ mod dlpack;
 mod dtype;
 mod errors;
 mod info;
+mod interpreter;
 mod libraries;
 mod memory;
 mod numpy;
@@ -52,6 +53,7 @@ mod _lanecast {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::interpreter::claim(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         crate::dtype::add_singletons(module)
     }

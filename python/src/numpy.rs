@@ -201,9 +201,13 @@ pub fn descr(py: Python<'_>, of: BufferType) -> PyResult<Bound<'_, PyAny>> {
     if !of.is_swapped() {
         return Ok(native.clone());
     }
-    // SAFETY: a `numpy.dtype`; the reference is new. 'S' swaps.
+    let order = match of.order() {
+        ByteOrder::Little => b'<',
+        ByteOrder::Big => b'>',
+    };
+    // SAFETY: a `numpy.dtype`; the reference is new.
     unsafe {
-        let swapped = PY_ARRAY_API.PyArray_DescrNewByteorder(py, native.as_ptr().cast(), b'S' as _);
+        let swapped = PY_ARRAY_API.PyArray_DescrNewByteorder(py, native.as_ptr().cast(), order as _);
         Bound::from_owned_ptr_or_err(py, swapped.cast())
     }
 }

@@ -74,12 +74,12 @@ impl<'py> Operand<'py> {
     pub fn destination(value: &Bound<'py, PyAny>) -> PyResult<Operand<'py>> {
         let read_only = || PyValueError::new_err("`out` is read-only");
         let operand = Operand::new(value, true)?;
+        if matches!(operand.library, Library::Jax | Library::NumpyScalar) {
+            return Err(PyTypeError::new_err("`out` is never written to: arrays of JAX and scalars are immutable"));
+        }
         match &operand.holder {
             Holder::Numpy(array) if !array.is_writable() => Err(read_only()),
             Holder::Dlpack(imported) if !imported.writable => Err(read_only()),
-            _ if matches!(operand.library, Library::Jax | Library::NumpyScalar) => {
-                Err(PyTypeError::new_err("`out` is an array that is never written to: those of JAX and scalars are immutable"))
-            }
             _ => Ok(operand),
         }
     }
