@@ -82,22 +82,23 @@ fn holds(of: BufferType, bytes: usize) -> usize {
 ///     data: an object that has the buffer protocol, without gaps: bytes, memoryview, mmap.
 ///     from_, to: the dtypes of both sides.
 ///     count: how many elements; None is as many as `data` holds.
-///     packed: for each side, whether elements of less than a byte share bytes, the first one in the lowest bits.
-///     order: for each side, the byte order: "=" as the host, "<" little, ">" big.
+///     packed: for each side, whether elements of less than a byte share bytes, the first one in the lowest
+///         bits; None is neither.
+///     order: for each side, the byte order: "=" as the host, "<" little, ">" big; None is both "=".
 ///     out: a writable object that has the buffer protocol; its bytes behind the elements stay as they are.
 ///     profile, check, threads, **options: as of `astype`; the profile is "numpy" unless given.
 ///
 /// Returns:
 ///     The bytes, or `out`.
 #[pyfunction]
-#[pyo3(signature = (data, from_, to, /, *, count=None, packed=(false, false), order=None, out=None, profile="numpy", check=None, threads=None, **options))]
+#[pyo3(signature = (data, from_, to, /, *, count=None, packed=None, order=None, out=None, profile="numpy", check=None, threads=None, **options))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the function in Python")]
 pub fn cast_buffer<'py>(
     data: &Bound<'py, PyAny>,
     from_: &Bound<'py, PyAny>,
     to: &Bound<'py, PyAny>,
     count: Option<usize>,
-    packed: (bool, bool),
+    packed: Option<(bool, bool)>,
     order: Option<(String, String)>,
     out: Option<&Bound<'py, PyAny>>,
     profile: &str,
@@ -111,6 +112,7 @@ pub fn cast_buffer<'py>(
         let stored = if packed { BufferType::packed(argument.dtype()) } else { argument };
         with_order(stored, order.map_or("=", String::as_str))
     };
+    let packed = packed.unwrap_or_default();
     let from = side(from_, packed.0, order.as_ref().map(|(from, _)| from))?;
     let to = side(to, packed.1, order.as_ref().map(|(_, to)| to))?;
     let options = options::options(options::profile(profile)?, given(options))?;

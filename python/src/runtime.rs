@@ -45,14 +45,14 @@ pub fn num_threads() -> usize {
 ///
 /// Args:
 ///     from_, to: the dtypes.
-///     packed: for each side, whether elements of less than a byte share bytes.
+///     packed: for each side, whether elements of less than a byte share bytes; None is neither.
 ///     profile, **options: as of `astype`; the profile is "numpy" unless given.
 #[pyfunction]
-#[pyo3(signature = (from_, to, /, *, packed=(false, false), profile="numpy", **options))]
+#[pyo3(signature = (from_, to, /, *, packed=None, profile="numpy", **options))]
 pub fn explain(
     from_: &Bound<'_, PyAny>,
     to: &Bound<'_, PyAny>,
-    packed: (bool, bool),
+    packed: Option<(bool, bool)>,
     profile: &str,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<String> {
@@ -60,6 +60,7 @@ pub fn explain(
         let argument = dtype::argument(of)?;
         Ok::<_, PyErr>(if packed { BufferType::packed(argument.dtype()) } else { argument })
     };
+    let packed = packed.unwrap_or_default();
     let options = options::options(options::profile(profile)?, given(options))?;
     let plan = CastPlan::new(side(from_, packed.0)?, side(to, packed.1)?, &options);
     plan.map(|plan| plan.explain().to_string()).map_err(|error| cast_error(from_.py(), error, &[]))
