@@ -41,7 +41,8 @@ impl Drop for PyBuffer {
 }
 
 fn layout(bytes: usize) -> PyResult<alloc::Layout> {
-    alloc::Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|error| PyMemoryError::new_err(error.to_string()))
+    alloc::Layout::from_size_align(bytes.max(1), ALIGNMENT)
+        .map_err(|error| PyMemoryError::new_err(error.to_string()))
 }
 
 impl PyBuffer {
@@ -52,7 +53,8 @@ impl PyBuffer {
         let bytes = buffer.byte_len(n).ok_or_else(|| PyMemoryError::new_err(too_large().to_string()))?;
         // SAFETY: the size is not 0. The pages of zeros come from the system as they are, so nothing is written twice.
         let data = unsafe { alloc::alloc_zeroed(layout(bytes)?) };
-        let data = NonNull::new(data).ok_or_else(|| PyMemoryError::new_err(format!("no memory for {bytes} bytes")))?;
+        let data = NonNull::new(data)
+            .ok_or_else(|| PyMemoryError::new_err(format!("no memory for {bytes} bytes")))?;
         Ok(PyBuffer { data, bytes, buffer, shape: shape.to_vec() })
     }
 
@@ -81,7 +83,8 @@ impl PyBuffer {
         let n = self.shape.iter().product();
         let joined = [n];
         let shape = if self.buffer.storage() == Storage::Packed { &joined[..] } else { &self.shape };
-        let layout = Layout::contiguous(self.buffer, shape).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let layout = Layout::contiguous(self.buffer, shape)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
         // SAFETY: the memory of the elements, which the object owns.
         Ok(unsafe { Array::new(self.data.as_ptr(), layout) })
     }
@@ -114,7 +117,10 @@ impl PyBuffer {
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        self.shape.first().copied().ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("len() of a 0-d Buffer"))
+        self.shape
+            .first()
+            .copied()
+            .ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("len() of a 0-d Buffer"))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -145,10 +151,14 @@ impl PyBuffer {
         copy: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
         if stream.is_some() || dl_device.is_some_and(|device| device != (1, 0)) {
-            return Err(PyBufferError::new_err("a lanecast.Buffer is on the CPU, where there are no streams"));
+            return Err(PyBufferError::new_err(
+                "a lanecast.Buffer is on the CPU, where there are no streams",
+            ));
         }
         if copy == Some(true) {
-            return Err(PyBufferError::new_err("a lanecast.Buffer does not copy itself; copy the array made of it"));
+            return Err(PyBufferError::new_err(
+                "a lanecast.Buffer does not copy itself; copy the array made of it",
+            ));
         }
         let this = slf.get();
         let exported = Exported {
@@ -172,7 +182,14 @@ impl PyBuffer {
         let this = slf.get();
         // SAFETY: the memory lives as long as the object, to which the view gets a reference.
         let filled = unsafe {
-            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), this.data.as_ptr().cast(), this.bytes as isize, 0, flags)
+            ffi::PyBuffer_FillInfo(
+                view,
+                slf.as_ptr(),
+                this.data.as_ptr().cast(),
+                this.bytes as isize,
+                0,
+                flags,
+            )
         };
         if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }

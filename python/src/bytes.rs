@@ -38,9 +38,12 @@ impl Raw {
         let (need, have) = (of.byte_len(n), self.len());
         if need.is_none_or(|need| need > have) {
             let need = need.map_or("more".into(), |need| need.to_string());
-            return Err(PyValueError::new_err(format!("{n} elements of {of} are {need} bytes, but {what} has {have}")));
+            return Err(PyValueError::new_err(format!(
+                "{n} elements of {of} are {need} bytes, but {what} has {have}"
+            )));
         }
-        let layout = Layout::contiguous(of, &[n]).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let layout =
+            Layout::contiguous(of, &[n]).map_err(|error| PyValueError::new_err(error.to_string()))?;
         // SAFETY: the exporter vouches for so many bytes until the buffer is released, when this is dropped.
         Ok(unsafe { Array::new(self.0.buf_ptr().cast(), layout) })
     }
@@ -54,7 +57,8 @@ fn cast(
     options: &CastOptions,
     threads: Option<usize>,
 ) -> PyResult<()> {
-    let plan = CastPlan::new(src.buffer(), dst.buffer(), options).map_err(|error| cast_error(py, error, &[]))?;
+    let plan =
+        CastPlan::new(src.buffer(), dst.buffer(), options).map_err(|error| cast_error(py, error, &[]))?;
     // SAFETY: the objects of both arrays live until the call returns.
     let done = unsafe { memory::run_detached(py, &plan, mode, src, dst, memory::threads(threads)) };
     done.map(|_| ()).map_err(|error| cast_error(py, error, src.shape()))
@@ -66,7 +70,9 @@ fn with_order(of: BufferType, order: &str) -> PyResult<BufferType> {
         "<" => of.with_order(ByteOrder::Little),
         ">" => of.with_order(ByteOrder::Big),
         other => {
-            return Err(PyValueError::new_err(format!("the byte order is {other:?}, but has to be \"=\", \"<\" or \">\"")));
+            return Err(PyValueError::new_err(format!(
+                "the byte order is {other:?}, but has to be \"=\", \"<\" or \">\""
+            )));
         }
     })
 }
@@ -132,7 +138,9 @@ pub fn cast_buffer<'py>(
         cast(py, &src, &dst, mode()?, &options, threads)?;
         return Ok(out.clone());
     }
-    let bytes = to.byte_len(n).ok_or_else(|| PyMemoryError::new_err(format!("{n} elements of {to} fit in no buffer")))?;
+    let bytes = to
+        .byte_len(n)
+        .ok_or_else(|| PyMemoryError::new_err(format!("{n} elements of {to} fit in no buffer")))?;
     let layout = Layout::contiguous(to, &[n]).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let mode = mode()?;
     let made = PyBytes::new_with(py, bytes, |new| {
@@ -245,7 +253,12 @@ fn unpacked<'py>(
 }
 
 /// The NumPy array of packed elements, an element to a byte.
-pub fn unpack_array<'py>(py: Python<'py>, src: &Array, shape: &[usize], dtype: DType) -> PyResult<Bound<'py, PyAny>> {
+pub fn unpack_array<'py>(
+    py: Python<'py>,
+    src: &Array,
+    shape: &[usize],
+    dtype: DType,
+) -> PyResult<Bound<'py, PyAny>> {
     crate::numpy::imported(py)?;
     unpacked(py, src, shape, BufferType::new(dtype), &CastOptions::RUST, None)
 }

@@ -165,12 +165,16 @@ fn check_casting(py: Python<'_>, source: &Operand<'_>, target: BufferType, casti
     let allowed = match casting {
         "no" => from == to,
         "equiv" => from.dtype() == to.dtype(),
-        _ => can_cast(source.library.standard(), from.dtype(), to.dtype(), level).unwrap_or(from.dtype() == to.dtype()),
+        _ => can_cast(source.library.standard(), from.dtype(), to.dtype(), level)
+            .unwrap_or(from.dtype() == to.dtype()),
     };
     if allowed {
         return Ok(());
     }
-    Err(dtype_error(py, format!("a cast from {} to {} is not allowed with casting={casting:?}", from.dtype(), to.dtype())))
+    Err(dtype_error(
+        py,
+        format!("a cast from {} to {} is not allowed with casting={casting:?}", from.dtype(), to.dtype()),
+    ))
 }
 
 fn check_out(source: &Operand<'_>, out: &Operand<'_>, target: BufferType) -> PyResult<()> {

@@ -208,7 +208,8 @@ fn read(tensor: &DLTensor, flags: Option<u64>) -> PyResult<(Array, Vec<usize>)> 
             None => Layout::contiguous(buffer, &shape),
             Some(strides) => {
                 let bytes = |stride: &i64| isize::try_from(*stride).ok()?.checked_mul(size);
-                let strides: Vec<isize> = strides.iter().map(bytes).collect::<Option<_>>().ok_or_else(too_large)?;
+                let strides: Vec<isize> =
+                    strides.iter().map(bytes).collect::<Option<_>>().ok_or_else(too_large)?;
                 Layout::new(buffer, &shape, &strides)
             }
         }
@@ -233,7 +234,12 @@ fn read(tensor: &DLTensor, flags: Option<u64>) -> PyResult<(Array, Vec<usize>)> 
 
 /// What the elements are. Two lanes of a 4-bit float are two elements of the last axis.
 fn dtype(of: DLDataType, flags: u64, shape: &mut [usize]) -> PyResult<BufferType> {
-    let unknown = || bad(format!("lanecast has no dtype of DLPack code {}, {} bits and {} lanes", of.code, of.bits, of.lanes));
+    let unknown = || {
+        bad(format!(
+            "lanecast has no dtype of DLPack code {}, {} bits and {} lanes",
+            of.code, of.bits, of.lanes
+        ))
+    };
     let dtype = names::from_dlpack(of.code, of.bits).ok_or_else(unknown)?;
     match of.lanes {
         1 => {}
@@ -257,8 +263,10 @@ fn packed(buffer: BufferType, shape: &[usize], strides: Option<&[i64]>) -> PyRes
         step = step.saturating_mul(*len as i64);
     }
     let rows_share_bytes = shape.last().is_some_and(|last| last * buffer.dtype().bits() as usize % 8 != 0);
-    let joined: &[usize] =
-        &[shape.iter().try_fold(1_usize, |n, len| n.checked_mul(*len)).ok_or_else(|| bad("too many elements"))?];
+    let joined: &[usize] = &[shape
+        .iter()
+        .try_fold(1_usize, |n, len| n.checked_mul(*len))
+        .ok_or_else(|| bad("too many elements"))?];
     let shape = if shape.is_empty() || rows_share_bytes && shape.len() > 1 { joined } else { shape };
     Layout::contiguous(buffer, shape).map_err(|error| bad(error.to_string()))
 }

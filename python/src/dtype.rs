@@ -168,7 +168,9 @@ fn refused_class(class: &Bound<'_, PyType>) -> PyResult<PyErr> {
     Ok(dtype_error(
         py,
         if builtins && !instead.is_empty() {
-            format!("the Python type {name} has no fixed width, and libraries differ about it; write {instead}")
+            format!(
+                "the Python type {name} has no fixed width, and libraries differ about it; write {instead}"
+            )
         } else {
             format!("the class {} is not a dtype", class.repr()?)
         },

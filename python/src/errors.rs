@@ -73,11 +73,15 @@ const fn reason(reason: Reason) -> &'static str {
 
 fn loss_error(py: Python<'_>, found: &Rejection, shape: &[usize]) -> PyResult<PyErr> {
     let mut left = found.index;
-    let mut index: Axes<usize> = shape.iter().rev().map(|len| {
-        let at = left % len.max(&1);
-        left /= len.max(&1);
-        at
-    }).collect();
+    let mut index: Axes<usize> = shape
+        .iter()
+        .rev()
+        .map(|len| {
+            let at = left % len.max(&1);
+            left /= len.max(&1);
+            at
+        })
+        .collect();
     index.reverse();
     let index = PyTuple::new(py, index)?;
     let Rejection { value, to, .. } = found;
@@ -86,7 +90,9 @@ fn loss_error(py: Python<'_>, found: &Rejection, shape: &[usize]) -> PyResult<Py
         format!("element {place}, the {} {value}, does not fit in {to}: {}", value.dtype(), found.reason);
     let is_complex = matches!(value.dtype(), DType::Complex64 | DType::Complex128);
     let number = match (value.integer(), value.parts()) {
-        (Some(integer), _) if value.dtype() == DType::Bool => PyBool::new(py, integer != 0).to_owned().into_any(),
+        (Some(integer), _) if value.dtype() == DType::Bool => {
+            PyBool::new(py, integer != 0).to_owned().into_any()
+        }
         (Some(integer), _) => integer.into_pyobject(py)?.into_any(),
         (None, Some((re, im))) if is_complex => PyComplex::from_doubles(py, re, im).into_any(),
         (None, Some((re, _))) => re.into_pyobject(py)?.into_any(),

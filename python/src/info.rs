@@ -120,8 +120,9 @@ impl PyIInfo {
 #[pyo3(signature = (type_, /))]
 pub fn finfo(type_: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
     let dtype = dtype::of_either(type_)?.dtype();
-    let info = lanecast::finfo(dtype)
-        .ok_or_else(|| dtype_error(type_.py(), format!("{dtype} is not a floating dtype; iinfo has the limits of integers")))?;
+    let info = lanecast::finfo(dtype).ok_or_else(|| {
+        dtype_error(type_.py(), format!("{dtype} is not a floating dtype; iinfo has the limits of integers"))
+    })?;
     let part = match dtype {
         DType::Complex64 => DType::Float32,
         DType::Complex128 => DType::Float64,
@@ -135,8 +136,9 @@ pub fn finfo(type_: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
 #[pyo3(signature = (type_, /))]
 pub fn iinfo(type_: &Bound<'_, PyAny>) -> PyResult<PyIInfo> {
     let dtype = dtype::of_either(type_)?.dtype();
-    let info = lanecast::iinfo(dtype)
-        .ok_or_else(|| dtype_error(type_.py(), format!("{dtype} is not an integer dtype; finfo has the limits of floats")))?;
+    let info = lanecast::iinfo(dtype).ok_or_else(|| {
+        dtype_error(type_.py(), format!("{dtype} is not an integer dtype; finfo has the limits of floats"))
+    })?;
     Ok(PyIInfo { dtype, info })
 }
 
@@ -164,5 +166,8 @@ fn is_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
         return Ok(dtype::argument(kind)?.dtype() == dtype);
     }
     let names: Vec<_> = DTypeKind::ALL.iter().map(|kind| format!("{:?}", kind.name())).collect();
-    Err(PyValueError::new_err(format!("the kind is {name:?}, but has to be a dtype or one of {}", names.join(", "))))
+    Err(PyValueError::new_err(format!(
+        "the kind is {name:?}, but has to be a dtype or one of {}",
+        names.join(", ")
+    )))
 }

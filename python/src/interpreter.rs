@@ -13,9 +13,9 @@ pub fn claim(_py: Python<'_>) -> PyResult<()> {
     // SAFETY: the token says that this thread is attached to an interpreter.
     let own = unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) };
     match FIRST.compare_exchange(-1, own, Ordering::Relaxed, Ordering::Relaxed) {
-        Err(first) if first != own => {
-            Err(PyImportError::new_err("lanecast can be used by one interpreter of a process only, not by a sub-interpreter"))
-        }
+        Err(first) if first != own => Err(PyImportError::new_err(
+            "lanecast can be used by one interpreter of a process only, not by a sub-interpreter",
+        )),
         _ => Ok(()),
     }
 }

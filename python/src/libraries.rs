@@ -1,9 +1,9 @@
 //! Which library an object belongs to. None of them is imported in order to find out.
 
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
-use pyo3::intern;
 
 /// A module that some program has imported already.
 pub fn loaded<'py>(py: Python<'py>, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {

@@ -173,7 +173,9 @@ pub unsafe fn run(
         Mode::Masked(level, bits) => {
             plan.checked(level).run_strided_masked(&from, &mut to, bits).map(|_| done)
         }
-        Mode::Counted(level) => plan.counted(level).run_strided(&from, &mut to).map(|report| Outcome { report }),
+        Mode::Counted(level) => {
+            plan.counted(level).run_strided(&from, &mut to).map(|report| Outcome { report })
+        }
     }
 }
 

@@ -32,7 +32,8 @@ pub struct Numpy {
 static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
 /// The scalar classes of ml_dtypes.
 static ML_DTYPES: PyOnceLock<Vec<(usize, DType)>> = PyOnceLock::new();
-static DESCRS: [PyOnceLock<Py<PyAny>>; DType::EVERY.len()] = [const { PyOnceLock::new() }; DType::EVERY.len()];
+static DESCRS: [PyOnceLock<Py<PyAny>>; DType::EVERY.len()] =
+    [const { PyOnceLock::new() }; DType::EVERY.len()];
 
 /// The type numbers of NumPy. `long` and `longlong` have a number each, whatever their widths.
 const fn builtin(number: c_int) -> Option<DType> {
@@ -78,7 +79,8 @@ pub fn loaded(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
 pub fn imported(py: Python<'_>) -> PyResult<&'static Numpy> {
     NUMPY.get_or_try_init(py, || {
         py.import("numpy").map_err(|error| {
-            let advice = PyImportError::new_err("the result is a NumPy array: install NumPy, or lanecast[numpy]");
+            let advice =
+                PyImportError::new_err("the result is a NumPy array: install NumPy, or lanecast[numpy]");
             advice.set_cause(py, Some(error));
             advice
         })?;
@@ -184,7 +186,10 @@ unsafe fn buffer_type(py: Python<'_>, descr: *mut PyArray_Descr) -> PyResult<Buf
         let descr = unsafe { Bound::from_borrowed_ptr(py, descr.cast()) };
         return Err(dtype_error(
             py,
-            format!("lanecast has no dtype for {}; it casts bool, integers, floats and complex numbers of NumPy and ml_dtypes", descr.repr()?),
+            format!(
+                "lanecast has no dtype for {}; it casts bool, integers, floats and complex numbers of NumPy and ml_dtypes",
+                descr.repr()?
+            ),
         ));
     };
     Ok(BufferType::new(dtype).with_order(match fields.byteorder as u8 {
@@ -349,7 +354,13 @@ impl<'py> NumpyArray<'py> {
         let descr = descr(py, of)?;
         // SAFETY: the object is an array; the function takes the reference to the dtype and returns a new one.
         unsafe {
-            let new = PY_ARRAY_API.PyArray_NewLikeArray(py, self.pointer(), order.code(), descr.into_ptr().cast(), 0);
+            let new = PY_ARRAY_API.PyArray_NewLikeArray(
+                py,
+                self.pointer(),
+                order.code(),
+                descr.into_ptr().cast(),
+                0,
+            );
             Bound::from_owned_ptr_or_err(py, new).map(NumpyArray)
         }
     }

@@ -26,7 +26,9 @@ pub fn onnx_attributes(
     let name;
     // Before version 6 the attribute was the name.
     let to = if opset < 6 {
-        name = names::from_onnx_number(to).and_then(|dtype| names::Namespace::Onnx.name(dtype)).unwrap_or_default();
+        name = names::from_onnx_number(to)
+            .and_then(|dtype| names::Namespace::Onnx.name(dtype))
+            .unwrap_or_default();
         AttributeValue::String(name.as_bytes())
     } else {
         AttributeValue::Int(to.into())
@@ -35,7 +37,8 @@ pub fn onnx_attributes(
     attributes.extend(saturate.map(|on| ("saturate", AttributeValue::Int(on.into()))));
     attributes.extend(round_mode.map(|mode| ("round_mode", AttributeValue::String(mode.as_bytes()))));
     let from = i32::from(from);
-    let cast = Cast::from_attributes(opset, from, &attributes).map_err(|error| dtype_error(py, error.to_string()))?;
+    let cast = Cast::from_attributes(opset, from, &attributes)
+        .map_err(|error| dtype_error(py, error.to_string()))?;
     let options = cast.options();
     let saturate = match options.saturate {
         Saturate::On => "on",

@@ -75,7 +75,9 @@ impl<'py> Operand<'py> {
         let read_only = || PyValueError::new_err("`out` is read-only");
         let operand = Operand::new(value, true)?;
         if matches!(operand.library, Library::Jax | Library::NumpyScalar) {
-            return Err(PyTypeError::new_err("`out` is never written to: arrays of JAX and scalars are immutable"));
+            return Err(PyTypeError::new_err(
+                "`out` is never written to: arrays of JAX and scalars are immutable",
+            ));
         }
         match &operand.holder {
             Holder::Numpy(array) if !array.is_writable() => Err(read_only()),
@@ -136,7 +138,11 @@ impl<'py> Operand<'py> {
         )))
     }
 
-    fn of_numpy(array: NumpyArray<'py>, library: Library, object: &Bound<'py, PyAny>) -> PyResult<Operand<'py>> {
+    fn of_numpy(
+        array: NumpyArray<'py>,
+        library: Library,
+        object: &Bound<'py, PyAny>,
+    ) -> PyResult<Operand<'py>> {
         let view = array.array()?;
         Ok(Operand {
             library,
@@ -158,7 +164,10 @@ impl<'py> Operand<'py> {
         match order {
             Order::Keep => true,
             Order::C => self.array.is_c_contiguous(),
-            Order::Fortran => fortran || self.array.is_c_contiguous() && self.shape.iter().filter(|len| **len != 1).count() <= 1,
+            Order::Fortran => {
+                fortran
+                    || self.array.is_c_contiguous() && self.shape.iter().filter(|len| **len != 1).count() <= 1
+            }
             Order::Any => fortran || self.array.is_c_contiguous(),
         }
     }
@@ -251,7 +260,9 @@ fn to_jax<'py>(buffer: &Bound<'py, PyBuffer>) -> PyResult<Bound<'py, PyAny>> {
     if !became.eq(dtype.name())? {
         return Err(crate::errors::dtype_error(
             py,
-            format!("JAX made {became} of {dtype}; 64-bit dtypes need jax.config.update(\"jax_enable_x64\", True)"),
+            format!(
+                "JAX made {became} of {dtype}; 64-bit dtypes need jax.config.update(\"jax_enable_x64\", True)"
+            ),
         ));
     }
     Ok(array)

@@ -10,12 +10,14 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 
 type Choices<T> = &'static [(&'static str, T)];
 
-const SATURATE: Choices<Saturate> = &[("on", Saturate::On), ("off", Saturate::Off), ("fn_only", Saturate::FnOnly)];
+const SATURATE: Choices<Saturate> =
+    &[("on", Saturate::On), ("off", Saturate::Off), ("fn_only", Saturate::FnOnly)];
 const E8M0_ROUND: Choices<E8M0Round> =
     &[("up", E8M0Round::Up), ("down", E8M0Round::Down), ("nearest", E8M0Round::Nearest)];
 const E8M0_RANGE: Choices<E8M0Range> =
     &[("exact", E8M0Range::Exact), ("rounded", E8M0Range::Rounded), ("magnitude", E8M0Range::Magnitude)];
-const INT_OVERFLOW: Choices<IntOverflow> = &[("saturate", IntOverflow::Saturate), ("wrap", IntOverflow::Wrap)];
+const INT_OVERFLOW: Choices<IntOverflow> =
+    &[("saturate", IntOverflow::Saturate), ("wrap", IntOverflow::Wrap)];
 const INT_ROUND: Choices<IntRound> = &[
     ("toward_zero", IntRound::TowardZero),
     ("nearest_even", IntRound::NearestEven),

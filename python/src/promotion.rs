@@ -30,7 +30,8 @@ fn operand(value: &Bound<'_, PyAny>) -> PyResult<Operand> {
     if value.is_exact_instance_of::<PyComplex>() {
         return Ok(Operand::Number(NumberKind::Complex));
     }
-    let is_dtype = value.is_instance_of::<PyDType>() || value.is_instance_of::<PyType>() || numpy::is_dtype(value);
+    let is_dtype =
+        value.is_instance_of::<PyDType>() || value.is_instance_of::<PyType>() || numpy::is_dtype(value);
     if is_dtype || !value.hasattr(intern!(py, "dtype"))? {
         return Ok(Operand::Array(dtype::argument(value)?.dtype()));
     }
@@ -109,7 +110,12 @@ pub fn promote_types<'py>(
 ///     PromotionError: the standard does not have one of the dtypes.
 #[pyfunction]
 #[pyo3(signature = (from_, to, /, *, standard, casting="safe"))]
-pub fn can_cast(from_: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>, standard: &str, casting: &str) -> PyResult<bool> {
+pub fn can_cast(
+    from_: &Bound<'_, PyAny>,
+    to: &Bound<'_, PyAny>,
+    standard: &str,
+    casting: &str,
+) -> PyResult<bool> {
     let level = crate::options::choose(
         "casting",
         &[
@@ -121,5 +127,6 @@ pub fn can_cast(from_: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>, standard: &str,
         casting,
     )?;
     let (from, to) = (dtype::of_either(from_)?.dtype(), dtype::of_either(to)?.dtype());
-    promote::can_cast(self::standard(standard)?, from, to, level).map_err(|error| promotion_error(from_.py(), &error))
+    promote::can_cast(self::standard(standard)?, from, to, level)
+        .map_err(|error| promotion_error(from_.py(), &error))
 }

@@ -50,7 +50,9 @@ pub fn parse<'py>(
             bytes.as_bytes().to_vec()
         } else {
             let kind = item.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("element {index} of texts is of the type {kind}, not str or bytes")));
+            return Err(PyTypeError::new_err(format!(
+                "element {index} of texts is of the type {kind}, not str or bytes"
+            )));
         });
     }
     let n = read.len();
@@ -60,7 +62,10 @@ pub fn parse<'py>(
     if py.import("numpy").is_ok() {
         let array = NumpyArray::new(py, &[n], to)?;
         let view = array.object().call_method1("view", ("u1",))?;
-        view.set_item(pyo3::types::PySlice::full(py), py.import("numpy")?.call_method1("frombuffer", (bytes, "u1"))?)?;
+        view.set_item(
+            pyo3::types::PySlice::full(py),
+            py.import("numpy")?.call_method1("frombuffer", (bytes, "u1"))?,
+        )?;
         return Ok(array.object().clone());
     }
     PyBuffer::filled(py, to, &[n], &out).map(Bound::into_any)

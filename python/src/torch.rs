@@ -64,7 +64,10 @@ fn named(py: Python<'_>, of: BufferType) -> PyResult<Bound<'_, PyAny>> {
     };
     let found = name.and_then(|name| py.import("torch").ok()?.getattr(name).ok());
     found.ok_or_else(|| {
-        dtype_error(py, format!("PyTorch has no dtype {dtype}; x.numpy() makes a NumPy array, which can have it"))
+        dtype_error(
+            py,
+            format!("PyTorch has no dtype {dtype}; x.numpy() makes a NumPy array, which can have it"),
+        )
     })
 }
 
@@ -84,10 +87,14 @@ impl<'py> Tensor<'py> {
         }
         let device = value.getattr(intern!(py, "device"))?.getattr(intern!(py, "type"))?;
         if !device.eq("cpu")? {
-            return Err(PyValueError::new_err(format!("the tensor is on the device {device}; move it by x.cpu() first")));
+            return Err(PyValueError::new_err(format!(
+                "the tensor is on the device {device}; move it by x.cpu() first"
+            )));
         }
         if !value.getattr(intern!(py, "layout"))?.is(torch.getattr("strided")?) {
-            return Err(PyTypeError::new_err("the tensor is not strided; make it dense by x.to_dense() first"));
+            return Err(PyTypeError::new_err(
+                "the tensor is not strided; make it dense by x.to_dense() first",
+            ));
         }
         if value.getattr(intern!(py, "requires_grad"))?.is_truthy()? {
             return Err(PyTypeError::new_err(
@@ -97,7 +104,9 @@ impl<'py> Tensor<'py> {
         let lazy = value.call_method0(intern!(py, "is_neg"))?.is_truthy()?
             || value.call_method0(intern!(py, "is_conj"))?.is_truthy()?;
         if lazy && write {
-            return Err(PyValueError::new_err("`out` is a negated or conjugated view; pass a tensor of its own"));
+            return Err(PyValueError::new_err(
+                "`out` is a negated or conjugated view; pass a tensor of its own",
+            ));
         }
         let object = if lazy {
             value.call_method0("resolve_neg")?.call_method0("resolve_conj")?
@@ -111,7 +120,9 @@ impl<'py> Tensor<'py> {
         let layout = layout(buffer, shape, strides)?;
         let data: usize = object.call_method0(intern!(py, "data_ptr"))?.extract()?;
         if data == 0 && layout.elements() > 0 {
-            return Err(PyTypeError::new_err("the tensor has no memory: it is of a kind that only stands for one"));
+            return Err(PyTypeError::new_err(
+                "the tensor has no memory: it is of a kind that only stands for one",
+            ));
         }
         let data = std::ptr::with_exposed_provenance_mut(data);
         // SAFETY: PyTorch vouches for the memory as long as the tensor lives, which is kept.
@@ -132,7 +143,8 @@ impl<'py> Tensor<'py> {
         let packed = to.dtype() == DType::Float4E2M1FN;
         let was_packed = self.array.buffer().storage() == Storage::Packed;
         let shape = self.array.shape();
-        let fortran = order == Order::Fortran || order == Order::Any && !self.array.is_c_contiguous() && is_fortran(&self.array);
+        let fortran = order == Order::Fortran
+            || order == Order::Any && !self.array.is_c_contiguous() && is_fortran(&self.array);
         let new = if packed || was_packed {
             let mut shape = shape.to_vec();
             if packed {
@@ -181,7 +193,9 @@ fn layout(buffer: BufferType, mut shape: Vec<usize>, mut strides: Vec<isize>) ->
         let mut step = 1;
         for (len, stride) in shape.iter().zip(&strides).rev() {
             if *len > 1 && *stride != step {
-                return Err(PyValueError::new_err("a tensor of packed elements has to be contiguous; pass x.contiguous()"));
+                return Err(PyValueError::new_err(
+                    "a tensor of packed elements has to be contiguous; pass x.contiguous()",
+                ));
             }
             step *= *len as isize;
         }

@@ -5,11 +5,11 @@ import gc
 import weakref
 
 import pytest
-from conftest import package
+from conftest import optional, package
 
 import lanecast
 
-ml_dtypes = package("ml_dtypes")
+ml_dtypes = optional("ml_dtypes")
 np = package("numpy")
 
 SUB_BYTE = [dtype for dtype in lanecast.dtypes if dtype.bits < 8]

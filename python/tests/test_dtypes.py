@@ -11,9 +11,6 @@ import lanecast
 ml_dtypes = package("ml_dtypes")
 np = package("numpy")
 
-PLAIN = [d for d in lanecast.dtypes if not hasattr(ml_dtypes, d.name)]
-SMALL = [d for d in lanecast.dtypes if hasattr(ml_dtypes, d.name)]
-
 
 def target(argument):
     return lanecast.astype(np.zeros(1), argument).dtype

@@ -3,11 +3,11 @@
 import pickle
 
 import pytest
-from conftest import package
+from conftest import optional, package
 
 import lanecast
 
-ml_dtypes = package("ml_dtypes")
+ml_dtypes = optional("ml_dtypes")
 np = package("numpy")
 
 
