@@ -9,7 +9,7 @@ of the same library. None of these packages is needed to import this one.
     array([  1, 127], dtype=int8)
 """
 
-from ._errors import DTypeError, Error, LossError, OverlapError, PromotionError
+from ._errors import DTypeError, Error, FormatError, LossError, OverlapError, PromotionError
 from ._lanecast import (
     Buffer,
     DType,
@@ -65,10 +65,13 @@ from ._lanecast import (
     uint64,
     unpack,
 )
+from ._onnx import onnx_cast
+from .files import File, Tensor, save
 
 # Not in __all__: `from lanecast import *` leaves the builtins alone.
 from ._lanecast import bool as bool
 from ._lanecast import format as format
+from .files import open as open
 
 #: All dtypes, in the order of their codes.
 dtypes = (
@@ -83,11 +86,14 @@ __all__ = [
     "DTypeError",
     "Error",
     "FInfo",
+    "File",
+    "FormatError",
     "IInfo",
     "LossError",
     "OverlapError",
     "PromotionError",
     "Report",
+    "Tensor",
     "__version__",
     "astype",
     "astype_masked",
@@ -124,10 +130,12 @@ __all__ = [
     "int8",
     "isdtype",
     "num_threads",
+    "onnx_cast",
     "pack",
     "parse",
     "promote_types",
     "result_type",
+    "save",
     "set_num_threads",
     "tier",
     "uint16",

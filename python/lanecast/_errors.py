@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["DTypeError", "Error", "LossError", "OverlapError", "PromotionError"]
+__all__ = ["DTypeError", "Error", "FormatError", "LossError", "OverlapError", "PromotionError"]
 
 
 class Error(Exception):
@@ -21,6 +21,10 @@ class PromotionError(Error, TypeError):
 
 class OverlapError(Error, ValueError):
     """The source and ``out`` share memory, and elements would not stay in their places."""
+
+
+class FormatError(Error, ValueError):
+    """A file of tensors is damaged, or its format does not hold what is asked for."""
 
 
 class LossError(Error, ValueError):

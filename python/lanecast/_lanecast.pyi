@@ -1,9 +1,10 @@
 """The native module. Use the names of ``lanecast``, which re-exports them."""
 
+import os
 import sys
 from builtins import bool as bool_
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar, final, overload
+from typing import Any, Literal, Self, TypeAlias, TypeVar, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +141,22 @@ class IInfo:
     @property
     def min(self) -> int: ...
 
+@final
+class TensorFile:
+    def __new__(cls, path: str | os.PathLike[str], /) -> Self: ...
+    def tensors(
+        self,
+    ) -> list[tuple[str, DType | None, str, list[int] | None, int | None, int | None, bool_, bool_, bool_]]: ...
+    def metadata(self) -> list[tuple[str, str]]: ...
+    def read(self, index: int, /) -> bytes: ...
+
+def save_tensors(
+    path: str | os.PathLike[str],
+    tensors: Sequence[tuple[str, _Array]],
+    metadata: Sequence[tuple[str, str]],
+    overwrite: bool_,
+    /,
+) -> None: ...
 @overload
 def astype(
     x: NDArray[Any],

@@ -262,7 +262,8 @@ fn packed(buffer: BufferType, shape: &[usize], strides: Option<&[i64]>) -> PyRes
         }
         step = step.saturating_mul(*len as i64);
     }
-    let rows_share_bytes = shape.last().is_some_and(|last| last * buffer.dtype().bits() as usize % 8 != 0);
+    let rows_share_bytes =
+        shape.last().is_some_and(|last| !(last * buffer.dtype().bits() as usize).is_multiple_of(8));
     let joined: &[usize] = &[shape
         .iter()
         .try_fold(1_usize, |n, len| n.checked_mul(*len))

@@ -30,6 +30,7 @@ impl Class {
 static DTYPE: Class = Class::new("DTypeError");
 static OVERLAP: Class = Class::new("OverlapError");
 static PROMOTION: Class = Class::new("PromotionError");
+static FORMAT: Class = Class::new("FormatError");
 static LOSS: Class = Class::new("LossError");
 
 pub fn dtype_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
@@ -38,6 +39,10 @@ pub fn dtype_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
 
 pub fn overlap_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
     OVERLAP.error(py, message.into())
+}
+
+pub fn format_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    FORMAT.error(py, message.into())
 }
 
 pub fn promotion_error(py: Python<'_>, error: &PromotionError) -> PyErr {

@@ -10,6 +10,7 @@ mod cast;
 mod dlpack;
 mod dtype;
 mod errors;
+mod files;
 mod info;
 mod interpreter;
 mod libraries;
@@ -38,6 +39,8 @@ mod _lanecast {
     use crate::cast::{astype, astype_masked, count_losses};
     #[pymodule_export]
     use crate::dtype::PyDType;
+    #[pymodule_export]
+    use crate::files::{PyTensorFile, save_tensors};
     #[pymodule_export]
     use crate::info::{PyFInfo, PyIInfo, finfo, iinfo, isdtype};
     #[pymodule_export]

@@ -212,6 +212,7 @@ fn is_jax(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(true)
 }
 
+#[expect(clippy::large_enum_variant, reason = "it lives for a call")]
 enum Made<'py> {
     Numpy(NumpyArray<'py>),
     Torch(Tensor<'py>),
