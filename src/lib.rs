@@ -83,8 +83,7 @@
 //! `ndarray`, `structured` items of named fields; `bulk` spreads casts over threads. `tier` decides the instruction
 //! set, `dtype` holds the limits of the dtypes. `promote` says which dtype an operation computes in, by tables that
 //! `build.rs` checks, and [`names`] what other systems call the dtypes; `text` parses and formats, `onnx` is the
-//! operators of ONNX that cast. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`, but for
-//! [`CastPlan::run_ptr`], which hands the promise of its caller on (`ptr`).
+//! operators of ONNX that cast. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`.
 //!
 //! # Features
 //!
@@ -106,7 +105,7 @@
 //! Without `std` the crate is `no_std` with `alloc`; casts, plans, checked casts, [`strided`] and [`names`] need no feature.
 
 #![cfg_attr(not(feature = "std"), no_std)]
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 extern crate alloc;
 
@@ -150,8 +149,8 @@ pub use error::{CastError, Side};
 pub use explain::{ExplainedStage, Explanation};
 pub use half;
 pub use lanecast_kernels::{
-    BufferType, ByteOrder, DType, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus,
-    UnknownName, UnknownTier,
+    BufferType, ByteOrder, DType, Flavor, FloatSpec, Kind, RunPtr, Spec, Storage, Streaming, Tier,
+    TierStatus, UnknownName, UnknownTier,
 };
 #[cfg(feature = "ndarray")]
 pub use nd::AsType;

@@ -121,27 +121,27 @@
 #define LANECAST_UNSAFE 3
 
 /**
- * A level: what is out of range is lost, and what becomes zero counted.
+ * A level: values out of range count as lost; those that become zero are counted.
  */
 #define LANECAST_RANGE 1
 
 /**
- * A level: what is rounded is lost as well.
+ * A level: rounded values count as lost as well.
  */
 #define LANECAST_EXACT 2
 
 /**
- * What became of a call: `LANECAST_OK` or why it failed.
+ * The result of a call: `LANECAST_OK`, or why it failed.
  */
 typedef int32_t lanecast_status;
 
 /**
- * A cast from one type to another under fixed options, made by `lanecast_plan_init`. It is a value of the caller's: copied freely,
- * shared between threads, valid as long as the library is loaded, and never freed.
+ * A cast from one type to another under fixed options, made by `lanecast_plan_init`. It is a plain value that may be copied and shared
+ * between threads, is valid as long as the library is loaded, and needs no cleanup.
  */
 typedef struct lanecast_plan {
     /**
-     * Of the library.
+     * Private to the library.
      */
     uint64_t opaque[16];
 } lanecast_plan;
@@ -155,11 +155,11 @@ typedef struct lanecast_item {
      */
     const struct lanecast_plan *plan;
     /**
-     * The elements to read.
+     * The elements to cast.
      */
     const void *src;
     /**
-     * The place of the elements to write.
+     * Where the results go.
      */
     void *dst;
     /**
@@ -169,7 +169,7 @@ typedef struct lanecast_item {
 } lanecast_item;
 
 /**
- * A task that a host runs: it is called with the context that came with it and a number.
+ * A task for the host to run: it takes the context that came with it, and an index.
  */
 typedef void (*lanecast_task)(void *context, size_t index);
 
@@ -183,7 +183,7 @@ typedef struct lanecast_threads {
     size_t count;
     /**
      * The parallel loop of the host: calls `task(task_context, i)` for each `i` below `tasks`, in any order and on any threads, and
-     * returns when all of these calls have returned. It may call a task twice or leave tasks out: the library does what is left. It
+     * returns when all of these calls have returned. It may call a task twice or not at all: the library does what is left. It
      * must not throw. If it is NULL, the library uses its own pool.
      */
     void (*run)(void *context, size_t tasks, lanecast_task task, void *task_context);
@@ -194,7 +194,7 @@ typedef struct lanecast_threads {
 } lanecast_threads;
 
 /**
- * Why a call failed. It is filled on failure only.
+ * Why a call failed. It is only written on failure.
  */
 typedef struct lanecast_error {
     /**
@@ -202,26 +202,27 @@ typedef struct lanecast_error {
      */
     lanecast_status status;
     /**
-     * Of `LANECAST_REJECTED`: 1 NaN, 2 out of range, 3 negative, 4 no zero, 5 imaginary, 6 would become zero, 7 would be rounded; else 0.
+     * For `LANECAST_REJECTED`: 1 NaN, 2 out of range, 3 negative, 4 the target has no zero, 5 an imaginary part, 6 would become zero, 7 would be
+     * rounded. Otherwise 0.
      */
     uint32_t reason;
     /**
-     * Of `LANECAST_REJECTED` the number of the element, in C order; of a batch that of the item; else 0.
+     * For `LANECAST_REJECTED` the index of the element, in C order; for a batch the index of the item. Otherwise 0.
      */
     uint64_t index;
     /**
-     * Of `LANECAST_REJECTED` the bits of the element, the lowest first, the real part of a complex number lowest; else 0.
+     * For `LANECAST_REJECTED` the bits of the element, least significant word first, a complex number's real part lowest. Otherwise 0.
      */
     uint64_t code[2];
     /**
-     * What is wrong and what to do, in English: UTF-8, cut at a whole character if it is too long, ending with 0.
+     * What is wrong and what to do: UTF-8, terminated by 0; a message that is too long is cut between characters.
      */
     char message[224];
 } lanecast_error;
 
 /**
- * How a cast answers where dtypes leave a choice. All zero is the default, what a Rust user expects of `as`; a NULL pointer means the
- * same. An option is ignored for targets that it does not name.
+ * What a cast returns where there is a choice. All zero is the default, which answers as Rust's `as`; a NULL pointer means the same.
+ * An option is ignored for targets that it does not name.
  */
 typedef struct lanecast_options {
     /**
@@ -294,11 +295,11 @@ typedef struct lanecast_report {
      */
     uint64_t elements;
     /**
-     * Values that became an end of the range.
+     * Values that became the nearest end of the range.
      */
     uint64_t saturated;
     /**
-     * Values that kept their low bits only.
+     * Values of which only the low bits were kept.
      */
     uint64_t wrapped;
     /**
@@ -314,7 +315,7 @@ typedef struct lanecast_report {
      */
     uint64_t nan_lost;
     /**
-     * Complex numbers whose imaginary part was not zero and is gone.
+     * Complex numbers that lost an imaginary part other than zero.
      */
     uint64_t imaginary_dropped;
     /**
@@ -336,7 +337,7 @@ typedef struct lanecast_report {
  */
 typedef struct lanecast_view {
     /**
-     * The first element: the one whose indices are all 0.
+     * The element whose indices are all 0.
      */
     void *data;
     /**
@@ -360,47 +361,47 @@ typedef struct lanecast_view {
 #define LANECAST_OK 0
 
 /**
- * A pointer is NULL that may not be.
+ * A pointer is NULL but must not be.
  */
 #define LANECAST_NULL_POINTER 1
 
 /**
- * A number is no `lanecast_type`, or one that the function does not take.
+ * A number is not a `lanecast_type`, or the function does not accept this type.
  */
 #define LANECAST_BAD_TYPE 2
 
 /**
- * An option, a level, a standard or a reserved byte has a value that this version does not know.
+ * An option, level, standard or reserved byte has a value that this version does not know.
  */
 #define LANECAST_BAD_OPTION 3
 
 /**
- * The memory holds no plan that `lanecast_plan_init` of this library made.
+ * The memory does not hold a plan made by this library's `lanecast_plan_init`.
  */
 #define LANECAST_BAD_PLAN 4
 
 /**
- * So many elements that no memory holds them.
+ * The elements would take more bytes than an address space has.
  */
 #define LANECAST_TOO_LARGE 5
 
 /**
- * The source and the destination share bytes in a way that is not a cast in place.
+ * The source and the destination overlap, but not as a cast in place.
  */
 #define LANECAST_OVERLAP 6
 
 /**
- * A shape or strides that are none, that do not fit each other, or that repeat elements of a destination.
+ * A shape or its strides are invalid, differ between the views, or repeat elements of a destination.
  */
 #define LANECAST_BAD_LAYOUT 7
 
 /**
- * The tier cannot run here.
+ * This CPU cannot run the tier.
  */
 #define LANECAST_NO_TIER 8
 
 /**
- * A checked cast met an element that its target cannot hold.
+ * A checked cast found an element that the target cannot represent.
  */
 #define LANECAST_REJECTED 9
 
@@ -415,22 +416,22 @@ typedef struct lanecast_view {
 #define LANECAST_BAD_NAME 11
 
 /**
- * A defect of lanecast. What was to be written is in any state.
+ * A defect in lanecast. The contents of the destination are unspecified.
  */
 #define LANECAST_BUG 12
 
 /**
- * Elements of less than 8 bits share bytes; for all others it changes nothing.
+ * A flag: elements of less than 8 bits share bytes. It has no effect on other dtypes.
  */
 #define LANECAST_PACKED 256
 
 /**
- * The lowest byte of an element comes first; for elements of one byte it changes nothing.
+ * A flag: the least significant byte of an element comes first. It has no effect on elements of one byte.
  */
 #define LANECAST_LITTLE 512
 
 /**
- * The highest byte of an element comes first; for elements of one byte it changes nothing.
+ * A flag: the most significant byte of an element comes first. It has no effect on elements of one byte.
  */
 #define LANECAST_BIG 1024
 
@@ -439,13 +440,13 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The version of the library: the first number times 65536, the second times 256, and the third.
+ * The version of the library: major << 16 | minor << 8 | patch.
  */
 LANECAST_API uint32_t lanecast_version(void) LANECAST_NOEXCEPT;
 
 /**
- * Runs many casts, which the threads share as if they were one. No destination may share bytes with another item. If an item is
- * wrong, its number is in `error`, and nothing is written.
+ * Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
+ * invalid, `error` gives its index, and nothing is written.
  *
  * The caller sees to this:
  *
@@ -459,7 +460,7 @@ lanecast_status lanecast_run_batch(const struct lanecast_item *items,
 LANECAST_NOEXCEPT;
 
 /**
- * The name of a status: a static string, NULL if there is no such status.
+ * The name of a status, as a static string; NULL if there is no such status.
  */
 LANECAST_API const char *lanecast_status_name(lanecast_status status) LANECAST_NOEXCEPT;
 
@@ -477,7 +478,7 @@ lanecast_status lanecast_options_profile(const char *profile,
 LANECAST_NOEXCEPT;
 
 /**
- * Makes a plan. `options` may be NULL: the default. On failure `plan` is not written.
+ * Makes a plan. If `options` is NULL, the default options apply. On failure `plan` is not written.
  *
  * The caller sees to this:
  *
@@ -539,13 +540,13 @@ lanecast_status lanecast_can_cast(uint32_t standard,
 LANECAST_NOEXCEPT;
 
 /**
- * Casts `n` elements at `src` to `n` elements at `dst`, at any alignment. The same address twice is a cast in place, in memory that has
- * room for the wider side; other memory must not overlap. With `n` 0 pointers may be NULL.
+ * Casts `n` elements at `src` to `n` elements at `dst`, at any alignment. If both are the same address, the
+ * cast is in place, and the memory must have room for the wider type; other overlap is an error. If `n` is 0, pointers may be NULL.
  *
  * The caller sees to this:
  *
- * `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and nobody else writes the first or accesses
- * the second meanwhile. `plan` leads to a plan; `threads` is NULL or can be read; `error` is NULL or can be written.
+ * `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nobody else writes
+ * the former or accesses the latter. `plan` points to a plan; `threads` is NULL or readable; `error` is NULL or writable.
  */
 LANECAST_API
 lanecast_status lanecast_run(const struct lanecast_plan *plan,
@@ -557,8 +558,8 @@ lanecast_status lanecast_run(const struct lanecast_plan *plan,
 LANECAST_NOEXCEPT;
 
 /**
- * `lanecast_run` that stops at the first element that the target cannot hold: LANECAST_REJECTED, with its index, its bits and the
- * reason in `error`. The destination from that element on is in any state. In place the widths of both sides have to be equal.
+ * As `lanecast_run`, but fails with LANECAST_REJECTED at the first element that the target cannot represent; `error` gives its index, bits
+ * and reason. From that element on the contents of the destination are unspecified. In place both types must have the same width.
  *
  * The caller sees to this:
  *
@@ -575,9 +576,9 @@ lanecast_status lanecast_run_checked(const struct lanecast_plan *plan,
 LANECAST_NOEXCEPT;
 
 /**
- * `lanecast_run` that marks which elements the target can hold: bit `i % 8`, from the lowest on, of byte `i / 8` of `validity` becomes 1
- * if element `i` fits and 0 if not, as in Arrow; bits behind the last element become 0. Elements that do not fit are cast as
- * `lanecast_run` casts them. `*rejected`, unless it is NULL, becomes their number.
+ * As `lanecast_run`, and marks which elements the target can represent, as an Arrow validity bitmap does: bit `i % 8` of byte `i / 8` of
+ * `validity`, lowest bit first, becomes 1 if element `i` fits and 0 if not; the bits after the last element become 0. Elements that do
+ * not fit are cast as by `lanecast_run`. Unless `rejected` is NULL, their number goes there.
  *
  * The caller sees to this:
  *
@@ -596,7 +597,7 @@ lanecast_status lanecast_run_masked(const struct lanecast_plan *plan,
 LANECAST_NOEXCEPT;
 
 /**
- * `lanecast_run` that counts what it loses, into `report`.
+ * As `lanecast_run`, and counts in `report` what was lost.
  *
  * The caller sees to this:
  *
@@ -633,7 +634,7 @@ LANECAST_API const char *lanecast_tier(void) LANECAST_NOEXCEPT;
 LANECAST_API lanecast_status lanecast_force_tier(const char *name, struct lanecast_error *error) LANECAST_NOEXCEPT;
 
 /**
- * The name of the dtype, flags left aside: a static string such as "float8_e4m3fn", NULL if there is no such dtype.
+ * The name of the dtype without flags, as a static string such as "float8_e4m3fn"; NULL if there is no such dtype.
  */
 LANECAST_API const char *lanecast_type_name(lanecast_type type_) LANECAST_NOEXCEPT;
 
@@ -691,13 +692,13 @@ lanecast_status lanecast_type_to_dlpack(lanecast_type type_,
 LANECAST_NOEXCEPT;
 
 /**
- * Casts every element of a view to the element of another view of the same shape at the same place. Nothing is allocated. A source and a
- * destination that share memory are refused, unless every element becomes its own result at its own place.
+ * Casts each element of `src` to the element of `dst` with the same indices; both have the same shape. Nothing is allocated on the calling
+ * thread. Views that share memory are an error, unless each element is replaced by its own result.
  *
  * The caller sees to this:
  *
- * All elements of `src` are readable and those of `dst` writable, and nobody else writes the first or accesses the second meanwhile; shape and
- * strides have `ndim` numbers. The other pointers are as of `lanecast_run`.
+ * All elements of `src` are readable and those of `dst` writable, and until the call returns nobody else writes the former or accesses
+ * the latter; shapes and strides have `ndim` numbers. The other pointers are as of `lanecast_run`.
  */
 LANECAST_API
 lanecast_status lanecast_run_strided(const struct lanecast_plan *plan,

@@ -6,7 +6,7 @@ use crate::error::{
 use crate::plan::{self, lanecast_plan};
 use crate::threads::lanecast_threads;
 use lanecast::CastError;
-use lanecast::bulk::{BatchItem, par_cast_batch};
+use lanecast::bulk::{BatchError, BatchItem, par_cast_batch};
 use std::ffi::c_void;
 use std::slice;
 
@@ -15,16 +15,19 @@ use std::slice;
 pub struct lanecast_item {
     /// The cast.
     pub plan: *const lanecast_plan,
-    /// The elements to read.
+    /// The elements to cast.
     pub src: *const c_void,
-    /// The place of the elements to write.
+    /// Where the results go.
     pub dst: *mut c_void,
     /// Elements.
     pub n: usize,
 }
 
-/// Runs many casts, which the threads share as if they were one. No destination may share bytes with another item. If an item is
-/// wrong, its number is in `error`, and nothing is written.
+const _: () =
+    assert!(size_of::<BatchItem>() == 6 * size_of::<usize>(), "the README gives the bytes of an item");
+
+/// Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
+/// invalid, `error` gives its index, and nothing is written.
 ///
 /// # Safety
 ///
@@ -38,8 +41,7 @@ pub unsafe extern "C" fn lanecast_run_batch(
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
     unsafe {
-        let mut wrong = 0;
-        let status = guarded(error, || {
+        guarded(error, || {
             let threads = lanecast_threads::read(threads)?;
             if count == 0 {
                 return Ok(());
@@ -48,17 +50,13 @@ pub unsafe extern "C" fn lanecast_run_batch(
                 return Err(Failure::Argument(LANECAST_NULL_POINTER, "the items are NULL"));
             }
             let mut batch = Vec::with_capacity(count);
-            for (i, item) in slice::from_raw_parts(items, count).iter().enumerate() {
-                wrong = i;
-                batch.push(self::item(item)?);
+            for (index, item) in slice::from_raw_parts(items, count).iter().enumerate() {
+                let of_item = |failure| Failure::Item(index, Box::new(failure));
+                batch.push(self::item(item).map_err(of_item)?);
             }
-            wrong = 0;
-            Ok(par_cast_batch(&mut batch, threads)?)
-        });
-        if wrong > 0 && !error.is_null() {
-            (*error).index = wrong as u64;
-        }
-        status
+            par_cast_batch(&mut batch, threads)
+                .map_err(|BatchError { index, error }| Failure::Item(index, Box::new(error.into())))
+        })
     }
 }
 
@@ -76,11 +74,11 @@ unsafe fn item<'a>(item: &lanecast_item) -> Result<BatchItem<'a>, Failure> {
         return Ok(BatchItem { src: &[], dst: &mut [], n: 0, plan });
     }
     if item.src.is_null() || item.dst.is_null() {
-        return Err(Failure::Argument(LANECAST_NULL_POINTER, "an item has a NULL pointer"));
+        return Err(Failure::Argument(LANECAST_NULL_POINTER, "the source or the destination is NULL"));
     }
     let (start, end) = (item.src.addr(), item.dst.addr());
     if start < end.wrapping_add(written) && end < start.wrapping_add(read) {
-        let text = "the source and the destination of an item share bytes; lanecast_run casts in place";
+        let text = "the source and the destination share bytes; lanecast_run casts in place";
         return Err(Failure::Argument(LANECAST_OVERLAP, text));
     }
     // SAFETY: the caller's memory, which was just found to be apart.

@@ -1,39 +1,38 @@
-//! Statuses, messages, and the wall that no panic passes.
+//! Statuses and messages, and the guard that stops panics at the interface.
 
-use lanecast::bulk::BatchError;
 use lanecast::{CastError, Reason};
 use std::ffi::{CStr, c_char};
 use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What became of a call: `LANECAST_OK` or why it failed.
+/// The result of a call: `LANECAST_OK`, or why it failed.
 pub type lanecast_status = i32;
 
 /// Done.
 pub const LANECAST_OK: lanecast_status = 0;
-/// A pointer is NULL that may not be.
+/// A pointer is NULL but must not be.
 pub const LANECAST_NULL_POINTER: lanecast_status = 1;
-/// A number is no `lanecast_type`, or one that the function does not take.
+/// A number is not a `lanecast_type`, or the function does not accept this type.
 pub const LANECAST_BAD_TYPE: lanecast_status = 2;
-/// An option, a level, a standard or a reserved byte has a value that this version does not know.
+/// An option, level, standard or reserved byte has a value that this version does not know.
 pub const LANECAST_BAD_OPTION: lanecast_status = 3;
-/// The memory holds no plan that `lanecast_plan_init` of this library made.
+/// The memory does not hold a plan made by this library's `lanecast_plan_init`.
 pub const LANECAST_BAD_PLAN: lanecast_status = 4;
-/// So many elements that no memory holds them.
+/// The elements would take more bytes than an address space has.
 pub const LANECAST_TOO_LARGE: lanecast_status = 5;
-/// The source and the destination share bytes in a way that is not a cast in place.
+/// The source and the destination overlap, but not as a cast in place.
 pub const LANECAST_OVERLAP: lanecast_status = 6;
-/// A shape or strides that are none, that do not fit each other, or that repeat elements of a destination.
+/// A shape or its strides are invalid, differ between the views, or repeat elements of a destination.
 pub const LANECAST_BAD_LAYOUT: lanecast_status = 7;
-/// The tier cannot run here.
+/// This CPU cannot run the tier.
 pub const LANECAST_NO_TIER: lanecast_status = 8;
-/// A checked cast met an element that its target cannot hold.
+/// A checked cast found an element that the target cannot represent.
 pub const LANECAST_REJECTED: lanecast_status = 9;
 /// The standard has no answer for these types.
 pub const LANECAST_NO_PROMOTION: lanecast_status = 10;
 /// No dtype, tier or profile has this name.
 pub const LANECAST_BAD_NAME: lanecast_status = 11;
-/// A defect of lanecast. What was to be written is in any state.
+/// A defect in lanecast. The contents of the destination are unspecified.
 pub const LANECAST_BUG: lanecast_status = 12;
 
 const NAMES: [&CStr; 13] = [
@@ -52,35 +51,36 @@ const NAMES: [&CStr; 13] = [
     c"bug",
 ];
 
-/// Bytes of a message with its end; the header has the number.
+/// Bytes of a message, its terminating 0 included; the header repeats the number.
 const MESSAGE: usize = 224;
 
-/// Why a call failed. It is filled on failure only.
+/// Why a call failed. It is only written on failure.
 #[repr(C)]
 pub struct lanecast_error {
     /// The status that the call returned.
     pub status: lanecast_status,
-    /// Of `LANECAST_REJECTED`: 1 NaN, 2 out of range, 3 negative, 4 no zero, 5 imaginary, 6 would become zero, 7 would be rounded; else 0.
+    /// For `LANECAST_REJECTED`: 1 NaN, 2 out of range, 3 negative, 4 the target has no zero, 5 an imaginary part, 6 would become zero, 7 would be
+    /// rounded. Otherwise 0.
     pub reason: u32,
-    /// Of `LANECAST_REJECTED` the number of the element, in C order; of a batch that of the item; else 0.
+    /// For `LANECAST_REJECTED` the index of the element, in C order; for a batch the index of the item. Otherwise 0.
     pub index: u64,
-    /// Of `LANECAST_REJECTED` the bits of the element, the lowest first, the real part of a complex number lowest; else 0.
+    /// For `LANECAST_REJECTED` the bits of the element, least significant word first, a complex number's real part lowest. Otherwise 0.
     pub code: [u64; 2],
-    /// What is wrong and what to do, in English: UTF-8, cut at a whole character if it is too long, ending with 0.
+    /// What is wrong and what to do: UTF-8, terminated by 0; a message that is too long is cut between characters.
     pub message: [c_char; 224],
 }
 
 /// A failure on its way to the caller.
 pub(crate) enum Failure {
-    /// Of the library.
+    /// An error of the library.
     Cast(CastError),
-    /// Of one item of a batch.
-    Batch(BatchError),
-    /// Of the arguments, with a message.
+    /// The failure of the batch item with this index.
+    Item(usize, Box<Failure>),
+    /// An invalid argument, with a message.
     Argument(lanecast_status, &'static str),
-    /// The same about a number.
+    /// An invalid number, which ends the message.
     Number(lanecast_status, &'static str, i64),
-    /// The same about a text.
+    /// A failure with a message made at run time.
     Text(lanecast_status, String),
 }
 
@@ -90,17 +90,11 @@ impl From<CastError> for Failure {
     }
 }
 
-impl From<BatchError> for Failure {
-    fn from(error: BatchError) -> Self {
-        Failure::Batch(error)
-    }
-}
-
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Cast(error) => error.fmt(f),
-            Failure::Batch(error) => error.fmt(f),
+            Failure::Item(index, failure) => write!(f, "item {index}: {failure}"),
             Failure::Argument(_, text) => f.write_str(text),
             Failure::Number(_, text, number) => write!(f, "{text}: {number}"),
             Failure::Text(_, text) => f.write_str(text),
@@ -117,7 +111,7 @@ fn status_of(error: &CastError) -> lanecast_status {
         CastError::NotBuilt { .. } => LANECAST_BAD_TYPE,
         CastError::UnknownName(_) | CastError::UnknownTier(_) => LANECAST_BAD_NAME,
         CastError::Unsupported { .. } => LANECAST_NO_TIER,
-        // These are about lengths and types of slices, which this crate makes.
+        // The others are about slices, which this crate makes itself.
         _ => LANECAST_BUG,
     }
 }
@@ -126,7 +120,7 @@ impl Failure {
     fn status(&self) -> lanecast_status {
         match self {
             Failure::Cast(error) => status_of(error),
-            Failure::Batch(error) => status_of(&error.error),
+            Failure::Item(_, failure) => failure.status(),
             Failure::Argument(status, _) | Failure::Number(status, ..) | Failure::Text(status, _) => *status,
         }
     }
@@ -150,17 +144,17 @@ impl Failure {
                 let code = rejection.value.code();
                 error.code = [code as u64, (code >> 64) as u64];
             }
-            Failure::Batch(batch) => error.index = batch.index as u64,
+            Failure::Item(index, _) => error.index = *index as u64,
             _ => {}
         }
         let mut message = Message { error, len: 0 };
-        // The buffer takes what fits and never fails.
+        // An error only means that the rest did not fit.
         let _ = write!(message, "{self}");
         message.end();
     }
 }
 
-/// Writes what fits, cut at a whole character.
+/// Writes as much as fits, cut between characters.
 struct Message<'a> {
     error: &'a mut lanecast_error,
     len: usize,
@@ -210,7 +204,7 @@ pub(crate) unsafe fn guarded(
     failure.status()
 }
 
-/// The name of a status: a static string, NULL if there is no such status.
+/// The name of a status, as a static string; NULL if there is no such status.
 #[unsafe(no_mangle)]
 pub extern "C" fn lanecast_status_name(status: lanecast_status) -> *const c_char {
     let name = usize::try_from(status).ok().and_then(|status| NAMES.get(status));

@@ -1,12 +1,12 @@
-//! The C interface of `lanecast`. `include/lanecast.h` is made from this crate and is its documentation for users of C.
+//! The C interface of `lanecast`. `include/lanecast.h` is generated from this crate and documents it for C programmers.
 //!
 //! # Laws
 //!
-//! * The caller owns all memory; a run allocates nothing (a batch allocates 40 bytes an item), and keeps no pointer.
-//! * Every function that can fail returns a status and fills the caller's `lanecast_error`, if there is one. There is no state of
-//!   a thread, and no global one but the forced tier.
-//! * Nothing is written when a call fails, but for `LANECAST_REJECTED` and `LANECAST_BUG`.
-//! * No panic leaves: it is caught and becomes `LANECAST_BUG` (`error::guarded`).
+//! * The caller owns all memory; a run allocates nothing on the calling thread (a batch allocates 48 bytes an item), and keeps no pointer.
+//! * Every function that can fail returns a status and fills the caller's `lanecast_error`, if there is one. There is no thread-local state,
+//!   and no global state but the forced tier.
+//! * A failed call writes nothing, except for `LANECAST_REJECTED` and `LANECAST_BUG`.
+//! * No panic escapes: it is caught and becomes `LANECAST_BUG` (`error::guarded`).
 //!
 //! # The map
 //!
@@ -51,7 +51,7 @@ pub use view::{
     lanecast_run_strided_masked, lanecast_view,
 };
 
-/// The version of the library: the first number times 65536, the second times 256, and the third.
+/// The version of the library: major << 16 | minor << 8 | patch.
 #[unsafe(no_mangle)]
 pub extern "C" fn lanecast_version() -> u32 {
     const fn number(text: &str) -> u32 {

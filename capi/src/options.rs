@@ -10,8 +10,8 @@ use lanecast::{
 };
 use std::ffi::c_char;
 
-/// How a cast answers where dtypes leave a choice. All zero is the default, what a Rust user expects of `as`; a NULL pointer means the
-/// same. An option is ignored for targets that it does not name.
+/// What a cast returns where there is a choice. All zero is the default, which answers as Rust's `as`; a NULL pointer means the same.
+/// An option is ignored for targets that it does not name.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct lanecast_options {

@@ -1,24 +1,25 @@
-//! A plan in memory of the caller's.
+//! Plans in the caller's memory.
 
 use crate::error::{
     Failure, LANECAST_BAD_PLAN, LANECAST_NULL_POINTER, guarded, lanecast_error, lanecast_status,
 };
 use crate::options::lanecast_options;
+use crate::run::put_if_wanted;
 use crate::types::{buffer, lanecast_type};
 use lanecast::{CastOptions, CastPlan, Streaming};
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
-/// A cast from one type to another under fixed options, made by `lanecast_plan_init`. It is a value of the caller's: copied freely,
-/// shared between threads, valid as long as the library is loaded, and never freed.
+/// A cast from one type to another under fixed options, made by `lanecast_plan_init`. It is a plain value that may be copied and shared
+/// between threads, is valid as long as the library is loaded, and needs no cleanup.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lanecast_plan {
-    /// Of the library.
+    /// Private to the library.
     pub opaque: [u64; 16],
 }
 
-/// What is in it.
+/// What a plan's memory holds.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Content {
@@ -31,8 +32,8 @@ const _: () = {
     assert!(align_of::<Content>() <= align_of::<lanecast_plan>(), "a plan of C is aligned as a plan is");
 };
 
-/// A number that memory does not hold by chance, and plans of another version or another loaded copy of the library do not hold: it
-/// depends on where this one is.
+/// A number that neither stray memory nor a plan of another version or another loaded copy of the library begins with: it depends on
+/// this copy's address.
 fn magic() -> u64 {
     static HERE: u8 = 0;
     0x6C61_6E65_6361_7374 ^ (&raw const HERE).addr() as u64
@@ -57,7 +58,7 @@ pub(crate) unsafe fn read<'a>(plan: *const lanecast_plan) -> Result<&'a CastPlan
     Ok(unsafe { &(*plan.cast::<Content>()).plan })
 }
 
-/// Makes a plan. `options` may be NULL: the default. On failure `plan` is not written.
+/// Makes a plan. If `options` is NULL, the default options apply. On failure `plan` is not written.
 ///
 /// # Safety
 ///
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn lanecast_plan_init(
                 None => CastPlan::new(from, to, &options),
             };
             let made = made?.with_streaming(streaming);
-            // All of it is written, so that copies read no memory that is not initialised.
+            // C programs copy plans as memory, so the words behind the content must be initialised as well.
             plan.write(lanecast_plan { opaque: [0; 16] });
             plan.cast::<MaybeUninit<Content>>()
                 .write(MaybeUninit::new(Content { magic: magic(), plan: made }));
@@ -122,9 +123,7 @@ pub unsafe extern "C" fn lanecast_explain(
                 text.cast::<u8>().copy_from_nonoverlapping(whole.as_ptr(), fits);
                 text.add(fits).write(0);
             }
-            if !length.is_null() {
-                length.write(whole.len());
-            }
+            put_if_wanted(length, whole.len());
             Ok(())
         })
     }

@@ -6,7 +6,7 @@ use crate::error::{
 use crate::types::{dtype, lanecast_type, number, put};
 use lanecast::promote::{Casting, Standard, can_cast, promote};
 
-/// The numbers of the standards, which never change.
+/// The standards in the order of their numbers, which never change, whereas that of `Standard::ALL` may.
 const STANDARDS: &[Standard] = &[
     Standard::MindSpore,
     Standard::MegEngine,
@@ -118,7 +118,10 @@ mod tests {
 
     #[test]
     fn every_standard_has_a_number() {
-        assert_eq!(STANDARDS, Standard::ALL);
+        for standard in Standard::ALL {
+            assert_eq!(STANDARDS.iter().filter(|other| *other == standard).count(), 1, "{standard:?}");
+        }
+        assert_eq!(STANDARDS.len(), Standard::ALL.len());
         assert_eq!(STANDARDS[LANECAST_TORCH as usize], Standard::Torch);
         assert_eq!(STANDARDS[LANECAST_ONNX as usize], Standard::Onnx);
     }

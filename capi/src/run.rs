@@ -8,13 +8,13 @@ use crate::plan::{self, lanecast_plan};
 use crate::threads::lanecast_threads;
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{CastError, CastPlan, CastReport, Level};
+use lanecast::{CastError, CastPlan, CastReport, Level, RunPtr};
 use std::ffi::c_void;
 use std::slice;
 
-/// A level: what is out of range is lost, and what becomes zero counted.
+/// A level: values out of range count as lost; those that become zero are counted.
 pub const LANECAST_RANGE: u32 = 1;
-/// A level: what is rounded is lost as well.
+/// A level: rounded values count as lost as well.
 pub const LANECAST_EXACT: u32 = 2;
 
 /// What a cast lost.
@@ -23,9 +23,9 @@ pub const LANECAST_EXACT: u32 = 2;
 pub struct lanecast_report {
     /// Elements that were cast.
     pub elements: u64,
-    /// Values that became an end of the range.
+    /// Values that became the nearest end of the range.
     pub saturated: u64,
-    /// Values that kept their low bits only.
+    /// Values of which only the low bits were kept.
     pub wrapped: u64,
     /// Finite values that became infinite.
     pub overflowed_to_infinity: u64,
@@ -33,7 +33,7 @@ pub struct lanecast_report {
     pub became_nan: u64,
     /// NaNs that became a number.
     pub nan_lost: u64,
-    /// Complex numbers whose imaginary part was not zero and is gone.
+    /// Complex numbers that lost an imaginary part other than zero.
     pub imaginary_dropped: u64,
     /// Values other than zero that became zero.
     pub underflowed_to_zero: u64,
@@ -78,7 +78,7 @@ enum Buffers<'a> {
     Empty,
     /// Two buffers that share no byte.
     Apart(&'a [u8], &'a mut [u8]),
-    /// One, from which every element goes to its own place.
+    /// One buffer: every element is replaced by its result.
     InPlace(View<'a>, ViewMut<'a>),
 }
 
@@ -126,13 +126,13 @@ fn not_null(src: *const u8, dst: *const u8) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Casts `n` elements at `src` to `n` elements at `dst`, at any alignment. The same address twice is a cast in place, in memory that has
-/// room for the wider side; other memory must not overlap. With `n` 0 pointers may be NULL.
+/// Casts `n` elements at `src` to `n` elements at `dst`, at any alignment. If both are the same address, the
+/// cast is in place, and the memory must have room for the wider type; other overlap is an error. If `n` is 0, pointers may be NULL.
 ///
 /// # Safety
 ///
-/// `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and nobody else writes the first or accesses
-/// the second meanwhile. `plan` leads to a plan; `threads` is NULL or can be read; `error` is NULL or can be written.
+/// `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nobody else writes
+/// the former or accesses the latter. `plan` points to a plan; `threads` is NULL or readable; `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run(
     plan: *const lanecast_plan,
@@ -163,8 +163,8 @@ pub unsafe extern "C" fn lanecast_run(
     }
 }
 
-/// `lanecast_run` that stops at the first element that the target cannot hold: LANECAST_REJECTED, with its index, its bits and the
-/// reason in `error`. The destination from that element on is in any state. In place the widths of both sides have to be equal.
+/// As `lanecast_run`, but fails with LANECAST_REJECTED at the first element that the target cannot represent; `error` gives its index, bits
+/// and reason. From that element on the contents of the destination are unspecified. In place both types must have the same width.
 ///
 /// # Safety
 ///
@@ -193,9 +193,9 @@ pub unsafe extern "C" fn lanecast_run_checked(
     }
 }
 
-/// `lanecast_run` that marks which elements the target can hold: bit `i % 8`, from the lowest on, of byte `i / 8` of `validity` becomes 1
-/// if element `i` fits and 0 if not, as in Arrow; bits behind the last element become 0. Elements that do not fit are cast as
-/// `lanecast_run` casts them. `*rejected`, unless it is NULL, becomes their number.
+/// As `lanecast_run`, and marks which elements the target can represent, as an Arrow validity bitmap does: bit `i % 8` of byte `i / 8` of
+/// `validity`, lowest bit first, becomes 1 if element `i` fits and 0 if not; the bits after the last element become 0. Elements that do
+/// not fit are cast as by `lanecast_run`. Unless `rejected` is NULL, their number goes there.
 ///
 /// # Safety
 ///
@@ -224,11 +224,21 @@ pub unsafe extern "C" fn lanecast_run_masked(
                 Buffers::Apart(src, dst) => checked.par_run_masked(src, dst, validity, n, threads)?,
                 Buffers::InPlace(src, mut dst) => checked.run_strided_masked(&src, &mut dst, validity)?,
             };
-            if !rejected.is_null() {
-                rejected.write(lost);
-            }
+            put_if_wanted(rejected, lost);
             Ok(())
         })
+    }
+}
+
+/// Writes a result, unless the caller does not want it.
+///
+/// # Safety
+///
+/// `place` is null or can be written.
+pub(crate) unsafe fn put_if_wanted<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { place.write(value) };
     }
 }
 
@@ -246,7 +256,7 @@ pub(crate) unsafe fn bitmap<'a>(validity: *mut u8, n: usize) -> Result<&'a mut [
     }
 }
 
-/// `lanecast_run` that counts what it loses, into `report`.
+/// As `lanecast_run`, and counts in `report` what was lost.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Whose threads share a cast.
+//! The threads that share a cast.
 
 use crate::error::{Failure, LANECAST_BAD_OPTION};
 use lanecast::bulk::{ParallelFor, Threads};
@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A task that a host runs: it is called with the context that came with it and a number.
+/// A task for the host to run: it takes the context that came with it, and an index.
 pub type lanecast_task = Option<unsafe extern "C" fn(context: *mut c_void, index: usize)>;
 
 /// Threads for a cast. A NULL pointer to one means the calling thread only.
@@ -16,7 +16,7 @@ pub struct lanecast_threads {
     /// How many threads to use at most, the calling one included. With `run` NULL, 0 means all that the library's pool has.
     pub count: usize,
     /// The parallel loop of the host: calls `task(task_context, i)` for each `i` below `tasks`, in any order and on any threads, and
-    /// returns when all of these calls have returned. It may call a task twice or leave tasks out: the library does what is left. It
+    /// returns when all of these calls have returned. It may call a task twice or not at all: the library does what is left. It
     /// must not throw. If it is NULL, the library uses its own pool.
     pub run: Option<
         unsafe extern "C" fn(

@@ -12,11 +12,11 @@ use std::ffi::{CStr, c_char};
 /// in the byte order of the host.
 pub type lanecast_type = u32;
 
-/// Elements of less than 8 bits share bytes; for all others it changes nothing.
+/// A flag: elements of less than 8 bits share bytes. It has no effect on other dtypes.
 pub const LANECAST_PACKED: lanecast_type = 0x100;
-/// The lowest byte of an element comes first; for elements of one byte it changes nothing.
+/// A flag: the least significant byte of an element comes first. It has no effect on elements of one byte.
 pub const LANECAST_LITTLE: lanecast_type = 0x200;
-/// The highest byte of an element comes first; for elements of one byte it changes nothing.
+/// A flag: the most significant byte of an element comes first. It has no effect on elements of one byte.
 pub const LANECAST_BIG: lanecast_type = 0x400;
 
 const FLAGS: u32 = LANECAST_PACKED | LANECAST_LITTLE | LANECAST_BIG;
@@ -68,7 +68,7 @@ pub(crate) fn number(dtype: DType) -> lanecast_type {
     u32::from(dtype.code())
 }
 
-/// The text that a pointer leads to, if it is UTF-8.
+/// The string at a pointer, if it is UTF-8.
 ///
 /// # Safety
 ///
@@ -96,7 +96,7 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The name of the dtype, flags left aside: a static string such as "float8_e4m3fn", NULL if there is no such dtype.
+/// The name of the dtype without flags, as a static string such as "float8_e4m3fn"; NULL if there is no such dtype.
 #[unsafe(no_mangle)]
 pub extern "C" fn lanecast_type_name(type_: lanecast_type) -> *const c_char {
     let code = u8::try_from(type_ & !FLAGS).ok();

@@ -4,17 +4,17 @@ use crate::error::{
     Failure, LANECAST_BAD_LAYOUT, LANECAST_NULL_POINTER, guarded, lanecast_error, lanecast_status,
 };
 use crate::plan::{self, lanecast_plan};
-use crate::run::{bitmap, lanecast_report, level, place};
+use crate::run::{bitmap, lanecast_report, level, place, put_if_wanted};
 use crate::threads::lanecast_threads;
 use lanecast::strided::{Layout, MAX_AXES, View, ViewMut};
-use lanecast::{BufferType, CastError, CastPlan};
+use lanecast::{BufferType, CastError, CastPlan, Storage};
 use std::ffi::c_void;
 use std::slice;
 
 /// An array in memory.
 #[repr(C)]
 pub struct lanecast_view {
-    /// The first element: the one whose indices are all 0.
+    /// The element whose indices are all 0.
     pub data: *mut c_void,
     /// Elements along each axis.
     pub shape: *const i64,
@@ -29,7 +29,7 @@ fn bad(text: &'static str, number: i64) -> Failure {
     Failure::Number(LANECAST_BAD_LAYOUT, text, number)
 }
 
-/// Shapes and strides without axes of length 1, which matter to nobody.
+/// The layout of a view, without its axes of length 1: their strides have no effect.
 ///
 /// # Safety
 ///
@@ -52,15 +52,13 @@ unsafe fn layout(view: &lanecast_view, buffer: BufferType) -> Result<Layout, Fai
     for (axis, len) in shape.iter().enumerate() {
         let length =
             usize::try_from(*len).map_err(|_| bad("a negative or too large length in a shape", *len))?;
-        // The last axis is that of packed elements.
-        if length == 1 && !(buffer.is_packed_storage() && axis + 1 == axes) {
+        // Packed elements share bytes along the last axis, whatever its length.
+        let shares_bytes = axis + 1 == axes && buffer.storage() == Storage::Packed;
+        if length == 1 && !shares_bytes {
             continue;
         }
         if kept == MAX_AXES {
-            return Err(bad(
-                "more axes that are not of length 1 than there can be, which is 64; the view has",
-                axes as i64,
-            ));
+            return Err(bad("a view may have 64 axes of other lengths than 1; number of axes", axes as i64));
         }
         lengths[kept] = length;
         if let Some(strides) = strides {
@@ -76,17 +74,7 @@ unsafe fn layout(view: &lanecast_view, buffer: BufferType) -> Result<Layout, Fai
     Ok(layout.map_err(CastError::View)?)
 }
 
-trait Packed {
-    fn is_packed_storage(&self) -> bool;
-}
-
-impl Packed for BufferType {
-    fn is_packed_storage(&self) -> bool {
-        self.storage() == lanecast::Storage::Packed
-    }
-}
-
-/// The views of a cast; `None` if they have no elements.
+/// The views of a cast.
 ///
 /// # Safety
 ///
@@ -102,7 +90,7 @@ unsafe fn views<'a>(
     };
     if src.ndim != dst.ndim {
         return Err(bad(
-            "the source has another number of axes than the destination, which has",
+            "the source and the destination differ in their number of axes; the destination's is",
             i64::from(dst.ndim),
         ));
     }
@@ -120,13 +108,13 @@ unsafe fn views<'a>(
     }
 }
 
-/// Casts every element of a view to the element of another view of the same shape at the same place. Nothing is allocated. A source and a
-/// destination that share memory are refused, unless every element becomes its own result at its own place.
+/// Casts each element of `src` to the element of `dst` with the same indices; both have the same shape. Nothing is allocated on the calling
+/// thread. Views that share memory are an error, unless each element is replaced by its own result.
 ///
 /// # Safety
 ///
-/// All elements of `src` are readable and those of `dst` writable, and nobody else writes the first or accesses the second meanwhile; shape and
-/// strides have `ndim` numbers. The other pointers are as of `lanecast_run`.
+/// All elements of `src` are readable and those of `dst` writable, and until the call returns nobody else writes the former or accesses
+/// the latter; shapes and strides have `ndim` numbers. The other pointers are as of `lanecast_run`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_strided(
     plan: *const lanecast_plan,
@@ -193,9 +181,7 @@ pub unsafe extern "C" fn lanecast_run_strided_masked(
             let (src, mut dst) = views(plan, src, dst)?;
             let validity = bitmap(validity, src.layout().elements())?;
             let lost = checked.run_strided_masked(&src, &mut dst, validity)?;
-            if !rejected.is_null() {
-                rejected.write(lost);
-            }
+            put_if_wanted(rejected, lost);
             Ok(())
         })
     }

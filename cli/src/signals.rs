@@ -1,9 +1,9 @@
 //! Signals that end the program: SIGHUP, SIGINT and SIGTERM.
 //!
 //! The first one cancels the work between two blocks ([`ended`] is the hook), which removes the temporary file; the program says so
-//! in one line and exits with 128 and the number of the signal. Where the work does not come to the next block, as it waits for
-//! a pipe or a disk, a thread does the same [`GRACE`] later, and at once on a second signal. What was ignored when the program
-//! started stays so: `nohup` asks for that.
+//! in one line and exits with 128 and the number of the signal. If the work does not reach the next block because it waits
+//! for a pipe or a disk, a thread does the same after [`GRACE`], and at once on a second signal. Signals that were ignored when the
+//! program started stay ignored, as `nohup` asks.
 
 #[cfg(unix)]
 pub use unix::{ended, exit, leave, line, watch};
@@ -39,10 +39,10 @@ mod unix {
 
     /// The first signal, 0 before there is one.
     static FIRST: AtomicI32 = AtomicI32::new(0);
-    /// Whether a thread has begun to say so.
+    /// Whether a thread has begun to print that line.
     static SAID: AtomicBool = AtomicBool::new(false);
 
-    /// Has the signals end the work, and a write beyond the limit on the size of files fail as on a full disk.
+    /// Installs the handlers: signals cancel the work, and a write beyond the file size limit fails as on a full disk.
     pub fn watch() {
         let (ready, watching) = mpsc::channel();
         let watcher = thread::Builder::new().name("signals".into()).spawn(move || {
@@ -71,7 +71,7 @@ mod unix {
         }
     }
 
-    /// The signals that are ignored, as a set of bits. (The system call that knows it everywhere is unsafe.)
+    /// The signals that are ignored, as a set of bits. (The portable system call for it is unsafe.)
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -99,14 +99,14 @@ mod unix {
         format!("ended by {}", first().0)
     }
 
-    /// Waits for the end of the program if another thread says why.
+    /// Blocks until the program ends if another thread is ending it.
     pub fn leave() {
         while SAID.swap(true, Ordering::SeqCst) {
             thread::park();
         }
     }
 
-    /// Ends the program, whatever the work does.
+    /// Ends the program without waiting for the work.
     fn end() -> ! {
         lanecast_files::abandon();
         leave();

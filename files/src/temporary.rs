@@ -22,13 +22,13 @@ const SUFFIX: &str = ".tmp";
 /// Random characters of a name.
 const RANDOM: usize = 6;
 
-/// The temporary files of this process. Whoever creates, renames or removes one holds the lock.
+/// The temporary files of this process. Code that creates, renames or removes one must hold the lock.
 static LIVE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Leave to change temporary files.
+/// The lock on the temporary files of this process.
 pub struct Live(MutexGuard<'static, BTreeSet<PathBuf>>);
 
-/// Waits for the leave, for ever after [`abandon`].
+/// Takes the lock; blocks forever after [`abandon`].
 pub fn live() -> Live {
     Live(LIVE.lock().unwrap_or_else(PoisonError::into_inner))
 }

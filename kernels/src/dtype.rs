@@ -473,7 +473,7 @@ mod tests {
         for (i, (name, dtype)) in all.iter().enumerate() {
             assert_eq!(name.parse::<DType>(), Ok(*dtype));
             assert_eq!(name.to_ascii_uppercase().parse::<DType>(), Ok(*dtype));
-            assert!(all[..i].iter().all(|(other, _)| other != name), "{name} stands twice");
+            assert!(all[..i].iter().all(|(other, _)| other != name), "{name} occurs twice");
         }
         for dtype in DType::EVERY {
             assert_eq!(DType::from_code(dtype.code()), Some(*dtype));

@@ -16,7 +16,7 @@ use crate::{
     drive::Stack, dtype::DType, format::Element, kernel::Kernel, machine::BLOCK_ELEMENTS, one::assert_size,
     storage::BufferType,
 };
-use core::{mem::MaybeUninit, ops::Range, slice};
+use core::{mem::MaybeUninit, slice};
 
 /// The results of a block of the widest elements; of as many blocks of others as fit.
 const STACK: usize = BLOCK_ELEMENTS * 16;
@@ -58,51 +58,6 @@ impl Kernel {
         }
         // SAFETY: these are the results of all `n` elements, which have been written.
         Some(unsafe { initialised_mut(&mut both[..written]) })
-    }
-
-    /// Casts `n` elements at `src` to `n` elements at `dst`: in place if the addresses are the same.
-    ///
-    /// # Errors
-    ///
-    /// [`PtrError`]; then nothing is written.
-    ///
-    /// # Safety
-    ///
-    /// `src` is readable for the bytes of `n` elements of the source, which are initialised, and `dst` writable for those of `n` elements
-    /// of the target; nobody else accesses them meanwhile. If there are no elements, the pointers may be null or dangling.
-    #[inline]
-    pub unsafe fn run_ptr(&self, src: *const u8, dst: *mut u8, n: usize) -> Result<(), PtrError> {
-        let (Some(read), Some(written)) = (self.from().byte_len(n), self.to().byte_len(n)) else {
-            return Err(PtrError::TooLarge);
-        };
-        if n == 0 {
-            return Ok(());
-        }
-        let (start, end) = (src.addr(), dst.addr());
-        if start == end {
-            // SAFETY: `dst` is writable for the results, and what is behind them is the source, which the caller lets be overwritten by
-            // giving the same address. The elements of the source are initialised.
-            unsafe {
-                let buffer = slice::from_raw_parts_mut(dst.cast(), read.max(written));
-                self.run_in_place_uninit(buffer, n);
-            }
-            return Ok(());
-        }
-        // Neither range wraps: both are memory.
-        if start < end.wrapping_add(written) && end < start.wrapping_add(read) {
-            let low = start.min(end);
-            let range = |at: usize, len: usize| at - low..at - low + len;
-            return Err(PtrError::Overlap { src: range(start, read), dst: range(end, written) });
-        }
-        let _guard = self.guard();
-        // SAFETY: the caller's memory: initialised where it is read, and the two do not overlap, as was just found. They are the bytes of
-        // `n` elements of either side, and the guard is held.
-        unsafe {
-            let src = slice::from_raw_parts(src, read);
-            let dst = slice::from_raw_parts_mut(dst.cast(), written);
-            self.run_cut(src, dst, n);
-        }
-        Ok(())
     }
 
     /// Whether the bytes of the result are always those of the source.
@@ -214,20 +169,6 @@ impl Kernel {
         // and what it writes is valid for `D`. What the caller writes there is any bytes to `S`, or also bool.
         Some(unsafe { slice::from_raw_parts_mut(start.cast::<D>(), n) })
     }
-}
-
-/// Why [`Kernel::run_ptr`] did not cast.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PtrError {
-    /// The elements take more bytes than there can be.
-    TooLarge,
-    /// The two share bytes and do not begin at the same one. The ranges count from the lower address.
-    Overlap {
-        /// The bytes of the source.
-        src: Range<usize>,
-        /// The bytes of the destination.
-        dst: Range<usize>,
-    },
 }
 
 /// # Safety

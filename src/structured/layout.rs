@@ -183,7 +183,7 @@ impl StructType {
     ///
     /// # Errors
     ///
-    /// [`StructError::Field`]: a name stands twice or is empty, small elements are packed, a size overflows, structs are nested
+    /// [`StructError::Field`]: a name occurs twice or is empty, small elements are packed, a size overflows, structs are nested
     /// too deep.
     pub fn packed(fields: impl Into<Vec<Field>>) -> Result<StructType, StructError> {
         Self::in_turn(fields.into(), |_| 1)

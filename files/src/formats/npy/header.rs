@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
                 }
                 b"fortran_order" if fortran_order.is_none() => fortran_order = Some(self.boolean()?),
                 b"shape" if shape.is_none() => shape = Some(self.shape()?),
-                _ => return Err(format!("the key {} is unknown or stands twice", shown(key))),
+                _ => return Err(format!("the key {} is unknown or occurs twice", shown(key))),
             }
             if !self.take(b',') {
                 self.expect(b'}')?;

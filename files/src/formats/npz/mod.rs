@@ -5,12 +5,13 @@
 //! checked: entries must not overlap, a member must be as long as its directory entry and its array header
 //! agree, and it is read to its end, where its checksum is verified.
 
+mod fuse;
+mod recast;
+
 use std::{
     fs::File,
-    io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
+    io::{self, BufReader, Read, Seek, SeekFrom},
     mem::ManuallyDrop,
-    ops::Range,
-    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -22,15 +23,11 @@ use zip::{
     CompressionMethod, ZipArchive, ZipWriter, read::ZipFile, result::ZipError, write::FullFileOptions,
 };
 
-use super::{
-    Compression, Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, copied,
-    npy::{self, Array, header::Descr},
-};
+use self::{fuse::Fuse, recast::Recast};
+use super::{Compression, Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, npy};
 use crate::{
     error::{Error, Remedy, Result},
     output::Output,
-    pump::Pump,
-    report::Entry,
 };
 
 /// The format.
@@ -144,7 +141,7 @@ fn open_archive(file: File) -> Result<Archive> {
         return Err(too_many());
     }
     if archive.has_duplicate_names() {
-        return Err(Error::format("a name stands twice in the archive"));
+        return Err(Error::format("a name occurs twice in the archive"));
     }
     archive.validate_header_consistency().map_err(reading)?;
     Ok(archive)
@@ -283,241 +280,10 @@ fn name_and_size(archive: &Archive, index: usize) -> Result<(String, u64)> {
     Ok((name, entry.size()))
 }
 
-/// A file and what to do with it.
-struct Recast<'a> {
-    job: &'a Job,
-    path: PathBuf,
-    archive: Archive,
-    length: u64,
-    /// One per member; the array if it is cast, and which entries are its own.
-    members: Vec<(String, Option<Array>, Range<usize>)>,
-    /// In the order of the members: one for each, or one for each field of a structured array.
-    entries: Vec<Entry>,
-    /// The names of structured arrays and of their fields.
-    structured: Vec<String>,
-}
-
-impl<'a> Recast<'a> {
-    /// Reads the directory and the headers, and decides.
-    fn new(input: Input, job: &'a Job) -> Result<Self> {
-        let mut archive = open_archive(input.file)?;
-        let (mut members, mut entries, mut structured) = (Vec::new(), Vec::new(), Vec::new());
-        for index in 0..archive.len() {
-            let (name, size) = name_and_size(&archive, index)?;
-            let (array, its_own) = decide(job, &mut archive, index, &name, size, &mut structured)
-                .map_err(|e| e.at(quoted(&name)))?;
-            let first = entries.len();
-            entries.extend(its_own);
-            members.push((name, array, first..entries.len()));
-        }
-        Ok(Self { job, path: input.path, archive, length: input.length, members, entries, structured })
-    }
-}
-
-impl Work for Recast<'_> {
-    fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
-    fn entries_mut(&mut self) -> &mut [Entry] {
-        &mut self.entries
-    }
-
-    fn groups(&self) -> Vec<&str> {
-        self.structured.iter().map(String::as_str).collect()
-    }
-
-    fn run(mut self: Box<Self>, pump: &mut Pump<'_>, output: &mut Output) -> Result<Vec<Entry>> {
-        let shown = output.path().to_owned();
-        let on_output = |e: Error| e.at_path(&shown);
-        // Dropped unfinished, the writer would finish the archive and complain on standard error.
-        let mut zip = ManuallyDrop::new(ZipWriter::new(Fuse::new(output.writer(), pump.canceller())));
-        zip.set_raw_comment(self.archive.comment().into()).map_err(|e| on_output(writing(e)))?;
-        for (index, (name, array, its_own)) in self.members.iter().enumerate() {
-            let on_input = |e: Error| e.at(quoted(name)).in_path(&self.path);
-            match array {
-                Some(array) => {
-                    let member = open_member(&mut self.archive, index).map_err(on_input)?;
-                    let entries = &mut self.entries[its_own.clone()];
-                    cast_member(self.job, member, array, entries, pump, &mut zip, on_input, on_output)?;
-                }
-                None => {
-                    let member = self.archive.by_index_raw(index).map_err(|e| on_input(reading(e)))?;
-                    let copied = zip.raw_copy_file(member);
-                    copied.map_err(|e| match zip.get_ref().map(Fuse::result) {
-                        Some(Err(failure)) => on_output(failure),
-                        _ => on_input(reading(e)),
-                    })?;
-                    pump.advance(self.entries[its_own.clone()].iter().map(|entry| entry.bytes_in).sum());
-                }
-            }
-        }
-        let fuse = ManuallyDrop::into_inner(zip).finish().map_err(|e| on_output(writing(e)))?;
-        fuse.result().map_err(on_output)?;
-        // A copy ends without a complaint where the file ends.
-        let length = self.archive.into_inner().get_ref().file.metadata().map(|m| m.len());
-        if length.ok() != Some(self.length) {
-            return Err(Error::format("the file changed while it was read").in_path(&self.path));
-        }
-        Ok(self.entries)
-    }
-}
-
-fn decide(
-    job: &Job,
-    archive: &mut Archive,
-    index: usize,
-    name: &str,
-    size: u64,
-    structured: &mut Vec<String>,
-) -> Result<(Option<Array>, Vec<Entry>)> {
-    let Some(array) = array_name(name) else {
-        return Ok((None, vec![copied(name, "not an array", None, size)]));
-    };
-    let not_looked_at = || Ok((None, vec![copied(array, "not looked at", None, size)]));
-    let allowed = job.selection.allows(array);
-    if job.selection.excludes(array) {
-        return not_looked_at();
-    }
-    let header = open_member(archive, index).and_then(|mut member| npy::read_header(&mut member, size));
-    // A member that no include names is looked at only for its fields, which one may name.
-    let header = match header {
-        Err(_) if !allowed => return not_looked_at(),
-        header => header?,
-    };
-    let data = npy::data_len(&header, size)?;
-    if let Descr::Struct(of) = &header.descr {
-        structured.push(array.to_owned());
-        structured.extend(npy::fields::listed(array, of, &header.shape, false).into_iter().map(|f| f.name));
-    }
-    if let Some(cast) = Array::structured(job, array, &header)? {
-        let entries = cast.entries(array, data)?;
-        return Ok((Some(cast), entries));
-    }
-    if !allowed {
-        return not_looked_at();
-    }
-    // An unsigned integer may be one: only a name given for it says that it carries something else.
-    let carriers = job.selection.names_explicitly(array);
-    if let Some(held) = npy::held(&header, job.selection.from(), carriers)
-        && job.selection.chooses(array, held.0)
-    {
-        let cast = Array::new(job, header, held)?;
-        let entries = cast.entries(array, data)?;
-        return Ok((Some(cast), entries));
-    }
-    Ok((None, vec![copied(array, npy::shown(&header), header.known_shape(), data)]))
-}
-
-#[allow(clippy::too_many_arguments)]
-fn cast_member(
-    job: &Job,
-    mut member: ZipFile<'_, BufReader<Limited>>,
-    array: &Array,
-    entries: &mut [Entry],
-    pump: &mut Pump<'_>,
-    zip: &mut ZipWriter<Fuse<'_>>,
-    on_input: impl Fn(Error) -> Error,
-    on_output: impl Fn(Error) -> Error,
-) -> Result<()> {
-    // The stream is the one that was looked at before, unless the file changes while it is read.
-    let size = member.size();
-    let header = npy::header::Header::read(&mut member, size).map_err(&on_input)?;
-    if header.bytes != array.header.bytes {
-        return Err(on_input(Error::format("the file changed while it was read")));
-    }
-    let new_header = array.new_header().map_err(&on_input)?;
-    let size = new_header.len() as u64 + array.bytes_out().map_err(&on_input)?;
-    // The method of compression, the time and the attributes are those of the source.
-    let mut options: FullFileOptions = member.options().into_full_options().large_file(size >= LARGE);
-    if !member.comment().is_empty() {
-        options = options.with_file_comment(member.comment());
-    }
-    let name = member.name_raw().to_vec();
-    zip.start_file_with_options(options.name(&name)).map_err(|e| on_output(writing(e)))?;
-    zip.write_all(&new_header).map_err(|e| on_output(Error::writing(&e)))?;
-    let counts = array
-        .transfer(job, pump, &mut member, zip)
-        .map_err(&on_input)?
-        .map_err(|stopped| stopped.fail(&on_input, &on_output))?;
-    for (entry, counts) in entries.iter_mut().zip(counts) {
-        entry.counts = counts;
-    }
-    // The end of the member is where its checksum is compared. As NumPy, what follows the data is ignored.
-    let mut read = header.bytes.saturating_add(npy::data_len(&header, member.size()).map_err(&on_input)?);
-    let mut ignored = vec![0; 1 << 16];
-    loop {
-        pump.check()?;
-        match member.read(&mut ignored) {
-            Ok(0) if read == member.size() => return Ok(()),
-            Ok(0) => return Err(on_input(Error::format("the member is shorter than the archive says"))),
-            Ok(n) => read = read.saturating_add(n as u64),
-            Err(e) => return Err(on_input(Error::reading(&e))),
-        }
-    }
-}
-
 /// What an error of writing means.
 fn writing(error: ZipError) -> Error {
     match error {
         ZipError::Io(e) => Error::writing(&e),
         other => Error::unsupported(format!("cannot write the archive, {other}")),
-    }
-}
-
-/// A writer that fails once: what comes after a failure is swallowed, so that what is dropped on the way
-/// out cannot fail again. It fails, too, once the caller cancels, of which a copy within the archive hears no other way.
-struct Fuse<'a> {
-    inner: &'a mut BufWriter<File>,
-    cancelled: Option<&'a dyn Fn() -> bool>,
-    failed: Option<io::Error>,
-}
-
-impl<'a> Fuse<'a> {
-    fn new(inner: &'a mut BufWriter<File>, cancelled: Option<&'a dyn Fn() -> bool>) -> Self {
-        Self { inner, cancelled, failed: None }
-    }
-
-    /// Fails if it failed.
-    fn result(&self) -> Result<()> {
-        self.failed.as_ref().map_or(Ok(()), |error| Err(Error::writing(error)))
-    }
-
-    fn attempt<T>(
-        &mut self,
-        swallowed: T,
-        action: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>,
-    ) -> io::Result<T> {
-        if self.failed.is_some() {
-            return Ok(swallowed);
-        }
-        let done = match self.cancelled {
-            Some(cancelled) if cancelled() => Err(io::Error::other("cancelled")),
-            _ => action(self.inner),
-        };
-        done.inspect_err(|e| self.failed = Some(duplicate(e)))
-    }
-}
-
-fn duplicate(error: &io::Error) -> io::Error {
-    match error.raw_os_error() {
-        Some(code) => io::Error::from_raw_os_error(code),
-        None => io::Error::new(error.kind(), error.to_string()),
-    }
-}
-
-impl Write for Fuse<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.attempt(bytes.len(), |inner| inner.write(bytes))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.attempt((), Write::flush)
-    }
-}
-
-impl Seek for Fuse<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.attempt(0, |inner| inner.seek(to))
     }
 }

@@ -17,6 +17,7 @@
 mod model;
 mod nodes;
 mod recast;
+mod scan;
 mod schema;
 mod tensor;
 mod wire;

@@ -321,7 +321,7 @@ fn check_unique<'a, E: de::Error>(names: impl Iterator<Item = &'a String>) -> st
 }
 
 fn twice<E: de::Error>(name: &str) -> E {
-    E::custom(format_args!("the name \"{}\" stands twice", text::one_line(name)))
+    E::custom(format_args!("the name \"{}\" occurs twice", text::one_line(name)))
 }
 
 /// A shape, of no more axes than anybody has.
@@ -375,14 +375,14 @@ pub struct NewTensor<'a> {
 }
 
 impl NewHeader<'_> {
-    /// Fails if a name stands twice or is that of the metadata.
+    /// Fails if a name occurs twice or is that of the metadata.
     pub fn check(&self) -> Result<()> {
         let mut names: Vec<&str> = self.tensors.iter().map(|tensor| tensor.name).collect();
         names.push(METADATA);
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => {
-                Err(Error::request("the name stands twice").at(quoted(pair[0])).advise("rename a tensor"))
+                Err(Error::request("the name occurs twice").at(quoted(pair[0])).advise("rename a tensor"))
             }
             None => Ok(()),
         }
