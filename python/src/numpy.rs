@@ -224,7 +224,7 @@ fn native_descr(py: Python<'_>, dtype: DType) -> PyResult<Py<PyAny>> {
     };
     let module = py.import("ml_dtypes").map_err(|error| {
         let advice = PyImportError::new_err(format!(
-            "NumPy arrays of {name} need the package ml_dtypes: install it, or lanecast[ml_dtypes]"
+            "NumPy arrays of {name} need the package ml_dtypes: install it, or lanecast[ml-dtypes]"
         ));
         advice.set_cause(py, Some(error));
         advice

@@ -68,7 +68,7 @@ def test_without_ml_dtypes():
         """,
         "ml_dtypes",
     )
-    assert out == "NumPy arrays of bfloat16 need the package ml_dtypes: install it, or lanecast[ml_dtypes]"
+    assert out == "NumPy arrays of bfloat16 need the package ml_dtypes: install it, or lanecast[ml-dtypes]"
 
 
 def test_sub_interpreters_are_refused_in_words():
