@@ -43,7 +43,7 @@ def test_cast_buffer():
         ({"data": b"1234", "count": -1}, OverflowError, ""),
     ]:
         wrong = dict(wrong)
-        with pytest.raises(error, match=words):
+        with pytest.raises(error, match=words or None):
             lanecast.cast_buffer(wrong.pop("data"), "float32", "int16", **wrong)
     shared = bytearray(np.arange(8, dtype=np.float32).tobytes())
     with pytest.raises(lanecast.OverlapError):
@@ -96,7 +96,7 @@ def test_tiers():
 def test_num_threads():
     before = lanecast.num_threads()
     assert before >= 1
-    x = np.arange(3_000_000, dtype=np.float32)
+    x = np.arange(3_000_000, dtype=np.float32) / 100
     expected = x.astype(np.float16).tobytes()
     try:
         for n in (1, 2, 5):
@@ -148,7 +148,7 @@ def test_sixteen_threads():
 
 
 def child(_):
-    x = np.arange(3_000_000, dtype=np.float32)
+    x = np.arange(3_000_000, dtype=np.float32) / 100
     return lanecast.astype(x, "float16").tobytes() == x.astype(np.float16).tobytes()
 
 
@@ -244,7 +244,7 @@ def test_arguments_that_are_anything():
         None, True, 0, -1, 2**70, 1.5, 1j, "", "float32", "\0", "\ud800", b"", b"float32", [], [1], (), {}, set(), object, object(), Strange(),
         Strange, Raises(), np, np.zeros, np.float32, np.float32(1), np.dtype("f4"), np.dtype("U3"), np.zeros(3), np.zeros(0, "U3"),
         np.array(None), np.array("x"), lanecast.int8, lanecast.DType, lanecast, lanecast.pack(np.zeros(3), "int4"), type, int, float,
-        memoryview(b"123"), range(3), iter([]), lambda: 1, NotImplemented, ..., np.ma.masked, np.matrix([1]), np.nan,
+        memoryview(b"123"), range(3), iter([]), lambda: 1, NotImplemented, ..., np.ma.masked, np.nan,
     ]  # fmt: skip
     two = [lanecast.astype, lanecast.astype_masked, lanecast.count_losses, lanecast.pack, lanecast.parse]
     two += [lanecast.isdtype, lanecast.explain]
