@@ -122,6 +122,11 @@ impl ScaledPlan {
         self.data
     }
 
+    /// The dtype of the scales, in the byte order of the host.
+    pub fn scale_type(&self) -> BufferType {
+        BufferType::new(self.scheme.scale.dtype())
+    }
+
     /// Elements of the tensor.
     pub fn elements(&self) -> usize {
         self.blocks.elements()
