@@ -1,0 +1,171 @@
+"""Tensors in ``.safetensors``, ``.npy``, ``.npz`` and ``.onnx`` files.
+
+Opening a file reads its headers only. A tensor is read when it is cast, from the file where it lies, so a checkpoint that is larger than
+the memory can be cast one tensor at a time:
+
+    >>> import lanecast
+    >>> with lanecast.open("model.safetensors") as file:  # doctest: +SKIP
+    ...     for name, tensor in file.items():
+    ...         print(name, tensor.dtype, tensor.shape, tensor.astype("bfloat16").nbytes)
+"""
+
+from __future__ import annotations
+
+import builtins
+import mmap
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _lanecast
+from ._errors import FormatError
+from ._lanecast import DType
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["File", "Tensor", "open", "save"]
+
+_open = builtins.open
+
+
+class Tensor:
+    """A tensor of a file, which is not read yet.
+
+    Attributes:
+        name: its name, empty in a ``.npy`` file.
+        dtype: its dtype; None if it is not numeric, such as text.
+        described: its dtype as the file has it.
+        shape: its shape; None if the file has none.
+        nbytes: the bytes of its elements in the file, unless these are compressed or encoded; None if they are not known.
+    """
+
+    name: str
+    dtype: DType | None
+    described: str
+    shape: tuple[int, ...] | None
+    nbytes: int | None
+
+    def __init__(self, file: File, index: int, row: tuple[Any, ...]) -> None:
+        self._file, self._index = file, index
+        self.name, self.dtype, self.described, shape, self.nbytes = row[:5]
+        self.shape = None if shape is None else tuple(shape)
+        self._offset, self._packed, self._swapped, self._fortran = row[5:]
+
+    def numpy(self) -> NDArray[Any]:
+        """The elements as a NumPy array: in the memory of the file, read-only, where they lie there as they are, else a copy."""
+        import numpy as np
+
+        data, dtype, shape = self._data()
+        if self._packed and dtype.bits < 8:
+            return _lanecast.unpack(data, dtype, shape)  # type: ignore[no-any-return]
+        order = dtype.numpy.newbyteorder() if self._swapped else dtype.numpy
+        return np.frombuffer(data, order).reshape(shape, order="F" if self._fortran else "C")
+
+    def astype(self, dtype: Any, /, **arguments: Any) -> NDArray[Any]:
+        """The elements cast to a dtype, as a NumPy array. The arguments are those of ``lanecast.astype``."""
+        return _lanecast.astype(self.numpy(), dtype, **arguments)
+
+    def count_losses(self, dtype: Any, /, **arguments: Any) -> _lanecast.Report:
+        """What a cast would lose. The arguments are those of ``lanecast.count_losses``."""
+        return _lanecast.count_losses(self.numpy(), dtype, **arguments)
+
+    def _data(self) -> tuple[Any, DType, tuple[int, ...]]:
+        if self.dtype is None or self.shape is None or self.nbytes is None:
+            raise FormatError(f"the tensor {self.name!r} is {self.described}, which has no numeric dtype")
+        if self._offset is None or self.nbytes == 0:
+            return self._file._read(self._index), self.dtype, self.shape
+        return self._file._mapped(self._offset, self.nbytes), self.dtype, self.shape
+
+    def __repr__(self) -> str:
+        return f"<Tensor {self.name!r}: {self.described} {self.shape}>"
+
+
+class File(Mapping[str, Tensor]):
+    """The tensors of a file by their names, in the order of the file. Made by ``lanecast.open``."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self._file = _lanecast.TensorFile(self.path)
+        self._tensors = {row[0]: Tensor(self, i, row) for i, row in enumerate(self._file.tensors())}
+        self._map: mmap.mmap | None = None
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """Free text that the file carries."""
+        return dict(self._open().metadata())
+
+    def close(self) -> None:
+        """Lets go of the file. Arrays of its memory keep that until they are gone themselves."""
+        self._file = None  # type: ignore[assignment]
+        self._map = None
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self._tensors[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __repr__(self) -> str:
+        return f"<File {self.path!r}: {len(self)} tensors>"
+
+    def _open(self) -> _lanecast.TensorFile:
+        if self._file is None:
+            raise ValueError("the file is closed")
+        return self._file
+
+    def _read(self, index: int) -> bytes:
+        return self._open().read(index)
+
+    def _mapped(self, offset: int, size: int) -> memoryview:
+        self._open()
+        if self._map is None:
+            with _open(self.path, "rb") as file:
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        data = memoryview(self._map)[offset : offset + size]
+        if data.nbytes != size:
+            raise FormatError(f"{self.path} has become shorter since it was opened")
+        return data
+
+
+def open(path: str | os.PathLike[str], /) -> File:
+    """Opens a file of tensors, which is recognised by its content or its extension.
+
+    Raises:
+        OSError: it cannot be opened.
+        FormatError: it is damaged, or of no format that is known.
+    """
+    return File(path)
+
+
+def save(
+    path: str | os.PathLike[str],
+    tensors: Mapping[str, Any],
+    /,
+    *,
+    metadata: Mapping[str, str] | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Writes arrays to a new ``.safetensors``, ``.npy`` or ``.npz`` file, which appears complete or not at all.
+
+    Args:
+        path: where; the extension names the format. A ``.npy`` file holds one array, of the name ``""``.
+        tensors: arrays, as of ``astype``, by their names.
+        metadata: free text, for ``.safetensors``.
+        overwrite: whether the file may replace another one.
+
+    Raises:
+        FileExistsError: there is such a file, and ``overwrite`` is False.
+        FormatError: the format does not hold such arrays.
+    """
+    rows = [(name, array) for name, array in tensors.items()]
+    _lanecast.save_tensors(os.fspath(path), rows, list((metadata or {}).items()), overwrite)

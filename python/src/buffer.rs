@@ -1,0 +1,196 @@
+//! [`PyBuffer`]: memory of lanecast, for libraries that take it over.
+
+use crate::dlpack::{self, Exported};
+use crate::dtype::{self, PyDType};
+use crate::memory::Array;
+use lanecast::strided::Layout;
+use lanecast::{BufferType, CastError, Storage};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::alloc;
+use std::ffi::c_int;
+use std::ptr::NonNull;
+
+/// The alignment that JAX wants of memory that it does not copy.
+const ALIGNMENT: usize = 64;
+
+/// An array of numbers in C order in memory that lanecast owns, aligned to 64 bytes. Other libraries take it without a copy, through
+/// `__dlpack__` or the buffer protocol, which gives the raw bytes.
+#[pyclass(frozen, name = "Buffer", module = "lanecast")]
+pub struct PyBuffer {
+    data: NonNull<u8>,
+    bytes: usize,
+    buffer: BufferType,
+    shape: Vec<usize>,
+}
+
+// SAFETY: the memory belongs to the object. Who writes to it through an export does so at the risk of that library, as in NumPy.
+unsafe impl Send for PyBuffer {}
+// SAFETY: as above.
+unsafe impl Sync for PyBuffer {}
+
+impl Drop for PyBuffer {
+    fn drop(&mut self) {
+        if let Ok(layout) = layout(self.bytes) {
+            // SAFETY: allocated with the same layout.
+            unsafe { alloc::dealloc(self.data.as_ptr(), layout) };
+        }
+    }
+}
+
+fn layout(bytes: usize) -> PyResult<alloc::Layout> {
+    alloc::Layout::from_size_align(bytes.max(1), ALIGNMENT)
+        .map_err(|error| PyMemoryError::new_err(error.to_string()))
+}
+
+impl PyBuffer {
+    /// New memory, all zeros.
+    pub fn new(buffer: BufferType, shape: &[usize]) -> PyResult<PyBuffer> {
+        let n = shape.iter().try_fold(1_usize, |n, len| n.checked_mul(*len)).unwrap_or(usize::MAX);
+        let too_large = || CastError::TooLarge { elements: n, buffer };
+        let bytes = buffer.byte_len(n).ok_or_else(|| PyMemoryError::new_err(too_large().to_string()))?;
+        // SAFETY: the size is not 0. The pages of zeros come from the system as they are, so nothing is written twice.
+        let data = unsafe { alloc::alloc_zeroed(layout(bytes)?) };
+        let data = NonNull::new(data)
+            .ok_or_else(|| PyMemoryError::new_err(format!("no memory for {bytes} bytes")))?;
+        Ok(PyBuffer { data, bytes, buffer, shape: shape.to_vec() })
+    }
+
+    /// New memory that holds a copy of these bytes.
+    pub fn filled<'py>(
+        py: Python<'py>,
+        buffer: BufferType,
+        shape: &[usize],
+        bytes: &[u8],
+    ) -> PyResult<Bound<'py, PyBuffer>> {
+        let new = PyBuffer::new(buffer, shape)?;
+        let len = new.bytes.min(bytes.len());
+        // SAFETY: both have so many bytes, and the new ones are nobody else's.
+        unsafe { new.data.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), len) };
+        Bound::new(py, new)
+    }
+
+    /// The bytes of all elements.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: initialised memory of the object.
+        unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.bytes) }
+    }
+
+    /// The elements; packed ones as a single axis, since their rows may share bytes.
+    pub fn array(&self) -> PyResult<Array> {
+        let n = self.shape.iter().product();
+        let joined = [n];
+        let shape = if self.buffer.storage() == Storage::Packed { &joined[..] } else { &self.shape };
+        let layout = Layout::contiguous(self.buffer, shape)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        // SAFETY: the memory of the elements, which the object owns.
+        Ok(unsafe { Array::new(self.data.as_ptr(), layout) })
+    }
+}
+
+#[pymethods]
+impl PyBuffer {
+    /// The dtype of the elements.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDType>> {
+        dtype::object(py, self.buffer.dtype())
+    }
+
+    /// Elements along each axis.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.shape)
+    }
+
+    /// Bytes of all elements.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether elements of less than a byte share bytes.
+    #[getter]
+    fn packed(&self) -> bool {
+        self.buffer.storage() == Storage::Packed
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        self.shape
+            .first()
+            .copied()
+            .ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("len() of a 0-d Buffer"))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let packed = if self.packed() { ", packed" } else { "" };
+        Ok(format!("lanecast.Buffer({}, {}{packed})", self.buffer.dtype(), self.shape(py)?))
+    }
+
+    /// A NumPy array of the same memory; of packed elements, of one byte each in memory of its own.
+    pub fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let this = slf.get();
+        let py = slf.py();
+        if this.packed() {
+            return crate::bytes::unpack_array(py, &this.array()?, &this.shape, this.buffer.dtype());
+        }
+        crate::numpy::imported(py)?;
+        let descr = crate::numpy::descr(py, this.buffer)?;
+        let flat = py.import("numpy")?.call_method1("frombuffer", (slf, descr))?;
+        flat.call_method1("reshape", (this.shape(py)?,))
+    }
+
+    /// A DLPack capsule of the same memory. `max_version` is the newest DLPack that the importer knows.
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__(
+        slf: &Bound<'_, Self>,
+        stream: Option<&Bound<'_, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        if stream.is_some() || dl_device.is_some_and(|device| device != (1, 0)) {
+            return Err(PyBufferError::new_err(
+                "a lanecast.Buffer is on the CPU, where there are no streams",
+            ));
+        }
+        if copy == Some(true) {
+            return Err(PyBufferError::new_err(
+                "a lanecast.Buffer does not copy itself; copy the array made of it",
+            ));
+        }
+        let this = slf.get();
+        let exported = Exported {
+            data: this.data.as_ptr(),
+            buffer: this.buffer,
+            shape: this.shape.clone(),
+            owner: slf.clone().into_any().unbind(),
+        };
+        dlpack::export(slf.py(), exported, max_version)
+    }
+
+    /// The device of the memory: the CPU.
+    fn __dlpack_device__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        dlpack::cpu(py)
+    }
+
+    /// # Safety
+    ///
+    /// Python calls it with a view to fill.
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let this = slf.get();
+        // SAFETY: the memory lives as long as the object, to which the view gets a reference.
+        let filled = unsafe {
+            ffi::PyBuffer_FillInfo(
+                view,
+                slf.as_ptr(),
+                this.data.as_ptr().cast(),
+                this.bytes as isize,
+                0,
+                flags,
+            )
+        };
+        if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+}

@@ -1,0 +1,264 @@
+//! `cast_buffer`, `pack`, `unpack`: casts of raw bytes and of packed elements.
+
+use crate::buffer::PyBuffer;
+use crate::dtype;
+use crate::errors::cast_error;
+use crate::memory::{self, Array, Mode};
+use crate::numpy::NumpyArray;
+use crate::operand::{Operand, given};
+use crate::options;
+use lanecast::strided::Layout;
+use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType};
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+/// The bytes of an object that has the buffer protocol.
+struct Raw(PyUntypedBuffer);
+
+impl Raw {
+    fn get(value: &Bound<'_, PyAny>, write: bool) -> PyResult<Raw> {
+        let buffer = PyUntypedBuffer::get(value)?;
+        if !buffer.is_c_contiguous() {
+            return Err(PyBufferError::new_err("the buffer has gaps; copy it first"));
+        }
+        if write && buffer.readonly() {
+            return Err(PyValueError::new_err("`out` is read-only"));
+        }
+        Ok(Raw(buffer))
+    }
+
+    fn len(&self) -> usize {
+        self.0.len_bytes()
+    }
+
+    /// The first `n` elements.
+    fn array(&self, of: BufferType, n: usize, what: &str) -> PyResult<Array> {
+        let (need, have) = (of.byte_len(n), self.len());
+        if need.is_none_or(|need| need > have) {
+            let need = need.map_or("more".into(), |need| need.to_string());
+            return Err(PyValueError::new_err(format!(
+                "{n} elements of {of} are {need} bytes, but {what} has {have}"
+            )));
+        }
+        let layout =
+            Layout::contiguous(of, &[n]).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        // SAFETY: the exporter vouches for so many bytes until the buffer is released, when this is dropped.
+        Ok(unsafe { Array::new(self.0.buf_ptr().cast(), layout) })
+    }
+}
+
+fn cast(
+    py: Python<'_>,
+    src: &Array,
+    dst: &Array,
+    mode: Mode<'_>,
+    options: &CastOptions,
+    threads: Option<usize>,
+) -> PyResult<()> {
+    let plan =
+        CastPlan::new(src.buffer(), dst.buffer(), options).map_err(|error| cast_error(py, error, &[]))?;
+    // SAFETY: the objects of both arrays live until the call returns.
+    let done = unsafe { memory::run_detached(py, &plan, mode, src, dst, memory::threads(threads)) };
+    done.map(|_| ()).map_err(|error| cast_error(py, error, src.shape()))
+}
+
+fn with_order(of: BufferType, order: &str) -> PyResult<BufferType> {
+    Ok(match order {
+        "=" => of,
+        "<" => of.with_order(ByteOrder::Little),
+        ">" => of.with_order(ByteOrder::Big),
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "the byte order is {other:?}, but has to be \"=\", \"<\" or \">\""
+            )));
+        }
+    })
+}
+
+/// How many elements so many bytes hold.
+fn holds(of: BufferType, bytes: usize) -> usize {
+    (bytes as u128 * 8 / u128::from(of.bits_per_element())) as usize
+}
+
+/// Casts raw bytes to raw bytes, without any array library.
+///
+/// Args:
+///     data: an object that has the buffer protocol, without gaps: bytes, memoryview, mmap.
+///     from_, to: the dtypes of both sides.
+///     count: how many elements; None is as many as `data` holds.
+///     packed: for each side, whether elements of less than a byte share bytes, the first one in the lowest
+///         bits; None is neither.
+///     order: for each side, the byte order: "=" as the host, "<" little, ">" big; None is both "=".
+///     out: a writable object that has the buffer protocol; its bytes behind the elements stay as they are.
+///     profile, check, threads, **options: as of `astype`; the profile is "numpy" unless given.
+///
+/// Returns:
+///     The bytes, or `out`.
+#[pyfunction]
+#[pyo3(signature = (data, from_, to, /, *, count=None, packed=None, order=None, out=None, profile="numpy", check=None, threads=None, **options))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of the function in Python")]
+pub fn cast_buffer<'py>(
+    data: &Bound<'py, PyAny>,
+    from_: &Bound<'py, PyAny>,
+    to: &Bound<'py, PyAny>,
+    count: Option<usize>,
+    packed: Option<(bool, bool)>,
+    order: Option<(String, String)>,
+    out: Option<&Bound<'py, PyAny>>,
+    profile: &str,
+    check: Option<&str>,
+    threads: Option<usize>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = data.py();
+    let side = |of: &Bound<'py, PyAny>, packed: bool, order: Option<&String>| {
+        let argument = dtype::argument(of)?;
+        let stored = if packed { BufferType::packed(argument.dtype()) } else { argument };
+        with_order(stored, order.map_or("=", String::as_str))
+    };
+    let packed = packed.unwrap_or_default();
+    let from = side(from_, packed.0, order.as_ref().map(|(from, _)| from))?;
+    let to = side(to, packed.1, order.as_ref().map(|(_, to)| to))?;
+    let options = options::options(options::profile(profile)?, given(options))?;
+    let mode = || Ok::<_, PyErr>(check.map(options::level).transpose()?.map_or(Mode::Plain, Mode::Checked));
+    let source = Raw::get(data, false)?;
+    let n = count.unwrap_or_else(|| holds(from, source.len()));
+    if count.is_none() && from.byte_len(n) != Some(source.len()) {
+        return Err(PyValueError::new_err(format!(
+            "{} bytes are no whole number of elements of {from}; pass count",
+            source.len()
+        )));
+    }
+    let src = source.array(from, n, "the data")?;
+    if let Some(out) = out {
+        let destination = Raw::get(out, true)?;
+        let dst = destination.array(to, n, "`out`")?;
+        cast(py, &src, &dst, mode()?, &options, threads)?;
+        return Ok(out.clone());
+    }
+    let bytes = to
+        .byte_len(n)
+        .ok_or_else(|| PyMemoryError::new_err(format!("{n} elements of {to} fit in no buffer")))?;
+    let layout = Layout::contiguous(to, &[n]).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let mode = mode()?;
+    let made = PyBytes::new_with(py, bytes, |new| {
+        // SAFETY: new bytes, of which nobody knows yet.
+        let dst = unsafe { Array::new(new.as_mut_ptr(), layout) };
+        cast(py, &src, &dst, mode, &options, threads)
+    })?;
+    Ok(made.into_any())
+}
+
+/// Casts an array to a dtype and packs the elements: those of less than a byte share bytes, the first one in the lowest bits.
+///
+/// Args:
+///     x: an array, as of `astype`.
+///     dtype: the dtype to pack as.
+///     profile, check, threads, **options: as of `astype`.
+///
+/// Returns:
+///     A `Buffer` of the shape of `x`, whose elements follow each other in C order without regard to rows.
+#[pyfunction]
+#[pyo3(signature = (x, dtype, /, *, profile=None, check=None, threads=None, **options))]
+pub fn pack<'py>(
+    x: &Bound<'py, PyAny>,
+    dtype: &Bound<'py, PyAny>,
+    profile: Option<&str>,
+    check: Option<&str>,
+    threads: Option<usize>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyBuffer>> {
+    let py = x.py();
+    let target = dtype::argument(dtype)?.dtype();
+    let source = Operand::source(x)?;
+    let base = match profile {
+        None => source.library.options(),
+        Some(name) => options::profile(name)?,
+    };
+    let options = options::options(base, given(options))?;
+    let mode = check.map(options::level).transpose()?.map_or(Mode::Plain, Mode::Checked);
+    let packed = PyBuffer::new(BufferType::packed(target), &source.shape)?;
+    let dst = packed.array()?;
+    if let (Some(src), false) = (source.array.flattened(), matches!(mode, Mode::Checked(_))) {
+        let dst = dst.flattened().unwrap_or(dst);
+        cast(py, &src, &dst, mode, &options, threads)?;
+    } else {
+        // One per byte first, where elements have places of their own.
+        let apart = PyBuffer::new(BufferType::new(target), &source.shape)?;
+        cast(py, &source.array, &apart.array()?, mode, &options, threads)?;
+        let joined = |array: Array| array.flattened().unwrap_or(array);
+        cast(py, &joined(apart.array()?), &joined(dst), Mode::Plain, &options, threads)?;
+    }
+    Bound::new(py, packed)
+}
+
+/// Reads packed elements.
+///
+/// Args:
+///     data: an object that has the buffer protocol, without gaps, such as a `Buffer` of `pack`.
+///     dtype: the dtype of its elements, which follow each other without regard to rows.
+///     shape: the shape of the result.
+///     to: the dtype of the result; None is `dtype`.
+///     profile, threads, **options: as of `astype`, for `to`; the profile is "numpy" unless given.
+///
+/// Returns:
+///     A NumPy array with an element to a byte, or a `Buffer` where NumPy is not installed.
+#[pyfunction]
+#[pyo3(signature = (data, dtype, shape, /, *, to=None, profile="numpy", threads=None, **options))]
+pub fn unpack<'py>(
+    data: &Bound<'py, PyAny>,
+    dtype: &Bound<'py, PyAny>,
+    shape: &Bound<'py, PyAny>,
+    to: Option<&Bound<'py, PyAny>>,
+    profile: &str,
+    threads: Option<usize>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = data.py();
+    let from = dtype::argument(dtype)?.dtype();
+    let shape: Vec<usize> = match shape.extract::<usize>() {
+        Ok(len) => vec![len],
+        Err(_) => shape.extract()?,
+    };
+    let to = to.map_or(Ok(BufferType::new(from)), dtype::argument)?;
+    let options = options::options(options::profile(profile)?, given(options))?;
+    let n = shape
+        .iter()
+        .try_fold(1_usize, |n, len| n.checked_mul(*len))
+        .ok_or_else(|| PyValueError::new_err(format!("no array has the shape {shape:?}")))?;
+    let raw = Raw::get(data, false)?;
+    let src = raw.array(BufferType::packed(from), n, "the data")?;
+    unpacked(py, &src, &shape, to, &options, threads)
+}
+
+fn unpacked<'py>(
+    py: Python<'py>,
+    src: &Array,
+    shape: &[usize],
+    to: BufferType,
+    options: &CastOptions,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let joined = |array: Array| array.flattened().unwrap_or(array);
+    if py.import("numpy").is_ok() {
+        let new = NumpyArray::new(py, shape, to)?;
+        cast(py, src, &joined(new.array()?), Mode::Plain, options, threads)?;
+        return Ok(new.object().clone());
+    }
+    let buffer = PyBuffer::new(to, shape)?;
+    cast(py, src, &joined(buffer.array()?), Mode::Plain, options, threads)?;
+    Ok(Bound::new(py, buffer)?.into_any())
+}
+
+/// The NumPy array of packed elements, an element to a byte.
+pub fn unpack_array<'py>(
+    py: Python<'py>,
+    src: &Array,
+    shape: &[usize],
+    dtype: DType,
+) -> PyResult<Bound<'py, PyAny>> {
+    crate::numpy::imported(py)?;
+    unpacked(py, src, shape, BufferType::new(dtype), &CastOptions::RUST, None)
+}

@@ -1,0 +1,386 @@
+//! DLPack: arrays of other libraries, and [`Buffer`](crate::buffer::PyBuffer) for them.
+//!
+//! The structures are those of `dlpack.h` 1.3. A capsule is untrusted: what can be checked without touching the memory of the array is.
+
+use crate::memory::Array;
+use lanecast::strided::{Layout, MAX_AXES};
+use lanecast::{BufferType, DType, names};
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::NonNull;
+use std::slice;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DLDevice {
+    device_type: i32,
+    device_id: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DLDataType {
+    code: u8,
+    bits: u8,
+    lanes: u16,
+}
+
+#[repr(C)]
+struct DLTensor {
+    data: *mut c_void,
+    device: DLDevice,
+    ndim: i32,
+    dtype: DLDataType,
+    shape: *mut i64,
+    strides: *mut i64,
+    byte_offset: u64,
+}
+
+#[repr(C)]
+struct DLManagedTensor {
+    dl_tensor: DLTensor,
+    manager_ctx: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
+}
+
+#[repr(C)]
+struct DLManagedTensorVersioned {
+    version: [u32; 2],
+    manager_ctx: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut DLManagedTensorVersioned)>,
+    flags: u64,
+    dl_tensor: DLTensor,
+}
+
+const READ_ONLY: u64 = 1;
+const PADDED: u64 = 4;
+/// Devices whose memory this process can read: the CPU, and host memory that CUDA or ROCm has pinned.
+const HOST_DEVICES: [i32; 3] = [1, 3, 11];
+const VERSION: (u32, u32) = (1, 3);
+
+const OLD_NAME: &CStr = c"dltensor";
+const OLD_USED: &CStr = c"used_dltensor";
+const NEW_NAME: &CStr = c"dltensor_versioned";
+const NEW_USED: &CStr = c"used_dltensor_versioned";
+
+/// A tensor that a capsule held and that is ours now. It is given back once, on drop.
+enum Owned {
+    Old(NonNull<DLManagedTensor>),
+    New(NonNull<DLManagedTensorVersioned>),
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: the tensor is ours since its capsule was renamed, and nobody uses it after this.
+        unsafe {
+            match self {
+                Owned::Old(tensor) => {
+                    if let Some(deleter) = tensor.as_ref().deleter {
+                        deleter(tensor.as_ptr());
+                    }
+                }
+                Owned::New(tensor) => {
+                    if let Some(deleter) = tensor.as_ref().deleter {
+                        deleter(tensor.as_ptr());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// An array of another library, which lives as long as this.
+pub struct Imported {
+    /// Packed elements whose rows share bytes are one axis here.
+    pub array: Array,
+    pub shape: Vec<usize>,
+    pub writable: bool,
+    _owned: Owned,
+}
+
+/// Reads an array through its method `__dlpack__`.
+pub fn import(value: &Bound<'_, PyAny>) -> PyResult<Imported> {
+    let py = value.py();
+    check_device(value)?;
+    let method = value.getattr(intern!(py, "__dlpack__"))?;
+    let keywords = PyDict::new(py);
+    keywords.set_item("max_version", VERSION)?;
+    let capsule = match method.call((), Some(&keywords)) {
+        // Written before DLPack 1.0.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => method.call0()?,
+        called => called?,
+    };
+    let owned = take(&capsule)?;
+    // SAFETY: the tensor is ours, and its structure belongs to it.
+    let (tensor, flags) = unsafe {
+        match &owned {
+            Owned::Old(tensor) => (&(*tensor.as_ptr()).dl_tensor, None),
+            Owned::New(tensor) => {
+                let tensor = &*tensor.as_ptr();
+                if tensor.version[0] != VERSION.0 {
+                    return Err(PyBufferError::new_err(format!(
+                        "the array was exported by DLPack {}.{}, of which only version 1 is known",
+                        tensor.version[0], tensor.version[1]
+                    )));
+                }
+                (&tensor.dl_tensor, Some(tensor.flags))
+            }
+        }
+    };
+    let (array, shape) = read(tensor, flags)?;
+    // Before version 1.0 there was no flag; what it means for such an array to be written is its library's affair.
+    let writable = flags.is_none_or(|flags| flags & READ_ONLY == 0);
+    Ok(Imported { array, shape, writable, _owned: owned })
+}
+
+fn check_device(value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = value.py();
+    let device = value.getattr(intern!(py, "__dlpack_device__"))?.call0()?;
+    let (kind, _): (i32, i64) = device.extract()?;
+    if HOST_DEVICES.contains(&kind) {
+        return Ok(());
+    }
+    Err(PyBufferError::new_err(format!(
+        "the array is on a device of DLPack type {kind}; lanecast reads memory of the CPU only: copy the array there first"
+    )))
+}
+
+/// Takes the tensor out of a capsule.
+fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Owned> {
+    let py = capsule.py();
+    let raw = capsule.as_ptr();
+    // SAFETY: any object may be asked; a null name is allowed. The name is renamed before anybody else can see the capsule.
+    unsafe {
+        let (name, used, new) = if ffi::PyCapsule_IsValid(raw, NEW_NAME.as_ptr()) != 0 {
+            (NEW_NAME, NEW_USED, true)
+        } else if ffi::PyCapsule_IsValid(raw, OLD_NAME.as_ptr()) != 0 {
+            (OLD_NAME, OLD_USED, false)
+        } else {
+            return Err(PyBufferError::new_err(
+                "__dlpack__ did not return an unused capsule of the name \"dltensor_versioned\" or \"dltensor\"",
+            ));
+        };
+        let pointer = ffi::PyCapsule_GetPointer(raw, name.as_ptr());
+        let Some(pointer) = NonNull::new(pointer) else { return Err(PyErr::fetch(py)) };
+        if ffi::PyCapsule_SetName(raw, used.as_ptr()) != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(if new { Owned::New(pointer.cast()) } else { Owned::Old(pointer.cast()) })
+    }
+}
+
+fn bad(message: impl Into<String>) -> PyErr {
+    PyBufferError::new_err(message.into())
+}
+
+fn read(tensor: &DLTensor, flags: Option<u64>) -> PyResult<(Array, Vec<usize>)> {
+    if !HOST_DEVICES.contains(&tensor.device.device_type) {
+        return Err(bad("the capsule holds an array of another device than __dlpack_device__ said"));
+    }
+    let axes = usize::try_from(tensor.ndim).map_err(|_| bad("a negative number of axes"))?;
+    if axes > MAX_AXES {
+        return Err(bad(format!("{axes} axes, but there can be {MAX_AXES} at most")));
+    }
+    if axes > 0 && tensor.shape.is_null() {
+        return Err(bad("the shape is NULL"));
+    }
+    let list = |list: *mut i64| match axes {
+        0 => &[][..],
+        // SAFETY: DLPack has a number for each axis there.
+        axes => unsafe { slice::from_raw_parts(list.cast_const(), axes) },
+    };
+    let mut shape = Vec::with_capacity(axes);
+    for len in list(tensor.shape) {
+        shape.push(usize::try_from(*len).map_err(|_| bad(format!("an axis has the length {len}")))?);
+    }
+    let strides = (!tensor.strides.is_null()).then(|| list(tensor.strides));
+    let buffer = dtype(tensor.dtype, flags.unwrap_or(0), &mut shape)?;
+    let too_large = || bad("the array is larger than an address space");
+    let layout = if buffer.dtype().is_sub_byte() && buffer != BufferType::new(buffer.dtype()) {
+        packed(buffer, &shape, strides)?
+    } else {
+        let size = buffer.dtype().size() as isize;
+        match strides {
+            None => Layout::contiguous(buffer, &shape),
+            Some(strides) => {
+                let bytes = |stride: &i64| isize::try_from(*stride).ok()?.checked_mul(size);
+                let strides: Vec<isize> =
+                    strides.iter().map(bytes).collect::<Option<_>>().ok_or_else(too_large)?;
+                Layout::new(buffer, &shape, &strides)
+            }
+        }
+        .map_err(|error| bad(error.to_string()))?
+    };
+    let offset = usize::try_from(tensor.byte_offset).map_err(|_| too_large())?;
+    if layout.elements() > 0 && tensor.data.is_null() {
+        return Err(bad("the data is NULL, but there are elements"));
+    }
+    let start = tensor.data.cast::<u8>().wrapping_add(offset);
+    if start.addr() < tensor.data.addr() {
+        return Err(too_large());
+    }
+    // SAFETY: the exporter vouches for the memory until its deleter is called.
+    let array = unsafe { Array::new(start, layout) };
+    let span = array.span();
+    if layout.elements() > 0 && (span.end <= span.start || span.start == 0) {
+        return Err(too_large());
+    }
+    Ok((array, shape))
+}
+
+/// What the elements are. Two lanes of a 4-bit float are two elements of the last axis.
+fn dtype(of: DLDataType, flags: u64, shape: &mut [usize]) -> PyResult<BufferType> {
+    let unknown = || {
+        bad(format!(
+            "lanecast has no dtype of DLPack code {}, {} bits and {} lanes",
+            of.code, of.bits, of.lanes
+        ))
+    };
+    let dtype = names::from_dlpack(of.code, of.bits).ok_or_else(unknown)?;
+    match of.lanes {
+        1 => {}
+        2 if dtype == DType::Float4E2M1FN => match shape.last_mut() {
+            Some(last) => *last = last.checked_mul(2).ok_or_else(unknown)?,
+            None => return Err(bad("two 4-bit elements at once need an axis")),
+        },
+        _ => return Err(unknown()),
+    }
+    let padded = flags & PADDED != 0 && of.lanes == 1;
+    Ok(if dtype.is_sub_byte() && !padded { BufferType::packed(dtype) } else { BufferType::new(dtype) })
+}
+
+/// Packed elements, which follow each other without regard to rows.
+fn packed(buffer: BufferType, shape: &[usize], strides: Option<&[i64]>) -> PyResult<Layout> {
+    let mut step = 1_i64;
+    for (len, stride) in shape.iter().zip(strides.unwrap_or(&[])).rev() {
+        if *len > 1 && *stride != step {
+            return Err(bad("packed elements of less than a byte have to be contiguous in C order"));
+        }
+        step = step.saturating_mul(*len as i64);
+    }
+    let rows_share_bytes =
+        shape.last().is_some_and(|last| !(last * buffer.dtype().bits() as usize).is_multiple_of(8));
+    let joined: &[usize] = &[shape
+        .iter()
+        .try_fold(1_usize, |n, len| n.checked_mul(*len))
+        .ok_or_else(|| bad("too many elements"))?];
+    let shape = if shape.is_empty() || rows_share_bytes && shape.len() > 1 { joined } else { shape };
+    Layout::contiguous(buffer, shape).map_err(|error| bad(error.to_string()))
+}
+
+/// An array that Python gets as a capsule.
+pub struct Exported {
+    pub data: *mut u8,
+    pub buffer: BufferType,
+    pub shape: Vec<usize>,
+    /// Kept until the importer calls the deleter.
+    pub owner: Py<PyAny>,
+}
+
+/// What the deleter needs.
+struct Context {
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    _owner: Py<PyAny>,
+}
+
+/// A capsule of the newest kind that the importer knows.
+pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) -> PyResult<Py<PyAny>> {
+    let dtype = array.buffer.dtype();
+    let (code, bits) = names::dlpack(dtype)
+        .ok_or_else(|| PyBufferError::new_err(format!("DLPack has no dtype for {dtype}")))?;
+    if array.buffer.is_swapped() {
+        return Err(PyBufferError::new_err("DLPack has no byte order but that of the host"));
+    }
+    let padded = dtype.is_sub_byte() && array.buffer == BufferType::new(dtype);
+    let versioned = max_version.is_some_and(|(major, _)| major >= 1);
+    if dtype.is_sub_byte() && !versioned {
+        return Err(PyBufferError::new_err(format!("{dtype} needs an importer of DLPack 1.0 or newer")));
+    }
+    let shape: Vec<i64> = array.shape.iter().map(|len| *len as i64).collect();
+    let mut strides = vec![1_i64; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
+    }
+    let mut context = Box::new(Context { shape, strides, _owner: array.owner });
+    let dl_tensor = DLTensor {
+        data: array.data.cast(),
+        device: DLDevice { device_type: 1, device_id: 0 },
+        ndim: context.shape.len() as i32,
+        dtype: DLDataType { code, bits, lanes: 1 },
+        shape: context.shape.as_mut_ptr(),
+        strides: context.strides.as_mut_ptr(),
+        byte_offset: 0,
+    };
+    let manager_ctx = Box::into_raw(context).cast::<c_void>();
+    let (pointer, name): (*mut c_void, &CStr) = if versioned {
+        let tensor = DLManagedTensorVersioned {
+            version: VERSION.into(),
+            manager_ctx,
+            deleter: Some(delete_new),
+            flags: if padded { PADDED } else { 0 },
+            dl_tensor,
+        };
+        (Box::into_raw(Box::new(tensor)).cast(), NEW_NAME)
+    } else {
+        let tensor = DLManagedTensor { dl_tensor, manager_ctx, deleter: Some(delete_old) };
+        (Box::into_raw(Box::new(tensor)).cast(), OLD_NAME)
+    };
+    // SAFETY: the pointer is not null, the name lives forever, and the destructor frees what nobody took.
+    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(pointer, name.as_ptr(), Some(destroy))) }
+        .map(Bound::unbind)
+}
+
+/// Frees a context; its object needs the interpreter, which an importer may have let go of.
+///
+/// # Safety
+///
+/// `context` is that of a tensor of [`export`], not yet freed.
+unsafe fn free(context: *mut c_void) {
+    // Of an interpreter that ends, nothing is freed any more.
+    _ = Python::try_attach(|_| {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(context.cast::<Context>()) });
+    });
+}
+
+unsafe extern "C" fn delete_new(tensor: *mut DLManagedTensorVersioned) {
+    // SAFETY: the importer hands back what `export` made, once.
+    unsafe {
+        let tensor = Box::from_raw(tensor);
+        free(tensor.manager_ctx);
+    }
+}
+
+unsafe extern "C" fn delete_old(tensor: *mut DLManagedTensor) {
+    // SAFETY: as above.
+    unsafe {
+        let tensor = Box::from_raw(tensor);
+        free(tensor.manager_ctx);
+    }
+}
+
+/// The destructor of capsules: frees the tensor of a capsule that nobody took.
+unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
+    let is = |name: *const c_char| {
+        // SAFETY: Python hands a capsule to its destructor.
+        unsafe { ffi::PyCapsule_IsValid(capsule, name) != 0 }
+    };
+    // SAFETY: as above; a capsule of this name still owns its tensor.
+    unsafe {
+        if is(NEW_NAME.as_ptr()) {
+            delete_new(ffi::PyCapsule_GetPointer(capsule, NEW_NAME.as_ptr()).cast());
+        } else if is(OLD_NAME.as_ptr()) {
+            delete_old(ffi::PyCapsule_GetPointer(capsule, OLD_NAME.as_ptr()).cast());
+        }
+    }
+}
+
+/// The device of all memory here, as `__dlpack_device__` returns it.
+pub fn cpu(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+    (1, 0).into_pyobject(py)
+}

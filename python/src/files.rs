@@ -1,0 +1,165 @@
+//! `TensorFile` and `save_tensors`: files of tensors, by the crate `lanecast-files`.
+
+use crate::dtype::{self, PyDType};
+use crate::errors::{cast_error, format_error};
+use crate::memory::{self, Array, Mode};
+use crate::operand::Operand;
+use lanecast::strided::Layout;
+use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, Storage};
+use lanecast_files::{Error, NewTensor, Place};
+use pyo3::exceptions::{
+    PyFileExistsError, PyFileNotFoundError, PyIndexError, PyOSError, PyPermissionError, PyValueError,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+fn failed(py: Python<'_>, error: &Error) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Error::Io(_, ErrorKind::NotFound) => PyFileNotFoundError::new_err(message),
+        Error::Io(_, ErrorKind::PermissionDenied) => PyPermissionError::new_err(message),
+        Error::Io(..) => PyOSError::new_err(message),
+        Error::Exists(_) => PyFileExistsError::new_err(message),
+        Error::Format(_) | Error::Unsupported(_) => format_error(py, message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+/// What `TensorFile.tensors` says of one: its name, dtype, what the file calls that, shape, bytes, place in the file, whether elements
+/// share bytes, whether the bytes of an element are reversed, whether the first axis varies fastest.
+type Described<'py> = (
+    String,
+    Option<Bound<'py, PyDType>>,
+    String,
+    Option<Vec<u64>>,
+    Option<u64>,
+    Option<u64>,
+    bool,
+    bool,
+    bool,
+);
+
+/// An opened file of tensors. Only its headers are held in memory.
+#[pyclass(frozen, name = "TensorFile", module = "lanecast._lanecast")]
+pub struct PyTensorFile {
+    file: Mutex<lanecast_files::TensorFile>,
+}
+
+#[pymethods]
+impl PyTensorFile {
+    #[new]
+    #[pyo3(signature = (path, /))]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<PyTensorFile> {
+        let file =
+            py.detach(|| lanecast_files::TensorFile::open(&path)).map_err(|error| failed(py, &error))?;
+        Ok(PyTensorFile { file: Mutex::new(file) })
+    }
+
+    /// What the file holds, in its order.
+    fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Vec<Described<'py>>> {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.tensors()
+            .iter()
+            .map(|tensor| {
+                let dtype = tensor.dtype().map(|dtype| dtype::object(py, dtype)).transpose()?;
+                let offset = match tensor.place {
+                    Place::File(ref bytes) => Some(bytes.start),
+                    _ => None,
+                };
+                let bytes = match (tensor.buffer, tensor.elements) {
+                    (Some(buffer), Some(n)) => usize::try_from(n).ok().and_then(|n| buffer.byte_len(n)),
+                    _ => None,
+                };
+                Ok((
+                    tensor.name.clone(),
+                    dtype,
+                    tensor.described.clone(),
+                    tensor.shape.clone(),
+                    bytes.map(|bytes| bytes as u64),
+                    offset,
+                    tensor.buffer.is_some_and(|buffer| buffer.storage() == Storage::Packed),
+                    tensor.buffer.is_some_and(BufferType::is_swapped),
+                    tensor.fortran_order,
+                ))
+            })
+            .collect()
+    }
+
+    /// Free text that the file carries.
+    fn metadata(&self) -> Vec<(String, String)> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).metadata().to_vec()
+    }
+
+    /// The bytes of a tensor.
+    #[pyo3(signature = (index, /))]
+    fn read<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let read = py.detach(|| {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            (index < file.tensors().len()).then(|| file.read(index))
+        });
+        let read = read.ok_or_else(|| PyIndexError::new_err(format!("there is no tensor {index}")))?;
+        Ok(PyBytes::new(py, &read.map_err(|error| failed(py, &error))?))
+    }
+}
+
+/// Writes a file of the format that the extension of `path` names.
+#[pyfunction]
+#[pyo3(signature = (path, tensors, metadata, overwrite, /))]
+pub fn save_tensors(
+    py: Python<'_>,
+    path: PathBuf,
+    tensors: Vec<(String, Bound<'_, PyAny>)>,
+    metadata: Vec<(String, String)>,
+    overwrite: bool,
+) -> PyResult<()> {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let packs = !matches!(extension, "npy" | "npz");
+    let mut held = Vec::with_capacity(tensors.len());
+    for (name, array) in tensors {
+        let source = Operand::source(&array)?;
+        let dtype = source.array.buffer().dtype();
+        let data = stored(py, &source, packs)?;
+        let shape: Vec<u64> = source.shape.iter().map(|len| *len as u64).collect();
+        held.push((name, dtype, shape, data));
+    }
+    let tensors: Vec<NewTensor<'_>> = held
+        .iter()
+        .map(|(name, dtype, shape, data)| NewTensor { name, dtype: *dtype, shape, data })
+        .collect();
+    py.detach(|| lanecast_files::save(&path, &tensors, &metadata, overwrite))
+        .map_err(|error| failed(py, &error))
+}
+
+/// The elements of an array as they stand in a file: in C order, little-endian.
+fn stored(py: Python<'_>, source: &Operand<'_>, packs: bool) -> PyResult<Vec<u8>> {
+    let dtype = source.array.buffer().dtype();
+    let apart = BufferType::new(dtype).with_order(ByteOrder::Little);
+    let flat = copied(py, &source.array, apart)?;
+    if !packs || !dtype.is_sub_byte() {
+        return Ok(flat);
+    }
+    let n = source.array.elements();
+    let packed = BufferType::packed(dtype);
+    let plan =
+        CastPlan::new(apart, packed, &CastOptions::RUST).map_err(|error| cast_error(py, error, &[]))?;
+    let mut out = vec![0; packed.byte_len(n).unwrap_or(0)];
+    plan.run(&flat, &mut out, n).map_err(|error| cast_error(py, error, &[]))?;
+    Ok(out)
+}
+
+fn copied(py: Python<'_>, src: &Array, to: BufferType) -> PyResult<Vec<u8>> {
+    let failed = |error| cast_error(py, error, &[]);
+    let mut out = vec![0; to.byte_len(src.elements()).unwrap_or(0)];
+    let layout =
+        Layout::contiguous(to, src.shape()).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let plan = CastPlan::new(src.buffer(), to, &CastOptions::RUST).map_err(failed)?;
+    // SAFETY: the object of the source lives until the call returns; the vector has so many bytes and is nobody else's.
+    unsafe {
+        let dst = Array::new(out.as_mut_ptr(), layout);
+        memory::run_detached(py, &plan, Mode::Plain, src, &dst, memory::threads(None)).map_err(failed)?;
+    }
+    Ok(out)
+}

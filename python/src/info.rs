@@ -1,0 +1,173 @@
+//! `finfo`, `iinfo`, `isdtype`: the limits and kinds of dtypes.
+
+use crate::dtype::{self, PyDType};
+use crate::errors::dtype_error;
+use lanecast::{DType, DTypeKind, FInfo, IInfo};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+/// The limits of a floating dtype, or of the parts of a complex one, as Python floats.
+#[pyclass(frozen, name = "FInfo", module = "lanecast")]
+pub struct PyFInfo {
+    dtype: DType,
+    info: FInfo,
+}
+
+#[pymethods]
+impl PyFInfo {
+    /// The real dtype that has these limits.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDType>> {
+        dtype::object(py, self.dtype)
+    }
+    /// Bits of an element.
+    #[getter]
+    fn bits(&self) -> u32 {
+        self.info.bits
+    }
+    /// The distance from 1 to the next larger value.
+    #[getter]
+    fn eps(&self) -> f64 {
+        self.info.eps
+    }
+    /// The distance from 1 to the next smaller value.
+    #[getter]
+    fn epsneg(&self) -> f64 {
+        self.info.epsneg
+    }
+    /// The largest finite value.
+    #[getter]
+    fn max(&self) -> f64 {
+        self.info.max
+    }
+    /// The smallest finite value.
+    #[getter]
+    fn min(&self) -> f64 {
+        self.info.min
+    }
+    /// The smallest positive value of full precision.
+    #[getter]
+    fn smallest_normal(&self) -> f64 {
+        self.info.smallest_normal
+    }
+    /// The smallest positive value.
+    #[getter]
+    fn smallest_subnormal(&self) -> f64 {
+        self.info.smallest_subnormal
+    }
+    /// Bits of the exponent field.
+    #[getter]
+    fn exponent_bits(&self) -> u32 {
+        self.info.exponent_bits
+    }
+    /// Bits of the mantissa field.
+    #[getter]
+    fn mantissa_bits(&self) -> u32 {
+        self.info.mantissa_bits
+    }
+    /// What is subtracted from the exponent field.
+    #[getter]
+    fn bias(&self) -> i32 {
+        self.info.bias
+    }
+    fn __repr__(&self) -> String {
+        let FInfo { bits, eps, max, min, smallest_normal, .. } = self.info;
+        format!(
+            "finfo(dtype={}, bits={bits}, eps={eps:?}, min={min:?}, max={max:?}, smallest_normal={smallest_normal:?})",
+            self.dtype
+        )
+    }
+}
+
+/// The limits of an integer dtype.
+#[pyclass(frozen, name = "IInfo", module = "lanecast")]
+pub struct PyIInfo {
+    dtype: DType,
+    info: IInfo,
+}
+
+#[pymethods]
+impl PyIInfo {
+    /// The dtype.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDType>> {
+        dtype::object(py, self.dtype)
+    }
+    /// Bits of an element.
+    #[getter]
+    fn bits(&self) -> u32 {
+        self.info.bits
+    }
+    /// The largest value.
+    #[getter]
+    fn max(&self) -> i128 {
+        self.info.max
+    }
+    /// The smallest value.
+    #[getter]
+    fn min(&self) -> i128 {
+        self.info.min
+    }
+    fn __repr__(&self) -> String {
+        let IInfo { bits, min, max, .. } = self.info;
+        format!("iinfo(dtype={}, bits={bits}, min={min}, max={max})", self.dtype)
+    }
+}
+
+/// The limits of a floating or complex dtype, or of that of an array. DTypeError for other dtypes.
+#[pyfunction]
+#[pyo3(signature = (type_, /))]
+pub fn finfo(type_: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
+    let dtype = dtype::of_either(type_)?.dtype();
+    let info = lanecast::finfo(dtype).ok_or_else(|| {
+        dtype_error(type_.py(), format!("{dtype} is not a floating dtype; iinfo has the limits of integers"))
+    })?;
+    let part = match dtype {
+        DType::Complex64 => DType::Float32,
+        DType::Complex128 => DType::Float64,
+        real => real,
+    };
+    Ok(PyFInfo { dtype: part, info })
+}
+
+/// The limits of an integer dtype, or of that of an array. DTypeError for other dtypes, bool included.
+#[pyfunction]
+#[pyo3(signature = (type_, /))]
+pub fn iinfo(type_: &Bound<'_, PyAny>) -> PyResult<PyIInfo> {
+    let dtype = dtype::of_either(type_)?.dtype();
+    let info = lanecast::iinfo(dtype).ok_or_else(|| {
+        dtype_error(type_.py(), format!("{dtype} is not an integer dtype; finfo has the limits of floats"))
+    })?;
+    Ok(PyIInfo { dtype, info })
+}
+
+/// Whether a dtype is of a kind of the array API: another dtype, one of "bool", "signed integer", "unsigned integer", "integral",
+/// "real floating", "complex floating", "numeric", or a tuple of these, of which one has to hold.
+#[pyfunction]
+#[pyo3(signature = (dtype, kind, /))]
+pub fn isdtype(dtype: &Bound<'_, PyAny>, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let found = dtype::argument(dtype)?.dtype();
+    if let Ok(kinds) = kind.cast::<PyTuple>() {
+        // All of them are looked at, so that a wrong one is found.
+        return kinds.iter().try_fold(false, |any, kind| Ok(is_kind(found, &kind)? || any));
+    }
+    is_kind(found, kind)
+}
+
+fn is_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(name) = kind.cast::<PyString>() else {
+        return Ok(dtype::argument(kind)?.dtype() == dtype);
+    };
+    if let Some(kind) = DTypeKind::from_name(name.to_str()?) {
+        return Ok(lanecast::isdtype(dtype, kind));
+    }
+    if name.to_str()? != "bool" && DType::EVERY.iter().any(|dtype| name == dtype.name()) {
+        return Ok(dtype::argument(kind)?.dtype() == dtype);
+    }
+    let names: Vec<_> = DTypeKind::ALL.iter().map(|kind| format!("{:?}", kind.name())).collect();
+    Err(PyValueError::new_err(format!(
+        "the kind is {name:?}, but has to be a dtype or one of {}",
+        names.join(", ")
+    )))
+}

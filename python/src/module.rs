@@ -1,0 +1,63 @@
+//! The native half of the Python package `lanecast`.
+//!
+//! An argument becomes an [`operand`]: an address and a layout that its library vouches for ([`numpy`], [`torch`], [`dlpack`]). A cast
+//! is a plan of the crate `lanecast` that [`memory`] runs between two of them, without the interpreter lock where that pays. Nothing
+//! is imported that the program did not import, until a result has to be of it.
+
+mod buffer;
+mod bytes;
+mod cast;
+mod dlpack;
+mod dtype;
+mod errors;
+mod files;
+mod info;
+mod interpreter;
+mod libraries;
+mod memory;
+mod numpy;
+mod onnx;
+mod operand;
+mod options;
+mod promotion;
+mod report;
+mod runtime;
+mod text;
+mod torch;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _lanecast {
+    use super::*;
+
+    #[pymodule_export]
+    use crate::buffer::PyBuffer;
+    #[pymodule_export]
+    use crate::bytes::{cast_buffer, pack, unpack};
+    #[pymodule_export]
+    use crate::cast::{astype, astype_masked, count_losses};
+    #[pymodule_export]
+    use crate::dtype::PyDType;
+    #[pymodule_export]
+    use crate::files::{PyTensorFile, save_tensors};
+    #[pymodule_export]
+    use crate::info::{PyFInfo, PyIInfo, finfo, iinfo, isdtype};
+    #[pymodule_export]
+    use crate::onnx::onnx_attributes;
+    #[pymodule_export]
+    use crate::promotion::{can_cast, promote_types, result_type};
+    #[pymodule_export]
+    use crate::report::PyReport;
+    #[pymodule_export]
+    use crate::runtime::{explain, force_tier, num_threads, set_num_threads, tier};
+    #[pymodule_export]
+    use crate::text::{format, parse};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::interpreter::claim(module.py())?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        crate::dtype::add_singletons(module)
+    }
+}

@@ -1,0 +1,291 @@
+//! [`Operand`]: an array of any library, as a source or a destination, and [`Answer`], the new array that a cast writes.
+
+use crate::buffer::PyBuffer;
+use crate::dlpack;
+use crate::libraries;
+use crate::memory::Array;
+use crate::numpy::{self, NumpyArray, Order};
+use crate::torch::Tensor;
+use lanecast::promote::Standard;
+use lanecast::{BufferType, CastOptions, DType, Storage};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+
+/// Whose array it is: that decides the profile and the kind of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    Numpy,
+    /// A scalar of NumPy; the result is one.
+    NumpyScalar,
+    Torch,
+    Jax,
+    /// Some other exporter of DLPack.
+    Other,
+}
+
+impl Library {
+    /// The options that answer as the library itself does.
+    pub const fn options(self) -> CastOptions {
+        match self {
+            Library::Torch => CastOptions::TORCH,
+            Library::Jax => CastOptions::JAX,
+            Library::Numpy | Library::NumpyScalar | Library::Other => CastOptions::NUMPY,
+        }
+    }
+
+    /// The standard that says what `casting` allows.
+    pub const fn standard(self) -> Standard {
+        match self {
+            Library::Torch => Standard::Torch,
+            Library::Jax => Standard::Jax,
+            Library::Numpy | Library::NumpyScalar | Library::Other => Standard::NumPy,
+        }
+    }
+}
+
+/// What holds the memory.
+enum Holder<'py> {
+    Numpy(NumpyArray<'py>),
+    Torch(Tensor<'py>),
+    /// The object of the operand itself.
+    Buffer,
+    Dlpack(dlpack::Imported),
+}
+
+/// An array of any library. The memory is there as long as this lives.
+pub struct Operand<'py> {
+    pub library: Library,
+    pub array: Array,
+    /// As the library has it; that of the memory joins rows of packed elements that share bytes.
+    pub shape: Vec<usize>,
+    holder: Holder<'py>,
+    object: Bound<'py, PyAny>,
+}
+
+impl<'py> Operand<'py> {
+    /// The array that is to be read.
+    pub fn source(value: &Bound<'py, PyAny>) -> PyResult<Operand<'py>> {
+        Operand::new(value, false)
+    }
+
+    /// The array `out`, which is to be written.
+    pub fn destination(value: &Bound<'py, PyAny>) -> PyResult<Operand<'py>> {
+        let read_only = || PyValueError::new_err("`out` is read-only");
+        let operand = Operand::new(value, true)?;
+        if matches!(operand.library, Library::Jax | Library::NumpyScalar) {
+            return Err(PyTypeError::new_err(
+                "`out` is never written to: arrays of JAX and scalars are immutable",
+            ));
+        }
+        match &operand.holder {
+            Holder::Numpy(array) if !array.is_writable() => Err(read_only()),
+            Holder::Dlpack(imported) if !imported.writable => Err(read_only()),
+            _ => Ok(operand),
+        }
+    }
+
+    fn new(value: &Bound<'py, PyAny>, write: bool) -> PyResult<Operand<'py>> {
+        let py = value.py();
+        if let Some(numpy) = numpy::loaded(py)? {
+            if let Some(array) = NumpyArray::of(numpy, value)? {
+                return Operand::of_numpy(array, Library::Numpy, value);
+            }
+            if numpy.is_scalar(value) {
+                return Operand::of_numpy(as_array(numpy, value)?, Library::NumpyScalar, value);
+            }
+        }
+        if let Some(tensor) = Tensor::of(value, write)? {
+            let array = tensor.array;
+            return Ok(Operand {
+                library: Library::Torch,
+                array,
+                shape: array.shape().to_vec(),
+                holder: Holder::Torch(tensor),
+                object: value.clone(),
+            });
+        }
+        if is_jax(value)? {
+            let numpy = numpy::imported(py)?;
+            // Waits until the array is computed. It is a view, but of dtypes that JAX stores in another way.
+            return Operand::of_numpy(as_array(numpy, value)?, Library::Jax, value);
+        }
+        if let Ok(buffer) = value.cast::<PyBuffer>() {
+            let array = buffer.get().array()?;
+            return Ok(Operand {
+                library: Library::Other,
+                array,
+                shape: buffer.getattr("shape")?.extract()?,
+                holder: Holder::Buffer,
+                object: value.clone(),
+            });
+        }
+        if !value.is_instance_of::<PyType>() && value.hasattr(intern!(py, "__dlpack__"))? {
+            let imported = dlpack::import(value)?;
+            return Ok(Operand {
+                library: Library::Other,
+                array: imported.array,
+                shape: imported.shape.clone(),
+                holder: Holder::Dlpack(imported),
+                object: value.clone(),
+            });
+        }
+        Err(PyTypeError::new_err(format!(
+            "cannot read an array from {}; pass an array of NumPy, PyTorch or JAX, or one that has __dlpack__ \
+             (numpy.asarray makes an array of lists and numbers)",
+            value.get_type().fully_qualified_name()?
+        )))
+    }
+
+    fn of_numpy(
+        array: NumpyArray<'py>,
+        library: Library,
+        object: &Bound<'py, PyAny>,
+    ) -> PyResult<Operand<'py>> {
+        let view = array.array()?;
+        Ok(Operand {
+            library,
+            array: view,
+            shape: view.shape().to_vec(),
+            holder: Holder::Numpy(array),
+            object: object.clone(),
+        })
+    }
+
+    /// The array as the caller gave it.
+    pub fn object(&self) -> &Bound<'py, PyAny> {
+        &self.object
+    }
+
+    /// Whether the elements are in this order in memory.
+    pub fn has_order(&self, order: Order) -> bool {
+        let fortran = matches!(&self.holder, Holder::Numpy(array) if array.is_fortran_only());
+        match order {
+            Order::Keep => true,
+            Order::C => self.array.is_c_contiguous(),
+            Order::Fortran => {
+                fortran
+                    || self.array.is_c_contiguous() && self.shape.iter().filter(|len| **len != 1).count() <= 1
+            }
+            Order::Any => fortran || self.array.is_c_contiguous(),
+        }
+    }
+
+    /// A new array of the library and the shape of this one, whose elements are not yet written.
+    pub fn answer(&self, order: Order, to: BufferType) -> PyResult<Answer<'py>> {
+        Ok(match (&self.holder, self.library) {
+            (Holder::Numpy(array), Library::Numpy | Library::NumpyScalar) => {
+                let new = array.new_like(order, to)?;
+                let view = new.array()?;
+                Answer { array: view, library: self.library, made: Made::Numpy(new) }
+            }
+            (Holder::Torch(tensor), _) => {
+                let new = tensor.new_like(order, to)?;
+                Answer { array: new.array, library: self.library, made: Made::Torch(new) }
+            }
+            _ => {
+                let py = self.object.py();
+                let buffer = Bound::new(py, PyBuffer::new(to, &self.shape)?)?;
+                let array = buffer.get().array()?;
+                Answer { array, library: self.library, made: Made::Buffer(buffer, self.object.clone()) }
+            }
+        })
+    }
+}
+
+fn as_array<'py>(numpy: &numpy::Numpy, value: &Bound<'py, PyAny>) -> PyResult<NumpyArray<'py>> {
+    let array = value.py().import("numpy")?.call_method1(intern!(value.py(), "asarray"), (value,))?;
+    NumpyArray::of(numpy, &array)?.ok_or_else(|| PyTypeError::new_err("numpy.asarray made no array"))
+}
+
+fn is_jax(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    if !libraries::is_instance(value, intern!(py, "jax"), "Array")? {
+        return Ok(false);
+    }
+    if libraries::is_instance(value, intern!(py, "jax.core"), "Tracer")? {
+        return Err(PyTypeError::new_err(
+            "the array is a tracer of JAX, which has no values yet; call lanecast outside of jax.jit, or use x.astype inside",
+        ));
+    }
+    Ok(true)
+}
+
+#[expect(clippy::large_enum_variant, reason = "it lives for a call")]
+enum Made<'py> {
+    Numpy(NumpyArray<'py>),
+    Torch(Tensor<'py>),
+    Buffer(Bound<'py, PyBuffer>, Bound<'py, PyAny>),
+}
+
+/// A new array that a cast writes to.
+pub struct Answer<'py> {
+    pub array: Array,
+    library: Library,
+    made: Made<'py>,
+}
+
+impl<'py> Answer<'py> {
+    /// The array of the library, when its elements are written.
+    pub fn finish(self) -> PyResult<Bound<'py, PyAny>> {
+        match self.made {
+            Made::Numpy(array) if self.library == Library::NumpyScalar => array.object().get_item(()),
+            Made::Numpy(array) => Ok(array.object().clone()),
+            Made::Torch(tensor) => Ok(tensor.object().clone()),
+            Made::Buffer(buffer, _) if self.library == Library::Jax => to_jax(&buffer),
+            Made::Buffer(buffer, source) => to_other(&buffer, &source),
+        }
+    }
+}
+
+/// Dtypes whose arrays JAX takes from DLPack as they are.
+fn jax_imports(dtype: DType) -> bool {
+    !dtype.is_sub_byte()
+}
+
+fn to_jax<'py>(buffer: &Bound<'py, PyBuffer>) -> PyResult<Bound<'py, PyAny>> {
+    let py = buffer.py();
+    let dtype = buffer.get().array()?.buffer().dtype();
+    let imported = if jax_imports(dtype) {
+        py.import("jax.dlpack")?.call_method1("from_dlpack", (buffer,)).ok()
+    } else {
+        None
+    };
+    // By a copy what it does not import.
+    let array = match imported {
+        Some(array) => array,
+        None => py.import("jax.numpy")?.call_method1("array", (PyBuffer::numpy(buffer)?,))?,
+    };
+    let became = libraries::dtype_of(&array)?.getattr("name")?;
+    if !became.eq(dtype.name())? {
+        return Err(crate::errors::dtype_error(
+            py,
+            format!(
+                "JAX made {became} of {dtype}; 64-bit dtypes need jax.config.update(\"jax_enable_x64\", True)"
+            ),
+        ));
+    }
+    Ok(array)
+}
+
+fn to_other<'py>(buffer: &Bound<'py, PyBuffer>, source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = buffer.py();
+    if source.is_instance_of::<PyBuffer>() {
+        return Ok(buffer.clone().into_any());
+    }
+    if let Ok(namespace) = source.call_method0("__array_namespace__")
+        && let Ok(array) = namespace.call_method1("from_dlpack", (buffer,))
+    {
+        return Ok(array);
+    }
+    if numpy::loaded(py)?.is_some() && buffer.get().array()?.buffer().storage() == Storage::Byte {
+        return PyBuffer::numpy(buffer);
+    }
+    Ok(buffer.clone().into_any())
+}
+
+/// Keyword arguments, empty ones as none.
+pub fn given<'a, 'py>(options: Option<&'a Bound<'py, PyDict>>) -> Option<&'a Bound<'py, PyDict>> {
+    options.filter(|options| !options.is_empty())
+}

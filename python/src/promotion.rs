@@ -1,0 +1,132 @@
+//! `result_type`, `can_cast`.
+
+use crate::dtype::{self, PyDType};
+use crate::errors::promotion_error;
+use crate::libraries;
+use crate::numpy;
+use lanecast::promote::{self, Casting, NumberKind, Operand, Promotion, Standard};
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple, PyType};
+
+fn standard(name: &str) -> PyResult<Standard> {
+    name.parse().map_err(|error: promote::UnknownStandard| PyValueError::new_err(error.to_string()))
+}
+
+/// What an argument is to an operation.
+fn operand(value: &Bound<'_, PyAny>) -> PyResult<Operand> {
+    let py = value.py();
+    if value.is_exact_instance_of::<PyBool>() {
+        return Ok(Operand::Number(NumberKind::Bool));
+    }
+    if value.is_exact_instance_of::<PyInt>() {
+        // Values beyond 128 bits are out of every range; the kind alone then says all there is.
+        return Ok(value.extract().map_or(Operand::Int(i128::MAX), Operand::Int));
+    }
+    if value.is_exact_instance_of::<PyFloat>() {
+        return Ok(Operand::Number(NumberKind::Float));
+    }
+    if value.is_exact_instance_of::<PyComplex>() {
+        return Ok(Operand::Number(NumberKind::Complex));
+    }
+    let is_dtype =
+        value.is_instance_of::<PyDType>() || value.is_instance_of::<PyType>() || numpy::is_dtype(value);
+    if is_dtype || !value.hasattr(intern!(py, "dtype"))? {
+        return Ok(Operand::Array(dtype::argument(value)?.dtype()));
+    }
+    let dtype = dtype::argument(&libraries::dtype_of(value)?)?.dtype();
+    if value.getattr_opt(intern!(py, "weak_type"))?.is_some_and(|weak| weak.is_truthy().unwrap_or(false)) {
+        return Ok(Operand::Weak(dtype));
+    }
+    let axes = match value.getattr_opt(intern!(py, "ndim"))? {
+        Some(axes) => axes.extract::<usize>()?,
+        None => 1,
+    };
+    Ok(if axes == 0 { Operand::ZeroDim(dtype) } else { Operand::Array(dtype) })
+}
+
+/// The dtype in which a standard combines operands.
+///
+/// Args:
+///     *operands: arrays, dtypes and Python numbers, at least one.
+///     standard: "numpy", "array_api", "torch", "jax", "jax_strict", "mindspore", "megengine", "megengine_core" or "onnx".
+///     default_float, default_int: other defaults for Python numbers, where the standard lets a program set them.
+///     x64: False is JAX without its 64-bit dtypes.
+///
+/// Raises:
+///     PromotionError: the standard has no common dtype for the operands, or not one of the dtypes.
+#[pyfunction]
+#[pyo3(signature = (*operands, standard, default_float=None, default_int=None, x64=None))]
+pub fn result_type<'py>(
+    py: Python<'py>,
+    operands: &Bound<'py, PyTuple>,
+    standard: &str,
+    default_float: Option<&Bound<'py, PyAny>>,
+    default_int: Option<&Bound<'py, PyAny>>,
+    x64: Option<bool>,
+) -> PyResult<Bound<'py, PyDType>> {
+    let failed = |error: promote::PromotionError| promotion_error(py, &error);
+    let mut rules = Promotion::new(self::standard(standard)?);
+    if let Some(default) = default_float {
+        rules = rules.with_float(dtype::argument(default)?.dtype()).map_err(failed)?;
+    }
+    if let Some(default) = default_int {
+        rules = rules.with_int(dtype::argument(default)?.dtype()).map_err(failed)?;
+    }
+    if let Some(x64) = x64 {
+        rules = rules.with_x64(x64).map_err(failed)?;
+    }
+    let operands: Vec<Operand> = operands.iter().map(|value| operand(&value)).collect::<PyResult<_>>()?;
+    let resolved = rules.promote_all(&operands).map_err(failed)?;
+    dtype::object(py, resolved.dtype)
+}
+
+/// The dtype in which a standard combines arrays of two dtypes.
+///
+/// Raises:
+///     PromotionError: as of `result_type`.
+#[pyfunction]
+#[pyo3(signature = (a, b, /, *, standard))]
+pub fn promote_types<'py>(
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+    standard: &str,
+) -> PyResult<Bound<'py, PyDType>> {
+    let py = a.py();
+    let (a, b) = (dtype::of_either(a)?.dtype(), dtype::of_either(b)?.dtype());
+    let promoted = promote::promote(self::standard(standard)?, a, b);
+    dtype::object(py, promoted.map_err(|error| promotion_error(py, &error))?)
+}
+
+/// Whether a standard allows a cast.
+///
+/// Args:
+///     from_, to: dtypes or arrays.
+///     standard: as of `result_type`.
+///     casting: "lossless" (every value is kept), "safe", "same_kind" or "unsafe".
+///
+/// Raises:
+///     PromotionError: the standard does not have one of the dtypes.
+#[pyfunction]
+#[pyo3(signature = (from_, to, /, *, standard, casting="safe"))]
+pub fn can_cast(
+    from_: &Bound<'_, PyAny>,
+    to: &Bound<'_, PyAny>,
+    standard: &str,
+    casting: &str,
+) -> PyResult<bool> {
+    let level = crate::options::choose(
+        "casting",
+        &[
+            ("lossless", Casting::Lossless),
+            ("safe", Casting::Safe),
+            ("same_kind", Casting::SameKind),
+            ("unsafe", Casting::Unsafe),
+        ],
+        casting,
+    )?;
+    let (from, to) = (dtype::of_either(from_)?.dtype(), dtype::of_either(to)?.dtype());
+    promote::can_cast(self::standard(standard)?, from, to, level)
+        .map_err(|error| promotion_error(from_.py(), &error))
+}

@@ -1,0 +1,213 @@
+//! PyTorch, by the attributes of its tensors. Its DLPack forgets that a tensor is negated or conjugated.
+
+use crate::errors::dtype_error;
+use crate::libraries;
+use crate::memory::Array;
+use crate::numpy::Order;
+use lanecast::strided::Layout;
+use lanecast::{BufferType, DType, Storage, names::Namespace};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
+
+/// Two elements to a byte: PyTorch counts the bytes.
+const PACKED: &str = "float4_e2m1fn_x2";
+
+/// The dtype objects, which live as long as the module.
+static DTYPES: PyOnceLock<Vec<(usize, BufferType)>> = PyOnceLock::new();
+
+fn loaded(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
+    let module = libraries::loaded(py, intern!(py, "torch"))?;
+    Ok(module.filter(|torch| torch.hasattr(intern!(py, "Tensor")).unwrap_or(false)))
+}
+
+fn dtypes<'a>(torch: &Bound<'_, PyAny>) -> &'a [(usize, BufferType)] {
+    let py = torch.py();
+    let found: &'static Vec<_> = DTYPES.get_or_init(py, || {
+        let named = DType::EVERY.iter().filter_map(|dtype| {
+            let name = Namespace::Torch.name(*dtype)?;
+            Some((torch.getattr(name).ok()?.as_ptr().addr(), BufferType::new(*dtype)))
+        });
+        let packed = torch.getattr(PACKED).ok();
+        let packed = packed.map(|dtype| (dtype.as_ptr().addr(), BufferType::packed(DType::Float4E2M1FN)));
+        named.chain(packed).collect()
+    });
+    found
+}
+
+/// What a `torch.dtype` is; `None` if the value is none.
+pub fn dtype_argument(value: &Bound<'_, PyAny>) -> PyResult<Option<BufferType>> {
+    let py = value.py();
+    let Some(torch) = loaded(py)? else { return Ok(None) };
+    if !value.get_type().is(torch.getattr(intern!(py, "dtype"))?) {
+        return Ok(None);
+    }
+    let own = value.as_ptr().addr();
+    match dtypes(&torch).iter().find(|(known, _)| *known == own) {
+        Some((_, buffer)) => Ok(Some(*buffer)),
+        None => Err(dtype_error(py, format!("lanecast has no dtype for {}", value.repr()?))),
+    }
+}
+
+/// The `torch.dtype` of a dtype.
+pub fn dtype(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    named(py, BufferType::new(dtype))
+}
+
+fn named(py: Python<'_>, of: BufferType) -> PyResult<Bound<'_, PyAny>> {
+    let dtype = of.dtype();
+    let name = match Namespace::Torch.name(dtype) {
+        _ if dtype == DType::Float4E2M1FN => Some(PACKED),
+        name => name,
+    };
+    let found = name.and_then(|name| py.import("torch").ok()?.getattr(name).ok());
+    found.ok_or_else(|| {
+        dtype_error(
+            py,
+            format!("PyTorch has no dtype {dtype}; x.numpy() makes a NumPy array, which can have it"),
+        )
+    })
+}
+
+/// A tensor of PyTorch in the memory of this process.
+pub struct Tensor<'py> {
+    object: Bound<'py, PyAny>,
+    pub array: Array,
+}
+
+impl<'py> Tensor<'py> {
+    /// The tensor, if the value is one.
+    pub fn of(value: &Bound<'py, PyAny>, write: bool) -> PyResult<Option<Tensor<'py>>> {
+        let py = value.py();
+        let Some(torch) = loaded(py)? else { return Ok(None) };
+        if !value.is_instance(&torch.getattr(intern!(py, "Tensor"))?)? {
+            return Ok(None);
+        }
+        let device = value.getattr(intern!(py, "device"))?.getattr(intern!(py, "type"))?;
+        if !device.eq("cpu")? {
+            return Err(PyValueError::new_err(format!(
+                "the tensor is on the device {device}; move it by x.cpu() first"
+            )));
+        }
+        if !value.getattr(intern!(py, "layout"))?.is(torch.getattr("strided")?) {
+            return Err(PyTypeError::new_err(
+                "the tensor is not strided; make it dense by x.to_dense() first",
+            ));
+        }
+        if value.getattr(intern!(py, "requires_grad"))?.is_truthy()? {
+            return Err(PyTypeError::new_err(
+                "the tensor requires grad, which a cast by lanecast does not record; pass x.detach()",
+            ));
+        }
+        let lazy = value.call_method0(intern!(py, "is_neg"))?.is_truthy()?
+            || value.call_method0(intern!(py, "is_conj"))?.is_truthy()?;
+        if lazy && write {
+            return Err(PyValueError::new_err(
+                "`out` is a negated or conjugated view; pass a tensor of its own",
+            ));
+        }
+        let object = if lazy {
+            value.call_method0("resolve_neg")?.call_method0("resolve_conj")?
+        } else {
+            value.clone()
+        };
+        let buffer = dtype_argument(&libraries::dtype_of(&object)?)?
+            .ok_or_else(|| PyTypeError::new_err("the tensor has no torch.dtype"))?;
+        let shape: Vec<usize> = object.getattr(intern!(py, "shape"))?.extract()?;
+        let strides: Vec<isize> = object.call_method0(intern!(py, "stride"))?.extract()?;
+        let layout = layout(buffer, shape, strides)?;
+        let data: usize = object.call_method0(intern!(py, "data_ptr"))?.extract()?;
+        if data == 0 && layout.elements() > 0 {
+            return Err(PyTypeError::new_err(
+                "the tensor has no memory: it is of a kind that only stands for one",
+            ));
+        }
+        let data = std::ptr::with_exposed_provenance_mut(data);
+        // SAFETY: PyTorch vouches for the memory as long as the tensor lives, which is kept.
+        let array = unsafe { Array::new(data, layout) };
+        Ok(Some(Tensor { object, array }))
+    }
+
+    pub fn object(&self) -> &Bound<'py, PyAny> {
+        &self.object
+    }
+
+    /// A new tensor of the same shape, whose elements are not yet written.
+    pub fn new_like(&self, order: Order, to: BufferType) -> PyResult<Tensor<'py>> {
+        let py = self.object.py();
+        let torch = py.import("torch")?;
+        let keywords = PyDict::new(py);
+        keywords.set_item("dtype", named(py, to)?)?;
+        let packed = to.dtype() == DType::Float4E2M1FN;
+        let was_packed = self.array.buffer().storage() == Storage::Packed;
+        let shape = self.array.shape();
+        let fortran = order == Order::Fortran
+            || order == Order::Any && !self.array.is_c_contiguous() && is_fortran(&self.array);
+        let new = if packed || was_packed {
+            let mut shape = shape.to_vec();
+            if packed {
+                match shape.last_mut() {
+                    Some(last) if last.is_multiple_of(2) => *last /= 2,
+                    _ => {
+                        return Err(PyValueError::new_err(
+                            "float4_e2m1fn_x2 has two elements to a byte: the last axis needs an even length",
+                        ));
+                    }
+                }
+            }
+            torch.call_method("empty", (PyTuple::new(py, shape)?,), Some(&keywords))?
+        } else if fortran {
+            let mut step = 1;
+            let strides: Vec<usize> = shape
+                .iter()
+                .map(|len| {
+                    let stride = step;
+                    step *= (*len).max(1);
+                    stride
+                })
+                .collect();
+            let sizes = (PyTuple::new(py, shape)?, PyTuple::new(py, strides)?);
+            torch.call_method("empty_strided", sizes, Some(&keywords))?
+        } else {
+            let format = if order == Order::Keep { "preserve_format" } else { "contiguous_format" };
+            keywords.set_item("memory_format", torch.getattr(format)?)?;
+            torch.call_method("empty_like", (&self.object,), Some(&keywords))?
+        };
+        Tensor::of(&new, true)?.ok_or_else(|| PyTypeError::new_err("PyTorch made no tensor"))
+    }
+}
+
+fn is_fortran(array: &Array) -> bool {
+    let mut step = array.buffer().dtype().size() as isize;
+    array.shape().iter().zip(array.layout().strides()).all(|(len, stride)| {
+        let follows = *len <= 1 || *stride == step;
+        step = step.saturating_mul(*len as isize);
+        follows
+    })
+}
+
+fn layout(buffer: BufferType, mut shape: Vec<usize>, mut strides: Vec<isize>) -> PyResult<Layout> {
+    let made = if buffer.storage() == Storage::Packed {
+        let mut step = 1;
+        for (len, stride) in shape.iter().zip(&strides).rev() {
+            if *len > 1 && *stride != step {
+                return Err(PyValueError::new_err(
+                    "a tensor of packed elements has to be contiguous; pass x.contiguous()",
+                ));
+            }
+            step *= *len as isize;
+        }
+        match shape.last_mut() {
+            Some(last) => *last *= 2,
+            None => shape.push(2),
+        }
+        Layout::contiguous(buffer, &shape)
+    } else {
+        let size = buffer.dtype().size() as isize;
+        strides.iter_mut().for_each(|stride| *stride = stride.saturating_mul(size));
+        Layout::new(buffer, &shape, &strides)
+    };
+    made.map_err(|error| PyValueError::new_err(error.to_string()))
+}

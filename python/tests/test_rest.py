@@ -1,0 +1,285 @@
+"""Bytes, text, tiers, threads, forks, leaks, arguments that are anything."""
+
+import concurrent.futures
+import gc
+import mmap
+import multiprocessing
+import os
+import sys
+import threading
+import time
+
+import pytest
+from conftest import optional, package
+
+import lanecast
+
+ml_dtypes = optional("ml_dtypes")
+np = package("numpy")
+
+
+def test_cast_buffer():
+    x = np.arange(10, dtype=np.float32)
+    for data in (x, x.tobytes(), bytearray(x.tobytes()), memoryview(x)):
+        assert lanecast.cast_buffer(data, "float32", "int16") == x.astype(np.int16).tobytes()
+    assert lanecast.cast_buffer(x.astype(">f4"), "float32", "int16", order=(">", "<")) == x.astype("<i2").tobytes()
+    assert lanecast.cast_buffer(b"\x21\x43", "int4", "int8", packed=(True, False)) == b"\1\2\3\4"
+    assert lanecast.cast_buffer(b"\x21\x43", "int4", "int8", packed=(True, False), count=3) == b"\1\2\3"
+    assert lanecast.cast_buffer(b"", "float32", "int8") == b""
+    with mmap.mmap(-1, 4096) as memory:
+        memory[:4] = b"\1\2\3\4"
+        out = bytearray(b"x" * 20)
+        assert lanecast.cast_buffer(memory, "uint8", "float32", count=4, out=out) is out
+        assert bytes(out) == np.array([1, 2, 3, 4], np.float32).tobytes() + b"xxxx"
+    for wrong, error, words in [
+        ({"data": b"123"}, ValueError, "no whole number"),
+        ({"data": b"12", "count": 3}, ValueError, "the data has 2"),
+        ({"data": b"1234", "out": b"12345678"}, ValueError, "read-only"),
+        ({"data": b"1234", "out": bytearray(1)}, ValueError, "`out` has 1"),
+        ({"data": b"1234", "order": ("!", "=")}, ValueError, "byte order"),
+        ({"data": np.zeros(4, np.float32)[::2]}, BufferError, ""),
+        ({"data": "text"}, TypeError, ""),
+        ({"data": b"1234", "count": 2**63}, ValueError, ""),
+        ({"data": b"1234", "count": -1}, OverflowError, ""),
+    ]:
+        wrong = dict(wrong)
+        with pytest.raises(error, match=words or None):
+            lanecast.cast_buffer(wrong.pop("data"), "float32", "int16", **wrong)
+    shared = bytearray(np.arange(8, dtype=np.float32).tobytes())
+    with pytest.raises(lanecast.OverlapError):
+        lanecast.cast_buffer(shared, "float32", "float64", count=4, out=memoryview(shared))
+    with pytest.raises(lanecast.LossError):
+        lanecast.cast_buffer(b"\xff", "uint8", "int8", check="range")
+
+
+def test_text():
+    texts = ["1.5", " -2e3 ", "inf", b"nan", "0x1p3"]
+    with pytest.raises(ValueError, match="0x1p3"):
+        lanecast.parse(texts, "float32")
+    assert lanecast.parse(texts[:3], "float32").tolist() == [1.5, -2000, np.inf]
+    assert lanecast.parse(np.array(["7", "-7"]), np.int8).tolist() == [7, -7]
+    assert lanecast.parse(np.array([b"7", b"-7"]), "bfloat16").dtype == ml_dtypes.bfloat16
+    assert lanecast.parse([], "float32").shape == (0,)
+    assert np.isnan(lanecast.parse(["?", "1"], "float32", on_error="nan")).tolist() == [True, False]
+    assert lanecast.parse(["?", "1"], ">i2" and np.dtype(">i2"), on_error="zero").tobytes() == b"\0\0\0\1"
+    for wrong in ("1.5", [1.5], 3, [None]):
+        with pytest.raises(TypeError):
+            lanecast.parse(wrong, "float32")
+    with pytest.raises(ValueError):
+        lanecast.parse(["300"], "int8")
+    x = np.array([[0.1, 1e16], [np.nan, -0.0]], np.float64)
+    assert lanecast.format(x) == ["0.1", "1e+16", "nan", "-0.0"]
+    assert lanecast.format(x.T, special="onnx", exponent="never") == ["0.1", "NaN", "10000000000000000.0", "-0.0"]
+    assert lanecast.format(np.arange(2.0), trailing_dot_zero=False) == ["0", "1"]
+    for dtype in lanecast.dtypes:
+        numbers = lanecast.astype(np.array([0, 1], np.float32), dtype)
+        again = lanecast.parse(lanecast.format(numbers), dtype)
+        assert again.tobytes() == numbers.tobytes(), dtype
+
+
+def test_tiers():
+    best = lanecast.tier()
+    x = np.linspace(-1000, 1000, 999, dtype=np.float32)
+    fast = lanecast.astype(x, "float8_e5m2").tobytes()
+    try:
+        lanecast.force_tier("scalar")
+        assert lanecast.tier() == "scalar"
+        assert lanecast.astype(x, "float8_e5m2").tobytes() == fast
+        assert "scalar" in lanecast.explain("float32", "int4", packed=(False, True))
+        with pytest.raises(ValueError):
+            lanecast.force_tier("avx1024")
+    finally:
+        lanecast.force_tier(None)
+    assert lanecast.tier() == best
+
+
+def test_num_threads():
+    before = lanecast.num_threads()
+    assert before >= 1
+    x = np.arange(3_000_000, dtype=np.float32) / 100
+    expected = x.astype(np.float16).tobytes()
+    try:
+        for n in (1, 2, 5):
+            lanecast.set_num_threads(n)
+            assert lanecast.num_threads() == n
+            assert lanecast.astype(x, "float16").tobytes() == expected
+            assert lanecast.astype(x, "float16", threads=3).tobytes() == expected
+    finally:
+        lanecast.set_num_threads(0)
+    assert lanecast.num_threads() == before
+    with pytest.raises(OverflowError):
+        lanecast.set_num_threads(-1)
+
+
+def test_the_lock_is_released_in_long_casts():
+    x = np.zeros(1 << 26, np.int8)
+    out = np.zeros(1 << 26, np.complex64)
+    times, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            times.append(time.perf_counter())
+            time.sleep(0.001)
+
+    other = threading.Thread(target=tick)
+    other.start()
+    start = time.perf_counter()
+    lanecast.astype(x, "complex64", out=out, threads=1)
+    end = time.perf_counter()
+    done.set()
+    other.join()
+    inside = [t for t in times if start < t < end]
+    assert len(inside) >= 3, f"the other thread ran {len(inside)} times in {end - start} s"
+
+
+def test_sixteen_threads():
+    x = np.linspace(-500, 500, 200_003, dtype=np.float32).reshape(1, -1)
+    targets = ["float8_e4m3fn", "int8", "bfloat16", "float64", "int4", "complex64", "bool"]
+    expected = {to: lanecast.astype(x, to).tobytes() for to in targets}
+
+    def work(i):
+        for to in targets[i % 7 :] + targets[: i % 7]:
+            assert lanecast.astype(x, to).tobytes() == expected[to]
+            assert lanecast.astype_masked(x, to)[0].tobytes() == expected[to]
+        return True
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(work, range(64)))
+
+
+def child(_):
+    x = np.arange(3_000_000, dtype=np.float32) / 100
+    return lanecast.astype(x, "float16").tobytes() == x.astype(np.float16).tobytes()
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes(method):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"there is no {method} here")
+    child(0)  # the pool of threads is there
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map_async(child, range(4)).get(60) == [True] * 4
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="there is no /proc here")
+def test_no_leaks():
+    x = np.arange(64, dtype=np.float32)
+    out = np.zeros(64, np.int8)
+    swapped = np.dtype(">f8")
+    packed = lanecast.pack(x % 8, "int4")
+
+    def work():
+        lanecast.astype(x, "bfloat16")
+        lanecast.astype(x, swapped)
+        lanecast.astype(x[::2], np.int8, check="range")
+        lanecast.astype(x, "int8", out=out, int_round="floor")
+        lanecast.astype_masked(x, "int8")
+        lanecast.count_losses(x, "int8", exact=True)
+        lanecast.unpack(packed, "int4", (8, 8))
+        lanecast.pack(x, "int4").numpy()
+        lanecast.astype(packed, "float32")
+        lanecast.result_type(x, 3, "int8", standard="numpy")
+        lanecast.format(x[:2])
+        lanecast.parse(["1", "2"], "int8")
+        for wrong in ("i4", float):
+            try:
+                lanecast.astype(x, wrong)
+            except TypeError:
+                pass
+        try:
+            lanecast.astype(x * 100, "int8", check="range")
+        except lanecast.LossError:
+            pass
+
+    rounds = int(os.environ.get("LANECAST_LEAK_ROUNDS", "3000"))
+    for _ in range(300):
+        work()
+    gc.collect()
+    references = [sys.getrefcount(o) for o in (x, out, swapped, packed, lanecast.int8, np.dtype(np.int8), None)]
+    memory = resident()
+    for _ in range(rounds):
+        work()
+    gc.collect()
+    after = [sys.getrefcount(o) for o in (x, out, swapped, packed, lanecast.int8, np.dtype(np.int8), None)]
+    assert max(b - a for a, b in zip(references, after)) < 50
+    assert resident() - memory < 2 << 20, f"{resident() - memory} bytes more after {rounds} rounds"
+
+
+def test_peak_memory_is_that_of_the_result():
+    import tracemalloc
+
+    x = np.zeros(1 << 22, np.float32)
+    for view, to in ((x, "float16"), (x[::2], "float64"), (x.reshape(2048, -1).T, "int8")):
+        tracemalloc.start()
+        result = lanecast.astype(view, to)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < result.nbytes + 10_000
+
+
+class Strange:
+    """Has every attribute, all of them wrong."""
+
+    def __getattr__(self, name):
+        if name.startswith("__array"):
+            raise AttributeError(name)
+        return Strange()
+
+    def __call__(self, *args, **kwargs):
+        return Strange()
+
+
+class Raises:
+    def __getattribute__(self, name):
+        raise RuntimeError(name)
+
+
+def test_arguments_that_are_anything():
+    anything = [
+        None, True, 0, -1, 2**70, 1.5, 1j, "", "float32", "\0", "\ud800", b"", b"float32", [], [1], (), {}, set(), object, object(), Strange(),
+        Strange, Raises(), np, np.zeros, np.float32, np.float32(1), np.dtype("f4"), np.dtype("U3"), np.zeros(3), np.zeros(0, "U3"),
+        np.array(None), np.array("x"), lanecast.int8, lanecast.DType, lanecast, lanecast.pack(np.zeros(3), "int4"), type, int, float,
+        memoryview(b"123"), range(3), iter([]), lambda: 1, NotImplemented, ..., np.ma.masked, np.nan,
+    ]  # fmt: skip
+    two = [lanecast.astype, lanecast.astype_masked, lanecast.count_losses, lanecast.pack, lanecast.parse]
+    two += [lanecast.isdtype, lanecast.explain]
+    calls = 0
+
+    def call(function, *arguments, **keywords):
+        nonlocal calls
+        calls += 1
+        try:
+            function(*arguments, **keywords)
+        except BaseException as error:
+            # A panic of the native code is no Exception.
+            assert isinstance(error, Exception), (function, arguments)
+
+    for a in anything:
+        for one in (lanecast.finfo, lanecast.iinfo, lanecast.format, lanecast.force_tier):
+            call(one, a)
+        call(lanecast.result_type, a, standard="numpy")
+        call(lanecast.result_type, "int8", standard=a)
+        for keyword in "order out casting profile check threads copy saturate e5m2_nan".split():
+            call(lanecast.astype, np.zeros(3), "int8", **{keyword: a})
+        for b in anything:
+            for function in two:
+                call(function, a, b)
+            call(lanecast.cast_buffer, a, b, "int8")
+            call(lanecast.cast_buffer, b"1234", a, b)
+            call(lanecast.unpack, b"1234", a, b)
+            call(lanecast.unpack, a, "int4", b)
+            call(lanecast.can_cast, a, b, standard="numpy")
+    lanecast.force_tier(None)
+    assert calls > 20_000
+
+
+@pytest.mark.skipif(not hasattr(sys, "_is_gil_enabled"), reason="this Python cannot be without its lock")
+def test_free_threading():
+    if sys._is_gil_enabled():
+        pytest.skip("this Python has its lock")
+    test_sixteen_threads()

@@ -1,0 +1,146 @@
+"""Tensors of PyTorch."""
+
+import pytest
+from conftest import package
+
+import lanecast
+
+torch = package("torch")
+np = package("numpy")
+package("ml_dtypes")
+
+HELD = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+DTYPES = [dtype for dtype in lanecast.dtypes if dtype.bits >= 8 and hasattr(torch, dtype.name)]
+
+
+def codes(tensor):
+    """The bytes of a tensor, whatever NumPy thinks of its dtype."""
+    tensor = tensor.contiguous()
+    if tensor.dtype.is_complex:
+        return tensor.numpy().tobytes()
+    return tensor.view(HELD[tensor.element_size()]).numpy().tobytes()
+
+
+def values(dtype):
+    x = torch.tensor([0.0, 1.0, -1.0, 2.0, 0.5, 96.0, -3.5, 8.0, 1.5, -0.0, 64.0, 5.0]).reshape(3, 4)
+    if dtype.name == "float8_e8m0fnu":
+        x = x.abs() + 1
+    return x.to(dtype.torch)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_every_dtype_both_ways(dtype):
+    x = values(dtype)
+    for other in DTYPES:
+        ours = lanecast.astype(x, other)
+        assert ours.dtype == other.torch and ours.shape == x.shape
+        assert codes(ours) == codes(x.to(other.torch)), other
+        assert codes(lanecast.astype(x, other.torch)) == codes(ours)
+        # The same as NumPy arrays under the same profile.
+        array = np.frombuffer(codes(x), dtype.numpy).reshape(3, 4)
+        assert lanecast.astype(array, other, profile="torch").tobytes() == codes(ours)
+
+
+def layouts():
+    x = torch.arange(120, dtype=torch.float32).reshape(2, 3, 4, 5) - 50
+    return {
+        "contiguous": x,
+        "transposed": x.permute(3, 1, 0, 2),
+        "channels last": x.to(memory_format=torch.channels_last),
+        "steps": x[:, ::2, 1:, ::3],
+        "a column": x[..., 2],
+        "expanded": x[0].expand(6, 3, 4, 5),
+        "0-d": x[1, 2, 3, 4],
+        "empty": x[:, :0],
+        "offset": x.reshape(-1)[7:],
+    }
+
+
+@pytest.mark.parametrize("name", layouts())
+def test_layouts(name):
+    x = layouts()[name]
+    theirs = x.to(torch.int16)
+    ours = lanecast.astype(x, "int16")
+    assert torch.equal(ours, theirs) and ours.stride() == theirs.stride()
+    assert lanecast.astype(x, "int16", order="C").is_contiguous()
+    fortran = lanecast.astype(x, "int16", order="F")
+    assert torch.equal(fortran, theirs)
+    assert fortran.permute(tuple(reversed(range(x.dim())))).is_contiguous()
+
+
+def test_memory():
+    x = torch.arange(6.0)
+    out = torch.zeros(6, dtype=torch.int16)
+    place = out.data_ptr()
+    assert lanecast.astype(x, torch.int16, out=out) is out
+    assert out.data_ptr() == place and out.tolist() == list(range(6))
+    assert lanecast.astype(x, torch.float32, copy=False) is x
+    # Between libraries.
+    array = np.zeros(6, np.int8)
+    lanecast.astype(x, "int8", out=array)
+    assert array.tolist() == list(range(6))
+    lanecast.astype(array, "float32", out=x[::1].mul_(0))
+    assert x.tolist() == list(range(6))
+
+
+def test_negated_and_conjugated():
+    x = torch.tensor([1 + 2j, 3 - 4j])
+    assert lanecast.astype(x.conj(), "complex128").tolist() == [1 - 2j, 3 + 4j]
+    assert lanecast.astype(x.conj().imag, "int8").tolist() == [-2, 4]
+    with pytest.raises(ValueError, match="negated or conjugated"):
+        lanecast.astype(x, "float32", out=x.conj().imag)
+
+
+def test_refused():
+    x = torch.arange(6.0)
+    for wrong, error, words in [
+        (x.requires_grad_(), TypeError, "detach"),
+        (torch.zeros(3, device="meta"), ValueError, "device"),
+        (torch.eye(3).to_sparse(), TypeError, "strided"),
+        (torch.quantize_per_tensor(torch.zeros(3), 0.1, 0, torch.qint8), TypeError, "no dtype"),
+    ]:
+        with pytest.raises(error, match=words):
+            lanecast.astype(wrong, "int8")
+    assert lanecast.astype(x.detach(), "int8").tolist() == list(range(6))
+    with pytest.raises(lanecast.DTypeError, match="PyTorch has no dtype float8_e3m4"):
+        lanecast.astype(x.detach(), "float8_e3m4")
+    with pytest.raises(lanecast.DTypeError):
+        lanecast.astype(x.detach(), torch.qint8)
+
+
+def test_packed_floats():
+    x = torch.tensor([[0.5, 1, 1.5, 2], [3, 4, 6, -6]])
+    packed = lanecast.astype(x, lanecast.float4_e2m1fn)
+    assert packed.dtype == torch.float4_e2m1fn_x2 and packed.shape == (2, 2)
+    assert packed.view(torch.uint8).tolist() == [[0x21, 0x43], [0x65, 0xF7]]
+    assert torch.equal(lanecast.astype(packed, "float32"), x)
+    assert lanecast.astype(x, torch.float4_e2m1fn_x2).dtype == torch.float4_e2m1fn_x2
+    with pytest.raises(ValueError, match="even"):
+        lanecast.astype(x[:, :3], lanecast.float4_e2m1fn)
+
+
+def test_losses_and_casting():
+    x = torch.tensor([[1.0, 2.0], [300.0, float("nan")]])
+    array, mask = lanecast.astype_masked(x, torch.int8)
+    assert mask.dtype == torch.bool and mask.tolist() == [[True, True], [False, False]]
+    with pytest.raises(lanecast.LossError) as raised:
+        lanecast.astype(x, torch.int8, check="range")
+    assert raised.value.index == (1, 0)
+    assert lanecast.count_losses(x.T, torch.int8).wrapped == 1
+    with pytest.raises(lanecast.DTypeError):
+        lanecast.astype(x, torch.int8, casting="same_kind")
+
+
+class Numbers(torch.utils.data.Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return lanecast.astype(torch.full((1 << 20,), float(index)), torch.bfloat16)
+
+
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_data_loader_workers(context):
+    lanecast.astype(torch.zeros(1 << 22), torch.bfloat16)  # the threads of the pool are there before the fork
+    loader = torch.utils.data.DataLoader(Numbers(), batch_size=4, num_workers=2, multiprocessing_context=context)
+    assert [batch[:, 0].tolist() for batch in loader] == [[0, 1, 2, 3], [4, 5, 6, 7]]

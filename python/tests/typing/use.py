@@ -1,0 +1,32 @@
+"""What a type checker sees; `mypy --strict` reads it, nobody runs it."""
+
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import lanecast
+
+x = np.zeros(3, np.float32)
+out = np.zeros(3, np.int8)
+assert_type(lanecast.float32, lanecast.DType)
+assert_type(lanecast.bool, lanecast.DType)
+lanecast.astype(x, lanecast.int8, int_round="floor", saturate=True, check="range")
+assert_type(lanecast.astype(x, "int8", out=out) is out, bool)
+assert_type(lanecast.astype(x, "int8"), NDArray[Any])
+assert_type(lanecast.astype_masked(x, "int8"), tuple[NDArray[Any], NDArray[np.bool]])
+assert_type(lanecast.count_losses(x, "int8").as_dict(), dict[str, int])
+assert_type(lanecast.pack(x, "int4"), lanecast.Buffer)
+assert_type(lanecast.cast_buffer(b"", "int8", "int16"), bytes)
+assert_type(lanecast.cast_buffer(b"", "int8", "int16", out=bytearray(2)), bytearray)
+assert_type(lanecast.result_type(x, 3, standard="numpy"), lanecast.DType)
+assert_type(lanecast.finfo("float16").max, float)
+assert_type(lanecast.format(x), list[str])
+try:
+    lanecast.astype(x, "int8", check="exact")
+except lanecast.LossError as error:
+    assert_type(error.index, tuple[int, ...])
+# Wrong arguments are found: `warn_unused_ignores` fails if they are not.
+lanecast.astype(x, "int8", rounding="up")  # type: ignore[call-overload]
+lanecast.astype(x, "int8", profile="pandas")  # type: ignore[call-overload]
+lanecast.result_type(x)  # type: ignore[call-arg]
