@@ -83,7 +83,7 @@
 //! `ndarray`, `structured` items of named fields; `bulk` spreads casts over threads. `tier` decides the instruction
 //! set, `dtype` holds the limits of the dtypes. `promote` says which dtype an operation computes in, by tables that
 //! `build.rs` checks, and [`names`] what other systems call the dtypes; `text` parses and formats, `onnx` is the
-//! operators of ONNX that cast. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`.
+//! operators of ONNX that cast, `gguf` encodes and decodes quantised blocks. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`.
 //!
 //! # Features
 //!
@@ -94,6 +94,7 @@
 //! * `text`: the module `text`, numbers parsed and formatted, with the crates `itoa` and `zmij`;
 //! * `structured`: the module `structured`, items of named fields;
 //! * `onnx`: the module `onnx`, the operators of ONNX (with `text`);
+//! * `gguf`: the module `gguf`, the quantised blocks of GGUF files;
 //! * `promote`: the module `promote`, which dtype an operation computes in;
 //! * `avx512`, `avx2`, `neon`: the tiers of these names, together `tiers`; without one, kernels of the others or the scalar ones run;
 //! * `int2`, `float6`, `fnuz`, `b11`, `e3m4`, `e4m3`: rarer dtypes ([`DType::feature`]), together `dtypes`;
@@ -117,6 +118,8 @@ mod dtype;
 mod element;
 mod error;
 mod explain;
+#[cfg(feature = "gguf")]
+pub mod gguf;
 pub mod names;
 #[cfg(feature = "ndarray")]
 mod nd;
@@ -173,6 +176,7 @@ pub mod semantics {}
     feature = "text",
     feature = "structured",
     feature = "onnx",
+    feature = "gguf",
     feature = "promote"
 ))]
 #[doc = include_str!("../README.md")]

@@ -1,0 +1,127 @@
+//! Blocks of 32 integers: `Q8_0`, `Q4_0`, `Q4_1`, `Q5_0`, `Q5_1`.
+//!
+//! A block begins with its scale and, in `_1` formats, its minimum (float16, little-endian). Then, in 5-bit formats, four bytes
+//! with the high bits, bit *i* that of element *i*. Then the elements: bytes, or nibbles of which byte *j* holds element *j* in
+//! its low half and element *j* + 16 in its high half.
+//!
+//! Encoders compute in float32 what ggml's C does, one operation after the other. They return `false` if the block cannot be
+//! encoded; decoders if a scale is not finite, and so the elements may be NaN.
+
+use super::block::{
+    Real, bytes, bytes_mut, half_at, largest_magnitude, range, reciprocal, set_half, signed_extreme,
+};
+
+/// Decodes elements that are the nibbles of `qs`, with the bit that `high` has for them in front.
+#[inline(always)]
+fn decode_nibbles<R: Real>(qs: &[u8; 16], high: u32, out: &mut [R; 32], element: impl Fn(i32) -> R) {
+    let (first, second) = out.split_at_mut(16);
+    for (j, (q, out)) in qs.iter().zip(first).enumerate() {
+        let fifth = if high & (1 << j) != 0 { 16 } else { 0 };
+        *out = element(i32::from(q & 15) | fifth);
+    }
+    for (j, (q, out)) in qs.iter().zip(second).enumerate() {
+        let fifth = if high & (1 << 16 << j) != 0 { 16 } else { 0 };
+        *out = element(i32::from(q >> 4) | fifth);
+    }
+}
+
+/// Writes the low four bits of the codes to `qs`.
+#[inline(always)]
+fn encode_nibbles(codes: &[i32; 32], qs: &mut [u8; 16]) {
+    let (first, second) = codes.split_at(16);
+    for ((qs, first), second) in qs.iter_mut().zip(first).zip(second) {
+        *qs = (first & 15) as u8 | ((second & 15) << 4) as u8;
+    }
+}
+
+/// The fifth bits of the codes.
+#[inline(always)]
+fn fifth_bits(codes: &[i32; 32]) -> [u8; 4] {
+    let mut high = 0_u32;
+    for (j, code) in codes.iter().enumerate() {
+        high |= (*code as u32 >> 4 & 1) << j;
+    }
+    high.to_le_bytes()
+}
+
+pub(super) fn decode_q8_0(block: &[u8; 34], out: &mut [f32; 32]) -> bool {
+    let d = half_at(block, 0);
+    for (q, out) in bytes::<32>(block, 2).iter().zip(out) {
+        *out = d * f32::from(*q as i8);
+    }
+    d.is_finite()
+}
+
+pub(super) fn encode_q8_0(x: &[f32; 32], block: &mut [u8; 34]) -> bool {
+    let Some(amax) = largest_magnitude(x) else { return false };
+    let d = amax / 127.0;
+    let inverse = reciprocal(d);
+    for (x, q) in x.iter().zip(bytes_mut::<32>(block, 2)) {
+        // Nearest, halves away from zero: half of one more would carry the float below 0.5 to 1.
+        let scaled = x * inverse;
+        *q = (scaled + 0.499_999_97_f32.copysign(scaled)) as i32 as u8;
+    }
+    set_half(block, 0, d)
+}
+
+pub(super) fn decode_q4_0(block: &[u8; 18], out: &mut [f32; 32]) -> bool {
+    let d = half_at(block, 0);
+    decode_nibbles(bytes(block, 2), 0, out, |q| (q - 8) as f32 * d);
+    d.is_finite()
+}
+
+pub(super) fn encode_q4_0(x: &[f32; 32], block: &mut [u8; 18]) -> bool {
+    let Some(extreme) = signed_extreme(x) else { return false };
+    let d = extreme / -8.0;
+    let inverse = reciprocal(d);
+    encode_nibbles(&x.map(|x| ((x * inverse + 8.5) as i32).min(15)), bytes_mut(block, 2));
+    set_half(block, 0, d)
+}
+
+pub(super) fn decode_q4_1<R: Real>(block: &[u8; 20], out: &mut [R; 32]) -> bool {
+    let (d, m) = (half_at(block, 0), half_at(block, 2));
+    decode_nibbles(bytes(block, 4), 0, out, |q| R::int(q) * R::of(d) + R::of(m));
+    d.is_finite() && m.is_finite()
+}
+
+pub(super) fn encode_q4_1(x: &[f32; 32], block: &mut [u8; 20]) -> bool {
+    let Some((low, high)) = range(x) else { return false };
+    let d = (high - low) / 15.0;
+    let inverse = reciprocal(d);
+    encode_nibbles(&x.map(|x| (((x - low) * inverse + 0.5) as i32).min(15)), bytes_mut(block, 4));
+    set_half(block, 0, d) & set_half(block, 2, low)
+}
+
+pub(super) fn decode_q5_0(block: &[u8; 22], out: &mut [f32; 32]) -> bool {
+    let d = half_at(block, 0);
+    let high = u32::from_le_bytes(*bytes(block, 2));
+    decode_nibbles(bytes(block, 6), high, out, |q| (q - 16) as f32 * d);
+    d.is_finite()
+}
+
+pub(super) fn encode_q5_0(x: &[f32; 32], block: &mut [u8; 22]) -> bool {
+    let Some(extreme) = signed_extreme(x) else { return false };
+    let d = extreme / -16.0;
+    let inverse = reciprocal(d);
+    let codes = x.map(|x| ((x * inverse + 16.5) as i32).min(31));
+    *bytes_mut(block, 2) = fifth_bits(&codes);
+    encode_nibbles(&codes, bytes_mut(block, 6));
+    set_half(block, 0, d)
+}
+
+pub(super) fn decode_q5_1<R: Real>(block: &[u8; 24], out: &mut [R; 32]) -> bool {
+    let (d, m) = (half_at(block, 0), half_at(block, 2));
+    let high = u32::from_le_bytes(*bytes(block, 4));
+    decode_nibbles(bytes(block, 8), high, out, |q| R::int(q) * R::of(d) + R::of(m));
+    d.is_finite() && m.is_finite()
+}
+
+pub(super) fn encode_q5_1(x: &[f32; 32], block: &mut [u8; 24]) -> bool {
+    let Some((low, high)) = range(x) else { return false };
+    let d = (high - low) / 31.0;
+    let inverse = reciprocal(d);
+    let codes = x.map(|x| ((x - low) * inverse + 0.5) as i32);
+    *bytes_mut(block, 4) = fifth_bits(&codes);
+    encode_nibbles(&codes, bytes_mut(block, 8));
+    set_half(block, 0, d) & set_half(block, 2, low)
+}
