@@ -29,8 +29,8 @@
 //! | `IQ4_NL`, `IQ4_XS` | 32, 18; 256, 136 | `d * table[q]`, `d * s * table[q]` | no |
 //! | `TQ1_0`, `TQ2_0` | 256, 54 and 66 | `(q - 1) * d` | no |
 //!
-//! Multi-byte fields are little-endian on every host. The scales of a tensor beside its blocks (`NVFP4` has one in files) are
-//! the caller's: multiply.
+//! Multi-byte fields are little-endian on every host. A scale that a file has for a whole tensor beside its blocks, as with `NVFP4`,
+//! is left to the caller.
 //!
 //! # Rounding
 //!
@@ -49,9 +49,11 @@
 //! # What is not finite
 //!
 //! No element of a block can be NaN or infinite by itself. ggml's C ignores NaNs in the search for the scale and then converts
-//! them to integers, which C leaves undefined. Here NaN and infinity are refused ([`GgufError::NonFinite`]), and so is a block
-//! whose scale or minimum would be infinite in float16, from which zeros would decode to NaN ([`GgufError::ScaleOverflow`];
-//! ggml writes the infinity). So finite elements never decode to NaN or, in float32, to infinity.
+//! them to integers, which C leaves undefined. Here NaN and infinity are refused ([`GgufError::NonFinite`]).
+//!
+//! Finite elements never make a scale that is NaN, but elements so large that float16 cannot hold the scale or the minimum make an
+//! infinite one. It is written as ggml writes it, and [`GgufError::ScaleOverflow`] is returned when all blocks are there: what
+//! ggml leaves unsaid. Without that error everything decodes to finite float32.
 //!
 //! A scale so small that its reciprocal overflows is 0 in float16: then elements get the code of zero. C converts infinities to
 //! integers there, undefined again. So do magnitudes below 2^-125 in `MXFP4` (its scale is 2^-127 here).
@@ -86,8 +88,9 @@ use lanecast_kernels::in_default_environment;
 ///
 /// * [`GgufError::NotEncoded`] if the format is only read;
 /// * [`GgufError::PartialBlock`] and [`GgufError::WrongLength`] for other lengths;
-/// * [`GgufError::NonFinite`] and [`GgufError::ScaleOverflow`] for elements that have no encoding; the blocks before theirs are
-///   written then.
+/// * [`GgufError::NonFinite`] for an element that is NaN or infinite; the blocks before its own are written then;
+/// * [`GgufError::ScaleOverflow`] for a block whose scale or minimum is infinite in float16; all blocks are written then, that one
+///   as ggml writes it.
 pub fn quantize<S: Float>(format: BlockFormat, src: &[S], dst: &mut [u8]) -> Result<(), GgufError> {
     if !format.can_encode() {
         return Err(GgufError::NotEncoded { format });
@@ -132,14 +135,14 @@ fn check(format: BlockFormat, elements: usize, have: usize) -> Result<(), GgufEr
 }
 
 fn encode<S: Float>(&(format, src): &(BlockFormat, &[S]), dst: &mut [u8]) -> Result<(), GgufError> {
-    match format {
-        BlockFormat::Q8_0 => S::encode(format, src, dst, simple::encode_q8_0),
-        BlockFormat::Q4_0 => S::encode(format, src, dst, simple::encode_q4_0),
-        BlockFormat::Q4_1 => S::encode(format, src, dst, simple::encode_q4_1),
-        BlockFormat::Q5_0 => S::encode(format, src, dst, simple::encode_q5_0),
-        BlockFormat::Q5_1 => S::encode(format, src, dst, simple::encode_q5_1),
-        BlockFormat::MXFP4 => S::encode(format, src, dst, microscale::encode_mxfp4),
-        BlockFormat::NVFP4 => S::encode(format, src, dst, microscale::encode_nvfp4),
+    let overflow = match format {
+        BlockFormat::Q8_0 => S::encode(src, dst, simple::encode_q8_0),
+        BlockFormat::Q4_0 => S::encode(src, dst, simple::encode_q4_0),
+        BlockFormat::Q4_1 => S::encode(src, dst, simple::encode_q4_1),
+        BlockFormat::Q5_0 => S::encode(src, dst, simple::encode_q5_0),
+        BlockFormat::Q5_1 => S::encode(src, dst, simple::encode_q5_1),
+        BlockFormat::MXFP4 => S::encode(src, dst, microscale::encode_mxfp4),
+        BlockFormat::NVFP4 => S::encode(src, dst, microscale::encode_nvfp4),
         BlockFormat::Q2_K
         | BlockFormat::Q3_K
         | BlockFormat::Q4_K
@@ -148,8 +151,9 @@ fn encode<S: Float>(&(format, src): &(BlockFormat, &[S]), dst: &mut [u8]) -> Res
         | BlockFormat::IQ4_NL
         | BlockFormat::IQ4_XS
         | BlockFormat::TQ1_0
-        | BlockFormat::TQ2_0 => Err(GgufError::NotEncoded { format }),
-    }
+        | BlockFormat::TQ2_0 => return Err(GgufError::NotEncoded { format }),
+    }?;
+    overflow.map_or(Ok(()), |index| Err(GgufError::ScaleOverflow { format, index }))
 }
 
 fn decode<T: Float>(&(format, src): &(BlockFormat, &[u8]), dst: &mut [T]) {

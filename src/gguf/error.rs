@@ -5,8 +5,7 @@ use core::fmt;
 
 /// Why blocks were not written or not read.
 ///
-/// Lengths are checked first: nothing is written then. [`NonFinite`](Self::NonFinite) and [`ScaleOverflow`](Self::ScaleOverflow)
-/// are found while blocks are written; the blocks before are there then, and those after as they were.
+/// Formats and lengths are checked first: nothing is written then. The other two are found while blocks are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GgufError {
@@ -33,16 +32,18 @@ pub enum GgufError {
         /// The format.
         format: BlockFormat,
     },
-    /// An element is NaN or infinite, which no block can say of a single element.
+    /// An element is NaN or infinite, which no block can say of a single element. The blocks before its own are written, the others
+    /// are as they were.
     NonFinite {
         /// The first such element.
         index: usize,
     },
-    /// A block spans so much that float16 cannot hold its scale or its minimum.
+    /// The elements of a block are so large that its scale or its minimum is infinite in float16. All blocks are written, with that
+    /// infinity.
     ScaleOverflow {
         /// The format.
         format: BlockFormat,
-        /// The first element of the block.
+        /// The first element of the first such block.
         index: usize,
     },
 }
@@ -71,8 +72,8 @@ impl fmt::Display for GgufError {
             ),
             GgufError::ScaleOverflow { format, index } => write!(
                 f,
-                "the {format} block of elements {index}..{} needs a scale or a minimum that overflows float16; \
-                 divide the tensor by a constant",
+                "the {format} block of elements {index}..{} has a scale or a minimum that is infinite in float16; \
+                 divide the tensor by a constant, or use MXFP4",
                 index + format.block_elements()
             ),
         }

@@ -1,6 +1,6 @@
 //! The floats that blocks are made from and decoded to, and the loops over blocks.
 
-use super::{BlockFormat, GgufError, block::Real};
+use super::{GgufError, block::Real};
 use crate::{Element, cast};
 use half::{bf16, f16};
 
@@ -33,13 +33,12 @@ pub trait Blocks: Element {
         exact: impl Fn(&[u8; B], &mut [f64; N]) -> bool,
     );
 
-    /// Encodes blocks.
+    /// Encodes blocks; returns the first element of the first block whose scale overflows.
     fn encode<const N: usize, const B: usize>(
-        format: BlockFormat,
         src: &[Self],
         dst: &mut [u8],
-        block: impl Fn(&[f32; N], &mut [u8; B]) -> bool,
-    ) -> Result<(), GgufError>;
+        block: impl Fn(&[f32; N], &mut [u8; B]) -> Option<bool>,
+    ) -> Result<Option<usize>, GgufError>;
 }
 
 impl Blocks for f32 {
@@ -61,12 +60,11 @@ impl Blocks for f32 {
     }
 
     fn encode<const N: usize, const B: usize>(
-        format: BlockFormat,
         src: &[f32],
         dst: &mut [u8],
-        block: impl Fn(&[f32; N], &mut [u8; B]) -> bool,
-    ) -> Result<(), GgufError> {
-        encode(format, src, dst, 0, block)
+        block: impl Fn(&[f32; N], &mut [u8; B]) -> Option<bool>,
+    ) -> Result<Option<usize>, GgufError> {
+        encode(src, dst, 0, block)
     }
 }
 
@@ -91,18 +89,19 @@ macro_rules! staged {
             }
 
             fn encode<const N: usize, const B: usize>(
-                format: BlockFormat,
                 src: &[$float],
                 dst: &mut [u8],
-                block: impl Fn(&[f32; N], &mut [u8; B]) -> bool,
-            ) -> Result<(), GgufError> {
+                block: impl Fn(&[f32; N], &mut [u8; B]) -> Option<bool>,
+            ) -> Result<Option<usize>, GgufError> {
                 let mut wide = [0.0; STAGED];
+                let mut overflow = None;
                 for (i, (src, dst)) in src.chunks(STAGED).zip(dst.chunks_mut(STAGED / N * B)).enumerate() {
                     let wide = &mut wide[..src.len()];
                     cast_all(src, wide);
-                    encode(format, wide, dst, i * STAGED, &block)?;
+                    let found = encode(wide, dst, i * STAGED, &block)?;
+                    overflow = overflow.or(found);
                 }
-                Ok(())
+                Ok(overflow)
             }
         }
     )*};
@@ -144,25 +143,28 @@ fn decode<R: Real, const B: usize, const N: usize>(
     }
 }
 
-/// Encodes blocks; `first` is the index of the first element in the tensor. `block` returns `false` if it cannot.
+/// Encodes blocks; `first` is the index of the first element in the tensor. `block` returns `None` if an element is not finite,
+/// `Some(false)` if a scale overflows; this returns the first element of the first such block.
 #[inline(always)]
 fn encode<const N: usize, const B: usize>(
-    format: BlockFormat,
     src: &[f32],
     dst: &mut [u8],
     first: usize,
-    block: impl Fn(&[f32; N], &mut [u8; B]) -> bool,
-) -> Result<(), GgufError> {
+    block: impl Fn(&[f32; N], &mut [u8; B]) -> Option<bool>,
+) -> Result<Option<usize>, GgufError> {
+    let mut overflow = None;
     for (i, (src, dst)) in src.as_chunks().0.iter().zip(dst.as_chunks_mut().0).enumerate() {
         let mut written = [0; B];
-        if !block(src, &mut written) {
-            let index = first + i * N;
-            return Err(match src.iter().position(|value| !value.is_finite()) {
-                Some(at) => GgufError::NonFinite { index: index + at },
-                None => GgufError::ScaleOverflow { format, index },
-            });
+        let index = first + i * N;
+        match block(src, &mut written) {
+            Some(true) => {}
+            Some(false) => overflow = overflow.or(Some(index)),
+            None => {
+                let at = src.iter().position(|value| !value.is_finite()).unwrap_or_default();
+                return Err(GgufError::NonFinite { index: index + at });
+            }
         }
         *dst = written;
     }
-    Ok(())
+    Ok(overflow)
 }

@@ -78,15 +78,15 @@ pub(super) fn decode_mxfp4(block: &[u8; 17], out: &mut [f32; 32]) -> bool {
     true
 }
 
-pub(super) fn encode_mxfp4(x: &[f32; 32], block: &mut [u8; 17]) -> bool {
-    let Some(amax) = largest_magnitude(x) else { return false };
+pub(super) fn encode_mxfp4(x: &[f32; 32], block: &mut [u8; 17]) -> Option<bool> {
+    let amax = largest_magnitude(x)?;
     block[0] = e8m0_for(amax);
     let codes = nearest(x, half_e8m0(block[0]));
     let (first, second) = codes.split_at(16);
     for ((q, first), second) in bytes_mut::<16>(block, 1).iter_mut().zip(first).zip(second) {
         *q = first | second << 4;
     }
-    true
+    Some(true)
 }
 
 /// Half the value of a scale of `NVFP4`. The highest bit is ignored, and 0x7F, which would be a NaN, reads as 0.
@@ -104,7 +104,8 @@ fn half_ue4m3(code: u8) -> f32 {
 }
 
 /// The scale of `NVFP4` for a value that is not negative, as ggml rounds it: to the nearest, halves up. There are two
-/// exceptions: what would round to 256 or more is 448, and what is below 2^-6 is at most the largest subnormal.
+/// exceptions: what would round to 256 or more is 448, and what is below 2^-6 is at most the largest subnormal. (The sum is
+/// rounded, too, so that the float just below half the smallest scale goes up.)
 #[inline(always)]
 fn ue4m3_for(scale: f32) -> u8 {
     if scale >= 248.0 {
@@ -129,9 +130,9 @@ pub(super) fn decode_nvfp4(block: &[u8; 36], out: &mut [f32; 64]) -> bool {
     true
 }
 
-pub(super) fn encode_nvfp4(x: &[f32; 64], block: &mut [u8; 36]) -> bool {
+pub(super) fn encode_nvfp4(x: &[f32; 64], block: &mut [u8; 36]) -> Option<bool> {
     for (part, x) in x.as_chunks::<16>().0.iter().enumerate() {
-        let Some(amax) = largest_magnitude(x) else { return false };
+        let amax = largest_magnitude(x)?;
         block[part] = ue4m3_for(amax / 6.0);
         let codes = nearest(x, half_ue4m3(block[part]));
         let (first, second) = codes.split_at(8);
@@ -139,5 +140,5 @@ pub(super) fn encode_nvfp4(x: &[f32; 64], block: &mut [u8; 36]) -> bool {
             *q = first | second << 4;
         }
     }
-    true
+    Some(true)
 }

@@ -4,8 +4,9 @@
 //! with the high bits, bit *i* that of element *i*. Then the elements: bytes, or nibbles of which byte *j* holds element *j* in
 //! its low half and element *j* + 16 in its high half.
 //!
-//! Encoders compute in float32 what ggml's C does, one operation after the other. They return `false` if the block cannot be
-//! encoded; decoders if a scale is not finite, and so the elements may be NaN.
+//! Encoders compute in float32 what ggml's C does, one operation after the other. They return `None` if an element is not finite, and
+//! `Some(false)` if float16 cannot hold the scale or the minimum; decoders `false` if one of them is not finite, and so elements
+//! may be NaN.
 
 use super::block::{
     Real, bytes, bytes_mut, half_at, largest_magnitude, range, reciprocal, set_half, signed_extreme,
@@ -52,8 +53,8 @@ pub(super) fn decode_q8_0(block: &[u8; 34], out: &mut [f32; 32]) -> bool {
     d.is_finite()
 }
 
-pub(super) fn encode_q8_0(x: &[f32; 32], block: &mut [u8; 34]) -> bool {
-    let Some(amax) = largest_magnitude(x) else { return false };
+pub(super) fn encode_q8_0(x: &[f32; 32], block: &mut [u8; 34]) -> Option<bool> {
+    let amax = largest_magnitude(x)?;
     let d = amax / 127.0;
     let inverse = reciprocal(d);
     for (x, q) in x.iter().zip(bytes_mut::<32>(block, 2)) {
@@ -61,7 +62,7 @@ pub(super) fn encode_q8_0(x: &[f32; 32], block: &mut [u8; 34]) -> bool {
         let scaled = x * inverse;
         *q = (scaled + 0.499_999_97_f32.copysign(scaled)) as i32 as u8;
     }
-    set_half(block, 0, d)
+    Some(set_half(block, 0, d))
 }
 
 pub(super) fn decode_q4_0(block: &[u8; 18], out: &mut [f32; 32]) -> bool {
@@ -70,12 +71,12 @@ pub(super) fn decode_q4_0(block: &[u8; 18], out: &mut [f32; 32]) -> bool {
     d.is_finite()
 }
 
-pub(super) fn encode_q4_0(x: &[f32; 32], block: &mut [u8; 18]) -> bool {
-    let Some(extreme) = signed_extreme(x) else { return false };
+pub(super) fn encode_q4_0(x: &[f32; 32], block: &mut [u8; 18]) -> Option<bool> {
+    let extreme = signed_extreme(x)?;
     let d = extreme / -8.0;
     let inverse = reciprocal(d);
     encode_nibbles(&x.map(|x| ((x * inverse + 8.5) as i32).min(15)), bytes_mut(block, 2));
-    set_half(block, 0, d)
+    Some(set_half(block, 0, d))
 }
 
 pub(super) fn decode_q4_1<R: Real>(block: &[u8; 20], out: &mut [R; 32]) -> bool {
@@ -84,12 +85,12 @@ pub(super) fn decode_q4_1<R: Real>(block: &[u8; 20], out: &mut [R; 32]) -> bool 
     d.is_finite() && m.is_finite()
 }
 
-pub(super) fn encode_q4_1(x: &[f32; 32], block: &mut [u8; 20]) -> bool {
-    let Some((low, high)) = range(x) else { return false };
+pub(super) fn encode_q4_1(x: &[f32; 32], block: &mut [u8; 20]) -> Option<bool> {
+    let (low, high) = range(x)?;
     let d = (high - low) / 15.0;
     let inverse = reciprocal(d);
     encode_nibbles(&x.map(|x| (((x - low) * inverse + 0.5) as i32).min(15)), bytes_mut(block, 4));
-    set_half(block, 0, d) & set_half(block, 2, low)
+    Some(set_half(block, 0, d) & set_half(block, 2, low))
 }
 
 pub(super) fn decode_q5_0(block: &[u8; 22], out: &mut [f32; 32]) -> bool {
@@ -99,14 +100,14 @@ pub(super) fn decode_q5_0(block: &[u8; 22], out: &mut [f32; 32]) -> bool {
     d.is_finite()
 }
 
-pub(super) fn encode_q5_0(x: &[f32; 32], block: &mut [u8; 22]) -> bool {
-    let Some(extreme) = signed_extreme(x) else { return false };
+pub(super) fn encode_q5_0(x: &[f32; 32], block: &mut [u8; 22]) -> Option<bool> {
+    let extreme = signed_extreme(x)?;
     let d = extreme / -16.0;
     let inverse = reciprocal(d);
     let codes = x.map(|x| ((x * inverse + 16.5) as i32).min(31));
     *bytes_mut(block, 2) = fifth_bits(&codes);
     encode_nibbles(&codes, bytes_mut(block, 6));
-    set_half(block, 0, d)
+    Some(set_half(block, 0, d))
 }
 
 pub(super) fn decode_q5_1<R: Real>(block: &[u8; 24], out: &mut [R; 32]) -> bool {
@@ -116,12 +117,12 @@ pub(super) fn decode_q5_1<R: Real>(block: &[u8; 24], out: &mut [R; 32]) -> bool 
     d.is_finite() && m.is_finite()
 }
 
-pub(super) fn encode_q5_1(x: &[f32; 32], block: &mut [u8; 24]) -> bool {
-    let Some((low, high)) = range(x) else { return false };
+pub(super) fn encode_q5_1(x: &[f32; 32], block: &mut [u8; 24]) -> Option<bool> {
+    let (low, high) = range(x)?;
     let d = (high - low) / 31.0;
     let inverse = reciprocal(d);
     let codes = x.map(|x| ((x - low) * inverse + 0.5) as i32);
     *bytes_mut(block, 4) = fifth_bits(&codes);
     encode_nibbles(&codes, bytes_mut(block, 8));
-    set_half(block, 0, d) & set_half(block, 2, low)
+    Some(set_half(block, 0, d) & set_half(block, 2, low))
 }
