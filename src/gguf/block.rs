@@ -1,6 +1,9 @@
 //! What the formats share: fields of a block, numbers to compute in, statistics of a block's elements.
 
-use core::ops::{Add, Mul, Sub};
+use core::{
+    cmp::Ordering,
+    ops::{Add, Mul, Sub},
+};
 use half::f16;
 
 /// A float that blocks are decoded in: float32, or float64 where the value is to be exact.
@@ -86,41 +89,81 @@ pub(super) fn reciprocal(d: f32) -> f32 {
     if inverse.is_finite() { inverse } else { 0.0 }
 }
 
+/// 2^23: added to a float from 0 to 2^22, it leaves the nearest integer, halves to even, in the low bits of the sum.
+const INTEGERS: f32 = 8_388_608.0;
+
+/// The integer part of a float from 0 to 255. A conversion by `as` is not made vector code.
+#[inline(always)]
+pub(super) fn truncated(x: f32) -> u32 {
+    let sum = x + INTEGERS;
+    (sum.to_bits() - u32::from(sum - INTEGERS > x)) & 0xFF
+}
+
+/// The integer nearest to a float from -127 to 127, halves away from zero.
+#[inline(always)]
+pub(super) fn nearest_away(x: f32) -> i32 {
+    let sum = x.abs() + INTEGERS;
+    // A half that went down to an even integer.
+    let half = x.abs() - (sum - INTEGERS) == 0.5;
+    let magnitude = ((sum.to_bits() & 0xFF) + u32::from(half)) as i32;
+    let sign = x.to_bits() as i32 >> 31;
+    (magnitude ^ sign) - sign
+}
+
+/// The largest of the integers of elements. Loops over integers become vector code, those over floats do not: their order counts.
+#[inline(always)]
+fn largest<const N: usize>(x: &[f32; N], integer: impl Fn(u32) -> u32) -> i32 {
+    x.iter().fold(i32::MIN, |most, x| most.max(integer(x.to_bits()) as i32))
+}
+
+const SIGN: u32 = 1 << 31;
+
 /// The largest magnitude, or `None` if an element is NaN or infinite.
 #[inline(always)]
 pub(super) fn largest_magnitude<const N: usize>(x: &[f32; N]) -> Option<f32> {
-    // Magnitudes are ordered as their codes are, and infinities and NaNs come last. Maxima of integers become vector code.
-    let code = x.iter().fold(0, |most: i32, v| most.max((v.to_bits() & 0x7FFF_FFFF) as i32));
-    let amax = f32::from_bits(code as u32);
+    // Magnitudes are ordered as their codes are; infinities and NaNs come last.
+    let amax = f32::from_bits(largest(x, |code| code & !SIGN) as u32);
     amax.is_finite().then_some(amax)
 }
 
 /// The smallest and the largest element, or `None` if one is NaN or infinite. Of several zeros the first is the smallest.
 #[inline(always)]
 pub(super) fn range<const N: usize>(x: &[f32; N]) -> Option<(f32, f32)> {
-    // Integers in the order of the floats; the same operation leads back.
-    let ordered = |code: i32| code ^ ((code >> 31) & 0x7FFF_FFFF);
-    let keys = x.map(|v| ordered(v.to_bits() as i32));
-    let low = keys.iter().fold(i32::MAX, |low, &key| low.min(key));
-    let high = keys.iter().fold(i32::MIN, |high, &key| high.max(key));
-    let [mut low, high] = [low, high].map(|key| f32::from_bits(ordered(key) as u32));
-    if low == 0.0 {
-        low = *x.iter().find(|v| **v == 0.0)?;
-    }
+    // As signed integers, codes of positive floats are above those of negative ones, which are in the opposite order. With the sign
+    // flipped it is the other way round.
+    let positive = largest(x, |code| code) as u32;
+    let negative = largest(x, |code| code ^ SIGN) as u32 ^ SIGN;
+    let nearest_zero = !(largest(x, |code| !code) as u32);
+    let high = f32::from_bits(if positive < SIGN { positive } else { nearest_zero });
+    let low = f32::from_bits(if negative >= SIGN { negative } else { nearest_zero });
+    let low = if low == 0.0 { first_zero(x) } else { low };
     (low.is_finite() && high.is_finite()).then_some((low, high))
 }
 
-/// The first element of the largest magnitude, with its sign; 0 if all are zero; `None` if one is NaN or infinite.
+#[cold]
+fn first_zero(x: &[f32]) -> f32 {
+    x.iter().copied().find(|x| *x == 0.0).unwrap_or_default()
+}
+
+/// The first element of the largest magnitude, with its sign; +0 if all are zero; `None` if one is NaN or infinite.
 #[inline(always)]
 pub(super) fn signed_extreme<const N: usize>(x: &[f32; N]) -> Option<f32> {
-    let (low, high) = range(x)?;
-    Some(if high > -low {
-        high
-    } else if high < -low {
-        low
-    } else if high == 0.0 {
-        0.0
-    } else {
-        *x.iter().find(|v| v.abs() == high)?
+    // The larger of the two is positive as an integer, and so is the code of a magnitude.
+    let positive = largest(x, |code| code);
+    let negative = largest(x, |code| code ^ SIGN);
+    let amax = f32::from_bits(positive.max(negative) as u32);
+    if !amax.is_finite() {
+        return None;
+    }
+    Some(match positive.cmp(&negative) {
+        Ordering::Greater if amax != 0.0 => amax,
+        Ordering::Less if amax != 0.0 => -amax,
+        _ => first_of(x, amax),
     })
+}
+
+/// The first element of this magnitude; +0 if that is zero.
+#[cold]
+fn first_of(x: &[f32], magnitude: f32) -> f32 {
+    x.iter().copied().find(|x| x.abs() == magnitude && magnitude != 0.0).unwrap_or_default()
 }

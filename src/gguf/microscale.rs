@@ -14,23 +14,34 @@ use super::block::{bytes, bytes_mut, largest_magnitude};
 const TWICE: [f32; 16] =
     [0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 0.0, -1.0, -2.0, -3.0, -4.0, -6.0, -8.0, -12.0];
 
-/// The codes of elements under half a scale.
+/// The codes of elements under half a scale, none of them of a larger magnitude than `amax`.
 #[inline(always)]
-fn nearest<const N: usize>(x: &[f32; N], half_scale: f32) -> [u8; N] {
-    let mut codes = [0_u32; N];
-    let values: [f32; 8] = core::array::from_fn(|code| TWICE[code] * half_scale);
-    for (x, code) in x.iter().zip(&mut codes) {
-        // A negative element compares with negative codes as its magnitude does with positive ones.
-        let x_abs = x.abs();
-        let mut least = x_abs;
-        for (candidate, value) in values.iter().enumerate().skip(1) {
-            let error = (value - x_abs).abs();
-            *code = if error < least { candidate as u32 } else { *code };
-            least = if error < least { error } else { least };
-        }
-        *code |= if *code != 0 { x.to_bits() >> 28 & 8 } else { 0 };
+fn nearest<const N: usize>(x: &[f32; N], amax: f32, half_scale: f32) -> [u8; N] {
+    // Differences from values that are nearby are exact, so an element is nearer to a code than to the one below if it is
+    // above their middle. Elements that are so large that differences round to the same are not near any value.
+    if amax > 1e6 * half_scale {
+        return x.map(|x| least_difference(x, half_scale));
     }
-    codes.map(|code| code as u8)
+    let middles: [f32; 7] = core::array::from_fn(|code| (TWICE[code] + TWICE[code + 1]) / 2.0 * half_scale);
+    x.map(|x| {
+        let magnitude = middles.iter().map(|middle| u32::from(x.abs() > *middle)).sum::<u32>();
+        // Negative codes have bit 3. There is none of -0.
+        let sign = if magnitude != 0 { x.to_bits() >> 28 & 8 } else { 0 };
+        (magnitude | sign) as u8
+    })
+}
+
+/// The code of an element by the differences themselves.
+#[cold]
+fn least_difference(x: f32, half_scale: f32) -> u8 {
+    let (mut best, mut least) = (0, f32::INFINITY);
+    for (code, twice) in (0..).zip(TWICE) {
+        let difference = (twice * half_scale - x).abs();
+        if difference < least {
+            (best, least) = (code, difference);
+        }
+    }
+    best
 }
 
 /// Half the value of a `float8_e8m0fnu`: 2^(code - 128). The NaN of that format reads as 2^127.
@@ -81,7 +92,7 @@ pub(super) fn decode_mxfp4(block: &[u8; 17], out: &mut [f32; 32]) -> bool {
 pub(super) fn encode_mxfp4(x: &[f32; 32], block: &mut [u8; 17]) -> Option<bool> {
     let amax = largest_magnitude(x)?;
     block[0] = e8m0_for(amax);
-    let codes = nearest(x, half_e8m0(block[0]));
+    let codes = nearest(x, amax, half_e8m0(block[0]));
     let (first, second) = codes.split_at(16);
     for ((q, first), second) in bytes_mut::<16>(block, 1).iter_mut().zip(first).zip(second) {
         *q = first | second << 4;
@@ -134,7 +145,7 @@ pub(super) fn encode_nvfp4(x: &[f32; 64], block: &mut [u8; 36]) -> Option<bool> 
     for (part, x) in x.as_chunks::<16>().0.iter().enumerate() {
         let amax = largest_magnitude(x)?;
         block[part] = ue4m3_for(amax / 6.0);
-        let codes = nearest(x, half_ue4m3(block[part]));
+        let codes = nearest(x, amax, half_ue4m3(block[part]));
         let (first, second) = codes.split_at(8);
         for ((q, first), second) in bytes_mut::<8>(block, 4 + 8 * part).iter_mut().zip(first).zip(second) {
             *q = first | second << 4;
