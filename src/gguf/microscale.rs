@@ -22,7 +22,9 @@ fn nearest<const N: usize>(x: &[f32; N], amax: f32, half_scale: f32) -> [u8; N] 
     if amax > 1e6 * half_scale {
         return x.map(|x| least_difference(x, half_scale));
     }
-    let middles: [f32; 7] = core::array::from_fn(|code| (TWICE[code] + TWICE[code + 1]) / 2.0 * half_scale);
+    // A value that overflows has no middle below infinity.
+    let halves = TWICE.map(|twice| twice * half_scale / 2.0);
+    let middles: [f32; 7] = core::array::from_fn(|code| halves[code] + halves[code + 1]);
     x.map(|x| {
         let magnitude = middles.iter().map(|middle| u32::from(x.abs() > *middle)).sum::<u32>();
         // Negative codes have bit 3. There is none of -0.

@@ -1,5 +1,10 @@
 #!/usr/bin/env python3
-"""Brings golden blocks of ggml into the forms of `gguf_encode.tsv` and `gguf_decode.tsv`: import_gguf.py GOLDEN_FOLDER"""
+"""Makes gguf_encode.tsv and gguf_decode.tsv of this folder from the plain tables of ggml's answers.
+
+    python3 tests/data/import_gguf.py GOLDEN_FOLDER
+
+GOLDEN_FOLDER holds gguf_quantize.tsv and gguf_dequantize.tsv. Formats that are only decoded are left out of the former.
+"""
 
 import pathlib
 import sys
