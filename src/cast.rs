@@ -1,10 +1,10 @@
-//! One call that plans and runs: typed slices and byte buffers.
+//! Casts of typed slices and byte buffers in one call, which plans and runs.
 //!
-//! Every function has a second form, with `_with` behind its name, that takes [`CastOptions`] as its last argument. The first
+//! Every function has a second form, whose name ends in `_with`, that takes [`CastOptions`] as its last argument. The first
 //! form uses [`CastOptions::RUST`].
 //!
-//! The first forms on slices find their kernels when the program is compiled: a call resolves nothing, and a program that has no
-//! other casts links the kernels of its pairs only.
+//! The first forms on slices find their kernels at compile time: a call resolves nothing, and a program that has no other casts
+//! links only the kernels of its pairs.
 
 use crate::{BufferType, CastError, CastOptions, CastPlan, Element, tier};
 use alloc::vec::Vec;
@@ -65,7 +65,7 @@ pub fn cast_to_vec_with<S: Element, D: Element>(src: &[S], options: &CastOptions
     certain(CastPlan::new(S::DTYPE, D::DTYPE, options).and_then(|plan| plan.run_to_vec(src)))
 }
 
-/// The result of a cast between elements of two types into a new vector: there is a plan for every two, and the lengths agree.
+/// Unwraps the result of a typed cast into a new vector, which cannot fail: there is a plan for every pair, and the lengths agree.
 #[inline]
 pub(crate) fn certain<D>(result: Result<Vec<D>, CastError>) -> Vec<D> {
     result.unwrap_or_else(|error| unreachable!("{error}"))
@@ -111,11 +111,11 @@ pub fn cast_uninit_with<'a, S: Element, D: Element>(
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice_uninit(src, dst)
 }
 
-/// Casts all elements of a slice in its own memory, and returns them as what they have become.
+/// Casts all elements of a slice in place and returns the results.
 ///
-/// The elements of `D` may be narrower than those of `S` or as wide, not wider ([`CastPlan::run_in_place`] casts bytes to wider
-/// elements where there is room), nor need another alignment. A slice of bool can only become one of bool, since it must not
-/// be left with other bytes than 0 and 1.
+/// Elements of `D` must not be wider than those of `S`, nor need a larger alignment. ([`CastPlan::run_in_place`] casts bytes to
+/// wider elements where there is room.) A slice of bool can only become one of bool, because it must not be left with bytes other
+/// than 0 and 1.
 ///
 /// ```
 /// use lanecast::half::f16;
@@ -125,8 +125,7 @@ pub fn cast_uninit_with<'a, S: Element, D: Element>(
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
 ///
-/// When the new slice is no longer used, the old one has its bytes: the first of them, if they are narrower, and behind them
-/// any bytes.
+/// After the cast the old slice holds the bytes of the results, followed by unspecified bytes if the results are narrower.
 ///
 /// # Errors
 ///
@@ -151,8 +150,8 @@ pub fn cast_in_place_with<'a, S: Element, D: Element>(
 
 /// Casts a single element, with the default options.
 ///
-/// The answer is that of [`cast`], in integer arithmetic on every tier: no state of the floating-point environment changes it, and there is no
-/// tier to ask for. A loop over it is many times slower than one [`cast`] of the slice.
+/// The result is that of [`cast`]. It is computed in integer arithmetic on every tier, so the floating-point environment does not
+/// change it, and there is no tier to choose. A loop over `cast_one` is many times slower than one [`cast`] of the slice.
 ///
 /// ```
 /// use lanecast::{F8E4M3FN, cast_one};
@@ -160,8 +159,8 @@ pub fn cast_in_place_with<'a, S: Element, D: Element>(
 /// assert_eq!(cast_one::<i64, F8E4M3FN>(19).to_f32(), 20.0);
 /// ```
 ///
-/// In constants there are the methods of the types: [`F8E4M3FN::from_f32`](crate::F8E4M3FN::from_f32), `from_f64`, `to_f32` and
-/// `to_f64` of all small floats are `const`, as are `new` and `get` of the small integers.
+/// In constants, use the methods of the types: [`F8E4M3FN::from_f32`](crate::F8E4M3FN::from_f32), `from_f64`, `to_f32` and
+/// `to_f64` of all small floats are `const`, and so are `new` and `get` of the small integers.
 #[inline]
 pub fn cast_one<S: Element, D: Element>(value: S) -> D {
     cast_one_with(value, &CastOptions::RUST)
@@ -182,7 +181,7 @@ pub fn cast_one_with<S: Element, D: Element>(value: S, options: &CastOptions) ->
 /// Casts the first `n` elements of a byte buffer to the first `n` of another, with the default options.
 ///
 /// Buffers may be unaligned and longer than `n` elements. Multi-byte elements are in the byte order of their
-/// [`BufferType`], which is the host's for a dtype alone. Bytes of bool that are neither 0 nor 1 read as true.
+/// [`BufferType`]; a plain dtype means the host's byte order. Bytes of bool that are neither 0 nor 1 are read as true.
 ///
 /// # Errors
 ///

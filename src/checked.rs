@@ -1,12 +1,12 @@
-//! Casts that refuse, or report, what their target cannot hold.
+//! Casts that reject, mark or count values that their target cannot hold.
 //!
-//! A plain cast is total: it clamps, wraps or rounds, and says nothing. A *checked* cast answers with an error at the first
-//! element that does not fit, or marks those that do not in a validity bitmap; a *counting* cast is a plain one that tells
-//! afterwards how many values it lost, and how. What counts as lost is in [`semantics`](crate::semantics), section 11.
+//! A plain cast is total: it silently clamps, wraps or rounds. A *checked* cast returns an error for the first element that
+//! does not fit, or marks such elements in a validity bitmap. A *counting* cast is a plain one that reports how many values it
+//! lost, and how. [`semantics`](crate::semantics), section 11, defines what counts as lost.
 //!
-//! Each block is cast and then tested for loss in vector code, while it is in the first cache, so a buffer of which nothing is
-//! rejected costs little more than the plain cast, and above the last-level cache nothing. The element that is reported is always the first, also
-//! of a cast that runs on several threads.
+//! Each block is cast and then tested for losses in vector code while it is in the first-level cache. So if nothing is rejected,
+//! a checked cast costs little more than a plain one, and nothing more if the buffers are larger than the last-level cache. The
+//! reported element is always the first, even if the cast runs on several threads.
 
 mod rejection;
 mod report;
@@ -25,8 +25,8 @@ use lanecast_kernels::{LossDetector, Lost};
 /// What a checked cast rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// Values outside the range of the target: a number or an infinity that would be clamped, reduced, or become an infinity or
-    /// NaN; NaN where the target has none; an imaginary part that is not zero.
+    /// Values outside the range of the target: a number or an infinity that would be clamped, reduced modulo the range, or become an
+    /// infinity or NaN; NaN where the target has none; an imaginary part that is not zero.
     ///
     /// ```
     /// use lanecast::{CastError, Level, try_cast};
@@ -38,16 +38,16 @@ pub enum Level {
     /// assert_eq!(found.index, 1);
     /// ```
     Range,
-    /// These, and every value that the target does not have exactly: what would be rounded, lose its fraction, or become
-    /// zero. NaN that stays NaN and the sign of zero are not looked at.
+    /// These, and every value that the target cannot represent exactly: it would be rounded, lose its fraction, or become zero.
+    /// A NaN that stays NaN and a lost sign of zero are not rejected.
     Exact,
 }
 
-/// A cast that rejects what its target cannot hold; made by [`CastPlan::checked`].
+/// A cast that rejects values that its target cannot hold; made by [`CastPlan::checked`].
 ///
-/// A cast to bool asks whether a value is zero, which has an answer for every value: nothing is rejected.
+/// A cast to bool rejects nothing: every value is either zero or not.
 ///
-/// Two are equal if the plain casts and the levels are.
+/// Two checked plans are equal if their plain plans and levels are equal.
 #[derive(Clone, Copy)]
 pub struct CheckedPlan {
     plan: CastPlan,
@@ -70,7 +70,7 @@ impl Hash for CheckedPlan {
 }
 
 impl CastPlan {
-    /// The same cast, rejecting what `level` says.
+    /// The same cast, with values rejected according to `level`.
     ///
     /// ```
     /// use lanecast::{CastError, CastOptions, CastPlan, DType, Level, Reason};
@@ -93,7 +93,7 @@ impl CheckedPlan {
         &self.plan
     }
 
-    /// The same cast, with non-temporal stores when `streaming` says, as [`CastPlan::with_streaming`].
+    /// The same cast, with non-temporal stores as `streaming` says; see [`CastPlan::with_streaming`].
     #[must_use]
     pub fn with_streaming(self, streaming: Streaming) -> CheckedPlan {
         CheckedPlan {
@@ -116,8 +116,8 @@ impl CheckedPlan {
     ///
     /// # Errors
     ///
-    /// [`CastError::Rejected`] with the first element that does not fit; then elements of `dst` before it have been cast or
-    /// are as they were, and those from it on are unspecified. As of [`CastPlan::run`]; then nothing is written.
+    /// [`CastError::Rejected`] with the first element that does not fit; then each element of `dst` before it has either been
+    /// cast or is unchanged, and those from it on are unspecified. Otherwise as [`CastPlan::run`]; then nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
         match self.detector.run(src, dst, n) {
             None => Err(self.plan.shortage(src.len(), dst.len(), n)),
@@ -126,17 +126,16 @@ impl CheckedPlan {
         }
     }
 
-    /// Casts the first `n` elements of `src` to the first `n` of `dst` and marks which of them fit: bit `i % 8`, from the lowest
-    /// on, of byte `i / 8` of `validity` becomes 1 if element `i` fits and 0 if it is rejected, as in Arrow. An element that is
-    /// rejected is what the plain cast makes of it.
+    /// Casts the first `n` elements of `src` to the first `n` of `dst` and marks which of them fit: bit `i % 8` (counted from the
+    /// lowest) of byte `i / 8` of `validity` becomes 1 if element `i` fits and 0 if it is rejected, as in Arrow. A rejected element
+    /// is cast as by the plain cast.
     ///
-    /// What the bitmap held is overwritten: who has missing elements already combines both with a bitwise and. The bits behind the
-    /// last element in its byte become 0; bytes behind that are left alone. Returns how many elements were
-    /// rejected.
+    /// The bitmap is overwritten; to keep elements that were missing before, combine both bitmaps with a bitwise and. The unused
+    /// bits of the last byte become 0; bytes after it are not written. Returns how many elements were rejected.
     ///
     /// # Errors
     ///
-    /// [`CastError::ValidityTooSmall`] or as [`CastPlan::run`]; then nothing is written.
+    /// [`CastError::ValidityTooSmall`], or as [`CastPlan::run`]; then nothing is written.
     pub fn run_masked(
         &self,
         src: &[u8],
@@ -158,7 +157,7 @@ impl CheckedPlan {
     ///
     /// # Errors
     ///
-    /// [`CastError::Rejected`] as of [`run`](Self::run), or as of [`CastPlan::run_slice`].
+    /// [`CastError::Rejected`] as [`run`](Self::run), or as [`CastPlan::run_slice`].
     pub fn run_slice<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Result<(), CastError> {
         match self.detector.run_elements(src, dst) {
             None => Err(self.plan.mismatch::<S, D>(src.len(), dst.len())),
@@ -171,7 +170,7 @@ impl CheckedPlan {
     ///
     /// # Errors
     ///
-    /// [`CastError::Rejected`], or [`CastError::WrongElement`] as of [`CastPlan::run_slice`].
+    /// [`CastError::Rejected`], or [`CastError::WrongElement`] as [`CastPlan::run_slice`].
     pub fn run_to_vec<S: Element, D: Element>(&self, src: &[S]) -> Result<Vec<D>, CastError> {
         match self.detector.run_to_vec(src) {
             None => Err(self.plan.mismatch::<S, D>(src.len(), src.len())),
@@ -183,7 +182,7 @@ impl CheckedPlan {
     ///
     /// # Errors
     ///
-    /// [`CastError::ValidityTooSmall`] or as [`CastPlan::run_slice`]; then nothing is written.
+    /// [`CastError::ValidityTooSmall`], or as [`CastPlan::run_slice`]; then nothing is written.
     pub fn run_slice_masked<S: Element, D: Element>(
         &self,
         src: &[S],
@@ -213,7 +212,7 @@ impl fmt::Debug for CheckedPlan {
     }
 }
 
-/// The bytes of the bits of `n` elements, all of which are valid so far.
+/// The bytes of `validity` for `n` elements, with all elements marked as valid.
 pub(crate) fn all_valid(validity: &mut [u8], n: usize) -> Result<&mut [u8], CastError> {
     let (need, have) = (n.div_ceil(8), validity.len());
     let bits = validity.get_mut(..need).ok_or(CastError::ValidityTooSmall { need, have })?;
@@ -224,22 +223,22 @@ pub(crate) fn all_valid(validity: &mut [u8], n: usize) -> Result<&mut [u8], Cast
     Ok(bits)
 }
 
-/// [`cast`](crate::cast) that rejects what `level` says, with the default options.
+/// [`cast`](crate::cast) that rejects values according to `level`, with the default options.
 ///
 /// # Errors
 ///
-/// [`CastError::Rejected`] with the first element that does not fit; then what `dst` holds is unspecified from it on, and
-/// before it each element has been cast or is as it was. As of [`cast`](crate::cast); then nothing is written.
+/// [`CastError::Rejected`] with the first element that does not fit; then each element of `dst` before it has either been cast or
+/// is unchanged, and those from it on are unspecified. Otherwise as [`cast`](crate::cast); then nothing is written.
 pub fn try_cast<S: Element, D: Element>(src: &[S], dst: &mut [D], level: Level) -> Result<(), CastError> {
     try_cast_with(src, dst, level, &CastOptions::RUST)
 }
 
-/// [`try_cast`] with other options. They say what rounding brings into range; what is clamped and what becomes infinite is
-/// rejected alike.
+/// [`try_cast`] with other options. Their rounding decides which values are in range; a value out of range is rejected whether
+/// the options would clamp it or make it infinite.
 ///
 /// # Errors
 ///
-/// As of [`try_cast`].
+/// As [`try_cast`].
 pub fn try_cast_with<S: Element, D: Element>(
     src: &[S],
     dst: &mut [D],
@@ -271,7 +270,7 @@ pub fn try_cast_to_vec<S: Element, D: Element>(src: &[S], level: Level) -> Resul
 ///
 /// # Errors
 ///
-/// As of [`try_cast_to_vec`].
+/// As [`try_cast_to_vec`].
 pub fn try_cast_to_vec_with<S: Element, D: Element>(
     src: &[S],
     level: Level,
@@ -280,7 +279,7 @@ pub fn try_cast_to_vec_with<S: Element, D: Element>(
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.checked(level).run_to_vec(src)
 }
 
-/// Casts every element and marks those that fit, as [`CheckedPlan::run_masked`], with the default options; returns how many
+/// Casts every element and marks those that fit, as [`CheckedPlan::run_masked`] does, with the default options. Returns how many
 /// were rejected.
 ///
 /// ```
@@ -293,7 +292,7 @@ pub fn try_cast_to_vec_with<S: Element, D: Element>(
 ///
 /// # Errors
 ///
-/// [`CastError::ValidityTooSmall`] or as of [`cast`](crate::cast); then nothing is written.
+/// [`CastError::ValidityTooSmall`], or as [`cast`](crate::cast); then nothing is written.
 pub fn try_cast_masked<S: Element, D: Element>(
     src: &[S],
     dst: &mut [D],
@@ -307,7 +306,7 @@ pub fn try_cast_masked<S: Element, D: Element>(
 ///
 /// # Errors
 ///
-/// As of [`try_cast_masked`].
+/// As [`try_cast_masked`].
 pub fn try_cast_masked_with<S: Element, D: Element>(
     src: &[S],
     dst: &mut [D],
@@ -318,11 +317,11 @@ pub fn try_cast_masked_with<S: Element, D: Element>(
     CastPlan::new(S::DTYPE, D::DTYPE, options)?.checked(level).run_slice_masked(src, dst, validity)
 }
 
-/// [`cast_bytes`](crate::cast_bytes) that rejects what `level` says, with the default options.
+/// [`cast_bytes`](crate::cast_bytes) that rejects values according to `level`, with the default options.
 ///
 /// # Errors
 ///
-/// As of [`CheckedPlan::run`] and [`CastPlan::new`].
+/// As [`CheckedPlan::run`] and [`CastPlan::new`].
 pub fn try_cast_bytes(
     src: &[u8],
     from: impl Into<BufferType>,
@@ -338,7 +337,7 @@ pub fn try_cast_bytes(
 ///
 /// # Errors
 ///
-/// As of [`try_cast_bytes`].
+/// As [`try_cast_bytes`].
 pub fn try_cast_bytes_with(
     src: &[u8],
     from: impl Into<BufferType>,

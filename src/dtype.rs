@@ -2,7 +2,7 @@
 
 use crate::{DType, Kind, Spec};
 
-/// Limits of a floating dtype (of the parts of a complex one), all exact in `f64`.
+/// The limits of a float dtype, or of the parts of a complex one, all exact in `f64`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FInfo {
@@ -68,7 +68,7 @@ pub const fn finfo(dtype: DType) -> Option<FInfo> {
         mantissa_bits: f.mantissa_bits,
         bias: f.bias,
         eps,
-        // Below 1 values stand twice as close, unless 1 is already the smallest normal.
+        // Below 1, values are twice as close, unless 1 is already the smallest normal.
         epsneg: if smallest_normal < 1.0 { eps / 2.0 } else { eps },
         max,
         min: if f.signed() { -max } else { smallest_subnormal },
@@ -93,7 +93,7 @@ pub const fn iinfo(dtype: DType) -> Option<IInfo> {
     }
 }
 
-/// A kind of dtypes in the array API, by which [`isdtype`] asks.
+/// A kind of dtypes in the array API, used by [`isdtype`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DTypeKind {
     /// `"bool"`: [`DType::Bool`].
@@ -124,7 +124,7 @@ impl DTypeKind {
         DTypeKind::Numeric,
     ];
 
-    /// What the array API calls it: `"real floating"`.
+    /// Its name in the array API, such as `"real floating"`.
     pub const fn name(self) -> &'static str {
         match self {
             DTypeKind::Bool => "bool",
@@ -137,7 +137,7 @@ impl DTypeKind {
         }
     }
 
-    /// The kind that the array API calls so.
+    /// The kind with this name in the array API.
     pub fn from_name(name: &str) -> Option<DTypeKind> {
         DTypeKind::ALL.into_iter().find(|kind| kind.name() == name)
     }

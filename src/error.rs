@@ -1,15 +1,15 @@
-//! What can be wrong with a cast. Nothing is written when an error is returned, but for a checked cast that was rejected.
+//! The errors of casts. When an error is returned, nothing has been written, except by a checked cast that was rejected.
 
 use crate::Rejection;
 use core::{fmt, ops::Range};
 use lanecast_kernels::{BufferType, DType, Tier, TierStatus, UnknownName, UnknownTier, ViewError};
 
-/// Which buffer of a cast.
+/// The source or the destination of a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The one that is read.
+    /// The buffer that is read.
     Source,
-    /// The one that is written.
+    /// The buffer that is written.
     Destination,
 }
 
@@ -37,49 +37,49 @@ pub enum CastError {
     BufferTooSmall {
         /// The buffer that is too small.
         which: Side,
-        /// Bytes that the elements take.
+        /// Bytes that the elements need.
         need: usize,
         /// Bytes that the buffer has.
         have: usize,
     },
-    /// So many elements that no buffer can hold them.
+    /// There are more elements than any buffer can hold.
     TooLarge {
-        /// Elements asked for.
+        /// The number of elements.
         elements: usize,
-        /// What each of them is.
+        /// Their buffer type.
         buffer: BufferType,
     },
     /// A typed slice was given to a plan for another dtype, for packed storage or for another byte order than the host's.
     WrongElement {
         /// The slice that does not fit.
         which: Side,
-        /// What the plan was made for.
+        /// The buffer type of the plan.
         plan: BufferType,
         /// The dtype of the slice's elements.
         slice: DType,
     },
-    /// The bytes to read and the bytes to write have some in common.
+    /// The bytes to read and the bytes to write overlap.
     Overlap {
         /// Byte offsets of the source.
         src: Range<usize>,
         /// Byte offsets of the destination.
         dst: Range<usize>,
     },
-    /// A slice of these elements cannot become one of those in its own memory: they are wider, need another alignment, or
-    /// would leave a slice of bool with other bytes than 0 and 1.
+    /// A slice cannot be cast in place to this dtype: the results are wider, need a larger alignment, or would leave a slice of
+    /// bool with bytes other than 0 and 1.
     NotInPlace {
         /// The dtype of the slice's elements.
         from: DType,
-        /// What they were to become.
+        /// The requested dtype.
         to: DType,
     },
-    /// A view cannot be made, or cannot be cast so.
+    /// A view is invalid, or cannot be cast as requested.
     View(ViewError),
     /// A checked cast met an element that its target cannot hold.
     Rejected(Rejection),
-    /// A validity bitmap has fewer bytes than the elements take, at a bit for each.
+    /// A validity bitmap has fewer bits than there are elements.
     ValidityTooSmall {
-        /// Bytes that the bits take.
+        /// Bytes that the bits need.
         need: usize,
         /// Bytes that the bitmap has.
         have: usize,
@@ -93,7 +93,7 @@ pub enum CastError {
     UnknownName(UnknownName),
     /// The tier cannot run here.
     Unsupported {
-        /// The tier that was asked for.
+        /// The requested tier.
         tier: Tier,
         /// Why it cannot run.
         status: TierStatus,

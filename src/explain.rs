@@ -1,4 +1,4 @@
-//! What a plan will do, as a value: [`Explanation`].
+//! [`Explanation`]: what a plan will do, as a value.
 
 use crate::{BufferType, CastPlan, DType, Tier};
 use alloc::{format, string::String, vec::Vec};
@@ -7,35 +7,34 @@ use lanecast_kernels::{Family, Kernel, Stage};
 
 /// What a [`CastPlan`] will do and why; made by [`CastPlan::explain`].
 ///
-/// A plan is a route: stages that run one after the other. Most routes are one stage, a single call of the kernel of the pair. The
-/// others run block by block, so that what one stage hands to the next stays in the first cache.
+/// A plan is a route of stages that run one after the other. Most routes have one stage, a single call of the kernel of the pair. The
+/// others run block by block, so that the data passed between stages stays in the first-level cache.
 ///
-/// `Display` prints it for people. What a route is made of is no promise: other versions and other CPUs take other routes to the
-/// same bits.
+/// `Display` prints it for people. The stages are not guaranteed: other versions and other CPUs take other routes to the same bits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// What the source holds.
+    /// The buffer type of the source.
     pub from: BufferType,
-    /// What the destination holds.
+    /// The buffer type of the destination.
     pub to: BufferType,
     /// The tier of the plan.
     pub tier: Tier,
-    /// The CPU features that its kernels may use: those of the tier, then those beyond it that this CPU has.
+    /// The CPU features that its kernels may use: those of the tier, then optional ones that this CPU has.
     pub features: Vec<&'static str>,
-    /// What happens to the elements, in order.
+    /// The stages, in order.
     pub stages: Vec<ExplainedStage>,
-    /// Elements of a block, if the stages run block by block; else every stage takes all elements at once.
+    /// Elements per block, if the stages run block by block; otherwise every stage takes all elements at once.
     pub block: Option<usize>,
-    /// Whether the host's floating-point environment could change the results. Then every call looks at the control register, and
-    /// sets and restores it if it is not at its default.
+    /// Whether the host's floating-point environment could change the results. If so, every call checks the control register, and
+    /// sets and restores it if it does not have its default value.
     pub guarded: bool,
     /// The direction of rounding that every call sets in the control register, if one does.
     pub direction: Option<&'static str>,
     /// Bytes of source and destination together above which the plan writes with non-temporal stores, if it ever does.
     pub streams_above: Option<usize>,
-    /// What a long cast costs per element while both buffers are in the second cache: the measured class of the pair and of its
-    /// stages.
+    /// The cost per element of a long cast while both buffers are in the second-level cache, by the measured class of the pair and of
+    /// its stages.
     pub picoseconds_per_element: u32,
 }
 
@@ -45,13 +44,14 @@ pub struct Explanation {
 pub struct ExplainedStage {
     /// What it does: `"unpack"`, `"swap"`, `"cast"` or `"pack"`.
     pub name: &'static str,
-    /// The kind of kernel: `"copy"`, `"byte swap"`, `"half-byte lookup"`, `"lookup"`, `"vector"` or `"scalar"`; of other stages, none.
+    /// The kind of kernel: `"copy"`, `"byte swap"`, `"half-byte lookup"`, `"lookup"`, `"vector"` or `"scalar"`; `None` for a stage that
+    /// does not cast.
     pub kernel: Option<&'static str>,
     /// What it reads.
     pub from: BufferType,
     /// What it writes.
     pub to: BufferType,
-    /// Why it is there.
+    /// Why it is needed.
     pub why: String,
 }
 
@@ -147,7 +147,7 @@ const fn family_name(family: Family) -> &'static str {
     }
 }
 
-/// Why a pair is cast by way of a dtype in between.
+/// Why a pair is cast through an intermediate dtype.
 fn first_step(to: DType, middle: DType) -> String {
     if middle.kind() == crate::Kind::Float {
         format!(
@@ -207,7 +207,7 @@ impl fmt::Display for Explanation {
             writeln!(f, "  {}. {stage}\n     {}", i + 1, stage.why)?;
         }
         let guard = match (self.guarded, self.direction) {
-            (false, _) => "cannot change the results; not looked at".into(),
+            (false, _) => "cannot change the results; not checked".into(),
             (true, None) => "checked on every call".into(),
             (true, Some(direction)) => format!("set on every call to round {direction}"),
         };

@@ -6,7 +6,7 @@
 //! * **One rounding.** A result is the exact source value rounded once to the target, for every pair. The specification,
 //!   down to the bits of NaNs, is in [`semantics`].
 //! * **The same bits everywhere**: on every architecture, at every length, offset and alignment, and on x86, 64-bit Arm,
-//!   64-bit RISC-V and s390x whatever the program did to the floating-point control register.
+//!   64-bit RISC-V and s390x whatever the state of the floating-point control register.
 //!
 //! # Use
 //!
@@ -44,7 +44,7 @@
 //! # Ok::<(), lanecast::CastError>(())
 //! ```
 //!
-//! A [`CastPlan`] resolved once and run often, which is how a library links us:
+//! A [`CastPlan`] is resolved once and run often; libraries should use it this way:
 //!
 //! ```
 //! use lanecast::{CastOptions, CastPlan, DType};
@@ -73,17 +73,18 @@
 //! # Vocabulary
 //!
 //! A *dtype* is the runtime tag of an element type, an *element* its Rust type, *storage* the way small elements share
-//! bytes. A *kernel* is one loop over elements, a *tier* the instruction set it is built for, a *plan* the choice of kernel
-//! for a pair, its *route* what it does, stage by stage ([`CastPlan::explain`]). *Decode* is exact, *encode* rounds, *cast* is the public whole.
+//! bytes. A *kernel* is one loop over elements, and a *tier* is the instruction set that it is built for. A *plan* is the choice of
+//! kernel for a pair, and its *route* is what it does, stage by stage ([`CastPlan::explain`]). *Decode* is exact, *encode* rounds,
+//! and *cast* is both together.
 //!
 //! # The source
 //!
-//! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, `checked` refuses or counts what is
-//! lost ([`CheckedPlan`], [`CountingPlan`]), `explain` says what a plan does and why, [`strided`] casts arrays of any layout, `nd` those of the crate
-//! `ndarray`, `structured` items of named fields; `bulk` spreads casts over threads. `tier` decides the instruction
-//! set, `dtype` holds the limits of the dtypes. `promote` says which dtype an operation computes in, by tables that
-//! `build.rs` checks, and [`names`] what other systems call the dtypes; `text` parses and formats, `onnx` is the
-//! operators of ONNX that cast, `gguf` encodes and decodes quantised blocks. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`.
+//! `options` and `plan` choose what runs, `cast` runs it on slices and bytes, and `checked` refuses or counts losses
+//! ([`CheckedPlan`], [`CountingPlan`]). `explain` says what a plan does and why. [`strided`] casts arrays of any layout, `nd`
+//! arrays of the crate `ndarray`, and `structured` items of named fields; `bulk` spreads casts over threads. `tier` selects the
+//! instruction set, and `dtype` has the limits of the dtypes. `promote` says which dtype an operation computes in, by tables that
+//! `build.rs` checks, and [`names`] has the names of the dtypes in other systems. `text` parses and formats numbers, `onnx` has
+//! the ONNX operators that cast, and `gguf` encodes and decodes quantised blocks. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`.
 //!
 //! # Features
 //!
@@ -91,17 +92,17 @@
 //!
 //! * `std`: CPU detection and the environment variables of [`tier`];
 //! * `rayon`: the module `bulk`, casts over several threads, with the crate `rayon` (and `std`);
-//! * `text`: the module `text`, numbers parsed and formatted, with the crates `itoa` and `zmij`;
+//! * `text`: the module `text`, which parses and formats numbers, with the crates `itoa` and `zmij`;
 //! * `structured`: the module `structured`, items of named fields;
 //! * `onnx`: the module `onnx`, the operators of ONNX (with `text`);
 //! * `gguf`: the module `gguf`, the quantised blocks of GGUF files;
 //! * `promote`: the module `promote`, which dtype an operation computes in;
-//! * `avx512`, `avx2`, `neon`: the tiers of these names, together `tiers`; without one, kernels of the others or the scalar ones run;
+//! * `avx512`, `avx2`, `neon`: the tiers of these names, together `tiers`; without one, casts use another tier or the scalar one;
 //! * `int2`, `float6`, `fnuz`, `b11`, `e3m4`, `e4m3`: rarer dtypes ([`DType::feature`]), together `dtypes`;
 //! * `ndarray`: the trait `AsType`, casts of the arrays of the crate of this name;
 //! * `num-traits`: `Bounded`, `ToPrimitive`, `FromPrimitive`, `NumCast` and `AsPrimitive` for the small types. (`Zero`, `One` and
 //!   `Num` need arithmetic, which casts do not have.)
-//! * `serde`: `Serialize` and `Deserialize` for the small types: the number in formats that people read, the code in others.
+//! * `serde`: `Serialize` and `Deserialize` for the small types, as a number in human-readable formats and as the code in others.
 //!
 //! Without `std` the crate is `no_std` with `alloc`; casts, plans, checked casts, [`strided`] and [`names`] need no feature.
 

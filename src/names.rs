@@ -1,9 +1,8 @@
-//! What other systems call the dtypes: a parser and a printer for each.
+//! The names of the dtypes in other systems: a parser and a printer for each.
 //!
-//! The same name may stand for different dtypes: `float` is float64 in NumPy and float32 in PyTorch, `f8` is NumPy's
-//! float64, `F8_E4M3` the float8_e4m3fn of safetensors, while ml_dtypes has another `float8_e4m3`. So the caller says whose name
-//! it is, and names are read as they are written, capitals included. The lists are in `src/names.tsv`, checked when the library
-//! is built.
+//! The same name may mean different dtypes: `float` is float64 in NumPy and float32 in PyTorch, `f8` is NumPy's float64,
+//! and `F8_E4M3` is float8_e4m3fn in safetensors, while ml_dtypes has a different `float8_e4m3`. So the caller names the system,
+//! and names are case-sensitive. The lists are in `src/names.tsv`, checked when the library is built.
 //!
 //! ```
 //! use lanecast::{DType, names::Namespace};
@@ -26,19 +25,19 @@ mod made {
     include!(concat!(env!("OUT_DIR"), "/names.rs"));
 }
 
-/// Whose names.
+/// The system whose names are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Namespace {
     /// NumPy with ml_dtypes: `float32`, `single`, and codes with and without their byte order, `f4`, `<f4`, `?` (see
-    /// [`parse_numpy`]). `long`, `int` and their like are what they are on 64-bit Linux. ml_dtypes has no codes.
+    /// [`parse_numpy`]). `long`, `int` and similar names mean what they do on 64-bit Linux. ml_dtypes has no codes.
     NumPy,
     /// The Python array API standard.
     ArrayApi,
-    /// PyTorch: the attributes of `torch`, such as `half`.
+    /// PyTorch: attributes of `torch`, such as `half`.
     Torch,
-    /// MindSpore: the attributes of `mindspore`, old and new, and what `str` gives (`Float32`).
+    /// MindSpore: attributes of `mindspore`, old and new, and the output of `str` (`Float32`).
     MindSpore,
     /// MegEngine.
     MegEngine,
@@ -69,7 +68,7 @@ impl Namespace {
         Namespace::MlDtypes,
     ];
 
-    /// The namespace in small letters: `"array_api"`.
+    /// The name of the namespace in lower case, such as `"array_api"`.
     pub const fn id(self) -> &'static str {
         made::IDS[self as usize]
     }
@@ -108,9 +107,9 @@ impl Namespace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownDType {
-    /// What was asked for.
+    /// The name that was given.
     pub name: String,
-    /// Whose name it was to be.
+    /// The system in which it was looked up.
     pub namespace: Namespace,
 }
 
@@ -128,7 +127,7 @@ impl fmt::Display for UnknownDType {
 impl core::error::Error for UnknownDType {}
 
 /// The dtype and the byte order of a NumPy name or code: `<f4`, `>i2`, `|u1`, `=f8`, `?`, `float32`. Names, and codes without
-/// an order, are native. Promotion has nothing to do with the order; to a cast it is a part of the
+/// an order, are native. The order does not affect promotion; in a cast it is part of the
 /// [`BufferType`](crate::BufferType).
 ///
 /// ```
@@ -161,7 +160,7 @@ pub fn parse_numpy(name: &str) -> Result<(DType, ByteOrder), UnknownDType> {
     }
 }
 
-/// The code that NumPy writes into files, `<f4`, `|b1`; `None` for dtypes of ml_dtypes, for which it has none.
+/// The code that NumPy writes into files, such as `<f4` or `|b1`; `None` for dtypes of ml_dtypes, which have no code.
 ///
 /// ```
 /// use lanecast::{DType, names::{ByteOrder, numpy_code}};
@@ -186,7 +185,7 @@ pub fn numpy_code(dtype: DType, order: ByteOrder) -> Option<String> {
     Some(format!("{order}{kind}{}", dtype.size()))
 }
 
-/// The number of a dtype in ONNX, of `TensorProto.DataType` as of opset 28.
+/// The number of a dtype in ONNX's `TensorProto.DataType`, as of opset 28.
 ///
 /// ```
 /// use lanecast::{DType, names::onnx_number};
@@ -201,7 +200,7 @@ pub fn from_onnx_number(number: u8) -> Option<DType> {
     DType::EVERY.iter().copied().find(|dtype| onnx_number(*dtype) == Some(number))
 }
 
-/// The type code and the bits of a dtype in DLPack 1.1, with one lane.
+/// The type code and the bits of a dtype in DLPack 1.1, for one lane.
 ///
 /// ```
 /// use lanecast::{DType, names::dlpack};
@@ -214,7 +213,7 @@ pub const fn dlpack(dtype: DType) -> Option<(u8, u8)> {
     }
 }
 
-/// The dtype with this type code and so many bits in DLPack, of one lane.
+/// The dtype with this type code and number of bits in DLPack, for one lane.
 pub fn from_dlpack(code: u8, bits: u8) -> Option<DType> {
     DType::EVERY.iter().copied().find(|dtype| dlpack(*dtype) == Some((code, bits)))
 }
@@ -222,7 +221,7 @@ pub fn from_dlpack(code: u8, bits: u8) -> Option<DType> {
 const _: () = {
     let mut i = 0;
     while i < Namespace::ALL.len() {
-        assert!(Namespace::ALL[i] as usize == i, "the namespaces stand in the order of their numbers");
+        assert!(Namespace::ALL[i] as usize == i, "the namespaces are in the order of their numbers");
         i += 1;
     }
     assert!(made::IDS.len() == Namespace::ALL.len(), "NAMESPACES in build/names.rs are not all");

@@ -1,5 +1,5 @@
-//! Arrays of the crate [`ndarray`](https://docs.rs/ndarray), and an example of how a library plugs in: its views become
-//! [`View`] and [`ViewMut`] with `try_from`, and a plan does the rest.
+//! Arrays of the crate [`ndarray`](https://docs.rs/ndarray), and an example of how to connect an array library: its views convert
+//! to [`View`] and [`ViewMut`] with `try_from`, and a plan does the rest.
 
 use crate::{
     CastError, CastOptions, CastPlan, Element,
@@ -9,7 +9,7 @@ use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
 /// Casts of the arrays of the crate [`ndarray`](https://docs.rs/ndarray) (feature `ndarray`).
 ///
-/// Their views become [`View`] and [`ViewMut`] with `try_from`, for casts over threads and plans.
+/// Views of arrays convert to [`View`] and [`ViewMut`] with `try_from`, for plans and for casts over several threads.
 ///
 /// ```
 /// use lanecast::{AsType, CastOptions, F8E4M3FN, half::f16};
@@ -27,8 +27,8 @@ use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
 pub trait AsType<D: Dimension> {
-    /// A new array of the same shape with elements of another dtype, by the default options. It is in Fortran order if that is the
-    /// order of this, else in C order.
+    /// Casts to a new array of the same shape, with the default options. The new array is in Fortran order if this one is, otherwise in
+    /// C order.
     ///
     /// # Errors
     ///
@@ -44,7 +44,7 @@ pub trait AsType<D: Dimension> {
     /// As [`astype`](Self::astype).
     fn astype_with<E: Element>(&self, options: &CastOptions) -> Result<Array<E, D>, CastError>;
 
-    /// Casts into the elements of another array of the same shape, by the default options.
+    /// Casts into the elements of another array of the same shape, with the default options.
     ///
     /// # Errors
     ///

@@ -1,15 +1,16 @@
 //! The operators `Cast` and `CastLike` of ONNX in every version, and the tensors of its files.
 //!
-//! *Law.* What a version of an operator does not have is refused, with the version that has it; what it has is cast by the
-//! newest reading of its text, since later versions only made that clearer. So a version decides *whether* there is a cast, and
-//! [`CastOptions::ONNX`](crate::CastOptions::ONNX) with the attributes of the node decides what it returns, in all versions
-//! alike ([`semantics`](crate::semantics), section 10). Where versions differ in what they say of a value,
-//! [`Cast::with_options`] reaches the older reading.
+//! *Law.* A type or attribute that a version of an operator does not have is refused, and the error names the version that has
+//! it. Everything else is cast as the newest version specifies, since later versions only made the text clearer. So a version
+//! decides *whether* there is a cast, and [`CastOptions::ONNX`](crate::CastOptions::ONNX) with the attributes of the node decides
+//! its result, in the same way for all versions ([`semantics`](crate::semantics), section 10). Where versions specify different
+//! results, [`Cast::with_options`] selects the older one.
 //!
-//! *Method.* [`Cast`] is a node, made from the opset of its graph, resolved to a plan once and run often on the bytes of
-//! `TensorProto.raw_data`, and on text by way of [`text`](crate::text). [`Payload`] reads the value of a `TensorProto` from whichever field holds it, [`TypedData`] writes it.
+//! *Method.* [`Cast`] is a node, made from the opset of its graph. It is resolved to a plan once and run often, on the bytes of
+//! `TensorProto.raw_data`, or on text through [`text`](crate::text). [`Payload`] reads the value of a `TensorProto` from whichever
+//! field holds it, and [`TypedData`] writes it.
 //!
-//! `BitCast` casts nothing and is not here.
+//! `BitCast` does not cast values and is not included.
 
 mod attributes;
 mod cast;

@@ -1,6 +1,6 @@
-//! What a cast does where dtypes leave a choice: [`CastOptions`] and its profiles.
+//! [`CastOptions`] and its profiles: what a cast does where dtypes leave a choice.
 //!
-//! Options are parameters of *encode* only: they say how an exactly known value becomes an element of the target. Each one
+//! Options are parameters of *encode* only: they say how an exact value becomes an element of the target. Each option
 //! applies to the targets that its documentation names and is ignored for all others. The rules are those of
 //! `docs/semantics.md`, section 3.
 
@@ -15,7 +15,7 @@ pub enum Saturate {
     On,
     /// Overflow becomes infinity where there is one, else NaN (ONNX `saturate = 0`).
     Off,
-    /// On for `float8_e4m3fn`, off for every other 8-bit float, as PyTorch.
+    /// On for `float8_e4m3fn`, off for every other 8-bit float, as in PyTorch.
     FnOnly,
 }
 
@@ -27,20 +27,20 @@ pub enum E8M0Round {
     Up,
     /// The largest power of two that is not greater.
     Down,
-    /// The nearest power of two, the upper one when both are as near.
+    /// The nearest power of two, the upper one in a tie.
     Nearest,
 }
 
-/// Which values are in the range of `float8_e8m0fnu`, which has neither a zero nor a sign. [`Saturate`] says what becomes of
-/// the others: `0x00` and `0xFE`, or NaN.
+/// Which values are in the range of `float8_e8m0fnu`, which has neither a zero nor a sign. [`Saturate`] says what the others
+/// become: `0x00` and `0xFE`, or NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum E8M0Range {
-    /// From 2^-127 to 2^127, before they are rounded: ONNX.
+    /// Values from 2^-127 to 2^127 before rounding, as in ONNX.
     #[default]
     Exact,
-    /// Positive ones that do not round to more than 2^127, however small: ml_dtypes, JAX.
+    /// Positive values that round to at most 2^127, however small, as in ml_dtypes and JAX.
     Rounded,
-    /// All whose magnitude does not round to more than 2^127, zero as well: PyTorch, CUDA. The sign is dropped.
+    /// All values whose magnitude rounds to at most 2^127, including zero, as in PyTorch and CUDA. The sign is dropped.
     Magnitude,
 }
 
@@ -59,9 +59,9 @@ pub enum IntRound {
     /// Toward zero, as Rust's `as`.
     #[default]
     TowardZero,
-    /// To the nearest integer, a half to the even one.
+    /// To the nearest integer, halves to the even one.
     NearestEven,
-    /// To the nearest integer, a half away from zero.
+    /// To the nearest integer, halves away from zero.
     NearestAway,
     /// Toward negative infinity.
     Floor,
@@ -71,10 +71,10 @@ pub enum IntRound {
 
 /// How a value between two neighbours of a float target is rounded: the directions of IEEE 754, and to odd.
 ///
-/// A finite value overflows if it is above the largest after it is rounded as if the exponents went on without bound. What it
-/// becomes then depends on the target. In `float16`, `bfloat16`, `float32` and `float64` it is infinity or the largest finite value,
-/// as IEEE 754, section 7.4, has it; each direction says which. The 8-bit floats overflow as [`Saturate`] says, whatever the
-/// direction, and the floats of 4 and 6 bits clamp.
+/// A finite value overflows if, rounded as if the exponent range were unbounded, its magnitude exceeds the largest finite value. The
+/// result then depends on the target. In `float16`, `bfloat16`, `float32` and `float64` it is infinity or the largest finite value, as
+/// in IEEE 754, section 7.4; each direction says which. The 8-bit floats overflow as [`Saturate`] says, whatever the direction, and
+/// the floats of 4 and 6 bits clamp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FloatRound {
     /// To the nearest, a tie to the even code. Overflow is infinite.
@@ -82,49 +82,49 @@ pub enum FloatRound {
     NearestEven,
     /// To the nearest, a tie away from zero. Overflow is infinite.
     NearestAway,
-    /// To the neighbour nearer to zero: the value is truncated. A finite value never becomes an infinity of a wide float.
+    /// To the neighbour nearer to zero (truncation). A finite value never becomes an infinity of a wide float.
     TowardZero,
     /// To the neighbour nearer to positive infinity. Positive overflow is infinite, negative overflow the least finite value.
     Up,
     /// To the neighbour nearer to negative infinity. Positive overflow is the largest finite value, negative overflow infinite.
     Down,
-    /// To the neighbour whose code is odd. A later rounding to at least two bits fewer is then as if it were the first: the last bit
-    /// tells that something was cut off. A finite value never becomes an infinity of a wide float, and one other than zero never
-    /// becomes zero.
+    /// To the neighbour whose code is odd. A second rounding to a format with at least two bits fewer then gives the same result as a
+    /// single rounding, because the last bit records that bits were cut off. A finite value never becomes an infinity of a wide float,
+    /// and a nonzero value never becomes zero.
     ToOdd,
 }
 
 /// The code of NaN in `float8_e5m2` (the sign is kept in the top bit).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum E5M2Nan {
-    /// `0x7E`: ml_dtypes, JAX, ONNX since 1.19.
+    /// `0x7E`, as in ml_dtypes, JAX, and ONNX since 1.19.
     #[default]
     Code7E,
-    /// `0x7F`: PyTorch, CUDA, ONNX Runtime.
+    /// `0x7F`, as in PyTorch, CUDA and ONNX Runtime.
     Code7F,
 }
 
-/// What NaN becomes in the floats of 4 and 6 bits, which have none.
+/// What NaN becomes in the floats of 4 and 6 bits, which have no NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NanToFp4 {
-    /// A zero of the opposite sign, as ml_dtypes and ONNX.
+    /// A zero of the opposite sign, as in ml_dtypes and ONNX.
     #[default]
     Zero,
-    /// The largest positive value, as CUDA.
+    /// The largest positive value, as in CUDA.
     Max,
 }
 
 /// What an infinity becomes in a FNUZ float that saturates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FnuzInf {
-    /// The largest finite value of its sign, as every ONNX test and the text since opset 24.
+    /// The largest finite value of its sign, as in all ONNX tests, and in the text of ONNX since opset 24.
     #[default]
     Max,
-    /// NaN, the literal text of ONNX opsets 19 to 23.
+    /// NaN, as in the literal text of ONNX opsets 19 to 23.
     Nan,
 }
 
-/// How a cast answers where dtypes leave a choice. The default, [`CastOptions::RUST`], is what a Rust user expects of `as`.
+/// What a cast does where dtypes leave a choice. The default, [`CastOptions::RUST`], is what a Rust user expects of `as`.
 ///
 /// ```
 /// use lanecast::{CastOptions, IntOverflow};
@@ -149,7 +149,7 @@ pub struct CastOptions {
     pub int_to_int: IntOverflow,
     /// Fractions in integer targets.
     pub int_round: IntRound,
-    /// Rounding of float and complex targets, but for `float8_e8m0fnu`.
+    /// Rounding of float and complex targets, except `float8_e8m0fnu`.
     pub float_round: FloatRound,
     /// NaN in the `float8_e5m2` target.
     pub e5m2_nan: E5M2Nan,
@@ -195,8 +195,8 @@ impl CastOptions {
         .with_saturate(Saturate::Off)
         .with_e8m0_round(E8M0Round::Nearest)
         .with_e8m0_range(E8M0Range::Rounded);
-    /// PyTorch: float to integer wraps, only `float8_e4m3fn` saturates, NaN in `float8_e5m2` is `0x7F`, `float8_e8m0fnu` is the
-    /// nearest to the magnitude.
+    /// PyTorch: float to integer wraps, only `float8_e4m3fn` saturates, NaN in `float8_e5m2` is `0x7F`, the magnitude is rounded to
+    /// nearest in `float8_e8m0fnu`.
     pub const TORCH: Self = Self::ONNX
         .with_saturate(Saturate::FnOnly)
         .with_e5m2_nan(E5M2Nan::Code7F)
@@ -234,7 +234,7 @@ impl CastOptions {
 }
 
 impl CastOptions {
-    /// The rules of encode for a pair: the options that apply to it.
+    /// The rules of encode for a pair, which are the options that apply to it.
     pub(crate) fn rules(&self, from: DType, to: DType) -> Rules {
         let saturate = match (from.kind(), to.spec()) {
             (Kind::Float | Kind::Complex, Spec::Int { .. }) => self.float_to_int == IntOverflow::Saturate,

@@ -1,4 +1,4 @@
-//! [`CastPlan`]: a pair and its options, resolved to a kernel once and run often.
+//! [`CastPlan`]: a pair and its options, resolved once to a kernel and run often.
 
 use crate::{BufferType, CastError, CastOptions, Element, Side, Streaming, Tier, tier};
 use alloc::vec::Vec;
@@ -11,10 +11,10 @@ use lanecast_kernels::{Kernel, LossDetector, Rules};
 
 /// A cast from one buffer type to another under fixed options, resolved to a kernel.
 ///
-/// Making one is a lookup; it is a few words large, freely copied and shared between threads. Running it neither allocates
-/// nor locks.
+/// Making a plan is a lookup. A plan is a few words large and can be copied and shared between threads. Running it neither
+/// allocates nor locks.
 ///
-/// Two plans are equal if the buffer types, the tier, [`Streaming`] and those options that can matter to the pair are.
+/// Two plans are equal if they have the same buffer types, tier, [`Streaming`], and options as far as these affect the pair.
 #[derive(Clone, Copy)]
 pub struct CastPlan {
     kernel: Kernel,
@@ -23,7 +23,7 @@ pub struct CastPlan {
 }
 
 impl CastPlan {
-    /// What defines the plan, and nothing that follows from it.
+    /// The fields that define the plan, without those derived from them.
     fn key(&self) -> (BufferType, BufferType, Rules, Tier, Streaming) {
         let (from, to) = (self.from(), self.to());
         (from, to, self.rules.canonical(from.dtype(), to.dtype()), self.tier(), self.streaming)
@@ -49,8 +49,8 @@ impl CastPlan {
     ///
     /// # Errors
     ///
-    /// [`CastError::NotBuilt`] if a Cargo feature leaves out a dtype. Otherwise there is a kernel for every pair, whatever the environment
-    /// says.
+    /// [`CastError::NotBuilt`] if the Cargo feature of a dtype is off. Otherwise there is a kernel for every pair, whatever the
+    /// environment says.
     pub fn new(
         from: impl Into<BufferType>,
         to: impl Into<BufferType>,
@@ -59,11 +59,11 @@ impl CastPlan {
         Self::resolve(from.into(), to.into(), options, tier::active())
     }
 
-    /// Resolves the cast for a tier of the caller's choice.
+    /// Resolves the cast for a given tier.
     ///
     /// # Errors
     ///
-    /// [`CastError::Unsupported`] if the tier cannot run here, [`CastError::NotBuilt`] if a Cargo feature leaves out a dtype.
+    /// [`CastError::Unsupported`] if the tier cannot run here, [`CastError::NotBuilt`] if the Cargo feature of a dtype is off.
     pub fn with_tier(
         from: impl Into<BufferType>,
         to: impl Into<BufferType>,
@@ -90,17 +90,17 @@ impl CastPlan {
         }
     }
 
-    /// The same cast, with non-temporal stores when `streaming` says; by default if the source and the destination together
-    /// are larger than the last cache.
+    /// The same cast, with non-temporal stores as `streaming` says. By default they are used if the source and the destination
+    /// together are larger than the last-level cache.
     ///
-    /// The bytes written are the same. On x86 and the vector tiers it is worth a third of the time of a cast that no cache
-    /// holds, and costs more than that within them; elsewhere it changes nothing.
+    /// The bytes written are the same. On the vector tiers of x86, non-temporal stores save a third of the time of casts larger than
+    /// the caches, and cost more than that within them; elsewhere they have no effect.
     #[must_use]
     pub fn with_streaming(self, streaming: Streaming) -> CastPlan {
         CastPlan { kernel: self.kernel.with_streaming(streaming), streaming, ..self }
     }
 
-    /// Whether a cast that reads and writes so many bytes in all uses non-temporal stores.
+    /// Whether a cast that reads and writes `bytes` bytes in total uses non-temporal stores.
     #[cfg(feature = "rayon")]
     pub(crate) fn streams(&self, bytes: usize) -> bool {
         self.kernel.streams(bytes)
@@ -110,17 +110,17 @@ impl CastPlan {
         &self.kernel
     }
 
-    /// The same cast with an eye on what it loses: rounding in range as well, if `inexact`; in which way, if `labelled`.
+    /// A loss detector for the same cast. It detects rounding in range too if `inexact`, and classifies losses if `labelled`.
     pub(crate) fn detector(&self, inexact: bool, labelled: bool) -> LossDetector {
         LossDetector::new(self.kernel, &self.rules, inexact, labelled)
     }
 
-    /// What the source holds.
+    /// The buffer type of the source.
     pub const fn from(&self) -> BufferType {
         self.kernel.from()
     }
 
-    /// What the destination holds.
+    /// The buffer type of the destination.
     pub const fn to(&self) -> BufferType {
         self.kernel.to()
     }
@@ -132,8 +132,8 @@ impl CastPlan {
 
     /// Casts the first `n` elements of `src` to the first `n` of `dst`.
     ///
-    /// The buffers are bytes at any alignment, multi-byte elements in the byte order of their [`BufferType`]. They may be longer
-    /// than `n` elements; bytes behind those are neither read nor written.
+    /// The buffers are bytes at any alignment, with multi-byte elements in the byte order of their [`BufferType`]. They may be
+    /// longer than `n` elements; the bytes after those are neither read nor written.
     ///
     /// # Errors
     ///
@@ -165,13 +165,13 @@ impl CastPlan {
         }
     }
 
-    /// Casts between two places of one buffer: `n` elements from byte `src` on to those from byte `dst` on. They may not have
-    /// bytes in common; [`run_in_place`](Self::run_in_place) is for those that start at the same byte.
+    /// Casts within one buffer: `n` elements starting at byte `src` to `n` elements starting at byte `dst`. The two ranges must
+    /// not overlap; [`run_in_place`](Self::run_in_place) is for ranges that start at the same byte.
     ///
     /// # Errors
     ///
-    /// [`CastError::Overlap`] if the two share bytes, [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] if one ends
-    /// behind the buffer; then nothing is written.
+    /// [`CastError::Overlap`] if the ranges share bytes, [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] if one extends
+    /// past the end of the buffer; then nothing is written.
     pub fn run_within(&self, buffer: &mut [u8], src: usize, dst: usize, n: usize) -> Result<(), CastError> {
         let have = buffer.len();
         let range = |which, start: usize, of: BufferType| {
@@ -197,11 +197,11 @@ impl CastPlan {
         }
     }
 
-    /// Casts inside one buffer: the `n` elements at its start become the `n` elements of the destination at its start.
+    /// Casts in place: the `n` elements at the start of the buffer are replaced by their `n` results at its start.
     ///
-    /// The results are those of [`run`](Self::run). The buffer has to have room for the elements of the source and for those
-    /// of the destination. Bytes behind both are neither read nor written; if the source is the longer one, what is left of it
-    /// behind the destination may have changed.
+    /// The results are those of [`run`](Self::run). The buffer must have room for the elements of the source and for those
+    /// of the destination. Bytes after both are neither read nor written. If the source is longer than the destination, the
+    /// rest of it may have changed.
     ///
     /// ```
     /// use lanecast::{BufferType, CastOptions, CastPlan, DType};
@@ -270,12 +270,12 @@ impl CastPlan {
         }
     }
 
-    /// Casts all elements of a slice in its own memory and returns them as what they have become. What is left of the old
-    /// elements behind narrower new ones may have changed.
+    /// Casts all elements of a slice in place and returns the results. If they are narrower, the rest of the slice may have
+    /// changed.
     ///
     /// # Errors
     ///
-    /// [`CastError::NotInPlace`] if the memory of such a slice cannot hold the new elements, [`CastError::WrongElement`] as
+    /// [`CastError::NotInPlace`] if a slice of `S` cannot hold elements of `D`, [`CastError::WrongElement`] as
     /// [`run_slice`](Self::run_slice); then nothing is written.
     #[inline]
     pub fn run_slice_in_place<'a, S: Element, D: Element>(

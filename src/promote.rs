@@ -1,8 +1,8 @@
 //! Which dtype a binary operation computes in, by the rules of the array systems, and the casts that its operands need.
 //!
 //! The rules of a [`Standard`] are data: one table of all pairs of dtypes and one of dtypes with Python numbers, in
-//! `src/promote/*.tsv`, checked when the library is built. What is not a table is said here: numbers, 0-d arrays, more than
-//! two operands ([`Promotion::promote_all`]), default dtypes ([`Promotion`]).
+//! `src/promote/*.tsv`, checked when the library is built. The rules that are not tables are documented here: numbers, 0-d arrays,
+//! more than two operands ([`Promotion::promote_all`]), default dtypes ([`Promotion`]).
 //!
 //! ```
 //! use lanecast::{DType, promote, promote::Standard};
@@ -16,12 +16,12 @@
 //! );
 //! ```
 //!
-//! Rules that hold for all standards: the caller names the standard; the order of two operands does not matter; a dtype with
-//! itself is itself; byte order is no part of a dtype; the casts of a plan are ordinary ones (bool to 0 or 1, integers to
-//! floats rounded to the nearest even, reals to complex numbers with the imaginary part +0).
+//! Rules that hold for all standards: the caller names the standard; the order of two operands does not matter; a dtype
+//! promotes with itself to itself; byte order is not part of a dtype; the casts of a plan are ordinary ones (bool to 0 or 1,
+//! integers to floats rounded to nearest even, reals to complex numbers with the imaginary part +0).
 //!
-//! Dtypes that lanecast does not have (`longdouble`, `complex32`, `int1`, `hifloat8`, `float4_e2m1fn_x2`) are in no table. Two of
-//! them are results all the same, see [`Reason::ResultNotHere`].
+//! Dtypes that lanecast does not have (`longdouble`, `complex32`, `int1`, `hifloat8`, `float4_e2m1fn_x2`) have no row in any table. Two
+//! of them can still be results; see [`Reason::ResultNotHere`].
 
 mod casting;
 mod defaults;
@@ -41,20 +41,20 @@ use alloc::string::String;
 use core::{fmt, str::FromStr};
 use table::Answer;
 
-/// Whose rules decide.
+/// The standard whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Standard {
-    /// MindSpore: the documented tables, which mindspore 2.10 follows in `+` and `-`. (Its `*` refuses bool with uint16, uint32
-    /// and uint64 all the same.)
+    /// MindSpore: the documented tables, which mindspore 2.10 follows in `+` and `-`. (Its `*`, however, refuses bool with uint16,
+    /// uint32 and uint64.)
     MindSpore,
-    /// MegEngine as documented: the highest kind decides, within it the dtypes are joined; bool is promoted like any lower kind.
-    /// Its operators have departed from it since version 1.9: [`Standard::MegEngineCore`].
+    /// MegEngine as documented: the highest kind decides, and dtypes of that kind are joined; bool is promoted like any lower kind.
+    /// Since version 1.9 its operators differ from this: [`Standard::MegEngineCore`].
     MegEngine,
-    /// What MegEngine's operators do since version 1.9: different kinds, and float16 with another float, compute in float32.
+    /// MegEngine as its operators behave since version 1.9: different kinds, and float16 with another float, compute in float32.
     MegEngineCore,
-    /// The Python array API standard 2025.12; what it leaves to the implementation is refused.
+    /// The Python array API standard 2025.12; pairs that it leaves to the implementation are refused.
     ArrayApi,
     /// NumPy 2 (NEP 50), `numpy.promote_types` and `numpy.result_type`, with the dtypes of ml_dtypes 0.6. (An operator on the
     /// dtypes of ml_dtypes may compute in another one, or not exist.)
@@ -65,8 +65,8 @@ pub enum Standard {
     Jax,
     /// JAX, strict promotion: only weak types are promoted.
     JaxStrict,
-    /// ONNX: operands of one dtype, everything else is refused. (The exponent of `Pow` is the exception in arithmetic; which
-    /// dtypes an operator accepts at all is its own matter.)
+    /// ONNX: both operands must have the same dtype. (The exponent of `Pow` is the exception in arithmetic; which dtypes an operator
+    /// accepts at all is defined by the operator.)
     Onnx,
 }
 
@@ -84,12 +84,12 @@ impl Standard {
         Standard::Onnx,
     ];
 
-    /// The name for programs, in small letters: `"megengine_core"`. The table of the standard is called so.
+    /// The name for programs, in lower case, such as `"megengine_core"`. The table of the standard has this name too.
     pub const fn id(self) -> &'static str {
         table::IDS[self as usize]
     }
 
-    /// The name for people: `"MegEngineCore"`, `"array API"`.
+    /// The display name, such as `"MegEngineCore"` or `"array API"`.
     pub const fn name(self) -> &'static str {
         match self {
             Standard::MindSpore => "MindSpore",
@@ -130,10 +130,10 @@ impl fmt::Display for Standard {
     }
 }
 
-/// A name that is no standard's.
+/// The error for a name that no standard has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownStandard {
-    /// What was asked for.
+    /// The name that was given.
     pub name: String,
 }
 
@@ -152,7 +152,7 @@ impl core::error::Error for UnknownStandard {}
 impl FromStr for Standard {
     type Err = UnknownStandard;
 
-    /// The standard of this [`id`](Standard::id) or [`name`](Standard::name), in any case, with or without `_`, `-` and spaces.
+    /// The standard with this [`id`](Standard::id) or [`name`](Standard::name), in any letter case, with or without `_`, `-` and spaces.
     fn from_str(name: &str) -> Result<Self, UnknownStandard> {
         fn letters(name: &str) -> impl Iterator<Item = char> {
             name.chars().filter(|c| !['_', '-', ' '].contains(c)).map(|c| c.to_ascii_lowercase())
@@ -166,8 +166,8 @@ impl FromStr for Standard {
 
 /// The dtype in which a standard combines arrays of two dtypes.
 ///
-/// A `const fn`: an array library can resolve the dtypes of its generic operators when it is compiled. Where JAX answers with a
-/// weak type (uint64 with a signed integer) this is its dtype; [`promote_all`] says that it is weak.
+/// As this is a `const fn`, an array library can resolve the dtypes of its generic operators at compile time. Where JAX returns a
+/// weak type (uint64 with a signed integer), this is its dtype; [`promote_all`] also says that it is weak.
 ///
 /// ```
 /// use lanecast::{DType, Element, promote, promote::Standard};

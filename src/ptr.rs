@@ -1,4 +1,4 @@
-//! Casts between addresses: [`RunPtr`] of a plan.
+//! Casts between addresses: [`RunPtr`] for plans.
 
 use crate::{CastError, CastPlan};
 use lanecast_kernels::{Kernel, PtrError, RunPtr};

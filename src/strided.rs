@@ -1,21 +1,20 @@
 //! Casts between arrays of any layout: strided, transposed, reversed, repeated.
 //!
 //! A [`Layout`] is a shape and, for every axis, the distance in bytes from one element to the next, which may be zero or negative;
-//! a [`View`] or [`ViewMut`] is one on memory. A cast from one view to another of the same shape gives what casting element by
-//! element would, and goes through memory in the order that suits both: axes that continue each other become one, contiguous
-//! runs go to the kernel where they are, transpositions go in tiles, the rest through a block on the stack. Nothing is allocated;
-//! the stack has to have room for 80 KiB.
+//! a [`View`] or [`ViewMut`] is a layout on memory. A cast from one view to another of the same shape gives the same result as
+//! casting element by element, but traverses memory in the order that suits both: adjacent axes are merged where possible,
+//! contiguous runs are cast directly, transpositions are cast in tiles, and the rest goes through a block on the stack. Nothing is
+//! allocated; the cast needs 80 KiB of stack.
 //!
-//! Views at addresses are made by the `unsafe` functions [`View::from_raw`] and [`ViewMut::from_raw`], for libraries that have
-//! their arrays there. A source and a destination that share memory are refused, unless every element becomes its own result at its
-//! own place.
+//! The `unsafe` functions [`View::from_raw`] and [`ViewMut::from_raw`] make views of memory at an address. A source and a
+//! destination that share memory are refused, unless each element is replaced by its own result in its own place.
 
 pub use lanecast_kernels::{Layout, MAX_AXES, View, ViewError, ViewMut};
 
 use crate::checked::all_valid;
 use crate::{CastError, CastOptions, CastPlan, CastReport, CheckedPlan, CountingPlan};
 
-/// Casts every element of a view to the element of another view of the same shape at the same place, with the default options.
+/// Casts every element of a view to the element at the same position of another view of the same shape, with the default options.
 ///
 /// ```
 /// use lanecast::strided::{self, Layout, View, ViewMut};
@@ -31,7 +30,8 @@ use crate::{CastError, CastOptions, CastPlan, CastReport, CheckedPlan, CountingP
 ///
 /// # Errors
 ///
-/// [`CastError::View`] if the shapes differ (the source can be repeated with [`View::broadcast`]), [`CastError::Overlap`]; then nothing is written.
+/// [`CastError::View`] if the shapes differ ([`View::broadcast`] repeats the source), [`CastError::Overlap`] if the views share bytes,
+/// unless each element is replaced in its own place; then nothing is written.
 pub fn cast(src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), CastError> {
     cast_with(src, dst, &CastOptions::RUST)
 }
@@ -46,18 +46,18 @@ pub fn cast_with(src: &View<'_>, dst: &mut ViewMut<'_>, options: &CastOptions) -
 }
 
 impl CastPlan {
-    /// [`strided::cast`](cast) as this plan.
+    /// [`strided::cast`](cast) with this plan.
     ///
     /// # Errors
     ///
-    /// [`CastError::View`] if the shapes differ or a view is not of the plan's elements, [`CastError::Overlap`] if the views share bytes
-    /// and not each element its own place; then nothing is written.
+    /// [`CastError::View`] if the shapes differ or a view does not have the plan's buffer type, [`CastError::Overlap`] if the views share
+    /// bytes, unless each element is replaced in its own place; then nothing is written.
     pub fn run_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), CastError> {
         self.kernel().run_strided(src, dst).map_err(refused)
     }
 
-    /// Casts the elements of one layout of a buffer to those of another: the columns of a table, the parts of complex numbers, or
-    /// every element to its own place.
+    /// Casts between two layouts of one buffer: from one column of a table to another, between the parts of complex numbers, or every
+    /// element in its own place.
     ///
     /// ```
     /// use lanecast::strided::Layout;
@@ -81,7 +81,7 @@ impl CastPlan {
 }
 
 impl CheckedPlan {
-    /// [`run`](Self::run) between views: the element that is reported is the first in C order, and its index is that in this order.
+    /// [`run`](Self::run) between views. The reported element is the first in C order, and its index counts in that order.
     ///
     /// ```
     /// use lanecast::strided::{Layout, View, ViewMut};
@@ -100,7 +100,7 @@ impl CheckedPlan {
     ///
     /// # Errors
     ///
-    /// [`CastError::Rejected`] as of [`run`](Self::run); else as of [`CastPlan::run_strided`].
+    /// [`CastError::Rejected`] as [`run`](Self::run); otherwise as [`CastPlan::run_strided`].
     pub fn run_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), CastError> {
         match self.detector().run_strided(src, dst).map_err(refused)? {
             Some(lost) => Err(self.rejected(&lost)),
@@ -108,11 +108,11 @@ impl CheckedPlan {
         }
     }
 
-    /// [`run_masked`](Self::run_masked) between views: bit `i` is that of element `i` in C order.
+    /// [`run_masked`](Self::run_masked) between views. Bit `i` belongs to element `i` in C order.
     ///
     /// # Errors
     ///
-    /// [`CastError::ValidityTooSmall`] or as of [`CastPlan::run_strided`]; then no element is written.
+    /// [`CastError::ValidityTooSmall`], or as [`CastPlan::run_strided`]; then no element is written.
     pub fn run_strided_masked(
         &self,
         src: &View<'_>,
@@ -133,7 +133,7 @@ impl CountingPlan {
     ///
     /// # Errors
     ///
-    /// As of [`CastPlan::run_strided`]; then nothing is written.
+    /// As [`CastPlan::run_strided`]; then nothing is written.
     pub fn run_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<CastReport, CastError> {
         let losses = self.detector().run_strided_counted(src, dst).map_err(refused)?;
         Ok(CastReport::new(src.layout().elements(), &losses))

@@ -1,8 +1,7 @@
-//! Structured dtypes: items of named fields, as NumPy's structured arrays.
+//! Structured dtypes: items of named fields, as in NumPy's structured arrays.
 //!
-//! *Law.* A cast of structs is the cast of every field by itself, by the rules of [`semantics`](crate::semantics); which field
-//! becomes which is NumPy's answer, by position or by name. Bytes of the destination that belong to no field that is written stay
-//! as they are.
+//! *Law.* A cast of structs casts every field by itself, by the rules of [`semantics`](crate::semantics); fields are matched as in
+//! NumPy, by position or by name. Bytes of the destination outside the fields that are written stay as they are.
 //!
 //! ```
 //! use lanecast::structured::{Match, StructPlan, StructType};
@@ -21,8 +20,8 @@
 //!
 //! A [`StructType`] has [`Field`]s, each with an offset, a sub-array shape and a [`FieldType`]: elements of a dtype, a nested
 //! struct, or NumPy's `S`, `U` and `V`. It is made by [`packed`](StructType::packed), [`aligned`](StructType::aligned) (the rules
-//! of C) or [`with_offsets`](StructType::with_offsets), or read from what NumPy writes as the `descr` of a dtype and into `.npy`
-//! files ([`from_descr`](StructType::from_descr)), and [`descr`](StructType::descr) writes it, to the character.
+//! of C) or [`with_offsets`](StructType::with_offsets), or parsed by [`from_descr`](StructType::from_descr) from the `descr` that
+//! NumPy prints and writes into `.npy` files; [`descr`](StructType::descr) writes exactly the same text.
 //!
 //! # Matching
 //!
@@ -35,23 +34,23 @@
 //! | one element to a struct | to every field | refused | refused |
 //! | a struct of one field to an element | its field | its field | its field |
 //!
-//! The rule holds for nested structs, too. Titles are not names.
+//! The rules hold for nested structs, too. Titles do not count as names.
 //!
-//! Sub-arrays are broadcast as NumPy broadcasts arrays, axes aligned at the last: one element fills a sub-array, an axis of length
-//! 1 is repeated, leading axes of length 1 come and go. Of other shapes NumPy cuts off or fills up with zeros without a word; here
-//! they are refused. One struct fills a sub-array of structs, which NumPy does only if it has one field. (By name NumPy broadcasts
-//! the array of items together with the sub-arrays, so that items may mix; here every item is cast by itself.)
+//! Sub-arrays are broadcast as NumPy broadcasts arrays, with axes aligned at the last: one element fills a sub-array, an axis of
+//! length 1 is repeated, leading axes of length 1 are added or dropped. Other shapes are refused, where NumPy silently truncates or
+//! pads with zeros. One struct fills a sub-array of structs, which NumPy does only if the struct has one field. (By name NumPy
+//! broadcasts the array of items together with the sub-arrays, so that items may mix; here every item is cast by itself.)
 //!
-//! `S`, `U` and `V` are copied to their own kind, cut off or filled up with NUL; the characters of `U` are brought into the byte
-//! order of the destination. Between them, and between them and numbers, casts are refused: the module `text` does those.
+//! `S`, `U` and `V` are copied to the same kind, truncated or padded with NUL; the characters of `U` are swapped to the byte order of
+//! the destination if necessary. Casts between these kinds, and between them and numbers, are refused: the module `text` does those.
 //!
 //! # Method
 //!
-//! A plan is resolved once to a list of runs: a cast or a copy, where it begins in the item, and its axes with their distances in
-//! both items. Neighbours without a gap become one run, and axes that follow each other one axis, so that a struct of equal fields
-//! is cast as one array; what is left of a few elements becomes a run over all items for each of them. The runs go through the
-//! items in blocks that the caches hold, all runs for a block before the next, so that memory is read once. Casts are those of
-//! [`strided`](crate::strided) views; counted and checked casts gather their elements to a few KiB on the stack.
+//! A plan is resolved once to a list of runs: a cast or a copy, its offset in the item, and its axes with their strides in both
+//! items. Neighbours without a gap are merged into one run, and adjacent axes into one axis, so that a struct of equal fields is
+//! cast as one array. A remaining run of few elements is replaced by one run over all items for each element. The runs are done
+//! for blocks of items that fit in the caches, all runs for one block before the next, so that memory is read once. Casts are
+//! those of [`strided`](crate::strided) views; counting and checked casts copy their elements to a few KiB on the stack.
 
 mod descr;
 mod error;

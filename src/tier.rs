@@ -1,7 +1,7 @@
 //! Which tier new plans use.
 //!
-//! The strongest tier that can run here, unless the environment variable `LANECAST_TIER` (`scalar`, `avx2`, `avx512`, `neon`)
-//! or [`force`] names another. All tiers give the same bits; a lower one is for comparing and for debugging. The choice is
+//! It is the strongest tier that can run here, unless the environment variable `LANECAST_TIER` (`scalar`, `avx2`, `avx512`,
+//! `neon`) or [`force`] names another. All tiers give the same bits; lower tiers are for comparison and debugging. The choice is
 //! made at the first plan and kept; plans keep the tier they were made with.
 //!
 //! A cast never fails because of the environment. If `LANECAST_TIER` names a tier that does not exist or cannot run here, or
@@ -14,9 +14,9 @@ use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 use lanecast_kernels::typed::TierToken;
 
-/// The index of the tier that [`force`] asked for, or [`NONE`].
+/// The index of the tier set by [`force`], or [`NONE`].
 static FORCED: AtomicU8 = AtomicU8::new(NONE);
-/// The index of the tier that was found without it, or [`NONE`] before the first plan.
+/// The index of the tier chosen without [`force`], or [`NONE`] before the first plan.
 static FOUND: AtomicU8 = AtomicU8::new(NONE);
 const NONE: u8 = u8::MAX;
 
@@ -35,7 +35,7 @@ pub(crate) fn token() -> TierToken {
     }
 }
 
-/// Warns of a wrong `LANECAST_DISABLE`, once; for plans whose tier the caller names.
+/// Warns once about a wrong `LANECAST_DISABLE`; for plans whose tier is given by the caller.
 #[inline]
 pub(crate) fn check_features() {
     if FOUND.load(Ordering::Relaxed) == NONE {
@@ -50,11 +50,11 @@ fn find() -> TierToken {
     let named = environment::tier().ok().flatten().and_then(TierToken::new);
     let token = named.unwrap_or_else(TierToken::best);
     FOUND.store(token.tier() as u8, Ordering::Relaxed);
-    // Unless a thread has just forced another.
+    // Another thread may just have forced a tier.
     token.activate_first()
 }
 
-/// Makes new plans use `tier`, whatever the environment says; `None` takes that back.
+/// Makes new plans use `tier`, whatever the environment says; `None` undoes this.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ pub fn force(tier: Option<Tier>) -> Result<(), CastError> {
     Ok(())
 }
 
-/// Why the tier in use was chosen, for people: `"the strongest tier that both this CPU and this version have"`.
+/// Why the tier in use was chosen, in words: `"the strongest tier that both this CPU and this version have"`.
 pub fn reason() -> &'static str {
     if FORCED.load(Ordering::Relaxed) != NONE {
         "the program forced it"
@@ -89,8 +89,8 @@ pub fn reason() -> &'static str {
 
 /// Checks the environment variables: the tier that `LANECAST_TIER` names, `None` if it is not set or empty.
 ///
-/// Casts ignore a variable that is wrong, with a warning on standard error. A program that calls this when it starts can refuse
-/// it instead. Without the feature `std` the answer is `Ok(None)`.
+/// Casts ignore a wrong variable and warn on standard error. A program that calls this when it starts can refuse to run
+/// instead. Without the feature `std` the result is `Ok(None)`.
 ///
 /// ```
 /// use lanecast::tier;
@@ -103,13 +103,13 @@ pub fn reason() -> &'static str {
 /// # Errors
 ///
 /// [`EnvError`] if `LANECAST_TIER` names a tier that does not exist or cannot run here, or `LANECAST_DISABLE` holds a name
-/// that is none of [`Tier::FEATURES`].
+/// that is not in [`Tier::FEATURES`].
 pub fn from_env() -> Result<Option<Tier>, EnvError> {
     let tier = environment::tier()?;
     environment::disable().map(|()| tier)
 }
 
-/// An environment variable with a value that it may not have.
+/// An environment variable with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EnvError {
@@ -122,7 +122,7 @@ pub enum EnvError {
         /// Why it cannot run.
         status: TierStatus,
     },
-    /// `LANECAST_DISABLE` holds a name that is none of [`Tier::FEATURES`].
+    /// `LANECAST_DISABLE` holds a name that is not in [`Tier::FEATURES`].
     UnknownFeature {
         /// The whole value of the variable.
         value: String,
@@ -206,13 +206,13 @@ mod environment {
         once(&CHECKED, || disable().err().map(|error| (error, "other names in it count".into())));
     }
 
-    /// Writes an error on standard error, and what is done instead.
+    /// Writes the error to standard error, with what is done instead.
     fn once(checked: &AtomicBool, check: impl FnOnce() -> Option<(EnvError, String)>) {
         if checked.load(Ordering::Relaxed) || checked.swap(true, Ordering::Relaxed) {
             return;
         }
         if let Some((error, instead)) = check() {
-            // Where standard error is closed, nobody can be warned.
+            // If standard error is closed, the warning is lost.
             let _ = writeln!(io::stderr(), "lanecast: warning: {error}. It is ignored, {instead}.");
         }
     }

@@ -421,6 +421,16 @@ typedef struct lanecast_view {
 #define LANECAST_BUG 12
 
 /**
+ * No memory for the list of a batch. Nothing was written.
+ */
+#define LANECAST_NO_MEMORY 13
+
+/**
+ * A tensor is on a device whose memory the CPU cannot address.
+ */
+#define LANECAST_BAD_DEVICE 14
+
+/**
  * A flag: elements of less than 8 bits share bytes. It has no effect on other dtypes.
  */
 #define LANECAST_PACKED 256
@@ -446,7 +456,8 @@ LANECAST_API uint32_t lanecast_version(void) LANECAST_NOEXCEPT;
 
 /**
  * Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
- * invalid, `error` gives its index, and nothing is written.
+ * invalid, `error` gives its index, and nothing is written. The call allocates six words an item; if it
+ * cannot, it writes nothing and returns `LANECAST_NO_MEMORY`.
  *
  * The caller sees to this:
  *
@@ -663,7 +674,8 @@ LANECAST_API lanecast_status lanecast_type_bytes(lanecast_type type_, size_t n, 
 
 /**
  * The type of a DLPack tensor's elements. Elements of less than 8 bits are packed, unless `flags` has
- * `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED` (4). `lanes` is 1, or 2 for pairs of float4, which are two elements.
+ * `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED` (4). `lanes` is 1, or 2 for pairs of packed
+ * float4, which are two elements.
  *
  * The caller sees to this:
  *

@@ -1,7 +1,8 @@
 //! Many casts as one.
 
 use crate::error::{
-    Failure, LANECAST_NULL_POINTER, LANECAST_OVERLAP, guarded, lanecast_error, lanecast_status,
+    Failure, LANECAST_NO_MEMORY, LANECAST_NULL_POINTER, LANECAST_OVERLAP, guarded, lanecast_error,
+    lanecast_status,
 };
 use crate::plan::{self, lanecast_plan};
 use crate::threads::lanecast_threads;
@@ -27,7 +28,8 @@ const _: () =
     assert!(size_of::<BatchItem>() == 6 * size_of::<usize>(), "the README gives the bytes of an item");
 
 /// Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
-/// invalid, `error` gives its index, and nothing is written.
+/// invalid, `error` gives its index, and nothing is written. The call allocates six words an item; if it
+/// cannot, it writes nothing and returns `LANECAST_NO_MEMORY`.
 ///
 /// # Safety
 ///
@@ -49,7 +51,11 @@ pub unsafe extern "C" fn lanecast_run_batch(
             if items.is_null() {
                 return Err(Failure::Argument(LANECAST_NULL_POINTER, "the items are NULL"));
             }
-            let mut batch = Vec::with_capacity(count);
+            let mut batch = Vec::new();
+            if batch.try_reserve_exact(count).is_err() {
+                let text = "no memory for the list of the batch, which takes six words an item";
+                return Err(Failure::Argument(LANECAST_NO_MEMORY, text));
+            }
             for (index, item) in slice::from_raw_parts(items, count).iter().enumerate() {
                 let of_item = |failure| Failure::Item(index, Box::new(failure));
                 batch.push(self::item(item).map_err(of_item)?);

@@ -34,8 +34,12 @@ pub const LANECAST_NO_PROMOTION: lanecast_status = 10;
 pub const LANECAST_BAD_NAME: lanecast_status = 11;
 /// A defect in lanecast. The contents of the destination are unspecified.
 pub const LANECAST_BUG: lanecast_status = 12;
+/// No memory for the list of a batch. Nothing was written.
+pub const LANECAST_NO_MEMORY: lanecast_status = 13;
+/// A tensor is on a device whose memory the CPU cannot address.
+pub const LANECAST_BAD_DEVICE: lanecast_status = 14;
 
-const NAMES: [&CStr; 13] = [
+const NAMES: [&CStr; 15] = [
     c"ok",
     c"null pointer",
     c"bad type",
@@ -49,6 +53,8 @@ const NAMES: [&CStr; 13] = [
     c"no promotion",
     c"bad name",
     c"bug",
+    c"no memory",
+    c"bad device",
 ];
 
 /// Bytes of a message, its terminating 0 included; the header repeats the number.

@@ -1,8 +1,10 @@
-//! The C interface of `lanecast`. `include/lanecast.h` is generated from this crate and documents it for C programmers.
+//! The C interface of `lanecast`. `include/lanecast.h` and `include/lanecast_dlpack.h` are generated from this crate and
+//! document it for C programmers.
 //!
 //! # Laws
 //!
-//! * The caller owns all memory; a run allocates nothing on the calling thread (a batch allocates 48 bytes an item), and keeps no pointer.
+//! * The caller owns all memory; a run allocates nothing on the calling thread (a batch allocates 48 bytes an item, and
+//!   the first runs of some pairs a table that is kept), and keeps no pointer.
 //! * Every function that can fail returns a status and fills the caller's `lanecast_error`, if there is one. There is no thread-local state,
 //!   and no global state but the forced tier.
 //! * A failed call writes nothing, except for `LANECAST_REJECTED` and `LANECAST_BUG`.
@@ -11,11 +13,12 @@
 //! # The map
 //!
 //! `types`: dtypes as numbers; `options`; `plan`: a plan in the caller's memory; `run`: casts of buffers; `view`: of arrays of any layout; `batch`;
-//! `threads`: whose threads share a cast; `promote`; `tier`; `error`: statuses and messages.
+//! `dlpack`: of DLPack tensors; `threads`: whose threads share a cast; `promote`; `tier`; `error`: statuses and messages.
 
 #![allow(non_camel_case_types, reason = "the names are those of the header")]
 
 mod batch;
+mod dlpack;
 mod error;
 mod options;
 mod plan;
@@ -27,11 +30,12 @@ mod types;
 mod view;
 
 pub use batch::*;
+pub use dlpack::{DLDataType, DLDevice, DLTensor, lanecast_run_dlpack};
 pub use error::{
-    LANECAST_BAD_LAYOUT, LANECAST_BAD_NAME, LANECAST_BAD_OPTION, LANECAST_BAD_PLAN, LANECAST_BAD_TYPE,
-    LANECAST_BUG, LANECAST_NO_PROMOTION, LANECAST_NO_TIER, LANECAST_NULL_POINTER, LANECAST_OK,
-    LANECAST_OVERLAP, LANECAST_REJECTED, LANECAST_TOO_LARGE, lanecast_error, lanecast_status,
-    lanecast_status_name,
+    LANECAST_BAD_DEVICE, LANECAST_BAD_LAYOUT, LANECAST_BAD_NAME, LANECAST_BAD_OPTION, LANECAST_BAD_PLAN,
+    LANECAST_BAD_TYPE, LANECAST_BUG, LANECAST_NO_MEMORY, LANECAST_NO_PROMOTION, LANECAST_NO_TIER,
+    LANECAST_NULL_POINTER, LANECAST_OK, LANECAST_OVERLAP, LANECAST_REJECTED, LANECAST_TOO_LARGE,
+    lanecast_error, lanecast_status, lanecast_status_name,
 };
 pub use options::*;
 pub use plan::{lanecast_explain, lanecast_plan, lanecast_plan_init};

@@ -148,8 +148,35 @@ pub unsafe extern "C" fn lanecast_type_bytes(
     }
 }
 
+/// `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED`.
+pub(crate) const PADDED: u64 = 4;
+
+/// What a `DLDataType` and the flags of its tensor describe.
+pub(crate) fn from_dlpack(code: u8, bits: u8, lanes: u16, flags: u64) -> Result<BufferType, Failure> {
+    let bad = |text, number| Failure::Number(LANECAST_BAD_TYPE, text, number);
+    let dtype = names::from_dlpack(code, bits).ok_or_else(|| {
+        let text = format!("no dtype of lanecast is the DLDataType of code {code} with {bits} bits");
+        Failure::Text(LANECAST_BAD_TYPE, text)
+    })?;
+    let padded = flags & PADDED != 0;
+    match lanes {
+        1 => {}
+        2 if dtype == DType::Float4E2M1FN && !padded => {}
+        2 if dtype == DType::Float4E2M1FN => {
+            return Err(bad("pairs of float4 are packed, but the flags say padded; DLDataType.lanes is", 2));
+        }
+        other => {
+            let text = "DLDataType.lanes is 1, or 2 for float4_e2m1fn, not";
+            return Err(bad(text, i64::from(other)));
+        }
+    }
+    let storage = if padded { Storage::Byte } else { Storage::Packed };
+    Ok(BufferType::with_storage(dtype, storage))
+}
+
 /// The type of a DLPack tensor's elements. Elements of less than 8 bits are packed, unless `flags` has
-/// `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED` (4). `lanes` is 1, or 2 for pairs of float4, which are two elements.
+/// `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED` (4). `lanes` is 1, or 2 for pairs of packed
+/// float4, which are two elements.
 ///
 /// # Safety
 ///
@@ -165,20 +192,12 @@ pub unsafe extern "C" fn lanecast_type_from_dlpack(
     // SAFETY: the pointer is as the caller promises.
     unsafe {
         guarded(std::ptr::null_mut(), || {
-            let bad = || Failure::Argument(LANECAST_BAD_TYPE, "no dtype of lanecast is this DLDataType");
-            let dtype = names::from_dlpack(code, bits).ok_or_else(bad)?;
-            if !(lanes == 1 || lanes == 2 && dtype == DType::Float4E2M1FN) {
-                return Err(bad());
-            }
-            let padded = flags & PADDED != 0;
-            let packed = if dtype.is_sub_byte() && !padded { LANECAST_PACKED } else { 0 };
-            put(out, number(dtype) | packed)
+            let buffer = from_dlpack(code, bits, lanes, flags)?;
+            let packed = buffer.dtype().is_sub_byte() && buffer.storage() == Storage::Packed;
+            put(out, number(buffer.dtype()) | if packed { LANECAST_PACKED } else { 0 })
         })
     }
 }
-
-/// `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED`.
-const PADDED: u64 = 4;
 
 /// The DLPack type code, bits and flags of a type; lanes are 1. DLPack has no byte order: only that of the host is taken.
 ///

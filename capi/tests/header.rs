@@ -1,4 +1,5 @@
-//! `include/lanecast.h` is what the code says. `LANECAST_BLESS=1 cargo test -p lanecast-capi --test header` writes it anew.
+//! The headers in `include` are what the code says. `LANECAST_BLESS=1 cargo test -p lanecast-capi --test header` writes them anew.
+#![cfg(any(target_arch = "x86_64", target_os = "macos", windows))]
 
 use lanecast::DType;
 use std::fmt::Write as _;
@@ -15,12 +16,13 @@ fn dtypes() -> String {
     out
 }
 
-fn render() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
-    config.after_includes = Some(format!("\n{}{}", config.after_includes.unwrap_or_default(), dtypes()));
-    let builder = cbindgen::Builder::new().with_config(config).with_src(root.join("src/lib.rs"));
+/// A header from the source file `of`.
+fn render(mut config: cbindgen::Config, of: &str) -> String {
+    let source = root().join(of);
+    // The paragraphs of a header that follow the includes.
+    config.after_includes = config.after_includes.map(|text| format!("\n{text}"));
     let mut header = Vec::new();
+    let builder = cbindgen::Builder::new().with_config(config).with_src(source);
     builder.generate().expect("a header").write(&mut header);
     let header = String::from_utf8(header).expect("text");
     // What Rust calls safety is what C calls the contract.
@@ -34,16 +36,53 @@ fn render() -> String {
     out
 }
 
-#[test]
-fn the_header_is_that_of_the_code() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/lanecast.h");
-    let want = render();
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn config() -> cbindgen::Config {
+    cbindgen::Config::from_file(root().join("cbindgen.toml")).expect("cbindgen.toml")
+}
+
+/// The types of DLPack, which its own header has.
+const DLPACK: [&str; 3] = ["DLDevice", "DLDataType", "DLTensor"];
+
+fn compare(name: &str, want: &str) {
+    let path = root().join("include").join(name);
     if env::var_os("LANECAST_BLESS").is_some() {
-        fs::write(&path, &want).expect("written");
+        fs::write(&path, want).expect("written");
     }
     let have = fs::read_to_string(&path).unwrap_or_default();
     if let Some((i, (have, want))) = have.lines().zip(want.lines()).enumerate().find(|(_, (a, b))| a != b) {
-        panic!("line {}: {have:?} should be {want:?}; LANECAST_BLESS=1 writes the header anew", i + 1);
+        panic!("{name}, line {}: {have:?} should be {want:?}; LANECAST_BLESS=1 writes it anew", i + 1);
     }
-    assert_eq!(have.len(), want.len(), "LANECAST_BLESS=1 writes the header anew");
+    assert_eq!(have.len(), want.len(), "{name}: LANECAST_BLESS=1 writes it anew");
+}
+
+#[test]
+fn the_header_is_that_of_the_code() {
+    let mut config = config();
+    config.after_includes = Some(config.after_includes.unwrap_or_default() + &dtypes());
+    config.export.exclude.extend(DLPACK.map(String::from));
+    config.export.exclude.push("lanecast_run_dlpack".to_string());
+    let header = render(config, "src/lib.rs");
+    assert!(!header.contains("DLTensor"), "lanecast.h needs no dlpack.h");
+    compare("lanecast.h", &header);
+}
+
+#[test]
+fn the_header_for_dlpack_is_that_of_the_code() {
+    let mut config = config();
+    config.header = Some(
+        "/* lanecast: casts of DLPack tensors. Made from the code of the library; do not edit. */"
+            .to_string(),
+    );
+    config.include_guard = Some("LANECAST_DLPACK_H".to_string());
+    config.sys_includes = vec!["dlpack/dlpack.h".to_string()];
+    config.includes = vec!["lanecast.h".to_string()];
+    config.after_includes = None;
+    // Those of `dlpack.h` have no names but their typedefs.
+    config.style = cbindgen::Style::Type;
+    config.export.exclude.extend(DLPACK.map(String::from));
+    compare("lanecast_dlpack.h", &render(config, "src/dlpack.rs"));
 }

@@ -1,5 +1,5 @@
-//! The command line: what the program accepts. [`help`] has what it says about it, [`usage`](crate::usage) what it
-//! answers to anything else.
+//! The command line that the program accepts. [`help`] has its help texts, and [`usage`](crate::usage) answers wrong
+//! command lines.
 
 use std::{ffi::OsStr, path::PathBuf};
 
@@ -46,28 +46,28 @@ pub enum Command {
     Raw(Raw),
     /// Cast a stream of bare elements or lines of text as the ONNX operator Cast or CastLike does
     OnnxCast(OnnxCast),
-    /// Say which dtype two operands compute in, and which casts they need
+    /// Show which dtype two operands compute in, and which casts they need
     Promote(Promote),
     /// Print a table of all pairs of dtypes
     Table(Table),
     /// List the dtypes
     #[command(after_help = help::examples(help::DTYPES))]
     Dtypes(JsonOnly),
-    /// Say what a cast does on this CPU, stage by stage, and why
+    /// Explain what a cast does on this CPU, stage by stage, and why
     Explain(Explain),
-    /// Say which tiers (instruction sets) this CPU has, and which one is used
+    /// Show which tiers (instruction sets) this CPU has, and which one is used
     #[command(after_help = help::examples(help::CPU))]
     Cpu(JsonOnly),
     /// List the tensors of a file
     #[command(about = about("List"))]
     Inspect(Inspect),
-    /// Print what makes a shell complete the command line
+    /// Print a completion script for a shell
     Completions(Completions),
-    /// Print the man page of the program, or write those of all subcommands
+    /// Print the man page of the program, or write the pages of all subcommands
     Man(Man),
 }
 
-/// What a subcommand does with the files of all formats.
+/// The summary of a subcommand that applies `verb` to files of any format.
 fn about(verb: &str) -> String {
     format!("{verb} the tensors of a {} file", extensions("or"))
 }
@@ -85,7 +85,7 @@ fn input_help() -> String {
 pub struct Cast {
     #[arg(value_name = "IN", help = input_help())]
     pub input: PathBuf,
-    /// The file to write, of the same kind
+    /// The file to write, in the format of IN
     #[arg(value_name = "OUT", required_unless_present_any = ["dry_run", "out_dir"])]
     pub output: Option<PathBuf>,
     /// With --out-dir: more files to read
@@ -97,7 +97,7 @@ pub struct Cast {
     /// The dtype to cast to, see `lanecast dtypes`
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: DType,
-    /// Cast only tensors of this dtype; for .npy and .npz also what a descriptor that does not say it holds
+    /// Cast only tensors of this dtype; in .npy and .npz files also names the dtype of an ambiguous descriptor
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub from: Option<DType>,
     /// Cast only tensors (or fields) whose name matches, may be given several times
@@ -109,10 +109,10 @@ pub struct Cast {
     /// The format of IN, and OUT, whatever their names and contents say
     #[arg(long, value_name = "NAME", value_parser = format())]
     pub format: Option<&'static dyn FileFormat>,
-    /// Only say what would be done
+    /// Only print what would be done
     #[arg(long)]
     pub dry_run: bool,
-    /// What is common to `cast` and `raw`.
+    /// The arguments shared by `cast` and `raw`.
     #[command(flatten)]
     pub common: Common,
 }
@@ -149,7 +149,7 @@ pub struct Raw {
     /// The file to write, `-` for standard output
     #[arg(value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// What is common to `cast` and `raw`.
+    /// The arguments shared by `cast` and `raw`.
     #[command(flatten)]
     pub common: Common,
 }
@@ -177,13 +177,13 @@ pub struct OnnxCast {
     /// The attribute round_mode
     #[arg(long, value_name = "MODE", value_parser = round_mode())]
     pub round_mode: Option<E8M0Round>,
-    /// Infinity in FNUZ targets that saturate: nan is the text of opsets 19 to 23
+    /// Infinity in FNUZ targets that saturate: nan follows the text of opsets 19 to 23
     #[arg(long, value_name = "WHAT", value_parser = fnuz_inf(), default_value = "max")]
     pub fnuz_inf: FnuzInf,
-    /// Text never has an exponent
+    /// Write text without exponents
     #[arg(long)]
     pub plain: bool,
-    /// Text has nan, inf and -inf instead of NaN, INF and -INF
+    /// Write nan, inf and -inf in text instead of NaN, INF and -INF
     #[arg(long)]
     pub lower: bool,
     /// Cast this many elements
@@ -214,7 +214,7 @@ pub struct Writing {
     pub clean: bool,
 }
 
-/// What `cast` and `raw` have in common.
+/// The arguments shared by `cast` and `raw`.
 #[derive(Debug, Args)]
 pub struct Common {
     /// How OUT is written.
@@ -280,10 +280,10 @@ pub struct Inspect {
     /// Read the values: minimum, maximum, NaNs, infinities, zeros and subnormal numbers of each tensor
     #[arg(long)]
     pub stats: bool,
-    /// Say what casts to these dtypes would lose, as --stats does; `fp8` stands for both of its dtypes
+    /// Like --stats, and show what casts to these dtypes would lose; `fp8` means float8_e4m3fn and float8_e5m2
     #[arg(long, value_name = "DTYPES", value_parser = targets(), value_delimiter = ',', hide_possible_values = true)]
     pub what_if: Vec<Targets>,
-    /// Draw how often each binary exponent occurs, as --stats does
+    /// Like --stats, and draw how often each binary exponent occurs
     #[arg(long)]
     pub histogram: bool,
     /// List only tensors (or fields) whose name matches, may be given several times
@@ -328,7 +328,7 @@ pub struct Promote {
     /// The dtype of the right operand
     #[arg(value_name = "B", value_parser = dtype(), hide_possible_values = true)]
     pub right: DType,
-    /// Whose rules: mindspore, megengine, megengine_core, array_api, numpy, torch, jax, jax_strict, onnx, or all
+    /// The standard whose rules apply: mindspore, megengine, megengine_core, array_api, numpy, torch, jax, jax_strict, onnx, or all
     #[arg(long, value_name = "STANDARD", value_parser = standard_or_all(), hide_possible_values = true, default_value = "all")]
     pub standard: Which,
     /// Print JSON
@@ -339,9 +339,9 @@ pub struct Promote {
 /// One standard or all of them.
 #[derive(Clone, Copy, Debug)]
 pub enum Which {
-    /// All.
+    /// All standards.
     All,
-    /// This one.
+    /// This standard.
     One(Standard),
 }
 
@@ -357,10 +357,10 @@ pub struct Table {
 /// The tables.
 #[derive(Debug, Subcommand)]
 pub enum TableCommand {
-    /// The dtype that each pair computes in: `-` if the pair is refused, `*` after a weak one
+    /// The dtype that each pair computes in: `-` if the pair is refused, `*` after a weak dtype
     #[command(after_help = help::examples(help::TABLE_PROMOTE))]
     Promote {
-        /// Whose rules: mindspore, megengine, megengine_core, array_api, numpy, torch, jax, jax_strict or onnx
+        /// The standard whose rules apply: mindspore, megengine, megengine_core, array_api, numpy, torch, jax, jax_strict or onnx
         #[arg(long, value_name = "STANDARD", value_parser = standard(), hide_possible_values = true)]
         standard: Standard,
         /// How to print it

@@ -1,7 +1,7 @@
 //! Failures: an exit code and one line.
 //!
-//! The line reads `lanecast: <what>: <where>: <what to do>`. Whatever a file or an argument put into it, it
-//! is one line of bounded length without control characters ([`text::one_line`](crate::text::one_line)).
+//! The line reads `lanecast: <what>: <where>: <what to do>`. It has a bounded length and no control characters,
+//! even where it quotes a file or an argument ([`text::one_line`](crate::text::one_line)).
 
 use std::{fmt, io, path::Path, process::ExitCode};
 
@@ -14,23 +14,23 @@ use crate::{signals, terminal, text};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// The command line asks for something that does not exist or fit together.
+    /// The command line is wrong: it names something that does not exist, or contradicts itself.
     Usage = 2,
     /// Reading or writing failed, or the output exists already.
     Io = 3,
-    /// The input is not what its name says: truncated, corrupt or hostile.
+    /// The input is invalid: truncated, corrupt or hostile.
     Format = 4,
-    /// The input is sound, but what is asked for is not supported.
+    /// The input is valid, but the request is not supported.
     Unsupported = 5,
-    /// A value is outside the range of the target, and `--on-loss error` refuses those.
+    /// A value is outside the range of the target, and `--on-loss error` is given.
     Loss = 6,
-    /// SIGHUP ended it.
+    /// SIGHUP ended the program.
     Hangup = 129,
-    /// SIGINT ended it.
+    /// SIGINT ended the program.
     Interrupt = 130,
-    /// Nobody reads the pipe that it writes to, as if SIGPIPE had ended it.
+    /// The output pipe was closed by its reader; the code is the one of SIGPIPE.
     Pipe = 141,
-    /// SIGTERM ended it.
+    /// SIGTERM ended the program.
     Terminate = 143,
 }
 
@@ -40,7 +40,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why the program ends without having done what it was asked.
+/// Why the program failed.
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
@@ -63,22 +63,22 @@ impl Failure {
         Self::new(Exit::Usage, what)
     }
 
-    /// The input is not what its name says.
+    /// The input is invalid.
     pub fn format(what: impl Into<String>) -> Self {
         Self::new(Exit::Format, what)
     }
 
-    /// What is asked for is not supported.
+    /// The request is not supported.
     pub fn unsupported(what: impl Into<String>) -> Self {
         Self::new(Exit::Unsupported, what)
     }
 
-    /// Reading or writing failed for a reason of its own.
+    /// Reading or writing failed for a reason that the operating system did not report.
     pub fn io(what: impl Into<String>) -> Self {
         Self::new(Exit::Io, what)
     }
 
-    /// The operating system refused to `doing`, for example "cannot open".
+    /// The operating system failed; `doing` says at what, for example "cannot open".
     pub fn system(doing: &str, error: &io::Error) -> Self {
         Error::system(doing, error).into()
     }
@@ -88,7 +88,7 @@ impl Failure {
         Error::writing(error).into()
     }
 
-    /// Where it happened, if that is not known yet.
+    /// Adds the place of the failure, unless one is known already.
     pub fn at(mut self, place: impl fmt::Display) -> Self {
         if self.place.is_empty() {
             self.place = place.to_string();
@@ -96,18 +96,18 @@ impl Failure {
         self
     }
 
-    /// Where it happened, as the path of a file.
+    /// Adds the path of a file as the place of the failure, unless one is known already.
     pub fn at_path(self, path: &Path) -> Self {
         self.at(path.display())
     }
 
-    /// Another place, if there is one.
+    /// Replaces the place of the failure, if `place` is given.
     pub fn placed(mut self, place: Option<String>) -> Self {
         self.place = place.unwrap_or(self.place);
         self
     }
 
-    /// What to do about it.
+    /// Adds what to do about the failure.
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = advice.into();
         self
@@ -118,13 +118,13 @@ impl Failure {
         self.exit
     }
 
-    /// Prints the line on standard error, unless nobody listens any more.
+    /// Prints the line on standard error, unless the failure is quiet.
     pub fn print(&self) {
         if matches!(self.exit, Exit::Hangup | Exit::Interrupt | Exit::Terminate) {
             signals::leave();
         }
         if !self.quiet {
-            // A closed standard error leaves only the exit code to answer with.
+            // If standard error is closed, only the exit code can report the failure.
             let _ = terminal::error(&format!("{self}\n"));
         }
     }
@@ -168,7 +168,7 @@ impl From<Error> for Failure {
             _ => Exit::Unsupported,
         };
         let mut failure = Self::new(exit, signals::line());
-        // Whoever closed the pipe knows it: nothing is left to say, and nobody to say it to.
+        // The reader closed the pipe and knows it, so there is nothing to print.
         failure.quiet = exit == Exit::Pipe;
         if let Some(Detail { what, place, remedy }) = error.detail() {
             failure = Self { what: what.clone(), place: place.clone(), advice: advice(remedy), ..failure };
@@ -183,16 +183,16 @@ impl From<CastError> for Failure {
     }
 }
 
-/// What to do, in the words of the options of this program.
+/// What to do about an error, in terms of the options of this program.
 fn advice(remedy: &Remedy) -> String {
     match remedy {
         Remedy::Overwrite => "give --force to replace it".into(),
         Remedy::NameSource => "name its dtype with --from".into(),
-        Remedy::OmitSource => "leave --from out".into(),
+        Remedy::OmitSource => "leave out --from".into(),
         Remedy::ChooseFields => "see `lanecast inspect` for its fields, and --from and --include".into(),
-        Remedy::OmitPatterns => "leave --include and --exclude out".into(),
-        Remedy::Exclude { item, instead: "" } => format!("leave {item} out with --exclude"),
-        Remedy::Exclude { item, instead } => format!("{instead}, or leave {item} out with --exclude"),
+        Remedy::OmitPatterns => "leave out --include and --exclude".into(),
+        Remedy::Exclude { item, instead: "" } => format!("leave out {item} with --exclude"),
+        Remedy::Exclude { item, instead } => format!("{instead}, or leave out {item} with --exclude"),
         Remedy::ListDTypes => "see `lanecast dtypes`".into(),
         Remedy::Rename { near } if near.is_empty() => "see `lanecast inspect` for the names".into(),
         Remedy::ChooseOthers => {

@@ -1,8 +1,8 @@
 //! The program `lanecast`: casts the tensors of files and streams from one numeric dtype to another.
 //!
-//! Its laws: it reads and writes in bounded blocks whatever a file claims of itself; a file it cannot trust
-//! is refused with one line and an exit code ([`error::Exit`]); an output appears complete and under its
-//! name, or not at all ([`lanecast_files::Output`]). What a cast returns is the matter of the library `lanecast` alone.
+//! *Laws.* The program reads and writes in bounded blocks, whatever sizes a file claims. It refuses a damaged or
+//! hostile file with one line and an exit code ([`error::Exit`]). An output appears complete under its name, or
+//! not at all ([`lanecast_files::Output`]). The result of a cast is defined by the library `lanecast` alone.
 
 #![forbid(unsafe_code)]
 
@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// A wrong environment variable, which the library would ignore with a warning, ends the program.
+/// Fails if an environment variable is wrong; the library would only warn and ignore it.
 fn environment() -> error::Result<()> {
     lanecast::tier::from_env()?;
     Ok(())

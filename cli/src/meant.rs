@@ -1,8 +1,8 @@
-//! What people mean by a name that is no dtype's here: `fp8`, `e4m3`, `float`, `torch.half`.
+//! Suggestions for names that are not a dtype's name here: `fp8`, `e4m3`, `float`, `torch.half`.
 //!
-//! The library's error has the names that are near by spelling. This adds what other systems call the dtypes
-//! ([`lanecast::names`]), and the words for kinds of dtypes that no system has as a name ([`KINDS`]). All of it is
-//! advice: a name that may mean two dtypes is never taken for one of them.
+//! The library's error has names of similar spelling. This module adds the names that other systems have for the
+//! dtypes ([`lanecast::names`]), and words for kinds of dtypes that no system uses as a name ([`KINDS`]). They are
+//! only suggestions: a name that may mean two dtypes is never taken for one of them.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use lanecast::{DType, names::Namespace};
 
 use crate::text;
 
-/// A kind of dtypes: its names in small letters without `_`, `-` and `mx`, `fp` and `float` written `f`; the dtypes;
-/// what tells them apart.
+/// A kind of dtypes: its names, in lower case, without `_`, `-` and `mx`, and with `fp` and `float` written as `f`; the
+/// dtypes; how they differ.
 type KindRow = (&'static [&'static str], &'static [DType], &'static str);
 
 const KINDS: &[KindRow] = &[
@@ -41,18 +41,18 @@ const KINDS: &[KindRow] = &[
     (
         &["tf32", "tensorf32"],
         &[DType::Float32],
-        "TF32 is a way of computing on float32, which is what is stored",
+        "TF32 is a way to compute on float32; values are stored as float32",
     ),
     (&["scale", "ue8m0", "f8ue8m0"], &[DType::Float8E8M0FNU], ""),
     (&["complex"], &[DType::Complex64, DType::Complex128], ""),
 ];
 
-/// A name that is no dtype's.
+/// The error for a name that is not a dtype's.
 #[derive(Clone, Debug)]
 pub struct UnknownDType {
-    /// The dtypes that may be meant, the likeliest first.
+    /// The dtypes that may be meant, likeliest first.
     meant: Vec<&'static str>,
-    /// What tells them apart.
+    /// How they differ.
     tips: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl fmt::Display for UnknownDType {
 }
 
 impl UnknownDType {
-    /// What helps to choose.
+    /// Advice on which dtype to choose.
     pub fn tips(&self) -> Vec<String> {
         let mut tips = self.tips.clone();
         tips.push("`lanecast dtypes` lists all dtypes".into());
@@ -127,7 +127,7 @@ impl UnknownDType {
         }
     }
 
-    /// The dtypes that other systems call so, and which systems.
+    /// Adds the dtypes that have this name in other systems, and the systems.
     fn add_systems(&mut self, name: &str) {
         let (lower, upper) = (name.to_ascii_lowercase(), name.to_ascii_uppercase());
         let parse = |space: &Namespace| {
@@ -146,11 +146,11 @@ impl UnknownDType {
     }
 }
 
-/// The dtypes that a question about `name` is about: that of this name, or all of a kind, such as `fp8`.
+/// The dtypes that a name stands for: the dtype with that name, or all of a kind such as `fp8`.
 #[derive(Clone, Debug)]
 pub struct Targets(pub Vec<DType>);
 
-/// The dtypes that are meant by `name`.
+/// The dtypes that `name` stands for.
 pub fn targets(name: &str) -> Result<Targets, UnknownDType> {
     dtype(name).map(|dtype| Targets(vec![dtype])).or_else(|unknown| {
         let mut of_kind = UnknownDType { meant: Vec::new(), tips: Vec::new() };

@@ -1,4 +1,4 @@
-//! The options of a cast as command line flags: a profile, and flags that override what it says.
+//! The options of a cast as command line flags: a profile, and flags that override parts of it.
 
 use clap::{
     Args, ValueEnum,
@@ -80,11 +80,11 @@ pub fn format() -> impl TypedValueParser<Value = &'static dyn FileFormat> {
         .try_map(|name| by_name(&name).ok_or("no such format"))
 }
 
-/// The flags. Each overrides what the profile says.
+/// The flags. Each overrides one option of the profile.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of the cast")]
 pub struct CastArgs {
-    /// Answer as this system does where dtypes leave a choice [default: rust]
+    /// Cast as this system does where dtypes leave a choice [default: rust]
     #[arg(long, value_parser = one_of(PROFILES), ignore_case = true)]
     profile: Option<CastOptions>,
     /// 8-bit float targets clamp on overflow
@@ -96,7 +96,7 @@ pub struct CastArgs {
     /// Rounding to float8_e8m0fnu
     #[arg(long, value_name = "ROUND", value_parser = one_of(E8M0_ROUND))]
     e8m0_round: Option<E8M0Round>,
-    /// What is in the range of float8_e8m0fnu: from 2^-127 to 2^127, what rounds to that, or its magnitude
+    /// The values in range of float8_e8m0fnu: from 2^-127 to 2^127, those that round into it, or their magnitudes
     #[arg(long, value_name = "RANGE", value_parser = one_of(E8M0_RANGE))]
     e8m0_range: Option<E8M0Range>,
     /// Out-of-range floats in integer targets
@@ -108,7 +108,7 @@ pub struct CastArgs {
     /// Fractions in integer targets
     #[arg(long, value_name = "ROUND", value_parser = one_of(INT_ROUND))]
     int_round: Option<IntRound>,
-    /// Rounding of float and complex targets, but for float8_e8m0fnu
+    /// Rounding of float and complex targets, except float8_e8m0fnu
     #[arg(long, value_name = "ROUND", value_parser = one_of(FLOAT_ROUND))]
     float_round: Option<FloatRound>,
     /// The code of NaN in float8_e5m2
@@ -120,7 +120,7 @@ pub struct CastArgs {
     /// Infinity in FNUZ targets that saturate
     #[arg(long, value_name = "WHAT", value_parser = one_of(FNUZ_INF))]
     fnuz_inf: Option<FnuzInf>,
-    /// Values outside the range of the target: only count them (where there is a summary), warn of them, or refuse the first
+    /// Values outside the range of the target: only count them (where there is a summary), warn about them, or fail at the first
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnLoss::Ignore)]
     pub on_loss: OnLoss,
     /// Use this instruction set instead of the best one
@@ -128,14 +128,14 @@ pub struct CastArgs {
     tier: Option<Tier>,
 }
 
-/// What is done about values outside the range of the target.
+/// How values outside the range of the target are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnLoss {
-    /// They are counted in the summary
+    /// Count them in the summary
     Ignore,
-    /// A line on standard error for every tensor that has any
+    /// Print a line on standard error for every tensor that has any
     Warn,
-    /// The first one is an error: no file is written, and a stream ends before the block that has it
+    /// Fail at the first one: no file is written, and a stream ends before the block that has it
     Error,
 }
 
@@ -167,7 +167,7 @@ impl CastArgs {
     }
 }
 
-/// The tier that casts run on if this one is asked for, or none.
+/// The tier that casts run on if `tier` is requested; the active one if it is `None`.
 pub fn chosen_tier(tier: Option<Tier>) -> Result<Tier> {
     let Some(tier) = tier else {
         return Ok(lanecast::tier::active());

@@ -12,7 +12,7 @@ pub fn print(text: &str) -> Result<()> {
         .map_err(|e| Failure::writing(&e).at("standard output"))
 }
 
-/// Writes the summary of work that is done: nobody has to read it.
+/// Writes the summary of finished work. A closed pipe is not a failure here.
 pub fn report(text: &str) -> Result<()> {
     match print(text) {
         Err(failure) if failure.exit() == Exit::Pipe => Ok(()),

@@ -37,7 +37,7 @@ pub fn to_text(report: &Report) -> String {
     out.push_str(&format!(", tier {}\n", report.tier));
     if let Some(ReadBack { descriptor, from }) = &report.read_back {
         out.push_str(&format!(
-            "the output says `{descriptor}`, not {from}: give --from {from} to read it back\n"
+            "the output has the descriptor `{descriptor}`, not {from}: give --from {from} to read it back\n"
         ));
     }
     let kinds = kinds(&report.counts, &[]);
@@ -47,7 +47,7 @@ pub fn to_text(report: &Report) -> String {
     out
 }
 
-/// The counts that are not zero, in words, those called `without` left out.
+/// The nonzero counts in words, except those named in `without`.
 fn kinds(counts: &CastReport, without: &[&str]) -> Vec<String> {
     let counts = counts.counts();
     let some = counts.iter().filter(|(name, n)| *n > 0 && *name != "inexact" && !without.contains(name));

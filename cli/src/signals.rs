@@ -1,9 +1,9 @@
 //! Signals that end the program: SIGHUP, SIGINT and SIGTERM.
 //!
-//! The first one cancels the work between two blocks ([`ended`] is the hook), which removes the temporary file; the program says so
-//! in one line and exits with 128 and the number of the signal. If the work does not reach the next block because it waits
-//! for a pipe or a disk, a thread does the same after [`GRACE`], and at once on a second signal. Signals that were ignored when the
-//! program started stay ignored, as `nohup` asks.
+//! The first signal cancels the work between two blocks ([`ended`] is the hook), which removes the temporary file. The program then
+//! prints one line and exits with 128 plus the number of the signal. If the work does not reach its next block, because it waits for
+//! a pipe or a disk, a thread does the same after [`GRACE`], or at once on a second signal. Signals that were ignored when the
+//! program started stay ignored, as `nohup` requires.
 
 #[cfg(unix)]
 pub use unix::{ended, exit, leave, line, watch};
@@ -27,7 +27,7 @@ mod unix {
 
     use crate::{error::Exit, terminal};
 
-    /// How long the work may take to come to its next block.
+    /// How long the work may take to reach its next block.
     const GRACE: Duration = Duration::from_millis(300);
 
     /// The signals, their names and the exit codes.
@@ -39,17 +39,17 @@ mod unix {
 
     /// The first signal, 0 before there is one.
     static FIRST: AtomicI32 = AtomicI32::new(0);
-    /// Whether a thread has begun to print that line.
+    /// Whether a thread has begun to print the line.
     static SAID: AtomicBool = AtomicBool::new(false);
 
-    /// Installs the handlers: signals cancel the work, and a write beyond the file size limit fails as on a full disk.
+    /// Installs the handlers: signals end the work, and a write beyond the limit on file sizes fails as on a full disk.
     pub fn watch() {
         let (ready, watching) = mpsc::channel();
         let watcher = thread::Builder::new().name("signals".into()).spawn(move || {
             let ignored = ignored();
             let ending =
                 ENDING.iter().map(|(signal, ..)| *signal).filter(|signal| ignored >> (signal - 1) & 1 == 0);
-            // SIGXFSZ needs a handler to be an error of `write`; there is nothing else to do about it.
+            // With a handler for SIGXFSZ, `write` returns an error instead; the handler itself has nothing to do.
             let signals = Signals::new(ending.chain([SIGXFSZ]));
             let _ = ready.send(());
             let Ok(mut signals) = signals else { return };
@@ -71,7 +71,7 @@ mod unix {
         }
     }
 
-    /// The signals that are ignored, as a set of bits. (The portable system call for it is unsafe.)
+    /// The ignored signals, as a bit set. (The portable system call for this is unsafe.)
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -94,19 +94,19 @@ mod unix {
         first().1
     }
 
-    /// What is said of it.
+    /// The line to print about it.
     pub fn line() -> String {
         format!("ended by {}", first().0)
     }
 
-    /// Blocks until the program ends if another thread is ending it.
+    /// Waits for the end of the program if another thread is printing the line.
     pub fn leave() {
         while SAID.swap(true, Ordering::SeqCst) {
             thread::park();
         }
     }
 
-    /// Ends the program without waiting for the work.
+    /// Ends the program, whatever the work is doing.
     fn end() -> ! {
         lanecast_files::abandon();
         leave();
@@ -122,7 +122,7 @@ mod unix {
 #[cfg(not(unix))]
 pub use other::{ended, exit, leave, line, watch};
 
-/// Elsewhere the system ends the program, and the next run names the leftover.
+/// On other systems a signal ends the program, and the next run reports the leftover.
 #[cfg(not(unix))]
 mod other {
     use crate::error::Exit;

@@ -1,7 +1,7 @@
-//! Who listens: whether text is coloured, and how much of it there is.
+//! Text for the terminal: whether it is coloured, and how much of it is printed.
 //!
-//! Text with escape sequences goes through `anstream`, which drops them where they are not wanted: `auto` wants them
-//! on terminals, unless `NO_COLOR` is set or `TERM` is `dumb` (`CLICOLOR_FORCE` wants them on pipes too).
+//! Text with escape sequences goes through `anstream`, which removes them where colour is off. `auto` means colour
+//! on terminals, unless `NO_COLOR` is set or `TERM` is `dumb`; with `CLICOLOR_FORCE` also on pipes.
 
 use std::{
     ffi::OsString,
@@ -22,7 +22,7 @@ use crate::error::{Failure, Result};
 pub enum ColorWhen {
     /// On terminals, unless the environment variable NO_COLOR is set
     Auto,
-    /// Always, also into files and pipes
+    /// Always, including files and pipes
     Always,
     /// Never
     Never,
@@ -35,7 +35,7 @@ pub const HEAD: Style = Style::new().bold();
 
 static QUIET: OnceLock<bool> = OnceLock::new();
 
-/// Settles both for the rest of the run.
+/// Sets both for the rest of the run.
 pub fn settle(color: ColorWhen, quiet: bool) {
     match color {
         ColorWhen::Auto => ColorChoice::Auto,
@@ -51,7 +51,7 @@ pub fn quiet() -> bool {
     QUIET.get().copied().unwrap_or(false)
 }
 
-/// What `--color` says on a command line that is not understood, or that asks for help.
+/// The value of `--color` on a command line that is wrong, or that asks for help.
 pub fn color_of(words: impl Iterator<Item = OsString>) -> ColorWhen {
     let mut found = ColorWhen::Auto;
     let mut words = words.take_while(|word| word != "--");

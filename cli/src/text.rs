@@ -1,4 +1,4 @@
-//! Text that people read: lines of the library of files, and tables.
+//! Text for people: lines as in the library of files, and tables.
 
 use std::fmt::Write;
 
@@ -6,8 +6,7 @@ pub use lanecast_files::text::{one_line, tuple};
 
 use crate::terminal::HEAD;
 
-/// No column is widened beyond this for the sake of one long cell. (The formatter bears no more than 65535
-/// in any case.)
+/// The widest that a column becomes for one long cell. (The formatter allows at most 65535 in any case.)
 const WIDEST: usize = 80;
 
 /// `1 tensor`, `2 tensors`.
@@ -15,7 +14,7 @@ pub fn count(n: u64, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-/// [`table`] of `rows`, the first of which is the head, which is bold where colours are wanted.
+/// [`table`] of `rows`, of which the first is the head; it is bold where colours are on.
 pub fn headed(rows: &[Vec<String>]) -> String {
     let text = table(rows);
     match text.split_once('\n') {

@@ -1,5 +1,5 @@
-//! What the program answers if the command line asks for help or is wrong: clap's words, its suggestions and the usage
-//! of the subcommand, behind `lanecast:`.
+//! The answer to a command line that asks for help or is wrong: clap's message, its suggestions and the usage of the
+//! subcommand, after `lanecast:`.
 
 use std::{error::Error as _, process::ExitCode};
 
@@ -14,14 +14,14 @@ use crate::{
     terminal, text,
 };
 
-/// Prints what `error` says. A command line that only asks for help is no error.
+/// Prints the message of `error`. A command line that only asks for help is no error.
 pub fn answer(mut error: clap::Error) -> Result<ExitCode> {
     terminal::settle(terminal::color_of(std::env::args_os().skip(1)), false);
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             terminal::print(&error.render().ansi().to_string()).map(|()| ExitCode::SUCCESS)
         }
-        // Nothing was done: a script whose variable is empty must not take it for success.
+        // Nothing was done, so a script with an empty variable must not take this for success.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = terminal::error(&error.render().ansi().to_string());
             Ok(Exit::Usage.into())
@@ -34,7 +34,7 @@ pub fn answer(mut error: clap::Error) -> Result<ExitCode> {
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
             }
             disarm(&mut error);
-            // A closed standard error leaves only the exit code to answer with.
+            // If standard error is closed, only the exit code can report the error.
             let _ = terminal::error(&error.render().ansi().to_string().replacen("error:", "lanecast:", 1));
             Ok(exit.into())
         }
@@ -54,7 +54,7 @@ fn disarm(error: &mut clap::Error) {
         let safe = text::one_line(&value);
         if safe != value {
             error.insert(kind, ContextValue::String(safe));
-            // A tip of clap quotes it too.
+            // One of clap's tips quotes it too.
             error.remove(ContextKind::Suggested);
         }
     }

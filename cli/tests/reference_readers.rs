@@ -44,7 +44,9 @@ fn outputs_that_hide_their_dtype_say_how_to_read_them() {
                 let descriptor = report["read_back"]["descriptor"].as_str().unwrap_or_default();
                 assert_eq!(
                     line,
-                    format!("the output says `{descriptor}`, not {name}: give --from {name} to read it back")
+                    format!(
+                        "the output has the descriptor `{descriptor}`, not {name}: give --from {name} to read it back"
+                    )
                 );
                 assert_eq!(report["read_back"]["from"], name);
             } else if output == "out.npy" {

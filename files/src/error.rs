@@ -19,13 +19,13 @@ pub enum Error {
     Io(Detail, io::ErrorKind),
     /// The output exists, and may not be replaced.
     Exists(Detail),
-    /// The input is not what it has to be: truncated, corrupt or hostile.
+    /// The input is invalid: truncated, corrupt or hostile.
     Format(Detail),
-    /// The input is sound, but what is asked for is not supported.
+    /// The input is valid, but the request is not supported.
     Unsupported(Detail),
-    /// A value is outside the range of the target, and [`OnLoss::Refuse`](crate::OnLoss::Refuse) refuses those.
+    /// A value is outside the range of the target, and [`OnLoss::Refuse`](crate::OnLoss::Refuse) is set.
     Loss(Detail),
-    /// The caller stopped the work. Nothing was written under the name of the output.
+    /// The caller cancelled the work. No file was written under the output's name.
     Cancelled,
 }
 
@@ -40,14 +40,14 @@ pub struct Detail {
     pub remedy: Remedy,
 }
 
-/// What to do about an error. A program words those that its own options provide.
+/// What to do about an error. A program can word the remedies that its own options provide.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// Nothing is known to help.
+    /// No remedy is known.
     #[default]
     None,
-    /// This helps.
+    /// A remedy in words.
     Text(String),
     /// Allow the output to be replaced.
     Overwrite,
@@ -59,20 +59,20 @@ pub enum Remedy {
     ChooseFields,
     /// Select by dtype only.
     OmitPatterns,
-    /// Exclude what `item` names (the tensor, the member), or do what `instead` says, which may be empty.
+    /// Exclude the `item` (the tensor, the member), or do what `instead` says; `instead` may be empty.
     Exclude {
         /// What to exclude.
         item: &'static str,
-        /// What helps, too.
+        /// Another remedy.
         instead: &'static str,
     },
     /// Cast to a wider dtype, or allow values to be lost.
     AllowLoss,
     /// Say which format the file has.
     NameFormat,
-    /// Name one of `near`, which may be empty, or another tensor of the file.
+    /// Name one of `near` (possibly empty), or another tensor of the file.
     Rename {
-        /// Names that may be meant, the likeliest first.
+        /// Names that the user may have meant, likeliest first.
         near: Vec<String>,
     },
     /// Choose tensors by other names or another dtype.
@@ -88,9 +88,9 @@ impl fmt::Display for Remedy {
             Self::Text(text) => f.write_str(text),
             Self::Overwrite => f.write_str("allow it to be replaced"),
             Self::NameSource => f.write_str("name its dtype"),
-            Self::OmitSource => f.write_str("leave the dtype of the source out"),
+            Self::OmitSource => f.write_str("leave out the dtype of the source"),
             Self::ChooseFields => f.write_str("choose one of its fields"),
-            Self::OmitPatterns => f.write_str("leave the patterns out"),
+            Self::OmitPatterns => f.write_str("leave out the patterns"),
             Self::Exclude { item, instead: "" } => write!(f, "exclude {item}"),
             Self::Exclude { item, instead } => write!(f, "{instead}, or exclude {item}"),
             Self::AllowLoss => f.write_str("cast to a dtype that holds it, or allow losses"),
@@ -115,7 +115,7 @@ fn either(names: &[String]) -> String {
 }
 
 impl Remedy {
-    /// What helps where there is no room for an output.
+    /// The remedy for an output that does not fit on the disk.
     fn of(kind: io::ErrorKind) -> Self {
         match kind {
             io::ErrorKind::StorageFull => "free space on that disk, or write to another one".into(),
@@ -146,12 +146,12 @@ impl Error {
         Self::Request(Detail::new(what))
     }
 
-    /// The input is not what it has to be.
+    /// The input is invalid.
     pub(crate) fn format(what: impl Into<String>) -> Self {
         Self::Format(Detail::new(what))
     }
 
-    /// What is asked for is not supported.
+    /// The request is not supported.
     pub(crate) fn unsupported(what: impl Into<String>) -> Self {
         Self::Unsupported(Detail::new(what))
     }
@@ -168,13 +168,13 @@ impl Error {
             .advise("name a file")
     }
 
-    /// The operating system refused to `doing`, for example "cannot open".
+    /// The operating system failed; `doing` says at what, for example "cannot open".
     pub fn system(doing: &str, error: &io::Error) -> Self {
         let what = format!("{doing}: {}", text::io_reason(error));
         Self::Io(Detail { what, remedy: Remedy::of(error.kind()), ..Detail::default() }, error.kind())
     }
 
-    /// Reading an input failed: the input's fault if it ends early or does not decompress, else the system's.
+    /// Reading an input failed. The input is at fault if it ends early or does not decompress, otherwise the system is.
     pub fn reading(error: &io::Error) -> Self {
         if error.raw_os_error().is_some() {
             return Self::system("cannot read", error);
@@ -216,7 +216,7 @@ impl Error {
         self
     }
 
-    /// Adds where it happened, if that is not known yet.
+    /// Adds the place of the error, unless one is known already.
     pub fn at(self, place: impl fmt::Display) -> Self {
         self.with(|detail| {
             if detail.place.is_empty() {
@@ -225,12 +225,12 @@ impl Error {
         })
     }
 
-    /// Adds where it happened, as the path of a file.
+    /// Adds the path of a file as the place of the error, unless one is known already.
     pub fn at_path(self, path: &Path) -> Self {
         self.at(path.display())
     }
 
-    /// Puts the file `path` before the place in it.
+    /// Puts the path of the file before the place in it.
     pub fn in_path(self, path: &Path) -> Self {
         self.with(|detail| {
             detail.place = match detail.place.as_str() {
@@ -245,7 +245,7 @@ impl Error {
     }
 }
 
-/// One line: what, where, what to do. Whatever a file put into it, it is bounded and has no control characters.
+/// One line: what, where, what to do. Its length is bounded and it has no control characters, even where it quotes a file.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(detail) = self.detail() else {

@@ -1,4 +1,4 @@
-//! Files that are opened to be listed and read, and new ones.
+//! Opening files to list and read their tensors, and writing new files.
 
 use std::{io::Read, path::Path, path::PathBuf};
 
@@ -18,18 +18,18 @@ pub struct TensorFile {
 }
 
 impl TensorFile {
-    /// Opens a file of any format, which is recognised by the content or the extension.
+    /// Opens a file of any format, recognised by its content or its extension.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if it cannot be opened, [`Error::Request`] if its format is not known, [`Error::Format`] if it is damaged.
+    /// [`Error::Io`] if the file cannot be opened, [`Error::Request`] if its format is unknown, [`Error::Format`] if it is damaged.
     pub fn open(path: &Path) -> Result<Self> {
         let mut input = Input::open(path)?;
         let format = input.recognize()?;
         Self::of(input, format)
     }
 
-    /// Opens a file of this format, whatever its name and content say.
+    /// Opens a file as `format`, whatever its name and content say.
     ///
     /// # Errors
     ///
@@ -54,12 +54,12 @@ impl TensorFile {
         self.format
     }
 
-    /// The tensors, in the order of the file. Structured arrays have one for each field.
+    /// The tensors, in file order. Each field of a structured array is one tensor.
     pub fn tensors(&self) -> &[TensorInfo] {
         self.contents.tensors()
     }
 
-    /// Free text that the file carries, in its order.
+    /// The file's metadata: pairs of key and text, in file order.
     pub fn metadata(&self) -> &[(String, String)] {
         self.contents.metadata()
     }
@@ -69,17 +69,17 @@ impl TensorFile {
         self.tensors().iter().position(|tensor| tensor.name == name)
     }
 
-    /// A reader of the bytes of a tensor, of the dtype, storage and byte order that [`TensorInfo::buffer`] says. It reads no further
-    /// than they go. Errors in compressed data appear at the latest at its end.
+    /// A reader of the bytes of a tensor, in the dtype, storage and byte order given by [`TensorInfo::buffer`]. It stops at the end
+    /// of the tensor. Errors in compressed data are reported by the end of it at the latest.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for fields of structured arrays, whose bytes do not lie together, [`Error::Format`] or [`Error::Io`] if
-    /// the bytes cannot be had.
+    /// [`Error::Unsupported`] for fields of structured arrays, whose bytes are not contiguous, [`Error::Format`] or [`Error::Io`] if
+    /// the bytes cannot be read.
     ///
     /// # Panics
     ///
-    /// If there are no more than `index` tensors.
+    /// If `index` is out of range.
     pub fn reader(&mut self, index: usize) -> Result<Box<dyn Read + '_>> {
         let tensor = &self.contents.tensors()[index];
         let place = quoted("tensor", &tensor.name);
@@ -91,21 +91,21 @@ impl TensorFile {
     ///
     /// # Errors
     ///
-    /// As [`reader`](Self::reader), and [`Error::Format`] if there are fewer or more bytes than the file says.
+    /// As [`reader`](Self::reader), and [`Error::Format`] if there are fewer or more bytes than the header declares.
     ///
     /// # Panics
     ///
-    /// If there are no more than `index` tensors.
+    /// If `index` is out of range.
     pub fn read(&mut self, index: usize) -> Result<Vec<u8>> {
         let tensor = &self.contents.tensors()[index];
         let name = tensor.name.clone();
-        // Where elements are encoded, they take another number of bytes in the file.
+        // Encoded elements take a different number of bytes in the file.
         let size = match (tensor.buffer, tensor.elements) {
             (Some(buffer), Some(elements)) => byte_len(buffer, elements).unwrap_or(u64::MAX),
             _ => tensor.bytes,
         };
         let mut bytes = Vec::new();
-        // Compressed data may be shorter than a hostile header says. What lies in the file itself is there.
+        // A hostile header may overstate the size of compressed data. Uncompressed bytes were checked against the file's length.
         if let (Place::File(_), Ok(size)) = (&tensor.place, usize::try_from(size)) {
             bytes.reserve_exact(size.saturating_add(1));
         }
@@ -113,20 +113,20 @@ impl TensorFile {
         let failed = |e: Error| e.at(quoted("tensor", &name)).in_path(&self.path);
         read.map_err(|e| failed(Error::reading(&e)))?;
         if bytes.len() as u64 != size {
-            let what = format!("the tensor has not the {size} bytes that dtype and shape need");
+            let what = format!("the tensor does not have the {size} bytes that dtype and shape need");
             return Err(failed(Error::format(what)));
         }
         Ok(bytes)
     }
 }
 
-/// Writes a new file of the format that the extension of `path` names. It appears complete or not at all; with `overwrite` it may
-/// replace another one. `.safetensors` carry `metadata`; an ONNX model cannot be made of tensors.
+/// Writes a new file in the format named by the extension of `path`. The file appears complete or not at all; with `overwrite` it
+/// may replace an existing one. Only `.safetensors` files hold `metadata`. An ONNX model cannot be made from tensors alone.
 ///
 /// # Errors
 ///
-/// [`Error::Request`] if the extension names no format or a tensor has not as many bytes as its shape needs, [`Error::Exists`],
-/// [`Error::Unsupported`] if the format does not hold such tensors, [`Error::Io`] if writing fails.
+/// [`Error::Request`] if the extension names no format or the data of a tensor does not match its shape, [`Error::Exists`],
+/// [`Error::Unsupported`] if the format cannot hold such tensors, [`Error::Io`] if writing fails.
 pub fn save(
     path: &Path,
     tensors: &[NewTensor<'_>],

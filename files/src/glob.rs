@@ -1,12 +1,12 @@
-//! Patterns of names, as shells have them: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, `\` before any of these.
+//! Shell patterns for names: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `\` to escape any of these.
 //!
-//! `*` and `?` match every character, `.` and `/` too; `**/` is also nothing. A pattern is a list of alternatives, made of
-//! its braces, and each of these a list of [`Token`]s. (The crate `globset` brings a whole engine of regular expressions, which
-//! takes a sixth of the time of a build; the `*` of `fast-glob` stops at `/`, and it has no error for malformed patterns.)
+//! `*` and `?` match every character, including `.` and `/`; `**/` also matches the empty string. Braces are expanded: a pattern is
+//! a list of alternatives, and each alternative is a list of [`Token`]s. (The crate `globset` brings a whole regular-expression
+//! engine, which takes a sixth of the build time; in `fast-glob`, `*` stops at `/` and malformed patterns are no error.)
 
-/// More alternatives than anybody writes.
+/// The limit on alternatives, more than anybody writes.
 const MAX_ALTERNATIVES: usize = 1 << 12;
-/// Braces within braces.
+/// The limit on nested braces.
 const MAX_DEPTH: usize = 100;
 
 /// A pattern.
@@ -20,7 +20,7 @@ enum Token {
     Any,
     /// `*`
     Run,
-    /// One of these, or none of them.
+    /// A character in the class, or not in it.
     Class {
         negated: bool,
         ranges: Vec<(char, char)>,
@@ -39,10 +39,10 @@ impl Token {
     }
 }
 
-/// Its alternatives, one by one: all beginnings that were found so far, to which what follows is added.
+/// Expands a pattern from left to right: it keeps all beginnings found so far and appends what follows to each.
 struct Parser<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
-    /// The character before, for `**/`.
+    /// The previous character, for `**/`.
     before: Option<char>,
 }
 
@@ -69,7 +69,7 @@ impl Globs {
     ///
     /// # Errors
     ///
-    /// Which one is wrong, and why.
+    /// A message that says which one is malformed, and why.
     pub fn new(texts: &[String]) -> Result<Self, String> {
         let parse = |text: &String| match Glob::new(text) {
             Ok(glob) => Ok((text.clone(), glob)),
@@ -91,10 +91,10 @@ impl Globs {
 }
 
 impl Parser<'_> {
-    /// Up to the end of the pattern or, within `depth` braces, to a `,` or `}`.
+    /// Parses up to the end of the pattern or, within braces, up to a `,` or `}`.
     fn sequence(&mut self, depth: usize) -> Result<Vec<Vec<Token>>, String> {
         if depth > MAX_DEPTH {
-            return Err(format!("more than {MAX_DEPTH} braces within each other"));
+            return Err(format!("more than {MAX_DEPTH} nested braces"));
         }
         let mut found = vec![Vec::new()];
         self.before = None;
@@ -109,12 +109,14 @@ impl Parser<'_> {
                 '?' => vec![vec![Token::Any]],
                 '[' => vec![vec![self.class()?]],
                 '{' => self.braces(depth)?,
-                '}' => return Err("a } without a {".into()),
-                '\\' => vec![vec![Token::Char(self.rest.next().ok_or("nothing follows the \\ at the end")?)]],
+                '}' => return Err("a } without its {".into()),
+                '\\' => {
+                    vec![vec![Token::Char(self.rest.next().ok_or("no character follows the \\ at the end")?)]]
+                }
                 c => vec![vec![Token::Char(c)]],
             };
             if found.len() * more.len() > MAX_ALTERNATIVES {
-                return Err(format!("its braces make more than {MAX_ALTERNATIVES} patterns"));
+                return Err(format!("its braces expand to more than {MAX_ALTERNATIVES} patterns"));
             }
             match &more[..] {
                 [one] => found.iter_mut().for_each(|tokens| tokens.extend_from_slice(one)),
@@ -129,7 +131,7 @@ impl Parser<'_> {
         if depth > 0 { Err("a { without its }".into()) } else { Ok(found) }
     }
 
-    /// What a `*` is that was read already.
+    /// The token of a `*` that was just read.
     fn run(&mut self, before: Option<char>) -> Vec<Vec<Token>> {
         let mut stars = 1;
         while self.rest.next_if_eq(&'*').is_some() {
@@ -142,7 +144,7 @@ impl Parser<'_> {
         vec![vec![Token::Run]]
     }
 
-    /// The alternatives behind a `{`.
+    /// The alternatives after a `{`.
     fn braces(&mut self, depth: usize) -> Result<Vec<Vec<Token>>, String> {
         let mut found = Vec::new();
         loop {
@@ -157,7 +159,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The class behind a `[`.
+    /// The class after a `[`.
     fn class(&mut self) -> Result<Token, String> {
         let negated = self.rest.next_if(|c| matches!(c, '!' | '^')).is_some();
         let mut ranges = Vec::new();
@@ -168,7 +170,7 @@ impl Parser<'_> {
             }
             let mut high = low;
             let mut ahead = self.rest.clone();
-            // A `-` at the end is itself.
+            // A `-` at the end is a literal.
             if ahead.next() == Some('-') && ahead.peek().is_some_and(|c| *c != ']') {
                 self.rest.next();
                 high = self.rest.next().ok_or("a [ without its ]")?;
@@ -181,8 +183,8 @@ impl Parser<'_> {
     }
 }
 
-/// Whether `tokens` match the whole of `name`. After a mismatch the last `*` takes one character more: that is enough, as an
-/// earlier one gains nothing by it.
+/// Whether `tokens` match the whole of `name`. After a mismatch the last `*` takes one more character; backtracking to an earlier
+/// `*` could not succeed where this fails.
 fn matches(tokens: &[Token], name: &str) -> bool {
     let (mut token, mut rest) = (0, name.chars());
     let mut retry: Option<(usize, std::str::Chars)> = None;
@@ -272,6 +274,6 @@ mod tests {
         assert!(Glob::new(&"*a".repeat(30)).unwrap().is_match(&name));
         assert!(Glob::new(&"{a,b}".repeat(12)).unwrap().is_match("abababababab"));
         assert!(Glob::new(&"{a,b}".repeat(13)).unwrap_err().contains("more than 4096"));
-        assert!(Glob::new(&"{".repeat(1 << 20)).unwrap_err().contains("within each other"));
+        assert!(Glob::new(&"{".repeat(1 << 20)).unwrap_err().contains("nested braces"));
     }
 }

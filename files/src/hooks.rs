@@ -1,19 +1,19 @@
-//! What a caller hears of long work, and how it ends that early.
+//! Progress reports and cancellation for long work.
 
 use std::fmt;
 
-/// How far work has come.
+/// How far the work has progressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes of tensors that were read so far.
+    /// Bytes of tensors read so far.
     pub done: u64,
-    /// Bytes of tensors that there are to read; `None` if the source does not say.
+    /// Bytes of tensors to read in total; `None` if the source does not say.
     pub total: Option<u64>,
 }
 
-/// Callbacks of long work, both optional.
+/// Callbacks for long work, both optional.
 ///
-/// The work calls them from the thread that it was started on, between blocks of at most 4 MiB.
+/// They are called on the thread that started the work, between blocks of at most 4 MiB.
 #[derive(Default)]
 pub struct Hooks<'a> {
     progress: Option<&'a mut dyn FnMut(Progress)>,
@@ -32,9 +32,9 @@ impl<'a> Hooks<'a> {
         self
     }
 
-    /// Ends the work with [`Error::Cancelled`](crate::Error::Cancelled) once `cancelled` returns true: before the next block, and
-    /// before an output takes its name. An [`AtomicBool`](std::sync::atomic::AtomicBool) that another thread or a signal handler
-    /// sets is enough: `&|| flag.load(Ordering::Relaxed)`.
+    /// Ends the work with [`Error::Cancelled`](crate::Error::Cancelled) once `cancelled` returns true. It is checked before each
+    /// block and before an output takes its name. An [`AtomicBool`](std::sync::atomic::AtomicBool) that another thread or a signal
+    /// handler sets is enough: `&|| flag.load(Ordering::Relaxed)`.
     pub fn cancel_if(mut self, cancelled: &'a dyn Fn() -> bool) -> Self {
         self.cancelled = Some(cancelled);
         self

@@ -1,10 +1,10 @@
 //! The tensors of `.safetensors`, `.npy`, `.npz` and `.onnx` files: listed, read, written, and cast from one numeric dtype to another.
 //!
-//! *Laws.* Files are read and written in bounded blocks, whatever a file claims of itself. A file that cannot be trusted is an
-//! [`Error`] that names the place. An output appears complete and under its name, or not at all ([`Output`]). What a cast returns
-//! is the matter of the library `lanecast` alone.
+//! *Laws.* Files are read and written in bounded blocks, whatever sizes a file claims. A damaged or hostile file is an [`Error`] that
+//! names the place. An output appears complete under its name, or not at all ([`Output`]). The result of a cast is defined by the
+//! library `lanecast` alone.
 //!
-//! A file is recognised by its content, and by its extension if that fails; [`FORMATS`] are the formats. Names of dtypes are those of
+//! A file is recognised by its content, and by its extension if that fails; [`FORMATS`] lists the formats. Dtypes have the names of
 //! `lanecast::names`.
 //!
 //! # Reading

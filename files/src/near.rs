@@ -1,14 +1,14 @@
-//! Names that are near a pattern which matches none.
+//! Suggestions for a pattern that matches no name.
 
-/// Names that are looked at: a message about a slip needs no more.
+/// The limit on names compared; a hint about a typing error needs no more.
 const MAX_NAMES: usize = 10_000;
-/// Characters of a name, and of a pattern, that are compared.
+/// The limit on characters compared, of a name and of a pattern.
 const MAX_CHARS: usize = 200;
-/// Names in a message.
+/// The limit on names in a message.
 const MAX_SHOWN: usize = 3;
 
-/// At most three of `names` that `pattern` may mean, the likeliest first: those that contain its longest run of plain characters
-/// with few edits.
+/// At most three of `names` that `pattern` may have been meant to match, likeliest first: those that contain its longest run of
+/// literal characters with few edits.
 pub fn near<'a>(pattern: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = plain(pattern);
     if wanted.is_empty() {
@@ -22,14 +22,14 @@ pub fn near<'a>(pattern: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a 
         .collect();
     found.sort();
     found.dedup_by_key(|(.., name)| *name);
-    // Beside a slip, what shares some letters is noise.
+    // If one name is a slip away, names that merely share some letters are noise.
     let best = found.first().map_or(0, |(edits, ..)| *edits);
     found.retain(|(edits, ..)| *edits <= best + 1);
     found.truncate(MAX_SHOWN);
     found.into_iter().map(|(.., name)| name).collect()
 }
 
-/// The longest run of characters that mean themselves, in small letters.
+/// The longest run of literal characters, in lower case.
 fn plain(pattern: &str) -> Vec<char> {
     let runs = pattern.split(|c| "*?[]{},\\!".contains(c));
     let longest = runs.max_by_key(|run| run.len()).unwrap_or_default();
@@ -40,12 +40,12 @@ fn small(text: &str) -> Vec<char> {
     text.chars().take(MAX_CHARS).flat_map(char::to_lowercase).collect()
 }
 
-/// The fewest edits that make `wanted` a part of `name` (Sellers' algorithm).
+/// The smallest edit distance between `wanted` and any substring of `name` (Sellers' algorithm).
 fn edits(wanted: &[char], name: &str) -> usize {
     let mut column: Vec<usize> = (0..=wanted.len()).collect();
     let mut least = wanted.len();
     for c in small(name) {
-        // A part may begin anywhere.
+        // The substring may begin anywhere.
         let mut diagonal = 0;
         column[0] = 0;
         for (i, w) in wanted.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! Output files that appear complete or not at all.
 //!
-//! Everything is written to a temporary file in the folder of the output, flushed to disk, given the
-//! output's name in one step, and the folder is flushed too. A failure drops the temporary file and leaves
-//! what is under the name untouched. Without `overwrite` the last step refuses to replace a file, also one
-//! that appeared meanwhile.
+//! Everything is written to a temporary file in the output's folder and flushed to disk. The file is then
+//! renamed to the output's name in one step, and the folder is flushed too. A failure removes the temporary
+//! file and leaves an existing output untouched. Without `overwrite` the rename refuses to replace a file,
+//! even one that appeared meanwhile.
 
 use std::{
     fs::{self, File},
@@ -16,14 +16,14 @@ use crate::{
     temporary::{Temporary, live},
 };
 
-/// Small pieces (headers, small tensors) are gathered to this many bytes.
+/// The size of the write buffer, which collects small pieces (headers, small tensors).
 const GATHER: usize = 1 << 18;
 
-/// A file in the making. Dropped before [`commit`](Self::commit), it leaves nothing.
+/// A file being written. If it is dropped before [`commit`](Self::commit), nothing is left of it.
 #[derive(Debug)]
 pub struct Output {
     file: BufWriter<File>,
-    /// None for a stream.
+    /// `None` for a stream.
     to: Option<Target>,
     shown: PathBuf,
     like: Option<fs::Permissions>,
@@ -31,7 +31,7 @@ pub struct Output {
     companions: Vec<Output>,
 }
 
-/// The name that the file gets, and the one that it has.
+/// The final name of the file, and its temporary one.
 #[derive(Debug)]
 struct Target {
     temporary: Temporary,
@@ -49,7 +49,7 @@ impl Output {
         Self::create_like(path, overwrite, None)
     }
 
-    /// Whether [`create`](Self::create) would find a file in its way.
+    /// Checks that [`create`](Self::create) would not find a file in its way.
     ///
     /// # Errors
     ///
@@ -58,8 +58,8 @@ impl Output {
         look_at(path, overwrite).map(drop)
     }
 
-    /// As [`create`](Self::create); a new file has the permission bits of `like`, less the umask. A file that is replaced keeps
-    /// its own.
+    /// As [`create`](Self::create), with the permission bits of `like`, less the umask, for a new file. A replaced file keeps its
+    /// own.
     ///
     /// # Errors
     ///
@@ -74,14 +74,14 @@ impl Output {
         Ok(Self { file, to, shown: path.to_owned(), like, overwrite, companions: Vec::new() })
     }
 
-    /// A pipe, a device or standard output, which messages call `shown`: what is written appears at once. Only formats that
-    /// [stream](crate::FileFormat::streams) are written so.
+    /// An output to a pipe, a device or standard output, called `shown` in messages. Bytes appear there as they are written. Only
+    /// formats that [stream](crate::FileFormat::streams) can be written so.
     pub fn stream(file: File, shown: &Path) -> Self {
         let file = BufWriter::with_capacity(GATHER, file);
         Self { file, to: None, shown: shown.to_owned(), like: None, overwrite: false, companions: Vec::new() }
     }
 
-    /// Whether what is written appears at once.
+    /// Whether bytes appear as they are written, without a commit.
     pub fn is_stream(&self) -> bool {
         self.to.is_none()
     }
@@ -96,7 +96,7 @@ impl Output {
         &mut self.file
     }
 
-    /// Starts another file that this one will refer to; with the same permissions, also to replace one.
+    /// Starts another file that this one will refer to. It has the same permission bits and may replace a file if this one may.
     ///
     /// # Errors
     ///
@@ -105,17 +105,17 @@ impl Output {
         Self::create_like(path, self.overwrite, self.like.clone())
     }
 
-    /// Commits `companion` when this file is committed, before it.
+    /// Attaches `companion`, which is committed together with this file and just before it.
     pub fn attach(&mut self, companion: Self) {
         self.companions.push(companion);
     }
 
-    /// Brings the file to disk and under its name.
+    /// Flushes the file to disk and gives it its name.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the disk is full or the system refuses, [`Error::Exists`] if a file appeared meanwhile that may not be
-    /// replaced. Either way the temporary file is removed.
+    /// [`Error::Io`] if the disk is full or the system fails, [`Error::Exists`] if a file that may not be replaced appeared
+    /// meanwhile. Either way the temporary file is removed.
     pub fn commit(self) -> Result<()> {
         let mut written = Vec::new();
         self.finish(&mut written)?;
@@ -127,7 +127,7 @@ impl Output {
         Ok(())
     }
 
-    /// Brings the data of the companions and of the file to disk.
+    /// Flushes the data of the companions and of the file to disk.
     fn finish(self, written: &mut Vec<Written>) -> Result<()> {
         for companion in self.companions {
             companion.finish(written)?;
@@ -141,14 +141,14 @@ impl Output {
                 .map_err(|e| system("cannot set the permissions", &e))?;
         }
         file.sync_all().map_err(|e| system("cannot flush to disk", &e))?;
-        // Some systems do not rename an open file. Elsewhere it stays locked, lest another run takes it for a leftover.
+        // Some systems do not rename an open file. Elsewhere it stays open and locked, lest another run take it for a leftover.
         let file = Some(file).filter(|_| cfg!(unix));
         written.push(Written { target, shown, overwrite: self.overwrite, _file: file });
         Ok(())
     }
 }
 
-/// A file that lacks only its name.
+/// A file that is complete except for its name.
 struct Written {
     target: Target,
     shown: PathBuf,
@@ -156,7 +156,7 @@ struct Written {
     _file: Option<File>,
 }
 
-/// Gives all of them their names, together as far as signals are concerned.
+/// Gives all files their names; a signal handled meanwhile sees all of them renamed or none.
 fn rename(written: &mut [Written]) -> Result<()> {
     let mut live = live();
     for Written { target, shown, overwrite, .. } in written {
@@ -168,7 +168,7 @@ fn rename(written: &mut [Written]) -> Result<()> {
     Ok(())
 }
 
-/// Where the file `path` really is, and the permissions of the file that stands there.
+/// The path that `path` resolves to, and the permissions of an existing file there.
 fn look_at(path: &Path, overwrite: bool) -> Result<(PathBuf, Option<fs::Permissions>)> {
     let failed = |e: io::Error| Error::system("cannot write", &e).at_path(path);
     let metadata = match fs::symlink_metadata(path) {
@@ -178,7 +178,7 @@ fn look_at(path: &Path, overwrite: bool) -> Result<(PathBuf, Option<fs::Permissi
     if !overwrite {
         return Err(exists(path));
     }
-    // A link is followed: what it names is replaced, not the link.
+    // A symbolic link is followed: its target is replaced, not the link.
     let (target, metadata) = if metadata.is_symlink() {
         let target = fs::canonicalize(path).map_err(failed)?;
         let metadata = fs::metadata(&target).map_err(failed)?;
@@ -205,7 +205,7 @@ pub fn folder(path: &Path) -> PathBuf {
     }
 }
 
-/// Makes the new name itself durable.
+/// Flushes the folder, so that the new name is durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         match File::open(folder)?.sync_all() {

@@ -16,7 +16,7 @@ use crate::{
     report::{Entry, ReadBack, Report},
 };
 
-/// A cast of which everything is decided and nothing is written.
+/// A cast of a file, fully decided but not yet run.
 pub struct Plan<'a> {
     job: &'a Job,
     format: &'static dyn FileFormat,
@@ -29,13 +29,13 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if it cannot be opened, [`Error::Format`] if it is damaged, [`Error::Request`] if its format is not known or the
-    /// job does not fit it, [`Error::Unsupported`] if the format or the library cannot do it.
+    /// [`Error::Io`] if the file cannot be opened, [`Error::Format`] if it is damaged, [`Error::Request`] if its format is unknown or
+    /// the job does not fit it, [`Error::Unsupported`] if the format or the library cannot do the job.
     pub fn new(input: &Path, job: &'a Job) -> Result<Self> {
         Self::of(Input::open(input)?, None, job)
     }
 
-    /// As [`new`](Self::new), of a file of this format, whatever its name and content say.
+    /// As [`new`](Self::new), but reads the file as `format`, whatever its name and content say.
     ///
     /// # Errors
     ///
@@ -44,7 +44,7 @@ impl<'a> Plan<'a> {
         Self::of(Input::open(input)?, Some(format), job)
     }
 
-    /// As [`new`](Self::new), of a file that is open already; of `format`, if that is given.
+    /// As [`new`](Self::new), for a file that is open already, read as `format` if that is given.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl<'a> Plan<'a> {
         self.format
     }
 
-    /// The permissions of the input, which a new output takes.
+    /// The permissions of the input, which a new output inherits.
     pub fn permissions(&self) -> Option<&Permissions> {
         self.permissions.as_ref()
     }
@@ -81,11 +81,12 @@ impl<'a> Plan<'a> {
         self.entries().iter().map(|entry| entry.bytes_in).fold(0, u64::saturating_add)
     }
 
-    /// Fails if the selection matches nothing in a file that has tensors: a pattern has no tensor, or tensors are chosen by dtype or name and none is cast.
+    /// Fails if the selection matches nothing in a file that has tensors: a pattern matches no tensor, or tensors are selected by
+    /// dtype or name and none is cast.
     ///
     /// # Errors
     ///
-    /// [`Error::Request`] that says why, with the names near a pattern.
+    /// [`Error::Request`], which says why and suggests names similar to the pattern.
     pub fn check_selection(&self) -> Result<()> {
         if self.entries().is_empty() {
             return Ok(());
@@ -94,7 +95,7 @@ impl<'a> Plan<'a> {
         self.job.selection.check_entries(self.entries())
     }
 
-    /// The names that patterns may match: those of the entries, of structured arrays and of their fields.
+    /// The names that patterns may match: the names of the entries, of structured arrays and of their fields.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.entries().iter().map(|entry| entry.name.as_str()).chain(self.work.groups())
     }
@@ -104,19 +105,19 @@ impl<'a> Plan<'a> {
         report(self.job, self.format, self.entries().to_vec(), None)
     }
 
-    /// Casts to the file `output`, which may replace another one with `overwrite`, the input among them. A new file has the
-    /// permission bits of the input, less the umask.
+    /// Casts to the file `output`. With `overwrite` it may replace an existing file, even the input. A new file has the permission
+    /// bits of the input, less the umask.
     ///
     /// # Errors
     ///
-    /// Any [`Error`]; [`Error::Cancelled`] if a hook says so. Nothing appears under the name of the output then, a file that is
-    /// there stays as it is, and the temporary file is removed.
+    /// Any [`Error`]; [`Error::Cancelled`] if a hook cancels. Then no output appears, an existing file stays as it is, and the
+    /// temporary file is removed.
     pub fn run(self, output: &Path, overwrite: bool, hooks: Hooks<'_>) -> Result<Report> {
         let output = Output::create_like(output, overwrite, self.permissions.clone())?;
         self.run_into(output, hooks)
     }
 
-    /// Casts into `output`, which is committed.
+    /// Casts into `output` and commits it.
     ///
     /// # Errors
     ///
@@ -129,7 +130,7 @@ impl<'a> Plan<'a> {
         let started = Instant::now();
         let mut pump = Pump::new(hooks, Some(self.bytes()));
         let done = self.work.run(&mut pump, &mut output);
-        // Whatever a format makes of the interruption, and also where it had nothing left to read.
+        // Checked here too: a format may have reported the interruption as another error, or had nothing left to read.
         pump.check()?;
         let entries = done?;
         output.commit()?;

@@ -1,6 +1,6 @@
-//! The stream: elements go from a reader through a cast to a writer, in blocks of bounded size.
+//! Streaming casts: elements go from a reader through a cast to a writer, in blocks of bounded size.
 //!
-//! Files are little-endian or of the order that they state, which the buffer types of a lane say.
+//! Files are little-endian unless they declare another byte order; the buffer types of a lane carry it.
 
 use std::io::{self, Read, Write};
 
@@ -17,24 +17,24 @@ use crate::{
 /// A block holds at most this many bytes on its larger side.
 const BLOCK: usize = 4 << 20;
 
-/// One way from a reader to a writer.
+/// A streaming cast for one pair of buffer types.
 #[derive(Debug)]
 pub struct Lane {
     plan: CastPlan,
     way: Way,
 }
 
-/// How the elements are cast.
+/// The plan that casts the elements.
 #[derive(Debug)]
 enum Way {
-    /// Counting what they lose.
+    /// Counts losses.
     Counted(Box<CountingPlan>),
-    /// Up to the first that is out of range.
+    /// Stops at the first value out of range.
     Checked(Box<CheckedPlan>),
 }
 
 impl Lane {
-    /// The lane of one pair.
+    /// A lane for one pair.
     ///
     /// # Errors
     ///
@@ -50,14 +50,14 @@ impl Lane {
         })
     }
 
-    /// Elements per block: whole bytes in every storage.
+    /// Elements per block, a number that fills whole bytes in every storage.
     fn block(&self) -> u64 {
         let bits = self.plan.from().bits_per_element().max(self.plan.to().bits_per_element());
         (BLOCK as u64 * 8 / u64::from(bits.max(1))) / 64 * 64
     }
 }
 
-/// The bytes of `n` elements; `None` if no `u64` holds their number.
+/// The size of `n` elements in bytes; `None` if it overflows.
 pub fn byte_len(buffer: BufferType, n: u64) -> Option<u64> {
     let bits = u128::from(n) * u128::from(buffer.bits_per_element());
     u64::try_from(bits.div_ceil(8)).ok()
@@ -66,13 +66,13 @@ pub fn byte_len(buffer: BufferType, n: u64) -> Option<u64> {
 /// How many elements a stream holds.
 #[derive(Clone, Copy, Debug)]
 pub enum Extent {
-    /// So many. Fewer are an error, more are not read.
+    /// This many. Fewer are an error; any after them are not read.
     Elements(u64),
-    /// As many as there are.
+    /// All up to the end of the stream.
     All,
 }
 
-/// What went through a lane.
+/// Totals of what went through a lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passed {
     /// Elements.
@@ -81,7 +81,7 @@ pub struct Passed {
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
-    /// What became of values that did not fit.
+    /// Counts of values that did not fit.
     pub counts: CastReport,
 }
 
@@ -90,22 +90,22 @@ pub struct Passed {
 pub enum Stopped {
     /// The reader failed.
     Read(io::Error),
-    /// The reader ended after so many elements.
+    /// The reader ended early, after this many elements.
     Short(u64),
-    /// The reader ended with so many bytes too few for a whole element.
+    /// The reader ended inside an element, this many bytes before the end of it.
     Partial(u64),
     /// The writer failed.
     Write(io::Error),
-    /// The library refused.
+    /// The library returned an error.
     Cast(CastError),
-    /// It refused, and this is what that means.
+    /// The library returned an error, here in the terms of the file.
     Refused(Error),
     /// The caller cancelled.
     Cancelled,
 }
 
 impl Stopped {
-    /// The error of an input whose length is known from its header. `input` and `output` add the places.
+    /// Converts to an [`Error`], for an input whose header states its length. `input` and `output` add the places.
     pub fn fail(self, input: impl FnOnce(Error) -> Error, output: impl FnOnce(Error) -> Error) -> Error {
         match self {
             Stopped::Read(e) => input(Error::reading(&e)),
@@ -118,7 +118,7 @@ impl Stopped {
     }
 }
 
-/// The buffers and the hooks that all streams of one run share.
+/// The buffers and hooks shared by all streams of a run.
 #[derive(Debug)]
 pub struct Pump<'a> {
     source: Vec<u8>,
@@ -128,12 +128,12 @@ pub struct Pump<'a> {
 }
 
 impl<'a> Pump<'a> {
-    /// A pump that reports to `hooks` the bytes it read, of `total` if that is known.
+    /// A pump that reports the bytes read to `hooks`, out of `total` if that is known.
     pub fn new(hooks: Hooks<'a>, total: Option<u64>) -> Self {
         Self { source: Vec::new(), result: Vec::new(), hooks, progress: Progress { done: 0, total } }
     }
 
-    /// Reports so many more bytes read.
+    /// Reports that `bytes` more bytes were read.
     pub(crate) fn advance(&mut self, bytes: u64) {
         self.progress.done = self.progress.done.saturating_add(bytes);
         self.hooks.report(self.progress);
@@ -157,7 +157,7 @@ impl<'a> Pump<'a> {
     ///
     /// # Errors
     ///
-    /// [`Stopped`] says which side failed, and [`Stopped::fail`] makes an [`Error`] of it.
+    /// [`Stopped`] says which side failed; [`Stopped::fail`] turns it into an [`Error`].
     pub fn cast(
         &mut self,
         lane: &mut Lane,
@@ -192,7 +192,7 @@ impl<'a> Pump<'a> {
             if have < wanted_bytes {
                 return match extent {
                     Extent::Elements(_) => Err(Stopped::Short(passed.elements)),
-                    // Packed elements may leave bits over.
+                    // Packed elements may leave spare bits in the last byte.
                     Extent::All => match (have as u64).checked_rem(bits / 8) {
                         Some(torn) if torn > 0 => Err(Stopped::Partial(bits / 8 - torn)),
                         _ => Ok(passed),
@@ -238,9 +238,8 @@ impl<'a> Pump<'a> {
         Ok(())
     }
 
-    /// Brings `n` items of these sizes from `reader` to `writer`, a block at a time: `cast` is given the items
-    /// of the source, room for those of the destination, which is zero where it wrote nothing, how many there
-    /// are and how many came before.
+    /// Casts `n` items of these sizes from `reader` to `writer`, a block at a time. `cast` is given the source
+    /// items, zeroed room for the destination items, the number of items, and the number of items before them.
     pub(crate) fn items(
         &mut self,
         (from, to): (usize, usize),
@@ -299,12 +298,12 @@ impl<'a> Pump<'a> {
     }
 }
 
-/// The bytes of the `n` elements of a block, which are few.
+/// The size in bytes of the `n` elements of a block, which never overflows.
 fn block_len(buffer: BufferType, n: u64) -> usize {
     (n * u64::from(buffer.bits_per_element())).div_ceil(8) as usize
 }
 
-/// Fills `buffer` as far as the reader goes.
+/// Fills `buffer`, or as much of it as the reader has bytes for.
 fn read_up_to(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut have = 0;
     while have < buffer.len() {

@@ -5,14 +5,14 @@ use std::time::Duration;
 use lanecast::CastReport;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-/// What becomes, or became, of one tensor.
+/// What is done, or was done, to one tensor.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// Its dtype, or the descriptor of something that is none.
+    /// Its dtype, or a descriptor if it has none.
     pub from: String,
-    /// The dtype it is cast to; none if it is copied.
+    /// The dtype that it is cast to; `None` if it is copied.
     pub to: Option<String>,
     /// Its shape, if it is known.
     pub shape: Option<Vec<u64>>,
@@ -22,20 +22,20 @@ pub struct Entry {
     pub bytes_in: u64,
     /// Its bytes after.
     pub bytes_out: u64,
-    /// Why it is copied, if it is.
+    /// Why it is copied, unless it is cast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<&'static str>,
-    /// What became of values that did not fit, once it is cast.
+    /// Counts of values that did not fit, once it is cast.
     #[serde(serialize_with = "optional_counts")]
     pub counts: Option<CastReport>,
 }
 
-/// What a file says of elements whose dtype it cannot name.
+/// How to read elements whose dtype the file cannot name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReadBack {
     /// The descriptor in the file.
     pub descriptor: String,
-    /// The dtype that a reader has to be told.
+    /// The dtype to give when the file is read.
     pub from: &'static str,
 }
 
@@ -44,13 +44,13 @@ pub struct ReadBack {
 pub struct Report {
     /// The target.
     pub to: &'static str,
-    /// The tier that cast.
+    /// The tier that was used.
     pub tier: &'static str,
     /// Whether nothing was written.
     pub dry_run: bool,
     /// How many tensors were cast.
     pub tensors_cast: u64,
-    /// How many there are.
+    /// How many tensors there are.
     pub tensors: u64,
     /// How many elements were cast.
     pub elements: u64,
@@ -62,13 +62,13 @@ pub struct Report {
     pub seconds: f64,
     /// Bytes read and written per second, in units of 10^9.
     pub gb_per_second: f64,
-    /// What became of values that did not fit.
+    /// Counts of values that did not fit.
     #[serde(flatten, serialize_with = "counts")]
     pub counts: CastReport,
     /// Why no tensor was cast, if none was: `2 not floating, 1 excluded by name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing_cast: Option<String>,
-    /// How to read the output, if the file does not say which dtype it holds.
+    /// How to read the output, if the file does not say what dtype it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_back: Option<ReadBack>,
     /// Each tensor.
@@ -76,7 +76,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The summary of `entries`, done in `elapsed`, or not at all if that is `None`.
+    /// The summary of `entries`. The work took `elapsed`, or is a dry run if that is `None`.
     pub fn new(to: &'static str, tier: &'static str, entries: Vec<Entry>, elapsed: Option<Duration>) -> Self {
         let sum = |of: fn(&Entry) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
         let cast = |e: &Entry| u64::from(e.to.is_some());
@@ -120,7 +120,7 @@ pub(crate) fn reasons(entries: &[Entry]) -> String {
     }
 }
 
-/// The counts by their names, those of rounding left out, which is not counted.
+/// The counts by name, without those of rounding, which is not counted here.
 fn counts<S: Serializer>(report: &CastReport, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     for (name, n) in report.counts().iter().filter(|(name, _)| *name != "inexact") {
@@ -129,7 +129,7 @@ fn counts<S: Serializer>(report: &CastReport, serializer: S) -> std::result::Res
     map.end()
 }
 
-/// The counts by their names, those of rounding among them.
+/// The counts by name, including those of rounding.
 pub(crate) fn all_counts<S: Serializer>(
     report: &CastReport,
     serializer: S,

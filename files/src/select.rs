@@ -19,17 +19,17 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Tensors of the dtype `from`, or floats if that is `None`, whose names match a glob of `include`, if there is any, and none of
-    /// `exclude`. In globs `*` and `?` match `.` and `/`, too.
+    /// Selects tensors of the dtype `from`, or all floats if that is `None`, whose names match any glob of `include` (all names if it
+    /// is empty) and no glob of `exclude`. In globs `*` and `?` match `.` and `/`, too.
     ///
     /// # Errors
     ///
-    /// [`Error::Request`] if a glob cannot be read. Its place is `include` or `exclude`.
+    /// [`Error::Request`] if a glob is malformed. Its place is `include` or `exclude`.
     pub fn new(from: Option<DType>, include: &[String], exclude: &[String]) -> Result<Self> {
         Ok(Self { from, include: globs("include", include)?, exclude: globs("exclude", exclude)? })
     }
 
-    /// The dtype that tensors are to have.
+    /// The source dtype that is selected; `None` selects floats.
     pub fn from(&self) -> Option<DType> {
         self.from
     }
@@ -73,11 +73,11 @@ impl Selection {
         self.include.as_ref().is_some_and(|set| set.is_match(name))
     }
 
-    /// Fails if a pattern matches none of `names`, which are those of tensors and of what stands for several of them.
+    /// Fails if a pattern matches none of `names`: the names of tensors, and of groups such as structured arrays.
     ///
     /// # Errors
     ///
-    /// [`Error::Request`] that names the pattern, and the names near it. Its place is `include` or `exclude`.
+    /// [`Error::Request`], which names the pattern and similar names. Its place is `include` or `exclude`.
     pub fn check_patterns<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
         for (option, globs) in [("include", &self.include), ("exclude", &self.exclude)] {
             let idle = globs.as_ref().and_then(|globs| globs.unmatched(names.clone()).next());
@@ -89,7 +89,7 @@ impl Selection {
         Ok(())
     }
 
-    /// Why the choice leaves out a tensor of this name, whose dtype is `None` if it is no number; `None` if it does not.
+    /// Why a tensor of this name and dtype is not selected; `None` if it is. The dtype of elements that are not numbers is `None`.
     pub fn leaves_out(&self, name: &str, dtype: Option<DType>) -> Option<&'static str> {
         if self.excludes(name) {
             Some("excluded by name")
@@ -104,15 +104,15 @@ impl Selection {
         }
     }
 
-    /// Says of each entry that is copied why that is, where the format has not.
+    /// Fills in why each copied entry is copied, where the format has not done so.
     pub(crate) fn explain(&self, entries: &mut [Entry]) {
         for entry in entries.iter_mut().filter(|entry| entry.to.is_none() && entry.kept.is_none()) {
             entry.kept = self.leaves_out(&entry.name, DType::from_name(&entry.from));
         }
     }
 
-    /// Fails if tensors were chosen by a dtype or an include and `entries`, which are explained, has none that is cast for a reason
-    /// of the choice.
+    /// Fails if tensors were selected by a dtype or an include, and the selection is why none of `entries` is cast. The entries must
+    /// be explained.
     pub(crate) fn check_entries(&self, entries: &[Entry]) -> Result<()> {
         let own = |entry: &Entry| {
             entry.kept.is_some() && entry.kept == self.leaves_out(&entry.name, DType::from_name(&entry.from))

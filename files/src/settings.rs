@@ -1,10 +1,10 @@
-//! How elements are cast: the options, the tier, and what is done about losses.
+//! How elements are cast: the options, the tier, and how losses are handled.
 
 use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType, Tier};
 
 use crate::error::Result;
 
-/// What is done about values outside the range of the target.
+/// How values outside the range of the target are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnLoss {
     /// They are counted in the report.
@@ -14,14 +14,14 @@ pub enum OnLoss {
     Refuse,
 }
 
-/// One way of casting, settled once per run.
+/// How to cast, decided once per run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// The options.
     pub options: CastOptions,
     /// The tier.
     pub tier: Tier,
-    /// What is done about values outside the range of the target.
+    /// How values outside the range of the target are handled.
     pub on_loss: OnLoss,
 }
 

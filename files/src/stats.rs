@@ -1,7 +1,7 @@
-//! What the values of a tensor are like, and what other dtypes would make of them.
+//! Statistics of the values of a tensor, and what casts to other dtypes would lose.
 //!
-//! The elements are read once, in blocks, whatever their number. Every number is brought to `float64`, or to an integer of 64 bits if it
-//! is one, which is exact.
+//! The elements are read once, in blocks, however many there are. Floats are widened to `float64` and integers to 64 bits, which is
+//! exact.
 
 use std::io::Read;
 
@@ -17,18 +17,18 @@ use crate::{
     settings::{Settings, in_files},
 };
 
-/// Elements that are read at once; they take at most 8 MiB.
+/// Elements per block; they take at most 8 MiB.
 const BLOCK: u64 = 1 << 19;
 
 /// The binary exponent of the least number that is not zero, 2^-1074.
 const LEAST: i32 = -1074;
 
-/// The values of a tensor. The two parts of a complex number count one by one.
+/// Statistics of the values of a tensor. The two parts of a complex number count as two values.
 #[derive(Clone, Debug, Serialize)]
 pub struct Stats {
-    /// The least finite number; `None` if there is none.
+    /// The smallest finite number; `None` if no number is finite.
     pub min: Option<Number>,
-    /// The greatest finite number.
+    /// The largest finite number; `None` if no number is finite.
     pub max: Option<Number>,
     /// How many are NaN.
     pub nan: u64,
@@ -36,22 +36,22 @@ pub struct Stats {
     pub infinities: u64,
     /// How many are zero, of either sign.
     pub zeros: u64,
-    /// How many are smaller than the least normal number of the dtype, and not zero.
+    /// How many are nonzero and smaller in magnitude than the smallest normal number of the dtype.
     pub subnormals: u64,
-    /// The binary exponents of the finite numbers that are not zero, the smallest first, and how many numbers have each: those from
-    /// 2^e up to 2^(e+1) have e.
+    /// The binary exponents of the finite nonzero numbers in ascending order, each with the count of numbers that have it. Magnitudes
+    /// from 2^e up to 2^(e+1) have the exponent e.
     pub exponents: Vec<(i32, u64)>,
     /// What casts would lose.
     pub what_if: Vec<WhatIf>,
 }
 
-/// A number as a report has it.
+/// A number in a report.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 #[serde(untagged)]
 pub enum Number {
-    /// Of a float.
+    /// A value of a float.
     Float(f64),
-    /// Of an integer.
+    /// A value of an integer.
     Int(i128),
 }
 
@@ -61,9 +61,9 @@ pub struct WhatIf {
     /// The dtype.
     #[serde(serialize_with = "as_name")]
     pub to: DType,
-    /// The bytes that the tensor would take, packed.
+    /// The size of the tensor in that dtype, packed, in bytes.
     pub bytes: u64,
-    /// What would become of values that do not fit, those that are only rounded among them.
+    /// Counts of values that would not fit, including those that would only be rounded.
     #[serde(flatten, serialize_with = "all_counts")]
     pub counts: CastReport,
 }
@@ -72,9 +72,9 @@ fn as_name<S: serde::Serializer>(dtype: &DType, serializer: S) -> std::result::R
     serializer.serialize_str(dtype.name())
 }
 
-/// What is counted on the way.
+/// The running counts.
 struct Tally {
-    /// Numbers below this that are not zero are subnormal.
+    /// Nonzero numbers below this are subnormal.
     normal: f64,
     min: Option<Number>,
     max: Option<Number>,
@@ -82,14 +82,14 @@ struct Tally {
     infinities: u64,
     zeros: u64,
     subnormals: u64,
-    /// From 2^[`LEAST`] on.
+    /// The counts of the exponents from [`LEAST`] on.
     exponents: Vec<u64>,
 }
 
 impl Tally {
     fn new(dtype: DType) -> Self {
         let normal = match dtype.spec() {
-            // Without a mantissa all numbers are normal.
+            // In a format without a mantissa all numbers are normal.
             Spec::Float(of) | Spec::Complex(of) if of.mantissa_bits > 0 => {
                 f64::from_bits(((1 - of.bias + 1023) as u64) << 52)
             }
@@ -166,15 +166,15 @@ fn exponent(x: f64) -> i32 {
     }
 }
 
-/// A cast that is tried.
+/// A cast whose losses are counted.
 struct Trial {
     plan: CountingPlan,
     counts: CastReport,
 }
 
 impl TensorFile {
-    /// What the values of a tensor are like, and what casts to `what_if` would lose with these `settings`. `None` if the file does not
-    /// say what the elements are, or they are fields of a structured array.
+    /// Statistics of the values of a tensor, and what casts to `what_if` would lose with these `settings`. `None` if the file does not
+    /// say what the elements are, or if the tensor is a field of a structured array.
     ///
     /// # Errors
     ///
@@ -182,7 +182,7 @@ impl TensorFile {
     ///
     /// # Panics
     ///
-    /// If there are no more than `index` tensors.
+    /// If `index` is out of range.
     pub fn stats(&mut self, index: usize, what_if: &[DType], settings: &Settings) -> Result<Option<Stats>> {
         let tensor = &self.tensors()[index];
         let (Some(from), Some(elements)) = (tensor.buffer, tensor.elements) else { return Ok(None) };
@@ -216,7 +216,7 @@ fn tally(
 ) -> Result<Tally> {
     let dtype = from.dtype();
     let mut tally = Tally::new(dtype);
-    // Complex numbers are twice as many floats.
+    // A complex number is read as two floats.
     let (part, parts) = match dtype {
         DType::Complex64 => (BufferType::new(DType::Float32).with_order(from.order()), 2),
         DType::Complex128 => (BufferType::new(DType::Float64).with_order(from.order()), 2),
@@ -254,7 +254,7 @@ fn tally(
         }
         done += n;
     }
-    // The checksum of a compressed member is compared at its end.
+    // The checksum of a compressed member is verified at its end.
     reader.read(&mut [0]).map_err(|e| Error::reading(&e))?;
     Ok(tally)
 }

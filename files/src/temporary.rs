@@ -1,8 +1,8 @@
-//! Temporary files: how they are called, who owns them, and what becomes of them when a process ends early.
+//! Temporary files: their names, their owners, and how they are cleaned up when a process ends early.
 //!
-//! A temporary file is called `.lanecast-PID-XXXXXX.tmp`, is in the folder of its output, and is locked by the process that
-//! writes it. The system releases the lock when the process ends, however that happens. So a file of such a name without a lock
-//! is a leftover. (A process id says less: it is reused, and another container or host has its own.)
+//! A temporary file is called `.lanecast-PID-XXXXXX.tmp`, lies in the folder of its output, and is locked by the process that
+//! writes it. The system releases the lock when the process ends, however that happens. So a file with such a name and no lock
+//! is a leftover. (The process id is not enough to tell: ids are reused, and other containers and hosts have their own.)
 
 use std::{
     collections::BTreeSet,
@@ -19,21 +19,21 @@ use crate::error::{Error, Result};
 
 const PREFIX: &str = ".lanecast-";
 const SUFFIX: &str = ".tmp";
-/// Random characters of a name.
+/// The number of random characters in a name.
 const RANDOM: usize = 6;
 
-/// The temporary files of this process. Code that creates, renames or removes one must hold the lock.
+/// The temporary files of this process. The mutex is held while one is created, renamed or removed.
 static LIVE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// The lock on the temporary files of this process.
+/// A guard that permits changes to the temporary files.
 pub struct Live(MutexGuard<'static, BTreeSet<PathBuf>>);
 
-/// Takes the lock; blocks forever after [`abandon`].
+/// Waits for the guard; blocks for ever after [`abandon`].
 pub fn live() -> Live {
     Live(LIVE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A file that is removed on drop, unless it got another name.
+/// A file that is removed on drop, unless it has been renamed to its target.
 #[derive(Debug)]
 pub struct Temporary(Option<TempPath>);
 
@@ -54,9 +54,9 @@ impl Temporary {
         let mut live = live();
         loop {
             let (file, path) = builder.tempfile_in(folder)?.into_parts();
-            // Without locks on this file system nothing is ever taken for a leftover.
+            // If this file system has no locks, no file is ever taken for a leftover.
             let _ = file.lock();
-            // A run that cleans may have come between: it saw a file without a lock.
+            // Another process that removes leftovers may have seen the file before it was locked, and removed it.
             if path.exists() {
                 live.0.insert(path.to_path_buf());
                 return Ok((file, Self(Some(path))));
@@ -64,7 +64,7 @@ impl Temporary {
         }
     }
 
-    /// Gives the file the name `target`, which may exist with `overwrite`.
+    /// Renames the file to `target`. With `overwrite`, `target` may exist.
     pub fn persist(&mut self, live: &mut Live, target: &Path, overwrite: bool) -> io::Result<()> {
         let Some(path) = self.0.take() else { return Ok(()) };
         let name = path.to_path_buf();
@@ -92,19 +92,19 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes the temporary files of all outputs that are not committed, for a process that ends at once.
+/// Removes the temporary files of all uncommitted outputs, for a process that is about to exit.
 ///
-/// No output takes its name afterwards: threads that work on one wait for ever. An output is committed before or not at all.
+/// No output is committed afterwards: a thread that tries blocks for ever.
 pub fn abandon() {
     let live = live();
     for path in live.0.iter() {
-        // There is nobody left to tell; the next run names it.
+        // There is nobody left to report an error to; the next run reports the leftover.
         let _ = fs::remove_file(path);
     }
     std::mem::forget(live);
 }
 
-/// The temporary files in `folder` that a killed process left behind. Those that cannot be opened or locked are not among them.
+/// The temporary files in `folder` that a killed process left behind, except those that cannot be opened or locked.
 pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<PathBuf> = entries
@@ -137,9 +137,9 @@ pub fn remove_leftovers(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(removed)
 }
 
-/// The file with its lock, unless another process has that.
+/// Opens and locks the file, unless another process holds the lock.
 fn unlocked(path: &Path) -> Option<File> {
-    // Some file systems lock only what may be written.
+    // Some file systems lock only files that are open for writing.
     let file = File::options().read(true).write(true).open(path).or_else(|_| File::open(path)).ok()?;
     file.try_lock().ok().map(|()| file)
 }

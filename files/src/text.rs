@@ -1,11 +1,11 @@
-//! Text that people read: one line, bounded, free of control characters.
+//! Text for people: on one line, of bounded length, free of control characters.
 
 use std::{fmt::Write, io};
 
-/// More than this many characters of a part of a message are left out: a file may hold names of megabytes.
+/// The most characters shown of a part of a message: a file may hold names of megabytes.
 const LONGEST: usize = 400;
 
-/// `text` on one line: control characters and the characters that reorder text are escaped, the middle of a
+/// `text` on one line: control characters and characters that reorder text are escaped, and the middle of a
 /// very long text is left out.
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(LONGEST));
@@ -24,13 +24,13 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// Line separators, zero-width characters and bidirectional controls, which make a terminal show another
-/// text.
+/// Whether `c` is a line separator, a zero-width character or a bidirectional control, which make a terminal
+/// show a different text.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
 }
 
-/// What an I/O error says, without the number of the operating system.
+/// The message of an I/O error, without the operating system's error number.
 pub(crate) fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

@@ -11,8 +11,8 @@ pub struct TierToken(Tier);
 static ACTIVE: AtomicU8 = AtomicU8::new(NONE);
 const NONE: u8 = u8::MAX;
 
-// Every access is relaxed: the byte is the whole message. What a tier needs to run was found before its token was made, and is as
-// true for every other thread.
+// Every access is relaxed, because the byte publishes no other data. The CPU features of a tier were checked before its token was
+// made, and that holds for every thread.
 impl TierToken {
     /// `None` if the tier cannot run here.
     pub fn new(tier: Tier) -> Option<TierToken> {
@@ -33,7 +33,7 @@ impl TierToken {
     /// The active tier; `None` before there is one.
     #[inline]
     pub fn active() -> Option<TierToken> {
-        // The indices that are stored are those of tokens.
+        // Only indices of tokens are stored.
         Tier::from_index(ACTIVE.load(Ordering::Relaxed)).map(TierToken)
     }
 
@@ -42,7 +42,7 @@ impl TierToken {
         ACTIVE.store(self.0 as u8, Ordering::Relaxed);
     }
 
-    /// Makes this the active tier if there is none; returns the one that is active then.
+    /// Makes this the active tier if there is none; returns the active tier.
     pub fn activate_first(self) -> TierToken {
         match ACTIVE.compare_exchange(NONE, self.0 as u8, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => self,

@@ -16,7 +16,7 @@ pub(crate) fn read(bytes: &[u8], dtype: DType) -> u128 {
     })
 }
 
-/// Writes the parts of an element, the other way round.
+/// Writes the parts of an element; the inverse of [`read`].
 pub(crate) fn write(mut code: u128, dtype: DType, out: &mut [u8]) {
     let part = dtype.alignment();
     for bytes in out.chunks_exact_mut(part) {

@@ -1,13 +1,13 @@
-//! What a cast costs: a class for every pair on every tier.
+//! The cost of a cast: a class for every pair on every tier.
 //!
 //! A class is a step on a logarithmic scale: class `k` is 10 * 2^(k/2) picoseconds per element, so each class takes 1.41 times
 //! as long as the one before it. The class of a pair is that of its kernel in byte storage under common rules, in the byte order of
-//! the host, with both buffers in the second cache. What a route adds to the kernel is a [`Term`], with a class for each
-//! tier. [`Kernel::picoseconds_per_element`](crate::Kernel::picoseconds_per_element) is the sum.
+//! the host, with both buffers in the second-level cache. Each [`Term`] is a cost that a route adds to the kernel, with a class for
+//! each tier. [`Kernel::picoseconds_per_element`](crate::Kernel::picoseconds_per_element) is the sum.
 //!
-//! The classes are measured, not reasoned: `lanecast-bench costs --bless` rewrites [`TEXT`], which is parsed at compile time. A
-//! malformed table does not compile. A tier, a dtype or a term that the table does not know costs nothing, so that a new one
-//! compiles before it is measured; a test fails until it is.
+//! The classes are measured: `lanecast-bench costs --bless` rewrites [`TEXT`], which is parsed at compile time. A malformed table
+//! does not compile. A tier, dtype or term that is missing in the table costs nothing, so that a new one compiles before it is
+//! measured; a test fails until it is.
 
 use crate::{
     arch::Tier,
@@ -16,15 +16,15 @@ use crate::{
 
 /// The table: for each tier a block of lines.
 ///
-/// A block opens with `tier` and the name of the tier. A line for each source dtype follows, its name and the classes for all
-/// targets, which are in the order of the lines; and a line for each [`Term`], its name and its class. A class is a digit, `a` for
-/// 10 and so on; `-` is nothing measurable, for terms only. Empty lines and lines that begin with `#` are comments.
+/// A block begins with `tier` and the name of the tier. Then there is a line for each source dtype, with its name and the classes for
+/// all targets in the order of the lines, and a line for each [`Term`], with its name and its class. A class is a digit, `a` for 10
+/// and so on; `-`, for terms only, means that nothing is measurable. Empty lines and lines that begin with `#` are comments.
 pub const TEXT: &str = include_str!("cost/classes.txt");
 
 /// How many classes there are: the digits and the letters.
 pub const CLASSES: u8 = 36;
 
-/// The class of what is not measured, or nothing measurable.
+/// The class for costs that are not measured, or not measurable.
 pub const NOTHING: u8 = u8::MAX;
 
 /// The picoseconds of each class.
@@ -45,7 +45,7 @@ pub const fn picoseconds(class: u8) -> u32 {
     if class < CLASSES { PICOSECONDS[class as usize] } else { 0 }
 }
 
-/// What a route adds to the kernel of a pair, per element.
+/// A cost per element that a route adds to the kernel of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
     /// Rules that are not the common ones.
@@ -56,7 +56,7 @@ pub enum Term {
     Pack,
     /// A side in the other byte order, swapped before or after the kernel.
     Swap,
-    /// A source or destination whose elements do not follow each other.
+    /// A source or destination that is not contiguous.
     Strided,
 }
 
@@ -84,7 +84,7 @@ pub type Terms = [u8; Term::ALL.len()];
 pub struct Costs {
     /// `[from][to]`
     pub pairs: [[u8; COUNT]; COUNT],
-    /// In the order of [`Term::ALL`].
+    /// The classes of terms, in the order of [`Term::ALL`].
     pub terms: Terms,
 }
 
@@ -112,7 +112,7 @@ static COSTS: Table = match parse(TEXT) {
     Err(error) => panic!("{}", error.reason),
 };
 
-/// What is wrong with a table.
+/// The error of a malformed table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableError {
     /// The line, counted from 1.
@@ -139,7 +139,7 @@ const fn is(text: &[u8], start: usize, end: usize, name: &str) -> bool {
     i == name.len() && start + i == end
 }
 
-/// The class that a byte stands for.
+/// The class that a byte means.
 const fn class(byte: u8) -> Option<u8> {
     match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -149,7 +149,7 @@ const fn class(byte: u8) -> Option<u8> {
     }
 }
 
-/// A line for a source: the dtype, where its classes are in the text, and its number in the text.
+/// A line for a source: the dtype, the place of its classes in the text, and its line number.
 #[derive(Clone, Copy)]
 struct Row {
     from: usize,
@@ -158,7 +158,7 @@ struct Row {
     line: usize,
 }
 
-/// The lines for the sources of a block, whose classes can be read when all of them are known: they name the targets.
+/// The lines for the sources of a block. Classes can only be read once all lines are known, because these name the targets.
 struct Rows {
     rows: [Row; COUNT],
     count: usize,
@@ -208,16 +208,16 @@ impl Rows {
     }
 }
 
-/// Reads a table of the form that [`TEXT`] has.
+/// Parses a table in the format of [`TEXT`].
 ///
 /// # Errors
 ///
-/// The first line that is malformed.
+/// The first malformed line.
 pub const fn parse(text: &str) -> Result<Table, TableError> {
     let text = text.as_bytes();
     let mut table = [Costs::EMPTY; Tier::ALL.len()];
     let mut seen = [false; Tier::ALL.len()];
-    // The tier of the block, and its lines so far.
+    // The tier of the current block, and its lines so far.
     let mut block: Option<usize> = None;
     let mut rows = Rows::EMPTY;
     let (mut at, mut line) = (0, 0);
@@ -276,7 +276,7 @@ pub const fn parse(text: &str) -> Result<Table, TableError> {
             };
             continue;
         }
-        // Most tables have all dtypes in their order.
+        // Most tables have all dtypes in order.
         let mut tried = 0;
         let mut from = rows.count % COUNT;
         while tried < COUNT && !is(text, start, name, DType::EVERY[from].name()) {

@@ -1,7 +1,7 @@
-//! What a kernel reads beside its elements: the constants of a target under the rules of a cast.
+//! The data that a kernel reads besides its elements: the constants of a target under the rules of a cast.
 //!
-//! A kernel is one body per family of pairs; the formats of the family differ in numbers only, and those are here. So are the
-//! rules (`exact::Rules`): an option changes a number and, for the few roundings that no number expresses, the
+//! A kernel is one body per family of pairs. The formats of a family differ only in numbers, which are here, and so are the
+//! rules (`exact::Rules`): an option changes a number or, for the few roundings that no number can express, the
 //! [`Direction`] of the floating-point environment or the body.
 
 use crate::{
@@ -23,23 +23,23 @@ pub(crate) enum Direction {
     TowardZero,
 }
 
-/// From float32 to `float8_e8m0fnu` under rules; [`Power::code`] says how. The float32 may be rounded to odd from what has more
-/// bits: it is above a bound if and only if the value is.
+/// The constants for float32 to `float8_e8m0fnu` under rules, used as in [`Power::code`]. The float32 may be the result of rounding a
+/// longer value to odd: it is above a bound if and only if the value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Power {
-    /// What is taken of the bits: all of them, or all but the sign.
+    /// The mask of the bits that are used: all bits, or all except the sign.
     pub(crate) magnitude: u32,
     /// The largest float32 that is in range; its code is FE.
     pub(crate) largest: u32,
-    /// The smallest float32 whose code is 01. What is less is 00: zero, and subnormals, whose exponent field is another.
+    /// The smallest float32 whose code is 01. Smaller values have the code 00: zero and subnormals, whose exponent field differs.
     pub(crate) second: u32,
-    /// What is added to a float32 before its exponent field is the code.
+    /// The number to add to a float32 so that its exponent field is the code.
     pub(crate) addend: u32,
-    /// What is taken of the bits to find those that become NaN.
+    /// The mask of the bits that decide which values become NaN.
     pub(crate) number: u32,
-    /// Of these bits the least that does not become NaN.
+    /// The smallest masked value that does not become NaN.
     pub(crate) start: u32,
-    /// How far the last one that does not become NaN is from `start`. All others are outside, in wrapping arithmetic.
+    /// The distance from `start` to the last value that does not become NaN. All others are further away, in wrapping arithmetic.
     pub(crate) span: u32,
 }
 
@@ -49,7 +49,7 @@ impl Power {
     /// The values of the codes 00 and FE.
     const SMALLEST: u32 = 0x0040_0000;
     const LARGEST: u32 = 0x7F00_0000;
-    /// The largest float32 that a smaller float64 is brought to: with 11 bits of its mantissa, and one for all others.
+    /// The largest float32 that results from a smaller float64, with 11 bits of its mantissa and a sticky bit for the others.
     const LONGEST: u32 = 0x7F7F_F800;
     /// The first place of a mantissa.
     const HALF: u32 = 0x0040_0000;
@@ -57,7 +57,7 @@ impl Power {
 
     const fn new(rules: &Rules) -> Power {
         let exact = matches!(rules.power_range, PowerRange::Exact);
-        // Above the largest value by `rest` of its mantissa is still in range, if what counts is the rounded value.
+        // If the range applies to the rounded value, values whose mantissa exceeds the largest value's by `rest` are still in range.
         let (addend, second, rest) = match rules.rounding {
             Rounding::Ceil => (Self::MANTISSA, Self::SMALLEST + 1, 0),
             Rounding::NearestAway | Rounding::NearestEven => {
@@ -99,7 +99,7 @@ impl Power {
     }
 }
 
-/// What makes a code of the magnitude of a small float.
+/// The constants that turn the magnitude of a small float into a code.
 #[derive(Clone, Copy)]
 #[allow(dead_code, reason = "read where signs are put in by tables of their own: on 64-bit Arm")]
 pub(crate) struct Code {
@@ -107,7 +107,7 @@ pub(crate) struct Code {
     pub(crate) sign: u8,
     /// The least magnitude that has a sign: 1 if there is no negative zero.
     pub(crate) signed_from: u8,
-    /// NaN without the sign.
+    /// The code of NaN without the sign.
     pub(crate) nan: u8,
     /// The bit by which negative NaN differs, if it does.
     pub(crate) nan_sign: u8,
@@ -116,7 +116,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// No format's.
+    /// The value for targets that are not small floats.
     const NONE: Code = Code { sign: 0, signed_from: 0, nan: 0, nan_sign: 0, largest: 0 };
 
     const fn new(to: DType, f: FloatSpec, rules: &Rules) -> Code {
@@ -135,8 +135,8 @@ impl Code {
     }
 }
 
-/// What is added to the bits of a float of which 16 are dropped, so that it is rounded: for positive and for negative values. To
-/// nearest even, the last bit that is kept is added, too.
+/// The numbers to add to the bits of positive and of negative floats so that dropping 16 bits rounds. For nearest even, the last bit
+/// that is kept is added, too.
 const fn increments(rounding: Rounding) -> [u32; 2] {
     match rounding {
         Rounding::NearestEven => [0x7FFF, 0x7FFF],
@@ -150,38 +150,38 @@ const fn increments(rounding: Rounding) -> [u32; 2] {
 /// The constants of a target under rules. Kernels read the fields that concern their family.
 #[derive(Clone, Copy)]
 pub(crate) struct Data {
-    /// Floats of up to 16 bits but `bfloat16` and `float8_e8m0fnu`.
+    /// For floats of up to 16 bits except `bfloat16` and `float8_e8m0fnu`.
     pub(crate) encoder: Encoder,
-    /// Those of up to 8 bits with a sign.
+    /// For signed floats of up to 8 bits.
     #[allow(dead_code, reason = "as of `Code`")]
     pub(crate) code: Code,
-    /// What rounds by an addition to the bits, of which 16 are then dropped: for positive and for negative values.
+    /// The numbers to add to the bits of positive and of negative values so that dropping 16 bits rounds.
     #[allow(dead_code, reason = "read by the tiers with vectors")]
     pub(crate) increments: [u32; 2],
-    /// 1 if ties go away from zero, else 0: or-ed into the bits of a float32 that has at least two mantissa bits more than the
-    /// target, it moves a tie past the middle, and nothing else, before a rounding to nearest even.
+    /// 1 if ties go away from zero, otherwise 0: or-ed into the bits of a float32 that has at least two mantissa bits more than the
+    /// target, it moves a tie past the midpoint before a rounding to nearest even, and changes nothing else.
     pub(crate) sticky: u32,
-    /// Float32 bits of 0.5 if integers are rounded to nearest with ties away from zero, else 0: added with the sign of the
-    /// value and rounded toward zero, before the value is rounded to an integer toward zero.
+    /// Float32 bits of 0.5 if integers are rounded to nearest with ties away from zero, otherwise 0: it is added with the sign of the
+    /// value, rounding toward zero, before the value is rounded to an integer toward zero.
     pub(crate) half: u32,
-    /// All ones if the direction is up, else 0.
+    /// All ones if the direction is up, otherwise 0.
     pub(crate) up: u32,
-    /// Integers of up to 8 bits.
+    /// For integers of up to 8 bits.
     pub(crate) int: Int,
-    /// Integers of up to 8 bits: the ends of the range, as bytes.
+    /// For integers of up to 8 bits: the ends of the range, as bytes.
     pub(crate) lowest: i8,
     pub(crate) highest: u8,
-    /// Integers of up to 8 bits: the bits that an element has.
+    /// For integers of up to 8 bits: the bits that an element has.
     pub(crate) ones: u8,
-    /// All ones if an infinity becomes the NaN of the target, else 0.
+    /// All ones if an infinity becomes the NaN of the target, otherwise 0.
     pub(crate) infinity_is_nan: u32,
-    /// All ones if NaN becomes the largest positive value of a target without NaN, else 0.
+    /// All ones if NaN becomes the largest positive value of a target without NaN, otherwise 0.
     pub(crate) nan_is_max: u32,
-    /// `float8_e8m0fnu`.
+    /// For `float8_e8m0fnu`.
     pub(crate) power: Power,
     /// The constants for bfloat16 and for float16 as a source, if the target is a float of up to 8 bits with a mantissa.
     pub(crate) words: [Words; 2],
-    /// The table of a source of a byte, for kernels that look results up.
+    /// The table of a source of a byte, for kernels that look up results.
     pub(crate) table: *const u8,
     /// The target.
     pub(crate) to: DType,
@@ -288,7 +288,7 @@ impl Data {
     /// The same for the second of two steps, if the first one reads floats of 64 bits.
     fn behind_float64(self) -> Data {
         let mut power = self.power;
-        // The first step leaves what is too large as the largest float32, which it makes of no other: they keep fewer bits.
+        // The first step maps only values that are too large to the largest float32: all others keep fewer bits.
         power.span -= power.largest.saturating_sub(Power::LONGEST) * (power.span != Power::INFINITY) as u32;
         power.largest = power.largest.min(Power::LONGEST);
         Data { power, ..self }
@@ -298,7 +298,7 @@ impl Data {
         matches!(dtype, DType::Float64 | DType::Complex128)
     }
 
-    /// The constants of a pair that are not those of the target under the common rules alone: under other rules, for the second of two
+    /// The constants of a pair that differ from those of the target under the common rules: under other rules, for the second of two
     /// steps, or with a table.
     pub(crate) fn kept(
         from: DType,
@@ -307,7 +307,7 @@ impl Data {
         in_two_steps: bool,
         table: *const u8,
     ) -> &'static Data {
-        /// What tells constants of a target apart; the table by its address.
+        /// The key of the constants of a target; the table is represented by its address.
         type Key = (Rules, bool, usize);
         static KEPT: [Kept<Key, Data>; COUNT] = [const { Kept::new() }; COUNT];
         let behind_float64 = in_two_steps && Self::has_float64_parts(from);

@@ -1,11 +1,11 @@
 //! Runs routes that are more than one call of a kernel.
 //!
-//! *Law.* Whatever the route, every byte of the destination is written once, with what the stages make of the source, and nothing
-//! beside it is touched.
+//! *Law.* Whatever the route, every byte of the destination is written once, with the result of the stages, and no other memory is
+//! touched.
 //!
-//! *Method.* One loop over blocks for all stages. What one stage hands to the next is in one of two blocks on the stack, which
-//! take turns: a stage reads the one and writes the other. The first stage reads the source and the last one writes the
-//! destination, so memory is passed over once. Both blocks together are a small part of the first cache.
+//! *Method.* One loop over blocks runs all stages. The data between stages is in two alternating blocks on the stack: a stage reads
+//! one and writes the other. The first stage reads the source and the last one writes the destination, so memory is traversed once.
+//! Both blocks together are a small part of the first-level cache.
 
 use crate::{
     arch::Tier,
@@ -52,7 +52,7 @@ unsafe fn call(kernel: KernelFn, src: *const u8, dst: *mut u8, n: usize, data: &
     unsafe { fpenv::opaque(kernel)(src, dst, n, data) }
 }
 
-/// Brings `n` elements of `buffer` from its storage to byte storage in the order of the host.
+/// Converts `n` elements of `buffer` from its storage to byte storage in the order of the host.
 ///
 /// # Safety
 ///
@@ -74,7 +74,7 @@ unsafe fn load(tier: Tier, side: Side, buffer: BufferType, src: *const u8, dst: 
     }
 }
 
-/// Brings `n` elements of byte storage in the order of the host to the storage of `buffer`.
+/// Converts `n` elements from byte storage in the order of the host to the storage of `buffer`.
 ///
 /// # Safety
 ///
@@ -122,7 +122,7 @@ impl Route {
         unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) }
     }
 
-    /// [`run`](Self::run) of all routes but direct ones.
+    /// [`run`](Self::run) for all routes that are not direct.
     ///
     /// # Safety
     ///
@@ -154,7 +154,8 @@ impl Route {
         }
     }
 
-    /// [`run_in_blocks`](Self::run_in_blocks) of a route of two kernels: apart, so that a short cast is spared the choice of stages.
+    /// [`run_in_blocks`](Self::run_in_blocks) for a route of two kernels, as a separate function so that a short cast avoids the choice
+    /// of stages.
     ///
     /// # Safety
     ///
@@ -165,7 +166,7 @@ impl Route {
         unsafe { self.run_in_blocks(Side::Plain, Some(first), Side::Plain, src, dst, n) }
     }
 
-    /// [`run_in_blocks`](Self::run_in_blocks) of a route of one kernel whose results are packed: as above.
+    /// [`run_in_blocks`](Self::run_in_blocks) for a route of one kernel whose results are packed, separate for the same reason.
     ///
     /// # Safety
     ///
@@ -176,7 +177,7 @@ impl Route {
         unsafe { self.run_in_blocks(Side::Plain, None, Side::Packed, src, dst, n) }
     }
 
-    /// [`run_in_blocks`](Self::run_in_blocks) of any other route: apart, so that the two above are spared its blocks on the stack.
+    /// [`run_in_blocks`](Self::run_in_blocks) for any other route, as a separate function so that the two above avoid its stack blocks.
     ///
     /// # Safety
     ///
@@ -187,7 +188,7 @@ impl Route {
         unsafe { self.run_in_blocks(self.before, self.first, self.after, src, dst, n) }
     }
 
-    /// All stages, block by block.
+    /// Runs all stages, block by block.
     ///
     /// # Safety
     ///
@@ -243,7 +244,7 @@ impl Route {
         }
     }
 
-    /// Looks halves of bytes up.
+    /// Looks up half-bytes.
     ///
     /// # Safety
     ///
@@ -266,13 +267,13 @@ impl Route {
         }
     }
 
-    /// Clears the bits behind the last of `n` packed elements.
+    /// Clears the bits after the last of `n` packed elements.
     ///
     /// # Safety
     ///
     /// The last byte of `dst`, if it has one, has been written.
     unsafe fn clear_unused(&self, dst: &mut [MaybeUninit<u8>], n: usize) {
-        // No overflow: the bits of all whole bytes before cannot matter.
+        // This cannot overflow, because the bits of the whole bytes before do not matter.
         let used = (n % 8) * self.to.bits_per_element() as usize % 8;
         if let (Some(last), true) = (dst.last_mut(), used != 0) {
             // SAFETY: the caller has written it.

@@ -7,8 +7,8 @@
 //!
 //! * `kind` says where the format type comes from: `native` types exist already (Rust's, `half`'s, `num-complex`'s),
 //!   `small_int` and `small_float` rows make a newtype over `u8`;
-//! * `code` is the stable number of the dtype: it never changes and is never used again, and rows stand in its order;
-//! * `Spec` is everything arithmetic has to know of the dtype.
+//! * `code` is the stable number of the dtype: it never changes and is never reused, and rows are in its order;
+//! * `Spec` is everything that arithmetic needs to know about the dtype.
 //!
 //! Names are those of NumPy and ml_dtypes. Short forms count bits (`i4`), as Rust's names do and NumPy's codes do not. Any other
 //! alias is here only if it means the same thing to every system.
@@ -16,7 +16,7 @@
 use alloc::{string::String, vec::Vec};
 use core::{fmt, str::FromStr};
 
-/// Calls the macro `$callback` with all rows, behind `$more` if there is some.
+/// Calls the macro `$callback` with all rows, after `$more` if that is given.
 macro_rules! for_each_dtype {
     ($callback:ident $(, $more:tt)?) => {
         $callback! {
@@ -72,7 +72,7 @@ macro_rules! for_each_dtype {
 }
 pub(crate) use for_each_dtype;
 
-/// What a floating format does at the top of its code range.
+/// What a floating-point format does at the top of its code range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flavor {
     /// The all-ones exponent holds infinity and the NaNs, as in IEEE 754.
@@ -87,7 +87,7 @@ pub enum Flavor {
     Exponent,
 }
 
-/// The definition of a floating format; all its constants and limits follow from these.
+/// The definition of a floating-point format; all its constants and limits follow from these fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FloatSpec {
@@ -160,7 +160,7 @@ impl FloatSpec {
     }
 }
 
-/// What arithmetic has to know of a dtype.
+/// What arithmetic needs to know about a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Spec {
     /// A truth value in a byte: any nonzero byte is true, 1 is written.
@@ -172,7 +172,7 @@ pub enum Spec {
         /// Whether it is two's complement.
         signed: bool,
     },
-    /// A real floating format.
+    /// A real floating-point format.
     Float(FloatSpec),
     /// Two reals of this format, the real part first.
     Complex(FloatSpec),
@@ -199,7 +199,7 @@ pub enum Kind {
     SignedInt,
     /// Unsigned integers.
     UnsignedInt,
-    /// Real floating formats, the small ones included.
+    /// Real floating-point formats, including the small ones.
     Float,
     /// Complex numbers.
     Complex,
@@ -218,10 +218,10 @@ macro_rules! define_dtype {
         }
 
         impl DType {
-            /// All dtypes in the order of their codes, also those that this build leaves out.
+            /// All dtypes in the order of their codes, including those that this build leaves out.
             pub const EVERY: &'static [DType] = &[$(DType::$variant),*];
 
-            /// The canonical name, that of NumPy and ml_dtypes: `"float8_e4m3fn"`.
+            /// The canonical name, as in NumPy and ml_dtypes, such as `"float8_e4m3fn"`.
             pub const fn name(self) -> &'static str {
                 match self { $(DType::$variant => $name,)* }
             }
@@ -265,7 +265,7 @@ const BUILT: usize = {
 /// The dtypes that a build may leave out, by Cargo feature.
 macro_rules! define_optional {
     ($($feature:tt: $($variant:ident)|+;)*) => {
-        /// The Cargo feature that has the dtype, and whether it is on.
+        /// The Cargo feature of the dtype, and whether it is on.
         const fn optional(dtype: DType) -> Option<(&'static str, bool)> {
             match dtype {
                 $($(DType::$variant)|+ => Some(($feature, cfg!(feature = $feature))),)*
@@ -273,7 +273,7 @@ macro_rules! define_optional {
             }
         }
 
-        /// What the compiler says to a typed cast of a dtype that is left out.
+        /// The compile-time error for a typed cast of a dtype that is left out.
         pub(crate) const NOT_BUILT: &str = concat!(
             "this build leaves out a dtype of the cast: turn on its Cargo feature (`DType::feature`), one of",
             $(" `", $feature, "`"),*
@@ -304,7 +304,7 @@ impl DType {
         all
     };
 
-    /// The Cargo feature that has the dtype, if it is one that a build may leave out.
+    /// The Cargo feature of the dtype, if a build can leave it out.
     pub const fn feature(self) -> Option<&'static str> {
         match optional(self) {
             Some((feature, _)) => Some(feature),
@@ -342,7 +342,7 @@ impl DType {
         self.bits().div_ceil(8) as usize
     }
 
-    /// Bytes of an element, or of one part of a complex one: the natural alignment. Casts of byte buffers accept any.
+    /// The natural alignment: the bytes of an element, or of one part of a complex element. Casts of byte buffers accept any alignment.
     pub const fn alignment(self) -> usize {
         match self.spec() {
             Spec::Complex(f) => f.bits() as usize / 8,
@@ -355,7 +355,7 @@ impl DType {
         self.bits() < 8
     }
 
-    /// The format of a floating dtype or of the parts of a complex one.
+    /// The format of a float dtype, or of the parts of a complex one.
     pub const fn float_spec(self) -> Option<FloatSpec> {
         match self.spec() {
             Spec::Float(f) | Spec::Complex(f) => Some(f),
@@ -379,8 +379,8 @@ impl DType {
         }
     }
 
-    /// The dtype called `name`: its canonical name or an alias, in any case. See the [`FromStr`] form for an error that
-    /// suggests near names.
+    /// The dtype with this canonical name or alias, in any letter case. The [`FromStr`] form has an error that suggests similar
+    /// names.
     pub fn from_name(name: &str) -> Option<DType> {
         DType::EVERY.iter().copied().find(|d| d.names().any(|n| n.eq_ignore_ascii_case(name)))
     }
@@ -397,12 +397,12 @@ impl fmt::Display for DType {
     }
 }
 
-/// A name that is no dtype's, with the names nearest to it.
+/// The error for a name that is not a dtype's, with the most similar names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
-    /// What was asked for.
+    /// The name that was given.
     pub name: String,
-    /// Up to three canonical names within two edits of it, the nearest first; of names of two or three bytes within one.
+    /// Up to three canonical names within two edits of it (within one edit for names of two or three bytes), the nearest first.
     pub near: Vec<&'static str>,
 }
 
@@ -428,9 +428,9 @@ impl FromStr for DType {
         if let Some(dtype) = DType::from_name(name) {
             return Ok(dtype);
         }
-        // A long name cannot be near, and its distance would cost quadratic time.
+        // A long name cannot be similar, and computing its distance would take quadratic time.
         let mut near: Vec<(usize, &'static str)> = Vec::new();
-        // Two edits make `i8` of any two letters.
+        // Two edits turn any two letters into `i8`.
         let most = 2.min(name.len() / 2);
         if name.len() <= 32 {
             let lower = name.to_ascii_lowercase();
@@ -447,7 +447,7 @@ impl FromStr for DType {
     }
 }
 
-/// Insertions, deletions and substitutions of bytes that turn `a` into `b`.
+/// The fewest insertions, deletions and substitutions of bytes that turn `a` into `b`.
 fn edit_distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

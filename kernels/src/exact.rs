@@ -1,9 +1,9 @@
 //! Decode and encode of every format under every rule, in integer arithmetic.
 //!
 //! This is the law in its plainest form: [`Exact`] holds every value of every dtype, [`decode`] never rounds, and the encoders
-//! round once, from the exact value. It serves three ends: constants and tables of the kernels are computed with it at
-//! compile time, single values of the small floats are cast with it, and the rules that are too rare to have kernels of
-//! their own (rounding modes, NaN codes) run through it on every tier. It touches no floating-point register.
+//! round once, from the exact value. It has three uses: constants and tables of the kernels are computed with it at
+//! compile time, single values of the small floats are cast with it, and rules that are too rare for their own kernels
+//! (rounding modes, NaN codes) run through it on every tier. It uses no floating-point register.
 
 use crate::dtype::{DType, Flavor, FloatSpec, Spec};
 
@@ -24,25 +24,25 @@ pub enum Rounding {
     ToOdd,
 }
 
-/// Which values `float8_e8m0fnu` holds, beside the powers of two that are its codes; `docs/semantics.md`, section 6.5.
+/// Which values, besides the powers of two that are its codes, are in range of `float8_e8m0fnu`; `docs/semantics.md`, section 6.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PowerRange {
-    /// Those from its smallest to its largest value, before they are rounded.
+    /// Values from its smallest to its largest value, before rounding.
     Exact,
-    /// Positive ones that do not round to more than its largest value.
+    /// Positive values that round to at most its largest value.
     Rounded,
-    /// As `Rounded`, the sign dropped, and zero as well.
+    /// As `Rounded`, with the sign dropped, and zero.
     Magnitude,
 }
 
-/// How encode answers where a target leaves a choice; `docs/semantics.md`, section 3. Each rule is read only for the targets
-/// it applies to.
+/// What encode does where a target leaves a choice; `docs/semantics.md`, section 3. Each rule is used only for the targets that it
+/// applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rules {
     /// Integers: the nearest end of the range instead of the low bits. 8-bit floats: the largest finite value instead of
     /// infinity or NaN.
     pub saturate: bool,
-    /// Floats: any. Integers from floats: any but [`Rounding::ToOdd`]. `float8_e8m0fnu`: `Ceil`,
+    /// Floats: any. Integers from floats: any except [`Rounding::ToOdd`]. `float8_e8m0fnu`: `Ceil`,
     /// `TowardZero` or `NearestAway`.
     pub rounding: Rounding,
     /// NaN in `float8_e5m2` is 7F instead of 7E.
@@ -56,7 +56,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The rules that a target has a kernel for, with overflow as said.
+    /// The common rules, for which every tier has a kernel, with overflow as `saturate` says.
     pub const fn common(to: DType, saturate: bool) -> Self {
         let rounding = match to.spec() {
             Spec::Bool | Spec::Int { .. } => Rounding::TowardZero,
@@ -81,7 +81,7 @@ pub(crate) enum Class {
     Nan,
 }
 
-/// A real number, infinity or NaN, exactly.
+/// An exact real number, infinity or NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exact {
     pub(crate) class: Class,
@@ -233,7 +233,7 @@ pub(crate) const fn to_float(f: FloatSpec, x: Exact, rules: &Rules) -> u64 {
     if magnitude > f.max_finite() {
         return match rules.rounding {
             _ if !wide => sign | overflow(f, rules),
-            // IEEE 754, section 7.4: a direction that leads back into the range stays there.
+            // IEEE 754, section 7.4: a direction towards the range gives the largest finite value.
             Rounding::TowardZero | Rounding::ToOdd => sign | f.max_finite(),
             Rounding::Floor if !x.negative => f.max_finite(),
             Rounding::Ceil if x.negative => sign | f.max_finite(),
@@ -243,7 +243,7 @@ pub(crate) const fn to_float(f: FloatSpec, x: Exact, rules: &Rules) -> u64 {
     if magnitude == 0 && matches!(f.flavor, Flavor::Fnuz) { 0 } else { sign | magnitude }
 }
 
-/// The magnitude code that a finite value other than zero rounds to, as if the exponent of the format were unbounded above.
+/// The magnitude code that a finite nonzero value rounds to, as if the exponent of the format were unbounded above.
 pub(crate) const fn rounded(f: FloatSpec, x: Exact, rounding: Rounding) -> u64 {
     // The place of the last bit that the target keeps.
     let normal = x.log2() - f.mantissa_bits as i32;
@@ -254,11 +254,11 @@ pub(crate) const fn rounded(f: FloatSpec, x: Exact, rounding: Rounding) -> u64 {
     } else {
         shift_right(rounding, x.negative, x.significand, shift as u32)
     };
-    // The implicit bit in `kept` is the one that is missing in the exponent field, and so is a carry.
+    // The implicit bit in `kept` adds the one that is missing in the exponent field, and so does a carry.
     (((place - f.min_exponent()) as u64) << f.mantissa_bits) + kept
 }
 
-/// The magnitude that overflow and infinity become in a small float; for FNUZ formats NaN's is the sign bit itself.
+/// The magnitude that overflow and infinity become in a small float; the magnitude of the FNUZ formats' NaN is the sign bit itself.
 const fn overflow(f: FloatSpec, rules: &Rules) -> u64 {
     match (f.infinity(), f.nan()) {
         _ if rules.saturate => f.max_finite(),
@@ -310,7 +310,7 @@ const fn to_exponent(f: FloatSpec, x: Exact, rules: &Rules) -> u64 {
     }
     let up = match rules.rounding {
         Rounding::Ceil => fraction != 0,
-        // Code 0 counts as zero where values below its own belong to it as well.
+        // Code 0 acts as zero, because values below its own also round to it.
         Rounding::NearestAway | Rounding::NearestEven if !exact && log2 == -f.bias => fraction != 0,
         Rounding::NearestAway | Rounding::NearestEven => fraction >> 63 == 1,
         Rounding::TowardZero | Rounding::Floor => false,
@@ -342,7 +342,7 @@ pub(crate) const fn encode(dtype: DType, (re, im): (Exact, Exact), rules: &Rules
     }
 }
 
-/// The format of a dtype that is known to be a float; compilation stops if it is not.
+/// The format of a dtype that must be a float; otherwise this does not compile in a constant.
 pub(crate) const fn float_spec(dtype: DType) -> FloatSpec {
     match dtype.float_spec() {
         Some(f) => f,

@@ -1,16 +1,16 @@
 //! The floating-point control register belongs to the host program.
 //!
 //! Hardware conversions and additions obey it: flush-to-zero, the rounding mode and unmasked exceptions would change or stop
-//! a cast. The guard reads the register, and only if it is not at its default sets the default and puts the host's value back
-//! at the end. Control bits are always as they were. Status flags may be set by a cast; if the register was changed and they
-//! live in it (MXCSR, FPC), they are put back too; those of the x87 are cleared.
+//! a cast. The guard reads the register. Only if it does not have its default value, the guard sets the default and restores the
+//! host's value at the end. So control bits are always unchanged. Status flags may be set by a cast; if the register was changed and
+//! contains them (MXCSR, FPC), they are restored too; those of the x87 are cleared.
 //!
-//! It is inline assembly because the intrinsics for the register are documented to be undefined behaviour when it stays
-//! changed. What keeps a kernel's arithmetic between the two writes is that the kernel is called through a pointer that the
-//! compiler knows nothing of ([`opaque`]): such a call is not moved over volatile assembly.
+//! The guard is inline assembly because the intrinsics for the register are documented to be undefined behaviour when it stays
+//! changed. A kernel's arithmetic stays between the two writes because the kernel is called through a pointer that is opaque to
+//! the compiler ([`opaque`]): such a call is not moved over volatile assembly.
 //!
 //! There are guards for x86, 64-bit Arm, 64-bit RISC-V (with an operating system) and s390x; `tests/fpenv.rs` of the root crate
-//! tries changed states on all of them. WebAssembly has no such register. On other targets the host has to keep the default
+//! tests changed states on all of them. WebAssembly has no such register. On other targets the host must keep the default
 //! (nearest even, no flushing, no traps).
 
 use crate::{
@@ -67,7 +67,7 @@ pub fn in_default_environment<A: ?Sized, B: ?Sized, R>(function: fn(&A, &mut B) 
     opaque(function)(a, b)
 }
 
-/// The same function, of which the compiler no longer knows which it is.
+/// The same function, hidden from the compiler.
 #[inline(always)]
 pub(crate) fn opaque<F: Function>(function: F) -> F {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"), not(miri)))]
@@ -85,7 +85,7 @@ pub(crate) fn opaque<F: Function>(function: F) -> F {
     core::hint::black_box(function)
 }
 
-/// Restores the host's register when it goes.
+/// Restores the host's register on drop.
 pub(crate) struct Guard(Option<Saved>);
 
 /// Runs the rest of the scope in the default floating-point environment.
@@ -99,9 +99,9 @@ pub(crate) fn guard() -> Guard {
     Guard(Some(host))
 }
 
-/// Runs the rest of the scope in the default environment but for the direction of rounding.
+/// Runs the rest of the scope in the default environment, except for the rounding direction.
 ///
-/// Only kernels of tiers whose architecture has such a register ask for a direction other than nearest even.
+/// Only kernels of tiers whose architecture has such a register use a direction other than nearest even.
 #[inline(always)]
 pub(crate) fn guard_in(direction: Direction) -> Guard {
     if direction == Direction::NearestEven {
@@ -198,7 +198,7 @@ mod imp {
         // change, so they are not promised to be kept.
         unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const saved.mxcsr, options(nostack)) };
         #[cfg(target_arch = "x86")]
-        // What a kernel flagged while it was masked would otherwise trap at the host's next instruction of this unit.
+        // Exceptions that a kernel flagged while they were masked would otherwise trap at the host's next x87 instruction.
         // SAFETY: as above; the register stack is not touched.
         unsafe {
             asm!("fnclex", "fldcw word ptr [{}]", in(reg) &raw const saved.x87, options(nostack));
@@ -243,8 +243,8 @@ mod imp {
     }
 }
 
-// Stable compilers do not tell whether the target has float registers (`target_feature = "f"`). Those of operating systems
-// have; of the others some have not.
+// Stable compilers do not tell whether the target has float registers (`target_feature = "f"`). Targets with an operating system
+// have them; some of the others do not.
 #[cfg(all(
     target_arch = "riscv64",
     any(target_feature = "f", not(any(target_os = "none", target_os = "nuttx"))),

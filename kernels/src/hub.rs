@@ -1,7 +1,7 @@
-//! Hubs: what a decoder returns and an encoder takes.
+//! Hubs: the types that decoders return and encoders take.
 //!
-//! A hub holds every value of the formats that decode to it; [`Capacity::holds`] is the proof, checked at compile time for
-//! every row of the list. From there each method of [`Hub`] is the one rounding of a cast:
+//! A hub holds every value of the formats that decode to it; [`Capacity::holds`] proves this at compile time for every row of the
+//! list. Each method of [`Hub`] is then the one rounding of a cast:
 //!
 //! | hub | for | float32 | float64 | narrower floats |
 //! |---|---|---|---|---|
@@ -13,10 +13,10 @@
 //! | [`F64`] | float64 | rounded once | itself | through float32 rounded to odd |
 //! | [`Pair`] | complex numbers | by parts | by parts | the real part |
 //!
-//! *Rounding to odd* (truncate, then set the last bit if anything was lost) keeps a later rounding to fewer bits single: the
-//! last bit says on which side of a tie the exact value was. It needs two bits more than the target has.
+//! *Rounding to odd* (truncate, then set the last bit if anything was lost) makes a second rounding to fewer bits equal to a single
+//! one: the last bit says on which side of a tie the exact value was. It needs two bits more than the target has.
 //!
-//! Floats travel as bits, so that no register of the machine (x87 above all) can alter a NaN on the way.
+//! Floats are passed as bits, so that no machine register (the x87 above all) can alter a NaN.
 
 use crate::{
     dtype::{DType, FloatSpec, Spec},
@@ -31,7 +31,7 @@ pub(crate) struct Capacity {
     min_exponent: i32,
     max_exponent: i32,
     negative: bool,
-    /// Whether infinities and NaNs have a place.
+    /// Whether it holds infinities and NaNs.
     special: bool,
 }
 
@@ -54,7 +54,7 @@ impl Capacity {
     pub(crate) const fn holds(self, spec: Spec) -> bool {
         let (other, special) = match spec {
             Spec::Bool => (Capacity::int(1, false), false),
-            // The most negative integer is a power of two, its precision is that of the others.
+            // The most negative integer is a power of two, so it needs no more precision than the others.
             Spec::Int { bits, signed } => {
                 let mut c = Capacity::int(bits - signed as u32, signed);
                 c.max_exponent = bits as i32 - 1;
@@ -81,7 +81,7 @@ pub(crate) const fn parts_fit(from: DType, to: DType) -> bool {
     }
 }
 
-/// An exactly known value on its way to one rounding.
+/// An exact value that is about to be rounded once.
 pub(crate) trait Hub: Copy {
     /// The values it holds.
     const CAPACITY: Capacity;
@@ -95,7 +95,7 @@ pub(crate) trait Hub: Copy {
     fn f32(self) -> u32;
     /// A float32 that every format of up to 11 significant bits rounds as it would round the value itself.
     fn f32_odd(self) -> u32;
-    /// The same, but never infinite or zero unless the value is: what a target needs that does not round to nearest.
+    /// The same, but never infinite or zero unless the value is, for targets that do not round to nearest.
     #[inline(always)]
     fn f32_strict(self) -> u32 {
         self.f32_odd()
@@ -117,7 +117,7 @@ pub(crate) trait Hub: Copy {
     fn f64_in(self, _: Correction) -> u64 {
         self.f64()
     }
-    /// The integer, truncated and brought into range; in the low bits, the others are junk.
+    /// The integer, truncated and brought into range, in the low bits; the other bits are junk.
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64;
     /// Whether it is not zero; NaN is not.
     fn nonzero(self) -> bool;
@@ -126,7 +126,7 @@ pub(crate) trait Hub: Copy {
 /// An integer of up to 16 bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Small(pub i32);
-/// An integer of up to 32 bits, in the Rust type of its own.
+/// An integer of up to 32 bits, in its own Rust type.
 #[derive(Clone, Copy)]
 pub(crate) struct Medium<T>(pub T);
 /// An integer of up to 64 bits with sign.
@@ -156,15 +156,15 @@ fn clamp(x: i64, bits: u32, signed: bool) -> u64 {
     }
 }
 
-/// An integer with its lowest 11 bits gathered into the one above them if it needs more than the 53 bits of a float64: what
-/// float64 holds then tells every narrower format how to round.
+/// An integer whose lowest 11 bits are or-ed into the bit above them (a sticky bit) if it needs more than the 53 bits of a float64:
+/// a float64 then holds enough for every narrower format to round correctly.
 #[inline(always)]
 fn gather(x: u64, magnitude: u64) -> u64 {
     let gathered = x & !0x7FF | ((x & 0x7FF) + 0x7FF) & 0x800;
     if magnitude >> 53 == 0 { x } else { gathered }
 }
 
-/// The lowest 40 bits of a finite float64 gathered into the one above them, then float32.
+/// A finite float64 whose lowest 40 bits are or-ed into the bit above them (a sticky bit), as a float32.
 ///
 /// That leaves 11 mantissa bits and a sticky one below them: exact in float32 down to 2^-137, and everything below is less
 /// than half the smallest value of any narrower format.
@@ -184,7 +184,7 @@ fn integer_to_f32(x: u64, correction: Correction) -> u32 {
     (f64::from_bits(x.wrapping_add(bias) & !BELOW) as f32).to_bits()
 }
 
-/// The sum of both halves of an integer, which are exact, under any rounding. The sum's own rounding loses what is exact, too.
+/// The sum of the two exact halves of an integer, under any rounding. The rounding error of the sum is also exact.
 macro_rules! sum {
     ($float:ident, $bits:ident, $code:ident, $exponent:literal, $high:expr, $low:expr, $correction:expr) => {{
         const SIGN: $bits = 1 << ($bits::BITS - 1);
@@ -193,7 +193,7 @@ macro_rules! sum {
         let mask = |condition: bool| if condition { $bits::MAX } else { 0 };
         let sum = high + low;
         let code = sum.to_bits();
-        // Of a magnitude that was rounded up it is negative.
+        // It is negative if the magnitude was rounded up.
         let residual = $float::from_bits((low - (sum - high)).to_bits() ^ code & SIGN);
         let half = (code & $exponent).wrapping_sub((MANTISSA_BITS as $bits + 1) << MANTISSA_BITS);
         let tie = mask(residual == $float::from_bits(half)) & correction.away() as $bits & 1;
@@ -204,7 +204,7 @@ macro_rules! sum {
 /// The lower half of an integer of 64 bits as a float.
 #[inline(always)]
 fn low_half(x: u64) -> f64 {
-    // Behind the units of 2^52.
+    // Put below the units of 2^52.
     f64::from_bits(x & 0xFFFF_FFFF | 0x4330_0000_0000_0000) - 4_503_599_627_370_496.0
 }
 
@@ -222,7 +222,7 @@ macro_rules! real {
     };
 }
 
-/// What all integers share: the machine rounds them once.
+/// The methods that all integers share: the machine rounds them once.
 macro_rules! integer {
     () => {
         #[inline(always)]
@@ -317,7 +317,7 @@ impl Hub for Unsigned {
     }
     #[inline(always)]
     fn f64_in(self, correction: Correction) -> u64 {
-        // Behind the units of 2^84.
+        // Put below the units of 2^84.
         let high =
             f64::from_bits(self.0 >> 32 | 0x4530_0000_0000_0000) - 19_342_813_113_834_066_795_298_816.0;
         sum!(f64, u64, code64, 0x7FF0_0000_0000_0000, high, low_half(self.0), correction)
@@ -358,7 +358,7 @@ macro_rules! saturate {
     }};
 }
 
-/// The low bits of `±significand * 2^exponent`, truncated, in an integer as wide as they need.
+/// The low bits of `±significand * 2^exponent`, truncated, in an integer of sufficient width.
 macro_rules! wrap {
     ($word:ident, $negative:expr, $significand:expr, $exponent:expr) => {{
         const LAST: i32 = $word::BITS as i32 - 1;
@@ -398,7 +398,7 @@ impl Hub for F32 {
             return saturate!(f32, self.0, bits, signed);
         }
         let field = (self.0 >> 23 & 0xFF) as i32;
-        // A subnormal is a fraction, whatever its significand; infinity and NaN leave no low bits.
+        // A subnormal is a fraction, whatever its significand; infinity and NaN have no low bits.
         let significand = if field == 0xFF { 0 } else { self.0 & 0x7F_FFFF | 0x80_0000 };
         let negative = self.0 >> 31 != 0;
         if bits <= 32 {
@@ -437,7 +437,7 @@ impl Hub for F64 {
     #[inline(always)]
     fn f32_in(self, correction: Correction) -> u32 {
         let magnitude = f64::from_bits(self.0 & (u64::MAX >> 1));
-        // The mantissa is long enough for the sticky bit; infinity has none.
+        // The mantissa has room for the sticky bit, but infinity does not.
         let sticky = if magnitude < f64::INFINITY { correction.sticky() } else { 0 };
         let nearest = (f64::from_bits(self.0 | sticky as u64) as f32).to_bits();
         let kept = f32::from_bits(nearest & 0x7FFF_FFFF) as f64;

@@ -1,14 +1,14 @@
-//! Casts inside one buffer: the elements at its start become the elements of the target at its start.
+//! Casts in place: the elements at the start of a buffer are replaced by their results at its start.
 //!
-//! No kernel ever sees a source and a destination that overlap; some write their last vector twice. So a cast goes in pieces
-//! whose results have a place that no unread element stands in:
+//! Kernels never get a source and a destination that overlap, since some write their last vector twice. So a cast is split into
+//! pieces whose results go where no unread element is:
 //!
-//! * *forward*, if the target is narrower: when `k` elements are done, `k` times the difference of the widths is free before
-//!   the next element, and as many results as fit there are one piece. The pieces grow by a constant factor;
-//! * *backward*, if the target is wider: the results of the elements behind `n * from / to` lie behind the source of all `n`, so
-//!   those are one piece and what is left is a shorter cast of the same kind. The pieces shrink by a constant factor;
-//! * *blocks* of 512 elements through the stack, read whole before they are written: the elements at the start of the buffer,
-//!   where no piece fits; and, in blocks of 8 KiB, everything if the widths are equal.
+//! * *forward*, if the target is narrower: after `k` elements, `k` times the difference of the widths is free before the next
+//!   element, and as many results as fit there are one piece. The pieces grow by a constant factor;
+//! * *backward*, if the target is wider: the results of the elements after `n * from / to` lie after the source of all `n`, so
+//!   those are one piece, and the rest is a shorter cast of the same kind. The pieces shrink by a constant factor;
+//! * *blocks* of 512 elements through the stack, which are read completely before they are written: the elements at the start of the
+//!   buffer, where no piece fits; and, in blocks of 8 KiB, everything if the widths are equal.
 //!
 //! Pieces are multiples of a block, so they begin on whole bytes of every packed width.
 
@@ -18,13 +18,13 @@ use crate::{
 };
 use core::{mem::MaybeUninit, slice};
 
-/// The results of a block of the widest elements; of as many blocks of others as fit.
+/// Stack bytes for the results of a block of the widest elements, or of as many blocks of other elements as fit.
 const STACK: usize = BLOCK_ELEMENTS * 16;
 
 impl Kernel {
     /// Casts the `n` elements at the start of `buffer` into `n` elements of the target at its start, and returns their
-    /// bytes; `None`, with nothing written, if the buffer is shorter than the `n` elements of either side. Bytes behind
-    /// those of both sides are left alone; those of the source behind the result are left in any state.
+    /// bytes; `None`, with nothing written, if the buffer is shorter than the `n` elements of either side. Bytes after
+    /// both sides are not touched; bytes of the source after the result are unspecified.
     pub fn run_in_place<'a>(&self, buffer: &'a mut [u8], n: usize) -> Option<&'a mut [u8]> {
         // SAFETY: the same memory, all of which is initialised and stays so: a cast writes only initialised bytes.
         unsafe {
@@ -33,7 +33,7 @@ impl Kernel {
         }
     }
 
-    /// [`run_in_place`](Self::run_in_place) in a buffer that need not be initialised behind the elements of the source.
+    /// [`run_in_place`](Self::run_in_place) in a buffer that need not be initialised after the elements of the source.
     ///
     /// # Safety
     ///
@@ -48,7 +48,7 @@ impl Kernel {
         let (from, to) = (self.from().bits_per_element(), self.to().bits_per_element());
         let _guard = self.guard();
         if self.is_identity() {
-            // Every byte is what it has to become.
+            // Every byte already is its own result.
         } else if from < to {
             // SAFETY: the buffer has the bytes of `n` elements of either side; the guard is held; the target is wider.
             unsafe { self.backward(both, n) };
@@ -73,7 +73,7 @@ impl Kernel {
     unsafe fn forward(&self, buffer: &mut [MaybeUninit<u8>], n: usize) {
         let from = self.from().bits_per_element() as usize;
         let to = self.to().bits_per_element() as usize;
-        // If the first block only makes room for pieces, it is short.
+        // If the first block only has to make room for pieces, it is short.
         let block =
             if from == to { STACK / (BLOCK_ELEMENTS / 8 * to) * BLOCK_ELEMENTS } else { BLOCK_ELEMENTS };
         let mut done = 0;
@@ -129,7 +129,7 @@ impl Kernel {
         unsafe { self.run_unguarded(initialised(src), dst, count) };
     }
 
-    /// Casts the `count` elements from the one numbered `first` on, which fit in the stack.
+    /// Casts the `count` elements from index `first` on, which fit on the stack.
     ///
     /// # Safety
     ///
@@ -144,7 +144,7 @@ impl Kernel {
         buffer[dst].copy_from_slice(results);
     }
 
-    /// [`run_in_place`](Self::run_in_place) on a slice, all of whose elements become elements of `D`.
+    /// [`run_in_place`](Self::run_in_place) on a whole slice, whose elements become elements of `D`.
     ///
     /// `None`, with nothing written, if the types are not those of the kernel in byte storage and the order of the host, or the
     /// memory cannot be used as both ([`shares_memory`]).
@@ -187,8 +187,8 @@ unsafe fn initialised_mut(bytes: &mut [MaybeUninit<u8>]) -> &mut [u8] {
     unsafe { slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
 }
 
-/// Whether a slice of `S` can become a slice of `D` in its own memory: it has to be large enough and aligned for both, and of
-/// types that either accept whatever the other leaves.
+/// Whether a slice of `S` can become a slice of `D` in place: the memory must be large enough and aligned for both, and both types
+/// must accept the bytes that the other leaves.
 pub const fn shares_memory<S: Element, D: Element>() -> bool {
     let is_bool = matches!(S::DTYPE, DType::Bool);
     size_of::<D>() <= size_of::<S>()
@@ -196,7 +196,7 @@ pub const fn shares_memory<S: Element, D: Element>() -> bool {
         && (!is_bool || matches!(D::DTYPE, DType::Bool))
 }
 
-/// Small enough for Miri; every pair is tried in `tests/in_place.rs` of the root crate.
+/// Small enough for Miri; `tests/in_place.rs` of the root crate tests every pair.
 #[cfg(test)]
 mod tests {
     use super::*;

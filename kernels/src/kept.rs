@@ -1,7 +1,7 @@
 //! Values that are made when they are first needed and kept as long as the program runs.
 //!
-//! They are in a list to which entries are only ever added, by one exchange of its head: readers share them without locks and hold plain
-//! references. Nothing in a list is ever freed or changed, so a list must be bounded by what it is keyed by.
+//! They are in a linked list that only grows, by an atomic exchange of its head. So readers share the values without locks and hold
+//! plain references. Nothing in a list is ever freed or changed, so the number of possible keys must be bounded.
 
 use alloc::boxed::Box;
 use core::{
@@ -23,7 +23,7 @@ impl<K: PartialEq + Send + Sync, V: Send + Sync> Kept<K, V> {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// The value of a key, made if it is not there yet. Two threads may make it at the same time; one of the two is kept.
+    /// The value of a key, which is made if it does not exist yet. If two threads make it at the same time, one of the two is kept.
     pub(crate) fn get(&'static self, key: K, make: impl FnOnce() -> V) -> &'static V {
         let mut first = self.0.load(Ordering::Acquire);
         if let Some(value) = find(first, &key) {

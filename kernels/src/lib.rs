@@ -3,8 +3,8 @@
 //!
 //! # The law
 //!
-//! Every cast is `encode::<To>(decode::<From>(x))`. *Decode* is exact: it brings a code to a hub that holds every value of its
-//! format. *Encode* rounds once. So N decoders and N encoders give N x N correct casts, and anything quicker is an override
+//! Every cast is `encode::<To>(decode::<From>(x))`. *Decode* is exact: it converts a code to a hub that holds every value of its
+//! format. *Encode* rounds once. So N decoders and N encoders give N x N correct casts, and anything faster is an override
 //! that gives the same bits.
 //!
 //! # The map
@@ -12,22 +12,22 @@
 //! * [`dtype`](DType): THE list of dtypes;
 //! * `exact`: decode and encode in integer arithmetic for every format and every rule, the plainest form of the law;
 //! * `format`: the compile-time types of the formats, their decoders and encoders;
-//! * `hub`: what a decoder returns and an encoder takes, with the proofs that it is exact;
+//! * `hub`: the types between decoders and encoders, with the proofs that they are exact;
 //! * `arch`: the tiers, how they are found, and their kernels;
 //! * `table`: the cross product of all pairs, per tier;
 //! * `order`: the other byte order; `narrowed`: pairs that are cast in two steps;
 //! * `route`: everything that a cast will do, resolved once; `drive`: the loop over blocks that runs its stages;
-//! * [`Kernel`]: one resolved cast, where plans enter; `in_place`: inside one buffer; `stream`: with non-temporal stores; `strided`:
-//!   between arrays of any layout;
-//! * [`LossDetector`]: a cast that reports what it loses, by the law of `loss`;
-//! * [`cost`]: what a cast costs, a measured class for every pair;
-//! * `pair`: the kernels of a typed cast, named when a program is compiled; `active`: the tier that typed casts use;
+//! * [`Kernel`]: one resolved cast, the entry point for plans; `in_place`: casts inside one buffer; `stream`: casts with non-temporal
+//!   stores; `strided`: casts between arrays of any layout;
+//! * [`LossDetector`]: a cast that reports its losses, by the law of `loss`;
+//! * [`cost`]: the cost of a cast, a measured class for every pair;
+//! * `pair`: the kernels of a typed cast, chosen at compile time; `active`: the tier that typed casts use;
 //! * [`cast_one`]: a single element, through `exact`;
 //! * [`machine`]: sizes of caches and lines that several modules need;
-//! * `fpenv`: the floating-point control register belongs to the host.
+//! * `fpenv`: the floating-point control register, which belongs to the host.
 
 #![no_std]
-// What the vector tiers are made of is compiled everywhere: also where there are none of them, or only some, which need fewer
+// The parts that vector tiers share are compiled everywhere, even for targets with few of these tiers or none, which need fewer
 // tables.
 #![cfg_attr(
     not(all(x86_tiers, feature = "avx512")),
@@ -98,7 +98,7 @@ pub mod typed {
     pub use crate::pair::{assert_built, cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
 }
 
-/// The element types that Rust does not have, and nothing else, for crates that export them.
+/// Only the element types that Rust does not have, for crates that export them.
 #[doc(hidden)]
 pub mod newtypes {
     pub use crate::format::newtypes::*;

@@ -1,9 +1,9 @@
-//! The lines that most casts from 8-bit floats to wider floats are, and what they miss at their ends.
+//! Casts from 8-bit floats to wider floats as an affine function of the code, with corrections at both ends.
 //!
 //! The code of a normal number becomes that of the same number in a wider format by a shift (the wider mantissa) and an
-//! addition (the other bias). Only the lowest 16 magnitudes, among them the subnormals, and the highest 16, among them infinity
-//! and NaN, may be something else: what the line says of those is corrected (`^`) from two tables of 16 entries, which one
-//! instruction looks up. That this is right for every code is asserted at compile time.
+//! addition (the other bias). Only the lowest 16 magnitudes, including the subnormals, and the highest 16, including infinity and
+//! NaN, may differ: for those the affine result is corrected (`^`) from two tables of 16 entries, each looked up by one instruction.
+//! It is asserted at compile time that this is right for every code.
 
 use crate::{
     dtype::{DType, Flavor},
@@ -18,13 +18,13 @@ use core::marker::PhantomData;
 pub(crate) struct Line {
     /// The corrections of the lowest magnitudes, as planes of bytes.
     pub(crate) low: [[u8; 16]; 2],
-    /// Of the highest ones, the highest first.
+    /// The corrections of the highest magnitudes, the highest first.
     pub(crate) high: [[u8; 16]; 2],
     pub(crate) multiplier: u16,
     pub(crate) addend: u16,
 }
 
-/// What the top bit of a code is.
+/// The meaning of the top bit of a code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Top {
     /// The sign.
@@ -48,7 +48,7 @@ impl Top {
 }
 
 impl Line {
-    /// What a kernel makes of a code.
+    /// The result of a kernel for a code.
     const fn read(&self, top: Top, code: u8) -> u16 {
         let magnitude = code & top.highest();
         let mut x = (magnitude as u16).wrapping_mul(self.multiplier).wrapping_add(self.addend);
@@ -66,7 +66,7 @@ impl Line {
     const fn new(from: DType, to: DType, words: &[u16; 256]) -> Self {
         let top = Top::of(from);
         let (f, to) = (float_spec(from), float_spec(to));
-        // Of a wide target the words are the upper halves.
+        // For a wide target, words are the upper halves.
         let mantissa_bits = to.mantissa_bits + 16 - to.bits();
         let mut line = Line {
             low: [[0; 16]; 2],
@@ -74,7 +74,7 @@ impl Line {
             multiplier: 1 << (mantissa_bits - f.mantissa_bits),
             addend: ((to.bias - f.bias) as u16) << mantissa_bits,
         };
-        // Every correction is what is wrong without it.
+        // A correction is the error of the result without it.
         let mut i = 0;
         while i < 16 {
             let wrong = words[i as usize] ^ line.read(top, i);
@@ -110,38 +110,38 @@ impl<T: Words> Of<T> {
     pub(crate) const LINE: &'static Line = &Line::new(T::FROM, T::OF, T::ALL);
 }
 
-/// The codes of which a table of 16 entries makes up for what the line misses, where they are few enough: the subnormals, and
-/// infinity and NaN. The line is a shift alone, which keeps the sign; the rest is added.
+/// A cast by a shift, which keeps the sign, and an addend from a table of 16 entries for the codes at both ends (the subnormals, and
+/// infinity and NaN), where these are few enough.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub(crate) struct Ends {
-    /// What is added, as planes of bytes.
+    /// The addends, as planes of bytes.
     pub(crate) planes: [[u8; 16]; 2],
-    /// Added to all, if it is not in the table.
+    /// The addend of all codes, if it is not in the table.
     pub(crate) addend: u16,
-    /// How far the code is shifted to the right, after as much to the left as takes its top bit to that of the word.
+    /// The right shift of the code, after a left shift that moves its top bit to the top of the word.
     pub(crate) shift: u16,
-    /// A product with it, rounded, divided by 2^15, is that shift, if it is not 0.
+    /// If it is not 0: multiplying by this, dividing by 2^15 and rounding does that shift.
     pub(crate) factor: u16,
-    /// What of that is not a copy of the sign.
+    /// The bits of the result that are not copies of the sign.
     pub(crate) mask: u16,
-    /// The codes at the upper end.
+    /// The number of codes at the upper end.
     pub(crate) high: u8,
 }
 
-/// Which entry a code has.
+/// Which entry of the table a code uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// First the upper end, then the lower one. The last entry is that of all others.
+    /// First the upper end, then the lower one. The last entry is for all other codes.
     Last,
-    /// The same, but all others have none.
+    /// The same, but the other codes have no entry.
     None,
-    /// The last one is NaN, which has the code of negative zero. The one before it is that of all others.
+    /// The last entry is NaN, which has the code of negative zero. The entry before it is for all other codes.
     Fnuz,
 }
 
 impl Entry {
-    /// For a source whose ends are so short.
+    /// The variant for a source, if its ends are short enough.
     pub(crate) const fn of(from: DType) -> Option<Entry> {
         let f = float_spec(from);
         match (f.flavor, (1 << f.mantissa_bits) + Ends::high(from) as u32) {
@@ -166,13 +166,13 @@ impl Entry {
 }
 
 impl Ends {
-    /// Codes of infinity and NaN next to each other.
+    /// The number of adjacent codes of infinity and NaN.
     const fn high(from: DType) -> u8 {
         let f = float_spec(from);
         (f.magnitude_mask() - f.max_finite()) as u8
     }
 
-    /// What a kernel makes of a code.
+    /// The result of a kernel for a code.
     const fn read(&self, entry: Entry, code: u8) -> u16 {
         let line = ((((code as u16) << 8) as i16) >> self.shift) as u16 & self.mask;
         let found = match entry.index(code, self.high) {
@@ -185,7 +185,7 @@ impl Ends {
     const fn new(from: DType, to: DType, words: &[u16; 256]) -> Self {
         let Some(entry) = Entry::of(from) else { panic!("the ends are too long") };
         let (f, to) = (float_spec(from), float_spec(to));
-        // Of a wide target the words are the upper halves.
+        // For a wide target, words are the upper halves.
         let mantissa_bits = to.mantissa_bits + 16 - to.bits();
         let shift = 8 + f.mantissa_bits - mantissa_bits;
         let mut ends = Ends {

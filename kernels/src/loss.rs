@@ -1,21 +1,21 @@
-//! What a cast does not keep: the law, and how it is detected in a whole buffer.
+//! What a cast loses: the law, and how losses are detected in a whole buffer.
 //!
 //! # The law
 //!
-//! Every cast is total, and [`of_part`] says in exact arithmetic what became of a value: nothing, or one [`Loss`]. A value has at
-//! most one; `docs/semantics.md`, section 11.
+//! Every cast is total, and [`of_part`] determines in exact arithmetic what happened to a value: nothing, or one [`Loss`]. A value has
+//! at most one loss; `docs/semantics.md`, section 11.
 //!
 //! # The method
 //!
-//! A cast keeps the order of values, so those that are lost in one way are ranges of codes of the source: `ranges` finds
-//! their ends from the formats, without looking at any element. Whether a value in range is rounded is seen in its code as well
-//! (the low bits of a float, the significant bits of an integer), or, for narrow sources, by casting the result back. So a
-//! buffer is asked block by block: `loops` counts what the ranges hold in vector code, beside the cast of the same block, which
-//! it leaves as it is; `detector` resolves what is tested, `run` goes over the blocks.
+//! A cast preserves the order of values, so the values with one kind of loss are ranges of codes of the source: `ranges` computes
+//! their ends from the formats, without reading any element. Whether a value in range is rounded also follows from its code (the low
+//! bits of a float, the significant bits of an integer) or, for narrow sources, from casting the result back. So a buffer is tested
+//! block by block: `loops` counts the codes in the ranges in vector code, after the cast of the same block, which is not changed;
+//! `detector` resolves the tests, and `run` iterates over the blocks.
 //!
 //! # Departures
 //!
-//! A cast to bool asks whether a value is zero. That has an answer for every value, NaN too, so nothing is ever lost.
+//! A cast to bool tests whether a value is zero. Every value, even NaN, has a result, so nothing is ever lost.
 
 mod detector;
 mod exactness;
@@ -38,30 +38,30 @@ use crate::{
     exact::{self, Class, Exact, Rounding, Rules, rounded, shift_right},
 };
 
-/// What became of a value that the target could not hold.
+/// What happened to a value that the target could not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Loss {
-    /// Clamped to an end of the range. (`float8_e8m0fnu`: or brought into it by the loss of its sign.)
+    /// Clamped to an end of the range (or, for `float8_e8m0fnu`, brought into range by dropping the sign).
     Saturated,
     /// Reduced modulo the range of an integer target.
     Wrapped,
-    /// Finite, became infinite.
+    /// A finite value became infinite.
     Infinite,
-    /// A number or an infinity, became NaN.
+    /// A number or an infinity became NaN.
     MadeNan,
-    /// NaN, became a number because the target has no NaN.
+    /// NaN became a number because the target has no NaN.
     LostNan,
     /// An imaginary part other than zero was dropped.
     Imaginary,
-    /// Not zero, became zero in a float target. (The fraction that an integer target drops is [`Inexact`](Loss::Inexact).)
+    /// A nonzero value became zero in a float target. (The fraction that an integer target drops is [`Inexact`](Loss::Inexact).)
     Underflow,
     /// In range, but rounded.
     Inexact,
 }
 
 impl Loss {
-    /// All of them, in the order of their numbers.
+    /// All losses, in the order of their numbers.
     pub const ALL: [Loss; 8] = [
         Loss::Saturated,
         Loss::Wrapped,
@@ -73,20 +73,20 @@ impl Loss {
         Loss::Inexact,
     ];
 
-    /// Whether the value was outside the range of the target, which is more than being rounded.
+    /// Whether the value was outside the range of the target, rather than only rounded.
     pub const fn is_out_of_range(self) -> bool {
         !matches!(self, Loss::Underflow | Loss::Inexact)
     }
 }
 
-/// How many values were lost in which way. Parts of complex numbers count one by one.
+/// How many values had each kind of loss. The parts of a complex number count as two values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Losses {
     counts: [u64; Loss::ALL.len()],
 }
 
 impl Losses {
-    /// How many were lost in this way.
+    /// How many values had this loss.
     pub const fn of(&self, loss: Loss) -> u64 {
         self.counts[loss as usize]
     }
@@ -96,14 +96,14 @@ impl Losses {
         self.counts[loss as usize] += n;
     }
 
-    /// Counts all of `other` as well.
+    /// Adds all counts of `other`.
     pub fn merge(&mut self, other: &Losses) {
         Loss::ALL.iter().for_each(|loss| self.add(*loss, other.of(*loss)));
     }
 }
 
-/// What is lost of an element, given by its code in the low bits, the real part lowest: of the real part, and of the imaginary
-/// one if there is any.
+/// The losses of an element, given by its code in the low bits with the real part lowest: of the real part, and of the imaginary part
+/// if there is one.
 pub const fn loss(from: DType, to: DType, code: u128, rules: &Rules) -> [Option<Loss>; 2] {
     if from as u8 == to as u8 {
         return [None, None];
@@ -118,7 +118,7 @@ pub const fn loss(from: DType, to: DType, code: u128, rules: &Rules) -> [Option<
     [of_part(re, to, rules), im]
 }
 
-/// What is lost of one value on its way into (a part of) `to`.
+/// The loss of one value in a cast to (a part of) `to`.
 pub(crate) const fn of_part(x: Exact, to: DType, rules: &Rules) -> Option<Loss> {
     match to.spec() {
         Spec::Bool => None,
@@ -164,7 +164,7 @@ const fn in_exponent(f: FloatSpec, x: Exact, rules: &Rules) -> Option<Loss> {
     if matches!(x.class, Class::Nan) {
         return None;
     }
-    // What is NaN without saturation is what saturates with it.
+    // A value saturates exactly if it would become NaN without saturation.
     let code = exact::to_float(f, x, &Rules { saturate: false, ..*rules });
     if code == f.magnitude_mask() {
         Some(if rules.saturate { Loss::Saturated } else { Loss::MadeNan })
@@ -203,7 +203,7 @@ const fn in_float(f: FloatSpec, x: Exact, rules: &Rules) -> Option<Loss> {
     }
 }
 
-/// Whether two finite values other than zero have the same magnitude.
+/// Whether two finite nonzero values have the same magnitude.
 const fn same_magnitude(x: Exact, y: Exact) -> bool {
     matches!(compare(x, y), core::cmp::Ordering::Equal)
 }
@@ -229,7 +229,7 @@ const fn compare(x: Exact, y: Exact) -> core::cmp::Ordering {
     }
 }
 
-/// Whether a rounding rule sends what is half way between two integers of this parity to the larger magnitude.
+/// Whether a rounding rule rounds the midpoint above an integer of this parity to the larger magnitude.
 const fn half_goes_up(rounding: Rounding, odd: bool) -> bool {
     match rounding {
         Rounding::NearestEven => odd,

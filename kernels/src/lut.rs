@@ -1,17 +1,17 @@
 //! Tables of casts from dtypes of one byte per element, made at compile time by `exact`.
 //!
-//! A cast of 256 codes is data. A table holds one byte of every result in a *plane*: a vector of codes looked up in each plane
-//! gives the bytes of the results, which are then put together. One plane serves targets of a byte, two all others, because
-//! the values of these sources are short: what they need of a wider float are its upper 16 bits ([`Words`]).
+//! A cast of 256 codes is data. A table holds one byte of every result in a *plane*: looking up a vector of codes in each plane
+//! gives the bytes of the results, which are then combined. One plane serves targets of a byte, and two planes all others, because
+//! the values of these sources are short: in a wider float they need only the upper 16 bits ([`Words`]).
 //!
-//! Which codes stand in a table depends on the source ([`Codes`]). That nothing is lost by the short forms is asserted at
-//! compile time for every code.
+//! Which codes a table holds depends on the source ([`Codes`]). It is asserted at compile time for every code that the shorter
+//! forms lose nothing.
 //!
-//! * `words`: the results of all codes, of which tables are made;
+//! * `words`: the results of all codes, from which tables are made;
 //! * this file: tables of them in planes;
 //! * `fold`: shorter tables for targets of a byte;
 //! * `limits`: the casts that need no table;
-//! * `sets`: which dtypes have a byte per element, and in what they differ for a table.
+//! * `sets`: which dtypes have a byte per element, and how they differ for a table.
 
 mod fold;
 mod limits;
@@ -38,15 +38,15 @@ pub(crate) struct Lut<const E: usize, const P: usize> {
 /// The codes whose results a table holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codes {
-    /// All; of a source narrower than the index also those with junk in the bits that it does not use.
+    /// All codes; for a source narrower than the index, including those with junk in the unused bits.
     All,
-    /// All, and an entry is what it differs in (`^`) from the one 16 before it. The first 16 of each half are as they are.
+    /// All codes, stored as the difference (`^`) from the entry 16 before. The first 16 of each half are stored as they are.
     Differences,
-    /// Those without a sign: bit 7 of the code is put in front of the result as its sign.
+    /// Codes without a sign: bit 7 of the code becomes the sign of the result.
     Magnitudes,
-    /// The same with NaN in the place of -0, which is the patch.
+    /// The same with NaN in place of -0, which is the patch.
     Patched,
-    /// Those without a sign of a two's complement source, indexed by the absolute value; -128 is the patch.
+    /// Codes without a sign of a two's complement source, indexed by the absolute value; -128 is the patch.
     Absolutes,
 }
 
@@ -54,7 +54,7 @@ impl Codes {
     /// The code of the patch.
     const PATCH: u8 = 0x80;
 
-    /// Whether a table without signs says everything of these words.
+    /// Whether a table without signs determines all of these words.
     pub(crate) const fn tell(self, words: &[u16; 256]) -> bool {
         let mut code = 0;
         while code < 256 {
@@ -66,7 +66,7 @@ impl Codes {
         true
     }
 
-    /// What a table without signs says of any code.
+    /// The result of any code, from a table without signs.
     const fn read(self, words: &[u16; 256], code: u8) -> u16 {
         let sign = (code as u16 & 0x80) << 8;
         match self {
@@ -79,10 +79,10 @@ impl Codes {
 }
 
 impl<const E: usize, const P: usize> Lut<E, P> {
-    /// Where nothing is looked up, or to be filled.
+    /// An empty table, for use where nothing is looked up, or to be filled.
     pub(crate) const EMPTY: Self = Lut { planes: [[0; E]; P], patch: [0; P] };
 
-    /// The table of words whose codes can be told as it is said.
+    /// The table of `words` in the form `codes`, which must be able to represent them.
     pub(crate) const fn new(words: &[u16; 256], codes: Codes) -> Self {
         let mut lut = Self::EMPTY;
         let mut p = 0;
@@ -103,7 +103,7 @@ impl<const E: usize, const P: usize> Lut<E, P> {
 
 const fn build<const E: usize, const P: usize>(from: DType, words: &[u16; 256], codes: Codes) -> Lut<E, P> {
     let lut = Lut::<E, P>::new(words, codes);
-    // The proof that the table says everything of all codes.
+    // The proof that the table determines the results of all codes.
     if matches!(codes, Codes::All | Codes::Differences) {
         assert!(E == 0 || E >> from.bits() > 0 || matches!(from, DType::Bool));
     } else {

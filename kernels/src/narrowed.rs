@@ -1,14 +1,14 @@
-//! Wide integers to floats whose range ends far below 127: through integers of a byte.
+//! Casts of wide integers to floats whose range ends far below 127, through 8-bit integers.
 //!
-//! Every value beyond the range of such a float has the same result. So saturating to 8 bits first changes no result, and casts from
-//! 8-bit integers look their results up, under any rules.
+//! All values beyond one end of the range of such a float have the same result. So saturating to 8 bits first changes no result, and
+//! casts from 8-bit integers are table lookups under any rules.
 
 use crate::dtype::{DType, Flavor, Spec};
 
-/// The integer of a byte through which a pair is cast, if it is one of these.
+/// The 8-bit integer through which a pair is cast, if it is one of these pairs.
 pub(crate) const fn through(from: DType, to: DType) -> Option<DType> {
     let is_short = match to.spec() {
-        // 2^6 is beyond the range, and so is whatever rounds to it.
+        // 2^6 is beyond the range, and so is every value that rounds to it.
         Spec::Float(f) => !matches!(f.flavor, Flavor::Exponent) && f.max_exponent() < 6,
         _ => false,
     };

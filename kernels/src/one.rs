@@ -1,7 +1,7 @@
 //! The cast of a single element, in integer arithmetic.
 //!
-//! *Law.* [`cast_code`] gives the code that the kernels give for the pair and the rules: the value through `exact`, and copies where
-//! `docs/semantics.md`, section 2, says that bits are copied. It touches no floating-point register.
+//! *Law.* [`cast_code`] returns the same code as the kernels for the pair and the rules: it casts the value through `exact`, or copies
+//! the bits where `docs/semantics.md`, section 2, says so. It uses no floating-point register.
 
 use crate::{
     buffer::{read, write},
@@ -11,7 +11,7 @@ use crate::{
 };
 use core::{mem::MaybeUninit, slice};
 
-/// The dtype of the parts of a complex one.
+/// The dtype of the parts of a complex dtype.
 const fn part(complex: DType) -> DType {
     match complex {
         DType::Complex64 => DType::Float32,
@@ -19,7 +19,8 @@ const fn part(complex: DType) -> DType {
     }
 }
 
-/// The element of `to`, in the low bits, that the element of `from` in the low bits of `code` is cast to. Bits above it are ignored.
+/// Casts the element of `from` in the low bits of `code` to an element of `to`, which is returned in the low bits. Higher bits of
+/// `code` are ignored.
 pub(crate) const fn cast_code(from: DType, to: DType, code: u128, rules: &Rules) -> u128 {
     let code = code & (u128::MAX >> (128 - from.bits()));
     match (from.spec(), to.spec()) {
@@ -41,14 +42,14 @@ pub(crate) const fn cast_code(from: DType, to: DType, code: u128, rules: &Rules)
     }
 }
 
-/// The rules of a pair where the options of a cast are the default ones.
+/// The rules of a pair under the default options.
 #[cfg(feature = "num-traits")]
 pub(crate) const fn default_rules(from: DType, to: DType) -> Rules {
     let wraps = matches!((from.spec(), to.spec()), (Spec::Bool | Spec::Int { .. }, Spec::Int { .. }));
     Rules::common(to, !wraps)
 }
 
-/// Whether a type is as large as its dtype says. It stops the compilation of casts of an [`Element`] that breaks its promise.
+/// Asserts that a type has the size of its dtype, so that casts of an [`Element`] that breaks this promise do not compile.
 pub(crate) const fn assert_size<E: Element>() {
     assert!(size_of::<E>() == E::DTYPE.size(), "an `Element` must have the size of its `DTYPE`");
 }

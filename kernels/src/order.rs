@@ -1,9 +1,9 @@
-//! Elements whose bytes stand in the order that the host does not have.
+//! Elements in the opposite byte order to the host's.
 //!
-//! *Law.* The bytes of every part of an element are reversed and nothing else: NaNs keep all their bits.
+//! *Law.* The bytes of every part of an element are reversed and nothing else changes: NaNs keep all their bits.
 //!
-//! *Method.* A cast that only changes the order is one loop of the tier over words, and the pair's kernel as any other. Around
-//! all other casts swaps are stages of the route: the source before, the results after.
+//! *Method.* If a cast only changes the order, its kernel is one loop of the tier over words. Otherwise swaps are stages of the
+//! route: the source is swapped before the cast, the results after it.
 
 use crate::{
     data::Data,
@@ -11,11 +11,10 @@ use crate::{
     table::KernelFn,
 };
 
-/// The swaps of a tier, of words of 2, 4 and 8 bytes and of pairs of words of 4 and 8: kernels from elements to those of the
-/// other order.
+/// The swap kernels of a tier, for words of 2, 4 and 8 bytes and for pairs of words of 4 and 8 bytes.
 pub(crate) type Swaps = [KernelFn; 5];
 
-/// The places of all dtypes in these; of dtypes without an order any.
+/// The index of every dtype in [`Swaps`]; arbitrary for dtypes without an order.
 pub(crate) static PLACES: [u8; COUNT] = {
     let mut places = [0; COUNT];
     let mut i = 0;
@@ -34,7 +33,7 @@ pub(crate) static SCALAR: Swaps = [swap::<2, 1>, swap::<4, 1>, swap::<8, 1>, swa
 ///
 /// # Safety
 ///
-/// As [`KernelFn`], but for the environment.
+/// As [`KernelFn`], except that the environment does not matter.
 pub(crate) unsafe fn swap<const WORD: usize, const PARTS: usize>(
     src: *const u8,
     dst: *mut u8,
@@ -57,7 +56,7 @@ pub(crate) unsafe fn swap<const WORD: usize, const PARTS: usize>(
     }
 }
 
-/// Small enough for Miri; all ways of a cast, on all tiers, are tried in `tests/byte_order.rs` of the root crate.
+/// Small enough for Miri; `tests/byte_order.rs` of the root crate tests all routes on all tiers.
 #[cfg(test)]
 mod tests {
     use crate::{BufferType, ByteOrder, DType, Kernel, Rules, Tier};

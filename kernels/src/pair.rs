@@ -1,8 +1,8 @@
-//! The casts of typed slices: a pair of element types is known when a program is compiled, and so are its kernels.
+//! Casts of typed slices, whose pair of element types and kernels are known at compile time.
 //!
-//! A dynamic plan looks its kernel up in tables that hold every pair, so a program that makes one plan links every kernel. Here each
-//! pair is a static of its own that names its kernels, one per tier and set of CPU features. A typed cast refers to one static,
-//! and a linker drops all others with their kernels. The statics are in this crate and not generic: a program that is built
+//! A dynamic plan looks up its kernel in tables of all pairs, so a program that makes one plan links every kernel. Here each
+//! pair is a separate static that refers to its kernels, one per tier and set of CPU features. A typed cast refers to one static,
+//! and the linker drops all others with their kernels. The statics are in this crate and not generic, so that a program built
 //! without optimisation runs the kernels that were optimised here.
 //!
 //! The rules are the common ones, those of `CastOptions::RUST`. Everything else goes through [`Kernel`](crate::Kernel).
@@ -25,7 +25,7 @@ use crate::{
 use alloc::vec::Vec;
 use core::{marker::PhantomData, mem::MaybeUninit, slice};
 
-/// What a pair runs.
+/// The kernels of a pair.
 #[expect(
     clippy::large_enum_variant,
     reason = "each pair is a static of its own; a reference would be one more to follow"
@@ -33,7 +33,7 @@ use core::{marker::PhantomData, mem::MaybeUninit, slice};
 pub(crate) enum Pair {
     /// One kernel for each variant of the code ([`arch::variant`]).
     One([Variant; arch::VARIANTS]),
-    /// A kernel that saturates to an integer of a byte, and one from there on ([`narrowed`]).
+    /// A kernel that saturates to an 8-bit integer, and one from there to the target ([`narrowed`]).
     Two([Variant; arch::VARIANTS], [Variant; arch::VARIANTS]),
 }
 
@@ -86,7 +86,7 @@ const fn variants<S: Format, D: Format>(saturate: bool) -> [Variant; arch::VARIA
 
 macro_rules! define_pairs {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
-        /// The static of a pair. In a constant it names no other pair.
+        /// The static of a pair. Used in a constant, it refers to no other pair.
         const fn pair(from: DType, to: DType) -> &'static Pair {
             match from {
                 $(DType::$variant => for_each_dtype!(pairs_from, ($format, to)),)*
@@ -106,13 +106,13 @@ macro_rules! pairs_from {
 }
 for_each_dtype!(define_pairs);
 
-/// Bytes read and written up to which no cast uses non-temporal stores.
+/// The total of bytes read and written up to which no cast uses non-temporal stores.
 const NEVER_STREAMED: usize = 1 << 20;
 
 impl Variant {
     /// # Safety
     ///
-    /// As [`KernelFn`] of the pair; the floating-point environment may be any.
+    /// As [`KernelFn`] of the pair, under any floating-point environment.
     #[inline(always)]
     unsafe fn run(&self, src: *const u8, dst: *mut u8, n: usize) {
         let _guard = self.guarded.then(fpenv::guard);
@@ -228,7 +228,7 @@ unsafe fn in_two_steps(
     }
 }
 
-/// In a constant, an error of the compiler if this build leaves out one of the dtypes.
+/// Used in a constant, a compile-time error if this build leaves out one of the dtypes.
 pub const fn assert_built<S: Element, D: Element>() {
     if !S::DTYPE.is_built() || !D::DTYPE.is_built() {
         panic!("{}", NOT_BUILT);
@@ -243,7 +243,7 @@ impl<S: Element, D: Element> Of<S, D> {
         assert_built::<S, D>();
         pair(S::DTYPE, D::DTYPE)
     };
-    /// Whether the cast changes no bit: no bits are unused, and integers of the same width wrap to the same bits.
+    /// Whether the cast changes no bit: there are no unused bits, and integers of the same width wrap to the same bits.
     const IS_COPY: bool = {
         let (from, to) = (S::DTYPE, D::DTYPE);
         let same = from as u8 == to as u8 || same_bits(from, to, saturates_by_default(from, to));
@@ -252,8 +252,8 @@ impl<S: Element, D: Element> Of<S, D> {
     };
 }
 
-/// Casts every element of `src` to that of `dst` at the same index under the common rules; false, with nothing written, if the lengths
-/// differ.
+/// Casts every element of `src` to the element of `dst` at the same index under the common rules. Returns false, and writes nothing,
+/// if the lengths differ.
 #[inline]
 pub fn cast_slices<S: Element, D: Element>(
     tier: impl FnOnce() -> TierToken,

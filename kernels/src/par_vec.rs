@@ -1,7 +1,7 @@
-//! A new vector, filled part by part, on threads that others have.
+//! A new vector that is filled part by part, on threads of the caller's choice.
 //!
-//! *The law.* Every element belongs to one part; a part is used up when its elements are cast, and only then they are counted. So
-//! when the count is that of the vector, all of it is initialised, whatever the parts went through.
+//! *The law.* Every element belongs to one part. A part is consumed when its elements are cast, and only then are they counted. So
+//! if the count equals the length of the vector, all of it is initialised, whatever happened to the parts.
 
 use crate::{format::Element, kernel::Kernel};
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use core::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// Elements to cast and a place in a new vector for them.
+/// Elements to cast, and their place in a new vector.
 #[derive(Debug)]
 pub struct Part<'a, S, D> {
     src: &'a [S],
@@ -39,7 +39,7 @@ impl<'a, S: Element, D: Element> Part<'a, S, D> {
         (Part { src, dst, done: self.done }, Part { src: src_rest, dst: dst_rest, done: self.done })
     }
 
-    /// Casts the elements; `None`, with nothing written, if the kernel is for others.
+    /// Casts the elements; `None`, with nothing written, if the kernel is for other types.
     pub fn run(self, kernel: &Kernel) -> Option<()> {
         let written = kernel.run_elements_uninit(self.src, self.dst)?;
         self.done.fetch_add(written.len(), Ordering::Release);

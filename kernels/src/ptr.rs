@@ -3,9 +3,9 @@
 use crate::kernel::Kernel;
 use core::{ops::Range, slice};
 
-/// Casts between addresses: a plan's, with a plan's errors.
+/// Casts between addresses, for plans and with the errors of plans.
 ///
-/// What is unsafe about them is here, so that the crate of the plans needs no `unsafe`: it says which kernel runs and what an error is called.
+/// The `unsafe` code is in this crate, so that the crate of the plans needs none: it only provides the kernel and the error type.
 pub trait RunPtr {
     /// Why a cast is refused.
     type Error;
@@ -20,11 +20,12 @@ pub trait RunPtr {
 
     /// Casts the `n` elements at `src` to `n` elements at `dst`; in place, as `run_in_place` does, if the two addresses are equal.
     ///
-    /// Unlike a slice, the memory of the destination need not be initialised, and that of a cast in place may be named twice.
+    /// Unlike slices, the destination need not be initialised, and source and destination may be the same memory.
     ///
     /// # Errors
     ///
-    /// The two share bytes but do not begin at the same one, or no memory holds `n` elements. Nothing is written then.
+    /// The source and the destination overlap but do not begin at the same byte, or no memory can hold `n` elements. Then nothing is
+    /// written.
     ///
     /// # Safety
     ///
@@ -43,9 +44,9 @@ pub trait RunPtr {
 /// Why a cast between addresses was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PtrError {
-    /// The elements take more bytes than there can be.
+    /// The elements take more bytes than memory can hold.
     TooLarge,
-    /// The two share bytes but do not begin at the same one. The ranges count from the lower address.
+    /// The source and the destination overlap but do not begin at the same byte. The ranges count from the lower address.
     Overlap {
         /// The bytes of the source.
         src: Range<usize>,
@@ -56,7 +57,7 @@ pub enum PtrError {
 
 /// # Safety
 ///
-/// As of [`RunPtr::run_ptr`].
+/// As [`RunPtr::run_ptr`].
 #[inline]
 unsafe fn run(kernel: &Kernel, src: *const u8, dst: *mut u8, n: usize) -> Result<(), PtrError> {
     let (Some(read), Some(written)) = (kernel.from().byte_len(n), kernel.to().byte_len(n)) else {

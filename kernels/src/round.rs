@@ -1,13 +1,13 @@
-//! Every rounding from the one that needs no control register: to nearest, ties to even.
+//! Derives every rounding from the one that needs no control register: to nearest, ties to even.
 //!
-//! The default rounding gives the nearest value. The *residual*, what was exactly lost by it, says whether the magnitude went
-//! up or down, and so which of the two neighbours each other rounding takes: first the lower one, then one more if the value
-//! was not exact and the rule says so for its sign. The rule is a [`Correction`], a few masks, so that one loop without
-//! branches serves all of them.
+//! The default rounding gives the nearest value. The *residual*, the exact error of that rounding, says whether the magnitude went
+//! up or down, and so which of the two neighbours another rounding takes: the lower one, or the next one if the value was inexact
+//! and the rule rounds up for its sign. The rule is a [`Correction`], a few masks, so that one loop without branches serves all
+//! rules.
 
 use crate::exact::Rounding;
 
-/// The step from the nearest code to the code that a rounding rule asks for. All fields are masks: zero or all ones.
+/// The step from the nearest code to the code that a rounding rule requires. All fields are masks: zero or all ones.
 #[derive(Clone, Copy)]
 pub(crate) struct Correction {
     /// Whether a magnitude that was rounded up first goes down again.
@@ -39,20 +39,20 @@ impl Correction {
         }
     }
 
-    /// The same, known to the compiler to be a direction: toward zero, up or down.
+    /// The same, but the compiler knows that it is a direction: toward zero, up or down.
     #[inline(always)]
     pub(crate) const fn as_direction(self) -> Self {
         Self { directed: u32::MAX, odd: 0, away: 0, ..self }
     }
 
-    /// 1 if ties go away from zero, else 0. Or-ed into a value of at least two bits more than the target has, it moves a tie past
-    /// the middle and nothing else.
+    /// 1 if ties go away from zero, otherwise 0. Or-ed into a value with at least two bits more than the target, it moves a tie past
+    /// the midpoint and changes nothing else.
     #[inline(always)]
     pub(crate) const fn sticky(self) -> u32 {
         self.away & 1
     }
 
-    /// All ones if ties go away from zero, else 0.
+    /// All ones if ties go away from zero, otherwise 0.
     #[inline(always)]
     pub(crate) const fn away(self) -> u64 {
         extended(self.away)
@@ -76,10 +76,10 @@ impl Correction {
         low.wrapping_add(inexact & up & 1)
     }
 
-    /// What is added to the bits of a float before those in `below` are cut off. `last` is the lowest bit that stays.
+    /// The number to add to the bits of a float before those in `below` are cut off. `last` is the lowest bit that stays.
     #[inline(always)]
     pub(crate) const fn bias(self, last: u32, negative: u32, below: u32) -> u32 {
-        // Nearest: just under half a unit, and one more for a tie that goes up. Else a whole unit less one, or nothing.
+        // Nearest: just under half a unit, plus one for a tie that goes up. Otherwise a whole unit less one, or nothing.
         let nearest = (below >> 1) + (last | self.away & 1);
         let directed = (self.up ^ negative & self.flip | self.odd & last.wrapping_sub(1)) & below;
         nearest & !self.directed | directed
@@ -107,7 +107,7 @@ macro_rules! whole {
         #[inline(always)]
         pub(crate) fn $name(self, x: $bits) -> $bits {
             const SIGN: $bits = 1 << ($bits::BITS - 1);
-            // From here on every float is an integer, and in front of this sum of a smaller one stand its units.
+            // From here on every float is an integer, so adding this to a smaller float leaves its units in the lowest bits.
             const UNITS: $float = (1_u64 << ($float::MANTISSA_DIGITS - 1)) as $float;
             let one = |mask: $bits| $float::from_bits(mask & (1.0 as $float).to_bits());
             let magnitude = $float::from_bits(x & !SIGN);

@@ -2,17 +2,17 @@
 //!
 //! A route is at most four stages, in this order:
 //!
-//! 1. a packed source is unpacked to one element per byte, or a swapped one brought to the byte order of the host;
-//! 2. a first kernel casts to a dtype in between, if the pair is cast in two steps: wide integers to an integer of a byte ([`narrowed`]),
+//! 1. a packed source is unpacked to one element per byte, or a swapped source is converted to the byte order of the host;
+//! 2. if the pair is cast in two steps, a first kernel casts to an intermediate dtype: wide integers to an 8-bit integer ([`narrowed`]),
 //!    or any source to float32, rounded to odd, under rules for which only float32 has a kernel;
 //! 3. the kernel casts;
 //! 4. the results are packed, or swapped.
 //!
 //! Most routes are stage 3 alone. These are *direct*: one call of the kernel, from the source to the destination. All others run block
-//! by block ([`drive`](crate::drive)), so that what is between two stages stays in the first cache.
+//! by block ([`drive`](crate::drive)), so that the data between two stages stays in the first-level cache.
 //!
-//! Rules are compared with the common ones after [`Rules::canonical`]. Under the common ones the table of the tier names the kernel;
-//! under others [`Tier::rounded`] does or, for a source of a byte, a table of its results that is made with the plan.
+//! Rules are compared with the common ones after [`Rules::canonical`]. Under common rules the table of the tier selects the kernel.
+//! Under other rules [`Tier::rounded`] does or, for a source of at most a byte, a table of its results that is made with the plan.
 
 use crate::{
     arch::Tier,
@@ -34,20 +34,20 @@ pub(crate) enum Way {
     Direct,
     /// The kernel copies the bytes of packed elements.
     Bytes,
-    /// Halves of bytes are looked up.
+    /// Half-bytes are looked up.
     Nibbles,
     /// All stages, block by block.
     Blocks,
 }
 
-/// What is done to elements before or after the kernels.
+/// The stage before or after the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Nothing: the kernel reads or writes the buffer.
+    /// None: the kernel reads or writes the buffer.
     Plain,
-    /// They are unpacked, or packed.
+    /// Elements are unpacked, or packed.
     Packed,
-    /// Their bytes are swapped.
+    /// The bytes of elements are swapped.
     Swapped,
 }
 
@@ -60,23 +60,23 @@ pub(crate) struct Route {
     pub(crate) data: &'static Data,
     /// The first of two kernels, from the source to `middle`.
     pub(crate) first: Option<KernelFn>,
-    /// The results of halves of bytes.
+    /// The table of results for half-bytes.
     pub(crate) nibbles: Option<&'static Nibbles>,
     pub(crate) from: BufferType,
     pub(crate) to: BufferType,
-    /// What the kernel `run` reads: the dtype of the source, or that between two kernels.
+    /// The dtype that the kernel `run` reads: that of the source, or the intermediate one between two kernels.
     pub(crate) middle: DType,
     pub(crate) tier: Tier,
     pub(crate) way: Way,
     pub(crate) before: Side,
     pub(crate) after: Side,
-    /// Elements of a block, a multiple of 8, so that blocks are whole bytes of every packed width; 0 if there are none.
+    /// Elements per block, a multiple of 8, so that blocks are whole bytes in every packed width; 0 if there are no blocks.
     pub(crate) block: u16,
     /// The direction of rounding in which the kernels run.
     pub(crate) direction: Direction,
-    /// The rules are not the common ones, and no table of results does the cast.
+    /// Whether the rules are not the common ones and no table of results does the cast.
     pub(crate) other: bool,
-    /// The kernel is that of the scalar tier, because the tier has none for these rules.
+    /// Whether the kernel is the scalar tier's, because the tier has none for these rules.
     pub(crate) borrowed: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Route {
 pub enum Stage {
     /// Unpacks elements to one per byte.
     Unpack,
-    /// Brings elements of the source to the byte order of the host.
+    /// Swaps elements of the source to the byte order of the host.
     SwapSource,
     /// Casts from one dtype to another.
     Cast {
@@ -97,7 +97,7 @@ pub enum Stage {
         /// The kind of kernel.
         by: Family,
     },
-    /// Brings results to the byte order that the host does not have.
+    /// Swaps results to the byte order that the host does not have.
     SwapResult,
     /// Packs results.
     Pack,
@@ -111,9 +111,9 @@ pub enum Family {
     Copy,
     /// Reverses the bytes of every part of an element.
     Swap,
-    /// Looks halves of bytes up in a table of 16 results.
+    /// Looks up half-bytes in a table of 16 results.
     HalfBytes,
-    /// Looks codes up in a table of results.
+    /// Looks up codes in a table of results.
     Lookup,
     /// Computes in vector registers.
     Vector,
@@ -156,7 +156,7 @@ impl Route {
         Some(if route.way == Way::Blocks { route.in_blocks() } else { route })
     }
 
-    /// The route between buffers in the byte order of the host that has one kernel. `rules` are canonical.
+    /// The route with a single kernel between buffers in the byte order of the host. `rules` are canonical.
     fn of_one_step(tier: Tier, kernels: &Table, from: BufferType, to: BufferType, rules: &Rules) -> Route {
         let (s, d) = (from.dtype(), to.dtype());
         let staged = kernels.get(s, d, rules.saturate);
@@ -178,7 +178,7 @@ impl Route {
             borrowed: false,
         };
         if from == to && from.is_packed() {
-            // The bits as they are, but for those behind the last element.
+            // Copies the bits as they are, except those after the last element.
             return Route {
                 run: kernels.get(DType::UInt8, DType::UInt8, false).run,
                 way: Way::Bytes,
@@ -209,7 +209,7 @@ impl Route {
         let packed = from.is_packed() || to.is_packed();
         let stored = match (packed, nibbles) {
             (false, _) => None,
-            // Half bytes to half bytes need not be taken apart.
+            // Casts from half-bytes to half-bytes need no unpacking.
             (true, Some(_)) if to.is_packed() => None,
             (true, _) => kernels.get_packed(from, to, rules.saturate),
         };
@@ -226,9 +226,9 @@ impl Route {
         let (from, to, tier) = (self.from, self.to, self.tier);
         let (s, d) = (from.dtype(), to.dtype());
         let packed = from.is_packed() || to.is_packed();
-        // Around a kernel of byte storage packed sides are staged.
+        // The kernel is for byte storage, so packed sides become stages around it.
         let own = tier.rounded(s.into(), d.into(), rules);
-        // Rules that a tier does not know cost speed, never an answer.
+        // Rules that a tier does not know only cost speed: the scalar tier has them.
         let Some(rounded) = own.or_else(|| Tier::Scalar.rounded(s.into(), d.into(), rules)) else {
             unreachable!("the scalar tier has a kernel for every rule")
         };
@@ -255,7 +255,7 @@ impl Route {
         }
     }
 
-    /// The route by a table of all results: `made` in byte storage, `stored` of the elements as they are stored.
+    /// The route by a table of all results: `made` for byte storage, `stored` for the elements as they are stored.
     fn tabled(self, rules: &Rules, made: &Made, stored: &'static Tabled) -> Route {
         let packed = self.from.is_packed() || self.to.is_packed();
         let (used, is_direct, nibbles) = match stored {
@@ -267,7 +267,8 @@ impl Route {
         Route { run: used.run, data, direction: used.direction, nibbles, ..self }.staged(is_direct)
     }
 
-    /// The same with the stages around the kernel, which knows how both sides are stored or else reads and writes byte storage.
+    /// The route with the stages around the kernel. If `kernel_knows` the kernel handles the storage of both sides itself; otherwise it
+    /// reads and writes byte storage.
     fn staged(self, kernel_knows: bool) -> Route {
         let way = match (kernel_knows, self.nibbles) {
             (true, _) => Way::Direct,
@@ -284,12 +285,12 @@ impl Route {
         }
     }
 
-    /// The same between sides in any byte order. `moves`: the kernel copies the elements.
+    /// The route between sides in any byte order. `moves` says that the kernel copies the elements.
     fn in_byte_orders(self, from: BufferType, to: BufferType, moves: bool) -> Route {
         let route = Route { from, to, ..self };
         match (from.is_swapped(), to.is_swapped()) {
             (false, false) => route,
-            // The bytes of both sides are the same, or the same in the other order.
+            // Both sides have the same bytes, apart from the order.
             (true, true) if moves => route,
             _ if moves => Route { run: self.tier.swap(to.dtype()), ..route },
             (source, result) => Route {
@@ -306,8 +307,8 @@ impl Route {
         Data::common(self.middle, true)
     }
 
-    /// The same with its block: what is on the stack between two stages takes at most [`BLOCK_BYTES`], and neither side of the cast more
-    /// than four times as much.
+    /// The route with its block size: the data on the stack between two stages takes at most [`BLOCK_BYTES`], and each side of the cast
+    /// at most four times as much.
     fn in_blocks(self) -> Route {
         let (source, result) = (self.from.dtype().size(), self.to.dtype().size());
         let before = if self.before == Side::Plain { 1 } else { source };
@@ -318,7 +319,7 @@ impl Route {
         Route { block: (BLOCK_BYTES >> widest.ilog2()) as u16, ..self }
     }
 
-    /// What the route does to its elements, in order.
+    /// The stages of the route, in order.
     pub(crate) fn stages(&self) -> impl Iterator<Item = Stage> {
         let before = match self.before {
             Side::Plain => None,
@@ -339,7 +340,7 @@ impl Route {
         [before, first, Some(cast), after].into_iter().flatten()
     }
 
-    /// The kind of the kernel, as far as the route tells.
+    /// The kind of the kernel, as far as the route determines it.
     fn family(&self) -> Family {
         let (s, d) = (self.middle, self.to.dtype());
         let one_direct = self.way == Way::Direct && self.first.is_none();

@@ -1,4 +1,4 @@
-//! Which rules matter to a pair.
+//! Which rules affect a pair.
 
 use crate::{
     dtype::{DType, Flavor, Kind, Spec},
@@ -7,10 +7,10 @@ use crate::{
 };
 
 impl Rules {
-    /// These rules with every field that cannot matter to the pair as in [`Rules::common`].
+    /// These rules with every field that cannot affect the pair set as in [`Rules::common`].
     ///
-    /// Rules that give the same results for the pair are equal afterwards, as far as the two dtypes tell. A kernel for common rules is
-    /// chosen by equality with them: a rule that this function forgets costs speed, never an answer.
+    /// Rules that give the same results for the pair are equal afterwards, as far as the two dtypes determine that. A kernel for common
+    /// rules is chosen by equality with them, so a rule that this function misses costs speed, but never changes a result.
     pub const fn canonical(&self, from: DType, to: DType) -> Rules {
         let from_float = matches!(from.kind(), Kind::Float | Kind::Complex);
         let mut rules = Rules::common(to, true);

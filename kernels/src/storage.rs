@@ -1,4 +1,4 @@
-//! How the elements of a dtype lie in a buffer.
+//! How the elements of a dtype are stored in a buffer.
 
 use crate::dtype::{COUNT, DType};
 use core::{fmt, ops::Range};
@@ -6,20 +6,20 @@ use core::{fmt, ops::Range};
 /// Whether dtypes below 8 bits share their bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Storage {
-    /// One element per byte in its low bits, as NumPy arrays of ml_dtypes types. The high bits are ignored on read and
-    /// written zero.
+    /// One element per byte in its low bits, as in NumPy arrays of ml_dtypes types. The high bits are ignored on read and
+    /// written as zero.
     Byte,
-    /// Elements follow each other without a gap, the first in the lowest bits, as ONNX `raw_data` and safetensors. Bits
-    /// after the last element are ignored on read and written zero.
+    /// Elements follow each other without gaps, the first in the lowest bits, as in ONNX `raw_data` and safetensors. Bits
+    /// after the last element are ignored on read and written as zero.
     Packed,
 }
 
 /// Which byte of a multi-byte element comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
-    /// The lowest: `<` in NumPy.
+    /// The lowest byte comes first: `<` in NumPy.
     Little,
-    /// The highest: `>` in NumPy.
+    /// The highest byte comes first: `>` in NumPy.
     Big,
 }
 
@@ -29,18 +29,18 @@ impl ByteOrder {
         if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
 }
 
-/// A dtype, the storage of its elements and their byte order: what a byte buffer holds.
+/// The content of a byte buffer: a dtype, the storage of its elements and their byte order.
 ///
-/// Elements are at any alignment, and those of more than one byte in the byte order of the host unless
-/// [`with_order`](Self::with_order) says otherwise. The two parts of a complex number are swapped each for itself.
+/// Elements may have any alignment. Those of more than one byte are in the byte order of the host unless
+/// [`with_order`](Self::with_order) says otherwise. The two parts of a complex number are swapped separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BufferType {
     dtype: DType,
     form: Form,
 }
 
-/// Storage and byte order in one: packed elements have none. Every call of a plan looks at two of these, which is quicker if they are
-/// two bytes.
+/// Storage and byte order in one, since packed elements have no byte order. Every call of a plan reads two of these, which is faster
+/// if they are two bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Form {
     Byte,
@@ -49,13 +49,13 @@ enum Form {
 }
 
 impl BufferType {
-    /// Every element in bytes of its own.
+    /// Elements with separate bytes, one per byte if they are smaller.
     pub const fn new(dtype: DType) -> Self {
         Self { dtype, form: Form::Byte }
     }
 
-    /// Elements of 2, 4 and 6 bits packed. For all other dtypes this is the same as [`new`](Self::new): their elements
-    /// fill their bytes.
+    /// Elements of 2, 4 and 6 bits packed. For all other dtypes, whose elements fill their bytes, this is the same as
+    /// [`new`](Self::new).
     pub const fn packed(dtype: DType) -> Self {
         Self { dtype, form: if dtype.is_sub_byte() { Form::Packed } else { Form::Byte } }
     }
@@ -68,7 +68,7 @@ impl BufferType {
         }
     }
 
-    /// The same with elements in the given byte order. Elements of one byte or less have none: for them this changes nothing.
+    /// The same with elements in the given byte order. Elements of one byte or less have no order, so for them this changes nothing.
     pub const fn with_order(self, order: ByteOrder) -> Self {
         if self.dtype.alignment() == 1 {
             return self;
@@ -86,7 +86,7 @@ impl BufferType {
         }
     }
 
-    /// Whether the elements are in the byte order that the host does not have.
+    /// Whether the elements are in the opposite byte order to the host's.
     pub const fn is_swapped(self) -> bool {
         matches!(self.form, Form::Swapped)
     }
@@ -104,7 +104,7 @@ impl BufferType {
         self.dtype
     }
 
-    /// [`Storage::Packed`] only if elements do share bytes.
+    /// The storage: [`Storage::Packed`] only if elements really share bytes.
     pub const fn storage(self) -> Storage {
         if self.is_packed() { Storage::Packed } else { Storage::Byte }
     }
@@ -127,8 +127,8 @@ impl BufferType {
         BITS[self.form as usize][self.dtype as usize] as u32
     }
 
-    /// Bytes that `n` elements take, a last partial byte included; `None` if that is above [`isize::MAX`], which no buffer
-    /// can reach.
+    /// The bytes that `n` elements take, including a last partial byte; `None` if that exceeds [`isize::MAX`], the limit of every
+    /// buffer.
     #[inline]
     pub const fn byte_len(self, n: usize) -> Option<usize> {
         let bits = self.bits_per_element() as usize;
@@ -144,11 +144,11 @@ impl BufferType {
         }
     }
 
-    /// The bytes of `count` elements from `first` on, which begins a byte.
+    /// The bytes of `count` elements from `first` on, where element `first` begins a byte.
     pub(crate) fn span(self, first: usize, count: usize) -> Range<usize> {
         let bits = self.bits_per_element() as usize;
         let start = first / 8 * bits + first % 8 * bits / 8;
-        // Division first: bits may be more than a `usize` counts.
+        // Divide first: the number of bits may overflow a `usize`.
         start..start + count / 8 * bits + (count % 8 * bits).div_ceil(8)
     }
 

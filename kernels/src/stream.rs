@@ -1,16 +1,15 @@
-//! Casts of buffers that no cache holds.
+//! Casts of buffers larger than the last-level cache.
 //!
-//! A store to a line that is in no cache first reads the line. Beyond the last cache that is a third (equal widths) to nearly
-//! half (widening) of all traffic, spent on bytes that are overwritten. Non-temporal stores of whole lines leave it out, and
-//! leave the caches to others. Within the caches they are slower than regular ones, since they send the lines out.
+//! A store to a cache line that is in no cache first reads the line. For buffers larger than the last-level cache, that is a third
+//! (equal widths) to nearly half (widening) of all traffic, spent on bytes that are overwritten. Non-temporal stores of whole lines
+//! avoid it, and leave the caches to other data. Within the caches they are slower than regular stores, because they evict the lines.
 //!
-//! There is one driver for all pairs, around the kernel that the pair has: block by block it asks for the source some way
-//! ahead, casts into a block on the stack, which stays in the first cache, and stores that to the destination in whole lines.
-//! So no kernel has a second form, and heavy ones, which look too few elements ahead to keep the memory busy, gain by the
-//! prefetch as well.
+//! One driver serves all pairs, around the kernel of the pair. For each block it prefetches the source some way ahead, casts into a
+//! block on the stack, which stays in the first-level cache, and stores that to the destination in whole lines. So no kernel needs a
+//! second form, and slow kernels, which have too few loads in flight to keep the memory busy, also gain from the prefetch.
 //!
-//! Blocks are whole lines and begin at a line of the destination. The elements before the first line and behind the last one
-//! are cast as ever.
+//! Blocks are whole lines and begin at a line of the destination. The elements before the first line and after the last one
+//! are cast with regular stores.
 
 use crate::{
     drive::Stack,
@@ -21,50 +20,50 @@ use core::{mem::MaybeUninit, ops::Range};
 /// When a cast uses non-temporal stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Streaming {
-    /// If source and destination together are larger than the last cache.
+    /// If source and destination together are larger than the last-level cache.
     #[default]
     Auto,
-    /// At every size: nobody will soon read the destination, or others need the caches more.
+    /// At every size: the destination will not be read soon, or other data needs the caches more.
     Always,
-    /// At no size: the destination is read again while it may still be in a cache.
+    /// Never: the destination will be read again while it may still be in a cache.
     Never,
 }
 
 /// The instructions of a tier for non-temporal stores and prefetches.
 pub(crate) struct NonTemporal {
-    /// Brings the lines of this many bytes from an address on into the first cache; any address will do.
+    /// Prefetches the lines of this many bytes from an address on into the first-level cache. Any address is allowed.
     pub(crate) prefetch: fn(*const u8, usize),
     /// Stores whole lines.
     ///
     /// # Safety
     ///
     /// The CPU has the tier; both addresses are multiples of [`CACHE_LINE`], as is the number of bytes; the first is readable and the
-    /// second writable for as many. Before anybody reads what was written, `fence` is called.
+    /// second writable for as many. `fence` is called before the written bytes are read.
     pub(crate) store: unsafe fn(src: *const u8, dst: *mut u8, len: usize),
-    /// Makes all stores so far come before all that follows.
+    /// Orders all stores so far before everything that follows.
     pub(crate) fence: fn(),
 }
 
-/// Elements of a block; of wide ones half as many, of packed ones more.
+/// Elements per block; half as many for wide elements, more for packed ones.
 const BLOCK: usize = BLOCK_BYTES / 16;
-/// How far ahead the source is asked for, in bytes.
+/// How far ahead the source is prefetched, in bytes.
 const AHEAD: usize = 8192;
 
-/// Elements of a block. Shorter blocks spread the requests for the source better, longer ones call the kernel less often;
-/// these are the fastest for nearly all pairs, by up to a third before blocks of 1024 elements.
+/// Elements per block. Shorter blocks spread the prefetches of the source better, longer ones call the kernel less often. These
+/// are the fastest for nearly all pairs, by up to a third over blocks of 1024 elements.
 const fn block_of(from_bits: usize, to_bits: usize) -> usize {
     let half_is_whole_lines = (BLOCK / 2 * to_bits).is_multiple_of(8 * CACHE_LINE);
     if from_bits >= 32 && half_is_whole_lines {
         BLOCK / 2
     } else if from_bits < 8 && to_bits < 8 {
-        // As many bytes as others have.
+        // As many bytes as other blocks have.
         4 * BLOCK
     } else {
         BLOCK
     }
 }
 
-/// Calls the fence when it goes.
+/// Calls the fence on drop.
 struct Fence(fn());
 
 impl Drop for Fence {
@@ -73,8 +72,8 @@ impl Drop for Fence {
     }
 }
 
-/// Fills `dst` with the `n` elements of `to_bits` bits that `cast` makes, which is given a range of elements (on whole bytes),
-/// their bytes of the source and a place for their bytes of the destination, and fills that.
+/// Fills `dst` with `n` elements of `to_bits` bits. `cast` is given the source bytes of a range of elements (on whole bytes) and room
+/// for their destination bytes, which it fills.
 ///
 /// # Safety
 ///
@@ -101,7 +100,7 @@ pub(crate) unsafe fn stream(
     let block = block_of(from_bits, to_bits);
     let blocks = head.map_or(0, |head| n.saturating_sub(head) / block);
     let (Some(head), 1..) = (head, blocks) else {
-        // Elements that no line begins with, or too few of them.
+        // No element begins a line, or there are too few elements.
         cast(src, dst, n);
         return;
     };
@@ -125,7 +124,7 @@ pub(crate) unsafe fn stream(
     cast(src_tail, dst_tail, n - head - blocks * block);
 }
 
-/// The driver with ordinary stores; with those of the tiers it is tried in `tests/streaming.rs` of the root crate.
+/// The driver with ordinary stores; `tests/streaming.rs` of the root crate tests it with those of the tiers.
 #[cfg(test)]
 mod tests {
     use super::*;

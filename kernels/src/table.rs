@@ -1,7 +1,7 @@
 //! The cross product: for each tier, overflow rule, source and target, a kernel.
 //!
-//! Rules that are not common (`exact::Rules`) never multiply the pairs: they are numbers in the data of a kernel, or one of a few styles
-//! of its body, which [`Tier::rounded`](crate::Tier) finds.
+//! Rules that are not common (`exact::Rules`) do not multiply the pairs: they are numbers in the data of a kernel, or select one of a
+//! few styles of its body through [`Tier::rounded`](crate::Tier).
 
 use crate::{
     data::{Data, Direction},
@@ -17,11 +17,11 @@ use crate::{
 ///
 /// For a kernel of the pair (S, D) and `n` elements: `src` is readable for `n * S::DTYPE.size()` bytes and `dst` writable for
 /// `n * D::DTYPE.size()` bytes, at any alignment; the two do not overlap; the CPU has the tier of the kernel; the
-/// floating-point environment is the default, or differs from it in the direction that the kernel was chosen for; `data` is that
-/// of the target under the rules of the cast.
+/// floating-point environment is the default, or differs from it only in the rounding direction that the kernel was chosen for; `data`
+/// is that of the target under the rules of the cast.
 pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize, data: &Data);
 
-/// A kernel for rules that are not common, and the direction in which it has to run.
+/// A kernel for rules that are not common, and the rounding direction in which it has to run.
 #[derive(Clone, Copy)]
 pub(crate) struct Rounded {
     pub(crate) run: KernelFn,
@@ -51,10 +51,10 @@ impl Entry {
     }
 }
 
-/// The kernels of sources of a byte or less, where a tier looks them up: few bodies serve many pairs, and which one does is
-/// a matter of a few comparisons. That is smaller than a table of pointers, which a loader would have to relocate.
+/// The kernels of sources of a byte or less, in tiers that look up their results: a few bodies serve many pairs and are selected by
+/// a few comparisons. That is smaller than a table of pointers, which a loader would have to relocate.
 pub(crate) struct Bytes {
-    /// The kernel under the common rules; `None` if the buffers have to be unpacked or packed around that of byte storage.
+    /// The kernel under the common rules; `None` if the buffers have to be unpacked or packed around the kernel of byte storage.
     pub(crate) kernel: fn(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry>,
     /// The kernel of a dtype to itself.
     pub(crate) copy: fn(dtype: DType) -> KernelFn,
@@ -66,16 +66,16 @@ pub(crate) type TabledFn =
 
 /// The kernels of one tier.
 pub(crate) struct Table {
-    /// Finds the kernel from a source of a byte or less that makes any [words](crate::lut::words), if the tier has them; its answer is
-    /// `None` if the buffers have to be unpacked or packed around that of byte storage.
+    /// Finds the kernel from a source of a byte or less that produces given [words](crate::lut::words), if the tier has such kernels. It
+    /// returns `None` if the buffers have to be unpacked or packed around the kernel of byte storage.
     pub(crate) tabled: Option<TabledFn>,
-    /// Those of sources of a byte, if they are not in `kernels`.
+    /// The kernels of sources of at most a byte, if they are not in `kernels`.
     pub(crate) bytes: Option<Bytes>,
     /// `[from][saturate][to]`; if there are `bytes`, only sources of more than a byte have a row.
     pub(crate) kernels: &'static [[[KernelFn; COUNT]; 2]],
-    /// Those from the same sources to packed targets, in a tier with `bytes`.
+    /// The kernels from the same sources to packed targets, in a tier with `bytes`.
     pub(crate) packed_to: Option<&'static [PackedTo; WIDE]>,
-    /// Those with a packed side in other tiers, if there are any.
+    /// The kernels with a packed side in other tiers, if there are any.
     pub(crate) packed: Option<&'static PackedTable>,
 }
 
@@ -86,7 +86,7 @@ pub(crate) const SUB_BYTE: usize = places(true).1;
 /// `[saturate][to]`
 pub(crate) type PackedTo = [[Option<KernelFn>; SUB_BYTE]; 2];
 
-/// The place of every dtype among those that are of less than a byte, or of more; and how many there are.
+/// The index of every dtype among those of less than a byte, or of more than a byte, and the number of these dtypes.
 const fn places(less: bool) -> ([u8; COUNT], usize) {
     let (mut places, mut i, mut count) = ([0; COUNT], 0, 0);
     while i < COUNT {
@@ -148,7 +148,7 @@ impl Table {
     }
 }
 
-/// In place of the kernel of a pair that no route takes: this build leaves it out, or it has two steps.
+/// A placeholder for the kernel of a pair that no route uses: this build leaves it out, or it is cast in two steps.
 ///
 /// # Safety
 ///
@@ -162,7 +162,7 @@ pub(crate) const fn is_copy(from: DType, to: DType, saturate: bool) -> bool {
     from as u8 == to as u8 || same_bits(from, to, saturate) || same_truth(from, to)
 }
 
-/// Whether a target has a kernel for each answer to overflow.
+/// Whether a target has a separate kernel for each overflow rule.
 pub(crate) const fn has_overflow_rule(to: DType) -> bool {
     match to.spec() {
         Spec::Int { .. } => true,
@@ -185,9 +185,11 @@ pub(crate) const fn same_truth(from: DType, to: DType) -> bool {
     byte(from) && byte(to) && (matches!(from, DType::Bool) || matches!(to, DType::Bool))
 }
 
-/// Makes `entry::<S, D, FINE>(saturate)`, the kernel of a pair, and `table::<FINE>()`, the table of a tier, from three functions in its file, which calls this on the list: `copy::<S>`,
-/// the kernel of a dtype to itself; `direct::<S, D, FINE>(saturate)`, the kernels of pairs that have a better one, and `cast::<S, D, SATURATE>`, the kernel of
-/// all others. A tier whose sources of a byte are `APART` ([`Bytes`]) has no rows for them. `FINE` are the finer features that `direct` may use beyond those of the tier, a bit set of the tier's own.
+/// Makes `entry::<S, D, FINE>(saturate)`, the kernel of a pair, and `table::<FINE>()`, the table of a tier. The file of the tier calls
+/// this on the list of dtypes and provides three functions: `copy::<S>`, the kernel of a dtype to itself; `direct::<S, D,
+/// FINE>(saturate)`, the kernels of pairs that have a better one; and `cast::<S, D, SATURATE>`, the kernel of all others. A tier whose
+/// sources of a byte are `APART` ([`Bytes`]) has no rows for them. `FINE` is a bit set, defined by the tier, of the optional CPU
+/// features that `direct` may use.
 macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
@@ -233,8 +235,8 @@ macro_rules! define_table {
 }
 pub(crate) use define_table;
 
-/// Makes `packed_table::<FINE>()` from the tier's `packed::<S, D, FINE, SIDES>(saturate)`, the kernels of pairs of which the
-/// `SIDES` are packed.
+/// Makes `packed_table::<FINE>()` from the tier's `packed::<S, D, FINE, SIDES>(saturate)`, the kernels of pairs whose `SIDES` are
+/// packed.
 #[allow(unused_macros, reason = "tiers with `Bytes` have none")]
 macro_rules! define_packed_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {

@@ -1,11 +1,11 @@
-//! Rules that are not common, for sources of a byte or less: their results are data.
+//! Rules that are not common, for sources of a byte or less: results are looked up in tables.
 //!
 //! Such a source has at most 256 codes, so a cast of it under any rules is a table of results, which `exact` computes, and a
 //! kernel that looks them up: mostly the very kernel that serves the pair under the common rules with another table.
 //!
-//! A table takes some microseconds to make, which is too long for every call, and a plan is copied and has no room for it. So
-//! tables are made when a plan first needs them, and kept ([`Kept`]): one of a few hundred bytes for each combination of pair,
-//! storage and rules that a program uses. Nothing is made or allocated when a cast runs.
+//! A table takes some microseconds to make, too long for every call, and a plan is copied freely and has no room for one. So
+//! tables are made when a plan first needs them, and kept ([`Kept`]): a few hundred bytes for each combination of pair, storage
+//! and rules that a program uses. Nothing is made or allocated when a cast runs.
 
 use crate::{
     arch::Tier,
@@ -48,25 +48,25 @@ impl Made {
     }
 }
 
-/// What serves a pair of buffer types under rules.
+/// How a pair of buffer types is cast under given rules.
 pub(crate) enum Tabled {
     /// The rules change nothing here.
     Common,
     /// A kernel.
     Kernel(Made),
-    /// The table for halves of bytes.
+    /// The table for half-bytes.
     Nibbles(Nibbles),
-    /// Nothing of its own: packed elements are unpacked or packed around the kernel of byte storage.
+    /// No kernel for this storage: elements are unpacked or packed around the kernel of byte storage.
     Other,
 }
 
-/// What a table is for.
+/// The key of a table.
 type Key = (Tier, BufferType, BufferType, Rules);
 
 /// `[from][to]`
 static KNOWN: [[Kept<Key, Tabled>; COUNT]; COUNT] = [const { [const { Kept::new() }; COUNT] }; COUNT];
 
-/// What serves a pair of buffer types, the source of at most a byte, under any rules.
+/// How a pair of buffer types is cast under any rules. The source has at most a byte.
 pub(crate) fn find(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> &'static Tabled {
     let known = &KNOWN[from.dtype() as usize][to.dtype() as usize];
     known.get((tier, from, to, *rules), || make(tier, from, to, rules))
@@ -81,7 +81,7 @@ fn make(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Tabled {
     let width = from.bits_per_element();
     let halves =
         from.is_packed() && width <= 4 && to.bits_per_element() == if to.is_packed() { width } else { 8 };
-    // Half bytes to half bytes need not be taken apart.
+    // Casts from half-bytes to half-bytes need no unpacking.
     if !(halves && to.is_packed()) {
         let words = lut::words(s, d, rules);
         if let Some(made) = tier.tabled(from, to, rules, &words) {
@@ -100,7 +100,7 @@ fn changes_nothing(from: DType, to: DType, rules: &Rules) -> bool {
     })
 }
 
-/// The results of half bytes: of one element, or if the target has half a byte as well, of as many as fit.
+/// The results for half-bytes: of one element or, if the target is packed in half-bytes as well, of all elements that fit.
 fn nibbles(from: DType, to: DType, rules: &Rules) -> Nibbles {
     let mut table = [0; 16];
     for (nibble, entry) in table.iter_mut().enumerate() {
@@ -111,8 +111,8 @@ fn nibbles(from: DType, to: DType, rules: &Rules) -> Nibbles {
     table
 }
 
-/// The direction in which an instruction rounds floats to integers as `rounding` says, if one does; ties away from zero by
-/// `Data::sticky`.
+/// The direction in which an instruction rounds floats to integers as `rounding` says, if there is one; ties away from zero are
+/// handled by `Data::sticky`.
 pub(crate) fn direction(rounding: Rounding) -> Option<Direction> {
     match rounding {
         Rounding::NearestEven | Rounding::NearestAway => Some(Direction::NearestEven),

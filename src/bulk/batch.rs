@@ -1,4 +1,4 @@
-//! Many casts as one: the tensors of a checkpoint.
+//! Many casts as one, such as the tensors of a checkpoint.
 
 use super::Threads;
 use super::chunks::{Chunk, Chunks};
@@ -16,13 +16,13 @@ pub struct BatchItem<'a> {
     pub src: &'a [u8],
     /// At least the bytes of `n` elements of its destination.
     pub dst: &'a mut [u8],
-    /// Elements.
+    /// The number of elements.
     pub n: usize,
     /// The cast.
     pub plan: &'a CastPlan,
 }
 
-/// What is wrong with a batch; nothing was written.
+/// The error of a batch; nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchError {
     /// The index of the first item that cannot be cast.
@@ -43,13 +43,13 @@ impl core::error::Error for BatchError {
     }
 }
 
-/// Work of a batch: a part of an item, or items that are short.
+/// A unit of work in a batch: a part of an item, or several short items.
 enum Part<'b, 'a> {
     One(&'a CastPlan, Chunk<'b, u8, u8>),
     Some(&'b mut [BatchItem<'a>]),
 }
 
-/// The parts of a batch that are left, in the order of its items, and the index of the first item of each part.
+/// The remaining parts of a batch, in the order of its items, with the index of the first item of each part.
 struct Parts<'b, 'a> {
     items: &'b mut [BatchItem<'a>],
     index: usize,
@@ -73,7 +73,7 @@ impl<'b, 'a> Iterator for Parts<'b, 'a> {
                 self.cut = None;
             }
             let index = self.index;
-            // As many items as a part has time for.
+            // As many items as fit in the time of a part.
             let (mut count, mut sum) = (0, 0_u64);
             for item in self.items.iter() {
                 sum = sum.saturating_add(EACH + nanoseconds(item, self.bytes));
@@ -99,7 +99,7 @@ impl<'b, 'a> Iterator for Parts<'b, 'a> {
     }
 }
 
-/// Nanoseconds of an item beside its elements.
+/// Nanoseconds of overhead per item.
 const EACH: u64 = 10;
 
 fn nanoseconds(item: &BatchItem<'_>, bytes: u64) -> u64 {
@@ -110,7 +110,7 @@ impl<'b, 'a> Parts<'b, 'a> {
     fn cut_up(&self, item: &'b mut BatchItem<'a>) -> (&'a CastPlan, Chunks<'b, u8, u8>) {
         let (plan, n) = (item.plan, item.n);
         let size = Cost::elements(n, self.chunk, nanoseconds(item, self.bytes));
-        // The lengths were looked at before the first part.
+        // The lengths were checked before the first part.
         let read = plan.from().byte_len(n).unwrap_or(0).min(item.src.len());
         let written = plan.to().byte_len(n).unwrap_or(0).min(item.dst.len());
         (plan, Chunks::of_bytes(plan, &item.src[..read], &mut item.dst[..written], n, size))
@@ -119,9 +119,9 @@ impl<'b, 'a> Parts<'b, 'a> {
 
 /// Casts every item of a batch, as [`CastPlan::run`] does one by one.
 ///
-/// What is worth another thread, and what is written with non-temporal stores, is decided by all items together; the long ones are cut,
-/// and short ones go together. The threads take from the same queue, so that it does not matter which tensors are the large
-/// ones. Nothing is allocated for an item.
+/// The number of threads and the use of non-temporal stores are decided for all items together. Long items are cut, and short ones
+/// are combined. The threads take from one queue, so that it does not matter which tensors are large. Nothing is allocated per
+/// item.
 ///
 /// ```
 /// use lanecast::bulk::{BatchItem, Threads, par_cast_batch};
@@ -144,7 +144,7 @@ impl<'b, 'a> Parts<'b, 'a> {
 ///
 /// # Errors
 ///
-/// [`BatchError`] with the first item whose buffers are too small for its elements; then nothing is written, to no
+/// [`BatchError`] with the first item whose buffers are too small for its elements; then nothing is written to any
 /// item.
 pub fn par_cast_batch(items: &mut [BatchItem<'_>], threads: Threads<'_>) -> Result<(), BatchError> {
     let mut bytes = 0_u64;

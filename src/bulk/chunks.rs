@@ -1,18 +1,18 @@
 //! A cast, cut into chunks.
 //!
-//! Chunks begin on whole bytes of both buffers, of a validity bitmap too, and, where the elements allow it, on lines of the
-//! destination: no two threads write to one line, and none to half of another's byte.
+//! Chunks begin on whole bytes of both buffers and of a validity bitmap, and, where the elements allow it, on cache lines of the
+//! destination. So no two threads write to one line or share a byte.
 
 use crate::{CastPlan, Element};
 use core::mem;
 use lanecast_kernels::{Part, machine::CACHE_LINE};
 
-/// Elements that are whole lines in every storage, a bitmap included: 64 lines of elements of one byte, one of bits.
+/// A number of elements that fills whole cache lines in every storage, including a bitmap: one line of bits.
 pub(super) const GRAIN: usize = 512;
 
 /// One chunk of a cast.
 pub(super) struct Chunk<'a, S, D> {
-    /// The number of its first element.
+    /// The index of its first element.
     pub(super) first: usize,
     /// Elements.
     pub(super) len: usize,
@@ -24,17 +24,17 @@ pub(super) struct Chunk<'a, S, D> {
 pub(super) struct Chunks<'a, S, D> {
     src: &'a [S],
     dst: &'a mut [D],
-    /// Items of the slices that eight elements take.
+    /// Slice items per eight elements, for each side.
     eight: (usize, usize),
     first: usize,
     left: usize,
-    /// Elements of the next chunk, and of those behind it.
+    /// Elements of the next chunk, and of the chunks after it.
     next: usize,
     size: usize,
 }
 
 impl<'a> Chunks<'a, u8, u8> {
-    /// The bytes of `n` elements, exactly, in chunks of about `size` elements.
+    /// Exactly the bytes of `n` elements, in chunks of about `size` elements.
     pub(super) fn of_bytes(plan: &CastPlan, src: &'a [u8], dst: &'a mut [u8], n: usize, size: usize) -> Self {
         let eight = (plan.from().bits_per_element() as usize, plan.to().bits_per_element() as usize);
         Self::new(src, dst, eight, n, size)
@@ -57,7 +57,7 @@ impl<'a, S, D> Chunks<'a, S, D> {
     }
 }
 
-/// Elements before the first line of a destination, in eights; 0 if no element that is an eighth begins one.
+/// The number of elements before the first cache line of a destination, a multiple of eight; 0 if no multiple of eight begins a line.
 fn head(address: usize, eight: usize) -> usize {
     (0..GRAIN / 8)
         .find(|eights| (address + eights * eight).is_multiple_of(CACHE_LINE))
@@ -102,7 +102,7 @@ impl<'a> Iterator for Masked<'a> {
     }
 }
 
-/// The parts of a vector that is being made.
+/// The parts of a vector under construction.
 pub(super) struct Parts<'a, S, D> {
     rest: Option<Part<'a, S, D>>,
     next: usize,
@@ -110,7 +110,7 @@ pub(super) struct Parts<'a, S, D> {
 }
 
 impl<'a, S: Element, D: Element> Parts<'a, S, D> {
-    /// In parts of about `size` elements.
+    /// Cuts `whole` into parts of about `size` elements.
     pub(super) fn new(whole: Part<'a, S, D>, size: usize) -> Self {
         let size = size.max(1).checked_next_multiple_of(GRAIN).unwrap_or(usize::MAX);
         let next = size.saturating_add(head(whole.address(), 8 * size_of::<D>()));

@@ -1,35 +1,35 @@
-//! What a cast costs: an estimate with one purpose, to tell what is worth a second thread.
+//! An estimate of the cost of a cast, used only to decide whether a second thread is worthwhile.
 //!
-//! Within the second cache it is what the kernel says, which a benchmark has measured
-//! ([`Kernel::picoseconds_per_element`](lanecast_kernels::Kernel::picoseconds_per_element)); beyond it, it is at least what the
-//! way to the bytes costs. Other machines are slower than the measured one rather than quicker, which is the right side to err
-//! on: an estimate that is too high makes a short cast slower, one that is too low only leaves a thread asleep.
+//! Within the second-level cache it is the measured cost of the kernel
+//! ([`Kernel::picoseconds_per_element`](lanecast_kernels::Kernel::picoseconds_per_element)); beyond it, it is at least the cost of
+//! the memory traffic. Other machines tend to be slower than the measured one, so estimates tend to be too low. That is the better
+//! error: an estimate that is too high makes a short cast slower, and one that is too low only leaves a thread asleep.
 
 use crate::CastPlan;
 use lanecast_kernels::machine::SECOND_CACHE;
 
-/// Bytes of source and destination that are still near, and the picoseconds of one of them beyond. It is more than the second
-/// cache of one core: of what two of them hold, a second thread first has to bring its half to its own (measured at 3 MiB: as long as one
-/// thread takes for all; at 4 MiB: half of it).
+/// Bytes of source and destination that count as cached, and the picoseconds per byte beyond. It is more than the second-level cache
+/// of one core: if the data fits in the caches of two cores, a second thread first has to move its half to its own cache. (Measured at
+/// 3 MiB, that takes as long as the whole cast on one thread; at 4 MiB, half as long.)
 const NEAR: u64 = SECOND_CACHE as u64 / 4 * 7;
 const FAR: u64 = 20;
 
 /// The estimate for a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cost {
-    /// Picoseconds of an element within the caches.
+    /// Picoseconds per element within the caches.
     element: u64,
-    /// The bits of an element on both sides.
+    /// Bits per element, of both sides together.
     bits: u64,
 }
 
-/// The estimate for a plan, between elements that follow each other.
+/// The estimate for a plan on contiguous elements.
 #[inline]
 pub(super) fn of(plan: &CastPlan) -> Cost {
     Cost::new(plan, plan.kernel().picoseconds_per_element())
 }
 
-/// The estimate for a plan, between views in which no axis has its elements in a row on both sides.
+/// The estimate for a plan on views in which no axis is contiguous on both sides.
 pub(super) fn of_strided(plan: &CastPlan) -> Cost {
     Cost::new(plan, plan.kernel().strided_picoseconds_per_element())
 }
@@ -45,12 +45,12 @@ impl Cost {
         (n as u64 / 8).saturating_mul(self.bits)
     }
 
-    /// Nanoseconds of a cast of `n` elements.
+    /// Nanoseconds for a cast of `n` elements.
     pub(super) fn nanoseconds(&self, n: usize) -> u64 {
         self.nanoseconds_among(n, self.bytes(n))
     }
 
-    /// Nanoseconds of `n` elements that are cast together with others, with so many bytes in all.
+    /// Nanoseconds for `n` elements that are cast together with others, `bytes` bytes in total.
     pub(super) fn nanoseconds_among(&self, n: usize, bytes: u64) -> u64 {
         let far = if bytes > NEAR { FAR * self.bits / 8 } else { 0 };
         self.element.max(far).saturating_mul(n as u64) / 1000

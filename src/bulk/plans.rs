@@ -10,7 +10,7 @@ use core::ops::ControlFlow;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A cast between buffers that is worth several threads.
+/// How a cast between buffers is shared by several threads.
 struct Shared {
     share: Share,
     /// Elements of a chunk.
@@ -21,13 +21,13 @@ struct Shared {
     written: usize,
 }
 
-/// All chunks together are what no cache holds, or one does.
+/// The same [`Streaming`] for all chunks, decided by the size of the whole cast.
 pub(super) fn streaming(plan: &CastPlan, bytes: usize) -> Streaming {
     if plan.streams(bytes) { Streaming::Always } else { Streaming::Never }
 }
 
 impl Shared {
-    /// `None` if one thread does it all, also because a buffer is too small.
+    /// `None` if one thread should do it all, or if a buffer is too small.
     fn new(plan: &CastPlan, src: usize, dst: usize, n: usize, threads: &Threads<'_>) -> Option<Shared> {
         let (share, chunk) = Share::of_cast(plan, n, threads)?;
         let (read, written) = (plan.from().byte_len(n)?, plan.to().byte_len(n)?);
@@ -43,7 +43,7 @@ impl Shared {
     }
 }
 
-/// The same for slices of elements.
+/// As [`Shared::new`], for slices of elements.
 fn shared_elements<S: Element, D: Element>(
     plan: &CastPlan,
     src: &[S],
@@ -58,7 +58,7 @@ fn shared_elements<S: Element, D: Element>(
     Some((share, chunk, streaming(plan, size_of_val(src).saturating_add(dst.saturating_mul(size_of::<D>())))))
 }
 
-/// What the first of the chunks that failed says.
+/// The error of the first chunk that failed.
 #[derive(Default)]
 pub(super) struct First(Mutex<Option<(usize, CastError)>>);
 
@@ -82,7 +82,7 @@ impl First {
 impl CastPlan {
     /// [`run`](Self::run) over several threads; the bytes written are the same.
     ///
-    /// Casts that one thread is done with before others are awake run on the calling one. See [`bulk`](crate::bulk).
+    /// Casts that one thread finishes before others have woken run on the calling thread. See [`bulk`](crate::bulk).
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ impl CastPlan {
     }
 }
 
-/// Keeps the error of a chunk, behind which nothing has to be done.
+/// Keeps the error of a chunk; the chunks after it need not be cast.
 pub(super) fn goes_on(done: Result<(), CastError>, at: usize, failed: &First) -> ControlFlow<()> {
     match done {
         Ok(()) => ControlFlow::Continue(()),
@@ -154,14 +154,14 @@ pub(super) fn goes_on(done: Result<(), CastError>, at: usize, failed: &First) ->
     }
 }
 
-/// Where checked chunks report what is rejected. Those behind a rejected element need not be looked at.
+/// Collects the rejections of checked chunks. Chunks after a rejected element need not be cast.
 #[derive(Default)]
 struct Rejections {
     lowest: Lowest,
     first: First,
 }
 
-/// The lowest index of an element that was rejected so far.
+/// The lowest index of a rejected element so far.
 struct Lowest(AtomicUsize);
 
 impl Default for Lowest {
@@ -171,7 +171,7 @@ impl Default for Lowest {
 }
 
 impl Rejections {
-    /// Casts a chunk, unless it is behind what was rejected: then so are all that the queue still holds.
+    /// Casts a chunk, unless it is after a rejected element; then so are all chunks left in the queue.
     fn cast<S, D>(
         &self,
         chunk: Chunk<'_, S, D>,
@@ -219,7 +219,7 @@ impl CastPlan {
 }
 
 impl CheckedPlan {
-    /// [`run`](Self::run) over several threads. The element that is reported is the first, whichever thread finds its own first.
+    /// [`run`](Self::run) over several threads. The reported element is the first in order, whichever thread is the fastest.
     ///
     /// # Errors
     ///
@@ -242,7 +242,7 @@ impl CheckedPlan {
         rejections.first.result()
     }
 
-    /// [`run_slice`](Self::run_slice) over several threads; the element that is reported is the first.
+    /// [`run_slice`](Self::run_slice) over several threads; the reported element is the first in order.
     ///
     /// # Errors
     ///
@@ -265,7 +265,7 @@ impl CheckedPlan {
         rejections.first.result()
     }
 
-    /// [`run_masked`](Self::run_masked) over several threads; what is written is the same.
+    /// [`run_masked`](Self::run_masked) over several threads; the bytes written are the same.
     ///
     /// # Errors
     ///
@@ -293,7 +293,7 @@ impl CheckedPlan {
     }
 }
 
-/// Reports of chunks, added up.
+/// The sum of the reports of chunks.
 #[derive(Default)]
 struct Counts(Mutex<CastReport>);
 
@@ -309,7 +309,7 @@ impl Counts {
 }
 
 impl CountingPlan {
-    /// [`run`](Self::run) over several threads; what is written and counted is the same.
+    /// [`run`](Self::run) over several threads; the bytes written and the counts are the same.
     ///
     /// # Errors
     ///
@@ -332,7 +332,7 @@ impl CountingPlan {
         failed.result().map(|()| counts.sum())
     }
 
-    /// [`run_slice`](Self::run_slice) over several threads; what is written and counted is the same.
+    /// [`run_slice`](Self::run_slice) over several threads; the elements written and the counts are the same.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
-//! How many threads a cast is worth, and how long their chunks are.
+//! How many threads a cast uses, and how long their chunks are.
 //!
-//! To wake a thread and to hear from it again takes 11 to 17 us, as measured; so a cast that one thread does in less than
-//! [`ALONE`] is left to it, and no chunk is shorter than [`SHORTEST`]. Beyond that there are several chunks to a thread, so that
-//! all of them end at about the same time, whatever else they have to do.
+//! Waking a thread and waiting for it takes 11 to 17 us, as measured. So a cast that one thread does in less than [`ALONE`] is not
+//! shared, and no chunk is shorter than [`SHORTEST`]. Otherwise there are several chunks per thread, so that all threads end at about
+//! the same time, whatever else they have to do.
 
 use super::Threads;
 use super::cost::{self, Cost};
@@ -14,32 +14,32 @@ const ALONE: u64 = 45_000;
 /// Nanoseconds of the shortest chunk.
 const SHORTEST: u64 = 20_000;
 
-/// Nanoseconds of the longest one: the last thread to end is late by no more than this.
+/// Nanoseconds of the longest chunk: the last thread ends at most this much later than the others.
 const LONGEST: u64 = 250_000;
 
-/// Chunks to a thread, if they are not too short then.
+/// Chunks per thread, unless that makes them too short.
 const CHUNKS: u64 = 4;
 
-/// Elements that no route takes [`ALONE`] for: the cost of the plan is not even looked up.
+/// The number of elements that every route casts in less than [`ALONE`], so that the cost need not be looked up.
 const FEW: usize = 1024;
 
-/// Whether one thread is to do a cast.
+/// Whether one thread should do a cast.
 #[inline]
 pub(super) fn alone(plan: &CastPlan, n: usize) -> bool {
     n <= FEW || cost::of(plan).nanoseconds(n) < ALONE
 }
 
-/// How some work is shared.
+/// How work is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
-    /// Threads that take part, 2 or more.
+    /// The number of threads, at least 2.
     pub(super) tasks: usize,
     /// Nanoseconds of a chunk.
     pub(super) chunk: u64,
 }
 
 impl Share {
-    /// For work of so many nanoseconds; `None` if one thread is to do it.
+    /// For work of `time` nanoseconds; `None` if one thread should do it.
     pub(super) fn new(time: u64, threads: impl FnOnce() -> usize) -> Option<Share> {
         if time < ALONE {
             return None;
@@ -50,11 +50,11 @@ impl Share {
             return None;
         }
         let chunk = (time / CHUNKS / tasks as u64).clamp(SHORTEST, LONGEST);
-        // As many chunks, all of the same length.
+        // The same number of chunks, made equally long.
         Some(Share { tasks, chunk: time.div_ceil(time / chunk) })
     }
 
-    /// For one cast; and the elements of a chunk.
+    /// For one cast, with the number of elements per chunk.
     pub(super) fn of_cast(plan: &CastPlan, n: usize, threads: &Threads<'_>) -> Option<(Share, usize)> {
         if n <= FEW {
             return None;

@@ -1,4 +1,4 @@
-//! Views, cut along an axis.
+//! Views cut along an axis.
 
 use super::Threads;
 use super::cost::{self, Cost};
@@ -27,7 +27,7 @@ impl<'a> Iterator for Slices<'a> {
         if left <= self.size {
             return Some((first, src, dst));
         }
-        // The axis and the place were chosen so that both can be split there.
+        // The axis and the position were chosen so that both views can be split there.
         let (src, src_rest) = src.split(self.axis, self.size).ok()?;
         let (dst, dst_rest) = dst.split(self.axis, self.size).ok()?;
         self.rest = Some((src_rest, dst_rest));
@@ -36,7 +36,7 @@ impl<'a> Iterator for Slices<'a> {
     }
 }
 
-/// The axis to cut, and elements along it to a chunk; `None` if there is no axis of two elements that can be cut.
+/// The axis to cut, and the elements along it per chunk; `None` if no axis of at least two elements can be cut.
 fn cut(src: &View<'_>, dst: &ViewMut<'_>, chunk: usize, tasks: usize) -> Option<(usize, usize)> {
     let (from, to) = (src.layout(), dst.layout());
     let packed = [from.buffer(), to.buffer()].map(|buffer| buffer.storage() == Storage::Packed);
@@ -44,23 +44,23 @@ fn cut(src: &View<'_>, dst: &ViewMut<'_>, chunk: usize, tasks: usize) -> Option<
     // Rows of packed elements have no stride.
     let rows = packed[0] || packed[1];
     let axes = (0..=last).filter(|axis| to.shape()[*axis] > 1 && !(rows && *axis == last));
-    // Slices for all, several times; of the axes that are long enough, the one that keeps slices farthest apart.
+    // Several slices per thread. Of the axes that are long enough for that, take the one that keeps slices farthest apart.
     let enough = tasks.saturating_mul(4);
     let farthest =
         axes.max_by_key(|axis| (to.shape()[*axis].min(enough), to.strides()[*axis].unsigned_abs()));
     let (axis, step) = match farthest {
         Some(axis) => (axis, 1),
-        // One row: whole bytes of both sides, and whole lines where they begin at one.
+        // One row: cut at whole bytes of both sides, and at whole cache lines if the row begins at one.
         None => (last, super::chunks::GRAIN),
     };
     let across = to.elements() / to.shape()[axis].max(1);
     let size = chunk.div_ceil(across.max(1)).max(1).checked_next_multiple_of(step)?;
-    // Elements in a row go to the kernel where they are, if there are enough of them.
+    // Contiguous runs are cast directly if they are long enough.
     let goes_on = from.strides()[axis].unsigned_abs() == from.buffer().dtype().size();
     Some((axis, if goes_on { size.max(RUN) } else { size }))
 }
 
-/// Whether there is an axis along which elements follow each other on both sides, enough of them to be cast where they are.
+/// Whether there is an axis that is contiguous on both sides and long enough for its runs to be cast directly.
 fn has_rows(src: &View<'_>, dst: &ViewMut<'_>) -> bool {
     let (from, to) = (src.layout(), dst.layout());
     let sizes = [from, to].map(|layout| layout.buffer().dtype().size() as isize);
@@ -73,7 +73,7 @@ fn has_rows(src: &View<'_>, dst: &ViewMut<'_>) -> bool {
 impl CastPlan {
     /// [`run_strided`](Self::run_strided) over several threads; the elements written are the same.
     ///
-    /// The views are cut along the axis that goes farthest in the destination, if it is long enough.
+    /// The views are cut along the axis with the largest stride in the destination, if it is long enough.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl CastPlan {
         let time = cost.nanoseconds(n);
         let shared = Share::new(time, || threads.count());
         let cut = shared.and_then(|share| {
-            // Views that are cut are looked at as a whole before.
+            // Views are checked as a whole before they are cut.
             self.kernel().check_strided(src, dst).ok()?;
             let (axis, size) = cut(src, dst, Cost::elements(n, share.chunk, time), share.tasks)?;
             Some((share, axis, size))

@@ -1,4 +1,4 @@
-//! Whose threads a cast is shared by.
+//! [`Threads`]: which threads share a cast.
 
 use super::fork_guard::{self, Global};
 use core::fmt;
@@ -6,31 +6,29 @@ use core::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Whose threads share a cast.
+/// Which threads share a cast.
 ///
-/// The thread that calls takes part, and it is one of those that are counted: a cast over a pool of four threads runs on the
-/// caller and three of them.
+/// The calling thread takes part and is counted: a cast over a pool of four threads runs on the caller and three of them.
 #[derive(Clone, Copy, Default)]
 #[non_exhaustive]
 pub enum Threads<'a> {
-    /// Only the calling one.
+    /// Only the calling thread.
     Serial,
-    /// The rayon pool of which the calling thread is a worker, else rayon's global pool.
+    /// The rayon pool of which the calling thread is a worker, otherwise rayon's global pool.
     ///
-    /// After a `fork` the child has no other threads, and the global pool never answers: then the child casts on the calling
-    /// thread.
+    /// After a `fork` the global pool has no threads in the child, which then casts on the calling thread.
     #[default]
     Rayon,
-    /// As [`Rayon`](Self::Rayon), on at most this many threads, the calling one included. 0 and 1 are [`Serial`](Self::Serial).
+    /// As [`Rayon`](Self::Rayon), on at most this many threads, including the calling one. 0 and 1 mean [`Serial`](Self::Serial).
     AtMost(usize),
-    /// This rayon pool. Its threads have to exist: those of a pool that was made before a `fork` do not in the child, which
-    /// would wait for them without end.
+    /// This rayon pool. Its threads must exist: after a `fork`, a pool from the parent has no threads in the child, and the child
+    /// would wait for them for ever.
     Pool(&'a rayon::ThreadPool),
     /// The threads of the host program.
     Custom(&'a dyn ParallelFor),
 }
 
-/// The threads of a host program: what a loop over tasks is in its own thread pool.
+/// The threads of a host program: a parallel loop over tasks in its own thread pool.
 ///
 /// ```
 /// use lanecast::bulk::{ParallelFor, Threads, par_cast};
@@ -48,7 +46,7 @@ pub enum Threads<'a> {
 ///     fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
 ///         thread::scope(|scope| {
 ///             for index in 0..tasks {
-///                 // Without a thread for it, a task is left to the caller.
+///                 // If no thread can be started for a task, the caller does its work.
 ///                 _ = thread::Builder::new().spawn_scoped(scope, move || task(index));
 ///             }
 ///         });
@@ -62,16 +60,16 @@ pub enum Threads<'a> {
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
 pub trait ParallelFor: Sync {
-    /// How many threads [`run`](Self::run) can use at once, the calling one included. With 1 or 0 nothing is given to `run`.
+    /// How many threads [`run`](Self::run) can use at once, including the calling one. If it is 1 or 0, `run` is not called.
     fn threads(&self) -> usize;
 
-    /// Calls `task` once with each number from 0 to `tasks - 1`, in any order and on any threads, and returns when all of the
-    /// calls have.
+    /// Calls `task` once with each number from 0 to `tasks - 1`, in any order and on any threads, and returns when all calls
+    /// have returned.
     ///
-    /// A task is not tied to a part of the cast: it takes chunks from a queue until none is left. So the cast is done whatever
-    /// happens here: one thread after the other may call the tasks, some may be called twice, and what is left when
-    /// `run` returns (all of it, if no task was called) is cast by the thread that called `run`. Only one thing matters:
-    /// no call may still be under way when `run` returns, which safe code cannot bring about either.
+    /// A task is not tied to a part of the cast: it takes chunks from a queue until none is left. So the cast is completed
+    /// whatever this function does: tasks may be called one after the other, or twice, and what is left when `run` returns (all
+    /// of it, if no task was called) is cast by the thread that called `run`. The only requirement is that no call is still
+    /// running when `run` returns, which safe code cannot violate.
     fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync));
 }
 
@@ -88,7 +86,7 @@ impl fmt::Debug for Threads<'_> {
 }
 
 impl Threads<'_> {
-    /// How many threads there are to share a cast. No pool is waited for: of one that was not yet heard of, it is a guess.
+    /// How many threads can share a cast. Never waits for a pool; for a pool whose state is unknown, it is a guess.
     pub(super) fn count(&self) -> usize {
         match self {
             Threads::Serial | Threads::AtMost(0 | 1) => 1,
@@ -103,8 +101,8 @@ impl Threads<'_> {
         }
     }
 
-    /// Gives all `chunks` to `work`, on at most `tasks` threads that take the next one from the queue whenever they are done
-    /// with one. A `work` that breaks has no need of the chunks behind its own.
+    /// Calls `work` for all `chunks`, on at most `tasks` threads, each of which takes the next chunk when it has finished one. If
+    /// `work` breaks, the chunks after its own are not needed.
     pub(super) fn share<C>(
         self,
         tasks: usize,
@@ -112,7 +110,7 @@ impl Threads<'_> {
         work: impl Fn(C) -> ControlFlow<()> + Sync,
     ) {
         let queue = Mutex::new(chunks);
-        // The lock is held while a chunk is cut off, not while it is cast; there is nothing in it that a panic could break.
+        // The lock is held while a chunk is cut off, not while it is cast; a panic cannot leave the queue inconsistent.
         let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
         let drain = || {
             while let Some(chunk) = take() {
@@ -126,7 +124,7 @@ impl Threads<'_> {
             Threads::Pool(pool) => pool.in_place_scope(|scope| spread(scope, tasks, &drain)),
             Threads::Custom(host) => {
                 host.run(tasks, &|_| drain());
-                // What the host left.
+                // The chunks that the host left over.
                 drain();
             }
             // `tasks` is at most `count`.
@@ -137,7 +135,7 @@ impl Threads<'_> {
                         return rayon::in_place_scope(|scope| spread(scope, tasks, &drain));
                     }
                     Global::Gone => return drain(),
-                    // Nobody waits for the answer: until it comes, this thread does what there is to do.
+                    // Do not wait for the pool: until it answers, this thread casts alone.
                     Global::Asked => {
                         let Some(chunk) = take() else { return };
                         if work(chunk).is_break() {
@@ -150,7 +148,7 @@ impl Threads<'_> {
     }
 }
 
-/// Runs `drain` here and on as many threads of a pool as there are tasks beside.
+/// Runs `drain` on this thread and on `tasks - 1` threads of a pool.
 fn spread<'s>(scope: &rayon::Scope<'s>, tasks: usize, drain: &'s (dyn Fn() + Sync)) {
     for _ in 1..tasks {
         scope.spawn(|_| drain());

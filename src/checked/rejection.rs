@@ -15,13 +15,13 @@ const ONE: u64 = 0x3FF0_0000_0000_0000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Rejection {
-    /// Its number among the elements, from 0. Of all that do not fit it is the first.
+    /// Its index, counted from 0. It is the first of the elements that do not fit.
     pub index: usize,
-    /// What it is.
+    /// Its value.
     pub value: Value,
-    /// What it was to become.
+    /// The dtype of the target.
     pub to: DType,
-    /// Why it cannot.
+    /// Why it does not fit.
     pub reason: Reason,
 }
 
@@ -29,19 +29,19 @@ pub struct Rejection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// NaN, of which the target has none.
+    /// NaN, which the target does not have.
     Nan,
     /// Beyond the range of the target, infinities included.
     Overflow,
     /// Below zero, and the target has no sign.
     Negative,
-    /// Zero or nearer to it than the least value of a target that has no zero.
+    /// Zero, or nearer to zero than the smallest value of a target that has no zero.
     NoZero,
     /// A complex number with an imaginary part other than zero, and the target is real.
     Imaginary,
-    /// Not zero, but would be rounded to zero ([`Level::Exact`](crate::Level::Exact)).
+    /// A nonzero value that would be rounded to zero ([`Level::Exact`](crate::Level::Exact)).
     Underflow,
-    /// Would be rounded or lose its fraction ([`Level::Exact`](crate::Level::Exact)).
+    /// A value that would be rounded or lose its fraction ([`Level::Exact`](crate::Level::Exact)).
     Inexact,
 }
 
@@ -59,11 +59,11 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The value of one element, exactly, whatever its dtype.
+/// The exact value of one element of any dtype.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Value {
     dtype: DType,
-    /// The element in the low bits, the real part lowest.
+    /// The bits of the element, in the low bits, with the real part lowest.
     code: u128,
 }
 
@@ -73,7 +73,7 @@ impl Value {
         self.dtype
     }
 
-    /// The element in the low bits, the real part of a complex one lowest.
+    /// The bits of the element, in the low bits; the real part of a complex number is lowest.
     pub const fn code(&self) -> u128 {
         self.code
     }
@@ -94,8 +94,8 @@ impl Value {
         self.part_bits().map(|(re, im)| (f64::from_bits(re), f64::from_bits(im)))
     }
 
-    /// The bits of both parts as float64. A float that is only moved would raise an exception on the x87 of 32-bit x86, if it is
-    /// subnormal or a signalling NaN.
+    /// The bits of both parts as float64. They are bits because merely moving a float that is subnormal or a signalling NaN would
+    /// raise an exception on the x87 of 32-bit x86.
     fn part_bits(&self) -> Option<(u64, u64)> {
         match self.dtype.kind() {
             Kind::Float | Kind::Complex => {}
@@ -106,7 +106,7 @@ impl Value {
         Some((part(0)?, part(8)?))
     }
 
-    /// The element as one of a wider dtype.
+    /// The element cast to a wider dtype.
     fn widened(&self, wide: DType) -> Option<[u8; 16]> {
         let mut out = [0; 16];
         let plan =
@@ -115,7 +115,7 @@ impl Value {
         Some(out)
     }
 
-    /// The element as it stands in a buffer, in the first bytes.
+    /// The element as it is stored in a buffer, in the first bytes.
     fn bytes(&self) -> [u8; 16] {
         let (size, part) = (self.dtype.size(), self.dtype.alignment());
         let (mut code, mut element) = (self.code, [0; 16]);
@@ -126,7 +126,7 @@ impl Value {
             } else {
                 &word[8 - part..]
             });
-            // There is a second part only behind a first of 64 bits at most.
+            // If there is a second part, the first has at most 64 bits.
             code >>= 8 * part as u32;
         }
         element
@@ -164,13 +164,13 @@ impl fmt::Debug for Value {
 }
 
 impl Rejection {
-    /// What the kernels found, in words.
+    /// Describes what the kernels found.
     pub(super) fn new(lost: &Lost, from: DType, to: DType) -> Rejection {
         let Lost { index, code, loss } = *lost;
         let value = Value { dtype: from, code };
-        // A target with a range of signs or without zero is real: only the real part can be out of that.
+        // A target without a sign or without zero is real, so only the real part can be out of its range.
         let part = value.part_bits().map(|(re, _)| re);
-        // By their bits: a comparison would flush a subnormal number, or trap, as the host's control register says.
+        // Tested by bits: a comparison might flush a subnormal number or trap, depending on the host's control register.
         let (negative, zero) = match part {
             Some(bits) => {
                 let magnitude = bits & !(1 << 63);
@@ -191,7 +191,7 @@ impl Rejection {
         Rejection { index, value, to, reason }
     }
 
-    /// The same element, if so many elements stand before those that were looked at: for a buffer that is cast in parts.
+    /// The same element with `elements` added to its index, for a buffer that is cast in parts.
     #[must_use]
     pub const fn after(self, elements: usize) -> Rejection {
         Rejection { index: self.index.saturating_add(elements), ..self }

@@ -8,7 +8,7 @@ use core::{
 };
 use lanecast_kernels::{Loss, LossDetector, Losses};
 
-/// How many values a cast lost, and how. Every value counts once at most; the parts of a complex number count one by one.
+/// How many values a cast lost, and how. Every value counts at most once; the parts of a complex number count as two values.
 ///
 /// Rounding that stays inside the range is [`inexact`](Self::inexact) and nothing else: 450 becomes 448 in `float8_e4m3fn` without
 /// being clamped, 465 is clamped.
@@ -29,9 +29,9 @@ pub struct CastReport {
     pub nan_lost: u64,
     /// Imaginary parts, not zero, that were dropped.
     pub imaginary_dropped: u64,
-    /// Values other than zero that became zero in a float target.
+    /// Nonzero values that became zero in a float target.
     pub underflowed_to_zero: u64,
-    /// Values in range that were rounded or lost a fraction; 0 unless [`Level::Exact`] was asked for.
+    /// Values in range that were rounded or lost a fraction; 0 unless the level is [`Level::Exact`].
     pub inexact: u64,
 }
 
@@ -50,7 +50,7 @@ impl CastReport {
         }
     }
 
-    /// The counts with their names, the elements left out.
+    /// The counts with their names, without `elements`.
     pub const fn counts(&self) -> [(&'static str, u64); 8] {
         [
             ("saturated", self.saturated),
@@ -69,7 +69,7 @@ impl CastReport {
         self.counts().iter().all(|(_, n)| *n == 0)
     }
 
-    /// How many values were outside the range of the target: all that was counted but what became zero and what was rounded.
+    /// How many values were outside the range of the target: the sum of all counts except those that became zero or were rounded.
     pub const fn out_of_range(&self) -> u64 {
         self.saturated
             .saturating_add(self.wrapped)
@@ -79,7 +79,7 @@ impl CastReport {
             .saturating_add(self.imaginary_dropped)
     }
 
-    /// Both reports together.
+    /// The sum of both reports.
     #[must_use]
     pub const fn and(&self, other: &CastReport) -> CastReport {
         CastReport {
@@ -106,7 +106,7 @@ impl fmt::Display for CastReport {
 
 /// A cast that counts what it loses; made by [`CastPlan::counted`].
 ///
-/// Two are equal if the plain casts and the levels are.
+/// Two counting plans are equal if their plain plans and levels are equal.
 #[derive(Clone, Copy)]
 pub struct CountingPlan {
     plan: CastPlan,
@@ -129,8 +129,8 @@ impl Hash for CountingPlan {
 }
 
 impl CastPlan {
-    /// The same cast, counting what it loses: what is out of range or becomes zero and, if `level` is [`Level::Exact`], what is
-    /// rounded as well.
+    /// The same cast, with losses counted: values that are out of range or become zero and, if `level` is [`Level::Exact`], values
+    /// that are rounded.
     ///
     /// ```
     /// use lanecast::{CastOptions, CastPlan, DType, F8E4M3FN, Level};
@@ -150,7 +150,7 @@ impl CountingPlan {
         &self.plan
     }
 
-    /// The same cast, with non-temporal stores when `streaming` says, as [`CastPlan::with_streaming`].
+    /// The same cast, with non-temporal stores as `streaming` says; see [`CastPlan::with_streaming`].
     #[must_use]
     pub fn with_streaming(self, streaming: Streaming) -> CountingPlan {
         CountingPlan {
@@ -164,16 +164,16 @@ impl CountingPlan {
         &self.detector
     }
 
-    /// Whether the pair can lose nothing that is counted.
+    /// Whether no value of the pair can be lost in a way that is counted.
     pub const fn keeps_all(&self) -> bool {
         self.detector.is_idle()
     }
 
-    /// Casts the first `n` elements of `src` to the first `n` of `dst`, as [`CastPlan::run`], and counts.
+    /// Casts the first `n` elements of `src` to the first `n` of `dst`, as [`CastPlan::run`], and counts losses.
     ///
     /// # Errors
     ///
-    /// As of [`CastPlan::run`]; then nothing is written.
+    /// As [`CastPlan::run`]; then nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<CastReport, CastError> {
         match self.detector.run_counted(src, dst, n) {
             Some(losses) => Ok(CastReport::new(n, &losses)),
@@ -185,7 +185,7 @@ impl CountingPlan {
     ///
     /// # Errors
     ///
-    /// As of [`CastPlan::run_slice`]; then nothing is written.
+    /// As [`CastPlan::run_slice`]; then nothing is written.
     pub fn run_slice<S: Element, D: Element>(
         &self,
         src: &[S],

@@ -1,10 +1,10 @@
-//! The attributes of the operators, as values and as they stand in a node.
+//! The attributes of the operators, as values and as they are in a node.
 
 use super::{ElementType, Error, Operator};
 use crate::{CastOptions, E8M0Round, Saturate};
 use alloc::string::String;
 
-/// The attributes that say how to cast; `None` is an attribute that the node does not have.
+/// The attributes that say how to cast; `None` means that the node does not have the attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Attributes {
@@ -32,7 +32,7 @@ impl Attributes {
         self
     }
 
-    /// Refuses what the version does not have.
+    /// Refuses attributes that the version does not have.
     pub(super) fn check(&self, operator: Operator, version: u32) -> Result<(), Error> {
         let given = [
             ("saturate", self.saturate.is_some(), Operator::SATURATE),
@@ -46,7 +46,7 @@ impl Attributes {
         }
     }
 
-    /// These attributes laid over options.
+    /// The options with those that these attributes set replaced.
     pub(super) fn over(&self, options: &CastOptions) -> CastOptions {
         let saturate = if self.saturate.unwrap_or(true) { Saturate::On } else { Saturate::Off };
         options.with_saturate(saturate).with_e8m0_round(self.round_mode.unwrap_or_default())
@@ -65,7 +65,7 @@ pub enum AttributeValue<'a> {
     Other,
 }
 
-/// The attributes of a node, read: `to` if the operator has it, and the others.
+/// Reads the attributes of a node: `to` if the operator has it, and the others.
 pub(super) fn read(
     operator: Operator,
     version: u32,

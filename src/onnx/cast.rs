@@ -1,4 +1,4 @@
-//! [`Cast`]: a node, checked once and run often.
+//! [`Cast`]: a node that is checked once and run often.
 
 use super::{
     Attributes, Contents, ElementType, Error, Operator, Side,
@@ -10,7 +10,7 @@ use crate::{
 };
 use alloc::vec::Vec;
 
-/// A `Cast` or `CastLike` node: its version, its types and its attributes, checked against what that version has.
+/// A `Cast` or `CastLike` node, whose types and attributes have been checked against its version.
 ///
 /// ```
 /// use lanecast::onnx::{Attributes, Cast};
@@ -71,7 +71,7 @@ impl Cast {
         Self::checked(Operator::Cast, version, from.into(), to.into(), *attributes)
     }
 
-    /// A `CastLike` node in a graph of this opset, whose second input is of the type `like`.
+    /// A `CastLike` node in a graph of this opset, whose second input has the type `like`.
     ///
     /// # Errors
     ///
@@ -141,8 +141,8 @@ impl Cast {
         cast.with_options(&options)
     }
 
-    /// The same node with other answers where ONNX leaves a choice, or its text changed: [`CastOptions::ONNX`] unless this says
-    /// otherwise. What the attributes `saturate` and `round_mode` decide stays theirs.
+    /// The same node with other options where ONNX leaves a choice or its text has changed; the default is [`CastOptions::ONNX`].
+    /// The attributes `saturate` and `round_mode` still decide what they specify.
     ///
     /// ```
     /// use lanecast::onnx::{Attributes, Cast};
@@ -166,7 +166,7 @@ impl Cast {
         self.resolve()
     }
 
-    /// The same node with other answers where text is concerned: [`TextOptions::ONNX`] unless this says otherwise.
+    /// The same node with other options for text; the default is [`TextOptions::ONNX`].
     ///
     /// ```
     /// use lanecast::onnx::{Attributes, Cast};
@@ -206,7 +206,7 @@ impl Cast {
         self.operator
     }
 
-    /// The version in force: 9 for `Cast` in opset 11.
+    /// The version in force, such as 9 for `Cast` in opset 11.
     pub const fn version(&self) -> u32 {
         self.version
     }
@@ -221,7 +221,7 @@ impl Cast {
         self.to
     }
 
-    /// The options that the node comes to.
+    /// The options that result from the attributes and [`with_options`](Self::with_options).
     pub const fn options(&self) -> &CastOptions {
         &self.options
     }
@@ -231,7 +231,7 @@ impl Cast {
         &self.text
     }
 
-    /// The plan of a cast between numbers, on packed little-endian elements; `None` if text is involved.
+    /// The plan of a cast between numbers, for packed little-endian elements; `None` if text is involved.
     pub const fn plan(&self) -> Option<&CastPlan> {
         match &self.route {
             Route::Numbers(plan) => Some(plan),
@@ -242,8 +242,8 @@ impl Cast {
     /// Casts the first `n` elements of `src` to the first `n` of `dst`, numbers to numbers.
     ///
     /// The bytes are those of `TensorProto.raw_data`: little-endian on every host, elements of less than a byte packed, the
-    /// first one in the lowest bits, unused bits of the last byte 0. The buffers may be longer than `n` elements and of any
-    /// alignment; bytes behind those are neither read nor written.
+    /// first one in the lowest bits, unused bits of the last byte 0. The buffers may have any alignment and be longer than `n`
+    /// elements; the bytes after those are neither read nor written.
     ///
     /// # Errors
     ///
@@ -254,7 +254,7 @@ impl Cast {
         Ok(plan.run(src, dst, n)?)
     }
 
-    /// Makes text of the first `n` elements of `src`, which are as in [`run`](Self::run).
+    /// Formats the first `n` elements of `src`, which are as in [`run`](Self::run), as text.
     ///
     /// # Errors
     ///
@@ -264,13 +264,12 @@ impl Cast {
         Ok(plan.run(src, n)?)
     }
 
-    /// Makes numbers of texts, at the start of `dst` and as in [`run`](Self::run), and returns how many there were.
+    /// Parses texts to numbers at the start of `dst`, in the form of [`run`](Self::run), and returns how many there were.
     ///
     /// # Errors
     ///
-    /// [`Error::Text`] for a text that is no number, for an integer out of range, and for a `dst` that is too small; elements
-    /// before it may have been written then. [`Error::OtherKind`] if the cast is not from text to
-    /// numbers.
+    /// [`Error::Text`] for a text that is not a number, for an integer out of range, and for a `dst` that is too small; then the
+    /// elements before it may have been written. [`Error::OtherKind`] if the cast is not from text to numbers.
     pub fn parse<T: AsRef<[u8]>>(
         &self,
         texts: impl IntoIterator<Item = T>,
@@ -280,7 +279,7 @@ impl Cast {
         Ok(plan.run(texts, dst)?)
     }
 
-    /// Casts what a tensor holds, of `n` elements, whatever the two types are.
+    /// Casts the `n` elements of a tensor, whatever the two types are.
     ///
     /// ```
     /// use lanecast::onnx::{Attributes, Cast, ElementType, Payload, Value};
@@ -294,8 +293,8 @@ impl Cast {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run) and [`parse`](Self::parse); [`Error::OtherKind`] if the contents are not of the input's type, or not
-    /// so many texts; [`Error::NotUtf8`] if a text that is to stay one is not UTF-8.
+    /// As [`run`](Self::run) and [`parse`](Self::parse); [`Error::OtherKind`] if the contents are not of the input's type, or are a
+    /// different number of texts; [`Error::NotUtf8`] if a text in a cast from text to text is not UTF-8.
     pub fn apply<S: AsRef<[u8]>>(&self, contents: &Contents<'_, S>, n: usize) -> Result<Value, Error> {
         let room = |to: BufferType| {
             let too_large = CastError::TooLarge { elements: n, buffer: to };

@@ -6,10 +6,10 @@ use crate::{
 };
 use core::fmt;
 
-/// What a tensor of ONNX is made of.
+/// The type of the elements of an ONNX tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ElementType {
-    /// A number or a bool. ONNX has not all dtypes: see [`code`](Self::code).
+    /// A number or a bool. ONNX does not have all dtypes: see [`code`](Self::code).
     Number(DType),
     /// `STRING`: text in UTF-8.
     String,
@@ -53,7 +53,7 @@ impl ElementType {
         }
     }
 
-    /// The type with this name in `TensorProto.DataType`, as the attribute `to` of `Cast` has it in version 1.
+    /// The type with this name in `TensorProto.DataType`, as used by the attribute `to` of `Cast` in version 1.
     ///
     /// ```
     /// use lanecast::{DType, onnx::ElementType};

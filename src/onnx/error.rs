@@ -1,16 +1,16 @@
-//! Why ONNX does not have such a cast, or why it was not done.
+//! Why ONNX does not have a cast, or why a cast failed.
 
 use super::{ElementType, Operator};
 use crate::{CastError, text::TextError};
 use alloc::string::String;
 use core::fmt;
 
-/// A side of a cast.
+/// The input or the output of a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// What is cast.
+    /// The input.
     Input,
-    /// What it becomes.
+    /// The output.
     Output,
 }
 
@@ -22,7 +22,7 @@ pub enum Error {
     NoSuchOpset {
         /// The operator.
         operator: Operator,
-        /// The opset that was asked for.
+        /// The opset.
         opset: u32,
     },
     /// The version does not take this type.
@@ -53,25 +53,25 @@ pub enum Error {
         /// The first version that has it, if there is one.
         since: Option<u32>,
     },
-    /// The attribute may not have this value in this version.
+    /// The attribute cannot have this value in this version.
     AttributeValue {
         /// The attribute.
         name: &'static str,
-        /// What it may be.
+        /// The values that it may have.
         expected: &'static str,
     },
     /// An attribute is given twice.
     Twice(&'static str),
     /// The attribute `to` is missing.
     MissingTo,
-    /// Numbers were given where the cast is of text, or text where it is of numbers; or they are of another type.
+    /// Numbers were given to a cast of text, or text to a cast of numbers, or numbers of another type.
     OtherKind {
         /// The type of the input.
         from: ElementType,
         /// The type of the output.
         to: ElementType,
     },
-    /// An element of a tensor of strings is not UTF-8, which ONNX has them be.
+    /// An element of a tensor of strings is not UTF-8, as ONNX requires.
     NotUtf8 {
         /// Its index.
         index: usize,

@@ -9,17 +9,17 @@
 //! | `double_data` | float64; complex128 |
 //! | `int64_data` | int64 |
 //! | `uint64_data` | uint64, uint32 |
-//! | `int32_data` | all other numbers and bool: signed integers by their value, all else by its code, unsigned; of those of 4 and 2 bits a packed byte to an entry, of 6 bits an element to an entry |
+//! | `int32_data` | all other numbers and bool: signed integers as their value, all others as their unsigned code; elements of 4 and 2 bits as one packed byte per entry, elements of 6 bits as one element per entry |
 //! | `string_data` | text |
 //!
-//! A value that breaks this is refused, with the field and the entry: nothing is cut to size.
+//! A value that violates this is refused with the field and the entry; nothing is truncated to fit.
 
 use super::ElementType;
 use crate::{BufferType, DType, Kind};
 use alloc::{borrow::Cow, vec::Vec};
 use core::fmt;
 
-/// The value of a `TensorProto` as it stands in the message, borrowed from it. `S` is an element of `string_data`.
+/// The value of a `TensorProto`, borrowed from the message. `S` is an element of `string_data`.
 ///
 /// ```
 /// use lanecast::onnx::{Contents, Payload};
@@ -56,7 +56,7 @@ pub struct Payload<'a, S = Vec<u8>> {
 pub enum Contents<'a, S> {
     /// Numbers of a dtype, as in `raw_data`: packed and little-endian.
     Numbers(DType, Cow<'a, [u8]>),
-    /// Text, which ONNX wants to be UTF-8; that is not checked.
+    /// Text, which ONNX requires to be UTF-8; that is not checked.
     Strings(&'a [S]),
 }
 
@@ -80,7 +80,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// The field that holds elements of a type when `raw_data` does not; `None` for dtypes that ONNX does not have.
+    /// The field for elements of a type that are not in `raw_data`; `None` for dtypes that ONNX does not have.
     ///
     /// ```
     /// use lanecast::{DType, onnx::Field};
@@ -117,7 +117,7 @@ impl fmt::Display for Field {
     }
 }
 
-/// What is wrong with a `TensorProto`, or cannot be one.
+/// Why a `TensorProto` is invalid or cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TensorError {
@@ -127,27 +127,27 @@ pub enum TensorError {
     NotInOnnx(DType),
     /// A dimension is negative.
     Negative {
-        /// Which one.
+        /// Its axis.
         axis: usize,
-        /// What it is.
+        /// The dimension.
         dimension: i64,
     },
     /// More elements than memory can hold.
     TooLarge,
     /// Two fields hold elements.
     Two(Field, Field),
-    /// Elements stand in a field that is not for their type.
+    /// Elements are in a field that is not for their type.
     WrongField {
         /// The type.
         element: ElementType,
-        /// Where the elements stand.
+        /// The field that holds the elements.
         field: Field,
     },
-    /// A field has not as many entries (of `raw_data`: bytes) as the elements take.
+    /// A field does not have as many entries (in `raw_data`: bytes) as the elements need.
     Length {
-        /// The field; that of the type if none holds anything.
+        /// The field; if all fields are empty, the field for the type.
         field: Field,
-        /// Entries that the elements take.
+        /// Entries that the elements need.
         need: usize,
         /// Entries that the field has.
         have: usize,
@@ -158,7 +158,7 @@ pub enum TensorError {
         dtype: DType,
         /// The field.
         field: Field,
-        /// Which entry.
+        /// The index of the entry.
         entry: usize,
     },
 }
@@ -220,7 +220,7 @@ impl<S> Clone for Payload<'_, S> {
 impl<S> Copy for Payload<'_, S> {}
 
 impl<S> Payload<'_, S> {
-    /// A value of this type and so many elements, of which no field holds any yet.
+    /// A value of this type with this number of elements, with all fields empty.
     pub const fn new(data_type: i32, elements: usize) -> Self {
         Self {
             data_type,
@@ -239,11 +239,11 @@ impl<S> Payload<'_, S> {
 impl<'a, S> Payload<'a, S> {
     /// The elements: those of `raw_data` as they are, those of other fields packed.
     ///
-    /// No more memory is asked for than the message has already.
+    /// This allocates no more memory than the message already takes.
     ///
     /// # Errors
     ///
-    /// [`TensorError`] if the fields are not as `onnx.proto` wants them.
+    /// [`TensorError`] if the fields are not as `onnx.proto` requires.
     pub fn read(&self) -> Result<Contents<'a, S>, TensorError> {
         let element =
             ElementType::from_code(self.data_type).ok_or(TensorError::UnknownCode(self.data_type))?;
@@ -280,7 +280,7 @@ impl<'a, S> Payload<'a, S> {
         Ok(Contents::Numbers(dtype, Cow::Owned(packed)))
     }
 
-    /// The field that holds the elements, which has to be the only one and that of the type, or `raw_data`.
+    /// The field that holds the elements. It must be the only one, and be `raw_data` or the field for the type.
     fn field(&self, element: ElementType) -> Result<Field, TensorError> {
         let right = Field::of(element).ok_or(TensorError::UnknownCode(self.data_type))?;
         let mut found = None;
@@ -299,7 +299,7 @@ impl<'a, S> Payload<'a, S> {
         }
     }
 
-    /// The entries of every field; `None` for a `raw_data` that is not there.
+    /// The number of entries of every field; `None` for a missing `raw_data`.
     fn lengths(&self) -> [(Field, Option<usize>); 7] {
         [
             (Field::Raw, self.raw_data.map(<[u8]>::len)),
@@ -321,7 +321,7 @@ impl<'a, S> Payload<'a, S> {
     }
 }
 
-/// The entries of the field of a dtype that so many elements, packed so many bytes, take.
+/// How many entries `elements` elements of a dtype, which take `bytes` bytes packed, need in their field.
 fn entries(dtype: DType, elements: usize, bytes: usize) -> Option<usize> {
     match dtype.bits() {
         _ if dtype.kind() == Kind::Complex => elements.checked_mul(2),
@@ -339,7 +339,7 @@ fn range(dtype: DType) -> (i32, i32) {
         (32, Kind::SignedInt) => (i32::MIN, i32::MAX),
         (16, _) => (0, u16::MAX.into()),
         (6, _) => (0, 0x3F),
-        // A byte, also of packed elements.
+        // A byte, which may hold packed elements.
         _ => (0, u8::MAX.into()),
     }
 }
@@ -414,7 +414,7 @@ impl TypedData {
                 (6, _) => sixes(raw, elements)?,
                 (bits, _) => {
                     let mut data = words(raw, |[byte]| byte.into())?;
-                    // Bits behind the last element are 0.
+                    // Bits after the last element are 0.
                     let used = (elements % (8 / bits as usize)) as u32 * bits;
                     if let Some(last) = data.last_mut().filter(|_| used > 0) {
                         *last &= (1 << used) - 1;
@@ -426,7 +426,7 @@ impl TypedData {
     }
 }
 
-/// The words of `raw`, each as an entry.
+/// The words of `raw`, one per entry.
 fn words<const N: usize, T>(raw: &[u8], entry: impl Fn([u8; N]) -> T) -> Result<Vec<T>, TensorError> {
     let mut data = Vec::new();
     data.try_reserve_exact(raw.len() / N).map_err(|_| TensorError::TooLarge)?;
@@ -434,7 +434,7 @@ fn words<const N: usize, T>(raw: &[u8], entry: impl Fn([u8; N]) -> T) -> Result<
     Ok(data)
 }
 
-/// Elements of 6 bits, an entry each.
+/// Elements of 6 bits, one per entry.
 fn sixes(raw: &[u8], elements: usize) -> Result<Vec<i32>, TensorError> {
     let mut data = Vec::new();
     data.try_reserve_exact(elements).map_err(|_| TensorError::TooLarge)?;

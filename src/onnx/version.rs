@@ -1,7 +1,7 @@
 //! Which types and attributes each version of the operators has.
 //!
-//! *Law.* A version of `Cast` takes the same types on both sides, and a later one takes all types of an earlier one. So one
-//! number per type says everything: the first version that has it. `CastLike` follows `Cast` with versions of its own.
+//! *Law.* A version of `Cast` takes the same types on both sides, and a later version takes all types of an earlier one. So one
+//! number per type is enough: the first version that has it. `CastLike` follows `Cast`, with its own version numbers.
 
 use super::{ElementType, Error, Side};
 use crate::DType;
@@ -25,7 +25,7 @@ impl Operator {
         }
     }
 
-    /// The version in force in an opset: the latest that is not newer. Opsets beyond those that are known have the latest
+    /// The version in force in an opset: the latest that is not newer than the opset. Unknown later opsets have the latest
     /// known version.
     ///
     /// ```
@@ -101,7 +101,7 @@ const fn first_cast(element: ElementType) -> Option<u32> {
         DType::Float8E8M0FNU => Some(24),
         DType::Int2 | DType::UInt2 => Some(25),
         DType::Float6E2M3FN | DType::Float6E3M2FN => Some(28),
-        // ONNX has complex tensors, which no Cast takes, and no float8_e3m4, float8_e4m3 or float8_e4m3b11fnuz.
+        // ONNX has complex tensors, but no version of Cast takes them; it has no float8_e3m4, float8_e4m3 or float8_e4m3b11fnuz.
         _ => None,
     }
 }

@@ -6,13 +6,13 @@ use crate::{DType, Flavor, FloatSpec, Kind, Spec};
 /// How much a cast may lose; NumPy's levels and a stricter one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Casting {
-    /// Every value is kept, the sign of zero included: [`is_lossless`], whatever the standard thinks of it.
+    /// Every value is kept, including the sign of zero: [`is_lossless`], whatever the standard says.
     Lossless,
-    /// What the standard does by itself.
+    /// The casts that the standard does implicitly.
     Safe,
     /// Also to a narrower dtype of the same kind, and to higher kinds.
     SameKind,
-    /// Every cast that there is.
+    /// Every cast that exists.
     Unsafe,
 }
 
@@ -26,9 +26,9 @@ pub enum Casting {
 /// | MindSpore, MegEngine | the pair promotes to `to` | as below | everything |
 /// | ONNX | the same dtype | as below | the operator Cast: neither from nor to complex numbers |
 ///
-/// Where a standard has no such level, same kind is safe, or to no lower one of the kinds bool, unsigned, signed, float,
-/// complex. Every safe cast is allowed as same kind, and every one of these as unsafe, but for complex numbers in ONNX: a dtype
-/// is safe to itself, though Cast does not have it.
+/// Where a standard has no such level, "same kind" means safe, or to a kind that is not lower in the order bool, unsigned, signed,
+/// float, complex. Every safe cast is also allowed as same kind, and every same-kind cast as unsafe, except for complex numbers in
+/// ONNX: a cast to the same dtype is safe, although the operator Cast does not have it.
 ///
 /// ```
 /// use lanecast::{DType, promote::{Casting, Standard, can_cast}};
@@ -85,7 +85,7 @@ const fn rank(dtype: DType) -> u8 {
 
 /// Whether a cast keeps every value, infinities, NaN and the sign of zero included.
 ///
-/// It follows from the definitions of the dtypes. The 8-bit floats are taken not to saturate
+/// This follows from the definitions of the dtypes. It assumes that 8-bit floats do not saturate
 /// ([`CastOptions::saturate`](crate::CastOptions::saturate)).
 ///
 /// ```
@@ -108,7 +108,7 @@ pub const fn is_lossless(from: DType, to: DType) -> bool {
         }
         (Spec::Bool, Spec::Float(to) | Spec::Complex(to)) => has_zero(to),
         (Spec::Int { bits, signed }, Spec::Float(to) | Spec::Complex(to)) => {
-            // The magnitudes are those below a power of two and, for signed integers, that power.
+            // The magnitudes go up to a power of two, which only signed integers reach.
             let below = bits - signed as u32;
             let largest = (1 << below) - !signed as u128;
             has_zero(to) && below <= to.mantissa_bits + 1 && largest <= floor_of_max(to)

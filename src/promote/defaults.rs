@@ -1,11 +1,11 @@
-//! A standard with its default dtypes, and what becomes of Python ints.
+//! A standard with its default dtypes, and the values of Python ints.
 
 use super::{NumberKind, Operand, PromotionError, Reason, Standard};
 use crate::{DType, iinfo};
 
 /// A [`Standard`] with the default dtypes of its numbers, some of which a program may set.
 ///
-/// | standard | int | float | complex | index | may be set |
+/// | standard | int | float | complex | index | can be set to |
 /// |---|---|---|---|---|---|
 /// | MindSpore | int64 | float32 | complex128 | int64 | |
 /// | MegEngine, MegEngineCore | int32 | float32 | none | int32 | |
@@ -46,13 +46,13 @@ impl Promotion {
         self.standard
     }
 
-    /// These rules with another default dtype for floats. That for complex numbers follows: it has parts of this dtype,
-    /// complex64 for bfloat16, and none for float16, since PyTorch takes complex32.
+    /// These rules with another default dtype for floats. The default for complex numbers follows: the complex dtype with parts of
+    /// this dtype, complex64 for bfloat16, and none for float16, because PyTorch uses complex32.
     ///
     /// # Errors
     ///
-    /// [`Reason::NotADefault`] if the standard does not allow it: PyTorch has float16, bfloat16, float32 and float64, the
-    /// array API float32 and float64, the others what they start with.
+    /// [`Reason::NotADefault`] if the standard does not allow it: PyTorch allows float16, bfloat16, float32 and float64, the
+    /// array API float32 and float64, the others only their own default.
     pub const fn with_float(mut self, dtype: DType) -> Result<Self, PromotionError> {
         let allowed = match self.standard {
             Standard::Torch => {
@@ -72,8 +72,8 @@ impl Promotion {
     ///
     /// # Errors
     ///
-    /// [`Reason::NotADefault`] if the standard does not allow it: the array API has int32 and int64, the others what they
-    /// start with.
+    /// [`Reason::NotADefault`] if the standard does not allow it: the array API allows int32 and int64, the others only their own
+    /// default.
     pub const fn with_int(mut self, dtype: DType) -> Result<Self, PromotionError> {
         let allowed = match self.standard {
             Standard::ArrayApi => matches!(dtype, DType::Int32 | DType::Int64),
@@ -86,8 +86,8 @@ impl Promotion {
         Ok(self)
     }
 
-    /// JAX with its flag `jax_enable_x64`. Without it, which is how JAX starts, int64, uint64, float64 and complex128 are read
-    /// as their halves, and no result has 64-bit parts.
+    /// JAX with its flag `jax_enable_x64`. Without it, which is JAX's default, int64, uint64, float64 and complex128 are read
+    /// as the dtypes of half their width, and no result has 64-bit parts.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl Promotion {
         }
     }
 
-    /// JAX without x64 reads the 64-bit dtypes as their halves.
+    /// The dtype as JAX reads it: without x64, 64-bit dtypes are read as those of half their width.
     pub(super) const fn enabled(&self, dtype: DType) -> DType {
         match dtype {
             _ if self.x64 => dtype,
@@ -149,12 +149,12 @@ impl Promotion {
         }
     }
 
-    /// The value that a Python int has in an array of the dtype that [`promote_all`](Self::promote_all) names.
+    /// The value that a Python int takes in an array of the dtype returned by [`promote_all`](Self::promote_all).
     ///
-    /// In an integer dtype that does not hold it, NumPy and the array API refuse it; the others keep its low bits, if it fits
-    /// 64 bits, signed or unsigned. (MegEngine, whose answer varies, is read so, too.) JAX first of all refuses what its default
-    /// int does not hold, beside any array. Dtypes that are no integers get the value as it is: a cast rounds it, and a bool
-    /// array never stays one beside an int.
+    /// If an integer dtype cannot hold the value, NumPy and the array API refuse it; the others keep its low bits, provided that it
+    /// fits in 64 bits, signed or unsigned. (MegEngine's results vary; it is treated like these.) JAX refuses every value that its
+    /// default int cannot hold, whatever the array. For dtypes other than integers the value is returned unchanged: a cast rounds it,
+    /// and a bool array is promoted when it is combined with an int.
     ///
     /// ```
     /// use lanecast::{DType, promote::{Promotion, Standard}};
@@ -192,7 +192,7 @@ impl Promotion {
     }
 }
 
-/// Whether an integer dtype holds a value.
+/// Whether an integer dtype can hold a value.
 const fn holds(dtype: DType, value: i128) -> bool {
     matches!(iinfo(dtype), Some(info) if info.min <= value && value <= info.max)
 }

@@ -1,4 +1,4 @@
-//! Why there is no common dtype, or no cast to it.
+//! The errors of promotion: no common dtype, or no cast to it.
 
 use super::{NumberKind, Operand, Standard, table::Answer};
 use crate::{CastError, DType, Kind, iinfo};
@@ -10,50 +10,50 @@ use core::fmt;
 pub enum Reason {
     /// The standard does not have this dtype.
     NotInStandard(DType),
-    /// MindSpore: uint16, uint32 and uint64 combine with themselves and bool only; PyTorch: with themselves and floats only.
+    /// uint16, uint32 and uint64 combine only with themselves and bool (MindSpore), or only with themselves and floats (PyTorch).
     WideUnsigned,
     /// Array API: no integer dtype holds both signed integers and uint64.
     NoInteger,
-    /// MegEngineCore: signed with unsigned integers.
+    /// MegEngineCore: signed and unsigned integers do not combine.
     SignedWithUnsigned,
     /// Array API: bool, integer and floating dtypes do not mix.
     MixedKinds,
-    /// A float of 8 bits or fewer, which the standard promotes to no other float (JAX) or not at all.
+    /// A float of 8 bits or fewer, which the standard does not promote to other floats (JAX) or not at all.
     SmallFloat,
-    /// JAX: an integer of 2 or 4 bits, which is promoted to nothing.
+    /// JAX: an integer of 2 or 4 bits, which does not promote.
     SmallInt,
     /// NumPy: ml_dtypes registers no common dtype.
     MlDtypes,
-    /// ONNX and JAX strict: the dtypes have to be equal.
+    /// ONNX and JAX strict: the dtypes must be equal.
     Unequal,
-    /// A Python number of this kind with an array of this dtype.
+    /// A Python number of this kind cannot be combined with an array of this dtype.
     Number(NumberKind, DType),
     /// The standard has no Python numbers.
     NoNumbers,
-    /// The standard gives Python numbers of this kind no dtype of their own, and there is no array beside them.
+    /// The standard has no default dtype for Python numbers of this kind, and no operand is an array.
     OnlyNumbers,
-    /// The standard has no weak types; only JAX has.
+    /// The standard has no weak types; only JAX has them.
     NoWeakTypes,
-    /// A Python int that the integer dtype does not hold.
+    /// A Python int that the integer dtype cannot hold.
     OutOfRange(i128, DType),
     /// The standard computes in this dtype, which lanecast does not have.
     ResultNotHere(&'static str),
     /// The standard does not allow this dtype as its default.
     NotADefault(DType),
-    /// The standard has no switch for 64-bit dtypes; only JAX has.
+    /// The standard has no switch for 64-bit dtypes; only JAX has one.
     NoX64,
     /// There are no operands.
     NoOperands,
 }
 
-/// A standard gives operands no common dtype.
+/// The error of a standard that gives operands no common dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PromotionError {
-    /// Whose rules were asked.
+    /// The standard.
     pub standard: Standard,
-    /// The two operands that do not go together, or the one that is wrong. Of more than two operands, one may be what others
-    /// have been promoted to.
+    /// The two operands that do not combine, or the one that is wrong. With more than two operands, one may be the result of
+    /// promoting others.
     pub operands: [Option<Operand>; 2],
     /// Why.
     pub reason: Reason,
@@ -68,7 +68,7 @@ impl PromotionError {
         Self { standard, operands: [Some(operand), None], reason }
     }
 
-    /// What an answer without a result means for two operands.
+    /// The error for a pair of operands whose table cell has no result.
     pub(super) const fn of_pair(standard: Standard, a: Operand, b: Operand, refused: Answer) -> Self {
         let reason = match (refused, a.dtype(), b.dtype()) {
             (Answer::Foreign(name), ..) => Reason::ResultNotHere(name),
@@ -80,7 +80,7 @@ impl PromotionError {
                 (Some(number), _) | (_, Some(number)) => Reason::Number(number, array),
                 (None, None) => Reason::Unequal,
             },
-            // Numbers alone come here under strict JAX only.
+            // Only strict JAX comes here with two numbers.
             (_, None, None) => Reason::Unequal,
         };
         Self { standard, operands: [Some(a), Some(b)], reason }
@@ -91,7 +91,7 @@ impl PromotionError {
     }
 }
 
-/// Whether a kind is that of integers.
+/// Whether a dtype is an integer.
 const fn is_integer(dtype: DType) -> bool {
     matches!(dtype.kind(), Kind::SignedInt | Kind::UnsignedInt)
 }
@@ -117,7 +117,7 @@ const fn why(standard: Standard, a: DType, b: DType) -> Reason {
     }
 }
 
-/// `a` or `an`, as the name that follows it asks for.
+/// The article for a name: `a` or `an`.
 fn article(name: &str) -> &'static str {
     if name.starts_with(['a', 'i', 'e', 'o']) { "an" } else { "a" }
 }
@@ -207,11 +207,11 @@ impl fmt::Display for Operands {
 
 impl core::error::Error for PromotionError {}
 
-/// A standard names a dtype to compute in, but a cast to it cannot run here.
+/// The error for a common dtype whose cast cannot run here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingKernel {
-    /// What the operand holds.
+    /// The dtype of the operand.
     pub from: DType,
     /// The dtype to compute in.
     pub to: DType,
@@ -228,13 +228,13 @@ impl fmt::Display for MissingKernel {
 
 impl core::error::Error for MissingKernel {}
 
-/// Why there is no [`Plan`](super::Plan): the rules refuse, or a kernel is missing.
+/// Why there is no [`Plan`](super::Plan): the standard refuses, or a kernel is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanError {
     /// The standard gives the operands no common dtype.
     Promotion(PromotionError),
-    /// The standard does, but a cast to it cannot run here.
+    /// The standard gives a common dtype, but a cast to it cannot run here.
     Kernel(MissingKernel),
 }
 

@@ -1,11 +1,11 @@
-//! What operations are applied to, and the dtype of any number of operands.
+//! The operands of operations, and the dtype that any number of them combine to.
 
 use super::table::{self, Answer, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT};
 use super::{Promotion, PromotionError, Reason, Standard};
 use crate::{DType, Kind};
 use core::fmt;
 
-/// The kind of a Python number. (In Python a bool is an int, too: look for bool first.)
+/// The kind of a Python number. (In Python a bool is also an int, so check for bool first.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum NumberKind {
@@ -20,7 +20,7 @@ pub enum NumberKind {
 }
 
 impl NumberKind {
-    /// All kinds from the lowest on.
+    /// All kinds, from the lowest to the highest.
     pub const ALL: [NumberKind; 4] =
         [NumberKind::Bool, NumberKind::Int, NumberKind::Float, NumberKind::Complex];
 
@@ -116,7 +116,7 @@ impl fmt::Display for Operand {
 pub struct Resolved {
     /// The dtype to compute in.
     pub dtype: DType,
-    /// Whether the result is weakly typed (JAX): the caller carries that on as [`Operand::Weak`].
+    /// Whether the result is weakly typed (JAX); the caller then passes it on as [`Operand::Weak`].
     pub weak: bool,
 }
 
@@ -145,19 +145,19 @@ pub fn promote_all(standard: Standard, operands: &[Operand]) -> Result<Resolved,
 impl Promotion {
     /// The dtype in which any number of operands are combined.
     ///
-    /// * **MindSpore, MegEngine, MegEngineCore, array API**: arrays from the left to the right, then numbers, by the tables.
-    /// * **NumPy**: complex arrays first, then floating, integer and bool ones, then numbers, which is what `numpy.result_type`
-    ///   does with the dtypes of NumPy itself. It is not always what pairs from the left to the right would give.
+    /// * **MindSpore, MegEngine, MegEngineCore, array API**: arrays from left to right, then numbers, by the tables.
+    /// * **NumPy**: complex arrays first, then float, integer and bool arrays, then numbers, as `numpy.result_type` does for NumPy's
+    ///   own dtypes. Promoting pairs from left to right does not always give the same result.
     /// * **PyTorch**: arrays with dimensions come before 0-d arrays, and these before numbers. A later category counts only if
     ///   its kind is higher; then a 0-d array adds its dtype and a number the default dtype of its kind.
-    /// * **JAX**: the least upper bound of all. Numbers are weakly typed, but for bool. If everything is weak, the result is.
+    /// * **JAX**: the least upper bound of all. Numbers are weakly typed, except bool. If all operands are weak, so is the result.
     ///
     /// A Python int of known value ([`Operand::Int`]) is checked by [`int_value`](Self::int_value).
     ///
     /// # Errors
     ///
-    /// A [`PromotionError`] if operands have no common dtype, a dtype or a kind of number is none of the standard's, or an int
-    /// does not fit.
+    /// A [`PromotionError`] if operands have no common dtype, the standard lacks a dtype or a kind of number, or an int does not
+    /// fit.
     pub fn promote_all(&self, operands: &[Operand]) -> Result<Resolved, PromotionError> {
         let standard = self.standard();
         for &operand in operands {
@@ -190,7 +190,7 @@ impl Promotion {
         Ok(resolved)
     }
 
-    /// Arrays from the left to the right.
+    /// Arrays from left to right.
     fn fold(&self, mut dtypes: impl Iterator<Item = DType>) -> Result<Option<DType>, PromotionError> {
         let Some(first) = dtypes.next() else { return Ok(None) };
         dtypes.try_fold(first, |a, b| super::promote(self.standard(), a, b)).map(Some)
@@ -234,13 +234,13 @@ impl Promotion {
             (NumberKind::Float, NumberKind::Complex) => self.with_number(array, NumberKind::Complex),
             (NumberKind::Float, _) => Ok(array),
             (NumberKind::Int, NumberKind::Bool | NumberKind::Int) => Ok(array),
-            // As measured, also for uint16, uint32 and uint64, which two arrays would not promote so.
+            // As measured, this also holds for uint16, uint32 and uint64, although two such arrays would not promote.
             (NumberKind::Int, NumberKind::Complex) => lower,
             (NumberKind::Int | NumberKind::Bool, _) => super::promote(self.standard(), array, lower?),
         }
     }
 
-    /// What numbers make of arrays; without arrays, the default dtype of the highest kind of number.
+    /// The dtype of arrays combined with numbers; without arrays, the default dtype of the highest kind of number.
     fn with_numbers(&self, arrays: Option<DType>, operands: &[Operand]) -> Result<DType, PromotionError> {
         let standard = self.standard();
         let kinds =
@@ -253,7 +253,7 @@ impl Promotion {
             (Standard::Onnx, Some(kind)) => {
                 Err(PromotionError::of_one(standard, Operand::Number(*kind), Reason::NoNumbers))
             }
-            // The standard asks for at least one array.
+            // The standard requires at least one array.
             (Standard::ArrayApi, Some(kind)) => {
                 Err(PromotionError::of_one(standard, Operand::Number(*kind), Reason::OnlyNumbers))
             }
@@ -264,11 +264,11 @@ impl Promotion {
         }
     }
 
-    /// What a number makes of an array.
+    /// The dtype of an array combined with a number.
     fn with_number(&self, array: DType, kind: NumberKind) -> Result<DType, PromotionError> {
         let standard = self.standard();
         let answer = table::number(standard, array, kind);
-        // The table of PyTorch is that of its initial default dtype. Bool and integer arrays take the default of floats.
+        // PyTorch's table assumes its initial default dtype. Bool and integer arrays take the actual default of floats.
         let of_default = standard == Standard::Torch && kind >= NumberKind::Float;
         match answer {
             Answer::Strong(_) if of_default && NumberKind::of(array) < NumberKind::Float => {
@@ -295,7 +295,7 @@ impl Promotion {
             Operand::Weak(dtype) => *dtype != DType::Bool,
             _ => operand.number().is_some_and(|kind| kind != NumberKind::Bool),
         };
-        // Weak operands among themselves are combined as if they were strong, so that a weak int16 stays one.
+        // If all operands are weak they are combined as if they were strong, so that a weak int16 stays an int16.
         let as_strong = operands.iter().all(is_weak) && (standard == Standard::Jax || operands.len() == 1);
         let place = |operand: Operand| match operand {
             Operand::Weak(dtype) if !as_strong => table::weak(dtype),

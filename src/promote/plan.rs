@@ -4,7 +4,7 @@ use super::{MissingKernel, Operand, PlanError, Promotion, Standard};
 use crate::{CastError, CastOptions, CastPlan, DType, Side};
 use alloc::{borrow::Cow, vec};
 
-/// Bytes that were cast, or borrowed ones that did not have to be.
+/// Bytes that were cast, or borrowed bytes that did not have to be.
 pub type Bytes<'a> = Cow<'a, [u8]>;
 
 /// The dtype that two operands compute in and the casts that bring them there, resolved to kernels.
@@ -54,7 +54,7 @@ pub fn plan_with(
 }
 
 impl Promotion {
-    /// Plans an operation on two operands, whose casts are those of the library under its default options.
+    /// Plans an operation on two operands, with casts under the default options.
     ///
     /// # Errors
     ///
@@ -64,8 +64,8 @@ impl Promotion {
         self.plan_with(a, b, &CastOptions::RUST)
     }
 
-    /// [`plan`](Self::plan) with other options for the casts. No standard asks for a cast from float to integer, from complex to
-    /// real, or from anything to bool, so most options do not matter.
+    /// [`plan`](Self::plan) with other options for the casts. No standard needs a cast from float to integer, from complex to
+    /// real, or to bool, so most options have no effect.
     ///
     /// # Errors
     ///
@@ -90,11 +90,11 @@ impl Promotion {
 }
 
 impl Plan {
-    /// Brings the bytes of both operands to the dtype of the result; bytes that are not cast are borrowed.
+    /// Casts the bytes of both operands to the dtype of the result; bytes that need no cast are borrowed.
     ///
-    /// Each buffer is whole elements of its operand, one element per byte for those of fewer than 8 bits. The two may differ in
-    /// length, and what stands for a number is returned as it is. To cast into memory of one's own, run
-    /// [`left`](Self::left) and [`right`](Self::right).
+    /// Each buffer holds whole elements of its operand, one per byte for those of fewer than 8 bits. The two may differ in
+    /// length, and the buffer of a number is returned unchanged. To cast into your own memory, run [`left`](Self::left) and
+    /// [`right`](Self::right).
     ///
     /// # Errors
     ///

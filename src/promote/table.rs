@@ -1,9 +1,9 @@
-//! The tables as `build.rs` leaves them, and what stands in their cells.
+//! The tables that `build.rs` generates, and the meaning of their cells.
 
 use super::{NumberKind, Standard};
 use crate::{DType, Kind};
 
-/// A standard's table of pairs, indexed by the codes of the dtypes and behind them the weak types, and of Python numbers.
+/// A standard's tables: pairs, indexed by the codes of the dtypes followed by the weak types, and Python numbers.
 struct Table {
     pairs: [[u8; SIDE]; SIDE],
     numbers: [[u8; 4]; COUNT],
@@ -18,13 +18,13 @@ mod made {
 pub(super) use made::{IDS, NUMPY_CAN_CAST};
 
 const COUNT: usize = DType::EVERY.len();
-/// The weak types of JAX stand behind the dtypes, in this order.
+/// The weak types of JAX follow the dtypes, in this order.
 pub(super) const WEAK_INT: usize = COUNT;
 pub(super) const WEAK_FLOAT: usize = COUNT + 1;
 pub(super) const WEAK_COMPLEX: usize = COUNT + 2;
 const SIDE: usize = COUNT + 3;
 
-/// What a cell says.
+/// The content of a cell.
 pub(super) enum Answer {
     Strong(DType),
     Weak(DType),
@@ -52,7 +52,7 @@ pub(super) const fn pair(standard: Standard, a: usize, b: usize) -> Answer {
     answer(made::TABLES[standard as usize].pairs[a][b])
 }
 
-/// The cell of an array and a number; absent in the standards that have weak types or no numbers.
+/// The cell of an array and a number; absent in standards that have weak types or no numbers.
 pub(super) const fn number(standard: Standard, array: DType, number: NumberKind) -> Answer {
     answer(made::TABLES[standard as usize].numbers[array.code() as usize][number as usize])
 }
@@ -78,7 +78,7 @@ const _: () = {
     assert!(made::IDS.len() == Standard::ALL.len(), "STANDARDS in build/tables.rs are not all");
     let mut i = 0;
     while i < Standard::ALL.len() {
-        assert!(Standard::ALL[i] as usize == i, "the standards stand in the order of their numbers");
+        assert!(Standard::ALL[i] as usize == i, "the standards are in the order of their numbers");
         i += 1;
     }
 };

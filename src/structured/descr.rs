@@ -1,4 +1,4 @@
-//! Descriptions as NumPy prints them: `repr(dtype.descr)`, to the character.
+//! Descriptions exactly as NumPy prints them: `repr(dtype.descr)`.
 
 use super::{FieldType, StructError, StructType, Trouble, layout::join};
 use crate::{
@@ -12,7 +12,7 @@ impl StructType {
     /// The description that NumPy prints for this dtype as `dtype.descr` and writes into `.npy` files; gaps are fields without a
     /// name, `('', '|V3')`.
     ///
-    /// Dtypes of ml_dtypes are bytes there, `<V2`, as NumPy writes them, and `float8_e5m2` is `<f1`.
+    /// As in NumPy, dtypes of ml_dtypes are written as bytes, such as `<V2`, and `float8_e5m2` as `<f1`.
     ///
     /// ```
     /// use lanecast::{BufferType, ByteOrder, DType, structured::{Field, StructType}};
@@ -24,7 +24,7 @@ impl StructType {
     ///
     /// # Errors
     ///
-    /// [`Trouble::OutOfOrder`] if fields overlap or do not stand in the order of their offsets, for which there is no description.
+    /// [`Trouble::OutOfOrder`] if fields overlap or are not in the order of their offsets; such structs have no description.
     pub fn descr(&self) -> Result<String, StructError> {
         let mut out = String::new();
         self.write("", &mut out)?;
@@ -96,7 +96,7 @@ impl StructType {
 }
 
 impl FieldType {
-    /// The description: a code in quotes, or that of the struct.
+    /// The description: a code in quotes, or the description of the struct.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl FieldType {
     }
 }
 
-/// The code of what is no struct.
+/// The code of a type that is not a struct.
 fn code(kind: &FieldType) -> Cow<'static, str> {
     let order = |order| if order == ByteOrder::Little { '<' } else { '>' };
     match kind {
@@ -138,7 +138,7 @@ fn element(buffer: BufferType) -> Cow<'static, str> {
     }
 }
 
-/// A string as Python's `repr`.
+/// A string as Python's `repr` writes it.
 fn quote(text: &str, out: &mut String) {
     let mark = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(mark);
@@ -163,8 +163,8 @@ fn quote(text: &str, out: &mut String) {
     out.push(mark);
 }
 
-/// Python's `str.isprintable`: no control, format, private or unassigned character, and no space but one. It is what Rust's debug
-/// strings leave as they are, but for combining marks at their start.
+/// Python's `str.isprintable`: no control, format, private-use or unassigned character, and no white space other than the space. These
+/// are the characters that Rust's debug strings do not escape, except for combining marks at their start.
 fn is_printable(char: char) -> bool {
     let mut utf8 = [b'a'; 5];
     let len = char.encode_utf8(&mut utf8[1..]).len();

@@ -1,4 +1,4 @@
-//! What can be wrong with structs, their descriptions and their casts.
+//! The errors of structs, their descriptions and their casts.
 
 use super::FieldType;
 use crate::{BufferType, CastError, Rejection, Side};
@@ -9,16 +9,16 @@ use core::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StructError {
-    /// A description cannot be read.
+    /// A description cannot be parsed.
     Descr {
         /// Where, in bytes from its start.
         at: usize,
         /// What is wrong.
         what: Cow<'static, str>,
     },
-    /// A field cannot be as it is, or not be cast so.
+    /// A field is invalid, or cannot be cast as requested.
     Field {
-        /// Its name, those of the structs that it is in before it: `outer.inner`.
+        /// Its name, qualified by the structs that contain it: `outer.inner`.
         field: String,
         /// What is wrong.
         trouble: Trouble,
@@ -34,7 +34,7 @@ pub enum StructError {
         /// Fields of the destination.
         dst: usize,
     },
-    /// Two fields of the destination have bytes in common.
+    /// Two fields of the destination overlap.
     Overlap {
         /// The name of one.
         first: String,
@@ -50,9 +50,9 @@ pub enum StructError {
         /// Bytes that the buffer has.
         have: usize,
     },
-    /// So many items that no buffer can hold them.
+    /// There are more items than any buffer can hold.
     TooLarge {
-        /// Items asked for.
+        /// The number of items.
         items: usize,
         /// Bytes of each.
         item_size: usize,
@@ -61,12 +61,12 @@ pub enum StructError {
     Rejected {
         /// The name of the field.
         field: String,
-        /// The number of the item, from 0.
+        /// The index of the item.
         item: usize,
         /// The element; its index counts the elements of this field over all items.
         rejection: Box<Rejection>,
     },
-    /// The cast of the elements was refused, such as for want of a tier.
+    /// The cast of the elements was refused, for example because the tier cannot run here.
     Cast(CastError),
 }
 
@@ -80,29 +80,29 @@ pub enum Trouble {
     NameTwice(String),
     /// Its sub-array has too many axes.
     TooManyAxes {
-        /// So many.
+        /// The number of axes.
         axes: usize,
     },
     /// Its elements share bytes.
     Packed(BufferType),
     /// It is larger than any buffer.
     TooLarge,
-    /// It ends behind the item.
+    /// It ends after the end of the item.
     Outside {
-        /// Where it ends.
+        /// The end of the field.
         end: usize,
-        /// Where the item ends.
+        /// The size of the item.
         item_size: usize,
     },
-    /// Structs are nested too deep in it.
+    /// It contains structs that are nested too deep.
     TooDeep,
-    /// It overlaps the field before it, or lies before that.
+    /// It overlaps the field before it, or begins before it.
     OutOfOrder,
-    /// It would take another number of bytes.
+    /// It would change its size.
     Size {
-        /// What it takes.
+        /// The size of the field.
         src: usize,
-        /// What it would.
+        /// The size that it would have.
         dst: usize,
     },
     /// Its sub-array cannot be broadcast to that of the destination.
@@ -112,11 +112,11 @@ pub enum Trouble {
         /// The shape in the destination.
         dst: Vec<usize>,
     },
-    /// What the source holds cannot become what the destination holds.
+    /// A field of this type cannot be cast to the type of the destination.
     Kinds {
-        /// What the source holds.
+        /// The type in the source.
         src: Box<FieldType>,
-        /// What the destination holds.
+        /// The type in the destination.
         dst: Box<FieldType>,
     },
 }
@@ -184,7 +184,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// What a field holds, in words.
+/// The type of a field, in words.
 struct Words<'a>(&'a FieldType);
 
 impl fmt::Display for Words<'_> {

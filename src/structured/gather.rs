@@ -1,16 +1,16 @@
 //! Runs over elements that are not contiguous.
 //!
-//! *Law.* The elements of a run are visited in C order, the source's and the destination's in step, so that gathering, casting and
-//! scattering agree on which is which. All offsets were checked when the structs were made; a slice that is too short would
-//! panic, not be overrun.
+//! *Law.* The elements of a run are visited in C order, in step on both sides, so that gathering, casting and scattering process
+//! them in the same order. All offsets were checked when the structs were made; a slice that is too short would cause a panic, not
+//! an overrun.
 
 use super::plan::Axis;
 use crate::BufferType;
 use alloc::{vec, vec::Vec};
 
-/// Elements of a piece take at most this many bytes on each side.
+/// The size limit of a piece in bytes, on each side.
 const PIECE: usize = 4096;
-/// Contiguous elements are cast where they lie from this length on.
+/// The length from which contiguous elements are cast directly.
 const LONG: usize = 64;
 
 /// Room for a piece of both sides.
@@ -38,7 +38,7 @@ impl<'a> Cursor<'a> {
         Cursor { axes, step, index: vec![0; axes.len()], at }
     }
 
-    /// The next at most `n` elements: where they begin, how far apart and how many they are. They stand on one innermost axis.
+    /// The next elements, at most `n`, all on one innermost axis: their offset, their stride and their number.
     fn next(&mut self, n: usize) -> (usize, usize, usize) {
         let at = self.at;
         let Some((inner, outer)) = self.axes.split_last() else {
@@ -49,7 +49,7 @@ impl<'a> Cursor<'a> {
         let n = n.min(inner.len - self.index[last]);
         self.index[last] += n;
         self.at += n * step;
-        // Where an axis ends, the next outer one goes on.
+        // At the end of an axis, advance the next outer one.
         let mut i = last;
         while self.index[i] == self.axes[i].len {
             self.at -= self.axes[i].len * (self.step)(&self.axes[i]);
@@ -65,8 +65,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Calls `run` for pieces of contiguous elements until all are done: the source's, the destination's, how many, and how many came
-/// before.
+/// Calls `run` for pieces of contiguous elements until all are done, with the source, the destination, the number of elements, and the
+/// number of elements before them.
 pub(super) fn cast<E>(
     axes: &[Axis],
     (src, src_at): (&[u8], usize),
@@ -111,7 +111,7 @@ pub(super) fn cast<E>(
     Ok(())
 }
 
-/// Brings elements of `size` bytes, `step` bytes apart, together.
+/// Copies elements of `size` bytes that are `step` bytes apart to contiguous memory.
 fn gather(src: &[u8], step: usize, out: &mut [u8], size: usize) {
     if step == size {
         return out.copy_from_slice(&src[..out.len()]);
@@ -130,7 +130,7 @@ fn gather(src: &[u8], step: usize, out: &mut [u8], size: usize) {
     }
 }
 
-/// The way back.
+/// The reverse of [`gather`].
 fn scatter(src: &[u8], dst: &mut [u8], step: usize, size: usize) {
     if step == size {
         return dst[..src.len()].copy_from_slice(src);
@@ -149,7 +149,7 @@ fn scatter(src: &[u8], dst: &mut [u8], step: usize, size: usize) {
     }
 }
 
-/// Calls `each` with where every element begins in the source and in the destination.
+/// Calls `each` with the offsets of every element in the source and in the destination.
 fn each(axes: &[Axis], src_at: usize, dst_at: usize, mut each: impl FnMut(usize, usize)) {
     let total: usize = axes.iter().map(|axis| axis.len).product();
     let mut from = Cursor::new(axes, src_at, |axis| axis.src);
@@ -163,7 +163,7 @@ fn each(axes: &[Axis], src_at: usize, dst_at: usize, mut each: impl FnMut(usize,
     }
 }
 
-/// Copies `from` bytes to `to`, cut off or filled up with 0.
+/// Copies `from` bytes to `to` bytes, truncated or padded with 0.
 pub(super) fn copy(
     axes: &[Axis],
     (src, src_at): (&[u8], usize),
@@ -195,7 +195,7 @@ pub(super) fn copy(
     });
 }
 
-/// [`copy`] of `from` characters to `to`, the bytes of each reversed.
+/// [`copy`] of `from` characters to `to` characters, with the bytes of each reversed.
 pub(super) fn swap(
     axes: &[Axis],
     (src, src_at): (&[u8], usize),

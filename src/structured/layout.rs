@@ -1,41 +1,41 @@
-//! [`StructType`]: fields and where they lie.
+//! [`StructType`]: fields and their offsets.
 //!
-//! *Law.* Every value of the type is sound: names are unique, every field lies within the item, no size overflows `isize`, and
-//! structs are nested at most [`MOST_DEPTH`] deep, so that walking them needs no guard. Fields may overlap, as in NumPy; they
-//! only cannot be written then.
+//! *Law.* Every value of the type is valid: names are unique, every field lies within the item, no size overflows `isize`, and
+//! structs are nested at most [`MOST_DEPTH`] deep, so that recursion needs no further check. Fields may overlap, as in NumPy, but then
+//! the struct cannot be a destination.
 
 use super::{StructError, Trouble};
 use crate::{BufferType, ByteOrder, Storage};
 use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
-/// Structs within structs.
+/// The deepest nesting of structs.
 pub(super) const MOST_DEPTH: usize = 32;
-/// Axes of a sub-array: NumPy has no more.
+/// The most axes of a sub-array, as in NumPy.
 pub(super) const MOST_AXES: usize = 64;
 
-/// What a field holds, without its sub-array shape.
+/// The type of a field, without its sub-array shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FieldType {
-    /// An element of a dtype, in its byte order. Those of 2, 4 and 6 bits stand one per byte.
+    /// An element of a dtype, in its byte order. Elements of 2, 4 and 6 bits are stored one per byte.
     Element(BufferType),
-    /// NumPy's `S`: so many bytes of text, filled up with NUL.
+    /// NumPy's `S`: this many bytes of text, padded with NUL.
     Bytes(usize),
-    /// NumPy's `U`: text of characters of four bytes, filled up with NUL.
+    /// NumPy's `U`: text of four-byte characters, padded with NUL.
     Ucs4 {
-        /// How many.
+        /// The number of characters.
         chars: usize,
         /// Their byte order.
         order: ByteOrder,
     },
-    /// NumPy's `V`: so many bytes of anything.
+    /// NumPy's `V`: this many arbitrary bytes.
     Void(usize),
     /// A struct.
     Struct(StructType),
 }
 
 impl FieldType {
-    /// Bytes of one; `None` if that overflows.
+    /// The size in bytes; `None` if it overflows.
     fn checked_size(&self) -> Option<usize> {
         match self {
             FieldType::Element(buffer) => Some(buffer.dtype().size()),
@@ -45,12 +45,12 @@ impl FieldType {
         }
     }
 
-    /// Bytes of one. (Of a type that is in no [`StructType`], which would have refused it, `usize::MAX` if that overflows.)
+    /// The size in bytes. (`usize::MAX` if it overflows, which a [`StructType`] would refuse.)
     pub fn size(&self) -> usize {
         self.checked_size().unwrap_or(usize::MAX)
     }
 
-    /// The alignment that C gives it: that of the dtype or of the struct, 4 for `U`, 1 for `S` and `V`.
+    /// The alignment in C: that of the dtype or of the struct, 4 for `U`, 1 for `S` and `V`.
     pub fn alignment(&self) -> usize {
         match self {
             FieldType::Element(buffer) => buffer.dtype().alignment(),
@@ -84,7 +84,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field that is no sub-array. Its offset is settled by the struct that it becomes part of.
+    /// A field that is not a sub-array. Its offset is set by the struct that it becomes part of.
     pub fn new(name: impl Into<String>, kind: impl Into<FieldType>) -> Field {
         Field { name: name.into(), title: None, offset: 0, shape: Vec::new(), kind: kind.into() }
     }
@@ -95,7 +95,7 @@ impl Field {
         Field { shape: shape.into(), ..self }
     }
 
-    /// The same field with a title, a second name of NumPy's.
+    /// The same field with a title, which is NumPy's second name for a field.
     #[must_use]
     pub fn with_title(self, title: impl Into<String>) -> Field {
         Field { title: Some(title.into()), ..self }
@@ -111,32 +111,32 @@ impl Field {
         self.title.as_deref()
     }
 
-    /// Where the field begins in the item, in bytes.
+    /// The offset of the field in the item, in bytes.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The shape of the sub-array, in C order; empty if the field is none.
+    /// The shape of the sub-array, in C order; empty if the field is not a sub-array.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// What it holds.
+    /// The type of its elements.
     pub fn kind(&self) -> &FieldType {
         &self.kind
     }
 
-    /// How many of them: the product of the shape.
+    /// The number of elements: the product of the shape.
     pub fn count(&self) -> usize {
         self.shape.iter().fold(1, |n, &dim| n.saturating_mul(dim))
     }
 
-    /// Bytes of the whole sub-array.
+    /// The size of the whole sub-array in bytes.
     pub fn size(&self) -> usize {
         self.count().saturating_mul(self.kind.size())
     }
 
-    /// The size, if the field is sound by itself.
+    /// The size, if the field by itself is valid.
     fn check(&self) -> Result<usize, StructError> {
         let wrong = |trouble| Err(StructError::Field { field: self.name.clone(), trouble });
         if self.name.is_empty() {
@@ -150,7 +150,7 @@ impl Field {
         {
             return wrong(Trouble::Packed(*buffer));
         }
-        // Axes of length 0 and elements of no bytes do not excuse the others.
+        // An axis of length 0 or elements of size 0 do not make an overflow of the other axes valid.
         let mut extents = self.shape.iter().map(|&dim| dim.max(1));
         let extent = self.kind.checked_size().map(|size| size.max(1));
         match extent.and_then(|size| extents.try_fold(size, usize::checked_mul)) {
@@ -166,12 +166,12 @@ pub struct StructType {
     fields: Vec<Field>,
     item_size: usize,
     alignment: usize,
-    /// 1, or one more than the deepest struct within.
+    /// 1, or one more than the depth of the deepest nested struct.
     depth: usize,
 }
 
 impl StructType {
-    /// Fields one behind another without a gap, as `numpy.dtype(fields)`. The alignment is 1.
+    /// Fields in sequence without gaps, as in `numpy.dtype(fields)`. The alignment is 1.
     ///
     /// ```
     /// use lanecast::{DType, structured::{Field, StructType}};
@@ -183,14 +183,14 @@ impl StructType {
     ///
     /// # Errors
     ///
-    /// [`StructError::Field`]: a name occurs twice or is empty, small elements are packed, a size overflows, structs are nested
+    /// [`StructError::Field`] if a name occurs twice or is empty, small elements are packed, a size overflows, or structs are nested
     /// too deep.
     pub fn packed(fields: impl Into<Vec<Field>>) -> Result<StructType, StructError> {
         Self::in_turn(fields.into(), |_| 1)
     }
 
-    /// Fields one behind another as C lays them out, as `numpy.dtype(fields, align=True)`: each at a multiple of its alignment,
-    /// the item filled up to a multiple of the largest.
+    /// Fields in sequence as C lays them out, as in `numpy.dtype(fields, align=True)`: each at a multiple of its alignment, and the
+    /// item padded to a multiple of the largest alignment.
     ///
     /// # Errors
     ///
@@ -216,12 +216,12 @@ impl StructType {
         Self::checked(fields, item_size, widest)
     }
 
-    /// Fields at these offsets, in bytes, in items of `item_size` bytes, as NumPy's dictionaries with `offsets` and `itemsize`.
-    /// Fields may stand in any order, with gaps, and may overlap (then nothing can be cast to the struct). The alignment is 1.
+    /// Fields at these offsets, in bytes, in items of `item_size` bytes, as in NumPy's dictionaries with `offsets` and `itemsize`.
+    /// Fields may be in any order, with gaps, and may overlap (then nothing can be cast to the struct). The alignment is 1.
     ///
     /// # Errors
     ///
-    /// As [`packed`](Self::packed); and a field that ends behind the item.
+    /// As [`packed`](Self::packed), and if a field ends after the end of the item.
     pub fn with_offsets(
         fields: impl IntoIterator<Item = (usize, Field)>,
         item_size: usize,
@@ -260,27 +260,27 @@ impl StructType {
         Ok(StructType { fields, item_size, alignment, depth })
     }
 
-    /// The fields, in their order, which need not be that of their offsets.
+    /// The fields in order, which need not be the order of their offsets.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// The field of this name. Titles are no names here.
+    /// The field with this name. Titles do not count as names.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// Bytes from one item to the next.
+    /// The size of an item in bytes, which is the distance from one item to the next.
     pub fn item_size(&self) -> usize {
         self.item_size
     }
 
-    /// The alignment of an item for C: 1 but for [`aligned`](Self::aligned) structs. Casts need none.
+    /// The alignment of an item in C: 1 except for [`aligned`](Self::aligned) structs. Casts do not require it.
     pub fn alignment(&self) -> usize {
         self.alignment
     }
 
-    /// The names of two fields that have a byte in common, here or in a struct within, if there are any.
+    /// The names of two fields that overlap, here or in a nested struct, if there are any.
     pub fn overlap(&self) -> Option<(&str, &str)> {
         let mut order: Vec<&Field> = self.fields.iter().filter(|field| field.size() > 0).collect();
         order.sort_by_key(|field| field.offset);
@@ -295,11 +295,11 @@ impl StructType {
         })
     }
 
-    /// The same struct with other fields, laid out in the same manner: `choose` is asked for every field that is no struct, with
-    /// its name (those of the structs that it is in before it: `outer.inner`) and what it holds, and says what it holds then.
+    /// The same struct with other field types, laid out in the same manner. `choose` is called for every field that is not a struct,
+    /// with its qualified name (`outer.inner`) and its type, and returns its new type.
     ///
-    /// If the struct is laid out by the rules of C and has padding, so is the new one; otherwise gaps keep their sizes, so that
-    /// packed structs stay packed.
+    /// If the struct is laid out by the rules of C and has padding, the new one is laid out by these rules too; otherwise gaps keep
+    /// their sizes, so that packed structs stay packed.
     ///
     /// ```
     /// use lanecast::{DType, structured::StructType};
@@ -311,7 +311,7 @@ impl StructType {
     ///
     /// # Errors
     ///
-    /// As [`packed`](Self::packed); [`Trouble::OutOfOrder`] if the fields overlap or do not stand in the order of their offsets.
+    /// As [`packed`](Self::packed), and [`Trouble::OutOfOrder`] if the fields overlap or are not in the order of their offsets.
     pub fn with_kinds(
         &self,
         mut choose: impl FnMut(&str, &FieldType) -> FieldType,
@@ -320,7 +320,8 @@ impl StructType {
         self.replaced("", c, &mut choose)
     }
 
-    /// The same bytes as other fields: `choose` is asked as by [`with_kinds`](Self::with_kinds), and every field stays where it is.
+    /// The same bytes viewed as other field types: `choose` is called as in [`with_kinds`](Self::with_kinds), and every field keeps its
+    /// offset.
     ///
     /// ```
     /// use lanecast::{DType, structured::{FieldType, StructType}};
@@ -335,7 +336,7 @@ impl StructType {
     ///
     /// # Errors
     ///
-    /// [`Trouble::Size`] if a field would take another number of bytes.
+    /// [`Trouble::Size`] if a field would change its size.
     pub fn viewed_as(
         &self,
         mut choose: impl FnMut(&str, &FieldType) -> FieldType,
@@ -390,13 +391,13 @@ impl StructType {
         if c {
             return Self::aligned(fields);
         }
-        // Zero-sized fields aside, the last one ends last.
+        // Except for zero-sized fields, the last field ends last.
         let rest = self.item_size.saturating_sub(before);
         Self::checked(fields, end.checked_add(rest).ok_or(StructError::ItemTooLarge)?, 1)
     }
 
-    /// If the layout is that of C: the alignment, and whether there is padding somewhere. What a descr says of alignment is only
-    /// to be seen so.
+    /// The alignment and whether there is padding, if the layout is that of C. A descr does not state the alignment, so it has to be
+    /// inferred from the layout.
     fn c_layout(&self) -> Option<(usize, bool)> {
         let (mut end, mut widest, mut padded) = (0_usize, 1, false);
         for field in &self.fields {

@@ -1,8 +1,8 @@
-//! NumPy's descriptions of dtypes: the literal that `repr(dtype.descr)` gives and `.npy` headers hold.
+//! Parses NumPy's descriptions of dtypes: the literal that `repr(dtype.descr)` prints and `.npy` headers hold.
 //!
-//! A description is a string (`'<f4'`), a list of fields (`[('a', '<f4'), ('b', '>i2', (2, 3))]`), or a pair of one and a shape. A
-//! field without a name is padding if it is of bytes (`('', '|V3')`), else it is called `f` and its number, as NumPy does. The
-//! parser goes through the text once; it descends as deep as structs may be nested.
+//! A description is a string (`'<f4'`), a list of fields (`[('a', '<f4'), ('b', '>i2', (2, 3))]`), or a pair of one of these and a
+//! shape. A field without a name is padding if it consists of bytes (`('', '|V3')`); otherwise it is named `f` and its index, as in
+//! NumPy. The parser reads the text once, and its recursion is limited by the nesting of structs.
 
 use super::{
     Field, FieldType, StructError, StructType,
@@ -15,7 +15,7 @@ use crate::{
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 impl StructType {
-    /// The struct that this description says, a list of fields as NumPy prints `dtype.descr`.
+    /// The struct with this description, a list of fields as NumPy prints `dtype.descr`.
     ///
     /// ```
     /// use lanecast::structured::StructType;
@@ -27,8 +27,8 @@ impl StructType {
     /// ```
     ///
     /// Codes (`<f4`, `|S3`) and names (`float32`) are NumPy's; the dtypes of ml_dtypes have their names (`bfloat16`). NumPy writes
-    /// those as bytes, `<V2`, which do not say what they hold; [`with_kinds`](Self::with_kinds) can. The alignment is 1, since a
-    /// description does not tell it.
+    /// those as bytes such as `<V2`, which do not identify the dtype; [`viewed_as`](Self::viewed_as) can. The alignment is 1, because
+    /// a description does not state it.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl StructType {
         Ok(of)
     }
 
-    /// [`from_descr`](Self::from_descr) of the description that `text` begins with; and what follows it.
+    /// [`from_descr`](Self::from_descr) of the description at the beginning of `text`, and the rest of `text`.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl StructType {
 }
 
 impl FieldType {
-    /// What this description says: a string in quotes or bare (`<f4`), or a list of fields.
+    /// The type with this description: a string in quotes or bare (`<f4`), or a list of fields.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl FieldType {
     }
 }
 
-/// Nothing but space may follow.
+/// Fails if anything but white space follows.
 fn end(text: &str, rest: &str) -> Result<(), StructError> {
     let rest = rest.trim_start();
     if rest.is_empty() {
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
         StructError::Descr { at: self.at, what: what.into() }
     }
 
-    /// The next character that is not space, which stays.
+    /// The next character that is not white space, without consuming it.
     fn next(&mut self) -> Result<char, StructError> {
         self.at = self.text.len() - self.rest().trim_ascii_start().len();
         self.rest().chars().next().ok_or_else(|| self.wrong("it ends early"))
@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
         Err(self.wrong(format!("expected {wanted}, found {}", shown(self.rest()))))
     }
 
-    /// Whether another element follows in a sequence that `close` ends, of which `n` were read.
+    /// Whether another element follows in a sequence ended by `close`, of which `n` elements have been read.
     fn more(&mut self, n: usize, close: char) -> Result<bool, StructError> {
         if self.take(close)? {
             return Ok(false);
@@ -174,7 +174,7 @@ impl<'a> Parser<'a> {
             .map_err(|error| StructError::Descr { at: start, what: format!("{error}").into() })
     }
 
-    /// A field: its name, its title, what it holds, its shape.
+    /// A field: its name, its title, its type, its shape.
     fn field(
         &mut self,
         depth: usize,
@@ -201,13 +201,13 @@ impl<'a> Parser<'a> {
         Ok((name, title, kind, shape))
     }
 
-    /// The end of a tuple, after a comma or not.
+    /// The end of a tuple, with or without a trailing comma.
     fn close(&mut self) -> Result<(), StructError> {
         self.take(',')?;
         self.expect(')')
     }
 
-    /// A description: a string, a list, or a pair of one and a shape, which is returned with it.
+    /// A description and its shape: a string, a list, or a pair of one of these and a shape.
     fn value(&mut self, depth: usize) -> Result<(FieldType, Vec<usize>), StructError> {
         let pair = self.take('(')?;
         let kind = match self.next()? {
@@ -251,7 +251,7 @@ impl<'a> Parser<'a> {
         let number = self.rest()[..digits].parse();
         let number = number.map_err(|_| self.wrong("the length is too large"))?;
         self.at += digits;
-        // Python 2 wrote long integers so.
+        // Python 2 wrote long integers with this suffix.
         if self.rest().starts_with('L') {
             self.at += 1;
         }
@@ -320,7 +320,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What a code or a name of a dtype means.
+/// The type that a code or a name of a dtype means.
 fn code(text: &str) -> Result<FieldType, Cow<'static, str>> {
     let (order, rest) = match text.split_at_checked(1) {
         Some(("<", rest)) => (ByteOrder::Little, rest),
@@ -338,7 +338,7 @@ fn code(text: &str) -> Result<FieldType, Cow<'static, str>> {
             "S" | "a" => return Ok(FieldType::Bytes(size()?)),
             "U" => return Ok(FieldType::Ucs4 { chars: size()?, order }),
             "V" => return Ok(FieldType::Void(size()?)),
-            // What ml_dtypes has NumPy write for it; all its others are bytes.
+            // ml_dtypes makes NumPy write `f1` for it; its other dtypes are written as bytes.
             "f" if size() == Ok(1) => return Ok(DType::Float8E5M2.into()),
             "O" => return Err("Python objects cannot be cast".into()),
             "f" | "g" if matches!(size(), Ok(0 | 12 | 16)) && rest != "f" => {

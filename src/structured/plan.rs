@@ -12,18 +12,18 @@ use crate::{
 };
 use alloc::{string::String, vec::Vec};
 
-/// Which field of the source becomes which of the destination.
+/// How fields of the source are matched with fields of the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Match {
-    /// The first the first, and so on, whatever their names: NumPy's `astype` and assignment.
+    /// By position, whatever their names, as in NumPy's `astype` and assignment.
     Position,
-    /// That of the same name. Fields without a partner are left alone.
+    /// By name. Fields of the destination without a partner are not written.
     Name,
-    /// That of the same name. Fields of the destination without a partner become zeros, the padding within them too.
+    /// By name. Fields of the destination without a partner become zero, including the padding within them.
     NameOrZero,
 }
 
-/// One axis of a run: its length, and the distances of neighbours in bytes. 0 in the source repeats an element.
+/// One axis of a run: its length, and its strides in bytes. A stride of 0 in the source repeats an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
     pub len: usize,
@@ -31,16 +31,16 @@ pub(super) struct Axis {
     pub dst: usize,
 }
 
-/// What is done with one element.
+/// What is done to one element.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
-    /// It is cast. The plan is that of the elements in native byte order; the types say which order they have.
+    /// It is cast. The plan is for elements in native byte order; the buffer types have the actual order.
     Cast { plan: CastPlan, from: BufferType, to: BufferType },
-    /// So many bytes are copied to so many, cut off or filled up with 0.
+    /// `src` bytes are copied to `dst` bytes, truncated or padded with 0.
     Bytes { src: usize, dst: usize },
-    /// The same with characters of four bytes, whose order changes.
+    /// The same for four-byte characters whose byte order changes.
     Swapped { src: usize, dst: usize },
-    /// So many bytes of the destination become 0.
+    /// This many bytes of the destination become 0.
     Zero(usize),
 }
 
@@ -55,7 +55,7 @@ impl Op {
         }
     }
 
-    /// Whether the same is done. (All casts of a plan have the same options and the same tier.)
+    /// Whether both do the same. (All casts of a plan have the same options and the same tier.)
     fn is(&self, other: &Op) -> bool {
         match (self, other) {
             (Op::Cast { from: a, to: b, .. }, Op::Cast { from: c, to: d, .. }) => (a, b) == (c, d),
@@ -80,15 +80,15 @@ impl Op {
     }
 }
 
-/// A field of the destination that holds no struct, and what becomes of it.
+/// A field of the destination that is not a struct, and how it is written.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
-    /// Its name, those of the structs that it is in before it.
+    /// Its name, qualified by the structs that contain it.
     pub field: String,
-    /// Where it begins in the items.
+    /// Its offset in the items.
     pub src: usize,
     pub dst: usize,
-    /// The axes of its sub-array and of those that it is in, the outermost first.
+    /// The axes of its sub-array and of the sub-arrays that contain it, the outermost first.
     pub axes: Vec<Axis>,
     pub op: Op,
 }
@@ -104,7 +104,7 @@ impl Leaf {
         self.op.sizes().1 == 0 || self.axes.iter().any(|axis| axis.len == 0)
     }
 
-    /// Brings the leaf to its simplest form; `None` if it does nothing.
+    /// Reduces the leaf to its simplest form; `None` if it does nothing.
     fn simplified(mut self) -> Option<Leaf> {
         if self.is_empty() {
             return None;
@@ -114,7 +114,7 @@ impl Leaf {
         Some(self)
     }
 
-    /// Joins axes that follow each other without a gap, and copies of neighbours.
+    /// Merges axes that continue each other, and copies of neighbours.
     fn merge(&mut self) {
         merge(&mut self.axes);
         while let Some(&Axis { len, src, dst }) = self.axes.last() {
@@ -129,7 +129,7 @@ impl Leaf {
         }
     }
 
-    /// The run itself, or one for each of its elements if they are few: then the items are the long axis.
+    /// The run itself or, if it has few elements, one run per element, in which the items are the long axis.
     fn columns(self, src_size: usize, dst_size: usize) -> Vec<Leaf> {
         let mut whole = alloc::vec![Axis { len: 2, src: src_size, dst: dst_size }];
         whole.extend_from_slice(&self.axes);
@@ -151,7 +151,7 @@ impl Leaf {
         columns
     }
 
-    /// How many elements this is if they follow each other on both sides.
+    /// The number of elements, if they are contiguous on both sides.
     fn contiguous(&self) -> Option<usize> {
         match self.axes[..] {
             [] => Some(1),
@@ -160,7 +160,7 @@ impl Leaf {
         }
     }
 
-    /// Takes `next` in, if it begins where this ends.
+    /// Merges `next` into this leaf, if it begins where this one ends.
     fn join(&mut self, next: &Leaf) -> bool {
         let (Some(here), Some(there)) = (self.contiguous(), next.contiguous()) else {
             return false;
@@ -188,7 +188,7 @@ impl Leaf {
     }
 }
 
-/// Joins neighbouring axes where the outer one goes on where the inner one ends, and drops those of length 1.
+/// Merges neighbouring axes if the outer one continues where the inner one ends, and drops axes of length 1.
 pub(super) fn merge(axes: &mut Vec<Axis>) {
     axes.retain(|axis| axis.len != 1);
     let mut i = 1;
@@ -205,7 +205,7 @@ pub(super) fn merge(axes: &mut Vec<Axis>) {
     }
 }
 
-/// The leaves, those brought together that can run as one.
+/// The leaves, merged where several can run as one.
 fn runs(leaves: &[Leaf], src_size: usize, dst_size: usize) -> Vec<Leaf> {
     let mut joined: Vec<Leaf> = Vec::new();
     for leaf in leaves.iter().cloned().filter_map(Leaf::simplified) {
@@ -245,21 +245,20 @@ pub struct StructPlan {
 /// The cast of one field, as a plan does it.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldCast<'a> {
-    /// The name of the field of the destination, those of the structs that it is in before it: `outer.inner`.
+    /// The name of the field of the destination, qualified by the structs that contain it: `outer.inner`.
     pub field: &'a str,
-    /// What the source holds.
+    /// The buffer type in the source.
     pub from: BufferType,
-    /// What the destination holds.
+    /// The buffer type in the destination.
     pub to: BufferType,
     /// Elements in an item.
     pub count: usize,
 }
 
-/// Rows of at most so many elements are slower than a pass over the items for each of them: a row of 3 costs as much as 7 or 8
-/// such passes.
+/// The longest row that is slower than one pass over the items per element: a row of 3 costs as much as 7 or 8 such passes.
 const FEW: usize = 8;
 
-/// A block holds about this many bytes of both sides, so that the next run finds it in the cache.
+/// The approximate size of a block in bytes, of both sides, so that the next run finds it in the cache.
 const BLOCK: usize = 96 << 10;
 
 impl StructPlan {
@@ -267,7 +266,7 @@ impl StructPlan {
     ///
     /// # Errors
     ///
-    /// [`StructError::FieldCount`], [`StructError::Overlap`], [`StructError::Field`] with the field that cannot be cast so, or
+    /// [`StructError::FieldCount`], [`StructError::Overlap`], [`StructError::Field`] with the field that cannot be cast, or
     /// [`StructError::Cast`] as [`CastPlan::new`].
     pub fn new(
         from: &StructType,
@@ -278,7 +277,7 @@ impl StructPlan {
         Self::with_tier(from, to, matching, options, tier::active())
     }
 
-    /// Resolves the cast for a tier of the caller's choice.
+    /// Resolves the cast for a given tier.
     ///
     /// # Errors
     ///
@@ -295,7 +294,7 @@ impl StructPlan {
         Ok(StructPlan { leaves, runs, src_size: from.item_size(), dst_size: to.item_size() })
     }
 
-    /// The fields that are cast, in the order of the destination; text and bytes, which are copied, and zeros are not among them.
+    /// The fields that are cast, in the order of the destination, without those that are copied (text and bytes) or set to zero.
     pub fn casts(&self) -> impl Iterator<Item = FieldCast<'_>> {
         self.leaves.iter().filter_map(|leaf| match leaf.op {
             Op::Cast { from, to, .. } => {
@@ -307,8 +306,8 @@ impl StructPlan {
 
     /// Casts the first `n` items of `src` to the first `n` of `dst`.
     ///
-    /// The buffers may be longer than `n` items; bytes behind those are neither read nor written. In the items, bytes of the
-    /// destination that belong to no field which is written are left alone.
+    /// The buffers may be longer than `n` items; the bytes after those are neither read nor written. Within the items, bytes of
+    /// the destination outside the fields that are written stay as they are.
     ///
     /// # Errors
     ///
@@ -326,7 +325,7 @@ impl StructPlan {
         })
     }
 
-    /// Calls `cast` for blocks of items that the caches hold: both sides, and how many.
+    /// Calls `cast` for blocks of items that fit in the caches, with both sides and the number of items.
     pub(super) fn blocks(
         &self,
         src: &[u8],
@@ -348,17 +347,17 @@ impl StructPlan {
         Ok(())
     }
 
-    /// Leaves as the runs that do them.
+    /// The runs for `leaves`.
     pub(super) fn joined(&self, leaves: &[Leaf]) -> Vec<Leaf> {
         runs(leaves, self.src_size, self.dst_size)
     }
 
-    /// The runs that a leaf is best done in.
+    /// The fastest runs for a leaf.
     pub(super) fn columns(&self, leaf: Leaf) -> Vec<Leaf> {
         leaf.columns(self.src_size, self.dst_size)
     }
 
-    /// Does `run` for so many items as a cast of views, if it is one.
+    /// Does `run` for `items` items as a cast of views, if possible.
     fn views(&self, run: &Leaf, src: &[u8], dst: &mut [u8], items: usize) -> bool {
         let Op::Cast { plan, from, to } = &run.op else {
             return false;
@@ -369,7 +368,7 @@ impl StructPlan {
             return false;
         }
         for (i, axis) in axes.iter().enumerate() {
-            // Smaller than the items.
+            // The strides are smaller than the items.
             (shape[i], steps[0][i], steps[1][i]) = (axis.len, axis.src as isize, axis.dst as isize);
         }
         let layout = |of: &BufferType, side: usize, at: usize| {
@@ -383,7 +382,8 @@ impl StructPlan {
         views().is_ok()
     }
 
-    /// Does `run` for so many items; `piece` casts contiguous elements: the plan, both sides, how many, and how many came before.
+    /// Does `run` for `items` items. `piece` casts contiguous elements, given the plan, both sides, the number of elements, and the
+    /// number of elements before them.
     pub(super) fn apply<E: From<CastError>>(
         &self,
         run: &Leaf,
@@ -408,7 +408,7 @@ impl StructPlan {
         Ok(())
     }
 
-    /// The axes of a run over so many items.
+    /// The axes of a run over `items` items.
     fn with_items(&self, run: &Leaf, items: usize) -> Vec<Axis> {
         let mut axes = Vec::with_capacity(run.axes.len() + 1);
         axes.push(Axis { len: items, src: self.src_size, dst: self.dst_size });

@@ -1,4 +1,4 @@
-//! Casts of structs that count or refuse what they lose, field by field.
+//! Casts of structs that count or reject losses, field by field.
 
 use super::{
     StructError, StructPlan,
@@ -8,18 +8,18 @@ use super::{
 use crate::{CastError, CastPlan, CastReport, CheckedPlan, CountingPlan, Level};
 use alloc::{boxed::Box, vec::Vec};
 
-/// A cast of structs that counts what its fields lose; made by [`StructPlan::counted`].
+/// A cast of structs that counts the losses of its fields; made by [`StructPlan::counted`].
 #[derive(Clone)]
 pub struct CountingStructPlan {
     plan: StructPlan,
     level: Level,
-    /// What loses nothing: copies and zeros.
+    /// The runs that lose nothing: copies and zeros.
     copies: Vec<Leaf>,
-    /// The number among the casts of the plan, how it is cast, and the runs that it is.
+    /// For each cast of the plan, its index, its counting plan and its runs.
     casts: Vec<(usize, CountingPlan, Vec<Leaf>)>,
 }
 
-/// A cast of structs that rejects what their fields cannot hold; made by [`StructPlan::checked`].
+/// A cast of structs that rejects values that the fields cannot hold; made by [`StructPlan::checked`].
 #[derive(Clone)]
 pub struct CheckedStructPlan {
     plan: StructPlan,
@@ -29,21 +29,21 @@ pub struct CheckedStructPlan {
 }
 
 impl StructPlan {
-    /// The same cast, counting what it loses, as [`CastPlan::counted`].
+    /// The same cast, with losses counted, as in [`CastPlan::counted`].
     pub fn counted(&self, level: Level) -> CountingStructPlan {
         let (copies, casts) = self.parted();
         let casts = casts.map(|(i, leaf, plan)| (i, plan.counted(level), self.columns(leaf))).collect();
         CountingStructPlan { plan: self.clone(), level, copies, casts }
     }
 
-    /// The same cast, rejecting what `level` says, as [`CastPlan::checked`].
+    /// The same cast, with values rejected according to `level`, as in [`CastPlan::checked`].
     pub fn checked(&self, level: Level) -> CheckedStructPlan {
         let (copies, casts) = self.parted();
         let casts = casts.map(|(_, leaf, plan)| (leaf, plan.checked(level))).collect();
         CheckedStructPlan { plan: self.clone(), level, copies, casts }
     }
 
-    /// The runs that are no casts, and the fields that are, each with its number among the casts of the plan.
+    /// The runs that are not casts, and the fields that are cast, each with its index among the casts of the plan.
     fn parted(&self) -> (Vec<Leaf>, impl Iterator<Item = (usize, Leaf, CastPlan)>) {
         let cast = |leaf: &&Leaf| matches!(leaf.op, Op::Cast { .. });
         let all = self.leaves.iter().filter(cast).cloned().enumerate().collect::<Vec<_>>();
@@ -63,12 +63,12 @@ impl CountingStructPlan {
         &self.plan
     }
 
-    /// Casts as [`StructPlan::run`] and counts: a report for each of [`StructPlan::casts`]. An element of the source that fills
-    /// several of the destination is counted for each of them.
+    /// Casts as [`StructPlan::run`], and returns a report for each of [`StructPlan::casts`]. An element of the source that fills
+    /// several elements of the destination is counted for each of them.
     ///
     /// # Errors
     ///
-    /// As of [`StructPlan::run`]; then nothing is written.
+    /// As [`StructPlan::run`]; then nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<Vec<CastReport>, StructError> {
         let elements = |count: usize| (n as u64).saturating_mul(count as u64);
         // Fields that are copied count, too.
@@ -97,7 +97,7 @@ impl CountingStructPlan {
     }
 }
 
-/// A piece of a cast of which nothing is said.
+/// Casts a piece without checking or counting.
 fn plain(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize, _: usize) -> Result<(), CastError> {
     plan.run(src, dst, n)
 }
@@ -112,9 +112,8 @@ impl CheckedStructPlan {
     ///
     /// # Errors
     ///
-    /// [`StructError::Rejected`] with the first element that does not fit of the first field, in the order of the destination, that
-    /// has any; then the destination is unspecified where it would have been written. As of [`StructPlan::run`]; then nothing is
-    /// written.
+    /// [`StructError::Rejected`] with the first rejected element of the first field, in the order of the destination, that has one;
+    /// then the fields of the destination are unspecified. Otherwise as [`StructPlan::run`]; then nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), StructError> {
         let (src, dst) = self.plan.items(src, dst, n)?;
         if n == 0 {

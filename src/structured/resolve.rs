@@ -1,4 +1,4 @@
-//! Two structs, matched to a list of leaves: what is cast or copied, from where to where.
+//! Matches two structs to a list of leaves, which say what is cast or copied, from where to where.
 
 use super::{
     Field, FieldType, Match, StructError, StructType, Trouble,
@@ -8,17 +8,17 @@ use super::{
 use crate::{CastOptions, CastPlan, Tier};
 use alloc::{boxed::Box, collections::BTreeMap, string::String, vec::Vec};
 
-/// What is being matched, and what was found.
+/// The state of matching: the current structs and the leaves found so far.
 pub(super) struct Resolver<'a> {
     matching: Match,
     options: &'a CastOptions,
     tier: Tier,
-    /// The axes of the sub-arrays that the fields at hand are in.
+    /// The axes of the sub-arrays that contain the current fields.
     axes: Vec<Axis>,
     leaves: Vec<Leaf>,
 }
 
-/// Where a field begins in both items.
+/// The offsets of a field in both items.
 #[derive(Clone, Copy)]
 struct Place {
     src: usize,
@@ -76,7 +76,7 @@ impl<'a> Resolver<'a> {
         self.arrays((src.shape(), src.kind()), (dst.shape(), dst.kind()), at, join(path, dst.name()))
     }
 
-    /// A sub-array to another, broadcast.
+    /// Matches a sub-array to another, with broadcasting.
     fn arrays(
         &mut self,
         (src_shape, src): (&[usize], &FieldType),
@@ -103,7 +103,7 @@ impl<'a> Resolver<'a> {
                 _ => return Err(refused()),
             };
             self.axes.push(Axis { len, src: step, dst: dst_step });
-            // Fields are smaller than any buffer, those with an axis of length 0 aside.
+            // Fields are smaller than any buffer, except those with an axis of length 0.
             src_step = src_step.saturating_mul(have);
             dst_step = dst_step.saturating_mul(len);
         }

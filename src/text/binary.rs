@@ -1,11 +1,11 @@
-//! Decimals to `float64`, in integer arithmetic: no rounding mode of the host can touch it.
+//! Decimals to `float64`, in integer arithmetic, so that the host's rounding mode has no effect.
 //!
-//! *Law.* [`nearest`] is the `float64` nearest to the decimal, ties to even; [`rounded`] is the `float64` that a direction leads to.
+//! *Law.* [`nearest`] is the `float64` nearest to the decimal, ties to even; [`rounded`] is the decimal rounded in another direction.
 //! [`stand_in`] is a `float64` that every cast to the target rounds as it would round the decimal itself.
 //!
-//! *Method.* Mantissas of 64 bits are multiplied with 128 bits of the power of five (Lemire 2021; that this needs no fallback was
-//! proved by Mushtak and Lemire 2023). Of a decimal with more digits than fit into 64 bits, the mantissa and its successor are
-//! tried; if they differ, the decimal is compared with the middle between the two results, exactly.
+//! *Method.* Mantissas of 64 bits are multiplied by 128 bits of the power of five (Lemire 2021; Mushtak and Lemire proved in 2023
+//! that this needs no fallback). If a decimal has more digits than fit into 64 bits, both the truncated mantissa and its successor
+//! are tried; if the results differ, the decimal is compared exactly with the midpoint of the two.
 
 use super::{
     exact::compare,
@@ -32,7 +32,7 @@ pub(super) fn product(mut w: u64, q: i64) -> u64 {
     let power = POWERS[(q - MIN as i64) as usize];
     let first = u128::from(w) * (power >> 64);
     let (mut low, mut high) = (first as u64, (first >> 64) as u64);
-    // The low half of the power can only matter if the bits below the 55 that are needed are all ones.
+    // The low half of the power matters only if the bits below the 55 that are needed are all ones.
     if high & 0x1FF == 0x1FF {
         let second = ((u128::from(w) * u128::from(power as u64)) >> 64) as u64;
         let (sum, carry) = low.overflowing_add(second);
@@ -47,7 +47,7 @@ pub(super) fn product(mut w: u64, q: i64) -> u64 {
     let log = ((217_706 * q) >> 16) as i32 + 63;
     let mut exponent = log + upper as i32 - zeros as i32 + 1023;
     if exponent <= 0 {
-        // Subnormal: the bits that fall off are not zeros, or `q` is above the range of ties.
+        // Subnormal: the bits shifted out are not all zero, or `q` is above the range of ties.
         if exponent < -62 {
             return 0;
         }
@@ -55,7 +55,7 @@ pub(super) fn product(mut w: u64, q: i64) -> u64 {
         mantissa += mantissa & 1;
         return mantissa >> 1;
     }
-    // A tie that is exact: `5^q`, or the quotient by it, fits into 64 bits.
+    // An exact tie: `5^q`, or the quotient by it, fits into 64 bits.
     if low <= 1 && (-4..=23).contains(&q) && mantissa & 3 == 1 && mantissa << shift == high {
         mantissa &= !1;
     }
@@ -78,7 +78,7 @@ pub(super) fn nearest(decimal: &Decimal<'_>) -> u64 {
     if decimal.more { settle(decimal, code) } else { code }
 }
 
-/// [`nearest`] of a decimal that lies between its digits and their successor.
+/// [`nearest`] for a decimal that lies between its truncated digits and their successor.
 #[cold]
 fn settle(decimal: &Decimal<'_>, below: u64) -> u64 {
     let above = product(decimal.digits + 1, decimal.exponent);
@@ -99,21 +99,21 @@ fn parts(code: u64) -> (u64, i32) {
     if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) }
 }
 
-/// How a `float64` stands for a decimal in casts to a target.
+/// How a `float64` represents a decimal in casts to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stand {
-    /// It is the target.
+    /// The target is `float64` itself.
     Rounded(FloatRound),
-    /// It is rounded again. Boundaries of the target, its values and the middles between two neighbours, have only zeros in the
-    /// bits of this mask.
+    /// It is rounded again. Boundaries of the target (its values and the midpoints of neighbours) have only zeros in the bits of
+    /// this mask.
     Odd(u64),
 }
 
 impl Stand {
-    /// What is needed for a target with parts of this format.
+    /// The variant for a target with parts of this format.
     pub fn new(to: DType, part: FloatSpec, options: &CastOptions) -> Stand {
         if !matches!(to, DType::Float64 | DType::Complex128) {
-            // A value has `mantissa_bits` behind the point, a middle one more.
+            // A value has `mantissa_bits` after the point, a midpoint one more.
             Stand::Odd((1 << (51 - part.mantissa_bits)) - 1)
         } else {
             Stand::Rounded(options.float_round)
@@ -121,7 +121,7 @@ impl Stand {
     }
 }
 
-/// The code of the `float64` that stands for a decimal, with its sign.
+/// The code of the `float64` that represents a decimal, with its sign.
 #[inline(always)]
 pub(super) fn stand_in(decimal: &Decimal<'_>, stand: Stand) -> u64 {
     let mut code = nearest(decimal);
@@ -161,13 +161,13 @@ fn adjust(decimal: &Decimal<'_>, code: u64) -> u64 {
 #[inline(never)]
 fn rounded(decimal: &Decimal<'_>, nearest: u64, round: FloatRound) -> u64 {
     let order = order(decimal, nearest);
-    // The last magnitude that is not above the decimal.
+    // The largest magnitude that is not above the decimal.
     let below = nearest - u64::from(order == Ordering::Less);
     let away = match round {
         _ if order == Ordering::Equal => false,
         FloatRound::NearestEven => nearest != below,
         FloatRound::NearestAway => {
-            // A tie that went down to even.
+            // A tie that was rounded down to even.
             let (significand, exponent) = parts(below);
             nearest != below || compare(decimal, 2 * significand + 1, exponent - 1) == Ordering::Equal
         }

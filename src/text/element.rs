@@ -1,6 +1,6 @@
-//! One text to one element of a stage: the dtype with few rules from which a cast makes the target.
+//! Parses one text to one element of a stage, the intermediate dtype that is then cast to the target.
 //!
-//! *Law.* What a [`Reader`] returns is cast to the target without any further loss but the one rounding that the options ask for.
+//! *Law.* The cast from the result of a [`Reader`] to the target loses nothing but the one rounding that the options specify.
 
 use super::{
     BadText,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Element, IntRound, num_complex::Complex};
 
-/// Makes elements of a stage from texts.
+/// Parses texts to elements of a stage.
 pub(super) trait Reader: Copy {
     /// The element of the stage.
     type Item: Element + Default;
@@ -18,13 +18,13 @@ pub(super) trait Reader: Copy {
     const SIZE: usize;
     /// Reads a text, with white space on both sides or none.
     fn read(self, text: &[u8]) -> Result<Self::Item, BadText>;
-    /// What is cast to a NaN.
+    /// The element that is cast to a NaN.
     fn nan() -> Self::Item;
     /// Writes an element into its bytes.
     fn put(item: Self::Item, bytes: &mut [u8]);
 }
 
-/// What becomes of a text that is a number.
+/// Visits a text that must be a number as a whole.
 #[inline(always)]
 fn whole<V: Visitor>(text: &[u8], visitor: V) -> Result<V::Out, BadText> {
     let text = trim(text);
@@ -72,7 +72,7 @@ impl Visitor for Bools {
     type Out = u8;
     #[inline(always)]
     fn finite(self, decimal: &Decimal<'_>) -> u8 {
-        // There is a significant digit, however small it may be.
+        // There is a significant digit, however small the number is.
         u8::from(decimal.digits != 0)
     }
     fn infinite(self, _: bool) -> u8 {
@@ -153,7 +153,7 @@ const NAN: u64 = 0x7FF8 << 48;
 const INFINITY: u64 = 0x7FF0 << 48;
 
 impl Visitor for Reals {
-    /// A code: floats themselves are only moved, never calculated with.
+    /// A code: no arithmetic is done on the floats themselves.
     type Out = u64;
 
     #[inline(always)]
@@ -186,8 +186,8 @@ impl Reader for Reals {
     }
 }
 
-/// Complex numbers as Python's `complex` reads them: a real number, `bj`, or `a+bj`, where `b` may be a sign alone or, without `a`,
-/// nothing; with parentheses around or without.
+/// Complex numbers as Python's `complex` reads them: a real number, `bj`, or `a+bj`, with or without parentheses. `b` may be only a
+/// sign or, without `a`, empty.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Complexes(pub Reals);
 
@@ -210,7 +210,7 @@ impl Complexes {
             None => (0.0, text),
         };
         if let Some((im, end)) = part(text) {
-            // Only of two numbers: one alone was looked at above.
+            // Two numbers; a single one was handled above.
             return matches!(text[end..], [b'j' | b'J']).then_some(Complex::new(re, im));
         }
         match text {

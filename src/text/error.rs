@@ -1,20 +1,20 @@
-//! What can be wrong with a text, or with the buffers around it.
+//! The errors of texts and of the buffers around them.
 
 use crate::{BufferType, CastError, DType};
 use alloc::string::String;
 use core::fmt;
 
-/// Why a text is no element of the target.
+/// Why a text cannot become an element of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BadText {
-    /// Nothing, or nothing but white space.
+    /// It is empty, or only white space.
     Empty,
-    /// Not of the grammar of section 8.1.
+    /// It does not match the grammar of section 8.1.
     NotANumber,
-    /// A finite number that the integer target cannot hold, after rounding, or an infinity.
+    /// It is a finite number that the integer target cannot hold after rounding, or an infinity.
     OutOfRange,
-    /// A NaN, and the target is an integer.
+    /// It is a NaN, and the target is an integer.
     Nan,
 }
 
@@ -26,23 +26,23 @@ pub enum TextError {
     Text {
         /// Its index among the texts.
         index: usize,
-        /// Its beginning: the first [`SHOWN`](Self::SHOWN) bytes at most, with `...` behind if that is not all. Bytes that are
+        /// Its beginning: at most the first [`SHOWN`](Self::SHOWN) bytes, followed by `...` if that is not all. Bytes that are
         /// not UTF-8 are replaced.
         text: String,
         /// What is wrong with it.
         reason: BadText,
-        /// What it was to become.
+        /// The dtype of the target.
         to: DType,
     },
     /// The buffer has no room for the element of this index.
     BufferTooSmall {
-        /// What was written so far, in elements.
+        /// Elements written so far.
         elements: usize,
-        /// Bytes that the next element would need in all.
+        /// Total bytes needed up to and including the next element.
         need: usize,
         /// Bytes that the buffer has.
         have: usize,
-        /// What the buffer holds.
+        /// The buffer type of the destination.
         to: BufferType,
     },
     /// The bitmap has no bit for this element.
@@ -52,21 +52,21 @@ pub enum TextError {
         /// Bytes of the bitmap.
         have: usize,
     },
-    /// Bad texts are to be null ([`OnBadText::Null`](super::OnBadText::Null)) but there is no bitmap: use
+    /// Bad texts should become null ([`OnBadText::Null`](super::OnBadText::Null)), but there is no bitmap: use
     /// [`ParsePlan::run_masked`](super::ParsePlan::run_masked).
     NoMask,
-    /// A text does not fit into the fixed width, or is not UTF-8 where it has to be.
+    /// A text does not fit into the fixed width, or is not UTF-8 where that is required.
     Width {
         /// Its index.
         index: usize,
         /// Its beginning, as in [`TextError::Text`].
         text: String,
-        /// What it needs: bytes in `S`, characters in `U`; `None` if it is not UTF-8.
+        /// The width that it needs: bytes in `S`, characters in `U`; `None` if it is not UTF-8.
         need: Option<usize>,
-        /// What an element has.
+        /// The width of an element.
         width: usize,
     },
-    /// About a buffer, or a plan.
+    /// An error about a buffer or a plan.
     Cast(CastError),
 }
 
@@ -85,7 +85,7 @@ pub(super) fn shorten(text: &[u8]) -> String {
     let cut = text.len() > TextError::SHOWN;
     let mut shown = String::from_utf8_lossy(if cut { &text[..TextError::SHOWN] } else { text }).into_owned();
     if cut {
-        // A character that the cut went through.
+        // Drop a character that was cut in two.
         while shown.ends_with(char::REPLACEMENT_CHARACTER) {
             shown.pop();
         }

@@ -1,13 +1,13 @@
-//! Exact answers about decimals of any length: how one compares with a binary number, and which integer it is.
+//! Exact operations on decimals of any length: comparison with a binary number, and conversion to an integer.
 //!
-//! *Law.* Nothing here rounds unless it is told how. The time is that of reading the text, and a constant.
+//! *Law.* Nothing is rounded except as the caller specifies. The time is linear in the length of the text, plus a constant.
 
 use super::scan::Decimal;
 use crate::IntRound;
 use core::cmp::Ordering;
 
-/// The magnitude of a decimal beside `significand * 2^exponent`; the significand is not 0 and below `2^54`, the exponent that of a
-/// `float64` or one less.
+/// Compares the magnitude of a decimal with `significand * 2^exponent`. The significand is not 0 and below `2^54`; the exponent is
+/// that of a `float64` or one less.
 pub(super) fn compare(decimal: &Decimal<'_>, significand: u64, exponent: i32) -> Ordering {
     if !decimal.more
         && let Some(order) = compare_short(decimal.digits, decimal.exponent, significand, exponent)
@@ -17,7 +17,7 @@ pub(super) fn compare(decimal: &Decimal<'_>, significand: u64, exponent: i32) ->
     compare_long(decimal, significand, exponent)
 }
 
-/// `w * 10^q` beside `m * 2^p`, if that fits into 128 bits.
+/// Compares `w * 10^q` with `m * 2^p`, if that fits into 128 bits.
 fn compare_short(w: u64, q: i64, m: u64, p: i32) -> Option<Ordering> {
     /// All below `2^63`.
     const FIVES: [u64; 28] = {
@@ -32,13 +32,13 @@ fn compare_short(w: u64, q: i64, m: u64, p: i32) -> Option<Ordering> {
         return None;
     }
     let five = u128::from(FIVES[q.unsigned_abs() as usize]);
-    // w 5^q 2^q beside m 2^p, with the power of five on the side where it is an integer.
+    // Compare w 5^q 2^q with m 2^p, with the power of five on the side where it is an integer.
     let (w, m) =
         if q >= 0 { (u128::from(w) * five, u128::from(m)) } else { (u128::from(w), u128::from(m) * five) };
     let bits = |x: u128| 128 - x.leading_zeros() as i64;
     let (left, right) = (bits(w) + q, bits(m) + i64::from(p));
     Some(left.cmp(&right).then_with(|| {
-        // Both reach up to the same bit, so the one with the larger power of two is the shorter.
+        // Both have their highest bit in the same place, so the one with the larger power of two is the shorter.
         let shift = q - i64::from(p);
         if shift >= 0 { (w << shift).cmp(&m) } else { w.cmp(&(m << -shift)) }
     }))
@@ -103,7 +103,7 @@ impl Big {
         }
     }
 
-    /// Divides by `10^19` and returns what is left.
+    /// Divides by `10^19` and returns the remainder.
     fn divide(&mut self) -> u64 {
         let divisor = 10_u128.pow(DIGITS as u32);
         let mut rest = 0;
@@ -137,13 +137,13 @@ impl Big {
 /// The magnitude of a decimal, rounded to an integer; `None` from `2^64` on.
 pub(super) fn integer(decimal: &Decimal<'_>, round: IntRound) -> Option<u64> {
     let (mut digits, point) = decimal.significant();
-    // No digit, or none that counts.
+    // There is no digit, or none that matters.
     let whole = match point {
         21.. if decimal.digits == 0 => 0,
         21.. => return None,
         places => (0..places).fold(0_u128, |whole, _| 10 * whole + u128::from(digits.next().unwrap_or(0))),
     };
-    // What is left, beside a half.
+    // Compare the remainder with a half.
     let first = if point >= 0 { digits.next().unwrap_or(0) } else { 0 };
     let rest = digits.any(|digit| digit != 0);
     let half = first.cmp(&5).then(if rest { Ordering::Greater } else { Ordering::Equal });

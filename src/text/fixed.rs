@@ -15,7 +15,7 @@ use super::{StringsRef, TextError};
 use crate::{CastError, Side, names::ByteOrder};
 use alloc::vec::Vec;
 
-/// The texts of an array of NumPy's `S`: every `width` bytes without the NULs at their end.
+/// The texts of an array of NumPy's `S`: each has `width` bytes, of which trailing NULs are dropped.
 #[derive(Clone, Debug)]
 pub struct Bytes<'a> {
     data: &'a [u8],
@@ -23,8 +23,7 @@ pub struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// The elements of `data`, of `width` bytes each. A last element that is not whole is left out, and elements of width 0 are
-    /// no elements.
+    /// The elements of `data`, of `width` bytes each. An incomplete last element is left out; with width 0 there are no elements.
     pub fn new(data: &'a [u8], width: usize) -> Bytes<'a> {
         Bytes { data, width }
     }
@@ -62,10 +61,10 @@ pub struct Ucs4<'a> {
 }
 
 impl<'a> Ucs4<'a> {
-    /// The elements of `data`, of `width` characters of four bytes each, in this byte order. A last element that is not whole is
-    /// left out, and elements of width 0 are no elements. What is no character becomes U+FFFD.
+    /// The elements of `data`, of `width` characters of four bytes each, in this byte order. An incomplete last element is left out;
+    /// with width 0 there are no elements. Invalid characters become U+FFFD.
     pub fn new(data: &'a [u8], width: usize, order: ByteOrder) -> Ucs4<'a> {
-        // More than the address space: no element is whole.
+        // If it is more than the address space, no element is complete.
         Ucs4 { data, width: width.saturating_mul(4), order }
     }
 }
@@ -99,10 +98,10 @@ impl Iterator for Ucs4<'_> {
 
 impl ExactSizeIterator for Ucs4<'_> {}
 
-/// Bytes of a text that needs no memory of its own: more than any number that is written in the shortest way.
+/// The longest text that needs no allocation, in bytes: longer than any number in its shortest form.
 const SHORT: usize = 64;
 
-/// A text that was made from UCS-4.
+/// A text decoded from UCS-4.
 #[derive(Clone, Debug)]
 pub struct Utf8 {
     short: [u8; SHORT],

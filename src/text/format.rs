@@ -1,7 +1,8 @@
 //! [`FormatPlan`]: elements to texts.
 //!
-//! *Method.* Blocks of elements are cast, exactly, to a dtype that can be written: 64-bit integers, `float16`, `float32`,
-//! `float64`, the two complex ones, bool. Many elements of at most 8 bits are looked up instead: all 256 texts are made first.
+//! *Method.* Blocks of elements are cast exactly to a dtype that can be written: 64-bit integers, `float16`, `float32`,
+//! `float64`, the two complex dtypes, bool. Long arrays of elements of at most 8 bits are looked up in a table of all 256 texts
+//! instead.
 
 use super::{
     Strings, TextOptions,
@@ -12,25 +13,25 @@ use crate::{
 };
 use alloc::vec::Vec;
 
-/// Elements of a block: whole bytes of every packed storage.
+/// Elements per block, a number that fills whole bytes in every packed storage.
 const BLOCK: usize = 256;
-/// From how many elements on texts of small dtypes are looked up.
+/// The number of elements from which small dtypes use a table of texts.
 const MANY: usize = 1024;
 
-/// How elements of a buffer type become texts, resolved once and run often.
+/// The formatting of one buffer type, resolved once and run often.
 ///
-/// It is a few words large, freely copied and shared between threads.
+/// A plan is a few words large and can be copied and shared between threads.
 #[derive(Clone, Copy, Debug)]
 pub struct FormatPlan {
-    /// To what is written.
+    /// The cast to the dtype that is written.
     cast: CastPlan,
-    /// To elements of the same dtype in a byte each.
+    /// The cast to elements of the same dtype, one per byte.
     unpack: CastPlan,
     options: TextOptions,
 }
 
 impl FormatPlan {
-    /// Resolves the format of this buffer type.
+    /// Resolves the formatting of this buffer type.
     ///
     /// # Errors
     ///
@@ -53,7 +54,7 @@ impl FormatPlan {
         Ok(FormatPlan { cast, unpack, options: *options })
     }
 
-    /// What the source holds.
+    /// The buffer type of the source.
     pub const fn from(&self) -> BufferType {
         self.cast.from()
     }
@@ -78,7 +79,7 @@ impl FormatPlan {
         Ok(out)
     }
 
-    /// [`run`](Self::run), with the texts added to others.
+    /// [`run`](Self::run) that appends the texts to `out`.
     ///
     /// # Errors
     ///
@@ -161,7 +162,7 @@ impl FormatPlan {
         write: impl Fn(W, &mut Vec<u8>),
     ) -> Result<(), CastError> {
         let mut block = [W::default(); BLOCK];
-        // Also of nothing, which tells whether `S` is right.
+        // Cast an empty slice first, which checks that `S` is right.
         self.cast.run_slice::<S, W>(&[], &mut [])?;
         for part in src.chunks(BLOCK) {
             let block = &mut block[..part.len()];
@@ -174,7 +175,7 @@ impl FormatPlan {
         Ok(())
     }
 
-    /// Writes the first `count` elements of what the cast gave.
+    /// Writes the first `count` elements of the result of the cast.
     fn write(&self, bytes: &[u8], count: usize, out: &mut impl Output) {
         let options = &self.options;
         match self.cast.to().dtype() {
@@ -199,7 +200,7 @@ impl FormatPlan {
         }
     }
 
-    /// Elements of at most 8 bits, by the texts of all bytes.
+    /// Writes elements of at most 8 bits from a table of the texts of all bytes.
     fn look_up(&self, src: &[u8], n: usize, out: &mut Strings) -> Result<(), CastError> {
         let dtype = self.from().dtype();
         let codes: [u8; 256] = core::array::from_fn(|code| code as u8);
@@ -216,7 +217,7 @@ impl FormatPlan {
         Ok(())
     }
 
-    /// Bytes that are set aside for a text: rather more than most of them have.
+    /// Bytes reserved per text, somewhat more than most texts need.
     fn usual_len(&self) -> usize {
         match self.from().dtype().spec() {
             Spec::Bool => 5,

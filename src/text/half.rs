@@ -1,14 +1,14 @@
 //! The shortest digits of `float16`, in its own precision.
 //!
-//! *Law.* Of the decimals that lie between the middles to the two neighbours (on a middle only if the code is even, since a tie
-//! goes to it), those with the fewest digits are taken, and of them the nearest; of two as near the one whose last digit is even.
+//! *Law.* The candidates are the decimals between the midpoints to the two neighbours (including the midpoints if the code is even,
+//! since ties round to it). The result has the fewest digits of these and is the nearest of those; in a tie its last digit is even.
 //!
-//! *Method.* A `float16` and the middles beside it are multiples of `2^-25`. Scaled by a power of ten so that five digits stand
-//! before the point, they are still integers below `2^45` in units of `2^-26`, and all of it is exact in a `u64`.
+//! *Method.* A `float16` and the midpoints beside it are multiples of `2^-25`. Scaled by a power of ten to five digits before the
+//! point, they are still integers below `2^45` in units of `2^-26`, so all arithmetic is exact in a `u64`.
 
 use super::layout::Digits;
 
-/// Bits behind the point.
+/// Bits after the binary point.
 const POINT: u32 = 26;
 
 /// The digits of a magnitude code, neither 0 nor infinite.
@@ -18,13 +18,13 @@ pub(super) fn digits(code: u16) -> Digits {
     let (significand, shift) = if field == 0 { (fraction, 2) } else { (fraction | 1 << 10, field + 1) };
     let value = significand << shift;
     let above = 1 << (shift - 1);
-    // Below a power of two the neighbour is half as far, but not among the subnormals.
+    // The neighbour below a power of two is half as far away, except among the subnormals.
     let below = if fraction == 0 && field > 1 { above / 2 } else { above };
 
     // Five digits before the point: 10^4 <= value * 10^scale < 10^5.
     let (mut factor, mut scale) = (1, 0);
     if value < 1 << POINT {
-        // Below 1, by the four digits at once that come behind the point.
+        // Below 1, scale by four digits at once.
         (factor, scale) = (10_000, -4);
     }
     while value * factor < 10_000 << POINT {
@@ -41,17 +41,17 @@ pub(super) fn digits(code: u16) -> Digits {
     let found = found.or_else(|| range.nearest::<1000>().map(|number| (number, 3)));
     let found = found.or_else(|| range.nearest::<100>().map(|number| (number, 2)));
     let found = found.or_else(|| range.nearest::<10>().map(|number| (number, 1)));
-    // Five digits are always enough: the nearest is nearer than a middle.
+    // Five digits are always enough: the nearest such decimal is nearer than a midpoint.
     let (number, dropped) = found.unwrap_or_else(|| (range.nearest::<1>().unwrap_or(0), 0));
     Digits::new(number, scale + dropped)
 }
 
-/// A value and the middles beside it, with [`POINT`] bits behind the point.
+/// A value and the midpoints beside it, with [`POINT`] bits after the binary point.
 struct Range {
     value: u64,
     low: u64,
     high: u64,
-    /// The middles belong to the value.
+    /// Whether the midpoints round to the value.
     even: bool,
 }
 

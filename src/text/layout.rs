@@ -3,16 +3,16 @@
 use super::{Exponent, Special, TextOptions};
 use alloc::vec::Vec;
 
-/// The shortest digits of a positive number: `0.d1 d2 d3 ... * 10^(exponent + 1)`, so `exponent` is that of the first digit.
+/// The shortest digits of a positive number: `0.d1 d2 d3 ... * 10^(exponent + 1)`, so `exponent` is the exponent of the first digit.
 pub(super) struct Digits {
-    /// ASCII, without zeros at the end but for a first digit.
+    /// ASCII digits, without trailing zeros except for a first digit.
     digits: [u8; 17],
     len: usize,
     exponent: i32,
 }
 
 impl Digits {
-    /// `number * 10^scale`, for a number of five digits at most.
+    /// The digits of `number * 10^scale`, for a number of at most five digits.
     pub fn new(number: u32, scale: i32) -> Digits {
         let five: [u8; 5] = core::array::from_fn(|i| b'0' + (number / 10_u32.pow(4 - i as u32) % 10) as u8);
         let zeros = five.iter().take_while(|&&digit| digit == b'0').count().min(4);
@@ -28,7 +28,7 @@ impl Digits {
         Digits { digits, len, exponent }
     }
 
-    /// Of a positive decimal text in either notation with at most 17 significant digits, as other crates write them.
+    /// The digits of a positive decimal text in either notation, with at most 17 significant digits, as other crates write it.
     pub fn read(text: &[u8]) -> Digits {
         let mut read = Digits { digits: [b'0'; 17], len: 0, exponent: -1 };
         let (mut point, mut rest) = (false, text);
@@ -39,7 +39,7 @@ impl Digits {
                 b'e' => break,
                 digit => {
                     let significant = read.len > 0 || *digit != b'0';
-                    // Zeros that end a long whole number need no place.
+                    // Trailing zeros of a long whole number need no room.
                     if let (true, Some(place)) = (significant, read.digits.get_mut(read.len)) {
                         *place = *digit;
                         read.len += 1;
@@ -72,7 +72,7 @@ impl Digits {
                 out.extend_from_slice(&self.digits[..self.len]);
             }
             (Exponent::Never, exponent) => {
-                // At least as many places as there can be digits, but for one.
+                // At least as many places as there can be digits, minus one.
                 let whole = exponent as usize + 1;
                 out.extend_from_slice(&self.digits[..whole.min(17)]);
                 out.resize(out.len() + whole.saturating_sub(17), b'0');
@@ -83,7 +83,7 @@ impl Digits {
         }
     }
 
-    /// With the exponent between -4 and 15, by copies of constant length: there are zeros behind the digits.
+    /// For exponents between -4 and 15, with copies of constant length: the digits are followed by zeros.
     fn positional(&self, point: bool, out: &mut Vec<u8>) {
         let mut text = *b"0.000000000000000000000000";
         let len = if self.exponent < 0 {
@@ -125,7 +125,7 @@ impl Digits {
     }
 }
 
-/// What is written for a NaN.
+/// The text of a NaN.
 pub(super) fn nan(options: &TextOptions) -> &'static [u8] {
     match options.special {
         Special::Lower => b"nan",
@@ -133,7 +133,7 @@ pub(super) fn nan(options: &TextOptions) -> &'static [u8] {
     }
 }
 
-/// What is written for the infinities, behind the sign.
+/// The text of infinity, after the sign.
 pub(super) fn infinity(options: &TextOptions) -> &'static [u8] {
     match options.special {
         Special::Lower => b"inf",

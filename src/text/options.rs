@@ -1,26 +1,26 @@
-//! What text looks like where there is a choice: [`TextOptions`].
+//! [`TextOptions`]: how text is written and read where there is a choice.
 
 /// How NaN and the infinities are written. All spellings are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Special {
-    /// `nan`, `inf`, `-inf`, as Python and NumPy.
+    /// `nan`, `inf`, `-inf`, as in Python and NumPy.
     #[default]
     Lower,
-    /// `NaN`, `INF`, `-INF`, as the ONNX `Cast` operator.
+    /// `NaN`, `INF`, `-INF`, as in the ONNX `Cast` operator.
     Onnx,
 }
 
 /// When numbers are written with an exponent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Exponent {
-    /// Below `1e-4` and from `1e16` on, as Python.
+    /// Below `1e-4` and from `1e16` on, as in Python.
     #[default]
     Auto,
     /// Never: zeros fill the places up to the point.
     Never,
 }
 
-/// What becomes of a text that does not parse, or not to an integer of the target.
+/// How to handle a text that does not parse, or not to an integer in range of the target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnBadText {
     /// The parse ends with an error that names the text.
@@ -29,14 +29,14 @@ pub enum OnBadText {
     /// The element is 0 and its bit of the validity bitmap is cleared; only for
     /// [`ParsePlan::run_masked`](super::ParsePlan::run_masked).
     Null,
-    /// The element is what a NaN is cast to: NaN where there is one, 0 in integers, true in bool, see
-    /// [`NanToFp4`](crate::NanToFp4) for floats of 4 and 6 bits. In complex targets both parts are NaN.
+    /// The element is the cast of a NaN: NaN if the target has one, 0 in integers, true in bool; for floats of 4 and 6 bits see
+    /// [`NanToFp4`](crate::NanToFp4). In complex targets both parts are NaN.
     Nan,
     /// The element is 0, cast to the target (`float8_e8m0fnu` has no zero).
     Zero,
 }
 
-/// How numbers are written, and what is done with texts that are no numbers.
+/// How numbers are written, and how texts that are not numbers are handled.
 ///
 /// ```
 /// use lanecast::{DType, text::{FormatPlan, Special, TextOptions}};
@@ -55,12 +55,12 @@ pub struct TextOptions {
     pub exponent: Exponent,
     /// Formatting: whether whole numbers of real floats end in `.0` (where there is no exponent). Complex numbers never do.
     pub trailing_dot_zero: bool,
-    /// Parsing: what becomes of a text that does not parse.
+    /// Parsing: how to handle a text that does not parse.
     pub on_error: OnBadText,
 }
 
 impl TextOptions {
-    /// The default: the layout of Python's `repr`, errors for bad texts.
+    /// The default: the layout of Python's `repr`, and errors for bad texts.
     pub const DEFAULT: Self = Self {
         special: Special::Lower,
         exponent: Exponent::Auto,

@@ -1,7 +1,7 @@
 //! [`ParsePlan`]: texts to elements.
 //!
-//! *Method.* Texts are read one by one into a block on the stack, of a dtype that a cast brings to the target: `float64` for floats
-//! (see [`super::binary`]), 64 bits of two's complement for integers. Full blocks are cast by the kernel of the tier.
+//! *Method.* Texts are read one by one into a block on the stack, whose dtype is then cast to the target: `float64` for floats (see
+//! [`super::binary`]), 64 bits of two's complement for integers. Full blocks are cast by the kernel of the tier.
 
 use super::{
     BadText, OnBadText, TextError, TextOptions,
@@ -11,21 +11,21 @@ use super::{
 use crate::{BufferType, CastError, CastOptions, CastPlan, DType, Element, Spec};
 use alloc::vec::Vec;
 
-/// Elements of a block: whole bytes of every packed storage, and of a bitmap.
+/// Elements per block, a number that fills whole bytes in every packed storage and in a bitmap.
 const BLOCK: usize = 256;
 
-/// How texts become elements of a buffer type, resolved once and run often.
+/// The parsing of texts to one buffer type, resolved once and run often.
 ///
-/// It is a few words large, freely copied and shared between threads. Running it allocates nothing.
+/// A plan is a few words large and can be copied and shared between threads. Running it does not allocate.
 #[derive(Clone, Copy, Debug)]
 pub struct ParsePlan {
-    /// From the stage to the target.
+    /// The cast from the stage to the target.
     cast: CastPlan,
     stage: Stage,
     on_error: OnBadText,
 }
 
-/// What reads the texts.
+/// The reader of the texts.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Bools(Bools),
@@ -35,10 +35,10 @@ enum Stage {
 }
 
 impl ParsePlan {
-    /// Resolves the parse to this buffer type.
+    /// Resolves the parsing to this buffer type.
     ///
-    /// The options that apply to the target hold as in a cast of the exact value, but for overflow of integers, which is always an
-    /// error here: [`IntOverflow`](crate::IntOverflow) has no say. [`IntRound`](crate::IntRound) has.
+    /// The options apply as in a cast of the exact value, except that integer overflow is always an error: parsing ignores
+    /// [`IntOverflow`](crate::IntOverflow), but not [`IntRound`](crate::IntRound).
     ///
     /// # Errors
     ///
@@ -60,20 +60,20 @@ impl ParsePlan {
                 (Stage::Complexes(Complexes(reals)), DType::Complex128)
             }
         };
-        // The range of integers is checked before: their low bits are all.
+        // The range of integers is checked while parsing, so the cast only has to keep their low bits.
         let options = options.with_int_to_int(crate::IntOverflow::Wrap);
         Ok(ParsePlan { cast: CastPlan::new(from, to, &options)?, stage, on_error: text.on_error })
     }
 
-    /// What the destination holds.
+    /// The buffer type of the destination.
     pub const fn to(&self) -> BufferType {
         self.cast.to()
     }
 
     /// Parses texts into the elements at the start of `dst` and returns how many there were.
     ///
-    /// The buffer may be longer, and of any alignment; multi-byte elements are in the byte order of the plan. Unused bits behind the
-    /// last element of packed storage are written 0; bytes behind it stay as they are.
+    /// The buffer may be longer and have any alignment; multi-byte elements are in the byte order of the plan. Unused bits after the
+    /// last element of packed storage are set to 0; bytes after it are not written.
     ///
     /// ```
     /// use lanecast::text::{ParsePlan, TextOptions};
@@ -88,8 +88,8 @@ impl ParsePlan {
     ///
     /// # Errors
     ///
-    /// [`TextError`]. The elements in front of the one at fault are written, as if the texts had ended there; what stands behind
-    /// them is as it was.
+    /// [`TextError`]. The elements before the faulty one are written, as if the texts had ended there; the bytes after them are
+    /// unchanged.
     pub fn run<T: AsRef<[u8]>>(
         &self,
         texts: impl IntoIterator<Item = T>,
@@ -99,11 +99,11 @@ impl ParsePlan {
         Ok(self.drive::<T, false>(texts, &mut Bytes { cast: self.cast, dst, validity: None })?.0)
     }
 
-    /// [`run`](Self::run) of texts that may be missing, with a validity bitmap as Arrow's: bit `i % 8` of byte `i / 8` is 1 if
-    /// text `i` is there and good, 0 if it is missing or bad. The element of a missing text is 0.
+    /// [`run`](Self::run) for texts that may be missing, with a validity bitmap as in Arrow: bit `i % 8` of byte `i / 8` is 1 if
+    /// text `i` is present and parses, and 0 if it is missing or bad. The element of a missing text is 0.
     ///
-    /// What a bad text does is for [`OnBadText`] to say; its bit is 0 in every case. Bits behind the last element, up to the end of
-    /// its byte, are written 0. Returns the numbers of elements and of nulls.
+    /// [`OnBadText`] says how a bad text is handled; its bit is 0 in any case. The unused bits of the last byte are set to 0. Returns
+    /// the number of elements and the number of nulls.
     ///
     /// ```
     /// use lanecast::text::{OnBadText, ParsePlan, TextOptions};
@@ -130,7 +130,7 @@ impl ParsePlan {
         self.drive::<T, true>(texts.into_iter(), &mut sink)
     }
 
-    /// [`run`](Self::run) into a new vector. `D` has to be the element of the plan.
+    /// [`run`](Self::run) into a new vector. `D` must be the element type of the plan.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl ParsePlan {
         &self,
         texts: impl IntoIterator<Item = T>,
     ) -> Result<Vec<D>, TextError> {
-        // An empty block tells whether `D` is right, whatever there is to parse.
+        // An empty block checks that `D` is right, even if there are no texts.
         match self.stage {
             Stage::Bools(_) => self.cast.run_to_vec::<u8, D>(&[])?,
             Stage::Ints(_) => self.cast.run_to_vec::<u64, D>(&[])?,
@@ -221,9 +221,9 @@ impl ParsePlan {
     }
 }
 
-/// Where blocks of a stage go.
+/// The destination of blocks of a stage.
 trait Sink {
-    /// Casts elements of the stage and keeps them behind the `done` that there are, and their bits of validity.
+    /// Casts elements of the stage and stores them, with their validity bits, after the `done` elements already there.
     fn put<R: Reader>(
         &mut self,
         block: &[R::Item],
@@ -248,7 +248,7 @@ impl Sink for Bytes<'_> {
     ) -> Result<(), TextError> {
         let to = self.cast.to();
         let width = to.bits_per_element() as usize;
-        // Eight elements take as many bytes as one has bits.
+        // Eight elements take as many bytes as one element has bits.
         let room =
             (self.dst.len() / width).saturating_mul(8).saturating_add(self.dst.len() % width * 8 / width);
         let mask = self.validity.as_ref().map_or(usize::MAX, |mask| mask.len().saturating_mul(8));

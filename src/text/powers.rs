@@ -1,10 +1,10 @@
 //! The powers of five to 128 bits, made by the compiler.
 //!
-//! *Law.* `POWERS[q - MIN]` is `5^q` scaled by a power of two into `2^127..2^128` and cut off, which is exact from `q = 0` to 55.
-//! From -27 to -1 it is one more than the cut-off value: there, that is what lets the products of a tie be recognised (Lemire,
-//! "Number parsing at a gigabyte per second", 2021, section 5).
+//! *Law.* `POWERS[q - MIN]` is `5^q` scaled by a power of two into `2^127..2^128` and truncated, which is exact from `q = 0` to 55.
+//! From -27 to -1 it is one more than the truncated value, so that the products of a tie can be recognised (Lemire, "Number parsing
+//! at a gigabyte per second", 2021, section 5).
 
-/// The least power: the largest mantissa of 64 bits times `10^(MIN - 1)` is nearer to 0 than to the least `float64`.
+/// The least power: the largest mantissa of 64 bits times `10^(MIN - 1)` is nearer to 0 than to the smallest positive `float64`.
 pub(super) const MIN: i32 = -342;
 /// The largest power: `10^(MAX + 1)` is above the largest `float64`.
 pub(super) const MAX: i32 = 308;

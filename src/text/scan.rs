@@ -1,29 +1,29 @@
 //! The grammar of section 8.1, read once.
 //!
-//! *Method.* Eight bytes are looked at together in a `u64`: one addition marks the bytes that are no digits, a shift moves the
-//! digits in front of the first of them to the end of the word, and three multiplications make a number of them. So a run of
-//! digits costs a step for every eight of them and no branch depends on its length below that.
+//! *Method.* Eight bytes are examined together in a `u64`: one addition marks the bytes that are not digits, a shift moves the
+//! digits before the first such byte to the end of the word, and three multiplications convert them to a number. So a run of
+//! digits costs one step per eight digits, and no branch depends on the length of the rest.
 
 /// A finite number as it is written: `+-(digits + r) * 10^exponent`, with `0 <= r < 1`.
 #[derive(Clone, Copy)]
 pub(super) struct Decimal<'a> {
-    /// There is a minus.
+    /// Whether there is a minus sign.
     pub negative: bool,
     /// All digits, or the first 19 from the first that is not 0.
     pub digits: u64,
     /// The power of ten of the last of `digits`.
     pub exponent: i64,
-    /// Whether `r` is not 0: there are digits behind `digits` that are not all 0.
+    /// Whether `r` is not 0: `digits` is followed by digits that are not all 0.
     pub more: bool,
     /// The digits before the point.
     whole: &'a [u8],
-    /// The digits behind the point.
+    /// The digits after the point.
     fraction: &'a [u8],
-    /// The exponent that is written, cut off far above the length of any text.
+    /// The exponent in the text, limited to far above the length of any text.
     written: i64,
 }
 
-/// What is made of a number. (A value that is passed on, with all a decimal consists of, would go through memory.)
+/// A consumer of a number. (Returning the number as a value, with all parts of a decimal, would go through memory.)
 pub(super) trait Visitor: Copy {
     /// The outcome.
     type Out;
@@ -36,7 +36,7 @@ pub(super) trait Visitor: Copy {
 }
 
 impl Decimal<'_> {
-    /// Whether nothing but an integer is written, of 19 digits at most: `digits` is its magnitude.
+    /// Whether the text is a plain integer of at most 19 digits, so that `digits` is its magnitude.
     pub fn is_plain(&self) -> bool {
         self.exponent == 0 && !self.more
     }
@@ -48,7 +48,7 @@ impl Decimal<'_> {
         (all().skip(zeros), self.whole.len() as i64 - zeros as i64 + self.written)
     }
 
-    /// The first 19 significant digits, their exponent, and whether there is more, where there are more than 19 in all.
+    /// The first 19 significant digits, their exponent, and whether nonzero digits follow, for a number of more than 19 digits.
     #[cold]
     fn cut(&self) -> (u64, i64, bool) {
         let zeros = |part: &[u8]| part.iter().take_while(|&&byte| byte == b'0').count();
@@ -61,7 +61,7 @@ impl Decimal<'_> {
         let (fraction, tail) = fraction.split_at(in_fraction);
         let digits =
             whole.iter().chain(fraction).fold(0, |number, byte| 10 * number + u64::from(byte - b'0'));
-        // Whole digits that were left out count upwards, fraction digits that were taken downwards.
+        // Integer digits that were left out raise the exponent; fraction digits that were taken lower it.
         let places = self.fraction.len() - tail.len();
         let exponent = self.written + if rest.is_empty() { -(places as i64) } else { rest.len() as i64 };
         (digits, exponent, rest.iter().chain(tail).any(|&byte| byte != b'0'))
@@ -73,7 +73,7 @@ pub(super) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// The text without white space on both sides.
+/// The text without white space on either side.
 #[inline(always)]
 pub(super) fn trim(mut text: &[u8]) -> &[u8] {
     while let [first, rest @ ..] = text
@@ -89,7 +89,7 @@ pub(super) fn trim(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// What becomes of the number that a text begins with, and how many bytes it takes. There is no white space.
+/// Visits the number at the beginning of a text, and returns the result with the number of bytes read. There is no white space.
 #[inline(always)]
 pub(super) fn number<V: Visitor>(text: &[u8], visitor: V) -> Option<(V::Out, usize)> {
     let negative = matches!(text, [b'-', ..]);
@@ -110,7 +110,7 @@ pub(super) fn number<V: Visitor>(text: &[u8], visitor: V) -> Option<(V::Out, usi
     }
     let mut written = 0;
     if let Some(b'e' | b'E') = text.get(at) {
-        // An `e` without digits does not belong to the number.
+        // An `e` without digits is not part of the number.
         if let Some((exponent, end)) = exponent(text, at + 1) {
             (written, at) = (exponent, end);
         }
@@ -130,7 +130,7 @@ fn exponent(text: &[u8], start: usize) -> Option<(i64, usize)> {
     let start = start + usize::from(negative || text.get(start) == Some(&b'+'));
     let (mut value, mut at) = (0_i64, start);
     while let Some(byte @ b'0'..=b'9') = text.get(at) {
-        // Above this, a text that could make up for it with zeros fits in no memory.
+        // To compensate for a larger exponent with zeros, a text would have to be longer than memory.
         if value < 1 << 56 {
             value = 10 * value + i64::from(byte - b'0');
         }
@@ -182,7 +182,7 @@ impl<'a> Words<'a> {
         Words { text, last, from }
     }
 
-    /// The eight bytes from `at` on, zeros behind the end.
+    /// The eight bytes from `at` on, with zeros after the end.
     #[inline(always)]
     fn word(&self, at: usize) -> u64 {
         if at < self.from
@@ -203,7 +203,7 @@ impl<'a> Words<'a> {
             let bytes = self.word(at) ^ 0x3030_3030_3030_3030;
             let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080;
             let count = others.trailing_zeros() / 8;
-            // In two steps, since for no digits it is by 64.
+            // In two steps, because the shift is by 64 if there are no digits.
             let half = 4 * (8 - count);
             let value = join((bytes << half) << half);
             *number = number.wrapping_mul(POWERS[count as usize & 15]).wrapping_add(value);

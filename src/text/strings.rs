@@ -1,14 +1,14 @@
-//! Arrow-style strings: [`Strings`] that own their text, [`StringsRef`] that borrow bytes.
+//! Arrow-style strings: [`Strings`], which owns its text, and [`StringsRef`], which borrows bytes.
 
 use super::{TextError, error::shorten};
 use crate::ByteOrder;
 use alloc::{vec, vec::Vec};
 use core::{fmt, ops::Index};
 
-/// Texts one behind another in one buffer, with `len + 1` offsets: the layout of Arrow's `LargeUtf8`.
+/// Texts concatenated in one buffer, with `len + 1` offsets: the layout of Arrow's `LargeUtf8`.
 ///
-/// Text `i` is in the bytes `offsets[i]..offsets[i + 1]`, which are UTF-8; what [`FormatPlan`](super::FormatPlan) writes is
-/// ASCII. Bytes of any other kind (Arrow's `LargeBinary`) are read in place, as a [`StringsRef`].
+/// Text `i` is in the bytes `offsets[i]..offsets[i + 1]`, which are UTF-8; [`FormatPlan`](super::FormatPlan) writes ASCII. A
+/// [`StringsRef`] reads other bytes (Arrow's `LargeBinary`) in place.
 ///
 /// ```
 /// use lanecast::text::{self, Strings};
@@ -20,9 +20,9 @@ use core::{fmt, ops::Index};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strings {
-    /// At least one, the first 0, not decreasing, the last `bytes.len()`.
+    /// At least one; the first is 0, they do not decrease, the last is `bytes.len()`.
     offsets: Vec<i64>,
-    /// Between two offsets, UTF-8.
+    /// The text between two offsets is UTF-8.
     bytes: Vec<u8>,
 }
 
@@ -37,18 +37,18 @@ impl Strings {
         Strings { offsets: vec![0], bytes: Vec::new() }
     }
 
-    /// No texts, with room for `texts` of them of `bytes` in all.
+    /// No texts, with room for `texts` texts of `bytes` bytes in total.
     pub fn with_capacity(texts: usize, bytes: usize) -> Strings {
         let mut offsets = Vec::with_capacity(texts.saturating_add(1));
         offsets.push(0);
         Strings { offsets, bytes: Vec::with_capacity(bytes) }
     }
 
-    /// Texts from their parts, which are checked. `offsets` may start above 0; the bytes before are kept out.
+    /// Texts from their parts, which are checked. `offsets` may start above 0; the bytes before that are dropped.
     ///
     /// # Errors
     ///
-    /// [`StringsError::Offsets`] if an offset decreases or lies outside the bytes, or there is none;
+    /// [`StringsError::Offsets`] if an offset decreases or lies outside the bytes, or there are no offsets;
     /// [`StringsError::NotUtf8`] with the first text that is not UTF-8.
     pub fn from_parts(offsets: &[i64], bytes: &[u8]) -> Result<Strings, StringsError> {
         StringsRef::new(offsets, bytes)?.to_strings()
@@ -59,7 +59,7 @@ impl Strings {
         (self.offsets, self.bytes)
     }
 
-    /// The texts as a view, which gives them as bytes.
+    /// A view of the texts, which yields them as bytes.
     pub fn view(&self) -> StringsRef<'_> {
         StringsRef { offsets: Offsets::I64(&self.offsets), bytes: &self.bytes }
     }
@@ -85,12 +85,12 @@ impl Strings {
         Some(self.offsets.iter().map(|&offset| offset as i32).collect())
     }
 
-    /// The bytes of all texts one behind another.
+    /// The concatenated bytes of all texts.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The text of this index.
+    /// The text at this index.
     pub fn get(&self, index: usize) -> Option<&str> {
         self.view().get(index).map(checked)
     }
@@ -112,12 +112,12 @@ impl Strings {
         self.bytes.clear();
     }
 
-    /// The bytes, for a text in UTF-8 to be appended; [`end`](Self::end) has to follow.
+    /// The buffer, to which the caller appends a UTF-8 text; then it must call [`end`](Self::end).
     pub(super) fn tail(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// A text ends where the bytes end.
+    /// Ends the current text at the end of the buffer.
     pub(super) fn end(&mut self) {
         self.offsets.push(self.bytes.len() as i64);
     }
@@ -134,7 +134,7 @@ impl Default for Strings {
     }
 }
 
-/// The text of an index that exists; others panic, as in a slice.
+/// The text at an index. Panics if the index is out of range, as a slice does.
 impl Index<usize> for Strings {
     type Output = str;
 
@@ -169,9 +169,9 @@ impl<'a> IntoIterator for &'a Strings {
 /// Borrowed offsets of either width.
 #[derive(Clone, Copy, Debug)]
 pub enum Offsets<'a> {
-    /// Of Arrow's `Utf8` and `Binary`.
+    /// The offsets of Arrow's `Utf8` and `Binary`.
     I32(&'a [i32]),
-    /// Of Arrow's `LargeUtf8` and `LargeBinary`.
+    /// The offsets of Arrow's `LargeUtf8` and `LargeBinary`.
     I64(&'a [i64]),
 }
 
@@ -184,7 +184,7 @@ impl Offsets<'_> {
         }
     }
 
-    /// The offset of this index, which has to exist and to be checked: not negative.
+    /// The offset at this index, which must exist and have been checked not to be negative.
     #[inline]
     fn at(&self, index: usize) -> usize {
         match self {
@@ -206,17 +206,17 @@ impl<'a> From<&'a [i64]> for Offsets<'a> {
     }
 }
 
-/// Borrowed texts in the layout of Arrow: bytes of any kind and offsets of 32 or 64 bits.
+/// Borrowed texts in the layout of Arrow: arbitrary bytes and offsets of 32 or 64 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct StringsRef<'a> {
-    /// At least one, not negative, not decreasing, none behind the bytes.
+    /// At least one; they are not negative, do not decrease, and do not exceed the length of the bytes.
     offsets: Offsets<'a>,
     bytes: &'a [u8],
 }
 
 impl<'a> StringsRef<'a> {
-    /// The texts of these offsets and bytes. The first offset need not be 0, nor the last one the end of the bytes, so that
-    /// a slice of an Arrow array can be given as it is.
+    /// The texts of these offsets and bytes. The first offset need not be 0, nor the last one the end of the bytes, so a slice
+    /// of an Arrow array can be passed as it is.
     ///
     /// ```
     /// use lanecast::text::{ParsePlan, StringsRef, TextOptions};
@@ -231,7 +231,7 @@ impl<'a> StringsRef<'a> {
     ///
     /// # Errors
     ///
-    /// [`BadOffsets`] if an offset decreases or lies outside the bytes, or there is none.
+    /// [`BadOffsets`] if an offset decreases or lies outside the bytes, or there are no offsets.
     pub fn new(offsets: impl Into<Offsets<'a>>, bytes: &'a [u8]) -> Result<StringsRef<'a>, BadOffsets> {
         fn check<T: Copy + Into<i64>>(offsets: &[T], bytes: usize) -> Result<(), BadOffsets> {
             let mut floor = 0;
@@ -265,7 +265,7 @@ impl<'a> StringsRef<'a> {
         self.len() == 0
     }
 
-    /// The text of this index.
+    /// The text at this index.
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
         if index < self.len() {
             self.bytes.get(self.offsets.at(index)..self.offsets.at(index + 1))
@@ -274,7 +274,7 @@ impl<'a> StringsRef<'a> {
         }
     }
 
-    /// The text of this index; `None` too if it is not UTF-8.
+    /// The text at this index; also `None` if it is not UTF-8.
     pub fn get_str(&self, index: usize) -> Option<&'a str> {
         core::str::from_utf8(self.get(index)?).ok()
     }
@@ -298,20 +298,20 @@ impl<'a> StringsRef<'a> {
         Ok(Strings { offsets, bytes: self.bytes[start..end].to_vec() })
     }
 
-    /// The bytes of the longest text: the width that [`write_bytes`](Self::write_bytes) needs (NumPy wants 1 at least).
+    /// The bytes of the longest text: the width that [`write_bytes`](Self::write_bytes) needs (NumPy requires at least 1).
     pub fn max_bytes(&self) -> usize {
         self.iter().map(<[u8]>::len).max().unwrap_or(0)
     }
 
-    /// The characters of the longest text: the width that [`write_ucs4`](Self::write_ucs4) needs. Bytes that are not UTF-8 count
-    /// as one each.
+    /// The characters of the longest text: the width that [`write_ucs4`](Self::write_ucs4) needs. Each byte that is not UTF-8
+    /// counts as one character.
     pub fn max_chars(&self) -> usize {
         let chars =
             |text: &[u8]| text.utf8_chunks().map(|c| c.valid().chars().count() + c.invalid().len()).sum();
         self.iter().map(chars).max().unwrap_or(0)
     }
 
-    /// Writes NumPy's `S`: `width` bytes for each text, filled up with NUL. `dst` may be longer than that.
+    /// Writes NumPy's `S`: `width` bytes for each text, padded with NUL. `dst` may be longer than that.
     ///
     /// # Errors
     ///
@@ -320,7 +320,7 @@ impl<'a> StringsRef<'a> {
         super::fixed::write_bytes(*self, width, dst)
     }
 
-    /// Writes NumPy's `U`: `width` characters of four bytes for each text, filled up with NUL. `dst` may be longer than that.
+    /// Writes NumPy's `U`: `width` characters of four bytes for each text, padded with NUL. `dst` may be longer than that.
     ///
     /// # Errors
     ///
@@ -395,17 +395,17 @@ impl<'a> Iterator for BytesIter<'a> {
 
 impl ExactSizeIterator for BytesIter<'_> {}
 
-/// Offsets that do not cut bytes into texts.
+/// The error for invalid offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadOffsets {
-    /// The index of the first offset at fault.
+    /// The index of the first invalid offset.
     pub index: usize,
-    /// The offset; `None` if there is none at all, where one is needed even for no texts.
+    /// The offset; `None` if there are no offsets, although even no texts need one.
     pub offset: Option<i64>,
-    /// The least it may be: the offset before it.
+    /// The smallest valid value: the offset before it.
     pub floor: i64,
-    /// The most it may be: how many bytes there are.
+    /// The largest valid value: the number of bytes.
     pub bytes: usize,
 }
 
@@ -424,11 +424,11 @@ impl fmt::Display for BadOffsets {
 
 impl core::error::Error for BadOffsets {}
 
-/// Why bytes and offsets are no [`Strings`].
+/// Why bytes and offsets are not valid [`Strings`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StringsError {
-    /// The offsets do not cut the bytes into texts.
+    /// The offsets are invalid.
     Offsets(BadOffsets),
     /// A text is not UTF-8.
     NotUtf8 {

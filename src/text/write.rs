@@ -1,6 +1,6 @@
 //! One element to its text.
 //!
-//! *Law.* No arithmetic of floats, so that no state of the floating-point control register matters.
+//! *Law.* There is no floating-point arithmetic, so the state of the floating-point control register does not matter.
 
 use super::{
     Exponent, TextOptions, half,
@@ -20,18 +20,18 @@ pub(super) fn int(x: impl itoa::Integer, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(x).as_bytes());
 }
 
-/// The code of a float with digits of its own.
+/// The code of a float that is written directly.
 ///
-/// Codes stay integers up to `zmij`: where a float is at hand, compilers make a comparison of floats of a test of its bits, and that one
-/// takes subnormals for zero where the host program has set such a mode.
+/// Codes stay integers until they reach `zmij`: given a float, compilers turn a test of its bits into a comparison of floats, which
+/// treats subnormals as zero if the host program has set that mode.
 pub(super) trait Code: Copy {
-    /// What it is the code of.
+    /// The type of the float.
     type Float: zmij::Float;
-    /// The codes of 1e-4, of where `zmij` and of where section 8.2 go over to exponents, and of infinity.
+    /// The codes of 1e-4, of the values from which `zmij` and section 8.2 use exponents, and of infinity.
     const LIMITS: [u64; 4];
     /// The bits without the sign, and the sign.
     fn split(self) -> (u64, bool);
-    /// Without its sign.
+    /// The code without its sign.
     fn magnitude(self) -> Self;
     /// The float.
     fn float(self) -> Self::Float;
@@ -91,7 +91,7 @@ pub(super) fn float<C: Code>(x: C, options: &TextOptions, point: bool, out: &mut
     }
 }
 
-/// Whether a text ends in an exponent with a sign and two or three digits, as the layout wants it.
+/// Whether a text ends in an exponent with a sign and two or three digits, as the layout requires.
 fn has_exponent(text: &[u8]) -> bool {
     matches!(text, [.., b'e', b'+' | b'-', _, _] | [.., b'e', b'+' | b'-', _, _, _])
 }
@@ -146,7 +146,7 @@ pub(super) fn complex<C: Code>([re, im]: [C; 2], options: &TextOptions, out: &mu
     if !only {
         out.push(b'(');
         float(re, options, false, out);
-        // NaN has no sign here, but between the two parts there has to be one.
+        // NaN has no sign here, but there must be one between the two parts.
         let (bits, negative) = im.split();
         if !negative || bits > C::LIMITS[3] {
             out.push(b'+');

@@ -29,7 +29,7 @@ pub fn run(args: &Cast) -> Result<()> {
     let job = Job {
         to: args.to,
         selection: Selection::new(args.from, &args.include, &args.exclude).map_err(|e| {
-            // The place is the list that has the pattern, which is an option here.
+            // The place is the list with the pattern, `include` or `exclude`, which is an option here.
             let option = e.detail().map(|detail| format!("--{}", detail.place));
             Failure::from(e).placed(option)
         })?,
@@ -45,7 +45,7 @@ pub fn run(args: &Cast) -> Result<()> {
         Ok(plan)
     });
     let plans = plans.collect::<Result<Vec<_>>>()?;
-    // A pattern may be meant for one of the files.
+    // A pattern may be meant for only one of the files.
     let names = plans.iter().flat_map(Plan::names);
     job.selection.check_patterns(names).map_err(|e| unmatched(e, "the inputs".as_ref()))?;
     drop(plans);
@@ -85,7 +85,7 @@ fn plan<'a>(args: &Cast, job: &'a Job, input: &Path) -> Result<Plan<'a>> {
     Ok(Plan::of(input?, args.format, job)?)
 }
 
-/// The failure of a selection that matches nothing, at the option that says so.
+/// The failure of a selection that matches nothing, with the option as its place.
 fn unmatched(error: Error, input: &Path) -> Failure {
     let pattern = error.detail().filter(|detail| !detail.place.is_empty());
     let option = pattern.map(|detail| format!("{}, --{}", input.display(), detail.place));
@@ -94,7 +94,7 @@ fn unmatched(error: Error, input: &Path) -> Failure {
 
 /// Casts one file.
 fn cast(args: &Cast, job: &Job, input: &Path, output: Option<&Path>) -> Result<()> {
-    // Without --format the name of the output says what it is meant to be. In a folder it is that of the input.
+    // Without --format the extension of the output names its format. In a folder, the output has the name of the input.
     let named = match (output, args.format) {
         (Some(path), None) if args.out_dir.is_none() && !is_standard(path) => {
             Some((path, by_extension(path)?))
@@ -109,9 +109,11 @@ fn cast(args: &Cast, job: &Job, input: &Path, output: Option<&Path>) -> Result<(
         && format.name() != plan.format().name()
     {
         let name = plan.format().name();
-        return Err(Failure::usage(format!("the output is of another kind than the input, which is {name}"))
-            .at_path(path)
-            .advise("give both the same extension"));
+        return Err(Failure::usage(format!(
+            "the output is in a different format from the input, which is {name}"
+        ))
+        .at_path(path)
+        .advise("give both the same extension"));
     }
     let Some(path) = output.filter(|_| !args.dry_run) else {
         return say(args, input, output, &plan.dry_run(), false);
@@ -126,7 +128,7 @@ fn cast(args: &Cast, job: &Job, input: &Path, output: Option<&Path>) -> Result<(
     say(args, input, output, &report?, to_stream)
 }
 
-/// A report of several.
+/// One of several reports.
 #[derive(Serialize)]
 struct Named<'a> {
     input: String,
@@ -135,7 +137,7 @@ struct Named<'a> {
     report: &'a Report,
 }
 
-/// Says what became of `input`.
+/// Prints the report on `input`.
 fn say(args: &Cast, input: &Path, output: Option<&Path>, report: &Report, to_stream: bool) -> Result<()> {
     let several = output.filter(|_| args.out_dir.is_some());
     if args.common.cast.on_loss == OnLoss::Warn {
@@ -158,7 +160,7 @@ fn say(args: &Cast, input: &Path, output: Option<&Path>, report: &Report, to_str
         };
         return sink::print_json(&line?, to_stream);
     }
-    // A dry run says nothing else.
+    // The summary is the only output of a dry run.
     if to_stream || terminal::quiet() && !args.dry_run {
         return Ok(());
     }

@@ -21,7 +21,7 @@ struct TierRow {
     name: &'static str,
     available: bool,
     status: String,
-    /// The finer features that its kernels use here.
+    /// The optional CPU features that its kernels use here.
     features: &'static [&'static str],
 }
 

@@ -16,7 +16,7 @@ struct Row {
     format: Option<Layout>,
 }
 
-/// The layout of a float, of a component for complex numbers.
+/// The layout of a float, or of a component of a complex number.
 #[derive(Serialize)]
 struct Layout {
     exponent_bits: u32,

@@ -12,13 +12,13 @@ struct Answer {
     tier: &'static str,
     features: Vec<&'static str>,
     stages: Vec<Stage>,
-    /// Elements of a block; none if the route is one pass.
+    /// Elements of a block; `None` if the route is a single pass.
     block: Option<usize>,
-    /// Whether every call looks at the floating-point control register.
+    /// Whether every call checks the floating-point control register.
     guarded: bool,
     /// The direction of rounding that every call sets.
     direction: Option<&'static str>,
-    /// Bytes of source and destination above which non-temporal stores write.
+    /// Bytes of source and destination above which non-temporal stores are used.
     streams_above: Option<usize>,
     picoseconds_per_element: u32,
 }
@@ -26,7 +26,7 @@ struct Answer {
 #[derive(Serialize)]
 struct Stage {
     name: &'static str,
-    /// The kind of kernel, of casts.
+    /// The kind of kernel, for a stage that casts.
     kernel: Option<&'static str>,
     from: String,
     to: String,

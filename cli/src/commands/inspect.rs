@@ -30,7 +30,7 @@ struct Row<'a> {
     shape: Option<&'a [u64]>,
     elements: Option<u64>,
     bytes: u64,
-    /// `little` or `big`, of elements of several bytes.
+    /// `little` or `big`, for elements of several bytes.
     byte_order: Option<&'static str>,
     /// `C` or `F`.
     memory_order: Option<&'static str>,
@@ -40,7 +40,7 @@ struct Row<'a> {
     compressed_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     external: Option<External<'a>>,
-    /// If it was asked for: `null` if there are none.
+    /// Absent unless requested; `null` if the tensor has no statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<&'a Option<Stats>>,
 }
@@ -145,7 +145,7 @@ pub fn run(args: &Inspect) -> Result<()> {
     terminal::print(&out)
 }
 
-/// The indices of the tensors that the patterns choose.
+/// The indices of the tensors that the patterns select.
 fn choose(args: &Inspect, file: &TensorFile) -> Result<Vec<usize>> {
     let placed = |e: lanecast_files::Error| {
         let file = args.input.display();
@@ -198,7 +198,7 @@ fn statistics(tensors: &[&TensorInfo], stats: &[Option<Stats>]) -> String {
     format!("\n{}", text::headed(&rows))
 }
 
-/// A number in the fewest digits that tell it from others of its dtype.
+/// A number in the fewest digits that distinguish it from all others of its dtype.
 fn number(number: Option<Number>, dtype: Option<DType>) -> String {
     let wide = matches!(dtype, Some(DType::Float64 | DType::Complex128));
     match number {

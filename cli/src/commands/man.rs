@@ -1,4 +1,4 @@
-//! `lanecast man`: pages for `man`, made of what `--help` prints.
+//! `lanecast man`: man pages, made from the text that `--help` prints.
 
 use std::{fs, io, io::Write};
 
@@ -33,20 +33,20 @@ pub fn run(args: &Man) -> Result<()> {
     Ok(())
 }
 
-/// `command` and all below it.
+/// `command` and all its subcommands, at every level.
 fn all(command: &Command) -> Vec<&Command> {
     std::iter::once(command).chain(command.get_subcommands().flat_map(all)).collect()
 }
 
-/// The name of its page: `lanecast-table-cast`.
+/// The name of the page of `command`, such as `lanecast-table-cast`.
 fn name(command: &Command) -> &str {
     command.get_display_name().unwrap_or(command.get_name())
 }
 
-/// The beginning of every section that `clap_mangen` makes.
+/// The text that `clap_mangen` puts before every section.
 const PREAMBLE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
 
-/// The page of `command`. What stands below the options is laid out already, and stays so.
+/// The page of `command`. The text below the options is laid out already and is kept as it is.
 fn page(command: &Command) -> io::Result<String> {
     let man = Page::new(command.clone());
     let usage = command.clone().render_usage().to_string();
@@ -71,15 +71,15 @@ fn page(command: &Command) -> io::Result<String> {
             writeln!(out, ".SH {heading}\n.nf\n{}\n.fi", literal(text))?;
         }
     }
-    // A blank line within a paragraph, as linters want it.
+    // A blank line within a paragraph, in the form that linters accept.
     let body = String::from_utf8_lossy(&out).replace(PREAMBLE, "").replace("\n.br\n\n.br\n", "\n.sp\n");
     let title = name(command).to_ascii_uppercase();
     let version = env!("CARGO_PKG_VERSION");
-    // No date: the page of a version is the same whenever it is made.
+    // There is no date, so that the page of a version is the same whenever it is made.
     Ok(format!("{PREAMBLE}.TH {title} 1 \"\" \"lanecast {version}\" \"User Commands\"\n{body}"))
 }
 
-/// `text` as roff that shows it as it is.
+/// `text` escaped as roff, so that it is shown literally.
 fn literal(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let line =

@@ -37,22 +37,22 @@ pub fn run(command: &Command) -> Result<()> {
     }
 }
 
-/// Says which tensors have values outside the range of their target.
+/// Warns about tensors with values outside the range of their target.
 fn warn(entries: &[Entry]) {
     if terminal::quiet() {
         return;
     }
     for line in entries.iter().filter_map(warning) {
-        // Nobody may be listening.
+        // Standard error may be closed.
         let _ = terminal::warning(&line);
     }
 }
 
-/// A progress bar on standard error, gone when it is dropped.
+/// A progress bar on standard error, which is removed on drop.
 struct Bar(ProgressBar);
 
 impl Bar {
-    /// A bar over `bytes`, if they are known and somebody sits there who wants it.
+    /// A bar over `bytes`; hidden if `bytes` is `None`, if standard error is no terminal, or if the program is quiet.
     fn new(bytes: Option<u64>) -> Self {
         let bytes = bytes.filter(|_| !terminal::quiet() && io::stderr().is_terminal());
         let Some(bytes) = bytes else {

@@ -23,7 +23,7 @@ use crate::{
     signals,
 };
 
-/// Elements that become text, or come of it, at once: whole bytes in every storage.
+/// Elements formatted or parsed at a time, a number that fills whole bytes in every storage.
 const BATCH: usize = 1 << 14;
 
 /// The longest line that is read.
@@ -36,7 +36,7 @@ pub fn run(args: &OnnxCast) -> Result<()> {
         Settings { options: *cast.options(), tier: chosen_tier(args.tier)?, on_loss: OnLoss::Count };
     signals::watch();
     let mut source = Source::open(named(&args.input))?;
-    // A plan that cannot be made is refused before the output is begun.
+    // An unsupported cast is refused here, before the output is started.
     let lane = match (cast.from(), cast.to()) {
         (ElementType::Number(from), ElementType::Number(to)) => {
             Some(Lane::new(&settings, in_files(from), in_files(to))?)
@@ -69,7 +69,7 @@ pub fn run(args: &OnnxCast) -> Result<()> {
     Ok(output.commit()?)
 }
 
-/// Why text did not pass.
+/// Why a cast to or from text stopped.
 enum Trouble {
     Stopped(Stopped),
     Line(Failure),
@@ -86,7 +86,7 @@ fn go_on() -> std::result::Result<(), Stopped> {
     if signals::ended() { Err(Stopped::Cancelled) } else { Ok(()) }
 }
 
-/// Elements to lines.
+/// Casts elements to lines.
 fn format(
     cast: &Cast,
     from: BufferType,
@@ -126,7 +126,7 @@ fn format(
     }
 }
 
-/// Lines to elements, or to lines.
+/// Casts lines to elements, or to lines.
 fn parse(
     cast: &Cast,
     reader: &mut dyn BufRead,
@@ -134,7 +134,7 @@ fn parse(
     count: Option<u64>,
 ) -> std::result::Result<(), Trouble> {
     let to = cast.to().dtype().map(BufferType::packed);
-    // The lines of a batch, one behind another, and where each begins. They need not be UTF-8.
+    // The lines of a batch, concatenated, and the offset of each. They need not be UTF-8.
     let (mut bytes, mut offsets) = (Vec::new(), Vec::new());
     let (mut line, mut out) = (Vec::new(), Vec::new());
     let mut done = 0;
@@ -188,7 +188,7 @@ fn parse(
     }
 }
 
-/// What an error of the library means, which is not about a text.
+/// Converts an error of the library that is not about a text.
 fn refused(error: Error) -> Trouble {
     Trouble::Line(match error {
         Error::Cast(error) => error.into(),
@@ -196,15 +196,15 @@ fn refused(error: Error) -> Trouble {
     })
 }
 
-/// What an error about the texts from line `done` on means; lines are counted from 1.
+/// Converts an error about the texts of a batch that follows `done` lines; lines are counted from 1.
 fn refused_line(error: Error, done: u64) -> Trouble {
     match error {
         Error::Text(TextError::Text { index, text, reason, to }) => {
             let what = match reason {
-                BadText::Empty => "is empty and no value",
-                BadText::NotANumber => "is no value",
+                BadText::Empty => "is empty, not a value",
+                BadText::NotANumber => "is not a value",
                 BadText::OutOfRange => "is out of the range",
-                _ => "is no value",
+                _ => "is not a value",
             };
             let line = done + index as u64 + 1;
             Trouble::Line(

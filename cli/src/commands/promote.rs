@@ -11,14 +11,14 @@ use crate::{
     text,
 };
 
-/// What a standard says of the pair.
+/// The answer of a standard for the pair.
 #[derive(Serialize)]
 struct Row {
     standard: &'static str,
-    /// The dtype to compute in; none if the pair is refused.
+    /// The dtype to compute in; `None` if the pair is refused.
     result: Option<&'static str>,
     weak: bool,
-    /// The casts of the operands, from the left to the right.
+    /// The casts of the operands, from left to right.
     casts: Vec<String>,
     /// Why the pair is refused.
     refused: Option<String>,
@@ -37,7 +37,7 @@ impl Row {
         })
     }
 
-    /// A standard that refuses the pair is an answer when all are asked.
+    /// The row of a standard. If all standards are listed, a refusal is a row too, not a failure.
     fn or_refusal(standard: Standard, args: &Promote) -> Result<Self> {
         match Self::new(standard, args) {
             Err(PlanError::Promotion(error)) => Ok(Self {

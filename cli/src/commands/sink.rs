@@ -1,4 +1,4 @@
-//! Where inputs come from and outputs go to: files, pipes, devices, standard input and output.
+//! Inputs and outputs: files, pipes, devices, standard input and output.
 
 use std::{
     fs::{self, File, Permissions},
@@ -14,9 +14,9 @@ use crate::{
     output, terminal,
 };
 
-/// What standard input is called.
+/// The name of standard input in messages.
 pub const STDIN: &str = "standard input";
-/// What standard output is called.
+/// The name of standard output in messages.
 const STDOUT: &str = "standard output";
 
 /// Whether an argument stands for standard input or output.
@@ -32,14 +32,14 @@ pub fn named(argument: &Option<PathBuf>) -> Option<&Path> {
 /// An input of bare elements or lines.
 pub struct Source {
     pub reader: Box<dyn Read>,
-    /// 0 if it is not known.
+    /// Its length in bytes; 0 if unknown.
     pub length: u64,
     pub place: String,
     pub permissions: Option<Permissions>,
 }
 
 impl Source {
-    /// Opens an input of any kind; none is standard input.
+    /// Opens an input of any kind; `None` is standard input.
     pub fn open(path: Option<&Path>) -> Result<Self> {
         let Some(path) = path else {
             let reader = Box::new(io::stdin().lock());
@@ -49,7 +49,7 @@ impl Source {
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
-            return Err(Failure::io("a folder").at_path(path).advise("name a file"));
+            return Err(Failure::io("the path is a folder").at_path(path).advise("name a file"));
         }
         let permissions = metadata.is_file().then(|| metadata.permissions());
         Ok(Self {
@@ -61,19 +61,19 @@ impl Source {
     }
 }
 
-/// What goes there.
+/// What is written to an output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// A file of tensors.
     Tensors,
     /// Bare elements.
     Elements,
-    /// Text, which is all that a terminal does not take for commands.
+    /// Text, the only content that is safe to print on a terminal.
     Lines,
 }
 
-/// Starts the output `path`, and standard output without one. A regular file appears when it is complete; what goes elsewhere
-/// appears as it comes.
+/// Starts the output `path`, or standard output if it is `None`. A regular file appears when it is complete; other outputs receive
+/// bytes as they are written.
 pub fn start(
     path: Option<&Path>,
     writing: &Writing,
@@ -85,7 +85,7 @@ pub fn start(
         return stream(stdout().map_err(failed)?, Path::new(STDOUT), content);
     };
     match fs::metadata(path) {
-        // A rename would put a file in the place of a device.
+        // A rename would replace a device with a file.
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() && content != Content::Tensors => {
             let failed = |e: io::Error| Failure::system("cannot open", &e).at_path(path);
             stream(fs::OpenOptions::new().write(true).open(path).map_err(failed)?, path, content)
@@ -123,7 +123,7 @@ fn stdout() -> io::Result<File> {
     io::stdout().as_handle().try_clone_to_owned().map(File::from)
 }
 
-/// Names the temporary files that killed runs left beside `path`, or removes them.
+/// Reports the temporary files that killed runs left beside `path`, or removes them.
 fn look_for_leftovers(path: &Path, clean: bool) -> Result<()> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -147,12 +147,12 @@ fn look_for_leftovers(path: &Path, clean: bool) -> Result<()> {
 
 fn note(line: &str) {
     if !terminal::quiet() {
-        // Nobody may be listening.
+        // Standard error may be closed.
         let _ = terminal::warning(line);
     }
 }
 
-/// Prints the JSON of a report: on standard output, or on standard error if that has the result.
+/// Prints the JSON of a report: on standard output, or on standard error if the result is on standard output.
 pub fn print_json(line: &str, to_stream: bool) -> Result<()> {
     if !to_stream {
         return output::report(line);
@@ -163,14 +163,14 @@ pub fn print_json(line: &str, to_stream: bool) -> Result<()> {
     }
 }
 
-/// What a stopped stream means.
+/// Converts the end of a stopped stream to a failure.
 pub fn stop(stopped: Stopped, count: Option<u64>, place: &str, output: &Output) -> Failure {
     match stopped {
         Stopped::Short(have) => {
             let want = count.unwrap_or_default();
             Failure::format(format!("the input has {have} elements, -n asks for {want}"))
                 .at(place)
-                .advise("give a smaller -n or none")
+                .advise("give a smaller -n, or leave it out")
         }
         Stopped::Partial(missing) => Failure::format(format!("the last element lacks {missing} bytes"))
             .at(place)

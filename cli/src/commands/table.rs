@@ -13,7 +13,7 @@ use crate::{
     terminal, text,
 };
 
-/// A square of dtypes.
+/// A square table of dtypes.
 #[derive(Serialize)]
 struct Square {
     #[serde(skip)]
@@ -48,7 +48,7 @@ impl Square {
         Self { corner: "standard", table: "promote", standard: Some(standard.id()), ..square }
     }
 
-    /// The head and the rows, each with its name before it.
+    /// The head and the rows, each preceded by its name.
     fn lines(&self) -> Vec<Vec<String>> {
         let names = self.dtypes.iter().map(|name| (*name).to_owned());
         let head = std::iter::once(self.corner.to_owned()).chain(names.clone()).collect();

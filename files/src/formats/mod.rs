@@ -1,7 +1,7 @@
 //! The file formats: one module and one row of [`FORMATS`] for each.
 //!
-//! A module says how its format is called and recognised, lists and reads the tensors of a file ([`Contents`]), decides what a job
-//! does to them, and does it ([`Work`]). Everything that enumerates formats iterates the table.
+//! A module names and recognises its format, lists and reads the tensors of a file ([`Contents`]), decides what a job
+//! does to them, and does it ([`Work`]). All code that enumerates formats iterates the table.
 
 mod npy;
 mod npz;
@@ -27,24 +27,24 @@ use crate::{
     settings::Settings,
 };
 
-/// All formats. No file is recognised as two of them, so the order is only that of listings.
+/// All formats. No file is recognised as more than one of them, so their order only matters in listings.
 pub static FORMATS: &[&dyn FileFormat] = &[&safetensors::Safetensors, &npy::Npy, &npz::Npz, &onnx::Onnx];
 
 /// The most axes that a tensor may have: NumPy and PyTorch have no more.
 const MOST_AXES: usize = 64;
 
-/// The bytes at the start of a file that [`FileFormat::recognizes`] is given.
+/// The number of bytes from the start of a file that [`FileFormat::recognizes`] is given.
 const HEAD: u64 = 256;
 
-/// Bytes of standard input that are copied at once.
+/// Bytes of standard input copied at once.
 const SPOOL: usize = 1 << 18;
 
 /// A file format.
 pub trait FileFormat: Debug + Send + Sync {
-    /// Its name, in small letters.
+    /// Its name, in lower case.
     fn name(&self) -> &'static str;
 
-    /// The extensions of its files, in small letters and without the dot, the usual one first.
+    /// The extensions of its files, in lower case and without the dot, the usual one first.
     fn extensions(&self) -> &'static [&'static str];
 
     /// What a cast does to files of this format, in lines of 80 characters: its section in the help of `lanecast cast`.
@@ -53,12 +53,13 @@ pub trait FileFormat: Debug + Send + Sync {
     /// Whether a file is of this format, by its content.
     fn recognizes(&self, probe: &mut Probe<'_>) -> bool;
 
-    /// What a file says of elements of `dtype`, if that does not name the dtype: a reader has to be told then.
+    /// The descriptor that a file has for elements of `dtype`, if it does not identify the dtype, so that a reader has to be told;
+    /// `None` if it does.
     fn hidden(&self, _dtype: DType) -> Option<String> {
         None
     }
 
-    /// Whether a cast writes its files from front to back, so that they may go to a pipe.
+    /// Whether a cast writes files from front to back, so that they can go to a pipe.
     fn streams(&self) -> bool {
         false
     }
@@ -90,10 +91,10 @@ pub trait FileFormat: Debug + Send + Sync {
     ) -> Result<()>;
 }
 
-/// A file whose format is looked for.
+/// A file whose format is to be recognised.
 #[derive(Debug)]
 pub struct Probe<'a> {
-    /// Its first bytes: 256, or all that there are.
+    /// Its first 256 bytes, or all of them if it is shorter.
     pub head: &'a [u8],
     /// Its length.
     pub length: u64,
@@ -101,7 +102,7 @@ pub struct Probe<'a> {
     pub file: &'a mut File,
 }
 
-/// An opened file, read from its start.
+/// An opened file, positioned at its start.
 #[derive(Debug)]
 pub struct Input {
     /// Its path.
@@ -110,7 +111,7 @@ pub struct Input {
     pub file: File,
     /// Its length.
     pub length: u64,
-    /// The permissions that a new output takes from it.
+    /// Its permissions, which a new output inherits.
     pub permissions: Option<Permissions>,
 }
 
@@ -119,19 +120,19 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if it is none, or cannot be opened.
+    /// [`Error::Io`] if it is not a regular file, or cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let (file, length) = open(path)?;
         let permissions = file.metadata().ok().map(|metadata| metadata.permissions());
         Ok(Self { path: path.to_owned(), file, length, permissions })
     }
 
-    /// Standard input, which messages call `shown`. What is no regular file is copied to an unnamed temporary file first: most
-    /// formats are read in another order than that of the file. `go_on` is called between blocks, and its error ends the copy.
+    /// Opens standard input, called `shown` in messages. Unless it is a regular file it is copied to an unnamed temporary file first,
+    /// because most formats are not read from front to back. `go_on` is called between blocks, and an error from it ends the copy.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if it cannot be read or copied.
+    /// [`Error::Io`] if standard input cannot be read or copied.
     pub fn stdin(shown: &Path, go_on: &dyn Fn() -> Result<()>) -> Result<Self> {
         let failed = |e: std::io::Error| Error::reading(&e).at_path(shown);
         #[cfg(unix)]
@@ -165,7 +166,7 @@ impl Input {
         Ok(Self { path: shown.to_owned(), file, length, permissions: None })
     }
 
-    /// The format: that of the content, or of the extension if no format recognises the content.
+    /// Recognises the format by the content, or by the extension if no format recognises the content.
     ///
     /// # Errors
     ///
@@ -178,7 +179,7 @@ impl Input {
             format.recognizes(&mut Probe { head: &head, length: self.length, file: &mut self.file })
         });
         self.file.seek(SeekFrom::Start(0)).map_err(|e| failed(&e))?;
-        // A damaged file is not recognised, but its format can say what is wrong with it.
+        // A damaged file may not be recognised by its content, but the format that its extension names can say what is wrong with it.
         match found {
             Some(format) => Ok(format),
             None => by_extension(&self.path),
@@ -190,7 +191,7 @@ impl Input {
 ///
 /// # Errors
 ///
-/// [`Error::Request`] if that is none.
+/// [`Error::Request`] if it names no known format.
 pub fn by_extension(path: &Path) -> Result<&'static dyn FileFormat> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let found = FORMATS.iter().copied().find(|format| format.extensions().contains(&extension.as_str()));
@@ -215,14 +216,14 @@ pub fn extensions(last: &str) -> String {
     }
 }
 
-/// What a cast is to do.
+/// What a cast should do.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// To which dtype.
+    /// The target dtype.
     pub to: DType,
-    /// Which tensors.
+    /// Which tensors to cast.
     pub selection: Selection,
-    /// How.
+    /// How to cast them.
     pub settings: Settings,
 }
 
@@ -233,20 +234,20 @@ impl Job {
     }
 }
 
-/// A file for which it is decided what a job does.
+/// A file with the decisions of what a job does to it.
 pub trait Work: Send {
     /// What will be done, one entry per tensor.
     fn entries(&self) -> &[Entry];
 
-    /// The same, to add why tensors are kept.
+    /// The entries, mutable so that the reasons for keeping tensors can be added.
     fn entries_mut(&mut self) -> &mut [Entry];
 
-    /// Names that patterns may match besides those of the entries, such as those of structured arrays.
+    /// Names that patterns may match besides those of the entries, such as the names of structured arrays.
     fn groups(&self) -> Vec<&str> {
         Vec::new()
     }
 
-    /// Does it, and says what became of the values.
+    /// Does the work, and returns the entries with the counts of losses.
     ///
     /// # Errors
     ///
@@ -256,18 +257,18 @@ pub trait Work: Send {
 
 /// The tensors of an opened file.
 pub trait Contents: Debug + Send {
-    /// The tensors in the order of the file.
+    /// The tensors, in file order.
     fn tensors(&self) -> &[TensorInfo];
 
     /// Free text that the file carries.
     fn metadata(&self) -> &[(String, String)];
 
-    /// The bytes of a tensor, which ends where the reader does.
+    /// A reader of the bytes of a tensor. It ends where the tensor does.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] if the bytes of the tensor do not lie together, [`Error::Format`] or [`Error::Io`] if they cannot be
-    /// had.
+    /// [`Error::Unsupported`] if the bytes of the tensor are not contiguous, [`Error::Format`] or [`Error::Io`] if they cannot be
+    /// read.
     fn reader(&mut self, index: usize) -> Result<Box<dyn Read + '_>>;
 }
 
@@ -276,9 +277,9 @@ pub trait Contents: Debug + Send {
 pub struct TensorInfo {
     /// Its name, empty in a `.npy` file.
     pub name: String,
-    /// Its dtype, storage and byte order; `None` if the file does not say, or it is no number of a known dtype.
+    /// Its dtype, storage and byte order; `None` if the file does not say, or if the elements are not numbers of a known dtype.
     pub buffer: Option<BufferType>,
-    /// Its dtype, or what the file says instead.
+    /// The name of its dtype, or what the file says instead.
     pub described: String,
     /// Its shape, if it has one.
     pub shape: Option<Vec<u64>>,
@@ -286,7 +287,7 @@ pub struct TensorInfo {
     pub fortran_order: bool,
     /// How many elements it has.
     pub elements: Option<u64>,
-    /// How many bytes they take where they are: for [`Place::Encoded`] not those that a reader gives.
+    /// How many bytes they take in the file. For [`Place::Encoded`], a reader returns a different number.
     pub bytes: u64,
     /// Where they are.
     pub place: Place,
@@ -297,14 +298,14 @@ pub struct TensorInfo {
 /// How a member of an archive is compressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compression {
-    /// The method: `stored`, `deflated`, or another one, which is not read.
+    /// The method: `stored`, `deflated`, or another one, which cannot be read.
     pub method: String,
-    /// The bytes of the member in the archive.
+    /// The size of the member in the archive, in bytes.
     pub bytes: u64,
 }
 
 impl TensorInfo {
-    /// The dtype, if the file names one that is known.
+    /// The dtype, if the file names a known one.
     pub fn dtype(&self) -> Option<DType> {
         self.buffer.map(|buffer| buffer.dtype())
     }
@@ -314,7 +315,7 @@ impl TensorInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
-    /// At these bytes of the file, which may be mapped.
+    /// At these bytes of the file; they can be memory-mapped.
     File(Range<u64>),
     /// In a member of an archive, which may be compressed.
     Member,
@@ -325,13 +326,13 @@ pub enum Place {
         /// The first byte.
         offset: u64,
     },
-    /// In a form that has to be decoded.
+    /// In a form that must be decoded.
     Encoded,
-    /// Between those of other fields of a structured array.
+    /// Interleaved with the other fields of a structured array.
     Field,
 }
 
-/// A tensor that is to be written.
+/// A tensor to write.
 #[derive(Clone, Copy, Debug)]
 pub struct NewTensor<'a> {
     /// Its name.
@@ -340,7 +341,8 @@ pub struct NewTensor<'a> {
     pub dtype: DType,
     /// Its shape, in C order.
     pub shape: &'a [u64],
-    /// Its elements as the format stores them: little-endian, and of less than a byte packed, but one per byte in `.npy` and `.npz`.
+    /// Its elements as the format stores them: little-endian. Elements of less than a byte are packed, but one per byte in `.npy` and
+    /// `.npz`.
     pub data: &'a [u8],
 }
 
@@ -367,7 +369,7 @@ fn stdin_handle() -> std::io::Result<std::os::fd::OwnedFd> {
 /// Opens a regular file and measures it.
 fn open(path: &Path) -> Result<(File, u64)> {
     let failed = |e: &std::io::Error| Error::system("cannot open", e).at_path(path);
-    // Looked at first: opening a pipe would wait for its other end.
+    // Checked before it is opened: opening a pipe would wait for its other end.
     if !fs::metadata(path).map_err(|e| failed(&e))?.is_file() {
         return Err(Error::not_a_file(path));
     }
@@ -376,7 +378,7 @@ fn open(path: &Path) -> Result<(File, u64)> {
     Ok((file, length))
 }
 
-/// A reader of the bytes of a tensor that lie together in `file`.
+/// A reader of the bytes of a tensor that are contiguous in `file`.
 fn read_at<'a>(file: &'a mut File, place: &Place) -> Result<Box<dyn Read + 'a>> {
     let Place::File(range) = place else {
         return Err(is_field());
@@ -385,9 +387,9 @@ fn read_at<'a>(file: &'a mut File, place: &Place) -> Result<Box<dyn Read + 'a>> 
     Ok(Box::new(file.take(range.end - range.start)))
 }
 
-/// The error of reading a field of a structured array.
+/// The error for reading a field of a structured array.
 fn is_field() -> Error {
-    Error::unsupported("the elements of a field do not lie together")
+    Error::unsupported("the elements of a field are not contiguous")
         .advise("cast the field, or read the whole array")
 }
 
@@ -401,7 +403,7 @@ fn elements(shape: &[u64]) -> Option<u64> {
     shape.iter().try_fold(1_u64, |product, dim| product.checked_mul(*dim))
 }
 
-/// The bytes that `elements` become, which a file of the real world has room for.
+/// The size in bytes of `elements` in the target, unless it is more than a file can hold.
 fn result_len(to: BufferType, elements: u64) -> Result<u64> {
     pump::byte_len(to, elements).filter(|bytes| i64::try_from(*bytes).is_ok()).ok_or_else(|| {
         Error::unsupported(format!("{elements} elements of {to} are more than a file can hold"))

@@ -1,4 +1,4 @@
-//! One cast with its losses: what has to be tested, resolved once. `run` runs it.
+//! [`LossDetector`]: one cast with the tests for its losses, resolved once. `run` runs it.
 
 use super::{
     Loss,
@@ -15,7 +15,7 @@ use crate::{
     storage::BufferType,
 };
 
-/// A kernel and the tests of its pair: a cast that says what it loses.
+/// A kernel and the tests of its pair: a cast that detects its losses.
 #[derive(Clone, Copy)]
 pub struct LossDetector {
     pub(super) kernel: Kernel,
@@ -25,23 +25,23 @@ pub struct LossDetector {
     pub(super) tests: LossTests,
     pub(super) shape: Shape,
     pub(super) loops: Loops,
-    /// What the ranges are lost as.
+    /// The loss of each range.
     pub(super) labels: [Loss; MOST],
-    /// Casts results back, where that shows what is rounded.
+    /// Casts results back, where that reveals rounding.
     pub(super) back: Option<Kernel>,
-    /// Looks at the results first, if they are narrower and what is lost shows in them.
+    /// Tests the results first, if they are narrower than the source and losses are visible in them.
     pub(super) results: Option<(MayLoseFn, LossTests)>,
-    /// Brings elements of the source to bytes of their own in the order of the host, if they are packed or in the other one.
+    /// Converts elements of the source to byte storage in the order of the host, if they are packed or swapped.
     pub(super) unpack: Option<Kernel>,
-    /// Nothing can be lost.
+    /// Whether nothing can be lost.
     pub(super) idle: bool,
     pub(super) guarded: bool,
 }
 
 impl LossDetector {
-    /// A kernel with the same `rules` that it was made with, and what it is to be asked.
+    /// A detector for a kernel, given the `rules` that the kernel was made with.
     ///
-    /// `inexact`: whether values that are rounded in range are lost, too. `labelled`: whether it matters in which way.
+    /// `inexact` says that values rounded in range count as lost, too. `labelled` says that the kind of loss matters.
     pub fn new(kernel: Kernel, rules: &Rules, inexact: bool, labelled: bool) -> LossDetector {
         let (from, to) = (kernel.from(), kernel.to());
         let (s, d) = (from.dtype(), to.dtype());
@@ -50,7 +50,7 @@ impl LossDetector {
         if let (Rounds::Differs, Some(f)) = (rounds.how, s.float_spec()) {
             all.push_rounded_ends(f, d, rules);
         }
-        // What becomes zero is rounded as well, but a format that has no zero cannot be told so.
+        // A value that becomes zero is also rounded, but a target that has no zero cannot show that.
         let wanted = |loss: Loss| labelled || loss.is_out_of_range() || rounds.how == Rounds::Differs;
         let ranges = all.merged(wanted);
         let real = !matches!(d.spec(), Spec::Bool | Spec::Complex(_));
@@ -64,7 +64,7 @@ impl LossDetector {
             *asked = InRange::new(range);
         }
         let may_lose = match (rounds.how, s.float_spec(), d.float_spec()) {
-            // What underflows is among them.
+            // Underflows are included.
             (Rounds::Low, Some(from), Some(to)) if !pairs => {
                 all.merged(|loss| loss.is_out_of_range()).with_subnormals(from, to)
             }
@@ -121,19 +121,19 @@ impl LossDetector {
         &self.kernel
     }
 
-    /// The same, with non-temporal stores when `streaming` says.
+    /// The same, with non-temporal stores as `streaming` says.
     #[must_use]
     pub fn with_streaming(self, streaming: crate::Streaming) -> LossDetector {
         LossDetector { kernel: self.kernel.with_streaming(streaming), ..self }
     }
 
-    /// Whether the pair can lose anything that is asked for.
+    /// Whether the pair cannot lose anything that is tested for.
     pub const fn is_idle(&self) -> bool {
         self.idle
     }
 }
 
-/// How rounding in range is seen, with its numbers.
+/// How rounding in range is detected, with its parameters.
 #[derive(Clone, Copy)]
 struct Rounded {
     how: Rounds,
@@ -173,9 +173,9 @@ impl Rounded {
         }
     }
 
-    /// A source whose bits `low` have to be zero, and whose values have to be multiples of `2^unit`.
+    /// A source whose `low` bits must be zero, and whose values must be multiples of `2^unit`.
     fn fraction(s: FloatSpec, low: u64, unit: i32) -> Self {
-        // The float whose last bit is the unit.
+        // The float whose last bit has the value of the unit.
         let step = ((unit + s.mantissa_bits as i32 + s.bias) as u64) << s.mantissa_bits;
         Self { how: Rounds::Fraction, numbers: [s.magnitude_mask(), s.exponent_field(), low, step] }
     }

@@ -1,9 +1,9 @@
-//! What is asked of a lane: whether it is in a range, and how rounding in range is seen.
+//! The tests of a lane: whether it is in a range, and whether it is rounded in range.
 
 use super::lane::Lane;
 use core::marker::PhantomData;
 
-/// How rounding in range is seen.
+/// How rounding in range is detected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rounds {
     Never,
@@ -14,24 +14,24 @@ pub(crate) enum Rounds {
     Differs,
 }
 
-/// What a loop asks of each lane.
+/// A test that a loop applies to each lane.
 pub(crate) trait LossTest<L: Lane>: Copy {
-    /// Whether the lanes of the result, cast back, are looked at.
+    /// Whether the test uses the lanes of the result, cast back.
     const LOOKS_BACK: bool = false;
     /// Whether its instructions obey the floating-point environment. Those of integers do not.
     const OBEYS_ENVIRONMENT: bool = true;
     fn new(numbers: [u64; 4]) -> Self;
 }
 
-/// A test with an exact answer.
+/// An exact test.
 pub(crate) trait Test<L: Lane>: LossTest<L> {
-    /// Whether a lane is in a range, or, as long as it is in none, whether it is rounded.
+    /// Whether a lane is in the range or, for a lane in no range, whether it is rounded.
     fn holds(self, x: L, back: L) -> bool;
 }
 
-/// A test of few instructions, which may also hit lanes that lose nothing.
+/// A test of few instructions, which may have false positives.
 pub(crate) trait Residue<L: Lane>: LossTest<L> {
-    /// Bits of which one is set if the lane may be rounded.
+    /// A nonzero number if the lane may be rounded.
     fn residue(self, x: L, back: L) -> L;
 }
 
@@ -60,9 +60,9 @@ impl<L: Lane> Residue<L> for Never {
     }
 }
 
-/// A float that becomes a narrower one, or an integer: the bits behind the last that the target keeps are not zero. Where the
-/// target is subnormal (or an integer) it keeps whole multiples of one step: adding the float whose last bit is that step and
-/// subtracting it again rounds to them.
+/// A float cast to a narrower float or an integer is rounded if the bits after the last one that the target keeps are not zero. Where
+/// the target is subnormal (or an integer) it keeps whole multiples of one step: adding the float whose last bit is that step and
+/// subtracting it again rounds to such multiples.
 #[derive(Clone, Copy)]
 pub(crate) struct Fraction<L> {
     magnitude: L,
@@ -102,7 +102,7 @@ macro_rules! fraction {
                 let value = $float::from_bits(x & self.magnitude);
                 // NaN, too, becomes the step, which is a multiple of itself.
                 let value = if value < step { value } else { step };
-                // NaN has low bits as well: those who count find that it is none.
+                // NaN has low bits as well; the exact test that counts excludes it.
                 ((value + step) - step).to_bits() ^ value.to_bits() | x & self.low
             }
         }
@@ -110,7 +110,7 @@ macro_rules! fraction {
 }
 fraction!(u32 f32, u64 f64);
 
-/// What tells of [`Rounds::Low`] before it is looked at as [`Fraction`].
+/// The quick test for [`Rounds::Low`], before [`Fraction`] is applied.
 #[derive(Clone, Copy)]
 pub(crate) struct Low<L>(L);
 
@@ -128,7 +128,7 @@ impl<L: Lane> Residue<L> for Low<L> {
     }
 }
 
-/// An integer that becomes a float: it has more significant bits than the target.
+/// An integer cast to a float is rounded if it has more significant bits than the target.
 #[derive(Clone, Copy)]
 pub(crate) struct Digits<L> {
     /// All ones for signed integers.
@@ -147,7 +147,7 @@ impl<L: Lane> LossTest<L> for Digits<L> {
 impl<L: Lane> Test<L> for Digits<L> {
     #[inline(always)]
     fn holds(self, x: L, _: L) -> bool {
-        // One is subtracted from the lowest bit that is set, so that zero, which has none, compares as well.
+        // One is subtracted from the lowest set bit, so that zero, which has no set bit, compares correctly.
         let below_lowest = !x & x.minus(L::from(true));
         let signed = (self.signed & x.magnitude()).plus(!self.signed & x);
         signed.shift_right(self.digits) > below_lowest
@@ -157,12 +157,12 @@ impl<L: Lane> Test<L> for Digits<L> {
 impl<L: Lane> Residue<L> for Digits<L> {
     #[inline(always)]
     fn residue(self, x: L, _: L) -> L {
-        // More digits than the target has; the lowest may be zero.
+        // The value has more digits than the target, although the lowest may be zero.
         (self.signed & x.magnitude()).plus(!self.signed & x).shift_right(self.digits)
     }
 }
 
-/// Anything whose result, cast back, is something else. NaN and the sign of zero are not compared.
+/// A value is rounded if its result, cast back, differs from it. NaN and the sign of zero are not compared.
 #[derive(Clone, Copy)]
 pub(crate) struct Differs<L> {
     compared: L,

@@ -16,16 +16,16 @@ pub(crate) trait Lane:
 {
     const BYTES: usize;
     const ZERO: Self;
-    /// Lanes that may be counted in one lane.
+    /// The number of lanes that can be counted in one lane without overflow.
     const AT_ONCE: usize;
     fn from_word(word: u64) -> Self;
-    /// Of the bytes of one lane.
+    /// Reads a lane from its bytes.
     fn read(bytes: &[u8]) -> Self;
     fn write(self, bytes: &mut [u8]);
     fn word(self) -> u64;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
-    /// The larger and the smaller as two's complement.
+    /// The larger and the smaller lane as two's complement.
     fn signed_max(self, other: Self) -> Self;
     fn signed_min(self, other: Self) -> Self;
     fn signed_less(self, other: Self) -> bool;
@@ -84,11 +84,11 @@ macro_rules! lane {
             }
             #[inline(always)]
             fn shift_right(self, by: u32) -> Self {
-                // Always in range.
+                // The shift is always in range.
                 self >> (by & ($lane::BITS - 1))
             }
         }
     )*};
 }
-// A byte counts to 255. The others hold what a block has.
+// A byte counts to 255. The other lanes can count all lanes of a block.
 lane!(u8 i8 192, u16 i16 4096, u32 i32 4096, u64 i64 4096);

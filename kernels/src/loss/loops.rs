@@ -1,13 +1,13 @@
-//! Asks the codes of a block whether they are lost, in plain loops that compilers make vector code of.
+//! Tests the codes of a block for losses, in plain loops that compilers vectorise.
 //!
-//! A *lane* is a code, or a part of one, as an unsigned integer. Whether it is in a range is a mask, a subtraction and a
-//! comparison; whether it is rounded in range is what the other [`LossTest`]s decide. There are two loops, and a block goes as far
-//! as it has to:
+//! A *lane* is a code, or a part of one, as an unsigned integer. A mask, a subtraction and a comparison test whether it is in a
+//! range; the other [`LossTest`]s decide whether it is rounded in range. There are two loops, and the second runs only where the
+//! first finds something:
 //!
 //! * [`may_lose`] tests whether any lane may be lost: the least of all differences replaces the comparisons, so it takes few
-//!   instructions. It may be wrong about a block that has lost nothing, not about one that has.
-//! * [`test`] says which lanes a range has, or which are rounded, and counts them. [`Loops::counts`] asks for one range after
-//!   the other, so the same few loops serve all pairs.
+//!   instructions. It can have false positives, but no false negatives.
+//! * [`test`] determines which lanes are in a range, or rounded, and counts them. [`Loops::counts`] tests one range after the
+//!   other, so the same few loops serve all pairs.
 //!
 //! Each tier compiles them for its own instructions ([`define_loops!`]); the scalar one has [`always_may_lose`] for the first.
 
@@ -23,7 +23,7 @@ use crate::{fpenv, machine::BLOCK_BYTES};
 #[derive(Clone, Copy)]
 pub(crate) struct Loops {
     pub(crate) may_lose: MayLoseFn,
-    /// The same for one range and no rounding: tests the ranges that `may_lose` has no room for.
+    /// The same for one range and no rounding, for ranges beyond those that `may_lose` tests.
     pub(crate) more: MayLoseFn,
     /// How many ranges `may_lose` tests.
     pub(crate) at_once: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Loops {
     pub(crate) within: TestFn,
     /// Which lanes are rounded, if they are in no range.
     pub(crate) rounded: TestFn,
-    /// Whether any of them has instructions that obey the floating-point environment.
+    /// Whether any of the loops has instructions that obey the floating-point environment.
     pub(crate) obeys_environment: bool,
 }
 
@@ -42,8 +42,8 @@ pub(crate) struct Loops {
 /// As [`TestFn`].
 pub(crate) type MayLoseFn = unsafe fn(tests: &LossTests, first: usize, src: &[u8], back: &[u8]) -> bool;
 
-/// Tests the lanes of `src` and, for [`Rounds::Differs`], as many of `back`. `lost` has as many lanes: those that are `kind`, and
-/// that the test holds for, become `kind | LOST`. Returns how many these are.
+/// Tests the lanes of `src` and, for [`Rounds::Differs`], as many of `back`. `lost` has as many lanes: those that equal `kind` and
+/// for which the test holds become `kind | LOST`. Returns the number of these.
 ///
 /// # Safety
 ///
@@ -53,7 +53,7 @@ pub(crate) type TestFn =
 
 /// Lanes that are cast and were not found to be lost.
 const CAST: u64 = 0;
-/// What lanes become that are lost.
+/// The bit of lanes that are lost.
 const LOST: u64 = 1;
 /// Imaginary parts, which have to be zero.
 const IMAGINARY: u64 = 2;

@@ -35,7 +35,7 @@ impl InRange {
     }
 }
 
-/// What a block loses.
+/// The losses of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LossCounts {
     /// Lanes in each of the ranges.
@@ -44,7 +44,7 @@ pub(crate) struct LossCounts {
     pub(super) imaginary: u64,
     /// Lanes in no range that are rounded.
     pub(super) inexact: u64,
-    /// What is known of each lane, in as many bytes as it has.
+    /// The result for each lane, in as many bytes as the lane has.
     pub(super) lost: [u8; BLOCK_BYTES],
 }
 
@@ -53,9 +53,9 @@ pub(crate) struct LossCounts {
 pub(crate) struct Shape {
     /// Bytes of a lane.
     pub(crate) width: usize,
-    /// Lanes alternate between a part that is cast and one that has to be zero.
+    /// Whether lanes alternate between a part that is cast and a part that must be zero.
     pub(crate) pairs: bool,
-    /// How [`may_lose`] looks for the ranges: as many of them, [`ENDS`] or [`BOUNDS`].
+    /// How [`may_lose`] tests the ranges: their number, or one of the forms such as [`ENDS`] or [`BOUNDS`].
     pub(crate) ranges: usize,
     pub(crate) exactness: Rounds,
 }

@@ -1,7 +1,7 @@
-//! Which codes of a source are lost in which way: ranges of codes, from the formats alone.
+//! The ranges of source codes with each kind of loss, computed from the formats alone.
 //!
-//! The edge of a target (half a step above its largest value, say) is an exact number. Truncated to the source's format it is
-//! the last code on its near side. So each end of a range is one encode, whatever the pair.
+//! The edge of a target (such as half a step above its largest value) is an exact number. Truncated to the source's format, it gives
+//! the last code below the edge. So each end of a range is one encode, whatever the pair.
 
 use super::{
     Loss, compare,
@@ -16,7 +16,7 @@ use crate::{
 };
 use core::cmp::Ordering;
 
-/// The codes `first..=last` after a mask, and what is lost of them.
+/// The codes `first..=last` after a mask, and their loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
     pub(super) mask: u64,
@@ -25,7 +25,7 @@ pub(super) struct Range {
     pub(super) loss: Loss,
 }
 
-/// At most this many ranges are lost of any pair.
+/// The most ranges of any pair.
 pub(super) const MOST: usize = 4;
 
 /// The ranges of a pair.
@@ -50,7 +50,7 @@ impl Ranges {
         if first > last {
             return;
         }
-        // What is lost in the same way next to it is the same range.
+        // An adjacent range with the same loss is extended.
         let next_to = |r: &&mut Range| r.mask == mask && r.loss == loss && r.last.wrapping_add(1) == first;
         if let Some(near) = self.list[..self.len].iter_mut().find(next_to) {
             near.last = last;
@@ -68,15 +68,15 @@ impl Ranges {
         self.push_signed(sign | (sign - 1), sign, magnitudes, loss);
     }
 
-    /// Adds the values of these magnitudes that have the sign bit as `sign` says, if there are any.
+    /// Adds the values of these magnitudes whose sign bit is `sign`, if there are any.
     fn push_signed(&mut self, mask: u64, sign: u64, (first, last): (u64, u64), loss: Loss) {
-        // Magnitudes that are none would reach the sign.
+        // An empty range of magnitudes would reach the sign bit.
         if first <= last {
             self.push(mask, sign | first, sign | last, loss);
         }
     }
 
-    /// The same codes in as few ranges as can be, for those who do not ask what is lost; only of losses that `asked` says.
+    /// The codes of the losses selected by `asked`, in as few ranges as possible, for tests that do not need the kind of loss.
     pub(super) fn merged(&self, asked: impl Fn(Loss) -> bool) -> Self {
         let mut sorted = *self;
         let len = {
@@ -95,8 +95,8 @@ impl Ranges {
         out
     }
 
-    /// How a block is searched for these (merged) ranges, and its numbers. What is chosen has loops for the width of the
-    /// source and for `rounds`; where it has not, the ranges themselves are looked for.
+    /// How a block is tested for these (merged) ranges, with the parameters of the test. A form is chosen only if there are loops for
+    /// the width of the source and for `rounds`; otherwise the ranges themselves are tested.
     pub(super) fn candidates(&self, from: DType, to: DType, rounds: Rounds) -> (usize, [InRange; MOST]) {
         let mut numbers = [InRange::default(); MOST];
         let bits = 8 * from.alignment() as u32;
@@ -130,7 +130,7 @@ impl Ranges {
                 (numbers[0], numbers[1]) = (number(low.first), number(high.first));
                 return (ENDS, numbers);
             }
-            // Everything below a code or above another, the sign counted in.
+            // Everything below one code or above another, including the sign.
             [zero, rest @ .., negative]
                 if raw
                     && powers
@@ -167,8 +167,8 @@ impl Ranges {
         (self.len, numbers)
     }
 
-    /// The codes of a narrower float target that everything out of range becomes (and what becomes zero, if that is asked for),
-    /// and few others do, if there are such: what is rounded to the largest value, zeros, infinities and NaNs may have them too.
+    /// The codes of a narrower float target that all values out of range become (and all values that become zero, if `asked`), if only
+    /// few other values become them: values rounded to the largest one, zeros, infinities and NaNs.
     pub(super) fn result_of_loss(
         &self,
         from: DType,
@@ -177,7 +177,7 @@ impl Ranges {
         zero: bool,
     ) -> Option<InRange> {
         let (Some(s), Some(f)) = (from.float_spec(), to.float_spec()) else { return None };
-        // If a direction loses negative values in another way, no code tells of all.
+        // If the rounding direction treats negative values differently, no code identifies all losses.
         let overflow = overflow_of(f, rules, false);
         let alike = self.get().iter().all(|range| range.loss == overflow || range.loss == Loss::Underflow);
         if !alike || f.flavor == Flavor::Exponent || s.bits() <= f.bits() {
@@ -190,7 +190,7 @@ impl Ranges {
         };
         let whole = mask != f.magnitude_mask();
         if zero {
-            // Zero comes behind the last magnitude; the difference wraps at the width of a lane.
+            // Zero comes after the last magnitude; the difference wraps at the width of a lane.
             let end = 8 * to.alignment() as u32;
             let lane = u64::MAX >> (64 - end);
             return (!whole).then_some(InRange { mask, first, span: (lane - first).wrapping_add(2) });
@@ -198,7 +198,7 @@ impl Ranges {
         Some(InRange { mask, first, span: if whole { 1 } else { mask - first + 1 } })
     }
 
-    /// These ranges, where all numbers below the normal ones of a target may be lost.
+    /// These ranges, extended so that all numbers below the normal ones of a target may be lost.
     pub(super) fn with_subnormals(&self, s: FloatSpec, f: FloatSpec) -> Self {
         let mut out = *self;
         let normal = Exact::finite(1, f.min_exponent() + f.mantissa_bits as i32);
@@ -208,7 +208,7 @@ impl Ranges {
         out
     }
 
-    /// What a cast from (a part of) `from` to (a part of) `to` loses, apart from rounding in range.
+    /// The losses of a cast from (a part of) `from` to (a part of) `to`, apart from rounding in range.
     pub(super) fn new(from: DType, to: DType, rules: &Rules) -> Self {
         let mut out = Self::none();
         if from == to {
@@ -274,7 +274,7 @@ impl Ranges {
         if f.flavor == Flavor::Exponent {
             self.push(mask, 0, 0, zero_of_powers(rules));
             if signed {
-                // Of its magnitude, too, each integer is in range.
+                // The magnitude of every integer is in range as well.
                 self.push(mask, high + 1, mask, zero_of_powers(rules));
             }
             return;
@@ -298,10 +298,10 @@ impl Ranges {
         let max = u64::MAX >> (64 - bits + signed as u32);
         let (sign, mask) = (s.sign_mask(), s.sign_mask() | s.magnitude_mask());
         let top = s.infinity().unwrap_or(s.max_finite());
-        // The largest magnitude that is in range: below the next integer, or half a step above the last one.
+        // The largest magnitude in range: below the next integer, or half a step above the last one.
         let edge = |end: u64, directed: bool| match rules.rounding {
             _ if directed => last_at_most(s, Exact::finite(end, 0), true),
-            // Ends that have no half in a word have no float between them and the next integer.
+            // For larger ends, whose half step does not fit in a word, there is no float between the end and the next integer.
             NearestEven | NearestAway if end < 1 << 62 => {
                 let inclusive = !half_goes_up(rules.rounding, end % 2 == 1);
                 last_at_most(s, Exact::finite(2 * end + 1, -1), inclusive)
@@ -314,7 +314,7 @@ impl Ranges {
         let outside = outside_int(rules);
         let positive = edge(max, rules.rounding == Ceil);
         self.push(mask, positive.map_or(0, |last| last + 1), top, outside);
-        // NaNs come after infinity; those of the other sign at the end.
+        // NaNs come after infinity; those of the other sign come last.
         let nan = (top + 1, s.magnitude_mask());
         self.push(mask, nan.0, nan.1, Loss::LostNan);
         if s.signed() {
@@ -387,7 +387,7 @@ impl Ranges {
                 self.push_signed(mask, sign, (least, last), Loss::Underflow);
             }
         }
-        // Only small targets lose infinities, and what overflows them is lost in the same way whatever its sign.
+        // Only small targets lose infinities, and their overflow has the same loss for both signs.
         if let Some((infinity, loss)) = infinity.filter(|(_, loss)| *loss != overflow_of(f, rules, false)) {
             self.push(magnitude, infinity, infinity, loss);
         }
@@ -407,17 +407,17 @@ fn outside_int(rules: &Rules) -> Loss {
     if rules.saturate { Loss::Saturated } else { Loss::Wrapped }
 }
 
-/// What becomes of values out of the range of powers of two.
+/// The loss of values out of the range of powers of two.
 fn outside_powers(rules: &Rules) -> Loss {
     if rules.saturate { Loss::Saturated } else { Loss::MadeNan }
 }
 
-/// What zero is lost as among powers of two.
+/// The loss of zero in a target of powers of two.
 fn zero_of_powers(rules: &Rules) -> Loss {
     if rules.power_range == PowerRange::Magnitude { Loss::Saturated } else { outside_powers(rules) }
 }
 
-/// What a finite value of this sign beyond the largest one is lost as.
+/// The loss of a finite value of this sign beyond the largest value.
 fn overflow_of(f: FloatSpec, rules: &Rules, negative: bool) -> Loss {
     match f.flavor {
         Flavor::Finite => Loss::Saturated,
@@ -431,7 +431,7 @@ fn overflow_of(f: FloatSpec, rules: &Rules, negative: bool) -> Loss {
     }
 }
 
-/// What an infinity is lost as.
+/// The loss of an infinity.
 fn infinity_of(f: FloatSpec, rules: &Rules) -> Option<Loss> {
     match f.flavor {
         _ if f.bits() >= 16 => None,
@@ -443,7 +443,7 @@ fn infinity_of(f: FloatSpec, rules: &Rules) -> Option<Loss> {
     }
 }
 
-/// The rounding of the magnitudes of values of one sign: `Ceil` is away from zero, and there is no `Floor`.
+/// The rounding of magnitudes for values of one sign: `Ceil` is away from zero, and `Floor` does not occur.
 fn of_magnitudes(rounding: Rounding, negative: bool) -> Rounding {
     match rounding {
         Rounding::Floor if negative => Rounding::Ceil,
@@ -453,7 +453,7 @@ fn of_magnitudes(rounding: Rounding, negative: bool) -> Rounding {
     }
 }
 
-/// Magnitudes below this (or this one as well, if the second is said) round into the range of a float target.
+/// The edge below which magnitudes round into the range of a float target, and whether the edge itself does.
 fn overflow_edge(f: FloatSpec, of_magnitudes: Rounding) -> (Exact, bool) {
     let digits = f.max_finite() & ((1 << f.mantissa_bits) - 1) | 1 << f.mantissa_bits;
     let ulp = f.max_exponent() - f.mantissa_bits as i32;
@@ -468,7 +468,7 @@ fn overflow_edge(f: FloatSpec, of_magnitudes: Rounding) -> (Exact, bool) {
     }
 }
 
-/// Magnitudes below this (or this one as well) round to zero; `None` if only zero does.
+/// The edge below which magnitudes round to zero, and whether the edge itself does; `None` if only zero does.
 fn underflow_edge(f: FloatSpec, of_magnitudes: Rounding) -> Option<(Exact, bool)> {
     match of_magnitudes {
         Rounding::NearestEven | Rounding::NearestAway => {
@@ -479,7 +479,7 @@ fn underflow_edge(f: FloatSpec, of_magnitudes: Rounding) -> Option<(Exact, bool)
     }
 }
 
-/// The largest integer that is at most `limit` (or less, if it may not be reached).
+/// The largest integer less than `limit`, or equal to it if `inclusive`.
 fn whole_at_most(limit: Exact, inclusive: bool) -> u64 {
     if limit.log2() >= 64 {
         return u64::MAX;

@@ -1,8 +1,8 @@
-//! Runs a cast with its losses.
+//! Runs a cast with loss detection.
 //!
-//! The source is taken in blocks, each small enough for the first cache. A block is cast first. Then its results are tested for loss,
-//! where that shows in narrower results, and then its codes, which the cast has left in the cache. Only blocks that lost a value
-//! are looked at again: for the first element that is lost, for the count of each kind of loss, or for a mask.
+//! The source is processed in blocks, each small enough for the first-level cache. A block is cast first. Then its results are tested
+//! for losses, if losses are visible in narrower results, and then its codes, which the cast has left in the cache. Only blocks that
+//! lost a value are examined further: for the first lost element, for the count of each kind of loss, or for a mask.
 
 use super::{Loss, Losses, detector::LossDetector, loss, loss_tests::LossCounts};
 use crate::{
@@ -18,32 +18,32 @@ use crate::{
 use alloc::vec::Vec;
 use core::{mem::MaybeUninit, slice};
 
-/// Bytes of a block of a cast with non-temporal stores, which has blocks of its own.
+/// Bytes of a block of a cast with non-temporal stores, which has its own smaller blocks.
 const STREAMED: usize = 8 * BLOCK_BYTES;
 
 /// An element that its target cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// Its number, from 0.
+    /// Its index, counted from 0.
     pub index: usize,
     /// The element in the low bits, the real part lowest.
     pub code: u128,
-    /// What is lost of it: what is out of range, if anything is, and of two parts the first.
+    /// Its loss: one out of range if there is one, and that of the first part if there are two.
     pub loss: Loss,
 }
 
 /// What a run looks for.
 pub(crate) enum Sought<'a> {
-    /// The first element that is lost; the run ends there.
+    /// The first lost element, where the run ends.
     First(Option<Lost>),
-    /// How much is lost, and in which way.
+    /// The number of losses of each kind.
     Counts(Losses),
-    /// How many elements are lost, and which: their bits are cleared.
+    /// A mask in which the bits of lost elements are cleared, and their number.
     Mask(&'a mut [u8], usize),
 }
 
 impl Sought<'_> {
-    /// Looks at a block that lost something; false if what follows does not matter.
+    /// Examines a block that lost something; false if the rest is not needed.
     fn look(&mut self, block: &Block<'_>) -> bool {
         match self {
             Sought::First(found) => {
@@ -58,8 +58,8 @@ impl Sought<'_> {
 }
 
 impl LossDetector {
-    /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run) until one is lost, and returns that one. Then what is written of the
-    /// elements from it on is unspecified.
+    /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run) until one is lost, and returns that element; then the elements of the
+    /// destination from it on are unspecified.
     ///
     /// `None`, with nothing written, if either buffer is shorter than `n` elements.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Option<Option<Lost>> {
@@ -68,7 +68,7 @@ impl LossDetector {
         Some(sought.first())
     }
 
-    /// [`run`](Self::run) between slices of the kernel's element types; `None` as of
+    /// [`run`](Self::run) between slices of the kernel's element types; `None` as for
     /// [`Kernel::run_elements`](crate::Kernel::run_elements).
     pub fn run_elements<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Option<Option<Lost>> {
         let mut sought = Sought::First(None);
@@ -91,8 +91,7 @@ impl LossDetector {
         Some(Ok(out))
     }
 
-    /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run), and counts what is lost, if the watch was told that it matters in
-    /// which way.
+    /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run), and counts losses. The detector must be `labelled`.
     ///
     /// `None`, with nothing written, if either buffer is shorter than `n` elements.
     pub fn run_counted(&self, src: &[u8], dst: &mut [u8], n: usize) -> Option<Losses> {
@@ -101,7 +100,7 @@ impl LossDetector {
         Some(sought.counts())
     }
 
-    /// [`run_counted`](Self::run_counted) between slices; `None` as of
+    /// [`run_counted`](Self::run_counted) between slices; `None` as for
     /// [`Kernel::run_elements`](crate::Kernel::run_elements).
     pub fn run_elements_counted<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Option<Losses> {
         let mut sought = Sought::Counts(Losses::default());
@@ -110,9 +109,9 @@ impl LossDetector {
     }
 
     /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run), and clears bit `i % 8` of byte `i / 8` of `mask` for every element
-    /// `i` that is lost. Returns how many these are.
+    /// `i` that is lost. Returns the number of lost elements.
     ///
-    /// `None`, with nothing written, if either buffer is shorter than `n` elements, or the mask than their bits.
+    /// `None`, with nothing written, if either buffer is shorter than `n` elements, or the mask than `n` bits.
     pub fn run_masked(&self, src: &[u8], dst: &mut [u8], mask: &mut [u8], n: usize) -> Option<usize> {
         let mut sought = Sought::Mask(mask.get_mut(..n.div_ceil(8))?, 0);
         self.run_bytes(src, dst, n, &mut sought)?;
@@ -169,7 +168,7 @@ impl LossDetector {
         self.run_uninit(bytes, out, src.len(), sought)
     }
 
-    /// Casts `n` elements, the first of which is the element `first` of what is searched; false if what follows does not matter.
+    /// Casts `n` elements, the first of which has the index `first` in the whole cast. Returns false if the rest is not needed.
     ///
     /// The slices are those of `n` elements; if either is shorter, nothing is written.
     pub(crate) fn run_part(
@@ -198,7 +197,7 @@ impl LossDetector {
                 *lost += part.count();
             }
             Sought::Mask(mask, lost) => {
-                // Bits that do not begin a byte wait on the stack.
+                // Bits that do not begin at a byte are first written on the stack.
                 let (from, to) = (self.kernel.from(), self.kernel.to());
                 for at in (0..n).step_by(BLOCK_ELEMENTS) {
                     let len = BLOCK_ELEMENTS.min(n - at);
@@ -221,8 +220,8 @@ impl LossDetector {
         true
     }
 
-    /// Casts `n` elements and shows `sought` every block that lost something, in their order, until it has seen enough; then the
-    /// result is false. If it is true, all `n` elements are written.
+    /// Casts `n` elements and passes every block that lost something to `sought`, in order, until it needs no more; then the result is
+    /// false. If the result is true, all `n` elements are written.
     ///
     /// `None`, with nothing written, if either buffer is shorter than `n` elements.
     fn run_uninit(
@@ -239,10 +238,10 @@ impl LossDetector {
         let src = src.get(..from.byte_len(n)?)?;
         let dst = dst.get_mut(..to.byte_len(n)?)?;
         let _guard = self.guarded.then(fpenv::guard);
-        // Results that are looked at again had better be in a cache.
+        // Results that are read again should stay in a cache.
         let streams = self.back.is_none() && self.kernel.streams(src.len() + dst.len());
         let kernel = self.native.with_streaming(if streams { Streaming::Always } else { Streaming::Never });
-        // Those with non-temporal stores would come back from memory.
+        // With non-temporal stores, results would have to be read back from memory.
         let results = self.results.as_ref().filter(|_| !streams);
         let [mut unpacked, mut returned] = [const { Stack::<BLOCK_BYTES>::new() }; 2];
         let size = from.dtype().size();
@@ -279,7 +278,7 @@ impl LossDetector {
             if !may_lose {
                 continue;
             }
-            // Those with non-temporal stores are longer; they have no results to look at.
+            // Blocks with non-temporal stores are longer; their results are not tested.
             for (i, codes) in codes.chunks(BLOCK_BYTES).enumerate() {
                 // SAFETY: as above.
                 let counts = unsafe { self.loops.counts(self.shape, &self.tests, (codes, back)) };
@@ -294,7 +293,7 @@ impl LossDetector {
     }
 }
 
-/// What was found; nothing if something else was sought.
+/// The results, or an empty result if something else was sought.
 impl Sought<'_> {
     pub(crate) fn first(self) -> Option<Lost> {
         if let Sought::First(found) = self { found } else { None }
@@ -309,10 +308,10 @@ impl Sought<'_> {
     }
 }
 
-/// A block of elements some of which were lost.
+/// A block in which some elements were lost.
 struct Block<'a> {
     watch: &'a LossDetector,
-    /// The number of its first element.
+    /// The index of its first element.
     first: usize,
     /// How many elements it has.
     len: usize,
@@ -322,7 +321,7 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// What was lost, if the watch was told that it matters.
+    /// The losses, if the detector is `labelled`.
     fn losses(&self) -> Losses {
         let mut losses = Losses::default();
         for (label, n) in self.watch.labels.iter().zip(self.counts.ranges) {
@@ -333,11 +332,11 @@ impl Block<'_> {
         losses
     }
 
-    /// Whether each of the elements from `at` on is lost, up to 64 of them: the lowest bit is that of `at`, which is a multiple
-    /// of 64. None is behind the block.
+    /// Bits that say which of up to 64 elements from `at` on are lost. The lowest bit belongs to `at`, which is a multiple of 64; bits
+    /// after the end of the block are 0.
     fn flags(&self, at: usize) -> u64 {
         let width = self.watch.shape.width;
-        // A part of a complex number has a bit of its own.
+        // Each part of a complex number has its own bit.
         if self.watch.kernel.from().dtype().size() == width {
             return self.counts.flags(width, at / 64);
         }
@@ -349,7 +348,7 @@ impl Block<'_> {
         pairs(i) | pairs(i.saturating_add(1)) << 32
     }
 
-    /// The code of the element `i` of the block, the real part lowest, and what is lost of its parts; `None` if the block has no such
+    /// The code of element `i` of the block, the real part lowest, and the losses of its parts; `None` if the block has no such
     /// element.
     fn loss(&self, i: usize) -> Option<(u128, [Option<Loss>; 2])> {
         let (from, to) = (self.watch.kernel.from().dtype(), self.watch.kernel.to().dtype());
@@ -373,7 +372,7 @@ impl Block<'_> {
         })
     }
 
-    /// Clears the bits of the elements that are lost in a mask of all elements, and says how many they are.
+    /// Clears the bits of lost elements in a mask of all elements, and returns their number.
     fn mask(&self, mask: &mut [u8]) -> usize {
         let mut lost = 0;
         // Blocks begin at whole bytes of the mask.

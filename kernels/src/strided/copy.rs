@@ -1,8 +1,8 @@
-//! Elements from places to places: gathered, scattered, repeated.
+//! Copies of elements with strides: gathering, scattering, repeating.
 
 use super::nest::Axis;
 
-/// Copies a plane of elements of `size` bytes: `len` along two axes, with their steps on both sides.
+/// Copies a plane of elements of `size` bytes: `len` elements along two axes, with their strides on both sides.
 ///
 /// # Safety
 ///
@@ -44,7 +44,7 @@ unsafe fn copy_of<E: Copy>(
     }
     let row = len[0] as isize * size;
     if (from, to) == ([size, row], [size, row]) {
-        // Rows that follow each other on both sides.
+        // The rows are contiguous on both sides.
         (len, from[1], to[1]) = ([len[0] * len[1], 1], 0, 0);
     }
     if from[0] == size && to[0] == size {
@@ -64,7 +64,7 @@ unsafe fn copy_of<E: Copy>(
                     dst.offset(i * to).cast::<E>().write_unaligned(element);
                 }
             };
-            // Steps that the compiler knows become vectors.
+            // With constant strides the compiler generates vector code.
             match (from[0] / size, to[0] / size) {
                 _ if from[0] % size != 0 || to[0] % size != 0 => each(from[0], to[0]),
                 (1, 1) => src.copy_to_nonoverlapping(dst, len[0] * size_of::<E>()),
@@ -76,13 +76,13 @@ unsafe fn copy_of<E: Copy>(
     }
 }
 
-/// Copies rows of a few bytes without a call for each, if they are so few.
+/// Copies short rows without a call for each, if they are short enough.
 ///
 /// # Safety
 ///
 /// As [`copy`], of `rows` rows of `len` bytes.
 unsafe fn copy_short(len: usize, src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize) -> bool {
-    /// The first and the last bytes of each row, some of them twice.
+    /// Copies the first and the last bytes of each row, which may overlap.
     #[inline(always)]
     unsafe fn ends<W: Copy>(len: usize, src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize) {
         let last = len - size_of::<W>();
@@ -112,7 +112,7 @@ unsafe fn copy_short(len: usize, src: *const u8, from: isize, dst: *mut u8, to: 
     true
 }
 
-/// Writes each element of a plane of `len`, which follow each other at `src`, as often as `repeat` says.
+/// Writes each element of a plane of `len` elements, contiguous at `src`, as often as `repeat` says.
 ///
 /// # Safety
 ///

@@ -1,61 +1,61 @@
-//! What can be wrong with a layout or a view.
+//! The errors of layouts and views.
 
 use super::MAX_AXES;
 use crate::storage::BufferType;
 use core::{fmt, ops::Range};
 
-/// What is wrong with a layout or a view.
+/// The error of a layout or a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ViewError {
-    /// More than [`MAX_AXES`].
+    /// There are more axes than [`MAX_AXES`].
     TooManyAxes {
-        /// Axes asked for.
+        /// The number of axes.
         axes: usize,
     },
-    /// Not one stride for each axis.
+    /// The number of strides is not the number of axes.
     StridesMismatch {
         /// Axes of the shape.
         axes: usize,
         /// Strides given.
         strides: usize,
     },
-    /// More elements, or elements further apart, than a `usize` can count.
+    /// There are more elements, or elements further apart, than a `usize` can count.
     TooLarge,
     /// Elements lie outside the buffer.
     OutOfBounds {
         /// The first byte of the lowest element, counted from the start of the buffer; negative if before it.
         low: i128,
-        /// The byte behind the highest element.
+        /// One past the last byte of the highest element.
         high: i128,
         /// Bytes that the buffer has.
         have: usize,
     },
-    /// Packed elements follow each other on the last axis.
+    /// Packed elements must be contiguous along the last axis.
     PackedStride {
-        /// The stride that was given for it.
+        /// The stride that was given for this axis.
         stride: isize,
     },
-    /// Rows of packed elements that do not end at whole bytes cannot follow each other, nor be cut there.
+    /// Rows of packed elements that do not end at whole bytes cannot be contiguous or be split there.
     PackedRows {
         /// Elements of a row.
         elements: usize,
     },
-    /// Elements of a destination share bytes, or cannot be told from such that do.
+    /// Elements of a destination share bytes, or their strides do not rule that out.
     Repeated {
-        /// An axis along which they do.
+        /// The axis along which they share bytes.
         axis: usize,
     },
     /// There is no such axis.
     NoAxis {
-        /// The axis asked for, or the element of it.
+        /// The axis, or the index along an axis.
         axis: usize,
-        /// How many there are.
+        /// The number of axes, or of elements along the axis.
         axes: usize,
     },
-    /// The axes given are not each of 0, 1, ... once.
+    /// The axes do not name each of 0, 1, ... exactly once.
     NotAPermutation,
-    /// A shape that elements cannot be repeated to: each axis has to have the length asked for, or 1.
+    /// The elements cannot be repeated to a shape: each axis must have the new length, or 1.
     NoBroadcast {
         /// The axis of the new shape.
         axis: usize,
@@ -80,18 +80,18 @@ pub enum ViewError {
         /// Its length in the destination.
         dst: usize,
     },
-    /// Source and destination share bytes, and not each element its own place.
+    /// Source and destination overlap, other than with each element in the place of its own result.
     Overlap {
         /// Bytes of the source, counted from the lowest of both.
         src: Range<usize>,
         /// Bytes of the destination.
         dst: Range<usize>,
     },
-    /// A view of other elements than the cast is for.
+    /// The view has a different buffer type from the cast.
     WrongBuffer {
-        /// What the cast is for.
+        /// The buffer type of the cast.
         plan: BufferType,
-        /// What the view holds.
+        /// The buffer type of the view.
         view: BufferType,
     },
 }

@@ -1,16 +1,16 @@
-//! Where the elements of an array lie.
+//! [`Layout`]: the shape and strides of an array.
 
 use super::ViewError;
 use crate::storage::BufferType;
 use core::{fmt, ops::Range};
 
-/// The most axes of a layout, as many as NumPy and PyTorch have.
+/// The most axes of a layout, as in NumPy and PyTorch.
 pub const MAX_AXES: usize = 64;
 
-/// Where the elements of an array lie: a shape, and for every axis the distance in bytes from one element to the next.
+/// The places of the elements of an array: a shape, and for every axis the stride, the distance in bytes from one element to the next.
 ///
-/// Distances may be zero (the element is repeated) and negative, and need not be multiples of anything. Elements in packed storage
-/// share bytes along the last axis, whose stride is then given as 1; each row of them begins at a whole byte.
+/// Strides may be zero (the element is repeated) or negative, and need not be multiples of the element size. Elements in packed
+/// storage share bytes along the last axis, whose stride is then given as 1; each row of them begins at a whole byte.
 ///
 /// ```
 /// use lanecast_kernels::{DType, Layout};
@@ -31,7 +31,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Elements whose first is at the first byte. `shape` is in elements, `strides` in bytes.
+    /// A layout whose first element is at the first byte. `shape` is in elements, `strides` in bytes.
     ///
     /// # Errors
     ///
@@ -63,11 +63,11 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Elements that follow each other without a gap, the last axis first (C order).
+    /// Contiguous elements in C order, where the last axis varies fastest.
     ///
     /// # Errors
     ///
-    /// [`ViewError::PackedRows`] if they are packed and rows do not end at whole bytes; else as [`new`](Self::new).
+    /// [`ViewError::PackedRows`] if they are packed and rows do not end at whole bytes; otherwise as [`new`](Self::new).
     pub fn contiguous(of: impl Into<BufferType>, shape: &[usize]) -> Result<Layout, ViewError> {
         let buffer = of.into();
         let mut strides = [0; MAX_AXES];
@@ -91,13 +91,13 @@ impl Layout {
         Layout::new(buffer, shape, strides)
     }
 
-    /// The same elements `offset` bytes behind the start of the buffer.
+    /// The same layout with the first element `offset` bytes after the start of the buffer.
     #[must_use]
     pub const fn with_offset(self, offset: usize) -> Layout {
         Layout { offset, ..self }
     }
 
-    /// What the elements are.
+    /// The buffer type of the elements.
     pub const fn buffer(&self) -> BufferType {
         self.buffer
     }
@@ -119,15 +119,15 @@ impl Layout {
 
     /// How many elements there are.
     pub fn elements(&self) -> usize {
-        // `new` has shown that it is no more than `isize::MAX`, unless an axis is empty.
+        // `new` has checked that it is at most `isize::MAX`, unless an axis is empty.
         if self.shape().contains(&0) { 0 } else { self.shape().iter().product() }
     }
 
-    /// The axes in another order: axis `i` of the result is axis `axes[i]` of this.
+    /// The axes in another order: axis `i` of the result is axis `axes[i]` of this layout.
     ///
     /// # Errors
     ///
-    /// [`ViewError::NotAPermutation`]; [`ViewError::PackedStride`] if another axis of packed elements would be the last.
+    /// [`ViewError::NotAPermutation`]; [`ViewError::PackedStride`] if the last axis of packed elements would not stay the last.
     pub fn permuted(&self, axes: &[usize]) -> Result<Layout, ViewError> {
         let n = usize::from(self.axes);
         let mut named = 0_u32;
@@ -150,7 +150,7 @@ impl Layout {
         }
     }
 
-    /// The axes in reverse order. Of packed elements all but the last are reversed: that one stays the last.
+    /// The axes in reverse order. With packed elements the last axis stays the last, and only the others are reversed.
     #[must_use]
     pub fn transposed(&self) -> Layout {
         let mut to = *self;
@@ -181,8 +181,8 @@ impl Layout {
         Ok(to)
     }
 
-    /// The elements repeated to a larger shape by NumPy's rule: axes are matched from the last to the first, and one of length 1,
-    /// or that is not there, takes any length.
+    /// The elements repeated to a larger shape by NumPy's rule: axes are matched from the last to the first, and a missing axis or
+    /// an axis of length 1 takes any length.
     ///
     /// # Errors
     ///
@@ -206,8 +206,8 @@ impl Layout {
         Ok(Layout::new(self.buffer, shape, strides)?.with_offset(self.offset))
     }
 
-    /// The bytes of the elements, counted from the first element: from at most 0 to the byte behind the highest. Nothing for no
-    /// elements; `None` if no buffer is so large.
+    /// The range of bytes of the elements, relative to the first element: from at most 0 to one past the highest byte. Empty if there
+    /// are no elements; `None` if no buffer is large enough.
     pub(crate) fn span(&self) -> Option<Range<isize>> {
         if self.shape().contains(&0) {
             return Some(0..0);
@@ -226,7 +226,7 @@ impl Layout {
         Some(low..high)
     }
 
-    /// The bytes of what the axes count: an element, or the row of packed ones on the last axis; and how many axes do.
+    /// The size of the unit that the axes count, an element or a row of packed elements, and the number of axes that count it.
     pub(crate) fn row(&self) -> (Option<usize>, usize) {
         match self.shape() {
             [axes @ .., last] if self.buffer.is_packed() => (self.buffer.byte_len(*last), axes.len()),
@@ -234,8 +234,8 @@ impl Layout {
         }
     }
 
-    /// An axis along which elements share bytes, unless it can be shown that none do: every axis has to step over all that the
-    /// axes with shorter strides reach.
+    /// An axis along which elements may share bytes; `None` if they provably do not: the stride of every axis is larger than the extent
+    /// of all axes with shorter strides.
     pub(crate) fn repeated(&self) -> Option<usize> {
         let (row, axes) = self.row();
         if self.elements() == 0 {
@@ -245,7 +245,7 @@ impl Layout {
         let mut order = [0_u8; MAX_AXES];
         let mut n = 0;
         for axis in (0..axes).filter(|axis| self.shape[*axis] > 1) {
-            // By insertion: there are few.
+            // Insertion sort, because there are few axes.
             let mut at = n;
             while at > 0
                 && self.strides[usize::from(order[at - 1])].unsigned_abs() > self.strides[axis].unsigned_abs()
@@ -261,13 +261,13 @@ impl Layout {
             if stride < reach {
                 return Some(axis);
             }
-            // Within the span, which is an `isize`.
+            // The sum is within the span, which fits in an `isize`.
             reach += stride * (self.shape[axis] - 1);
         }
         None
     }
 
-    /// The part of it from element `at` of an axis on, and how far its first element is from the first; and the part before.
+    /// The parts before and from element `at` of an axis on, and the distance between their first elements.
     pub(crate) fn split(&self, axis: usize, at: usize) -> Result<(Layout, Layout, isize), ViewError> {
         let axes = usize::from(self.axes);
         if axis >= axes {
@@ -288,7 +288,7 @@ impl Layout {
         let (mut low, mut high) = (*self, *self);
         low.shape[axis] = at;
         high.shape[axis] = len - at;
-        // Behind the last element there need be no memory to point to.
+        // There need not be any memory after the last element to point to.
         Ok((low, high, if high.elements() == 0 { 0 } else { way }))
     }
 }

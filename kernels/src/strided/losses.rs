@@ -1,8 +1,8 @@
-//! Casts between views that detect what they lose.
+//! Casts between views that detect losses.
 //!
-//! Elements are numbered in C order, the last axis first, and so they are cast: block by block, each gathered to the stack unless
-//! its elements follow each other, cast by [`LossDetector`] as a buffer, and scattered unless the results may follow each other.
-//! Packed elements are cast row by row, since a row begins at a whole byte; blocks of all others go on from one row to the next.
+//! Elements are numbered and cast in C order, block by block. A block is gathered to the stack unless its elements are contiguous,
+//! cast by [`LossDetector`] as a buffer, and scattered unless the destination is contiguous. Packed elements are cast row by row,
+//! because a row begins at a whole byte; blocks of other elements may span several rows.
 
 use super::{
     copy::copy,
@@ -20,8 +20,8 @@ use crate::{
 use core::slice;
 
 impl LossDetector {
-    /// [`run`](Self::run) between views, in C order: the index is that of the element in that order. What is written of the elements
-    /// from the one that is lost on is unspecified.
+    /// [`run`](Self::run) between views in C order; the index counts in that order. The elements of the destination from the lost
+    /// element on are unspecified.
     ///
     /// # Errors
     ///
@@ -43,8 +43,8 @@ impl LossDetector {
         Ok(sought.counts())
     }
 
-    /// [`run_masked`](Self::run_masked) between views; bits are in C order. `None`, with nothing written, if the mask is shorter than
-    /// the bits of all elements.
+    /// [`run_masked`](Self::run_masked) between views, with bits in C order. `None`, with nothing written, if the mask has fewer bits
+    /// than there are elements.
     ///
     /// # Errors
     ///
@@ -90,9 +90,9 @@ impl LossDetector {
 
 struct Blocks<'a> {
     detector: &'a LossDetector,
-    /// Elements lie where their results go: results wait on the stack until all elements of a block have been read.
+    /// Whether elements are replaced in place: then results stay on the stack until all elements of a block have been read.
     in_place: bool,
-    /// Bytes of an element in byte storage, of the source and of the destination.
+    /// The size in bytes of an element in byte storage, for the source and the destination.
     sizes: [usize; 2],
 }
 
@@ -125,7 +125,7 @@ impl Blocks<'_> {
             return;
         }
         let mut first = 0;
-        // The elements of a block are in parts of rows: `(from, to)` of the row, the first element and how many.
+        // A block consists of parts of rows: `(from, to)` of the row, the first element, and the number of elements.
         let mut rows = Odometer::new(outer);
         let mut row = rows.next().map(|row| (row, 0));
         while let Some((start, at)) = row {
@@ -186,7 +186,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// Casts `n` elements that follow each other, the first of which has the number `first`; false if what follows does not matter.
+    /// Casts `n` contiguous elements, the first of which has the index `first`. Returns false if the rest is not needed.
     ///
     /// # Safety
     ///

@@ -8,22 +8,23 @@
 //!
 //! # The method
 //!
-//! The axes of both sides are brought into one loop nest (`nest`): axes of length one fall away, those that the destination
-//! counts down are turned round on both sides, the smallest distance of the destination becomes the innermost loop, and axes
-//! that continue each other on both sides become one. Then (`run`):
+//! The axes of both sides are combined into one loop nest (`nest`): axes of length one are dropped, axes with a negative stride in
+//! the destination are reversed on both sides, the axis with the smallest stride in the destination becomes the innermost loop, and
+//! axes that continue each other on both sides are merged. Then (`run`):
 //!
-//! * *runs*: elements that follow each other on both sides go to the kernel where they are;
-//! * *tiles*: where another axis is innermost in the source (a transposition), squares of both axes are cast row by row as the
-//!   source lies, or as they are, and turned on the stack (`tiles`, `tile`), so that memory is read and written in whole lines;
-//! * *blocks*: everything else is gathered to a block on the stack unless it lies together, cast, and scattered unless it may
-//!   lie together; a value that is repeated is cast once.
+//! * *runs*: elements that are contiguous on both sides are cast directly;
+//! * *tiles*: if another axis is innermost in the source (a transposition), squares of both axes are cast row by row in the order of
+//!   the source and transposed on the stack, or transposed first and then cast (`tiles`, `tile`), so that memory is read and written
+//!   in whole cache lines;
+//! * *blocks*: all other elements are gathered to a block on the stack unless they are contiguous, cast, and scattered unless the
+//!   destination is contiguous; a value that is repeated is cast once.
 //!
-//! A cast that detects losses numbers elements in C order and goes through them in that order (`losses`).
+//! A cast that detects losses numbers and casts elements in C order (`losses`).
 //!
 //! # Overlap
 //!
-//! Elements of a destination must not share bytes, which is proved when its view is made. A source and a destination that share
-//! bytes are refused, unless every element becomes its own result at its own place (`overlap`).
+//! Elements of a destination must not share bytes, which is checked when its view is made. A source and a destination that share
+//! bytes are refused, unless every element is replaced by its own result in place (`overlap`).
 
 mod copy;
 mod error;

@@ -48,7 +48,7 @@ impl<'a, E: Element, D: Dimension> TryFrom<ArrayViewMut<'a, E, D>> for ViewMut<'
 }
 
 impl Kernel {
-    /// Casts an array into a new one of the same shape: in Fortran order if that is the order of the source, else in C order.
+    /// Casts an array into a new one of the same shape, in Fortran order if the source is, otherwise in C order.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
-//! The loops that go through two layouts at once.
+//! Loop nests over two layouts at once.
 
 use super::layout::{Layout, MAX_AXES};
 use crate::storage::BufferType;
 
-/// A loop: how often, and how far on either side each time.
+/// A loop: its length, and its stride on each side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
     pub(super) len: usize,
@@ -15,7 +15,7 @@ pub(super) struct Axis {
 pub(super) struct Nest {
     axes: [Axis; MAX_AXES],
     count: usize,
-    /// From the first elements of the layouts to those of the loops.
+    /// The offsets from the first elements of the layouts to the first elements of the loops.
     pub(super) start: (isize, isize),
 }
 
@@ -26,15 +26,15 @@ struct Side {
 }
 
 impl Side {
-    /// Bytes of `len` elements of the innermost loop that follow each other.
+    /// The bytes of `len` contiguous elements of the innermost loop.
     fn bytes(self, len: usize) -> Option<isize> {
         let bits = self.buffer.bits_per_element() as usize;
         let whole = len.checked_mul(bits)?.is_multiple_of(8);
         if whole { isize::try_from(self.buffer.byte_len(len)?).ok() } else { None }
     }
 
-    /// Whether a loop that steps `outer` bytes goes on where one of `len` steps of `inner` bytes ends. `last`: that is the innermost
-    /// one, whose steps of packed elements are smaller than bytes.
+    /// Whether a loop with the stride `outer` continues where a loop of `len` steps of `inner` bytes ends. `last` says that the latter
+    /// is the innermost loop, where packed elements have strides of less than a byte.
     fn continues(self, len: usize, inner: isize, outer: isize, last: bool) -> bool {
         let end = if last && self.buffer.is_packed() {
             self.bytes(len)
@@ -46,7 +46,7 @@ impl Side {
 }
 
 impl Nest {
-    /// The loops of layouts of the same shape, which has elements.
+    /// The loops of two layouts of the same shape, which must not be empty.
     pub(super) fn new(from: &Layout, to: &Layout) -> Nest {
         let one = Axis {
             len: 1,
@@ -58,14 +58,14 @@ impl Nest {
         let lengths = from.shape().iter().zip(from.strides().iter().zip(to.strides()));
         let mut axes = lengths.map(|(len, (src, dst))| Axis { len: *len, src: *src, dst: *dst }).rev();
         if pinned {
-            // Packed elements follow each other on the last axis, which stays the innermost loop.
+            // Packed elements are contiguous along the last axis, which stays the innermost loop.
             nest.axes[0] = axes.next().unwrap_or(one);
             nest.count = 1;
         }
         for mut axis in axes.filter(|axis| axis.len > 1) {
             if axis.dst < 0 || axis.dst == 0 && axis.src < 0 {
                 let last = axis.len as isize - 1;
-                // Within the spans of the layouts.
+                // The offsets are within the spans of the layouts.
                 nest.start.0 += last * axis.src;
                 nest.start.1 += last * axis.dst;
                 (axis.src, axis.dst) = (-axis.src, -axis.dst);
@@ -77,7 +77,7 @@ impl Nest {
         nest
     }
 
-    /// The same in C order: the last axis is the innermost loop, and every axis is counted up.
+    /// The loops in C order: the last axis is the innermost loop, and every axis is traversed forwards.
     pub(super) fn in_order(from: &Layout, to: &Layout) -> Nest {
         let sizes = [from, to].map(|layout| layout.buffer().dtype().size() as isize);
         let one = Axis { len: 1, src: sizes[0], dst: sizes[1] };
@@ -95,7 +95,7 @@ impl Nest {
         nest
     }
 
-    /// Puts an axis behind those that step less far in the destination.
+    /// Inserts an axis after those with smaller strides in the destination.
     fn insert(&mut self, axis: Axis, from: usize) {
         let mut at = self.count;
         while at > from && self.axes[at - 1].dst > axis.dst {
@@ -106,7 +106,7 @@ impl Nest {
         self.count += 1;
     }
 
-    /// Makes one loop of two that continue each other on both sides.
+    /// Merges loops that continue each other on both sides.
     fn join(&mut self, from: Side, to: Side) {
         let mut kept = 0;
         for i in 1..self.count {
@@ -131,7 +131,7 @@ impl Nest {
     }
 }
 
-/// Goes through the offsets of loops, the first of them the innermost.
+/// Iterates over the offsets of loops, the first of which is the innermost.
 #[derive(Clone)]
 pub(super) struct Odometer<'a> {
     axes: &'a [Axis],
@@ -142,7 +142,7 @@ pub(super) struct Odometer<'a> {
 }
 
 impl<'a> Odometer<'a> {
-    /// Of axes that all have elements.
+    /// An odometer over axes, none of which is empty.
     pub(super) fn new(axes: &'a [Axis]) -> Odometer<'a> {
         Odometer { axes, at: [0; MAX_AXES], src: 0, dst: 0, done: false }
     }

@@ -6,19 +6,19 @@ use super::{
     view::{View, ViewMut},
 };
 
-/// How two views lie to each other.
+/// How two views are related in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Together {
     /// They share no byte.
     Apart,
-    /// Every element lies where its own result goes, and shares no byte with another result.
+    /// Every element is in the place of its own result, and shares no byte with another result.
     InPlace,
 }
 
-/// Refuses views that share bytes in another way.
+/// Refuses views that share bytes in any other way.
 ///
-/// Views share no byte if the bytes from the first to the last are apart, or if all elements of both lie at multiples of a
-/// common distance, and side by side within that: columns of one table, the parts of complex numbers.
+/// Views share no byte if the ranges from the first to the last byte are disjoint, or if all strides of both are multiples of a common
+/// period within which the elements are side by side: columns of one table, the parts of complex numbers.
 pub(super) fn check(src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<Together, ViewError> {
     let (from, to) = (*src.layout(), *dst.layout());
     let (Some(a), Some(b)) = (from.span(), to.span()) else {
@@ -41,15 +41,15 @@ pub(super) fn check(src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<Together, V
     Err(ViewError::Overlap { src: range(a), dst: range(b) })
 }
 
-/// The axes that have a next element, with their strides.
+/// The axes of length two or more, with their strides.
 fn steps(layout: &Layout) -> impl Iterator<Item = (usize, isize)> {
     let axes = layout.row().1;
     let pairs = layout.shape().iter().copied().zip(layout.strides().iter().copied());
     pairs.take(axes).filter(|(len, _)| *len > 1)
 }
 
-/// Whether all elements lie at multiples of a distance, within which those of the destination have another place; `apart` bytes
-/// behind those of the source.
+/// Whether all strides are multiples of a period within which the elements of both sides are disjoint, where the destination is
+/// `apart` bytes after the source.
 fn side_by_side(from: &Layout, to: &Layout, apart: i128) -> bool {
     let (Some(read), Some(written)) = (from.row().0, to.row().0) else {
         return false;
@@ -63,12 +63,12 @@ fn side_by_side(from: &Layout, to: &Layout, apart: i128) -> bool {
     apart >= read as i128 && apart + written as i128 <= distance
 }
 
-/// Whether elements that begin at the same byte have their results at the same places.
+/// Whether views that begin at the same byte have every element in the place of its own result.
 fn in_place(from: &Layout, to: &Layout) -> bool {
     let bits = (from.buffer().bits_per_element(), to.buffer().bits_per_element());
     let packed = (from.buffer().is_packed(), to.buffer().is_packed());
     let alike = if packed == (false, false) {
-        // A wider element covers no other's result only if it covers no other element.
+        // A wider element does not overlap another's result only if it overlaps no other element.
         bits.0 <= bits.1 || from.repeated().is_none()
     } else {
         packed == (true, true) && bits.0 == bits.1 && from.repeated().is_none()

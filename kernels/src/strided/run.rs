@@ -17,11 +17,11 @@ use crate::{
 };
 use core::slice;
 
-/// Bytes of a run that is worth using non-temporal stores.
+/// The shortest run, in bytes, that uses non-temporal stores.
 const STREAMED: usize = 4096;
 
 impl Kernel {
-    /// Whether [`run_strided`](Self::run_strided) would cast, which is asked before views are split.
+    /// Checks that [`run_strided`](Self::run_strided) would cast; used before views are split.
     ///
     /// # Errors
     ///
@@ -46,11 +46,11 @@ impl Kernel {
         overlap::check(src, dst)
     }
 
-    /// Casts every element of a view to the element of another view of the same shape at the same place.
+    /// Casts every element of a view to the element at the same position of another view of the same shape.
     ///
     /// # Errors
     ///
-    /// [`ViewError::WrongBuffer`] if a view holds other elements than the kernel is for, [`ViewError::AxesMismatch`],
+    /// [`ViewError::WrongBuffer`] if a view has a different buffer type from the kernel, [`ViewError::AxesMismatch`] or
     /// [`ViewError::LengthMismatch`] if the shapes differ, [`ViewError::Overlap`]; then nothing is written.
     pub fn run_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), ViewError> {
         let together = self.together(src, dst)?;
@@ -61,7 +61,7 @@ impl Kernel {
         let nest = Nest::new(src.layout(), dst.layout());
         let bytes = |buffer: BufferType| buffer.byte_len(elements).unwrap_or(usize::MAX);
         let total = bytes(self.from()).saturating_add(bytes(self.to()));
-        // Far apart, each element has a line of its own.
+        // If elements are far apart, each has a cache line of its own.
         let lines = [src.layout(), dst.layout()].map(|layout| {
             layout.span().map_or(0, |span| span.len().min(elements.saturating_mul(CACHE_LINE)))
         });
@@ -89,7 +89,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// As [`run_strided`](Self::run_strided); [`ViewError::OutOfBounds`], [`ViewError::Repeated`] as of the views.
+    /// As [`run_strided`](Self::run_strided); [`ViewError::OutOfBounds`] and [`ViewError::Repeated`] as for views.
     pub fn run_strided_within(&self, buffer: &mut [u8], from: &Layout, to: &Layout) -> Result<(), ViewError> {
         place(from, buffer.len())?;
         place(to, buffer.len())?;
@@ -100,21 +100,21 @@ impl Kernel {
     }
 }
 
-/// What all loops need to know.
+/// The parameters that all loops share.
 pub(super) struct Cast<'a> {
     pub(super) kernel: &'a Kernel,
-    /// Elements lie where their results go: results wait on the stack until all elements of a block have been read.
+    /// Whether elements are replaced in place: then results stay on the stack until all elements of a block have been read.
     in_place: bool,
     /// Bytes of an element of the source in byte storage.
     pub(super) s: usize,
     /// Bytes of an element of the destination in byte storage.
     pub(super) d: usize,
-    /// Asks for lines ahead, if they are further away than a near cache: what is gathered, or cast into the stack, keeps the memory waiting
-    /// otherwise.
+    /// The prefetch instructions, if the data is further away than a near cache: otherwise gathering, or casting to the stack, would not
+    /// keep the memory busy.
     pub(super) ahead: Option<&'static NonTemporal>,
 }
 
-/// The axis of nothing.
+/// An axis of length one.
 pub(super) const ONCE: Axis = Axis { len: 1, src: 0, dst: 0 };
 
 impl Cast<'_> {
@@ -142,7 +142,7 @@ impl Cast<'_> {
         }
     }
 
-    /// Elements that follow each other on both sides.
+    /// Casts elements that are contiguous on both sides.
     ///
     /// # Safety
     ///
@@ -162,7 +162,7 @@ impl Cast<'_> {
         }
     }
 
-    /// Packed elements, or results, along the innermost axis: row by row, in blocks that are whole bytes.
+    /// Casts with packed elements on either side along the innermost axis: row by row, in blocks of whole bytes.
     ///
     /// # Safety
     ///
@@ -207,13 +207,13 @@ impl Cast<'_> {
         }
     }
 
-    /// Everything else: gathered unless together, cast, scattered unless together.
+    /// All other casts: elements are gathered unless contiguous, cast, and scattered unless contiguous.
     ///
     /// # Safety
     ///
     /// As [`all`](Self::all).
     unsafe fn blocks(&self, src: *const u8, dst: *mut u8, axes: &[Axis]) {
-        // A value that is repeated along the innermost axis is cast once and written as often.
+        // A value that is repeated along the innermost axis is cast once and written repeatedly.
         let (repeat, axes) = match axes {
             [first, rest @ ..] if first.src == 0 && first.len > 1 => (*first, rest),
             all => (ONCE, all),
@@ -236,7 +236,7 @@ impl Cast<'_> {
             }
         };
         if x.len.saturating_mul(y.len) <= BLOCK_ELEMENTS / 2 && !outer.is_empty() {
-            // Several planes to a block.
+            // A block has several planes.
             let size = x.len * y.len;
             let (mut reads, mut writes) = (Odometer::new(outer), Odometer::new(outer));
             loop {
@@ -267,13 +267,13 @@ impl Cast<'_> {
                 }
             }
         }
-        // Far from the caches smaller portions are better, of what is asked for ahead and of what is not.
+        // For data outside the caches smaller blocks are better, with and without prefetching.
         let block = if self.ahead.is_some() {
             (1024 / self.s.max(self.d)).clamp(128, BLOCK_ELEMENTS)
         } else {
             BLOCK_ELEMENTS
         };
-        // Lines that follow each other come by themselves, and to ask for them takes time; only those of wide results gain.
+        // The hardware prefetches adjacent lines itself, and software prefetches take time; they only pay for wide results.
         let in_line = x.src.unsigned_abs() <= CACHE_LINE && x.dst == self.d as isize && repeat.len == 1;
         let ahead = self.ahead.filter(|_| !in_line || self.d >= 8);
         let width = x.len.min(block);
@@ -320,7 +320,7 @@ impl Cast<'_> {
     }
 }
 
-/// Asks for the lines of the block behind one of `len` elements, with these steps along its axes.
+/// Prefetches the lines of the block after a block of `len` elements, with these strides along its axes.
 fn ask(tools: &NonTemporal, block: *const u8, step: [isize; 2], len: [usize; 2]) {
     let (mut start, mut apart, mut count) = (block, step, len);
     if len[1] > 1 {
@@ -336,7 +336,7 @@ fn ask(tools: &NonTemporal, block: *const u8, step: [isize; 2], len: [usize; 2])
     }
 }
 
-/// Asks for the lines of rows of `len` bytes, `step` bytes apart; for all between them if they are that near.
+/// Prefetches the lines of rows of `len` bytes, `step` bytes apart; includes the lines between rows if the rows are close together.
 pub(super) fn ask_rows(tools: &NonTemporal, start: *const u8, step: isize, rows: usize, len: usize) {
     if step.unsigned_abs() > CACHE_LINE {
         for i in 0..rows as isize {
@@ -348,13 +348,13 @@ pub(super) fn ask_rows(tools: &NonTemporal, start: *const u8, step: isize, rows:
     }
 }
 
-/// The bytes of `n` elements, which are those of a buffer.
+/// The bytes of `n` elements of an existing buffer, which do not overflow.
 pub(super) fn bytes(buffer: BufferType, n: usize) -> usize {
     let bits = buffer.bits_per_element() as usize;
     n / 8 * bits + (n % 8 * bits).div_ceil(8)
 }
 
-/// Every way through the loops, small enough for Miri; the full comparison is in `tests/strided.rs` of the root crate.
+/// Every path through the loops, small enough for Miri; the full comparison is in `tests/strided.rs` of the root crate.
 #[cfg(test)]
 mod tests {
     use super::*;

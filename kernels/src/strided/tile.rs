@@ -1,13 +1,13 @@
-//! Turning a tile: rows become columns.
+//! Transposes a tile: rows become columns.
 //!
-//! A square of as many rows as a vector has lanes is turned by taking turns: zipping row `i` with row `i + N/2` for all `i`, which moves
-//! the number of a row one bit into the number of a lane, until all bits have moved. Each tier that has vectors says what a zip is
-//! ([`Lanes`]); what no square covers is moved one by one.
+//! A square with as many rows as a vector has lanes is transposed in steps. A step zips row `i` with row `i + N/2` for all `i`, which
+//! moves one bit of the row index into the lane index; after log2(N) steps all bits have moved. Each vector tier defines the zip
+//! ([`Lanes`]); elements outside the squares are moved one by one.
 
 use core::mem::MaybeUninit;
 
 /// Moves `cols` elements of each of `rows` rows, `from` bytes apart at `src`, to `cols` rows of `rows` elements, `to` bytes apart at
-/// `dst`. Elements of a row follow each other.
+/// `dst`. The elements of a row are contiguous.
 ///
 /// # Safety
 ///
@@ -18,7 +18,7 @@ pub(crate) type Turn =
 /// For elements of 1, 2, 4, 8 and 16 bytes.
 pub(crate) type Transpose = [Turn; 5];
 
-/// What every target has.
+/// The functions that every target has.
 pub(crate) static SCALAR: Transpose =
     [one_by_one::<u8>, one_by_one::<u16>, one_by_one::<u32>, one_by_one::<u64>, one_by_one::<u128>];
 
@@ -26,12 +26,12 @@ pub(crate) static SCALAR: Transpose =
 pub(crate) trait Lanes {
     /// An element.
     type Element: Copy;
-    /// A vector of at most 16 of them.
+    /// A vector of at most 16 elements.
     type Vector: Copy;
     /// The elements of a vector, a power of two.
     const LANES: usize = size_of::<Self::Vector>() / size_of::<Self::Element>();
 
-    /// The lower halves and the upper halves of two vectors, element by element in turns.
+    /// The lower halves of two vectors interleaved, and their upper halves interleaved.
     ///
     /// # Safety
     ///
@@ -53,7 +53,7 @@ pub(crate) unsafe fn one_by_one<E: Copy>(
     rows: usize,
     cols: usize,
 ) {
-    /// Columns whose lines stay in the first cache, however far they are apart.
+    /// The number of columns whose lines stay in the first-level cache, however far apart they are.
     const COLUMNS: usize = 8;
     for first in (0..cols).step_by(COLUMNS) {
         for row in 0..rows {
@@ -69,7 +69,7 @@ pub(crate) unsafe fn one_by_one<E: Copy>(
     }
 }
 
-/// Squares of vectors, and one by one what is left.
+/// Transposes squares of vectors, and moves the rest one by one.
 ///
 /// # Safety
 ///
@@ -124,7 +124,7 @@ pub(crate) unsafe fn squares<L: Lanes>(
     }
 }
 
-/// Rows of a few elements that follow each other become a few long rows. Compilers know how to make vectors of it.
+/// Turns contiguous rows of a few elements into a few long rows. Compilers vectorise this.
 ///
 /// # Safety
 ///
@@ -147,7 +147,7 @@ unsafe fn apart<E: Copy, const COLS: usize>(src: *const u8, dst: *mut u8, to: is
     }
 }
 
-/// A few long rows become rows of a few elements that follow each other.
+/// Turns a few long rows into contiguous rows of a few elements.
 ///
 /// # Safety
 ///

@@ -1,7 +1,8 @@
-//! Transpositions: squares of the axis that is innermost in the destination and of that which is in the source.
+//! Transpositions in tiles, squares of the innermost axis of the destination and the innermost axis of the source.
 //!
-//! A tile is some lines of memory along both axes. It is cast row by row as the source lies, or as it is if the elements are the
-//! narrower ones, turned on the stack (`tile`), and written in whole lines; with non-temporal stores where contiguous casts use them.
+//! A tile is several cache lines along both axes. It is cast row by row in the order of the source and transposed on the stack
+//! (`tile`), or transposed first if the source elements are narrower than the results, and written in whole lines, with non-temporal
+//! stores where contiguous casts use them.
 
 use super::{
     MAX_AXES,
@@ -15,13 +16,13 @@ use crate::{
     stream::NonTemporal,
 };
 
-/// Bytes of either side of a tile.
+/// Bytes of a tile, on either side.
 const TILE: usize = 32 << 10;
-/// Elements of a row, or rows, below which a tile is not cast row by row.
+/// The number of rows, or of elements in a row, below which a tile is not cast row by row.
 const FEW: usize = 16;
 
 impl Cast<'_> {
-    /// The axis along which the source steps least, if it is another than that of the destination and both are worth it.
+    /// The axis with the smallest stride in the source, if it differs from that of the destination and tiles are worthwhile for both.
     pub(super) fn turned(&self, axes: &[Axis]) -> Option<usize> {
         let step = |axis: &Axis| axis.src.unsigned_abs();
         let (other, axis) =
@@ -31,7 +32,7 @@ impl Cast<'_> {
             .then_some(other)
     }
 
-    /// Tiles of the innermost axis of the destination (x) and of that of the source (y).
+    /// Casts in tiles of the innermost axis of the destination (x) and that of the source (y).
     ///
     /// # Safety
     ///
@@ -50,7 +51,7 @@ impl Cast<'_> {
         let (wide, high) = self.tile_of(x.len, y.len);
         let streams = self.ahead.filter(|_| self.kernel.streams(usize::MAX));
         for (from, to) in Odometer::new(&rest[..count]) {
-            // Past the caches go whole lines: tiles begin at those of the destination, if all its rows do.
+            // Non-temporal stores write whole lines: tiles begin at lines of the destination, if all its rows do.
             let over = dst.addr().wrapping_add_signed(to) % CACHE_LINE;
             let rows_alike = x.dst == self.d as isize && y.dst.unsigned_abs().is_multiple_of(CACHE_LINE);
             let past = streams.filter(|_| rows_alike && over.is_multiple_of(self.d));
@@ -86,8 +87,8 @@ impl Cast<'_> {
         }
     }
 
-    /// The elements of a tile along the axes of the destination and of the source: some lines of memory each, and more of one where
-    /// there are few of the other.
+    /// The elements of a tile along the axes of the destination and of the source: several cache lines each, and more along one axis if
+    /// the other is short.
     fn tile_of(&self, x: usize, y: usize) -> (usize, usize) {
         let most = TILE / self.s.max(self.d);
         let (wide, high) = (x.min((256 / self.d).clamp(32, 128)), y.min(128));
@@ -100,7 +101,7 @@ impl Cast<'_> {
         }
     }
 
-    /// A tile of `len` elements along both axes.
+    /// Casts a tile of `len` elements along both axes.
     ///
     /// # Safety
     ///
@@ -124,7 +125,7 @@ impl Cast<'_> {
         // SAFETY: elements of the tile; the stack has room for all of them on either side.
         unsafe {
             if 2 * s <= d && wide >= FEW && x.dst == d as isize {
-                // The elements are turned, since they are narrower, and cast into the destination.
+                // The elements are transposed first, because they are narrower, and then cast into the destination.
                 copy(s, src, [y.src, x.src], results, [s as isize, row(s)], [high, wide]);
                 let turned = (wide * s) as isize;
                 self.turn(s, results, row(s), elements, turned, [wide, high]);

@@ -4,7 +4,7 @@ use super::{error::ViewError, layout::Layout};
 use crate::{format::Element, one::assert_size, storage::BufferType};
 use core::{fmt, marker::PhantomData, mem::size_of_val};
 
-/// The elements of a layout in memory that is read.
+/// The elements of a layout in memory, for reading.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     first: *const u8,
@@ -12,7 +12,7 @@ pub struct View<'a> {
     memory: PhantomData<&'a [u8]>,
 }
 
-/// The elements of a layout in memory that is written. No two of them share bytes.
+/// The elements of a layout in memory, for writing. No two of them share bytes.
 pub struct ViewMut<'a> {
     first: *mut u8,
     layout: Layout,
@@ -25,7 +25,7 @@ unsafe impl Send for View<'_> {}
 unsafe impl Sync for View<'_> {}
 // SAFETY: it is the only borrow of the bytes of its elements, which any thread may write.
 unsafe impl Send for ViewMut<'_> {}
-// SAFETY: a shared view can only be asked for its layout.
+// SAFETY: a shared view only gives access to its layout.
 unsafe impl Sync for ViewMut<'_> {}
 
 /// Whether the elements lie in a buffer of `have` bytes.
@@ -54,11 +54,11 @@ impl<'a> View<'a> {
         Ok(unsafe { Self::from_raw(bytes.as_ptr(), layout) })
     }
 
-    /// The elements of a slice, in C order. As many as the shape has are taken.
+    /// The first elements of a slice, as many as the shape has, in C order.
     ///
     /// # Errors
     ///
-    /// [`ViewError::OutOfBounds`] if the slice has fewer elements than the shape; as [`Layout::contiguous`].
+    /// [`ViewError::OutOfBounds`] if the slice has fewer elements than the shape; otherwise as [`Layout::contiguous`].
     pub fn from_slice<T: Element>(elements: &'a [T], shape: &[usize]) -> Result<View<'a>, ViewError> {
         const { assert_size::<T>() };
         let layout = Layout::contiguous(T::DTYPE, shape)?;
@@ -67,22 +67,22 @@ impl<'a> View<'a> {
         Ok(unsafe { Self::from_raw(elements.as_ptr().cast(), layout) })
     }
 
-    /// The elements of `layout` in memory that a pointer leads to: its offset is counted from there.
+    /// The elements of `layout` in memory at `start`, from which the offset is counted.
     ///
     /// # Safety
     ///
-    /// As long as `'a` lasts, all elements of the layout are initialised memory that may be read and that nobody writes, but for
-    /// a cast that has this view as its source.
+    /// For the lifetime `'a`, all elements of the layout are initialised memory that may be read, and that nothing writes except a cast
+    /// that has this view as its source.
     pub const unsafe fn from_raw(start: *const u8, layout: Layout) -> View<'a> {
         View { first: start.wrapping_add(layout.offset()), layout, memory: PhantomData }
     }
 
-    /// Where the elements lie.
+    /// The layout of the elements.
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// What the elements are.
+    /// The buffer type of the elements.
     pub const fn buffer(&self) -> BufferType {
         self.layout.buffer()
     }
@@ -102,7 +102,7 @@ impl<'a> View<'a> {
         Ok(View { layout: self.layout.broadcast(shape)?, ..*self })
     }
 
-    /// The elements before the element `at` of an axis, and the others.
+    /// Splits the view into the elements before index `at` of an axis, and the others.
     ///
     /// # Errors
     ///
@@ -125,8 +125,8 @@ impl<'a> ViewMut<'a> {
     ///
     /// # Errors
     ///
-    /// [`ViewError::OutOfBounds`] if some lie outside, [`ViewError::Repeated`] if some share bytes, or if the strides do not show
-    /// that they do not: every stride has to reach beyond all elements of the axes with shorter ones.
+    /// [`ViewError::OutOfBounds`] if some lie outside, [`ViewError::Repeated`] if some share bytes, or if the strides do not rule that
+    /// out: every stride must be larger than the extent of all axes with shorter strides.
     pub fn new(bytes: &'a mut [u8], layout: Layout) -> Result<ViewMut<'a>, ViewError> {
         place(&layout, bytes.len())?;
         // SAFETY: the elements are in `bytes`, which are borrowed as long as the view.
@@ -146,8 +146,7 @@ impl<'a> ViewMut<'a> {
         unsafe { Self::from_raw(elements.as_mut_ptr().cast(), layout) }
     }
 
-    /// The elements of `layout` in memory that a pointer leads to: its offset is counted from there. They need not be
-    /// initialised.
+    /// The elements of `layout` in memory at `start`, from which the offset is counted. They need not be initialised.
     ///
     /// # Errors
     ///
@@ -155,8 +154,8 @@ impl<'a> ViewMut<'a> {
     ///
     /// # Safety
     ///
-    /// As long as `'a` lasts, all elements of the layout are memory that may be written and that nobody else reads or writes, but for a
-    /// cast from a view of the same memory into this one: that checks both.
+    /// For the lifetime `'a`, all elements of the layout are memory that may be written, and that nothing else reads or writes except a
+    /// cast from a view of the same memory into this one, which checks both.
     pub unsafe fn from_raw(start: *mut u8, layout: Layout) -> Result<ViewMut<'a>, ViewError> {
         match layout.repeated() {
             Some(axis) => Err(ViewError::Repeated { axis }),
@@ -164,12 +163,12 @@ impl<'a> ViewMut<'a> {
         }
     }
 
-    /// Where the elements lie.
+    /// The layout of the elements.
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// What the elements are.
+    /// The buffer type of the elements.
     pub const fn buffer(&self) -> BufferType {
         self.layout.buffer()
     }
@@ -179,7 +178,7 @@ impl<'a> ViewMut<'a> {
         ViewMut { first: self.first, layout: self.layout, memory: PhantomData }
     }
 
-    /// The elements before the element `at` of an axis, and the others: two views that may be written at the same time.
+    /// Splits the view into the elements before index `at` of an axis, and the others: two views that can be written concurrently.
     ///
     /// # Errors
     ///

@@ -1,14 +1,14 @@
-//! How often each binary exponent occurs, as bars that fit the terminal.
+//! Histograms of the binary exponents, with bars that fit the terminal.
 
 use lanecast_files::{Stats, TensorInfo};
 
 use super::shown;
 
-/// Bars of a histogram; neighbouring exponents share one if there are more.
+/// The most bars of a histogram; with more exponents, neighbours share a bar.
 const MOST_BARS: usize = 32;
-/// The width where no terminal and no environment says another.
+/// The width if neither a terminal nor the environment gives one.
 const WIDTH: usize = 80;
-/// The shortest bar of a whole histogram.
+/// The least width for the longest bar.
 const LEAST_WIDTH: usize = 8;
 
 /// The histograms of all tensors that have statistics.
@@ -55,7 +55,7 @@ fn draw(exponents: &[(i32, u64)], width: usize, blocks: bool) -> String {
     bars.iter().map(line).collect()
 }
 
-/// A bar of `n` of `most`, which has `room` characters; what is not nothing is seen.
+/// A bar for `n`, where `most` has `room` characters. A nonzero `n` is always visible.
 fn bar(n: u64, most: u64, room: usize, blocks: bool) -> String {
     let part = |units: usize| {
         let exact = (u128::from(n) * units as u128).div_ceil(u128::from(most));
@@ -77,7 +77,7 @@ fn width() -> usize {
     columns.filter(|columns| *columns > 0).unwrap_or(WIDTH)
 }
 
-/// Whether the locale has the blocks that bars are made of.
+/// Whether the locale can show the block characters of the bars.
 fn is_unicode() -> bool {
     let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();

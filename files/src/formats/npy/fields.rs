@@ -1,8 +1,8 @@
 //! Structured arrays: which fields are cast, and what becomes of the others.
 //!
-//! A field is to the rest of the program what a tensor is: it has a name, a dtype and a shape, is chosen by
-//! them, and stands in the report. Fields that are not cast are copied, in their byte order; padding is
-//! written as zeros, and counted nowhere.
+//! The rest of the program treats a field as a tensor: it has a name, a dtype and a shape, is selected by
+//! them, and has an entry in the report. Fields that are not cast are copied in their byte order; padding is
+//! written as zeros and counted nowhere.
 
 use std::io::{Read, Write};
 
@@ -22,12 +22,12 @@ use crate::{
     settings::{OnLoss, Settings},
 };
 
-/// Items larger than this are no items of a file of the real world, but would have to be held whole.
+/// The largest item in bytes. Each item is held in memory as a whole, and real files have none as large as this.
 const LARGEST_ITEM: usize = 1 << 28;
 
-/// A field that holds no struct.
+/// A field that is not itself a struct.
 struct Leaf<'a> {
-    /// Its name, those of the structs that it is in before it.
+    /// Its name, preceded by the names of the structs that contain it.
     path: String,
     kind: &'a FieldType,
     /// The shape of the array and of the sub-arrays.
@@ -56,12 +56,12 @@ fn leaves<'a>(of: &'a StructType, path: &str, shape: &[u64], out: &mut Vec<Leaf<
     }
 }
 
-/// The name of a field of the array or struct `outer`, which may have none.
+/// The qualified name of a field of the array or struct `outer`, whose name may be empty.
 pub fn qualified(outer: &str, field: &str) -> String {
     if outer.is_empty() { field.to_owned() } else { format!("{outer}.{field}") }
 }
 
-/// What a field holds, for people.
+/// The type of a field, in words.
 fn shown(kind: &FieldType) -> String {
     match kind {
         FieldType::Element(buffer) => buffer.dtype().name().to_owned(),
@@ -69,7 +69,7 @@ fn shown(kind: &FieldType) -> String {
     }
 }
 
-/// The fields of an array as tensors. The array `name` may have no name.
+/// The fields of the array `name` as tensors. `name` may be empty.
 pub fn listed(name: &str, of: &StructType, shape: &[u64], fortran_order: bool) -> Vec<TensorInfo> {
     let mut found = Vec::new();
     leaves(of, name, shape, &mut found);
@@ -90,7 +90,7 @@ pub fn listed(name: &str, of: &StructType, shape: &[u64], fortran_order: bool) -
     listed.collect()
 }
 
-/// A structured array and what it becomes.
+/// A structured array and what is made of it.
 #[derive(Clone, Debug)]
 pub struct Struct {
     plan: StructPlan,
@@ -101,11 +101,11 @@ pub struct Struct {
 }
 
 impl Struct {
-    /// What the job makes of the array `name` of `of`; `None` if it casts no field of it.
+    /// Decides what the job does to the array `name` of the type `of`; `None` if it casts no field.
     pub fn new(job: &Job, name: &str, of: &StructType, shape: &[u64]) -> Result<Option<Self>> {
         let refused = |error: StructError| Error::unsupported(error.to_string());
         let asked = job.selection.from();
-        // What bytes, or integers that are named for it, hold is what the selection says.
+        // The selection says which dtype is held by bytes, and by integers that an include names.
         let from = of
             .viewed_as(|path, kind| match (kind, asked) {
                 (FieldType::Void(size), Some(from)) if is_lossy(from) && from.size() == *size => {
@@ -132,7 +132,7 @@ impl Struct {
             return Ok(None);
         }
         let target = BufferType::new(job.to).with_order(ByteOrder::Little);
-        // In the order of the fields, as the leaves are.
+        // Fields are visited in the same order as the leaves.
         let mut held = found.iter().map(|leaf| leaf.kind);
         let to = of
             .with_kinds(|path, kind| match held.next() {
@@ -185,13 +185,13 @@ impl Struct {
         descr.map_err(|error| Error::unsupported(error.to_string()))
     }
 
-    /// Bytes of the new data.
+    /// The size of the new data in bytes.
     pub fn bytes_out(&self) -> u64 {
         self.items.saturating_mul(self.to.item_size() as u64)
     }
 
-    /// Casts the data, which `reader` has come to. Returns what became of the values of each entry that is
-    /// cast.
+    /// Casts the data; `reader` is positioned at its start. Returns the counts of losses for each entry that
+    /// is cast.
     pub fn transfer(
         &self,
         job: &Job,
@@ -232,7 +232,7 @@ impl Struct {
     }
 }
 
-/// What an error of the library means, after `before` items.
+/// Converts an error of the library that occurred after `before` items.
 fn refusal(error: StructError, before: u64) -> Stopped {
     let what = match error {
         StructError::Rejected { field, item, rejection } => {
@@ -246,7 +246,7 @@ fn refusal(error: StructError, before: u64) -> Stopped {
     Stopped::Refused(what)
 }
 
-/// Whether the patterns allow a field of the array `name`: by its own name, or by that of the array.
+/// Whether the patterns allow a field of the array `name`, by its own name or by the array's.
 fn allows(job: &Job, name: &str, path: &str) -> bool {
     let full = qualified(name, path);
     let named = |set: &dyn Fn(&str) -> bool| set(&full) || !name.is_empty() && set(name);

@@ -1,8 +1,8 @@
 //! The header of a `.npy` array, alone in a file or a member of a `.npz` archive.
 //!
-//! A magic number, a version, a length and a Python literal: a dictionary of exactly `descr`,
-//! `fortran_order` and `shape`. Only that literal is parsed, not Python. The list of fields of a structured
-//! array is read by the library; one that it cannot read is recognised and not looked into.
+//! A header is a magic number, a version, a length and a Python literal: a dictionary with exactly the keys
+//! `descr`, `fortran_order` and `shape`. Only that literal is parsed, not Python in general. The library parses
+//! the list of fields of a structured array; if it cannot, the array is recognised as structured, but its fields are unknown.
 
 use std::io::{self, Read};
 
@@ -17,8 +17,8 @@ use crate::{
 
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// The longest header that is read. One of numbers takes some hundred bytes; only structures of thousands
-/// of fields are longer.
+/// The longest header that is read. The header of an array of numbers takes about a hundred bytes; only
+/// structured arrays of thousands of fields need more.
 const LONGEST: u64 = 1 << 20;
 
 /// What a descriptor says of the elements.
@@ -26,12 +26,12 @@ const LONGEST: u64 = 1 << 20;
 pub enum Descr {
     /// A dtype, and whether its elements are big-endian.
     Plain(DType, bool),
-    /// So many bytes of something: what NumPy writes for dtypes of ml_dtypes. And whether they are
+    /// Elements of this many opaque bytes, as NumPy writes for dtypes of ml_dtypes, and whether they are
     /// big-endian.
     Lossy(usize, bool),
     /// Items of named fields.
     Struct(StructType),
-    /// Text, dates, objects: nothing that can be cast. In words.
+    /// Text, dates, objects: elements that cannot be cast, described in words.
     Foreign(String),
 }
 
@@ -40,18 +40,18 @@ pub enum Descr {
 pub struct Header {
     /// What the elements are.
     pub descr: Descr,
-    /// The descriptor as it is written.
+    /// The descriptor as written in the file.
     pub descr_text: String,
     /// Whether the first axis varies fastest.
     pub fortran_order: bool,
-    /// The shape; empty if this is a structured array that is not looked into.
+    /// The shape; empty for a structured array whose fields cannot be parsed.
     pub shape: Vec<u64>,
     /// The bytes of the header, before the data.
     pub bytes: u64,
 }
 
 impl Header {
-    /// Reads a header from the start of `reader`, which is said to hold `available` bytes.
+    /// Reads a header from the start of `reader`, which should hold `available` bytes.
     pub fn read(reader: &mut dyn Read, available: u64) -> Result<Self> {
         let mut start = [0; 8];
         fill(reader, &mut start)?;
@@ -74,11 +74,13 @@ impl Header {
             }
         };
         if length > available.saturating_sub(before) {
-            return Err(Error::format(format!("a header of {length} bytes in an array of {available}")));
+            return Err(Error::format(format!(
+                "the header claims {length} bytes, but the array has {available}"
+            )));
         }
         if length > LONGEST {
             return Err(Error::format(format!(
-                "a header of {length} bytes, more than any array of numbers needs"
+                "the header has {length} bytes, more than any array of numbers needs"
             )));
         }
         let mut literal = vec![0; length as usize];
@@ -95,7 +97,7 @@ impl Header {
         Ok(header)
     }
 
-    /// The shape, unless it was not looked for.
+    /// The shape, if it is known.
     pub fn known_shape(&self) -> Option<&[u64]> {
         (self.descr_text != STRUCTURED).then_some(&self.shape)
     }
@@ -125,7 +127,7 @@ fn fill(reader: &mut dyn Read, buffer: &mut [u8]) -> Result<()> {
     })
 }
 
-/// A parser of the one literal.
+/// A parser of the header's literal.
 struct Parser<'a> {
     rest: &'a [u8],
 }
@@ -177,7 +179,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A list of fields, and how it is written.
+    /// A list of fields, and its text.
     fn structure(&mut self) -> Parsed<(Descr, String)> {
         let text = str::from_utf8(self.rest).map_err(|e| e.to_string())?;
         let (of, rest) = StructType::read_descr(text).map_err(|e| e.to_string())?;
@@ -207,7 +209,7 @@ impl<'a> Parser<'a> {
         Err(format!("expected {}, found {}", char::from(byte), shown(self.rest)))
     }
 
-    /// A string without escapes, which may have the prefix of Python's texts, `u`, or raw ones, `r`.
+    /// A string without escapes, which may have Python's prefix `u` or `r`.
     fn string(&mut self) -> Parsed<&'a [u8]> {
         self.space();
         if let [b'u' | b'U' | b'r' | b'R', rest @ ..] = self.rest
@@ -226,7 +228,7 @@ impl<'a> Parser<'a> {
                 self.rest = &rest[1..];
                 Ok(string)
             }
-            _ => Err("a string without an end".into()),
+            _ => Err("a string without a closing quote".into()),
         }
     }
 
@@ -268,7 +270,7 @@ impl<'a> Parser<'a> {
             let what = if rest.first() == Some(&b'-') { "a negative dimension" } else { "not a dimension" };
             return Err(format!("{what} at {}", shown(rest)));
         }
-        // Python 2 wrote long integers so.
+        // Python 2 wrote long integers with this suffix.
         self.rest = rest.strip_prefix(b"L").unwrap_or(rest);
         let overflow = || format!("the dimension {} is too large", shown(number));
         number
@@ -287,7 +289,7 @@ fn shown(bytes: &[u8]) -> String {
     format!("\"{}\"", text::one_line(&String::from_utf8_lossy(&bytes[..end])))
 }
 
-/// What is said of a structured array that is not looked into.
+/// How a structured array is described whose fields cannot be parsed.
 const STRUCTURED: &str = "structured";
 
 fn structured(words: &str) -> Header {
@@ -300,7 +302,7 @@ fn structured(words: &str) -> Header {
     }
 }
 
-/// What the descriptor `descr` says: a byte order, a kind, a size.
+/// Parses the descriptor `descr`: a byte order, a kind, a size.
 fn descriptor(descr: &[u8]) -> Parsed<Descr> {
     let bad = || format!("unknown descriptor '{}'", text::one_line(&String::from_utf8_lossy(descr)));
     let native_big = cfg!(target_endian = "big");
@@ -339,14 +341,14 @@ fn descriptor(descr: &[u8]) -> Parsed<Descr> {
     Ok(Descr::Plain(dtype, dtype.size() > 1 && order.unwrap_or(native_big)))
 }
 
-/// The dtype of NumPy itself of this kind and size.
+/// NumPy's own dtype of this kind and size.
 fn numeric(kind: u8, size: usize) -> Option<DType> {
     let code = format!("{}{size}", char::from(kind));
     // The first character is the byte order.
     DType::ALL.iter().copied().find(|dtype| plain_code(*dtype).is_some_and(|plain| plain[1..] == code))
 }
 
-/// The little-endian descriptor of a dtype of NumPy itself.
+/// The little-endian descriptor of a dtype that NumPy itself has.
 fn plain_code(dtype: DType) -> Option<String> {
     numpy_code(dtype, ByteOrder::Little)
 }
@@ -355,18 +357,18 @@ fn plain_code(dtype: DType) -> Option<String> {
 pub fn descr_of(dtype: DType) -> String {
     match plain_code(dtype) {
         Some(code) => code,
-        // ml_dtypes registers this one as a float of one byte, `<f1`, which NumPy writes and does not load.
+        // ml_dtypes registers this one as a float of one byte, `<f1`, which NumPy writes but does not load.
         None if dtype == DType::Float8E5M2 => "|V1".to_owned(),
         None => format!("<V{}", dtype.size()),
     }
 }
 
-/// Whether NumPy's descriptor of `dtype` does not say what it holds.
+/// Whether NumPy's descriptor of `dtype` does not identify it.
 pub fn is_lossy(dtype: DType) -> bool {
     plain_code(dtype).is_none()
 }
 
-/// Whether `dtype` is an unsigned integer as which people store others: `|u1`, `<u2`.
+/// Whether `dtype` is an unsigned integer that people use to store other dtypes: `|u1`, `<u2`.
 pub fn is_carrier(dtype: DType) -> bool {
     dtype.kind() == Kind::UnsignedInt
 }
@@ -383,19 +385,19 @@ pub fn header_of(descr: &str, fortran_order: bool, shape: &[u64]) -> Vec<u8> {
         if fortran_order { "True" } else { "False" },
         text::tuple(shape)
     );
-    // Room for the axis that grows when one appends to the file.
+    // Room for the axis that grows when data is appended to the file.
     let growing = if fortran_order { shape.last() } else { shape.first() };
     if let Some(dimension) = growing {
         literal.push_str(&" ".repeat(21_usize.saturating_sub(dimension.to_string().len())));
     }
-    // The data begins at a multiple of 64. NumPy fills up with at least one space.
+    // The data begins at a multiple of 64. NumPy pads with at least one space.
     let filled = |mut text: Vec<u8>, before: usize| {
         let unpadded = MAGIC.len() + before + text.len() + 1;
         text.resize(text.len() + 64 - unpadded % 64, b' ');
         text.push(b'\n');
         text
     };
-    // Version 1 has 16 bits for the length, 2 has 32, both Latin-1; 3 is in UTF-8.
+    // Version 1 has a 16-bit length, version 2 a 32-bit one, both with text in Latin-1; version 3 is as 2, in UTF-8.
     let latin: Option<Vec<u8>> = literal.chars().map(|char| u8::try_from(char).ok()).collect();
     let mut bytes = MAGIC.to_vec();
     match latin.map(|text| (filled(text.clone(), 4), text)) {

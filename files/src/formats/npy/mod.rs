@@ -1,4 +1,4 @@
-//! `.npy`: one array in one file. What `.npz` shares with it is here too.
+//! `.npy`: one array in one file. The code that `.npz` shares with it is here too.
 
 pub mod fields;
 pub mod header;
@@ -80,7 +80,7 @@ impl FileFormat for Npy {
     }
 }
 
-/// Writes an array with its header. `failed` is the error of a writer that fails.
+/// Writes an array with its header. `failed` converts an error of the writer.
 pub fn write_array(
     tensor: &NewTensor<'_>,
     writer: &mut dyn Write,
@@ -91,7 +91,7 @@ pub fn write_array(
     writer.write_all(&header).and_then(|()| writer.write_all(tensor.data)).map_err(|e| failed(&e))
 }
 
-/// A file that is read.
+/// A file opened to be read.
 #[derive(Debug)]
 struct Opened {
     file: File,
@@ -112,7 +112,7 @@ impl Contents for Opened {
     }
 }
 
-/// The tensors of an array of `length` bytes in all, which are at `place`: the fields of a structured one.
+/// The tensors of an array of `length` bytes, header included, with data at `place`: one, or one for each field.
 pub fn listed(name: &str, header: &Header, length: u64, place: Place) -> Result<Vec<TensorInfo>> {
     let fortran_order = header.fortran_order;
     if let Descr::Struct(of) = &header.descr {
@@ -135,12 +135,12 @@ pub fn listed(name: &str, header: &Header, length: u64, place: Place) -> Result<
     }])
 }
 
-/// The elements of an array.
+/// The storage of the elements of an array.
 fn stored(dtype: DType, big_endian: bool) -> BufferType {
     BufferType::new(dtype).with_order(if big_endian { ByteOrder::Big } else { ByteOrder::Little })
 }
 
-/// The dtype or descriptor of an array, for people.
+/// The dtype or descriptor of an array, for display.
 pub fn shown(header: &Header) -> String {
     match &header.descr {
         Descr::Plain(dtype, _) => dtype.name().to_owned(),
@@ -148,13 +148,13 @@ pub fn shown(header: &Header) -> String {
     }
 }
 
-/// The bytes of the data of an array of `length` bytes in all: as many as the header says, or all if it does not.
+/// The size of the data of an array of `length` bytes, header included: as the header says, or all that follows it.
 pub fn data_len(header: &Header, length: u64) -> Result<u64> {
     let have = length.saturating_sub(header.bytes);
     Ok(header.data_bytes()?.map_or(have, |need| need.min(have)))
 }
 
-/// Reads a header, and checks that there is as much data as it says. More is ignored, as NumPy does.
+/// Reads a header, and checks that there is as much data as it says. Further bytes are ignored, as NumPy does.
 pub fn read_header(reader: &mut dyn Read, length: u64) -> Result<Header> {
     let header = Header::read(reader, length)?;
     let have = length.saturating_sub(header.bytes);
@@ -166,10 +166,10 @@ pub fn read_header(reader: &mut dyn Read, length: u64) -> Result<Header> {
     }
 }
 
-/// What an array holds, and whether big-endian, given the dtype `from` of the selection.
+/// The dtype that an array holds, and whether it is big-endian, given the dtype `from` of the selection.
 ///
-/// A lossy descriptor holds what `from` says, if that is a dtype of ml_dtypes of its size. With
-/// `carriers` an unsigned integer of the size of a dtype of ml_dtypes counts as lossy too.
+/// With a lossy descriptor the array holds `from`, if that is a dtype of ml_dtypes of the same size. With
+/// `carriers`, an unsigned integer of the size of a dtype of ml_dtypes counts as lossy too.
 pub fn held(header: &Header, from: Option<DType>, carriers: bool) -> Option<(DType, bool)> {
     match (&header.descr, from) {
         (Descr::Plain(dtype, big), Some(from))
@@ -183,7 +183,7 @@ pub fn held(header: &Header, from: Option<DType>, carriers: bool) -> Option<(DTy
     }
 }
 
-/// One array and what it becomes.
+/// An array and what is made of it.
 #[derive(Clone, Debug)]
 pub struct Array {
     /// The header of the source.
@@ -191,7 +191,7 @@ pub struct Array {
     content: Content,
 }
 
-/// What an array holds, and what that becomes.
+/// The elements of an array, and what is made of them.
 #[derive(Clone, Debug)]
 enum Content {
     Plain { from: DType, big_endian: bool, to: DType },
@@ -199,8 +199,8 @@ enum Content {
 }
 
 impl Array {
-    /// The array of `header`, whose elements are those of `held`, and what the job makes of it. Refuses
-    /// what cannot be done before anything is written.
+    /// Decides what the job does to the array of `header`, whose dtype and byte order are `held`. A cast that
+    /// cannot be done is refused here, before anything is written.
     pub fn new(job: &Job, header: Header, held: (DType, bool)) -> Result<Self> {
         let (from, big_endian) = held;
         let array = Self { header, content: Content::Plain { from, big_endian, to: job.to } };
@@ -209,8 +209,8 @@ impl Array {
         Ok(array)
     }
 
-    /// The structured array of `header`, called `name`, and what the job makes of it; `None` if it is none or
-    /// no field of it is cast.
+    /// Decides what the job does to the structured array `name` of `header`; `None` if it is not structured
+    /// or no field is cast.
     pub fn structured(job: &Job, name: &str, header: &Header) -> Result<Option<Self>> {
         let Descr::Struct(of) = &header.descr else {
             return Ok(None);
@@ -232,7 +232,7 @@ impl Array {
         Ok(vec![entry])
     }
 
-    /// Bytes of the new data.
+    /// The size of the new data in bytes.
     pub fn bytes_out(&self) -> Result<u64> {
         match &self.content {
             Content::Plain { to, .. } => result_len((*to).into(), self.header.elements()?),
@@ -249,7 +249,7 @@ impl Array {
         })
     }
 
-    /// Casts the data, which `reader` has come to. Returns what became of the values, for each of the
+    /// Casts the data; `reader` is positioned at its start. Returns the counts of losses for each of the
     /// entries.
     pub fn transfer(
         &self,
@@ -279,7 +279,7 @@ struct Recast<'a> {
 }
 
 impl<'a> Recast<'a> {
-    /// Reads the header and decides.
+    /// Reads the header and decides what to cast.
     fn new(mut input: Input, job: &'a Job) -> Result<Self> {
         let (array, entries) = decide(job, &mut input.file, input.length)?;
         Ok(Self { job, path: input.path, file: input.file, array, entries })

@@ -7,8 +7,8 @@ use std::{
 
 use crate::error::{Error, Result};
 
-/// A writer that fails once: what comes after a failure is swallowed, so that what is dropped on the way
-/// out cannot fail again. It fails, too, once the caller cancels, of which a copy within the archive hears no other way.
+/// A writer that fails only once: writes after a failure are discarded, so that values dropped during the
+/// unwinding of an error cannot fail again. It also fails once the caller cancels, the only way to stop a copy within the archive.
 pub(super) struct Fuse<'a> {
     inner: &'a mut BufWriter<File>,
     cancelled: Option<&'a dyn Fn() -> bool>,
@@ -20,7 +20,7 @@ impl<'a> Fuse<'a> {
         Self { inner, cancelled, failed: None }
     }
 
-    /// Fails if it failed.
+    /// Returns the failure, if there was one.
     pub(super) fn result(&self) -> Result<()> {
         self.failed.as_ref().map_or(Ok(()), |error| Err(Error::writing(error)))
     }

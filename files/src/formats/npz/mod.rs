@@ -1,9 +1,9 @@
 //! `.npz`: a ZIP archive of `.npy` members.
 //!
-//! Members that are cast are decompressed, cast and compressed again as a stream; all others are copied as
-//! they are, compressed bytes and all. Nothing that the archive says of sizes is believed before it is
-//! checked: entries must not overlap, a member must be as long as its directory entry and its array header
-//! agree, and it is read to its end, where its checksum is verified.
+//! Members that are cast are decompressed, cast and compressed again as a stream; all others are copied in
+//! their compressed form. No size stated in the archive is trusted before it is checked: entries must not
+//! overlap, the directory entry and the array header must agree on the length of a member, and a member is
+//! read to its end, where its checksum is verified.
 
 mod fuse;
 mod recast;
@@ -51,7 +51,8 @@ impl FileFormat for Npz {
         npy::Npy.hidden(dtype)
     }
 
-    /// An archive that begins with a member `.npy`, or has none. Others, such as PyTorch's `.pt`, are archives, too.
+    /// Recognises archives whose first member is a `.npy` file, and archives without members. Other formats, such as PyTorch's `.pt`,
+    /// are archives too.
     fn recognizes(&self, probe: &mut Probe<'_>) -> bool {
         let head = probe.head;
         if head.starts_with(b"PK\x05\x06") {
@@ -71,7 +72,7 @@ impl FileFormat for Npz {
         Ok(Box::new(Recast::new(input, job)?))
     }
 
-    /// Without compression, as `numpy.savez`.
+    /// Writes without compression, as `numpy.savez` does.
     fn write(
         &self,
         tensors: &[NewTensor<'_>],
@@ -96,17 +97,17 @@ impl FileFormat for Npz {
     }
 }
 
-/// Members of more bytes than this get the long form of their sizes. Compression may lengthen what does not
-/// compress.
+/// Members of at least this many bytes get 64-bit size fields. The limit is below 4 GiB because compression
+/// can lengthen incompressible data.
 const LARGE: u64 = 0xF000_0000;
 
-/// The most members of an archive: each takes more than a KiB until it is cast.
+/// The most members of an archive: each takes more than 1 KiB of memory until it is cast.
 const MAX_MEMBERS: usize = 1 << 14;
 
-/// The longest directory of an archive, of which all is held. It is read once, and the end of the file is searched for it.
+/// The most bytes that may be read to find and read the directory of an archive, which is held in memory.
 const LONGEST_DIRECTORY: u64 = 3 << 20;
 
-/// A file of which so much may be read.
+/// A file of which only `left` more bytes may be read.
 #[derive(Debug)]
 struct Limited {
     file: File,
@@ -147,13 +148,13 @@ fn open_archive(file: File) -> Result<Archive> {
     Ok(archive)
 }
 
-/// The error of a directory that is too large.
+/// The error for a directory that is too large.
 fn too_many() -> Error {
     Error::unsupported(format!("an archive of more than {MAX_MEMBERS} members or with names of many MiB"))
         .advise("split it")
 }
 
-/// What an error of reading means.
+/// Converts an error of reading the archive.
 fn reading(error: ZipError) -> Error {
     match error {
         ZipError::Io(e) => Error::reading(&e),
@@ -161,7 +162,7 @@ fn reading(error: ZipError) -> Error {
         ZipError::UnsupportedArchive(what) => {
             Error::unsupported(format!("the archive is not supported, {what}"))
         }
-        ZipError::InvalidPassword => Error::unsupported("an encrypted member"),
+        ZipError::InvalidPassword => Error::unsupported("the archive has an encrypted member"),
         ZipError::CompressionMethodNotSupported(id) => {
             Error::unsupported(format!("compression method {id} is not supported"))
         }
@@ -190,10 +191,10 @@ fn open_member(archive: &mut Archive, index: usize) -> Result<ZipFile<'_, BufRea
     archive.by_index(index).map_err(reading)
 }
 
-/// What to do about a member that is in the way.
+/// The remedy for a member that cannot be read.
 const EXCLUDE: Remedy = Remedy::Exclude { item: "the member", instead: "" };
 
-/// A file that is read.
+/// An archive opened to be read.
 struct Opened {
     archive: Archive,
     tensors: Vec<TensorInfo>,
@@ -256,7 +257,7 @@ impl Contents for Opened {
         }
         let mut member = open_member(&mut self.archive, self.members[index])?;
         let size = member.size();
-        // What is no array has no header.
+        // A member that is not an array has no array header.
         if member.name().is_ok_and(|name| array_name(&name).is_some()) {
             let header = npy::header::Header::read(&mut member, size)?;
             let data = npy::data_len(&header, size)?;
@@ -280,7 +281,7 @@ fn name_and_size(archive: &Archive, index: usize) -> Result<(String, u64)> {
     Ok((name, entry.size()))
 }
 
-/// What an error of writing means.
+/// Converts an error of writing the archive.
 fn writing(error: ZipError) -> Error {
     match error {
         ZipError::Io(e) => Error::writing(&e),

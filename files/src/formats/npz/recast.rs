@@ -25,13 +25,13 @@ use crate::{
     report::Entry,
 };
 
-/// A file and what to do with it.
+/// An archive and what to do with it.
 pub(super) struct Recast<'a> {
     job: &'a Job,
     path: PathBuf,
     archive: Archive,
     length: u64,
-    /// One per member; the array if it is cast, and which entries are its own.
+    /// For each member its name, the array if it is cast, and the range of its entries.
     members: Vec<(String, Option<Array>, Range<usize>)>,
     /// In the order of the members: one for each, or one for each field of a structured array.
     entries: Vec<Entry>,
@@ -40,7 +40,7 @@ pub(super) struct Recast<'a> {
 }
 
 impl<'a> Recast<'a> {
-    /// Reads the directory and the headers, and decides.
+    /// Reads the directory and the headers, and decides what to cast.
     pub(super) fn new(input: Input, job: &'a Job) -> Result<Self> {
         let mut archive = open_archive(input.file)?;
         let (mut members, mut entries, mut structured) = (Vec::new(), Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ impl Work for Recast<'_> {
     fn run(mut self: Box<Self>, pump: &mut Pump<'_>, output: &mut Output) -> Result<Vec<Entry>> {
         let shown = output.path().to_owned();
         let on_output = |e: Error| e.at_path(&shown);
-        // Dropped unfinished, the writer would finish the archive and complain on standard error.
+        // If dropped unfinished, the writer would finish the archive and print errors to standard error.
         let mut zip = ManuallyDrop::new(ZipWriter::new(Fuse::new(output.writer(), pump.canceller())));
         zip.set_raw_comment(self.archive.comment().into()).map_err(|e| on_output(writing(e)))?;
         for (index, (name, array, its_own)) in self.members.iter().enumerate() {
@@ -96,7 +96,7 @@ impl Work for Recast<'_> {
         }
         let fuse = ManuallyDrop::into_inner(zip).finish().map_err(|e| on_output(writing(e)))?;
         fuse.result().map_err(on_output)?;
-        // A copy ends without a complaint where the file ends.
+        // A copy from a truncated file ends without an error.
         let length = self.archive.into_inner().get_ref().file.metadata().map(|m| m.len());
         if length.ok() != Some(self.length) {
             return Err(Error::format("the file changed while it was read").in_path(&self.path));
@@ -122,7 +122,7 @@ fn decide(
         return not_looked_at();
     }
     let header = open_member(archive, index).and_then(|mut member| npy::read_header(&mut member, size));
-    // A member that no include names is looked at only for its fields, which one may name.
+    // A member that no include names may still be a structured array with fields that one names.
     let header = match header {
         Err(_) if !allowed => return not_looked_at(),
         header => header?,
@@ -139,7 +139,7 @@ fn decide(
     if !allowed {
         return not_looked_at();
     }
-    // An unsigned integer may be one: only a name given for it says that it carries something else.
+    // An unsigned integer may be meant as one: only an include that names the member says that it carries another dtype.
     let carriers = job.selection.names_explicitly(array);
     if let Some(held) = npy::held(&header, job.selection.from(), carriers)
         && job.selection.chooses(array, held.0)
@@ -162,7 +162,7 @@ fn cast_member(
     on_input: impl Fn(Error) -> Error,
     on_output: impl Fn(Error) -> Error,
 ) -> Result<()> {
-    // The stream is the one that was looked at before, unless the file changes while it is read.
+    // The header is the one that was planned for, unless the file changed meanwhile.
     let size = member.size();
     let header = npy::header::Header::read(&mut member, size).map_err(&on_input)?;
     if header.bytes != array.header.bytes {
@@ -170,7 +170,7 @@ fn cast_member(
     }
     let new_header = array.new_header().map_err(&on_input)?;
     let size = new_header.len() as u64 + array.bytes_out().map_err(&on_input)?;
-    // The method of compression, the time and the attributes are those of the source.
+    // The compression method, the time and the attributes are those of the source member.
     let mut options: FullFileOptions = member.options().into_full_options().large_file(size >= LARGE);
     if !member.comment().is_empty() {
         options = options.with_file_comment(member.comment());
@@ -185,7 +185,7 @@ fn cast_member(
     for (entry, counts) in entries.iter_mut().zip(counts) {
         entry.counts = counts;
     }
-    // The end of the member is where its checksum is compared. As NumPy, what follows the data is ignored.
+    // The checksum is verified at the end of the member. Bytes after the data are ignored, as NumPy does.
     let mut read = header.bytes.saturating_add(npy::data_len(&header, member.size()).map_err(&on_input)?);
     let mut ignored = vec![0; 1 << 16];
     loop {

@@ -1,18 +1,18 @@
 //! `.onnx`: a model, whose initializers and constants are the tensors.
 //!
-//! *Law.* What this program does not have to change stays as it is, to the byte: fields are found by their numbers and copied,
-//! also those that a later version of ONNX brings. And the model keeps its meaning: of an initializer `W` that is cast, the new
-//! form is called `W__bfloat16`, and a `Cast` node, first in the graph, makes `W` of it. Whatever uses `W`, in this graph or in
-//! those inside it, still finds it, with its old dtype. With a node `Constant` and its output `W` it is the same, and the `Cast`
-//! node follows it.
+//! *Law.* Everything that does not have to change stays byte for byte the same: fields are found by their numbers and copied,
+//! including fields from later versions of ONNX. And the model keeps its meaning: when an initializer `W` is cast, the result is
+//! called `W__bfloat16`, and a `Cast` node at the start of the graph makes `W` from it. All uses of `W`, in this graph or in its
+//! subgraphs, still find it, in its old dtype. The output `W` of a `Constant` node is treated the same way; its `Cast` node follows
+//! the `Constant`.
 //!
-//! Tensors of fewer than [`recast::SMALL`] elements are left alone unless they are asked for by name. Most are not weights but settings of
-//! operators: an exponent, a bound, the small number that keeps a divisor from zero, which a narrow dtype makes zero. Some have to
-//! be known when shapes are inferred, such as the scales of `Resize`, and inference does not look through a `Cast`. And the node
-//! takes more bytes than so few elements can save.
+//! Tensors of fewer than [`recast::SMALL`] elements are not cast unless an include names them. Most are not weights but settings of
+//! operators: an exponent, a bound, or the small number that keeps a divisor from zero, which a narrow dtype would round to zero.
+//! Some, such as the scales of `Resize`, must be known when shapes are inferred, and inference does not look through a `Cast`. And
+//! the node takes more bytes than so few elements can save.
 //!
 //! *Method.* The structure is read once, without the elements ([`model`]). The new model is a rope ([`wire::Rope`]) of new bytes,
-//! pieces of the old file and tensors; it is written from front to back, each tensor cast as a stream.
+//! pieces of the old file, and tensors. It is written from front to back, and each tensor is cast as a stream.
 
 mod model;
 mod nodes;
@@ -35,7 +35,7 @@ use crate::{
     settings::in_files,
 };
 
-/// Fields of a model that are looked at to recognise one. (Each import of an opset and each function is one.)
+/// The most fields that are read to recognise a model. (Each opset import and each function is one field.)
 const MAX_PROBED: usize = 10_000;
 
 /// The format.
@@ -55,7 +55,7 @@ impl FileFormat for Onnx {
         include_str!("help.txt")
     }
 
-    /// The format has no magic number. Its fields have to fill the file, an IR version and a graph among them.
+    /// The format has no magic number. A file is a model if its fields fill it exactly and include an IR version and a graph.
     fn recognizes(&self, probe: &mut Probe<'_>) -> bool {
         let Ok(file) = probe.file.try_clone() else { return false };
         let mut source = Source::new(file, probe.length);
@@ -86,11 +86,12 @@ impl FileFormat for Onnx {
     }
 
     fn write(&self, _: &[NewTensor<'_>], _: &[(String, String)], _: &mut Output) -> Result<()> {
-        Err(Error::unsupported("tensors alone are no ONNX model").advise("write another format"))
+        Err(Error::unsupported("an ONNX model cannot be made from tensors alone")
+            .advise("write another format"))
     }
 }
 
-/// A model that is read.
+/// A model opened to be read.
 #[derive(Debug)]
 struct Opened {
     source: Source,

@@ -1,5 +1,5 @@
-//! A model: its graphs with their initializers and the values of their `Constant` nodes, wherever they are, and what has to be
-//! known to change them.
+//! A model: its graphs with their initializers and the values of their `Constant` nodes, at any depth, and what is needed to change
+//! them.
 
 use std::collections::HashSet;
 
@@ -11,13 +11,13 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// A protobuf message has no more bytes.
+/// The largest size of a protobuf message in bytes.
 pub const LARGEST: u64 = i32::MAX as u64;
 
-/// A message that is a graph or holds one, with its parts that may change, in their order.
+/// A message that is a graph or contains one, with those of its parts that may change, in file order.
 #[derive(Debug)]
 pub struct Message {
-    /// Its number as a field.
+    /// Its field number.
     pub number: u32,
     /// All bytes of the field.
     pub whole: Span,
@@ -32,24 +32,24 @@ pub struct Message {
 /// A part of a message that may change.
 #[derive(Debug)]
 pub enum Part {
-    /// A message that is a graph or holds one.
+    /// A message that is a graph or contains one.
     Message(Message),
-    /// The initializer of this index.
+    /// The initializer with this index.
     Initializer(Span, usize),
-    /// An input of this name, which is an initializer as well.
+    /// An input with this name, which is also an initializer.
     Input(Span, String),
-    /// A node `Constant` whose value is the tensor of this index.
+    /// A `Constant` node whose value is the tensor with this index.
     Constant(Message, usize),
     /// The output of such a node.
     Output(Span, usize),
-    /// The tensor of this index, in the attribute of such a node.
+    /// The tensor with this index, in the attribute of such a node.
     Value(Span, usize),
-    /// The node that an earlier cast put behind the tensor of this index, if that has an origin.
+    /// The node that an earlier cast put after the tensor with this index, if the tensor has an origin.
     Cast(Span, usize),
 }
 
 impl Part {
-    /// All its bytes.
+    /// The bytes of the whole field.
     pub fn whole(&self) -> Span {
         match self {
             Self::Message(message) | Self::Constant(message, _) => message.whole,
@@ -65,32 +65,35 @@ impl Part {
 /// A model.
 #[derive(Debug)]
 pub struct Model {
-    /// `ir_version`, with its field.
+    /// `ir_version`, and the bytes of its field.
     pub ir_version: (u64, Span),
-    /// The domains and versions of `opset_import`.
+    /// The domain and version of each `opset_import`.
     pub opsets: Vec<(String, u64)>,
     /// The graph.
     pub graph: Message,
     /// The initializers and constants of all graphs, in the order of the file.
     pub tensors: Vec<Tensor>,
-    /// For each of them, whether it is an input of its graph as well.
+    /// For each tensor, whether it is also an input of its graph.
     pub inputs: Vec<bool>,
     /// The names that contain the mark.
     pub marked: HashSet<String>,
-    /// The name of a tensor that is not among them but has its elements in another file.
+    /// The name of a tensor that is not in `tensors` but has its elements in another file.
     pub other_external: Option<String>,
-    /// Whether it says how it is trained.
+    /// Whether it has training information.
     pub has_training: bool,
-    /// Free text.
+    /// The metadata: pairs of key and text.
     pub metadata: Vec<(String, String)>,
 }
 
 impl Model {
-    /// Reads the structure of a model, and which of its names contain `mark`.
+    /// Reads the structure of a model, and collects the names that contain `mark`.
     pub fn read(source: &mut Source, mark: Option<&str>) -> Result<Self> {
         let all = source.all();
         if all.len() > LARGEST {
-            return Err(Error::format(format!("{} bytes are more than a model may have", all.len())));
+            return Err(Error::format(format!(
+                "the file has {} bytes, more than a model may have",
+                all.len()
+            )));
         }
         let mut scan = Scan::new(source, mark);
         let (mut ir_version, mut graph, mut has_training) = (None, None, false);
@@ -132,10 +135,10 @@ impl Model {
             }
         }
         let Some(graph) = graph else {
-            return Err(Error::format("there is no graph in it, so it is not an ONNX model"));
+            return Err(Error::format("the file has no graph, so it is not an ONNX model"));
         };
         let Some(ir_version) = ir_version else {
-            return Err(Error::format("there is no IR version in it, so it is not an ONNX model"));
+            return Err(Error::format("the file has no IR version, so it is not an ONNX model"));
         };
         let mut all = vec![("ir_version".to_owned(), ir_version.0.to_string())];
         let producer = producer.join(" ");
@@ -147,7 +150,7 @@ impl Model {
         all.extend(metadata);
         let Scan { mut tensors, inputs, marked, other_external, made, .. } = scan;
         for tensor in &mut tensors {
-            // It has its name from its tensor or node, and goes to its Cast node: whatever else uses it must find it.
+            // The name occurs where the tensor is defined and in its Cast node. If anything else uses it, it must stay.
             if made.get(&tensor.name).is_none_or(|n| *n != 2) {
                 tensor.origin = None;
             }
@@ -175,10 +178,10 @@ impl Model {
                 u32::try_from(version).map_err(|_| Error::format(format!("opset {version} does not exist")))
             }
             (Some(_), Some(_)) => Err(Error::format("two opsets of the default domain are imported")),
-            // Before IR version 3 there were no imports, and one opset.
+            // Before IR version 3 there were no imports, and only one opset.
             (None, _) if self.ir_version.0 < 3 => Ok(1),
             (None, _) => Err(Error::unsupported("the model imports no opset of the default domain")
-                .advise("import one that has Cast")),
+                .advise("import an opset that has Cast")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the new model needs besides its tensors: `Cast` nodes, their version, and names that nothing else has.
+//! What the new model needs besides its tensors: `Cast` nodes, their version, and unique names.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,9 +16,9 @@ use super::{
 };
 use crate::error::{Error, Remedy, Result};
 
-/// The version of Cast in the model, which has to know both dtypes.
+/// The version of `Cast` in the model. Fails if that version does not know both dtypes.
 pub fn cast_version(model: &Model, from: DType, to: DType) -> Result<u32> {
-    // At run time the node goes back.
+    // The node casts back at run time.
     match Cast::new(model.opset()?, to, from, &Attributes::NONE) {
         Ok(cast) => Ok(cast.version()),
         Err(onnx::Error::Cast(error)) => Err(error.into()),
@@ -34,12 +34,12 @@ pub fn cast_version(model: &Model, from: DType, to: DType) -> Result<u32> {
     }
 }
 
-/// Fails if `Constant` has no values of a dtype that `Cast` has: its version 1 of other numbers than floats, its version 25, the
-/// newest in opset 28, of floats of 6 bits.
+/// Fails if `Constant` cannot hold `dtype` although `Cast` knows it: version 1 holds only floats, and version 25, the newest in
+/// opset 28, no 6-bit floats.
 pub fn constant_holds(model: &Model, dtype: DType) -> Result<()> {
     let (version, remedy) = match dtype {
         DType::Float6E2M3FN | DType::Float6E3M2FN => {
-            let instead = "make an initializer of it, choose another dtype";
+            let instead = "make it an initializer, choose another dtype";
             (25, Remedy::Exclude { item: "it", instead })
         }
         DType::Float16 | DType::Float32 | DType::Float64 => return Ok(()),
@@ -49,7 +49,7 @@ pub fn constant_holds(model: &Model, dtype: DType) -> Result<()> {
     Err(Error::unsupported(format!("Constant-{version} does not hold {dtype}")).advise(remedy))
 }
 
-/// The first IR version that has a dtype in tensors.
+/// The first IR version whose tensors can have `dtype`.
 pub fn ir_version(dtype: DType) -> u64 {
     match dtype {
         DType::BFloat16 => 4,
@@ -63,7 +63,7 @@ pub fn ir_version(dtype: DType) -> u64 {
     }
 }
 
-/// The name before a cast, and the dtype of the cast, of a name that a cast gives: `W__bfloat16`, or `W__bfloat16_2` if that was taken.
+/// Splits a name that a cast gives (`W__bfloat16`, or `W__bfloat16_2` if that was taken) into the original name and the dtype.
 pub fn made_by_cast(name: &str) -> Option<(&str, DType)> {
     let (of, mark) = name.rsplit_once("__")?;
     let exact = |mark: &str| DType::from_name(mark).filter(|dtype| dtype.name() == mark);
@@ -79,13 +79,13 @@ pub fn made_by_cast(name: &str) -> Option<(&str, DType)> {
 pub struct CastNode {
     /// Its input.
     pub input: String,
-    /// What it makes: its output, and the dtype of that.
+    /// Its output and the output's dtype.
     pub origin: Origin,
 }
 
 impl CastNode {
-    /// The node whose fields are in `inner`, a `Cast` of one input, one output and one attribute; `None` if its names or its attribute
-    /// are not those that [`cast_node`] gives.
+    /// Reads the fields in `inner` of a `Cast` node with one input, one output and one attribute; `None` if its names or its
+    /// attribute are not as [`cast_node`] writes them.
     pub fn read(
         source: &mut Source,
         inner: Span,
@@ -114,7 +114,7 @@ impl CastNode {
     }
 }
 
-/// The dtype that the attribute `to` names, if it is that.
+/// The dtype given by an attribute, if the attribute is `to`.
 fn target(source: &mut Source, inner: Span) -> Result<Option<DType>> {
     use schema::attribute;
     let (mut named, mut dtype) = (false, None);
@@ -137,7 +137,7 @@ fn target(source: &mut Source, inner: Span) -> Result<Option<DType>> {
     Ok(dtype.filter(|_| named))
 }
 
-/// The node that makes the old tensor of the new one; `None` if the new one has the old dtype and name.
+/// The node that makes the original tensor from the new one; `None` if the new one has the original dtype and name.
 pub fn cast_node(change: &Change, version: u32) -> Option<Vec<u8>> {
     use schema::{attribute, node};
     let mut to = Vec::new();
@@ -160,16 +160,16 @@ pub fn cast_node(change: &Change, version: u32) -> Option<Vec<u8>> {
     Some(cast)
 }
 
-/// Names that nothing else has.
+/// A source of unique names.
 pub struct Names {
-    /// The names with the mark: those of the model, and those given.
+    /// The names with the mark that the model has, and those handed out.
     pub taken: HashSet<String>,
-    /// How often a name was wanted.
+    /// How often each name was requested.
     pub wanted: HashMap<String, u64>,
 }
 
 impl Names {
-    /// The wanted name, or that with a number behind it.
+    /// Returns the wanted name, with a number appended if it is taken.
     pub fn unique(&mut self, wanted: &str) -> String {
         let count = self.wanted.entry(wanted.to_owned()).or_default();
         loop {

@@ -26,22 +26,22 @@ use crate::{
     settings::in_files,
 };
 
-/// Elements in other files begin at multiples of this, so that a program can map them.
+/// The alignment of elements in external files, so that a program can map them.
 const PAGE: u64 = 4096;
 
 /// Tensors with fewer elements are not cast unless the selection names them. (`roi` of `Resize` has two for each axis.)
 const SMALL: u64 = 16;
 
-/// What becomes of a tensor that is cast.
+/// The change to a tensor that is cast.
 #[derive(Debug)]
 pub struct Change {
     /// Its dtype.
     pub from: DType,
     /// Its new name.
     pub name: String,
-    /// What it was before all casts, and is to those who use it.
+    /// Its name and dtype before all casts, which its users still see.
     pub origin: Origin,
-    /// The name of the node that makes that of it; `None` if the new tensor is that.
+    /// The name of the node that makes the origin from it; `None` if the new tensor equals the origin in name and dtype.
     pub node: Option<String>,
 }
 
@@ -62,7 +62,7 @@ pub struct Recast<'a> {
 }
 
 impl<'a> Recast<'a> {
-    /// Reads the structure and decides.
+    /// Reads the structure and decides what to cast.
     pub fn new(input: Input, job: &'a Job) -> Result<Self> {
         if ElementType::from(job.to).code().is_none() {
             return Err(Error::unsupported(format!("ONNX has no type for {}", job.to))
@@ -91,14 +91,14 @@ impl<'a> Recast<'a> {
             let place = || quoted(&tensor.name);
             let mut entry = copied(&tensor.name, tensor.type_name(), Some(&tensor.shape), tensor.bytes);
             let chosen = tensor.dtype().filter(|from| {
-                // Up to IR version 3 all initializers had to be inputs; later, those that are may be replaced by a caller.
+                // Up to IR version 3 all initializers had to be inputs. Since then, a caller may replace those that are.
                 let constant = !self.model.inputs[index] || self.model.ir_version.0 < 4;
                 let selection = &self.job.selection;
                 entry.kept = leaves_out(selection, tensor, *from);
                 if entry.kept.is_some() {
                     return false;
                 }
-                // What was cast before may be so again, and goes back with the others.
+                // A tensor that was cast before may be cast again, whatever its size.
                 let known = tensor.origin.is_some() || selection.names_explicitly(&tensor.name);
                 let large = tensor.elements >= SMALL || known;
                 let checks = [
@@ -116,14 +116,15 @@ impl<'a> Recast<'a> {
                         return Err(Error::format("an initializer without a name"));
                     }
                     if self.model.has_training {
-                        let what = "the model says how it is trained, and names its initializers there";
+                        let what =
+                            "the model has training information, which refers to its initializers by name";
                         return Err(Error::unsupported(what).advise("remove its training_info first"));
                     }
                     let origin = match &tensor.origin {
                         Some(origin) => origin.clone(),
                         None => Origin { name: tensor.name.clone(), dtype: from },
                     };
-                    // Back to its dtype and name, it needs no node.
+                    // With its original dtype and name the tensor needs no node.
                     let back = origin.dtype == self.job.to;
                     if !back {
                         self.version = cast_version(&self.model, origin.dtype, self.job.to)
@@ -134,7 +135,7 @@ impl<'a> Recast<'a> {
                     }
                     tensor.check(&mut self.source, &self.folder).map_err(|e| e.at(place()))?;
                     let to = BufferType::packed(self.job.to);
-                    // The pair is refused before anything is written.
+                    // An unsupported pair is refused here, before anything is written.
                     self.job.settings.plan(BufferType::packed(from), to)?;
                     entry.bytes_out = result_len(to, tensor.elements)?;
                     entry.to = Some(self.job.to.name().to_owned());
@@ -156,7 +157,7 @@ impl<'a> Recast<'a> {
         Ok(())
     }
 
-    /// The new model; `location` is the file beside it for the elements that stand in one now.
+    /// The new model; `location` is the file beside it for elements that are external now.
     fn rope(&self, location: &str, offsets: &[Option<u64>]) -> Rope {
         let mut rope = Rope::default();
         let changed = self.changes.iter().any(Option::is_some);
@@ -182,7 +183,7 @@ impl<'a> Recast<'a> {
         rope
     }
 
-    /// A graph, or what holds one.
+    /// The new form of a graph, or of a message that contains one.
     fn message(&self, message: &Message, location: &str, offsets: &[Option<u64>]) -> Rope {
         let mut rope = Rope::default();
         let change = |index: &usize| self.changes[*index].as_ref();
@@ -227,7 +228,7 @@ impl<'a> Recast<'a> {
                         rope.bytes_field(inner.number, &node);
                     }
                 }
-                // Only of constants that are not as they were.
+                // Present only for constants that change.
                 Part::Value(_, index) => {
                     let tensor = self.tensor(*index, location, offsets[*index]);
                     rope.message_field(schema::attribute::T, tensor);
@@ -249,7 +250,7 @@ impl<'a> Recast<'a> {
         rope
     }
 
-    /// A tensor with another name, type or place.
+    /// The new form of a tensor, with its new name, type or place.
     fn tensor(&self, index: usize, location: &str, offset: Option<u64>) -> Rope {
         use schema::{entry, tensor};
         let (old, change) = (&self.model.tensors[index], &self.changes[index]);
@@ -291,7 +292,7 @@ impl<'a> Recast<'a> {
         rope
     }
 
-    /// Where the elements that are in other files now will begin in the one that is written, and its length.
+    /// The offsets, in the external file to be written, of elements that are external now, and the length of that file.
     fn offsets(&self) -> (Vec<Option<u64>>, u64) {
         let mut end = 0_u64;
         let place = |(tensor, entry): (&Tensor, &Entry)| {
@@ -325,7 +326,7 @@ impl<'a> Recast<'a> {
         Ok(())
     }
 
-    /// Writes the elements that stand in a file of their own.
+    /// Writes the external file.
     fn write_data(&mut self, offsets: &[Option<u64>], pump: &mut Pump<'_>, data: &mut Output) -> Result<()> {
         let mut at = 0;
         for (index, offset) in offsets.iter().enumerate() {
@@ -360,7 +361,7 @@ impl Work for Recast<'_> {
             && !same_folder(&self.folder, &folder_of(&shown))
         {
             return Err(Error::unsupported(
-                "a tensor that is no initializer or constant has its elements in another file",
+                "a tensor that is neither an initializer nor a constant has its elements in another file",
             )
             .at(quoted(name))
             .in_path(&self.path)
@@ -379,7 +380,7 @@ impl Work for Recast<'_> {
             Some(name) if !name.contains('\\') => name,
             _ if !has_data => "",
             _ => {
-                return Err(Error::request("the name of the output cannot stand in a model")
+                return Err(Error::request("the name of the output cannot be written in a model")
                     .at_path(&shown)
                     .advise("choose another name"));
             }
@@ -387,7 +388,7 @@ impl Work for Recast<'_> {
         let rope = self.rope(location, &offsets);
         if rope.len > LARGEST {
             return Err(Error::unsupported(format!(
-                "the model would have {} bytes, which are too many",
+                "the model would have {} bytes, more than the format allows",
                 rope.len
             ))
             .in_path(&self.path)
@@ -414,8 +415,8 @@ impl Work for Recast<'_> {
     }
 }
 
-/// Why the choice leaves out a tensor of the dtype `from`. One that an earlier cast made has the name and the dtype that it had before,
-/// too: a model comes back whole.
+/// Why the selection leaves out a tensor of the dtype `from`; `None` if it does not. A tensor that an earlier cast made is also matched
+/// by its original name and dtype, so that a cast can be undone for the whole model.
 fn leaves_out(selection: &Selection, tensor: &Tensor, from: DType) -> Option<&'static str> {
     let reason = selection.leaves_out(&tensor.name, Some(from));
     let Some(origin) = &tensor.origin else { return reason };

@@ -1,4 +1,4 @@
-//! The way through the graphs of a model: which parts of them are tensors, and which names are taken.
+//! The walk through the graphs of a model, which finds the tensors and the names that are taken.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,34 +11,34 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// Graphs in graphs. (A reader of protobuf allows a hundred messages in messages.)
+/// The deepest nesting of graphs. (Protobuf readers allow a hundred nested messages.)
 const DEEPEST: usize = 30;
 
-/// About so many bytes are held of the structure of a model: room for 45,000 tensors or inputs. Each takes memory here that a
-/// hostile file does not have to spend.
+/// The approximate limit on memory for the structure of a model: enough for 45,000 tensors or inputs. Each takes more memory here than
+/// the bytes that a hostile file needs to declare it.
 const ROOM: usize = 34 << 20;
 
-/// What is gathered on the way through the graphs.
+/// What is collected during the walk through the graphs.
 pub(super) struct Scan<'a> {
     pub(super) source: &'a mut Source,
-    /// New names contain this, if there are any; so may old ones.
+    /// The text that new names will contain, if tensors are to be renamed. Old names may contain it too.
     mark: Option<&'a str>,
     pub(super) tensors: Vec<Tensor>,
     pub(super) inputs: Vec<bool>,
     pub(super) marked: HashSet<String>,
-    /// How often names occur that an earlier cast may have given: as initializers, inputs and outputs.
+    /// For names that an earlier cast may have given: how often each occurs as an initializer, input or output.
     pub(super) made: HashMap<String, u64>,
-    /// The nodes of the graph that is read which an earlier cast may have made.
+    /// The nodes of the current graph that an earlier cast may have made.
     casts: Vec<(Span, CastNode)>,
     pub(super) other_external: Option<String>,
-    /// Whether tensors are those of the graphs of the model, and not of its training or functions.
+    /// Whether the walk is in the graphs of the model itself, not in its training information or functions.
     owned: bool,
-    /// Bytes that may be held still.
+    /// Bytes of memory that are left.
     room: usize,
 }
 
 impl<'a> Scan<'a> {
-    /// Before the first field.
+    /// A scan that has read nothing yet.
     pub(super) fn new(source: &'a mut Source, mark: Option<&'a str>) -> Self {
         Self {
             source,
@@ -54,7 +54,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Calls `visit` for the fields of a message that have these numbers.
+    /// Calls `visit` for the fields of a message with these numbers.
     pub(super) fn children(
         &mut self,
         inner: Span,
@@ -84,10 +84,10 @@ impl<'a> Scan<'a> {
         done
     }
 
-    /// Takes room for what is remembered.
+    /// Takes `bytes` of the room; fails if there is less.
     pub(super) fn hold(&mut self, bytes: usize) -> Result<()> {
         let left = self.room.checked_sub(bytes).ok_or_else(|| {
-            Error::unsupported("a model of more tensors, inputs or graphs than this program reads")
+            Error::unsupported("the model has more tensors, inputs or graphs than this program reads")
                 .advise("split the model")
         })?;
         self.room = left;
@@ -101,7 +101,7 @@ impl<'a> Scan<'a> {
         Ok(name)
     }
 
-    /// Counts a name that a value has or that is used for one.
+    /// Counts a name where a value is defined or used.
     fn used(&mut self, name: &str) {
         if self.mark.is_some() && made_by_cast(name).is_some() {
             *self.made.entry(name.to_owned()).or_default() += 1;
@@ -119,7 +119,7 @@ impl<'a> Scan<'a> {
     pub(super) fn graph(&mut self, field: &Field, depth: usize) -> Result<Message> {
         let inner = field.bytes("a graph")?;
         if depth > DEEPEST {
-            return Err(bad(format!("more than {DEEPEST} graphs in graphs"), inner.start));
+            return Err(bad(format!("graphs nested more than {DEEPEST} deep"), inner.start));
         }
         self.hold(400)?;
         let (mut parts, mut inputs, mut initializers) = (Vec::new(), HashSet::new(), HashSet::new());
@@ -146,7 +146,7 @@ impl<'a> Scan<'a> {
                 }
                 graph::INPUT | graph::OUTPUT | graph::VALUE_INFO => {
                     let name = self.value_name(field.bytes("a value")?)?;
-                    // What is known of a value is no use of it.
+                    // Type information about a value is not a use of it.
                     if field.number != graph::VALUE_INFO {
                         self.used(&name);
                     }
@@ -160,7 +160,7 @@ impl<'a> Scan<'a> {
                 _ => {}
             }
         }
-        // Those of graphs inside this one have their entries already.
+        // The tensors of subgraphs have their entries already.
         self.inputs.resize(self.tensors.len(), false);
         for part in &parts {
             if let Part::Initializer(_, index) = part {
@@ -173,7 +173,7 @@ impl<'a> Scan<'a> {
         Ok(Message { number: field.number, whole: field.whole, inner, is_graph: true, parts })
     }
 
-    /// Finds the tensors of a graph that an earlier cast made, and its nodes among `casts`, which become parts.
+    /// Finds the tensors of a graph that an earlier cast made; their nodes in `casts` become parts.
     fn find_cast_before(&mut self, casts: &[(Span, CastNode)], parts: &mut Vec<Part>) {
         let by_input: HashMap<&str, &(Span, CastNode)> =
             casts.iter().map(|cast| (cast.1.input.as_str(), cast)).collect();
@@ -192,7 +192,7 @@ impl<'a> Scan<'a> {
         parts.sort_by_key(|part| part.whole().start);
     }
 
-    /// The index that a tensor gets.
+    /// Adds a tensor and returns its index.
     fn push(&mut self, tensor: Tensor) -> Result<usize> {
         let index = self.tensors.len();
         self.hold(700 + 4 * tensor.name.len() + 24 * tensor.shape.len())?;
@@ -200,19 +200,19 @@ impl<'a> Scan<'a> {
         Ok(index)
     }
 
-    /// A node, if it holds graphs or is a constant.
+    /// Reads a node; returns it if it contains graphs or is a constant.
     fn node(&mut self, field: &Field, depth: usize) -> Result<Option<Part>> {
         let inner = field.bytes("a node")?;
         let (mut operator, mut standard, mut output, mut counts) = (String::new(), true, None, [0_u64; 2]);
         let (mut inputs, mut label) = (Vec::new(), String::new());
         let mut at = inner.start;
-        // What the attributes are is known only when all else is, which may stand behind them.
+        // The attributes can only be interpreted once the other fields are known, which may come after them.
         while let Some(field) = self.source.field(&mut at, inner.end)? {
             match field.number {
                 node::INPUT => {
                     let name = self.name(&field)?;
                     self.used(&name);
-                    // Of interest is only whether there is more than one.
+                    // It only matters whether there is more than one.
                     inputs.truncate(1);
                     inputs.push(name);
                 }
@@ -268,7 +268,7 @@ impl<'a> Scan<'a> {
         Ok(holder(field, inner, parts).map(Part::Message))
     }
 
-    /// The tensor of an attribute `value` of a constant, if that holds nothing else.
+    /// The tensor of a constant's attribute `value`, if that holds nothing else.
     fn value(&mut self, field: &Field) -> Result<Option<Field>> {
         let inner = field.bytes("an attribute")?;
         // IR version 1 had no types of attributes.
@@ -295,7 +295,7 @@ impl<'a> Scan<'a> {
         Ok(tensor.filter(|_| named && typed && count == 1))
     }
 
-    /// An attribute, if it holds graphs.
+    /// Reads an attribute; returns it if it contains graphs.
     fn attribute(&mut self, field: &Field, depth: usize) -> Result<Option<Message>> {
         let inner = field.bytes("an attribute")?;
         let mut parts = Vec::new();
@@ -316,7 +316,7 @@ impl<'a> Scan<'a> {
         self.children(field.bytes("a sparse tensor")?, tensors, Self::other_tensor)
     }
 
-    /// A tensor that stays as it is; it may still have a name or a file.
+    /// Reads a tensor that is not changed; it may still have a name or external elements.
     fn other_tensor(&mut self, field: &Field) -> Result<()> {
         let inner = field.bytes("a tensor")?;
         let (mut name, mut external) = (String::new(), false);

@@ -1,4 +1,4 @@
-//! One tensor of a model: what it says of itself, and where its elements are.
+//! One tensor of a model: its declaration, and where its elements are.
 
 use std::{
     fs::File,
@@ -27,7 +27,7 @@ use crate::{
 pub enum Place {
     /// In `raw_data`.
     Raw(Span),
-    /// In the field of their type.
+    /// In the typed field for their type.
     Typed,
     /// In a file of the model's folder, from this byte on.
     External { location: String, offset: u64 },
@@ -36,9 +36,9 @@ pub enum Place {
 /// A tensor.
 #[derive(Clone, Debug)]
 pub struct Tensor {
-    /// Its name: of the output of a node, if it is the value of one.
+    /// Its name. For the value of a node, the name of the node's output.
     pub name: String,
-    /// The name that it bears in the message, if it is the value of a node. (It means nothing.)
+    /// The name in its message, if it is the value of a node. (It has no meaning.)
     pub label: Option<String>,
     /// `data_type`
     pub code: i64,
@@ -48,17 +48,17 @@ pub struct Tensor {
     pub elements: u64,
     /// Where they are.
     pub place: Place,
-    /// The bytes that they take where they are.
+    /// The bytes that they take there.
     pub bytes: u64,
     /// The message.
     pub message: Span,
-    /// The fields in it that say nothing of name, type and elements.
+    /// The fields of the message other than name, type and elements.
     pub kept: Vec<Span>,
-    /// What an earlier cast made it of.
+    /// The tensor that an earlier cast made this one from.
     pub origin: Option<Origin>,
 }
 
-/// A tensor before a cast.
+/// The original name and dtype of a tensor that was cast.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// Its name.
@@ -68,8 +68,8 @@ pub struct Origin {
 }
 
 impl Tensor {
-    /// Reads what the message says of the tensor, which is the value of a node if that has this `output`, and checks that it fits
-    /// together.
+    /// Reads a tensor from its message and checks that it is consistent. If `output` is given, the tensor is the value of the node
+    /// with that output.
     pub fn read(source: &mut Source, message: Span, output: Option<&str>) -> Result<Self> {
         let mut raw = Parts::default();
         let mut at = message.start;
@@ -86,7 +86,7 @@ impl Tensor {
         ElementType::from_code(i32::try_from(self.code).ok()?)?.dtype()
     }
 
-    /// What to call the type of the elements.
+    /// The name of the element type.
     pub fn type_name(&self) -> String {
         match i32::try_from(self.code).ok().and_then(ElementType::from_code) {
             Some(element) => element.to_string(),
@@ -94,7 +94,7 @@ impl Tensor {
         }
     }
 
-    /// A reader of the elements as they stand in `raw_data`, from the file of the model or from another one of its `folder`.
+    /// A reader of the elements in the form of `raw_data`, from the model file or from an external file in its `folder`.
     pub fn reader<'a>(&self, source: &'a mut Source, folder: &Path) -> Result<Box<dyn Read + 'a>> {
         match &self.place {
             Place::Raw(span) => Ok(Box::new(source.reader(*span).map_err(|e| Error::reading(&e))?)),
@@ -107,7 +107,7 @@ impl Tensor {
         }
     }
 
-    /// Fails if the elements cannot be had.
+    /// Fails if the elements cannot be read.
     pub fn check(&self, source: &mut Source, folder: &Path) -> Result<()> {
         match &self.place {
             Place::Raw(_) => Ok(()),
@@ -141,20 +141,20 @@ impl Tensor {
     }
 }
 
-/// The file of external elements, which has to hold them.
+/// Opens the file of external elements and checks that it holds them.
 fn external(folder: &Path, location: &str, offset: u64, bytes: u64) -> Result<File> {
     let outside = || {
         Error::format(format!("external data in \"{location}\", which is not inside the model's folder"))
-            .advise("bring the file into the folder of the model")
+            .advise("move the file into the folder of the model")
     };
     let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    // Windows separates with a backslash as well, wherever the model is used later.
+    // A backslash is a separator on Windows, where the model may be used later.
     if location.is_empty() || location.contains('\\') || !Path::new(location).components().all(inside) {
         return Err(outside());
     }
     let path = folder.join(location);
     let failed = |e: io::Error| Error::system("cannot open", &e).at_path(&path);
-    // Links must not lead out of it either.
+    // Symbolic links must not lead out of the folder either.
     let real = path.canonicalize().map_err(failed)?;
     if !real.starts_with(folder.canonicalize().map_err(failed)?) {
         return Err(outside());
@@ -182,7 +182,7 @@ fn is_data(number: u32) -> bool {
     )
 }
 
-/// The fields of a tensor as they stand in the message.
+/// The fields of a tensor as they are in the message.
 #[derive(Default)]
 struct Parts {
     name: String,
@@ -317,7 +317,7 @@ pub fn key_and_value(source: &mut Source, span: Span) -> Result<(String, String)
     Ok((key, value))
 }
 
-/// Hands over the numbers of a field, which may be packed.
+/// Calls `take` for each number of a field, which may be packed.
 fn integers(source: &mut Source, field: &Field, mut take: impl FnMut(u64) -> Result<()>) -> Result<()> {
     match field.value {
         Value::Varint(value) => take(value),
@@ -353,7 +353,7 @@ impl Entries {
                 Value::Fixed64(bits) => self.double.push(f64::from_bits(bits)),
                 _ => words(source, field, |word| self.double.push(f64::from_bits(u64::from_le_bytes(word))))?,
             },
-            // Negative numbers have 64 bits in a message.
+            // Negative numbers are stored in 64 bits.
             tensor::INT32_DATA => integers(source, field, |x| {
                 let x = i32::try_from(x as i64);
                 self.int32.push(x.map_err(|_| bad("a number of more than 32 bits", field.whole.start))?);
@@ -373,13 +373,13 @@ impl Entries {
     }
 }
 
-/// Hands over packed words.
+/// Calls `take` for each packed word.
 fn words<const N: usize>(source: &mut Source, field: &Field, mut take: impl FnMut([u8; N])) -> Result<()> {
     let span = field.bytes("a packed field")?;
     let bytes = source.read(span)?;
     let (words, rest) = bytes.as_chunks();
     if !rest.is_empty() {
-        return Err(bad("a packed field with a torn number", span.start));
+        return Err(bad("a packed field ends inside a number", span.start));
     }
     words.iter().for_each(|word| take(*word));
     Ok(())

@@ -1,8 +1,7 @@
-//! Messages of Protocol Buffers in a file: their fields found without reading their values, and new messages put together of
-//! old pieces.
+//! Protocol Buffers messages in a file: finding fields without reading their values, and assembling new messages from old pieces.
 //!
-//! A message is a row of fields, each a number with a kind and a value, whose length is known before it is read. So a field that
-//! nobody asks for costs nothing, and is copied as it stands, whatever it means.
+//! A message is a sequence of fields. Each has a number, a kind and a value whose length is known before it is read. So a field that
+//! is not needed costs nothing, and is copied unchanged, whatever it means.
 
 use std::{
     fs::File,
@@ -11,18 +10,18 @@ use std::{
 
 use crate::error::{Error, Result};
 
-/// Bytes read at once when fields are looked for.
+/// Bytes read at a time when searching for fields.
 const WINDOW: usize = 1 << 16;
 
-/// The longest name that is read. (Those of real models have some hundred bytes.)
+/// The longest name that is read. (Names in real models have about a hundred bytes.)
 const LONGEST_NAME: u64 = 1 << 20;
 
-/// Bytes of the file.
+/// A range of bytes of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The first.
+    /// The first byte.
     pub start: u64,
-    /// Behind the last.
+    /// One past the last byte.
     pub end: u64,
 }
 
@@ -51,14 +50,14 @@ pub enum Value {
 pub struct Field {
     /// Its number.
     pub number: u32,
-    /// All its bytes.
+    /// The bytes of the whole field.
     pub whole: Span,
     /// Its value.
     pub value: Value,
 }
 
 impl Field {
-    /// The bytes of a field that has to be some.
+    /// The value of a field that must be bytes.
     pub fn bytes(&self, what: &str) -> Result<Span> {
         match self.value {
             Value::Bytes(span) => Ok(span),
@@ -66,16 +65,16 @@ impl Field {
         }
     }
 
-    /// The number of a field that has to be one.
+    /// The value of a field that must be a number.
     pub fn varint(&self, what: &str) -> Result<u64> {
         match self.value {
             Value::Varint(value) => Ok(value),
-            _ => Err(bad(format!("{what} is no number"), self.whole.start)),
+            _ => Err(bad(format!("{what} is not a number"), self.whole.start)),
         }
     }
 }
 
-/// Something wrong at a byte of the file.
+/// The error for a defect at a byte of the file.
 pub fn bad(what: impl std::fmt::Display, at: u64) -> Error {
     Error::format(format!("{what}, at byte {at}"))
 }
@@ -90,12 +89,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// The file and its length.
+    /// A source of `len` bytes.
     pub fn new(file: File, len: u64) -> Self {
         Self { file, len, window: Vec::new(), window_start: 0 }
     }
 
-    /// All of it.
+    /// The span of the whole file.
     pub fn all(&self) -> Span {
         Span { start: 0, end: self.len }
     }
@@ -106,7 +105,7 @@ impl Source {
         Ok((&mut self.file).take(span.len()))
     }
 
-    /// These bytes, which are known to be few.
+    /// Reads these bytes, which the caller knows to be few.
     pub fn read(&mut self, span: Span) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.reader(span).and_then(|mut r| r.read_to_end(&mut bytes)).map_err(|e| Error::reading(&e))?;
@@ -116,7 +115,7 @@ impl Source {
         Ok(bytes)
     }
 
-    /// A name.
+    /// Reads a name.
     pub fn name(&mut self, span: Span) -> Result<String> {
         if span.len() > LONGEST_NAME {
             return Err(bad(format!("a name of {} bytes", span.len()), span.start));
@@ -124,7 +123,7 @@ impl Source {
         String::from_utf8(self.read_small(span)?).map_err(|_| bad("a name that is not UTF-8", span.start))
     }
 
-    /// These bytes, by way of the window if they are in it.
+    /// Reads these bytes, from the window if they are in it.
     fn read_small(&mut self, span: Span) -> Result<Vec<u8>> {
         if span.len() > WINDOW as u64 {
             return self.read(span);
@@ -133,7 +132,7 @@ impl Source {
         Ok(self.look(span.start, len)?[..len].to_vec())
     }
 
-    /// At least `len` bytes from `at` on, or those up to the end of the file.
+    /// At least `len` bytes from `at` on, or all up to the end of the file.
     fn look(&mut self, at: u64, len: usize) -> Result<&[u8]> {
         let end = at + len as u64;
         if at < self.window_start || end > self.window_start + self.window.len() as u64 {
@@ -149,14 +148,14 @@ impl Source {
         Ok(&self.window[(at - self.window_start) as usize..])
     }
 
-    /// The number at `at`, which moves behind it.
+    /// Reads the number at `at`, and moves `at` past it.
     pub fn varint(&mut self, at: &mut u64, end: u64) -> Result<u64> {
         let start = *at;
         let most = (end - start).min(10) as usize;
         let bytes = self.look(start, most)?;
         let mut value = 0;
         for (i, &byte) in bytes[..most].iter().enumerate() {
-            // Of the tenth byte only one bit is left.
+            // Only one bit of the tenth byte fits in 64 bits.
             if i == 9 && byte > 1 {
                 break;
             }
@@ -169,7 +168,7 @@ impl Source {
         Err(bad("a number that does not end", start))
     }
 
-    /// The field at `at`, which moves behind it; `None` at the end of the message.
+    /// Reads the field at `at`, and moves `at` past it; `None` at the end of the message.
     pub fn field(&mut self, at: &mut u64, end: u64) -> Result<Option<Field>> {
         if *at >= end {
             return Ok(None);
@@ -185,7 +184,7 @@ impl Source {
             2 => {
                 let len = self.varint(at, end)?;
                 if len > end - *at {
-                    let what = format!("field {number} has {len} bytes where {} are left", end - *at);
+                    let what = format!("field {number} claims {len} bytes, but {} are left", end - *at);
                     return Err(bad(what, start));
                 }
                 let span = Span { start: *at, end: *at + len };
@@ -214,14 +213,14 @@ pub enum Piece {
     New(Vec<u8>),
     /// Bytes of the old file.
     Old(Span),
-    /// The elements of the tensor of this index, and how many bytes they become.
+    /// The elements of the tensor with this index, and their new size in bytes.
     Tensor(usize, u64),
 }
 
 /// A new message.
 #[derive(Debug, Default)]
 pub struct Rope {
-    /// Its parts in their order.
+    /// Its parts in order.
     pub pieces: Vec<Piece>,
     /// Its length in bytes.
     pub len: u64,
@@ -299,13 +298,13 @@ fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// A field that is a number.
+/// Appends a field that is a number to `bytes`.
 pub fn put_varint_field(bytes: &mut Vec<u8>, number: u32, value: u64) {
     put_varint(bytes, u64::from(number) << 3);
     put_varint(bytes, value);
 }
 
-/// A field that is text, bytes or a message.
+/// Appends a field that is text, bytes or a message to `bytes`.
 pub fn put_bytes_field(bytes: &mut Vec<u8>, number: u32, value: &[u8]) {
     put_varint(bytes, u64::from(number) << 3 | 2);
     put_varint(bytes, value.len() as u64);

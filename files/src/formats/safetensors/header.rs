@@ -1,11 +1,10 @@
 //! The header of a `.safetensors` file: read strictly, written as the reference implementation does.
 //!
 //! The file is a length (`u64`, little-endian), that many bytes of JSON, and the data. The JSON names each
-//! tensor with its dtype, its shape and its place in the data, and may carry `__metadata__`, a map of text
-//! to text. What has to hold, and is checked here before anything is believed: the header lies inside the
-//! file and is not longer than the format allows; names are unique, also as keys of the JSON; the size of
-//! each tensor follows from dtype and shape; the tensors cover the data exactly, without a hole or an
-//! overlap.
+//! tensor with its dtype, its shape and its place in the data, and may have `__metadata__`, a map of text
+//! to text. These rules are checked before anything else is trusted: the header lies inside the file and is
+//! not longer than the format allows; names are unique, including the keys of the JSON; the size of each
+//! tensor follows from its dtype and shape; the tensors cover the data exactly, without gaps or overlaps.
 
 use std::{
     fmt,
@@ -29,17 +28,17 @@ use crate::{
 /// The longest header that the format allows.
 pub const LONGEST: u64 = 100_000_000;
 
-/// The longest text in a header that is read: what has to be held at once.
+/// The longest text that is read in a header, which has to be held in memory.
 const LONGEST_TEXT: usize = 1 << 22;
 
-/// About so many bytes are held for a header: room for about 45,000 tensors. (A header of the length that the format allows
-/// may name 1.6 million, each of which takes more than half a KiB until it is cast.)
+/// The approximate limit on memory for a header: enough for about 45,000 tensors. (A header as long as the format allows
+/// may name 1.6 million, and each takes more than half a KiB until it is cast.)
 const ROOM: usize = 34 << 20;
 
-/// What the message begins with.
-const TOO_LARGE: &str = "a header larger than this program reads";
+/// The beginning of the messages about these limits.
+const TOO_LARGE: &str = "the header is larger than this program reads";
 
-/// What the format calls `dtype`.
+/// The format's name for `dtype`.
 pub fn name_of(dtype: DType) -> Option<&'static str> {
     Namespace::Safetensors.name(dtype)
 }
@@ -57,7 +56,7 @@ pub struct Tensor {
     pub elements: u64,
     /// Where it begins in the data.
     pub begin: u64,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
@@ -83,10 +82,14 @@ impl Header {
         file.read_exact(&mut length).map_err(failed)?;
         let length = u64::from_le_bytes(length);
         if length > LONGEST {
-            return Err(Error::format(format!("a header of {length} bytes; the format allows {LONGEST}")));
+            return Err(Error::format(format!(
+                "the header claims {length} bytes; the format allows {LONGEST}"
+            )));
         }
         if length > file_len - 8 {
-            return Err(Error::format(format!("a header of {length} bytes in a file of {file_len}")));
+            return Err(Error::format(format!(
+                "the header claims {length} bytes, but the file has {file_len}"
+            )));
         }
         let mut json = BufReader::new(TextLimit::new(file.take(length)));
         if json.fill_buf().map_err(failed)?.first() != Some(&b'{') {
@@ -108,26 +111,28 @@ impl Header {
     }
 }
 
-/// The tensors cover the `data` bytes exactly.
+/// Checks that the tensors cover the `data` bytes exactly.
 fn check_cover(tensors: &[Tensor], data: u64) -> Result<()> {
     let mut end = 0;
     for tensor in in_order_of_data(tensors) {
         if tensor.begin != end {
-            let what = if tensor.begin < end { "overlaps another one" } else { "leaves a hole before it" };
+            let what = if tensor.begin < end { "overlaps another one" } else { "leaves a gap before it" };
             return Err(Error::format(format!("the tensor {what}")).at(quoted(&tensor.name)));
         }
         end += tensor.bytes;
         if end > data {
-            return Err(Error::format("the tensor ends beyond the file").at(quoted(&tensor.name)));
+            return Err(
+                Error::format("the tensor extends beyond the end of the file").at(quoted(&tensor.name))
+            );
         }
     }
     if end != data {
-        return Err(Error::format(format!("{data} bytes of data, but the tensors have {end}")));
+        return Err(Error::format(format!("the file has {data} bytes of data, but the tensors have {end}")));
     }
     Ok(())
 }
 
-/// The tensors in the order of their data; empty ones before the one that begins where they do.
+/// The tensors in the order of their data; empty ones come before the tensor that begins at the same byte.
 fn in_order_of_data(tensors: &[Tensor]) -> Vec<&Tensor> {
     let mut order: Vec<&Tensor> = tensors.iter().collect();
     order.sort_by_key(|tensor| (tensor.begin, tensor.bytes));
@@ -138,10 +143,10 @@ fn quoted(name: &str) -> String {
     super::super::quoted("tensor", name)
 }
 
-/// JSON whose texts are not longer than [`LONGEST_TEXT`].
+/// A reader of JSON that fails at a text longer than [`LONGEST_TEXT`].
 struct TextLimit<R> {
     inner: R,
-    /// The bytes of the text so far.
+    /// The length of the current text so far; `None` outside texts.
     text: Option<usize>,
     escaped: bool,
 }
@@ -167,7 +172,7 @@ impl<R: Read> Read for TextLimit<R> {
                 *length += 1;
                 if *length > LONGEST_TEXT {
                     return Err(io::Error::other(format!(
-                        "{TOO_LARGE}, a text of more than {LONGEST_TEXT} bytes"
+                        "{TOO_LARGE}: it has a text of more than {LONGEST_TEXT} bytes"
                     )));
                 }
             }
@@ -176,24 +181,25 @@ impl<R: Read> Read for TextLimit<R> {
     }
 }
 
-/// The room that is left for a header.
+/// The memory left for a header, in bytes.
 struct Room(usize);
 
 impl Room {
-    /// Takes so many bytes, if there are.
+    /// Takes `bytes` of the room; fails if there is less.
     fn take<E: de::Error>(&mut self, bytes: usize) -> std::result::Result<(), E> {
         let left = self.0.checked_sub(bytes);
-        self.0 = left.ok_or_else(|| E::custom(format_args!("{TOO_LARGE}, too many names and dimensions")))?;
+        self.0 =
+            left.ok_or_else(|| E::custom(format_args!("{TOO_LARGE}: it has too many names and dimensions")))?;
         Ok(())
     }
 
-    /// What a tensor takes, its entry in the report and its place in the new header.
+    /// Takes the room for a tensor, including its entry in the report and in the new header.
     fn tensor<E: de::Error>(&mut self, name: &str, axes: usize) -> std::result::Result<(), E> {
         self.take(560 + 4 * name.len() + 24 * axes)
     }
 }
 
-/// What a header says, unchecked but for duplicate names.
+/// A parsed header, not checked except for duplicate names.
 struct RawHeader {
     metadata: Option<Vec<(String, String)>>,
     tensors: Vec<(String, RawTensor)>,
@@ -233,7 +239,7 @@ impl RawTensor {
     }
 }
 
-/// Whether `elements` of `dtype` fill whole bytes when packed, as the format demands.
+/// Whether `elements` of `dtype` fill whole bytes when packed, as the format requires.
 pub fn ends_at_a_byte(dtype: DType, elements: u64) -> bool {
     (elements % 8 * u64::from(dtype.bits())).is_multiple_of(8)
 }
@@ -278,7 +284,7 @@ impl<'de> Deserialize<'de> for RawHeader {
     }
 }
 
-/// A map of text to text in its order.
+/// A map of text to text, in file order.
 struct Texts(Vec<(String, String)>);
 
 impl<'de> Deserialize<'de> for Texts {
@@ -306,7 +312,7 @@ impl<'de> Deserialize<'de> for Texts {
     }
 }
 
-/// The room of a line of metadata, also in the new header.
+/// The room for a line of metadata, including that in the new header.
 fn of_pair(key: &str, value: &str) -> usize {
     192 + 3 * (key.len() + value.len())
 }
@@ -324,7 +330,7 @@ fn twice<E: de::Error>(name: &str) -> E {
     E::custom(format_args!("the name \"{}\" occurs twice", text::one_line(name)))
 }
 
-/// A shape, of no more axes than anybody has.
+/// A shape of at most [`MOST_AXES`] axes.
 struct Shape(Vec<u64>);
 
 impl<'de> Deserialize<'de> for Shape {
@@ -352,11 +358,11 @@ impl<'de> Deserialize<'de> for Shape {
     }
 }
 
-/// A header about to be written.
+/// A header to write.
 pub struct NewHeader<'a> {
     /// `__metadata__`.
     pub metadata: Option<&'a [(String, String)]>,
-    /// The tensors in the order of the header, with places and dtypes of the new file.
+    /// The tensors in header order, with their places and dtypes in the new file.
     pub tensors: Vec<NewTensor<'a>>,
 }
 
@@ -370,12 +376,12 @@ pub struct NewTensor<'a> {
     pub dtype: &'static str,
     /// Its shape.
     pub shape: &'a [u64],
-    /// Where its data begins and ends.
+    /// The start and end of its data.
     pub data_offsets: (u64, u64),
 }
 
 impl NewHeader<'_> {
-    /// Fails if a name occurs twice or is that of the metadata.
+    /// Fails if a name occurs twice or is `__metadata__`.
     pub fn check(&self) -> Result<()> {
         let mut names: Vec<&str> = self.tensors.iter().map(|tensor| tensor.name).collect();
         names.push(METADATA);
@@ -396,7 +402,7 @@ impl NewHeader<'_> {
         let length = json.len().next_multiple_of(8);
         if length as u64 > LONGEST {
             return Err(Error::unsupported(format!(
-                "the new header has {length} bytes, the format allows {LONGEST}"
+                "the new header has {length} bytes; the format allows {LONGEST}"
             )));
         }
         let mut bytes = (length as u64).to_le_bytes().to_vec();

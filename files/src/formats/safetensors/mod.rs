@@ -40,7 +40,7 @@ impl FileFormat for Safetensors {
         include_str!("help.txt")
     }
 
-    /// A length that the file has room for, and the brace of the header.
+    /// Recognises a header length that fits the file, followed by the brace that opens the header.
     fn recognizes(&self, probe: &mut Probe<'_>) -> bool {
         match probe.head.split_first_chunk() {
             Some((length, [b'{', ..])) => {
@@ -83,7 +83,7 @@ impl FileFormat for Safetensors {
         output: &mut Output,
     ) -> Result<()> {
         let mut order: Vec<&NewTensor<'_>> = tensors.iter().collect();
-        // As the reference implementation: wide elements first, so that all are aligned, then by name.
+        // The order of the reference implementation: wide elements first, so that all are aligned, then by name.
         order.sort_by(|a, b| (Reverse(a.dtype.size()), a.name).cmp(&(Reverse(b.dtype.size()), b.name)));
         let mut new = NewHeader { metadata: Some(metadata).filter(|m| !m.is_empty()), tensors: Vec::new() };
         let mut offset = 0_u64;
@@ -108,20 +108,20 @@ impl FileFormat for Safetensors {
     }
 }
 
-/// The error of a dtype that the format does not have.
+/// The error for a dtype that the format does not have.
 fn no_name(dtype: DType) -> Error {
     Error::unsupported(format!("the .safetensors format has no name for {dtype}"))
         .advise("choose another dtype or another format")
 }
 
-/// The error of elements that do not fill whole bytes.
+/// The error for elements that do not fill whole bytes.
 fn torn(dtype: DType, elements: u64) -> Error {
     Error::unsupported(format!(
-        "{elements} elements of {dtype} do not fill whole bytes, as the format demands"
+        "{elements} elements of {dtype} do not fill whole bytes, as the format requires"
     ))
 }
 
-/// A file that is read.
+/// A file opened to be read.
 #[derive(Debug)]
 struct Opened {
     file: File,
@@ -155,7 +155,7 @@ struct Recast<'a> {
 }
 
 impl<'a> Recast<'a> {
-    /// Reads the header and decides.
+    /// Reads the header and decides what to cast.
     fn new(mut input: Input, job: &'a Job) -> Result<Self> {
         if name_of(job.to).is_none() {
             return Err(no_name(job.to));
@@ -169,9 +169,9 @@ impl<'a> Recast<'a> {
         Ok(Self { job, path: input.path, file: input.file, header, entries })
     }
 
-    /// In which order the data is written: that of the file, unless an element of several bytes would then
-    /// lie across its alignment, which readers that map the file cannot bear. Wide elements stand first
-    /// then, as the reference implementation writes them.
+    /// The order in which the data is written. It is the order of the file, unless that would misalign an
+    /// element of several bytes, which readers that map the file cannot handle. In that case wide elements
+    /// come first, as the reference implementation writes them.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
         order.sort_by_key(|i| (self.header.tensors[*i].begin, self.header.tensors[*i].bytes));
@@ -205,7 +205,7 @@ impl<'a> Recast<'a> {
                 let dtype = if entry.to.is_some() { self.job.to } else { tensor.dtype };
                 header::NewTensor {
                     name: &tensor.name,
-                    // Every dtype in here was read from this format, or checked to have a name.
+                    // Every dtype here was read from this format, or was checked to have a name in it.
                     dtype: name_of(dtype).unwrap_or_default(),
                     shape: &tensor.shape,
                     data_offsets: (begin, begin + entry.bytes_out),
@@ -247,7 +247,7 @@ fn entry(job: &Job, tensor: &Tensor) -> Result<Entry> {
         return Ok(entry);
     }
     let to = BufferType::packed(job.to);
-    // The pair is refused before anything is written.
+    // An unsupported pair is refused here, before anything is written.
     job.settings.plan(BufferType::packed(tensor.dtype), to)?;
     if !ends_at_a_byte(job.to, tensor.elements) {
         let remedy = Remedy::Exclude { item: "the tensor", instead: "" };

@@ -1,0 +1,227 @@
+/* Counts what the library allocates, and refuses it. glibc: the program's own `malloc` takes the place of that of the C library, in the
+ * shared library as well. */
+#include <lanecast_dlpack.h>
+
+#include "check.h"
+
+#include <errno.h>
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+/* Of this thread: whether its allocations are counted and whether they fail, and how many there were. */
+static _Thread_local int counting, failing;
+static _Thread_local size_t counted;
+
+static int refused(void)
+{
+    counted += counting != 0;
+    if (counting && failing) {
+        errno = ENOMEM;
+        return 1;
+    }
+    return 0;
+}
+
+void *malloc(size_t size)
+{
+    return refused() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return refused() ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    return refused() ? NULL : __libc_realloc(old, size);
+}
+
+void *memalign(size_t alignment, size_t size)
+{
+    return refused() ? NULL : __libc_memalign(alignment, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return memalign(alignment, size);
+}
+
+int posix_memalign(void **out, size_t alignment, size_t size)
+{
+    void *memory = memalign(alignment, size);
+    if (memory == NULL) {
+        return ENOMEM;
+    }
+    *out = memory;
+    return 0;
+}
+
+/* What a call allocates while there is no memory: it may not need any. */
+#define ALLOCATES_NOTHING(call, want)                                                                                 \
+    do {                                                                                                              \
+        lanecast_status status_;                                                                                      \
+        counted = 0;                                                                                                  \
+        counting = failing = 1;                                                                                       \
+        status_ = (call);                                                                                             \
+        counting = failing = 0;                                                                                       \
+        if (status_ != (want) || counted != 0) {                                                                      \
+            printf("%s:%d: %s: status %d, %d allocations\n", __FILE__, __LINE__, #call, (int)status_, (int)counted);  \
+            failures++;                                                                                               \
+        }                                                                                                             \
+    } while (0)
+
+enum { ROWS = 40, COLUMNS = 48, N = ROWS * COLUMNS };
+
+/* Look-up tables that were made. */
+static size_t tables;
+static uint8_t src[16 * N], dst[16 * N], mask[N / 8 + 1];
+
+/* A count that grows shows that the program's `malloc` is the one in use. */
+static void control(void)
+{
+    lanecast_plan plan;
+    lanecast_item item = {&plan, src, dst, 8};
+    CHECK(lanecast_plan_init(&plan, LANECAST_FLOAT32, LANECAST_FLOAT16, NULL, NULL) == LANECAST_OK);
+    counted = 0;
+    counting = 1;
+    CHECK(lanecast_run_batch(&item, 1, NULL, NULL) == LANECAST_OK);
+    counting = 0;
+    CHECK(counted == 1);
+}
+
+static void batch(void)
+{
+    lanecast_plan plan;
+    lanecast_error error;
+    lanecast_item items[2] = {{&plan, src, dst, 8}, {&plan, src, dst + 16, 8}};
+    CHECK(lanecast_plan_init(&plan, LANECAST_FLOAT32, LANECAST_FLOAT16, NULL, NULL) == LANECAST_OK);
+    memset(dst, 0xA5, 32);
+    counting = failing = 1;
+    CHECK(lanecast_run_batch(items, 2, NULL, &error) == LANECAST_NO_MEMORY);
+    counting = failing = 0;
+    CHECK(error.status == LANECAST_NO_MEMORY && strstr(error.message, "memory") != NULL && dst[0] == 0xA5);
+    ALLOCATES_NOTHING(lanecast_run_batch(items, 0, NULL, &error), LANECAST_OK);
+    /* A list that no memory holds. */
+    CHECK(lanecast_run_batch(items, (size_t)-1 / 64, NULL, &error) == LANECAST_NO_MEMORY);
+    CHECK(lanecast_run_batch(items, 2, NULL, &error) == LANECAST_OK && dst[0] != 0xA5);
+}
+
+/* Every kind of run of a pair through `ALLOCATES_NOTHING`; or as they are, with allocations counted: the first plan and the first checked
+ * and masked runs of a pair may make a look-up table, which is kept. */
+static void one_pair(lanecast_type from, lanecast_type to, int first)
+{
+    static const int64_t shape[2] = {ROWS, COLUMNS}, columns[2] = {16, 16 * ROWS};
+    lanecast_view source = {src, shape, NULL, 2}, result = {dst, shape, NULL, 2};
+    lanecast_plan plan;
+    lanecast_error error;
+    lanecast_report losses;
+    size_t rejected, i;
+    const size_t sizes[4] = {0, 1, 33, N};
+    if (first) {
+        counted = 0;
+        counting = 1;
+        CHECK(lanecast_plan_init(&plan, from, to, NULL, &error) == LANECAST_OK);
+        CHECK(lanecast_run_checked(&plan, src, dst, N, LANECAST_RANGE, NULL, &error) == LANECAST_OK);
+        CHECK(lanecast_run_masked(&plan, src, dst, N, LANECAST_EXACT, mask, &rejected, NULL, &error) == LANECAST_OK);
+        counting = 0;
+        CHECK(counted <= 4);
+        tables += counted;
+        return;
+    }
+    ALLOCATES_NOTHING(lanecast_plan_init(&plan, from, to, NULL, &error), LANECAST_OK);
+    for (i = 0; i < 4; i++) {
+        size_t n = sizes[i];
+        ALLOCATES_NOTHING(lanecast_run(&plan, src, dst, n, NULL, &error), LANECAST_OK);
+        ALLOCATES_NOTHING(lanecast_run_checked(&plan, src, dst, n, LANECAST_RANGE, NULL, &error), LANECAST_OK);
+        ALLOCATES_NOTHING(lanecast_run_masked(&plan, src, dst, n, LANECAST_EXACT, mask, &rejected, NULL, &error),
+                          LANECAST_OK);
+        ALLOCATES_NOTHING(lanecast_run_counted(&plan, src, dst, n, LANECAST_EXACT, &losses, NULL, &error), LANECAST_OK);
+    }
+    /* In C order; and by columns, unless elements are packed. */
+    for (i = 0; i < 2; i++) {
+        ALLOCATES_NOTHING(lanecast_run_strided(&plan, &source, &result, NULL, &error), LANECAST_OK);
+        ALLOCATES_NOTHING(lanecast_run_strided_checked(&plan, &source, &result, LANECAST_RANGE, &error), LANECAST_OK);
+        ALLOCATES_NOTHING(lanecast_run_strided_masked(&plan, &source, &result, LANECAST_EXACT, mask, &rejected, &error),
+                          LANECAST_OK);
+        ALLOCATES_NOTHING(lanecast_run_strided_counted(&plan, &source, &result, LANECAST_EXACT, &losses, &error),
+                          LANECAST_OK);
+        if ((from | to) & LANECAST_PACKED) {
+            break;
+        }
+        source.strides = result.strides = columns;
+    }
+}
+
+static void every_pair(void)
+{
+    static const lanecast_type forms[3] = {0, LANECAST_PACKED, LANECAST_BIG};
+    lanecast_type from, to;
+    int i;
+    /* The first element of all fits everywhere but in float8_e8m0fnu, which has no zero. */
+    for (from = 0; from < 64; from++) {
+        for (to = 0; to < 64; to++) {
+            if (lanecast_type_name(from) == NULL || lanecast_type_name(to) == NULL) {
+                continue;
+            }
+            memset(src, from == LANECAST_FLOAT8_E8M0FNU ? 0x7F : 0, sizeof src);
+            if (to == LANECAST_FLOAT8_E8M0FNU && from != to) {
+                continue;
+            }
+            for (i = 0; i < 3; i++) {
+                one_pair(from | forms[i], to | forms[2 - i], 1);
+                one_pair(from | forms[i], to | forms[2 - i], 0);
+            }
+        }
+    }
+}
+
+/* A rejection without a message, and other failures with one. */
+static void failing_calls(void)
+{
+    lanecast_plan plan;
+    lanecast_error error;
+    memset(src, 0xFF, sizeof src);
+    CHECK(lanecast_plan_init(&plan, LANECAST_FLOAT32, LANECAST_UINT8, NULL, NULL) == LANECAST_OK);
+    ALLOCATES_NOTHING(lanecast_run_checked(&plan, src, dst, 8, LANECAST_RANGE, NULL, NULL), LANECAST_REJECTED);
+    ALLOCATES_NOTHING(lanecast_run(&plan, NULL, dst, 8, NULL, &error), LANECAST_NULL_POINTER);
+    ALLOCATES_NOTHING(lanecast_run(&plan, src, src + 1, 8, NULL, &error), LANECAST_OVERLAP);
+    ALLOCATES_NOTHING(lanecast_run(&plan, src, dst, (size_t)-1, NULL, &error), LANECAST_TOO_LARGE);
+    ALLOCATES_NOTHING(lanecast_plan_init(&plan, 99, LANECAST_UINT8, NULL, &error), LANECAST_BAD_TYPE);
+}
+
+static void tensors(void)
+{
+    int64_t shape[2] = {ROWS, COLUMNS}, columns[2] = {1, ROWS};
+    DLTensor from, to;
+    lanecast_error error;
+    memset(&from, 0, sizeof from);
+    from.data = src;
+    from.device.device_type = kDLCPU;
+    from.ndim = 2;
+    from.dtype.code = 2;
+    from.dtype.bits = 32;
+    from.dtype.lanes = 1;
+    from.shape = shape;
+    to = from;
+    to.data = dst;
+    to.dtype.bits = 16;
+    memset(src, 0, sizeof src);
+    ALLOCATES_NOTHING(lanecast_run_dlpack(&from, 0, &to, 0, NULL, NULL, &error), LANECAST_OK);
+    from.strides = columns;
+    ALLOCATES_NOTHING(lanecast_run_dlpack(&from, 0, &to, 0, NULL, NULL, &error), LANECAST_OK);
+}
+
+int main(void)
+{
+    control();
+    batch();
+    every_pair();
+    printf("%d look-up tables\n", (int)tables);
+    failing_calls();
+    tensors();
+    return report();
+}
