@@ -199,6 +199,23 @@ fn random_elements() {
     }
 }
 
+/// Of equal magnitudes and of zeros the first counts, sign included.
+#[test]
+fn the_first_of_equal_elements() {
+    for format in encoders() {
+        for pair in [[0.0, -0.0], [-0.0, 0.0], [2.5, -2.5], [-2.5, 2.5]] {
+            for rest in [0.0, -0.0, 1.0, -1.0] {
+                for (one, other) in [(0, 1), (3, 30), (17, 18)] {
+                    let mut x = vec![rest; format.block_elements()];
+                    [x[one], x[other]] = pair;
+                    let (block, _) = blocks::encode(format, &x);
+                    assert_eq!(encoded(format, &x), Ok(block), "{format}: {x:?}");
+                }
+            }
+        }
+    }
+}
+
 /// The scale of `MXFP4` just below every power of two, where a logarithm in float32 rounds up.
 #[test]
 fn logarithms() {
