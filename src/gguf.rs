@@ -1,7 +1,7 @@
-//! Block formats with inline scales, as the tensors of GGUF files have them: `Q8_0`, `Q4_K`, `MXFP4` and others.
+//! Block formats with inline scales, as in the tensors of GGUF files: `Q8_0`, `Q4_K`, `MXFP4` and others.
 //!
-//! *Law.* [`quantize`] writes the bytes that ggml's reference in C (`quantize_row_*_ref`) writes, wherever C defines them.
-//! [`dequantize`] reads a block as its exact value, rounded once to the target.
+//! *Law.* [`quantize`] writes the bytes of ggml's reference in C (`quantize_row_*_ref`) wherever C defines them. [`dequantize`]
+//! returns the exact value of every element, rounded once to the target.
 //!
 //! ```
 //! use lanecast::gguf::{BlockFormat, dequantize, quantize};
@@ -29,38 +29,48 @@
 //! | `IQ4_NL`, `IQ4_XS` | 32, 18; 256, 136 | `d * table[q]`, `d * s * table[q]` | no |
 //! | `TQ1_0`, `TQ2_0` | 256, 54 and 66 | `(q - 1) * d` | no |
 //!
-//! Multi-byte fields are little-endian on every host. A scale that a file has for a whole tensor beside its blocks, as with `NVFP4`,
-//! is left to the caller.
+//! Multi-byte fields are little-endian on every host. If a file stores a scale for a whole tensor beside its blocks, as `NVFP4` files
+//! do, the caller applies it.
 //!
-//! # Rounding
+//! # Decoding
 //!
-//! ggml decodes in float32. With `d * s * q` every product has at most 24 bits and so is exact; the sums of `Q4_1`, `Q5_1`,
-//! `Q2_K`, `Q4_K` and `Q5_K` are rounded, once. So the bits of ggml are the exact value rounded once to float32, and both are
-//! the law. To float16 and bfloat16 the exact value is rounded once, which ggml's float32 rounded again is not: sums are computed
-//! in float64 for that, which holds them exactly. Values are +-infinity above the range of the target.
+//! ggml decodes in float32. There all products are exact, since they have at most 24 bits; only the sums of `Q4_1`, `Q5_1`, `Q2_K`,
+//! `Q4_K` and `Q5_K` are rounded, once. So ggml's float32 values are the exact values rounded once, and [`dequantize`] returns the
+//! same bits.
 //!
-//! Encoding is float32 arithmetic, in ggml's order and without fused operations. A scale is rounded to float16 when it is stored, *after*
-//! elements were divided by it. In `Q8_0` halves round away from zero; `Q4_0`, `Q5_0`, `Q4_1` and `Q5_1` add a half and
-//! truncate; `MXFP4` and `NVFP4` choose the nearest value, of two the smaller. The scale of `MXFP4` is the power of two below the
-//! largest magnitude, by a float32 logarithm, so that a magnitude a few units in the last place below a power counts as the
-//! power; the scale of `NVFP4` is rounded to 3 bits of mantissa, halves up. (ggml's kernels for x86 and Arm round `Q8_0` halves to even; files are
-//! made by the reference.)
+//! For float16 and bfloat16 the exact value is rounded once as well (sums are computed in float64, which holds them exactly). Rounding
+//! ggml's float32 values again would round some elements twice. Values above the range of the target become infinite. A zero has
+//! the sign that ggml gives it: that of the scale, or none where a table has 0 for the code of -0 (`MXFP4`, `NVFP4`).
 //!
-//! # What is not finite
+//! # Encoding
 //!
-//! No element of a block can be NaN or infinite by itself. ggml's C ignores NaNs in the search for the scale and then converts
-//! them to integers, which C leaves undefined. Here NaN and infinity are refused ([`GgufError::NonFinite`]).
+//! The arithmetic is float32, in ggml's order and without fused operations:
 //!
-//! Finite elements never make a scale that is NaN, but elements so large that float16 cannot hold the scale or the minimum make an
-//! infinite one. It is written as ggml writes it, and [`GgufError::ScaleOverflow`] is returned when all blocks are there: what
-//! ggml leaves unsaid. Without that error everything decodes to finite float32.
+//! * Elements are multiplied by the reciprocal of the float32 scale. The scale is rounded to float16 only when it is stored, so an
+//!   element is not always the nearest for the stored scale.
+//! * `Q8_0` rounds halves away from zero. (ggml's kernels for x86 and Arm, which run at inference, round them to even.)
+//! * `Q4_0` and `Q5_0` take the scale from the element of the largest magnitude, which gets the lowest code, -8 or -16. They and
+//!   `Q4_1` and `Q5_1` add a half and truncate.
+//! * `MXFP4` and `NVFP4` choose the nearest value, and of two the smaller magnitude.
+//! * The scale of `MXFP4` is 2^(floor(log2(largest magnitude)) - 2), with a logarithm rounded to float32: a magnitude that is a few units
+//!   in the last place below a power of two counts as that power.
+//! * The scale of `NVFP4` is a sixth of the largest magnitude, rounded to 3 bits of mantissa, halves up.
 //!
-//! A scale so small that its reciprocal overflows is 0 in float16: then elements get the code of zero. C converts infinities to
-//! integers there, undefined again. So do magnitudes below 2^-125 in `MXFP4` (its scale is 2^-127 here).
+//! # Values that are not finite
 //!
-//! Blocks from elsewhere may have scales that are NaN or infinite. Elements that are NaN then have the one code
-//! 0x7FC00000 (0x7E00 in float16, 0x7FC0 in bfloat16) on every processor; infinities are infinities. The scale 0xFF of `MXFP4` is not NaN but 2^128, and 0x7F of
-//! `NVFP4` is 0, as ggml has it.
+//! No block format can represent a single NaN or infinity. ggml's C ignores NaNs when it determines the scale and then converts them to
+//! integers, which is undefined. [`quantize`] refuses NaN and infinity ([`GgufError::NonFinite`]).
+//!
+//! Finite elements never lead to a scale that is NaN. Elements so large that the scale or the minimum overflows float16 lead to an
+//! infinite one, as in ggml; [`quantize`] then writes all blocks, with the bytes of ggml, and returns
+//! [`GgufError::ScaleOverflow`]. Without an error all elements decode to finite float32 values.
+//!
+//! Two more cases are undefined in C. A scale so small that its reciprocal overflows is 0 in float16, and its reciprocal counts as 0. If
+//! all magnitudes of an `MXFP4` block are below 2^-125, its scale is the smallest, 2^-127.
+//!
+//! Blocks from other programs may have scales that are NaN or infinite. Elements that decode to NaN have the same bits on every
+//! processor: 0x7FC00000 in float32, 0x7E00 in float16, 0x7FC0 in bfloat16. As in ggml, the scale 0xFF of `MXFP4` is 2^128, not NaN,
+//! and the scale 0x7F of `NVFP4` is 0.
 
 mod block;
 mod error;
@@ -81,16 +91,16 @@ use lanecast_kernels::in_default_environment;
 /// Encodes elements (`f32`, [`bf16`](half::bf16) or [`f16`](half::f16)) as blocks.
 ///
 /// `src` is a whole number of blocks long ([`BlockFormat::block_elements`]), `dst` as many bytes as
-/// [`BlockFormat::byte_len`] returns. Blocks are independent of each other, so that a tensor may be encoded in pieces, also by
-/// several threads, with the same bytes.
+/// [`BlockFormat::byte_len`] returns. Blocks are independent of each other, so a tensor may be encoded in pieces or by
+/// several threads, with the same result.
 ///
 /// # Errors
 ///
 /// * [`GgufError::NotEncoded`] if the format is only read;
 /// * [`GgufError::PartialBlock`] and [`GgufError::WrongLength`] for other lengths;
-/// * [`GgufError::NonFinite`] for an element that is NaN or infinite; the blocks before its own are written then;
-/// * [`GgufError::ScaleOverflow`] for a block whose scale or minimum is infinite in float16; all blocks are written then, that one
-///   as ggml writes it.
+/// * [`GgufError::NonFinite`] if an element is NaN or infinite; only the blocks before it are written;
+/// * [`GgufError::ScaleOverflow`] if the scale or the minimum of a block is infinite in float16; all blocks are written, as ggml
+///   writes them.
 pub fn quantize<S: Float>(format: BlockFormat, src: &[S], dst: &mut [u8]) -> Result<(), GgufError> {
     if !format.can_encode() {
         return Err(GgufError::NotEncoded { format });
@@ -99,7 +109,7 @@ pub fn quantize<S: Float>(format: BlockFormat, src: &[S], dst: &mut [u8]) -> Res
     in_default_environment(encode::<S>, &(format, src), dst)
 }
 
-/// Decodes blocks to elements (`f32`, [`bf16`](half::bf16) or [`f16`](half::f16)), every one the exact value rounded once.
+/// Decodes blocks to elements (`f32`, [`bf16`](half::bf16) or [`f16`](half::f16)), rounding every exact value once.
 ///
 /// `dst` is a whole number of blocks long ([`BlockFormat::block_elements`]), `src` as many bytes as
 /// [`BlockFormat::byte_len`] returns. All bytes are valid blocks.

@@ -1,4 +1,4 @@
-//! What the formats share: fields of a block, numbers to compute in, statistics of a block's elements.
+//! Helpers of all formats: the fields of a block, the type to compute in, rounding, and the range of a block's elements.
 
 use core::{
     cmp::Ordering,
@@ -6,7 +6,7 @@ use core::{
 };
 use half::f16;
 
-/// A float that blocks are decoded in: float32, or float64 where the value is to be exact.
+/// The type that a decoder computes in: float32, or float64 where sums have to be exact.
 pub(super) trait Real: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
     const ZERO: Self;
     const NAN: Self;
@@ -92,7 +92,7 @@ pub(super) fn reciprocal(d: f32) -> f32 {
 /// 2^23: added to a float from 0 to 2^22, it leaves the nearest integer, halves to even, in the low bits of the sum.
 const INTEGERS: f32 = 8_388_608.0;
 
-/// The integer part of a float from 0 to 255. A conversion by `as` is not made vector code.
+/// The integer part of a float from 0 to 255. The compiler does not vectorise conversions by `as`, which saturate.
 #[inline(always)]
 pub(super) fn truncated(x: f32) -> u32 {
     let sum = x + INTEGERS;
@@ -110,7 +110,7 @@ pub(super) fn nearest_away(x: f32) -> i32 {
     (magnitude ^ sign) - sign
 }
 
-/// The largest of the integers of elements. Loops over integers become vector code, those over floats do not: their order counts.
+/// The maximum of an integer function of the elements' codes. The compiler vectorises maxima of integers, not those of floats.
 #[inline(always)]
 fn largest<const N: usize>(x: &[f32; N], integer: impl Fn(u32) -> u32) -> i32 {
     x.iter().fold(i32::MIN, |most, x| most.max(integer(x.to_bits()) as i32))
@@ -129,8 +129,8 @@ pub(super) fn largest_magnitude<const N: usize>(x: &[f32; N]) -> Option<f32> {
 /// The smallest and the largest element, or `None` if one is NaN or infinite. Of several zeros the first is the smallest.
 #[inline(always)]
 pub(super) fn range<const N: usize>(x: &[f32; N]) -> Option<(f32, f32)> {
-    // As signed integers, codes of positive floats are above those of negative ones, which are in the opposite order. With the sign
-    // flipped it is the other way round.
+    // As signed integers, the codes of positive floats are in order and above those of negative floats, which are in reverse order.
+    // With the sign flipped it is the other way round.
     let positive = largest(x, |code| code) as u32;
     let negative = largest(x, |code| code ^ SIGN) as u32 ^ SIGN;
     let nearest_zero = !(largest(x, |code| !code) as u32);
@@ -148,7 +148,7 @@ fn first_zero(x: &[f32]) -> f32 {
 /// The first element of the largest magnitude, with its sign; +0 if all are zero; `None` if one is NaN or infinite.
 #[inline(always)]
 pub(super) fn signed_extreme<const N: usize>(x: &[f32; N]) -> Option<f32> {
-    // The larger of the two is positive as an integer, and so is the code of a magnitude.
+    // The larger of the two has no sign bit, so it is the code of a magnitude.
     let positive = largest(x, |code| code);
     let negative = largest(x, |code| code ^ SIGN);
     let amax = f32::from_bits(positive.max(negative) as u32);

@@ -1,45 +1,44 @@
-//! Why blocks were not written or not read.
+//! Errors of encoding and decoding blocks.
 
 use super::BlockFormat;
 use core::fmt;
 
-/// Why blocks were not written or not read.
+/// Why blocks could not be encoded or decoded.
 ///
-/// Formats and lengths are checked first: nothing is written then. The other two are found while blocks are written.
+/// Formats and lengths are checked first, before anything is written. The last two errors are found while blocks are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GgufError {
-    /// The elements are no whole number of blocks.
+    /// The elements are not a whole number of blocks.
     PartialBlock {
         /// The format.
         format: BlockFormat,
         /// How many elements there are.
         elements: usize,
     },
-    /// The slice of bytes is not as long as the blocks.
+    /// The slice of bytes does not have the length of the blocks.
     WrongLength {
         /// The format.
         format: BlockFormat,
         /// How many elements there are.
         elements: usize,
-        /// Bytes that their blocks take. `usize::MAX` if they are more than a `usize` counts.
+        /// Bytes of their blocks; `usize::MAX` if a `usize` cannot hold that number.
         need: usize,
         /// Bytes of the slice.
         have: usize,
     },
-    /// The format is only read ([`BlockFormat::can_encode`]).
+    /// The format can only be decoded ([`BlockFormat::can_encode`]).
     NotEncoded {
         /// The format.
         format: BlockFormat,
     },
-    /// An element is NaN or infinite, which no block can say of a single element. The blocks before its own are written, the others
-    /// are as they were.
+    /// An element is NaN or infinite, which no block format can represent. The blocks before it are written, the others are unchanged.
     NonFinite {
         /// The first such element.
         index: usize,
     },
-    /// The elements of a block are so large that its scale or its minimum is infinite in float16. All blocks are written, with that
-    /// infinity.
+    /// The elements of a block are so large that its scale or its minimum overflows float16. All blocks are written, that one with an
+    /// infinite scale or minimum.
     ScaleOverflow {
         /// The format.
         format: BlockFormat,
@@ -68,7 +67,7 @@ impl fmt::Display for GgufError {
             ),
             GgufError::NonFinite { index } => write!(
                 f,
-                "element {index} is NaN or infinite, which block formats cannot hold; replace it by a finite value"
+                "element {index} is NaN or infinite, which block formats cannot represent; replace it by a finite value"
             ),
             GgufError::ScaleOverflow { format, index } => write!(
                 f,

@@ -1,22 +1,20 @@
-//! The floats that blocks are made from and decoded to, and the loops over blocks.
+//! The element types, and the loops over blocks.
 
 use super::{GgufError, block::Real};
 use crate::{Element, cast};
 use half::{bf16, f16};
 
-/// Elements that are decoded or widened at a time, if they are not float32: a whole number of blocks of every format.
+/// Elements of 16 bits are cast from and to this many wider ones at a time: a whole number of blocks of every format.
 const STAGED: usize = 1024;
 
-/// A float that blocks are made from and decoded to: `f32`, [`bf16`] or [`f16`].
-///
-/// All of them widen to float32 exactly. The trait is sealed.
+/// An element type: `f32`, [`bf16`] or [`f16`], which all widen to float32 exactly. The trait is sealed.
 pub trait Float: Blocks {}
 
 impl Float for f32 {}
 impl Float for bf16 {}
 impl Float for f16 {}
 
-/// What [`Float`] needs, out of the reach of other crates.
+/// The loops over blocks for each element type. Other crates cannot name this trait.
 pub trait Blocks: Element {
     /// Decodes blocks whose values are exact in float32.
     fn decode<const B: usize, const N: usize>(
@@ -113,7 +111,7 @@ fn cast_all<S: Element, D: Element>(src: &[S], dst: &mut [D]) {
     cast(src, dst).unwrap_or_else(|error| unreachable!("{error}"));
 }
 
-/// Decodes blocks by way of an array of floats that hold their values exactly.
+/// Decodes blocks into an array of floats that hold the exact values, and casts these.
 fn decode_staged<R: Real + Element, T: Element, const B: usize, const N: usize>(
     src: &[u8],
     dst: &mut [T],
@@ -127,7 +125,7 @@ fn decode_staged<R: Real + Element, T: Element, const B: usize, const N: usize>(
     }
 }
 
-/// Decodes blocks. `block` returns `false` if there may be NaNs, whose bits would depend on the processor.
+/// Decodes blocks. `block` returns `false` if there may be NaNs; their bits depend on the processor and are replaced.
 #[inline(always)]
 fn decode<R: Real, const B: usize, const N: usize>(
     src: &[u8],

@@ -1,13 +1,13 @@
-//! The formats: names, sizes of their blocks, and which of them can be written.
+//! The formats: their names, the sizes of their blocks, and which of them can be encoded.
 
 use core::fmt;
 
 macro_rules! formats {
     ($($(#[$doc:meta])* $name:ident: $elements:literal elements, $bytes:literal bytes, $encode:literal;)*) => {
-        /// A format of blocks with scales of their own, as ggml's files store them.
+        /// A block format of ggml.
         ///
-        /// The name is ggml's. The digit before the underscore is the bits of an element; `_0` formats have a scale for each
-        /// block, `_1` formats a scale and a smallest value, `_K` formats scales for parts of a block and one for all of it.
+        /// In the names the first number is the bits of an element. `_0` formats have a scale for each block, `_1` formats a scale
+        /// and a minimum, `_K` formats a scale for each part of a block and one for the whole block.
         #[allow(non_camel_case_types, reason = "the names that ggml gave them")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -19,22 +19,22 @@ macro_rules! formats {
             /// Every format.
             pub const ALL: &[BlockFormat] = &[$(BlockFormat::$name),*];
 
-            /// The name, as ggml writes it in capitals: `Q4_0`, `IQ4_NL`.
+            /// The name of the format in ggml, in capitals: `Q4_0`, `IQ4_NL`.
             pub const fn name(self) -> &'static str {
                 match self { $(BlockFormat::$name => stringify!($name),)* }
             }
 
-            /// Elements of one block. The last axis of a tensor is a whole number of them.
+            /// Elements of a block. The last axis of a tensor is a multiple of it.
             pub const fn block_elements(self) -> usize {
                 match self { $(BlockFormat::$name => $elements,)* }
             }
 
-            /// Bytes of one block, its scales included.
+            /// Bytes of a block, including its scales.
             pub const fn block_bytes(self) -> usize {
                 match self { $(BlockFormat::$name => $bytes,)* }
             }
 
-            /// Whether [`quantize`](super::quantize) writes the format. [`dequantize`](super::dequantize) reads all of them.
+            /// Whether [`quantize`](super::quantize) supports the format. [`dequantize`](super::dequantize) supports all formats.
             pub const fn can_encode(self) -> bool {
                 match self { $(BlockFormat::$name => $encode,)* }
             }
@@ -78,12 +78,12 @@ formats! {
 }
 
 impl BlockFormat {
-    /// The format of this name, in capitals or not: `Q4_K` is also `q4_k` and, as ggml writes it at times, `q4_K`.
+    /// The format of this name, in upper or lower case: `Q4_K`, `q4_K`, `q4_k`.
     pub fn from_name(name: &str) -> Option<BlockFormat> {
         BlockFormat::ALL.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
     }
 
-    /// Bytes that so many elements take, or `None` if they are no whole number of blocks, or more bytes than a `usize` counts.
+    /// Bytes of so many elements, or `None` if they are not a whole number of blocks or a `usize` cannot hold the result.
     ///
     /// ```
     /// use lanecast::gguf::BlockFormat;

@@ -4,7 +4,7 @@
 //! `d * scale * q - dmin * minimum`; `d` and `dmin` are float16, the scale and the minimum small integers of the part.
 //! Products have at most 24 bits and so are exact in float32; the difference is rounded there, and exact in float64.
 //!
-//! Decoders return `false` if a factor is not finite, and so elements may be NaN.
+//! Decoders return `false` if a factor is not finite, so that elements may be NaN.
 
 use super::block::{Real, bytes, half_at};
 

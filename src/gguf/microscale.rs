@@ -3,10 +3,10 @@
 //! Both store `float4_e2m1fn`, here as integers that are twice its values, under half the scale. `MXFP4` has one
 //! `float8_e8m0fnu` for 32 elements; byte *j* of the rest holds elements *j* and *j* + 16. `NVFP4` has four unsigned floats
 //! with 4 bits of exponent (bias 7) and 3 of mantissa for 16 elements each; byte *j* of a part holds its elements *j* and
-//! *j* + 8. No scale of either is a NaN to ggml, and none here.
+//! *j* + 8. As in ggml, no scale of either is NaN.
 //!
-//! An element becomes the code whose value differs least from it, the difference rounded to float32, and of equal ones the
-//! smaller magnitude. Zero is always code 0, never the code of -0.
+//! An element gets the code whose value differs least from it, with differences rounded to float32, and among equal differences
+//! the smaller magnitude. Zeros get code 0, never the code of -0.
 
 use super::block::{bytes, bytes_mut, largest_magnitude};
 
@@ -17,12 +17,12 @@ const TWICE: [f32; 16] =
 /// The codes of elements under half a scale, none of them of a larger magnitude than `amax`.
 #[inline(always)]
 fn nearest<const N: usize>(x: &[f32; N], amax: f32, half_scale: f32) -> [u8; N] {
-    // Differences from values that are nearby are exact, so an element is nearer to a code than to the one below if it is
-    // above their middle. Elements that are so large that differences round to the same are not near any value.
+    // An element's differences from the two values around it are exact, so the upper one is nearer if the element is above their
+    // middle. Only if elements are much larger than all values, their differences round to the same number.
     if amax > 1e6 * half_scale {
         return x.map(|x| least_difference(x, half_scale));
     }
-    // A value that overflows has no middle below infinity.
+    // The middle below a value that overflows is infinite, so that value is never chosen.
     let halves = TWICE.map(|twice| twice * half_scale / 2.0);
     let middles: [f32; 7] = core::array::from_fn(|code| halves[code] + halves[code + 1]);
     x.map(|x| {
@@ -33,7 +33,7 @@ fn nearest<const N: usize>(x: &[f32; N], amax: f32, half_scale: f32) -> [u8; N] 
     })
 }
 
-/// The code of an element by the differences themselves.
+/// The code of an element, by comparing all differences.
 #[cold]
 fn least_difference(x: f32, half_scale: f32) -> u8 {
     let (mut best, mut least) = (0, f32::INFINITY);
@@ -75,8 +75,8 @@ fn e8m0_for(amax: f32) -> u8 {
     };
     let below = 0x80_0000 - (code & 0x7F_FFFF);
     let exponent = if below <= LIMITS[binade as usize] { above } else { above - 1 };
-    // Magnitudes below 2^-125 need less than the smallest scale. For those ggml's C converts a negative float to an unsigned
-    // integer, which is undefined.
+    // Magnitudes below 2^-125 need a scale below the smallest. For them ggml's C converts a negative float to an unsigned integer,
+    // which is undefined.
     (exponent - 2).max(0) as u8
 }
 

@@ -4,16 +4,15 @@
 //! with the high bits, bit *i* that of element *i*. Then the elements: bytes, or nibbles of which byte *j* holds element *j* in
 //! its low half and element *j* + 16 in its high half.
 //!
-//! Encoders compute in float32 what ggml's C does, one operation after the other. They return `None` if an element is not finite, and
-//! `Some(false)` if float16 cannot hold the scale or the minimum; decoders `false` if one of them is not finite, and so elements
-//! may be NaN.
+//! Encoders do the float32 operations of ggml's C in the same order. They return `None` if an element is not finite, and `Some(false)`
+//! if the scale or the minimum overflows float16. Decoders return `false` if one of these is not finite, so that elements may be NaN.
 
 use super::block::{
     Real, bytes, bytes_mut, half_at, largest_magnitude, nearest_away, range, reciprocal, set_half,
     signed_extreme, truncated,
 };
 
-/// Decodes elements that are the nibbles of `qs`, with the bit that `high` has for them in front.
+/// Decodes the nibbles of `qs`, each with its bit of `high` as the fifth.
 #[inline(always)]
 fn decode_nibbles<R: Real>(qs: &[u8; 16], high: u32, out: &mut [R; 32], element: impl Fn(i32) -> R) {
     let (first, second) = out.split_at_mut(16);

@@ -1,6 +1,6 @@
 //! Blocks of 256 elements that are -1, 0 or 1: `TQ1_0` and `TQ2_0`.
 //!
-//! Decoders return `false` if the scale is not finite, and so elements may be NaN.
+//! Decoders return `false` if the scale is not finite, so that elements may be NaN.
 
 use super::block::{bytes, half_at};
 
