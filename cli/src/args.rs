@@ -1,6 +1,10 @@
 //! The command line that the program accepts. [`help`] has its help texts, and [`usage`](crate::usage) answers wrong
 //! command lines.
 
+mod scaled;
+
+pub use scaled::{Scale, Unscale};
+
 use std::{ffi::OsStr, path::PathBuf};
 
 use clap::{
@@ -46,6 +50,10 @@ pub enum Command {
     Raw(Raw),
     /// Cast a stream of bare elements or lines of text as the ONNX operator Cast or CastLike does
     OnnxCast(OnnxCast),
+    /// Scale and cast a tensor of bare elements by a scheme such as mx, nvfp4 or fp8-row
+    Scale(Scale),
+    /// Turn codes and scales back into floats
+    Unscale(Unscale),
     /// Show which dtype two operands compute in, and which casts they need
     Promote(Promote),
     /// Print a table of all pairs of dtypes

@@ -71,6 +71,12 @@ pub const ONNX_CAST: &str = "
   lanecast onnx-cast --opset 19 --from float32 --to float8_e4m3fn in.bin out.bin
   echo 1.5 | lanecast onnx-cast --opset 9 --from string --to float16 > out.bin
   lanecast onnx-cast --opset 24 --from float16 --to string in.bin";
+/// The examples of `scale`.
+pub const SCALE: &str = "
+  lanecast scale --scheme mx --from f32 --shape 4 in.bin --data d --scales s";
+/// The examples of `unscale`.
+pub const UNSCALE: &str = "
+  lanecast unscale --scheme mx --to f32 --shape 4 --data c --scales e out.bin";
 /// The examples of `promote`.
 pub const PROMOTE: &str = "
   lanecast promote int8 uint8
@@ -189,6 +195,27 @@ as many as fit in its bytes.
 
 `-` or no argument means standard input and standard output. A file OUT appears
 complete or not at all.";
+
+/// The notes of `scale`.
+pub const SCALE_NOTES: &str = "\
+Each element is divided by the scale of its block and rounded once: to the code
+that is nearest to the exact quotient by the scale that is written. The schemes,
+which docs/scaled.md specifies:
+
+  mx, mx-ocp, mx-even, mx-ceil: blocks of 32 along the last axis and scales that
+    are powers of two (float8_e8m0fnu). mx clips nothing; mx-ocp is the rule of
+    the standard. --to is float8_e4m3fn, float8_e5m2, float6_e3m2fn,
+    float6_e2m3fn, float4_e2m1fn or int8
+  nvfp4: blocks of 16, scales of float8_e4m3fn and a float32 for the tensor
+  fp8-tensor, fp8-row, fp8-group128, fp8-block128: float8_e4m3fn and scales of
+    float32 for the tensor, a row, 128 elements of a row, a tile of 128 by 128
+  fp8-block128-ue8m0: the same tiles with powers of two
+  int8-row, int4-group128: symmetric integers and scales of float32
+
+The others have the arithmetic of the library that their name says. IN and all
+outputs are bare little-endian elements in C order. Codes of less than 8 bits are
+packed, the first one in the lowest bits. The tensor is held in memory. The
+outputs appear complete or not at all.";
 
 /// The notes of `inspect`.
 pub const INSPECT_NOTES: &str = "\

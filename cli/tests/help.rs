@@ -20,6 +20,8 @@ const COMMANDS: &[&str] = &[
     "cast",
     "raw",
     "onnx-cast",
+    "scale",
+    "unscale",
     "promote",
     "table",
     "table promote",
@@ -59,6 +61,8 @@ fn samples() -> Folder {
     folder.write("packed.npz", &npz(&[("a.npy", &npy("<V2", "(8,)", &floats))], CompressionMethod::Deflated));
     folder.write("model.onnx", &small(8, 17).encode_to_vec());
     folder.write("in.bin", &floats);
+    folder.write("c", &[0x38; 4]);
+    folder.write("e", &[127]);
     folder
 }
 

@@ -86,6 +86,11 @@ impl Rounds {
         median(self.times[numerator].iter().zip(&self.times[denominator]).map(|(a, b)| a / b))
     }
 
+    /// The median over the rounds of one contender's time less another's, in nanoseconds.
+    pub fn difference(&self, contender: usize, other: usize) -> f64 {
+        median(self.times[contender].iter().zip(&self.times[other]).map(|(a, b)| a - b))
+    }
+
     /// How many rounds there were.
     pub fn count(&self) -> usize {
         self.times.first().map_or(0, Vec::len)

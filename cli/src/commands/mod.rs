@@ -10,6 +10,7 @@ mod man;
 mod onnx_cast;
 mod promote;
 mod raw;
+mod scale;
 mod sink;
 mod table;
 
@@ -26,6 +27,8 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Cast(args) => cast::run(args),
         Command::Raw(args) => raw::run(args),
         Command::OnnxCast(args) => onnx_cast::run(args),
+        Command::Scale(args) => scale::scale(args),
+        Command::Unscale(args) => scale::unscale(args),
         Command::Promote(args) => promote::run(args),
         Command::Table(args) => table::run(&args.table),
         Command::Dtypes(args) => dtypes::run(args.json),

@@ -1,0 +1,97 @@
+//! The arguments of `scale` and `unscale`.
+
+use std::{num::ParseIntError, path::PathBuf};
+
+use clap::{Args, builder::TypedValueParser};
+use lanecast::{
+    DType,
+    scaled::{NonFinite, Scheme},
+};
+
+use super::{Writing, dtype};
+use crate::{help, options::one_of};
+
+/// The arguments of `scale`.
+#[derive(Debug, Args)]
+#[command(after_help = help::examples(help::SCALE))]
+#[command(after_long_help = help::long(help::SCALE, help::SCALE_NOTES))]
+pub struct Scale {
+    /// The scheme, see below
+    #[arg(long, value_name = "NAME", value_parser = scheme())]
+    pub scheme: Scheme,
+    /// The dtype of the input: float16, bfloat16 or float32
+    #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
+    pub from: DType,
+    /// The dtype of the codes [default: that of the scheme]
+    #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
+    pub to: Option<DType>,
+    /// The lengths of the axes, such as 4096,1024
+    #[arg(long, value_name = "ROWS,COLS", value_parser = axis, value_delimiter = ',', required = true)]
+    pub shape: Vec<usize>,
+    /// The file to read, `-` for standard input
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The file of the codes to write; those of less than 8 bits are packed
+    #[arg(long, value_name = "FILE")]
+    pub data: PathBuf,
+    /// The file of the scales to write
+    #[arg(long, value_name = "FILE")]
+    pub scales: PathBuf,
+    /// The file of the scale of the tensor to write, a float32, if the scheme has one
+    #[arg(long, value_name = "FILE")]
+    pub global: Option<PathBuf>,
+    /// A block with a NaN or an infinity: its scale is NaN (poison) or that of its finite elements (saturate), or it is an error (refuse)
+    #[arg(long, value_name = "WHAT", value_parser = non_finite(), default_value = "poison")]
+    pub non_finite: NonFinite,
+    /// How the files are written.
+    #[command(flatten)]
+    pub writing: Writing,
+    /// Print what was lost as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `unscale`.
+#[derive(Debug, Args)]
+#[command(after_help = help::examples(help::UNSCALE))]
+pub struct Unscale {
+    /// The scheme, see `lanecast help scale`
+    #[arg(long, value_name = "NAME", value_parser = scheme(), hide_possible_values = true)]
+    pub scheme: Scheme,
+    /// The dtype of the codes [default: that of the scheme]
+    #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
+    pub from: Option<DType>,
+    /// The dtype of the output: float16, bfloat16, float32 or float64
+    #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
+    pub to: DType,
+    /// The lengths of the axes, such as 4096,1024
+    #[arg(long, value_name = "ROWS,COLS", value_parser = axis, value_delimiter = ',', required = true)]
+    pub shape: Vec<usize>,
+    /// The file of the codes
+    #[arg(long, value_name = "FILE")]
+    pub data: PathBuf,
+    /// The file of the scales
+    #[arg(long, value_name = "FILE")]
+    pub scales: PathBuf,
+    /// The file of the scale of the tensor, if the scheme has one
+    #[arg(long, value_name = "FILE")]
+    pub global: Option<PathBuf>,
+    /// The file to write, `-` for standard output
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// How the file is written.
+    #[command(flatten)]
+    pub writing: Writing,
+}
+
+fn axis(text: &str) -> Result<usize, ParseIntError> {
+    text.parse()
+}
+
+fn scheme() -> impl TypedValueParser<Value = Scheme> {
+    one_of(Scheme::NAMED)
+}
+
+fn non_finite() -> impl TypedValueParser<Value = NonFinite> {
+    one_of(&[("poison", NonFinite::Poison), ("saturate", NonFinite::Saturate), ("refuse", NonFinite::Refuse)])
+}

@@ -1,0 +1,253 @@
+//! Where blocks are: every granularity is blocks of three axes.
+
+use super::{error::ScaledError, scheme::Granularity};
+use core::ops::Range;
+
+/// About so many elements are scaled at once: what they are when they are read a second time is in the first cache or the second.
+const SLAB: usize = 4096;
+
+/// A tensor of three axes in blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Blocks {
+    shape: [usize; 3],
+    block: [usize; 3],
+}
+
+impl Blocks {
+    pub(super) fn new(granularity: Granularity, shape: &[usize]) -> Result<Self, ScaledError> {
+        let product = |axes: &[usize]| {
+            axes.iter().try_fold(1_usize, |n, axis| n.checked_mul(*axis)).ok_or(ScaledError::Shape)
+        };
+        // Bits of elements are counted, too.
+        if product(shape)? > usize::MAX / 64 {
+            return Err(ScaledError::Shape);
+        }
+        let place = |axis: isize| {
+            let index = if axis < 0 { axis + shape.len() as isize } else { axis };
+            let missing = ScaledError::Axis { axis, axes: shape.len() };
+            usize::try_from(index).ok().filter(|index| *index < shape.len()).ok_or(missing)
+        };
+        let around = |at: usize| -> Result<[usize; 3], ScaledError> {
+            // Were an axis 0, the product of the others might overflow.
+            if product(shape)? == 0 {
+                return Ok([0, 0, 0]);
+            }
+            Ok([product(&shape[..at])?, shape[at], product(&shape[at + 1..])?])
+        };
+        let (shape, block) = match granularity {
+            Granularity::Tensor => {
+                let n = product(shape)?;
+                ([1, 1, n], [1, 1, n])
+            }
+            Granularity::Axis(axis) => {
+                let shape = around(place(axis)?)?;
+                (shape, [shape[0], 1, shape[2]])
+            }
+            Granularity::Block { len: 0, .. } => return Err(ScaledError::EmptyBlock),
+            Granularity::Block { axis, len } => {
+                let at = place(axis)?;
+                let whole = around(at)?;
+                if at + 1 == shape.len() {
+                    ([1, whole[0], whole[1]], [1, 1, len.min(whole[1])])
+                } else {
+                    (whole, [1, len.min(whole[1]), 1])
+                }
+            }
+            Granularity::Tile { rows: 0, .. } | Granularity::Tile { cols: 0, .. } => {
+                return Err(ScaledError::EmptyBlock);
+            }
+            Granularity::Tile { rows, cols } => {
+                let last = place(-1)?;
+                let whole = match last.checked_sub(1) {
+                    Some(row) => {
+                        let [outer, height, _] = around(row)?;
+                        [outer, height, if outer == 0 { 0 } else { shape[last] }]
+                    }
+                    None => [1, 1, shape[last]],
+                };
+                (whole, [1, rows.min(whole[1]), cols.min(whole[2])])
+            }
+        };
+        Ok(Self { shape, block: block.map(|axis| axis.max(1)) })
+    }
+
+    pub(super) fn elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Blocks along each of the three axes.
+    fn counts(&self) -> [usize; 3] {
+        core::array::from_fn(|axis| self.shape[axis].div_ceil(self.block[axis]))
+    }
+
+    pub(super) fn scales(&self) -> usize {
+        self.counts().iter().product()
+    }
+
+    /// The block of an element.
+    fn of(&self, element: usize) -> usize {
+        let [_, b, c] = self.shape;
+        let [x, y, z] = self.block;
+        let (i, j, k) = (element / (b * c), element / c % b, element % c);
+        let counts = self.counts();
+        ((i / x) * counts[1] + j / y) * counts[2] + k / z
+    }
+
+    /// The end of the slab that begins at an element: a range of elements that has all elements of its blocks.
+    fn slab_end(&self, start: usize) -> usize {
+        let [a, b, c] = self.shape;
+        let [x, y, z] = self.block;
+        let n = self.elements();
+        if x > 1 && a > 1 {
+            return n;
+        }
+        let mut end = start;
+        while end < n && (end == start || end - start < SLAB) {
+            end = if y > 1 {
+                let (i, j) = (end / (b * c), end / c % b);
+                (i * b + (j / y * y + y).min(b)) * c
+            } else if c <= SLAB {
+                end + c
+            } else {
+                // Rows that are long end within.
+                let row_end = (end / c + 1) * c;
+                (end + z.max(SLAB / z * z)).min(row_end)
+            };
+        }
+        end
+    }
+
+    /// All slabs in order: their elements and their blocks.
+    pub(super) fn slabs(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + '_ {
+        let (n, mut start) = (self.elements(), 0);
+        core::iter::from_fn(move || {
+            (start < n).then(|| {
+                let elements = start..self.slab_end(start);
+                start = elements.end;
+                let blocks = self.of(elements.start)..self.of(elements.end - 1) + 1;
+                (elements, blocks)
+            })
+        })
+    }
+
+    /// The runs of consecutive elements of `elements` that share a block, in order: their lengths and their blocks.
+    pub(super) fn runs(&self, elements: Range<usize>) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let [_, b, c] = self.shape;
+        let [x, y, z] = self.block;
+        let counts = self.counts();
+        let mut left = elements.len();
+        // Divided once; what follows only counts.
+        let (mut row, mut k) = if c == 0 { (0, 0) } else { (elements.start / c, elements.start % c) };
+        let of_row = move |row: usize| (row / b / x * counts[1] + row % b / y) * counts[2];
+        let (mut first, mut column) = if left == 0 { (0, 0) } else { (of_row(row), k / z) };
+        core::iter::from_fn(move || {
+            if left == 0 {
+                return None;
+            }
+            let len = (((column + 1) * z).min(c) - k).min(left);
+            let run = (len, first + column);
+            left -= len;
+            k += len;
+            if k == c {
+                (row, k, column) = (row + 1, 0, 0);
+                if left > 0 {
+                    first = of_row(row);
+                }
+            } else if k == (column + 1) * z {
+                column += 1;
+            }
+            Some(run)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// The block of every element by the definition of the granularity.
+    fn blocks_of(granularity: Granularity, shape: &[usize]) -> Vec<usize> {
+        let n: usize = shape.iter().product();
+        let axes = shape.len();
+        let mut sizes = Vec::from(shape);
+        match granularity {
+            Granularity::Tensor => {}
+            Granularity::Axis(axis) => sizes[axis.rem_euclid(axes as isize) as usize] = 1,
+            Granularity::Block { axis, len } => {
+                sizes.fill(1);
+                sizes[axis.rem_euclid(axes as isize) as usize] = len;
+            }
+            Granularity::Tile { rows, cols } => {
+                sizes.fill(1);
+                sizes[axes - 1] = cols;
+                if axes > 1 {
+                    sizes[axes - 2] = rows;
+                }
+            }
+        }
+        (0..n)
+            .map(|element| {
+                let (mut rest, mut block, mut stride) = (element, 0, 1);
+                for axis in (0..axes).rev() {
+                    block += rest % shape[axis] / sizes[axis] * stride;
+                    stride *= shape[axis].div_ceil(sizes[axis]);
+                    rest /= shape[axis];
+                }
+                block
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_element_has_its_block_and_every_slab_whole_blocks() {
+        let granularities = [
+            Granularity::Tensor,
+            Granularity::Axis(0),
+            Granularity::Axis(-1),
+            Granularity::Axis(1),
+            Granularity::Block { axis: -1, len: 32 },
+            Granularity::Block { axis: 0, len: 3 },
+            Granularity::Block { axis: 1, len: 5 },
+            Granularity::Tile { rows: 4, cols: 7 },
+            Granularity::Tile { rows: 128, cols: 128 },
+        ];
+        for shape in [&[3, 4, 5][..], &[1, 1], &[2, 9000], &[130, 140], &[7, 33, 2, 3], &[40, 41]] {
+            for granularity in granularities {
+                let want = blocks_of(granularity, shape);
+                let blocks = Blocks::new(granularity, shape).expect("fits");
+                let n = want.len();
+                assert_eq!((blocks.elements(), blocks.scales()), (n, want.iter().max().expect("some") + 1));
+                for start in [0, 1, n / 2, n - 1] {
+                    let got: Vec<_> = blocks
+                        .runs(start..n)
+                        .flat_map(|(len, block)| core::iter::repeat_n(block, len))
+                        .collect();
+                    assert_eq!(got, want[start..], "{granularity:?} {shape:?} from {start}");
+                }
+                let mut next = (0, 0);
+                for (elements, scales) in blocks.slabs() {
+                    assert_eq!((elements.start, scales.start), next, "{granularity:?} {shape:?}");
+                    next = (elements.end, scales.end);
+                    assert!(want[elements.clone()].iter().all(|block| scales.contains(block)));
+                    assert!(want[elements.end..].iter().all(|block| !scales.contains(block)));
+                }
+                assert_eq!(next, (n, blocks.scales()), "{granularity:?} {shape:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_blocks() {
+        for granularity in
+            [Granularity::Tensor, Granularity::Axis(0), Granularity::Block { axis: -1, len: 32 }]
+        {
+            let blocks = Blocks::new(granularity, &[0, 5]).expect("fits");
+            assert_eq!((blocks.elements(), blocks.slabs().count(), blocks.runs(0..0).count()), (0, 0, 0));
+        }
+        assert_eq!(Blocks::new(Granularity::Axis(2), &[1, 2]), Err(ScaledError::Axis { axis: 2, axes: 2 }));
+        assert_eq!(Blocks::new(Granularity::Tensor, &[usize::MAX, 2]), Err(ScaledError::Shape));
+        let none = Granularity::Block { axis: 0, len: 0 };
+        assert_eq!(Blocks::new(none, &[1]), Err(ScaledError::EmptyBlock));
+    }
+}

@@ -1,0 +1,102 @@
+//! What can be wrong with a scaled cast.
+
+use crate::{BufferType, CastError, DType};
+use core::fmt;
+
+/// Why a scaled cast was not done.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ScaledError {
+    /// The dtype of the source is not float16, bfloat16 or float32.
+    Source {
+        /// The dtype.
+        dtype: DType,
+    },
+    /// The codes cannot be of this dtype: it is not an integer or a float of at most 16 bits, or it has no zero.
+    Element {
+        /// The dtype.
+        dtype: DType,
+    },
+    /// The arithmetic of the scheme does not fit its scales.
+    Scheme {
+        /// What does not fit, and what would.
+        why: &'static str,
+    },
+    /// The granularity does not fit the shape.
+    Axis {
+        /// The axis, as it was given.
+        axis: isize,
+        /// The number of axes of the shape.
+        axes: usize,
+    },
+    /// A block of no elements.
+    EmptyBlock,
+    /// A shape with more elements than there can be.
+    Shape,
+    /// A buffer has not the bytes that it should have.
+    Length {
+        /// The buffer.
+        which: &'static str,
+        /// The bytes that it should have.
+        want: usize,
+        /// The bytes that it has.
+        have: usize,
+    },
+    /// A block has a NaN or an infinity, which the scheme refuses.
+    NonFinite {
+        /// The index of the block, in C order.
+        block: usize,
+    },
+    /// A scale for the tensor was needed, or one that is finite and positive.
+    Global {
+        /// The scale that was given.
+        given: f32,
+    },
+    /// A cast between two dtypes is not possible.
+    Cast(CastError),
+}
+
+impl fmt::Display for ScaledError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Source { dtype } => {
+                write!(f, "cannot scale {dtype}; cast to float16, bfloat16 or float32 first")
+            }
+            Self::Element { dtype } => {
+                write!(f, "scaled codes cannot be {dtype}: take an integer or a float of at most 8 bits")
+            }
+            Self::Scheme { why } => f.write_str(why),
+            Self::Axis { axis, axes } => write!(f, "axis {axis} does not exist in a shape of {axes} axes"),
+            Self::EmptyBlock => f.write_str("a block needs at least one element"),
+            Self::Shape => f.write_str("the shape has more elements than memory could hold"),
+            Self::Length { which, want, have } => {
+                write!(f, "the {which} must have {want} bytes for this shape and scheme, and has {have}")
+            }
+            Self::NonFinite { block } => {
+                write!(f, "block {block} has a NaN or an infinity; choose how to treat them, or remove them")
+            }
+            Self::Global { given } => {
+                write!(f, "the scale of the tensor must be finite and positive, and is {given}")
+            }
+            Self::Cast(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ScaledError {}
+
+impl From<CastError> for ScaledError {
+    fn from(error: CastError) -> Self {
+        Self::Cast(error)
+    }
+}
+
+/// Whether `have` bytes are what a buffer should have.
+pub(super) fn check_len(which: &'static str, want: usize, have: usize) -> Result<(), ScaledError> {
+    if want == have { Ok(()) } else { Err(ScaledError::Length { which, want, have }) }
+}
+
+/// The bytes of `n` elements.
+pub(super) fn byte_len(buffer: BufferType, n: usize) -> Result<usize, ScaledError> {
+    buffer.byte_len(n).ok_or(ScaledError::Shape)
+}

@@ -1,0 +1,19 @@
+//! What a scaled cast lost.
+
+/// What a scaled cast lost, and the scale of the tensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The scale of the tensor; 1 if the scheme has none.
+    pub global: f32,
+    /// Elements that were cast.
+    pub elements: u64,
+    /// Blocks whose elements are all zero.
+    pub empty: u64,
+    /// Blocks whose scale is NaN since an element is NaN or infinite.
+    pub poisoned: u64,
+    /// Elements whose quotient is above the largest code.
+    pub clipped: u64,
+    /// Elements other than zero whose code is zero.
+    pub underflowed: u64,
+}

@@ -1,0 +1,311 @@
+//! How a scale follows from the largest magnitude of a block.
+
+use super::{
+    error::ScaledError,
+    scheme::{Empty, Global, NonFinite, Quotient, ScaleType, Scheme},
+};
+use crate::{DType, F8E4M3FN, F8E8M0FNU, Kind, cast_one, finfo, half, iinfo};
+
+/// How a scale follows from `amax`, the largest magnitude of its block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScaleRule {
+    /// The caller gives the scales.
+    Given,
+    /// `amax / over`, rounded once to the dtype of the scales. With a scale for the tensor: that is `amax / (448 over)`, and those of the
+    /// blocks are divided by it before they are rounded.
+    Amax {
+        /// What the largest element becomes.
+        over: f32,
+    },
+    /// The same with `amax / over` rounded to `float32` before it is divided by the scale of the tensor.
+    AmaxTwice {
+        /// What the largest element becomes.
+        over: f32,
+    },
+    /// The same with `amax / over`, rounded to `float32`, multiplied by `range / amax` of the tensor, of which its scale is the
+    /// reciprocal.
+    AmaxTimesInverse {
+        /// What the largest element of a block becomes.
+        over: f32,
+        /// What the largest element of the tensor would become without the scales of the blocks.
+        range: f32,
+    },
+    /// A power of two, by integer arithmetic.
+    Pow2(Pow2),
+}
+
+/// How the largest magnitude becomes a power of two. `max` is the largest value of the codes and `emax` its exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pow2 {
+    /// `2^(floor(log2 amax) - emax)`: values from `max` up are clipped.
+    Floor,
+    /// The same after `amax` is rounded to the mantissa bits of the codes.
+    Even,
+    /// The smallest one that is not below `amax / max`.
+    RoundUp,
+    /// `2^(ceil(log2 amax) - emax)`.
+    Ceil,
+}
+
+/// The code format of the values that a scaled cast rounds to: microscaled `int8` has six bits behind the point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Codes {
+    /// The largest value.
+    pub(super) max: f64,
+    exponent: i32,
+    mantissa_bits: u32,
+    /// By what values are multiplied before they become integers.
+    pub(super) unit: f64,
+}
+
+/// The largest value of a dtype, that of the smaller side for integers.
+pub(super) const fn largest(dtype: DType) -> Option<f64> {
+    match (finfo(dtype), iinfo(dtype)) {
+        (Some(float), _) => Some(float.max),
+        (_, Some(int)) => Some(int.max as f64),
+        _ => None,
+    }
+}
+
+impl Codes {
+    pub(super) fn of(scheme: &Scheme) -> Result<Self, ScaledError> {
+        let refused = ScaledError::Element { dtype: scheme.element };
+        let max = largest(scheme.element).ok_or(refused.clone())?;
+        let kind = scheme.element.kind();
+        if matches!(kind, Kind::Complex | Kind::Bool)
+            || scheme.element == DType::Float8E8M0FNU
+            || max > 65536.0
+        {
+            return Err(refused);
+        }
+        let float = finfo(scheme.element);
+        let unit = match (scheme.rule, float) {
+            (ScaleRule::Pow2(_), None) => ((max as u64 + 1) / 2) as f64,
+            _ => 1.0,
+        };
+        let max = max / unit;
+        let exponent = (max.to_bits() >> 52) as i32 - 1023;
+        // The unit of integers is a power of two.
+        let mantissa_bits = float.map_or((unit.to_bits() >> 52) as u32 - 1023, |float| float.mantissa_bits);
+        Ok(Self { max, exponent, mantissa_bits, unit })
+    }
+}
+
+/// A scale: its code, and the factor that stands for it in the arithmetic of the scheme.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Scale {
+    /// The code of the dtype of the scales.
+    pub(super) code: u32,
+    /// What elements are divided by, or multiplied with; NaN for blocks whose codes are 0.
+    pub(super) factor: f64,
+}
+
+/// The bits of infinity as `float32`.
+const INFINITY: u32 = 0x7F80_0000;
+
+/// The rule of a scheme with what it needs of the tensor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rule<'a> {
+    pub(super) scheme: &'a Scheme,
+    pub(super) codes: Codes,
+    /// The scale of the tensor, as it is stored.
+    pub(super) global: f32,
+    /// The factor that the rule multiplies with, for [`ScaleRule::AmaxTimesInverse`].
+    inverse: f32,
+}
+
+impl<'a> Rule<'a> {
+    /// The rule for a tensor whose largest magnitude has these bits.
+    pub(super) fn of_amax(scheme: &'a Scheme, codes: Codes, amax: u32) -> Self {
+        let (mut global, mut inverse) = (1.0, 1.0);
+        if let ScaleType::E4M3(kind) = scheme.scale
+            && amax != 0
+        {
+            let amax = f32::from_bits(amax);
+            match scheme.rule {
+                ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over } => {
+                    global = (f64::from(amax) / (448.0 * f64::from(over))) as f32;
+                }
+                ScaleRule::AmaxTimesInverse { range, .. } => {
+                    inverse = range / amax;
+                    global = if kind == Global::Divisor { inverse } else { 1.0 / inverse };
+                }
+                ScaleRule::Given | ScaleRule::Pow2(_) => {}
+            }
+            // A tensor so small that its scale is none has the smallest one.
+            if global == 0.0 {
+                global = f32::from_bits(1);
+            }
+        }
+        Self { scheme, codes, global, inverse }
+    }
+
+    /// The rule for a tensor whose scale is given.
+    pub(super) fn of_global(scheme: &'a Scheme, codes: Codes, global: f32) -> Self {
+        let inverse = match scheme.scale {
+            ScaleType::E4M3(Global::Divisor) => global,
+            _ => 1.0 / global,
+        };
+        Self { scheme, codes, global, inverse }
+    }
+
+    /// The exact value of a scale, that of the tensor included.
+    pub(super) fn value(&self, code: u32) -> f64 {
+        let block = decode(self.scheme.scale, code);
+        match self.scheme.scale {
+            ScaleType::E4M3(Global::Multiplier) => block * f64::from(self.global),
+            ScaleType::E4M3(Global::Divisor) => block / f64::from(self.global),
+            _ => block,
+        }
+    }
+
+    /// The value of a scale, and that of the tensor's.
+    pub(super) fn parts(&self, code: u32) -> (f64, f64) {
+        (decode(self.scheme.scale, code), f64::from(self.global))
+    }
+
+    /// The scale of a block whose largest magnitude has the bits `amax`.
+    pub(super) fn scale(&self, amax: u32) -> Scale {
+        if amax >= INFINITY {
+            let code = match self.scheme.scale {
+                ScaleType::Float32 => 0x7FC0_0000,
+                ScaleType::Float16 => 0x7E00,
+                ScaleType::BFloat16 => 0x7FC0,
+                ScaleType::E8M0 => 0xFF,
+                ScaleType::E4M3(_) => 0x7F,
+            };
+            return Scale { code, factor: f64::NAN };
+        }
+        let floor = match self.scheme.empty {
+            Empty::Floor(least) => amax.max(least.to_bits()),
+            _ => amax,
+        };
+        if floor == 0 {
+            let code = match (self.scheme.empty, self.scheme.scale) {
+                (Empty::AtLeast { empty, .. } | Empty::Instead(empty), scale) => {
+                    encode(scale, f64::from(empty))
+                }
+                (_, ScaleType::E8M0 | ScaleType::E4M3(_)) => 0,
+                (_, scale) => encode(scale, 1.0),
+            };
+            return match self.scheme.empty {
+                // The libraries that do so drop the sign of zeros.
+                Empty::Instead(_) => Scale { code, factor: f64::NAN },
+                _ => self.with_factor(code),
+            };
+        }
+        if let Quotient::TimesMultiplier = self.scheme.quotient
+            && let ScaleRule::Amax { over } = self.scheme.rule
+        {
+            let multiplier = over / f32::from_bits(floor);
+            return Scale { code: (1.0 / multiplier).to_bits(), factor: f64::from(multiplier) };
+        }
+        let mut code = match self.scheme.rule {
+            ScaleRule::Pow2(rule) => self.power(rule, floor),
+            ScaleRule::Given => encode(self.scheme.scale, 1.0),
+            _ => self.by_amax(floor),
+        };
+        match self.scheme.empty {
+            // Codes of positive values are in their order.
+            Empty::AtLeast { least, .. } => code = code.max(encode(self.scheme.scale, f64::from(least))),
+            Empty::Instead(other) if code == 0 => code = encode(self.scheme.scale, f64::from(other)),
+            _ => {}
+        }
+        self.with_factor(code)
+    }
+
+    /// The scale of this code.
+    pub(super) fn with_factor(&self, code: u32) -> Scale {
+        let block = decode(self.scheme.scale, code);
+        let total = match self.scheme.scale {
+            ScaleType::E4M3(Global::Multiplier) => block as f32 * self.global,
+            ScaleType::E4M3(Global::Divisor) => block as f32 / self.global,
+            _ => block as f32,
+        };
+        let factor = match self.scheme.quotient {
+            Quotient::Exact => self.value(code),
+            Quotient::Divide | Quotient::DivideBFloat16 | Quotient::TimesMultiplier => f64::from(total),
+            Quotient::TimesReciprocal => f64::from(1.0 / total),
+            Quotient::TimesGlobalReciprocal => f64::from(1.0 / self.global / block as f32),
+        };
+        // Nothing is divided by a scale of zero: the codes are 0, too.
+        let factor = match self.scheme.quotient {
+            Quotient::Exact if factor == 0.0 => f64::NAN,
+            _ => factor,
+        };
+        Scale { code, factor }
+    }
+
+    fn by_amax(&self, amax: u32) -> u32 {
+        let amax = f32::from_bits(amax);
+        // Double precision holds enough bits of the quotient that the second rounding is the only one that matters: numerators have 24
+        // and denominators at most 29.
+        let scale = match (self.scheme.rule, self.scheme.scale) {
+            (ScaleRule::AmaxTwice { over }, ScaleType::E4M3(_)) => f64::from(amax / over / self.global),
+            (ScaleRule::AmaxTimesInverse { over, .. }, _) => f64::from(amax / over * self.inverse),
+            (ScaleRule::Amax { over }, ScaleType::E4M3(Global::Multiplier)) => {
+                f64::from(amax) / (f64::from(over) * f64::from(self.global))
+            }
+            (ScaleRule::Amax { over }, ScaleType::E4M3(Global::Divisor)) => {
+                f64::from(amax) * f64::from(self.global) / f64::from(over)
+            }
+            (ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over }, _) => {
+                f64::from(amax) / f64::from(over)
+            }
+            (ScaleRule::Given | ScaleRule::Pow2(_), _) => 1.0,
+        };
+        let code = encode(self.scheme.scale, scale);
+        // A scale of which nothing is left would divide by zero.
+        match (self.scheme.scale, self.scheme.empty) {
+            (ScaleType::Float32 | ScaleType::Float16 | ScaleType::BFloat16, Empty::One) => code.max(1),
+            _ => code,
+        }
+    }
+
+    /// The code of the power of two.
+    fn power(&self, rule: Pow2, amax: u32) -> u32 {
+        // As a normal number of double precision: every float32 is one.
+        let bits = f64::from(f32::from_bits(amax)).to_bits();
+        let (exponent, fraction) = ((bits >> 52) as i32 - 1023, bits & ((1 << 52) - 1));
+        let of_max = self.codes.max.to_bits() & ((1 << 52) - 1);
+        let up = match rule {
+            Pow2::Floor => false,
+            Pow2::Ceil => fraction > 0,
+            Pow2::RoundUp => fraction > of_max,
+            // From halfway between the largest significand and 2 on.
+            Pow2::Even => fraction >= (1 << 52) - (1 << (51 - self.codes.mantissa_bits)),
+        };
+        let exponent = (exponent + i32::from(up) - self.codes.exponent).clamp(-127, 127);
+        match self.scheme.scale {
+            ScaleType::E8M0 => (exponent + 127) as u32,
+            scale => encode(scale, f64::from_bits(((exponent + 1023) as u64) << 52)),
+        }
+    }
+
+    /// Whether blocks with NaN or infinity have the scale of their finite elements.
+    pub(super) fn ignores_non_finite(&self) -> bool {
+        self.scheme.non_finite == NonFinite::Saturate
+    }
+}
+
+/// The code nearest to a positive value, at most that of the largest finite one.
+fn encode(scale: ScaleType, value: f64) -> u32 {
+    match scale {
+        ScaleType::Float32 => cast_one::<f64, f32>(value).min(f32::MAX).to_bits(),
+        ScaleType::Float16 => u32::from(cast_one::<f64, half::f16>(value).to_bits().min(0x7BFF)),
+        ScaleType::BFloat16 => u32::from(cast_one::<f64, half::bf16>(value).to_bits().min(0x7F7F)),
+        ScaleType::E8M0 => u32::from(cast_one::<f64, F8E8M0FNU>(value).to_bits()),
+        ScaleType::E4M3(_) => u32::from(cast_one::<f64, F8E4M3FN>(value).to_bits()),
+    }
+}
+
+/// The value of a code.
+fn decode(scale: ScaleType, code: u32) -> f64 {
+    match scale {
+        ScaleType::Float32 => f64::from(f32::from_bits(code)),
+        ScaleType::Float16 => f64::from(half::f16::from_bits(code as u16)),
+        ScaleType::BFloat16 => f64::from(half::bf16::from_bits(code as u16)),
+        ScaleType::E8M0 => cast_one(F8E8M0FNU::from_bits(code as u8)),
+        ScaleType::E4M3(_) => cast_one(F8E4M3FN::from_bits(code as u8)),
+    }
+}

@@ -1,0 +1,291 @@
+//! What a scaled cast is: [`Scheme`], and the schemes in use as constants.
+
+use super::rule::{Pow2, ScaleRule};
+use crate::DType;
+
+/// Which elements share a scale. Axes are counted from the first one, or from the last one if they are negative, as in NumPy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Granularity {
+    /// All of them.
+    Tensor,
+    /// Those with the same index along an axis: for weights of the shape `[out, in]`, axis 0 is a scale per row.
+    Axis(isize),
+    /// Blocks of `len` elements along an axis. The last one may be shorter.
+    Block {
+        /// The axis.
+        axis: isize,
+        /// Elements of a block.
+        len: usize,
+    },
+    /// Tiles of the last two axes. Those at the ends may be smaller.
+    Tile {
+        /// Elements along the last axis but one.
+        rows: usize,
+        /// Elements along the last axis.
+        cols: usize,
+    },
+}
+
+/// The dtype of the scales.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScaleType {
+    /// `float32`.
+    Float32,
+    /// `float16`.
+    Float16,
+    /// `bfloat16`.
+    BFloat16,
+    /// `float8_e8m0fnu`: powers of two.
+    E8M0,
+    /// `float8_e4m3fn`, and a `float32` for the whole tensor.
+    E4M3(Global),
+}
+
+impl ScaleType {
+    /// The dtype of a scale.
+    pub const fn dtype(self) -> DType {
+        match self {
+            ScaleType::Float32 => DType::Float32,
+            ScaleType::Float16 => DType::Float16,
+            ScaleType::BFloat16 => DType::BFloat16,
+            ScaleType::E8M0 => DType::Float8E8M0FNU,
+            ScaleType::E4M3(_) => DType::Float8E4M3FN,
+        }
+    }
+}
+
+/// How the scale of a tensor is stored beside those of its blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Global {
+    /// A reader multiplies by it: ModelOpt, TransformerEngine, torchao.
+    Multiplier,
+    /// A reader divides by it: compressed-tensors.
+    Divisor,
+}
+
+/// In which arithmetic an element is divided by its scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Quotient {
+    /// The code is the one nearest to the exact quotient by the stored scale.
+    #[default]
+    Exact,
+    /// The quotient is rounded to `float32` first.
+    Divide,
+    /// The quotient is rounded to `bfloat16` first.
+    DivideBFloat16,
+    /// The element is multiplied by the `float32` nearest to the reciprocal of the scale, which rounds twice.
+    TimesReciprocal,
+    /// As [`TimesReciprocal`](Self::TimesReciprocal), with the reciprocal of the tensor's scale divided by the block's.
+    TimesGlobalReciprocal,
+    /// The element is multiplied by the `float32` nearest to `over / amax`, and the stored scale is the reciprocal of that.
+    TimesMultiplier,
+}
+
+/// The scale of a block whose elements are all zero, or whose scale would be rounded to zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Empty {
+    /// 1 if it is empty; the smallest scale, or 0 where there is a zero, if it is e8m0 or e4m3. All codes are 0.
+    #[default]
+    One,
+    /// The largest magnitude of a block is taken to be at least this.
+    Floor(f32),
+    /// Other scales are at least `least`.
+    AtLeast {
+        /// The scale of empty blocks.
+        empty: f32,
+        /// The smallest scale of others.
+        least: f32,
+    },
+    /// Empty blocks have this scale and codes of 0 without a sign. Those whose scale would be 0 have it, too.
+    Instead(f32),
+}
+
+/// What becomes of a block with a NaN or an infinity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum NonFinite {
+    /// Its scale is NaN, and its codes are 0: a reader gets NaN for the whole block.
+    #[default]
+    Poison,
+    /// Its scale is that of its finite elements. Infinities become the largest value and NaN what the cast makes of it.
+    Saturate,
+    /// The cast fails, and what it has written is unspecified.
+    Refuse,
+}
+
+/// Everything that decides the answer of a scaled cast but the dtype of the source.
+///
+/// The elements are cast to `element` after they are divided by the scale of their block: rounded to the nearest, ties to even, and
+/// saturated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scheme {
+    /// The dtype of the codes.
+    pub element: DType,
+    /// Which elements share a scale.
+    pub granularity: Granularity,
+    /// The dtype of the scales.
+    pub scale: ScaleType,
+    /// How a scale follows from the elements.
+    pub rule: ScaleRule,
+    /// The arithmetic of the division.
+    pub quotient: Quotient,
+    /// The scale of empty blocks.
+    pub empty: Empty,
+    /// What becomes of NaN and infinities.
+    pub non_finite: NonFinite,
+}
+
+impl Scheme {
+    const fn of(element: DType, granularity: Granularity, scale: ScaleType, rule: ScaleRule) -> Self {
+        let (quotient, empty, non_finite) = (Quotient::Exact, Empty::One, NonFinite::Poison);
+        Self { element, granularity, scale, rule, quotient, empty, non_finite }
+    }
+
+    const fn mx(element: DType, rule: Pow2) -> Self {
+        Self::of(element, Granularity::Block { axis: -1, len: 32 }, ScaleType::E8M0, ScaleRule::Pow2(rule))
+    }
+
+    const fn fp8(granularity: Granularity) -> Self {
+        Self::of(DType::Float8E4M3FN, granularity, ScaleType::Float32, ScaleRule::Amax { over: 448.0 })
+    }
+
+    const fn nvfp4(global: Global) -> Self {
+        let (block, over) = (Granularity::Block { axis: -1, len: 16 }, ScaleRule::Amax { over: 6.0 });
+        Self::of(DType::Float4E2M1FN, block, ScaleType::E4M3(global), over)
+    }
+
+    /// The scheme with another dtype of the codes. A range of amplitudes that is that of the old dtype becomes that of the new one.
+    pub const fn with_element(self, element: DType) -> Self {
+        let rule = match (self.rule, super::rule::largest(self.element)) {
+            (ScaleRule::Amax { over }, Some(largest)) if over as f64 == largest => {
+                match super::rule::largest(element) {
+                    Some(largest) => ScaleRule::Amax { over: largest as f32 },
+                    None => self.rule,
+                }
+            }
+            (rule, _) => rule,
+        };
+        Self { element, rule, ..self }
+    }
+
+    /// The scheme with another quotient.
+    pub const fn with_quotient(self, quotient: Quotient) -> Self {
+        Self { quotient, ..self }
+    }
+
+    /// The scheme with other scales for empty blocks.
+    pub const fn with_empty(self, empty: Empty) -> Self {
+        Self { empty, ..self }
+    }
+
+    /// The scheme with another answer to NaN and infinities.
+    pub const fn with_non_finite(self, non_finite: NonFinite) -> Self {
+        Self { non_finite, ..self }
+    }
+
+    /// OCP Microscaling 1.0, section 6.3: blocks of 32, the scale by the exponent of the largest element, which clips up to a quarter of its
+    /// range.
+    pub const MX_OCP: Self = Self::mx(DType::Float8E4M3FN, Pow2::Floor);
+    /// Microscaling with the smallest scale that clips nothing: cuDNN, TransformerEngine, Triton. Recommended.
+    pub const MX: Self = Self::mx(DType::Float8E4M3FN, Pow2::RoundUp);
+    /// Microscaling with the scale by the exponent of the largest element after that is rounded to the precision of the codes.
+    pub const MX_EVEN: Self = Self::mx(DType::Float8E4M3FN, Pow2::Even);
+    /// Microscaling with the exponent of the largest element rounded up: torchao's `CEIL`.
+    pub const MX_CEIL: Self = Self::mx(DType::Float8E4M3FN, Pow2::Ceil);
+    /// NVFP4: blocks of 16, `float8_e4m3fn` scales and a multiplier for the tensor, each rounded once.
+    pub const NVFP4: Self = Self::nvfp4(Global::Multiplier);
+    /// 8-bit floats with one scale.
+    pub const FP8_TENSOR: Self = Self::fp8(Granularity::Tensor);
+    /// 8-bit floats with a scale per row.
+    pub const FP8_ROW: Self = Self::fp8(Granularity::Axis(0));
+    /// 8-bit floats with a scale for 128 elements of a row.
+    pub const FP8_GROUP128: Self = Self::fp8(Granularity::Block { axis: -1, len: 128 });
+    /// 8-bit floats with a scale for each tile of 128 by 128.
+    pub const FP8_BLOCK128: Self = Self::fp8(Granularity::Tile { rows: 128, cols: 128 });
+    /// The same with powers of two as scales, the smallest that clip nothing: DeepGEMM's `ue8m0`.
+    pub const BLOCK128_UE8M0: Self = {
+        let tile = Granularity::Tile { rows: 128, cols: 128 };
+        Self::of(DType::Float8E4M3FN, tile, ScaleType::E8M0, ScaleRule::Pow2(Pow2::RoundUp))
+    };
+    /// `int8` with a scale per row, from -127 to 127.
+    pub const INT8_ROW: Self =
+        Self::of(DType::Int8, Granularity::Axis(0), ScaleType::Float32, ScaleRule::Amax { over: 127.0 });
+    /// `int4` with a scale for 128 elements of a row, from -7 to 7.
+    pub const INT4_GROUP128: Self = {
+        let group = Granularity::Block { axis: -1, len: 128 };
+        Self::of(DType::Int4, group, ScaleType::Float32, ScaleRule::Amax { over: 7.0 })
+    };
+
+    /// The bits of vLLM's, DeepSeek's and torchao's `x / scale` in `float32`, by row.
+    pub const FP8_ROW_DIVIDE: Self = Self::FP8_ROW.with_quotient(Quotient::Divide);
+    /// The bits of `x * (1 / scale)` in `float32`, by row: SGLang, FBGEMM on CPUs.
+    pub const FP8_ROW_RECIPROCAL: Self = Self::FP8_ROW.with_quotient(Quotient::TimesReciprocal);
+    /// The bits of `x * (448 / amax)` in `float32`, by row: TransformerEngine, FBGEMM, transformers.
+    pub const FP8_ROW_MULTIPLIER: Self = Self::FP8_ROW.with_quotient(Quotient::TimesMultiplier);
+    /// compressed-tensors on `bfloat16` weights, by row: scales and quotients are `bfloat16`.
+    pub const COMPRESSED_TENSORS_FP8_ROW: Self = Self {
+        scale: ScaleType::BFloat16,
+        quotient: Quotient::DivideBFloat16,
+        empty: Empty::Instead(0.007_812_5),
+        ..Self::FP8_ROW
+    };
+    /// DeepSeek's weights: tiles of 128 by 128, `x / scale` in `float32`.
+    pub const DEEPSEEK: Self = Self::FP8_BLOCK128.with_quotient(Quotient::Divide);
+    /// The bits of TransformerEngine's reference for NVFP4.
+    pub const TE_NVFP4: Self = Self {
+        rule: ScaleRule::AmaxTimesInverse { over: 6.0, range: 2688.0 },
+        quotient: Quotient::TimesReciprocal,
+        ..Self::NVFP4
+    };
+    /// The bits of ModelOpt's NVFP4.
+    pub const MODELOPT_NVFP4: Self = Self {
+        rule: ScaleRule::AmaxTwice { over: 6.0 },
+        quotient: Quotient::Divide,
+        empty: Empty::AtLeast { empty: 1.0, least: 0.001_953_125 },
+        ..Self::NVFP4
+    };
+    /// The bits of torchao's NVFP4 with a scale for the tensor.
+    pub const TORCHAO_NVFP4: Self = Self {
+        rule: ScaleRule::AmaxTwice { over: 6.0 },
+        quotient: Quotient::TimesGlobalReciprocal,
+        empty: Empty::AtLeast { empty: 0.015_625, least: 0.015_625 },
+        ..Self::NVFP4
+    };
+    /// The bits of compressed-tensors' NVFP4 on `float32` weights.
+    pub const COMPRESSED_TENSORS_NVFP4: Self = Self {
+        scale: ScaleType::E4M3(Global::Divisor),
+        rule: ScaleRule::AmaxTimesInverse { over: 6.0, range: 2688.0 },
+        quotient: Quotient::Divide,
+        empty: Empty::Instead(0.125),
+        ..Self::NVFP4
+    };
+
+    /// All schemes by their names.
+    pub const NAMED: &'static [(&'static str, Scheme)] = &[
+        ("mx-ocp", Self::MX_OCP),
+        ("mx", Self::MX),
+        ("mx-even", Self::MX_EVEN),
+        ("mx-ceil", Self::MX_CEIL),
+        ("nvfp4", Self::NVFP4),
+        ("fp8-tensor", Self::FP8_TENSOR),
+        ("fp8-row", Self::FP8_ROW),
+        ("fp8-group128", Self::FP8_GROUP128),
+        ("fp8-block128", Self::FP8_BLOCK128),
+        ("fp8-block128-ue8m0", Self::BLOCK128_UE8M0),
+        ("int8-row", Self::INT8_ROW),
+        ("int4-group128", Self::INT4_GROUP128),
+        ("fp8-row-divide", Self::FP8_ROW_DIVIDE),
+        ("fp8-row-reciprocal", Self::FP8_ROW_RECIPROCAL),
+        ("fp8-row-multiplier", Self::FP8_ROW_MULTIPLIER),
+        ("compressed-tensors-fp8-row", Self::COMPRESSED_TENSORS_FP8_ROW),
+        ("deepseek", Self::DEEPSEEK),
+        ("te-nvfp4", Self::TE_NVFP4),
+        ("modelopt-nvfp4", Self::MODELOPT_NVFP4),
+        ("torchao-nvfp4", Self::TORCHAO_NVFP4),
+        ("compressed-tensors-nvfp4", Self::COMPRESSED_TENSORS_NVFP4),
+    ];
+
+    /// The scheme of this name.
+    pub fn from_name(name: &str) -> Option<Scheme> {
+        Self::NAMED.iter().find(|(other, _)| *other == name).map(|(_, scheme)| *scheme)
+    }
+}
