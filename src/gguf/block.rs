@@ -141,6 +141,7 @@ pub(super) fn range<const N: usize>(x: &[f32; N]) -> Option<(f32, f32)> {
 }
 
 #[cold]
+#[inline(never)]
 fn first_zero(x: &[f32]) -> f32 {
     x.iter().copied().find(|x| *x == 0.0).unwrap_or_default()
 }
@@ -164,6 +165,7 @@ pub(super) fn signed_extreme<const N: usize>(x: &[f32; N]) -> Option<f32> {
 
 /// The first element of this magnitude; +0 if that is zero.
 #[cold]
+#[inline(never)]
 fn first_of(x: &[f32], magnitude: f32) -> f32 {
     x.iter().copied().find(|x| x.abs() == magnitude && magnitude != 0.0).unwrap_or_default()
 }

@@ -28,23 +28,18 @@ fn decode_nibbles<R: Real>(qs: &[u8; 16], high: u32, out: &mut [R; 32], element:
 
 /// Writes the low four bits of the codes to `qs`.
 #[inline(always)]
-fn encode_nibbles(codes: &[u8; 32], qs: &mut [u8; 16]) {
+fn encode_nibbles(codes: &[u32; 32], qs: &mut [u8; 16]) {
     let (first, second) = codes.split_at(16);
     for ((qs, first), second) in qs.iter_mut().zip(first).zip(second) {
-        *qs = first & 15 | second << 4;
+        *qs = (first & 15 | (second & 15) << 4) as u8;
     }
 }
 
 /// The fifth bits of the codes.
 #[inline(always)]
-fn fifth_bits(codes: &[u8; 32]) -> [u8; 4] {
-    let mut high = [0; 4];
-    for (high, codes) in high.iter_mut().zip(codes.as_chunks().0) {
-        // The product moves the bit of byte `j` to bit 56 + `j`, and no two to the same place.
-        let bits = u64::from_le_bytes(*codes) >> 4 & 0x0101_0101_0101_0101;
-        *high = (bits.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
-    }
-    high
+fn fifth_bits(codes: &[u32; 32]) -> [u8; 4] {
+    let bits = codes.iter().enumerate().map(|(j, code)| if code & 16 != 0 { 1 << j } else { 0 });
+    bits.fold(0, |all: u32, bit| all | bit).to_le_bytes()
 }
 
 pub(super) fn decode_q8_0(block: &[u8; 34], out: &mut [f32; 32]) -> bool {
@@ -75,7 +70,7 @@ pub(super) fn encode_q4_0(x: &[f32; 32], block: &mut [u8; 18]) -> Option<bool> {
     let extreme = signed_extreme(x)?;
     let d = extreme / -8.0;
     let inverse = reciprocal(d);
-    encode_nibbles(&x.map(|x| truncated(x * inverse + 8.5).min(15) as u8), bytes_mut(block, 2));
+    encode_nibbles(&x.map(|x| truncated(x * inverse + 8.5).min(15)), bytes_mut(block, 2));
     Some(set_half(block, 0, d))
 }
 
@@ -89,7 +84,7 @@ pub(super) fn encode_q4_1(x: &[f32; 32], block: &mut [u8; 20]) -> Option<bool> {
     let (low, high) = range(x)?;
     let d = (high - low) / 15.0;
     let inverse = reciprocal(d);
-    encode_nibbles(&x.map(|x| truncated((x - low) * inverse + 0.5).min(15) as u8), bytes_mut(block, 4));
+    encode_nibbles(&x.map(|x| truncated((x - low) * inverse + 0.5).min(15)), bytes_mut(block, 4));
     Some(set_half(block, 0, d) & set_half(block, 2, low))
 }
 
@@ -104,7 +99,7 @@ pub(super) fn encode_q5_0(x: &[f32; 32], block: &mut [u8; 22]) -> Option<bool> {
     let extreme = signed_extreme(x)?;
     let d = extreme / -16.0;
     let inverse = reciprocal(d);
-    let codes = x.map(|x| truncated(x * inverse + 16.5).min(31) as u8);
+    let codes = x.map(|x| truncated(x * inverse + 16.5).min(31));
     *bytes_mut(block, 2) = fifth_bits(&codes);
     encode_nibbles(&codes, bytes_mut(block, 6));
     Some(set_half(block, 0, d))
@@ -121,7 +116,7 @@ pub(super) fn encode_q5_1(x: &[f32; 32], block: &mut [u8; 24]) -> Option<bool> {
     let (low, high) = range(x)?;
     let d = (high - low) / 31.0;
     let inverse = reciprocal(d);
-    let codes = x.map(|x| truncated((x - low) * inverse + 0.5) as u8);
+    let codes = x.map(|x| truncated((x - low) * inverse + 0.5));
     *bytes_mut(block, 4) = fifth_bits(&codes);
     encode_nibbles(&codes, bytes_mut(block, 8));
     Some(set_half(block, 0, d) & set_half(block, 2, low))
