@@ -10,8 +10,8 @@ use lanecast::{
 
 /// 3 rows of 300 values of many magnitudes, with a zero row and both zeros.
 fn weights() -> Vec<f32> {
-    let mut values: Vec<f32> =
-        (0..900_u32).map(|i| ((i * 2_654_435_761_u32.wrapping_mul(i + 1)) as i32 as f32) / 3e8).collect();
+    let value = |i: u32| i.wrapping_mul(2_654_435_761).wrapping_mul(i + 1) as i32 as f32 / 3e8;
+    let mut values: Vec<f32> = (0..900).map(value).collect();
     values[300..600].fill(0.0);
     values[7] = -0.0;
     values
@@ -62,7 +62,8 @@ fn wrong_arguments() {
     assert!(bad(&run(&format!("{base} --shape 2 --global g")), &[2]).contains("--global"));
     assert!(bad(&run(&format!("{base} --shape 2 --non-finite refuse")), &[4]).contains("block 0"));
     assert!(
-        bad(&run(&base.replace("f32", "f64").replace("in.bin", "in.bin --shape 1")), &[2]).contains("float64")
+        bad(&run(&base.replace("f32", "f64").replace("in.bin", "in.bin --shape 1")), &[2])
+            .contains("float64")
     );
     assert!(!folder.path().join("d").exists() && !folder.path().join("s").exists());
     good(run(&format!("{base} --shape 2 --json")));
