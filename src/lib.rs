@@ -83,8 +83,8 @@
 //! ([`CheckedPlan`], [`CountingPlan`]). `explain` says what a plan does and why. [`strided`] casts arrays of any layout, `nd`
 //! arrays of the crate `ndarray`, and `structured` items of named fields; `bulk` spreads casts over threads. `tier` selects the
 //! instruction set, and `dtype` has the limits of the dtypes. `promote` says which dtype an operation computes in, by tables that
-//! `build.rs` checks, and [`names`] has the names of the dtypes in other systems. `text` parses and formats numbers, and `onnx` has
-//! the ONNX operators that cast. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`.
+//! `build.rs` checks, and [`names`] has the names of the dtypes in other systems. `text` parses and formats numbers, `onnx` has
+//! the ONNX operators that cast, and `gguf` encodes and decodes quantised blocks. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`.
 //!
 //! # Features
 //!
@@ -95,6 +95,7 @@
 //! * `text`: the module `text`, which parses and formats numbers, with the crates `itoa` and `zmij`;
 //! * `structured`: the module `structured`, items of named fields;
 //! * `onnx`: the module `onnx`, the operators of ONNX (with `text`);
+//! * `gguf`: the module `gguf`, the quantised blocks of GGUF files;
 //! * `promote`: the module `promote`, which dtype an operation computes in;
 //! * `scaled`: the module `scaled`, casts of blocks that share a scale;
 //! * `avx512`, `avx2`, `neon`: the tiers of these names, together `tiers`; without one, casts use another tier or the scalar one;
@@ -119,6 +120,8 @@ mod dtype;
 mod element;
 mod error;
 mod explain;
+#[cfg(feature = "gguf")]
+pub mod gguf;
 pub mod names;
 #[cfg(feature = "ndarray")]
 mod nd;
@@ -177,6 +180,7 @@ pub mod semantics {}
     feature = "text",
     feature = "structured",
     feature = "onnx",
+    feature = "gguf",
     feature = "promote"
 ))]
 #[doc = include_str!("../README.md")]

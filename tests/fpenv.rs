@@ -206,6 +206,44 @@ fn texts() {
     }
 }
 
+/// Blocks, whose encoding is arithmetic in float32.
+#[cfg(feature = "gguf")]
+#[test]
+fn blocks() {
+    use lanecast::{gguf, half::bf16};
+    for &format in gguf::BlockFormat::ALL {
+        let n = 6 * format.block_elements();
+        let source: Vec<f32> = (0..n as u32)
+            .map(|i| f32::from_bits((i.wrapping_mul(0x9E37_79B1) & 0x83FF_FFFF) + (i / 32 % 8) * 0x0C00_0000))
+            .collect();
+        let mut random = support::rng::Rng(6);
+        let run = |blocks: &mut [u8], single: &mut [f32], half: &mut [bf16]| {
+            let encoded = format.can_encode().then(|| gguf::quantize(format, &source, blocks));
+            (encoded, gguf::dequantize(format, blocks, single), gguf::dequantize(format, blocks, half))
+        };
+        let mut want: Vec<u8> = (0..6 * format.block_bytes()).map(|_| random.bits() as u8).collect();
+        let fresh = want.clone();
+        let (mut single, mut half) = (vec![0.0; n], vec![bf16::ZERO; n]);
+        let result = run(&mut want, &mut single, &mut half);
+        let codes = |single: &[f32], half: &[bf16]| -> Vec<(u32, u16)> {
+            single.iter().zip(half).map(|(single, half)| (single.to_bits(), half.to_bits())).collect()
+        };
+        for state in [true, false].into_iter().flat_map(states) {
+            let (mut got, mut floats, mut halves) = (fresh.clone(), vec![0.0; n], vec![bf16::ZERO; n]);
+            let mut again = None;
+            let (before, after) =
+                control::under(state, &mut || again = Some(run(&mut got, &mut floats, &mut halves)));
+            assert_eq!(after, before, "{format}: the control register ({state:?}) is another one");
+            assert_eq!(again.as_ref(), Some(&result), "{format} in {state:?}");
+            assert!(got == want, "{format}: blocks differ in {state:?}");
+            assert!(
+                codes(&floats, &halves) == codes(&single, &half),
+                "{format}: elements differ in {state:?}"
+            );
+        }
+    }
+}
+
 /// Single values and their text, in integer arithmetic as well.
 #[test]
 fn single_values() {

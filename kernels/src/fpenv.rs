@@ -46,6 +46,27 @@ macro_rules! functions {
 }
 functions!(KernelFn, MayLoseFn, TestFn);
 
+impl<A: ?Sized, B: ?Sized, R> Function for fn(&A, &mut B) -> R {
+    #[inline(always)]
+    fn pointer(self) -> *const () {
+        self as *const ()
+    }
+    #[inline(always)]
+    unsafe fn from_pointer(pointer: *const ()) -> Self {
+        // SAFETY: the caller's promise; pointers to functions are as large as others on all targets.
+        unsafe { core::mem::transmute::<*const (), Self>(pointer) }
+    }
+}
+
+/// Calls `function` in the default floating-point environment, for arithmetic of other crates that is to give the same bits under every
+/// setting of the host.
+#[doc(hidden)]
+#[inline]
+pub fn in_default_environment<A: ?Sized, B: ?Sized, R>(function: fn(&A, &mut B) -> R, a: &A, b: &mut B) -> R {
+    let _guard = guard();
+    opaque(function)(a, b)
+}
+
 /// The same function, hidden from the compiler.
 #[inline(always)]
 pub(crate) fn opaque<F: Function>(function: F) -> F {

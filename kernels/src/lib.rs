@@ -78,6 +78,8 @@ pub use arch::{Tier, TierStatus, UnknownTier};
 pub use dtype::{DType, Flavor, FloatSpec, Kind, Spec, UnknownName};
 pub use exact::{PowerRange, Rounding, Rules};
 pub use format::{Element, newtypes::*};
+#[doc(hidden)]
+pub use fpenv::in_default_environment;
 pub use in_place::shares_memory;
 pub use kernel::Kernel;
 pub use loss::{Loss, LossDetector, Losses, Lost, loss};

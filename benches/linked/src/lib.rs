@@ -1,17 +1,31 @@
 //! The whole library as one shared object, for its size.
 //!
 //! A linker keeps what can be reached. Here that is every kernel of every tier, through plans that are resolved when they run, and every
-//! module of the library: contiguous, in place, strided, checked and counted casts, threads, batches, text, ONNX,
-//! structured dtypes and promotion.
+//! module of the library: contiguous, in place, strided, checked and counted casts, threads, batches, text, ONNX, quantised
+//! blocks, structured dtypes and promotion.
 
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType, Level, bulk, onnx,
+    BufferType, CastOptions, CastPlan, DType, Level, bulk,
+    gguf::{self, BlockFormat},
+    half::{bf16, f16},
+    onnx,
     promote::{self, Standard},
     strided::{Layout, View, ViewMut},
     structured::{Match, StructPlan, StructType},
     text::{FormatPlan, ParsePlan, TextOptions},
 };
 use std::error::Error;
+
+/// Decodes and encodes.
+fn blocks<T: gguf::Float + Default>(
+    format: BlockFormat,
+    blocks: &mut [u8],
+    n: usize,
+) -> Result<(), gguf::GgufError> {
+    let mut elements = vec![T::default(); n];
+    gguf::dequantize(format, blocks, &mut elements)?;
+    gguf::quantize(format, &elements, blocks)
+}
 
 /// Every way through the library, on bytes and names that are known only when it runs.
 fn everything(names: &str, src: &[u8], dst: &mut [u8], n: usize) -> Result<usize, Box<dyn Error>> {
@@ -35,6 +49,10 @@ fn everything(names: &str, src: &[u8], dst: &mut [u8], n: usize) -> Result<usize
     onnx::Cast::new(n as u32, from, to, &onnx::Attributes::default())?.run(src, dst, n)?;
     let (left, right) = (StructType::from_descr(names)?, StructType::from_descr(names)?);
     StructPlan::new(&left, &right, Match::Name, &options)?.run(src, dst, n)?;
+    let format = BlockFormat::from_name(names).unwrap_or(BlockFormat::Q8_0);
+    blocks::<f32>(format, dst, n)?;
+    blocks::<f16>(format, dst, n)?;
+    blocks::<bf16>(format, dst, n)?;
     let standard = names.parse::<Standard>()?;
     let (promoted, _) = promote::plan_with(standard, from, to, &options)?.apply(src, src)?;
     Ok(promoted.len())

@@ -1,0 +1,116 @@
+//! Blocks of 256 elements with two levels of scales: `Q2_K` to `Q6_K`.
+//!
+//! A block consists of parts of 16 or 32 elements. An element is `d * scale * q`, or with a minimum
+//! `d * scale * q - dmin * minimum`; `d` and `dmin` are float16, the scale and the minimum small integers of the part.
+//! Products have at most 24 bits and so are exact in float32; the difference is rounded there, and exact in float64.
+//!
+//! Decoders return `false` if a factor is not finite, so that elements may be NaN.
+
+use super::block::{Real, bytes, half_at};
+
+/// Decodes a part: `scale * q - minimum` for every `q`.
+#[inline(always)]
+fn part<R: Real>(out: &mut [R], q: impl Iterator<Item = u8>, scale: R, minimum: R) {
+    for (out, q) in out.iter_mut().zip(q) {
+        *out = scale * R::int(i32::from(q)) - minimum;
+    }
+}
+
+/// Decodes a part without a minimum: `scale * (q - zero)` for every `q`.
+#[inline(always)]
+fn centred(out: &mut [f32], q: impl Iterator<Item = u8>, scale: f32, zero: i32) {
+    for (out, q) in out.iter_mut().zip(q) {
+        *out = scale * (i32::from(q) - zero) as f32;
+    }
+}
+
+/// 16 bytes with a scale (low half) and a minimum (high half) for each part; 64 with the elements, those of 32 parts of half a
+/// block from bit 0, the next 32 from bit 2 and so on; `d`, `dmin`.
+pub(super) fn decode_q2_k<R: Real>(block: &[u8; 84], out: &mut [R; 256]) -> bool {
+    let (scales, qs) = (bytes::<16>(block, 0), bytes::<64>(block, 16));
+    let (d, dmin) = (half_at(block, 80), half_at(block, 82));
+    for (i, (out, s)) in out.as_chunks_mut::<16>().0.iter_mut().zip(scales).enumerate() {
+        let (scale, minimum) =
+            (R::of(d) * R::int(i32::from(s & 15)), R::of(dmin) * R::int(i32::from(s >> 4)));
+        let shift = i / 2 % 4 * 2;
+        let q = bytes::<16>(qs, i / 8 * 32 + i % 2 * 16);
+        part(out, q.iter().map(|q| q >> shift & 3), scale, minimum);
+    }
+    d.is_finite() && dmin.is_finite()
+}
+
+/// 32 bytes with the high bits, bit *i* of each for the *i*th 32 elements, 0 if 4 is to be subtracted; 64 bytes with two bits of each
+/// element as in `Q2_K`; 12 with the scales plus 32, four bits of each and then two; `d`.
+pub(super) fn decode_q3_k(block: &[u8; 110], out: &mut [f32; 256]) -> bool {
+    let (high, qs, packed) = (bytes::<32>(block, 0), bytes::<64>(block, 32), bytes::<12>(block, 96));
+    let d = half_at(block, 108);
+    for (i, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let low = packed[i % 8] >> (i / 8 * 4) & 15;
+        let top = packed[8 + i % 4] >> (i / 4 * 2) & 3;
+        let scale = d * (i32::from(low | top << 4) - 32) as f32;
+        let shift = i / 2 % 4 * 2;
+        let q = bytes::<16>(qs, i / 8 * 32 + i % 2 * 16);
+        let high = bytes::<16>(high, i % 2 * 16);
+        let q = q.iter().zip(high).map(|(q, high)| q >> shift & 3 | (high >> (i / 2) & 1) << 2);
+        centred(out, q, scale, 4);
+    }
+    d.is_finite()
+}
+
+/// The eight scales and the eight minima of `Q4_K` and `Q5_K`, 6 bits each: four scales and four minima in the low bits of eight
+/// bytes; the low four bits of the others in four more; their high bits in the bits left of the first eight.
+#[inline(always)]
+fn six_bits(packed: &[u8; 12]) -> [(i32, i32); 8] {
+    core::array::from_fn(|i| {
+        let (scale, minimum) = if i < 4 {
+            (packed[i] & 63, packed[i + 4] & 63)
+        } else {
+            (packed[i + 4] & 15 | packed[i - 4] >> 6 << 4, packed[i + 4] >> 4 | packed[i] >> 6 << 4)
+        };
+        (i32::from(scale), i32::from(minimum))
+    })
+}
+
+/// `d`, `dmin`; 12 bytes with the scales and minima; 128 with the elements, of each 64 the first half in low nibbles, the second in
+/// high ones.
+pub(super) fn decode_q4_k<R: Real>(block: &[u8; 144], out: &mut [R; 256]) -> bool {
+    let (d, dmin) = (half_at(block, 0), half_at(block, 2));
+    let (scales, qs) = (six_bits(bytes(block, 4)), bytes::<128>(block, 16));
+    for (i, (out, (s, m))) in out.as_chunks_mut::<32>().0.iter_mut().zip(scales).enumerate() {
+        let q = bytes::<32>(qs, i / 2 * 32);
+        let shift = i % 2 * 4;
+        let q = q.iter().map(|q| q >> shift & 15);
+        part(out, q, R::of(d) * R::int(s), R::of(dmin) * R::int(m));
+    }
+    d.is_finite() && dmin.is_finite()
+}
+
+/// As `Q4_K`, with 32 bytes of fifth bits before the elements, bit *i* of each for the *i*th 32 elements.
+pub(super) fn decode_q5_k<R: Real>(block: &[u8; 176], out: &mut [R; 256]) -> bool {
+    let (d, dmin) = (half_at(block, 0), half_at(block, 2));
+    let scales = six_bits(bytes(block, 4));
+    let (high, qs) = (bytes::<32>(block, 16), bytes::<128>(block, 48));
+    for (i, (out, (s, m))) in out.as_chunks_mut::<32>().0.iter_mut().zip(scales).enumerate() {
+        let q = bytes::<32>(qs, i / 2 * 32);
+        let shift = i % 2 * 4;
+        let q = q.iter().zip(high).map(|(q, high)| q >> shift & 15 | (high >> i & 1) << 4);
+        part(out, q, R::of(d) * R::int(s), R::of(dmin) * R::int(m));
+    }
+    d.is_finite() && dmin.is_finite()
+}
+
+/// For each half of 128 elements 64 bytes with four bits of each, the first 64 elements in low nibbles; then for each half 32 bytes
+/// with two more bits of each, the first 32 elements from bit 0; then 16 signed scales; `d`.
+pub(super) fn decode_q6_k(block: &[u8; 210], out: &mut [f32; 256]) -> bool {
+    let (low, high, scales) = (bytes::<128>(block, 0), bytes::<64>(block, 128), bytes::<16>(block, 192));
+    let d = half_at(block, 208);
+    for (i, (out, s)) in out.as_chunks_mut::<16>().0.iter_mut().zip(scales).enumerate() {
+        let (half, row, at) = (i / 8, i / 2 % 4, i % 2 * 16);
+        let low = bytes::<16>(low, half * 64 + row % 2 * 32 + at);
+        let high = bytes::<16>(high, half * 32 + at);
+        let q =
+            low.iter().zip(high).map(|(low, high)| low >> (row / 2 * 4) & 15 | (high >> (row * 2) & 3) << 4);
+        centred(out, q, d * f32::from(*s as i8), 32);
+    }
+    d.is_finite()
+}

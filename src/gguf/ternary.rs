@@ -1,0 +1,43 @@
+//! Blocks of 256 elements that are -1, 0 or 1: `TQ1_0` and `TQ2_0`.
+//!
+//! Decoders return `false` if the scale is not finite, so that elements may be NaN.
+
+use super::block::{bytes, half_at};
+
+/// Decodes the digit of every byte that comes after multiplication by a power of 3.
+///
+/// A byte is a fraction in units of 1/256. Multiplied by 3, its integer part is the first ternary digit, and what is left of the byte,
+/// the rest modulo 256, has the next ones.
+#[inline(always)]
+fn digits(digits: &[u8], power: u8, d: f32, out: &mut [f32]) {
+    for (byte, out) in digits.iter().zip(out) {
+        let digit = (u16::from(byte.wrapping_mul(power)) * 3) >> 8;
+        *out = (i32::from(digit) - 1) as f32 * d;
+    }
+}
+
+/// 32 bytes with five digits each, first the first ones of all 32; then 16 bytes with five digits; then 4 bytes with four; `d`.
+pub(super) fn decode_tq1_0(block: &[u8; 54], out: &mut [f32; 256]) -> bool {
+    const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
+    let d = half_at(block, 52);
+    for (i, power) in POWERS.into_iter().enumerate() {
+        digits(bytes::<32>(block, 0), power, d, &mut out[32 * i..32 * i + 32]);
+        digits(bytes::<16>(block, 32), power, d, &mut out[160 + 16 * i..160 + 16 * i + 16]);
+        if i < 4 {
+            digits(bytes::<4>(block, 48), power, d, &mut out[240 + 4 * i..240 + 4 * i + 4]);
+        }
+    }
+    d.is_finite()
+}
+
+/// 64 bytes, of each 32 first bits 0 and 1 of all, then bits 2 and 3 and so on; `d`. An element is the two bits minus 1.
+pub(super) fn decode_tq2_0(block: &[u8; 66], out: &mut [f32; 256]) -> bool {
+    let d = half_at(block, 64);
+    for (i, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let qs = bytes::<32>(block, i / 4 * 32);
+        for (q, out) in qs.iter().zip(out) {
+            *out = (i32::from(q >> (i % 4 * 2) & 3) - 1) as f32 * d;
+        }
+    }
+    d.is_finite()
+}
