@@ -84,7 +84,8 @@
 //! arrays of the crate `ndarray`, and `structured` items of named fields; `bulk` spreads casts over threads. `tier` selects the
 //! instruction set, and `dtype` has the limits of the dtypes. `promote` says which dtype an operation computes in, by tables that
 //! `build.rs` checks, and [`names`] has the names of the dtypes in other systems. `text` parses and formats numbers, `onnx` has
-//! the ONNX operators that cast, and `gguf` encodes and decodes quantised blocks. The list of dtypes, all kernels and all `unsafe` are in the crate `lanecast-kernels`.
+//! the ONNX operators that cast, and `gguf` encodes and decodes quantised blocks. The list of dtypes, all kernels and all `unsafe` but that of
+//! [`CastPlan::run_ptr`] are in the crate `lanecast-kernels`.
 //!
 //! # Features
 //!
@@ -108,7 +109,7 @@
 //! Without `std` the crate is `no_std` with `alloc`; casts, plans, checked casts, [`strided`] and [`names`] need no feature.
 
 #![cfg_attr(not(feature = "std"), no_std)]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 extern crate alloc;
 
@@ -156,8 +157,8 @@ pub use error::{CastError, Side};
 pub use explain::{ExplainedStage, Explanation};
 pub use half;
 pub use lanecast_kernels::{
-    BufferType, ByteOrder, DType, Flavor, FloatSpec, Kind, RunPtr, Spec, Storage, Streaming, Tier,
-    TierStatus, UnknownName, UnknownTier,
+    BufferType, ByteOrder, DType, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus,
+    UnknownName, UnknownTier,
 };
 #[cfg(feature = "ndarray")]
 pub use nd::AsType;

@@ -1,6 +1,6 @@
 //! Casts between addresses are those between buffers.
 
-use lanecast::{BufferType, CastError, CastOptions, CastPlan, DType, RunPtr};
+use lanecast::{BufferType, CastError, CastOptions, CastPlan, DType};
 use std::mem::MaybeUninit;
 use std::ptr;
 

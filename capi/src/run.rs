@@ -8,7 +8,7 @@ use crate::plan::{self, lanecast_plan};
 use crate::threads::lanecast_threads;
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{CastError, CastPlan, CastReport, Level, RunPtr};
+use lanecast::{CastError, CastPlan, CastReport, Level};
 use std::ffi::c_void;
 use std::slice;
 

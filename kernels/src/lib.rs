@@ -85,7 +85,7 @@ pub use kernel::Kernel;
 pub use loss::{Loss, LossDetector, Losses, Lost, loss};
 pub use one::cast_one;
 pub use par_vec::Part;
-pub use ptr::{PtrError, RunPtr};
+pub use ptr::PtrError;
 pub use route::{Family, Stage};
 pub use storage::{BufferType, ByteOrder, Storage};
 pub use stream::Streaming;

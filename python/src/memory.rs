@@ -5,7 +5,7 @@
 
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{BufferType, CastError, CastPlan, CastReport, DType, Level, RunPtr, Storage};
+use lanecast::{BufferType, CastError, CastPlan, CastReport, DType, Level, Storage};
 use pyo3::prelude::*;
 use std::ops::Range;
 use std::slice;
