@@ -7,7 +7,7 @@ use half::{bf16, f16};
 /// Elements of 16 bits are cast from and to this many wider ones at a time: a whole number of blocks of every format.
 const STAGED: usize = 1024;
 
-/// An element type: `f32`, [`bf16`] or [`f16`], which all widen to float32 exactly. The trait is sealed.
+/// An element type: `f32`, [`bf16`] or [`struct@f16`], which all widen to float32 exactly. The trait is sealed.
 pub trait Float: Blocks {}
 
 impl Float for f32 {}
