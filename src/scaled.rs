@@ -5,7 +5,9 @@
 //! ([`Quotient`]). Finite elements never give a NaN. The specification is `docs/scaled.md`.
 
 mod blocks;
+mod cast;
 mod error;
+mod packing;
 mod plan;
 mod report;
 mod rule;

@@ -1,0 +1,64 @@
+//! Codes in the storage of the data, in runs that may begin within a byte.
+//!
+//! The packing of the tiers begins at whole bytes. Here rows and slabs need not end at one.
+
+use crate::BufferType;
+use core::ops::Range;
+
+/// Elements that are cast at once, in memory of the stack.
+pub(super) const CHUNK: usize = 512;
+
+/// Ranges of at most [`CHUNK`] elements that end at its multiples.
+pub(super) fn chunks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let (mut start, end) = (range.start, range.end);
+    core::iter::from_fn(move || {
+        (start < end).then(|| {
+            let chunk = start..end.min((start / CHUNK + 1) * CHUNK);
+            start = chunk.end;
+            chunk
+        })
+    })
+}
+
+/// Stores codes, one per byte or wider, as `data` does. Those in front of them are there already.
+pub(super) fn put(of: BufferType, codes: &[u8], range: Range<usize>, data: &mut [u8]) {
+    let (bits, size) = (of.bits_per_element() as usize, of.dtype().size());
+    if bits >= 8 {
+        data[range.start * size..range.end * size].copy_from_slice(codes);
+        return;
+    }
+    let mask = (1_u16 << bits) - 1;
+    let first = range.start * bits;
+    if first.is_multiple_of(8) && 8 % bits == 0 {
+        let per_byte = 8 / bits;
+        for (byte, codes) in data[first / 8..].iter_mut().zip(codes.chunks(per_byte)) {
+            let packed = codes.iter().enumerate().map(|(i, code)| (u16::from(*code) & mask) << (bits * i));
+            *byte = packed.fold(0, |a, b| a | b) as u8;
+        }
+        return;
+    }
+    for (i, code) in codes.iter().enumerate() {
+        let (byte, shift) = ((first + i * bits) / 8, (first + i * bits) % 8);
+        let kept = u16::from(data[byte]) & ((1 << shift) - 1);
+        let word = kept | (u16::from(*code) & mask) << shift;
+        data[byte] = word as u8;
+        if shift + bits > 8 {
+            data[byte + 1] = (word >> 8) as u8;
+        }
+    }
+}
+
+/// The codes of a range, one per byte or wider.
+pub(super) fn take(of: BufferType, data: &[u8], range: Range<usize>, codes: &mut [u8]) {
+    let (bits, size) = (of.bits_per_element() as usize, of.dtype().size());
+    if bits >= 8 {
+        codes.copy_from_slice(&data[range.start * size..range.end * size]);
+        return;
+    }
+    let first = range.start * bits;
+    for (i, code) in codes.iter_mut().enumerate() {
+        let (byte, shift) = ((first + i * bits) / 8, (first + i * bits) % 8);
+        let high = if shift + bits > 8 { u16::from(data[byte + 1]) << 8 } else { 0 };
+        *code = ((u16::from(data[byte]) | high) >> shift & ((1 << bits) - 1)) as u8;
+    }
+}
