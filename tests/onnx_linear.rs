@@ -79,8 +79,11 @@ fn operator(name: &str) -> Operator {
     operators().into_iter().find(|o| o.to_string() == name).unwrap_or_else(|| panic!("{name}"))
 }
 
-/// The rows of `onnx_linear_types.tsv`: operator, version, attributes, types of the input, the scale and the output.
-fn schemas() -> Vec<(Operator, u32, Vec<&'static str>, [Vec<DType>; 3])> {
+/// Operator, version, attributes, types of the input, the scale and the output.
+type Schema = (Operator, u32, Vec<&'static str>, [Vec<DType>; 3]);
+
+/// The rows of `onnx_linear_types.tsv`.
+fn schemas() -> Vec<Schema> {
     let words = |cell: &'static str| cell.split(' ').filter(|word| *word != "-");
     let dtype = |name| ElementType::from_name(name).and_then(ElementType::dtype).expect("a type of numbers");
     rows(data!("onnx_linear_types.tsv"))[1..]
@@ -99,7 +102,7 @@ fn versions_and_types_are_those_of_the_schemas() {
         assert_eq!(operator.versions(), versions);
         for (side, index) in [(Side::Input, 0), (Side::Scale, 1), (Side::Output, 2)] {
             for &dtype in DType::ALL {
-                let has = |schema: &&(_, _, _, [Vec<DType>; 3])| schema.3[index].contains(&dtype);
+                let has = |schema: &&Schema| schema.3[index].contains(&dtype);
                 let all = schemas();
                 let first = all.iter().filter(|schema| schema.0 == operator).find(has).map(|schema| schema.1);
                 assert_eq!(operator.since_on(side, dtype), first, "{operator} {side:?} {dtype}");
@@ -135,6 +138,52 @@ fn versions_and_types_are_those_of_the_schemas() {
         made,
         2 + 2 + 4 + 4 + 16 + 20 + 20 + 20 + 3 + 3 + 7 * 3 + 11 * 3 + 12 * 3 * 2 + 14 * 3 + 16 * 3
     );
+}
+
+/// The table of versions in `docs/scaled.md`, which is that of `QuantizeLinear`, and the differences of `DequantizeLinear` below it.
+#[test]
+fn the_document_says_the_same() {
+    let (_, section) = include_str!("../docs/scaled.md").split_once("\n## ONNX\n").expect("the section");
+    let (_, table) = section.split_once("|---|---|---|---|---|\n").expect("the table");
+    let (table, _) = table.split_once("\n\n").expect("its end");
+    let (quantize, dequantize) = (Operator::QuantizeLinear, Operator::DequantizeLinear);
+    let mut versions = Vec::new();
+    for row in table.lines() {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let names = |i: usize| {
+            let names = cells[i].split(", ").filter(|name| !name.is_empty());
+            names.map(|name| name.trim_matches('`')).collect::<Vec<_>>()
+        };
+        let version: u32 = cells[0].parse().expect("a version");
+        for (index, side) in [(1, Side::Input), (2, Side::Scale), (3, Side::Output)] {
+            let mut want = DType::ALL.to_vec();
+            want.retain(|dtype| quantize.since_on(side, *dtype) == Some(version));
+            let mut got: Vec<DType> = names(index).into_iter().map(dtype).collect();
+            got.sort_by_key(|dtype| DType::ALL.iter().position(|other| other == dtype));
+            assert_eq!(got, want, "version {version}, {side:?}");
+        }
+        let all = schemas();
+        let attributes = |version| {
+            let older = all.iter().rfind(|schema| schema.0 == quantize && schema.1 <= version);
+            older.map_or(Vec::new(), |schema| schema.2.clone())
+        };
+        let mut added = attributes(version);
+        added.retain(|name| !attributes(version - 1).contains(name));
+        assert_eq!(names(4), added, "version {version}");
+        versions.push(version);
+    }
+    assert_eq!(quantize.versions(), versions);
+    for &dtype in DType::ALL {
+        let quantized = dequantize.since_on(Side::Input, dtype);
+        let scale = dequantize.since_on(Side::Scale, dtype);
+        match dtype {
+            DType::Int32 => assert_eq!((quantized, scale), (Some(10), None)),
+            _ => {
+                assert_eq!(quantized, quantize.since_on(Side::Output, dtype), "{dtype}");
+                assert_eq!(scale, quantize.since_on(Side::Scale, dtype), "{dtype}");
+            }
+        }
+    }
 }
 
 #[test]
