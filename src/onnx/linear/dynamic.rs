@@ -118,8 +118,7 @@ impl DynamicQuantizeLinear {
         for range in chunks(y.len()) {
             let chunk = &mut chunk[..range.len()];
             self.load.run(x, range.clone(), chunk)?;
-            f32::divide(chunk, &scale_of);
-            f32::round_and_add(chunk, &zero_of);
+            f32::divide_round_add(chunk, &scale_of, &zero_of);
             self.store.run(bytemuck::cast_slice(chunk), &mut y[range], chunk.len())?;
         }
         Ok(DynamicScale { scale, zero_point: zero[0] as u8 })

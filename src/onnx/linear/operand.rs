@@ -86,6 +86,8 @@ pub(super) trait Real: bytemuck::Pod {
     /// Rounds to the nearest integers, ties to even, NaN to 0, and adds the zero points. What is far out of the range of 16 bits
     /// stays out of it.
     fn round_and_add(x: &mut [Self], zero_points: &[Self]);
+    /// [`divide`](Self::divide) and [`round_and_add`](Self::round_and_add) in one loop.
+    fn divide_round_add(x: &mut [Self], scales: &[Self], zero_points: &[Self]);
     /// Adds. A NaN of `x` stays what it is.
     fn add(x: &mut [Self], zero_points: &[Self]);
     /// Subtracts from numbers.
@@ -95,50 +97,63 @@ pub(super) trait Real: bytemuck::Pod {
 
 macro_rules! real {
     ($real:ident) => {
-        impl Real for $real {
-            const ZERO: Self = 0.0;
-
-            fn divide(x: &mut [Self], scales: &[Self]) {
-                for (x, scale) in x.iter_mut().zip(scales) {
-                    let quotient = *x / *scale;
-                    let result = if quotient.is_nan() { $real::NAN } else { quotient };
-                    *x = if x.is_nan() { *x } else { result };
-                }
-            }
-
-            fn multiply(x: &mut [Self], scales: &[Self]) {
-                for (x, scale) in x.iter_mut().zip(scales) {
-                    let product = *x * *scale;
-                    let result = if product.is_nan() { $real::NAN } else { product };
-                    *x = if x.is_nan() { *x } else { result };
-                }
-            }
-
-            fn round_and_add(x: &mut [Self], zero_points: &[Self]) {
-                // Zero points have 16 bits, so this is far enough to saturate.
+        const _: () = {
+            /// The nearest integer, but not farther from 0 than zero points of 16 bits can make up for; 0 for NaN.
+            #[inline(always)]
+            fn nearest(x: $real) -> $real {
                 const FAR: $real = (1 << 20) as $real;
                 // Where the unit in the last place is 1, an addition rounds to integers.
                 const UNIT: $real = 1.5 / $real::EPSILON;
-                for (x, zero_point) in x.iter_mut().zip(zero_points) {
-                    let number = if x.is_nan() { 0.0 } else { x.clamp(-FAR, FAR) };
-                    *x = (number + UNIT - UNIT) + *zero_point;
+                let number = if x.is_nan() { 0.0 } else { x.clamp(-FAR, FAR) };
+                number + UNIT - UNIT
+            }
+
+            impl Real for $real {
+                const ZERO: Self = 0.0;
+
+                fn divide(x: &mut [Self], scales: &[Self]) {
+                    for (x, scale) in x.iter_mut().zip(scales) {
+                        let quotient = *x / *scale;
+                        let result = if quotient.is_nan() { $real::NAN } else { quotient };
+                        *x = if x.is_nan() { *x } else { result };
+                    }
+                }
+
+                fn multiply(x: &mut [Self], scales: &[Self]) {
+                    for (x, scale) in x.iter_mut().zip(scales) {
+                        let product = *x * *scale;
+                        let result = if product.is_nan() { $real::NAN } else { product };
+                        *x = if x.is_nan() { *x } else { result };
+                    }
+                }
+
+                fn round_and_add(x: &mut [Self], zero_points: &[Self]) {
+                    for (x, zero_point) in x.iter_mut().zip(zero_points) {
+                        *x = nearest(*x) + *zero_point;
+                    }
+                }
+
+                fn divide_round_add(x: &mut [Self], scales: &[Self], zero_points: &[Self]) {
+                    for ((x, scale), zero_point) in x.iter_mut().zip(scales).zip(zero_points) {
+                        *x = nearest(*x / *scale) + *zero_point;
+                    }
+                }
+
+                fn add(x: &mut [Self], zero_points: &[Self]) {
+                    for (x, zero_point) in x.iter_mut().zip(zero_points) {
+                        *x = if x.is_nan() { *x } else { *x + *zero_point };
+                    }
+                }
+
+                fn subtract(x: &mut [Self], zero_points: &[Self]) {
+                    x.iter_mut().zip(zero_points).for_each(|(x, zero_point)| *x -= *zero_point);
+                }
+
+                fn first_not_zero(x: &[Self]) -> Option<usize> {
+                    x.iter().position(|x| *x != 0.0)
                 }
             }
-
-            fn add(x: &mut [Self], zero_points: &[Self]) {
-                for (x, zero_point) in x.iter_mut().zip(zero_points) {
-                    *x = if x.is_nan() { *x } else { *x + *zero_point };
-                }
-            }
-
-            fn subtract(x: &mut [Self], zero_points: &[Self]) {
-                x.iter_mut().zip(zero_points).for_each(|(x, zero_point)| *x -= *zero_point);
-            }
-
-            fn first_not_zero(x: &[Self]) -> Option<usize> {
-                x.iter().position(|x| *x != 0.0)
-            }
-        }
+        };
     };
 }
 real!(f32);

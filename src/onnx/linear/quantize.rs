@@ -231,13 +231,17 @@ impl QuantizeLinear {
                 }
             }
             let chunk = &mut chunk[..n];
-            R::divide(chunk, &scale_of);
-            self.round(chunk)?;
-            if integers {
-                R::round_and_add(chunk, &zero_of);
-            } else if zeros.is_some() {
-                R::add(chunk, &zero_of);
+            if integers && self.round.is_none() {
+                R::divide_round_add(chunk, &scale_of, &zero_of);
+            } else {
+                R::divide(chunk, &scale_of);
                 self.round(chunk)?;
+                if integers {
+                    R::round_and_add(chunk, &zero_of);
+                } else if zeros.is_some() {
+                    R::add(chunk, &zero_of);
+                    self.round(chunk)?;
+                }
             }
             self.store.run(bytemuck::cast_slice(chunk), &mut call.y[range.start * bits / 8..], n)?;
         }
