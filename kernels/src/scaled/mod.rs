@@ -73,6 +73,13 @@ pub struct PowerRule {
     pub exponent: u32,
 }
 
+/// A loop of [`ScaledLoops::counts`].
+///
+/// # Safety
+///
+/// The CPU has the tier.
+pub(crate) type CountsFn = unsafe fn(&[Word], &[Word], [f32; 2]) -> [u32; 3];
+
 /// A loop of [`ScaledLoops::powers`].
 ///
 /// # Safety
@@ -89,7 +96,7 @@ pub(crate) struct Loops {
     pub(crate) amax_32: unsafe fn(&[Word], usize, &mut [u32]),
     pub(crate) amax_16: unsafe fn(&[[u8; 2]], usize, &mut [u16]),
     pub(crate) powers: PowersFn,
-    pub(crate) counts: unsafe fn(&[Word], &[Word], [f32; 2]) -> [u32; 3],
+    pub(crate) counts: CountsFn,
     pub(crate) times: StepFn,
     pub(crate) divide: StepFn,
     /// Without and with a scale of blocks.
