@@ -8,7 +8,7 @@ use super::{
     rule::{Rule, Scale, ScaleRule},
     scheme::{Global, NonFinite, Quotient, ScaleType},
 };
-use crate::{BufferType, CastOptions, CastPlan, DType, Kind, half::bf16};
+use crate::{BufferType, CastOptions, CastPlan, DType, Kind, half::bf16, stochastic::truncated_quotient};
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
@@ -176,6 +176,9 @@ impl ScaledPlan {
             }
             let each = x.iter().zip(q);
             match self.scheme.quotient {
+                Quotient::Exact if self.random.is_some() => {
+                    each.for_each(|(x, q)| *q = truncated_quotient(f64::from(*x), factor));
+                }
                 Quotient::Exact => each.for_each(|(x, q)| *q = f64::from(*x) / factor),
                 Quotient::Divide => each.for_each(|(x, q)| *q = f64::from(*x / narrow)),
                 Quotient::DivideBFloat16 => {
@@ -198,6 +201,9 @@ impl ScaledPlan {
             q.iter_mut().for_each(|q| *q = q.clamp(-max, max));
         } else {
             report.clipped += q.iter().filter(|q| q.abs() > max).count() as u64;
+        }
+        if let Some(random) = &self.random {
+            random.round(range.start, q);
         }
         self.put_codes(q, x, range, data, report)
     }

@@ -7,7 +7,10 @@ use super::{
     rule::{Codes, ScaleRule},
     scheme::{Global, Quotient, ScaleType, Scheme},
 };
-use crate::{BufferType, CastOptions, CastPlan, DType, IntOverflow, IntRound, Saturate, Storage};
+use crate::{
+    BufferType, CastOptions, CastPlan, DType, IntOverflow, IntRound, Saturate, Storage,
+    stochastic::{Random, Stochastic},
+};
 use lanecast_kernels::in_default_environment;
 
 /// The bits of a `float32` without its sign.
@@ -43,6 +46,8 @@ pub struct ScaledPlan {
     pub(super) load: CastPlan,
     /// Quotients to codes, of one byte each.
     pub(super) encode: CastPlan,
+    /// What rounds quotients to values of the codes, if not `encode`.
+    pub(super) random: Option<Random>,
 }
 
 impl ScaledPlan {
@@ -91,7 +96,21 @@ impl ScaledPlan {
             codes,
             load: CastPlan::new(from, DType::Float32, &CastOptions::RUST)?,
             encode: CastPlan::new(DType::Float64, scheme.element, &options)?,
+            random: None,
         })
+    }
+
+    /// The same cast with stochastic rounding: of quotients that lie between two codes, each becomes the farther one from zero with the
+    /// probability of its distance from the nearer one. Scales are the same. See [`stochastic`](crate::stochastic).
+    #[must_use]
+    pub fn stochastic(self, stochastic: Stochastic) -> ScaledPlan {
+        ScaledPlan { random: Random::new(self.scheme.element, stochastic), ..self }
+    }
+
+    /// The same cast for a part of a tensor, whose first element has this index in it: stochastic rounding then is that of the whole.
+    #[must_use]
+    pub fn starting_at(self, index: u64) -> ScaledPlan {
+        ScaledPlan { random: self.random.map(|random| random.starting_at(index)), ..self }
     }
 
     /// The same cast with another storage of the codes.
