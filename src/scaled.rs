@@ -7,11 +7,18 @@
 mod blocks;
 mod cast;
 mod error;
+mod exact_sum;
 mod packing;
+#[cfg(feature = "rayon")]
+mod par;
+mod parts;
 mod plan;
 mod report;
 mod rule;
 mod scheme;
+mod split;
+mod values;
+mod view;
 
 pub use error::ScaledError;
 pub use plan::ScaledPlan;

@@ -2,22 +2,24 @@
 
 use super::{
     error::{ScaledError, byte_len, check_len},
-    packing::{CHUNK, chunks, put, take},
+    packing::{CHUNK, chunks, put},
     plan::{INFINITY, MAGNITUDE, ScaledPlan},
     report::Report,
     rule::{Rule, Scale, ScaleRule},
-    scheme::{Global, NonFinite, Quotient, ScaleType},
+    scheme::{NonFinite, Quotient, ScaleType},
 };
 use crate::{BufferType, CastOptions, CastPlan, DType, Kind, half::bf16, stochastic::truncated_quotient};
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::ops::Range;
 
 /// The scales of a cast.
-enum Source<'a> {
+pub(super) enum Source<'a> {
     /// They are made of the elements, and written here.
     Elements(&'a mut [u8]),
     /// They are given.
     Given(&'a [u8]),
+    /// What stands for them in the arithmetic of the scheme is known already.
+    Factors(&'a [f64]),
 }
 
 impl ScaledPlan {
@@ -31,10 +33,10 @@ impl ScaledPlan {
     ) -> Result<Report, ScaledError> {
         check_len("scales", self.scales_len(), scales.len())?;
         let rule = Rule::of_global(&self.scheme, self.codes, self.global(global)?);
-        self.cast(src, rule, Source::Given(scales), data)
+        Ok(self.cast_and_compare(src, &rule, Source::Given(scales), scales, data)?.report())
     }
 
-    fn global(&self, given: f32) -> Result<f32, ScaledError> {
+    pub(super) fn global(&self, given: f32) -> Result<f32, ScaledError> {
         match self.scheme.scale {
             ScaleType::E4M3(_) if !(given > 0.0 && given < f32::INFINITY) => {
                 Err(ScaledError::Global { given })
@@ -63,7 +65,7 @@ impl ScaledPlan {
         };
         let rule = Rule::of_amax(&self.scheme, self.codes, amax);
         check_len("scales", self.scales_len(), scales.len())?;
-        self.cast(src, rule, Source::Elements(scales), data)
+        Ok(self.cast_and_compare(src, &rule, Source::Elements(scales), &[], data)?.report())
     }
 
     /// The bits of the largest magnitude whose bits are below `limit`.
@@ -79,7 +81,7 @@ impl ScaledPlan {
     }
 
     /// The elements of a range as `float32`.
-    fn load<'x>(
+    pub(super) fn load<'x>(
         &self,
         src: &[u8],
         range: Range<usize>,
@@ -93,7 +95,7 @@ impl ScaledPlan {
     }
 
     /// Casts slab by slab: first the scales of its blocks, then its elements.
-    fn cast(
+    pub(super) fn cast(
         &self,
         src: &[u8],
         rule: Rule<'_>,
@@ -127,6 +129,7 @@ impl ScaledPlan {
                         factors.push(scale.factor);
                     }
                 }
+                Source::Factors(known) => factors.extend_from_slice(&known[blocks.clone()]),
                 Source::Given(scales) => {
                     factors.extend(blocks.clone().map(|i| rule.with_factor(self.scale(scales, i)).factor));
                 }
@@ -141,7 +144,14 @@ impl ScaledPlan {
     }
 
     /// Raises the largest magnitudes of the blocks that the elements of a range belong to.
-    fn amaxes(&self, x: &[f32], range: Range<usize>, first: usize, finite: bool, amaxes: &mut [u32]) {
+    pub(super) fn amaxes(
+        &self,
+        x: &[f32],
+        range: Range<usize>,
+        first: usize,
+        finite: bool,
+        amaxes: &mut [u32],
+    ) {
         let mut rest = x;
         for (len, block) in self.blocks.runs(range) {
             let (run, behind) = rest.split_at(len);
@@ -234,7 +244,7 @@ impl ScaledPlan {
     }
 
     /// The code of a scale.
-    fn scale(&self, scales: &[u8], i: usize) -> u32 {
+    pub(super) fn scale(&self, scales: &[u8], i: usize) -> u32 {
         match self.scheme.scale.dtype().size() {
             1 => u32::from(scales[i]),
             2 => u32::from(u16::from_ne_bytes([scales[2 * i], scales[2 * i + 1]])),
@@ -242,7 +252,7 @@ impl ScaledPlan {
         }
     }
 
-    fn put_scale(&self, scales: &mut [u8], i: usize, scale: Scale) {
+    pub(super) fn put_scale(&self, scales: &mut [u8], i: usize, scale: Scale) {
         match self.scheme.scale.dtype().size() {
             1 => scales[i] = scale.code as u8,
             2 => scales[2 * i..2 * i + 2].copy_from_slice(&(scale.code as u16).to_ne_bytes()),
@@ -267,29 +277,12 @@ impl ScaledPlan {
         check_len("scales", self.scales_len(), scales.len())?;
         check_len("destination", byte_len(to, n)?, dst.len())?;
         let rule = Rule::of_global(&self.scheme, self.codes, self.global(global)?);
-        let decode = CastPlan::new(self.scheme.element, DType::Float64, &CastOptions::RUST)?;
+        let decoder = self.decoder()?;
         let store = CastPlan::new(DType::Float64, to, &CastOptions::RUST)?;
-        let size = self.scheme.element.size();
-        let (mut codes, mut q) = (vec![0_u8; size * CHUNK], [0.0_f64; CHUNK]);
+        let mut q = [0.0_f64; CHUNK];
         for range in chunks(0..n) {
-            let codes = &mut codes[..size * range.len()];
-            take(self.data, data, range.clone(), codes);
             let q = &mut q[..range.len()];
-            decode.run(codes, bytemuck::cast_slice_mut(q), range.len())?;
-            let mut rest = &mut *q;
-            for (len, block) in self.blocks.runs(range.clone()) {
-                let (run, behind) = rest.split_at_mut(len);
-                let (scale, unit) = (rule.parts(self.scale(scales, block)), self.codes.unit);
-                // Codes have at most 8 bits and scales 24 and 4: every product is exact, and the last quotient rounded far from the
-                // midpoints of the target.
-                match self.scheme.scale {
-                    ScaleType::E4M3(Global::Divisor) => {
-                        run.iter_mut().for_each(|q| *q = *q * scale.0 / scale.1);
-                    }
-                    _ => run.iter_mut().for_each(|q| *q = *q / unit * scale.0 * scale.1),
-                }
-                rest = behind;
-            }
+            self.values(&decoder, &rule, (data, scales), range.clone(), q)?;
             let bytes = &mut dst[range.start * to.dtype().size()..range.end * to.dtype().size()];
             store.run(bytemuck::cast_slice(q), bytes, range.len())?;
         }

@@ -48,6 +48,8 @@ pub struct ScaledPlan {
     pub(super) encode: CastPlan,
     /// What rounds quotients to values of the codes, if not `encode`.
     pub(super) random: Option<Random>,
+    /// Whether reports have the squared error.
+    pub(super) errors: bool,
 }
 
 impl ScaledPlan {
@@ -97,7 +99,15 @@ impl ScaledPlan {
             load: CastPlan::new(from, DType::Float32, &CastOptions::RUST)?,
             encode: CastPlan::new(DType::Float64, scheme.element, &options)?,
             random: None,
+            errors: false,
         })
+    }
+
+    /// The same cast, whose reports have the exact sum of squared errors. It reads the elements and the codes once more, and takes several
+    /// times as long.
+    #[must_use]
+    pub fn with_squared_error(self) -> ScaledPlan {
+        ScaledPlan { errors: true, ..self }
     }
 
     /// The same cast with stochastic rounding: of quotients that lie between two codes, each becomes the farther one from zero with the

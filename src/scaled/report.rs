@@ -16,4 +16,7 @@ pub struct Report {
     pub clipped: u64,
     /// Elements other than zero whose code is zero.
     pub underflowed: u64,
+    /// The sum of the squares of the differences between elements and what their codes stand for, wherever both are finite: the exact sum,
+    /// rounded once. Only after [`ScaledPlan::with_squared_error`](super::ScaledPlan::with_squared_error).
+    pub squared_error: Option<f64>,
 }

@@ -7,6 +7,10 @@ use core::fmt;
 /// Elements that are cast at once, in memory of the stack: whole bytes in every storage.
 const CHUNK: usize = 512;
 
+/// Picoseconds that an element takes one thread, about.
+#[cfg(feature = "rayon")]
+const ELEMENT: u64 = 3000;
+
 /// Why a cast cannot round stochastically.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -120,16 +124,8 @@ impl StochasticPlan {
     ///
     /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`]; then nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
-        let sides = [(Side::Source, self.from(), src.len()), (Side::Destination, self.to(), dst.len())];
-        for (which, buffer, have) in sides {
-            match buffer.byte_len(n) {
-                None => return Err(CastError::TooLarge { elements: n, buffer }),
-                Some(need) if need > have => return Err(CastError::BufferTooSmall { which, need, have }),
-                Some(_) => {}
-            }
-        }
+        self.check(src, dst, n)?;
         // Chunks begin at whole bytes.
-        let bytes = |buffer: BufferType, elements: usize| elements / 8 * buffer.bits_per_element() as usize;
         let mut values = [0.0_f64; CHUNK];
         for first in (0..n).step_by(CHUNK) {
             let count = CHUNK.min(n - first);
@@ -140,4 +136,57 @@ impl StochasticPlan {
         }
         Ok(())
     }
+
+    fn check(&self, src: &[u8], dst: &[u8], n: usize) -> Result<(), CastError> {
+        let sides = [(Side::Source, self.from(), src.len()), (Side::Destination, self.to(), dst.len())];
+        for (which, buffer, have) in sides {
+            match buffer.byte_len(n) {
+                None => return Err(CastError::TooLarge { elements: n, buffer }),
+                Some(need) if need > have => return Err(CastError::BufferTooSmall { which, need, have }),
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// [`run`](Self::run) over several threads: the same codes.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    #[cfg(feature = "rayon")]
+    pub fn par_run(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        n: usize,
+        threads: crate::bulk::Threads<'_>,
+    ) -> Result<(), CastError> {
+        self.check(src, dst, n)?;
+        let time = (n as u64).saturating_mul(ELEMENT) / 1000;
+        let Some(share) = crate::bulk::Share::new(time, || threads.count()) else {
+            return self.run(src, dst, n);
+        };
+        let parts = usize::try_from(time / share.chunk).unwrap_or(usize::MAX).max(1);
+        let size = n.div_ceil(parts).next_multiple_of(CHUNK);
+        // The lengths are checked: no part fails.
+        let len = self.to().byte_len(n).unwrap_or(0);
+        let parts = dst[..len].chunks_mut(bytes(self.to(), size)).enumerate();
+        let failed = std::sync::Mutex::new(Ok(()));
+        threads.share(share.tasks, parts, |(i, dst)| {
+            let first = i * size;
+            let plan = StochasticPlan { random: self.random.after(first), ..*self };
+            let done = plan.run(&src[bytes(self.from(), first)..], dst, size.min(n - first));
+            if done.is_err() {
+                *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = done;
+            }
+            core::ops::ControlFlow::Continue(())
+        });
+        failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// The bytes of so many elements, a multiple of 8.
+fn bytes(buffer: BufferType, elements: usize) -> usize {
+    elements / 8 * buffer.bits_per_element() as usize
 }
