@@ -15,6 +15,7 @@ use super::{
     rule::{Rule, ScaleRule},
     scheme::{NonFinite, ScaleType},
 };
+#[cfg(any(feature = "rayon", test))]
 use crate::BufferType;
 use alloc::{boxed::Box, vec, vec::Vec};
 use core::{mem, ops::Range};
@@ -35,8 +36,10 @@ pub(super) trait Elements: Sync {
 }
 
 /// Elements in C order, of so many bytes each.
+#[cfg(any(feature = "rayon", test))]
 pub(super) struct InOrder<'a>(pub(super) &'a [u8], pub(super) usize);
 
+#[cfg(any(feature = "rayon", test))]
 impl Elements for InOrder<'_> {
     fn get<'m>(&'m self, range: Range<usize>, _: &'m mut Vec<u8>) -> Result<&'m [u8], ScaledError> {
         Ok(&self.0[range.start * self.1..range.end * self.1])
@@ -288,6 +291,7 @@ impl ScaledPlan {
     }
 
     /// [`quantize`](Self::quantize) in parts of about `target` elements.
+    #[cfg(any(feature = "rayon", test))]
     pub(super) fn quantize_given_split(
         &self,
         from: &impl Elements,
@@ -305,6 +309,7 @@ impl ScaledPlan {
     }
 
     /// [`dequantize`](Self::dequantize) in parts of about `target` elements.
+    #[cfg(any(feature = "rayon", test))]
     pub(super) fn dequantize_split(
         &self,
         run: &impl Run,
