@@ -6,8 +6,11 @@
 
 mod blocks;
 mod cast;
+mod casts;
+mod decode;
 mod error;
 mod exact_sum;
+mod factors;
 mod packing;
 #[cfg(feature = "rayon")]
 mod par;
@@ -15,6 +18,7 @@ mod parts;
 mod plan;
 mod report;
 mod rule;
+mod scales;
 mod scheme;
 mod split;
 mod values;

@@ -254,11 +254,11 @@ fn scaled() {
         .flat_map(|i| ((i.wrapping_mul(0x9E37_79B1) & 0x83FF_FFFF) + (i / 128) * 0x0C00_0000).to_ne_bytes())
         .collect();
     for (name, scheme) in Scheme::NAMED {
-        let plan = ScaledPlan::new(DType::Float32, scheme, &[8, 128]).expect("fits");
-        let random = plan.clone().stochastic(Default::default());
+        let plan = ScaledPlan::new(DType::Float32, scheme, &[8, 128]).expect("fits").with_counts();
+        let random = plan.clone().with_squared_error().stochastic(Default::default());
         let run = || {
             let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-            random.quantize_dynamic(&src, &mut codes, &mut scales).expect("casts");
+            let error = random.quantize_dynamic(&src, &mut codes, &mut scales).expect("casts").squared_error;
             let by_chance = codes.clone();
             let mut back = vec![0; src.len()];
             let report = plan.quantize_dynamic(&src, &mut codes, &mut scales).expect("casts");
@@ -266,7 +266,7 @@ fn scaled() {
             plan.dequantize(&codes, &scales, report.global, DType::Float32, &mut back).expect("casts");
             // Floats are compared by their bits.
             (
-                (codes, by_chance),
+                (codes, by_chance, error.map(f64::to_bits)),
                 scales,
                 back,
                 report.global.to_bits(),

@@ -67,7 +67,10 @@ fn views() {
         let view = View::new(&bytes_of_all, layout).expect("inside");
         let copy = bytes(&gathered(&values, shape, strides));
         for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::FP8_TENSOR, Scheme::FP8_ROW, Scheme::FP8_BLOCK128] {
-            let plan = ScaledPlan::new(DType::Float32, &scheme, shape).expect("fits").with_squared_error();
+            let plan = ScaledPlan::new(DType::Float32, &scheme, shape)
+                .expect("fits")
+                .with_squared_error()
+                .with_counts();
             let got = quantize(&plan, |data, scales| plan.quantize_dynamic_view(&view, data, scales));
             assert!(got == alone(&plan, &copy), "{scheme:?} {shape:?}: {:?}", got.0);
         }
@@ -131,7 +134,10 @@ mod threads {
         let transposed = View::from_slice(&values, &[SHAPE[1], SHAPE[0]]).expect("inside").transposed();
         let column = Scheme { granularity: Granularity::Axis(1), ..Scheme::INT8_ROW };
         for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::FP8_TENSOR, Scheme::TE_NVFP4, column] {
-            let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE).expect("fits").with_squared_error();
+            let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE)
+                .expect("fits")
+                .with_squared_error()
+                .with_counts();
             let plan = plan.stochastic(Stochastic::default());
             let want = alone(&plan, &src);
             let of_view =

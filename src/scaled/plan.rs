@@ -2,13 +2,14 @@
 
 use super::{
     blocks::Blocks,
+    casts::Casts,
     error::ScaledError,
     report::Report,
     rule::{Codes, ScaleRule},
     scheme::{Global, Quotient, ScaleType, Scheme},
 };
 use crate::{
-    BufferType, CastOptions, CastPlan, DType, IntOverflow, IntRound, Saturate, Storage,
+    BufferType, DType, Storage,
     stochastic::{Random, Stochastic},
 };
 use lanecast_kernels::in_default_environment;
@@ -42,11 +43,10 @@ pub struct ScaledPlan {
     pub(super) data: BufferType,
     pub(super) blocks: Blocks,
     pub(super) codes: Codes,
-    /// The source as `float32`, exact.
-    pub(super) load: CastPlan,
-    /// Quotients to codes, of one byte each.
-    pub(super) encode: CastPlan,
-    /// What rounds quotients to values of the codes, if not `encode`.
+    /// Whether clipped and underflowed elements are counted.
+    pub(super) counts: bool,
+    pub(super) casts: Casts,
+    /// What rounds quotients to values of the codes, if not `casts`.
     pub(super) random: Option<Random>,
     /// Whether reports have the squared error.
     pub(super) errors: bool,
@@ -86,28 +86,19 @@ impl ScaledPlan {
         }
         let codes = Codes::of(scheme)?;
         let blocks = Blocks::new(scheme.granularity, shape)?;
-        let mut options = CastOptions::RUST;
-        options.saturate = Saturate::On;
-        options.float_to_int = IntOverflow::Saturate;
-        options.int_round = IntRound::NearestEven;
+        let data = BufferType::packed(scheme.element);
+        let casts = Casts::new(from, scheme, data)?;
         Ok(ScaledPlan {
             scheme: *scheme,
             from,
-            data: BufferType::packed(scheme.element),
+            data,
             blocks,
             codes,
-            load: CastPlan::new(from, DType::Float32, &CastOptions::RUST)?,
-            encode: CastPlan::new(DType::Float64, scheme.element, &options)?,
+            counts: false,
+            casts,
             random: None,
             errors: false,
         })
-    }
-
-    /// The same cast, whose reports have the exact sum of squared errors. It reads the elements and the codes once more, and takes several
-    /// times as long.
-    #[must_use]
-    pub fn with_squared_error(self) -> ScaledPlan {
-        ScaledPlan { errors: true, ..self }
     }
 
     /// The same cast with stochastic rounding: of quotients that lie between two codes, each becomes the farther one from zero with the
@@ -123,10 +114,25 @@ impl ScaledPlan {
         ScaledPlan { random: self.random.map(|random| random.starting_at(index)), ..self }
     }
 
+    /// The same cast, whose reports have the exact sum of squared errors. It reads the elements and the codes once more, and takes several
+    /// times as long.
+    #[must_use]
+    pub fn with_squared_error(self) -> ScaledPlan {
+        ScaledPlan { errors: true, ..self }
+    }
+
     /// The same cast with another storage of the codes.
     #[must_use]
     pub fn with_storage(self, storage: Storage) -> ScaledPlan {
-        ScaledPlan { data: BufferType::with_storage(self.scheme.element, storage), ..self }
+        let data = BufferType::with_storage(self.scheme.element, storage);
+        ScaledPlan { data, casts: self.casts.with_storage(data), ..self }
+    }
+
+    /// The same cast with the elements counted that are clipped or underflow ([`Report`]). That takes a few percent more time in the
+    /// caches.
+    #[must_use]
+    pub fn with_counts(self) -> ScaledPlan {
+        ScaledPlan { counts: true, ..self }
     }
 
     /// The scheme.

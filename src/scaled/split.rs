@@ -5,14 +5,13 @@
 //! does not depend on the parts either.
 
 use super::{
-    cast::Source,
+    cast::{Amaxes, Source},
     error::{ScaledError, byte_len, check_len},
     exact_sum::ExactSum,
-    packing::{CHUNK, chunks},
     parts::{Cut, Part},
     plan::{INFINITY, ScaledPlan},
     report::Report,
-    rule::{Rule, ScaleRule},
+    rule::{Rule, Scale, ScaleRule},
     scheme::{NonFinite, ScaleType},
 };
 #[cfg(any(feature = "rayon", test))]
@@ -80,6 +79,8 @@ pub(super) struct Done {
 
 impl Done {
     fn new(plan: &ScaledPlan, report: Report) -> Done {
+        let counted = plan.counts.then_some(0);
+        let report = Report { clipped: counted, underflowed: counted, ..report };
         Done { report, errors: plan.errors.then(Box::default) }
     }
 
@@ -89,8 +90,9 @@ impl Done {
         self.report.elements += elements;
         self.report.empty += empty;
         self.report.poisoned += poisoned;
-        self.report.clipped += clipped;
-        self.report.underflowed += underflowed;
+        let sum = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);
+        self.report.clipped = sum(self.report.clipped, clipped);
+        self.report.underflowed = sum(self.report.underflowed, underflowed);
         match (&mut self.errors, other.errors) {
             (Some(sum), Some(errors)) => sum.add(&errors),
             (sum, errors) => *sum = sum.take().or(errors),
@@ -190,8 +192,8 @@ impl ScaledPlan {
         if with_blocks.largest() > target.saturating_mul(TOO_LARGE)
             && within.largest() < with_blocks.largest()
         {
-            let factors = self.scales_split(from, run, target, &rule, scales, &mut report)?;
-            return self.codes_split((from, run), within, &rule, (scales, Some(&factors)), data, report);
+            let made = self.scales_split(from, run, target, &rule, scales, &mut report)?;
+            return self.codes_split((from, run), within, &rule, (scales, Some(&made)), data, report);
         }
         let mut all = Done::new(self, report);
         let (mut data, mut scales) = (data, scales);
@@ -214,7 +216,7 @@ impl ScaledPlan {
         Ok(guarded(|| all.report()))
     }
 
-    /// Makes and stores all scales, and returns what stands for them in the arithmetic of the scheme.
+    /// Makes and stores all scales.
     fn scales_split(
         &self,
         from: &impl Elements,
@@ -223,26 +225,24 @@ impl ScaledPlan {
         rule: &Rule<'_>,
         scales: &mut [u8],
         report: &mut Report,
-    ) -> Result<Vec<f64>, ScaledError> {
+    ) -> Result<Vec<Scale>, ScaledError> {
         let mut amaxes = vec![0_u32; self.scales()];
         run.run(
             Cut::new(self.blocks, target, true, 8).parts(),
             |part, memory| {
                 let (plan, src) = (self.of_part(&part), from.get(part.elements.clone(), memory)?);
                 check_len("source", byte_len(self.from, part.elements.len())?, src.len())?;
-                let (mut amaxes, mut x) = (vec![0; part.scales.len()], [0.0; CHUNK]);
-                for range in chunks(0..part.elements.len()) {
-                    let x = plan.load(src, range.clone(), &mut x)?;
-                    plan.amaxes(x, range, 0, rule.ignores_non_finite(), &mut amaxes);
-                }
-                Ok((part.scales, amaxes))
+                let (mut amaxes, n) = (Amaxes::new(), part.elements.len());
+                let blocks = 0..part.scales.len();
+                guarded(|| plan.amaxes(src, 0..n, &blocks, rule.ignores_non_finite(), &mut amaxes))?;
+                Ok((part.scales, amaxes.words))
             },
             |(blocks, part)| {
                 amaxes[blocks].iter_mut().zip(part).for_each(|(all, amax)| *all = amax.max(*all))
             },
         )?;
         guarded(|| {
-            let mut factors = Vec::with_capacity(amaxes.len());
+            let mut made = Vec::with_capacity(amaxes.len());
             for (block, &amax) in amaxes.iter().enumerate() {
                 if amax >= INFINITY && self.scheme.non_finite == NonFinite::Refuse {
                     return Err(ScaledError::NonFinite { block });
@@ -251,9 +251,9 @@ impl ScaledPlan {
                 report.empty += u64::from(amax == 0);
                 report.poisoned += u64::from(amax >= INFINITY);
                 self.put_scale(scales, block, scale);
-                factors.push(scale.factor);
+                made.push(scale);
             }
-            Ok(factors)
+            Ok(made)
         })
     }
 
@@ -263,7 +263,7 @@ impl ScaledPlan {
         (from, run): (&impl Elements, &impl Run),
         cut: Cut,
         rule: &Rule<'_>,
-        (scales, factors): (&[u8], Option<&[f64]>),
+        (scales, made): (&[u8], Option<&[Scale]>),
         mut data: &mut [u8],
         report: Report,
     ) -> Result<Report, ScaledError> {
@@ -278,8 +278,8 @@ impl ScaledPlan {
                 let (plan, src) = (self.of_part(&part), from.get(part.elements, memory)?);
                 let scales = &scales[part.scales.start * size..part.scales.end * size];
                 guarded(|| {
-                    let known = match factors {
-                        Some(factors) => Source::Factors(&factors[part.scales.clone()]),
+                    let known = match made {
+                        Some(made) => Source::Made(&made[part.scales.clone()]),
                         None => Source::Given(scales),
                     };
                     plan.cast_and_compare(src, rule, known, scales, codes)
@@ -366,8 +366,10 @@ mod tests {
         ]
         .map(|granularity| Scheme { granularity, ..Scheme::INT4_GROUP128 });
         for scheme in named.chain(more) {
-            let plan =
-                ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits").with_squared_error();
+            let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols])
+                .expect("fits")
+                .with_squared_error()
+                .with_counts();
             for (plan, floats) in [
                 (plan.clone(), &floats),
                 (plan.clone().stochastic(Stochastic::default()).starting_at(9), &floats),
