@@ -362,6 +362,18 @@ impl ScaledPlan {
                 }
             }
         }
+        self.round(q, x, piece.elements.clone(), data, report)
+    }
+
+    /// Rounds quotients of float64, wherever they come from, and stores the codes. `x` has the elements that are zero.
+    pub(super) fn round(
+        &self,
+        q: &mut [f64],
+        x: &[Word],
+        range: Range<usize>,
+        data: &mut [u8],
+        report: &mut Report,
+    ) -> Result<(), ScaledError> {
         let max = self.codes.max * self.codes.unit;
         if self.codes.unit != 1.0 {
             q.iter_mut().for_each(|q| *q *= self.codes.unit);
@@ -374,9 +386,9 @@ impl ScaledPlan {
             q.iter_mut().for_each(|q| *q = q.clamp(-max, max));
         }
         if let Some(random) = &self.random {
-            random.round(piece.elements.start, q);
+            random.round(range.start, q);
         }
-        self.put_codes(q, x, piece.elements.clone(), data, report)
+        self.put_codes(q, x, range, data, report)
     }
 
     /// Rounds quotients and stores the codes.

@@ -11,6 +11,7 @@ use super::{
     scheme::{Global, ScaleType},
 };
 use crate::{CastOptions, CastPlan, DType};
+use core::ops::Range;
 
 impl ScaledPlan {
     /// The cast from codes to double precision, which is exact.
@@ -39,6 +40,37 @@ impl ScaledPlan {
                 ScaleType::E4M3(Global::Divisor) => run.iter_mut().for_each(|q| *q = *q * scale.0 / scale.1),
                 _ => run.iter_mut().for_each(|q| *q = *q / unit * scale.0 * scale.1),
             }
+        }
+        Ok(())
+    }
+
+    /// The runs of consecutive elements of a range that share a block, in order, and their blocks. The range may begin within one.
+    pub(super) fn runs(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, usize)> + '_ {
+        let ([_, _, c], [_, _, z]) = (self.blocks.shape, self.blocks.block);
+        let mut start = range.start;
+        core::iter::from_fn(move || {
+            (start < range.end).then(|| {
+                let column = start % c;
+                let run = start..range.end.min(start + (z - column % z).min(c - column));
+                start = run.end;
+                (run.clone(), self.blocks.of(run.start))
+            })
+        })
+    }
+
+    /// The values of a range of at most [`CHUNK`] elements, which may begin within a block.
+    pub(super) fn values_between(
+        &self,
+        decoder: &CastPlan,
+        rule: &Rule<'_>,
+        of: (&[u8], &[u8]),
+        range: Range<usize>,
+        values: &mut [f64],
+    ) -> Result<(), ScaledError> {
+        for (run, block) in self.runs(range.clone()) {
+            let values = &mut values[run.start - range.start..run.end - range.start];
+            let piece = Piece { run: run.len(), elements: run, block };
+            self.values(decoder, rule, of, &piece, values)?;
         }
         Ok(())
     }
