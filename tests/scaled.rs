@@ -190,7 +190,8 @@ fn permuted_blocks() {
     // The scale of the tensor does not depend on the order.
     for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::FP8_ROW, Scheme::INT4_GROUP128] {
         let shape = [blocks, len];
-        let plan = ScaledPlan::new(DType::Float32, &scheme, &shape).expect("fits").with_storage(Storage::Byte);
+        let plan =
+            ScaledPlan::new(DType::Float32, &scheme, &shape).expect("fits").with_storage(Storage::Byte);
         let cast = |src: &[f32]| {
             let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
             let report = plan.quantize_dynamic(&bytes(src), &mut codes, &mut scales).expect("casts");
@@ -211,7 +212,10 @@ fn magnitudes_merge() {
     let mut src = values(100, 8);
     let of = |src: &[f32]| amax(DType::Float32, &bytes(src)).expect("whole elements");
     let whole = of(&src);
-    assert_eq!((whole.finite(), whole.has_non_finite()), (src.iter().fold(0.0, |a: f32, x| a.max(x.abs())), false));
+    assert_eq!(
+        (whole.finite(), whole.has_non_finite()),
+        (src.iter().fold(0.0, |a: f32, x| a.max(x.abs())), false)
+    );
     for size in [1, 7, 64] {
         assert_eq!(src.chunks(size).rev().map(of).fold(Amax::default(), Amax::merge), whole);
     }
