@@ -58,7 +58,7 @@ impl Random {
 
     /// Rounds consecutive elements, the first of which is `offset` elements behind the first of all. Infinities and NaN stay.
     pub(crate) fn round(&self, offset: usize, values: &mut [f64]) {
-        let mut random = [0; 128];
+        let mut random = [0; 512];
         for (i, values) in values.chunks_mut(random.len()).enumerate() {
             let first = self.after(offset).after(i * random.len()).first;
             let random = &mut random[..values.len()];
