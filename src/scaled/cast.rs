@@ -56,6 +56,7 @@ impl ScaledPlan {
         global: f32,
         data: &mut [u8],
     ) -> Result<Report, ScaledError> {
+        self.without_zeros()?;
         check_len("scales", self.scales_len(), scales.len())?;
         let rule = Rule::of_global(&self.scheme, self.codes, self.global(global)?);
         Ok(self.cast_and_compare(src, &rule, Source::Given(scales), scales, data)?.report())
@@ -81,6 +82,7 @@ impl ScaledPlan {
         data: &mut [u8],
         scales: &mut [u8],
     ) -> Result<Report, ScaledError> {
+        self.without_zeros()?;
         if self.scheme.rule == ScaleRule::Given {
             return Err(ScaledError::Scheme { why: "the scales of this scheme have to be given" });
         }

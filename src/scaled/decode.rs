@@ -53,6 +53,7 @@ impl ScaledPlan {
         if !matches!(to.dtype(), DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64) {
             return Err(ScaledError::Source { dtype: to.dtype() });
         }
+        self.without_zeros()?;
         check_len("data", self.data_len(), data.len())?;
         check_len("scales", self.scales_len(), scales.len())?;
         check_len("destination", byte_len(to, n)?, dst.len())?;

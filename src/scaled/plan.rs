@@ -84,6 +84,7 @@ impl ScaledPlan {
             let why = "scales of float8_e8m0fnu need a rule that gives powers of two";
             return Err(ScaledError::Scheme { why });
         }
+        super::min_max::check(scheme)?;
         let codes = Codes::of(scheme)?;
         let blocks = Blocks::new(scheme.granularity, shape)?;
         let data = BufferType::packed(scheme.element);

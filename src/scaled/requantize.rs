@@ -96,6 +96,7 @@ pub fn requantize(
         let why = "only schemes of exact quotients, by Amax or Pow2, can be cast to from others; dequantize to float32 first";
         return Err(ScaledError::Scheme { why });
     }
+    from.without_zeros()?;
     check_len("source data", from.data_len(), src.data.len())?;
     check_len("source scales", from.scales_len(), src.scales.len())?;
     check_len("data", to.data_len(), data.len())?;

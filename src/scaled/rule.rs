@@ -33,6 +33,9 @@ pub enum ScaleRule {
     },
     /// A power of two, by integer arithmetic.
     Pow2(Pow2),
+    /// Integers with a zero point: the range from the smallest element to the largest one, widened to contain 0, becomes the range of the
+    /// integers. See [`ScaledPlan::quantize_min_max`](super::ScaledPlan::quantize_min_max).
+    MinMax,
 }
 
 /// How the largest magnitude becomes a power of two. `max` is the largest value of the codes and `emax` its exponent.
@@ -131,7 +134,7 @@ impl<'a> Rule<'a> {
                     inverse = range / amax;
                     global = if kind == Global::Divisor { inverse } else { 1.0 / inverse };
                 }
-                ScaleRule::Given | ScaleRule::Pow2(_) => {}
+                ScaleRule::Given | ScaleRule::Pow2(_) | ScaleRule::MinMax => {}
             }
             // A tensor so small that its scale is none has the smallest one.
             if global == 0.0 {
@@ -284,7 +287,7 @@ impl<'a> Rule<'a> {
             (ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over }, _) => {
                 self.by_quotient(f64::from(amax), over)
             }
-            (ScaleRule::Given | ScaleRule::Pow2(_), _) => self.not_zero(1.0),
+            (ScaleRule::Given | ScaleRule::Pow2(_) | ScaleRule::MinMax, _) => self.not_zero(1.0),
         }
     }
 
@@ -300,7 +303,7 @@ impl<'a> Rule<'a> {
         })
     }
 
-    fn not_zero(&self, scale: f64) -> u32 {
+    pub(super) fn not_zero(&self, scale: f64) -> u32 {
         let code = encode(self.scheme.scale, scale);
         // A scale of which nothing is left would divide by zero.
         match (self.scheme.scale, self.scheme.empty) {

@@ -177,6 +177,7 @@ impl ScaledPlan {
         data: &mut [u8],
         scales: &mut [u8],
     ) -> Result<Report, ScaledError> {
+        self.without_zeros()?;
         if self.scheme.rule == ScaleRule::Given {
             return Err(ScaledError::Scheme { why: "the scales of this scheme have to be given" });
         }
@@ -300,6 +301,7 @@ impl ScaledPlan {
         (scales, global): (&[u8], f32),
         data: &mut [u8],
     ) -> Result<Report, ScaledError> {
+        self.without_zeros()?;
         check_len("data", self.data_len(), data.len())?;
         check_len("scales", self.scales_len(), scales.len())?;
         let global = self.global(global)?;
