@@ -84,7 +84,8 @@
 //! arrays of the crate `ndarray`, and `structured` items of named fields; `bulk` spreads casts over threads. `tier` selects the
 //! instruction set, and `dtype` has the limits of the dtypes. `promote` says which dtype an operation computes in, by tables that
 //! `build.rs` checks, and [`names`] has the names of the dtypes in other systems. `text` parses and formats numbers, `onnx` has
-//! the ONNX operators that cast and quantise, and `gguf` encodes and decodes quantised blocks. The list of dtypes, all kernels and all `unsafe` but that of
+//! the ONNX operators that cast and quantise, and `gguf` encodes and decodes quantised blocks. `scaled` casts blocks that share a scale,
+//! and `stochastic` rounds by random bits. The list of dtypes, all kernels and all `unsafe` but that of
 //! [`CastPlan::run_ptr`] are in the crate `lanecast-kernels`.
 //!
 //! # Features
@@ -98,7 +99,7 @@
 //! * `onnx`: the module `onnx`, the operators of ONNX (with `text`);
 //! * `gguf`: the module `gguf`, the quantised blocks of GGUF files;
 //! * `promote`: the module `promote`, which dtype an operation computes in;
-//! * `scaled`: the module `scaled`, casts of blocks that share a scale;
+//! * `scaled`: the modules `scaled`, casts of blocks that share a scale, and `stochastic`, stochastic rounding;
 //! * `avx512`, `avx2`, `neon`: the tiers of these names, together `tiers`; without one, casts use another tier or the scalar one;
 //! * `int2`, `float6`, `fnuz`, `b11`, `e3m4`, `e4m3`: rarer dtypes ([`DType::feature`]), together `dtypes`;
 //! * `ndarray`: the trait `AsType`, casts of the arrays of the crate of this name;
@@ -135,6 +136,8 @@ pub mod promote;
 mod ptr;
 #[cfg(feature = "scaled")]
 pub mod scaled;
+#[cfg(feature = "scaled")]
+pub mod stochastic;
 pub mod strided;
 #[cfg(feature = "structured")]
 pub mod structured;
