@@ -130,10 +130,9 @@ pub unsafe extern "C" fn lanecast_options_profile(
             let name = text(profile)?;
             let found = CastOptions::PROFILES.iter().find(|(profile, _)| *profile == name);
             let unknown = || {
-                let text = format!(
-                    "no profile is called {name:?}; there are rust, onnx, numpy, jax, torch and cuda"
-                );
-                Failure::Text(LANECAST_BAD_NAME, text)
+                let names: Vec<_> = CastOptions::PROFILES.iter().map(|(name, _)| *name).collect();
+                let names = names.join(", ");
+                Failure::Text(LANECAST_BAD_NAME, format!("no profile is called {name:?}; there are {names}"))
             };
             let (_, options) = found.ok_or_else(unknown)?;
             put(out, lanecast_options::of(options))
