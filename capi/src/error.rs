@@ -160,6 +160,12 @@ impl Failure {
     }
 }
 
+/// As much of a text as takes at most `room` bytes, cut between characters.
+pub(crate) fn cut(text: &str, room: usize) -> &str {
+    let end = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
+}
+
 /// Writes as much as fits, cut between characters.
 struct Message<'a> {
     error: &'a mut lanecast_error,
@@ -174,14 +180,13 @@ impl Message<'_> {
 
 impl Write for Message<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = MESSAGE - 1 - self.len;
-        let fits = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        for (place, byte) in self.error.message[self.len..].iter_mut().zip(&text.as_bytes()[..fits]) {
-            *place = *byte as c_char;
+        let fitting = cut(text, MESSAGE - 1 - self.len);
+        for (place, byte) in self.error.message[self.len..].iter_mut().zip(fitting.bytes()) {
+            *place = byte as c_char;
         }
-        self.len += fits;
+        self.len += fitting.len();
         // Nothing follows what was cut.
-        if fits < text.len() { Err(fmt::Error) } else { Ok(()) }
+        if fitting.len() < text.len() { Err(fmt::Error) } else { Ok(()) }
     }
 }
 

@@ -20,6 +20,7 @@
 mod batch;
 mod dlpack;
 mod error;
+mod memory;
 mod options;
 mod plan;
 mod promote;
