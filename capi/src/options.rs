@@ -44,7 +44,7 @@ pub struct lanecast_options {
 }
 
 /// The value of a byte among those that it may have.
-fn pick<T: Copy>(name: &'static str, byte: u8, values: &[T]) -> Result<T, Failure> {
+pub(crate) fn pick<T: Copy>(name: &'static str, byte: u8, values: &[T]) -> Result<T, Failure> {
     let unknown = Failure::Number(LANECAST_BAD_OPTION, name, i64::from(byte));
     values.get(usize::from(byte)).copied().ok_or(unknown)
 }

@@ -34,7 +34,7 @@ const _: () = {
 
 /// A number that neither stray memory nor a plan of another version or another loaded copy of the library begins with: it depends on
 /// this copy's address.
-fn magic() -> u64 {
+pub(crate) fn magic() -> u64 {
     static HERE: u8 = 0;
     0x6C61_6E65_6361_7374 ^ (&raw const HERE).addr() as u64
 }
