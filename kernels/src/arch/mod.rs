@@ -63,6 +63,9 @@ mod native {
     pub(super) fn loops(_: super::Tier, shape: super::Shape) -> super::Loops {
         super::scalar::loops(shape)
     }
+    pub(super) fn scaled(_: super::Tier) -> Option<&'static crate::scaled::Loops> {
+        None
+    }
 }
 
 use crate::{
@@ -237,6 +240,11 @@ impl Tier {
         } else {
             native::loops(self, shape)
         }
+    }
+
+    /// The loops of scaled casts, if it has vectors.
+    pub(crate) fn scaled(self) -> Option<&'static crate::scaled::Loops> {
+        if matches!(self, Tier::Scalar) { None } else { native::scaled(self) }
     }
 
     /// How it uses non-temporal stores, if it does.

@@ -72,6 +72,11 @@ pub(super) fn loops(_: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
     neon::loops(shape)
 }
 
+/// The loops of scaled casts.
+pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
+    matches!(tier, Tier::Neon).then_some(&neon::SCALED)
+}
+
 /// The kernel of a pair under rules that are not the common ones, on a tier that was detected.
 pub(super) fn rounded(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
     match tier {

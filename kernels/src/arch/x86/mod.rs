@@ -294,6 +294,16 @@ pub(super) fn loops(tier: Tier, shape: crate::loss::Shape) -> crate::loss::Loops
     loops
 }
 
+/// The loops of scaled casts.
+pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
+    match tier {
+        Tier::Avx2 => Some(&avx2::SCALED),
+        #[cfg(feature = "avx512")]
+        Tier::Avx512 => Some(&avx512::SCALED),
+        _ => None,
+    }
+}
+
 /// The kernel of a pair under rules that are not the common ones, on a tier that was detected.
 pub(super) fn rounded(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
     match tier {
