@@ -358,9 +358,13 @@ typedef struct lanecast_scaled_options {
      */
     uint8_t non_finite;
     /**
+     * 1 counts the elements that are clipped or underflow, in the report, which takes a few percent more time; 0 does not.
+     */
+    uint8_t counts;
+    /**
      * Zero.
      */
-    uint8_t reserved[26];
+    uint8_t reserved[25];
 } lanecast_scaled_options;
 
 /**
@@ -422,11 +426,11 @@ typedef struct lanecast_scaled_report {
      */
     uint64_t poisoned;
     /**
-     * Elements whose quotient is above the largest code.
+     * Elements whose quotient is above the largest code; 0 unless the options of the plan count them.
      */
     uint64_t clipped;
     /**
-     * Elements other than zero whose code is zero.
+     * Elements other than zero whose code is zero; 0 unless the options of the plan count them.
      */
     uint64_t underflowed;
     /**
@@ -434,9 +438,9 @@ typedef struct lanecast_scaled_report {
      */
     float global;
     /**
-     * Zero.
+     * 1 if clipped and underflowed elements were counted.
      */
-    uint32_t reserved_word;
+    uint32_t counted;
     /**
      * Zero.
      */

@@ -18,14 +18,14 @@ pub struct lanecast_scaled_report {
     pub empty: u64,
     /// Blocks whose scale is NaN since an element is NaN or infinite; 0 if the scales are given.
     pub poisoned: u64,
-    /// Elements whose quotient is above the largest code.
+    /// Elements whose quotient is above the largest code; 0 unless the options of the plan count them.
     pub clipped: u64,
-    /// Elements other than zero whose code is zero.
+    /// Elements other than zero whose code is zero; 0 unless the options of the plan count them.
     pub underflowed: u64,
     /// The scale of the tensor; 1 if the scheme has none.
     pub global: f32,
-    /// Zero.
-    pub reserved_word: u32,
+    /// 1 if clipped and underflowed elements were counted.
+    pub counted: u32,
     /// Zero.
     pub reserved: [u64; 6],
 }
@@ -36,10 +36,10 @@ impl From<Report> for lanecast_scaled_report {
             elements: report.elements,
             empty: report.empty,
             poisoned: report.poisoned,
-            clipped: report.clipped,
-            underflowed: report.underflowed,
+            clipped: report.clipped.unwrap_or(0),
+            underflowed: report.underflowed.unwrap_or(0),
             global: report.global,
-            reserved_word: 0,
+            counted: u32::from(report.clipped.is_some()),
             reserved: [0; 6],
         }
     }

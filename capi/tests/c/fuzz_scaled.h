@@ -37,6 +37,7 @@ static void some_scaled_arguments(scaled_arguments *out)
     out->options.element = one_in(3) ? some_type() : 0;
     out->options.storage = (uint8_t)below(one_in(20) ? 4 : 2);
     out->options.non_finite = (uint8_t)below(one_in(20) ? 6 : 4);
+    out->options.counts = (uint8_t)below(one_in(20) ? 4 : 2);
     if (one_in(60)) {
         out->options.reserved[below(sizeof out->options.reserved)] = (uint8_t)draw();
     }

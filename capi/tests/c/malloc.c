@@ -117,20 +117,23 @@ static void scaled_plans(void)
     lanecast_scaled_plan *plan = NULL;
     lanecast_error error;
     size_t attempts;
+    /* The look-up tables, which are kept. */
+    CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, NULL, &error) == LANECAST_OK);
+    ALLOCATES_NOTHING(lanecast_scaled_destroy(plan), LANECAST_OK);
+    plan = NULL;
     /* Every allocation of the call fails in turn; the last attempt has all that it needs. */
     for (attempts = 0; attempts < 8 && plan == NULL; attempts++) {
         lanecast_status status;
         counted = 0;
-        counting = 1;
         failing_from = attempts;
-        failing = 1;
+        counting = failing = 1;
         status = lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, NULL, &error);
         counting = failing = 0;
         failing_from = 0;
         CHECK(status == (plan == NULL ? LANECAST_NO_MEMORY : LANECAST_OK));
-        CHECK(plan != NULL || strstr(error.message, "memory") != NULL);
+        CHECK(plan != NULL || strstr(error.message, "no memory") != NULL);
     }
-    CHECK(attempts > 1 && plan != NULL);
+    CHECK(attempts == 3 && plan != NULL);
     ALLOCATES_NOTHING(lanecast_scaled_destroy(plan), LANECAST_OK);
 }
 

@@ -69,7 +69,10 @@ static void plans(void)
     options.non_finite = 4;
     CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
     options.non_finite = 0;
-    options.reserved[25] = 1;
+    options.counts = 2;
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    options.counts = 0;
+    options.reserved[24] = 1;
     CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
     CHECK(plan == NULL);
 
@@ -205,7 +208,7 @@ static void wrong_calls(void)
                                      &error) == LANECAST_OVERLAP);
     CHECK(lanecast_scaled_amax(plan, src, 3, &amax, &error) == LANECAST_BAD_LENGTH && amax == -1.0f);
     CHECK(lanecast_scaled_amax(plan, src, sizeof src, NULL, &error) == LANECAST_NULL_POINTER);
-    CHECK(data[0] == 0xA5 && scales[0] == 0xA5 && report.reserved_word == 0xA5A5A5A5u);
+    CHECK(data[0] == 0xA5 && scales[0] == 0xA5 && report.counted == 0xA5A5A5A5u);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }
 
@@ -233,6 +236,30 @@ static void not_finite(void)
     }
 }
 
+/* Counts are there if they are wanted. */
+static void counts(void)
+{
+    lanecast_scaled_options options;
+    lanecast_scaled_plan *plan;
+    lanecast_scaled_report losses;
+    uint8_t wanted;
+    size_t i;
+    for (i = 0; i < N; i++) {
+        src[i] = i % 2 == 0 ? 1e-30f : 1.9f;
+    }
+    memset(&options, 0, sizeof options);
+    for (wanted = 0; wanted < 2; wanted++) {
+        options.counts = wanted;
+        /* The scale of a block is 2^-8, and 1.9 * 256 is above 448. */
+        plan = plan_of("mx-ocp", &options);
+        CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, N, scales, 2 * ROWS, &losses, NULL) ==
+              LANECAST_OK);
+        CHECK(losses.counted == wanted && losses.elements == N);
+        CHECK(losses.clipped == (wanted ? N / 2 : 0) && losses.underflowed == (wanted ? N / 2 : 0));
+        CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
+    }
+}
+
 int main(void)
 {
     names();
@@ -242,5 +269,6 @@ int main(void)
     casts();
     wrong_calls();
     not_finite();
+    counts();
     return report();
 }

@@ -70,6 +70,7 @@ static void one_cast(char *const *field)
     memset(&options, 0, sizeof options);
     options.element = (lanecast_type)atol(field[2]);
     options.storage = (uint8_t)atol(field[3]);
+    options.counts = 1;
     read_bytes(field[5], &src);
     read_bytes(field[6], &data);
     read_bytes(field[7], &scales);
@@ -97,7 +98,7 @@ static void one_cast(char *const *field)
     memcpy(bytes + 24, &losses.clipped, 8);
     memcpy(bytes + 32, &losses.underflowed, 8);
     memcpy(bytes + 40, &losses.global, 4);
-    CHECK(numbers.length == sizeof bytes && memcmp(bytes, numbers.bytes, sizeof bytes) == 0);
+    CHECK(losses.counted == 1 && numbers.length == sizeof bytes && memcmp(bytes, numbers.bytes, sizeof bytes) == 0);
 
     /* By the scales that are given. */
     memcpy(&global, numbers.bytes + 40, sizeof global);

@@ -55,11 +55,12 @@ fn line(
 ) -> String {
     let scheme = Scheme::from_name(name).expect("a scheme");
     let scheme = element.map_or(scheme, |element| scheme.with_element(element));
-    let plan = ScaledPlan::new(from, &scheme, shape).expect("it fits").with_storage(storage);
+    let plan = ScaledPlan::new(from, &scheme, shape).expect("it fits").with_storage(storage).with_counts();
     let src = source(from, plan.elements(), special);
     let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
     let report = plan.quantize_dynamic(&src, &mut data, &mut scales).expect("a cast");
-    let counts = [report.elements, report.empty, report.poisoned, report.clipped, report.underflowed];
+    let [clipped, underflowed] = [report.clipped, report.underflowed].map(|n| n.expect("counted"));
+    let counts = [report.elements, report.empty, report.poisoned, clipped, underflowed];
     let mut numbers: Vec<u8> = counts.iter().flat_map(|n| n.to_ne_bytes()).collect();
     numbers.extend(report.global.to_ne_bytes());
     let amax = plan.amax(&src).expect("its length");
