@@ -103,7 +103,7 @@ impl Decoder<'_> {
         plan.casts.load_scales.run(scales, bytemuck::cast_slice_mut(values), blocks)?;
         let block = matches!(plan.scheme.scale, ScaleType::E4M3(_));
         // Powers of two leave nothing to round.
-        let odd = !self.is_float32 && plan.scheme.scale != ScaleType::E8M0;
+        let beside = !self.is_float32 && plan.scheme.scale != ScaleType::E8M0;
         let unit = plan.codes.unit as f32;
         if unit != 1.0 {
             values.iter_mut().for_each(|x| *x /= unit);
@@ -113,10 +113,14 @@ impl Decoder<'_> {
             true => Factors { block: values, scale: globals, ..Factors::default() },
             false => Factors { scale: values, ..Factors::default() },
         };
-        if odd && !factors.scale.iter().all(|scale| NORMAL.contains(scale)) {
+        let fit = || {
+            factors.scale.iter().all(|scale| NORMAL.contains(scale))
+                && factors.block.iter().all(|x| x.is_sign_positive())
+        };
+        if beside && !fit() {
             return Ok(false);
         }
-        let step = Step::Product { block, odd };
+        let step = Step::Product { block, beside };
         let products: &mut [Word] = match self.is_float32 {
             true => bytemuck::cast_slice_mut(&mut *dst),
             false => &mut scratch.products.0[..n],

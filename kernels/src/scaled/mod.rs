@@ -9,8 +9,8 @@
 mod plain;
 mod registers;
 
-pub(crate) use plain::{amax, counts, divide, powers};
-pub(crate) use registers::{Exact, Product, RegisterStep, Times, by_runs};
+pub(crate) use plain::{amax, counts, powers};
+pub(crate) use registers::{Divide, Exact, Product, RegisterStep, Times, amax_of_runs, by_runs};
 
 use crate::arch::Tier;
 
@@ -41,12 +41,13 @@ pub enum Step {
         /// Whether there are scales of blocks beside `scale`.
         block: bool,
     },
-    /// `x * block * scale`, rounded once; `x` has at most 8 significant bits.
+    /// `x * block * scale`, rounded once if not `beside`; `x` has at most 8 significant bits.
     Product {
         /// Whether there are scales of blocks beside `scale`.
         block: bool,
-        /// Whether it is rounded to odd, as targets narrower than float32 need. The scales are from 2^-64 to 2^64 then.
-        odd: bool,
+        /// Whether the result is a float32 that every target of at most 16 significant bits rounds as it would round the exact product.
+        /// The scales are from 2^-64 to 2^64 then, and those of blocks positive.
+        beside: bool,
     },
 }
 
@@ -81,7 +82,7 @@ pub(crate) struct Loops {
     pub(crate) divide: StepFn,
     /// Without and with a scale of blocks.
     pub(crate) quotient: [StepFn; 2],
-    /// Without and with a scale of blocks; each nearest and to odd.
+    /// Without and with a scale of blocks; each nearest and beside.
     pub(crate) product: [[StepFn; 2]; 2],
 }
 
@@ -161,7 +162,7 @@ impl ScaledLoops {
             Step::Times => self.0.times,
             Step::Divide => self.0.divide,
             Step::Quotient { block } => self.0.quotient[usize::from(block)],
-            Step::Product { block, odd } => self.0.product[usize::from(block)][usize::from(odd)],
+            Step::Product { block, beside } => self.0.product[usize::from(block)][usize::from(beside)],
         }
     }
 }
@@ -187,7 +188,16 @@ macro_rules! define_scaled {
             use crate::scaled::*;
             $function! {
                 unsafe fn amax_32(x: &[Word], run: usize, amaxes: &mut [u32]) {
-                    amax::<4, u32>(x, run, amaxes);
+                    let runs = (x.len() / run).min(amaxes.len());
+                    // SAFETY: the caller's promise for the instructions; these runs are whole.
+                    let done = unsafe {
+                        match run {
+                            16 => amax_of_runs::<$simd, 16>(x.as_ptr(), runs, amaxes.as_mut_ptr()),
+                            32 => amax_of_runs::<$simd, 32>(x.as_ptr(), runs, amaxes.as_mut_ptr()),
+                            _ => 0,
+                        }
+                    };
+                    amax::<4, u32>(&x[done * run..], run, &mut amaxes[done..]);
                 }
             }
             $function! {
@@ -203,12 +213,6 @@ macro_rules! define_scaled {
             $function! {
                 unsafe fn counts_of(x: &[Word], q: &[Word], bounds: [f32; 2]) -> [u32; 3] {
                     counts(x, q, bounds)
-                }
-            }
-            $function! {
-                unsafe fn divided(x: *const Word, q: *mut Word, n: usize, run: usize, factors: &Factors<'_>) {
-                    // SAFETY: as the caller's.
-                    unsafe { divide(x, q, n, run, factors.factor) }
                 }
             }
             $function! {
@@ -228,7 +232,7 @@ macro_rules! define_scaled {
                 amax_16,
                 powers: powers_of,
                 counts: counts_of,
-                divide: divided,
+                divide: stepped::<Divide>,
                 times: stepped::<Times>,
                 quotient: [stepped::<Exact<false>>, stepped::<Exact<true>>],
                 product: [

@@ -87,25 +87,3 @@ pub(crate) fn counts(x: &[Word], q: &[Word], [max, tiny]: [f32; 2]) -> [u32; 3] 
     }
     [above, below, nan]
 }
-
-/// [`Step::Divide`](super::Step::Divide)
-///
-/// # Safety
-///
-/// As [`StepFn`](super::StepFn).
-#[inline(always)]
-pub(crate) unsafe fn divide(x: *const Word, q: *mut Word, n: usize, run: usize, by: &[f32]) {
-    let (mut start, mut i) = (0, 0);
-    while start < n {
-        let end = if n - start < run { n } else { start + run };
-        let by = by[i];
-        for k in start..end {
-            // SAFETY: element `k` is one of the `n`.
-            unsafe {
-                let quotient = f32::from_ne_bytes(x.add(k).read()) / by;
-                q.add(k).write(quotient.to_ne_bytes());
-            }
-        }
-        (start, i) = (end, i + 1);
-    }
-}

@@ -41,32 +41,16 @@ unsafe fn multiplied<M: Simd>(a: M::V, b: M::V) -> M::V {
     unsafe { M::fma(a, b, M::splat(NOTHING)) }
 }
 
-/// `x` moved by one unit in its last place, in the direction of `rest`.
+/// A float32 beside `short` on the side where `rest` says that the exact value is, with the sign of `x`. `short` is a magnitude whose last
+/// four bits are zero.
 ///
 /// # Safety
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn moved<M: Simd>(x: M::V, rest: M::V) -> M::V {
+unsafe fn beside<M: Simd>(short: M::V, rest: M::V, x: M::V) -> M::V {
     // SAFETY: the caller's promise.
-    unsafe {
-        let inward = M::shr::<31>(M::xor(x, rest));
-        M::sub(M::add(x, M::splat(1)), M::add(inward, inward))
-    }
-}
-
-/// `x`, where `rest` is not zero the value of `moved`, and where that is NaN the value of `special`.
-///
-/// # Safety
-///
-/// As of the methods of [`Simd`].
-#[inline(always)]
-unsafe fn unless_exact<M: Simd>(x: M::V, rest: M::V, moved: M::V, special: M::V) -> M::V {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let magnitude = M::and(rest, M::splat(!NOTHING));
-        M::select_nan(rest, special, M::select_eq(magnitude, M::splat(0), x, moved))
-    }
+    unsafe { M::or(M::nudge(short, rest), M::and(x, M::splat(NOTHING))) }
 }
 
 /// [`Step::Times`](super::Step::Times)
@@ -85,18 +69,37 @@ impl RegisterStep for Times {
     }
 }
 
-/// [`Step::Quotient`](super::Step::Quotient): the quotient by way of the reciprocal is wrong by less than two units of the last place, so
-/// the multiple of 16 units that is nearest to it is the nearest to the exact quotient, too, or the second nearest, and no other one lies
-/// between them. On which side of it the exact quotient is, the remainder says, whose sign one rounding cannot change. Midpoints of the
-/// targets are such multiples.
+/// [`Step::Divide`](super::Step::Divide)
+pub(crate) struct Divide;
+
+impl RegisterStep for Divide {
+    #[inline(always)]
+    unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+        // SAFETY: the caller's promise.
+        unsafe { [fetch::<M, EACH>(factors.factor, i); 3] }
+    }
+    #[inline(always)]
+    unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
+        // SAFETY: the caller's promise.
+        unsafe { M::div(x, factors[0]) }
+    }
+}
+
+/// [`Step::Quotient`](super::Step::Quotient). By way of the reciprocal a quotient is wrong by at most three units of the last place. The
+/// reciprocal that is used is larger by 4 to 8 units, so what the product has above a multiple of 16 units, the exact quotient has between
+/// -11 and 15 units: no other multiple is nearer. On which side of that one it is, the remainder says, whose sign one rounding cannot
+/// change. Midpoints of the targets are such multiples.
 pub(crate) struct Exact<const BLOCK: bool>;
+
+/// 1 and 2^-21.
+const LARGER: u32 = 0x3F80_0004;
 
 impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
     #[inline(always)]
     unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
         unsafe {
-            let factor = fetch::<M, EACH>(factors.factor, i);
+            let factor = multiplied::<M>(fetch::<M, EACH>(factors.factor, i), M::splat(LARGER));
             let block = if BLOCK { fetch::<M, EACH>(factors.block, i) } else { factor };
             [factor, block, M::xor(fetch::<M, EACH>(factors.scale, i), M::splat(NOTHING))]
         }
@@ -106,20 +109,19 @@ impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
         let [factor, block, minus_scale] = *factors;
         // SAFETY: the caller's promise.
         unsafe {
-            let near = multiplied::<M>(x, factor);
-            let short = M::and(M::add(near, M::splat(8)), M::splat(!15));
+            let magnitude = M::and(x, M::splat(!NOTHING));
+            let short = M::and(multiplied::<M>(magnitude, factor), M::splat(!15));
             // 20 bits times 4 are exact.
             let part = if BLOCK { multiplied::<M>(short, block) } else { short };
-            let rest = M::fma(part, minus_scale, x);
-            unless_exact::<M>(short, rest, moved::<M>(short, rest), near)
+            beside::<M>(short, M::fma(part, minus_scale, magnitude), x)
         }
     }
 }
 
 /// [`Step::Product`](super::Step::Product)
-pub(crate) struct Product<const BLOCK: bool, const ODD: bool>;
+pub(crate) struct Product<const BLOCK: bool, const BESIDE: bool>;
 
-impl<const BLOCK: bool, const ODD: bool> RegisterStep for Product<BLOCK, ODD> {
+impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESIDE> {
     #[inline(always)]
     unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
@@ -134,18 +136,65 @@ impl<const BLOCK: bool, const ODD: bool> RegisterStep for Product<BLOCK, ODD> {
         let [scale, block, _] = *factors;
         // SAFETY: the caller's promise.
         unsafe {
+            let magnitude = if BESIDE { M::and(x, M::splat(!NOTHING)) } else { x };
             // 8 bits times 4 are exact.
-            let part = if BLOCK { multiplied::<M>(x, block) } else { x };
+            let part = if BLOCK { multiplied::<M>(magnitude, block) } else { magnitude };
             let near = multiplied::<M>(part, scale);
-            if !ODD {
+            if !BESIDE {
                 return near;
             }
-            let rest = M::fma(part, scale, M::xor(near, M::splat(NOTHING)));
-            let even = M::and(near, M::splat(1));
-            let odd = M::select_eq(even, M::splat(0), moved::<M>(near, rest), near);
-            unless_exact::<M>(near, rest, odd, near)
+            let short = M::and(near, M::splat(!15));
+            let rest = M::fma(part, scale, M::xor(short, M::splat(NOTHING)));
+            beside::<M>(short, rest, x)
         }
     }
+}
+
+/// Raises the largest magnitudes of runs of `RUN` elements, a multiple of a register's: of as many runs at once as a register has lanes.
+/// Returns how many runs there were; fewer than a register's lanes are left.
+///
+/// # Safety
+///
+/// As of the methods of [`Simd`]. `x` is readable for `runs * RUN` words, `amaxes` writable for `runs` words.
+#[inline(always)]
+pub(crate) unsafe fn amax_of_runs<M: Simd, const RUN: usize>(
+    x: *const Word,
+    runs: usize,
+    amaxes: *mut u32,
+) -> usize {
+    let lanes = const { size_of::<M::V>() / 4 };
+    let registers = const { RUN / (size_of::<M::V>() / 4) };
+    let mut first = 0;
+    // SAFETY: as the caller's; all registers are of the runs from `first` on.
+    unsafe {
+        let mask = M::splat(!NOTHING);
+        while runs - first >= lanes {
+            let mut rows = [mask; 16];
+            for (i, row) in rows.iter_mut().take(lanes).enumerate() {
+                let p = x.add((first + i) * RUN).cast::<M::V>();
+                let mut largest = M::and(p.read_unaligned(), mask);
+                for k in 1..registers {
+                    largest = M::max_u(largest, M::and(p.add(k).read_unaligned(), mask));
+                }
+                *row = largest;
+            }
+            let mut left = lanes / 2;
+            macro_rules! across {
+                ($($k:literal)*) => {$(
+                    for i in 0..left {
+                        rows[i] = M::max_across::<$k>(rows[2 * i], rows[2 * i + 1]);
+                    }
+                    left /= 2;
+                )*};
+            }
+            across!(0 1 2 3);
+            debug_assert!(left == 0);
+            let p = amaxes.add(first).cast::<M::V>();
+            p.write_unaligned(M::max_u(p.read_unaligned(), rows[0]));
+            first += lanes;
+        }
+    }
+    first
 }
 
 /// Does a step with every element.
