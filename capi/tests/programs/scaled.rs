@@ -151,3 +151,27 @@ fn example() {
     assert_eq!(printed.trim_end(), block("```text\n"));
     fs::remove_file(&path).expect("removed");
 }
+
+/// The example in C++, by `lanecast.hpp`.
+#[test]
+fn example_in_cpp() {
+    if !tried() {
+        return;
+    }
+    for compiler in ["g++", "clang++"].into_iter().filter(|compiler| has(compiler)) {
+        for standard in ["c++17", "c++20"] {
+            let source = "../../examples/cpp/scaled.cpp";
+            let program = Program { source, compiler, standard, linked: Linked::Shared, flags: SANITIZED };
+            let printed = crate::build::run(&mut program.compile());
+            let lines: Vec<&str> = printed.lines().collect();
+            // The last value is 65.025, between 64 and 72: codes from 2^6 to 2^7 are 8 apart.
+            assert_eq!(
+                lines,
+                [
+                    "256 elements, 8 scales of float8_e8m0fnu; the last is 64 of 65.025, the largest magnitude 65.025",
+                    "the data must have 256 bytes for this shape and scheme, and has 255",
+                ]
+            );
+        }
+    }
+}
