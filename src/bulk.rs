@@ -27,6 +27,8 @@ mod strided;
 mod threads;
 
 pub use batch::{BatchError, BatchItem, par_cast_batch};
+#[cfg(feature = "scaled")]
+pub(crate) use schedule::Share;
 pub use strided::{par_cast_strided, par_cast_strided_with};
 pub use threads::{ParallelFor, Threads};
 

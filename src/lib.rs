@@ -98,7 +98,7 @@
 //! * `onnx`: the module `onnx`, the operators of ONNX (with `text`);
 //! * `gguf`: the module `gguf`, the quantised blocks of GGUF files;
 //! * `promote`: the module `promote`, which dtype an operation computes in;
-//! * `scaled`: the module `scaled`, casts of blocks that share a scale;
+//! * `scaled`: the modules `scaled`, casts of blocks that share a scale, and `stochastic`, stochastic rounding;
 //! * `avx512`, `avx2`, `neon`: the tiers of these names, together `tiers`; without one, casts use another tier or the scalar one;
 //! * `int2`, `float6`, `fnuz`, `b11`, `e3m4`, `e4m3`: rarer dtypes ([`DType::feature`]), together `dtypes`;
 //! * `ndarray`: the trait `AsType`, casts of the arrays of the crate of this name;
@@ -135,6 +135,8 @@ pub mod promote;
 mod ptr;
 #[cfg(feature = "scaled")]
 pub mod scaled;
+#[cfg(feature = "scaled")]
+pub mod stochastic;
 pub mod strided;
 #[cfg(feature = "structured")]
 pub mod structured;

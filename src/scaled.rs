@@ -4,21 +4,32 @@
 //! the best one for what a reader will multiply by. Schemes that reproduce the bits of another library state its arithmetic
 //! ([`Quotient`]). Finite elements never give a NaN. The specification is `docs/scaled.md`.
 
+mod amax;
 mod blocks;
 mod cast;
 mod casts;
 mod decode;
 mod error;
+mod exact_sum;
 mod factors;
 mod packing;
+#[cfg(feature = "rayon")]
+mod par;
+mod parts;
 mod plan;
 mod report;
+mod requantize;
 mod rule;
 mod scales;
 mod scheme;
+mod split;
+mod values;
+mod view;
 
+pub use amax::{Amax, amax};
 pub use error::ScaledError;
 pub use plan::ScaledPlan;
 pub use report::Report;
+pub use requantize::{Quantized, requantize};
 pub use rule::{Pow2, ScaleRule};
 pub use scheme::{Empty, Global, Granularity, NonFinite, Quotient, ScaleType, Scheme};

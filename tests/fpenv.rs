@@ -255,15 +255,18 @@ fn scaled() {
         .collect();
     for (name, scheme) in Scheme::NAMED {
         let plan = ScaledPlan::new(DType::Float32, scheme, &[8, 128]).expect("fits").with_counts();
+        let random = plan.clone().with_squared_error().stochastic(Default::default());
         let run = || {
             let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
+            let error = random.quantize_dynamic(&src, &mut codes, &mut scales).expect("casts").squared_error;
+            let by_chance = codes.clone();
             let mut back = vec![0; src.len()];
             let report = plan.quantize_dynamic(&src, &mut codes, &mut scales).expect("casts");
             let given = plan.quantize(&src, &scales, report.global, &mut codes.clone()).expect("casts");
             plan.dequantize(&codes, &scales, report.global, DType::Float32, &mut back).expect("casts");
             // Floats are compared by their bits.
             (
-                codes,
+                (codes, by_chance, error.map(f64::to_bits)),
                 scales,
                 back,
                 report.global.to_bits(),

@@ -2,7 +2,7 @@
 
 #![cfg(feature = "scaled")]
 
-use lanecast::scaled::{Granularity, NonFinite, ScaleType, ScaledError, ScaledPlan, Scheme};
+use lanecast::scaled::{Amax, Granularity, NonFinite, ScaleType, ScaledError, ScaledPlan, Scheme, amax};
 use lanecast::{DType, Storage, cast_one};
 
 /// Floats of many magnitudes, with zeros of both signs.
@@ -178,6 +178,54 @@ fn one_amax_for_the_parts_of_a_tensor() {
         parts.1.extend(scales);
     }
     assert_eq!(parts, (codes, scales));
+}
+
+/// The answers to blocks in another order are the answers in that order.
+#[test]
+fn permuted_blocks() {
+    let (blocks, len) = (12, 32);
+    let src = values(blocks * len, 31);
+    let order: Vec<usize> = (0..blocks).map(|i| i * 5 % blocks).collect();
+    let permuted: Vec<f32> = order.iter().flat_map(|i| src[i * len..(i + 1) * len].to_vec()).collect();
+    // The scale of the tensor does not depend on the order.
+    for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::FP8_ROW, Scheme::INT4_GROUP128] {
+        let shape = [blocks, len];
+        let plan =
+            ScaledPlan::new(DType::Float32, &scheme, &shape).expect("fits").with_storage(Storage::Byte);
+        let cast = |src: &[f32]| {
+            let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
+            let report = plan.quantize_dynamic(&bytes(src), &mut codes, &mut scales).expect("casts");
+            (codes, scales, report)
+        };
+        let (codes, scales, report) = cast(&src);
+        let (got, its, same) = cast(&permuted);
+        let each = |of: &[u8]| -> Vec<u8> {
+            let len = of.len() / blocks;
+            order.iter().flat_map(|i| of[i * len..(i + 1) * len].to_vec()).collect()
+        };
+        assert_eq!((got, its, same), (each(&codes), each(&scales), report), "{scheme:?}");
+    }
+}
+
+#[test]
+fn magnitudes_merge() {
+    let mut src = values(100, 8);
+    let of = |src: &[f32]| amax(DType::Float32, &bytes(src)).expect("whole elements");
+    let whole = of(&src);
+    assert_eq!(
+        (whole.finite(), whole.has_non_finite()),
+        (src.iter().fold(0.0, |a: f32, x| a.max(x.abs())), false)
+    );
+    for size in [1, 7, 64] {
+        assert_eq!(src.chunks(size).rev().map(of).fold(Amax::default(), Amax::merge), whole);
+    }
+    src[50] = f32::NEG_INFINITY;
+    src[51] = f32::NAN;
+    let merged = src.chunks(9).map(of).fold(Amax::default(), Amax::merge);
+    assert_eq!(merged, of(&src));
+    assert!(merged.has_non_finite() && merged.finite() > 0.0 && merged.finite().is_finite());
+    assert!(matches!(amax(DType::BFloat16, &[0; 3]), Err(ScaledError::Length { want: 2, have: 3, .. })));
+    assert_eq!(amax(DType::Int8, &[0]), Err(ScaledError::Source { dtype: DType::Int8 }));
 }
 
 #[test]

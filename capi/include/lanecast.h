@@ -362,9 +362,29 @@ typedef struct lanecast_scaled_options {
      */
     uint8_t counts;
     /**
+     * 1 sums the squares of the differences between elements and what their codes stand for, in the report; 0 does not.
+     */
+    uint8_t squared_error;
+    /**
+     * With `random_bits`: the key of the random numbers.
+     */
+    uint64_t seed;
+    /**
+     * With `random_bits`: another stream of random numbers for another tensor or step.
+     */
+    uint64_t stream;
+    /**
+     * With `random_bits`: the index of the first element, if the tensor is a part of another one.
+     */
+    uint64_t first_element;
+    /**
+     * 0 rounds to the nearest code; 8, 16 or 32 round stochastically, by so many random bits for each element.
+     */
+    uint8_t random_bits;
+    /**
      * Zero.
      */
-    uint8_t reserved[25];
+    uint8_t reserved[31];
 } lanecast_scaled_options;
 
 /**
@@ -442,9 +462,14 @@ typedef struct lanecast_scaled_report {
      */
     uint32_t counted;
     /**
+     * The sum of the squares of the differences between elements and what their codes stand for, wherever both are finite: the exact sum,
+     * rounded once. 0 unless the options of the plan want it.
+     */
+    double squared_error;
+    /**
      * Zero.
      */
-    uint64_t reserved[6];
+    uint64_t reserved[5];
 } lanecast_scaled_report;
 
 /**
@@ -800,13 +825,13 @@ LANECAST_NOEXCEPT;
 /**
  * Scales and casts a tensor: writes its codes to `data` and its scales to `scales`. If the scheme has a scale for the tensor, that is
  * `global` of the report, and whoever reads the codes needs it. Unless `report` is NULL, the report goes there. The lengths are in bytes, and
- * have to be those of `lanecast_scaled_describe`.
+ * have to be those of `lanecast_scaled_describe`. `threads` is as of `lanecast_run`; the answer does not depend on it.
  *
  * The caller sees to this:
  *
  * `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until
- * the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `report` and `error` are NULL or can
- * be written.
+ * the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or readable; `report`
+ * and `error` are NULL or can be written.
  */
 LANECAST_API
 lanecast_status lanecast_scaled_quantize_dynamic(const struct lanecast_scaled_plan *plan,
@@ -817,12 +842,14 @@ lanecast_status lanecast_scaled_quantize_dynamic(const struct lanecast_scaled_pl
                                                  void *scales,
                                                  size_t scales_len,
                                                  struct lanecast_scaled_report *report,
+                                                 const struct lanecast_threads *threads,
                                                  struct lanecast_error *error)
 LANECAST_NOEXCEPT;
 
 /**
  * As `lanecast_scaled_quantize_dynamic`, for a part of a larger tensor, or one of several that share a scale: `amax` is the largest
- * magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each. It has to be finite.
+ * magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each. It has to be finite. The cast is on the calling
+ * thread.
  *
  * The caller sees to this:
  *
@@ -858,6 +885,7 @@ lanecast_status lanecast_scaled_quantize(const struct lanecast_scaled_plan *plan
                                          void *data,
                                          size_t data_len,
                                          struct lanecast_scaled_report *report,
+                                         const struct lanecast_threads *threads,
                                          struct lanecast_error *error)
 LANECAST_NOEXCEPT;
 
@@ -869,7 +897,8 @@ LANECAST_NOEXCEPT;
  * The caller sees to this:
  *
  * `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until
- * the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `error` is NULL or can be written.
+ * the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+ * readable; `error` is NULL or can be written.
  */
 LANECAST_API
 lanecast_status lanecast_scaled_dequantize(const struct lanecast_scaled_plan *plan,
@@ -881,6 +910,7 @@ lanecast_status lanecast_scaled_dequantize(const struct lanecast_scaled_plan *pl
                                            lanecast_type to,
                                            void *dst,
                                            size_t dst_len,
+                                           const struct lanecast_threads *threads,
                                            struct lanecast_error *error)
 LANECAST_NOEXCEPT;
 
@@ -889,13 +919,15 @@ LANECAST_NOEXCEPT;
  *
  * The caller sees to this:
  *
- * `src` can be read for `src_len` bytes. `plan` is NULL or a plan; `out` and `error` are NULL or can be written.
+ * `src` can be read for `src_len` bytes. `plan` is NULL or a plan; `threads` is NULL or readable; `out` and `error` are NULL or can be
+ * written.
  */
 LANECAST_API
 lanecast_status lanecast_scaled_amax(const struct lanecast_scaled_plan *plan,
                                      const void *src,
                                      size_t src_len,
                                      float *out,
+                                     const struct lanecast_threads *threads,
                                      struct lanecast_error *error)
 LANECAST_NOEXCEPT;
 

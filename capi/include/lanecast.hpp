@@ -191,12 +191,13 @@ class scaled_plan {
 
     /* As lanecast_scaled_quantize_dynamic. */
     template <class Source, class Data, class Scales>
-    result<lanecast_scaled_report> quantize_dynamic(const Source &src, Data &&data, Scales &&scales) const
+    result<lanecast_scaled_report> quantize_dynamic(const Source &src, Data &&data, Scales &&scales,
+                                                    const lanecast_threads *threads = nullptr) const
     {
         lanecast_scaled_report report;
         lanecast_error raw;
         if (lanecast_scaled_quantize_dynamic(content.get(), src.data(), detail::bytes(src), data.data(),
-                                             detail::bytes(data), scales.data(), detail::bytes(scales), &report,
+                                             detail::bytes(data), scales.data(), detail::bytes(scales), &report, threads,
                                              &raw) != LANECAST_OK) {
             return error(raw);
         }
@@ -205,12 +206,13 @@ class scaled_plan {
 
     /* As lanecast_scaled_quantize. */
     template <class Source, class Scales, class Data>
-    result<lanecast_scaled_report> quantize(const Source &src, const Scales &scales, float global, Data &&data) const
+    result<lanecast_scaled_report> quantize(const Source &src, const Scales &scales, float global, Data &&data,
+                                            const lanecast_threads *threads = nullptr) const
     {
         lanecast_scaled_report report;
         lanecast_error raw;
         if (lanecast_scaled_quantize(content.get(), src.data(), detail::bytes(src), scales.data(), detail::bytes(scales),
-                                     global, data.data(), detail::bytes(data), &report, &raw) != LANECAST_OK) {
+                                     global, data.data(), detail::bytes(data), &report, threads, &raw) != LANECAST_OK) {
             return error(raw);
         }
         return report;
@@ -218,22 +220,23 @@ class scaled_plan {
 
     /* As lanecast_scaled_dequantize, to the type of the elements of `dst`. */
     template <class Data, class Scales, class Destination>
-    result<done> dequantize(const Data &data, const Scales &scales, float global, Destination &&dst) const
+    result<done> dequantize(const Data &data, const Scales &scales, float global, Destination &&dst,
+                            const lanecast_threads *threads = nullptr) const
     {
         using D = std::remove_cv_t<std::remove_reference_t<decltype(*dst.data())>>;
         lanecast_error raw;
         return detail::finish(lanecast_scaled_dequantize(content.get(), data.data(), detail::bytes(data), scales.data(),
                                                          detail::bytes(scales), global, type_of<D>::value, dst.data(),
-                                                         detail::bytes(dst), &raw),
+                                                         detail::bytes(dst), threads, &raw),
                               raw);
     }
 
     /* As lanecast_scaled_amax. */
-    template <class Source> result<float> amax(const Source &src) const
+    template <class Source> result<float> amax(const Source &src, const lanecast_threads *threads = nullptr) const
     {
         float amax = 0.0F;
         lanecast_error raw;
-        if (lanecast_scaled_amax(content.get(), src.data(), detail::bytes(src), &amax, &raw) != LANECAST_OK) {
+        if (lanecast_scaled_amax(content.get(), src.data(), detail::bytes(src), &amax, threads, &raw) != LANECAST_OK) {
             return error(raw);
         }
         return amax;

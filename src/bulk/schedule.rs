@@ -31,16 +31,16 @@ pub(super) fn alone(plan: &CastPlan, n: usize) -> bool {
 
 /// How work is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Share {
+pub(crate) struct Share {
     /// The number of threads, at least 2.
-    pub(super) tasks: usize,
+    pub(crate) tasks: usize,
     /// Nanoseconds of a chunk.
-    pub(super) chunk: u64,
+    pub(crate) chunk: u64,
 }
 
 impl Share {
     /// For work of `time` nanoseconds; `None` if one thread should do it.
-    pub(super) fn new(time: u64, threads: impl FnOnce() -> usize) -> Option<Share> {
+    pub(crate) fn new(time: u64, threads: impl FnOnce() -> usize) -> Option<Share> {
         if time < ALONE {
             return None;
         }

@@ -87,7 +87,7 @@ impl fmt::Debug for Threads<'_> {
 
 impl Threads<'_> {
     /// How many threads can share a cast. Never waits for a pool; for a pool whose state is unknown, it is a guess.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         match self {
             Threads::Serial | Threads::AtMost(0 | 1) => 1,
             Threads::AtMost(threads) => Threads::Rayon.count().min(*threads),
@@ -103,7 +103,7 @@ impl Threads<'_> {
 
     /// Calls `work` for all `chunks`, on at most `tasks` threads, each of which takes the next chunk when it has finished one. If
     /// `work` breaks, the chunks after its own are not needed.
-    pub(super) fn share<C>(
+    pub(crate) fn share<C>(
         self,
         tasks: usize,
         chunks: impl Iterator<Item = C> + Send,

@@ -9,8 +9,8 @@ const SLAB: usize = 4096;
 /// A tensor of three axes in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
-    shape: [usize; 3],
-    block: [usize; 3],
+    pub(super) shape: [usize; 3],
+    pub(super) block: [usize; 3],
 }
 
 impl Blocks {
@@ -85,7 +85,7 @@ impl Blocks {
     }
 
     /// The block of an element.
-    fn of(&self, element: usize) -> usize {
+    pub(super) fn of(&self, element: usize) -> usize {
         let [_, b, c] = self.shape;
         let [x, y, z] = self.block;
         let (i, j, k) = (element / (b * c), element / c % b, element % c);

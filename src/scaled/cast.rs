@@ -10,28 +10,34 @@ use super::{
     rule::{Rule, Scale, ScaleRule},
     scheme::{NonFinite, Quotient, ScaleType},
 };
-use crate::{Kind, finfo, half::bf16};
+use crate::{Kind, finfo, half::bf16, stochastic::truncated_quotient};
 use alloc::vec::Vec;
 use core::ops::Range;
 use lanecast_kernels::scaled::{ScaledLoops, Step, Word};
 
 /// The scales of a cast.
-enum Source<'a> {
+pub(super) enum Source<'a> {
     /// They are made of the elements, and written here.
     Elements(&'a mut [u8]),
     /// They are given.
     Given(&'a [u8]),
+    /// They are made already, with their factors.
+    Made(&'a [Scale]),
 }
 
 /// The largest magnitudes of the blocks of a slab.
 pub(super) struct Amaxes {
     /// As codes of float32.
-    words: Vec<u32>,
+    pub(super) words: Vec<u32>,
     /// As codes of the source, if that has 16 bits.
     halves: Vec<u16>,
 }
 
 impl Amaxes {
+    pub(super) fn new() -> Self {
+        Self { words: Vec::new(), halves: Vec::new() }
+    }
+
     pub(super) fn words(&self) -> &[Word] {
         bytemuck::cast_slice(&self.words)
     }
@@ -39,7 +45,7 @@ impl Amaxes {
 
 /// Elements in memory of the stack.
 #[repr(align(64))]
-struct Buffer([Word; CHUNK]);
+pub(super) struct Buffer(pub(super) [Word; CHUNK]);
 
 impl ScaledPlan {
     /// Casts with given scales.
@@ -52,7 +58,7 @@ impl ScaledPlan {
     ) -> Result<Report, ScaledError> {
         check_len("scales", self.scales_len(), scales.len())?;
         let rule = Rule::of_global(&self.scheme, self.codes, self.global(global)?);
-        self.cast(src, rule, Source::Given(scales), data)
+        Ok(self.cast_and_compare(src, &rule, Source::Given(scales), scales, data)?.report())
     }
 
     /// The scale of the tensor that was given, checked; 1 if the scheme has none.
@@ -85,7 +91,7 @@ impl ScaledPlan {
         };
         let rule = Rule::of_amax(&self.scheme, self.codes, amax);
         check_len("scales", self.scales_len(), scales.len())?;
-        self.cast(src, rule, Source::Elements(scales), data)
+        Ok(self.cast_and_compare(src, &rule, Source::Elements(scales), &[], data)?.report())
     }
 
     /// The bits of the largest magnitude whose bits are below `limit`.
@@ -109,7 +115,7 @@ impl ScaledPlan {
     }
 
     /// The elements of a range as `float32`: those of the source, if they are that.
-    fn load<'x>(
+    pub(super) fn load<'x>(
         &self,
         src: &'x [u8],
         range: Range<usize>,
@@ -126,7 +132,7 @@ impl ScaledPlan {
     }
 
     /// Casts slab by slab: first the scales of its blocks, then its elements.
-    fn cast(
+    pub(super) fn cast(
         &self,
         src: &[u8],
         rule: Rule<'_>,
@@ -139,7 +145,7 @@ impl ScaledPlan {
         let counted = self.counts.then_some(0);
         let mut report =
             Report { global: rule.global, clipped: counted, underflowed: counted, ..Report::default() };
-        let mut amaxes = Amaxes { words: Vec::new(), halves: Vec::new() };
+        let mut amaxes = Amaxes::new();
         let mut factors = SlabFactors::new();
         let (step, size) = (self.step(), self.scheme.scale.dtype().size());
         let (mut x, mut q) = (Buffer([[0; 4]; CHUNK]), Buffer([[0; 4]; CHUNK]));
@@ -163,6 +169,10 @@ impl ScaledPlan {
                         }
                         factors.check();
                     }
+                }
+                Source::Made(scales) => {
+                    scales[blocks.clone()].iter().for_each(|scale| factors.push(&rule, *scale));
+                    factors.check();
                 }
                 Source::Given(scales) => {
                     blocks.clone().for_each(|i| factors.push(&rule, rule.with_factor(self.scale(scales, i))));
@@ -188,7 +198,7 @@ impl ScaledPlan {
     }
 
     /// The largest magnitudes of the blocks of a slab.
-    fn amaxes(
+    pub(super) fn amaxes(
         &self,
         src: &[u8],
         elements: Range<usize>,
@@ -335,6 +345,9 @@ impl ScaledPlan {
             }
             let each = x.iter().map(|x| f32::from_ne_bytes(*x)).zip(q);
             match self.scheme.quotient {
+                Quotient::Exact if self.random.is_some() => {
+                    each.for_each(|(x, q)| *q = truncated_quotient(f64::from(x), factor));
+                }
                 Quotient::Exact => each.for_each(|(x, q)| *q = f64::from(x) / factor),
                 Quotient::Divide => each.for_each(|(x, q)| *q = f64::from(x / narrow)),
                 Quotient::DivideBFloat16 => {
@@ -349,6 +362,18 @@ impl ScaledPlan {
                 }
             }
         }
+        self.round(q, x, piece.elements.clone(), data, report)
+    }
+
+    /// Rounds quotients of float64, wherever they come from, and stores the codes. `x` has the elements that are zero.
+    pub(super) fn round(
+        &self,
+        q: &mut [f64],
+        x: &[Word],
+        range: Range<usize>,
+        data: &mut [u8],
+        report: &mut Report,
+    ) -> Result<(), ScaledError> {
         let max = self.codes.max * self.codes.unit;
         if self.codes.unit != 1.0 {
             q.iter_mut().for_each(|q| *q *= self.codes.unit);
@@ -360,7 +385,10 @@ impl ScaledPlan {
             // Microscaled integers have as many negative values as positive ones.
             q.iter_mut().for_each(|q| *q = q.clamp(-max, max));
         }
-        self.put_codes(q, x, piece.elements.clone(), data, report)
+        if let Some(random) = &self.random {
+            random.round(range.start, q);
+        }
+        self.put_codes(q, x, range, data, report)
     }
 
     /// Rounds quotients and stores the codes.
@@ -398,7 +426,7 @@ impl ScaledPlan {
         }
     }
 
-    fn put_scale(&self, scales: &mut [u8], i: usize, scale: Scale) {
+    pub(super) fn put_scale(&self, scales: &mut [u8], i: usize, scale: Scale) {
         match self.scheme.scale.dtype().size() {
             1 => scales[i] = scale.code as u8,
             2 => scales[2 * i..2 * i + 2].copy_from_slice(&(scale.code as u16).to_ne_bytes()),

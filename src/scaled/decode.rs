@@ -58,7 +58,7 @@ impl ScaledPlan {
             rule: Rule::of_global(&self.scheme, self.codes, self.global(global)?),
             narrow: CastPlan::new(DType::Float32, to, &CastOptions::RUST)?,
             wide: CastPlan::new(DType::Float64, to, &CastOptions::RUST)?,
-            codes: CastPlan::new(self.scheme.element, DType::Float64, &CastOptions::RUST)?,
+            codes: self.decoder()?,
             is_float32: to == BufferType::new(DType::Float32),
         };
         // The loops are exact for products of short codes that float64 need not hold.
@@ -149,23 +149,10 @@ impl Decoder<'_> {
         piece: &Piece,
         dst: &mut [u8],
     ) -> Result<(), ScaledError> {
-        let (plan, n) = (self.plan, piece.elements.len());
-        let mut codes = [0_u8; 2 * CHUNK];
-        let codes = &mut codes[..plan.scheme.element.size() * n];
-        take(plan.data, data, piece.elements.clone(), codes);
         let mut q = Buffer([0.0_f64; CHUNK]);
-        let q = &mut q.0[..n];
-        self.codes.run(codes, bytemuck::cast_slice_mut(q), n)?;
-        for (i, run) in q.chunks_mut(piece.run).enumerate() {
-            let scale = self.rule.parts(plan.scale(scales, piece.block + i));
-            // Codes have at most 8 bits and scales 24 and 4: every product is exact, and the last quotient rounded far from the
-            // midpoints of the target.
-            match plan.scheme.scale {
-                ScaleType::E4M3(Global::Divisor) => run.iter_mut().for_each(|q| *q = *q * scale.0 / scale.1),
-                _ => run.iter_mut().for_each(|q| *q = *q / plan.codes.unit * scale.0 * scale.1),
-            }
-        }
-        self.wide.run(bytemuck::cast_slice(q), dst, n)?;
+        let q = &mut q.0[..piece.elements.len()];
+        self.plan.values(&self.codes, &self.rule, (data, scales), piece, q)?;
+        self.wide.run(bytemuck::cast_slice(q), dst, q.len())?;
         Ok(())
     }
 }

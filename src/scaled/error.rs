@@ -33,6 +33,8 @@ pub enum ScaledError {
     EmptyBlock,
     /// A shape with more elements than there can be.
     Shape,
+    /// The shape of a view is not that of the plan.
+    OtherShape,
     /// A buffer has not the bytes that it should have.
     Length {
         /// The buffer.
@@ -69,6 +71,7 @@ impl fmt::Display for ScaledError {
             Self::Axis { axis, axes } => write!(f, "axis {axis} does not exist in a shape of {axes} axes"),
             Self::EmptyBlock => f.write_str("a block needs at least one element"),
             Self::Shape => f.write_str("the shape has more elements than memory could hold"),
+            Self::OtherShape => f.write_str("the view must have the shape that the plan was made for"),
             Self::Length { which, want, have } => {
                 write!(f, "the {which} must have {want} bytes for this shape and scheme, and has {have}")
             }
@@ -84,6 +87,16 @@ impl fmt::Display for ScaledError {
 }
 
 impl core::error::Error for ScaledError {}
+
+impl ScaledError {
+    /// The error of a tensor, from that of a part that begins with this block.
+    pub(super) fn after(self, first: usize) -> Self {
+        match self {
+            Self::NonFinite { block } => Self::NonFinite { block: first + block },
+            other => other,
+        }
+    }
+}
 
 impl From<CastError> for ScaledError {
     fn from(error: CastError) -> Self {

@@ -94,6 +94,10 @@ impl SlabFactors {
 impl ScaledPlan {
     /// What the loops of a tier do with the elements of this scheme, if they can.
     pub(super) fn step(&self) -> Option<Step> {
+        // Stochastic rounding needs more of the quotient.
+        if self.random.is_some() {
+            return None;
+        }
         // Float16 and int16 have midpoints below those that the loops are exact for.
         if self.casts.loops.is_none() || self.scheme.element.bits() > 8 {
             return None;

@@ -8,7 +8,10 @@ use super::{
     rule::{Codes, ScaleRule},
     scheme::{Global, Quotient, ScaleType, Scheme},
 };
-use crate::{BufferType, DType, Storage};
+use crate::{
+    BufferType, DType, Storage,
+    stochastic::{Random, Stochastic},
+};
 use lanecast_kernels::in_default_environment;
 
 /// The bits of a `float32` without its sign.
@@ -43,6 +46,10 @@ pub struct ScaledPlan {
     /// Whether clipped and underflowed elements are counted.
     pub(super) counts: bool,
     pub(super) casts: Casts,
+    /// What rounds quotients to values of the codes, if not `casts`.
+    pub(super) random: Option<Random>,
+    /// Whether reports have the squared error.
+    pub(super) errors: bool,
 }
 
 impl ScaledPlan {
@@ -81,7 +88,37 @@ impl ScaledPlan {
         let blocks = Blocks::new(scheme.granularity, shape)?;
         let data = BufferType::packed(scheme.element);
         let casts = Casts::new(from, scheme, data)?;
-        Ok(ScaledPlan { scheme: *scheme, from, data, blocks, codes, counts: false, casts })
+        Ok(ScaledPlan {
+            scheme: *scheme,
+            from,
+            data,
+            blocks,
+            codes,
+            counts: false,
+            casts,
+            random: None,
+            errors: false,
+        })
+    }
+
+    /// The same cast with stochastic rounding: of quotients that lie between two codes, each becomes the farther one from zero with the
+    /// probability of its distance from the nearer one. Scales are the same. See [`stochastic`](crate::stochastic).
+    #[must_use]
+    pub fn stochastic(self, stochastic: Stochastic) -> ScaledPlan {
+        ScaledPlan { random: Random::new(self.scheme.element, stochastic), ..self }
+    }
+
+    /// The same cast for a part of a tensor, whose first element has this index in it: stochastic rounding then is that of the whole.
+    #[must_use]
+    pub fn starting_at(self, index: u64) -> ScaledPlan {
+        ScaledPlan { random: self.random.map(|random| random.starting_at(index)), ..self }
+    }
+
+    /// The same cast, whose reports have the exact sum of squared errors. It reads the elements and the codes once more, and takes several
+    /// times as long.
+    #[must_use]
+    pub fn with_squared_error(self) -> ScaledPlan {
+        ScaledPlan { errors: true, ..self }
     }
 
     /// The same cast with another storage of the codes.

@@ -16,4 +16,7 @@ pub struct Report {
     pub clipped: Option<u64>,
     /// Elements other than zero whose code is zero, if the plan counts them.
     pub underflowed: Option<u64>,
+    /// The sum of the squares of the differences between elements and what their codes stand for, wherever both are finite: the exact sum,
+    /// rounded once. Only if the plan [sums](super::ScaledPlan::with_squared_error) them.
+    pub squared_error: Option<f64>,
 }

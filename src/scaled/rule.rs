@@ -141,6 +141,18 @@ impl<'a> Rule<'a> {
         Self { scheme, codes, global, inverse }
     }
 
+    /// The rule for a tensor of this largest magnitude, where elements are in double precision.
+    pub(super) fn of_wide_amax(scheme: &'a Scheme, codes: Codes, amax: f64) -> Self {
+        let global = match (scheme.scale, scheme.rule) {
+            (ScaleType::E4M3(_), ScaleRule::Amax { over }) if amax != 0.0 => {
+                let global = (amax / (448.0 * f64::from(over))) as f32;
+                global.clamp(f32::from_bits(1), f32::MAX)
+            }
+            _ => 1.0,
+        };
+        Self { scheme, codes, global, inverse: 1.0 }
+    }
+
     /// The rule for a tensor whose scale is given.
     pub(super) fn of_global(scheme: &'a Scheme, codes: Codes, global: f32) -> Self {
         let inverse = match scheme.scale {
@@ -201,11 +213,34 @@ impl<'a> Rule<'a> {
             let multiplier = over / f32::from_bits(floor);
             return Scale { code: (1.0 / multiplier).to_bits(), factor: f64::from(multiplier) };
         }
-        let mut code = match self.scheme.rule {
-            ScaleRule::Pow2(rule) => self.power(rule, floor),
+        let code = match self.scheme.rule {
+            ScaleRule::Pow2(rule) => self.power(rule, f32::from_bits(floor).into()),
             ScaleRule::Given => encode(self.scheme.scale, 1.0),
             _ => self.by_amax(floor),
         };
+        self.at_least(code)
+    }
+
+    /// The scale of a block of this largest magnitude, where elements are in double precision and quotients exact. The rule is a power of two or
+    /// an amplitude.
+    pub(super) fn scale_of(&self, amax: f64) -> Scale {
+        let floor = match self.scheme.empty {
+            Empty::Floor(least) => amax.max(f64::from(least)),
+            _ => amax,
+        };
+        if !amax.is_finite() || floor == 0.0 {
+            return self.scale(if amax == 0.0 { 0 } else { INFINITY });
+        }
+        let code = match self.scheme.rule {
+            ScaleRule::Pow2(rule) => self.power(rule, floor),
+            ScaleRule::Amax { over } => self.by_quotient(floor, over),
+            _ => encode(self.scheme.scale, 1.0),
+        };
+        self.at_least(code)
+    }
+
+    /// The scale of a code that the rule gives, unless that is too small.
+    fn at_least(&self, mut code: u32) -> Scale {
         match self.scheme.empty {
             // The codes of positive values are ordered as the values are.
             Empty::AtLeast { least, .. } => code = code.max(encode(self.scheme.scale, f64::from(least))),
@@ -239,22 +274,33 @@ impl<'a> Rule<'a> {
 
     fn by_amax(&self, amax: u32) -> u32 {
         let amax = f32::from_bits(amax);
-        // Double precision holds enough bits of the quotient that the second rounding is the only one that matters: numerators have 24
-        // and denominators at most 29.
-        let scale = match (self.scheme.rule, self.scheme.scale) {
-            (ScaleRule::AmaxTwice { over }, ScaleType::E4M3(_)) => f64::from(amax / over / self.global),
-            (ScaleRule::AmaxTimesInverse { over, .. }, _) => f64::from(amax / over * self.inverse),
-            (ScaleRule::Amax { over }, ScaleType::E4M3(Global::Multiplier)) => {
-                f64::from(amax) / (f64::from(over) * f64::from(self.global))
+        match (self.scheme.rule, self.scheme.scale) {
+            (ScaleRule::AmaxTwice { over }, ScaleType::E4M3(_)) => {
+                self.not_zero(f64::from(amax / over / self.global))
             }
-            (ScaleRule::Amax { over }, ScaleType::E4M3(Global::Divisor)) => {
-                f64::from(amax) * f64::from(self.global) / f64::from(over)
+            (ScaleRule::AmaxTimesInverse { over, .. }, _) => {
+                self.not_zero(f64::from(amax / over * self.inverse))
             }
             (ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over }, _) => {
-                f64::from(amax) / f64::from(over)
+                self.by_quotient(f64::from(amax), over)
             }
-            (ScaleRule::Given | ScaleRule::Pow2(_), _) => 1.0,
-        };
+            (ScaleRule::Given | ScaleRule::Pow2(_), _) => self.not_zero(1.0),
+        }
+    }
+
+    /// The code of `amax / over`, rounded once.
+    fn by_quotient(&self, amax: f64, over: f32) -> u32 {
+        // Double precision holds enough bits of the quotient that the second rounding is the only one that matters: numerators have 24
+        // to 40 and denominators at most 29, unless `over` is a number of many bits.
+        let (over, global) = (f64::from(over), f64::from(self.global));
+        self.not_zero(match self.scheme.scale {
+            ScaleType::E4M3(Global::Multiplier) => amax / (over * global),
+            ScaleType::E4M3(Global::Divisor) => amax * global / over,
+            _ => amax / over,
+        })
+    }
+
+    fn not_zero(&self, scale: f64) -> u32 {
         let code = encode(self.scheme.scale, scale);
         // A scale that is rounded to zero would divide by zero.
         match (self.scheme.scale, self.scheme.empty) {
@@ -264,9 +310,9 @@ impl<'a> Rule<'a> {
     }
 
     /// The code of the power of two.
-    fn power(&self, rule: Pow2, amax: u32) -> u32 {
-        // In double precision every float32 other than zero is a normal number.
-        let bits = f64::from(f32::from_bits(amax)).to_bits();
+    fn power(&self, rule: Pow2, amax: f64) -> u32 {
+        // In double precision every float32 other than zero is a normal number, and so is every product of codes and scales.
+        let bits = amax.to_bits();
         let (exponent, fraction) = ((bits >> 52) as i32 - 1023, bits & ((1 << 52) - 1));
         let of_max = self.codes.max.to_bits() & ((1 << 52) - 1);
         let up = match rule {

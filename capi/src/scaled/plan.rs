@@ -8,6 +8,7 @@ use crate::options::pick;
 use crate::plan;
 use crate::types::{LANECAST_PACKED, buffer, dtype, lanecast_type, number, put, text};
 use lanecast::scaled::{Global, NonFinite, ScaleType, ScaledError, ScaledPlan, Scheme};
+use lanecast::stochastic::{RandomBits, Stochastic};
 use lanecast::{BufferType, Storage};
 use std::alloc::{Layout, alloc};
 use std::ffi::c_char;
@@ -47,8 +48,18 @@ pub struct lanecast_scaled_options {
     pub non_finite: u8,
     /// 1 counts the elements that are clipped or underflow, in the report, which takes a few percent more time; 0 does not.
     pub counts: u8,
+    /// 1 sums the squares of the differences between elements and what their codes stand for, in the report; 0 does not.
+    pub squared_error: u8,
+    /// With `random_bits`: the key of the random numbers.
+    pub seed: u64,
+    /// With `random_bits`: another stream of random numbers for another tensor or step.
+    pub stream: u64,
+    /// With `random_bits`: the index of the first element, if the tensor is a part of another one.
+    pub first_element: u64,
+    /// 0 rounds to the nearest code; 8, 16 or 32 round stochastically, by so many random bits for each element.
+    pub random_bits: u8,
     /// Zero.
-    pub reserved: [u8; 25],
+    pub reserved: [u8; 31],
 }
 
 /// By the number of [`lanecast_scaled_options::storage`].
@@ -130,7 +141,7 @@ pub(super) unsafe fn read<'a>(plan: *const lanecast_scaled_plan) -> Result<&'a S
 impl lanecast_scaled_options {
     /// The plan of a scheme under these options.
     fn plan(&self, mut scheme: Scheme, from: BufferType, shape: &[usize]) -> Result<ScaledPlan, Failure> {
-        if self.reserved != [0; 25] {
+        if self.reserved != [0; 31] {
             let text = "lanecast_scaled_options.reserved is not zero; the header is newer than the library";
             return Err(Failure::Argument(LANECAST_BAD_OPTION, text));
         }
@@ -142,8 +153,30 @@ impl lanecast_scaled_options {
         }
         let storage = pick("lanecast_scaled_options.storage", self.storage, STORAGE)?;
         let counts = pick("lanecast_scaled_options.counts", self.counts, &[false, true])?;
-        let plan = ScaledPlan::new(from, &scheme, shape)?.with_storage(storage);
-        Ok(if counts { plan.with_counts() } else { plan })
+        let squared_error =
+            pick("lanecast_scaled_options.squared_error", self.squared_error, &[false, true])?;
+        let bits = match self.random_bits {
+            0 => None,
+            8 => Some(RandomBits::Eight),
+            16 => Some(RandomBits::Sixteen),
+            32 => Some(RandomBits::ThirtyTwo),
+            other => {
+                let text = "lanecast_scaled_options.random_bits is 0, 8, 16 or 32, not";
+                return Err(Failure::Number(LANECAST_BAD_OPTION, text, i64::from(other)));
+            }
+        };
+        let mut plan = ScaledPlan::new(from, &scheme, shape)?.with_storage(storage);
+        if counts {
+            plan = plan.with_counts();
+        }
+        if squared_error {
+            plan = plan.with_squared_error();
+        }
+        if let Some(bits) = bits {
+            let Self { seed, stream, first_element, .. } = *self;
+            plan = plan.stochastic(Stochastic { seed, stream, bits }).starting_at(first_element);
+        }
+        Ok(plan)
     }
 }
 

@@ -4,6 +4,7 @@ use super::plan::{lanecast_scaled_plan, read};
 use crate::error::{Failure, LANECAST_OVERLAP, guarded, lanecast_error, lanecast_status};
 use crate::memory::{bytes, bytes_mut, overlap};
 use crate::run::put_if_wanted;
+use crate::threads::lanecast_threads;
 use crate::types::{buffer, lanecast_type, put};
 use lanecast::scaled::Report;
 use std::ffi::c_void;
@@ -26,8 +27,11 @@ pub struct lanecast_scaled_report {
     pub global: f32,
     /// 1 if clipped and underflowed elements were counted.
     pub counted: u32,
+    /// The sum of the squares of the differences between elements and what their codes stand for, wherever both are finite: the exact sum,
+    /// rounded once. 0 unless the options of the plan want it.
+    pub squared_error: f64,
     /// Zero.
-    pub reserved: [u64; 6],
+    pub reserved: [u64; 5],
 }
 
 impl From<Report> for lanecast_scaled_report {
@@ -40,7 +44,8 @@ impl From<Report> for lanecast_scaled_report {
             underflowed: report.underflowed.unwrap_or(0),
             global: report.global,
             counted: u32::from(report.clipped.is_some()),
-            reserved: [0; 6],
+            squared_error: report.squared_error.unwrap_or(0.0),
+            reserved: [0; 5],
         }
     }
 }
@@ -67,13 +72,13 @@ const SCALES: &str = "the scales are NULL";
 
 /// Scales and casts a tensor: writes its codes to `data` and its scales to `scales`. If the scheme has a scale for the tensor, that is
 /// `global` of the report, and whoever reads the codes needs it. Unless `report` is NULL, the report goes there. The lengths are in bytes, and
-/// have to be those of `lanecast_scaled_describe`.
+/// have to be those of `lanecast_scaled_describe`. `threads` is as of `lanecast_run`; the answer does not depend on it.
 ///
 /// # Safety
 ///
 /// `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until
-/// the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `report` and `error` are NULL or can
-/// be written.
+/// the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or readable; `report`
+/// and `error` are NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic(
     plan: *const lanecast_scaled_plan,
@@ -84,24 +89,26 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic(
     scales: *mut c_void,
     scales_len: usize,
     report: *mut lanecast_scaled_report,
+    threads: *const lanecast_threads,
     error: *mut lanecast_error,
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let plan = read(plan)?;
+            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
             apart(&[(data, data_len), (scales, scales_len)], &[(src, src_len)])?;
             let src = bytes(src.cast(), src_len, SOURCE)?;
             let data = bytes_mut(data.cast(), data_len, DATA)?;
             let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
-            put_if_wanted(report, plan.quantize_dynamic(src, data, scales)?.into());
+            put_if_wanted(report, plan.par_quantize_dynamic(src, data, scales, threads)?.into());
             Ok(())
         })
     }
 }
 
 /// As `lanecast_scaled_quantize_dynamic`, for a part of a larger tensor, or one of several that share a scale: `amax` is the largest
-/// magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each. It has to be finite.
+/// magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each. It has to be finite. The cast is on the calling
+/// thread.
 ///
 /// # Safety
 ///
@@ -149,17 +156,18 @@ pub unsafe extern "C" fn lanecast_scaled_quantize(
     data: *mut c_void,
     data_len: usize,
     report: *mut lanecast_scaled_report,
+    threads: *const lanecast_threads,
     error: *mut lanecast_error,
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let plan = read(plan)?;
+            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
             apart(&[(data, data_len)], &[(src, src_len), (scales, scales_len)])?;
             let src = bytes(src.cast(), src_len, SOURCE)?;
             let scales = bytes(scales.cast(), scales_len, SCALES)?;
             let data = bytes_mut(data.cast(), data_len, DATA)?;
-            put_if_wanted(report, plan.quantize(src, scales, global, data)?.into());
+            put_if_wanted(report, plan.par_quantize(src, scales, global, data, threads)?.into());
             Ok(())
         })
     }
@@ -172,7 +180,8 @@ pub unsafe extern "C" fn lanecast_scaled_quantize(
 /// # Safety
 ///
 /// `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until
-/// the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `error` is NULL or can be written.
+/// the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+/// readable; `error` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_dequantize(
     plan: *const lanecast_scaled_plan,
@@ -184,17 +193,18 @@ pub unsafe extern "C" fn lanecast_scaled_dequantize(
     to: lanecast_type,
     dst: *mut c_void,
     dst_len: usize,
+    threads: *const lanecast_threads,
     error: *mut lanecast_error,
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let (plan, to) = (read(plan)?, buffer(to)?);
+            let (plan, to, threads) = (read(plan)?, buffer(to)?, lanecast_threads::read(threads)?);
             apart(&[(dst, dst_len)], &[(data, data_len), (scales, scales_len)])?;
             let data = bytes(data.cast(), data_len, DATA)?;
             let scales = bytes(scales.cast(), scales_len, SCALES)?;
             let dst = bytes_mut(dst.cast(), dst_len, "the destination is NULL")?;
-            Ok(plan.dequantize(data, scales, global, to, dst)?)
+            Ok(plan.par_dequantize(data, scales, global, to, dst, threads)?)
         })
     }
 }
@@ -203,20 +213,22 @@ pub unsafe extern "C" fn lanecast_scaled_dequantize(
 ///
 /// # Safety
 ///
-/// `src` can be read for `src_len` bytes. `plan` is NULL or a plan; `out` and `error` are NULL or can be written.
+/// `src` can be read for `src_len` bytes. `plan` is NULL or a plan; `threads` is NULL or readable; `out` and `error` are NULL or can be
+/// written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_amax(
     plan: *const lanecast_scaled_plan,
     src: *const c_void,
     src_len: usize,
     out: *mut f32,
+    threads: *const lanecast_threads,
     error: *mut lanecast_error,
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let amax = read(plan)?.amax(bytes(src.cast(), src_len, SOURCE)?)?;
-            put(out, amax)
+            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
+            put(out, plan.par_amax(bytes(src.cast(), src_len, SOURCE)?, threads)?)
         })
     }
 }

@@ -38,6 +38,11 @@ static void some_scaled_arguments(scaled_arguments *out)
     out->options.storage = (uint8_t)below(one_in(20) ? 4 : 2);
     out->options.non_finite = (uint8_t)below(one_in(20) ? 6 : 4);
     out->options.counts = (uint8_t)below(one_in(20) ? 4 : 2);
+    out->options.squared_error = (uint8_t)below(one_in(20) ? 4 : 2);
+    out->options.random_bits = (uint8_t)(one_in(4) ? 8u << below(one_in(10) ? 5 : 3) : 0);
+    out->options.seed = draw();
+    out->options.stream = draw() >> below(64);
+    out->options.first_element = draw() >> below(64);
     if (one_in(60)) {
         out->options.reserved[below(sizeof out->options.reserved)] = (uint8_t)draw();
     }
@@ -60,7 +65,7 @@ static void scalar_codes(const scaled_arguments *of, const lanecast_scaled_info 
     lanecast_scaled_plan *plan = NULL;
     CHECK(lanecast_force_tier("scalar", NULL) == LANECAST_OK && create(of, &plan, NULL) == LANECAST_OK);
     CHECK(lanecast_scaled_quantize_dynamic(plan, from, info->source_len, reference, info->data_len,
-                                           reference + info->data_len, info->scales_len, NULL, NULL) == LANECAST_OK);
+                                           reference + info->data_len, info->scales_len, NULL, NULL, NULL) == LANECAST_OK);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK && lanecast_force_tier(NULL, NULL) == LANECAST_OK);
 }
 
@@ -68,6 +73,8 @@ static void scaled_buffers(const scaled_arguments *of, const lanecast_scaled_pla
 {
     static const float globals[4] = {1.0f, 0.001f, 0.0f, -1.0f};
     lanecast_scaled_report losses;
+    lanecast_threads threads;
+    const lanecast_threads *with = some_threads(&threads);
     lanecast_error *place = some_error();
     lanecast_status status;
     size_t src_len = about(info->source_len), data_len = about(info->data_len), scales_len = about(info->scales_len);
@@ -82,21 +89,21 @@ static void scaled_buffers(const scaled_arguments *of, const lanecast_scaled_pla
     switch (kind) {
     case 0:
         status = lanecast_scaled_quantize_dynamic(plan, from, src_len, one_in(100) ? NULL : data, data_len, scales,
-                                                  scales_len, one_in(8) ? NULL : &losses, place);
+                                                  scales_len, one_in(8) ? NULL : &losses, with, place);
         break;
     case 1:
         status = lanecast_scaled_quantize_with_amax(plan, from, src_len, global, data, data_len, scales, scales_len,
                                                     &losses, place);
         break;
     case 2:
-        status = lanecast_scaled_quantize(plan, from, src_len, scales, scales_len, global, data, data_len, &losses, place);
+        status = lanecast_scaled_quantize(plan, from, src_len, scales, scales_len, global, data, data_len, &losses, with, place);
         break;
     case 3:
         /* The source of the others is where the values go. */
         status = lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, global, LANECAST_FLOAT32,
-                                            source.start, back_len < SIZE ? back_len : 0, place);
+                                            source.start, back_len < SIZE ? back_len : 0, with, place);
         break;
-    default: status = lanecast_scaled_amax(plan, from, src_len, one_in(100) ? NULL : &amax, place); break;
+    default: status = lanecast_scaled_amax(plan, from, src_len, one_in(100) ? NULL : &amax, with, place); break;
     }
     if (!done(status, place)) {
         CHECK(unchanged(&source));

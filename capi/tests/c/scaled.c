@@ -44,7 +44,7 @@ static void plans(void)
     lanecast_error error;
     uint64_t garbage[8] = {0, 0, 0, 0, 0, 0, 0, 0};
     memset(&options, 0, sizeof options);
-    CHECK(sizeof(lanecast_scaled_options) == 32 && sizeof(lanecast_scaled_report) == 96);
+    CHECK(sizeof(lanecast_scaled_options) == 64 && sizeof(lanecast_scaled_report) == 96);
     CHECK(lanecast_scaled_create(&plan, "mx8", LANECAST_FLOAT32, shape, 2, NULL, &error) == LANECAST_BAD_NAME);
     CHECK(strstr(error.message, "mx8") != NULL && plan == NULL);
     CHECK(lanecast_scaled_create(&plan, NULL, LANECAST_FLOAT32, shape, 2, NULL, &error) == LANECAST_NULL_POINTER);
@@ -72,7 +72,14 @@ static void plans(void)
     options.counts = 2;
     CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
     options.counts = 0;
-    options.reserved[24] = 1;
+    options.squared_error = 2;
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    options.squared_error = 0;
+    options.random_bits = 24;
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    CHECK(strstr(error.message, "not: 24") != NULL);
+    options.random_bits = 0;
+    options.reserved[30] = 1;
     CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
     CHECK(plan == NULL);
 
@@ -85,7 +92,7 @@ static void plans(void)
     CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, none, 2, NULL, &error) == LANECAST_OK);
     CHECK(lanecast_scaled_describe(plan, &info, &error) == LANECAST_OK);
     CHECK(info.elements == 0 && info.source_len == 0 && info.data_len == 0 && info.scales_len == 0 && info.global == 1);
-    CHECK(lanecast_scaled_quantize_dynamic(plan, NULL, 0, NULL, 0, NULL, 0, NULL, &error) == LANECAST_OK);
+    CHECK(lanecast_scaled_quantize_dynamic(plan, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, &error) == LANECAST_OK);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }
 
@@ -96,7 +103,7 @@ static void kinds_of_plans(void)
     lanecast_scaled_plan *plan = plan_of("mx", NULL);
     lanecast_error error;
     CHECK(lanecast_plan_init(&plain, LANECAST_FLOAT32, LANECAST_FLOAT16, NULL, NULL) == LANECAST_OK);
-    CHECK(lanecast_scaled_amax((const lanecast_scaled_plan *)&plain, src, sizeof src, back, &error) == LANECAST_BAD_PLAN);
+    CHECK(lanecast_scaled_amax((const lanecast_scaled_plan *)&plain, src, sizeof src, back, NULL, &error) == LANECAST_BAD_PLAN);
     CHECK(lanecast_run((const lanecast_plan *)plan, src, back, 1, NULL, &error) == LANECAST_BAD_PLAN);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }
@@ -138,13 +145,13 @@ static void casts(void)
         src[i] = (float)i - 60.0f;
     }
     memset(data, 0xA5, sizeof data);
-    CHECK(lanecast_scaled_amax(plan, src, sizeof src, &amax, &error) == LANECAST_OK && amax == 60.0f);
-    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len, scales, scales_len, &report, &error) ==
+    CHECK(lanecast_scaled_amax(plan, src, sizeof src, &amax, NULL, &error) == LANECAST_OK && amax == 60.0f);
+    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len, scales, scales_len, &report, NULL, &error) ==
           LANECAST_OK);
     CHECK(report.elements == N && report.empty == 0 && report.poisoned == 0);
     /* The nearest float32 to 60 / (448 * 6). */
     CHECK(report.global == 60.0f / 2688.0f && data[data_len] == 0xA5);
-    CHECK(lanecast_scaled_quantize(plan, src, sizeof src, scales, scales_len, report.global, again, data_len, &given,
+    CHECK(lanecast_scaled_quantize(plan, src, sizeof src, scales, scales_len, report.global, again, data_len, &given, NULL,
                                    &error) == LANECAST_OK);
     CHECK(memcmp(data, again, data_len) == 0 && given.elements == N && given.global == report.global);
     memset(again, 0, sizeof again);
@@ -152,7 +159,7 @@ static void casts(void)
                                              &error) == LANECAST_OK);
     CHECK(memcmp(data, again, data_len) == 0);
     CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, report.global, LANECAST_FLOAT32, back,
-                                     sizeof back, &error) == LANECAST_OK);
+                                     sizeof back, NULL, &error) == LANECAST_OK);
     for (i = 0; i < N; i++) {
         /* Half of the widest gap between codes, which is 2 of 6, and a little for the rounded scale. */
         CHECK(back[i] - src[i] <= 60.0f / 6.0f * 1.1f && src[i] - back[i] <= 60.0f / 6.0f * 1.1f);
@@ -163,6 +170,7 @@ static void casts(void)
 
 static void wrong_calls(void)
 {
+    lanecast_threads wrong = {2, NULL, &wrong};
     lanecast_scaled_plan *plan = plan_of("nvfp4", NULL);
     lanecast_scaled_report report;
     lanecast_error error;
@@ -171,43 +179,44 @@ static void wrong_calls(void)
     memset(data, 0xA5, sizeof data);
     memset(scales, 0xA5, sizeof scales);
     memset(&report, 0xA5, sizeof report);
-    CHECK(lanecast_scaled_quantize_dynamic(NULL, src, sizeof src, data, data_len, scales, scales_len, &report, &error) ==
+    CHECK(lanecast_scaled_quantize_dynamic(NULL, src, sizeof src, data, data_len, scales, scales_len, &report, NULL, &error) ==
           LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_quantize_dynamic(plan, NULL, sizeof src, data, data_len, scales, scales_len, &report, &error) ==
+    CHECK(lanecast_scaled_quantize_dynamic(plan, NULL, sizeof src, data, data_len, scales, scales_len, &report, NULL, &error) ==
           LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, NULL, data_len, scales, scales_len, &report, &error) ==
+    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, NULL, data_len, scales, scales_len, &report, NULL, &error) ==
           LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len, NULL, scales_len, &report, &error) ==
+    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len, NULL, scales_len, &report, NULL, &error) ==
           LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src - 4, data, data_len, scales, scales_len, &report,
+    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src - 4, data, data_len, scales, scales_len, &report, NULL,
                                            &error) == LANECAST_BAD_LENGTH);
-    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len + 1, scales, scales_len, &report,
+    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len + 1, scales, scales_len, &report, NULL,
                                            &error) == LANECAST_BAD_LENGTH);
-    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len, scales, scales_len - 1, &report,
+    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len, scales, scales_len - 1, &report, NULL,
                                            &error) == LANECAST_BAD_LENGTH);
     CHECK(strstr(error.message, "scales") != NULL);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, (uint8_t *)src + 9, data_len, scales, scales_len,
-                                           &report, &error) == LANECAST_OVERLAP);
+                                           &report, NULL, &error) == LANECAST_OVERLAP);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len, data + data_len - 1, scales_len,
-                                           &report, &error) == LANECAST_OVERLAP);
+                                           &report, NULL, &error) == LANECAST_OVERLAP);
     CHECK(lanecast_scaled_quantize_with_amax(plan, src, sizeof src, 1e38f * 10.0f, data, data_len, scales, scales_len,
                                              &report, &error) == LANECAST_BAD_OPTION);
-    CHECK(lanecast_scaled_quantize(plan, src, sizeof src, scales, scales_len, 0.0f, data, data_len, &report, &error) ==
+    CHECK(lanecast_scaled_quantize(plan, src, sizeof src, scales, scales_len, 0.0f, data, data_len, &report, NULL, &error) ==
           LANECAST_BAD_OPTION);
-    CHECK(lanecast_scaled_quantize(plan, src, sizeof src, scales, scales_len, 1.0f, scales, data_len, &report, &error) ==
+    CHECK(lanecast_scaled_quantize(plan, src, sizeof src, scales, scales_len, 1.0f, scales, data_len, &report, NULL, &error) ==
           LANECAST_OVERLAP);
-    CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, -1.0f, LANECAST_FLOAT32, back, sizeof back,
+    CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, -1.0f, LANECAST_FLOAT32, back, sizeof back, NULL,
                                      &error) == LANECAST_BAD_OPTION);
-    CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, 1.0f, LANECAST_INT8, back, N, &error) ==
+    CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, 1.0f, LANECAST_INT8, back, N, NULL, &error) ==
           LANECAST_BAD_TYPE);
-    CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, 1.0f, LANECAST_FLOAT16, back, sizeof back,
+    CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, 1.0f, LANECAST_FLOAT16, back, sizeof back, NULL,
                                      &error) == LANECAST_BAD_LENGTH);
-    CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, 1.0f, LANECAST_FLOAT32, NULL, sizeof back,
+    CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, 1.0f, LANECAST_FLOAT32, NULL, sizeof back, NULL,
                                      &error) == LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_dequantize(plan, back, data_len, scales, scales_len, 1.0f, LANECAST_FLOAT32, back, sizeof back,
+    CHECK(lanecast_scaled_dequantize(plan, back, data_len, scales, scales_len, 1.0f, LANECAST_FLOAT32, back, sizeof back, NULL,
                                      &error) == LANECAST_OVERLAP);
-    CHECK(lanecast_scaled_amax(plan, src, 3, &amax, &error) == LANECAST_BAD_LENGTH && amax == -1.0f);
-    CHECK(lanecast_scaled_amax(plan, src, sizeof src, NULL, &error) == LANECAST_NULL_POINTER);
+    CHECK(lanecast_scaled_amax(plan, src, 3, &amax, NULL, &error) == LANECAST_BAD_LENGTH && amax == -1.0f);
+    CHECK(lanecast_scaled_amax(plan, src, sizeof src, NULL, NULL, &error) == LANECAST_NULL_POINTER);
+    CHECK(lanecast_scaled_amax(plan, src, sizeof src, &amax, &wrong, &error) == LANECAST_BAD_OPTION && amax == -1.0f);
     CHECK(data[0] == 0xA5 && scales[0] == 0xA5 && report.counted == 0xA5A5A5A5u);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }
@@ -227,7 +236,7 @@ static void not_finite(void)
         lanecast_status status;
         options.non_finite = how;
         plan = plan_of("mx", &options);
-        status = lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, N, scales, 2 * ROWS, &report, &error);
+        status = lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, N, scales, 2 * ROWS, &report, NULL, &error);
         CHECK(status == (how == 3 ? LANECAST_REJECTED : LANECAST_OK));
         /* The third block: 40 columns are one of 32 and one of 8. */
         CHECK(how == 3 ? error.index == 2 && error.reason == 0 : (scales[2] == 0xFF) == (how < 2));
@@ -252,12 +261,116 @@ static void counts(void)
         options.counts = wanted;
         /* The scale of a block is 2^-8, and 1.9 * 256 is above 448. */
         plan = plan_of("mx-ocp", &options);
-        CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, N, scales, 2 * ROWS, &losses, NULL) ==
+        CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, N, scales, 2 * ROWS, &losses, NULL, NULL) ==
               LANECAST_OK);
         CHECK(losses.counted == wanted && losses.elements == N);
         CHECK(losses.clipped == (wanted ? N / 2 : 0) && losses.underflowed == (wanted ? N / 2 : 0));
         CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
     }
+}
+
+/* Codes that are rounded at random are those of the seed and of the index, in parts as in the whole. */
+static void random_codes(void)
+{
+    static const int64_t row[2] = {1, COLUMNS};
+    lanecast_scaled_options options;
+    lanecast_scaled_plan *plan, *part = NULL;
+    lanecast_scaled_report losses;
+    uint8_t nearest[N];
+    size_t i, differ = 0;
+    for (i = 0; i < N; i++) {
+        src[i] = 1.0f + (float)i / 97.0f;
+    }
+    memset(&options, 0, sizeof options);
+    options.squared_error = 1;
+    plan = plan_of("fp8-row", &options);
+    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, nearest, N, scales, 4 * ROWS, &losses, NULL, NULL) ==
+          LANECAST_OK);
+    CHECK(losses.squared_error > 0.0 && losses.squared_error < (double)N * 0.01);
+    CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
+    options.random_bits = 16;
+    options.seed = 7;
+    options.stream = 3;
+    plan = plan_of("fp8-row", &options);
+    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, N, scales, 4 * ROWS, NULL, lanecast_pool(),
+                                           NULL) == LANECAST_OK);
+    for (i = 0; i < N; i++) {
+        CHECK(data[i] == nearest[i] || data[i] + 1 == nearest[i] || data[i] - 1 == nearest[i]);
+        differ += data[i] != nearest[i];
+    }
+    CHECK(differ > N / 10 && differ < N / 2);
+    CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
+    options.first_element = COLUMNS;
+    CHECK(lanecast_scaled_create(&part, "fp8-row", LANECAST_FLOAT32, row, 2, &options, NULL) == LANECAST_OK);
+    CHECK(lanecast_scaled_quantize_dynamic(part, src + COLUMNS, 4 * COLUMNS, again, COLUMNS, scales, 4, NULL, NULL,
+                                           NULL) == LANECAST_OK);
+    CHECK(memcmp(again, data + COLUMNS, COLUMNS) == 0);
+    CHECK(lanecast_scaled_destroy(part) == LANECAST_OK);
+}
+
+/* A host that runs the last task twice and leaves the first to the library. */
+static int loops = 0;
+static void host(void *context, size_t tasks, lanecast_task task, void *task_context)
+{
+    size_t i;
+    loops += *(int *)context;
+    for (i = 1; i < tasks; i++) {
+        task(task_context, i);
+    }
+    if (tasks > 0) {
+        task(task_context, tasks - 1);
+    }
+}
+
+/* Threads change nothing but the time. */
+static void threads(void)
+{
+    static const int64_t large[2] = {2048, 1024};
+    const size_t n = 2048 * 1024;
+    int one = 1;
+    lanecast_threads hosts = {3, host, &one};
+    lanecast_scaled_options options;
+    lanecast_scaled_report alone, shared;
+    lanecast_scaled_plan *plan = NULL;
+    lanecast_scaled_info info;
+    float *x = (float *)malloc(4 * n), *values = (float *)malloc(4 * n), *wanted = (float *)malloc(4 * n);
+    uint8_t *codes = (uint8_t *)malloc(2 * n), *steps = (uint8_t *)malloc(n);
+    float amax = 0.0f, largest = -1.0f;
+    size_t i;
+    for (i = 0; i < n; i++) {
+        x[i] = (float)((i * 2654435761u) % 1000003u) * 1e-3f - 500.0f;
+    }
+    memset(&options, 0, sizeof options);
+    options.counts = options.squared_error = 1;
+    CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, large, 2, &options, NULL) == LANECAST_OK);
+    CHECK(lanecast_scaled_describe(plan, &info, NULL) == LANECAST_OK && 2 * info.scales_len <= n && info.data_len <= n);
+    CHECK(lanecast_scaled_quantize_dynamic(plan, x, 4 * n, codes, info.data_len, steps, info.scales_len, &alone, NULL,
+                                           NULL) == LANECAST_OK);
+    CHECK(lanecast_scaled_quantize_dynamic(plan, x, 4 * n, codes + n, info.data_len, steps + info.scales_len,
+                                           info.scales_len, &shared, &hosts, NULL) == LANECAST_OK);
+    CHECK(loops > 0 && memcmp(&alone, &shared, sizeof alone) == 0);
+    CHECK(memcmp(codes, codes + n, info.data_len) == 0 && memcmp(steps, steps + info.scales_len, info.scales_len) == 0);
+    loops = 0;
+    memset(codes + n, 0xA5, info.data_len);
+    CHECK(lanecast_scaled_quantize(plan, x, 4 * n, steps, info.scales_len, alone.global, codes + n, info.data_len, NULL,
+                                   &hosts, NULL) == LANECAST_OK);
+    CHECK(loops > 0 && memcmp(codes, codes + n, info.data_len) == 0);
+    loops = 0;
+    CHECK(lanecast_scaled_dequantize(plan, codes, info.data_len, steps, info.scales_len, alone.global, LANECAST_FLOAT32,
+                                     wanted, 4 * n, NULL, NULL) == LANECAST_OK);
+    CHECK(lanecast_scaled_dequantize(plan, codes, info.data_len, steps, info.scales_len, alone.global, LANECAST_FLOAT32,
+                                     values, 4 * n, &hosts, NULL) == LANECAST_OK);
+    CHECK(loops > 0 && memcmp(values, wanted, 4 * n) == 0);
+    loops = 0;
+    CHECK(lanecast_scaled_amax(plan, x, 4 * n, &amax, &hosts, NULL) == LANECAST_OK);
+    CHECK(lanecast_scaled_amax(plan, x, 4 * n, &largest, NULL, NULL) == LANECAST_OK);
+    CHECK(loops > 0 && amax == largest && amax >= 499.9f);
+    CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
+    free(x);
+    free(values);
+    free(wanted);
+    free(codes);
+    free(steps);
 }
 
 int main(void)
@@ -270,5 +383,7 @@ int main(void)
     wrong_calls();
     not_finite();
     counts();
+    random_codes();
+    threads();
     return report();
 }

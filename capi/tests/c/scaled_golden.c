@@ -1,12 +1,12 @@
 /* Scaled casts of every scheme, compared with what the library answers in Rust: scaled_golden FILE. A line of the file is a cast: the
- * scheme, the numbers of the source's type, of the codes' dtype and of their storage, the shape, and then, in hexadecimal, the bytes of the
- * source, of the codes, of the scales, of the report (elements, empty, poisoned, clipped, underflowed, scale of the tensor), of the
+ * scheme, the numbers of the source's type, of the codes' dtype, of their storage and of random bits, the shape, and then, in hexadecimal, the bytes of the
+ * source, of the codes, of the scales, of the report (elements, empty, poisoned, clipped, underflowed, scale of the tensor, squared error), of the
  * largest magnitude, and of the values that come back as float32 and bfloat16. */
 #include <lanecast.h>
 
 #include "check.h"
 
-enum { FIELDS = 12, MOST = 1 << 16 };
+enum { FIELDS = 13, MOST = 1 << 16 };
 
 static char line[16 * MOST];
 
@@ -58,26 +58,30 @@ static void one_cast(char *const *field)
 {
     static uint8_t got_data[MOST + 1], got_scales[MOST + 1], got_back[4 * MOST + 1];
     int64_t shape[8];
-    int32_t axes = read_shape(field[4], shape);
+    int32_t axes = read_shape(field[5], shape);
     lanecast_type from = (lanecast_type)atol(field[1]);
     lanecast_scaled_options options;
     lanecast_scaled_plan *plan = NULL;
     lanecast_scaled_info info;
     lanecast_scaled_report losses, given;
     lanecast_error error;
-    uint8_t bytes[5 * 8 + 4];
+    uint8_t bytes[6 * 8 + 4];
     float largest, global;
     memset(&options, 0, sizeof options);
     options.element = (lanecast_type)atol(field[2]);
     options.storage = (uint8_t)atol(field[3]);
-    options.counts = 1;
-    read_bytes(field[5], &src);
-    read_bytes(field[6], &data);
-    read_bytes(field[7], &scales);
-    read_bytes(field[8], &numbers);
-    read_bytes(field[9], &amax);
-    read_bytes(field[10], &back);
-    read_bytes(field[11], &narrow);
+    options.counts = options.squared_error = 1;
+    options.random_bits = (uint8_t)atol(field[4]);
+    options.seed = 0x0123456789ABCDEFu;
+    options.stream = 5;
+    options.first_element = 3;
+    read_bytes(field[6], &src);
+    read_bytes(field[7], &data);
+    read_bytes(field[8], &scales);
+    read_bytes(field[9], &numbers);
+    read_bytes(field[10], &amax);
+    read_bytes(field[11], &back);
+    read_bytes(field[12], &narrow);
     if (lanecast_scaled_create(&plan, field[0], from, shape, axes, &options, &error) != LANECAST_OK) {
         printf("%s: %s\n", line, error.message);
         failures++;
@@ -89,7 +93,7 @@ static void one_cast(char *const *field)
     memset(got_data, 0xA5, sizeof got_data);
     memset(got_scales, 0xA5, sizeof got_scales);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src.bytes, src.length, got_data, info.data_len, got_scales,
-                                           info.scales_len, &losses, &error) == LANECAST_OK);
+                                           info.scales_len, &losses, NULL, &error) == LANECAST_OK);
     compare("codes", &data, got_data);
     compare("scales", &scales, got_scales);
     memcpy(bytes, &losses.elements, 8);
@@ -98,25 +102,26 @@ static void one_cast(char *const *field)
     memcpy(bytes + 24, &losses.clipped, 8);
     memcpy(bytes + 32, &losses.underflowed, 8);
     memcpy(bytes + 40, &losses.global, 4);
+    memcpy(bytes + 44, &losses.squared_error, 8);
     CHECK(losses.counted == 1 && numbers.length == sizeof bytes && memcmp(bytes, numbers.bytes, sizeof bytes) == 0);
 
     /* By the scales that are given. */
     memcpy(&global, numbers.bytes + 40, sizeof global);
     memset(got_data, 0xA5, sizeof got_data);
     CHECK(lanecast_scaled_quantize(plan, src.bytes, src.length, scales.bytes, scales.length, global, got_data,
-                                   data.length, &given, &error) == LANECAST_OK);
+                                   data.length, &given, NULL, &error) == LANECAST_OK);
     CHECK(given.elements == info.elements && given.global == losses.global);
 
-    CHECK(lanecast_scaled_amax(plan, src.bytes, src.length, &largest, &error) == LANECAST_OK);
+    CHECK(lanecast_scaled_amax(plan, src.bytes, src.length, &largest, NULL, &error) == LANECAST_OK);
     CHECK(amax.length == sizeof largest && memcmp(&largest, amax.bytes, sizeof largest) == 0);
 
     memset(got_back, 0xA5, sizeof got_back);
     CHECK(lanecast_scaled_dequantize(plan, data.bytes, data.length, scales.bytes, scales.length, global, LANECAST_FLOAT32,
-                                     got_back, back.length, &error) == LANECAST_OK);
+                                     got_back, back.length, NULL, &error) == LANECAST_OK);
     compare("float32", &back, got_back);
     memset(got_back, 0xA5, sizeof got_back);
     CHECK(lanecast_scaled_dequantize(plan, data.bytes, data.length, scales.bytes, scales.length, global,
-                                     LANECAST_BFLOAT16, got_back, narrow.length, &error) == LANECAST_OK);
+                                     LANECAST_BFLOAT16, got_back, narrow.length, NULL, &error) == LANECAST_OK);
     compare("bfloat16", &narrow, got_back);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }

@@ -3,6 +3,7 @@
 use crate::build::{Linked, Program, has, root, temporary, tried};
 use crate::standards::SANITIZED;
 use lanecast::scaled::{ScaledPlan, Scheme};
+use lanecast::stochastic::{RandomBits, Stochastic};
 use lanecast::{CastOptions, CastPlan, DType, Storage};
 use std::fmt::Write as _;
 use std::{fs, process};
@@ -52,10 +53,16 @@ fn line(
     storage: Storage,
     shape: &[usize],
     special: bool,
+    random: Option<RandomBits>,
 ) -> String {
     let scheme = Scheme::from_name(name).expect("a scheme");
     let scheme = element.map_or(scheme, |element| scheme.with_element(element));
-    let plan = ScaledPlan::new(from, &scheme, shape).expect("it fits").with_storage(storage).with_counts();
+    let plan = ScaledPlan::new(from, &scheme, shape).expect("it fits");
+    let mut plan = plan.with_storage(storage).with_counts().with_squared_error();
+    if let Some(bits) = random {
+        let stochastic = Stochastic { seed: 0x0123_4567_89AB_CDEF, stream: 5, bits };
+        plan = plan.stochastic(stochastic).starting_at(3);
+    }
     let src = source(from, plan.elements(), special);
     let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
     let report = plan.quantize_dynamic(&src, &mut data, &mut scales).expect("a cast");
@@ -63,6 +70,7 @@ fn line(
     let counts = [report.elements, report.empty, report.poisoned, clipped, underflowed];
     let mut numbers: Vec<u8> = counts.iter().flat_map(|n| n.to_ne_bytes()).collect();
     numbers.extend(report.global.to_ne_bytes());
+    numbers.extend(report.squared_error.expect("summed").to_ne_bytes());
     let amax = plan.amax(&src).expect("its length");
     let back = |to: DType| {
         let mut out = vec![0; plan.elements() * to.size()];
@@ -76,6 +84,7 @@ fn line(
         from.code().to_string(),
         codes.to_string(),
         u8::from(storage == Storage::Byte).to_string(),
+        random.map_or(0, RandomBits::count).to_string(),
         shape.join(","),
         hex(&src),
         hex(&data),
@@ -100,7 +109,9 @@ fn every_scheme() {
                 [(Storage::Packed, &[3, 37][..]), (Storage::Byte, &[2, 130]), (Storage::Packed, &[2, 5, 31])]
             {
                 for special in [false, true] {
-                    lines.push(line(name, None, from, storage, shape, special));
+                    let random = special.then_some(RandomBits::Sixteen);
+                    lines.push(line(name, None, from, storage, shape, special, None));
+                    lines.extend(random.map(|_| line(name, None, from, storage, shape, special, random)));
                 }
             }
         }
@@ -115,7 +126,9 @@ fn every_scheme() {
         DType::Int4,
     ] {
         for storage in [Storage::Packed, Storage::Byte] {
-            lines.push(line("mx", Some(element), DType::Float32, storage, &[5, 45], true));
+            for random in [None, Some(RandomBits::Eight), Some(RandomBits::ThirtyTwo)] {
+                lines.push(line("mx", Some(element), DType::Float32, storage, &[5, 45], true, random));
+            }
         }
     }
     let path = temporary().join(format!("scaled-{}.tsv", process::id()));

@@ -1,0 +1,202 @@
+//! Scaled casts over threads and of views: the answers of one thread on contiguous elements.
+
+#![cfg(feature = "scaled")]
+
+use lanecast::scaled::{Granularity, Report, ScaledError, ScaledPlan, Scheme};
+use lanecast::strided::{Layout, View};
+use lanecast::{BufferType, ByteOrder, CastError, DType};
+
+/// Floats of several magnitudes, with a block of zeros here and there.
+fn floats(n: usize) -> Vec<f32> {
+    (0..n as u32)
+        .map(|i| {
+            let bits = i.wrapping_mul(0x9E37_79B1) ^ i >> 3;
+            if i / 64 % 9 == 4 { -0.0 } else { f32::from_bits(bits & 0x807F_FFFF | (118 + bits % 9) << 23) }
+        })
+        .collect()
+}
+
+fn bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|x| x.to_ne_bytes()).collect()
+}
+
+type Answer = (Report, Vec<u8>, Vec<u8>);
+
+fn quantize(
+    plan: &ScaledPlan,
+    cast: impl FnOnce(&mut [u8], &mut [u8]) -> Result<Report, ScaledError>,
+) -> Answer {
+    let (mut data, mut scales) = (vec![0xA5; plan.data_len()], vec![0xA5; plan.scales_len()]);
+    (cast(&mut data, &mut scales).expect("casts"), data, scales)
+}
+
+fn alone(plan: &ScaledPlan, src: &[u8]) -> Answer {
+    quantize(plan, |data, scales| plan.quantize_dynamic(src, data, scales))
+}
+
+/// The elements at `index` of an array of this shape and these strides, in C order of the shape.
+fn gathered(values: &[f32], shape: &[usize], strides: &[usize]) -> Vec<f32> {
+    let n = shape.iter().product();
+    let place = |mut i: usize| {
+        let mut at = 0;
+        for (len, stride) in shape.iter().zip(strides).rev() {
+            at += i % len * stride;
+            i /= len;
+        }
+        at
+    };
+    (0..n).map(|i| values[place(i)]).collect()
+}
+
+#[test]
+fn views() {
+    let values = floats(2 * 3 * 40 * 52);
+    // Shapes and strides in elements: transposed, permuted, contiguous, and with one axis.
+    let layouts: [(&[usize], &[usize]); 5] = [
+        (&[52, 240], &[1, 52]),
+        (&[40, 6, 52], &[52, 2080, 1]),
+        (&[52, 2, 3, 40], &[1, 6240, 2080, 52]),
+        (&[240, 52], &[52, 1]),
+        (&[3120], &[2]),
+    ];
+    // The interpreter of Miri is slow.
+    for (shape, strides) in layouts.into_iter().take(if cfg!(miri) { 1 } else { 5 }) {
+        let steps: Vec<isize> = strides.iter().map(|stride| 4 * *stride as isize).collect();
+        let layout = Layout::new(DType::Float32, shape, &steps).expect("a layout");
+        let bytes_of_all = bytes(&values);
+        let view = View::new(&bytes_of_all, layout).expect("inside");
+        let copy = bytes(&gathered(&values, shape, strides));
+        for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::FP8_TENSOR, Scheme::FP8_ROW, Scheme::FP8_BLOCK128] {
+            let plan = ScaledPlan::new(DType::Float32, &scheme, shape)
+                .expect("fits")
+                .with_squared_error()
+                .with_counts();
+            let got = quantize(&plan, |data, scales| plan.quantize_dynamic_view(&view, data, scales));
+            assert!(got == alone(&plan, &copy), "{scheme:?} {shape:?}: {:?}", got.0);
+        }
+    }
+}
+
+/// Elements in the other byte order are swapped on the way, and of a wrong dtype or shape refused.
+#[test]
+fn views_of_other_buffers() {
+    let values = floats(64 * 5);
+    let swapped: Vec<u8> = values
+        .iter()
+        .flat_map(|x| {
+            let mut bytes = x.to_ne_bytes();
+            bytes.reverse();
+            bytes
+        })
+        .collect();
+    let other = if cfg!(target_endian = "little") { ByteOrder::Big } else { ByteOrder::Little };
+    let buffer = BufferType::new(DType::Float32).with_order(other);
+    let view = View::new(&swapped, Layout::contiguous(buffer, &[5, 64]).expect("a layout")).expect("inside");
+    let plan = ScaledPlan::new(DType::Float32, &Scheme::MX, &[5, 64]).expect("fits");
+    let got = quantize(&plan, |data, scales| plan.quantize_dynamic_view(&view, data, scales));
+    assert_eq!(got, alone(&plan, &bytes(&values)));
+    let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
+    let mut refused = |view: &View<'_>| plan.quantize_dynamic_view(view, &mut data, &mut scales);
+    assert_eq!(refused(&view.transposed()), Err(ScaledError::OtherShape));
+    let halves = [lanecast::half::f16::ONE; 320];
+    let halves = View::from_slice(&halves, &[5, 64]).expect("inside");
+    assert!(matches!(refused(&halves), Err(ScaledError::Cast(CastError::WrongElement { .. }))));
+}
+
+#[cfg(all(feature = "rayon", not(target_family = "wasm")))]
+mod threads {
+    use super::*;
+    use lanecast::bulk::{ParallelFor, Threads};
+    use lanecast::stochastic::{Stochastic, StochasticPlan};
+
+    /// So many threads, started for each loop.
+    struct Host(usize);
+
+    impl ParallelFor for Host {
+        fn threads(&self) -> usize {
+            self.0
+        }
+
+        fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+            std::thread::scope(|scope| {
+                (0..tasks).for_each(|index| _ = scope.spawn(move || task(index)));
+            });
+        }
+    }
+
+    /// As many elements as are worth two threads, in rows that end within a byte if codes are packed.
+    const SHAPE: [usize; 2] = if cfg!(miri) { [3, 5] } else { [397, 409] };
+
+    #[test]
+    fn threads_change_nothing() {
+        let values = floats(SHAPE.iter().product());
+        let src = bytes(&values);
+        let transposed = View::from_slice(&values, &[SHAPE[1], SHAPE[0]]).expect("inside").transposed();
+        let column = Scheme { granularity: Granularity::Axis(1), ..Scheme::INT8_ROW };
+        for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::FP8_TENSOR, Scheme::TE_NVFP4, column] {
+            let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE)
+                .expect("fits")
+                .with_squared_error()
+                .with_counts();
+            let plan = plan.stochastic(Stochastic::default());
+            let want = alone(&plan, &src);
+            let of_view =
+                quantize(&plan, |data, scales| plan.quantize_dynamic_view(&transposed, data, scales));
+            let (report, data, scales) = &want;
+            let mut codes = vec![0; data.len()];
+            let given = plan.quantize(&src, scales, report.global, &mut codes).expect("casts");
+            let mut values = vec![0; 2 * src.len() / 4];
+            plan.dequantize(data, scales, report.global, DType::Float16, &mut values).expect("casts");
+            for threads in [2, 5] {
+                let host = Host(threads);
+                let threads = Threads::Custom(&host);
+                let got =
+                    quantize(&plan, |data, scales| plan.par_quantize_dynamic(&src, data, scales, threads));
+                assert!(got == want, "{scheme:?}: {:?} {report:?}", got.0);
+                let got = quantize(&plan, |data, scales| {
+                    plan.par_quantize_dynamic_view(&transposed, data, scales, threads)
+                });
+                assert!(got == of_view, "{scheme:?}: {:?}", got.0);
+                let mut again = vec![0; data.len()];
+                let got = plan.par_quantize(&src, scales, report.global, &mut again, threads);
+                assert!(got == Ok(given) && again == codes, "{scheme:?}: {got:?} {given:?}");
+                let mut back = vec![0; values.len()];
+                plan.par_dequantize(data, scales, report.global, DType::Float16, &mut back, threads)
+                    .expect("casts");
+                assert!(back == values, "{scheme:?}");
+                assert_eq!(plan.par_amax(&src, threads), plan.amax(&src));
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_lengths_and_refused_blocks() {
+        let mut values = floats(SHAPE.iter().product());
+        values[7 * SHAPE[1] / 4] = f32::NAN;
+        let scheme = Scheme::FP8_ROW.with_non_finite(lanecast::scaled::NonFinite::Refuse);
+        let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE).expect("fits");
+        let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
+        let host = Host(3);
+        let mut cast =
+            |src: &[u8]| plan.par_quantize_dynamic(src, &mut data, &mut scales, Threads::Custom(&host));
+        assert_eq!(cast(&bytes(&values)), Err(ScaledError::NonFinite { block: 1 }));
+        assert!(matches!(cast(&[0; 8]), Err(ScaledError::Length { which: "source", have: 8, .. })));
+    }
+
+    #[test]
+    fn plain_stochastic_casts() {
+        let src = bytes(&floats(SHAPE.iter().product()));
+        let n = src.len() / 4;
+        for to in [BufferType::new(DType::Int8), BufferType::packed(DType::Float4E2M1FN)] {
+            let plan = StochasticPlan::new(DType::Float32, to, Stochastic::default()).expect("a pair");
+            let plan = plan.starting_at(3);
+            let mut want = vec![0; to.byte_len(n).expect("small")];
+            plan.run(&src, &mut want, n).expect("long enough");
+            for threads in [1, 3] {
+                let mut got = vec![0; want.len()];
+                plan.par_run(&src, &mut got, n, Threads::Custom(&Host(threads))).expect("long enough");
+                assert!(got == want, "{to}");
+            }
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! Stochastic rounding: golden vectors, an oracle of exact fractions, laws and statistics with fixed seeds.
+
+#![cfg(feature = "scaled")]
+
+use lanecast::scaled::{Granularity, Quotient, ScaledPlan, Scheme};
+use lanecast::stochastic::{RandomBits, Stochastic, StochasticError, StochasticPlan, philox4x32_10};
+use lanecast::{BufferType, CastError, CastOptions, CastPlan, DType, Side, Storage};
+use num_bigint::BigInt;
+
+const BITS: [RandomBits; 3] = [RandomBits::Eight, RandomBits::Sixteen, RandomBits::ThirtyTwo];
+
+fn bytes(hex: &str, size: usize) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..hex.len())
+        .step_by(2)
+        .map(|i| u8::from_str_radix(&hex[i..i + 2], 16).expect("hexadecimal"))
+        .collect();
+    if cfg!(target_endian = "little") {
+        bytes.chunks_mut(size).for_each(<[u8]>::reverse);
+    }
+    bytes
+}
+
+/// The word of an element, by the definition.
+fn word(random: Stochastic, index: u64) -> u32 {
+    let halves = |word: u64| [word as u32, (word >> 32) as u32];
+    let ([a, b], [c, d]) = (halves(index / 4), halves(random.stream));
+    philox4x32_10([a, b, c, d], halves(random.seed))[(index % 4) as usize]
+}
+
+/// The random bits of an element as an integer.
+fn random_bits(random: Stochastic, index: u64) -> u32 {
+    word(random, index) >> (32 - random.bits.count())
+}
+
+fn run(plan: &StochasticPlan, src: &[u8], n: usize) -> Vec<u8> {
+    let mut dst = vec![0; plan.to().byte_len(n).expect("small")];
+    plan.run(src, &mut dst, n).expect("long enough");
+    dst
+}
+
+#[test]
+fn golden() {
+    let (mut src, mut seen) = (Vec::new(), 0);
+    let number = |text: &str| u64::from_str_radix(text, 16).expect("hexadecimal");
+    for line in include_str!("scaled/stochastic.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let row: Vec<_> = line.split('\t').collect();
+        match row[0] {
+            "source" => src = bytes(row[1], 4),
+            "words" => {
+                let random =
+                    Stochastic { seed: number(row[2]), stream: number(row[3]), ..Stochastic::default() };
+                for (i, want) in bytes(row[4], 4).chunks(4).enumerate() {
+                    let want = u32::from_ne_bytes(want.try_into().expect("4 bytes"));
+                    assert_eq!(word(random, number(row[1]) + i as u64), want);
+                }
+            }
+            _ => {
+                let bits = match row[3] {
+                    "8" => RandomBits::Eight,
+                    "16" => RandomBits::Sixteen,
+                    _ => RandomBits::ThirtyTwo,
+                };
+                let to = match row[4] {
+                    "e4m3fn" => DType::Float8E4M3FN,
+                    "e5m2" => DType::Float8E5M2,
+                    "e2m1fn" => DType::Float4E2M1FN,
+                    "e2m3fn" => DType::Float6E2M3FN,
+                    _ => DType::BFloat16,
+                };
+                let random = Stochastic { seed: number(row[1]), stream: number(row[2]), bits };
+                let plan = StochasticPlan::new(DType::Float32, to, random).expect("a pair");
+                let got = run(&plan.starting_at(number(row[0])), &src, 76);
+                assert_eq!(got, bytes(row[5], to.size()), "{row:?}");
+                seen += 1;
+            }
+        }
+    }
+    assert_eq!(seen, 45);
+}
+
+/// An exact fraction: a double times a power of two that leaves no fraction.
+fn exact(x: f64) -> BigInt {
+    let bits = x.abs().to_bits();
+    let (exponent, fraction) = ((bits >> 52) as usize, bits & ((1 << 52) - 1));
+    let magnitude = match exponent {
+        0 => BigInt::from(fraction) << 1_usize,
+        _ => BigInt::from(fraction | 1 << 52) << exponent,
+    };
+    if x < 0.0 { -magnitude } else { magnitude }
+}
+
+/// The magnitudes of the codes of a dtype that are finite, ascending.
+fn magnitudes(dtype: DType) -> Vec<f64> {
+    let mut values = match dtype {
+        DType::Int8 | DType::UInt4 => {
+            let max = lanecast::iinfo(dtype).expect("an integer").max;
+            (0..=max as u32).map(f64::from).collect()
+        }
+        _ => {
+            let codes: Vec<u8> = (0..1_u32 << dtype.bits())
+                .flat_map(|code| code.to_le_bytes()[..dtype.size()].to_vec())
+                .collect();
+            let codes: Vec<u8> = match cfg!(target_endian = "little") {
+                true => codes,
+                false => codes.chunks(dtype.size()).flat_map(|code| code.iter().rev().copied()).collect(),
+            };
+            let n = codes.len() / dtype.size();
+            let plan = CastPlan::new(dtype, DType::Float64, &CastOptions::RUST).expect("a pair");
+            let mut out = vec![0; 8 * n];
+            plan.run(&codes, &mut out, n).expect("long enough");
+            let values = out.chunks(8).map(|x| f64::from_ne_bytes(x.try_into().expect("8 bytes")));
+            values.filter(|x| x.is_finite() && x.is_sign_positive()).collect::<Vec<_>>()
+        }
+    };
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// The magnitude that `|x / s|` becomes, by the definition.
+fn oracle(magnitudes: &[f64], x: f64, s: f64, random: Stochastic, index: u64) -> f64 {
+    let (x, s) = (x.abs(), s.abs());
+    // With one factor of `s` on both sides, and the scale of `exact` once more.
+    let (wanted, unit) = (exact(x) * exact(1.0), exact(s));
+    let above = magnitudes.partition_point(|y| exact(*y) * &unit <= wanted);
+    let (Some(high), low) = (magnitudes.get(above), magnitudes[above - 1]) else {
+        return magnitudes[above - 1];
+    };
+    let (discarded, gap) = (wanted - exact(low) * &unit, (exact(*high) - exact(low)) * &unit);
+    let bits = random.bits.count();
+    let floor = (discarded << bits as usize) / gap;
+    if floor + random_bits(random, index) >= BigInt::from(1_u64 << bits) { *high } else { low }
+}
+
+/// Deterministic random words.
+fn noise(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state ^ state >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
+    }
+}
+
+/// The values of codes as doubles.
+fn decoded(to: impl Into<BufferType>, codes: &[u8], n: usize) -> Vec<f64> {
+    let mut out = vec![0; 8 * n];
+    CastPlan::new(to, DType::Float64, &CastOptions::RUST)
+        .and_then(|plan| plan.run(codes, &mut out, n))
+        .expect("long enough");
+    out.chunks(8).map(|x| f64::from_ne_bytes(x.try_into().expect("8 bytes"))).collect()
+}
+
+/// Doubles of all magnitudes around those of the target, many of them where one more unit decides.
+fn doubles(magnitudes: &[f64], n: usize, next: &mut impl FnMut() -> u64) -> Vec<f64> {
+    (0..n)
+        .map(|i| {
+            let noise = next();
+            let at = noise as usize % (magnitudes.len() - 1);
+            let (low, high) = (magnitudes[at], magnitudes[at + 1]);
+            let x = match i % 4 {
+                0 => low + (high - low) * ((noise >> 32 & 0xFF) as f64 / 256.0),
+                1 => low + (high - low) * ((noise >> 32) as f64 / 4_294_967_296.0),
+                2 => f64::from_bits(noise >> 12 | (900 + noise % 200) << 52),
+                _ => magnitudes[1] * ((noise >> 40) as f64 / 16_777_216.0),
+            };
+            let x = f64::from_bits(x.to_bits() + (noise >> 20) % 3);
+            if noise & 1 == 0 { x } else { -x }
+        })
+        .collect()
+}
+
+const TARGETS: [DType; 9] = [
+    DType::Float8E4M3FN,
+    DType::Float8E5M2,
+    DType::Float8E4M3FNUZ,
+    DType::Float6E3M2FN,
+    DType::Float4E2M1FN,
+    DType::Float16,
+    DType::BFloat16,
+    DType::Int8,
+    DType::UInt4,
+];
+
+#[test]
+fn every_code_is_that_of_the_definition() {
+    let n = if cfg!(miri) { 40 } else { 700 };
+    for (i, to) in TARGETS.into_iter().enumerate() {
+        let magnitudes = magnitudes(to);
+        for bits in BITS {
+            let random = Stochastic { seed: 0x5EED + i as u64, stream: 3, bits };
+            let mut values = doubles(&magnitudes, n, &mut noise(i as u64));
+            if to == DType::UInt4 {
+                values.iter_mut().for_each(|x| *x = x.abs());
+            }
+            let src: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
+            let plan = StochasticPlan::new(DType::Float64, to, random).expect("a pair").starting_at(5);
+            let got = decoded(to, &run(&plan, &src, n), n);
+            for (i, (x, got)) in values.iter().zip(got).enumerate() {
+                let want = match (to, *x) {
+                    // Integers have one negative value more.
+                    (DType::Int8, x) if x < -127.0 => {
+                        let more: Vec<f64> = (0..=128).map(f64::from).collect();
+                        oracle(&more, x, 1.0, random, i as u64 + 5)
+                    }
+                    _ => oracle(&magnitudes, *x, 1.0, random, i as u64 + 5),
+                };
+                assert_eq!(got.abs(), want, "{to}, {bits:?}: {x:e}");
+                assert!(got == 0.0 || (got < 0.0) == (*x < 0.0), "{to}: {x:e}");
+            }
+        }
+    }
+}
+
+/// What needs no rounding, and what is no number, is as in a plain cast.
+#[test]
+fn exact_values_and_others() {
+    let random = Stochastic { seed: 9, ..Stochastic::default() };
+    for to in TARGETS.into_iter().chain([DType::Int64, DType::UInt8]) {
+        for from in [DType::Float32, DType::Float16, DType::Float8E4M3] {
+            // A cast to the same dtype keeps even what others saturate.
+            if from == to {
+                continue;
+            }
+            let values = [0.0, -0.0, 1.0, 1.5, 2.0, -3.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+            let values: Vec<f32> = match lanecast::iinfo(to) {
+                Some(int) => values.into_iter().filter(|x| *x != 1.5 && (*x >= 0.0 || int.min < 0)).collect(),
+                None => values.to_vec(),
+            };
+            let mut src = vec![0; values.len() * from.size()];
+            let floats: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
+            let options = CastOptions::NUMPY;
+            CastPlan::new(DType::Float32, from, &options)
+                .and_then(|plan| plan.run(&floats, &mut src, values.len()))
+                .expect("long enough");
+            let plan = StochasticPlan::new(from, to, random).expect("a pair");
+            let mut want = vec![0; values.len() * to.size()];
+            CastPlan::new(from, to, &CastOptions::RUST)
+                .and_then(|plan| plan.run(&src, &mut want, values.len()))
+                .expect("long enough");
+            assert_eq!(run(&plan, &src, values.len()), want, "{from} to {to}");
+        }
+    }
+    // Finite values do not become infinite.
+    let plan = StochasticPlan::new(DType::Float32, DType::Float16, random).expect("a pair");
+    let got = decoded(DType::Float16, &run(&plan, &f32::MAX.to_ne_bytes(), 1), 1);
+    assert_eq!(got, [65504.0]);
+}
+
+#[test]
+fn chunks_change_nothing() {
+    let n = 2113;
+    let src: Vec<u8> = (0..n).flat_map(|i| (i as f32 / 700.0 - 1.5).to_ne_bytes()).collect();
+    let random = Stochastic { seed: 77, stream: 1, bits: RandomBits::Sixteen };
+    for to in [
+        BufferType::new(DType::Float8E4M3FN),
+        BufferType::packed(DType::Float4E2M1FN),
+        BufferType::packed(DType::Float6E2M3FN),
+        BufferType::new(DType::Int16),
+    ] {
+        let plan =
+            StochasticPlan::new(DType::Float32, to, random).expect("a pair").starting_at(u64::MAX - 600);
+        let whole = run(&plan, &src, n);
+        for size in [8, 24, 520, 1000] {
+            let parts: Vec<u8> = src
+                .chunks(4 * size)
+                .enumerate()
+                .flat_map(|(i, src)| {
+                    let plan = plan.starting_at((u64::MAX - 600).wrapping_add((i * size) as u64));
+                    run(&plan, src, src.len() / 4)
+                })
+                .collect();
+            assert_eq!(parts, whole, "{to} by {size}");
+        }
+    }
+}
+
+/// The number of times that a value between 1 and 2 becomes 2.
+fn count_up(random: Stochastic, x: f32, n: usize) -> f64 {
+    let plan = StochasticPlan::new(DType::Float32, DType::Int8, random).expect("a pair");
+    let src = x.to_ne_bytes().repeat(n);
+    run(&plan, &src, n).iter().filter(|code| **code == 2).count() as f64
+}
+
+/// Chi-square of the answers to 16 values that lie between two neighbours, for each number of random bits and three seeds.
+#[test]
+fn as_often_as_it_should() {
+    let n = if cfg!(miri) { 200 } else { 20_000 };
+    for bits in BITS {
+        for seed in [1, 2, 0xDEAD_BEEF] {
+            let mut chi_square = 0.0;
+            for k in 1..16_u32 {
+                let p = f64::from(k) / 16.0;
+                let up = count_up(Stochastic { seed, stream: u64::from(k), bits }, 1.0 + p as f32, n);
+                let expected = n as f64 * p;
+                chi_square += (up - expected).powi(2) / (expected * (1.0 - p));
+            }
+            // 15 degrees of freedom: less than 4.6 or more than 37.7 happens once in a thousand times, less than 3.5 once in 5000.
+            assert!((3.5..37.7).contains(&chi_square), "{bits:?}, seed {seed}: {chi_square}");
+        }
+    }
+}
+
+/// The mean of many casts is the value, where the nearest code is off by more than a third.
+#[test]
+fn means() {
+    let n = if cfg!(miri) { 400 } else { 40_000 };
+    let x = 1.1_f32;
+    let random = Stochastic { seed: 4, ..Stochastic::default() };
+    let plan = StochasticPlan::new(DType::Float32, DType::Float4E2M1FN, random).expect("a pair");
+    let codes = run(&plan, &x.to_ne_bytes().repeat(n), n);
+    let mean = decoded(DType::Float4E2M1FN, &codes, n).iter().sum::<f64>() / n as f64;
+    // Four standard deviations of the mean: a gap of 0.5, and a probability of 0.2.
+    let tolerance = 4.0 * 0.5 * (0.2 * 0.8 / n as f64).sqrt();
+    assert!((mean - f64::from(x)).abs() < tolerance, "{mean}");
+}
+
+#[test]
+fn refusals() {
+    let plan = |from, to| StochasticPlan::new(from, to, Stochastic::default());
+    assert_eq!(plan(DType::Int8, DType::Float16).err(), Some(StochasticError::Source { dtype: DType::Int8 }));
+    for to in [DType::Float32, DType::Float8E8M0FNU, DType::Bool, DType::Complex64] {
+        assert_eq!(plan(DType::Float32, to).err(), Some(StochasticError::Target { dtype: to }));
+    }
+    let plan = plan(DType::Float32, DType::Float16).expect("a pair");
+    assert_eq!(
+        plan.run(&[0; 11], &mut [0; 6], 3),
+        Err(CastError::BufferTooSmall { which: Side::Source, need: 12, have: 11 })
+    );
+    assert_eq!(
+        plan.run(&[0; 12], &mut [0; 5], 3),
+        Err(CastError::BufferTooSmall { which: Side::Destination, need: 6, have: 5 })
+    );
+}
+
+/// Scaled: the fraction is that of the exact quotient by the stored scale, also where it is a multiple of 2^-32 or just below one.
+#[test]
+fn scaled_codes_are_those_of_the_definition() {
+    let mut next = noise(5);
+    let (rows, cols) = if cfg!(miri) { (2, 32) } else { (8, 96) };
+    let schemes = [Scheme::FP8_ROW, Scheme::NVFP4, Scheme::MX, Scheme::INT8_ROW];
+    for (i, scheme) in schemes.into_iter().enumerate() {
+        let magnitudes = magnitudes(scheme.element);
+        for bits in BITS {
+            let random = Stochastic { seed: i as u64, stream: 8, bits };
+            let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
+            let plan = plan.with_storage(Storage::Byte).stochastic(random).starting_at(11);
+            let scale_codes: Vec<u8> = (0..plan.scales())
+                .flat_map(|_| match scheme.scale.dtype() {
+                    DType::Float32 => {
+                        f32::from_bits(0x3F80_0000 | (next() as u32 & 0x007F_F000)).to_ne_bytes().to_vec()
+                    }
+                    DType::Float8E8M0FNU => vec![120 + (next() % 16) as u8],
+                    _ => vec![1 + (next() % 0x7E) as u8],
+                })
+                .collect();
+            let global = 0.375_f32 + f32::EPSILON;
+            // What codes of 1 mean is the scale of their block.
+            let one = decoded(
+                scheme.element,
+                &(0..=127).collect::<Vec<u8>>()[..magnitudes.len()],
+                magnitudes.len(),
+            );
+            let one = one.iter().position(|x| *x == 1.0).expect("1 has a code") as u8;
+            let mut scales = vec![0; 8 * rows * cols];
+            plan.dequantize(&vec![one; rows * cols], &scale_codes, global, DType::Float64, &mut scales)
+                .expect("casts");
+            let scales: Vec<f64> =
+                scales.chunks(8).map(|x| f64::from_ne_bytes(x.try_into().expect("8 bytes"))).collect();
+            let src: Vec<f32> = doubles(&magnitudes, rows * cols, &mut next)
+                .iter()
+                .zip(&scales)
+                .map(|(x, scale)| (x * scale) as f32)
+                .collect();
+            let mut codes = vec![0; plan.data_len()];
+            let bytes: Vec<u8> = src.iter().flat_map(|x| x.to_ne_bytes()).collect();
+            plan.quantize(&bytes, &scale_codes, global, &mut codes).expect("casts");
+            for (i, value) in decoded(scheme.element, &codes, rows * cols).into_iter().enumerate() {
+                if scheme.element == DType::Int8 && f64::from(src[i]) < -127.0 * scales[i] {
+                    continue;
+                }
+                let want = oracle(&magnitudes, src[i].into(), scales[i], random, i as u64 + 11);
+                assert_eq!(value.abs(), want, "{scheme:?}, {bits:?}: {:e} by {:e}", src[i], scales[i]);
+            }
+        }
+    }
+}
+
+/// Rows are cast alone as within the tensor, and scales are those of the nearest codes.
+#[test]
+fn scaled_parts() {
+    let src: Vec<u8> = (0..16 * 65).flat_map(|i| (i as f32 * 0.37 % 3.0 - 1.4).to_ne_bytes()).collect();
+    let random = Stochastic { seed: 3, stream: 1 << 40, bits: RandomBits::Eight };
+    let row = Granularity::Axis(0);
+    for scheme in [
+        Scheme::MX,
+        Scheme::MX.with_element(DType::Int8),
+        Scheme::FP8_ROW.with_quotient(Quotient::Divide),
+        Scheme { granularity: row, ..Scheme::INT4_GROUP128 },
+    ] {
+        let cast = |shape: &[usize], src: &[u8], first: u64| {
+            let plan =
+                ScaledPlan::new(DType::Float32, &scheme, shape).expect("fits").with_storage(Storage::Byte);
+            let nearest = plan.clone();
+            let plan = plan.stochastic(random).starting_at(first);
+            let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
+            plan.quantize_dynamic(src, &mut codes, &mut scales).expect("casts");
+            let (mut others, mut same) = (codes.clone(), scales.clone());
+            nearest.quantize_dynamic(src, &mut others, &mut same).expect("casts");
+            assert_eq!(scales, same);
+            assert_ne!(codes, others, "{scheme:?}");
+            codes
+        };
+        let whole = cast(&[16, 65], &src, 0);
+        for row in [1, 7] {
+            let alone = cast(&[1, 65], &src[4 * 65 * row..4 * 65 * (row + 1)], 65 * row as u64);
+            assert_eq!(alone, whole[65 * row..65 * (row + 1)], "{scheme:?}");
+        }
+    }
+}
