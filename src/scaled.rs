@@ -23,6 +23,7 @@ mod rule;
 mod scales;
 mod scheme;
 mod split;
+mod uninit;
 mod values;
 mod view;
 
@@ -33,3 +34,4 @@ pub use report::Report;
 pub use requantize::{Quantized, requantize};
 pub use rule::{Pow2, ScaleRule};
 pub use scheme::{Empty, Global, Granularity, NonFinite, Quotient, ScaleType, Scheme};
+pub use uninit::Written;

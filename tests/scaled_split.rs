@@ -103,6 +103,29 @@ fn views_of_other_buffers() {
     assert!(matches!(refused(&halves), Err(ScaledError::Cast(CastError::WrongElement { .. }))));
 }
 
+/// Memory that was not initialised has the same bytes afterwards, and a wrong length leaves it alone.
+#[test]
+fn uninitialised_destinations() {
+    let src = bytes(&floats(9 * 35));
+    for scheme in [Scheme::MX.with_element(DType::Float6E2M3FN), Scheme::NVFP4, Scheme::INT8_ROW] {
+        let plan = ScaledPlan::new(DType::Float32, &scheme, &[9, 35]).expect("fits");
+        let (report, data, scales) = alone(&plan, &src);
+        let (mut codes, mut its) = (Box::new_uninit_slice(data.len()), Box::new_uninit_slice(scales.len()));
+        let written = plan.quantize_dynamic_uninit(&src, &mut codes, &mut its).expect("casts");
+        assert_eq!((written.report, &*written.data, &*written.scales), (report, &data[..], &scales[..]));
+        let mut codes = Box::new_uninit_slice(data.len());
+        let (given, _) = plan.quantize_uninit(&src, &scales, report.global, &mut codes).expect("casts");
+        assert_eq!(given, data);
+        let mut values = vec![0; 2 * 9 * 35];
+        plan.dequantize(&data, &scales, report.global, DType::BFloat16, &mut values).expect("casts");
+        let mut back = Box::new_uninit_slice(values.len());
+        let got = plan.dequantize_uninit(&data, &scales, report.global, DType::BFloat16, &mut back);
+        assert_eq!(got.expect("casts"), values);
+        let short = plan.quantize_dynamic_uninit(&src, &mut codes[1..], &mut its);
+        assert!(matches!(short, Err(ScaledError::Length { which: "data", .. })));
+    }
+}
+
 #[cfg(all(feature = "rayon", not(target_family = "wasm")))]
 mod threads {
     use super::*;

@@ -47,6 +47,7 @@ mod data;
 mod drive;
 mod dtype;
 mod exact;
+mod filled;
 mod format;
 mod fpenv;
 mod hub;
@@ -79,6 +80,8 @@ mod vector;
 pub use arch::{Tier, TierStatus, UnknownTier};
 pub use dtype::{DType, Flavor, FloatSpec, Kind, Spec, UnknownName};
 pub use exact::{PowerRange, Rounding, Rules};
+#[doc(hidden)]
+pub use filled::filled;
 pub use format::{Element, newtypes::*};
 #[doc(hidden)]
 pub use fpenv::in_default_environment;

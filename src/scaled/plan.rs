@@ -88,7 +88,7 @@ impl ScaledPlan {
         let blocks = Blocks::new(scheme.granularity, shape)?;
         let data = BufferType::packed(scheme.element);
         let casts = Casts::new(from, scheme, data)?;
-        Ok(ScaledPlan {
+        let plan = ScaledPlan {
             scheme: *scheme,
             from,
             data,
@@ -98,14 +98,15 @@ impl ScaledPlan {
             casts,
             random: None,
             errors: false,
-        })
+        };
+        Ok(plan.fused())
     }
 
     /// The same cast with stochastic rounding: of quotients that lie between two codes, each becomes the farther one from zero with the
     /// probability of its distance from the nearer one. Scales are the same. See [`stochastic`](crate::stochastic).
     #[must_use]
     pub fn stochastic(self, stochastic: Stochastic) -> ScaledPlan {
-        ScaledPlan { random: Random::new(self.scheme.element, stochastic), ..self }
+        ScaledPlan { random: Random::new(self.scheme.element, stochastic), ..self }.fused()
     }
 
     /// The same cast for a part of a tensor, whose first element has this index in it: stochastic rounding then is that of the whole.
@@ -125,14 +126,20 @@ impl ScaledPlan {
     #[must_use]
     pub fn with_storage(self, storage: Storage) -> ScaledPlan {
         let data = BufferType::with_storage(self.scheme.element, storage);
-        ScaledPlan { data, casts: self.casts.with_storage(data), ..self }
+        ScaledPlan { data, casts: self.casts.with_storage(data), ..self }.fused()
     }
 
     /// The same cast with the elements counted that are clipped or underflow ([`Report`]). That takes a few percent more time in the
     /// caches.
     #[must_use]
     pub fn with_counts(self) -> ScaledPlan {
-        ScaledPlan { counts: true, ..self }
+        ScaledPlan { counts: true, ..self }.fused()
+    }
+
+    /// The plan with the loop that scales in registers, if its scheme has one and nothing is counted.
+    fn fused(self) -> ScaledPlan {
+        let step = self.step().filter(|_| !self.counts && self.codes.unit == 1.0);
+        ScaledPlan { casts: self.casts.fuse(step), ..self }
     }
 
     /// The scheme.
