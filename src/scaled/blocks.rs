@@ -130,7 +130,7 @@ impl Blocks {
         })
     }
 
-    /// The elements of `elements` in pieces of at most `most`, in order. `elements` begins and ends with a block.
+    /// The elements of `elements` in pieces of at most `most`, in order.
     pub(super) fn pieces(&self, elements: Range<usize>, most: usize) -> impl Iterator<Item = Piece> + '_ {
         let [a, b, c] = self.shape;
         let [x, y, z] = self.block;
@@ -154,7 +154,9 @@ impl Blocks {
             if start >= elements.end {
                 return None;
             }
-            let whole = if z >= most { most.min(z - k % z) } else { most / z * z };
+            // What begins within a run ends with it.
+            let within = !k.is_multiple_of(z);
+            let whole = if z >= most || within { most.min(z - k % z) } else { most / z * z };
             let len = whole.min(row - k).min(elements.end - start);
             let piece = Piece { elements: start..start + len, run: z, block: first_block(index) + k / z };
             (start, k) = (start + len, k + len);

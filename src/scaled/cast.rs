@@ -169,22 +169,47 @@ impl ScaledPlan {
                     factors.check();
                 }
             }
-            for piece in self.blocks.pieces(elements, CHUNK) {
-                let x = self.load(src, piece.elements.clone(), &mut x)?;
-                let first = piece.block - blocks.start;
-                let by = first..first + piece.blocks();
-                match (factors.step, self.casts.loops) {
-                    (Some(step), Some(loops)) => {
-                        let q = &mut q.0[..x.len()];
-                        self.quotients(loops, step, x, q, &piece, &factors, by);
-                        self.put_quotients(loops, x, q, &piece, data, &mut report)?;
+            for whole in self.blocks.pieces(elements, usize::MAX) {
+                let done = self.in_registers(src, &whole, blocks.start, &factors, data);
+                let rest = whole.elements.start + done..whole.elements.end;
+                for piece in self.blocks.pieces(rest, CHUNK) {
+                    let x = self.load(src, piece.elements.clone(), &mut x)?;
+                    let first = piece.block - blocks.start;
+                    let by = first..first + piece.blocks();
+                    match (factors.step, self.casts.loops) {
+                        (Some(step), Some(loops)) => {
+                            let q = &mut q.0[..x.len()];
+                            self.quotients(loops, step, x, q, &piece, &factors, by);
+                            self.put_quotients(loops, x, q, &piece, data, &mut report)?;
+                        }
+                        _ => self.codes(x, &piece, &factors.wide[by], data, &mut report)?,
                     }
-                    _ => self.codes(x, &piece, &factors.wide[by], data, &mut report)?,
                 }
             }
         }
         report.elements = n as u64;
         Ok(report)
+    }
+
+    /// Casts the first elements of a piece by a loop that scales in registers; returns how many.
+    fn in_registers(
+        &self,
+        src: &[u8],
+        piece: &Piece,
+        first: usize,
+        factors: &SlabFactors,
+        data: &mut [u8],
+    ) -> usize {
+        let start = piece.elements.start;
+        let Some(fused) = &self.casts.fused else { return 0 };
+        if factors.step.is_none() || factors.any_nan || !is_aligned(self.data, start) {
+            return 0;
+        }
+        let size = self.from.dtype().size();
+        let src = &src[start * size..piece.elements.end * size];
+        let data = &mut data[bytes_of(self.data, &piece.elements)];
+        let by = piece.block - first..piece.block - first + piece.blocks();
+        fused.run(src, data, piece.elements.len(), piece.run, &factors.of(by))
     }
 
     /// The largest magnitudes of the blocks of a slab.

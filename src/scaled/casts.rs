@@ -3,7 +3,7 @@
 use super::{error::ScaledError, scheme::Scheme};
 use crate::{BufferType, CastOptions, CastPlan, DType, IntOverflow, IntRound, Saturate, Storage, tier};
 use core::fmt;
-use lanecast_kernels::scaled::ScaledLoops;
+use lanecast_kernels::scaled::{ScaledCast, ScaledLoops, Step};
 
 /// The plain casts of a plan.
 #[derive(Clone, Copy)]
@@ -23,7 +23,9 @@ pub(super) struct Casts {
     /// Scales to float32, exact, and magnitudes to scales.
     pub(super) load_scales: CastPlan,
     pub(super) store_scales: CastPlan,
-    /// Whether the source, and the codes, are of a tier's loops: of the byte order of the host.
+    /// Sources to codes as they are stored, for pairs that are scaled in registers.
+    pub(super) fused: Option<ScaledCast>,
+    /// Whether the source has the byte order of the host.
     pub(super) native: bool,
 }
 
@@ -57,8 +59,19 @@ impl Casts {
             decode_stored: exact(data, DType::Float32)?,
             load_scales: exact(scale.into(), DType::Float32)?,
             store_scales: exact(DType::Float32.into(), scale)?,
+            fused: None,
             native: from == BufferType::new(from.dtype()),
         })
+    }
+
+    /// Finds the cast that scales by a step in registers, if there is one.
+    pub(super) fn fuse(self, step: Option<Step>) -> Self {
+        let from = self.load.from().dtype();
+        let fused = step.filter(|_| self.native);
+        Self {
+            fused: fused.and_then(|step| ScaledCast::new(self.encode_stored.kernel(), from, step)),
+            ..self
+        }
     }
 
     /// The same for codes in another storage.

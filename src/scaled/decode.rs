@@ -10,7 +10,8 @@ use super::{
     scheme::{Global, ScaleType},
 };
 use crate::{BufferType, CastOptions, CastPlan, DType};
-use lanecast_kernels::scaled::{Factors, ScaledLoops, Step, Word};
+use core::ops::Range;
+use lanecast_kernels::scaled::{Factors, ScaledCast, ScaledLoops, Step, Word};
 
 /// Memory of the stack.
 #[repr(align(64))]
@@ -32,6 +33,8 @@ struct Decoder<'a> {
     narrow: CastPlan,
     wide: CastPlan,
     codes: CastPlan,
+    /// Products that are made in registers: as they are, and beside.
+    fused: [Option<ScaledCast>; 2],
     /// Whether products are stored as they are.
     is_float32: bool,
 }
@@ -53,10 +56,17 @@ impl ScaledPlan {
         check_len("data", self.data_len(), data.len())?;
         check_len("scales", self.scales_len(), scales.len())?;
         check_len("destination", byte_len(to, n)?, dst.len())?;
+        let block = matches!(self.scheme.scale, ScaleType::E4M3(_));
+        let narrow = CastPlan::new(DType::Float32, to, &CastOptions::RUST)?;
+        let fused = |beside| {
+            let step = Step::Product { block, beside };
+            ScaledCast::new(narrow.kernel(), DType::Float32, step)
+        };
         let decoder = Decoder {
             plan: self,
             rule: Rule::of_global(&self.scheme, self.codes, self.global(global)?),
-            narrow: CastPlan::new(DType::Float32, to, &CastOptions::RUST)?,
+            fused: [fused(false), fused(true)],
+            narrow,
             wide: CastPlan::new(DType::Float64, to, &CastOptions::RUST)?,
             codes: CastPlan::new(self.scheme.element, DType::Float64, &CastOptions::RUST)?,
             is_float32: to == BufferType::new(DType::Float32),
@@ -121,25 +131,43 @@ impl Decoder<'_> {
             return Ok(false);
         }
         let step = Step::Product { block, beside };
-        let products: &mut [Word] = match self.is_float32 {
-            true => bytemuck::cast_slice_mut(&mut *dst),
+        let products = match self.is_float32 {
+            true => bytemuck::cast_slice_mut(dst),
             false => &mut scratch.products.0[..n],
         };
-        let bytes = products.as_flattened_mut();
+        self.codes_to_float32(data, piece, products.as_flattened_mut())?;
+        if self.is_float32 {
+            let done = loops.step_in_place(step, products, piece.run, &factors);
+            debug_assert!(done, "a scale for each block");
+            return Ok(true);
+        }
+        let products = &mut scratch.products.0[..n];
+        let done = match self.fused[usize::from(beside)] {
+            Some(fused) => fused.run(products.as_flattened(), dst, n, piece.run, &factors),
+            None => 0,
+        };
+        let rest = &mut products[done..];
+        let left = |of: &'_ [f32]| -> Range<usize> { (done / piece.run).min(of.len())..of.len() };
+        let (block, scale) = (&factors.block[left(factors.block)], &factors.scale[left(factors.scale)]);
+        let stepped = loops.step_in_place(step, rest, piece.run, &Factors { block, scale, ..factors });
+        debug_assert!(stepped, "a scale for each block");
+        let start = done * self.narrow.to().dtype().size();
+        self.narrow.run(rest.as_flattened(), &mut dst[start..], n - done)?;
+        Ok(true)
+    }
+
+    /// Decodes the codes of a piece.
+    fn codes_to_float32(&self, data: &[u8], piece: &Piece, values: &mut [u8]) -> Result<(), ScaledError> {
+        let (plan, n) = (self.plan, piece.elements.len());
         if is_aligned(plan.data, piece.elements.start) {
             let codes = &data[bytes_of(plan.data, &piece.elements)];
-            plan.casts.decode_stored.run(codes, bytes, n)?;
+            plan.casts.decode_stored.run(codes, values, n)?;
         } else {
             let mut codes = [0; CHUNK];
             take(plan.data, data, piece.elements.clone(), &mut codes[..n]);
-            plan.casts.decode.run(&codes[..n], bytes, n)?;
+            plan.casts.decode.run(&codes[..n], values, n)?;
         }
-        let done = loops.step_in_place(step, products, piece.run, &factors);
-        debug_assert!(done, "a scale for each block");
-        if !self.is_float32 {
-            self.narrow.run(scratch.products.0[..n].as_flattened(), dst, n)?;
-        }
-        Ok(true)
+        Ok(())
     }
 
     fn in_double_precision(

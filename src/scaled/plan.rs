@@ -81,21 +81,27 @@ impl ScaledPlan {
         let blocks = Blocks::new(scheme.granularity, shape)?;
         let data = BufferType::packed(scheme.element);
         let casts = Casts::new(from, scheme, data)?;
-        Ok(ScaledPlan { scheme: *scheme, from, data, blocks, codes, counts: false, casts })
+        Ok(ScaledPlan { scheme: *scheme, from, data, blocks, codes, counts: false, casts }.fused())
     }
 
     /// The same cast with another storage of the codes.
     #[must_use]
     pub fn with_storage(self, storage: Storage) -> ScaledPlan {
         let data = BufferType::with_storage(self.scheme.element, storage);
-        ScaledPlan { data, casts: self.casts.with_storage(data), ..self }
+        ScaledPlan { data, casts: self.casts.with_storage(data), ..self }.fused()
     }
 
     /// The same cast with the elements counted that are clipped or underflow ([`Report`]). That takes a few percent more time in the
     /// caches.
     #[must_use]
     pub fn with_counts(self) -> ScaledPlan {
-        ScaledPlan { counts: true, ..self }
+        ScaledPlan { counts: true, ..self }.fused()
+    }
+
+    /// The plan with the loop that scales in registers, if its scheme has one and nothing is counted.
+    fn fused(self) -> ScaledPlan {
+        let step = self.step().filter(|_| !self.counts && self.codes.unit == 1.0);
+        ScaledPlan { casts: self.casts.fuse(step), ..self }
     }
 
     /// The scheme.

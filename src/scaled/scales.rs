@@ -22,7 +22,8 @@ impl ScaledPlan {
         report: &mut Report,
     ) -> bool {
         let amaxes = amaxes.words();
-        if self.scheme.quotient != Quotient::Exact
+        let divides = self.scheme.quotient == Quotient::Divide;
+        if !(divides || self.scheme.quotient == Quotient::Exact)
             || self.scheme.empty != Empty::One
             || factors.step.is_none()
         {
@@ -51,10 +52,26 @@ impl ScaledPlan {
             }
             _ => false,
         };
-        if done {
-            report.empty += empty;
+        if !done || divides && factors.any_nan {
+            return false;
         }
-        done
+        if divides {
+            self.divisors(rule, factors);
+        }
+        report.empty += empty;
+        true
+    }
+
+    /// Factors to divide by in place of those to multiply with.
+    fn divisors(&self, rule: &Rule<'_>, factors: &mut SlabFactors) {
+        match self.scheme.scale {
+            ScaleType::E8M0 => factors.factor.iter_mut().for_each(|factor| *factor = 1.0 / *factor),
+            ScaleType::E4M3(_) => {
+                factors.factor.clear();
+                factors.factor.extend(factors.block.iter().map(|block| block * rule.global));
+            }
+            _ => core::mem::swap(&mut factors.factor, &mut factors.scale),
+        }
     }
 
     /// Scales of `float8_e4m3fn` beside that of the tensor.

@@ -27,6 +27,7 @@ pub(crate) use each;
 mod bf16;
 mod families;
 mod load;
+pub(crate) mod scaled;
 pub(crate) mod short;
 pub(crate) mod small;
 pub(crate) mod style;
