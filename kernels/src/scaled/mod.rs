@@ -9,6 +9,8 @@
 mod fused;
 mod plain;
 mod registers;
+#[cfg(test)]
+mod tests;
 
 pub use fused::ScaledCast;
 pub(crate) use fused::{Fused, FusedFn};
