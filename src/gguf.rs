@@ -51,7 +51,7 @@
 //! * `Q8_0` rounds halves away from zero. (ggml's kernels for x86 and Arm, which run at inference, round them to even.)
 //! * `Q4_0` and `Q5_0` take the scale from the element of the largest magnitude, which gets the lowest code, -8 or -16. They and
 //!   `Q4_1` and `Q5_1` add a half and truncate.
-//! * `MXFP4` and `NVFP4` choose the nearest value, and of two the smaller magnitude.
+//! * `MXFP4` and `NVFP4` choose the nearest value, and in a tie the one of the smaller magnitude.
 //! * The scale of `MXFP4` is 2^(floor(log2(largest magnitude)) - 2), with a logarithm rounded to float32: a magnitude that is a few units
 //!   in the last place below a power of two counts as that power.
 //! * The scale of `NVFP4` is a sixth of the largest magnitude, rounded to 3 bits of mantissa, halves up.
@@ -90,14 +90,14 @@ use lanecast_kernels::in_default_environment;
 
 /// Encodes elements (`f32`, [`bf16`](half::bf16) or [`f16`](half::f16)) as blocks.
 ///
-/// `src` is a whole number of blocks long ([`BlockFormat::block_elements`]), `dst` as many bytes as
+/// `src` must hold a whole number of blocks ([`BlockFormat::block_elements`]), and `dst` must have the length that
 /// [`BlockFormat::byte_len`] returns. Blocks are independent of each other, so a tensor may be encoded in pieces or by
 /// several threads, with the same result.
 ///
 /// # Errors
 ///
-/// * [`GgufError::NotEncoded`] if the format is only read;
-/// * [`GgufError::PartialBlock`] and [`GgufError::WrongLength`] for other lengths;
+/// * [`GgufError::NotEncoded`] if the format can only be decoded;
+/// * [`GgufError::PartialBlock`] and [`GgufError::WrongLength`] if the lengths do not fit;
 /// * [`GgufError::NonFinite`] if an element is NaN or infinite; only the blocks before it are written;
 /// * [`GgufError::ScaleOverflow`] if the scale or the minimum of a block is infinite in float16; all blocks are written, as ggml
 ///   writes them.
@@ -111,8 +111,8 @@ pub fn quantize<S: Float>(format: BlockFormat, src: &[S], dst: &mut [u8]) -> Res
 
 /// Decodes blocks to elements (`f32`, [`bf16`](half::bf16) or [`f16`](half::f16)), rounding every exact value once.
 ///
-/// `dst` is a whole number of blocks long ([`BlockFormat::block_elements`]), `src` as many bytes as
-/// [`BlockFormat::byte_len`] returns. All bytes are valid blocks.
+/// `dst` must hold a whole number of blocks ([`BlockFormat::block_elements`]), and `src` must have the length that
+/// [`BlockFormat::byte_len`] returns. Any bytes are valid blocks.
 ///
 /// ```
 /// use lanecast::gguf::{BlockFormat, dequantize};
@@ -128,14 +128,14 @@ pub fn quantize<S: Float>(format: BlockFormat, src: &[S], dst: &mut [u8]) -> Res
 ///
 /// # Errors
 ///
-/// [`GgufError::PartialBlock`] and [`GgufError::WrongLength`] for other lengths; then nothing is written.
+/// [`GgufError::PartialBlock`] and [`GgufError::WrongLength`], with nothing written, if the lengths do not fit.
 pub fn dequantize<T: Float>(format: BlockFormat, src: &[u8], dst: &mut [T]) -> Result<(), GgufError> {
     check(format, dst.len(), src.len())?;
     in_default_environment(decode::<T>, &(format, src), dst);
     Ok(())
 }
 
-/// Whether so many elements are so many bytes.
+/// Checks that the elements are whole blocks, and the bytes those of the blocks.
 fn check(format: BlockFormat, elements: usize, have: usize) -> Result<(), GgufError> {
     if !elements.is_multiple_of(format.block_elements()) {
         return Err(GgufError::PartialBlock { format, elements });

@@ -4,6 +4,8 @@
 //! applies to the targets that its documentation names and is ignored for all others. The rules are those of
 //! `docs/semantics.md`, section 3.
 
+mod named;
+
 use crate::{DType, Flavor, FloatSpec, Kind, Spec};
 use lanecast_kernels::{PowerRange, Rounding, Rules};
 

@@ -1,4 +1,4 @@
-//! The names of the dtypes in other systems: they come back, they do not leak from one system to another.
+//! The names of the dtypes in other systems: they come back, they do not leak from one system to another. The names of options.
 
 #[path = "../build/grid.rs"]
 mod grid;
@@ -8,7 +8,10 @@ mod table;
 use lanecast::names::{
     ByteOrder, Namespace, dlpack, from_dlpack, from_onnx_number, numpy_code, onnx_number, parse_numpy,
 };
-use lanecast::{DType, DTypeKind, isdtype};
+use lanecast::{
+    DType, DTypeKind, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
+    Saturate, isdtype,
+};
 
 #[test]
 fn every_name_comes_back() {
@@ -145,4 +148,29 @@ fn faults_in_the_table_are_named() {
     );
     assert_eq!(planted("\nint2\t", "\nint4\t"), [format!("{file}: row 3 is a second int4")]);
     assert!(planted("\tmegengine\t", "\tmegaengine\t")[0].starts_with(&format!("{file}: the columns are ")));
+}
+
+#[test]
+fn values_of_options_have_names_of_their_own() {
+    fn check<T: Copy + PartialEq + std::fmt::Debug>(named: &[(&str, T)], name_of: fn(T) -> &'static str) {
+        for (i, &(name, value)) in named.iter().enumerate() {
+            assert_eq!(name_of(value), name);
+            assert!(
+                name.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-'),
+                "{name}"
+            );
+            assert!(named[..i].iter().all(|(other, same)| *other != name && *same != value), "{name}");
+        }
+        assert!(named.len() > 1, "{named:?}");
+    }
+    check(Saturate::NAMED, Saturate::name);
+    check(E8M0Round::NAMED, E8M0Round::name);
+    check(E8M0Range::NAMED, E8M0Range::name);
+    check(IntOverflow::NAMED, IntOverflow::name);
+    check(IntRound::NAMED, IntRound::name);
+    check(FloatRound::NAMED, FloatRound::name);
+    check(E5M2Nan::NAMED, E5M2Nan::name);
+    check(NanToFp4::NAMED, NanToFp4::name);
+    check(FnuzInf::NAMED, FnuzInf::name);
+    assert_eq!(IntRound::NAMED[1], ("nearest-even", IntRound::NearestEven));
 }

@@ -2,7 +2,8 @@
  *
  * Made from the code of the library; do not edit.
  *
- * A cast is a plan, made once and run often. The plan, options, errors and reports are the caller's memory; nothing has to be freed.
+ * A cast is a plan, made once and run often. The plan, options, errors and reports are the caller's memory; nothing has to be freed but
+ * plans of scaled casts.
  * Functions that can fail return a lanecast_status and describe what is wrong in the caller's lanecast_error, which may be NULL.
  * All functions may be called from any thread at any time; only lanecast_force_tier changes something for the whole process.
  */
@@ -131,6 +132,11 @@
 #define LANECAST_EXACT 2
 
 /**
+ * A scaled cast of tensors of one type and shape, made by `lanecast_scaled_create`. It may be shared between threads.
+ */
+typedef struct lanecast_scaled_plan lanecast_scaled_plan;
+
+/**
  * The result of a call: `LANECAST_OK`, or why it failed.
  */
 typedef int32_t lanecast_status;
@@ -203,15 +209,17 @@ typedef struct lanecast_error {
     lanecast_status status;
     /**
      * For `LANECAST_REJECTED`: 1 NaN, 2 out of range, 3 negative, 4 the target has no zero, 5 an imaginary part, 6 would become zero, 7 would be
-     * rounded. Otherwise 0.
+     * rounded. 0 for a scaled cast, and for other statuses.
      */
     uint32_t reason;
     /**
-     * For `LANECAST_REJECTED` the index of the element, in C order; for a batch the index of the item. Otherwise 0.
+     * For `LANECAST_REJECTED` the index of the element, in C order, and for a scaled cast that of its block; for a batch the index of the item.
+     * Otherwise 0.
      */
     uint64_t index;
     /**
-     * For `LANECAST_REJECTED` the bits of the element, least significant word first, a complex number's real part lowest. Otherwise 0.
+     * For `LANECAST_REJECTED` the bits of the element, least significant word first, a complex number's real part lowest. Otherwise, and for
+     * scaled casts, 0.
      */
     uint64_t code[2];
     /**
@@ -333,6 +341,138 @@ typedef struct lanecast_report {
 } lanecast_report;
 
 /**
+ * What a scheme leaves open. All zero is the default; a NULL pointer means the same.
+ */
+typedef struct lanecast_scaled_options {
+    /**
+     * The dtype of the codes, without flags; 0 is that of the scheme.
+     */
+    lanecast_type element;
+    /**
+     * Codes of less than 8 bits: 0 share bytes (`LANECAST_PACKED`), 1 have a byte each.
+     */
+    uint8_t storage;
+    /**
+     * Blocks with a NaN or an infinity: 0 as the scheme says, 1 their scale is NaN and their codes are 0, 2 they have the scale of
+     * their finite elements, 3 the cast fails with `LANECAST_REJECTED`.
+     */
+    uint8_t non_finite;
+    /**
+     * 1 counts the elements that are clipped or underflow, in the report, which takes a few percent more time; 0 does not.
+     */
+    uint8_t counts;
+    /**
+     * 1 sums the squares of the differences between elements and what their codes stand for, in the report; 0 does not.
+     */
+    uint8_t squared_error;
+    /**
+     * With `random_bits`: the key of the random numbers.
+     */
+    uint64_t seed;
+    /**
+     * With `random_bits`: another stream of random numbers for another tensor or step.
+     */
+    uint64_t stream;
+    /**
+     * With `random_bits`: the index of the first element, if the tensor is a part of another one.
+     */
+    uint64_t first_element;
+    /**
+     * 0 rounds to the nearest code; 8, 16 or 32 round stochastically, by so many random bits for each element.
+     */
+    uint8_t random_bits;
+    /**
+     * Zero.
+     */
+    uint8_t reserved[31];
+} lanecast_scaled_options;
+
+/**
+ * What the buffers of a scaled cast hold.
+ */
+typedef struct lanecast_scaled_info {
+    /**
+     * Elements of the tensor.
+     */
+    size_t elements;
+    /**
+     * Bytes of the source.
+     */
+    size_t source_len;
+    /**
+     * Bytes of the codes.
+     */
+    size_t data_len;
+    /**
+     * Scales: one for each block, in C order.
+     */
+    size_t scales;
+    /**
+     * Bytes of the scales.
+     */
+    size_t scales_len;
+    /**
+     * The type of the codes.
+     */
+    lanecast_type data_type;
+    /**
+     * The type of the scales, which are in the byte order of the host.
+     */
+    lanecast_type scale_type;
+    /**
+     * How the scale of the tensor acts: 0 there is none, 1 values are multiplied by it, 2 they are divided by it.
+     */
+    uint32_t global;
+    /**
+     * Zero.
+     */
+    uint64_t reserved[4];
+} lanecast_scaled_info;
+
+/**
+ * What a scaled cast lost, and the scale of the tensor.
+ */
+typedef struct lanecast_scaled_report {
+    /**
+     * Elements that were cast.
+     */
+    uint64_t elements;
+    /**
+     * Blocks whose elements are all zero; 0 if the scales are given.
+     */
+    uint64_t empty;
+    /**
+     * Blocks whose scale is NaN since an element is NaN or infinite; 0 if the scales are given.
+     */
+    uint64_t poisoned;
+    /**
+     * Elements whose quotient is above the largest code; 0 unless the options of the plan count them.
+     */
+    uint64_t clipped;
+    /**
+     * Elements other than zero whose code is zero; 0 unless the options of the plan count them.
+     */
+    uint64_t underflowed;
+    /**
+     * The scale of the tensor; 1 if the scheme has none.
+     */
+    float global;
+    /**
+     * 1 if clipped and underflowed elements were counted.
+     */
+    uint32_t counted;
+    /**
+     * The sum of the squares of the differences between elements and what their codes stand for, wherever both are finite: the exact sum,
+     * rounded once. 0 unless the options of the plan want it.
+     */
+    double squared_error;
+    /**
+     * Zero.
+     */
+    uint64_t reserved[5];
+} lanecast_scaled_report;
+
+/**
  * An array in memory.
  */
 typedef struct lanecast_view {
@@ -371,12 +511,13 @@ typedef struct lanecast_view {
 #define LANECAST_BAD_TYPE 2
 
 /**
- * An option, level, standard or reserved byte has a value that this version does not know.
+ * An option, level, standard or reserved byte has a value that this version does not know, or the scale of a tensor is not positive and
+ * finite.
  */
 #define LANECAST_BAD_OPTION 3
 
 /**
- * The memory does not hold a plan made by this library's `lanecast_plan_init`.
+ * The memory does not hold a plan made by this library's `lanecast_plan_init` or `lanecast_scaled_create`.
  */
 #define LANECAST_BAD_PLAN 4
 
@@ -391,7 +532,8 @@ typedef struct lanecast_view {
 #define LANECAST_OVERLAP 6
 
 /**
- * A shape or its strides are invalid, differ between the views, or repeat elements of a destination.
+ * A shape or its strides are invalid, differ between the views, or repeat elements of a destination; or a scheme needs an axis that the
+ * shape does not have.
  */
 #define LANECAST_BAD_LAYOUT 7
 
@@ -401,7 +543,7 @@ typedef struct lanecast_view {
 #define LANECAST_NO_TIER 8
 
 /**
- * A checked cast found an element that the target cannot represent.
+ * A checked cast found an element that the target cannot represent, or a scaled cast a NaN or an infinity that it refuses.
  */
 #define LANECAST_REJECTED 9
 
@@ -411,7 +553,7 @@ typedef struct lanecast_view {
 #define LANECAST_NO_PROMOTION 10
 
 /**
- * No dtype, tier or profile has this name.
+ * No dtype, tier, profile or scheme has this name.
  */
 #define LANECAST_BAD_NAME 11
 
@@ -421,7 +563,7 @@ typedef struct lanecast_view {
 #define LANECAST_BUG 12
 
 /**
- * No memory for the list of a batch. Nothing was written.
+ * No memory for the list of a batch or for a plan. Nothing was written.
  */
 #define LANECAST_NO_MEMORY 13
 
@@ -429,6 +571,11 @@ typedef struct lanecast_view {
  * A tensor is on a device whose memory the CPU cannot address.
  */
 #define LANECAST_BAD_DEVICE 14
+
+/**
+ * A buffer of a scaled cast does not have the bytes of the plan.
+ */
+#define LANECAST_BAD_LENGTH 15
 
 /**
  * A flag: elements of less than 8 bits share bytes. It has no effect on other dtypes.
@@ -621,6 +768,165 @@ lanecast_status lanecast_run_counted(const struct lanecast_plan *plan,
                                      size_t n,
                                      uint32_t level,
                                      struct lanecast_report *report,
+                                     const struct lanecast_threads *threads,
+                                     struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * The name of a scheme, as a static string such as "mx" or "nvfp4": `index` counts them from 0. NULL after the last one.
+ * `docs/scaled.md` of lanecast specifies the schemes.
+ */
+LANECAST_API
+const char *lanecast_scaled_name(size_t index)
+LANECAST_NOEXCEPT;
+
+/**
+ * Makes a plan, which `lanecast_scaled_destroy` frees: a scaled cast by the scheme of a name, between tensors of the type `from` (float16,
+ * bfloat16 or float32, in either byte order) and of this shape, and their codes and scales. Tensors are in C order and without gaps. If
+ * `options` is NULL, the default options apply. On failure `*plan` is not written.
+ *
+ * The caller sees to this:
+ *
+ * `plan` and `error` are NULL or can be written; `scheme` is NULL or a string that ends with 0; `shape` is NULL or has `ndim` numbers;
+ * `options` is NULL or can be read.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_create(struct lanecast_scaled_plan **plan,
+                                       const char *scheme,
+                                       lanecast_type from,
+                                       const int64_t *shape,
+                                       int32_t ndim,
+                                       const struct lanecast_scaled_options *options,
+                                       struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Frees a plan. NULL is allowed.
+ *
+ * The caller sees to this:
+ *
+ * `plan` is NULL or a plan of `lanecast_scaled_create`, which no other call uses now or later.
+ */
+LANECAST_API lanecast_status lanecast_scaled_destroy(struct lanecast_scaled_plan *plan) LANECAST_NOEXCEPT;
+
+/**
+ * The bytes and the types of the buffers of a plan.
+ *
+ * The caller sees to this:
+ *
+ * `plan` is NULL or a plan; `out` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_describe(const struct lanecast_scaled_plan *plan,
+                                         struct lanecast_scaled_info *out,
+                                         struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Scales and casts a tensor: writes its codes to `data` and its scales to `scales`. If the scheme has a scale for the tensor, that is
+ * `global` of the report, and whoever reads the codes needs it. Unless `report` is NULL, the report goes there. The lengths are in bytes, and
+ * have to be those of `lanecast_scaled_describe`. `threads` is as of `lanecast_run`; the answer does not depend on it.
+ *
+ * The caller sees to this:
+ *
+ * `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until
+ * the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or readable; `report`
+ * and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_quantize_dynamic(const struct lanecast_scaled_plan *plan,
+                                                 const void *src,
+                                                 size_t src_len,
+                                                 void *data,
+                                                 size_t data_len,
+                                                 void *scales,
+                                                 size_t scales_len,
+                                                 struct lanecast_scaled_report *report,
+                                                 const struct lanecast_threads *threads,
+                                                 struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * As `lanecast_scaled_quantize_dynamic`, for a part of a larger tensor, or one of several that share a scale: `amax` is the largest
+ * magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each. It has to be finite. The cast is on the calling
+ * thread.
+ *
+ * The caller sees to this:
+ *
+ * As of `lanecast_scaled_quantize_dynamic`.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_quantize_with_amax(const struct lanecast_scaled_plan *plan,
+                                                   const void *src,
+                                                   size_t src_len,
+                                                   float amax,
+                                                   void *data,
+                                                   size_t data_len,
+                                                   void *scales,
+                                                   size_t scales_len,
+                                                   struct lanecast_scaled_report *report,
+                                                   struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Casts a tensor by given scales, and writes its codes to `data`. `global` is the scale of the tensor; schemes without one ignore it.
+ *
+ * The caller sees to this:
+ *
+ * As of `lanecast_scaled_quantize_dynamic`; `scales` can be read for `scales_len` bytes.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_quantize(const struct lanecast_scaled_plan *plan,
+                                         const void *src,
+                                         size_t src_len,
+                                         const void *scales,
+                                         size_t scales_len,
+                                         float global,
+                                         void *data,
+                                         size_t data_len,
+                                         struct lanecast_scaled_report *report,
+                                         const struct lanecast_threads *threads,
+                                         struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Writes the values that codes and scales stand for to `dst`, each the exact product rounded once to the type `to`: float16, bfloat16,
+ * float32 or float64, in either byte order. `global` is the scale of the tensor; schemes without one ignore it. `dst_len` is in bytes, and
+ * has to be that of the elements.
+ *
+ * The caller sees to this:
+ *
+ * `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until
+ * the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+ * readable; `error` is NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_dequantize(const struct lanecast_scaled_plan *plan,
+                                           const void *data,
+                                           size_t data_len,
+                                           const void *scales,
+                                           size_t scales_len,
+                                           float global,
+                                           lanecast_type to,
+                                           void *dst,
+                                           size_t dst_len,
+                                           const struct lanecast_threads *threads,
+                                           struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * The largest magnitude of a tensor; NaN or infinity if it has one. That of several parts is the largest of theirs.
+ *
+ * The caller sees to this:
+ *
+ * `src` can be read for `src_len` bytes. `plan` is NULL or a plan; `threads` is NULL or readable; `out` and `error` are NULL or can be
+ * written.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_amax(const struct lanecast_scaled_plan *plan,
+                                     const void *src,
+                                     size_t src_len,
+                                     float *out,
                                      const struct lanecast_threads *threads,
                                      struct lanecast_error *error)
 LANECAST_NOEXCEPT;

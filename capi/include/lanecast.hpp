@@ -1,4 +1,5 @@
-/* lanecast for C++17: casts of ranges and of the pointers of an array library, with results instead of statuses. Header only. */
+/* lanecast for C++17: casts of ranges and of the pointers of an array library, and scaled casts, with results instead of statuses. Header
+ * only. */
 #ifndef LANECAST_HPP
 #define LANECAST_HPP
 
@@ -6,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -152,6 +154,102 @@ result<done> cast(const Source &src, Destination &&dst, const lanecast_options *
     }
     return made->run(src.data(), dst.data(), src.size());
 }
+
+namespace detail {
+/* The bytes of a contiguous range. */
+template <class Range> std::size_t bytes(const Range &range)
+{
+    return range.size() * sizeof(*range.data());
+}
+} // namespace detail
+
+/* A scaled cast of tensors of one shape. Copies share the plan of the library, which the last one frees. Buffers are contiguous ranges
+ * (vector, array, span) of anything whose bytes are those of `info()`. */
+class scaled_plan {
+  public:
+    /* As lanecast_scaled_create; `shape` is a range of std::int64_t. */
+    template <class Shape>
+    static result<scaled_plan> make(const char *scheme, lanecast_type from, const Shape &shape,
+                                    const lanecast_scaled_options *options = nullptr)
+    {
+        scaled_plan made;
+        lanecast_scaled_plan *plan = nullptr;
+        lanecast_error raw;
+        if (lanecast_scaled_create(&plan, scheme, from, shape.data(), static_cast<std::int32_t>(shape.size()), options,
+                                   &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        made.content.reset(plan, lanecast_scaled_destroy);
+        if (lanecast_scaled_describe(plan, &made.description, &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return made;
+    }
+
+    /* The bytes and types of the buffers. */
+    const lanecast_scaled_info &info() const noexcept { return description; }
+
+    /* As lanecast_scaled_quantize_dynamic. */
+    template <class Source, class Data, class Scales>
+    result<lanecast_scaled_report> quantize_dynamic(const Source &src, Data &&data, Scales &&scales,
+                                                    const lanecast_threads *threads = nullptr) const
+    {
+        lanecast_scaled_report report;
+        lanecast_error raw;
+        if (lanecast_scaled_quantize_dynamic(content.get(), src.data(), detail::bytes(src), data.data(),
+                                             detail::bytes(data), scales.data(), detail::bytes(scales), &report, threads,
+                                             &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return report;
+    }
+
+    /* As lanecast_scaled_quantize. */
+    template <class Source, class Scales, class Data>
+    result<lanecast_scaled_report> quantize(const Source &src, const Scales &scales, float global, Data &&data,
+                                            const lanecast_threads *threads = nullptr) const
+    {
+        lanecast_scaled_report report;
+        lanecast_error raw;
+        if (lanecast_scaled_quantize(content.get(), src.data(), detail::bytes(src), scales.data(), detail::bytes(scales),
+                                     global, data.data(), detail::bytes(data), &report, threads, &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return report;
+    }
+
+    /* As lanecast_scaled_dequantize, to the type of the elements of `dst`. */
+    template <class Data, class Scales, class Destination>
+    result<done> dequantize(const Data &data, const Scales &scales, float global, Destination &&dst,
+                            const lanecast_threads *threads = nullptr) const
+    {
+        using D = std::remove_cv_t<std::remove_reference_t<decltype(*dst.data())>>;
+        lanecast_error raw;
+        return detail::finish(lanecast_scaled_dequantize(content.get(), data.data(), detail::bytes(data), scales.data(),
+                                                         detail::bytes(scales), global, type_of<D>::value, dst.data(),
+                                                         detail::bytes(dst), threads, &raw),
+                              raw);
+    }
+
+    /* As lanecast_scaled_amax. */
+    template <class Source> result<float> amax(const Source &src, const lanecast_threads *threads = nullptr) const
+    {
+        float amax = 0.0F;
+        lanecast_error raw;
+        if (lanecast_scaled_amax(content.get(), src.data(), detail::bytes(src), &amax, threads, &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return amax;
+    }
+
+    /* For the functions of the C interface. */
+    const lanecast_scaled_plan *get() const noexcept { return content.get(); }
+
+  private:
+    scaled_plan() = default;
+    std::shared_ptr<lanecast_scaled_plan> content;
+    lanecast_scaled_info description{};
+};
 
 } // namespace lanecast
 

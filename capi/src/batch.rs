@@ -4,6 +4,7 @@ use crate::error::{
     Failure, LANECAST_NO_MEMORY, LANECAST_NULL_POINTER, LANECAST_OVERLAP, guarded, lanecast_error,
     lanecast_status,
 };
+use crate::memory::overlap;
 use crate::plan::{self, lanecast_plan};
 use crate::threads::lanecast_threads;
 use lanecast::CastError;
@@ -83,7 +84,7 @@ unsafe fn item<'a>(item: &lanecast_item) -> Result<BatchItem<'a>, Failure> {
         return Err(Failure::Argument(LANECAST_NULL_POINTER, "the source or the destination is NULL"));
     }
     let (start, end) = (item.src.addr(), item.dst.addr());
-    if start < end.wrapping_add(written) && end < start.wrapping_add(read) {
+    if overlap(start, read, end, written) {
         let text = "the source and the destination share bytes; lanecast_run casts in place";
         return Err(Failure::Argument(LANECAST_OVERLAP, text));
     }

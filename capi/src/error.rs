@@ -1,5 +1,6 @@
 //! Statuses and messages, and the guard that stops panics at the interface.
 
+use lanecast::scaled::ScaledError;
 use lanecast::{CastError, Reason};
 use std::ffi::{CStr, c_char};
 use std::fmt::{self, Write};
@@ -14,32 +15,36 @@ pub const LANECAST_OK: lanecast_status = 0;
 pub const LANECAST_NULL_POINTER: lanecast_status = 1;
 /// A number is not a `lanecast_type`, or the function does not accept this type.
 pub const LANECAST_BAD_TYPE: lanecast_status = 2;
-/// An option, level, standard or reserved byte has a value that this version does not know.
+/// An option, level, standard or reserved byte has a value that this version does not know, or the scale of a tensor is not positive and
+/// finite.
 pub const LANECAST_BAD_OPTION: lanecast_status = 3;
-/// The memory does not hold a plan made by this library's `lanecast_plan_init`.
+/// The memory does not hold a plan made by this library's `lanecast_plan_init` or `lanecast_scaled_create`.
 pub const LANECAST_BAD_PLAN: lanecast_status = 4;
 /// The elements would take more bytes than an address space has.
 pub const LANECAST_TOO_LARGE: lanecast_status = 5;
 /// The source and the destination overlap, but not as a cast in place.
 pub const LANECAST_OVERLAP: lanecast_status = 6;
-/// A shape or its strides are invalid, differ between the views, or repeat elements of a destination.
+/// A shape or its strides are invalid, differ between the views, or repeat elements of a destination; or a scheme needs an axis that the
+/// shape does not have.
 pub const LANECAST_BAD_LAYOUT: lanecast_status = 7;
 /// This CPU cannot run the tier.
 pub const LANECAST_NO_TIER: lanecast_status = 8;
-/// A checked cast found an element that the target cannot represent.
+/// A checked cast found an element that the target cannot represent, or a scaled cast a NaN or an infinity that it refuses.
 pub const LANECAST_REJECTED: lanecast_status = 9;
 /// The standard has no answer for these types.
 pub const LANECAST_NO_PROMOTION: lanecast_status = 10;
-/// No dtype, tier or profile has this name.
+/// No dtype, tier, profile or scheme has this name.
 pub const LANECAST_BAD_NAME: lanecast_status = 11;
 /// A defect in lanecast. The contents of the destination are unspecified.
 pub const LANECAST_BUG: lanecast_status = 12;
-/// No memory for the list of a batch. Nothing was written.
+/// No memory for the list of a batch or for a plan. Nothing was written.
 pub const LANECAST_NO_MEMORY: lanecast_status = 13;
 /// A tensor is on a device whose memory the CPU cannot address.
 pub const LANECAST_BAD_DEVICE: lanecast_status = 14;
+/// A buffer of a scaled cast does not have the bytes of the plan.
+pub const LANECAST_BAD_LENGTH: lanecast_status = 15;
 
-const NAMES: [&CStr; 15] = [
+const NAMES: [&CStr; 16] = [
     c"ok",
     c"null pointer",
     c"bad type",
@@ -55,6 +60,7 @@ const NAMES: [&CStr; 15] = [
     c"bug",
     c"no memory",
     c"bad device",
+    c"bad length",
 ];
 
 /// Bytes of a message, its terminating 0 included; the header repeats the number.
@@ -66,11 +72,13 @@ pub struct lanecast_error {
     /// The status that the call returned.
     pub status: lanecast_status,
     /// For `LANECAST_REJECTED`: 1 NaN, 2 out of range, 3 negative, 4 the target has no zero, 5 an imaginary part, 6 would become zero, 7 would be
-    /// rounded. Otherwise 0.
+    /// rounded. 0 for a scaled cast, and for other statuses.
     pub reason: u32,
-    /// For `LANECAST_REJECTED` the index of the element, in C order; for a batch the index of the item. Otherwise 0.
+    /// For `LANECAST_REJECTED` the index of the element, in C order, and for a scaled cast that of its block; for a batch the index of the item.
+    /// Otherwise 0.
     pub index: u64,
-    /// For `LANECAST_REJECTED` the bits of the element, least significant word first, a complex number's real part lowest. Otherwise 0.
+    /// For `LANECAST_REJECTED` the bits of the element, least significant word first, a complex number's real part lowest. Otherwise, and for
+    /// scaled casts, 0.
     pub code: [u64; 2],
     /// What is wrong and what to do: UTF-8, terminated by 0; a message that is too long is cut between characters.
     pub message: [c_char; 224],
@@ -80,6 +88,8 @@ pub struct lanecast_error {
 pub(crate) enum Failure {
     /// An error of the library.
     Cast(CastError),
+    /// An error of a scaled cast.
+    Scaled(ScaledError),
     /// The failure of the batch item with this index.
     Item(usize, Box<Failure>),
     /// An invalid argument, with a message.
@@ -96,10 +106,17 @@ impl From<CastError> for Failure {
     }
 }
 
+impl From<ScaledError> for Failure {
+    fn from(error: ScaledError) -> Self {
+        Failure::Scaled(error)
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Cast(error) => error.fmt(f),
+            Failure::Scaled(error) => error.fmt(f),
             Failure::Item(index, failure) => write!(f, "item {index}: {failure}"),
             Failure::Argument(_, text) => f.write_str(text),
             Failure::Number(_, text, number) => write!(f, "{text}: {number}"),
@@ -122,10 +139,24 @@ fn status_of(error: &CastError) -> lanecast_status {
     }
 }
 
+fn status_of_scaled(error: &ScaledError) -> lanecast_status {
+    match error {
+        ScaledError::Source { .. } | ScaledError::Element { .. } => LANECAST_BAD_TYPE,
+        ScaledError::Scheme { .. } | ScaledError::Global { .. } => LANECAST_BAD_OPTION,
+        ScaledError::Axis { .. } | ScaledError::EmptyBlock | ScaledError::OtherShape => LANECAST_BAD_LAYOUT,
+        ScaledError::Shape => LANECAST_TOO_LARGE,
+        ScaledError::Length { .. } => LANECAST_BAD_LENGTH,
+        ScaledError::NonFinite { .. } => LANECAST_REJECTED,
+        ScaledError::Cast(error) => status_of(error),
+        _ => LANECAST_BUG,
+    }
+}
+
 impl Failure {
     fn status(&self) -> lanecast_status {
         match self {
             Failure::Cast(error) => status_of(error),
+            Failure::Scaled(error) => status_of_scaled(error),
             Failure::Item(_, failure) => failure.status(),
             Failure::Argument(status, _) | Failure::Number(status, ..) | Failure::Text(status, _) => *status,
         }
@@ -150,6 +181,7 @@ impl Failure {
                 let code = rejection.value.code();
                 error.code = [code as u64, (code >> 64) as u64];
             }
+            Failure::Scaled(ScaledError::NonFinite { block }) => error.index = *block as u64,
             Failure::Item(index, _) => error.index = *index as u64,
             _ => {}
         }
@@ -158,6 +190,12 @@ impl Failure {
         let _ = write!(message, "{self}");
         message.end();
     }
+}
+
+/// As much of a text as takes at most `room` bytes, cut between characters.
+pub(crate) fn cut(text: &str, room: usize) -> &str {
+    let end = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
 }
 
 /// Writes as much as fits, cut between characters.
@@ -174,14 +212,13 @@ impl Message<'_> {
 
 impl Write for Message<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = MESSAGE - 1 - self.len;
-        let fits = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        for (place, byte) in self.error.message[self.len..].iter_mut().zip(&text.as_bytes()[..fits]) {
-            *place = *byte as c_char;
+        let fitting = cut(text, MESSAGE - 1 - self.len);
+        for (place, byte) in self.error.message[self.len..].iter_mut().zip(fitting.bytes()) {
+            *place = byte as c_char;
         }
-        self.len += fits;
+        self.len += fitting.len();
         // Nothing follows what was cut.
-        if fits < text.len() { Err(fmt::Error) } else { Ok(()) }
+        if fitting.len() < text.len() { Err(fmt::Error) } else { Ok(()) }
     }
 }
 

@@ -3,8 +3,8 @@
 //!
 //! # Laws
 //!
-//! * The caller owns all memory; a run allocates nothing on the calling thread (a batch allocates 48 bytes an item, and
-//!   the first runs of some pairs a table that is kept), and keeps no pointer.
+//! * The caller owns all memory but the plans of scaled casts; a run allocates nothing on the calling thread (a batch allocates 48 bytes
+//!   an item, the first runs of some pairs a table that is kept, and a scaled cast frees what it allocates), and keeps no pointer.
 //! * Every function that can fail returns a status and fills the caller's `lanecast_error`, if there is one. There is no thread-local state,
 //!   and no global state but the forced tier.
 //! * A failed call writes nothing, except for `LANECAST_REJECTED` and `LANECAST_BUG`.
@@ -13,17 +13,19 @@
 //! # The map
 //!
 //! `types`: dtypes as numbers; `options`; `plan`: a plan in the caller's memory; `run`: casts of buffers; `view`: of arrays of any layout; `batch`;
-//! `dlpack`: of DLPack tensors; `threads`: whose threads share a cast; `promote`; `tier`; `error`: statuses and messages.
+//! `dlpack`: of DLPack tensors; `scaled`: of blocks that share a scale; `memory`: buffers as slices; `threads`: whose threads share a cast; `promote`; `tier`; `error`: statuses and messages.
 
 #![allow(non_camel_case_types, reason = "the names are those of the header")]
 
 mod batch;
 mod dlpack;
 mod error;
+mod memory;
 mod options;
 mod plan;
 mod promote;
 mod run;
+mod scaled;
 mod threads;
 mod tier;
 mod types;
@@ -32,10 +34,10 @@ mod view;
 pub use batch::*;
 pub use dlpack::{DLDataType, DLDevice, DLTensor, lanecast_run_dlpack};
 pub use error::{
-    LANECAST_BAD_DEVICE, LANECAST_BAD_LAYOUT, LANECAST_BAD_NAME, LANECAST_BAD_OPTION, LANECAST_BAD_PLAN,
-    LANECAST_BAD_TYPE, LANECAST_BUG, LANECAST_NO_MEMORY, LANECAST_NO_PROMOTION, LANECAST_NO_TIER,
-    LANECAST_NULL_POINTER, LANECAST_OK, LANECAST_OVERLAP, LANECAST_REJECTED, LANECAST_TOO_LARGE,
-    lanecast_error, lanecast_status, lanecast_status_name,
+    LANECAST_BAD_DEVICE, LANECAST_BAD_LAYOUT, LANECAST_BAD_LENGTH, LANECAST_BAD_NAME, LANECAST_BAD_OPTION,
+    LANECAST_BAD_PLAN, LANECAST_BAD_TYPE, LANECAST_BUG, LANECAST_NO_MEMORY, LANECAST_NO_PROMOTION,
+    LANECAST_NO_TIER, LANECAST_NULL_POINTER, LANECAST_OK, LANECAST_OVERLAP, LANECAST_REJECTED,
+    LANECAST_TOO_LARGE, lanecast_error, lanecast_status, lanecast_status_name,
 };
 pub use options::*;
 pub use plan::{lanecast_explain, lanecast_plan, lanecast_plan_init};
@@ -44,6 +46,7 @@ pub use run::{
     LANECAST_EXACT, LANECAST_RANGE, lanecast_report, lanecast_run, lanecast_run_checked,
     lanecast_run_counted, lanecast_run_masked,
 };
+pub use scaled::*;
 pub use threads::{lanecast_pool, lanecast_task, lanecast_threads};
 pub use tier::*;
 pub use types::{

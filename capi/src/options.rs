@@ -44,7 +44,7 @@ pub struct lanecast_options {
 }
 
 /// The value of a byte among those that it may have.
-fn pick<T: Copy>(name: &'static str, byte: u8, values: &[T]) -> Result<T, Failure> {
+pub(crate) fn pick<T: Copy>(name: &'static str, byte: u8, values: &[T]) -> Result<T, Failure> {
     let unknown = Failure::Number(LANECAST_BAD_OPTION, name, i64::from(byte));
     values.get(usize::from(byte)).copied().ok_or(unknown)
 }
@@ -130,10 +130,9 @@ pub unsafe extern "C" fn lanecast_options_profile(
             let name = text(profile)?;
             let found = CastOptions::PROFILES.iter().find(|(profile, _)| *profile == name);
             let unknown = || {
-                let text = format!(
-                    "no profile is called {name:?}; there are rust, onnx, numpy, jax, torch and cuda"
-                );
-                Failure::Text(LANECAST_BAD_NAME, text)
+                let names: Vec<_> = CastOptions::PROFILES.iter().map(|(name, _)| *name).collect();
+                let names = names.join(", ");
+                Failure::Text(LANECAST_BAD_NAME, format!("no profile is called {name:?}; there are {names}"))
             };
             let (_, options) = found.ok_or_else(unknown)?;
             put(out, lanecast_options::of(options))

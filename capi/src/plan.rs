@@ -1,7 +1,7 @@
 //! Plans in the caller's memory.
 
 use crate::error::{
-    Failure, LANECAST_BAD_PLAN, LANECAST_NULL_POINTER, guarded, lanecast_error, lanecast_status,
+    Failure, LANECAST_BAD_PLAN, LANECAST_NULL_POINTER, cut, guarded, lanecast_error, lanecast_status,
 };
 use crate::options::lanecast_options;
 use crate::run::put_if_wanted;
@@ -34,7 +34,7 @@ const _: () = {
 
 /// A number that neither stray memory nor a plan of another version or another loaded copy of the library begins with: it depends on
 /// this copy's address.
-fn magic() -> u64 {
+pub(crate) fn magic() -> u64 {
     static HERE: u8 = 0;
     0x6C61_6E65_6361_7374 ^ (&raw const HERE).addr() as u64
 }
@@ -118,10 +118,9 @@ pub unsafe extern "C" fn lanecast_explain(
                 if text.is_null() {
                     return Err(Failure::Argument(LANECAST_NULL_POINTER, "the place of the text is NULL"));
                 }
-                let fits = (0..=whole.len().min(capacity - 1)).rev().find(|end| whole.is_char_boundary(*end));
-                let fits = fits.unwrap_or(0);
-                text.cast::<u8>().copy_from_nonoverlapping(whole.as_ptr(), fits);
-                text.add(fits).write(0);
+                let fitting = cut(&whole, capacity - 1);
+                text.cast::<u8>().copy_from_nonoverlapping(fitting.as_ptr(), fitting.len());
+                text.add(fitting.len()).write(0);
             }
             put_if_wanted(length, whole.len());
             Ok(())

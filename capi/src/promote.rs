@@ -4,7 +4,7 @@ use crate::error::{
     Failure, LANECAST_BAD_OPTION, LANECAST_NO_PROMOTION, guarded, lanecast_error, lanecast_status,
 };
 use crate::types::{dtype, lanecast_type, number, put};
-use lanecast::promote::{Casting, Standard, can_cast, promote};
+use lanecast::promote::{Casting, PromotionError, Standard, can_cast, promote};
 
 /// The standards in the order of their numbers, which never change, whereas that of `Standard::ALL` may.
 const STANDARDS: &[Standard] = &[
@@ -46,6 +46,12 @@ pub const LANECAST_SAME_KIND: u32 = 2;
 /// A casting rule: every cast that the standard has.
 pub const LANECAST_UNSAFE: u32 = 3;
 
+impl From<PromotionError> for Failure {
+    fn from(error: PromotionError) -> Self {
+        Failure::Text(LANECAST_NO_PROMOTION, error.to_string())
+    }
+}
+
 fn standard(number: u32) -> Result<Standard, Failure> {
     let found = STANDARDS.get(number as usize).copied();
     found.ok_or(Failure::Number(LANECAST_BAD_OPTION, "no standard has this number", i64::from(number)))
@@ -68,10 +74,7 @@ pub unsafe extern "C" fn lanecast_promote(
     unsafe {
         guarded(error, || {
             let (standard, a, b) = (self::standard(standard)?, dtype(a)?, dtype(b)?);
-            let refused = |error: lanecast::promote::PromotionError| {
-                Failure::Text(LANECAST_NO_PROMOTION, error.to_string())
-            };
-            put(out, number(promote(standard, a, b).map_err(refused)?))
+            put(out, number(promote(standard, a, b)?))
         })
     }
 }
@@ -104,10 +107,7 @@ pub unsafe extern "C" fn lanecast_can_cast(
                     return Err(Failure::Number(LANECAST_BAD_OPTION, text, i64::from(other)));
                 }
             };
-            let refused = |error: lanecast::promote::PromotionError| {
-                Failure::Text(LANECAST_NO_PROMOTION, error.to_string())
-            };
-            put(out, i32::from(can_cast(standard, from, to, casting).map_err(refused)?))
+            put(out, i32::from(can_cast(standard, from, to, casting)?))
         })
     }
 }

@@ -4,6 +4,7 @@ use crate::error::{
     Failure, LANECAST_BAD_OPTION, LANECAST_NULL_POINTER, LANECAST_OVERLAP, guarded, lanecast_error,
     lanecast_status,
 };
+use crate::memory::{bytes_mut, overlap};
 use crate::plan::{self, lanecast_plan};
 use crate::threads::lanecast_threads;
 use lanecast::bulk::Threads;
@@ -107,7 +108,7 @@ unsafe fn buffers<'a>(
             unsafe { (View::from_raw(src, read), ViewMut::from_raw(dst, written).map_err(CastError::View)?) };
         return Ok(Buffers::InPlace(views.0, views.1));
     }
-    if start < end.wrapping_add(written) && end < start.wrapping_add(read) {
+    if overlap(start, read, end, written) {
         let text =
             "the source and the destination share bytes; only lanecast_run casts in place between widths";
         return Err(Failure::Argument(LANECAST_OVERLAP, text));
@@ -248,12 +249,8 @@ pub(crate) unsafe fn put_if_wanted<T>(place: *mut T, value: T) {
 ///
 /// `validity` is null or writable for them.
 pub(crate) unsafe fn bitmap<'a>(validity: *mut u8, n: usize) -> Result<&'a mut [u8], Failure> {
-    match (validity.is_null(), n) {
-        (_, 0) => Ok(&mut []),
-        (true, _) => Err(Failure::Argument(LANECAST_NULL_POINTER, "the validity bitmap is NULL")),
-        // SAFETY: the caller's promise.
-        (false, n) => Ok(unsafe { slice::from_raw_parts_mut(validity, n.div_ceil(8)) }),
-    }
+    // SAFETY: the caller's promise.
+    unsafe { bytes_mut(validity, n.div_ceil(8), "the validity bitmap is NULL") }
 }
 
 /// As `lanecast_run`, and counts in `report` what was lost.

@@ -16,32 +16,6 @@ use crate::error::{Failure, Result};
 /// Named values of one option.
 type Choices<T> = &'static [(&'static str, T)];
 
-const PROFILES: Choices<CastOptions> = CastOptions::PROFILES;
-const E8M0_ROUND: Choices<E8M0Round> =
-    &[("up", E8M0Round::Up), ("down", E8M0Round::Down), ("nearest", E8M0Round::Nearest)];
-const E8M0_RANGE: Choices<E8M0Range> =
-    &[("exact", E8M0Range::Exact), ("rounded", E8M0Range::Rounded), ("magnitude", E8M0Range::Magnitude)];
-const INT_OVERFLOW: Choices<IntOverflow> =
-    &[("saturate", IntOverflow::Saturate), ("wrap", IntOverflow::Wrap)];
-const INT_ROUND: Choices<IntRound> = &[
-    ("toward-zero", IntRound::TowardZero),
-    ("nearest-even", IntRound::NearestEven),
-    ("nearest-away", IntRound::NearestAway),
-    ("floor", IntRound::Floor),
-    ("ceil", IntRound::Ceil),
-];
-const FLOAT_ROUND: Choices<FloatRound> = &[
-    ("nearest-even", FloatRound::NearestEven),
-    ("nearest-away", FloatRound::NearestAway),
-    ("toward-zero", FloatRound::TowardZero),
-    ("up", FloatRound::Up),
-    ("down", FloatRound::Down),
-    ("to-odd", FloatRound::ToOdd),
-];
-const E5M2_NAN: Choices<E5M2Nan> = &[("7e", E5M2Nan::Code7E), ("7f", E5M2Nan::Code7F)];
-const NAN_TO_FP4: Choices<NanToFp4> = &[("zero", NanToFp4::Zero), ("max", NanToFp4::Max)];
-const FNUZ_INF: Choices<FnuzInf> = &[("max", FnuzInf::Max), ("nan", FnuzInf::Nan)];
-
 /// A parser for one of `choices` that lists them in help and errors.
 pub fn one_of<T: Copy + Send + Sync + 'static>(choices: Choices<T>) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(choices.iter().map(|(name, _)| *name)).try_map(move |name| {
@@ -60,12 +34,12 @@ pub fn flag() -> impl TypedValueParser<Value = bool> {
 
 /// A parser for the attribute `round_mode` of ONNX.
 pub fn round_mode() -> impl TypedValueParser<Value = E8M0Round> {
-    one_of(E8M0_ROUND)
+    one_of(E8M0Round::NAMED)
 }
 
 /// A parser for what infinity becomes in FNUZ targets.
 pub fn fnuz_inf() -> impl TypedValueParser<Value = FnuzInf> {
-    one_of(FNUZ_INF)
+    one_of(FnuzInf::NAMED)
 }
 
 /// A parser for a tier.
@@ -85,7 +59,7 @@ pub fn format() -> impl TypedValueParser<Value = &'static dyn FileFormat> {
 #[command(next_help_heading = "Options of the cast")]
 pub struct CastArgs {
     /// Cast as this system does where dtypes leave a choice [default: rust]
-    #[arg(long, value_parser = one_of(PROFILES), ignore_case = true)]
+    #[arg(long, value_parser = one_of(CastOptions::PROFILES), ignore_case = true)]
     profile: Option<CastOptions>,
     /// 8-bit float targets clamp on overflow
     #[arg(long, overrides_with = "no_saturate")]
@@ -94,31 +68,31 @@ pub struct CastArgs {
     #[arg(long, overrides_with = "saturate")]
     no_saturate: bool,
     /// Rounding to float8_e8m0fnu
-    #[arg(long, value_name = "ROUND", value_parser = one_of(E8M0_ROUND))]
+    #[arg(long, value_name = "ROUND", value_parser = one_of(E8M0Round::NAMED))]
     e8m0_round: Option<E8M0Round>,
     /// The values in range of float8_e8m0fnu: from 2^-127 to 2^127, those that round into it, or their magnitudes
-    #[arg(long, value_name = "RANGE", value_parser = one_of(E8M0_RANGE))]
+    #[arg(long, value_name = "RANGE", value_parser = one_of(E8M0Range::NAMED))]
     e8m0_range: Option<E8M0Range>,
     /// Out-of-range floats in integer targets
-    #[arg(long, value_name = "HOW", value_parser = one_of(INT_OVERFLOW))]
+    #[arg(long, value_name = "HOW", value_parser = one_of(IntOverflow::NAMED))]
     float_to_int: Option<IntOverflow>,
     /// Out-of-range integers in integer targets
-    #[arg(long, value_name = "HOW", value_parser = one_of(INT_OVERFLOW))]
+    #[arg(long, value_name = "HOW", value_parser = one_of(IntOverflow::NAMED))]
     int_to_int: Option<IntOverflow>,
     /// Fractions in integer targets
-    #[arg(long, value_name = "ROUND", value_parser = one_of(INT_ROUND))]
+    #[arg(long, value_name = "ROUND", value_parser = one_of(IntRound::NAMED))]
     int_round: Option<IntRound>,
     /// Rounding of float and complex targets, except float8_e8m0fnu
-    #[arg(long, value_name = "ROUND", value_parser = one_of(FLOAT_ROUND))]
+    #[arg(long, value_name = "ROUND", value_parser = one_of(FloatRound::NAMED))]
     float_round: Option<FloatRound>,
     /// The code of NaN in float8_e5m2
-    #[arg(long, value_name = "CODE", value_parser = one_of(E5M2_NAN), ignore_case = true)]
+    #[arg(long, value_name = "CODE", value_parser = one_of(E5M2Nan::NAMED), ignore_case = true)]
     e5m2_nan: Option<E5M2Nan>,
     /// NaN in 4 and 6 bit float targets
-    #[arg(long, value_name = "WHAT", value_parser = one_of(NAN_TO_FP4))]
+    #[arg(long, value_name = "WHAT", value_parser = one_of(NanToFp4::NAMED))]
     nan_to_fp4: Option<NanToFp4>,
     /// Infinity in FNUZ targets that saturate
-    #[arg(long, value_name = "WHAT", value_parser = one_of(FNUZ_INF))]
+    #[arg(long, value_name = "WHAT", value_parser = one_of(FnuzInf::NAMED))]
     fnuz_inf: Option<FnuzInf>,
     /// Values outside the range of the target: only count them (where there is a summary), warn about them, or fail at the first
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnLoss::Ignore)]

@@ -10,43 +10,28 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 
 type Choices<T> = &'static [(&'static str, T)];
 
-const SATURATE: Choices<Saturate> =
-    &[("on", Saturate::On), ("off", Saturate::Off), ("fn_only", Saturate::FnOnly)];
-const E8M0_ROUND: Choices<E8M0Round> =
-    &[("up", E8M0Round::Up), ("down", E8M0Round::Down), ("nearest", E8M0Round::Nearest)];
-const E8M0_RANGE: Choices<E8M0Range> =
-    &[("exact", E8M0Range::Exact), ("rounded", E8M0Range::Rounded), ("magnitude", E8M0Range::Magnitude)];
-const INT_OVERFLOW: Choices<IntOverflow> =
-    &[("saturate", IntOverflow::Saturate), ("wrap", IntOverflow::Wrap)];
-const INT_ROUND: Choices<IntRound> = &[
-    ("toward_zero", IntRound::TowardZero),
-    ("nearest_even", IntRound::NearestEven),
-    ("nearest_away", IntRound::NearestAway),
-    ("floor", IntRound::Floor),
-    ("ceil", IntRound::Ceil),
-];
-const FLOAT_ROUND: Choices<FloatRound> = &[
-    ("nearest_even", FloatRound::NearestEven),
-    ("nearest_away", FloatRound::NearestAway),
-    ("toward_zero", FloatRound::TowardZero),
-    ("up", FloatRound::Up),
-    ("down", FloatRound::Down),
-    ("to_odd", FloatRound::ToOdd),
-];
-const E5M2_NAN: Choices<E5M2Nan> = &[("7e", E5M2Nan::Code7E), ("7f", E5M2Nan::Code7F)];
-const NAN_TO_FP4: Choices<NanToFp4> = &[("zero", NanToFp4::Zero), ("max", NanToFp4::Max)];
-const FNUZ_INF: Choices<FnuzInf> = &[("max", FnuzInf::Max), ("nan", FnuzInf::Nan)];
 const LEVELS: Choices<Level> = &[("range", Level::Range), ("exact", Level::Exact)];
 
 const NAMES: &str = "saturate, e8m0_round, e8m0_range, float_to_int, int_to_int, int_round, float_round, e5m2_nan, nan_to_fp4, fnuz_inf";
 
+/// A name of the library as Python spells it: words joined by underscores.
+fn spelled(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// All names, for an error.
+fn listed<T>(choices: &[(&'static str, T)]) -> String {
+    let names: Vec<_> = choices.iter().map(|(name, _)| format!("{:?}", spelled(name))).collect();
+    names.join(", ")
+}
+
 /// The choice of this name.
 pub fn choose<T: Copy>(option: &str, choices: &[(&'static str, T)], name: &str) -> PyResult<T> {
-    if let Some((_, value)) = choices.iter().find(|(n, _)| *n == name) {
-        return Ok(*value);
-    }
-    let names: Vec<_> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
-    Err(PyValueError::new_err(format!("{option} is {name:?}, but has to be one of {}", names.join(", "))))
+    let found = choices.iter().find(|(other, _)| spelled(other) == name);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names = listed(choices);
+        PyValueError::new_err(format!("{option} is {name:?}, but has to be one of {names}"))
+    })
 }
 
 fn named<T: Copy>(option: &str, choices: Choices<T>, value: &Bound<'_, PyAny>) -> PyResult<T> {
@@ -54,7 +39,7 @@ fn named<T: Copy>(option: &str, choices: Choices<T>, value: &Bound<'_, PyAny>) -
         Ok(name) => choose(option, choices, name.to_str()?),
         Err(_) => Err(PyTypeError::new_err(format!(
             "{option} has to be a str, one of {}, not {}",
-            choices.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>().join(", "),
+            listed(choices),
             value.get_type().name()?
         ))),
     }
@@ -80,23 +65,23 @@ pub fn options(mut base: CastOptions, given: Option<&Bound<'_, PyDict>>) -> PyRe
                 base.saturate = match value.cast::<PyBool>() {
                     Ok(on) if on.is_true() => Saturate::On,
                     Ok(_) => Saturate::Off,
-                    Err(_) => named("saturate", SATURATE, &value)?,
+                    Err(_) => named("saturate", Saturate::NAMED, &value)?,
                 }
             }
-            "e8m0_round" => base.e8m0_round = named("e8m0_round", E8M0_ROUND, &value)?,
-            "e8m0_range" => base.e8m0_range = named("e8m0_range", E8M0_RANGE, &value)?,
-            "float_to_int" => base.float_to_int = named("float_to_int", INT_OVERFLOW, &value)?,
-            "int_to_int" => base.int_to_int = named("int_to_int", INT_OVERFLOW, &value)?,
-            "int_round" => base.int_round = named("int_round", INT_ROUND, &value)?,
-            "float_round" => base.float_round = named("float_round", FLOAT_ROUND, &value)?,
+            "e8m0_round" => base.e8m0_round = named("e8m0_round", E8M0Round::NAMED, &value)?,
+            "e8m0_range" => base.e8m0_range = named("e8m0_range", E8M0Range::NAMED, &value)?,
+            "float_to_int" => base.float_to_int = named("float_to_int", IntOverflow::NAMED, &value)?,
+            "int_to_int" => base.int_to_int = named("int_to_int", IntOverflow::NAMED, &value)?,
+            "int_round" => base.int_round = named("int_round", IntRound::NAMED, &value)?,
+            "float_round" => base.float_round = named("float_round", FloatRound::NAMED, &value)?,
             "e5m2_nan" => {
                 base.e5m2_nan = match value.cast::<PyInt>() {
-                    Ok(code) => choose("e5m2_nan", E5M2_NAN, &format!("{:x}", code.extract::<u8>()?))?,
-                    Err(_) => named("e5m2_nan", E5M2_NAN, &value)?,
+                    Ok(code) => choose("e5m2_nan", E5M2Nan::NAMED, &format!("{:x}", code.extract::<u8>()?))?,
+                    Err(_) => named("e5m2_nan", E5M2Nan::NAMED, &value)?,
                 }
             }
-            "nan_to_fp4" => base.nan_to_fp4 = named("nan_to_fp4", NAN_TO_FP4, &value)?,
-            "fnuz_inf" => base.fnuz_inf = named("fnuz_inf", FNUZ_INF, &value)?,
+            "nan_to_fp4" => base.nan_to_fp4 = named("nan_to_fp4", NanToFp4::NAMED, &value)?,
+            "fnuz_inf" => base.fnuz_inf = named("fnuz_inf", FnuzInf::NAMED, &value)?,
             other => {
                 return Err(PyTypeError::new_err(format!(
                     "unexpected keyword argument {other:?}; the options of a cast are {NAMES}"

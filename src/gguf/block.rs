@@ -103,7 +103,7 @@ pub(super) fn truncated(x: f32) -> u32 {
 #[inline(always)]
 pub(super) fn nearest_away(x: f32) -> i32 {
     let sum = x.abs() + INTEGERS;
-    // A half that went down to an even integer.
+    // A half that was rounded down to an even integer.
     let half = x.abs() - (sum - INTEGERS) == 0.5;
     let magnitude = ((sum.to_bits() & 0xFF) + u32::from(half)) as i32;
     let sign = x.to_bits() as i32 >> 31;

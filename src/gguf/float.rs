@@ -4,7 +4,7 @@ use super::{GgufError, block::Real};
 use crate::{Element, cast};
 use half::{bf16, f16};
 
-/// Elements of 16 bits are cast from and to this many wider ones at a time: a whole number of blocks of every format.
+/// How many 16-bit elements are cast from or to wider ones at a time: a whole number of blocks of every format.
 const STAGED: usize = 1024;
 
 /// An element type: `f32`, [`bf16`] or [`struct@f16`], which all widen to float32 exactly. The trait is sealed.

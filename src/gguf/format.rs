@@ -55,7 +55,7 @@ formats! {
     Q5_1: 32 elements, 24 bytes, true;
     /// 4-bit floats (`float4_e2m1fn`) times a power of two (`float8_e8m0fnu`).
     MXFP4: 32 elements, 17 bytes, true;
-    /// 4-bit floats (`float4_e2m1fn`); each 16 of them times an unsigned 8-bit float (4 bits of exponent, 3 of mantissa).
+    /// 4-bit floats (`float4_e2m1fn`), every 16 of them times an unsigned 8-bit float (4 bits of exponent, 3 of mantissa).
     NVFP4: 64 elements, 36 bytes, true;
     /// 2-bit integers in 16 parts with 4-bit scales and minima, under two float16 factors.
     Q2_K: 256 elements, 84 bytes, false;

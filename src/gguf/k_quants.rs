@@ -24,8 +24,8 @@ fn centred(out: &mut [f32], q: impl Iterator<Item = u8>, scale: f32, zero: i32) 
     }
 }
 
-/// 16 bytes with a scale (low half) and a minimum (high half) for each part; 64 with the elements, those of 32 parts of half a
-/// block from bit 0, the next 32 from bit 2 and so on; `d`, `dmin`.
+/// Decodes `Q2_K`: 16 bytes with the scale (low half) and the minimum (high half) of each part; 64 bytes with the elements; `d`;
+/// `dmin`. Each half of the block is 32 bytes: its first 32 elements are in bits 0 and 1, the next 32 in bits 2 and 3, and so on.
 pub(super) fn decode_q2_k<R: Real>(block: &[u8; 84], out: &mut [R; 256]) -> bool {
     let (scales, qs) = (bytes::<16>(block, 0), bytes::<64>(block, 16));
     let (d, dmin) = (half_at(block, 80), half_at(block, 82));
@@ -39,8 +39,8 @@ pub(super) fn decode_q2_k<R: Real>(block: &[u8; 84], out: &mut [R; 256]) -> bool
     d.is_finite() && dmin.is_finite()
 }
 
-/// 32 bytes with the high bits, bit *i* of each for the *i*th 32 elements, 0 if 4 is to be subtracted; 64 bytes with two bits of each
-/// element as in `Q2_K`; 12 with the scales plus 32, four bits of each and then two; `d`.
+/// Decodes `Q3_K`: 32 bytes with the high bits, bit *i* of each for the *i*th 32 elements, 0 if 4 is to be subtracted; 64 bytes with
+/// the low two bits, as in `Q2_K`; 12 bytes with the scales plus 32, first the low four bits of each, then the high two; `d`.
 pub(super) fn decode_q3_k(block: &[u8; 110], out: &mut [f32; 256]) -> bool {
     let (high, qs, packed) = (bytes::<32>(block, 0), bytes::<64>(block, 32), bytes::<12>(block, 96));
     let d = half_at(block, 108);
@@ -57,8 +57,9 @@ pub(super) fn decode_q3_k(block: &[u8; 110], out: &mut [f32; 256]) -> bool {
     d.is_finite()
 }
 
-/// The eight scales and the eight minima of `Q4_K` and `Q5_K`, 6 bits each: four scales and four minima in the low bits of eight
-/// bytes; the low four bits of the others in four more; their high bits in the bits left of the first eight.
+/// The eight scales and minima of `Q4_K` and `Q5_K`, of 6 bits each. The low bits of eight bytes are the first four scales, then the
+/// first four minima. Four more bytes have the low four bits of the others; the high bits of these are the top bits of the first eight
+/// bytes.
 #[inline(always)]
 fn six_bits(packed: &[u8; 12]) -> [(i32, i32); 8] {
     core::array::from_fn(|i| {
@@ -71,8 +72,8 @@ fn six_bits(packed: &[u8; 12]) -> [(i32, i32); 8] {
     })
 }
 
-/// `d`, `dmin`; 12 bytes with the scales and minima; 128 with the elements, of each 64 the first half in low nibbles, the second in
-/// high ones.
+/// Decodes `Q4_K`: `d`; `dmin`; 12 bytes with the scales and minima; 128 bytes with the elements. Of every 64 elements the first half
+/// is in the low nibbles of 32 bytes, the second half in the high nibbles.
 pub(super) fn decode_q4_k<R: Real>(block: &[u8; 144], out: &mut [R; 256]) -> bool {
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));
     let (scales, qs) = (six_bits(bytes(block, 4)), bytes::<128>(block, 16));
@@ -85,7 +86,7 @@ pub(super) fn decode_q4_k<R: Real>(block: &[u8; 144], out: &mut [R; 256]) -> boo
     d.is_finite() && dmin.is_finite()
 }
 
-/// As `Q4_K`, with 32 bytes of fifth bits before the elements, bit *i* of each for the *i*th 32 elements.
+/// Decodes `Q5_K`: as `Q4_K`, with 32 bytes of fifth bits before the elements, bit *i* of each for the *i*th 32 elements.
 pub(super) fn decode_q5_k<R: Real>(block: &[u8; 176], out: &mut [R; 256]) -> bool {
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));
     let scales = six_bits(bytes(block, 4));
@@ -99,8 +100,8 @@ pub(super) fn decode_q5_k<R: Real>(block: &[u8; 176], out: &mut [R; 256]) -> boo
     d.is_finite() && dmin.is_finite()
 }
 
-/// For each half of 128 elements 64 bytes with four bits of each, the first 64 elements in low nibbles; then for each half 32 bytes
-/// with two more bits of each, the first 32 elements from bit 0; then 16 signed scales; `d`.
+/// Decodes `Q6_K`: for each half of the block 64 bytes with the low four bits, those of its first 64 elements in the low nibbles; then
+/// for each half 32 bytes with the high two bits, those of its first 32 elements in bits 0 and 1; then 16 signed scales; `d`.
 pub(super) fn decode_q6_k(block: &[u8; 210], out: &mut [f32; 256]) -> bool {
     let (low, high, scales) = (bytes::<128>(block, 0), bytes::<64>(block, 128), bytes::<16>(block, 192));
     let d = half_at(block, 208);

@@ -18,7 +18,7 @@ const TWICE: [f32; 16] =
 #[inline(always)]
 fn nearest<const N: usize>(x: &[f32; N], amax: f32, half_scale: f32) -> [u8; N] {
     // An element's differences from the two values around it are exact, so the upper one is nearer if the element is above their
-    // middle. Only if elements are much larger than all values, their differences round to the same number.
+    // middle. Only the differences of elements much larger than all values round to the same number.
     if amax > 1e6 * half_scale {
         return x.map(|x| least_difference(x, half_scale));
     }
@@ -27,7 +27,7 @@ fn nearest<const N: usize>(x: &[f32; N], amax: f32, half_scale: f32) -> [u8; N] 
     let middles: [f32; 7] = core::array::from_fn(|code| halves[code] + halves[code + 1]);
     x.map(|x| {
         let magnitude = middles.iter().map(|middle| u32::from(x.abs() > *middle)).sum::<u32>();
-        // Negative codes have bit 3. There is none of -0.
+        // Negative codes have bit 3. The code of -0 is not used.
         let sign = if magnitude != 0 { x.to_bits() >> 28 & 8 } else { 0 };
         (magnitude | sign) as u8
     })
@@ -69,7 +69,7 @@ fn e8m0_for(amax: f32) -> u8 {
     let k = above - 127;
     let binade = match k {
         ..0 => k.unsigned_abs().ilog2(),
-        // Just below 0 and 1 floats are so dense that nothing is carried.
+        // Floats just below 0 and 1 are so dense that no logarithm is rounded up to these.
         0..=1 => 0,
         2.. => (k as u32 - 1).ilog2(),
     };

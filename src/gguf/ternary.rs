@@ -4,10 +4,10 @@
 
 use super::block::{bytes, half_at};
 
-/// Decodes the digit of every byte that comes after multiplication by a power of 3.
+/// Decodes one ternary digit of every byte: with the power 3^*i*, digit *i*.
 ///
-/// A byte is a fraction in units of 1/256. Multiplied by 3, its integer part is the first ternary digit, and what is left of the byte,
-/// the rest modulo 256, has the next ones.
+/// A byte is a fraction in units of 1/256. The integer part of three times the fraction is the first digit, and its fractional part, the
+/// product modulo 256, has the next ones.
 #[inline(always)]
 fn digits(digits: &[u8], power: u8, d: f32, out: &mut [f32]) {
     for (byte, out) in digits.iter().zip(out) {
@@ -16,7 +16,7 @@ fn digits(digits: &[u8], power: u8, d: f32, out: &mut [f32]) {
     }
 }
 
-/// 32 bytes with five digits each, first the first ones of all 32; then 16 bytes with five digits; then 4 bytes with four; `d`.
+/// Decodes `TQ1_0`: 32 bytes with five digits each, in the order of the digits; then 16 bytes with five; then 4 bytes with four; `d`.
 pub(super) fn decode_tq1_0(block: &[u8; 54], out: &mut [f32; 256]) -> bool {
     const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
     let d = half_at(block, 52);
@@ -30,7 +30,7 @@ pub(super) fn decode_tq1_0(block: &[u8; 54], out: &mut [f32; 256]) -> bool {
     d.is_finite()
 }
 
-/// 64 bytes, of each 32 first bits 0 and 1 of all, then bits 2 and 3 and so on; `d`. An element is the two bits minus 1.
+/// Decodes `TQ2_0`: twice 32 bytes, whose bits 0 and 1 are the first 32 elements plus 1, bits 2 and 3 the next 32, and so on; `d`.
 pub(super) fn decode_tq2_0(block: &[u8; 66], out: &mut [f32; 256]) -> bool {
     let d = half_at(block, 64);
     for (i, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {

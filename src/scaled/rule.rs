@@ -12,19 +12,19 @@ use lanecast_kernels::scaled::PowerRule;
 pub enum ScaleRule {
     /// The caller gives the scales.
     Given,
-    /// `amax / over`, rounded once to the dtype of the scales. With a scale for the tensor: that is `amax / (448 over)`, and those of the
-    /// blocks are divided by it before they are rounded.
+    /// `amax / over`, rounded once to the dtype of the scales. If the tensor has a scale, that is `amax / (448 over)` of the tensor, and
+    /// the scales of blocks are divided by it before they are rounded.
     Amax {
         /// What the largest element becomes.
         over: f32,
     },
-    /// The same with `amax / over` rounded to `float32` before it is divided by the scale of the tensor.
+    /// The same, but `amax / over` is rounded to `float32` before it is divided by the scale of the tensor.
     AmaxTwice {
         /// What the largest element becomes.
         over: f32,
     },
-    /// The same with `amax / over`, rounded to `float32`, multiplied by `range / amax` of the tensor, of which its scale is the
-    /// reciprocal.
+    /// The same, but `amax / over` is rounded to `float32` and multiplied by `range / amax` of the tensor. The scale of the tensor is the
+    /// reciprocal of that factor, or with [`Global::Divisor`] the factor itself.
     AmaxTimesInverse {
         /// What the largest element of a block becomes.
         over: f32,
@@ -45,7 +45,7 @@ pub enum Pow2 {
     Floor,
     /// The same after `amax` is rounded to the mantissa bits of the codes.
     Even,
-    /// The smallest one that is not below `amax / max`.
+    /// The smallest power of two that is not below `amax / max`.
     RoundUp,
     /// `2^(ceil(log2 amax) - emax)`.
     Ceil,
@@ -58,7 +58,7 @@ pub(super) struct Codes {
     pub(super) max: f64,
     exponent: i32,
     mantissa_bits: u32,
-    /// By what values are multiplied before they become integers.
+    /// The factor of values before they become integers.
     pub(super) unit: f64,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Rule<'a> {
                 }
                 ScaleRule::Given | ScaleRule::Pow2(_) | ScaleRule::MinMax => {}
             }
-            // A tensor so small that its scale is none has the smallest one.
+            // If the tensor is so small that its scale would be zero, it has the smallest scale.
             if global == 0.0 {
                 global = f32::from_bits(1);
             }
@@ -205,7 +205,7 @@ impl<'a> Rule<'a> {
                 (_, scale) => encode(scale, 1.0),
             };
             return match self.scheme.empty {
-                // The libraries that do so drop the sign of zeros.
+                // The libraries with this rule drop the sign of zeros.
                 Empty::Instead(_) => Scale { code, factor: f64::NAN },
                 _ => self.with_factor(code),
             };
@@ -245,7 +245,7 @@ impl<'a> Rule<'a> {
     /// The scale of a code that the rule gives, unless that is too small.
     fn at_least(&self, mut code: u32) -> Scale {
         match self.scheme.empty {
-            // Codes of positive values are in their order.
+            // The codes of positive values are ordered as the values are.
             Empty::AtLeast { least, .. } => code = code.max(encode(self.scheme.scale, f64::from(least))),
             Empty::Instead(other) if code == 0 => code = encode(self.scheme.scale, f64::from(other)),
             _ => {}
@@ -267,7 +267,7 @@ impl<'a> Rule<'a> {
             Quotient::TimesReciprocal => f64::from(1.0 / total),
             Quotient::TimesGlobalReciprocal => f64::from(1.0 / self.global / block as f32),
         };
-        // Nothing is divided by a scale of zero: the codes are 0, too.
+        // No element is divided by a scale of zero: its code is 0.
         let factor = match self.scheme.quotient {
             Quotient::Exact if factor == 0.0 => f64::NAN,
             _ => factor,
@@ -305,7 +305,7 @@ impl<'a> Rule<'a> {
 
     pub(super) fn not_zero(&self, scale: f64) -> u32 {
         let code = encode(self.scheme.scale, scale);
-        // A scale of which nothing is left would divide by zero.
+        // A scale that is rounded to zero would divide by zero.
         match (self.scheme.scale, self.scheme.empty) {
             (ScaleType::Float32 | ScaleType::Float16 | ScaleType::BFloat16, Empty::One) => code.max(1),
             _ => code,
@@ -314,7 +314,7 @@ impl<'a> Rule<'a> {
 
     /// The code of the power of two.
     fn power(&self, rule: Pow2, amax: f64) -> u32 {
-        // As a normal number of double precision: every float32 is one, and every product of codes and scales.
+        // In double precision every float32 other than zero is a normal number, and so is every product of codes and scales.
         let bits = amax.to_bits();
         let (exponent, fraction) = ((bits >> 52) as i32 - 1023, bits & ((1 << 52) - 1));
         let of_max = self.codes.max.to_bits() & ((1 << 52) - 1);

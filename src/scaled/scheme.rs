@@ -75,7 +75,7 @@ pub enum Quotient {
     DivideBFloat16,
     /// The element is multiplied by the `float32` nearest to the reciprocal of the scale, which rounds twice.
     TimesReciprocal,
-    /// As [`TimesReciprocal`](Self::TimesReciprocal), with the reciprocal of the tensor's scale divided by the block's.
+    /// As [`TimesReciprocal`](Self::TimesReciprocal), but the reciprocal of the tensor's scale is divided by the scale of the block.
     TimesGlobalReciprocal,
     /// The element is multiplied by the `float32` nearest to `over / amax`, and the stored scale is the reciprocal of that.
     TimesMultiplier,
@@ -84,7 +84,7 @@ pub enum Quotient {
 /// The scale of a block whose elements are all zero, or whose scale would be rounded to zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Empty {
-    /// 1 if it is empty; the smallest scale, or 0 where there is a zero, if it is e8m0 or e4m3. All codes are 0.
+    /// 1 for an empty block; with scales of `float8_e8m0fnu` or `float8_e4m3fn` the code 0, which is 2^-127 or zero. All codes are 0.
     #[default]
     One,
     /// The largest magnitude of a block is taken to be at least this.
@@ -96,23 +96,23 @@ pub enum Empty {
         /// The smallest scale of others.
         least: f32,
     },
-    /// Empty blocks have this scale and codes of 0 without a sign. Those whose scale would be 0 have it, too.
+    /// Empty blocks have this scale, and codes of 0 without a sign. Blocks whose scale would be 0 have this scale as well.
     Instead(f32),
 }
 
-/// What becomes of a block with a NaN or an infinity.
+/// How a block with a NaN or an infinity is cast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NonFinite {
     /// Its scale is NaN, and its codes are 0: a reader gets NaN for the whole block.
     #[default]
     Poison,
-    /// Its scale is that of its finite elements. Infinities become the largest value and NaN what the cast makes of it.
+    /// Its scale is that of its finite elements. Infinities become the largest value, and NaN becomes what the plain cast makes of it.
     Saturate,
     /// The cast fails, and what it has written is unspecified.
     Refuse,
 }
 
-/// Everything that decides the answer of a scaled cast but the dtype of the source.
+/// Everything that decides the answer of a scaled cast, except the dtype of the source.
 ///
 /// The elements are cast to `element` after they are divided by the scale of their block: rounded to the nearest, ties to even, and
 /// saturated.
@@ -187,7 +187,7 @@ impl Scheme {
     pub const MX_OCP: Self = Self::mx(DType::Float8E4M3FN, Pow2::Floor);
     /// Microscaling with the smallest scale that clips nothing: cuDNN, TransformerEngine, Triton. Recommended.
     pub const MX: Self = Self::mx(DType::Float8E4M3FN, Pow2::RoundUp);
-    /// Microscaling with the scale by the exponent of the largest element after that is rounded to the precision of the codes.
+    /// Microscaling with the scale by the exponent of the largest element, which is rounded to the precision of the codes first.
     pub const MX_EVEN: Self = Self::mx(DType::Float8E4M3FN, Pow2::Even);
     /// Microscaling with the exponent of the largest element rounded up: torchao's `CEIL`.
     pub const MX_CEIL: Self = Self::mx(DType::Float8E4M3FN, Pow2::Ceil);

@@ -439,6 +439,8 @@ static void small(void)
     }
 }
 
+#include "fuzz_scaled.h"
+
 int main(int count, char **arguments)
 {
     long rounds = count > 1 ? atol(arguments[1]) : 20000, i;
@@ -446,11 +448,12 @@ int main(int count, char **arguments)
     target = new_region();
     bitmap = new_region();
     for (i = 0; i < rounds && failures == 0; i++) {
-        switch (below(8)) {
+        switch (below(9)) {
         case 0: case 1: case 2: runs(); break;
         case 3: batches(); break;
         case 4: case 5: views(); break;
         case 6: tensors(); break;
+        case 7: scaled_casts(); break;
         default: small(); break;
         }
         if (failures > 0) {

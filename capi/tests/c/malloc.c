@@ -11,14 +11,14 @@ extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
-/* Of this thread: whether its allocations are counted and whether they fail, and how many there were. */
+/* Of this thread: whether its allocations are counted and whether they fail, from which one on, and how many there were. */
 static _Thread_local int counting, failing;
-static _Thread_local size_t counted;
+static _Thread_local size_t counted, failing_from;
 
 static int refused(void)
 {
     counted += counting != 0;
-    if (counting && failing) {
+    if (counting && failing && counted > failing_from) {
         errno = ENOMEM;
         return 1;
     }
@@ -108,6 +108,33 @@ static void batch(void)
     /* A list that no memory holds. */
     CHECK(lanecast_run_batch(items, (size_t)-1 / 64, NULL, &error) == LANECAST_NO_MEMORY);
     CHECK(lanecast_run_batch(items, 2, NULL, &error) == LANECAST_OK && dst[0] != 0xA5);
+}
+
+/* The memory of a scaled plan is the library's. */
+static void scaled_plans(void)
+{
+    static const int64_t shape[2] = {4, 64};
+    lanecast_scaled_plan *plan = NULL;
+    lanecast_error error;
+    size_t attempts;
+    /* The look-up tables, which are kept. */
+    CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, NULL, &error) == LANECAST_OK);
+    ALLOCATES_NOTHING(lanecast_scaled_destroy(plan), LANECAST_OK);
+    plan = NULL;
+    /* Every allocation of the call fails in turn; the last attempt has all that it needs. */
+    for (attempts = 0; attempts < 8 && plan == NULL; attempts++) {
+        lanecast_status status;
+        counted = 0;
+        failing_from = attempts;
+        counting = failing = 1;
+        status = lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, NULL, &error);
+        counting = failing = 0;
+        failing_from = 0;
+        CHECK(status == (plan == NULL ? LANECAST_NO_MEMORY : LANECAST_OK));
+        CHECK(plan != NULL || strstr(error.message, "no memory") != NULL);
+    }
+    CHECK(attempts == 3 && plan != NULL);
+    ALLOCATES_NOTHING(lanecast_scaled_destroy(plan), LANECAST_OK);
 }
 
 /* Every kind of run of a pair through `ALLOCATES_NOTHING`; or as they are, with allocations counted: the first plan and the first checked
@@ -219,6 +246,7 @@ int main(void)
 {
     control();
     batch();
+    scaled_plans();
     every_pair();
     printf("%d look-up tables\n", (int)tables);
     failing_calls();

@@ -34,6 +34,7 @@ fn every_status() {
     }
     let mut seen = every_standard("calls.c");
     seen.extend(every_standard("dlpack.c"));
+    seen.extend(every_standard("scaled.c"));
     if seen.is_empty() {
         say("SKIPPED: no compiler");
         return;

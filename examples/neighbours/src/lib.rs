@@ -1,4 +1,4 @@
-//! What the programs share: the times of two ways to do the same.
+//! Times two ways to do the same cast, for all programs.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -8,8 +8,7 @@ pub fn head(theirs: &str) {
     println!("\n| cast | lanecast, µs | {theirs}, µs | times as fast |\n|---|---|---|---|");
 }
 
-/// Prints how long two casts of the same values take: the median of rounds in which both have their turn, and the median of the rounds'
-/// own ratios.
+/// Times two casts of the same values by turns, and prints the median of either, and the median ratio of a round.
 pub fn compare<A, B>(name: &str, mut ours: impl FnMut() -> A, mut theirs: impl FnMut() -> B) {
     let mut rounds = [Vec::new(), Vec::new(), Vec::new()];
     let (calls, other_calls) = (calls(&mut ours), calls(&mut theirs));

@@ -1,4 +1,4 @@
-//! `arrow_cast::cast` between numbers, by lanecast: nulls stay nulls, and what an integer cannot hold becomes one.
+//! `arrow_cast::cast` between numbers, by lanecast: nulls stay nulls, and values that an integer target cannot hold become null.
 
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, cast::AsArray};
@@ -31,7 +31,7 @@ where
     Ok(PrimitiveArray::new(result.into(), NullBuffer::union(nulls.as_ref(), Some(&fits))))
 }
 
-/// Evaluates an expression with `$name` the type of Arrow that a `DataType` of numbers stands for.
+/// Evaluates an expression in which `$name` is the Arrow type of a numeric `DataType`.
 macro_rules! with_type {
     ($of:expr, $name:ident => $result:expr, $($variant:ident $type:ident),*) => {
         match $of {
@@ -50,7 +50,7 @@ fn cast(array: &dyn Array, to: &DataType) -> Result<ArrayRef, Box<dyn Error>> {
     with_type!(array.data_type(), S => with_type!(to, D => Ok(Arc::new(cast_array::<S, D>(array.as_primitive())?))))
 }
 
-/// An array with a null in every tenth place, which begins within its memory as a slice does.
+/// An array with a null in every tenth place. It is a slice, so it does not begin where its memory does.
 fn array<T: ArrowPrimitiveType>(n: usize, value: impl Fn(f64) -> T::Native) -> ArrayRef {
     let all = numbers(n + 3).enumerate().map(|(i, number)| (i % 10 != 7).then(|| value(number)));
     Arc::new(all.collect::<PrimitiveArray<T>>().slice(3, n))

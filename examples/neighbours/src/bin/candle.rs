@@ -54,7 +54,7 @@ fn cast<T: Pod>(
     let plan = CastPlan::new(from, to, &CastOptions::RUST).map_err(candle_core::Error::wrap)?;
     let n = layout.shape().elem_count();
     let src = &bytes(storage)?[layout.start_offset() * from.size()..];
-    // Zeroed memory comes from the system, which has it at hand for large vectors.
+    // For large vectors the system has memory that is zeroed already.
     let mut result = bytemuck::zeroed_vec::<T>(n);
     let dst: &mut [u8] = bytemuck::cast_slice_mut(&mut result);
     if layout.is_contiguous() {

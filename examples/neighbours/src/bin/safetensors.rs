@@ -1,6 +1,6 @@
-//! A safetensors file cast to another dtype: each tensor when it is written, from the bytes of the file as they are.
+//! Casts a safetensors file to another dtype: each tensor as it is written, from the bytes of the file in place.
 //!
-//! The crate has no casts. Programs that use it take slices of `half`, for which the memory has to be aligned.
+//! The crate has no casts. Programs that use it cast slices of `half`, whose memory has to be aligned.
 
 use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
@@ -71,7 +71,7 @@ fn convert(file: &[u8], to: Dtype) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(serialize(tensors, None)?)
 }
 
-/// The tensor of a file that has one.
+/// The only tensor of a file.
 fn only(file: &[u8]) -> Result<TensorView<'_>, Box<dyn Error>> {
     Ok(SafeTensors::deserialize(file)?.tensor("weights")?)
 }
@@ -107,7 +107,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
     let single = serialize(views, None)?;
 
-    // Whole files: what is not a float stays, and each result is read as the tensor that it is.
+    // Whole files: tensors that are not floats stay as they are, and every result is read back.
     let small = convert(&single, Dtype::F8_E4M3)?;
     let tensors = SafeTensors::deserialize(&small)?;
     assert_eq!((only(&small)?.dtype(), only(&small)?.shape()), (Dtype::F8_E4M3, &[1024, n / 1024][..]));

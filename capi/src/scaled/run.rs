@@ -1,0 +1,234 @@
+//! Scaled casts of buffers.
+
+use super::plan::{lanecast_scaled_plan, read};
+use crate::error::{Failure, LANECAST_OVERLAP, guarded, lanecast_error, lanecast_status};
+use crate::memory::{bytes, bytes_mut, overlap};
+use crate::run::put_if_wanted;
+use crate::threads::lanecast_threads;
+use crate::types::{buffer, lanecast_type, put};
+use lanecast::scaled::Report;
+use std::ffi::c_void;
+
+/// What a scaled cast lost, and the scale of the tensor.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct lanecast_scaled_report {
+    /// Elements that were cast.
+    pub elements: u64,
+    /// Blocks whose elements are all zero; 0 if the scales are given.
+    pub empty: u64,
+    /// Blocks whose scale is NaN since an element is NaN or infinite; 0 if the scales are given.
+    pub poisoned: u64,
+    /// Elements whose quotient is above the largest code; 0 unless the options of the plan count them.
+    pub clipped: u64,
+    /// Elements other than zero whose code is zero; 0 unless the options of the plan count them.
+    pub underflowed: u64,
+    /// The scale of the tensor; 1 if the scheme has none.
+    pub global: f32,
+    /// 1 if clipped and underflowed elements were counted.
+    pub counted: u32,
+    /// The sum of the squares of the differences between elements and what their codes stand for, wherever both are finite: the exact sum,
+    /// rounded once. 0 unless the options of the plan want it.
+    pub squared_error: f64,
+    /// Zero.
+    pub reserved: [u64; 5],
+}
+
+impl From<Report> for lanecast_scaled_report {
+    fn from(report: Report) -> Self {
+        lanecast_scaled_report {
+            elements: report.elements,
+            empty: report.empty,
+            poisoned: report.poisoned,
+            clipped: report.clipped.unwrap_or(0),
+            underflowed: report.underflowed.unwrap_or(0),
+            global: report.global,
+            counted: u32::from(report.clipped.is_some()),
+            squared_error: report.squared_error.unwrap_or(0.0),
+            reserved: [0; 5],
+        }
+    }
+}
+
+/// A buffer of a call: its address, and its bytes.
+type Buffer = (*const c_void, usize);
+
+/// Buffers that are written share no byte with each other, nor with those that are read.
+fn apart(written: &[Buffer], read: &[Buffer]) -> Result<(), Failure> {
+    for (i, a) in written.iter().enumerate() {
+        for b in written[i + 1..].iter().chain(read) {
+            if overlap(a.0.addr(), a.1, b.0.addr(), b.1) {
+                let text = "two buffers of a scaled cast share bytes; give each its own memory";
+                return Err(Failure::Argument(LANECAST_OVERLAP, text));
+            }
+        }
+    }
+    Ok(())
+}
+
+const SOURCE: &str = "the source is NULL";
+const DATA: &str = "the data is NULL";
+const SCALES: &str = "the scales are NULL";
+
+/// Scales and casts a tensor: writes its codes to `data` and its scales to `scales`. If the scheme has a scale for the tensor, that is
+/// `global` of the report, and whoever reads the codes needs it. Unless `report` is NULL, the report goes there. The lengths are in bytes, and
+/// have to be those of `lanecast_scaled_describe`. `threads` is as of `lanecast_run`; the answer does not depend on it.
+///
+/// # Safety
+///
+/// `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until
+/// the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or readable; `report`
+/// and `error` are NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic(
+    plan: *const lanecast_scaled_plan,
+    src: *const c_void,
+    src_len: usize,
+    data: *mut c_void,
+    data_len: usize,
+    scales: *mut c_void,
+    scales_len: usize,
+    report: *mut lanecast_scaled_report,
+    threads: *const lanecast_threads,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
+            apart(&[(data, data_len), (scales, scales_len)], &[(src, src_len)])?;
+            let src = bytes(src.cast(), src_len, SOURCE)?;
+            let data = bytes_mut(data.cast(), data_len, DATA)?;
+            let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
+            put_if_wanted(report, plan.par_quantize_dynamic(src, data, scales, threads)?.into());
+            Ok(())
+        })
+    }
+}
+
+/// As `lanecast_scaled_quantize_dynamic`, for a part of a larger tensor, or one of several that share a scale: `amax` is the largest
+/// magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each. It has to be finite. The cast is on the calling
+/// thread.
+///
+/// # Safety
+///
+/// As of `lanecast_scaled_quantize_dynamic`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_scaled_quantize_with_amax(
+    plan: *const lanecast_scaled_plan,
+    src: *const c_void,
+    src_len: usize,
+    amax: f32,
+    data: *mut c_void,
+    data_len: usize,
+    scales: *mut c_void,
+    scales_len: usize,
+    report: *mut lanecast_scaled_report,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let plan = read(plan)?;
+            apart(&[(data, data_len), (scales, scales_len)], &[(src, src_len)])?;
+            let src = bytes(src.cast(), src_len, SOURCE)?;
+            let data = bytes_mut(data.cast(), data_len, DATA)?;
+            let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
+            put_if_wanted(report, plan.quantize_with_amax(src, amax, data, scales)?.into());
+            Ok(())
+        })
+    }
+}
+
+/// Casts a tensor by given scales, and writes its codes to `data`. `global` is the scale of the tensor; schemes without one ignore it.
+///
+/// # Safety
+///
+/// As of `lanecast_scaled_quantize_dynamic`; `scales` can be read for `scales_len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_scaled_quantize(
+    plan: *const lanecast_scaled_plan,
+    src: *const c_void,
+    src_len: usize,
+    scales: *const c_void,
+    scales_len: usize,
+    global: f32,
+    data: *mut c_void,
+    data_len: usize,
+    report: *mut lanecast_scaled_report,
+    threads: *const lanecast_threads,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
+            apart(&[(data, data_len)], &[(src, src_len), (scales, scales_len)])?;
+            let src = bytes(src.cast(), src_len, SOURCE)?;
+            let scales = bytes(scales.cast(), scales_len, SCALES)?;
+            let data = bytes_mut(data.cast(), data_len, DATA)?;
+            put_if_wanted(report, plan.par_quantize(src, scales, global, data, threads)?.into());
+            Ok(())
+        })
+    }
+}
+
+/// Writes the values that codes and scales stand for to `dst`, each the exact product rounded once to the type `to`: float16, bfloat16,
+/// float32 or float64, in either byte order. `global` is the scale of the tensor; schemes without one ignore it. `dst_len` is in bytes, and
+/// has to be that of the elements.
+///
+/// # Safety
+///
+/// `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until
+/// the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+/// readable; `error` is NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_scaled_dequantize(
+    plan: *const lanecast_scaled_plan,
+    data: *const c_void,
+    data_len: usize,
+    scales: *const c_void,
+    scales_len: usize,
+    global: f32,
+    to: lanecast_type,
+    dst: *mut c_void,
+    dst_len: usize,
+    threads: *const lanecast_threads,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let (plan, to, threads) = (read(plan)?, buffer(to)?, lanecast_threads::read(threads)?);
+            apart(&[(dst, dst_len)], &[(data, data_len), (scales, scales_len)])?;
+            let data = bytes(data.cast(), data_len, DATA)?;
+            let scales = bytes(scales.cast(), scales_len, SCALES)?;
+            let dst = bytes_mut(dst.cast(), dst_len, "the destination is NULL")?;
+            Ok(plan.par_dequantize(data, scales, global, to, dst, threads)?)
+        })
+    }
+}
+
+/// The largest magnitude of a tensor; NaN or infinity if it has one. That of several parts is the largest of theirs.
+///
+/// # Safety
+///
+/// `src` can be read for `src_len` bytes. `plan` is NULL or a plan; `threads` is NULL or readable; `out` and `error` are NULL or can be
+/// written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_scaled_amax(
+    plan: *const lanecast_scaled_plan,
+    src: *const c_void,
+    src_len: usize,
+    out: *mut f32,
+    threads: *const lanecast_threads,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
+            put(out, plan.par_amax(bytes(src.cast(), src_len, SOURCE)?, threads)?)
+        })
+    }
+}
