@@ -2,14 +2,13 @@
 
 use crate::dlpack::{self, Exported};
 use crate::dtype::{self, PyDType};
-use crate::memory::Array;
+use crate::memory::{self, Array};
 use lanecast::strided::Layout;
 use lanecast::{BufferType, CastError, Storage};
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::alloc;
 use std::ffi::c_int;
 use std::ptr::NonNull;
 
@@ -20,6 +19,8 @@ const ALIGNMENT: usize = 64;
 /// `__dlpack__` or the buffer protocol, which gives the raw bytes.
 #[pyclass(frozen, name = "Buffer", module = "lanecast")]
 pub struct PyBuffer {
+    /// What the allocator gave, of which `data` is the first address that is aligned.
+    block: NonNull<u8>,
     data: NonNull<u8>,
     bytes: usize,
     buffer: BufferType,
@@ -33,49 +34,27 @@ unsafe impl Sync for PyBuffer {}
 
 impl Drop for PyBuffer {
     fn drop(&mut self) {
-        if let Ok(layout) = layout(self.bytes) {
-            // SAFETY: allocated with the same layout.
-            unsafe { alloc::dealloc(self.data.as_ptr(), layout) };
-        }
+        // SAFETY: the block of `new`. The thread is attached: objects are, when they are deallocated, and the functions that hold one
+        // before it is an object.
+        unsafe { ffi::PyMem_Free(self.block.as_ptr().cast()) };
     }
-}
-
-fn layout(bytes: usize) -> PyResult<alloc::Layout> {
-    alloc::Layout::from_size_align(bytes.max(1), ALIGNMENT)
-        .map_err(|error| PyMemoryError::new_err(error.to_string()))
 }
 
 impl PyBuffer {
-    /// New memory, all zeros.
-    pub fn new(buffer: BufferType, shape: &[usize]) -> PyResult<PyBuffer> {
+    /// New memory, which the caller writes before anybody reads it.
+    pub fn new(_py: Python<'_>, buffer: BufferType, shape: &[usize]) -> PyResult<PyBuffer> {
         let n = shape.iter().try_fold(1_usize, |n, len| n.checked_mul(*len)).unwrap_or(usize::MAX);
         let too_large = || CastError::TooLarge { elements: n, buffer };
         let bytes = buffer.byte_len(n).ok_or_else(|| PyMemoryError::new_err(too_large().to_string()))?;
-        // SAFETY: the size is not 0. The pages of zeros come from the system as they are, so nothing is written twice.
-        let data = unsafe { alloc::alloc_zeroed(layout(bytes)?) };
-        let data = NonNull::new(data)
+        // Memory of Python: `tracemalloc` sees it, and it may be read without being initialised, since the compiler knows nothing of it.
+        // SAFETY: the thread is attached.
+        let block = unsafe { ffi::PyMem_Malloc(bytes.saturating_add(ALIGNMENT)) }.cast::<u8>();
+        let block = NonNull::new(block)
             .ok_or_else(|| PyMemoryError::new_err(format!("no memory for {bytes} bytes")))?;
-        Ok(PyBuffer { data, bytes, buffer, shape: shape.to_vec() })
-    }
-
-    /// New memory that holds a copy of these bytes.
-    pub fn filled<'py>(
-        py: Python<'py>,
-        buffer: BufferType,
-        shape: &[usize],
-        bytes: &[u8],
-    ) -> PyResult<Bound<'py, PyBuffer>> {
-        let new = PyBuffer::new(buffer, shape)?;
-        let len = new.bytes.min(bytes.len());
-        // SAFETY: both have so many bytes, and the new ones are nobody else's.
-        unsafe { new.data.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), len) };
-        Bound::new(py, new)
-    }
-
-    /// The bytes of all elements.
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: initialised memory of the object.
-        unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.bytes) }
+        // SAFETY: the block has room for the bytes behind every address up to the alignment.
+        let data = unsafe { block.add(block.align_offset(ALIGNMENT)) };
+        memory::prefer_huge_pages(data.addr().get(), bytes);
+        Ok(PyBuffer { block, data, bytes, buffer, shape: shape.to_vec() })
     }
 
     /// The elements; packed ones as a single axis, since their rows may share bytes.

@@ -7,12 +7,13 @@ use crate::memory::{self, Array, Mode};
 use crate::numpy::NumpyArray;
 use crate::operand::{Operand, given};
 use crate::options;
+use crate::plans;
 use lanecast::strided::Layout;
-use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType};
+use lanecast::{BufferType, ByteOrder, CastOptions, DType};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 
 /// The bytes of an object that has the buffer protocol.
 struct Raw(PyUntypedBuffer);
@@ -58,7 +59,7 @@ fn cast(
     threads: Option<usize>,
 ) -> PyResult<()> {
     let plan =
-        CastPlan::new(src.buffer(), dst.buffer(), options).map_err(|error| cast_error(py, error, &[]))?;
+        plans::plan(src.buffer(), dst.buffer(), options).map_err(|error| cast_error(py, error, &[]))?;
     // SAFETY: the objects of both arrays live until the call returns.
     let done = unsafe { memory::run_detached(py, &plan, mode, src, dst, memory::threads(threads)) };
     done.map(|_| ()).map_err(|error| cast_error(py, error, src.shape()))
@@ -142,12 +143,10 @@ pub fn cast_buffer<'py>(
         .byte_len(n)
         .ok_or_else(|| PyMemoryError::new_err(format!("{n} elements of {to} fit in no buffer")))?;
     let layout = Layout::contiguous(to, &[n]).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let mode = mode()?;
-    let made = PyBytes::new_with(py, bytes, |new| {
-        // SAFETY: new bytes, of which nobody knows yet.
-        let dst = unsafe { Array::new(new.as_mut_ptr(), layout) };
-        cast(py, &src, &dst, mode, &options, threads)
-    })?;
+    let (made, address) = memory::new_bytes(py, bytes)?;
+    // SAFETY: new bytes, of which nobody else knows yet.
+    let dst = unsafe { Array::new(address, layout) };
+    cast(py, &src, &dst, mode()?, &options, threads)?;
     Ok(made.into_any())
 }
 
@@ -179,14 +178,14 @@ pub fn pack<'py>(
     };
     let options = options::options(base, given(options))?;
     let mode = check.map(options::level).transpose()?.map_or(Mode::Plain, Mode::Checked);
-    let packed = PyBuffer::new(BufferType::packed(target), &source.shape)?;
+    let packed = PyBuffer::new(py, BufferType::packed(target), &source.shape)?;
     let dst = packed.array()?;
     if let (Some(src), false) = (source.array.flattened(), matches!(mode, Mode::Checked(_))) {
         let dst = dst.flattened().unwrap_or(dst);
         cast(py, &src, &dst, mode, &options, threads)?;
     } else {
         // One per byte first, where elements have places of their own.
-        let apart = PyBuffer::new(BufferType::new(target), &source.shape)?;
+        let apart = PyBuffer::new(py, BufferType::new(target), &source.shape)?;
         cast(py, &source.array, &apart.array()?, mode, &options, threads)?;
         let joined = |array: Array| array.flattened().unwrap_or(array);
         cast(py, &joined(apart.array()?), &joined(dst), Mode::Plain, &options, threads)?;
@@ -247,7 +246,7 @@ fn unpacked<'py>(
         cast(py, src, &joined(new.array()?), Mode::Plain, options, threads)?;
         return Ok(new.object().clone());
     }
-    let buffer = PyBuffer::new(to, shape)?;
+    let buffer = PyBuffer::new(py, to, shape)?;
     cast(py, src, &joined(buffer.array()?), Mode::Plain, options, threads)?;
     Ok(Bound::new(py, buffer)?.into_any())
 }

@@ -6,6 +6,7 @@ use crate::memory::{self, Array, Mode};
 use crate::numpy::{self, NumpyArray, Order};
 use crate::operand::{Operand, given};
 use crate::options;
+use crate::plans;
 use crate::report::PyReport;
 use lanecast::promote::{Casting, can_cast};
 use lanecast::{BufferType, CastOptions, CastPlan, CastReport, DType, Level, Storage};
@@ -96,7 +97,7 @@ fn contiguous<'py>(
     }
     let Some(array) = NumpyArray::of(numpy, x)? else { return Ok(None) };
     let Some((src, n)) = array.dense() else { return Ok(None) };
-    let plan = CastPlan::new(array.buffer()?, target, options).map_err(|error| cast_error(py, error, &[]))?;
+    let plan = plans::plan(array.buffer()?, target, options).map_err(|error| cast_error(py, error, &[]))?;
     let new = array.new_like(Order::Keep, target)?;
     // An array of the same shape in the order of one without gaps has none.
     let Some((dst, _)) = new.dense() else { return Ok(None) };
@@ -121,7 +122,7 @@ impl Request<'_, '_> {
             Some(name) => options::profile(name)?,
         };
         let options = options::options(base, self.options)?;
-        CastPlan::new(source.array.buffer(), to, &options).map_err(|error| cast_error(py, error, &[]))
+        plans::plan(source.array.buffer(), to, &options).map_err(|error| cast_error(py, error, &[]))
     }
 
     fn run(&self, py: Python<'_>, source: &Operand<'_>, to: &Array, mode: Mode<'_>) -> PyResult<CastReport> {

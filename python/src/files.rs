@@ -12,6 +12,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -117,13 +118,16 @@ pub fn save_tensors(
 ) -> PyResult<()> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let packs = !matches!(extension, "npy" | "npz");
-    let mut held = Vec::with_capacity(tensors.len());
+    let mut sources = Vec::with_capacity(tensors.len());
     for (name, array) in tensors {
         let source = Operand::source(&array)?;
-        let dtype = source.array.buffer().dtype();
-        let data = stored(py, &source, packs)?;
         let shape: Vec<u64> = source.shape.iter().map(|len| *len as u64).collect();
-        held.push((name, dtype, shape, data));
+        sources.push((name, source, shape));
+    }
+    let mut held = Vec::with_capacity(sources.len());
+    for (name, source, shape) in &sources {
+        let dtype = source.array.buffer().dtype();
+        held.push((name, dtype, shape, stored(py, source, packs)?));
     }
     let tensors: Vec<NewTensor<'_>> = held
         .iter()
@@ -133,21 +137,30 @@ pub fn save_tensors(
         .map_err(|error| failed(py, &error))
 }
 
-/// The elements of an array as they stand in a file: in C order, little-endian.
-fn stored(py: Python<'_>, source: &Operand<'_>, packs: bool) -> PyResult<Vec<u8>> {
-    let dtype = source.array.buffer().dtype();
+/// The elements of an array as they are in a file: in C order, little-endian, without a copy if they are so in memory.
+fn stored<'a>(py: Python<'_>, source: &'a Operand<'_>, packs: bool) -> PyResult<Cow<'a, [u8]>> {
+    let array = &source.array;
+    let dtype = array.buffer().dtype();
     let apart = BufferType::new(dtype).with_order(ByteOrder::Little);
-    let flat = copied(py, &source.array, apart)?;
-    if !packs || !dtype.is_sub_byte() {
-        return Ok(flat);
+    let to = if packs && dtype.is_sub_byte() { BufferType::packed(dtype) } else { apart };
+    let flat = array.flattened();
+    if let Some(flat) = &flat
+        && flat.buffer() == to
+    {
+        // SAFETY: the operand keeps the memory. That nobody writes to it meanwhile is the affair of the program.
+        return Ok(Cow::Borrowed(unsafe { memory::bytes(flat) }));
     }
-    let n = source.array.elements();
-    let packed = BufferType::packed(dtype);
-    let plan =
-        CastPlan::new(apart, packed, &CastOptions::RUST).map_err(|error| cast_error(py, error, &[]))?;
-    let mut out = vec![0; packed.byte_len(n).unwrap_or(0)];
-    plan.run(&flat, &mut out, n).map_err(|error| cast_error(py, error, &[]))?;
-    Ok(out)
+    if to == apart || flat.is_some() {
+        return copied(py, flat.as_ref().unwrap_or(array), to).map(Cow::Owned);
+    }
+    // Packed elements need to follow each other.
+    let copy = copied(py, array, apart)?;
+    let failed = |error| cast_error(py, error, &[]);
+    let plan = CastPlan::new(apart, to, &CastOptions::RUST).map_err(failed)?;
+    let n = array.elements();
+    let mut out = vec![0; to.byte_len(n).unwrap_or(0)];
+    plan.run(&copy, &mut out, n).map_err(failed)?;
+    Ok(Cow::Owned(out))
 }
 
 fn copied(py: Python<'_>, src: &Array, to: BufferType) -> PyResult<Vec<u8>> {

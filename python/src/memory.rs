@@ -6,10 +6,13 @@
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
 use lanecast::{BufferType, CastError, CastPlan, CastReport, DType, Level, Storage};
+use pyo3::exceptions::PyMemoryError;
+use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::ops::Range;
-use std::slice;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::{ptr, slice};
 
 /// Numbers, one for each axis.
 pub type Axes<T> = Vec<T>;
@@ -281,6 +284,37 @@ pub fn threads(asked: Option<usize>) -> Threads<'static> {
     }
 }
 
+/// From how many bytes on NumPy asks for huge pages, too.
+#[cfg(target_os = "linux")]
+const HUGE: usize = 4 << 20;
+
+/// Asks the system for huge pages in new memory, if it is large. NumPy does so for its arrays; without them, page faults take most
+/// of the time of a cast to new memory.
+pub fn prefer_huge_pages(address: usize, bytes: usize) {
+    #[cfg(target_os = "linux")]
+    if bytes >= HUGE {
+        // Whole pages inside of the memory.
+        let start = address.next_multiple_of(4096);
+        let end = (address + bytes) / 4096 * 4096;
+        // SAFETY: advice changes nothing that a program can read. An error means that there are no such pages.
+        unsafe { libc::madvise(std::ptr::without_provenance_mut(start), end - start, libc::MADV_HUGEPAGE) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (address, bytes);
+}
+
+/// New bytes of Python and their address, not yet written.
+pub fn new_bytes(py: Python<'_>, len: usize) -> PyResult<(Bound<'_, PyBytes>, *mut u8)> {
+    let size = ffi::Py_ssize_t::try_from(len).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    // SAFETY: without an address, the function leaves so many bytes unwritten; the reference is new.
+    let bytes =
+        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(ptr::null(), size))? };
+    // SAFETY: the object is one of bytes.
+    let address = unsafe { ffi::PyBytes_AsString(bytes.as_ptr()) }.cast::<u8>();
+    prefer_huge_pages(address.addr(), len);
+    Ok((bytes.cast_into::<PyBytes>()?, address))
+}
+
 /// Elements of a chunk whose results are thrown away.
 const CHUNK: usize = 1 << 20;
 
@@ -335,6 +369,32 @@ pub unsafe fn count(
         Ok(total)
     };
     if takes_long(plan, n.saturating_mul(2)) { py.detach(chunked) } else { chunked() }
+}
+
+/// The bytes of an array whose elements follow each other.
+///
+/// # Safety
+///
+/// The array is readable as long as the bytes are used, and nobody writes to it.
+pub unsafe fn bytes<'a>(array: &Array) -> &'a [u8] {
+    let len = byte_len(array);
+    // SAFETY: the caller's promise. Null pointers, of arrays without elements, are no slices.
+    if len == 0 { &[] } else { unsafe { slice::from_raw_parts(array.data, len) } }
+}
+
+/// [`bytes`], to write.
+///
+/// # Safety
+///
+/// The array is writable as long as the bytes are used, and nobody else reads or writes it.
+pub unsafe fn bytes_mut<'a>(array: &Array) -> &'a mut [u8] {
+    let len = byte_len(array);
+    // SAFETY: as above.
+    if len == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(array.data, len) } }
+}
+
+fn byte_len(array: &Array) -> usize {
+    array.buffer().byte_len(array.elements()).unwrap_or(0)
 }
 
 /// Writes a bit each to the elements of an array of bool.

@@ -19,6 +19,7 @@ mod numpy;
 mod onnx;
 mod operand;
 mod options;
+mod plans;
 mod promotion;
 mod report;
 mod runtime;

@@ -186,7 +186,7 @@ impl<'py> Operand<'py> {
             }
             _ => {
                 let py = self.object.py();
-                let buffer = Bound::new(py, PyBuffer::new(to, &self.shape)?)?;
+                let buffer = Bound::new(py, PyBuffer::new(py, to, &self.shape)?)?;
                 let array = buffer.get().array()?;
                 Answer { array, library: self.library, made: Made::Buffer(buffer, self.object.clone()) }
             }

@@ -5,6 +5,7 @@ use crate::errors::cast_error;
 use crate::memory;
 use crate::operand::given;
 use crate::options;
+use crate::plans;
 use lanecast::{BufferType, CastPlan, Tier};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,7 +23,9 @@ pub fn tier() -> &'static str {
 pub fn force_tier(name: Option<&str>) -> PyResult<()> {
     let wrong = |error: String| PyValueError::new_err(error);
     let tier = name.map(|name| name.parse::<Tier>().map_err(|error| wrong(error.to_string()))).transpose()?;
-    lanecast::tier::force(tier).map_err(|error| wrong(error.to_string()))
+    let forced = lanecast::tier::force(tier).map_err(|error| wrong(error.to_string()));
+    plans::forget();
+    forced
 }
 
 /// Sets how many threads casts use at most; 0 is as many as the machine has.

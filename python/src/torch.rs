@@ -2,7 +2,7 @@
 
 use crate::errors::dtype_error;
 use crate::libraries;
-use crate::memory::Array;
+use crate::memory::{self, Array};
 use crate::numpy::Order;
 use lanecast::strided::Layout;
 use lanecast::{BufferType, DType, Storage, names::Namespace};
@@ -175,7 +175,10 @@ impl<'py> Tensor<'py> {
             keywords.set_item("memory_format", torch.getattr(format)?)?;
             torch.call_method("empty_like", (&self.object,), Some(&keywords))?
         };
-        Tensor::of(&new, true)?.ok_or_else(|| PyTypeError::new_err("PyTorch made no tensor"))
+        let new = Tensor::of(&new, true)?.ok_or_else(|| PyTypeError::new_err("PyTorch made no tensor"))?;
+        let span = new.array.span();
+        memory::prefer_huge_pages(span.start, span.len());
+        Ok(new)
     }
 }
 
