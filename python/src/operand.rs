@@ -131,6 +131,11 @@ impl<'py> Operand<'py> {
                 object: value.clone(),
             });
         }
+        if libraries::is_instance(value, intern!(py, "dask.array"), "Array")? {
+            return Err(PyTypeError::new_err(
+                "a Dask array has no values yet; cast its blocks with x.map_blocks(lanecast.astype, dtype, dtype=dtype)",
+            ));
+        }
         Err(PyTypeError::new_err(format!(
             "cannot read an array from {}; pass an array of NumPy, PyTorch or JAX, or one that has __dlpack__ \
              (numpy.asarray makes an array of lists and numbers)",
