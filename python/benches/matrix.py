@@ -3,7 +3,7 @@
     python matrix.py RESULTS.tsv [--sizes 1024,65536,8388608] [--only float32:bfloat16,int8:*] [--peers numpy,torch] [--seconds 0.1]
 
 Each entrant casts an array of its own library that holds the same numbers, and allocates the result. In every round each entrant has its
-turn, and what counts is the median over the rounds. Before that, each result is checked: its dtype, and its number of elements. Pairs in
+turn, and what counts is the median over the rounds; slow entrants have fewer turns. Before that, each result is checked: its dtype, and its number of elements. Pairs in
 which lanecast is behind the best by more than 5 % are measured once more for four times as long, and the second measurement is what
 counts; RESULTS.tsv has both.
 
@@ -20,6 +20,7 @@ import statistics
 import sys
 import time
 import tracemalloc
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -31,6 +32,10 @@ import lanecast
 BEHIND = 1.05
 #: A call is repeated until its turn takes at least this long.
 TURN_SECONDS = 20e-6
+#: What takes so many times as long as the fastest, and longer than SLOW_SECONDS, is not measured over and over.
+SLOW = 5
+SLOW_SECONDS = 1e-3
+VERY_SLOW_SECONDS = 50e-3
 
 
 class Row(NamedTuple):
@@ -57,23 +62,30 @@ def turn(call: Callable[[], Any], repeat: int) -> float:
     return (time.perf_counter() - start) / repeat
 
 
-def medians(calls: dict[str, Callable[[], Any]], seconds: float) -> tuple[dict[str, float], int]:
-    """The median seconds of each call, and the number of rounds. A round gives each call its turn, in changing order."""
-    repeats = {}
-    for name, call in calls.items():
-        call()
-        repeats[name] = max(1, math.ceil(TURN_SECONDS / max(turn(call, 1), 1e-9)))
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    names = list(calls)
+def rounds_of(calls: dict[str, Callable[[], Any]], seconds: float) -> dict[str, list[float]]:
+    """The seconds of each call, one number for each round, in which each call has its turn.
+
+    The slow ones, which are not near to the fastest, have one or two turns.
+    """
+    times = {name: [turn(call, 1)] for name, call in calls.items()}
+    fastest = min(min(values) for values in times.values())
+    slow = [name for name, values in times.items() if values[0] > max(SLOW * fastest, SLOW_SECONDS)]
+    names = [name for name in calls if name not in slow]
+    repeats = {name: max(1, math.ceil(TURN_SECONDS / values[0])) for name, values in times.items()}
+    for name in slow:
+        if times[name][0] < VERY_SLOW_SECONDS:
+            times[name].append(turn(calls[name], 1))
     start = time.perf_counter()
-    rounds = 0
-    while rounds < 3 or (rounds < 100 and time.perf_counter() - start < seconds):
+    done = 1
+    while done < 3 or (done < 100 and time.perf_counter() - start < seconds):
         for name in names:
-            times[name].append(turn(calls[name], repeats[name]))
+            value = turn(calls[name], repeats[name])
+            # A single short call is no measurement.
+            times[name] = [value] if done == 1 and repeats[name] > 1 else [*times[name], value]
         # Each entrant comes after another one.
-        names = names[1:] + names[:1] if rounds % 2 else names[::-1]
-        rounds += 1
-    return {name: statistics.median(values) for name, values in times.items()}, rounds
+        names = names[1:] + names[:1] if done % 2 else names[::-1]
+        done += 1
+    return times
 
 
 def memory_held(call: Callable[[], Any]) -> tuple[float, float]:
@@ -145,9 +157,10 @@ class Matrix:
                 raise AssertionError(f"{entrant.name}: {source} to {target} made {found}")
             del result
             calls[entrant.name] = call
-        seconds, rounds = medians(calls, self.seconds * (4 if measurement > 1 else 1))
+        times = rounds_of(calls, self.seconds * (4 if measurement > 1 else 1))
+        seconds = {name: statistics.median(values) for name, values in times.items()}
         for name, value in seconds.items():
-            self.write(Row(source, target, n, measurement, name, value * 1e6, rounds, ""))
+            self.write(Row(source, target, n, measurement, name, value * 1e6, len(times[name]), ""))
         if n == entrants.LARGE and measurement == 1:
             self.memory[source, target] = memory_held(calls[self.own.name])
         return seconds
@@ -227,6 +240,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=0, help="of lanecast and PyTorch; 0 is their default")
     arguments = parser.parse_args()
 
+    warnings.simplefilter("ignore")  # of casts that drop imaginary parts
     lanecast.set_num_threads(arguments.threads)
     peers = []
     for name in arguments.peers.split(","):
