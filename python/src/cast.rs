@@ -9,7 +9,7 @@ use crate::options;
 use crate::plans;
 use crate::report::PyReport;
 use lanecast::promote::{Casting, can_cast};
-use lanecast::{BufferType, CastOptions, CastPlan, CastReport, DType, Level, Storage};
+use lanecast::{BufferType, CastOptions, CastPlan, DType, Level, Storage};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -78,7 +78,7 @@ pub fn astype<'py>(
         return Ok(source.object().clone());
     }
     let answer = source.answer(order, target)?;
-    request.run(py, &source, &answer.array, check.map_or(Mode::Plain, Mode::Checked))?;
+    request.run_new(py, &source, &answer.array, check.map_or(Mode::Plain, Mode::Checked))?;
     answer.finish()
 }
 
@@ -125,14 +125,32 @@ impl Request<'_, '_> {
         plans::plan(source.array.buffer(), to, &options).map_err(|error| cast_error(py, error, &[]))
     }
 
-    fn run(&self, py: Python<'_>, source: &Operand<'_>, to: &Array, mode: Mode<'_>) -> PyResult<CastReport> {
-        let plan = self.plan(py, source, to.buffer())?;
+    /// Casts to `out`.
+    fn run(&self, py: Python<'_>, source: &Operand<'_>, out: &Array, mode: Mode<'_>) -> PyResult<()> {
+        let plan = self.plan(py, source, out.buffer())?;
+        self.run_plan(py, &plan, source, out, mode)
+    }
+
+    /// Casts to memory that was just allocated.
+    fn run_new(&self, py: Python<'_>, source: &Operand<'_>, new: &Array, mode: Mode<'_>) -> PyResult<()> {
+        let plan = memory::for_new_memory(self.plan(py, source, new.buffer())?, new.elements());
+        self.run_plan(py, &plan, source, new, mode)
+    }
+
+    fn run_plan(
+        &self,
+        py: Python<'_>,
+        plan: &CastPlan,
+        source: &Operand<'_>,
+        to: &Array,
+        mode: Mode<'_>,
+    ) -> PyResult<()> {
         let (src, dst) = same_axes(&source.array, to)?;
-        // SAFETY: both objects live until the call returns, and vouch for their memory. That nobody else writes to it meanwhile is the
-        // affair of the program, as with every library of arrays.
+        // SAFETY: both objects live until the call returns, and vouch for their memory. The program sees to it that nobody else writes
+        // to it meanwhile, as with every library of arrays.
         let outcome =
-            unsafe { memory::run_detached(py, &plan, mode, &src, &dst, memory::threads(self.threads)) };
-        outcome.map(|outcome| outcome.report).map_err(|error| cast_error(py, error, &source.shape))
+            unsafe { memory::run_detached(py, plan, mode, &src, &dst, memory::threads(self.threads)) };
+        outcome.map(|_| ()).map_err(|error| cast_error(py, error, &source.shape))
     }
 }
 
@@ -237,7 +255,7 @@ pub fn astype_masked<'py>(
         }
         None => {
             let answer = source.answer(request.order, target)?;
-            request.run(py, &source, &answer.array, Mode::Masked(level, &mut bits))?;
+            request.run_new(py, &source, &answer.array, Mode::Masked(level, &mut bits))?;
             answer.finish()?
         }
     };

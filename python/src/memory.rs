@@ -5,7 +5,7 @@
 
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{BufferType, CastError, CastPlan, CastReport, DType, Level, Storage};
+use lanecast::{BufferType, CastError, CastPlan, CastReport, DType, Level, Storage, Streaming};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -199,7 +199,7 @@ pub unsafe fn run_fresh(
         // SAFETY: the caller's promise.
         return unsafe { plan.run_ptr(src, dst, n) };
     }
-    let (src, dst, plan) = (src.expose_provenance(), dst.expose_provenance(), *plan);
+    let (src, dst, plan) = (src.expose_provenance(), dst.expose_provenance(), for_new_memory(*plan, n));
     py.detach(move || {
         let too_large = |buffer| CastError::TooLarge { elements: n, buffer };
         let read = plan.from().byte_len(n).ok_or(too_large(plan.from()))?;
@@ -281,6 +281,20 @@ pub fn threads(asked: Option<usize>) -> Threads<'static> {
         0 => Threads::Rayon,
         1 => Threads::Serial,
         count => Threads::AtMost(count),
+    }
+}
+
+/// From how many bytes on allocators map memory anew for each array: the most that glibc's threshold grows to.
+const MAPPED: usize = 32 << 20;
+
+/// The plan of a cast of `n` elements to memory that was just allocated.
+///
+/// The system clears a new page when it is first written, so that it is in the cache, which non-temporal stores would pass by: with
+/// them, a cast of 8 Mi float32 to float64 takes 7 % longer.
+pub fn for_new_memory(plan: CastPlan, n: usize) -> CastPlan {
+    match plan.to().byte_len(n) {
+        Some(bytes) if bytes >= MAPPED => plan.with_streaming(Streaming::Never),
+        _ => plan,
     }
 }
 
