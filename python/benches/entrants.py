@@ -1,4 +1,4 @@
-"""What `matrix.py` times: for each library, arrays of numbers and a cast of them."""
+"""The libraries that `matrix.py` compares."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 
 
 def numbers(name: str, n: int) -> np.ndarray[Any, Any]:
-    """Numbers that a dtype holds, the same for all libraries: whole ones, or normally distributed ones, of a few units."""
+    """Small numbers that the dtype can hold, the same for all libraries: integers, or normally distributed floats."""
     rng = np.random.default_rng(1)
     if name == "bool":
         return rng.integers(0, 2, n).astype(np.float32)
@@ -36,7 +36,7 @@ def numbers(name: str, n: int) -> np.ndarray[Any, Any]:
 
 
 class Entrant(Protocol):
-    """A library that casts."""
+    """A library to compare."""
 
     name: str
     version: str
@@ -45,13 +45,13 @@ class Entrant(Protocol):
         """An array of the dtype."""
 
     def cast(self, source: Any, name: str) -> Callable[[], Any]:
-        """The cast of an array to a dtype, as a function that returns a new array."""
+        """A function that casts the array to a new array of the dtype."""
 
     def dtype_name(self, name: str) -> str:
-        """What the library calls the dtype."""
+        """The library's name of the dtype."""
 
     def described(self, result: Any) -> tuple[str, int]:
-        """What the library calls the dtype of an array, and the number of its elements."""
+        """The library's name of the dtype of an array, and the number of its elements."""
 
 
 class NumPy:
@@ -114,7 +114,7 @@ class Torch:
 
 
 class NumKong:
-    """On one thread. Its `int4` and `uint4` are packed, two elements to a byte."""
+    """Uses one thread. Its `int4` and `uint4` are packed, two elements per byte."""
 
     name = "numkong"
 
@@ -126,7 +126,7 @@ class NumKong:
         self.numkong, self.version = numkong, f"numkong {version('numkong')}"
 
     def source(self, name: str, n: int) -> Any:
-        # It casts out of range undefined.
+        # Its casts of values out of range are undefined.
         values = np.abs(numbers(name, n))
         source = self.numkong.Tensor(np.minimum(values, 7) if name == "int4" else values)
         return source if name == "float32" else source.astype(self.dtype_name(name))
@@ -143,7 +143,7 @@ class NumKong:
 
 
 class Jax:
-    """`astype`, compiled for the pair and the shape, on the CPU."""
+    """`astype`, compiled by `jax.jit`, on the CPU."""
 
     name = "jax"
 

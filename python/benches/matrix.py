@@ -2,13 +2,13 @@
 
     python matrix.py RESULTS.tsv [--sizes 1024,65536,8388608] [--only float32:bfloat16,int8:*] [--peers numpy,torch] [--seconds 0.1]
 
-Each entrant casts an array of its own library that holds the same numbers, and allocates the result. In every round each entrant has its
-turn, and what counts is the median over the rounds; slow entrants have fewer turns. Before that, each result is checked: its dtype, and its number of elements. Pairs in
-which lanecast is behind the best by more than 5 % are measured once more for four times as long, and the second measurement is what
-counts; RESULTS.tsv has both.
+Each entrant casts an array of its own library, which holds the same numbers, to a new array. The benchmark first checks the dtype and the
+number of elements of each result. Then, in each round, every entrant runs once, and the result is the median over the rounds. Entrants that
+are far behind run in fewer rounds. If lanecast is more than 5 % behind the fastest peer, the pair is measured again, four times as long, and the
+second measurement replaces the first in the summary. RESULTS.tsv has both.
 
-Printed for each size: for each peer the number of pairs it can cast and the geometric mean of lanecast's time over its time; the pairs in
-which lanecast is behind the best of them; the most memory that a cast has held, over the size of its result.
+For each size, the summary has the number of pairs that each peer supports, the geometric mean of the ratio of lanecast's time to the
+peer's time, and the pairs in which lanecast is behind. At the end it has the peak memory of a cast relative to the size of its result.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ import numpy as np
 import lanecast
 
 BEHIND = 1.05
-#: A call is repeated until its turn takes at least this long.
+#: Short calls are repeated until a turn takes at least this long.
 TURN_SECONDS = 20e-6
-#: What takes so many times as long as the fastest, and longer than SLOW_SECONDS, is not measured over and over.
+#: Entrants that take SLOW times as long as the fastest, and longer than SLOW_SECONDS, run in two rounds only; one if longer than
+#: VERY_SLOW_SECONDS.
 SLOW = 5
 SLOW_SECONDS = 1e-3
 VERY_SLOW_SECONDS = 50e-3
@@ -55,7 +56,7 @@ class Row(NamedTuple):
 
 
 def turn(call: Callable[[], Any], repeat: int) -> float:
-    """The seconds of a call."""
+    """Times a call, in seconds."""
     start = time.perf_counter()
     for _ in range(repeat):
         call()
@@ -63,10 +64,7 @@ def turn(call: Callable[[], Any], repeat: int) -> float:
 
 
 def rounds_of(calls: dict[str, Callable[[], Any]], seconds: float) -> dict[str, list[float]]:
-    """The seconds of each call, one number for each round, in which each call has its turn.
-
-    The slow ones, which are not near to the fastest, have one or two turns.
-    """
+    """Times all calls in turn, round by round. Returns the seconds of each call in each round."""
     times = {name: [turn(call, 1)] for name, call in calls.items()}
     fastest = min(min(values) for values in times.values())
     slow = [name for name, values in times.items() if values[0] > max(SLOW * fastest, SLOW_SECONDS)]
@@ -80,18 +78,18 @@ def rounds_of(calls: dict[str, Callable[[], Any]], seconds: float) -> dict[str, 
     while done < 3 or (done < 100 and time.perf_counter() - start < seconds):
         for name in names:
             value = turn(calls[name], repeats[name])
-            # A single short call is no measurement.
+            # The first round timed a single call, which is too short to count.
             times[name] = [value] if done == 1 and repeats[name] > 1 else [*times[name], value]
-        # Each entrant comes after another one.
+        # Change the order, so that entrants do not always follow the same one.
         names = names[1:] + names[:1] if done % 2 else names[::-1]
         done += 1
     return times
 
 
 def memory_held(call: Callable[[], Any]) -> tuple[float, float]:
-    """What a cast allocates at most, over the size of its result: as Python traces it, and as the system counts it.
+    """The peak memory of a cast relative to the size of its result: traced by Python, and measured by the system (Linux only).
 
-    The second needs Linux. It is below 1 where the allocator had memory left.
+    The system's figure is below 1 if the allocator reuses memory.
     """
     tracemalloc.start()
     result = call()
@@ -100,7 +98,7 @@ def memory_held(call: Callable[[], Any]) -> tuple[float, float]:
     del result
     try:
         with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")  # the peak is from now on
+            file.write("5")  # resets the peak
     except OSError:
         return traced, math.nan
     before = status("VmRSS")
@@ -115,11 +113,11 @@ def status(key: str) -> int:
 
 
 def pairs(only: str) -> Iterator[tuple[str, str]]:
-    """The pairs that `--only` names, by source."""
+    """The pairs that `--only` selects, grouped by source."""
     wanted = [item.split(":") for item in only.split(",") if item]
     for item in wanted:
         if len(item) != 2 or any(name not in (*entrants.NAMES, "*") for name in item):
-            sys.exit(f"--only: {':'.join(item)!r} is not FROM:TO with dtypes out of {', '.join(entrants.NAMES)} or *")
+            sys.exit(f"--only: {':'.join(item)!r} must be FROM:TO, with dtypes {', '.join(entrants.NAMES)} or *")
     for source in entrants.NAMES:
         for target in entrants.NAMES:
             named = any(a in (source, "*") and b in (target, "*") for a, b in wanted)
@@ -128,7 +126,7 @@ def pairs(only: str) -> Iterator[tuple[str, str]]:
 
 
 class Matrix:
-    """The measurements, and the file that they go to."""
+    """Runs the measurements and writes them to a file."""
 
     def __init__(self, peers: list[entrants.Entrant], seconds: float, file: Any) -> None:
         self.peers, self.seconds, self.file = peers, seconds, file
@@ -139,7 +137,7 @@ class Matrix:
         print(row.text(), file=self.file, flush=True)
 
     def measure(self, source: str, target: str, n: int, measurement: int, sources: dict[str, Any]) -> dict[str, float]:
-        """The seconds of each entrant that can cast the pair."""
+        """Times the entrants that support the pair, in seconds."""
         calls = {}
         for entrant in (self.own, *self.peers):
             try:
@@ -166,7 +164,7 @@ class Matrix:
         return seconds
 
     def size(self, n: int, chosen: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, float]]:
-        """The measurements of a size."""
+        """Measures the pairs at one size, and those in which lanecast is behind a second time."""
         found = {}
         behind: list[tuple[str, str]] = chosen
         for measurement in (1, 2):
@@ -185,7 +183,7 @@ class Matrix:
 
 
 def best_peer(seconds: dict[str, float]) -> tuple[str, float] | None:
-    """The fastest peer, and lanecast's time over its time."""
+    """The fastest peer, and the ratio of lanecast's time to its time."""
     own = seconds["lanecast"]
     others = {name: value for name, value in seconds.items() if name != "lanecast"}
     if not others:
@@ -214,38 +212,38 @@ def summary(n: int, found: dict[tuple[str, str], dict[str, float]], peers: list[
         return
     mean = statistics.geometric_mean(ratio for _, ratio in bests.values())
     behind = sorted((pair for pair in bests if bests[pair][1] > BEHIND), key=lambda pair: -bests[pair][1])
-    print(f"  the best of them: {len(bests)} pairs, time ratio {mean:.3f}, lanecast is behind by more than 5 % in {len(behind)}")
+    print(f"  the fastest peer: {len(bests)} pairs, time ratio {mean:.3f}, lanecast is behind by more than 5 % in {len(behind)}")
     for pair in behind:
         peer, ratio = bests[pair]
         times = " ".join(f"{name} {value * 1e6:.2f}" for name, value in found[pair].items())
-        print(f"    {pair[0]} to {pair[1]}: {ratio:.2f} times as long as {peer} (in us: {times})")
+        print(f"    {pair[0]} to {pair[1]}: {ratio:.2f} times the time of {peer} (us: {times})")
 
 
 def memory_summary(memory: dict[tuple[str, str], tuple[float, float]]) -> None:
-    print(f"\nMemory that a cast of {entrants.LARGE} elements holds at most, over the size of its result")
-    for what, index in (("as Python traces it", 0), ("as the system counts it", 1)):
+    print(f"\nPeak memory of a cast of {entrants.LARGE} elements relative to the size of its result")
+    for what, index in (("traced by Python", 0), ("measured by the system", 1)):
         known = {pair: held[index] for pair, held in memory.items() if not math.isnan(held[index])}
         if known:
             pair = max(known, key=lambda pair: known[pair])
-            print(f"  {what}: {known[pair]:.4f} at most ({pair[0]} to {pair[1]}), median {statistics.median(known.values()):.4f}")
+            print(f"  {what}: maximum {known[pair]:.4f} ({pair[0]} to {pair[1]}), median {statistics.median(known.values()):.4f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", help="the file of measurements, tab-separated")
+    parser.add_argument("results", help="the tab-separated output file")
     parser.add_argument("--sizes", default=f"1024,65536,{entrants.LARGE}", help="elements, separated by commas")
-    parser.add_argument("--only", default="", help="pairs as FROM:TO, separated by commas; * is every dtype")
-    parser.add_argument("--peers", default=",".join(entrants.PEERS), help="separated by commas")
-    parser.add_argument("--seconds", type=float, default=0.03, help="for each pair and size, but three rounds at least")
-    parser.add_argument("--threads", type=int, default=0, help="of lanecast and PyTorch; 0 is their default")
+    parser.add_argument("--only", default="", help="pairs FROM:TO, separated by commas; * matches every dtype")
+    parser.add_argument("--peers", default=",".join(entrants.PEERS), help="libraries, separated by commas")
+    parser.add_argument("--seconds", type=float, default=0.03, help="the time per pair and size; there are at least three rounds")
+    parser.add_argument("--threads", type=int, default=0, help="the threads of lanecast and PyTorch; 0 means the default")
     arguments = parser.parse_args()
 
-    warnings.simplefilter("ignore")  # of casts that drop imaginary parts
+    warnings.simplefilter("ignore")  # about dropped imaginary parts
     lanecast.set_num_threads(arguments.threads)
     peers = []
     for name in arguments.peers.split(","):
         if name not in entrants.PEERS:
-            parser.error(f"--peers: {name!r} is none of {', '.join(entrants.PEERS)}")
+            parser.error(f"--peers: {name!r} must be one of {', '.join(entrants.PEERS)}")
         try:
             peers.append(entrants.PEERS[name](arguments.threads))
         except ImportError as error:

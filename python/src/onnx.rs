@@ -1,4 +1,4 @@
-//! What a version of the operator Cast of ONNX allows.
+//! The versions of the ONNX operator Cast.
 
 use crate::dtype;
 use crate::errors::dtype_error;
@@ -7,7 +7,7 @@ use lanecast::{E8M0Round, Saturate, names};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 
-/// The options of `astype` that a node Cast comes to in a graph of this opset. DTypeError for what the version in force does not have.
+/// The options of `astype` that correspond to a Cast node of this opset. Raises DTypeError for what its version does not support.
 #[pyfunction]
 #[pyo3(signature = (from_, to, opset, saturate, round_mode, /))]
 pub fn onnx_attributes(
@@ -20,11 +20,11 @@ pub fn onnx_attributes(
     let py = from_.py();
     let number = |of: &Bound<'_, PyAny>| {
         let dtype = dtype::of_either(of)?.dtype();
-        names::onnx_number(dtype).ok_or_else(|| dtype_error(py, format!("ONNX has no dtype {dtype}")))
+        names::onnx_number(dtype).ok_or_else(|| dtype_error(py, format!("ONNX does not support {dtype}")))
     };
     let (from, to) = (number(from_)?, number(to)?);
     let name;
-    // Before version 6 the attribute was the name.
+    // Before version 6, the attribute was the name of the dtype.
     let to = if opset < 6 {
         name = names::from_onnx_number(to)
             .and_then(|dtype| names::Namespace::Onnx.name(dtype))

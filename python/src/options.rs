@@ -1,4 +1,4 @@
-//! Profiles and options by their names.
+//! Profiles and options by name.
 
 use lanecast::{
     CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, Level, NanToFp4,
@@ -40,20 +40,20 @@ const LEVELS: Choices<Level> = &[("range", Level::Range), ("exact", Level::Exact
 
 const NAMES: &str = "saturate, e8m0_round, e8m0_range, float_to_int, int_to_int, int_round, float_round, e5m2_nan, nan_to_fp4, fnuz_inf";
 
-/// The choice of this name.
+/// The choice with this name.
 pub fn choose<T: Copy>(option: &str, choices: &[(&'static str, T)], name: &str) -> PyResult<T> {
     if let Some((_, value)) = choices.iter().find(|(n, _)| *n == name) {
         return Ok(*value);
     }
     let names: Vec<_> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
-    Err(PyValueError::new_err(format!("{option} is {name:?}, but has to be one of {}", names.join(", "))))
+    Err(PyValueError::new_err(format!("{option} must be one of {}, not {name:?}", names.join(", "))))
 }
 
 fn named<T: Copy>(option: &str, choices: Choices<T>, value: &Bound<'_, PyAny>) -> PyResult<T> {
     match value.cast::<PyString>() {
         Ok(name) => choose(option, choices, name.to_str()?),
         Err(_) => Err(PyTypeError::new_err(format!(
-            "{option} has to be a str, one of {}, not {}",
+            "{option} must be a str, one of {}, not {}",
             choices.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>().join(", "),
             value.get_type().name()?
         ))),
@@ -65,12 +65,12 @@ pub fn profile(name: &str) -> PyResult<CastOptions> {
     choose("profile", CastOptions::PROFILES, name)
 }
 
-/// What a checked cast rejects.
+/// The level of a checked cast.
 pub fn level(name: &str) -> PyResult<Level> {
     choose("check", LEVELS, name)
 }
 
-/// The options of a call: those of the profile, changed by keyword arguments.
+/// The options of a call: those of the profile, overridden by keyword arguments.
 pub fn options(mut base: CastOptions, given: Option<&Bound<'_, PyDict>>) -> PyResult<CastOptions> {
     let Some(given) = given else { return Ok(base) };
     for (key, value) in given.iter() {
@@ -99,7 +99,7 @@ pub fn options(mut base: CastOptions, given: Option<&Bound<'_, PyDict>>) -> PyRe
             "fnuz_inf" => base.fnuz_inf = named("fnuz_inf", FNUZ_INF, &value)?,
             other => {
                 return Err(PyTypeError::new_err(format!(
-                    "unexpected keyword argument {other:?}; the options of a cast are {NAMES}"
+                    "unexpected keyword argument {other:?}; the cast options are {NAMES}"
                 )));
             }
         }

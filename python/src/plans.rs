@@ -1,10 +1,10 @@
-//! Plans of casts, kept for the calls that follow. Making one takes a fifth of a call that casts a few elements.
+//! A cache of cast plans. Creating a plan takes a fifth of the time of a call that casts few elements.
 
 use lanecast::{BufferType, CastError, CastOptions, CastPlan};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A plan, and what it was made from.
+/// A plan and its key.
 #[derive(Clone, Copy)]
 struct Kept {
     from: BufferType,
@@ -14,24 +14,24 @@ struct Kept {
     plan: CastPlan,
 }
 
-/// Plans that a thread keeps. Pairs that share a place replace each other.
+/// The number of plans that a thread caches. Pairs with the same place evict each other.
 const PLACES: usize = 16;
 
 thread_local! {
     static KEPT: [Cell<Option<Kept>>; PLACES] = const { [const { Cell::new(None) }; PLACES] };
 }
 
-/// Counts the changes of the tier, which is part of a plan.
+/// Incremented when the tier changes, because a plan depends on the tier.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
-/// Makes all threads forget their plans.
+/// Invalidates the plans of all threads.
 pub fn forget() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }
 
-/// [`CastPlan::new`], or the plan that it made before.
+/// Returns the cached plan, or creates it with [`CastPlan::new`].
 pub fn plan(from: BufferType, to: BufferType, options: &CastOptions) -> Result<CastPlan, CastError> {
-    // Read before the plan is made: if the tier changes meanwhile, the plan counts as an old one.
+    // Read first: if the tier changes while the plan is created, the plan is already invalid.
     let generation = GENERATION.load(Ordering::Relaxed);
     let place = (usize::from(from.dtype().code()) + 7 * usize::from(to.dtype().code())) % PLACES;
     KEPT.with(|kept| {

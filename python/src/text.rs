@@ -1,4 +1,4 @@
-//! `parse`, `format`: numbers and text.
+//! `parse` and `format`: conversions between numbers and text.
 
 use crate::buffer::PyBuffer;
 use crate::dtype;
@@ -14,16 +14,16 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
-/// Parses texts to numbers, each rounded once from its exact decimal value.
+/// Parses numbers. Each is rounded once, from its exact decimal value.
 ///
 /// Args:
 ///     texts: an iterable of str or bytes.
 ///     dtype: the dtype of the result.
-///     on_error: "error" raises ValueError for a text that is no number, or none of the dtype; "nan" and "zero" put that instead.
-///     profile, **options: as of `astype`; the profile is "numpy" unless given.
+///     on_error: "error" raises ValueError for text that is not a number of the dtype; "nan" and "zero" store NaN or 0 instead.
+///     profile, **options: as for `astype`. The default profile is "numpy".
 ///
 /// Returns:
-///     A NumPy array, or a `Buffer` where NumPy is not installed.
+///     A NumPy array, or a `Buffer` if NumPy is not installed.
 #[pyfunction]
 #[pyo3(signature = (texts, dtype, /, *, on_error="error", profile="numpy", **options))]
 pub fn parse<'py>(
@@ -35,16 +35,16 @@ pub fn parse<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = texts.py();
     let argument = dtype::argument(dtype)?;
-    // Of packed elements, too, one to a byte.
+    // One element per byte, even if the dtype argument is packed.
     let to = BufferType::new(argument.dtype()).with_order(argument.order());
     let choices = [("error", OnBadText::Error), ("nan", OnBadText::Nan), ("zero", OnBadText::Zero)];
     let text = TextOptions::DEFAULT.with_on_error(choose("on_error", &choices, on_error)?);
     let options = options::options(options::profile(profile)?, given(options))?;
     let plan = ParsePlan::new(to, &text, &options).map_err(|error| cast_error(py, error, &[]))?;
     if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
-        return Err(PyTypeError::new_err("texts is one text; pass a list of it"));
+        return Err(PyTypeError::new_err("texts must be an iterable of str or bytes, not a single text"));
     }
-    // Texts are read one by one: those of an array exist only while they are looked at.
+    // The texts are read one at a time, since an array of text creates them on demand.
     let texts = match texts.len() {
         Ok(_) => texts.clone(),
         Err(_) => py.get_type::<PyTuple>().call1((texts.try_iter()?,))?,
@@ -57,7 +57,7 @@ pub fn parse<'py>(
         let new = PyBuffer::new(py, to, &[n])?;
         (new.array()?, Bound::new(py, new)?.into_any())
     };
-    // SAFETY: the memory of the result, which nobody else knows yet.
+    // SAFETY: nobody else has access to the result yet.
     let out = unsafe { memory::bytes_mut(&array) };
     let mut failed = None;
     let read = texts.try_iter()?.enumerate().map_while(|(index, item)| {
@@ -70,12 +70,12 @@ pub fn parse<'py>(
     }
     let written = written.map_err(|error| PyValueError::new_err(error.to_string()))?;
     if written != n {
-        return Err(PyValueError::new_err(format!("texts has a length of {n}, but yields {written} texts")));
+        return Err(PyValueError::new_err(format!("texts has length {n}, but yielded {written} texts")));
     }
     Ok(result)
 }
 
-/// The bytes of a text of Python.
+/// The bytes of a str or bytes object.
 enum Text {
     Str(PyBackedStr),
     Bytes(PyBackedBytes),
@@ -91,7 +91,9 @@ impl Text {
             Ok(bytes) => Ok(Text::Bytes(bytes.into())),
             Err(other) => {
                 let kind = other.into_inner().get_type().name()?.to_string();
-                Err(PyTypeError::new_err(format!("element {index} of texts is a {kind}, not str or bytes")))
+                Err(PyTypeError::new_err(format!(
+                    "element {index} of texts must be str or bytes, not {kind}"
+                )))
             }
         }
     }
@@ -106,16 +108,16 @@ impl AsRef<[u8]> for Text {
     }
 }
 
-/// Formats the elements of an array, each as the shortest text that parses to the same value.
+/// Formats the elements of an array. Each text is the shortest one that parses to the same value.
 ///
 /// Args:
-///     x: an array, as of `astype`.
-///     special: "lower" writes nan, inf, -inf; "onnx" writes NaN, INF, -INF.
-///     exponent: "auto" writes exponents as Python does, "never" none.
-///     trailing_dot_zero: whether whole numbers of real floating dtypes end in ".0".
+///     x: an array, as for `astype`.
+///     special: "lower" writes nan, inf and -inf; "onnx" writes NaN, INF and -INF.
+///     exponent: "auto" writes exponents as Python does; "never" writes none.
+///     trailing_dot_zero: whether whole numbers of real floating-point dtypes end in ".0".
 ///
 /// Returns:
-///     The texts in C order, a flat list.
+///     A flat list of texts, in C order.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, special="lower", exponent="auto", trailing_dot_zero=true))]
 pub fn format<'py>(
@@ -133,7 +135,7 @@ pub fn format<'py>(
     let failed = |error| cast_error(py, error, &source.shape);
     let list = |array: &Array| {
         let plan = FormatPlan::new(array.buffer(), &text).map_err(failed)?;
-        // SAFETY: the elements follow each other in memory that lives until the call returns.
+        // SAFETY: the elements are contiguous, in memory that lives until the call returns.
         let texts = plan.run(unsafe { memory::bytes(array) }, array.elements()).map_err(failed)?;
         PyList::new(py, texts.iter())
     };
@@ -144,7 +146,7 @@ pub fn format<'py>(
     let copy = PyBuffer::new(py, native, &source.shape)?;
     let plan = CastPlan::new(source.array.buffer(), native, &CastOptions::RUST).map_err(failed)?;
     let serial = memory::threads(Some(1));
-    // SAFETY: the object lives until the call returns; the copy is nobody else's.
+    // SAFETY: the object lives until the call returns, and nobody else uses the copy.
     unsafe { memory::run(&plan, Mode::Plain, &source.array, &copy.array()?, serial) }.map_err(failed)?;
     list(&copy.array()?)
 }

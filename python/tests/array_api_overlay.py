@@ -1,4 +1,4 @@
-"""NumPy with the data-type functions of `lanecast.array_api` over its own: the namespace that the array API's test suite tests."""
+"""NumPy's namespace, with its data type functions replaced by those of `lanecast.array_api`."""
 
 import numpy
 

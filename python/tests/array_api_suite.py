@@ -1,9 +1,9 @@
-"""Runs the data-type tests of the array API's own test suite over NumPy with the functions of `lanecast.array_api`.
+"""Runs the data type tests of the array API's test suite on NumPy with the functions of `lanecast.array_api`.
 
     python array_api_suite.py [CHECKOUT]
 
-CHECKOUT, or the variable LANECAST_ARRAY_API_TESTS, is a checkout of https://github.com/data-apis/array-api-tests with its submodule.
-The suite is in no package index. It needs pytest, hypothesis and the packages that its requirements.txt names.
+CHECKOUT, or else the environment variable LANECAST_ARRAY_API_TESTS, is a checkout of https://github.com/data-apis/array-api-tests,
+including its submodule. No package index has the suite. Install the packages in its requirements.txt first.
 """
 
 import importlib.util
@@ -19,16 +19,16 @@ FUNCTIONS = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 def main(arguments: list[str]) -> int:
     checkout = arguments[0] if arguments else os.environ.get("LANECAST_ARRAY_API_TESTS", "")
     if not checkout:
-        print("SKIPPED: the array API's test suite: LANECAST_ARRAY_API_TESTS names no checkout of it")
+        print("SKIPPED: the array API's test suite: LANECAST_ARRAY_API_TESTS is not set")
         return 0
     tests = Path(checkout).resolve() / "array_api_tests"
     missing = [name for name in ("numpy", "pytest", "hypothesis") if importlib.util.find_spec(name) is None]
     if missing:
-        print(f"SKIPPED: the array API's test suite: {', '.join(missing)} cannot be imported")
+        print(f"SKIPPED: the array API's test suite: cannot import {', '.join(missing)}")
         return 0
     commands = [[str(tests / name) for name in FILES]]
     if (tests / "test_signatures.py").exists():
-        # Of the other functions of NumPy, some have other signatures than the standard.
+        # Only these functions: the signatures of NumPy's own differ from the standard in places.
         commands.append([str(tests / "test_signatures.py"), "-k", " or ".join(f"[{name}]" for name in FUNCTIONS)])
     here = str(Path(__file__).resolve().parent)
     environment = os.environ | {"ARRAY_API_TESTS_MODULE": "array_api_overlay", "PYTHONPATH": here}

@@ -1,6 +1,6 @@
-"""What the array API standard demands of its data-type functions, for all of its dtypes.
+"""The data type functions of the array API, checked for all dtypes of the standard.
 
-The standard's own test suite asks the same of random samples; `array_api_suite.py` runs it.
+The standard's own test suite checks the same rules on random samples. `array_api_suite.py` runs it.
 """
 
 import inspect
@@ -28,7 +28,7 @@ KINDS = {
     "numeric": SIGNED + UNSIGNED + REAL + COMPLEX,
 }
 NAMES = ["bool", *KINDS["numeric"]]
-# The mixed promotions of the standard's table. Those within a kind are to the wider dtype.
+# Promotions between kinds, from the table of the standard. Within a kind, the wider dtype is the result.
 MIXED = {
     ("int8", "uint8"): "int16", ("int8", "uint16"): "int32", ("int8", "uint32"): "int64",
     ("int16", "uint8"): "int16", ("int16", "uint16"): "int32", ("int16", "uint32"): "int64",
@@ -40,7 +40,7 @@ MIXED = {
 
 
 def promoted(a, b):
-    """The name of the common dtype of two, None where the standard leaves it open."""
+    """The name of the common dtype, or None if the standard leaves it undefined."""
     for group in (["bool"], SIGNED, UNSIGNED, REAL, COMPLEX):
         if a in group and b in group:
             return max(a, b, key=group.index)
@@ -55,12 +55,12 @@ def promoted_all(names):
 
 
 def spellings(name):
-    """The ways in which a dtype reaches a function: as the namespace has it, and as arrays have it."""
+    """The dtype as an attribute of the namespace, and as the attribute of an array."""
     return [getattr(xp, name), xp.zeros((), dtype=name).dtype]
 
 
 def same(dtype, name):
-    """Whether a result is the dtype, and not something that NumPy's lax comparison takes for it."""
+    """Whether the result is the dtype itself. Comparing with `==` alone would accept strings and classes."""
     return isinstance(dtype, np.dtype) and dtype == getattr(xp, name)
 
 
@@ -95,7 +95,7 @@ def test_can_cast():
                 result = xp.can_cast(source, target)
                 assert type(result) is bool
                 assert result or not allowed, (a, to)
-        # A cast to a lower kind is none that promotion ever makes.
+        # Promotion never yields a lower kind.
         if to in SIGNED + UNSIGNED and a in REAL + COMPLEX or to in REAL and a in COMPLEX or to == "bool" != a:
             assert not result, (a, to)
 
@@ -151,7 +151,7 @@ def test_isdtype():
 def test_result_type(count):
     seen = 0
     for names in itertools.product(NAMES, repeat=count):
-        # Pairs in the table may meet a dtype that it does not combine them with: uint64 does so with signed integers.
+        # Some orders reach a pair that the standard leaves undefined, such as uint64 with a signed integer.
         orders = {promoted_all(order) for order in itertools.permutations(names)}
         if None in orders:
             continue
@@ -179,7 +179,7 @@ def test_result_type_with_python_numbers():
             operands = [getattr(xp, a), xp.zeros((), dtype=b), value, value]
             for order in itertools.permutations(operands):
                 assert same(xp.result_type(*order), expected), order
-    # A number of a higher kind takes the kind, and the precision of the dtype.
+    # A Python number of a higher kind changes the kind and keeps the precision.
     assert same(xp.result_type(xp.float32, 1j), "complex64") and same(xp.result_type(1j, xp.float64, 1), "complex128")
     for none in ((), (1,), (1, 2.0), (True, 1j)):
         with pytest.raises(ValueError):

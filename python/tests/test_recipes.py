@@ -1,4 +1,4 @@
-"""The programs of docs/recipes.md."""
+"""Runs the programs in docs/recipes.md."""
 
 import importlib.util
 import os

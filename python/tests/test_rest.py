@@ -1,4 +1,4 @@
-"""Bytes, text, tiers, threads, forks, arguments that are anything."""
+"""Raw bytes, text, tiers, threads, processes, arbitrary arguments."""
 
 import concurrent.futures
 import mmap
@@ -31,7 +31,7 @@ def test_cast_buffer():
         assert lanecast.cast_buffer(memory, "uint8", "float32", count=4, out=out) is out
         assert bytes(out) == np.array([1, 2, 3, 4], np.float32).tobytes() + b"xxxx"
     for wrong, error, words in [
-        ({"data": b"123"}, ValueError, "no whole number"),
+        ({"data": b"123"}, ValueError, "not a whole number"),
         ({"data": b"12", "count": 3}, ValueError, "the data has 2"),
         ({"data": b"1234", "out": b"12345678"}, ValueError, "read-only"),
         ({"data": b"1234", "out": bytearray(1)}, ValueError, "`out` has 1"),
@@ -155,7 +155,7 @@ def child(_):
 def test_processes(method):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"there is no {method} here")
-    child(0)  # the pool of threads is there
+    child(0)  # starts the thread pool
     with multiprocessing.get_context(method).Pool(2) as pool:
         assert pool.map_async(child, range(4)).get(60) == [True] * 4
 
@@ -194,7 +194,7 @@ def test_arguments_that_are_anything():
         try:
             function(*arguments, **keywords)
         except BaseException as error:
-            # A panic of the native code is no Exception.
+            # A Rust panic is not an Exception.
             assert isinstance(error, Exception), (function, arguments)
 
     for a in anything:
