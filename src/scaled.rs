@@ -6,11 +6,15 @@
 
 mod blocks;
 mod cast;
+mod casts;
+mod decode;
 mod error;
+mod factors;
 mod packing;
 mod plan;
 mod report;
 mod rule;
+mod scales;
 mod scheme;
 
 pub use error::ScaledError;

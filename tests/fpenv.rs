@@ -254,7 +254,7 @@ fn scaled() {
         .flat_map(|i| ((i.wrapping_mul(0x9E37_79B1) & 0x83FF_FFFF) + (i / 128) * 0x0C00_0000).to_ne_bytes())
         .collect();
     for (name, scheme) in Scheme::NAMED {
-        let plan = ScaledPlan::new(DType::Float32, scheme, &[8, 128]).expect("fits");
+        let plan = ScaledPlan::new(DType::Float32, scheme, &[8, 128]).expect("fits").with_counts();
         let run = || {
             let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
             let mut back = vec![0; src.len()];

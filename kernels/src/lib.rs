@@ -67,6 +67,8 @@ mod ptr;
 mod round;
 mod route;
 mod rules;
+#[doc(hidden)]
+pub mod scaled;
 mod storage;
 mod stream;
 mod strided;

@@ -130,35 +130,58 @@ impl Blocks {
         })
     }
 
-    /// The runs of consecutive elements of `elements` that share a block, in order: their lengths and their blocks.
-    pub(super) fn runs(&self, elements: Range<usize>) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let [_, b, c] = self.shape;
+    /// The elements of `elements` in pieces of at most `most`, in order.
+    pub(super) fn pieces(&self, elements: Range<usize>, most: usize) -> impl Iterator<Item = Piece> + '_ {
+        let [a, b, c] = self.shape;
         let [x, y, z] = self.block;
         let counts = self.counts();
-        let mut left = elements.len();
-        // Divided once; what follows only counts.
-        let (mut row, mut k) =
-            (elements.start.checked_div(c).unwrap_or(0), elements.start.checked_rem(c).unwrap_or(0));
-        let of_row = move |row: usize| (row / b / x * counts[1] + row % b / y) * counts[2];
-        let (mut first, mut column) = if left == 0 { (0, 0) } else { (of_row(row), k / z) };
+        // Rows whose blocks follow each other, in runs of the same length, are one row.
+        let alone = (y == 1 || b == 1) && c.is_multiple_of(z);
+        let row = match alone {
+            true if x == 1 || a == 1 => a * b * c,
+            true => b * c,
+            false => c,
+        };
+        let rows_of_outer = (b * c).checked_div(row).unwrap_or(0);
+        let first_block = move |index: usize| match (alone, rows_of_outer) {
+            (_, 0) => 0,
+            (true, _) => index / x * counts[1] * counts[2],
+            (false, _) => (index / b / x * counts[1] + index % b / y) * counts[2],
+        };
+        let mut start = elements.start;
+        let (mut index, mut k) = (start.checked_div(row).unwrap_or(0), start.checked_rem(row).unwrap_or(0));
         core::iter::from_fn(move || {
-            if left == 0 {
+            if start >= elements.end {
                 return None;
             }
-            let len = (((column + 1) * z).min(c) - k).min(left);
-            let run = (len, first + column);
-            left -= len;
-            k += len;
-            if k == c {
-                (row, k, column) = (row + 1, 0, 0);
-                if left > 0 {
-                    first = of_row(row);
-                }
-            } else if k == (column + 1) * z {
-                column += 1;
+            // What begins within a run ends with it.
+            let within = !k.is_multiple_of(z);
+            let whole = if z >= most || within { most.min(z - k % z) } else { most / z * z };
+            let len = whole.min(row - k).min(elements.end - start);
+            let piece = Piece { elements: start..start + len, run: z, block: first_block(index) + k / z };
+            (start, k) = (start + len, k + len);
+            if k == row {
+                (index, k) = (index + 1, 0);
             }
-            Some(run)
+            Some(piece)
         })
+    }
+}
+
+/// Consecutive elements of blocks that follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) elements: Range<usize>,
+    /// How many consecutive elements share a block. The last run may be shorter; otherwise the piece is a part of one run.
+    pub(super) run: usize,
+    /// The block of the first one.
+    pub(super) block: usize,
+}
+
+impl Piece {
+    /// The number of its blocks.
+    pub(super) fn blocks(&self) -> usize {
+        self.elements.len().div_ceil(self.run)
     }
 }
 
@@ -219,12 +242,16 @@ mod tests {
                 let blocks = Blocks::new(granularity, shape).expect("fits");
                 let n = want.len();
                 assert_eq!((blocks.elements(), blocks.scales()), (n, want.iter().max().expect("some") + 1));
-                for start in [0, 1, n / 2, n - 1] {
-                    let got: Vec<_> = blocks
-                        .runs(start..n)
-                        .flat_map(|(len, block)| core::iter::repeat_n(block, len))
-                        .collect();
-                    assert_eq!(got, want[start..], "{granularity:?} {shape:?} from {start}");
+                for most in [1, 2, 7, 64] {
+                    let mut got = Vec::new();
+                    for (elements, _) in blocks.slabs() {
+                        for piece in blocks.pieces(elements, most) {
+                            let len = piece.elements.len();
+                            assert!(piece.elements.start == got.len() && len > 0 && len <= most);
+                            got.extend((0..len).map(|i| piece.block + i / piece.run));
+                        }
+                    }
+                    assert_eq!(got, want, "{granularity:?} {shape:?} in pieces of {most}");
                 }
                 let mut next = (0, 0);
                 for (elements, scales) in blocks.slabs() {
@@ -244,7 +271,10 @@ mod tests {
             [Granularity::Tensor, Granularity::Axis(0), Granularity::Block { axis: -1, len: 32 }]
         {
             let blocks = Blocks::new(granularity, &[0, 5]).expect("fits");
-            assert_eq!((blocks.elements(), blocks.slabs().count(), blocks.runs(0..0).count()), (0, 0, 0));
+            assert_eq!(
+                (blocks.elements(), blocks.slabs().count(), blocks.pieces(0..0, 8).count()),
+                (0, 0, 0)
+            );
         }
         assert_eq!(Blocks::new(Granularity::Axis(2), &[1, 2]), Err(ScaledError::Axis { axis: 2, axes: 2 }));
         assert_eq!(Blocks::new(Granularity::Tensor, &[usize::MAX, 2]), Err(ScaledError::Shape));

@@ -1,16 +1,19 @@
-//! The loops of [`ScaledPlan`], which run in the default floating-point environment.
+//! The loops of [`ScaledPlan`] to codes, which run in the default floating-point environment.
 
 use super::{
+    blocks::Piece,
     error::{ScaledError, byte_len, check_len},
-    packing::{CHUNK, chunks, put, take},
+    factors::SlabFactors,
+    packing::{CHUNK, bytes_of, is_aligned, put},
     plan::{INFINITY, MAGNITUDE, ScaledPlan},
     report::Report,
     rule::{Rule, Scale, ScaleRule},
-    scheme::{Global, NonFinite, Quotient, ScaleType},
+    scheme::{NonFinite, Quotient, ScaleType},
 };
-use crate::{BufferType, CastOptions, CastPlan, DType, Kind, half::bf16};
-use alloc::{vec, vec::Vec};
+use crate::{Kind, finfo, half::bf16};
+use alloc::vec::Vec;
 use core::ops::Range;
+use lanecast_kernels::scaled::{ScaledLoops, Step, Word};
 
 /// The scales of a cast.
 enum Source<'a> {
@@ -19,6 +22,24 @@ enum Source<'a> {
     /// They are given.
     Given(&'a [u8]),
 }
+
+/// The largest magnitudes of the blocks of a slab.
+pub(super) struct Amaxes {
+    /// As codes of float32.
+    words: Vec<u32>,
+    /// As codes of the source, if that has 16 bits.
+    halves: Vec<u16>,
+}
+
+impl Amaxes {
+    pub(super) fn words(&self) -> &[Word] {
+        bytemuck::cast_slice(&self.words)
+    }
+}
+
+/// Elements in memory of the stack.
+#[repr(align(64))]
+struct Buffer([Word; CHUNK]);
 
 impl ScaledPlan {
     /// Casts with given scales.
@@ -34,7 +55,8 @@ impl ScaledPlan {
         self.cast(src, rule, Source::Given(scales), data)
     }
 
-    fn global(&self, given: f32) -> Result<f32, ScaledError> {
+    /// The scale of the tensor that was given, checked; 1 if the scheme has none.
+    pub(super) fn global(&self, given: f32) -> Result<f32, ScaledError> {
         match self.scheme.scale {
             ScaleType::E4M3(_) if !(given > 0.0 && given < f32::INFINITY) => {
                 Err(ScaledError::Global { given })
@@ -70,25 +92,36 @@ impl ScaledPlan {
     pub(super) fn amax_bits(&self, src: &[u8], limit: u32) -> Result<u32, ScaledError> {
         let n = self.elements();
         check_len("source", byte_len(self.from, n)?, src.len())?;
-        let (mut amax, mut x) = (0, [0.0; CHUNK]);
-        for first in (0..n).step_by(CHUNK) {
-            let x = self.load(src, first..n.min(first + CHUNK), &mut x)?;
-            amax = x.iter().map(|x| x.to_bits() & MAGNITUDE).filter(|x| *x < limit).fold(amax, u32::max);
+        let (mut amax, mut x) = (0, Buffer([[0; 4]; CHUNK]));
+        if let Some(loops) = self.casts.loops {
+            let mut of_all = Amaxes { words: Vec::from([0]), halves: Vec::from([0]) };
+            let whole = Piece { elements: 0..n, run: n.max(1), block: 0 };
+            if self.amaxes_by(loops, src, &whole, &mut of_all)? && self.widen(&mut of_all)? < limit {
+                return Ok(of_all.words[0]);
+            }
+        }
+        for start in (0..n).step_by(CHUNK) {
+            let x = self.load(src, start..n.min(start + CHUNK), &mut x)?;
+            let magnitudes = x.iter().map(|x| u32::from_ne_bytes(*x) & MAGNITUDE);
+            amax = magnitudes.filter(|x| *x < limit).fold(amax, u32::max);
         }
         Ok(amax)
     }
 
-    /// The elements of a range as `float32`.
+    /// The elements of a range as `float32`: those of the source, if they are that.
     fn load<'x>(
         &self,
-        src: &[u8],
+        src: &'x [u8],
         range: Range<usize>,
-        x: &'x mut [f32; CHUNK],
-    ) -> Result<&'x [f32], ScaledError> {
+        x: &'x mut Buffer,
+    ) -> Result<&'x [Word], ScaledError> {
         let size = self.from.dtype().size();
-        let x = &mut x[..range.len()];
         let bytes = &src[range.start * size..range.end * size];
-        self.load.run(bytes, bytemuck::cast_slice_mut(x), range.len())?;
+        if self.casts.native && size == 4 {
+            return Ok(bytemuck::cast_slice(bytes));
+        }
+        let x = &mut x.0[..range.len()];
+        self.casts.load.run(bytes, x.as_flattened_mut(), range.len())?;
         Ok(x)
     }
 
@@ -103,110 +136,263 @@ impl ScaledPlan {
         let n = self.elements();
         check_len("source", byte_len(self.from, n)?, src.len())?;
         check_len("data", self.data_len(), data.len())?;
-        let mut report = Report { global: rule.global, ..Report::default() };
-        let (mut amaxes, mut factors) = (Vec::new(), Vec::new());
-        let mut x = [0.0; CHUNK];
+        let counted = self.counts.then_some(0);
+        let mut report =
+            Report { global: rule.global, clipped: counted, underflowed: counted, ..Report::default() };
+        let mut amaxes = Amaxes { words: Vec::new(), halves: Vec::new() };
+        let mut factors = SlabFactors::new();
+        let (step, size) = (self.step(), self.scheme.scale.dtype().size());
+        let (mut x, mut q) = (Buffer([[0; 4]; CHUNK]), Buffer([[0; 4]; CHUNK]));
         for (elements, blocks) in self.blocks.slabs() {
-            factors.clear();
+            factors.clear(step);
             match &mut scales {
                 Source::Elements(scales) => {
-                    amaxes.clear();
-                    amaxes.resize(blocks.len(), 0_u32);
-                    for range in chunks(elements.clone()) {
-                        let x = self.load(src, range.clone(), &mut x)?;
-                        self.amaxes(x, range, blocks.start, rule.ignores_non_finite(), &mut amaxes);
-                    }
-                    for (i, &amax) in amaxes.iter().enumerate() {
-                        if amax >= INFINITY && self.scheme.non_finite == NonFinite::Refuse {
-                            return Err(ScaledError::NonFinite { block: blocks.start + i });
+                    self.amaxes(src, elements.clone(), &blocks, rule.ignores_non_finite(), &mut amaxes)?;
+                    let scales = &mut scales[blocks.start * size..blocks.end * size];
+                    if !self.scales_at_once(&rule, &amaxes, scales, &mut factors, &mut report) {
+                        factors.clear(step);
+                        for (i, &amax) in amaxes.words.iter().enumerate() {
+                            if amax >= INFINITY && self.scheme.non_finite == NonFinite::Refuse {
+                                return Err(ScaledError::NonFinite { block: blocks.start + i });
+                            }
+                            let scale = rule.scale(amax);
+                            report.empty += u64::from(amax == 0);
+                            report.poisoned += u64::from(amax >= INFINITY);
+                            self.put_scale(scales, i, scale);
+                            factors.push(&rule, scale);
                         }
-                        let scale = rule.scale(amax);
-                        report.empty += u64::from(amax == 0);
-                        report.poisoned += u64::from(amax >= INFINITY);
-                        self.put_scale(scales, blocks.start + i, scale);
-                        factors.push(scale.factor);
+                        factors.check();
                     }
                 }
                 Source::Given(scales) => {
-                    factors.extend(blocks.clone().map(|i| rule.with_factor(self.scale(scales, i)).factor));
+                    blocks.clone().for_each(|i| factors.push(&rule, rule.with_factor(self.scale(scales, i))));
+                    factors.check();
                 }
             }
-            for range in chunks(elements) {
-                let x = self.load(src, range.clone(), &mut x)?;
-                self.codes(x, range, blocks.start, &factors, data, &mut report)?;
+            for whole in self.blocks.pieces(elements, usize::MAX) {
+                let done = self.in_registers(src, &whole, blocks.start, &factors, data);
+                let rest = whole.elements.start + done..whole.elements.end;
+                for piece in self.blocks.pieces(rest, CHUNK) {
+                    let x = self.load(src, piece.elements.clone(), &mut x)?;
+                    let first = piece.block - blocks.start;
+                    let by = first..first + piece.blocks();
+                    match (factors.step, self.casts.loops) {
+                        (Some(step), Some(loops)) => {
+                            let q = &mut q.0[..x.len()];
+                            self.quotients(loops, step, x, q, &piece, &factors, by);
+                            self.put_quotients(loops, x, q, &piece, data, &mut report)?;
+                        }
+                        _ => self.codes(x, &piece, &factors.wide[by], data, &mut report)?,
+                    }
+                }
             }
         }
         report.elements = n as u64;
         Ok(report)
     }
 
-    /// Raises the largest magnitudes of the blocks that the elements of a range belong to.
-    fn amaxes(&self, x: &[f32], range: Range<usize>, first: usize, finite: bool, amaxes: &mut [u32]) {
-        let mut rest = x;
-        for (len, block) in self.blocks.runs(range) {
-            let (run, behind) = rest.split_at(len);
-            let magnitudes = run.iter().map(|x| x.to_bits() & MAGNITUDE);
-            let amax = match finite {
-                true => magnitudes.map(|x| if x < INFINITY { x } else { 0 }).fold(0, u32::max),
-                false => magnitudes.fold(0, u32::max),
-            };
-            amaxes[block - first] = amaxes[block - first].max(amax);
-            rest = behind;
+    /// Casts the first elements of a piece by a loop that scales in registers; returns how many.
+    fn in_registers(
+        &self,
+        src: &[u8],
+        piece: &Piece,
+        first: usize,
+        factors: &SlabFactors,
+        data: &mut [u8],
+    ) -> usize {
+        let start = piece.elements.start;
+        let Some(fused) = &self.casts.fused else { return 0 };
+        if factors.step.is_none() || factors.any_nan || !is_aligned(self.data, start) {
+            return 0;
+        }
+        let size = self.from.dtype().size();
+        let src = &src[start * size..piece.elements.end * size];
+        let data = &mut data[bytes_of(self.data, &piece.elements)];
+        let by = piece.block - first..piece.block - first + piece.blocks();
+        fused.run(src, data, piece.elements.len(), piece.run, &factors.of(by))
+    }
+
+    /// The largest magnitudes of the blocks of a slab.
+    fn amaxes(
+        &self,
+        src: &[u8],
+        elements: Range<usize>,
+        blocks: &Range<usize>,
+        finite: bool,
+        amaxes: &mut Amaxes,
+    ) -> Result<(), ScaledError> {
+        amaxes.words.clear();
+        amaxes.words.resize(blocks.len(), 0);
+        amaxes.halves.clear();
+        amaxes.halves.resize(blocks.len(), 0);
+        if let (Some(loops), false) = (self.casts.loops, finite) {
+            let mut done = true;
+            // Of long runs all at once: nothing is loaded for it.
+            for mut piece in self.blocks.pieces(elements.clone(), usize::MAX) {
+                piece.block -= blocks.start;
+                done &= self.amaxes_by(loops, src, &piece, amaxes)?;
+            }
+            if done {
+                self.widen(amaxes)?;
+                return Ok(());
+            }
+        }
+        let mut x = Buffer([[0; 4]; CHUNK]);
+        for piece in self.blocks.pieces(elements, CHUNK) {
+            let x = self.load(src, piece.elements.clone(), &mut x)?;
+            let amaxes = &mut amaxes.words[piece.block - blocks.start..];
+            for (run, amax) in x.chunks(piece.run).zip(amaxes) {
+                let magnitudes = run.iter().map(|x| u32::from_ne_bytes(*x) & MAGNITUDE);
+                *amax = magnitudes.filter(|x| !finite || *x < INFINITY).fold(*amax, u32::max);
+            }
+        }
+        Ok(())
+    }
+
+    /// Raises the largest magnitudes of the blocks of a piece by the loops of a tier. `false` if those do not read such a source.
+    fn amaxes_by(
+        &self,
+        loops: ScaledLoops,
+        src: &[u8],
+        piece: &Piece,
+        amaxes: &mut Amaxes,
+    ) -> Result<bool, ScaledError> {
+        let size = self.from.dtype().size();
+        let bytes = &src[piece.elements.start * size..piece.elements.end * size];
+        let blocks = piece.block..piece.block + piece.blocks();
+        match size {
+            _ if !self.casts.native => return Ok(false),
+            2 => loops.amax_16(bytemuck::cast_slice(bytes), piece.run, &mut amaxes.halves[blocks]),
+            _ => loops.amax_32(bytemuck::cast_slice(bytes), piece.run, &mut amaxes.words[blocks]),
+        }
+        Ok(true)
+    }
+
+    /// Magnitudes of the source as float32; returns the largest of them.
+    fn widen(&self, amaxes: &mut Amaxes) -> Result<u32, ScaledError> {
+        if self.from.dtype().size() == 2 {
+            let n = amaxes.halves.len();
+            let words = bytemuck::cast_slice_mut(&mut amaxes.words);
+            self.casts.load.run(bytemuck::cast_slice(&amaxes.halves), words, n)?;
+        }
+        Ok(amaxes.words.iter().fold(0, |a, b| a.max(*b)))
+    }
+
+    /// The quotients of a piece by the loops of a tier.
+    #[expect(clippy::too_many_arguments, reason = "a piece, what it is cast by, and where")]
+    fn quotients(
+        &self,
+        loops: ScaledLoops,
+        step: Step,
+        x: &[Word],
+        q: &mut [Word],
+        piece: &Piece,
+        factors: &SlabFactors,
+        by: Range<usize>,
+    ) {
+        let numbers = factors.of(by);
+        let done = loops.step(step, x, q, piece.run, &numbers);
+        debug_assert!(done, "a factor for each block");
+        if factors.any_nan {
+            for (q, factor) in q.chunks_mut(piece.run).zip(numbers.factor) {
+                if factor.is_nan() {
+                    q.fill([0; 4]);
+                }
+            }
         }
     }
 
-    /// Casts the elements of a range by the factors of their blocks, the first of which is `first`.
+    /// Rounds quotients of float32 and stores the codes.
+    fn put_quotients(
+        &self,
+        loops: ScaledLoops,
+        x: &[Word],
+        q: &mut [Word],
+        piece: &Piece,
+        data: &mut [u8],
+        report: &mut Report,
+    ) -> Result<(), ScaledError> {
+        let (n, max) = (q.len(), (self.codes.max * self.codes.unit) as f32);
+        if let (Some(clipped), Some(underflowed)) = (&mut report.clipped, &mut report.underflowed) {
+            let [above, below, nan] =
+                loops.counts(x, q, (self.codes.max * self.codes.unit) as f32, self.tiny());
+            *clipped += u64::from(above);
+            // NaN is zero where there is none.
+            let lost_nan = self.scheme.element.float_spec().is_none_or(|float| float.nan().is_none());
+            *underflowed += u64::from(below) + u64::from(if lost_nan { nan } else { 0 });
+        }
+        if self.codes.unit != 1.0 {
+            // Microscaled integers have as many negative values as positive ones.
+            q.iter_mut().for_each(|q| *q = f32::from_ne_bytes(*q).clamp(-max, max).to_ne_bytes());
+        }
+        if is_aligned(self.data, piece.elements.start) {
+            let bytes = bytes_of(self.data, &piece.elements);
+            self.casts.encode_stored.run(q.as_flattened(), &mut data[bytes], n)?;
+        } else {
+            let mut codes = [0; CHUNK];
+            let codes = &mut codes[..n];
+            self.casts.encode.run(q.as_flattened(), codes, n)?;
+            put(self.data, codes, piece.elements.clone(), data);
+        }
+        Ok(())
+    }
+
+    /// The largest quotient that becomes zero.
+    fn tiny(&self) -> f32 {
+        finfo(self.scheme.element).map_or(0.5, |float| (float.smallest_subnormal / 2.0) as f32)
+    }
+
+    /// Casts the elements of a piece by the factors of its blocks, in double precision.
     fn codes(
         &self,
-        x: &[f32],
-        range: Range<usize>,
-        first: usize,
+        x: &[Word],
+        piece: &Piece,
         factors: &[f64],
         data: &mut [u8],
         report: &mut Report,
     ) -> Result<(), ScaledError> {
         let (mut q, n) = ([0.0; CHUNK], x.len());
-        let mut done = 0;
-        for (len, block) in self.blocks.runs(range.clone()) {
-            let (x, q) = (&x[done..done + len], &mut q[done..done + len]);
-            done += len;
-            let (factor, narrow) = (factors[block - first], factors[block - first] as f32);
+        let q = &mut q[..n];
+        for ((x, q), &factor) in x.chunks(piece.run).zip(q.chunks_mut(piece.run)).zip(factors) {
+            let narrow = factor as f32;
             if factor.is_nan() {
                 continue;
             }
-            let each = x.iter().zip(q);
+            let each = x.iter().map(|x| f32::from_ne_bytes(*x)).zip(q);
             match self.scheme.quotient {
-                Quotient::Exact => each.for_each(|(x, q)| *q = f64::from(*x) / factor),
-                Quotient::Divide => each.for_each(|(x, q)| *q = f64::from(*x / narrow)),
+                Quotient::Exact => each.for_each(|(x, q)| *q = f64::from(x) / factor),
+                Quotient::Divide => each.for_each(|(x, q)| *q = f64::from(x / narrow)),
                 Quotient::DivideBFloat16 => {
-                    each.for_each(|(x, q)| *q = f64::from(bf16::from_f32(*x / narrow)));
+                    each.for_each(|(x, q)| *q = f64::from(bf16::from_f32(x / narrow)));
                 }
                 Quotient::TimesReciprocal | Quotient::TimesGlobalReciprocal | Quotient::TimesMultiplier => {
                     // The reciprocal of a scale of zero is infinity, and zero has to stay what it is.
+                    let keeps_zero = narrow.is_infinite();
                     each.for_each(|(x, q)| {
-                        *q = if *x == 0.0 { f64::from(*x) } else { f64::from(*x * narrow) }
+                        *q = f64::from(if keeps_zero && x == 0.0 { x } else { x * narrow });
                     });
                 }
             }
         }
-        let q = &mut q[..n];
         let max = self.codes.max * self.codes.unit;
         if self.codes.unit != 1.0 {
-            // Microscaled integers have as many negative values as positive ones.
             q.iter_mut().for_each(|q| *q *= self.codes.unit);
-            report.clipped += q.iter().filter(|q| q.abs() > max).count() as u64;
-            q.iter_mut().for_each(|q| *q = q.clamp(-max, max));
-        } else {
-            report.clipped += q.iter().filter(|q| q.abs() > max).count() as u64;
         }
-        self.put_codes(q, x, range, data, report)
+        if let Some(clipped) = &mut report.clipped {
+            *clipped += q.iter().filter(|q| q.abs() > max).count() as u64;
+        }
+        if self.codes.unit != 1.0 {
+            // Microscaled integers have as many negative values as positive ones.
+            q.iter_mut().for_each(|q| *q = q.clamp(-max, max));
+        }
+        self.put_codes(q, x, piece.elements.clone(), data, report)
     }
 
     /// Rounds quotients and stores the codes.
     fn put_codes(
         &self,
         q: &[f64],
-        x: &[f32],
+        x: &[Word],
         range: Range<usize>,
         data: &mut [u8],
         report: &mut Report,
@@ -214,21 +400,22 @@ impl ScaledPlan {
         let mut codes = [0_u8; 2 * CHUNK];
         let size = self.scheme.element.size();
         let codes = &mut codes[..q.len() * size];
-        self.encode.run(bytemuck::cast_slice(q), codes, q.len())?;
-        if size == 1 {
+        self.casts.encode_wide.run(bytemuck::cast_slice(q), codes, q.len())?;
+        if let (1, Some(underflowed)) = (size, &mut report.underflowed) {
             let magnitude = match self.scheme.element.kind() {
                 Kind::Float => (1 << (self.scheme.element.bits() - 1)) - 1,
                 _ => u8::MAX,
             };
-            let lost = codes.iter().zip(x).filter(|(code, x)| **code & magnitude == 0 && **x != 0.0).count();
-            report.underflowed += lost as u64;
+            let is_zero = |x: &Word| u32::from_ne_bytes(*x) & MAGNITUDE == 0;
+            let lost = codes.iter().zip(x).filter(|(code, x)| **code & magnitude == 0 && !is_zero(x)).count();
+            *underflowed += lost as u64;
         }
         put(self.data, codes, range, data);
         Ok(())
     }
 
     /// The code of a scale.
-    fn scale(&self, scales: &[u8], i: usize) -> u32 {
+    pub(super) fn scale(&self, scales: &[u8], i: usize) -> u32 {
         match self.scheme.scale.dtype().size() {
             1 => u32::from(scales[i]),
             2 => u32::from(u16::from_ne_bytes([scales[2 * i], scales[2 * i + 1]])),
@@ -242,51 +429,5 @@ impl ScaledPlan {
             2 => scales[2 * i..2 * i + 2].copy_from_slice(&(scale.code as u16).to_ne_bytes()),
             _ => scales[4 * i..4 * i + 4].copy_from_slice(&scale.code.to_ne_bytes()),
         }
-    }
-
-    /// [`dequantize`](Self::dequantize) in the default floating-point environment.
-    pub(super) fn decode(
-        &self,
-        data: &[u8],
-        scales: &[u8],
-        global: f32,
-        to: BufferType,
-        dst: &mut [u8],
-    ) -> Result<(), ScaledError> {
-        let n = self.elements();
-        if !matches!(to.dtype(), DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64) {
-            return Err(ScaledError::Source { dtype: to.dtype() });
-        }
-        check_len("data", self.data_len(), data.len())?;
-        check_len("scales", self.scales_len(), scales.len())?;
-        check_len("destination", byte_len(to, n)?, dst.len())?;
-        let rule = Rule::of_global(&self.scheme, self.codes, self.global(global)?);
-        let decode = CastPlan::new(self.scheme.element, DType::Float64, &CastOptions::RUST)?;
-        let store = CastPlan::new(DType::Float64, to, &CastOptions::RUST)?;
-        let size = self.scheme.element.size();
-        let (mut codes, mut q) = (vec![0_u8; size * CHUNK], [0.0_f64; CHUNK]);
-        for range in chunks(0..n) {
-            let codes = &mut codes[..size * range.len()];
-            take(self.data, data, range.clone(), codes);
-            let q = &mut q[..range.len()];
-            decode.run(codes, bytemuck::cast_slice_mut(q), range.len())?;
-            let mut rest = &mut *q;
-            for (len, block) in self.blocks.runs(range.clone()) {
-                let (run, behind) = rest.split_at_mut(len);
-                let (scale, unit) = (rule.parts(self.scale(scales, block)), self.codes.unit);
-                // Codes have at most 8 bits and scales 24 and 4: every product is exact, and the last quotient rounded far from the
-                // midpoints of the target.
-                match self.scheme.scale {
-                    ScaleType::E4M3(Global::Divisor) => {
-                        run.iter_mut().for_each(|q| *q = *q * scale.0 / scale.1);
-                    }
-                    _ => run.iter_mut().for_each(|q| *q = *q / unit * scale.0 * scale.1),
-                }
-                rest = behind;
-            }
-            let bytes = &mut dst[range.start * to.dtype().size()..range.end * to.dtype().size()];
-            store.run(bytemuck::cast_slice(q), bytes, range.len())?;
-        }
-        Ok(())
     }
 }

@@ -6,18 +6,17 @@ use crate::BufferType;
 use core::ops::Range;
 
 /// Elements that are cast at once, in memory of the stack.
-pub(super) const CHUNK: usize = 512;
+pub(super) const CHUNK: usize = 1024;
 
-/// Ranges of at most [`CHUNK`] elements that end at its multiples.
-pub(super) fn chunks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let (mut start, end) = (range.start, range.end);
-    core::iter::from_fn(move || {
-        (start < end).then(|| {
-            let chunk = start..end.min((start / CHUNK + 1) * CHUNK);
-            start = chunk.end;
-            chunk
-        })
-    })
+/// Whether the codes of a run begin with a byte.
+pub(super) fn is_aligned(of: BufferType, start: usize) -> bool {
+    (start * of.bits_per_element() as usize).is_multiple_of(8)
+}
+
+/// The bytes of a run that begins with a byte.
+pub(super) fn bytes_of(of: BufferType, range: &Range<usize>) -> Range<usize> {
+    let bits = of.bits_per_element() as usize;
+    range.start * bits / 8..(range.end * bits).div_ceil(8)
 }
 
 /// Stores codes, one per byte or wider, as `data` does. Those in front of them are there already.

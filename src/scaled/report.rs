@@ -12,8 +12,8 @@ pub struct Report {
     pub empty: u64,
     /// Blocks whose scale is NaN since an element is NaN or infinite.
     pub poisoned: u64,
-    /// Elements whose quotient is above the largest code.
-    pub clipped: u64,
-    /// Elements other than zero whose code is zero.
-    pub underflowed: u64,
+    /// Elements whose quotient is above the largest code, if the plan [counts](super::ScaledPlan::with_counts) them.
+    pub clipped: Option<u64>,
+    /// Elements other than zero whose code is zero, if the plan counts them.
+    pub underflowed: Option<u64>,
 }

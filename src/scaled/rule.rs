@@ -5,6 +5,7 @@ use super::{
     scheme::{Empty, Global, NonFinite, Quotient, ScaleType, Scheme},
 };
 use crate::{DType, F8E4M3FN, F8E8M0FNU, Kind, cast_one, finfo, half, iinfo};
+use lanecast_kernels::scaled::PowerRule;
 
 /// How a scale follows from `amax`, the largest magnitude of its block.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -280,6 +281,19 @@ impl<'a> Rule<'a> {
             ScaleType::E8M0 => (exponent + 127) as u32,
             scale => encode(scale, f64::from_bits(((exponent + 1023) as u64) << 52)),
         }
+    }
+
+    /// The rule of a power of two for the loops of a tier; `None` for codes whose subnormal magnitudes have scales other than the smallest.
+    pub(super) fn power_rule(&self, rule: Pow2) -> Option<PowerRule> {
+        let addend = match rule {
+            Pow2::Floor => 0,
+            Pow2::Ceil => 0x007F_FFFF,
+            // The fraction of the largest code has few bits.
+            Pow2::RoundUp => 0x007F_FFFF - (self.codes.max.to_bits() >> 29 & 0x007F_FFFF) as u32,
+            Pow2::Even => 1 << (22 - self.codes.mantissa_bits),
+        };
+        let exponent = u32::try_from(self.codes.exponent).ok()?;
+        (exponent >= 2).then_some(PowerRule { addend, exponent })
     }
 
     /// Whether blocks with NaN or infinity have the scale of their finite elements.

@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Text(TextArgs),
     /// Measures casts between arrays of other layouts, beside contiguous ones.
     Strided(StridedArgs),
+    /// Times scaled casts: the time of pure traffic divided by that of the cast.
+    Scaled(ScaledArgs),
     /// Writes `performance.md` and its heat maps.
     Report(ReportArgs),
     /// Fails if a cell became slower.
@@ -261,6 +263,22 @@ pub(crate) struct TextArgs {
     pub(crate) dtype: Option<DType>,
     /// Milliseconds per row.
     #[arg(long, default_value_t = 1000)]
+    pub(crate) budget: u64,
+}
+
+#[derive(Args)]
+pub(crate) struct ScaledArgs {
+    /// Thousands of elements, separated by commas: some of the second cache, and some of memory.
+    #[arg(long, value_delimiter = ',', default_value = "96,32768")]
+    pub(crate) kilo: Vec<usize>,
+    /// Only this tier; may be given several times [default: all that can run here but the scalar one].
+    #[arg(long)]
+    pub(crate) tier: Vec<Tier>,
+    /// Only schemes with this in their names.
+    #[arg(long)]
+    pub(crate) scheme: Option<String>,
+    /// Milliseconds per row.
+    #[arg(long, default_value_t = 300)]
     pub(crate) budget: u64,
 }
 

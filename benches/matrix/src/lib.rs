@@ -46,6 +46,7 @@ pub mod pool;
 pub mod report;
 pub mod results;
 pub mod run;
+pub mod scaled;
 pub mod strided;
 pub mod text;
 pub mod threads;

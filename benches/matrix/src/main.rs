@@ -21,7 +21,7 @@ use lanecast_bench::{
     report::{self, peers::PeerResults},
     results::Results,
     run::{self, Selection},
-    strided, text, threads,
+    scaled, strided, text, threads,
     worst::{self, Filter},
 };
 use lanecast_kernels::cost;
@@ -32,6 +32,11 @@ use std::{
     time::Duration,
 };
 
+/// The tiers with vectors that can run here.
+fn vector_tiers() -> Vec<Tier> {
+    Tier::ALL.iter().copied().filter(|tier| *tier != Tier::Scalar && tier.is_available()).collect()
+}
+
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => measure(args),
@@ -39,8 +44,7 @@ fn main() -> ExitCode {
         Command::Options(args) => options(args),
         Command::Costs(args) => costs(args),
         Command::Calls(args) => {
-            let all = Tier::ALL.iter().copied().filter(|tier| *tier != Tier::Scalar && tier.is_available());
-            let tiers = if args.tier.is_empty() { all.collect() } else { args.tier };
+            let tiers = if args.tier.is_empty() { vector_tiers() } else { args.tier };
             calls::run(&tiers).map(|rows| print!("{}", calls::table(&rows, args.n)))
         }
         Command::Threads(args) => {
@@ -59,6 +63,15 @@ fn main() -> ExitCode {
             let pairs = if pairs.is_empty() { &strided::PAIRS[..] } else { &pairs };
             let budget = Duration::from_millis(args.budget);
             strided::table(pairs, &args.side, args.layout.as_deref(), budget).map(|table| print!("{table}"))
+        }
+        Command::Scaled(args) => {
+            let selection = scaled::Selection {
+                tiers: &if args.tier.is_empty() { vector_tiers() } else { args.tier },
+                sizes: &args.kilo,
+                scheme: args.scheme.as_deref(),
+                budget: Duration::from_millis(args.budget),
+            };
+            scaled::table(&selection).map(|table| print!("{table}"))
         }
         Command::Report(args) => report(args),
         Command::Compare(args) => compare(args),

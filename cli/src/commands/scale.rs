@@ -146,8 +146,8 @@ fn summarize(plan: &ScaledPlan, report: &Report, as_json: bool) -> Result<()> {
     let counts = [
         (report.empty, "blocks are zero"),
         (report.poisoned, "blocks have a NaN or an infinity"),
-        (report.clipped, "elements were clipped"),
-        (report.underflowed, "elements underflowed to zero"),
+        (report.clipped.unwrap_or(0), "elements were clipped"),
+        (report.underflowed.unwrap_or(0), "elements underflowed to zero"),
     ];
     let mut text = format!("scaled {} elements, {} scales\n", report.elements, plan.scales());
     for (n, what) in counts.into_iter().filter(|(n, _)| *n > 0) {

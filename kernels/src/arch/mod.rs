@@ -63,6 +63,17 @@ mod native {
     pub(super) fn loops(_: super::Tier, shape: super::Shape) -> super::Loops {
         super::scalar::loops(shape)
     }
+    pub(super) fn fused(
+        _: super::Tier,
+        _: super::DType,
+        _: super::BufferType,
+        _: crate::scaled::Step,
+    ) -> Option<crate::scaled::Fused> {
+        None
+    }
+    pub(super) fn scaled(_: super::Tier) -> Option<&'static crate::scaled::Loops> {
+        None
+    }
 }
 
 use crate::{
@@ -237,6 +248,21 @@ impl Tier {
         } else {
             native::loops(self, shape)
         }
+    }
+
+    /// The loops of scaled casts, if it has vectors.
+    pub(crate) fn scaled(self) -> Option<&'static crate::scaled::Loops> {
+        if matches!(self, Tier::Scalar) { None } else { native::scaled(self) }
+    }
+
+    /// The loop that scales in registers, if there is one for the pair.
+    pub(crate) fn fused(
+        self,
+        from: DType,
+        to: BufferType,
+        step: crate::scaled::Step,
+    ) -> Option<crate::scaled::Fused> {
+        if matches!(self, Tier::Scalar) || PARTS_ONLY { None } else { native::fused(self, from, to, step) }
     }
 
     /// How it uses non-temporal stores, if it does.

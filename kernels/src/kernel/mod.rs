@@ -12,7 +12,7 @@ pub(crate) mod tests;
 use crate::{
     arch::{self, Tier},
     cost::{Costs, Term, Terms},
-    data::Direction,
+    data::{Data, Direction},
     exact::Rules,
     route::{Route, Side, Stage, Way},
     storage::BufferType,
@@ -98,6 +98,11 @@ impl Kernel {
     /// Whether the kernel is that of the scalar tier, because the tier has none for these rules.
     pub const fn is_borrowed(&self) -> bool {
         self.route.borrowed
+    }
+
+    /// The constants of its target.
+    pub(crate) fn data(&self) -> &'static Data {
+        self.route.data
     }
 
     /// What the source holds.

@@ -27,6 +27,7 @@ pub(crate) use each;
 mod bf16;
 mod families;
 mod load;
+pub(crate) mod scaled;
 pub(crate) mod short;
 pub(crate) mod small;
 pub(crate) mod style;
@@ -73,6 +74,13 @@ pub(crate) trait Simd: Copy + 'static {
     unsafe fn max_i(a: Self::V, b: Self::V) -> Self::V;
     /// `a * b + c`, rounded once.
     unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// `a / b`, rounded once.
+    unsafe fn div(a: Self::V, b: Self::V) -> Self::V;
+    /// The integer `x`, plus 1 where the float `by` is positive, less 1 where it is negative.
+    unsafe fn nudge(x: Self::V, by: Self::V) -> Self::V;
+    /// Step `K` of bringing the largest lane of each of several registers together: called for pairs of them, then for pairs of
+    /// the results, `log2` of the number of lanes times. All lanes of the last result are in the order of the first registers.
+    unsafe fn max_across<const K: u32>(a: Self::V, b: Self::V) -> Self::V;
     /// `a < b ? a : b`, so `b` if either is NaN.
     unsafe fn min_f(a: Self::V, b: Self::V) -> Self::V;
     /// `x` is NaN `? yes : no`.

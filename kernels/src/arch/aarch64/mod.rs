@@ -2,6 +2,7 @@
 
 use super::Tier;
 use crate::{
+    dtype::DType,
     exact::Rules,
     storage::BufferType,
     table::{Entry, Rounded},
@@ -70,6 +71,21 @@ pub(super) fn features(tier: Tier) -> &'static [&'static str] {
 /// The loops that look for what is lost.
 pub(super) fn loops(_: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
     neon::loops(shape)
+}
+
+/// Kernels of this tier are not those of `vector`: scaled casts stop in memory.
+pub(super) fn fused(
+    _: Tier,
+    _: DType,
+    _: BufferType,
+    _: crate::scaled::Step,
+) -> Option<crate::scaled::Fused> {
+    None
+}
+
+/// The loops of scaled casts.
+pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
+    matches!(tier, Tier::Neon).then_some(&neon::SCALED)
 }
 
 /// The kernel of a pair under rules that are not the common ones, on a tier that was detected.

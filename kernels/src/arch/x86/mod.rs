@@ -294,6 +294,32 @@ pub(super) fn loops(tier: Tier, shape: crate::loss::Shape) -> crate::loss::Loops
     loops
 }
 
+/// The loop of a scaled cast, if there is one for the pair on a tier that was detected.
+pub(super) fn fused(
+    tier: Tier,
+    from: crate::dtype::DType,
+    to: BufferType,
+    step: crate::scaled::Step,
+) -> Option<crate::scaled::Fused> {
+    match tier {
+        Tier::Avx2 => avx2::fused(from, to, step),
+        // Without permutations of bytes, packing takes as long as a stop in memory.
+        #[cfg(feature = "avx512")]
+        Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::fused(from, to, step),
+        _ => None,
+    }
+}
+
+/// The loops of scaled casts.
+pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
+    match tier {
+        Tier::Avx2 => Some(&avx2::SCALED),
+        #[cfg(feature = "avx512")]
+        Tier::Avx512 => Some(&avx512::SCALED),
+        _ => None,
+    }
+}
+
 /// The kernel of a pair under rules that are not the common ones, on a tier that was detected.
 pub(super) fn rounded(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
     match tier {

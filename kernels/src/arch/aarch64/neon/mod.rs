@@ -433,3 +433,4 @@ macro_rules! neon_fn {
     ($($item:tt)*) => { #[target_feature(enable = "neon")] $($item)* };
 }
 crate::loss::define_loops!(may_lose, neon_fn);
+crate::scaled::define_scaled!(neon_fn, Neon);

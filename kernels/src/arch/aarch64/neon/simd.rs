@@ -88,6 +88,11 @@ impl Simd for Neon {
         min_i(a, b) = vreinterpretq_u32_s32(vminq_s32(vreinterpretq_s32_u32(a), vreinterpretq_s32_u32(b)));
         max_i(a, b) = vreinterpretq_u32_s32(vmaxq_s32(vreinterpretq_s32_u32(a), vreinterpretq_s32_u32(b)));
         fma(a, b, c) = bits(vfmaq_f32(float(c), float(a), float(b)));
+        div(a, b) = bits(vdivq_f32(float(a), float(b)));
+        nudge(x, by) = {
+            // All ones are -1.
+            vaddq_u32(vsubq_u32(x, vcgtzq_f32(float(by))), vcltzq_f32(float(by)))
+        };
         min_f(a, b) = bits(vminq_f32(float(a), float(b)));
         select_nan(x, yes, no) = vbslq_u32(ordered(x), no, yes);
         select_eq(a, b, yes, no) = vbslq_u32(vceqq_u32(a, b), yes, no);
@@ -109,6 +114,11 @@ impl Simd for Neon {
     unsafe fn shr<const BY: u32>(a: uint32x4_t) -> uint32x4_t {
         // SAFETY: the caller's promise. The shift is a constant, of which the compiler makes an immediate operand.
         unsafe { vshlq_u32(a, vdupq_n_s32(-(BY as i32))) }
+    }
+    #[inline(always)]
+    unsafe fn max_across<const K: u32>(a: uint32x4_t, b: uint32x4_t) -> uint32x4_t {
+        // SAFETY: the caller's promise.
+        unsafe { vpmaxq_u32(a, b) }
     }
     #[inline(always)]
     unsafe fn any_nan(x: [uint32x4_t; 4]) -> bool {

@@ -117,3 +117,5 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
 }
 
 crate::loss::define_loops!(may_lose, avx2_fn);
+crate::scaled::define_scaled!(avx2_fn, Avx2);
+vector::scaled::define_fused!(avx2_fn, Avx2);

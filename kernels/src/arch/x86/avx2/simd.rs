@@ -222,6 +222,15 @@ impl Simd for Avx2 {
             let [a, b, c] = [_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _mm256_castsi256_ps(c)];
             _mm256_castps_si256(_mm256_fmadd_ps(a, b, c))
         };
+        div(a, b) = {
+            _mm256_castps_si256(_mm256_div_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)))
+        };
+        nudge(x, by) = {
+            // All ones are -1.
+            let (by, zero) = (_mm256_castsi256_ps(by), _mm256_setzero_ps());
+            let above = _mm256_sub_epi32(x, _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(by, zero)));
+            _mm256_add_epi32(above, _mm256_castps_si256(_mm256_cmp_ps::<_CMP_LT_OQ>(by, zero)))
+        };
         min_f(a, b) = _mm256_castps_si256(_mm256_min_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
         sign_nonzero(code, sign) = {
             let zero = _mm256_cmpeq_epi8(code, _mm256_setzero_si256());
@@ -238,6 +247,20 @@ impl Simd for Avx2 {
         select_eq(a, b, yes, no) = _mm256_blendv_epi8(no, yes, _mm256_cmpeq_epi32(a, b));
     }
 
+    #[inline(always)]
+    unsafe fn max_across<const K: u32>(a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match K {
+                0 => _mm256_max_epu32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
+                1 => _mm256_max_epu32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
+                _ => {
+                    let low = _mm256_permute2x128_si256::<0x20>(a, b);
+                    _mm256_max_epu32(low, _mm256_permute2x128_si256::<0x31>(a, b))
+                }
+            }
+        }
+    }
     #[inline(always)]
     unsafe fn in_order<const APART: bool>(x: __m256i) -> __m256i {
         // SAFETY: the caller's promise. Two halves of each of two registers, or two quarters of each of four.

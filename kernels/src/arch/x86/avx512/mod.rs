@@ -168,3 +168,5 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
 }
 
 crate::loss::define_loops!(may_lose, avx512_fn);
+crate::scaled::define_scaled!(avx512_fn, Avx512<false, false>);
+vector::scaled::define_fused!(vbmi_fn, Avx512<true, false>);

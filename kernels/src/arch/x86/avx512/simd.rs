@@ -200,6 +200,15 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
             let [a, b, c] = [_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _mm512_castsi512_ps(c)];
             _mm512_castps_si512(_mm512_fmadd_ps(a, b, c))
         };
+        div(a, b) = {
+            _mm512_castps_si512(_mm512_div_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)))
+        };
+        nudge(x, by) = {
+            let (by, zero) = (_mm512_castsi512_ps(by), _mm512_setzero_ps());
+            let one = _mm512_set1_epi32(1);
+            let above = _mm512_mask_add_epi32(x, _mm512_cmp_ps_mask::<_CMP_GT_OQ>(by, zero), x, one);
+            _mm512_mask_sub_epi32(above, _mm512_cmp_ps_mask::<_CMP_LT_OQ>(by, zero), above, one)
+        };
         min_f(a, b) = {
             let (a, b) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
             _mm512_castps_si512(_mm512_min_round_ps::<_MM_FROUND_NO_EXC>(a, b))
@@ -212,6 +221,20 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         select_eq(a, b, yes, no) = _mm512_mask_mov_epi32(no, _mm512_cmpeq_epi32_mask(a, b), yes);
     }
 
+    #[inline(always)]
+    unsafe fn max_across<const K: u32>(a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match K {
+                0 => _mm512_max_epu32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b)),
+                1 => _mm512_max_epu32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b)),
+                _ => {
+                    let even = _mm512_shuffle_i32x4::<0b10_00_10_00>(a, b);
+                    _mm512_max_epu32(even, _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b))
+                }
+            }
+        }
+    }
     #[inline(always)]
     unsafe fn in_order<const APART: bool>(x: __m512i) -> __m512i {
         // SAFETY: the caller's promise. Permutations of bytes have packed in order.

@@ -1,0 +1,255 @@
+//! Steps that round exactly, over the registers that the tiers share.
+
+use super::{Factors, Word};
+use crate::vector::Simd;
+use core::mem::{MaybeUninit, size_of};
+
+/// A step: the factors of a run in registers, and what becomes of the elements of a register.
+///
+/// # Safety
+///
+/// As of the methods of [`Simd`].
+pub(crate) trait RegisterStep {
+    /// The factors of run `i`; if `EACH`, those of as many runs from `i` on as a register has lanes.
+    unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3];
+    unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V;
+}
+
+/// Negative zero: added to a product it changes nothing.
+const NOTHING: u32 = 1 << 31;
+
+/// The number of run `i`, or if `EACH`, those from there on.
+///
+/// # Safety
+///
+/// As of the methods of [`Simd`]; the numbers are there.
+#[inline(always)]
+unsafe fn fetch<M: Simd, const EACH: bool>(of: &[f32], i: usize) -> M::V {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let p = of.as_ptr().add(i);
+        if EACH { p.cast::<M::V>().read_unaligned() } else { M::splat((*p).to_bits()) }
+    }
+}
+
+/// # Safety
+///
+/// As of the methods of [`Simd`].
+#[inline(always)]
+unsafe fn multiplied<M: Simd>(a: M::V, b: M::V) -> M::V {
+    // SAFETY: the caller's promise.
+    unsafe { M::fma(a, b, M::splat(NOTHING)) }
+}
+
+/// A float32 beside `short` on the side where `rest` says that the exact value is, with the sign of `x`. `short` is a magnitude whose last
+/// four bits are zero.
+///
+/// # Safety
+///
+/// As of the methods of [`Simd`].
+#[inline(always)]
+unsafe fn beside<M: Simd>(short: M::V, rest: M::V, x: M::V) -> M::V {
+    // SAFETY: the caller's promise.
+    unsafe { M::or(M::nudge(short, rest), M::and(x, M::splat(NOTHING))) }
+}
+
+/// [`Step::Times`](super::Step::Times)
+pub(crate) struct Times;
+
+impl RegisterStep for Times {
+    #[inline(always)]
+    unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+        // SAFETY: the caller's promise.
+        unsafe { [fetch::<M, EACH>(factors.factor, i); 3] }
+    }
+    #[inline(always)]
+    unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
+        // SAFETY: the caller's promise.
+        unsafe { multiplied::<M>(x, factors[0]) }
+    }
+}
+
+/// [`Step::Divide`](super::Step::Divide)
+pub(crate) struct Divide;
+
+impl RegisterStep for Divide {
+    #[inline(always)]
+    unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+        // SAFETY: the caller's promise.
+        unsafe { [fetch::<M, EACH>(factors.factor, i); 3] }
+    }
+    #[inline(always)]
+    unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
+        // SAFETY: the caller's promise.
+        unsafe { M::div(x, factors[0]) }
+    }
+}
+
+/// [`Step::Quotient`](super::Step::Quotient). By way of the reciprocal a quotient is wrong by at most three units of the last place. The
+/// reciprocal that is used is larger by 4 to 8 units, so what the product has above a multiple of 16 units, the exact quotient has between
+/// -11 and 15 units: no other multiple is nearer. On which side of that one it is, the remainder says, whose sign one rounding cannot
+/// change. Midpoints of the targets are such multiples.
+pub(crate) struct Exact<const BLOCK: bool>;
+
+/// 1 and 2^-21.
+const LARGER: u32 = 0x3F80_0004;
+
+impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
+    #[inline(always)]
+    unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let factor = multiplied::<M>(fetch::<M, EACH>(factors.factor, i), M::splat(LARGER));
+            let block = if BLOCK { fetch::<M, EACH>(factors.block, i) } else { factor };
+            [factor, block, M::xor(fetch::<M, EACH>(factors.scale, i), M::splat(NOTHING))]
+        }
+    }
+    #[inline(always)]
+    unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
+        let [factor, block, minus_scale] = *factors;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let magnitude = M::and(x, M::splat(!NOTHING));
+            let short = M::and(multiplied::<M>(magnitude, factor), M::splat(!15));
+            // 20 bits times 4 are exact.
+            let part = if BLOCK { multiplied::<M>(short, block) } else { short };
+            beside::<M>(short, M::fma(part, minus_scale, magnitude), x)
+        }
+    }
+}
+
+/// [`Step::Product`](super::Step::Product)
+pub(crate) struct Product<const BLOCK: bool, const BESIDE: bool>;
+
+impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESIDE> {
+    #[inline(always)]
+    unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let scale = fetch::<M, EACH>(factors.scale, i);
+            let block = if BLOCK { fetch::<M, EACH>(factors.block, i) } else { scale };
+            [scale, block, scale]
+        }
+    }
+    #[inline(always)]
+    unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
+        let [scale, block, _] = *factors;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let magnitude = if BESIDE { M::and(x, M::splat(!NOTHING)) } else { x };
+            // 8 bits times 4 are exact.
+            let part = if BLOCK { multiplied::<M>(magnitude, block) } else { magnitude };
+            let near = multiplied::<M>(part, scale);
+            if !BESIDE {
+                return near;
+            }
+            let short = M::and(near, M::splat(!15));
+            let rest = M::fma(part, scale, M::xor(short, M::splat(NOTHING)));
+            beside::<M>(short, rest, x)
+        }
+    }
+}
+
+/// Raises the largest magnitudes of runs of `RUN` elements, a multiple of a register's: of as many runs at once as a register has lanes.
+/// Returns how many runs there were; fewer than a register's lanes are left.
+///
+/// # Safety
+///
+/// As of the methods of [`Simd`]. `x` is readable for `runs * RUN` words, `amaxes` writable for `runs` words.
+#[inline(always)]
+pub(crate) unsafe fn amax_of_runs<M: Simd, const RUN: usize>(
+    x: *const Word,
+    runs: usize,
+    amaxes: *mut u32,
+) -> usize {
+    let lanes = const { size_of::<M::V>() / 4 };
+    let registers = const { RUN / (size_of::<M::V>() / 4) };
+    let mut first = 0;
+    // SAFETY: as the caller's; all registers are of the runs from `first` on.
+    unsafe {
+        let mask = M::splat(!NOTHING);
+        while runs - first >= lanes {
+            let mut rows = [mask; 16];
+            for (i, row) in rows.iter_mut().take(lanes).enumerate() {
+                let p = x.add((first + i) * RUN).cast::<M::V>();
+                let mut largest = M::and(p.read_unaligned(), mask);
+                for k in 1..registers {
+                    largest = M::max_u(largest, M::and(p.add(k).read_unaligned(), mask));
+                }
+                *row = largest;
+            }
+            let mut left = lanes / 2;
+            macro_rules! across {
+                ($($k:literal)*) => {$(
+                    for i in 0..left {
+                        rows[i] = M::max_across::<$k>(rows[2 * i], rows[2 * i + 1]);
+                    }
+                    left /= 2;
+                )*};
+            }
+            across!(0 1 2 3);
+            debug_assert!(left == 0);
+            let p = amaxes.add(first).cast::<M::V>();
+            p.write_unaligned(M::max_u(p.read_unaligned(), rows[0]));
+            first += lanes;
+        }
+    }
+    first
+}
+
+/// Does a step with every element.
+///
+/// # Safety
+///
+/// As [`StepFn`](super::StepFn).
+#[inline(always)]
+pub(crate) unsafe fn by_runs<M: Simd, S: RegisterStep>(
+    x: *const Word,
+    q: *mut Word,
+    n: usize,
+    run: usize,
+    factors: &Factors<'_>,
+) {
+    let lanes = const { size_of::<M::V>() / 4 };
+    let (mut start, mut i) = (0, 0);
+    // SAFETY: all elements are among the `n`, and all runs have their factors; a register is read before it is written.
+    unsafe {
+        while run == 1 && n - start >= lanes {
+            let factors = S::factors::<M, true>(factors, start);
+            let x = x.add(start).cast::<M::V>().read_unaligned();
+            q.add(start).cast::<M::V>().write_unaligned(S::step::<M>(x, &factors));
+            start += lanes;
+            i = start;
+        }
+        while start < n {
+            let end = if n - start < run { n } else { start + run };
+            let factors = S::factors::<M, false>(factors, i);
+            while end - start >= lanes {
+                let x = x.add(start).cast::<M::V>().read_unaligned();
+                q.add(start).cast::<M::V>().write_unaligned(S::step::<M>(x, &factors));
+                start += lanes;
+            }
+            if start < end {
+                part::<M, S>(x.add(start), q.add(start), end - start, &factors);
+            }
+            (start, i) = (end, i + 1);
+        }
+    }
+}
+
+/// Does a step with fewer elements than a register has lanes.
+///
+/// # Safety
+///
+/// As [`by_runs`].
+#[inline(always)]
+unsafe fn part<M: Simd, S: RegisterStep>(x: *const Word, q: *mut Word, n: usize, factors: &[M::V; 3]) {
+    let mut padded = MaybeUninit::<M::V>::zeroed();
+    let words = padded.as_mut_ptr().cast::<Word>();
+    // SAFETY: a register has room for `n` words, and all of it is initialised.
+    unsafe {
+        words.copy_from_nonoverlapping(x, n);
+        padded.write(S::step::<M>(padded.assume_init(), factors));
+        q.copy_from_nonoverlapping(padded.as_ptr().cast::<Word>(), n);
+    }
+}
