@@ -4,8 +4,8 @@
 
 Each entrant casts an array of its own library, which holds the same numbers, to a new array. The benchmark first checks the dtype and the
 number of elements of each result. Then, in each round, every entrant runs once, and the result is the median over the rounds. Entrants that
-are far behind run in fewer rounds. If lanecast is more than 5 % behind the fastest peer, the pair is measured again, four times as long, and the
-second measurement replaces the first in the summary. RESULTS.tsv has both.
+are far behind run in fewer rounds. If lanecast is more than 5 % behind the fastest peer, the pair is measured again, four times as
+long, and the second measurement replaces the first in the summary. RESULTS.tsv has both.
 
 For each size, the summary has the number of pairs that each peer supports, the geometric mean of the ratio of lanecast's time to the
 peer's time, and the pairs in which lanecast is behind. At the end it has the peak memory of a cast relative to the size of its result.

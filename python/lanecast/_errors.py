@@ -33,7 +33,8 @@ class LossError(Error, ValueError):
     Attributes:
         index: the index of the first such element in C order, one number per axis.
         value: the element, as a Python number.
-        reason: why it does not fit, one of ``"nan"``, ``"overflow"``, ``"negative"``, ``"no_zero"``, ``"imaginary"``, ``"underflow"``, ``"inexact"``.
+        reason: why it does not fit: ``"nan"``, ``"overflow"``, ``"negative"``, ``"no_zero"``, ``"imaginary"``, ``"underflow"`` or
+            ``"inexact"``.
     """
 
     index: tuple[int, ...]

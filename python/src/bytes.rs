@@ -89,7 +89,8 @@ fn holds(of: BufferType, bytes: usize) -> usize {
 ///     data: a contiguous object with the buffer protocol, such as bytes, memoryview or mmap.
 ///     from_, to: the source and target dtypes.
 ///     count: the number of elements; None takes all of `data`.
-///     packed: for source and target, whether sub-byte elements share bytes, with the first element in the lowest bits; None means neither.
+///     packed: for source and target, whether sub-byte elements share bytes, with the first element in the lowest bits; None means
+///         neither.
 ///     order: for source and target, the byte order: "=" native, "<" little-endian, ">" big-endian; None means "=" for both.
 ///     out: a writable object with the buffer protocol to write to. Bytes after the last element stay unchanged.
 ///     profile, check, threads, **options: as for `astype`. The default profile is "numpy".

@@ -1,8 +1,8 @@
 //! The native half of the Python package `lanecast`.
 //!
-//! An array argument becomes an [`operand`]: an address and a layout, obtained from its library ([`numpy`], [`torch`], [`dlpack`]). A cast is
-//! a plan of the crate `lanecast`. [`memory`] runs it between two operands, and releases the GIL if the cast takes long. The module imports
-//! an array library only if the result is one of its arrays.
+//! An array argument becomes an [`operand`]: an address and a layout, obtained from its library ([`numpy`], [`torch`], [`dlpack`]). A
+//! cast is a plan of the crate `lanecast`. [`memory`] runs it between two operands, and releases the GIL if the cast takes long. The
+//! module imports an array library only if the result is one of its arrays.
 
 mod buffer;
 mod bytes;

@@ -50,7 +50,7 @@ fn operand(value: &Bound<'_, PyAny>) -> PyResult<Operand> {
 ///
 /// Args:
 ///     *operands: one or more arrays, dtypes or Python numbers.
-///     standard: whose rules to use: "numpy", "array_api", "torch", "jax", "jax_strict", "mindspore", "megengine", "megengine_core" or "onnx".
+///     standard: the rules: "numpy", "array_api", "torch", "jax", "jax_strict", "mindspore", "megengine", "megengine_core" or "onnx".
 ///     default_float, default_int: the default dtypes of Python numbers, for standards that let programs set them.
 ///     x64: False selects JAX without 64-bit dtypes.
 ///

@@ -72,6 +72,8 @@ def test_without_ml_dtypes():
 
 
 def test_sub_interpreters_are_refused_in_words():
+    import lanecast  # noqa: F401  (the first interpreter that imports it is the one that may)
+
     interpreters = pytest.importorskip("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
     code = f"""
 import sys
