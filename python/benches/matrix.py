@@ -8,7 +8,8 @@ are far behind run in fewer rounds. If lanecast is more than 5 % behind the fast
 long, and the second measurement replaces the first in the summary. RESULTS.tsv has both.
 
 For each size, the summary has the number of pairs that each peer supports, the geometric mean of the ratio of lanecast's time to the
-peer's time, and the pairs in which lanecast is behind. At the end it has the peak memory of a cast relative to the size of its result.
+peer's time, and the pairs in which lanecast is behind. At the end it has the peak memory of a cast relative to the size of its result,
+which RESULTS.tsv.memory has for each pair.
 """
 
 from __future__ import annotations
@@ -257,9 +258,10 @@ def main() -> None:
         matrix = Matrix(peers, arguments.seconds, file)
         for n in map(int, arguments.sizes.split(",")):
             summary(n, matrix.size(n, chosen), [peer.name for peer in peers])
-        if matrix.memory:
-            memory_summary(matrix.memory)
-            print("source\ttarget\ttraced\tcounted", file=file)
+    if matrix.memory:
+        memory_summary(matrix.memory)
+        with open(f"{arguments.results}.memory", "w") as file:
+            print("source\ttarget\ttraced\tmeasured", file=file)
             for pair, held in matrix.memory.items():
                 print(*pair, *(f"{value:.4f}" for value in held), sep="\t", file=file)
     print(f"\n{time.perf_counter() - start:.0f} s, load {os.getloadavg()[0]:.2f}")
