@@ -15,6 +15,8 @@ which RESULTS.tsv.memory has for each pair.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ctypes
 import math
 import os
 import statistics
@@ -90,7 +92,7 @@ def rounds_of(calls: dict[str, Callable[[], Any]], seconds: float) -> dict[str, 
 def memory_held(call: Callable[[], Any]) -> tuple[float, float]:
     """The peak memory of a cast relative to the size of its result: traced by Python, and measured by the system (Linux only).
 
-    The system's figure is below 1 if the allocator reuses memory.
+    The system's figure is below 1 if an allocator reuses memory all the same.
     """
     tracemalloc.start()
     result = call()
@@ -102,6 +104,8 @@ def memory_held(call: Callable[[], Any]) -> tuple[float, float]:
             file.write("5")  # resets the peak
     except OSError:
         return traced, math.nan
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)  # so that the allocator has no memory left to reuse
     before = status("VmRSS")
     result = call()
     return traced, (status("VmHWM") - before) / result.nbytes
