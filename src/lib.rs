@@ -84,7 +84,7 @@
 //! arrays of the crate `ndarray`, and `structured` items of named fields; `bulk` spreads casts over threads. `tier` selects the
 //! instruction set, and `dtype` has the limits of the dtypes. `promote` says which dtype an operation computes in, by tables that
 //! `build.rs` checks, and [`names`] has the names of the dtypes in other systems. `text` parses and formats numbers, `onnx` has
-//! the ONNX operators that cast, and `gguf` encodes and decodes quantised blocks. The list of dtypes, all kernels and all `unsafe` but that of
+//! the ONNX operators that cast and quantise, and `gguf` encodes and decodes quantised blocks. The list of dtypes, all kernels and all `unsafe` but that of
 //! [`CastPlan::run_ptr`] are in the crate `lanecast-kernels`.
 //!
 //! # Features

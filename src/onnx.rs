@@ -1,4 +1,5 @@
-//! The operators `Cast` and `CastLike` of ONNX in every version, and the tensors of its files.
+//! The operators `Cast`, `CastLike`, `QuantizeLinear`, `DequantizeLinear` and `DynamicQuantizeLinear` of ONNX in every version, and
+//! the tensors of its files.
 //!
 //! *Law.* A type or attribute that a version of an operator does not have is refused, and the error names the version that has
 //! it. Everything else is cast as the newest version specifies, since later versions only made the text clearer. So a version
@@ -10,12 +11,16 @@
 //! `TensorProto.raw_data`, or on text through [`text`](crate::text). [`Payload`] reads the value of a `TensorProto` from whichever
 //! field holds it, and [`TypedData`] writes it.
 //!
+//! [`QuantizeLinear`], [`DequantizeLinear`] and [`DynamicQuantizeLinear`] divide by scales and multiply with them, in the arithmetic
+//! that `docs/scaled.md` specifies. A node is made from the dtypes and attributes, and runs on tensors of any shape.
+//!
 //! `BitCast` does not cast values and is not included.
 
 mod attributes;
 mod cast;
 mod element;
 mod error;
+mod linear;
 mod tensor;
 mod version;
 
@@ -23,5 +28,8 @@ pub use attributes::{AttributeValue, Attributes};
 pub use cast::{Cast, Value};
 pub use element::ElementType;
 pub use error::{Error, Side};
+pub use linear::{
+    DequantizeLinear, DynamicQuantizeLinear, DynamicScale, LinearAttributes, QuantizeLinear, Tensor,
+};
 pub use tensor::{Contents, Field, Payload, TensorError, TypedData, elements};
 pub use version::Operator;

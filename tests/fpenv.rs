@@ -280,6 +280,57 @@ fn scaled() {
     }
 }
 
+/// The operators of ONNX that quantise, whose quotients, sums and products are arithmetic in every precision.
+#[cfg(feature = "onnx")]
+#[test]
+fn onnx_linear() {
+    use lanecast::onnx::{DequantizeLinear, DynamicQuantizeLinear, LinearAttributes, QuantizeLinear, Tensor};
+    let (x, scale): (Vec<u8>, Vec<u8>) = (0..1024_u32)
+        .map(|i| {
+            let bits = (i.wrapping_mul(0x9E37_79B1) & 0x83FF_FFFF) + (i / 128) * 0x0C00_0000;
+            // Of about the same magnitude, so that the quotients are elements.
+            (bits.to_le_bytes(), ((bits & 0x7FFF_FFFF) / 7 * 6).to_le_bytes())
+        })
+        .fold((Vec::new(), Vec::new()), |(mut x, mut scale), (a, b)| {
+            x.extend(a);
+            scale.extend(b);
+            (x, scale)
+        });
+    let zeros = [3_u8; 1024];
+    let blocks = LinearAttributes::NONE.with_axis(0).with_block_size(1);
+    let shape: &[usize] = &[1024];
+    for precision in [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64] {
+        for to in [DType::Int8, DType::Float8E5M2] {
+            let attributes = blocks.with_precision(precision);
+            let zero = (to == DType::Int8).then(|| Tensor::new(shape, &zeros));
+            let attributes = if zero.is_some() { attributes } else { attributes.with_output_dtype(to) };
+            let float = DType::Float32;
+            let node = QuantizeLinear::new(25, float, float, zero.map(|_| to), &attributes).expect("a node");
+            let back = blocks.with_output_dtype(DType::Float16);
+            let back = DequantizeLinear::new(25, to, float, zero.map(|_| to), &back).expect("a node");
+            let dynamic = DynamicQuantizeLinear::new(25).expect("a node");
+            let (x, scale) = (Tensor::new(shape, &x), Tensor::new(shape, &scale));
+            let run = || {
+                let (mut y, mut again, mut bytes) = (vec![0; 1024], vec![0; 2048], vec![0; 1024]);
+                node.run(x, scale, zero, &mut y).expect("fits");
+                back.run(Tensor::new(shape, &y), scale, zero, &mut again).expect("fits");
+                let found = dynamic.run(x.data, &mut bytes, 1024).expect("fits");
+                (y, again, bytes, found.scale.to_bits(), found.zero_point)
+            };
+            let want = run();
+            for state in [true, false].into_iter().flat_map(states) {
+                let mut got = None;
+                let (before, after) = control::under(state, &mut || got = Some(run()));
+                assert_eq!(
+                    after, before,
+                    "{to} {precision}: the control register ({state:?}) is another one"
+                );
+                assert!(got.as_ref() == Some(&want), "{to} {precision}: differs in {state:?}");
+            }
+        }
+    }
+}
+
 /// Single values and their text, in integer arithmetic as well.
 #[test]
 fn single_values() {

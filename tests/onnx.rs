@@ -37,6 +37,7 @@ fn make(
     match operator {
         Operator::Cast => Cast::new(opset, from, to, attributes),
         Operator::CastLike => Cast::like(opset, from, to, attributes),
+        other => panic!("{other} does not cast"),
     }
 }
 
@@ -173,6 +174,7 @@ fn attributes_are_those_of_the_schemas() {
                 Cast::from_attributes(version, f32_code, &[&[("to", target)], attributes].concat())
             }
             Operator::CastLike => Cast::like_from_attributes(version, f32_code, 3, attributes),
+            other => panic!("{other} does not cast"),
         };
         let plain = node(&[]).unwrap_or_else(|e| panic!("{operator}-{version}: {e}"));
         assert_eq!((plain.from(), plain.to()), (from, to));

@@ -20,6 +20,7 @@
 //! * [`Kernel`]: one resolved cast, the entry point for plans; `in_place`: casts inside one buffer; `stream`: casts with non-temporal
 //!   stores; `strided`: casts between arrays of any layout;
 //! * [`LossDetector`]: a cast that reports its losses, by the law of `loss`;
+//! * [`scaled`]: the loops of casts whose elements share scales in blocks;
 //! * [`cost`]: the cost of a cast, a measured class for every pair;
 //! * `pair`: the kernels of a typed cast, chosen at compile time; `active`: the tier that typed casts use;
 //! * [`cast_one`]: a single element, through `exact`;

@@ -65,7 +65,7 @@ from ._lanecast import (
     uint64,
     unpack,
 )
-from ._onnx import onnx_cast
+from ._onnx import onnx_cast, onnx_dequantize_linear, onnx_dynamic_quantize_linear, onnx_quantize_linear
 from .files import File, Tensor, save
 
 # Not in __all__, so that `from lanecast import *` does not shadow the builtins.
@@ -131,6 +131,9 @@ __all__ = [
     "isdtype",
     "num_threads",
     "onnx_cast",
+    "onnx_dequantize_linear",
+    "onnx_dynamic_quantize_linear",
+    "onnx_quantize_linear",
     "pack",
     "parse",
     "promote_types",

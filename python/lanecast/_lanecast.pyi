@@ -453,6 +453,20 @@ def explain(
 def onnx_attributes(
     from_: _DTypeLike, to: _DTypeLike, opset: int, saturate: bool_ | None, round_mode: str | None, /
 ) -> tuple[Literal["on", "off"], _E8M0Round]: ...
+def onnx_linear(
+    quantize: bool_,
+    x: Any,
+    scale: Any,
+    zero_point: Any,
+    opset: int,
+    axis: int | None,
+    block_size: int | None,
+    output_dtype: _DTypeLike | None,
+    precision: _DTypeLike | None,
+    saturate: bool_ | None,
+    /,
+) -> Any: ...
+def onnx_dynamic(x: Any, opset: int, /) -> tuple[Any, float, int]: ...
 
 bool: DType
 int2: DType

@@ -50,7 +50,8 @@ impl Raw {
     }
 }
 
-fn cast(
+/// Casts one array to another of as many elements.
+pub fn cast(
     py: Python<'_>,
     src: &Array,
     dst: &Array,
@@ -178,19 +179,31 @@ pub fn pack<'py>(
     };
     let options = options::options(base, given(options))?;
     let mode = check.map(options::level).transpose()?.map_or(Mode::Plain, Mode::Checked);
-    let packed = PyBuffer::new(py, BufferType::packed(target), &source.shape)?;
+    Bound::new(py, packed(py, &source, BufferType::packed(target), mode, &options, threads)?)
+}
+
+/// The elements of an array, cast to a packed buffer.
+pub fn packed(
+    py: Python<'_>,
+    source: &Operand<'_>,
+    to: BufferType,
+    mode: Mode<'_>,
+    options: &CastOptions,
+    threads: Option<usize>,
+) -> PyResult<PyBuffer> {
+    let packed = PyBuffer::new(py, to, &source.shape)?;
     let dst = packed.array()?;
     if let (Some(src), false) = (source.array.flattened(), matches!(mode, Mode::Checked(_))) {
         let dst = dst.flattened().unwrap_or(dst);
-        cast(py, &src, &dst, mode, &options, threads)?;
+        cast(py, &src, &dst, mode, options, threads)?;
     } else {
         // First cast to one element per byte, which supports strides and checks.
-        let apart = PyBuffer::new(py, BufferType::new(target), &source.shape)?;
-        cast(py, &source.array, &apart.array()?, mode, &options, threads)?;
+        let apart = PyBuffer::new(py, BufferType::new(to.dtype()), &source.shape)?;
+        cast(py, &source.array, &apart.array()?, mode, options, threads)?;
         let joined = |array: Array| array.flattened().unwrap_or(array);
-        cast(py, &joined(apart.array()?), &joined(dst), Mode::Plain, &options, threads)?;
+        cast(py, &joined(apart.array()?), &joined(dst), Mode::Plain, options, threads)?;
     }
-    Bound::new(py, packed)
+    Ok(packed)
 }
 
 /// Unpacks elements that share bytes.

@@ -45,7 +45,7 @@ mod _lanecast {
     #[pymodule_export]
     use crate::info::{PyFInfo, PyIInfo, finfo, iinfo, isdtype};
     #[pymodule_export]
-    use crate::onnx::onnx_attributes;
+    use crate::onnx::{onnx_attributes, onnx_dynamic, onnx_linear};
     #[pymodule_export]
     use crate::promotion::{can_cast, promote_types, result_type};
     #[pymodule_export]

@@ -144,3 +144,11 @@ def test_data_loader_workers(context):
     lanecast.astype(torch.zeros(1 << 22), torch.bfloat16)  # starts the thread pool before the fork
     loader = torch.utils.data.DataLoader(Numbers(), batch_size=4, num_workers=2, multiprocessing_context=context)
     assert [batch[:, 0].tolist() for batch in loader] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_onnx_quantize_linear():
+    x = torch.tensor([[1.0, -2.0], [30.0, 70.0]])
+    y = lanecast.onnx_quantize_linear(x, torch.tensor(0.5), torch.tensor(7, dtype=torch.uint8), opset=10)
+    assert y.dtype == torch.uint8 and y.tolist() == [[9, 3], [67, 147]]
+    back = lanecast.onnx_dequantize_linear(y, torch.tensor(0.5), torch.tensor(7, dtype=torch.uint8), opset=10)
+    assert back.dtype == torch.float32 and torch.equal(back, x)

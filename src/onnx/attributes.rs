@@ -61,7 +61,7 @@ pub enum AttributeValue<'a> {
     Int(i64),
     /// `AttributeProto.s`.
     String(&'a [u8]),
-    /// Any other type of attribute, which no cast has.
+    /// Any other type of attribute, which no operator here has.
     Other,
 }
 
@@ -84,7 +84,7 @@ pub(super) fn read(
     Ok((to, others))
 }
 
-fn put<T>(place: &mut Option<T>, name: &'static str, value: T) -> Result<(), Error> {
+pub(super) fn put<T>(place: &mut Option<T>, name: &'static str, value: T) -> Result<(), Error> {
     match place.replace(value) {
         None => Ok(()),
         Some(_) => Err(Error::Twice(name)),
@@ -113,7 +113,7 @@ fn target(version: u32, value: AttributeValue<'_>) -> Result<ElementType, Error>
     }
 }
 
-fn flag(value: AttributeValue<'_>) -> Result<bool, Error> {
+pub(super) fn flag(value: AttributeValue<'_>) -> Result<bool, Error> {
     match value {
         AttributeValue::Int(0) => Ok(false),
         AttributeValue::Int(1) => Ok(true),

@@ -334,6 +334,6 @@ impl Cast {
     }
 }
 
-fn known(code: i32) -> Result<ElementType, Error> {
+pub(super) fn known(code: i32) -> Result<ElementType, Error> {
     ElementType::from_code(code).ok_or(Error::UnknownCode(code.into()))
 }

@@ -1,20 +1,22 @@
-//! Why ONNX does not have a cast, or why a cast failed.
+//! Why ONNX does not have a node, or why it failed.
 
 use super::{ElementType, Operator};
-use crate::{CastError, text::TextError};
-use alloc::string::String;
+use crate::{CastError, DType, text::TextError};
+use alloc::{string::String, vec::Vec};
 use core::fmt;
 
-/// The input or the output of a cast.
+/// An input or the output of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// The input.
     Input,
+    /// The scale of `QuantizeLinear` and `DequantizeLinear`.
+    Scale,
     /// The output.
     Output,
 }
 
-/// Why a cast was refused. Nothing is written then.
+/// Why a node was refused. Nothing is written then.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -76,6 +78,67 @@ pub enum Error {
         /// Its index.
         index: usize,
     },
+    /// In this version the scale has the dtype of the input.
+    ScaleType {
+        /// The operator.
+        operator: Operator,
+        /// Its version.
+        version: u32,
+        /// The dtype of the input.
+        input: DType,
+        /// The dtype of the scale.
+        scale: DType,
+        /// The first version in which they can differ like this.
+        since: u32,
+    },
+    /// The zero point does not have the dtype of the quantised elements.
+    ZeroPointType {
+        /// The dtype of the quantised elements.
+        want: DType,
+        /// The dtype of the zero point.
+        have: DType,
+    },
+    /// A zero point is given to a node that was made without one, or is not given to one that was made with it.
+    ZeroPoint {
+        /// Whether the node has one.
+        expected: bool,
+    },
+    /// A zero point is not 0, as it has to be for this dtype.
+    NotZero {
+        /// The dtype.
+        dtype: DType,
+        /// The index of the zero point.
+        index: usize,
+    },
+    /// The attribute `axis` names no axis of the input.
+    Axis {
+        /// The attribute.
+        axis: i64,
+        /// How many axes the input has.
+        axes: usize,
+    },
+    /// A shape does not fit.
+    Shape {
+        /// The tensor that has it.
+        which: &'static str,
+        /// The shape.
+        have: Vec<usize>,
+        /// The shape that fits.
+        want: Vec<usize>,
+        /// Which rule wants it, and how to change that.
+        rule: &'static str,
+    },
+    /// A shape has more elements than memory could hold.
+    TooLarge(Vec<usize>),
+    /// The bytes of a tensor are not as many as its shape needs.
+    Length {
+        /// The tensor.
+        which: &'static str,
+        /// The bytes that its shape needs.
+        need: usize,
+        /// The bytes that it has.
+        have: usize,
+    },
     /// A text was refused.
     Text(TextError),
     /// The cast itself was refused.
@@ -96,11 +159,12 @@ impl fmt::Display for Error {
                 )
             }
             Error::Type { operator, version, side, element, since } => {
-                let verb = match side {
-                    Side::Input => "take",
-                    Side::Output => "give",
+                let (verb, role) = match side {
+                    Side::Input => ("take", ""),
+                    Side::Scale => ("take", " as a scale"),
+                    Side::Output => ("give", ""),
                 };
-                write!(f, "{operator}-{version} does not {verb} {element}; ")?;
+                write!(f, "{operator}-{version} does not {verb} {element}{role}; ")?;
                 match since {
                     Some(since) => write!(f, "opset {since} is the first that does"),
                     None => write!(f, "no version of {operator} does"),
@@ -132,6 +196,41 @@ impl fmt::Display for Error {
             }
             Error::NotUtf8 { index } => {
                 write!(f, "element {index} of the input is not UTF-8, as strings of ONNX have to be")
+            }
+            Error::ScaleType { operator, version, input, scale, since } => write!(
+                f,
+                "the scale of {operator}-{version} has the dtype of its input, which is {input}, but is {scale}; \
+                 opset {since} is the first where they may differ so"
+            ),
+            Error::ZeroPointType { want, have } => {
+                write!(f, "the zero point is {have} but the quantised elements are {want}: make them equal")
+            }
+            Error::ZeroPoint { expected: true } => {
+                f.write_str("the node has a zero point, which is missing here; give its tensor")
+            }
+            Error::ZeroPoint { expected: false } => f.write_str(
+                "the node was made without a zero point; make it with the dtype of the zero point",
+            ),
+            Error::NotZero { dtype, index } => {
+                write!(
+                    f,
+                    "zero point {index} is not 0, as it has to be for {dtype}; leave the zero point out"
+                )
+            }
+            Error::Axis { axis, axes: 0 } => {
+                write!(f, "the attribute axis is {axis}, but the input is a scalar: give one scale")
+            }
+            Error::Axis { axis, axes } => write!(
+                f,
+                "the attribute axis is {axis}, but the input has {axes} axes: from -{axes} to {} are possible",
+                axes - 1
+            ),
+            Error::Shape { which, have, want, rule } => {
+                write!(f, "the {which} has the shape {have:?} but needs {want:?}: {rule}")
+            }
+            Error::TooLarge(shape) => write!(f, "a tensor of shape {shape:?} is larger than memory"),
+            Error::Length { which, need, have } => {
+                write!(f, "the {which} has {have} bytes, but its shape and dtype need {need}")
             }
             Error::Text(error) => error.fmt(f),
             Error::Cast(error) => error.fmt(f),

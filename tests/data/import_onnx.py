@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes onnx_types.tsv, onnx_nodes.tsv and onnx_tensors.tsv of this folder with the package onnx (1.23.2).
+"""Makes onnx_types.tsv, onnx_linear_types.tsv, onnx_nodes.tsv and onnx_tensors.tsv of this folder with the package onnx (1.23.2).
 
     pip install onnx==1.23.2
     pip download --no-deps onnx==1.18.0 && unzip onnx-1.18.0-*.whl -d onnx-1.18.0
@@ -41,6 +41,21 @@ def types():
             attributes = sorted(schema.attributes) or ["-"]
             yield "\t".join([operator, str(schema.since_version), " ".join(attributes),
                              " ".join(NAMES[c] for c in codes)])
+
+
+def linear_types():
+    yield "# The types and attributes of every version of the operators, of the schemas in onnx " + onnx.__version__
+    yield "operator\tversion\tattributes\tinput\tscale\toutput"
+    for operator in ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"):
+        schemas = [s for s in onnx.defs.get_all_schemas_with_history() if s.name == operator and s.domain == ""]
+        for schema in sorted(schemas, key=lambda s: s.since_version):
+            constraints = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}
+            columns = []
+            for value in (schema.inputs[0], schema.inputs[1] if len(schema.inputs) > 1 else None, schema.outputs[0]):
+                names = constraints.get(value.type_str, [value.type_str]) if value else []
+                codes = sorted(TensorProto.DataType.Value(t[len("tensor("):-1].upper()) for t in names)
+                columns.append(" ".join(NAMES[c] for c in codes) or "-")
+            yield "\t".join([operator, str(schema.since_version), " ".join(sorted(schema.attributes)) or "-", *columns])
 
 
 def raw(tensor):
@@ -125,6 +140,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     write("onnx_types.tsv", types())
+    write("onnx_linear_types.tsv", linear_types())
     write("onnx_nodes.tsv", nodes(pathlib.Path(sys.argv[1])))
     write("onnx_tensors.tsv", tensors())
 

@@ -9,6 +9,8 @@
 mod fused;
 mod plain;
 mod registers;
+#[cfg(test)]
+mod tests;
 
 pub use fused::ScaledCast;
 pub(crate) use fused::{Fused, FusedFn};
@@ -71,15 +73,22 @@ pub struct PowerRule {
     pub exponent: u32,
 }
 
+/// A loop of [`ScaledLoops::powers`].
+///
+/// # Safety
+///
+/// The CPU has the tier.
+pub(crate) type PowersFn = unsafe fn(&[u32], PowerRule, &mut [u8], &mut [f32]);
+
 /// The loops of a tier.
 ///
 /// # Safety
 ///
-/// As of [`StepFn`].
+/// The CPU has the tier; of steps, as of [`StepFn`].
 pub(crate) struct Loops {
     pub(crate) amax_32: unsafe fn(&[Word], usize, &mut [u32]),
     pub(crate) amax_16: unsafe fn(&[[u8; 2]], usize, &mut [u16]),
-    pub(crate) powers: unsafe fn(&[u32], PowerRule, &mut [u8], &mut [f32]),
+    pub(crate) powers: PowersFn,
     pub(crate) counts: unsafe fn(&[Word], &[Word], [f32; 2]) -> [u32; 3],
     pub(crate) times: StepFn,
     pub(crate) divide: StepFn,

@@ -33,8 +33,8 @@ pub(crate) unsafe fn run<M: Blocks, S: Format, T: Target, F: RegisterStep>(
             let each = run / M::LANES;
             while start < n {
                 let mut x = load::load::<M, S, T, false>(src.add(start * size), M::BLOCK);
-                for k in 0..4 {
-                    x[k] = F::step::<M>(x[k], &F::factors::<M, false>(factors, i + k / each));
+                for (k, x) in x.iter_mut().enumerate() {
+                    *x = F::step::<M>(*x, &F::factors::<M, false>(factors, i + k / each));
                 }
                 T::store::<M, f32, false, false>(
                     dst.add(bytes(start, T::BITS)),

@@ -1,0 +1,230 @@
+//! The loops of every tier, by their definitions. Miri runs these, too.
+
+use super::*;
+use crate::{DType, Kernel, Rules, Tier};
+use alloc::{vec, vec::Vec};
+
+/// Loops that can run here, with the names of their tiers.
+fn loops() -> impl Iterator<Item = (Tier, ScaledLoops)> {
+    Tier::ALL.iter().filter_map(|tier| Some((*tier, ScaledLoops::new(*tier)?)))
+}
+
+struct Numbers(u32);
+
+impl Numbers {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 17;
+        self.0 ^= self.0 << 5;
+        self.0
+    }
+
+    /// A number of some binades around 1.
+    fn float(&mut self) -> f32 {
+        f32::from_bits((self.next() & 0x807F_FFFF) | (120 + self.next() % 16) << 23)
+    }
+}
+
+fn words(values: &[f32]) -> Vec<Word> {
+    values.iter().map(|x| x.to_ne_bytes()).collect()
+}
+
+fn floats(words: &[Word]) -> Vec<f32> {
+    words.iter().map(|x| f32::from_ne_bytes(*x)).collect()
+}
+
+const SIZES: [(usize, usize); 9] =
+    [(1, 1), (37, 1), (70, 7), (64, 16), (300, 16), (520, 32), (97, 32), (200, 200), (130, 64)];
+
+#[test]
+fn largest_magnitudes() {
+    let mut numbers = Numbers(77);
+    for (_, loops) in loops() {
+        for (n, run) in SIZES {
+            let x: Vec<u32> = (0..n).map(|_| numbers.next()).collect();
+            let mut amaxes = vec![5_u32; n.div_ceil(run)];
+            amaxes[0] = 0x7FFF_FFFF;
+            let mut want = amaxes.clone();
+            for (x, want) in x.chunks(run).zip(&mut want) {
+                *want = x.iter().fold(*want, |amax, x| amax.max(x & 0x7FFF_FFFF));
+            }
+            loops.amax_32(&x.iter().map(|x| x.to_ne_bytes()).collect::<Vec<_>>(), run, &mut amaxes);
+            assert_eq!(amaxes, want, "{n} in runs of {run}");
+            let x: Vec<u16> = x.iter().map(|x| *x as u16).collect();
+            let mut amaxes = vec![0_u16; n.div_ceil(run)];
+            loops.amax_16(&x.iter().map(|x| x.to_ne_bytes()).collect::<Vec<_>>(), run, &mut amaxes);
+            let of_run = |run: &[u16]| run.iter().map(|x| x & 0x7FFF).max();
+            assert_eq!(amaxes, x.chunks(run).filter_map(of_run).collect::<Vec<_>>(), "{n} in runs of {run}");
+        }
+    }
+}
+
+/// On the same side of every multiple of 16 units as the exact value: below 0, 0, or above.
+fn is_beside(got: f32, compare: impl Fn(f32) -> i32) -> bool {
+    let got = got.abs();
+    let below = f32::from_bits(got.to_bits() & !15);
+    let above = f32::from_bits((got.to_bits() & !15) + 16);
+    let side = |of: f32| if got > of { 1 } else { -i32::from(got < of) };
+    [below, above].into_iter().all(|multiple| side(multiple) == compare(multiple))
+}
+
+fn sign(x: f64) -> i32 {
+    if x > 0.0 { 1 } else { -i32::from(x < 0.0) }
+}
+
+/// Quotients near midpoints above all: products of a short number and the scale, and what lies beside them.
+#[test]
+fn quotients_are_on_the_right_side() {
+    let mut numbers = Numbers(5);
+    for (tier, loops) in loops() {
+        for block in [false, true] {
+            for (n, run) in SIZES {
+                let runs = n.div_ceil(run);
+                // Scales of blocks have 4 significant bits.
+                let short = |x: f32| if block { f32::from_bits(x.abs().to_bits() & !0xF_FFFF) } else { 1.0 };
+                let blocks: Vec<f32> = (0..runs).map(|_| short(numbers.float())).collect();
+                let scales: Vec<f32> = (0..runs).map(|_| numbers.float().abs()).collect();
+                let factor: Vec<f32> = blocks.iter().zip(&scales).map(|(b, s)| 1.0 / (b * s)).collect();
+                let x: Vec<f32> = (0..n)
+                    .map(|i| {
+                        let short =
+                            f32::from_bits(numbers.next() & 0x801F_0000 | (120 + i as u32 % 16) << 23);
+                        let near = (short * blocks[i / run] * scales[i / run]).to_bits();
+                        match i % 4 {
+                            0 => numbers.float(),
+                            1 => f32::from_bits(near),
+                            2 => f32::from_bits(near + 1),
+                            _ => f32::from_bits(near - 1),
+                        }
+                    })
+                    .collect();
+                let factors = Factors { factor: &factor, block: &blocks, scale: &scales };
+                let mut q = vec![[0; 4]; n];
+                assert!(loops.step(Step::Quotient { block }, &words(&x), &mut q, run, &factors));
+                for (i, q) in floats(&q).into_iter().enumerate() {
+                    let scale = f64::from(blocks[i / run]) * f64::from(scales[i / run]);
+                    // A product of 20 bits and 28 is exact.
+                    let compare = |multiple: f32| sign(f64::from(x[i].abs()) - f64::from(multiple) * scale);
+                    assert!(
+                        is_beside(q, compare) && q.is_sign_negative() == x[i].is_sign_negative(),
+                        "{tier}: {:e} by {scale:e} is not {q:e}",
+                        x[i]
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn products_are_rounded_once_or_on_the_right_side() {
+    let mut numbers = Numbers(11);
+    for (tier, loops) in loops() {
+        for block in [false, true] {
+            for (n, run) in SIZES {
+                let runs = n.div_ceil(run);
+                let short = |x: f32| f32::from_bits(x.to_bits() & !0x1_FFFF);
+                let blocks: Vec<f32> =
+                    (0..runs).map(|_| f32::from_bits(numbers.float().abs().to_bits() & !0xF_FFFF)).collect();
+                let scales: Vec<f32> = (0..runs).map(|_| numbers.float().abs()).collect();
+                let x: Vec<f32> = (0..n).map(|_| short(numbers.float())).collect();
+                let factors = Factors { factor: &[], block: &blocks, scale: &scales };
+                let exact = |i: usize| {
+                    let block = if block { f64::from(blocks[i / run]) } else { 1.0 };
+                    f64::from(x[i]) * block * f64::from(scales[i / run])
+                };
+                let mut products = words(&x);
+                let step = Step::Product { block, beside: false };
+                assert!(loops.step_in_place(step, &mut products, run, &factors));
+                let want: Vec<f32> = (0..n).map(|i| exact(i) as f32).collect();
+                assert_eq!(floats(&products), want, "{tier}");
+                let mut products = words(&x);
+                let step = Step::Product { block, beside: true };
+                assert!(loops.step_in_place(step, &mut products, run, &factors));
+                for (i, got) in floats(&products).into_iter().enumerate() {
+                    let compare = |multiple: f32| sign(exact(i).abs() - f64::from(multiple));
+                    assert!(is_beside(got, compare), "{tier}: {:e} is not {got:e}", exact(i));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn special_values() {
+    for (_, loops) in loops() {
+        let x = words(&[f32::NAN, f32::INFINITY, -f32::INFINITY, 0.0, -0.0, f32::MAX, -1e-40]);
+        let numbers = Factors { factor: &[2.0], block: &[1.0], scale: &[0.5] };
+        for step in [Step::Times, Step::Quotient { block: false }, Step::Quotient { block: true }] {
+            let mut q = vec![[0; 4]; x.len()];
+            assert!(loops.step(step, &x, &mut q, x.len(), &numbers));
+            let q = floats(&q);
+            assert!(q[0].is_nan() && q[1] == f32::INFINITY && q[2] == -f32::INFINITY, "{step:?}: {q:?}");
+            assert_eq!((q[3].to_bits(), q[4].to_bits(), q[5] >= f32::MAX), (0, 1 << 31, true), "{step:?}");
+            assert!(q[6] < 0.0, "{step:?}");
+        }
+        let mut q = vec![[0; 4]; x.len()];
+        assert!(loops.step(Step::Divide, &x, &mut q, 3, &Factors { factor: &[0.5, 4.0, 2.0], ..numbers }));
+        assert_eq!(floats(&q)[5..], [f32::MAX / 4.0, -5e-41]);
+        // What does not fit is refused.
+        assert!(!loops.step(Step::Divide, &x, &mut q, 2, &numbers), "four runs, one factor");
+        assert!(!loops.step(Step::Times, &x, &mut q[1..], 8, &numbers), "one word less");
+        assert!(!loops.step(Step::Times, &x, &mut q, 0, &numbers), "empty runs");
+    }
+}
+
+#[test]
+fn powers_and_counts() {
+    for (_, loops) in loops() {
+        let amaxes = [0, 1, 0x0080_0000, 0x3F80_0000, 0x3FE0_0000, 0x3FE0_0001, 0x7F7F_FFFF, 0x7F80_0000];
+        let (mut codes, mut factors) = ([0; 8], [0.0; 8]);
+        // e4m3: the largest code is 1.75 * 2^8.
+        let rule = PowerRule { addend: 0x7F_FFFF - 0x60_0000, exponent: 8 };
+        loops.powers(&amaxes, rule, &mut codes, &mut factors);
+        assert_eq!(codes, [0, 0, 0, 119, 119, 120, 247, 0xFF]);
+        for (code, factor) in codes.into_iter().zip(factors) {
+            let want =
+                if code == 0xFF { f64::NAN } else { f64::from_bits((1023 + 127 - u64::from(code)) << 52) };
+            assert!(f64::from(factor) == want || factor.is_nan() && want.is_nan(), "{code}: {factor:e}");
+        }
+        let x = words(&[1.0, 0.0, 2.0, 3.0, f32::NAN, 4.0]);
+        let q = words(&[0.1, 0.1, 9.0, -8.0, f32::NAN, f32::INFINITY]);
+        assert_eq!(loops.counts(&x, &q, 8.0, 0.25), [2, 1, 1]);
+    }
+}
+
+/// What is scaled in registers has the codes of a step in memory and a cast. Without Miri, kernels of tiers are tested from outside.
+#[test]
+fn in_registers_as_in_memory() {
+    let mut numbers = Numbers(21);
+    let mut found = 0;
+    for (tier, loops) in loops() {
+        for step in [Step::Times, Step::Quotient { block: false }] {
+            for to in [DType::Float8E4M3FN, DType::BFloat16] {
+                let step = match to {
+                    DType::BFloat16 => Step::Product { block: false, beside: step != Step::Times },
+                    _ => step,
+                };
+                let kernel = Kernel::new(tier, DType::Float32.into(), to.into(), &Rules::common(to, true));
+                let Some(kernel) = kernel else { continue };
+                let Some(cast) = ScaledCast::new(&kernel, DType::Float32, step) else { continue };
+                found += 1;
+                for (n, run) in [(64_usize, 16_usize), (192, 32), (200, 64), (300, 300), (40, 7)] {
+                    let x: Vec<f32> = (0..n).map(|_| numbers.float()).collect();
+                    let scale: Vec<f32> = (0..n.div_ceil(run)).map(|_| numbers.float().abs()).collect();
+                    let factor: Vec<f32> = scale.iter().map(|scale| 1.0 / scale).collect();
+                    let factors = Factors { factor: &factor, block: &[], scale: &scale };
+                    let (mut got, mut want) = (vec![0; to.size() * n], vec![0; to.size() * n]);
+                    let x = words(&x);
+                    let done = cast.run(x.as_flattened(), &mut got, n, run, &factors);
+                    assert!(done <= n && (done > 0) == (run != 7 && n >= 64), "{tier}: {done} of {n}");
+                    let mut q = vec![[0; 4]; n];
+                    assert!(loops.step(step, &x, &mut q, run, &factors));
+                    kernel.run(q.as_flattened(), &mut want, n).expect("fits");
+                    assert_eq!(got[..done * to.size()], want[..done * to.size()], "{tier}, {to}: {step:?}");
+                }
+            }
+        }
+    }
+    assert_eq!(found > 0, cfg!(miri) && cfg!(target_arch = "x86_64") && Tier::Avx2.is_available());
+}

@@ -1,0 +1,126 @@
+//! [`DynamicQuantizeLinear`]: the scale and the zero point follow from the range of the input.
+
+use super::operand::{CHUNK, Load, Real, chunks, dtype_of, raw};
+use crate::{
+    CastError, CastOptions, CastPlan, DType, Side as Buffer,
+    onnx::{AttributeValue, Error, Operator, Side},
+};
+use lanecast_kernels::in_default_environment;
+
+/// A `DynamicQuantizeLinear` node: `float32` to `uint8`.
+///
+/// ```
+/// use lanecast::onnx::{DynamicQuantizeLinear, DynamicScale};
+/// let x: Vec<u8> = [-1.0_f32, 0.0, 1.55].iter().flat_map(|x| x.to_le_bytes()).collect();
+/// let mut y = [0; 3];
+/// let found = DynamicQuantizeLinear::new(11)?.run(&x, &mut y, 3)?;
+/// assert_eq!(found, DynamicScale { scale: 0.01, zero_point: 100 });
+/// assert_eq!(y, [0, 100, 255]);
+/// # Ok::<(), lanecast::onnx::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct DynamicQuantizeLinear {
+    version: u32,
+    load: Load,
+    store: CastPlan,
+}
+
+/// The outputs `y_scale` and `y_zero_point` of `DynamicQuantizeLinear`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DynamicScale {
+    /// What an element is divided by.
+    pub scale: f32,
+    /// The element that zero becomes.
+    pub zero_point: u8,
+}
+
+impl DynamicQuantizeLinear {
+    /// A node in a graph of this opset.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchOpset`] before opset 11; [`Error::Cast`] as [`CastPlan::new`].
+    pub fn new(opset: u32) -> Result<Self, Error> {
+        let version = Operator::DynamicQuantizeLinear.version_in(opset)?;
+        Ok(Self {
+            version,
+            load: Load::new(DType::Float32, DType::Float32, DType::Float32)?,
+            store: CastPlan::new(DType::Float32, DType::UInt8, &CastOptions::RUST)?,
+        })
+    }
+
+    /// A node from the number of its input's type in `TensorProto.DataType`, and its attributes, of which there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new); [`Error::Type`] if the input is not `float32`, [`Error::NoAttribute`] for an attribute.
+    pub fn from_attributes(
+        opset: u32,
+        x: i32,
+        attributes: &[(&str, AttributeValue<'_>)],
+    ) -> Result<Self, Error> {
+        let operator = Operator::DynamicQuantizeLinear;
+        let version = operator.version_in(opset)?;
+        let dtype = dtype_of(operator, version, Side::Input, x)?;
+        operator.check(version, Side::Input, dtype.into())?;
+        if let Some((name, _)) = attributes.first() {
+            return Err(Error::NoAttribute { operator, version, name: (*name).into(), since: None });
+        }
+        Self::new(opset)
+    }
+
+    /// The version in force, which is 11.
+    pub const fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// Quantises the first `n` elements of `x`, which are little-endian as in `TensorProto.raw_data`, to the first `n` bytes of `y`.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] in [`Error::Cast`]; then nothing is written.
+    pub fn run(&self, x: &[u8], y: &mut [u8], n: usize) -> Result<DynamicScale, Error> {
+        let from = raw(DType::Float32);
+        let need = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
+        for (which, need, have) in [(Buffer::Source, need, x.len()), (Buffer::Destination, n, y.len())] {
+            if have < need {
+                return Err(CastError::BufferTooSmall { which, need, have }.into());
+            }
+        }
+        in_default_environment(Self::run_guarded, self, &mut (&x[..need], &mut y[..n]))
+    }
+
+    /// [`run`](Self::run), in the default floating-point environment.
+    fn run_guarded(&self, call: &mut (&[u8], &mut [u8])) -> Result<DynamicScale, Error> {
+        let (x, y) = (call.0, &mut *call.1);
+        let mut chunk = [0.0_f32; CHUNK];
+        // Several minima and maxima, since a chain of comparisons would be slow.
+        let (mut low, mut high) = ([0.0_f32; 16], [0.0_f32; 16]);
+        for range in chunks(y.len()) {
+            self.load.run(x, range.clone(), &mut chunk)?;
+            // Zero is in the range anyway, and comparisons ignore NaN.
+            chunk[range.len()..].fill(0.0);
+            for lanes in chunk.as_chunks::<16>().0 {
+                for ((x, low), high) in lanes.iter().zip(&mut low).zip(&mut high) {
+                    *low = if *x < *low { *x } else { *low };
+                    *high = if *x > *high { *x } else { *high };
+                }
+            }
+        }
+        let low = low.into_iter().fold(0.0, f32::min);
+        let high = high.into_iter().fold(0.0, f32::max);
+        let scale = if high == low { 1.0 } else { (high - low) / 255.0 };
+        let zero = 0.0 - low / scale;
+        // Where the range is so small or so large that this is NaN, onnxruntime and ONNX's evaluator have 255.
+        let mut zero = [if zero.is_nan() { 255.0 } else { zero.clamp(0.0, 255.0) }];
+        f32::round_and_add(&mut zero, &[0.0]);
+        let (scale_of, zero_of) = ([scale; CHUNK], [zero[0]; CHUNK]);
+        for range in chunks(y.len()) {
+            let chunk = &mut chunk[..range.len()];
+            self.load.run(x, range.clone(), chunk)?;
+            f32::divide_round_add(chunk, &scale_of, &zero_of);
+            self.store.run(bytemuck::cast_slice(chunk), &mut y[range], chunk.len())?;
+        }
+        Ok(DynamicScale { scale, zero_point: zero[0] as u8 })
+    }
+}
