@@ -1,4 +1,4 @@
-"""Casts the weights of a small model to bfloat16 and 8-bit floats, and says what that loses."""
+"""Casts the weights of a small model to bfloat16 and 8-bit floats, and prints the losses."""
 
 import json
 import pathlib

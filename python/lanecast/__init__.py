@@ -1,7 +1,7 @@
 """Casts between every pair of numeric dtypes, each element rounded once from its exact value.
 
-`astype` takes arrays of NumPy (with the dtypes of ml_dtypes), PyTorch and JAX, and others that have `__dlpack__`; it returns an array
-of the same library. None of these packages is needed to import this one.
+`astype` accepts NumPy arrays (including the dtypes of ml_dtypes), PyTorch tensors, JAX arrays, and any other object with `__dlpack__`. It
+returns an array of the same library. lanecast imports none of these packages itself.
 
     >>> import numpy as np
     >>> import lanecast
@@ -68,12 +68,12 @@ from ._lanecast import (
 from ._onnx import onnx_cast, onnx_dequantize_linear, onnx_dynamic_quantize_linear, onnx_quantize_linear
 from .files import File, Tensor, save
 
-# Not in __all__: `from lanecast import *` leaves the builtins alone.
+# Not in __all__, so that `from lanecast import *` does not shadow the builtins.
 from ._lanecast import bool as bool
 from ._lanecast import format as format
 from .files import open as open
 
-#: All dtypes, in the order of their codes.
+#: All dtypes, ordered by code.
 dtypes = (
     bool, int2, int4, int8, int16, int32, int64, uint2, uint4, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
     complex64, complex128, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float8_e3m4, float8_e4m3,

@@ -1,4 +1,4 @@
-"""The errors of lanecast."""
+"""The exceptions of lanecast."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ __all__ = ["DTypeError", "Error", "FormatError", "LossError", "OverlapError", "P
 
 
 class Error(Exception):
-    """Base class of all errors that lanecast defines."""
+    """Base class of the exceptions that lanecast defines."""
 
 
 class DTypeError(Error, TypeError):
-    """A dtype argument is not a dtype, or the cast is not possible with this dtype."""
+    """An argument is not a dtype, or the operation does not support the dtype."""
 
 
 class PromotionError(Error, TypeError):
-    """A standard has no common dtype for the operands."""
+    """The standard defines no common dtype for the operands."""
 
 
 class OverlapError(Error, ValueError):
-    """The source and ``out`` share memory, and elements would not stay in their places."""
+    """``out`` overlaps the source in memory, and the cast is not in place."""
 
 
 class FormatError(Error, ValueError):
-    """A file of tensors is damaged, or its format does not hold what is asked for."""
+    """A tensor file is malformed, or its format cannot store the given data."""
 
 
 class LossError(Error, ValueError):
     """A checked cast found an element that the target dtype cannot hold.
 
     Attributes:
-        index: the position of the first such element in C order, one number for each axis.
+        index: the index of the first such element in C order, one number per axis.
         value: the element, as a Python number.
-        reason: one of ``"nan"``, ``"overflow"``, ``"negative"``, ``"no_zero"``, ``"imaginary"``, ``"underflow"``, ``"inexact"``.
+        reason: why it does not fit: ``"nan"``, ``"overflow"``, ``"negative"``, ``"no_zero"``, ``"imaginary"``, ``"underflow"`` or
+            ``"inexact"``.
     """
 
     index: tuple[int, ...]

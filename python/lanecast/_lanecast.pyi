@@ -1,4 +1,4 @@
-"""The native module. Use the names of ``lanecast``, which re-exports them."""
+"""The native module. Use ``lanecast``, which re-exports its names."""
 
 import os
 import sys
@@ -13,9 +13,9 @@ from typing_extensions import Buffer as _Bytes
 __version__: str
 
 _Array: TypeAlias = Any
-"""An array of NumPy, PyTorch or JAX, or another one that has ``__dlpack__``."""
+"""A NumPy, PyTorch or JAX array, or any other object with ``__dlpack__``."""
 _DTypeLike: TypeAlias = Any
-"""A ``DType``, ``numpy.dtype``, scalar class, ``torch.dtype`` or canonical name."""
+"""A ``DType``, ``numpy.dtype``, scalar class, ``torch.dtype`` or full name."""
 _ArrayT = TypeVar("_ArrayT")
 _OutT = TypeVar("_OutT")
 _Order: TypeAlias = Literal["K", "C", "F", "A"]

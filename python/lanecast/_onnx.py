@@ -19,18 +19,18 @@ def onnx_cast(
     round_mode: str | None = None,
     threads: int | None = None,
 ) -> _ArrayT:
-    """Casts an array as a node Cast does in a graph of an opset.
+    """Casts an array as the ONNX operator Cast does.
 
     Args:
-        x: an array, as of ``astype``.
-        to: the dtype.
-        opset: the version of the operator set of the graph, from 1 on.
-        saturate: the attribute, of opset 19 and later; None if the node does not have it.
-        round_mode: the attribute, "up", "down" or "nearest", of opset 24 and later; None if the node does not have it.
-        threads: as of ``astype``.
+        x: an array, as for ``astype``.
+        to: the target dtype.
+        opset: the opset version of the model, at least 1.
+        saturate: the attribute of that name, which exists from opset 19 on; None leaves it out.
+        round_mode: the attribute of that name, "up", "down" or "nearest", which exists from opset 24 on; None leaves it out.
+        threads: as for ``astype``.
 
     Raises:
-        DTypeError: the version in force does not have a dtype or an attribute; the message names the one that has.
+        DTypeError: this version of Cast does not support a dtype or an attribute. The message names the version that does.
     """
     saturated, rounded = _lanecast.onnx_attributes(x, to, opset, saturate, round_mode)
     return _lanecast.astype(x, to, profile="onnx", saturate=saturated, e8m0_round=rounded, threads=threads)

@@ -1,7 +1,7 @@
-"""The data-type functions of the Python array API standard, version 2025.12, for arrays of NumPy, PyTorch and JAX.
+"""The data type functions of the Python array API standard, version 2025.12, for NumPy, PyTorch and JAX arrays.
 
-They are those of a namespace: lay them over the namespace of a library, whose own functions do the rest. Dtypes are the objects of the
-library of the arrays; those that the standard does not have, such as ``bfloat16`` and ``float8_e4m3fn``, are accepted by all of them.
+They replace the functions of the same names in a library's namespace. Dtypes are those of the library. Dtypes beyond the standard, such as
+``bfloat16`` and ``float8_e4m3fn``, are accepted too.
 
     >>> import numpy as np
     >>> from lanecast import array_api as xp
@@ -28,7 +28,7 @@ _STANDARD = tuple(
 
 
 def _own(dtype: _lanecast.DType, like: Any) -> Any:
-    """The dtype as an object of the library that ``like``, a dtype or an array, belongs to."""
+    """The dtype as an object of the library to which ``like``, a dtype or an array, belongs."""
     if isinstance(like, _lanecast.DType):
         return dtype
     module = type(like).__module__.partition(".")[0]
@@ -48,35 +48,39 @@ def _known(dtype: Any) -> _lanecast.DType:
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Casts an array. TypeError for a complex array to a real dtype, which the standard forbids.
+    """Casts an array to another dtype.
 
     Args:
         x: the array.
         dtype: the dtype of the result.
-        copy: False returns ``x`` itself if it has the dtype.
-        device: None, or the device of ``x``, which is where the result is.
+        copy: False returns ``x`` itself if it already has the dtype.
+        device: None or the device of ``x``. The result is on the device of ``x``.
+
+    Raises:
+        TypeError: ``x`` is complex and ``dtype`` is real, which the standard forbids.
+        ValueError: ``device`` is another device.
     """
     to = _known(dtype)
     if _known(x.dtype).kind == "complex floating" and to.kind not in ("complex floating", "bool"):
-        raise DTypeError(f"a cast from {x.dtype} to {to} would drop the imaginary part; cast x.real")
+        raise DTypeError(f"cannot cast {x.dtype} to {to}, which would drop the imaginary part; cast x.real instead")
     if device is not None and device != getattr(x, "device", "cpu"):
-        raise ValueError(f"the array is on {getattr(x, 'device', 'cpu')}, and so is the result, not on {device}")
+        raise ValueError(f"cannot cast from device {getattr(x, 'device', 'cpu')} to device {device}")
     return _lanecast.astype(x, dtype, copy=copy)
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether the promotion rules allow a cast from a dtype, or that of an array, to another."""
+    """Whether the promotion rules allow a cast from a dtype, or the dtype of an array, to another dtype."""
     source, target = _known(_dtype(from_)), _known(to)
     try:
         return _lanecast.can_cast(source, target, standard="array_api")
     except PromotionError:
-        # Dtypes beyond the standard.
+        # A dtype that the standard does not have.
         return _lanecast.can_cast(source, target, standard="numpy")
 
 
 @dataclass(frozen=True)
 class finfo_object:
-    """The limits of a floating dtype, as Python numbers."""
+    """The limits of a floating-point dtype, as Python numbers."""
 
     bits: int
     eps: float
@@ -97,30 +101,30 @@ class iinfo_object:
 
 
 def finfo(type: Any, /) -> finfo_object:
-    """The limits of a floating dtype, or of that of an array; of the parts of a complex one."""
+    """The limits of a floating-point dtype or array; for complex dtypes, those of the components."""
     dtype = _dtype(type)
     info = _lanecast.finfo(dtype)
     return finfo_object(info.bits, info.eps, info.max, info.min, info.smallest_normal, _own(info.dtype, dtype))
 
 
 def iinfo(type: Any, /) -> iinfo_object:
-    """The limits of an integer dtype, or of that of an array."""
+    """The limits of an integer dtype or array."""
     dtype = _dtype(type)
     info = _lanecast.iinfo(dtype)
     return iinfo_object(info.bits, info.max, info.min, _own(info.dtype, dtype))
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is another dtype, of a kind such as ``"integral"``, or one of a tuple of these."""
+    """Whether a dtype equals ``kind``, belongs to a kind such as ``"integral"``, or matches one item of a tuple of these."""
     return _lanecast.isdtype(dtype, kind)
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """The dtype in which arrays, dtypes and Python numbers are combined. At least one has to be an array or a dtype."""
+    """The dtype that results from combining arrays, dtypes and Python numbers. At least one must be an array or a dtype."""
     numbers = [type(value) in (builtins.bool, int, float, complex) for value in arrays_and_dtypes]
     if all(numbers):
-        raise ValueError("result_type needs an array or a dtype")
-    # Arrays without axes are promoted as all others.
+        raise ValueError("result_type needs at least one array or dtype")
+    # The standard promotes 0-d arrays like all others.
     operands = [value if number else _dtype(value) for value, number in zip(arrays_and_dtypes, numbers)]
     try:
         dtype = _lanecast.result_type(*operands, standard="array_api")
@@ -130,24 +134,24 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
 
 class __array_namespace_info__:
-    """What the namespace has: the dtypes of the standard, on the CPU."""
+    """Describes the namespace: the dtypes of the standard, on the CPU."""
 
     __module__ = "lanecast.array_api"
 
     def capabilities(self) -> dict[str, Any]:
-        """What is optional in the standard."""
+        """The optional features of the standard that the namespace supports."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> str:
-        """The device of new arrays."""
+        """The device on which new arrays are created."""
         return "cpu"
 
     def devices(self) -> list[str]:
-        """All devices."""
+        """The available devices."""
         return ["cpu"]
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
-        """The dtypes of arrays made of Python numbers."""
+        """The default dtype of each kind."""
         _check_device(device)
         return {
             "real floating": _lanecast.float64.numpy,
@@ -157,7 +161,7 @@ class __array_namespace_info__:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
-        """The dtypes of a kind, or of all kinds, by their names."""
+        """The dtypes of one or more kinds, or all dtypes, by name."""
         _check_device(device)
         every = {name: getattr(_lanecast, name) for name in _STANDARD}
         return {name: d.numpy for name, d in every.items() if kind is None or _lanecast.isdtype(d, kind)}
@@ -165,4 +169,4 @@ class __array_namespace_info__:
 
 def _check_device(device: Any) -> None:
     if device not in (None, "cpu"):
-        raise ValueError(f"the device is {device!r}, but there is only 'cpu'")
+        raise ValueError(f"unknown device {device!r}; the only device is 'cpu'")

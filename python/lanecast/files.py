@@ -1,7 +1,7 @@
 """Tensors in ``.safetensors``, ``.npy``, ``.npz`` and ``.onnx`` files.
 
-Opening a file reads its headers only. A tensor is read when it is cast, from the file where it lies, so a checkpoint that is larger than
-the memory can be cast one tensor at a time:
+Opening a file reads only its headers. A tensor is read when it is cast, so a checkpoint larger than memory can be cast one tensor at a
+time:
 
     >>> import lanecast
     >>> with lanecast.open("model.safetensors") as file:  # doctest: +SKIP
@@ -30,14 +30,14 @@ _open = builtins.open
 
 
 class Tensor:
-    """A tensor of a file, which is not read yet.
+    """A tensor in a file. Its elements are read on demand.
 
     Attributes:
-        name: its name, empty in a ``.npy`` file.
-        dtype: its dtype; None if it is not numeric, such as text.
-        described: its dtype as the file has it.
-        shape: its shape; None if the file has none.
-        nbytes: the bytes of its elements in the file, unless these are compressed or encoded; None if they are not known.
+        name: the name; empty in a ``.npy`` file.
+        dtype: the dtype; None for tensors that are not numeric.
+        described: the dtype as spelled in the file.
+        shape: the shape; None if the file does not give it.
+        nbytes: the size of the decoded elements in bytes; None if it is unknown.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Tensor:
         self._offset, self._packed, self._swapped, self._fortran = row[5:]
 
     def numpy(self) -> NDArray[Any]:
-        """The elements as a NumPy array: in the memory of the file, read-only, where they lie there as they are, else a copy."""
+        """The elements as a NumPy array: a read-only view of the mapped file where possible, else a copy."""
         import numpy as np
 
         data, dtype, shape = self._data()
@@ -63,16 +63,16 @@ class Tensor:
         return np.frombuffer(data, order).reshape(shape, order="F" if self._fortran else "C")
 
     def astype(self, dtype: Any, /, **arguments: Any) -> NDArray[Any]:
-        """The elements cast to a dtype, as a NumPy array. The arguments are those of ``lanecast.astype``."""
+        """Casts the elements to a NumPy array. Accepts the arguments of ``lanecast.astype``."""
         return _lanecast.astype(self.numpy(), dtype, **arguments)
 
     def count_losses(self, dtype: Any, /, **arguments: Any) -> _lanecast.Report:
-        """What a cast would lose. The arguments are those of ``lanecast.count_losses``."""
+        """Counts what a cast would lose. Accepts the arguments of ``lanecast.count_losses``."""
         return _lanecast.count_losses(self.numpy(), dtype, **arguments)
 
     def _data(self) -> tuple[Any, DType, tuple[int, ...]]:
         if self.dtype is None or self.shape is None or self.nbytes is None:
-            raise FormatError(f"the tensor {self.name!r} is {self.described}, which has no numeric dtype")
+            raise FormatError(f"tensor {self.name!r} has the dtype {self.described}, which is not numeric")
         if self._offset is None or self.nbytes == 0:
             return self._file._read(self._index), self.dtype, self.shape
         return self._file._mapped(self._offset, self.nbytes), self.dtype, self.shape
@@ -82,7 +82,7 @@ class Tensor:
 
 
 class File(Mapping[str, Tensor]):
-    """The tensors of a file by their names, in the order of the file. Made by ``lanecast.open``."""
+    """A mapping from names to tensors, in file order. Returned by ``lanecast.open``."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
@@ -92,11 +92,11 @@ class File(Mapping[str, Tensor]):
 
     @property
     def metadata(self) -> dict[str, str]:
-        """Free text that the file carries."""
+        """The metadata of the file, as text by key."""
         return dict(self._open().metadata())
 
     def close(self) -> None:
-        """Lets go of the file. Arrays of its memory keep that until they are gone themselves."""
+        """Closes the file. Arrays that view its memory stay valid."""
         self._file = None  # type: ignore[assignment]
         self._map = None
 
@@ -133,16 +133,16 @@ class File(Mapping[str, Tensor]):
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         data = memoryview(self._map)[offset : offset + size]
         if data.nbytes != size:
-            raise FormatError(f"{self.path} has become shorter since it was opened")
+            raise FormatError(f"{self.path} was truncated after it was opened")
         return data
 
 
 def open(path: str | os.PathLike[str], /) -> File:
-    """Opens a file of tensors, which is recognised by its content or its extension.
+    """Opens a tensor file. Its content, or else its extension, tells the format.
 
     Raises:
-        OSError: it cannot be opened.
-        FormatError: it is damaged, or of no format that is known.
+        OSError: the file cannot be opened.
+        FormatError: the file is malformed, or its format is not supported.
     """
     return File(path)
 
@@ -155,17 +155,17 @@ def save(
     metadata: Mapping[str, str] | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Writes arrays to a new ``.safetensors``, ``.npy`` or ``.npz`` file, which appears complete or not at all.
+    """Writes arrays to a ``.safetensors``, ``.npy`` or ``.npz`` file. The file appears complete or not at all.
 
     Args:
-        path: where; the extension names the format. A ``.npy`` file holds one array, of the name ``""``.
-        tensors: arrays, as of ``astype``, by their names.
-        metadata: free text, for ``.safetensors``.
-        overwrite: whether the file may replace another one.
+        path: the path, whose extension selects the format.
+        tensors: arrays, as for ``astype``, by name. A ``.npy`` file holds one array, whose name is ``""``.
+        metadata: text by key, for ``.safetensors`` only.
+        overwrite: whether to replace an existing file.
 
     Raises:
-        FileExistsError: there is such a file, and ``overwrite`` is False.
-        FormatError: the format does not hold such arrays.
+        FileExistsError: the file exists, and ``overwrite`` is False.
+        FormatError: the format cannot store the arrays.
     """
     rows = [(name, array) for name, array in tensors.items()]
     _lanecast.save_tensors(os.fspath(path), rows, list((metadata or {}).items()), overwrite)

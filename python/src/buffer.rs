@@ -1,91 +1,93 @@
-//! [`PyBuffer`]: memory of lanecast, for libraries that take it over.
+//! [`PyBuffer`]: memory that lanecast owns and other libraries can use.
 
 use crate::dlpack::{self, Exported};
 use crate::dtype::{self, PyDType};
-use crate::memory::Array;
+use crate::memory::{self, Array};
 use lanecast::strided::Layout;
 use lanecast::{BufferType, CastError, Storage};
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::alloc;
 use std::ffi::c_int;
 use std::ptr::NonNull;
 
-/// The alignment that JAX wants of memory that it does not copy.
+/// JAX copies memory with a smaller alignment.
 const ALIGNMENT: usize = 64;
 
-/// An array of numbers in C order in memory that lanecast owns, aligned to 64 bytes. Other libraries take it without a copy, through
-/// `__dlpack__` or the buffer protocol, which gives the raw bytes.
+/// A C-contiguous array that owns its memory, aligned to 64 bytes. Other libraries can use it without a copy, through `__dlpack__` or the
+/// buffer protocol, which exposes the raw bytes.
 #[pyclass(frozen, name = "Buffer", module = "lanecast")]
 pub struct PyBuffer {
+    /// The allocated block. `data` is the first aligned address in it.
+    block: NonNull<u8>,
     data: NonNull<u8>,
     bytes: usize,
     buffer: BufferType,
     shape: Vec<usize>,
 }
 
-// SAFETY: the memory belongs to the object. Who writes to it through an export does so at the risk of that library, as in NumPy.
+// SAFETY: the object owns the memory. As in NumPy, programs that write to an exported view must synchronize.
 unsafe impl Send for PyBuffer {}
 // SAFETY: as above.
 unsafe impl Sync for PyBuffer {}
 
 impl Drop for PyBuffer {
     fn drop(&mut self) {
-        if let Ok(layout) = layout(self.bytes) {
-            // SAFETY: allocated with the same layout.
-            unsafe { alloc::dealloc(self.data.as_ptr(), layout) };
-        }
+        // SAFETY: `new` allocated the block. The thread is attached to the interpreter: Python deallocates objects on attached threads
+        // only, and the functions that hold a buffer before it is an object are attached, too.
+        unsafe { ffi::PyMem_Free(self.block.as_ptr().cast()) };
     }
-}
-
-fn layout(bytes: usize) -> PyResult<alloc::Layout> {
-    alloc::Layout::from_size_align(bytes.max(1), ALIGNMENT)
-        .map_err(|error| PyMemoryError::new_err(error.to_string()))
 }
 
 impl PyBuffer {
-    /// New memory, all zeros.
-    pub fn new(buffer: BufferType, shape: &[usize]) -> PyResult<PyBuffer> {
+    /// New, uninitialized memory. The caller writes it before anybody reads it.
+    pub fn new(_py: Python<'_>, buffer: BufferType, shape: &[usize]) -> PyResult<PyBuffer> {
         let n = shape.iter().try_fold(1_usize, |n, len| n.checked_mul(*len)).unwrap_or(usize::MAX);
         let too_large = || CastError::TooLarge { elements: n, buffer };
         let bytes = buffer.byte_len(n).ok_or_else(|| PyMemoryError::new_err(too_large().to_string()))?;
-        // SAFETY: the size is not 0. The pages of zeros come from the system as they are, so nothing is written twice.
-        let data = unsafe { alloc::alloc_zeroed(layout(bytes)?) };
-        let data = NonNull::new(data)
+        // Python's allocator, so that `tracemalloc` sees the memory, and so that its bytes count as initialized for the language.
+        // SAFETY: the thread is attached.
+        let block = unsafe { ffi::PyMem_Malloc(bytes.saturating_add(ALIGNMENT)) }.cast::<u8>();
+        let block = NonNull::new(block)
             .ok_or_else(|| PyMemoryError::new_err(format!("no memory for {bytes} bytes")))?;
-        Ok(PyBuffer { data, bytes, buffer, shape: shape.to_vec() })
+        // SAFETY: the block has `ALIGNMENT` bytes more than needed, so the aligned address and the bytes after it are inside.
+        let data = unsafe { block.add(block.align_offset(ALIGNMENT)) };
+        memory::prefer_huge_pages(data.addr().get(), bytes);
+        Ok(PyBuffer { block, data, bytes, buffer, shape: shape.to_vec() })
     }
 
-    /// New memory that holds a copy of these bytes.
+    /// New memory that holds a copy of the bytes, with zeros after them.
     pub fn filled<'py>(
         py: Python<'py>,
         buffer: BufferType,
         shape: &[usize],
         bytes: &[u8],
     ) -> PyResult<Bound<'py, PyBuffer>> {
-        let new = PyBuffer::new(buffer, shape)?;
+        let new = PyBuffer::new(py, buffer, shape)?;
         let len = new.bytes.min(bytes.len());
-        // SAFETY: both have so many bytes, and the new ones are nobody else's.
-        unsafe { new.data.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), len) };
+        // SAFETY: both have so many bytes, and nobody else uses the new ones.
+        unsafe {
+            new.data.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), len);
+            new.data.as_ptr().add(len).write_bytes(0, new.bytes - len);
+        }
         Bound::new(py, new)
     }
 
-    /// The bytes of all elements.
+    /// The bytes of all elements, which must be written.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: initialised memory of the object.
+        // SAFETY: the object owns the memory, whose bytes count as initialized.
         unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.bytes) }
     }
 
-    /// The elements; packed ones as a single axis, since their rows may share bytes.
+    /// The elements. Packed elements form a single axis, since rows may share bytes.
     pub fn array(&self) -> PyResult<Array> {
         let n = self.shape.iter().product();
         let joined = [n];
         let shape = if self.buffer.storage() == Storage::Packed { &joined[..] } else { &self.shape };
         let layout = Layout::contiguous(self.buffer, shape)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        // SAFETY: the memory of the elements, which the object owns.
+        // SAFETY: the object owns the memory of the elements.
         Ok(unsafe { Array::new(self.data.as_ptr(), layout) })
     }
 }
@@ -98,19 +100,19 @@ impl PyBuffer {
         dtype::object(py, self.buffer.dtype())
     }
 
-    /// Elements along each axis.
+    /// The shape.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.shape)
     }
 
-    /// Bytes of all elements.
+    /// The size of the elements in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether elements of less than a byte share bytes.
+    /// Whether sub-byte elements share bytes.
     #[getter]
     fn packed(&self) -> bool {
         self.buffer.storage() == Storage::Packed
@@ -128,7 +130,7 @@ impl PyBuffer {
         Ok(format!("lanecast.Buffer({}, {}{packed})", self.buffer.dtype(), self.shape(py)?))
     }
 
-    /// A NumPy array of the same memory; of packed elements, of one byte each in memory of its own.
+    /// A NumPy array that shares the memory. Packed elements are unpacked into a new array.
     pub fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let this = slf.get();
         let py = slf.py();
@@ -141,7 +143,7 @@ impl PyBuffer {
         flat.call_method1("reshape", (this.shape(py)?,))
     }
 
-    /// A DLPack capsule of the same memory. `max_version` is the newest DLPack that the importer knows.
+    /// A DLPack capsule that shares the memory. `max_version` is the newest DLPack version that the importer supports.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__(
         slf: &Bound<'_, Self>,
@@ -151,13 +153,11 @@ impl PyBuffer {
         copy: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
         if stream.is_some() || dl_device.is_some_and(|device| device != (1, 0)) {
-            return Err(PyBufferError::new_err(
-                "a lanecast.Buffer is on the CPU, where there are no streams",
-            ));
+            return Err(PyBufferError::new_err("a lanecast.Buffer is on the CPU, which has no streams"));
         }
         if copy == Some(true) {
             return Err(PyBufferError::new_err(
-                "a lanecast.Buffer does not copy itself; copy the array made of it",
+                "a lanecast.Buffer cannot export a copy; copy the imported array",
             ));
         }
         let this = slf.get();
@@ -170,17 +170,17 @@ impl PyBuffer {
         dlpack::export(slf.py(), exported, max_version)
     }
 
-    /// The device of the memory: the CPU.
+    /// The DLPack device, which is the CPU.
     fn __dlpack_device__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         dlpack::cpu(py)
     }
 
     /// # Safety
     ///
-    /// Python calls it with a view to fill.
+    /// `view` is writable. Python guarantees it.
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let this = slf.get();
-        // SAFETY: the memory lives as long as the object, to which the view gets a reference.
+        // SAFETY: the memory lives as long as the object, and the view holds a reference to the object.
         let filled = unsafe {
             ffi::PyBuffer_FillInfo(
                 view,

@@ -1,4 +1,4 @@
-//! `cast_buffer`, `pack`, `unpack`: casts of raw bytes and of packed elements.
+//! `cast_buffer`, `pack` and `unpack`: casts of raw bytes and packed elements.
 
 use crate::buffer::PyBuffer;
 use crate::dtype;
@@ -7,21 +7,22 @@ use crate::memory::{self, Array, Mode};
 use crate::numpy::NumpyArray;
 use crate::operand::{Operand, given};
 use crate::options;
+use crate::plans;
 use lanecast::strided::Layout;
-use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType};
+use lanecast::{BufferType, ByteOrder, CastOptions, DType};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 
-/// The bytes of an object that has the buffer protocol.
+/// The bytes of an object with the buffer protocol.
 struct Raw(PyUntypedBuffer);
 
 impl Raw {
     fn get(value: &Bound<'_, PyAny>, write: bool) -> PyResult<Raw> {
         let buffer = PyUntypedBuffer::get(value)?;
         if !buffer.is_c_contiguous() {
-            return Err(PyBufferError::new_err("the buffer has gaps; copy it first"));
+            return Err(PyBufferError::new_err("the buffer is not contiguous; copy it first"));
         }
         if write && buffer.readonly() {
             return Err(PyValueError::new_err("`out` is read-only"));
@@ -44,7 +45,7 @@ impl Raw {
         }
         let layout =
             Layout::contiguous(of, &[n]).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        // SAFETY: the exporter vouches for so many bytes until the buffer is released, when this is dropped.
+        // SAFETY: the exporter keeps the bytes valid until the buffer is released, which happens when `self` is dropped.
         Ok(unsafe { Array::new(self.0.buf_ptr().cast(), layout) })
     }
 }
@@ -59,8 +60,8 @@ pub fn cast(
     threads: Option<usize>,
 ) -> PyResult<()> {
     let plan =
-        CastPlan::new(src.buffer(), dst.buffer(), options).map_err(|error| cast_error(py, error, &[]))?;
-    // SAFETY: the objects of both arrays live until the call returns.
+        plans::plan(src.buffer(), dst.buffer(), options).map_err(|error| cast_error(py, error, &[]))?;
+    // SAFETY: the objects that own both arrays live until the call returns.
     let done = unsafe { memory::run_detached(py, &plan, mode, src, dst, memory::threads(threads)) };
     done.map(|_| ()).map_err(|error| cast_error(py, error, src.shape()))
 }
@@ -72,31 +73,31 @@ fn with_order(of: BufferType, order: &str) -> PyResult<BufferType> {
         ">" => of.with_order(ByteOrder::Big),
         other => {
             return Err(PyValueError::new_err(format!(
-                "the byte order is {other:?}, but has to be \"=\", \"<\" or \">\""
+                "the byte order must be \"=\", \"<\" or \">\", not {other:?}"
             )));
         }
     })
 }
 
-/// How many elements so many bytes hold.
+/// The number of elements in `bytes` bytes.
 fn holds(of: BufferType, bytes: usize) -> usize {
     (bytes as u128 * 8 / u128::from(of.bits_per_element())) as usize
 }
 
-/// Casts raw bytes to raw bytes, without any array library.
+/// Casts raw bytes to raw bytes. No array library is needed.
 ///
 /// Args:
-///     data: an object that has the buffer protocol, without gaps: bytes, memoryview, mmap.
-///     from_, to: the dtypes of both sides.
-///     count: how many elements; None is as many as `data` holds.
-///     packed: for each side, whether elements of less than a byte share bytes, the first one in the lowest
-///         bits; None is neither.
-///     order: for each side, the byte order: "=" as the host, "<" little, ">" big; None is both "=".
-///     out: a writable object that has the buffer protocol; its bytes behind the elements stay as they are.
-///     profile, check, threads, **options: as of `astype`; the profile is "numpy" unless given.
+///     data: a contiguous object with the buffer protocol, such as bytes, memoryview or mmap.
+///     from_, to: the source and target dtypes.
+///     count: the number of elements; None takes all of `data`.
+///     packed: for source and target, whether sub-byte elements share bytes, with the first element in the lowest bits; None means
+///         neither.
+///     order: for source and target, the byte order: "=" native, "<" little-endian, ">" big-endian; None means "=" for both.
+///     out: a writable object with the buffer protocol to write to. Bytes after the last element stay unchanged.
+///     profile, check, threads, **options: as for `astype`. The default profile is "numpy".
 ///
 /// Returns:
-///     The bytes, or `out`.
+///     New bytes, or `out`.
 #[pyfunction]
 #[pyo3(signature = (data, from_, to, /, *, count=None, packed=None, order=None, out=None, profile="numpy", check=None, threads=None, **options))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the function in Python")]
@@ -128,7 +129,7 @@ pub fn cast_buffer<'py>(
     let n = count.unwrap_or_else(|| holds(from, source.len()));
     if count.is_none() && from.byte_len(n) != Some(source.len()) {
         return Err(PyValueError::new_err(format!(
-            "{} bytes are no whole number of elements of {from}; pass count",
+            "{} bytes is not a whole number of {from} elements; pass count",
             source.len()
         )));
     }
@@ -141,26 +142,24 @@ pub fn cast_buffer<'py>(
     }
     let bytes = to
         .byte_len(n)
-        .ok_or_else(|| PyMemoryError::new_err(format!("{n} elements of {to} fit in no buffer")))?;
+        .ok_or_else(|| PyMemoryError::new_err(format!("{n} elements of {to} exceed the address space")))?;
     let layout = Layout::contiguous(to, &[n]).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let mode = mode()?;
-    let made = PyBytes::new_with(py, bytes, |new| {
-        // SAFETY: new bytes, of which nobody knows yet.
-        let dst = unsafe { Array::new(new.as_mut_ptr(), layout) };
-        cast(py, &src, &dst, mode, &options, threads)
-    })?;
+    let (made, address) = memory::new_bytes(py, bytes)?;
+    // SAFETY: nobody else has access to the new bytes yet.
+    let dst = unsafe { Array::new(address, layout) };
+    cast(py, &src, &dst, mode()?, &options, threads)?;
     Ok(made.into_any())
 }
 
-/// Casts an array to a dtype and packs the elements: those of less than a byte share bytes, the first one in the lowest bits.
+/// Casts an array and packs the result: sub-byte elements share bytes, with the first element in the lowest bits.
 ///
 /// Args:
-///     x: an array, as of `astype`.
-///     dtype: the dtype to pack as.
-///     profile, check, threads, **options: as of `astype`.
+///     x: an array, as for `astype`.
+///     dtype: the target dtype.
+///     profile, check, threads, **options: as for `astype`.
 ///
 /// Returns:
-///     A `Buffer` of the shape of `x`, whose elements follow each other in C order without regard to rows.
+///     A `Buffer` with the shape of `x`. Its elements are in C order, and rows are not padded to whole bytes.
 #[pyfunction]
 #[pyo3(signature = (x, dtype, /, *, profile=None, check=None, threads=None, **options))]
 pub fn pack<'py>(
@@ -192,14 +191,14 @@ pub fn packed(
     options: &CastOptions,
     threads: Option<usize>,
 ) -> PyResult<PyBuffer> {
-    let packed = PyBuffer::new(to, &source.shape)?;
+    let packed = PyBuffer::new(py, to, &source.shape)?;
     let dst = packed.array()?;
     if let (Some(src), false) = (source.array.flattened(), matches!(mode, Mode::Checked(_))) {
         let dst = dst.flattened().unwrap_or(dst);
         cast(py, &src, &dst, mode, options, threads)?;
     } else {
-        // One per byte first, where elements have places of their own.
-        let apart = PyBuffer::new(BufferType::new(to.dtype()), &source.shape)?;
+        // First cast to one element per byte, which supports strides and checks.
+        let apart = PyBuffer::new(py, BufferType::new(to.dtype()), &source.shape)?;
         cast(py, &source.array, &apart.array()?, mode, options, threads)?;
         let joined = |array: Array| array.flattened().unwrap_or(array);
         cast(py, &joined(apart.array()?), &joined(dst), Mode::Plain, options, threads)?;
@@ -207,17 +206,17 @@ pub fn packed(
     Ok(packed)
 }
 
-/// Reads packed elements.
+/// Unpacks elements that share bytes.
 ///
 /// Args:
-///     data: an object that has the buffer protocol, without gaps, such as a `Buffer` of `pack`.
-///     dtype: the dtype of its elements, which follow each other without regard to rows.
+///     data: a contiguous object with the buffer protocol, such as the `Buffer` that `pack` returns.
+///     dtype: the dtype of the packed elements. Rows are not padded to whole bytes.
 ///     shape: the shape of the result.
-///     to: the dtype of the result; None is `dtype`.
-///     profile, threads, **options: as of `astype`, for `to`; the profile is "numpy" unless given.
+///     to: the dtype of the result; None means `dtype`.
+///     profile, threads, **options: as for `astype`, for the cast to `to`. The default profile is "numpy".
 ///
 /// Returns:
-///     A NumPy array with an element to a byte, or a `Buffer` where NumPy is not installed.
+///     A NumPy array with one element per byte, or a `Buffer` if NumPy is not installed.
 #[pyfunction]
 #[pyo3(signature = (data, dtype, shape, /, *, to=None, profile="numpy", threads=None, **options))]
 pub fn unpack<'py>(
@@ -240,7 +239,7 @@ pub fn unpack<'py>(
     let n = shape
         .iter()
         .try_fold(1_usize, |n, len| n.checked_mul(*len))
-        .ok_or_else(|| PyValueError::new_err(format!("no array has the shape {shape:?}")))?;
+        .ok_or_else(|| PyValueError::new_err(format!("the shape {shape:?} has too many elements")))?;
     let raw = Raw::get(data, false)?;
     let src = raw.array(BufferType::packed(from), n, "the data")?;
     unpacked(py, &src, &shape, to, &options, threads)
@@ -260,12 +259,12 @@ fn unpacked<'py>(
         cast(py, src, &joined(new.array()?), Mode::Plain, options, threads)?;
         return Ok(new.object().clone());
     }
-    let buffer = PyBuffer::new(to, shape)?;
+    let buffer = PyBuffer::new(py, to, shape)?;
     cast(py, src, &joined(buffer.array()?), Mode::Plain, options, threads)?;
     Ok(Bound::new(py, buffer)?.into_any())
 }
 
-/// The NumPy array of packed elements, an element to a byte.
+/// Unpacks elements to a NumPy array with one element per byte.
 pub fn unpack_array<'py>(
     py: Python<'py>,
     src: &Array,

@@ -6,33 +6,34 @@ use crate::memory::{self, Array, Mode};
 use crate::numpy::{self, NumpyArray, Order};
 use crate::operand::{Operand, given};
 use crate::options;
+use crate::plans;
 use crate::report::PyReport;
 use lanecast::promote::{Casting, can_cast};
-use lanecast::{BufferType, CastOptions, CastPlan, CastReport, DType, Level, Storage};
+use lanecast::{BufferType, CastOptions, CastPlan, DType, Level, Storage};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Casts an array to another dtype.
 ///
-/// Every element is rounded once, from its exact value. The result is a new array of the same library and shape.
+/// Each element is rounded once, from its exact value. The result is a new array of the same library and shape.
 ///
 /// Args:
-///     x: an array of NumPy, PyTorch or JAX in memory of the CPU, or another one that has `__dlpack__`.
-///     dtype: a `DType`, `numpy.dtype`, scalar class, `torch.dtype` or canonical name.
-///     copy: False returns `x` itself if it has the dtype and the order already.
-///     order: the axes of the result in memory: "K" as in `x`, "C", "F", or "A" for "F" if `x` is so, else "C".
-///     out: an array to write to instead, of any writable kind, the dtype asked for and the same shape.
-///     casting: "unsafe", "same_kind", "safe", "lossless", "equiv" or "no", as the library of `x` understands it.
-///     profile: whose answers: "numpy", "torch", "jax", "onnx", "rust" or "cuda"; None is the library of `x`.
-///     check: "range" or "exact" raises LossError for the first element that the dtype cannot hold.
-///     threads: at most so many threads; None is the number of `set_num_threads`.
-///     **options: `saturate`, `int_round` and so on, over those of the profile.
+///     x: a NumPy, PyTorch or JAX array in CPU memory, or any other object with `__dlpack__`.
+///     dtype: a `DType`, `numpy.dtype`, scalar class, `torch.dtype` or full name such as "float32".
+///     copy: False returns `x` itself if it already has the dtype and the order.
+///     order: the memory layout of the result: "K" keeps that of `x`; "C"; "F"; "A" is "F" if `x` is Fortran-contiguous, else "C".
+///     out: a writable array of any library to write to, with the target dtype and the shape of `x`.
+///     casting: which casts to allow, by the rules of the library of `x`: "no", "equiv", "lossless", "safe", "same_kind" or "unsafe".
+///     profile: whose results to reproduce: "numpy", "torch", "jax", "onnx", "rust" or "cuda"; None follows the library of `x`.
+///     check: raises LossError for the first element out of range ("range") or not representable exactly ("exact").
+///     threads: the maximum number of threads; None uses the setting of `set_num_threads`.
+///     **options: `saturate`, `int_round` and so on, which override the profile.
 ///
 /// Raises:
-///     DTypeError: the dtype is unknown, or `casting` does not allow the cast.
+///     DTypeError: the dtype is unknown, or `casting` forbids the cast.
 ///     LossError: `check` found an element that does not fit.
-///     OverlapError: `out` shares memory with `x`, and elements would not stay in their places.
+///     OverlapError: `out` overlaps `x`, and the cast is not in place.
 #[pyfunction]
 #[pyo3(signature = (x, dtype, /, *, copy=true, order="K", out=None, casting="unsafe", profile=None, check=None, threads=None, **options))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the function in Python")]
@@ -77,11 +78,11 @@ pub fn astype<'py>(
         return Ok(source.object().clone());
     }
     let answer = source.answer(order, target)?;
-    request.run(py, &source, &answer.array, check.map_or(Mode::Plain, Mode::Checked))?;
+    request.run_new(py, &source, &answer.array, check.map_or(Mode::Plain, Mode::Checked))?;
     answer.finish()
 }
 
-/// The common case, with as little around it as there can be: an array of NumPy without gaps, to a new one.
+/// The fast path for the common case: a contiguous NumPy array, cast to a new one.
 fn contiguous<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
@@ -96,17 +97,17 @@ fn contiguous<'py>(
     }
     let Some(array) = NumpyArray::of(numpy, x)? else { return Ok(None) };
     let Some((src, n)) = array.dense() else { return Ok(None) };
-    let plan = CastPlan::new(array.buffer()?, target, options).map_err(|error| cast_error(py, error, &[]))?;
+    let plan = plans::plan(array.buffer()?, target, options).map_err(|error| cast_error(py, error, &[]))?;
     let new = array.new_like(Order::Keep, target)?;
-    // An array of the same shape in the order of one without gaps has none.
+    // The new array keeps the order of a contiguous one, so it is contiguous.
     let Some((dst, _)) = new.dense() else { return Ok(None) };
-    // SAFETY: NumPy vouches for both; the new array is nobody else's. Both objects live until the call returns.
+    // SAFETY: NumPy guarantees that both arrays are valid, and both objects live until the call returns. Nobody else uses the new one.
     unsafe { memory::run_fresh(py, &plan, src, dst, n, memory::threads(threads)) }
         .map_err(|error| cast_error(py, error, &[]))?;
     Ok(Some(new.object().clone()))
 }
 
-/// The arguments that all functions share.
+/// The arguments common to all functions.
 struct Request<'a, 'py> {
     order: Order,
     profile: Option<&'a str>,
@@ -121,21 +122,39 @@ impl Request<'_, '_> {
             Some(name) => options::profile(name)?,
         };
         let options = options::options(base, self.options)?;
-        CastPlan::new(source.array.buffer(), to, &options).map_err(|error| cast_error(py, error, &[]))
+        plans::plan(source.array.buffer(), to, &options).map_err(|error| cast_error(py, error, &[]))
     }
 
-    fn run(&self, py: Python<'_>, source: &Operand<'_>, to: &Array, mode: Mode<'_>) -> PyResult<CastReport> {
-        let plan = self.plan(py, source, to.buffer())?;
+    /// Casts to `out`.
+    fn run(&self, py: Python<'_>, source: &Operand<'_>, out: &Array, mode: Mode<'_>) -> PyResult<()> {
+        let plan = self.plan(py, source, out.buffer())?;
+        self.run_plan(py, &plan, source, out, mode)
+    }
+
+    /// Casts to newly allocated memory.
+    fn run_new(&self, py: Python<'_>, source: &Operand<'_>, new: &Array, mode: Mode<'_>) -> PyResult<()> {
+        let plan = memory::for_new_memory(self.plan(py, source, new.buffer())?, new.elements());
+        self.run_plan(py, &plan, source, new, mode)
+    }
+
+    fn run_plan(
+        &self,
+        py: Python<'_>,
+        plan: &CastPlan,
+        source: &Operand<'_>,
+        to: &Array,
+        mode: Mode<'_>,
+    ) -> PyResult<()> {
         let (src, dst) = same_axes(&source.array, to)?;
-        // SAFETY: both objects live until the call returns, and vouch for their memory. That nobody else writes to it meanwhile is the
-        // affair of the program, as with every library of arrays.
+        // SAFETY: both objects keep their memory alive until the call returns. As with every array library, the program must not
+        // write to it meanwhile.
         let outcome =
-            unsafe { memory::run_detached(py, &plan, mode, &src, &dst, memory::threads(self.threads)) };
-        outcome.map(|outcome| outcome.report).map_err(|error| cast_error(py, error, &source.shape))
+            unsafe { memory::run_detached(py, plan, mode, &src, &dst, memory::threads(self.threads)) };
+        outcome.map(|_| ()).map_err(|error| cast_error(py, error, &source.shape))
     }
 }
 
-/// Both arrays with the same axes: where one joins rows of packed elements, so does the other.
+/// Gives both arrays the same axes. Packed elements whose rows share bytes form a single axis.
 fn same_axes(src: &Array, dst: &Array) -> PyResult<(Array, Array)> {
     if src.shape() == dst.shape() {
         return Ok((*src, *dst));
@@ -143,7 +162,7 @@ fn same_axes(src: &Array, dst: &Array) -> PyResult<(Array, Array)> {
     match (src.flattened(), dst.flattened()) {
         (Some(src), Some(dst)) if src.shape() == dst.shape() => Ok((src, dst)),
         _ => Err(PyValueError::new_err(
-            "packed elements whose rows share bytes can be cast from and to arrays in C order only",
+            "packed elements whose rows share bytes can only be cast from and to C-contiguous arrays",
         )),
     }
 }
@@ -157,7 +176,7 @@ fn check_casting(py: Python<'_>, source: &Operand<'_>, target: BufferType, casti
         "equiv" | "no" => Casting::Lossless,
         other => {
             return Err(PyValueError::new_err(format!(
-                "casting is {other:?}, but has to be one of \"no\", \"equiv\", \"lossless\", \"safe\", \"same_kind\", \"unsafe\""
+                "casting must be one of \"no\", \"equiv\", \"lossless\", \"safe\", \"same_kind\", \"unsafe\", not {other:?}"
             )));
         }
     };
@@ -173,7 +192,7 @@ fn check_casting(py: Python<'_>, source: &Operand<'_>, target: BufferType, casti
     }
     Err(dtype_error(
         py,
-        format!("a cast from {} to {} is not allowed with casting={casting:?}", from.dtype(), to.dtype()),
+        format!("casting={casting:?} does not allow a cast from {} to {}", from.dtype(), to.dtype()),
     ))
 }
 
@@ -182,27 +201,26 @@ fn check_out(source: &Operand<'_>, out: &Operand<'_>, target: BufferType) -> PyR
     if dtype != target.dtype() {
         return Err(dtype_error(
             source.object().py(),
-            format!("`out` has the dtype {dtype}, but the cast is to {}", target.dtype()),
+            format!("`out` has dtype {dtype}, but the target dtype is {}", target.dtype()),
         ));
     }
     if source.shape != out.shape {
         return Err(PyValueError::new_err(format!(
-            "`out` has the shape {:?}, but the source {:?}",
+            "`out` has shape {:?}, but the source has shape {:?}",
             out.shape, source.shape
         )));
     }
     Ok(())
 }
 
-/// Casts an array and says which elements fit.
+/// Casts an array and reports which elements fit.
 ///
 /// Args:
-///     x, dtype, order, out, casting, profile, threads, **options: as of `astype`.
-///     check: "range" marks elements outside the range of the dtype, "exact" also those that would be rounded.
+///     x, dtype, order, out, casting, profile, threads, **options: as for `astype`.
+///     check: "range" rejects elements out of range; "exact" also rejects elements that need rounding.
 ///
 /// Returns:
-///     The array, in which elements that do not fit are what `astype` makes of them, and an array of bool of the same shape: True
-///     where an element fits. The second is of the library of the first.
+///     The array that `astype` returns, and a bool array of the same library and shape, which is True where an element fits.
 #[pyfunction]
 #[pyo3(signature = (x, dtype, /, *, check="range", order="K", out=None, casting="unsafe", profile=None, threads=None, **options))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the function in Python")]
@@ -236,24 +254,24 @@ pub fn astype_masked<'py>(
         }
         None => {
             let answer = source.answer(request.order, target)?;
-            request.run(py, &source, &answer.array, Mode::Masked(level, &mut bits))?;
+            request.run_new(py, &source, &answer.array, Mode::Masked(level, &mut bits))?;
             answer.finish()?
         }
     };
     let mask = source.answer(Order::C, BufferType::new(DType::Bool))?;
     let Some(flat) = mask.array.flattened() else {
-        return Err(PyTypeError::new_err("the library made an array with gaps"));
+        return Err(PyTypeError::new_err("the library returned a mask that is not contiguous"));
     };
-    // SAFETY: the new array is nobody else's.
+    // SAFETY: nobody else uses the new array.
     unsafe { memory::expand_bits(&bits, &flat) };
     Ok((array, mask.finish()?))
 }
 
-/// Counts what a cast would lose, without keeping its result.
+/// Counts what a cast would lose, without returning its result.
 ///
 /// Args:
-///     x, dtype, profile, threads, **options: as of `astype`.
-///     exact: also counts elements that would be rounded.
+///     x, dtype, profile, threads, **options: as for `astype`.
+///     exact: whether to count rounded elements too.
 ///
 /// Returns:
 ///     A `Report`.
@@ -273,7 +291,7 @@ pub fn count_losses(
     let level = if exact { Level::Exact } else { Level::Range };
     let source = Operand::source(x)?;
     let plan = request.plan(py, &source, target)?;
-    // SAFETY: the object lives until the call returns, and vouches for its memory.
+    // SAFETY: the object keeps its memory alive until the call returns.
     let report = unsafe { memory::count(py, &plan, level, &source.array, memory::threads(threads)) };
     report.map(PyReport::new).map_err(|error| cast_error(py, error, &source.shape))
 }

@@ -1,6 +1,6 @@
-//! DLPack: arrays of other libraries, and [`Buffer`](crate::buffer::PyBuffer) for them.
+//! DLPack: imports arrays of other libraries, and exports [`Buffer`](crate::buffer::PyBuffer).
 //!
-//! The structures are those of `dlpack.h` 1.3. A capsule is untrusted: what can be checked without touching the memory of the array is.
+//! The structures are those of `dlpack.h` 1.3. Capsules are untrusted, so everything is checked that does not require access to the memory.
 
 use crate::memory::Array;
 use lanecast::strided::{Layout, MAX_AXES};
@@ -58,7 +58,7 @@ struct DLManagedTensorVersioned {
 
 const READ_ONLY: u64 = 1;
 const PADDED: u64 = 4;
-/// Devices whose memory this process can read: the CPU, and host memory that CUDA or ROCm has pinned.
+/// Devices with host memory: the CPU, and memory pinned by CUDA or ROCm.
 const HOST_DEVICES: [i32; 3] = [1, 3, 11];
 const VERSION: (u32, u32) = (1, 3);
 
@@ -67,7 +67,7 @@ const OLD_USED: &CStr = c"used_dltensor";
 const NEW_NAME: &CStr = c"dltensor_versioned";
 const NEW_USED: &CStr = c"used_dltensor_versioned";
 
-/// A tensor that a capsule held and that is ours now. It is given back once, on drop.
+/// A tensor taken from a capsule. Its deleter runs once, on drop.
 enum Owned {
     Old(NonNull<DLManagedTensor>),
     New(NonNull<DLManagedTensorVersioned>),
@@ -75,7 +75,7 @@ enum Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the tensor is ours since its capsule was renamed, and nobody uses it after this.
+        // SAFETY: the tensor is ours since its capsule was renamed, and it is not used after the drop.
         unsafe {
             match self {
                 Owned::Old(tensor) => {
@@ -93,16 +93,16 @@ impl Drop for Owned {
     }
 }
 
-/// An array of another library, which lives as long as this.
+/// An array of another library. Its memory lives as long as this value.
 pub struct Imported {
-    /// Packed elements whose rows share bytes are one axis here.
+    /// Packed elements whose rows share bytes form a single axis.
     pub array: Array,
     pub shape: Vec<usize>,
     pub writable: bool,
     _owned: Owned,
 }
 
-/// Reads an array through its method `__dlpack__`.
+/// Imports an array through `__dlpack__`.
 pub fn import(value: &Bound<'_, PyAny>) -> PyResult<Imported> {
     let py = value.py();
     check_device(value)?;
@@ -110,12 +110,12 @@ pub fn import(value: &Bound<'_, PyAny>) -> PyResult<Imported> {
     let keywords = PyDict::new(py);
     keywords.set_item("max_version", VERSION)?;
     let capsule = match method.call((), Some(&keywords)) {
-        // Written before DLPack 1.0.
+        // An exporter older than DLPack 1.0.
         Err(error) if error.is_instance_of::<PyTypeError>(py) => method.call0()?,
         called => called?,
     };
     let owned = take(&capsule)?;
-    // SAFETY: the tensor is ours, and its structure belongs to it.
+    // SAFETY: we own the tensor, so its structure is valid.
     let (tensor, flags) = unsafe {
         match &owned {
             Owned::Old(tensor) => (&(*tensor.as_ptr()).dl_tensor, None),
@@ -123,7 +123,7 @@ pub fn import(value: &Bound<'_, PyAny>) -> PyResult<Imported> {
                 let tensor = &*tensor.as_ptr();
                 if tensor.version[0] != VERSION.0 {
                     return Err(PyBufferError::new_err(format!(
-                        "the array was exported by DLPack {}.{}, of which only version 1 is known",
+                        "the array was exported with DLPack {}.{}, but only version 1 is supported",
                         tensor.version[0], tensor.version[1]
                     )));
                 }
@@ -132,7 +132,7 @@ pub fn import(value: &Bound<'_, PyAny>) -> PyResult<Imported> {
         }
     };
     let (array, shape) = read(tensor, flags)?;
-    // Before version 1.0 there was no flag; what it means for such an array to be written is its library's affair.
+    // Versions before 1.0 have no read-only flag.
     let writable = flags.is_none_or(|flags| flags & READ_ONLY == 0);
     Ok(Imported { array, shape, writable, _owned: owned })
 }
@@ -145,15 +145,15 @@ fn check_device(value: &Bound<'_, PyAny>) -> PyResult<()> {
         return Ok(());
     }
     Err(PyBufferError::new_err(format!(
-        "the array is on a device of DLPack type {kind}; lanecast reads memory of the CPU only: copy the array there first"
+        "the array is on a device of DLPack type {kind}, but lanecast reads host memory only; copy the array to the CPU first"
     )))
 }
 
-/// Takes the tensor out of a capsule.
+/// Takes ownership of the tensor in a capsule.
 fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Owned> {
     let py = capsule.py();
     let raw = capsule.as_ptr();
-    // SAFETY: any object may be asked; a null name is allowed. The name is renamed before anybody else can see the capsule.
+    // SAFETY: `PyCapsule_IsValid` accepts any object. The pointer is read only from a valid capsule, which is renamed at once.
     unsafe {
         let (name, used, new) = if ffi::PyCapsule_IsValid(raw, NEW_NAME.as_ptr()) != 0 {
             (NEW_NAME, NEW_USED, true)
@@ -161,7 +161,7 @@ fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Owned> {
             (OLD_NAME, OLD_USED, false)
         } else {
             return Err(PyBufferError::new_err(
-                "__dlpack__ did not return an unused capsule of the name \"dltensor_versioned\" or \"dltensor\"",
+                "__dlpack__ did not return an unused capsule named \"dltensor_versioned\" or \"dltensor\"",
             ));
         };
         let pointer = ffi::PyCapsule_GetPointer(raw, name.as_ptr());
@@ -179,27 +179,27 @@ fn bad(message: impl Into<String>) -> PyErr {
 
 fn read(tensor: &DLTensor, flags: Option<u64>) -> PyResult<(Array, Vec<usize>)> {
     if !HOST_DEVICES.contains(&tensor.device.device_type) {
-        return Err(bad("the capsule holds an array of another device than __dlpack_device__ said"));
+        return Err(bad("the capsule holds an array on a different device than __dlpack_device__ returned"));
     }
-    let axes = usize::try_from(tensor.ndim).map_err(|_| bad("a negative number of axes"))?;
+    let axes = usize::try_from(tensor.ndim).map_err(|_| bad("the number of axes is negative"))?;
     if axes > MAX_AXES {
-        return Err(bad(format!("{axes} axes, but there can be {MAX_AXES} at most")));
+        return Err(bad(format!("the array has {axes} axes, but the maximum is {MAX_AXES}")));
     }
     if axes > 0 && tensor.shape.is_null() {
         return Err(bad("the shape is NULL"));
     }
     let list = |list: *mut i64| match axes {
         0 => &[][..],
-        // SAFETY: DLPack has a number for each axis there.
+        // SAFETY: DLPack requires one number per axis.
         axes => unsafe { slice::from_raw_parts(list.cast_const(), axes) },
     };
     let mut shape = Vec::with_capacity(axes);
     for len in list(tensor.shape) {
-        shape.push(usize::try_from(*len).map_err(|_| bad(format!("an axis has the length {len}")))?);
+        shape.push(usize::try_from(*len).map_err(|_| bad(format!("an axis has length {len}")))?);
     }
     let strides = (!tensor.strides.is_null()).then(|| list(tensor.strides));
     let buffer = dtype(tensor.dtype, flags.unwrap_or(0), &mut shape)?;
-    let too_large = || bad("the array is larger than an address space");
+    let too_large = || bad("the array exceeds the address space");
     let layout = if buffer.dtype().is_sub_byte() && buffer != BufferType::new(buffer.dtype()) {
         packed(buffer, &shape, strides)?
     } else {
@@ -217,13 +217,13 @@ fn read(tensor: &DLTensor, flags: Option<u64>) -> PyResult<(Array, Vec<usize>)> 
     };
     let offset = usize::try_from(tensor.byte_offset).map_err(|_| too_large())?;
     if layout.elements() > 0 && tensor.data.is_null() {
-        return Err(bad("the data is NULL, but there are elements"));
+        return Err(bad("the data pointer is NULL, but the array has elements"));
     }
     let start = tensor.data.cast::<u8>().wrapping_add(offset);
     if start.addr() < tensor.data.addr() {
         return Err(too_large());
     }
-    // SAFETY: the exporter vouches for the memory until its deleter is called.
+    // SAFETY: the exporter keeps the memory valid until its deleter is called.
     let array = unsafe { Array::new(start, layout) };
     let span = array.span();
     if layout.elements() > 0 && (span.end <= span.start || span.start == 0) {
@@ -232,11 +232,11 @@ fn read(tensor: &DLTensor, flags: Option<u64>) -> PyResult<(Array, Vec<usize>)> 
     Ok((array, shape))
 }
 
-/// What the elements are. Two lanes of a 4-bit float are two elements of the last axis.
+/// The buffer type of a DLPack dtype. Two lanes of a 4-bit float count as two elements of the last axis.
 fn dtype(of: DLDataType, flags: u64, shape: &mut [usize]) -> PyResult<BufferType> {
     let unknown = || {
         bad(format!(
-            "lanecast has no dtype of DLPack code {}, {} bits and {} lanes",
+            "the DLPack dtype with code {}, {} bits and {} lanes is not supported",
             of.code, of.bits, of.lanes
         ))
     };
@@ -245,7 +245,7 @@ fn dtype(of: DLDataType, flags: u64, shape: &mut [usize]) -> PyResult<BufferType
         1 => {}
         2 if dtype == DType::Float4E2M1FN => match shape.last_mut() {
             Some(last) => *last = last.checked_mul(2).ok_or_else(unknown)?,
-            None => return Err(bad("two 4-bit elements at once need an axis")),
+            None => return Err(bad("a 4-bit dtype with two lanes needs at least one axis")),
         },
         _ => return Err(unknown()),
     }
@@ -253,12 +253,12 @@ fn dtype(of: DLDataType, flags: u64, shape: &mut [usize]) -> PyResult<BufferType
     Ok(if dtype.is_sub_byte() && !padded { BufferType::packed(dtype) } else { BufferType::new(dtype) })
 }
 
-/// Packed elements, which follow each other without regard to rows.
+/// The layout of packed elements. Rows are not padded to whole bytes.
 fn packed(buffer: BufferType, shape: &[usize], strides: Option<&[i64]>) -> PyResult<Layout> {
     let mut step = 1_i64;
     for (len, stride) in shape.iter().zip(strides.unwrap_or(&[])).rev() {
         if *len > 1 && *stride != step {
-            return Err(bad("packed elements of less than a byte have to be contiguous in C order"));
+            return Err(bad("packed sub-byte elements must be C-contiguous"));
         }
         step = step.saturating_mul(*len as i64);
     }
@@ -267,12 +267,12 @@ fn packed(buffer: BufferType, shape: &[usize], strides: Option<&[i64]>) -> PyRes
     let joined: &[usize] = &[shape
         .iter()
         .try_fold(1_usize, |n, len| n.checked_mul(*len))
-        .ok_or_else(|| bad("too many elements"))?];
+        .ok_or_else(|| bad("the array has too many elements"))?];
     let shape = if shape.is_empty() || rows_share_bytes && shape.len() > 1 { joined } else { shape };
     Layout::contiguous(buffer, shape).map_err(|error| bad(error.to_string()))
 }
 
-/// An array that Python gets as a capsule.
+/// An array to export as a capsule.
 pub struct Exported {
     pub data: *mut u8,
     pub buffer: BufferType,
@@ -281,20 +281,20 @@ pub struct Exported {
     pub owner: Py<PyAny>,
 }
 
-/// What the deleter needs.
+/// The data that the deleter frees.
 struct Context {
     shape: Vec<i64>,
     strides: Vec<i64>,
     _owner: Py<PyAny>,
 }
 
-/// A capsule of the newest kind that the importer knows.
+/// A capsule of the newest kind that the importer supports.
 pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) -> PyResult<Py<PyAny>> {
     let dtype = array.buffer.dtype();
     let (code, bits) = names::dlpack(dtype)
-        .ok_or_else(|| PyBufferError::new_err(format!("DLPack has no dtype for {dtype}")))?;
+        .ok_or_else(|| PyBufferError::new_err(format!("DLPack does not support {dtype}")))?;
     if array.buffer.is_swapped() {
-        return Err(PyBufferError::new_err("DLPack has no byte order but that of the host"));
+        return Err(PyBufferError::new_err("DLPack supports native byte order only"));
     }
     let padded = dtype.is_sub_byte() && array.buffer == BufferType::new(dtype);
     let versioned = max_version.is_some_and(|(major, _)| major >= 1);
@@ -330,18 +330,18 @@ pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) 
         let tensor = DLManagedTensor { dl_tensor, manager_ctx, deleter: Some(delete_old) };
         (Box::into_raw(Box::new(tensor)).cast(), OLD_NAME)
     };
-    // SAFETY: the pointer is not null, the name lives forever, and the destructor frees what nobody took.
+    // SAFETY: the pointer is not null, the name is static, and the destructor frees the tensor if nobody takes it.
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(pointer, name.as_ptr(), Some(destroy))) }
         .map(Bound::unbind)
 }
 
-/// Frees a context; its object needs the interpreter, which an importer may have let go of.
+/// Frees a context. It attaches to the interpreter first, since importers may call deleters from any thread.
 ///
 /// # Safety
 ///
 /// `context` is that of a tensor of [`export`], not yet freed.
 unsafe fn free(context: *mut c_void) {
-    // Of an interpreter that ends, nothing is freed any more.
+    // When the interpreter shuts down, the memory is not freed.
     _ = Python::try_attach(|_| {
         // SAFETY: the caller's promise.
         drop(unsafe { Box::from_raw(context.cast::<Context>()) });
@@ -349,7 +349,7 @@ unsafe fn free(context: *mut c_void) {
 }
 
 unsafe extern "C" fn delete_new(tensor: *mut DLManagedTensorVersioned) {
-    // SAFETY: the importer hands back what `export` made, once.
+    // SAFETY: the importer calls the deleter once, with the tensor that `export` created.
     unsafe {
         let tensor = Box::from_raw(tensor);
         free(tensor.manager_ctx);
@@ -364,13 +364,13 @@ unsafe extern "C" fn delete_old(tensor: *mut DLManagedTensor) {
     }
 }
 
-/// The destructor of capsules: frees the tensor of a capsule that nobody took.
+/// The destructor of a capsule. Frees the tensor if nobody took it.
 unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
     let is = |name: *const c_char| {
-        // SAFETY: Python hands a capsule to its destructor.
+        // SAFETY: Python passes the capsule to its destructor.
         unsafe { ffi::PyCapsule_IsValid(capsule, name) != 0 }
     };
-    // SAFETY: as above; a capsule of this name still owns its tensor.
+    // SAFETY: as above. A capsule with this name still owns its tensor.
     unsafe {
         if is(NEW_NAME.as_ptr()) {
             delete_new(ffi::PyCapsule_GetPointer(capsule, NEW_NAME.as_ptr()).cast());
@@ -380,7 +380,7 @@ unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// The device of all memory here, as `__dlpack_device__` returns it.
+/// The CPU, as `__dlpack_device__` returns it.
 pub fn cpu(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     (1, 0).into_pyobject(py)
 }

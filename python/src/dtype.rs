@@ -1,4 +1,4 @@
-//! [`PyDType`], and what is understood as a dtype.
+//! [`PyDType`], and conversions of dtype arguments.
 
 use crate::errors::dtype_error;
 use crate::{libraries, numpy, torch};
@@ -7,17 +7,16 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyModule, PyString, PyType};
 
-/// The dtype of the elements of an array. There is one object for each, `lanecast.float8_e4m3fn`, so dtypes are compared by `is` or
-/// `==`.
+/// The dtype of array elements. Each dtype is a single object, such as `lanecast.float8_e4m3fn`, so `is` and `==` both compare dtypes.
 #[pyclass(frozen, name = "DType", module = "lanecast")]
 pub struct PyDType {
     pub dtype: DType,
 }
 
-/// The objects, by their codes.
+/// The objects, indexed by code.
 static SINGLETONS: PyOnceLock<Vec<Py<PyDType>>> = PyOnceLock::new();
 
-/// Makes the objects, as attributes of the module.
+/// Adds the objects to the module.
 pub fn add_singletons(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for dtype in DType::EVERY {
         module.add(dtype.name(), object(module.py(), *dtype)?)?;
@@ -35,25 +34,25 @@ pub fn object(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyDType>> {
 
 #[pymethods]
 impl PyDType {
-    /// The name, as NumPy and ml_dtypes have it.
+    /// The name, as in NumPy and ml_dtypes.
     #[getter]
     fn name(&self) -> &'static str {
         self.dtype.name()
     }
 
-    /// Bits of an element.
+    /// The size of an element in bits.
     #[getter]
     fn bits(&self) -> u32 {
         self.dtype.bits()
     }
 
-    /// Bytes of an element in an array; 1 for elements of less than a byte.
+    /// The size of an array element in bytes; 1 for sub-byte dtypes.
     #[getter]
     fn itemsize(&self) -> usize {
         self.dtype.size()
     }
 
-    /// The number of the dtype in the C interface; it does not change between versions.
+    /// The number of the dtype in the C API, which is the same in every version.
     #[getter]
     fn code(&self) -> u8 {
         self.dtype.code()
@@ -71,14 +70,14 @@ impl PyDType {
         }
     }
 
-    /// The `numpy.dtype`, from ml_dtypes if NumPy does not have it. ImportError if the package is missing.
+    /// The `numpy.dtype`, which may be one of ml_dtypes. Raises ImportError if the package is not installed.
     #[getter]
     fn numpy(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         numpy::imported(py)?;
         Ok(numpy::descr(py, BufferType::new(self.dtype))?.unbind())
     }
 
-    /// The `torch.dtype`. DTypeError if PyTorch has no such dtype, ImportError if it is missing.
+    /// The `torch.dtype`. Raises DTypeError if PyTorch lacks the dtype, and ImportError if PyTorch is not installed.
     #[getter]
     fn torch(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         py.import("torch")?;
@@ -93,13 +92,13 @@ impl PyDType {
         self.dtype.name()
     }
 
-    /// Pickled as the global name.
+    /// Pickles the object by its global name.
     fn __reduce__(&self) -> &'static str {
         self.dtype.name()
     }
 }
 
-/// The dtype that an argument names, with its byte order.
+/// The dtype and byte order of a dtype argument.
 pub fn argument(value: &Bound<'_, PyAny>) -> PyResult<BufferType> {
     let py = value.py();
     if let Ok(dtype) = value.cast_exact::<PyDType>() {
@@ -115,7 +114,7 @@ pub fn argument(value: &Bound<'_, PyAny>) -> PyResult<BufferType> {
         return Ok(found);
     }
     if let Ok(class) = value.cast::<PyType>() {
-        // A scalar type of `jax.numpy`, whose attribute is an instance; that of a class of NumPy is not.
+        // Scalar types of `jax.numpy` have a `numpy.dtype` in this attribute. Classes of NumPy do not.
         if let Ok(dtype) = class.getattr("dtype")
             && let Some(found) = numpy::dtype_argument(&dtype)?
         {
@@ -149,7 +148,7 @@ fn by_name(py: Python<'_>, name: &str) -> PyResult<DType> {
         format!("the names are {}", all.join(", "))
     } else {
         let full: Vec<_> = meanings.iter().map(|name| format!("{name:?}")).collect();
-        format!("libraries differ about short names; write {} in full", full.join(" or "))
+        format!("short names are ambiguous between libraries; write {} instead", full.join(" or "))
     };
     Err(dtype_error(py, format!("{name:?} is not the name of a dtype: {advice}")))
 }
@@ -168,16 +167,14 @@ fn refused_class(class: &Bound<'_, PyType>) -> PyResult<PyErr> {
     Ok(dtype_error(
         py,
         if builtins && !instead.is_empty() {
-            format!(
-                "the Python type {name} has no fixed width, and libraries differ about it; write {instead}"
-            )
+            format!("the width of the Python type {name} depends on the library; write {instead}")
         } else {
             format!("the class {} is not a dtype", class.repr()?)
         },
     ))
 }
 
-/// The dtype of an argument that is a dtype or an array.
+/// The dtype of a dtype or an array.
 pub fn of_either(value: &Bound<'_, PyAny>) -> PyResult<BufferType> {
     let is_array = !value.is_instance_of::<PyType>()
         && !value.is_instance_of::<PyDType>()

@@ -1,4 +1,4 @@
-//! The exceptions of `lanecast._errors`, and what becomes of the errors of the crate.
+//! The exceptions of `lanecast._errors`, and the conversion of errors of the crate to exceptions.
 
 use crate::memory::Axes;
 use lanecast::promote::PromotionError;
@@ -49,14 +49,13 @@ pub fn promotion_error(py: Python<'_>, error: &PromotionError) -> PyErr {
     PROMOTION.error(py, error.to_string())
 }
 
-/// The exception for an error of a cast of an array of this shape.
+/// The exception for a failed cast of an array of this shape.
 pub fn cast_error(py: Python<'_>, error: CastError, shape: &[usize]) -> PyErr {
     match error {
         CastError::Rejected(found) => loss_error(py, &found, shape).unwrap_or_else(|error| error),
-        CastError::Overlap { .. } => overlap_error(
-            py,
-            "the source and `out` share memory, and elements would not stay in their places; cast without `out`",
-        ),
+        CastError::Overlap { .. } => {
+            overlap_error(py, "`out` overlaps the source, and the cast is not in place; cast without `out`")
+        }
         CastError::TooLarge { .. } => PyMemoryError::new_err(error.to_string()),
         CastError::NotBuilt { .. } | CastError::UnknownName(_) => dtype_error(py, error.to_string()),
         error => PyValueError::new_err(error.to_string()),

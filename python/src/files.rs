@@ -1,4 +1,4 @@
-//! `TensorFile` and `save_tensors`: files of tensors, by the crate `lanecast-files`.
+//! `TensorFile` and `save_tensors`: tensor files, read and written by the crate `lanecast-files`.
 
 use crate::dtype::{self, PyDType};
 use crate::errors::{cast_error, format_error};
@@ -12,6 +12,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -28,8 +29,8 @@ fn failed(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// What `TensorFile.tensors` says of one: its name, dtype, what the file calls that, shape, bytes, place in the file, whether elements
-/// share bytes, whether the bytes of an element are reversed, whether the first axis varies fastest.
+/// A row of `TensorFile.tensors`: name, dtype, the file's spelling of the dtype, shape, size in bytes, offset in the file, and whether the
+/// elements are packed, byte-swapped and in Fortran order.
 type Described<'py> = (
     String,
     Option<Bound<'py, PyDType>>,
@@ -42,7 +43,7 @@ type Described<'py> = (
     bool,
 );
 
-/// An opened file of tensors. Only its headers are held in memory.
+/// An open tensor file. Only its headers are in memory.
 #[pyclass(frozen, name = "TensorFile", module = "lanecast._lanecast")]
 pub struct PyTensorFile {
     file: Mutex<lanecast_files::TensorFile>,
@@ -58,7 +59,7 @@ impl PyTensorFile {
         Ok(PyTensorFile { file: Mutex::new(file) })
     }
 
-    /// What the file holds, in its order.
+    /// The tensors, in file order.
     fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Vec<Described<'py>>> {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.tensors()
@@ -88,24 +89,24 @@ impl PyTensorFile {
             .collect()
     }
 
-    /// Free text that the file carries.
+    /// The metadata of the file, as pairs of key and text.
     fn metadata(&self) -> Vec<(String, String)> {
         self.file.lock().unwrap_or_else(PoisonError::into_inner).metadata().to_vec()
     }
 
-    /// The bytes of a tensor.
+    /// Reads the bytes of a tensor.
     #[pyo3(signature = (index, /))]
     fn read<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyBytes>> {
         let read = py.detach(|| {
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
             (index < file.tensors().len()).then(|| file.read(index))
         });
-        let read = read.ok_or_else(|| PyIndexError::new_err(format!("there is no tensor {index}")))?;
+        let read = read.ok_or_else(|| PyIndexError::new_err(format!("no tensor has index {index}")))?;
         Ok(PyBytes::new(py, &read.map_err(|error| failed(py, &error))?))
     }
 }
 
-/// Writes a file of the format that the extension of `path` names.
+/// Writes a tensor file. The extension of `path` selects the format.
 #[pyfunction]
 #[pyo3(signature = (path, tensors, metadata, overwrite, /))]
 pub fn save_tensors(
@@ -117,13 +118,16 @@ pub fn save_tensors(
 ) -> PyResult<()> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let packs = !matches!(extension, "npy" | "npz");
-    let mut held = Vec::with_capacity(tensors.len());
+    let mut sources = Vec::with_capacity(tensors.len());
     for (name, array) in tensors {
         let source = Operand::source(&array)?;
-        let dtype = source.array.buffer().dtype();
-        let data = stored(py, &source, packs)?;
         let shape: Vec<u64> = source.shape.iter().map(|len| *len as u64).collect();
-        held.push((name, dtype, shape, data));
+        sources.push((name, source, shape));
+    }
+    let mut held = Vec::with_capacity(sources.len());
+    for (name, source, shape) in &sources {
+        let dtype = source.array.buffer().dtype();
+        held.push((name, dtype, shape, stored(py, source, packs)?));
     }
     let tensors: Vec<NewTensor<'_>> = held
         .iter()
@@ -133,21 +137,30 @@ pub fn save_tensors(
         .map_err(|error| failed(py, &error))
 }
 
-/// The elements of an array as they stand in a file: in C order, little-endian.
-fn stored(py: Python<'_>, source: &Operand<'_>, packs: bool) -> PyResult<Vec<u8>> {
-    let dtype = source.array.buffer().dtype();
+/// The elements as a file stores them: C-contiguous and little-endian. Borrowed if the array already has this layout.
+fn stored<'a>(py: Python<'_>, source: &'a Operand<'_>, packs: bool) -> PyResult<Cow<'a, [u8]>> {
+    let array = &source.array;
+    let dtype = array.buffer().dtype();
     let apart = BufferType::new(dtype).with_order(ByteOrder::Little);
-    let flat = copied(py, &source.array, apart)?;
-    if !packs || !dtype.is_sub_byte() {
-        return Ok(flat);
+    let to = if packs && dtype.is_sub_byte() { BufferType::packed(dtype) } else { apart };
+    let flat = array.flattened();
+    if let Some(flat) = &flat
+        && flat.buffer() == to
+    {
+        // SAFETY: the operand keeps the memory alive. The program must not write to it meanwhile.
+        return Ok(Cow::Borrowed(unsafe { memory::bytes(flat) }));
     }
-    let n = source.array.elements();
-    let packed = BufferType::packed(dtype);
-    let plan =
-        CastPlan::new(apart, packed, &CastOptions::RUST).map_err(|error| cast_error(py, error, &[]))?;
-    let mut out = vec![0; packed.byte_len(n).unwrap_or(0)];
-    plan.run(&flat, &mut out, n).map_err(|error| cast_error(py, error, &[]))?;
-    Ok(out)
+    if to == apart || flat.is_some() {
+        return copied(py, flat.as_ref().unwrap_or(array), to).map(Cow::Owned);
+    }
+    // Only contiguous elements can be packed.
+    let copy = copied(py, array, apart)?;
+    let failed = |error| cast_error(py, error, &[]);
+    let plan = CastPlan::new(apart, to, &CastOptions::RUST).map_err(failed)?;
+    let n = array.elements();
+    let mut out = vec![0; to.byte_len(n).unwrap_or(0)];
+    plan.run(&copy, &mut out, n).map_err(failed)?;
+    Ok(Cow::Owned(out))
 }
 
 fn copied(py: Python<'_>, src: &Array, to: BufferType) -> PyResult<Vec<u8>> {
@@ -156,7 +169,7 @@ fn copied(py: Python<'_>, src: &Array, to: BufferType) -> PyResult<Vec<u8>> {
     let layout =
         Layout::contiguous(to, src.shape()).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let plan = CastPlan::new(src.buffer(), to, &CastOptions::RUST).map_err(failed)?;
-    // SAFETY: the object of the source lives until the call returns; the vector has so many bytes and is nobody else's.
+    // SAFETY: the object of the source lives until the call returns. The vector has as many bytes as the layout, and nobody else uses it.
     unsafe {
         let dst = Array::new(out.as_mut_ptr(), layout);
         memory::run_detached(py, &plan, Mode::Plain, src, &dst, memory::threads(None)).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! `finfo`, `iinfo`, `isdtype`: the limits and kinds of dtypes.
+//! `finfo`, `iinfo` and `isdtype`: the limits and kinds of dtypes.
 
 use crate::dtype::{self, PyDType};
 use crate::errors::dtype_error;
@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-/// The limits of a floating dtype, or of the parts of a complex one, as Python floats.
+/// The limits of a floating-point dtype, or of the components of a complex dtype, as Python floats.
 #[pyclass(frozen, name = "FInfo", module = "lanecast")]
 pub struct PyFInfo {
     dtype: DType,
@@ -16,12 +16,12 @@ pub struct PyFInfo {
 
 #[pymethods]
 impl PyFInfo {
-    /// The real dtype that has these limits.
+    /// The real dtype with these limits.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDType>> {
         dtype::object(py, self.dtype)
     }
-    /// Bits of an element.
+    /// The size of an element in bits.
     #[getter]
     fn bits(&self) -> u32 {
         self.info.bits
@@ -46,7 +46,7 @@ impl PyFInfo {
     fn min(&self) -> f64 {
         self.info.min
     }
-    /// The smallest positive value of full precision.
+    /// The smallest positive normal value.
     #[getter]
     fn smallest_normal(&self) -> f64 {
         self.info.smallest_normal
@@ -56,17 +56,17 @@ impl PyFInfo {
     fn smallest_subnormal(&self) -> f64 {
         self.info.smallest_subnormal
     }
-    /// Bits of the exponent field.
+    /// The width of the exponent field in bits.
     #[getter]
     fn exponent_bits(&self) -> u32 {
         self.info.exponent_bits
     }
-    /// Bits of the mantissa field.
+    /// The width of the mantissa field in bits.
     #[getter]
     fn mantissa_bits(&self) -> u32 {
         self.info.mantissa_bits
     }
-    /// What is subtracted from the exponent field.
+    /// The exponent bias.
     #[getter]
     fn bias(&self) -> i32 {
         self.info.bias
@@ -94,7 +94,7 @@ impl PyIInfo {
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDType>> {
         dtype::object(py, self.dtype)
     }
-    /// Bits of an element.
+    /// The size of an element in bits.
     #[getter]
     fn bits(&self) -> u32 {
         self.info.bits
@@ -115,13 +115,13 @@ impl PyIInfo {
     }
 }
 
-/// The limits of a floating or complex dtype, or of that of an array. DTypeError for other dtypes.
+/// The limits of a floating-point or complex dtype or array. Raises DTypeError for other dtypes.
 #[pyfunction]
 #[pyo3(signature = (type_, /))]
 pub fn finfo(type_: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
     let dtype = dtype::of_either(type_)?.dtype();
     let info = lanecast::finfo(dtype).ok_or_else(|| {
-        dtype_error(type_.py(), format!("{dtype} is not a floating dtype; iinfo has the limits of integers"))
+        dtype_error(type_.py(), format!("{dtype} is not a floating-point dtype; use iinfo for integers"))
     })?;
     let part = match dtype {
         DType::Complex64 => DType::Float32,
@@ -131,25 +131,28 @@ pub fn finfo(type_: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
     Ok(PyFInfo { dtype: part, info })
 }
 
-/// The limits of an integer dtype, or of that of an array. DTypeError for other dtypes, bool included.
+/// The limits of an integer dtype or array. Raises DTypeError for other dtypes, including bool.
 #[pyfunction]
 #[pyo3(signature = (type_, /))]
 pub fn iinfo(type_: &Bound<'_, PyAny>) -> PyResult<PyIInfo> {
     let dtype = dtype::of_either(type_)?.dtype();
     let info = lanecast::iinfo(dtype).ok_or_else(|| {
-        dtype_error(type_.py(), format!("{dtype} is not an integer dtype; finfo has the limits of floats"))
+        dtype_error(
+            type_.py(),
+            format!("{dtype} is not an integer dtype; use finfo for floating-point dtypes"),
+        )
     })?;
     Ok(PyIInfo { dtype, info })
 }
 
-/// Whether a dtype is of a kind of the array API: another dtype, one of "bool", "signed integer", "unsigned integer", "integral",
-/// "real floating", "complex floating", "numeric", or a tuple of these, of which one has to hold.
+/// Whether a dtype matches a kind of the array API: another dtype, "bool", "signed integer", "unsigned integer", "integral", "real
+/// floating", "complex floating", "numeric", or a tuple of these, of which at least one must match.
 #[pyfunction]
 #[pyo3(signature = (dtype, kind, /))]
 pub fn isdtype(dtype: &Bound<'_, PyAny>, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     let found = dtype::argument(dtype)?.dtype();
     if let Ok(kinds) = kind.cast::<PyTuple>() {
-        // All of them are looked at, so that a wrong one is found.
+        // Looks at all of them, so that an invalid one is always reported.
         return kinds.iter().try_fold(false, |any, kind| Ok(is_kind(found, &kind)? || any));
     }
     is_kind(found, kind)
@@ -166,8 +169,5 @@ fn is_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
         return Ok(dtype::argument(kind)?.dtype() == dtype);
     }
     let names: Vec<_> = DTypeKind::ALL.iter().map(|kind| format!("{:?}", kind.name())).collect();
-    Err(PyValueError::new_err(format!(
-        "the kind is {name:?}, but has to be a dtype or one of {}",
-        names.join(", ")
-    )))
+    Err(PyValueError::new_err(format!("unknown kind {name:?}; pass a dtype or one of {}", names.join(", "))))
 }

@@ -1,4 +1,4 @@
-//! The one interpreter that may use the module.
+//! Allows a single interpreter per process.
 
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 static FIRST: AtomicI64 = AtomicI64::new(-1);
 
-/// Refuses a second interpreter of the process: dtypes and classes are objects of the first one. Interpreters with a lock of their own
-/// are refused by Python itself.
+/// Rejects a second interpreter in the process, because dtypes and classes are objects of the first one. Python itself rejects
+/// interpreters with their own GIL.
 pub fn claim(_py: Python<'_>) -> PyResult<()> {
-    // SAFETY: the token says that this thread is attached to an interpreter.
+    // SAFETY: the token proves that this thread is attached to an interpreter.
     let own = unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) };
     match FIRST.compare_exchange(-1, own, Ordering::Relaxed, Ordering::Relaxed) {
         Err(first) if first != own => Err(PyImportError::new_err(
-            "lanecast can be used by one interpreter of a process only, not by a sub-interpreter",
+            "lanecast supports one interpreter per process and cannot be imported in a sub-interpreter",
         )),
         _ => Ok(()),
     }

@@ -1,28 +1,31 @@
-//! Arrays at addresses, and the casts between them.
+//! Arrays in memory, and the casts between them.
 //!
-//! An [`Array`] is an address and a layout that a library of Python vouches for. Whoever makes one promises that the memory is there
-//! and stays there while the object lives that it was read from; [`run`] is the one place where it is read and written.
+//! An [`Array`] is an address and a layout, as given by a Python library. Whoever creates one promises that the memory is valid while the
+//! Python object lives. Only this module reads and writes the memory.
 
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{BufferType, CastError, CastPlan, CastReport, DType, Level, Storage};
+use lanecast::{BufferType, CastError, CastPlan, CastReport, DType, Level, Storage, Streaming};
+use pyo3::exceptions::PyMemoryError;
+use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::ops::Range;
-use std::slice;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::{ptr, slice};
 
-/// Numbers, one for each axis.
+/// One number per axis.
 pub type Axes<T> = Vec<T>;
 
 /// An array in memory.
 #[derive(Clone, Copy)]
 pub struct Array {
-    /// The first element: the one whose indices are all 0.
+    /// The element whose indices are all 0.
     data: *mut u8,
     layout: Layout,
 }
 
-// SAFETY: an address and numbers; what is done with them on a thread is the promise of `Array::new`.
+// SAFETY: an address and numbers. `Array::new` demands that using them is valid on any thread.
 unsafe impl Send for Array {}
 // SAFETY: as above.
 unsafe impl Sync for Array {}
@@ -30,8 +33,7 @@ unsafe impl Sync for Array {}
 impl Array {
     /// # Safety
     ///
-    /// All elements of the layout are readable at `data`, and writable if the array becomes the destination of a cast, for as long as
-    /// the array is used.
+    /// All elements of the layout are readable at `data` while the array is in use, and writable if it is the destination of a cast.
     pub unsafe fn new(data: *mut u8, layout: Layout) -> Array {
         Array { data, layout }
     }
@@ -52,7 +54,7 @@ impl Array {
         self.layout.elements()
     }
 
-    /// Whether the elements follow each other in C order.
+    /// Whether the elements are contiguous in C order.
     pub fn is_c_contiguous(&self) -> bool {
         self.layout.buffer().storage() == Storage::Packed && self.shape().len() == 1 || self.is_dense(true)
     }
@@ -71,7 +73,7 @@ impl Array {
         if c_order { axes.rev().all(&mut follows) } else { axes.all(&mut follows) }
     }
 
-    /// The addresses between the first and the last byte; empty without elements.
+    /// The addresses from the first to the last byte; empty if there are no elements.
     pub fn span(&self) -> Range<usize> {
         let start = self.data.addr();
         if self.elements() == 0 {
@@ -98,28 +100,28 @@ impl Array {
         a.start < b.end && b.start < a.end
     }
 
-    /// The same elements as one axis, if they follow each other.
+    /// The same elements as one axis, if they are contiguous in C order.
     pub fn flattened(&self) -> Option<Array> {
         let layout = Layout::contiguous(self.buffer(), &[self.elements()]).ok()?;
         self.is_c_contiguous().then_some(Array { layout, ..*self })
     }
 }
 
-/// What a cast does beside casting.
+/// What a cast does besides casting.
 pub enum Mode<'a> {
     Plain,
     /// Stops at the first element that does not fit.
     Checked(Level),
-    /// Marks those that fit, a bit each.
+    /// Sets a bit for each element that fits.
     Masked(Level, &'a mut [u8]),
-    /// Counts what is lost.
+    /// Counts losses.
     Counted(Level),
 }
 
-/// What a cast says afterwards.
+/// What a cast returns.
 #[derive(Default)]
 pub struct Outcome {
-    /// Of [`Mode::Counted`].
+    /// Filled by [`Mode::Counted`].
     pub report: CastReport,
 }
 
@@ -127,7 +129,7 @@ pub struct Outcome {
 ///
 /// # Safety
 ///
-/// `src` is readable and `dst` is writable, and nobody else writes the first or accesses the second until the call returns.
+/// `src` is readable and `dst` is writable. Until the call returns, nobody else writes to `src` or accesses `dst`.
 pub unsafe fn run(
     plan: &CastPlan,
     mode: Mode<'_>,
@@ -138,7 +140,7 @@ pub unsafe fn run(
     let n = src.elements();
     let plain = matches!(mode, Mode::Plain);
     let joined = src.is_c_contiguous() && dst.is_c_contiguous()
-        // Where the order of elements does not matter.
+        // The order of the elements does not matter here.
         || plain && src.is_dense(false) && dst.is_dense(false);
     let done = Outcome::default();
     if joined && !src.shares_memory(dst) {
@@ -146,11 +148,11 @@ pub unsafe fn run(
         let read = src.buffer().byte_len(n).ok_or(too_large(src.buffer()))?;
         let written = dst.buffer().byte_len(n).ok_or(too_large(dst.buffer()))?;
         if n == 0 {
-            // Null pointers are no slices.
+            // The pointers may be null, which is not allowed in slices.
             return Ok(done);
         }
-        // SAFETY: the elements follow each other and so fill these bytes, which do not overlap. What the destination holds comes from
-        // an allocator beyond the language, so nothing says that it is not initialised.
+        // SAFETY: the elements are contiguous and so fill these bytes, which do not overlap. The destination comes from a foreign
+        // allocator, so for the language its bytes are initialized.
         let (src, dst) =
             unsafe { (slice::from_raw_parts(src.data, read), slice::from_raw_parts_mut(dst.data, written)) };
         return match mode {
@@ -179,11 +181,11 @@ pub unsafe fn run(
     }
 }
 
-/// Casts `n` elements at `src` to fresh memory at `dst`.
+/// Casts `n` elements at `src` to new memory at `dst`.
 ///
 /// # Safety
 ///
-/// As of [`run`]; both are contiguous and do not overlap.
+/// As for [`run`]. Both are contiguous, and they do not overlap.
 pub unsafe fn run_fresh(
     py: Python<'_>,
     plan: &CastPlan,
@@ -196,12 +198,12 @@ pub unsafe fn run_fresh(
         // SAFETY: the caller's promise.
         return unsafe { plan.run_ptr(src, dst, n) };
     }
-    let (src, dst, plan) = (src.expose_provenance(), dst.expose_provenance(), *plan);
+    let (src, dst, plan) = (src.expose_provenance(), dst.expose_provenance(), for_new_memory(*plan, n));
     py.detach(move || {
         let too_large = |buffer| CastError::TooLarge { elements: n, buffer };
         let read = plan.from().byte_len(n).ok_or(too_large(plan.from()))?;
         let written = plan.to().byte_len(n).ok_or(too_large(plan.to()))?;
-        // SAFETY: the caller's promise; that bytes are initialised is as in `run`. There are elements, so neither is null.
+        // SAFETY: the caller's promise; `run` explains why the bytes are initialized. There are elements, so neither pointer is null.
         let (src, dst) = unsafe {
             (
                 slice::from_raw_parts(std::ptr::with_exposed_provenance(src), read),
@@ -212,11 +214,11 @@ pub unsafe fn run_fresh(
     })
 }
 
-/// [`run`] without the interpreter lock, if it takes long.
+/// [`run`], which releases the GIL if the cast takes long.
 ///
 /// # Safety
 ///
-/// As of [`run`].
+/// As for [`run`].
 pub unsafe fn run_detached(
     py: Python<'_>,
     plan: &CastPlan,
@@ -225,7 +227,7 @@ pub unsafe fn run_detached(
     dst: &Array,
     threads: Threads<'static>,
 ) -> Result<Outcome, CastError> {
-    // A cast with an eye on losses, or of elements far apart, takes about twice as long.
+    // A checked or strided cast takes about twice as long.
     if takes_long(plan, src.elements().saturating_mul(2)) {
         // SAFETY: the caller's promise; the caller keeps the objects alive.
         py.detach(|| unsafe { run(plan, mode, src, dst, threads) })
@@ -235,17 +237,17 @@ pub unsafe fn run_detached(
     }
 }
 
-/// Above this estimate the interpreter lock is released. Getting it back beside a busy thread may take the 5 ms after which the
-/// interpreter makes that thread let go.
+/// A cast estimated to take longer releases the GIL. While another thread is busy, getting the GIL back may take 5 ms, the switch
+/// interval of the interpreter.
 const LONG_NANOSECONDS: u64 = 50_000;
 
-/// Whether a cast is worth the release of the interpreter lock.
+/// Whether a cast takes long enough to release the GIL.
 pub fn takes_long(plan: &CastPlan, n: usize) -> bool {
-    // No kernel takes 50 ns for an element.
+    // No kernel takes 50 ns per element.
     n > 1000 && picoseconds(plan).saturating_mul(n as u64) / 1000 > LONG_NANOSECONDS
 }
 
-/// What an element costs in a cast, looked up once for each pair; options that matter to the cost are rare.
+/// The cost of an element, which is looked up once per pair: few options affect it.
 fn picoseconds(plan: &CastPlan) -> u64 {
     const DTYPES: usize = DType::EVERY.len();
     static COSTS: [[AtomicU32; DTYPES]; DTYPES] = [const { [const { AtomicU32::new(0) }; DTYPES] }; DTYPES];
@@ -261,7 +263,7 @@ fn picoseconds(plan: &CastPlan) -> u64 {
     u64::from(known)
 }
 
-/// How many threads a cast uses at most unless it is told; 0 means all of rayon's.
+/// The default maximum number of threads per cast; 0 means all threads of rayon's pool.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 pub fn set_threads(threads: usize) {
@@ -272,7 +274,7 @@ pub fn default_threads() -> usize {
     THREADS.load(Ordering::Relaxed)
 }
 
-/// The threads of a call.
+/// The threads that a call may use.
 pub fn threads(asked: Option<usize>) -> Threads<'static> {
     match asked.unwrap_or_else(default_threads) {
         0 => Threads::Rayon,
@@ -281,10 +283,55 @@ pub fn threads(asked: Option<usize>) -> Threads<'static> {
     }
 }
 
-/// Elements of a chunk whose results are thrown away.
+/// Allocators map new pages for arrays of at least this many bytes. It is the upper limit of glibc's dynamic threshold.
+const MAPPED: usize = 32 << 20;
+
+/// The plan for a cast of `n` elements to newly allocated memory.
+///
+/// The kernel zeroes a new page on the first write, which brings the page into the cache. Non-temporal stores would bypass the cache: they
+/// make a cast of 8 Mi float32 to float64 7 % slower.
+pub fn for_new_memory(plan: CastPlan, n: usize) -> CastPlan {
+    match plan.to().byte_len(n) {
+        Some(bytes) if bytes >= MAPPED => plan.with_streaming(Streaming::Never),
+        _ => plan,
+    }
+}
+
+/// The size in bytes from which on huge pages are requested, as in NumPy.
+#[cfg(target_os = "linux")]
+const HUGE: usize = 4 << 20;
+
+/// Requests huge pages for new memory if it is large. NumPy does so for its arrays. Without huge pages, a cast to new memory spends most of
+/// its time in page faults.
+pub fn prefer_huge_pages(address: usize, bytes: usize) {
+    #[cfg(target_os = "linux")]
+    if bytes >= HUGE {
+        // The whole pages inside the memory.
+        let start = address.next_multiple_of(4096);
+        let end = (address + bytes) / 4096 * 4096;
+        // SAFETY: the advice does not change the contents of the memory. On error, pages keep their usual size.
+        unsafe { libc::madvise(std::ptr::without_provenance_mut(start), end - start, libc::MADV_HUGEPAGE) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (address, bytes);
+}
+
+/// A new, uninitialized `bytes` object and its address.
+pub fn new_bytes(py: Python<'_>, len: usize) -> PyResult<(Bound<'_, PyBytes>, *mut u8)> {
+    let size = ffi::Py_ssize_t::try_from(len).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    // SAFETY: given NULL, the function allocates the bytes without initializing them. It returns a new reference.
+    let bytes =
+        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(ptr::null(), size))? };
+    // SAFETY: the object is a `bytes` object.
+    let address = unsafe { ffi::PyBytes_AsString(bytes.as_ptr()) }.cast::<u8>();
+    prefer_huge_pages(address.addr(), len);
+    Ok((bytes.cast_into::<PyBytes>()?, address))
+}
+
+/// Elements per chunk of a cast whose result is discarded.
 const CHUNK: usize = 1 << 20;
 
-/// Counts what a cast of `src` loses. Of the results there is never more than a chunk, unless the elements have gaps between them.
+/// Counts what a cast of `src` loses. It holds the results of one chunk at a time, unless `src` is not contiguous.
 ///
 /// # Safety
 ///
@@ -320,7 +367,7 @@ pub unsafe fn count(
     }
     let from = src.buffer();
     let read = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
-    // SAFETY: the elements follow each other, so they fill these bytes.
+    // SAFETY: the elements are contiguous, so they fill these bytes.
     let bytes = unsafe { slice::from_raw_parts(src.data, read) };
     let chunked = || {
         let counting = plan.counted(level);
@@ -328,7 +375,7 @@ pub unsafe fn count(
         let mut total = CastReport::default();
         for first in (0..n).step_by(CHUNK) {
             let len = (n - first).min(CHUNK);
-            // Chunks begin at whole bytes.
+            // A chunk is a whole number of bytes.
             let start = from.byte_len(first).unwrap_or(read);
             total = total.and(&counting.par_run(&bytes[start..], &mut out, len, threads)?);
         }
@@ -337,11 +384,37 @@ pub unsafe fn count(
     if takes_long(plan, n.saturating_mul(2)) { py.detach(chunked) } else { chunked() }
 }
 
-/// Writes a bit each to the elements of an array of bool.
+/// The bytes of a contiguous array.
 ///
 /// # Safety
 ///
-/// `to` is writable, contiguous, of elements of a byte and has no more than `bits` has bits.
+/// While the bytes are in use, the array is readable, and nobody writes to it.
+pub unsafe fn bytes<'a>(array: &Array) -> &'a [u8] {
+    let len = byte_len(array);
+    // SAFETY: the caller's promise. An empty array may have a null pointer, which is not allowed in slices.
+    if len == 0 { &[] } else { unsafe { slice::from_raw_parts(array.data, len) } }
+}
+
+/// The bytes of a contiguous array, for writing.
+///
+/// # Safety
+///
+/// While the bytes are in use, the array is writable, and nobody else accesses it.
+pub unsafe fn bytes_mut<'a>(array: &Array) -> &'a mut [u8] {
+    let len = byte_len(array);
+    // SAFETY: as above.
+    if len == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(array.data, len) } }
+}
+
+fn byte_len(array: &Array) -> usize {
+    array.buffer().byte_len(array.elements()).unwrap_or(0)
+}
+
+/// Expands bits to the elements of a bool array.
+///
+/// # Safety
+///
+/// `to` is writable and contiguous. Its elements are bytes, and there are at most as many as there are bits.
 pub unsafe fn expand_bits(bits: &[u8], to: &Array) {
     let n = to.elements();
     if n == 0 {

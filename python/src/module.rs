@@ -1,8 +1,8 @@
 //! The native half of the Python package `lanecast`.
 //!
-//! An argument becomes an [`operand`]: an address and a layout that its library vouches for ([`numpy`], [`torch`], [`dlpack`]). A cast
-//! is a plan of the crate `lanecast` that [`memory`] runs between two of them, without the interpreter lock where that pays. Nothing
-//! is imported that the program did not import, until a result has to be of it.
+//! An array argument becomes an [`operand`]: an address and a layout, obtained from its library ([`numpy`], [`torch`], [`dlpack`]). A
+//! cast is a plan of the crate `lanecast`. [`memory`] runs it between two operands, and releases the GIL if the cast takes long. The
+//! module imports an array library only if the result is one of its arrays.
 
 mod buffer;
 mod bytes;
@@ -19,6 +19,7 @@ mod numpy;
 mod onnx;
 mod operand;
 mod options;
+mod plans;
 mod promotion;
 mod report;
 mod runtime;

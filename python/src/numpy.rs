@@ -1,7 +1,7 @@
-//! NumPy and ml_dtypes, by the C API of NumPy.
+//! NumPy and ml_dtypes, through the C API of NumPy.
 //!
-//! The functions of the C API import NumPy when they are first called. So nothing here calls one before [`loaded`] has found NumPy among
-//! the modules of the interpreter, or [`imported`] has imported it where the result has to be an array of it.
+//! The C API imports NumPy on first use. So nothing here calls it before [`loaded`] has found NumPy in `sys.modules`, or [`imported`] has
+//! imported it because the result is a NumPy array.
 
 use crate::errors::dtype_error;
 use crate::libraries;
@@ -20,12 +20,12 @@ use pyo3::sync::PyOnceLock;
 use std::ffi::{c_int, c_long};
 use std::slice;
 
-/// The classes of NumPy, as addresses. They live as long as the interpreter.
+/// The addresses of NumPy classes, which live as long as the interpreter.
 pub struct Numpy {
     array: usize,
     dtype: usize,
     scalar: usize,
-    /// The scalar classes of NumPy's own numbers.
+    /// The scalar classes of the built-in numbers.
     classes: Vec<(usize, DType)>,
 }
 
@@ -35,7 +35,7 @@ static ML_DTYPES: PyOnceLock<Vec<(usize, DType)>> = PyOnceLock::new();
 static DESCRS: [PyOnceLock<Py<PyAny>>; DType::EVERY.len()] =
     [const { PyOnceLock::new() }; DType::EVERY.len()];
 
-/// The type numbers of NumPy. `long` and `longlong` have a number each, whatever their widths.
+/// The dtype of a NumPy type number. `long` and `longlong` have different numbers, even if they have the same width.
 const fn builtin(number: c_int) -> Option<DType> {
     const LONG_IS_64: bool = size_of::<c_long>() == 8;
     Some(match number {
@@ -61,7 +61,7 @@ const fn builtin(number: c_int) -> Option<DType> {
     })
 }
 
-/// NumPy, if somebody has imported it.
+/// NumPy, if the program has imported it.
 pub fn loaded(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
     // SAFETY: statics live forever; `get` ties the reference to the token only.
     if let Some(found) = NUMPY.get(py) {
@@ -75,12 +75,12 @@ pub fn loaded(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
     }
 }
 
-/// NumPy, imported if it was not.
+/// NumPy, which is imported if necessary.
 pub fn imported(py: Python<'_>) -> PyResult<&'static Numpy> {
     NUMPY.get_or_try_init(py, || {
         py.import("numpy").map_err(|error| {
             let advice =
-                PyImportError::new_err("the result is a NumPy array: install NumPy, or lanecast[numpy]");
+                PyImportError::new_err("the result is a NumPy array; install numpy or lanecast[numpy]");
             advice.set_cause(py, Some(error));
             advice
         })?;
@@ -107,7 +107,7 @@ pub fn imported(py: Python<'_>) -> PyResult<&'static Numpy> {
     })
 }
 
-/// The scalar classes of ml_dtypes, if somebody has imported it.
+/// The scalar classes of ml_dtypes, if the program has imported it.
 fn ml_dtypes(py: Python<'_>) -> PyResult<&'static [(usize, DType)]> {
     if let Some(found) = ML_DTYPES.get(py) {
         return Ok(found);
@@ -118,7 +118,7 @@ fn ml_dtypes(py: Python<'_>) -> PyResult<&'static [(usize, DType)]> {
     }
     let found = ML_DTYPES.get_or_init(py, || {
         let named = DType::EVERY.iter().filter_map(|dtype| Some((Namespace::MlDtypes.name(*dtype)?, *dtype)));
-        // Older versions do not have them all. The classes belong to the module, which nobody unloads.
+        // Older versions lack some of them. The classes live as long as the module, which is never unloaded.
         named.filter_map(|(name, dtype)| Some((module.getattr(name).ok()?.as_ptr().addr(), dtype))).collect()
     });
     Ok(found)
@@ -144,12 +144,12 @@ impl Numpy {
     }
 }
 
-/// Whether a value is a `numpy.dtype`.
+/// Whether the value is a `numpy.dtype`.
 pub fn is_dtype(value: &Bound<'_, PyAny>) -> bool {
     matches!(loaded(value.py()), Ok(Some(numpy)) if is_subclass(value, numpy.dtype))
 }
 
-/// The dtype that a `numpy.dtype` or a scalar class is; `None` if it is neither.
+/// The dtype of a `numpy.dtype` or scalar class; `None` for other values.
 pub fn dtype_argument(value: &Bound<'_, PyAny>) -> PyResult<Option<BufferType>> {
     let py = value.py();
     let Some(numpy) = loaded(py)? else { return Ok(None) };
@@ -166,7 +166,7 @@ pub fn dtype_argument(value: &Bound<'_, PyAny>) -> PyResult<Option<BufferType>> 
     Ok(is_bool.then(|| BufferType::new(DType::Bool)))
 }
 
-/// What the elements of an array of this `numpy.dtype` are.
+/// The buffer type of arrays of this `numpy.dtype`.
 ///
 /// # Safety
 ///
@@ -187,7 +187,7 @@ unsafe fn buffer_type(py: Python<'_>, descr: *mut PyArray_Descr) -> PyResult<Buf
         return Err(dtype_error(
             py,
             format!(
-                "lanecast has no dtype for {}; it casts bool, integers, floats and complex numbers of NumPy and ml_dtypes",
+                "{} is not supported; lanecast casts the bool, integer, floating-point and complex dtypes of NumPy and ml_dtypes",
                 descr.repr()?
             ),
         ));
@@ -199,7 +199,7 @@ unsafe fn buffer_type(py: Python<'_>, descr: *mut PyArray_Descr) -> PyResult<Buf
     }))
 }
 
-/// The `numpy.dtype` of a buffer type. NumPy is imported.
+/// The `numpy.dtype` of a buffer type. NumPy must be imported.
 pub fn descr(py: Python<'_>, of: BufferType) -> PyResult<Bound<'_, PyAny>> {
     let dtype = of.dtype();
     let native = DESCRS[usize::from(dtype.code())].get_or_try_init(py, || native_descr(py, dtype))?.bind(py);
@@ -224,18 +224,18 @@ fn native_descr(py: Python<'_>, dtype: DType) -> PyResult<Py<PyAny>> {
     };
     let module = py.import("ml_dtypes").map_err(|error| {
         let advice = PyImportError::new_err(format!(
-            "NumPy arrays of {name} need the package ml_dtypes: install it, or lanecast[ml-dtypes]"
+            "NumPy arrays of {name} need the package ml_dtypes; install ml_dtypes or lanecast[ml-dtypes]"
         ));
         advice.set_cause(py, Some(error));
         advice
     })?;
     let class = module.getattr(name).map_err(|_| {
-        PyImportError::new_err(format!("this version of ml_dtypes does not have {name}: install a newer one"))
+        PyImportError::new_err(format!("this version of ml_dtypes has no {name}; install a newer one"))
     })?;
     Ok(numpy.getattr("dtype")?.call1((class,))?.unbind())
 }
 
-/// The order of the axes of a new array in memory.
+/// The memory layout of a new array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     Keep,
@@ -263,12 +263,12 @@ impl Order {
     }
 }
 
-/// An object that is an array of NumPy.
+/// A NumPy array.
 #[derive(Clone)]
 pub struct NumpyArray<'py>(Bound<'py, PyAny>);
 
 impl<'py> NumpyArray<'py> {
-    /// The array, if the value is one.
+    /// The array, if the value is a NumPy array.
     pub fn of(numpy: &Numpy, value: &Bound<'py, PyAny>) -> PyResult<Option<NumpyArray<'py>>> {
         if numpy.is_exact_array(value) {
             return Ok(Some(NumpyArray(value.clone())));
@@ -281,7 +281,7 @@ impl<'py> NumpyArray<'py> {
             && value.is_instance(&masked.getattr("MaskedArray")?)?
         {
             return Err(PyTypeError::new_err(
-                "a masked array would lose its mask; cast x.data and keep x.mask, or fill it by x.filled()",
+                "masked arrays are not supported, because the mask would be lost; cast x.data and keep x.mask, or pass x.filled()",
             ));
         }
         Ok(Some(NumpyArray(value.clone())))
@@ -309,7 +309,7 @@ impl<'py> NumpyArray<'py> {
         self.flags() & NPY_ARRAY_WRITEABLE != 0
     }
 
-    /// The first element and the number of elements, if these fill their memory in C or in Fortran order.
+    /// The address of the first element and the number of elements, if the array is contiguous in C or Fortran order.
     pub fn dense(&self) -> Option<(*mut u8, usize)> {
         if self.flags() & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS) == 0 {
             return None;
@@ -331,7 +331,7 @@ impl<'py> NumpyArray<'py> {
     fn shape(&self) -> &[usize] {
         match self.axes() {
             0 => &[],
-            // SAFETY: as many lengths, none of which is negative; the object is not given to Python while the slice is used.
+            // SAFETY: there is one length per axis, and none is negative. Python code does not run while the slice is in use.
             axes => unsafe { slice::from_raw_parts((*self.pointer()).fields.dimensions.cast(), axes) },
         }
     }
@@ -339,16 +339,16 @@ impl<'py> NumpyArray<'py> {
     pub fn array(&self) -> PyResult<Array> {
         let strides = match self.axes() {
             0 => &[][..],
-            // SAFETY: as many strides.
+            // SAFETY: there is one stride per axis.
             axes => unsafe { slice::from_raw_parts((*self.pointer()).fields.strides, axes) },
         };
         let layout = Layout::new(self.buffer()?, self.shape(), strides)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        // SAFETY: NumPy vouches for the memory, as long as the object lives, which the caller keeps.
+        // SAFETY: the memory is valid while the object lives, and the caller keeps it alive.
         Ok(unsafe { Array::new((*self.pointer()).fields.data.cast(), layout) })
     }
 
-    /// A new array of the same shape, whose elements are not yet written.
+    /// A new, uninitialized array of the same shape.
     pub fn new_like(&self, order: Order, of: BufferType) -> PyResult<NumpyArray<'py>> {
         let py = self.0.py();
         let descr = descr(py, of)?;

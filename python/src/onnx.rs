@@ -14,7 +14,7 @@ use lanecast::{BufferType, ByteOrder, CastOptions, DType, E8M0Round, Saturate, n
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
-/// The options of `astype` that a node Cast comes to in a graph of this opset. DTypeError for what the version in force does not have.
+/// The options of `astype` that correspond to a Cast node of this opset. Raises DTypeError for what its version does not support.
 #[pyfunction]
 #[pyo3(signature = (from_, to, opset, saturate, round_mode, /))]
 pub fn onnx_attributes(
@@ -28,7 +28,7 @@ pub fn onnx_attributes(
     let code = |of: &Bound<'_, PyAny>| number(py, dtype::of_either(of)?.dtype());
     let (from, to) = (code(from_)?, code(to)?);
     let name;
-    // Before version 6 the attribute was the name.
+    // Before version 6, the attribute was the name of the dtype.
     let to = if opset < 6 {
         name = ElementType::from_code(to).and_then(ElementType::name).unwrap_or_default();
         AttributeValue::String(name.as_bytes())

@@ -1,4 +1,4 @@
-//! [`Operand`]: an array of any library, as a source or a destination, and [`Answer`], the new array that a cast writes.
+//! [`Operand`], an array of any library, and [`Answer`], the new array that a cast returns.
 
 use crate::buffer::PyBuffer;
 use crate::dlpack;
@@ -13,20 +13,20 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
-/// Whose array it is: that decides the profile and the kind of the result.
+/// The library of an array. It decides the default profile and the type of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
     Numpy,
-    /// A scalar of NumPy; the result is one.
+    /// A NumPy scalar. The result is a scalar, too.
     NumpyScalar,
     Torch,
     Jax,
-    /// Some other exporter of DLPack.
+    /// Another exporter of DLPack.
     Other,
 }
 
 impl Library {
-    /// The options that answer as the library itself does.
+    /// The options that reproduce the casts of the library.
     pub const fn options(self) -> CastOptions {
         match self {
             Library::Torch => CastOptions::TORCH,
@@ -35,7 +35,7 @@ impl Library {
         }
     }
 
-    /// The standard that says what `casting` allows.
+    /// The standard that defines `casting`.
     pub const fn standard(self) -> Standard {
         match self {
             Library::Torch => Standard::Torch,
@@ -45,38 +45,38 @@ impl Library {
     }
 }
 
-/// What holds the memory.
+/// The owner of the memory.
 enum Holder<'py> {
     Numpy(NumpyArray<'py>),
     Torch(Tensor<'py>),
-    /// The object of the operand itself.
+    /// The object of the operand.
     Buffer,
     Dlpack(dlpack::Imported),
 }
 
-/// An array of any library. The memory is there as long as this lives.
+/// An array of any library. It keeps the memory alive.
 pub struct Operand<'py> {
     pub library: Library,
     pub array: Array,
-    /// As the library has it; that of the memory joins rows of packed elements that share bytes.
+    /// The shape in the library. `array` may have fewer axes, if packed rows share bytes.
     pub shape: Vec<usize>,
     holder: Holder<'py>,
     object: Bound<'py, PyAny>,
 }
 
 impl<'py> Operand<'py> {
-    /// The array that is to be read.
+    /// An array to read.
     pub fn source(value: &Bound<'py, PyAny>) -> PyResult<Operand<'py>> {
         Operand::new(value, false)
     }
 
-    /// The array `out`, which is to be written.
+    /// The array `out`, to write to.
     pub fn destination(value: &Bound<'py, PyAny>) -> PyResult<Operand<'py>> {
         let read_only = || PyValueError::new_err("`out` is read-only");
         let operand = Operand::new(value, true)?;
         if matches!(operand.library, Library::Jax | Library::NumpyScalar) {
             return Err(PyTypeError::new_err(
-                "`out` is never written to: arrays of JAX and scalars are immutable",
+                "`out` must be writable, but JAX arrays and scalars are immutable",
             ));
         }
         match &operand.holder {
@@ -108,7 +108,7 @@ impl<'py> Operand<'py> {
         }
         if is_jax(value)? {
             let numpy = numpy::imported(py)?;
-            // Waits until the array is computed. It is a view, but of dtypes that JAX stores in another way.
+            // Waits until the array is computed. The result is a view, except for dtypes that JAX stores differently.
             return Operand::of_numpy(as_array(numpy, value)?, Library::Jax, value);
         }
         if let Ok(buffer) = value.cast::<PyBuffer>() {
@@ -131,9 +131,13 @@ impl<'py> Operand<'py> {
                 object: value.clone(),
             });
         }
+        if libraries::is_instance(value, intern!(py, "dask.array"), "Array")? {
+            return Err(PyTypeError::new_err(
+                "Dask arrays are lazy and have no values yet; cast their blocks with x.map_blocks(lanecast.astype, dtype, dtype=dtype)",
+            ));
+        }
         Err(PyTypeError::new_err(format!(
-            "cannot read an array from {}; pass an array of NumPy, PyTorch or JAX, or one that has __dlpack__ \
-             (numpy.asarray makes an array of lists and numbers)",
+            "expected a NumPy, PyTorch or JAX array, or an object with __dlpack__, not {}; numpy.asarray converts lists and numbers",
             value.get_type().fully_qualified_name()?
         )))
     }
@@ -153,12 +157,12 @@ impl<'py> Operand<'py> {
         })
     }
 
-    /// The array as the caller gave it.
+    /// The object that the caller passed.
     pub fn object(&self) -> &Bound<'py, PyAny> {
         &self.object
     }
 
-    /// Whether the elements are in this order in memory.
+    /// Whether the array already has this memory layout.
     pub fn has_order(&self, order: Order) -> bool {
         let fortran = matches!(&self.holder, Holder::Numpy(array) if array.is_fortran_only());
         match order {
@@ -172,7 +176,7 @@ impl<'py> Operand<'py> {
         }
     }
 
-    /// A new array of the library and the shape of this one, whose elements are not yet written.
+    /// A new, uninitialized array of the same library and shape.
     pub fn answer(&self, order: Order, to: BufferType) -> PyResult<Answer<'py>> {
         Ok(match (&self.holder, self.library) {
             (Holder::Numpy(array), Library::Numpy | Library::NumpyScalar) => {
@@ -186,7 +190,7 @@ impl<'py> Operand<'py> {
             }
             _ => {
                 let py = self.object.py();
-                let buffer = Bound::new(py, PyBuffer::new(to, &self.shape)?)?;
+                let buffer = Bound::new(py, PyBuffer::new(py, to, &self.shape)?)?;
                 let array = buffer.get().array()?;
                 Answer { array, library: self.library, made: Made::Buffer(buffer, self.object.clone()) }
             }
@@ -196,7 +200,8 @@ impl<'py> Operand<'py> {
 
 fn as_array<'py>(numpy: &numpy::Numpy, value: &Bound<'py, PyAny>) -> PyResult<NumpyArray<'py>> {
     let array = value.py().import("numpy")?.call_method1(intern!(value.py(), "asarray"), (value,))?;
-    NumpyArray::of(numpy, &array)?.ok_or_else(|| PyTypeError::new_err("numpy.asarray made no array"))
+    NumpyArray::of(numpy, &array)?
+        .ok_or_else(|| PyTypeError::new_err("numpy.asarray did not return an array"))
 }
 
 fn is_jax(value: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -206,20 +211,20 @@ fn is_jax(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
     if libraries::is_instance(value, intern!(py, "jax.core"), "Tracer")? {
         return Err(PyTypeError::new_err(
-            "the array is a tracer of JAX, which has no values yet; call lanecast outside of jax.jit, or use x.astype inside",
+            "JAX tracers have no values yet; call lanecast outside jax.jit, or use x.astype inside",
         ));
     }
     Ok(true)
 }
 
-#[expect(clippy::large_enum_variant, reason = "it lives for a call")]
+#[expect(clippy::large_enum_variant, reason = "short-lived")]
 enum Made<'py> {
     Numpy(NumpyArray<'py>),
     Torch(Tensor<'py>),
     Buffer(Bound<'py, PyBuffer>, Bound<'py, PyAny>),
 }
 
-/// A new array that a cast writes to.
+/// A new array that a cast writes and returns.
 pub struct Answer<'py> {
     pub array: Array,
     library: Library,
@@ -227,7 +232,7 @@ pub struct Answer<'py> {
 }
 
 impl<'py> Answer<'py> {
-    /// The array of the library, when its elements are written.
+    /// The array as an object of its library. All elements must be written.
     pub fn finish(self) -> PyResult<Bound<'py, PyAny>> {
         match self.made {
             Made::Numpy(array) if self.library == Library::NumpyScalar => array.object().get_item(()),
@@ -239,7 +244,7 @@ impl<'py> Answer<'py> {
     }
 }
 
-/// Dtypes whose arrays JAX takes from DLPack as they are.
+/// Whether JAX can import the dtype through DLPack.
 fn jax_imports(dtype: DType) -> bool {
     !dtype.is_sub_byte()
 }
@@ -252,7 +257,7 @@ fn to_jax<'py>(buffer: &Bound<'py, PyBuffer>) -> PyResult<Bound<'py, PyAny>> {
     } else {
         None
     };
-    // By a copy what it does not import.
+    // JAX copies what it cannot import.
     let array = match imported {
         Some(array) => array,
         None => py.import("jax.numpy")?.call_method1("array", (PyBuffer::numpy(buffer)?,))?,
@@ -262,7 +267,7 @@ fn to_jax<'py>(buffer: &Bound<'py, PyBuffer>) -> PyResult<Bound<'py, PyAny>> {
         return Err(crate::errors::dtype_error(
             py,
             format!(
-                "JAX made {became} of {dtype}; 64-bit dtypes need jax.config.update(\"jax_enable_x64\", True)"
+                "JAX changed {dtype} to {became}; 64-bit dtypes need jax.config.update(\"jax_enable_x64\", True)"
             ),
         ));
     }
@@ -285,7 +290,7 @@ fn to_other<'py>(buffer: &Bound<'py, PyBuffer>, source: &Bound<'py, PyAny>) -> P
     Ok(buffer.clone().into_any())
 }
 
-/// Keyword arguments, empty ones as none.
+/// The keyword arguments, if there are any.
 pub fn given<'a, 'py>(options: Option<&'a Bound<'py, PyDict>>) -> Option<&'a Bound<'py, PyDict>> {
     options.filter(|options| !options.is_empty())
 }

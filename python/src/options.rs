@@ -1,4 +1,4 @@
-//! Profiles and options by their names.
+//! Profiles and options by name.
 
 use lanecast::{
     CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, Level, NanToFp4,
@@ -25,12 +25,11 @@ fn listed<T>(choices: &[(&'static str, T)]) -> String {
     names.join(", ")
 }
 
-/// The choice of this name.
+/// The choice with this name.
 pub fn choose<T: Copy>(option: &str, choices: &[(&'static str, T)], name: &str) -> PyResult<T> {
     let found = choices.iter().find(|(other, _)| spelled(other) == name);
     found.map(|(_, value)| *value).ok_or_else(|| {
-        let names = listed(choices);
-        PyValueError::new_err(format!("{option} is {name:?}, but has to be one of {names}"))
+        PyValueError::new_err(format!("{option} must be one of {}, not {name:?}", listed(choices)))
     })
 }
 
@@ -38,7 +37,7 @@ fn named<T: Copy>(option: &str, choices: Choices<T>, value: &Bound<'_, PyAny>) -
     match value.cast::<PyString>() {
         Ok(name) => choose(option, choices, name.to_str()?),
         Err(_) => Err(PyTypeError::new_err(format!(
-            "{option} has to be a str, one of {}, not {}",
+            "{option} must be a str, one of {}, not {}",
             listed(choices),
             value.get_type().name()?
         ))),
@@ -50,12 +49,12 @@ pub fn profile(name: &str) -> PyResult<CastOptions> {
     choose("profile", CastOptions::PROFILES, name)
 }
 
-/// What a checked cast rejects.
+/// The level of a checked cast.
 pub fn level(name: &str) -> PyResult<Level> {
     choose("check", LEVELS, name)
 }
 
-/// The options of a call: those of the profile, changed by keyword arguments.
+/// The options of a call: those of the profile, overridden by keyword arguments.
 pub fn options(mut base: CastOptions, given: Option<&Bound<'_, PyDict>>) -> PyResult<CastOptions> {
     let Some(given) = given else { return Ok(base) };
     for (key, value) in given.iter() {
@@ -84,7 +83,7 @@ pub fn options(mut base: CastOptions, given: Option<&Bound<'_, PyDict>>) -> PyRe
             "fnuz_inf" => base.fnuz_inf = named("fnuz_inf", FnuzInf::NAMED, &value)?,
             other => {
                 return Err(PyTypeError::new_err(format!(
-                    "unexpected keyword argument {other:?}; the options of a cast are {NAMES}"
+                    "unexpected keyword argument {other:?}; the cast options are {NAMES}"
                 )));
             }
         }

@@ -1,4 +1,4 @@
-//! `result_type`, `can_cast`.
+//! `result_type`, `promote_types` and `can_cast`.
 
 use crate::dtype::{self, PyDType};
 use crate::errors::promotion_error;
@@ -14,14 +14,14 @@ fn standard(name: &str) -> PyResult<Standard> {
     name.parse().map_err(|error: promote::UnknownStandard| PyValueError::new_err(error.to_string()))
 }
 
-/// What an argument is to an operation.
+/// The operand that an argument stands for.
 fn operand(value: &Bound<'_, PyAny>) -> PyResult<Operand> {
     let py = value.py();
     if value.is_exact_instance_of::<PyBool>() {
         return Ok(Operand::Number(NumberKind::Bool));
     }
     if value.is_exact_instance_of::<PyInt>() {
-        // Values beyond 128 bits are out of every range; the kind alone then says all there is.
+        // Values beyond 128 bits are out of range for every dtype, like the largest one.
         return Ok(value.extract().map_or(Operand::Int(i128::MAX), Operand::Int));
     }
     if value.is_exact_instance_of::<PyFloat>() {
@@ -46,16 +46,16 @@ fn operand(value: &Bound<'_, PyAny>) -> PyResult<Operand> {
     Ok(if axes == 0 { Operand::ZeroDim(dtype) } else { Operand::Array(dtype) })
 }
 
-/// The dtype in which a standard combines operands.
+/// The dtype that results from combining operands.
 ///
 /// Args:
-///     *operands: arrays, dtypes and Python numbers, at least one.
-///     standard: "numpy", "array_api", "torch", "jax", "jax_strict", "mindspore", "megengine", "megengine_core" or "onnx".
-///     default_float, default_int: other defaults for Python numbers, where the standard lets a program set them.
-///     x64: False is JAX without its 64-bit dtypes.
+///     *operands: one or more arrays, dtypes or Python numbers.
+///     standard: the rules: "numpy", "array_api", "torch", "jax", "jax_strict", "mindspore", "megengine", "megengine_core" or "onnx".
+///     default_float, default_int: the default dtypes of Python numbers, for standards that let programs set them.
+///     x64: False selects JAX without 64-bit dtypes.
 ///
 /// Raises:
-///     PromotionError: the standard has no common dtype for the operands, or not one of the dtypes.
+///     PromotionError: the standard defines no common dtype for the operands, or lacks one of the dtypes.
 #[pyfunction]
 #[pyo3(signature = (*operands, standard, default_float=None, default_int=None, x64=None))]
 pub fn result_type<'py>(
@@ -82,10 +82,10 @@ pub fn result_type<'py>(
     dtype::object(py, resolved.dtype)
 }
 
-/// The dtype in which a standard combines arrays of two dtypes.
+/// The dtype that results from combining arrays of two dtypes.
 ///
 /// Raises:
-///     PromotionError: as of `result_type`.
+///     PromotionError: as for `result_type`.
 #[pyfunction]
 #[pyo3(signature = (a, b, /, *, standard))]
 pub fn promote_types<'py>(
@@ -103,11 +103,11 @@ pub fn promote_types<'py>(
 ///
 /// Args:
 ///     from_, to: dtypes or arrays.
-///     standard: as of `result_type`.
-///     casting: "lossless" (every value is kept), "safe", "same_kind" or "unsafe".
+///     standard: as for `result_type`.
+///     casting: "lossless" (keeps every value), "safe", "same_kind" or "unsafe".
 ///
 /// Raises:
-///     PromotionError: the standard does not have one of the dtypes.
+///     PromotionError: the standard lacks one of the dtypes.
 #[pyfunction]
 #[pyo3(signature = (from_, to, /, *, standard, casting="safe"))]
 pub fn can_cast(

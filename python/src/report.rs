@@ -1,10 +1,11 @@
-//! [`PyReport`]: what a cast lost.
+//! [`PyReport`]: the losses of a cast.
 
 use lanecast::CastReport;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// How many values a cast lost, and how. Each value is counted once at most; the parts of a complex number are counted one by one.
+/// Counts of the values that a cast lost, by kind of loss. Each value is counted at most once. The components of a complex number count
+/// separately.
 #[pyclass(frozen, eq, hash, name = "Report", module = "lanecast")]
 #[derive(PartialEq, Eq, Hash)]
 pub struct PyReport {
@@ -19,7 +20,7 @@ impl PyReport {
 
 #[pymethods]
 impl PyReport {
-    /// Elements that were cast.
+    /// Elements cast.
     #[getter]
     fn elements(&self) -> u64 {
         self.report.elements
@@ -55,37 +56,37 @@ impl PyReport {
         self.report.nan_lost
     }
 
-    /// Imaginary parts, not zero, that were dropped.
+    /// Nonzero imaginary parts that were dropped.
     #[getter]
     fn imaginary_dropped(&self) -> u64 {
         self.report.imaginary_dropped
     }
 
-    /// Values other than zero that became zero in a float dtype.
+    /// Nonzero values that became zero in a floating-point dtype.
     #[getter]
     fn underflowed_to_zero(&self) -> u64 {
         self.report.underflowed_to_zero
     }
 
-    /// Values in range that were rounded; 0 unless `exact` was asked for.
+    /// Values in range that were rounded. Counted only with `exact=True`.
     #[getter]
     fn inexact(&self) -> u64 {
         self.report.inexact
     }
 
-    /// Values outside the range of the dtype: all that was counted but what became zero and what was rounded.
+    /// Values out of range: all losses except `underflowed_to_zero` and `inexact`.
     #[getter]
     fn out_of_range(&self) -> u64 {
         self.report.out_of_range()
     }
 
-    /// Whether nothing was counted.
+    /// Whether all counts of losses are 0.
     #[getter]
     fn is_clean(&self) -> bool {
         self.report.is_clean()
     }
 
-    /// The counts by their names, the elements first.
+    /// The counts by name, with `elements` first.
     fn as_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("elements", self.report.elements)?;
@@ -95,7 +96,7 @@ impl PyReport {
         Ok(dict)
     }
 
-    /// Both reports together.
+    /// The sum of two reports.
     fn __add__(&self, other: &PyReport) -> PyReport {
         PyReport { report: self.report.and(&other.report) }
     }

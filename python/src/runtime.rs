@@ -1,38 +1,41 @@
-//! `tier`, `force_tier`, `explain`, and how many threads casts use.
+//! `tier`, `force_tier`, `explain`, and the number of threads.
 
 use crate::dtype;
 use crate::errors::cast_error;
 use crate::memory;
 use crate::operand::given;
 use crate::options;
+use crate::plans;
 use lanecast::{BufferType, CastPlan, Tier};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The name of the instruction-set tier that casts use: "scalar", "avx2", "avx512" or "neon". All give the same bits.
+/// The instruction-set tier that casts use: "scalar", "avx2", "avx512" or "neon". All tiers return the same bits.
 #[pyfunction]
 pub fn tier() -> &'static str {
     lanecast::tier::active().name()
 }
 
-/// Makes casts use a tier; None goes back to the best one. ValueError if there is none of this name or it cannot run here.
+/// Makes casts use a tier; None restores the best one. Raises ValueError if the tier is unknown or unavailable.
 #[pyfunction]
 #[pyo3(signature = (name, /))]
 pub fn force_tier(name: Option<&str>) -> PyResult<()> {
     let wrong = |error: String| PyValueError::new_err(error);
     let tier = name.map(|name| name.parse::<Tier>().map_err(|error| wrong(error.to_string()))).transpose()?;
-    lanecast::tier::force(tier).map_err(|error| wrong(error.to_string()))
+    let forced = lanecast::tier::force(tier).map_err(|error| wrong(error.to_string()));
+    plans::forget();
+    forced
 }
 
-/// Sets how many threads casts use at most; 0 is as many as the machine has.
+/// Sets the maximum number of threads per cast; 0 means one per CPU.
 #[pyfunction]
 #[pyo3(signature = (n, /))]
 pub fn set_num_threads(n: usize) {
     memory::set_threads(n);
 }
 
-/// How many threads casts use at most.
+/// The maximum number of threads per cast.
 #[pyfunction]
 pub fn num_threads() -> usize {
     match memory::default_threads() {
@@ -41,12 +44,12 @@ pub fn num_threads() -> usize {
     }
 }
 
-/// What a cast between two dtypes does, stage by stage, as a text for people.
+/// Describes, in text, the stages of a cast between two dtypes.
 ///
 /// Args:
-///     from_, to: the dtypes.
-///     packed: for each side, whether elements of less than a byte share bytes; None is neither.
-///     profile, **options: as of `astype`; the profile is "numpy" unless given.
+///     from_, to: the source and target dtypes.
+///     packed: for source and target, whether sub-byte elements share bytes; None means neither.
+///     profile, **options: as for `astype`. The default profile is "numpy".
 #[pyfunction]
 #[pyo3(signature = (from_, to, /, *, packed=None, profile="numpy", **options))]
 pub fn explain(

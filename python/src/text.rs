@@ -1,9 +1,9 @@
-//! `parse`, `format`: numbers and text.
+//! `parse` and `format`: conversions between numbers and text.
 
 use crate::buffer::PyBuffer;
 use crate::dtype;
 use crate::errors::cast_error;
-use crate::memory::Mode;
+use crate::memory::{self, Array, Mode};
 use crate::numpy::NumpyArray;
 use crate::operand::{Operand, given};
 use crate::options::{self, choose};
@@ -11,18 +11,19 @@ use lanecast::text::{Exponent, FormatPlan, OnBadText, ParsePlan, Special, TextOp
 use lanecast::{BufferType, CastOptions, CastPlan};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
-/// Parses texts to numbers, each rounded once from its exact decimal value.
+/// Parses numbers. Each is rounded once, from its exact decimal value.
 ///
 /// Args:
 ///     texts: an iterable of str or bytes.
 ///     dtype: the dtype of the result.
-///     on_error: "error" raises ValueError for a text that is no number, or none of the dtype; "nan" and "zero" put that instead.
-///     profile, **options: as of `astype`; the profile is "numpy" unless given.
+///     on_error: "error" raises ValueError for text that is not a number of the dtype; "nan" and "zero" store NaN or 0 instead.
+///     profile, **options: as for `astype`. The default profile is "numpy".
 ///
 /// Returns:
-///     A NumPy array, or a `Buffer` where NumPy is not installed.
+///     A NumPy array, or a `Buffer` if NumPy is not installed.
 #[pyfunction]
 #[pyo3(signature = (texts, dtype, /, *, on_error="error", profile="numpy", **options))]
 pub fn parse<'py>(
@@ -33,54 +34,90 @@ pub fn parse<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = texts.py();
-    let to = dtype::argument(dtype)?;
+    let argument = dtype::argument(dtype)?;
+    // One element per byte, even if the dtype argument is packed.
+    let to = BufferType::new(argument.dtype()).with_order(argument.order());
     let choices = [("error", OnBadText::Error), ("nan", OnBadText::Nan), ("zero", OnBadText::Zero)];
     let text = TextOptions::DEFAULT.with_on_error(choose("on_error", &choices, on_error)?);
     let options = options::options(options::profile(profile)?, given(options))?;
     let plan = ParsePlan::new(to, &text, &options).map_err(|error| cast_error(py, error, &[]))?;
     if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
-        return Err(PyTypeError::new_err("texts is one text; pass a list of it"));
+        return Err(PyTypeError::new_err("texts must be an iterable of str or bytes, not a single text"));
     }
-    let mut read: Vec<Vec<u8>> = Vec::new();
-    for (index, item) in texts.try_iter()?.enumerate() {
-        let item = item?;
-        read.push(if let Ok(text) = item.cast::<PyString>() {
-            text.to_str()?.as_bytes().to_vec()
-        } else if let Ok(bytes) = item.cast::<PyBytes>() {
-            bytes.as_bytes().to_vec()
-        } else {
-            let kind = item.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "element {index} of texts is of the type {kind}, not str or bytes"
-            )));
-        });
+    // The texts are read one at a time, since an array of text creates them on demand.
+    let texts = match texts.len() {
+        Ok(_) => texts.clone(),
+        Err(_) => py.get_type::<PyTuple>().call1((texts.try_iter()?,))?,
+    };
+    let n = texts.len()?;
+    let (array, result) = if py.import("numpy").is_ok() {
+        let new = NumpyArray::new(py, &[n], to)?;
+        (new.array()?, new.object().clone())
+    } else {
+        let new = PyBuffer::new(py, to, &[n])?;
+        (new.array()?, Bound::new(py, new)?.into_any())
+    };
+    // SAFETY: nobody else has access to the result yet.
+    let out = unsafe { memory::bytes_mut(&array) };
+    let mut failed = None;
+    let read = texts.try_iter()?.enumerate().map_while(|(index, item)| {
+        let text = item.and_then(|item| Text::of(index, item));
+        text.map_err(|error| failed = Some(error)).ok()
+    });
+    let written = plan.run(read, out);
+    if let Some(error) = failed {
+        return Err(error);
     }
-    let n = read.len();
-    let mut out = vec![0; to.byte_len(n).unwrap_or(0)];
-    plan.run(&read, &mut out).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let bytes = PyBytes::new(py, &out);
-    if py.import("numpy").is_ok() {
-        let array = NumpyArray::new(py, &[n], to)?;
-        let view = array.object().call_method1("view", ("u1",))?;
-        view.set_item(
-            pyo3::types::PySlice::full(py),
-            py.import("numpy")?.call_method1("frombuffer", (bytes, "u1"))?,
-        )?;
-        return Ok(array.object().clone());
+    let written = written.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    if written != n {
+        return Err(PyValueError::new_err(format!("texts has length {n}, but yielded {written} texts")));
     }
-    PyBuffer::filled(py, to, &[n], &out).map(Bound::into_any)
+    Ok(result)
 }
 
-/// Formats the elements of an array, each as the shortest text that parses to the same value.
+/// The bytes of a str or bytes object.
+enum Text {
+    Str(PyBackedStr),
+    Bytes(PyBackedBytes),
+}
+
+impl Text {
+    fn of(index: usize, item: Bound<'_, PyAny>) -> PyResult<Text> {
+        let item = match item.cast_into::<PyString>() {
+            Ok(text) => return Ok(Text::Str(text.try_into()?)),
+            Err(other) => other.into_inner(),
+        };
+        match item.cast_into::<PyBytes>() {
+            Ok(bytes) => Ok(Text::Bytes(bytes.into())),
+            Err(other) => {
+                let kind = other.into_inner().get_type().name()?.to_string();
+                Err(PyTypeError::new_err(format!(
+                    "element {index} of texts must be str or bytes, not {kind}"
+                )))
+            }
+        }
+    }
+}
+
+impl AsRef<[u8]> for Text {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Text::Str(text) => text.as_bytes(),
+            Text::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// Formats the elements of an array. Each text is the shortest one that parses to the same value.
 ///
 /// Args:
-///     x: an array, as of `astype`.
-///     special: "lower" writes nan, inf, -inf; "onnx" writes NaN, INF, -INF.
-///     exponent: "auto" writes exponents as Python does, "never" none.
-///     trailing_dot_zero: whether whole numbers of real floating dtypes end in ".0".
+///     x: an array, as for `astype`.
+///     special: "lower" writes nan, inf and -inf; "onnx" writes NaN, INF and -INF.
+///     exponent: "auto" writes exponents as Python does; "never" writes none.
+///     trailing_dot_zero: whether whole numbers of real floating-point dtypes end in ".0".
 ///
 /// Returns:
-///     The texts in C order, a flat list.
+///     A flat list of texts, in C order.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, special="lower", exponent="auto", trailing_dot_zero=true))]
 pub fn format<'py>(
@@ -95,19 +132,21 @@ pub fn format<'py>(
         .with_exponent(choose("exponent", &[("auto", Exponent::Auto), ("never", Exponent::Never)], exponent)?)
         .with_trailing_dot_zero(trailing_dot_zero);
     let source = Operand::source(x)?;
-    let native = BufferType::new(source.array.buffer().dtype());
-    // The elements one after the other.
-    let copy = PyBuffer::new(native, &source.shape)?;
     let failed = |error| cast_error(py, error, &source.shape);
-    let plan = CastPlan::new(source.array.buffer(), native, &CastOptions::RUST).map_err(failed)?;
-    let (src, dst) = match (source.array.flattened(), copy.array()?.flattened()) {
-        (Some(src), Some(dst)) => (src, dst),
-        _ => (source.array, copy.array()?),
+    let list = |array: &Array| {
+        let plan = FormatPlan::new(array.buffer(), &text).map_err(failed)?;
+        // SAFETY: the elements are contiguous, in memory that lives until the call returns.
+        let texts = plan.run(unsafe { memory::bytes(array) }, array.elements()).map_err(failed)?;
+        PyList::new(py, texts.iter())
     };
-    let serial = crate::memory::threads(Some(1));
-    // SAFETY: the object lives until the call returns; the copy is nobody else's.
-    unsafe { crate::memory::run(&plan, Mode::Plain, &src, &dst, serial) }.map_err(failed)?;
-    let plan = FormatPlan::new(native, &text).map_err(failed)?;
-    let texts = plan.run(copy.bytes(), source.array.elements()).map_err(failed)?;
-    PyList::new(py, texts.iter().collect::<Vec<_>>())
+    if let Some(flat) = source.array.flattened() {
+        return list(&flat);
+    }
+    let native = BufferType::new(source.array.buffer().dtype());
+    let copy = PyBuffer::new(py, native, &source.shape)?;
+    let plan = CastPlan::new(source.array.buffer(), native, &CastOptions::RUST).map_err(failed)?;
+    let serial = memory::threads(Some(1));
+    // SAFETY: the object lives until the call returns, and nobody else uses the copy.
+    unsafe { memory::run(&plan, Mode::Plain, &source.array, &copy.array()?, serial) }.map_err(failed)?;
+    list(&copy.array()?)
 }

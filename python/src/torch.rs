@@ -1,8 +1,8 @@
-//! PyTorch, by the attributes of its tensors. Its DLPack forgets that a tensor is negated or conjugated.
+//! PyTorch, through the attributes of its tensors. Its DLPack export drops the negative and conjugate bits.
 
 use crate::errors::dtype_error;
 use crate::libraries;
-use crate::memory::Array;
+use crate::memory::{self, Array};
 use crate::numpy::Order;
 use lanecast::strided::Layout;
 use lanecast::{BufferType, DType, Storage, names::Namespace};
@@ -12,10 +12,10 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 
-/// Two elements to a byte: PyTorch counts the bytes.
+/// Two elements per byte. The shape in PyTorch counts bytes.
 const PACKED: &str = "float4_e2m1fn_x2";
 
-/// The dtype objects, which live as long as the module.
+/// The addresses of the dtype objects, which live as long as the module.
 static DTYPES: PyOnceLock<Vec<(usize, BufferType)>> = PyOnceLock::new();
 
 fn loaded(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
@@ -37,7 +37,7 @@ fn dtypes<'a>(torch: &Bound<'_, PyAny>) -> &'a [(usize, BufferType)] {
     found
 }
 
-/// What a `torch.dtype` is; `None` if the value is none.
+/// The dtype of a `torch.dtype`; `None` for other values.
 pub fn dtype_argument(value: &Bound<'_, PyAny>) -> PyResult<Option<BufferType>> {
     let py = value.py();
     let Some(torch) = loaded(py)? else { return Ok(None) };
@@ -47,7 +47,7 @@ pub fn dtype_argument(value: &Bound<'_, PyAny>) -> PyResult<Option<BufferType>> 
     let own = value.as_ptr().addr();
     match dtypes(&torch).iter().find(|(known, _)| *known == own) {
         Some((_, buffer)) => Ok(Some(*buffer)),
-        None => Err(dtype_error(py, format!("lanecast has no dtype for {}", value.repr()?))),
+        None => Err(dtype_error(py, format!("{} is not supported", value.repr()?))),
     }
 }
 
@@ -64,21 +64,18 @@ fn named(py: Python<'_>, of: BufferType) -> PyResult<Bound<'_, PyAny>> {
     };
     let found = name.and_then(|name| py.import("torch").ok()?.getattr(name).ok());
     found.ok_or_else(|| {
-        dtype_error(
-            py,
-            format!("PyTorch has no dtype {dtype}; x.numpy() makes a NumPy array, which can have it"),
-        )
+        dtype_error(py, format!("PyTorch has no dtype {dtype}; pass x.numpy() to get a NumPy array instead"))
     })
 }
 
-/// A tensor of PyTorch in the memory of this process.
+/// A PyTorch tensor in CPU memory.
 pub struct Tensor<'py> {
     object: Bound<'py, PyAny>,
     pub array: Array,
 }
 
 impl<'py> Tensor<'py> {
-    /// The tensor, if the value is one.
+    /// The tensor, if the value is a PyTorch tensor.
     pub fn of(value: &Bound<'py, PyAny>, write: bool) -> PyResult<Option<Tensor<'py>>> {
         let py = value.py();
         let Some(torch) = loaded(py)? else { return Ok(None) };
@@ -87,25 +84,21 @@ impl<'py> Tensor<'py> {
         }
         let device = value.getattr(intern!(py, "device"))?.getattr(intern!(py, "type"))?;
         if !device.eq("cpu")? {
-            return Err(PyValueError::new_err(format!(
-                "the tensor is on the device {device}; move it by x.cpu() first"
-            )));
+            return Err(PyValueError::new_err(format!("the tensor is on device {device}; pass x.cpu()")));
         }
         if !value.getattr(intern!(py, "layout"))?.is(torch.getattr("strided")?) {
-            return Err(PyTypeError::new_err(
-                "the tensor is not strided; make it dense by x.to_dense() first",
-            ));
+            return Err(PyTypeError::new_err("the tensor is not strided; pass x.to_dense()"));
         }
         if value.getattr(intern!(py, "requires_grad"))?.is_truthy()? {
             return Err(PyTypeError::new_err(
-                "the tensor requires grad, which a cast by lanecast does not record; pass x.detach()",
+                "the tensor requires grad, but lanecast does not record gradients; pass x.detach()",
             ));
         }
         let lazy = value.call_method0(intern!(py, "is_neg"))?.is_truthy()?
             || value.call_method0(intern!(py, "is_conj"))?.is_truthy()?;
         if lazy && write {
             return Err(PyValueError::new_err(
-                "`out` is a negated or conjugated view; pass a tensor of its own",
+                "`out` is a negated or conjugated view; pass a tensor that owns its memory",
             ));
         }
         let object = if lazy {
@@ -114,18 +107,18 @@ impl<'py> Tensor<'py> {
             value.clone()
         };
         let buffer = dtype_argument(&libraries::dtype_of(&object)?)?
-            .ok_or_else(|| PyTypeError::new_err("the tensor has no torch.dtype"))?;
+            .ok_or_else(|| PyTypeError::new_err("the dtype of the tensor is not a torch.dtype"))?;
         let shape: Vec<usize> = object.getattr(intern!(py, "shape"))?.extract()?;
         let strides: Vec<isize> = object.call_method0(intern!(py, "stride"))?.extract()?;
         let layout = layout(buffer, shape, strides)?;
         let data: usize = object.call_method0(intern!(py, "data_ptr"))?.extract()?;
         if data == 0 && layout.elements() > 0 {
             return Err(PyTypeError::new_err(
-                "the tensor has no memory: it is of a kind that only stands for one",
+                "the tensor has no memory; meta and fake tensors cannot be cast",
             ));
         }
         let data = std::ptr::with_exposed_provenance_mut(data);
-        // SAFETY: PyTorch vouches for the memory as long as the tensor lives, which is kept.
+        // SAFETY: the memory is valid while the tensor lives, and the result keeps it alive.
         let array = unsafe { Array::new(data, layout) };
         Ok(Some(Tensor { object, array }))
     }
@@ -134,7 +127,7 @@ impl<'py> Tensor<'py> {
         &self.object
     }
 
-    /// A new tensor of the same shape, whose elements are not yet written.
+    /// A new, uninitialized tensor of the same shape.
     pub fn new_like(&self, order: Order, to: BufferType) -> PyResult<Tensor<'py>> {
         let py = self.object.py();
         let torch = py.import("torch")?;
@@ -152,7 +145,7 @@ impl<'py> Tensor<'py> {
                     Some(last) if last.is_multiple_of(2) => *last /= 2,
                     _ => {
                         return Err(PyValueError::new_err(
-                            "float4_e2m1fn_x2 has two elements to a byte: the last axis needs an even length",
+                            "float4_e2m1fn_x2 stores two elements per byte, so the last axis must have an even length",
                         ));
                     }
                 }
@@ -175,7 +168,11 @@ impl<'py> Tensor<'py> {
             keywords.set_item("memory_format", torch.getattr(format)?)?;
             torch.call_method("empty_like", (&self.object,), Some(&keywords))?
         };
-        Tensor::of(&new, true)?.ok_or_else(|| PyTypeError::new_err("PyTorch made no tensor"))
+        let new =
+            Tensor::of(&new, true)?.ok_or_else(|| PyTypeError::new_err("PyTorch did not return a tensor"))?;
+        let span = new.array.span();
+        memory::prefer_huge_pages(span.start, span.len());
+        Ok(new)
     }
 }
 
@@ -194,7 +191,7 @@ fn layout(buffer: BufferType, mut shape: Vec<usize>, mut strides: Vec<isize>) ->
         for (len, stride) in shape.iter().zip(&strides).rev() {
             if *len > 1 && *stride != step {
                 return Err(PyValueError::new_err(
-                    "a tensor of packed elements has to be contiguous; pass x.contiguous()",
+                    "a tensor of packed elements must be contiguous; pass x.contiguous()",
                 ));
             }
             step *= *len as isize;

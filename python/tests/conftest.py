@@ -1,4 +1,4 @@
-"""Packages that a test needs and that are not there make it a skip, with the reason, unless LANECAST_REQUIRE names them."""
+"""Skips tests whose packages are missing. A missing package named in LANECAST_REQUIRE is a failure instead."""
 
 import importlib
 import os
@@ -10,7 +10,7 @@ REQUIRED = os.environ.get("LANECAST_REQUIRE", "").split()
 
 
 def package(name: str):
-    """A package that all tests of a module need."""
+    """Imports a package that all tests of a module need."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -20,7 +20,7 @@ def package(name: str):
 
 
 class Missing(types.ModuleType):
-    """A package that some tests of a module need, and that is not there."""
+    """Stands in for a missing package that some tests of a module need."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -29,7 +29,7 @@ class Missing(types.ModuleType):
 
 
 def optional(name: str):
-    """A package that some tests of a module need: those that use it are skipped where it is missing."""
+    """Imports a package that some tests of a module need. If it is missing, tests that use it are skipped."""
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -1,4 +1,4 @@
-"""The data-type functions of the array API."""
+"""The data type functions of the array API."""
 
 import pytest
 from conftest import optional, package

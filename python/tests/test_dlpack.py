@@ -1,4 +1,4 @@
-"""Buffer, pack and unpack, and exporters of DLPack, hostile ones included."""
+"""Buffer, pack, unpack, and DLPack exporters, including hostile ones."""
 
 import ctypes
 import gc
@@ -74,7 +74,7 @@ def test_old_exporters():
 def test_pack_and_unpack(dtype, shape):
     n = int(np.prod(shape))
     codes = (np.arange(n) * 7 % 2**dtype.bits).astype(np.uint8).reshape(shape)
-    # One to a byte, as ml_dtypes has them: signs of integers fill the byte.
+    # One element per byte, as in ml_dtypes. Integers are sign-extended to the byte.
     signed = dtype.kind == "signed integer"
     spread = (codes << (8 - dtype.bits)).view(np.int8) >> (8 - dtype.bits) if signed else codes
     x = spread.view(dtype.numpy)

@@ -1,4 +1,4 @@
-"""Files of tensors, and the operator Cast of ONNX."""
+"""Tensor files, and the ONNX operator Cast."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Arrays of JAX."""
+"""JAX arrays."""
 
 import os
 
@@ -55,7 +55,7 @@ def test_memory():
     assert lanecast.astype(x, x.dtype, copy=False) is x
     with pytest.raises(TypeError, match="immutable"):
         lanecast.astype(np.zeros((10, 100)), x.dtype, out=x)
-    # The source is read where it is.
+    # The source is read in place.
     assert np.asarray(x).ctypes.data == x.unsafe_buffer_pointer()
     assert lanecast.astype(x.T, "int16").tolist() == x.T.astype("int16").tolist()
     assert lanecast.astype(x[:0], "int16").shape == (0, 100)
@@ -98,6 +98,6 @@ def test_losses():
 
 
 def test_weak_types():
-    x = jnp.asarray(3.0)  # made of a Python number
+    x = jnp.asarray(3.0)  # from a Python number
     assert x.weak_type
     assert lanecast.result_type(x, "bfloat16", standard="jax") is lanecast.bfloat16

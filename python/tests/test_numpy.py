@@ -69,7 +69,7 @@ def test_out_in_every_layout(name, x):
 
 def test_out_is_checked():
     x = np.arange(6, dtype=np.float32)
-    with pytest.raises(lanecast.DTypeError, match="`out` has the dtype int16"):
+    with pytest.raises(lanecast.DTypeError, match="`out` has dtype int16"):
         lanecast.astype(x, "int8", out=np.zeros(6, np.int16))
     with pytest.raises(ValueError, match="shape"):
         lanecast.astype(x, "int8", out=np.zeros(7, np.int8))
@@ -83,7 +83,7 @@ def test_out_is_checked():
         lanecast.astype(x, "int8", out=np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), (6,), (0,)))
     with pytest.raises(TypeError):
         lanecast.astype(x, "int8", out=[0] * 6)
-    with pytest.raises(TypeError, match="never written"):
+    with pytest.raises(TypeError, match="immutable"):
         lanecast.astype(np.float32(1), "int8", out=np.int8(1))
     assert not frozen.any()
 
@@ -103,11 +103,11 @@ def test_overlap_is_refused():
     x = np.arange(100, dtype=np.float32)
     before = x.copy()
     for out in (x.view(np.int32)[::-1], np.frombuffer(x, np.int8)[1:101], np.frombuffer(x.data, np.int8)[50:150]):
-        with pytest.raises(lanecast.OverlapError, match="share memory") as refused:
+        with pytest.raises(lanecast.OverlapError, match="overlaps") as refused:
             lanecast.astype(x, out.dtype, out=out)
         assert isinstance(refused.value, ValueError)
     assert (x == before).all()
-    # Elements that lie between each other share none.
+    # Interleaved elements do not overlap.
     pairs = np.arange(20, dtype=np.float32)
     lanecast.astype(pairs[::2], "int32", out=pairs[1::2].view(np.int32))
     assert pairs.view(np.int32)[1::2].tolist() == list(range(0, 20, 2))
@@ -161,11 +161,11 @@ def test_casting_is_that_of_numpy(casting):
     for a, b in itertools.product(lanecast.dtypes, repeat=2):
         x = np.zeros(1, a.numpy)
         allowed = np.can_cast(a.numpy, b.numpy, casting)
-        # NumPy has no casts between some dtypes of ml_dtypes; here there is one between any two.
+        # NumPy cannot cast between some dtypes of ml_dtypes. lanecast can.
         if allowed or casting == "unsafe":
             assert lanecast.astype(x, b, casting=casting).dtype == b.numpy
         else:
-            with pytest.raises(lanecast.DTypeError, match="not allowed"):
+            with pytest.raises(lanecast.DTypeError, match="does not allow"):
                 lanecast.astype(x, b, casting=casting)
 
 
@@ -193,7 +193,7 @@ def test_options():
     assert lanecast.astype(nan, "float4_e2m1fn", nan_to_fp4="max")[0] == 6
     assert lanecast.astype(np.array([1 + 2**-11 + 2**-30]), "float16", float_round="toward_zero")[0] == 1
     for wrong in ({"int_round": "x"}, {"saturate": "x"}, {"profile": "x"}, {"order": "x"}, {"check": "x"}):
-        with pytest.raises(ValueError, match="has to be one of"):
+        with pytest.raises(ValueError, match="must be one of"):
             lanecast.astype(x, "int8", **wrong)
     for wrong in ({"nonsense": 1}, {"int_round": 3}, {"saturate": 1.5}):
         with pytest.raises(TypeError):

@@ -1,4 +1,4 @@
-"""All pairs against NumPy with ml_dtypes, JAX and PyTorch, by the comparison of tests/systems."""
+"""Compares all pairs with NumPy (and ml_dtypes), JAX and PyTorch, as tests/systems does."""
 
 import importlib.util
 import pathlib

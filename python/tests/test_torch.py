@@ -1,4 +1,4 @@
-"""Tensors of PyTorch."""
+"""PyTorch tensors."""
 
 import pytest
 from conftest import package
@@ -36,7 +36,7 @@ def test_every_dtype_both_ways(dtype):
         assert ours.dtype == other.torch and ours.shape == x.shape
         assert codes(ours) == codes(x.to(other.torch)), other
         assert codes(lanecast.astype(x, other.torch)) == codes(ours)
-        # The same as NumPy arrays under the same profile.
+        # The same as for NumPy arrays with the same profile.
         array = np.frombuffer(codes(x), dtype.numpy).reshape(3, 4)
         assert lanecast.astype(array, other, profile="torch").tobytes() == codes(ours)
 
@@ -97,7 +97,7 @@ def test_refused():
         (x.requires_grad_(), TypeError, "detach"),
         (torch.zeros(3, device="meta"), ValueError, "device"),
         (torch.eye(3).to_sparse(), TypeError, "strided"),
-        (torch.quantize_per_tensor(torch.zeros(3), 0.1, 0, torch.qint8), TypeError, "no dtype"),
+        (torch.quantize_per_tensor(torch.zeros(3), 0.1, 0, torch.qint8), TypeError, "not supported"),
     ]:
         with pytest.raises(error, match=words):
             lanecast.astype(wrong, "int8")
@@ -141,7 +141,7 @@ class Numbers(torch.utils.data.Dataset):
 
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_data_loader_workers(context):
-    lanecast.astype(torch.zeros(1 << 22), torch.bfloat16)  # the threads of the pool are there before the fork
+    lanecast.astype(torch.zeros(1 << 22), torch.bfloat16)  # starts the thread pool before the fork
     loader = torch.utils.data.DataLoader(Numbers(), batch_size=4, num_workers=2, multiprocessing_context=context)
     assert [batch[:, 0].tolist() for batch in loader] == [[0, 1, 2, 3], [4, 5, 6, 7]]
 

@@ -26,7 +26,7 @@ try:
     lanecast.astype(x, "int8", check="exact")
 except lanecast.LossError as error:
     assert_type(error.index, tuple[int, ...])
-# Wrong arguments are found: `warn_unused_ignores` fails if they are not.
+# mypy must reject these arguments. Otherwise `warn_unused_ignores` reports the comments.
 lanecast.astype(x, "int8", rounding="up")  # type: ignore[call-overload]
 lanecast.astype(x, "int8", profile="pandas")  # type: ignore[call-overload]
 lanecast.result_type(x)  # type: ignore[call-arg]
