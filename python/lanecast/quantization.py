@@ -108,7 +108,7 @@ def quantize(
     Args:
         x: a float16, bfloat16 or float32 array, as for ``astype``, with any strides.
         scheme: the name of a scheme, one of ``quantization_schemes()``.
-        axis: another axis than that of the scheme. Blocks run along it; a scheme with a scale per row has a scale for each of its indices.
+        axis: another axis than that of the scheme. Blocks run along it; a scheme with a scale per row has one for each of its indices.
         element: another dtype of the codes than that of the scheme, such as "float4_e2m1fn" for ``"mx"``.
         storage: how codes of less than 8 bits are stored: "packed", with the first code in the lowest bits, or "byte", one per byte.
         non_finite: what becomes of a block with a NaN or an infinity: "poison" makes its scale NaN; "saturate" gives it the scale of its
@@ -133,7 +133,7 @@ def dequantize(
     data: Any,
     scales: Any,
     scheme: str,
-    shape: Sequence[int],
+    shape: int | Sequence[int],
     /,
     dtype: Any = "float32",
     *,
@@ -162,6 +162,7 @@ def dequantize(
         DTypeError: ``data``, ``scales`` or ``dtype`` have a dtype that does not fit.
         ValueError: there is no such scheme, ``data`` or ``scales`` do not fit the shape, or ``global_scale`` is not positive and finite.
     """
+    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
     return _lanecast.dequantize_array(
-        data, scales, global_scale, scheme, tuple(shape), axis, element, storage, dtype, threads
+        data, scales, global_scale, scheme, lengths, axis, element, storage, dtype, threads
     )

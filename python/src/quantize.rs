@@ -158,7 +158,11 @@ fn held_by(py: Python<'_>, library: Library, dtype: DType) -> BufferType {
     let has_it = match library {
         // The sub-byte dtypes of PyTorch hold two elements per byte, or have no operations.
         Library::Torch => !dtype.is_sub_byte() && torch::dtype(py, dtype).is_ok(),
-        Library::Jax => py.import("jax.numpy").is_ok_and(|jnp| jnp.hasattr(dtype.name()).unwrap_or(false)),
+        // JAX names the 6-bit dtypes, but XLA cannot hold them on CPUs.
+        Library::Jax => {
+            dtype.bits() != 6
+                && py.import("jax.numpy").is_ok_and(|jnp| jnp.hasattr(dtype.name()).unwrap_or(false))
+        }
         Library::Numpy | Library::NumpyScalar | Library::Other => true,
     };
     BufferType::new(if has_it || dtype.size() > 1 { dtype } else { DType::UInt8 })

@@ -185,6 +185,8 @@ def test_storage(element):
         assert (lanecast.dequantize(data, *arguments, element=element, storage=storage) == want).all()
     buffer = lanecast.dequantize(lanecast.pack(apart.data, element), *arguments, element=element)
     assert (buffer.numpy() == want).all()
+    one = lanecast.quantize(x[9], "mx", element=element)
+    assert (lanecast.dequantize(one.data, one.scales, "mx", 200, element=element) == want[9]).all()
     raw = packed.scales.view(np.uint8).reshape(-1)
     assert (lanecast.dequantize(packed.data, raw, "mx", x.shape, element=element) == want).all()
 
@@ -256,6 +258,27 @@ def test_jax_answers_as_numpy(scheme):
     assert isinstance(back, jax.Array) and (np.asarray(back) == ours.dequantize()).all()
     apart = lanecast.quantize(jax.numpy.asarray(x), scheme, storage="byte")
     assert apart.data.dtype == apart.dtype.numpy and (np.asarray(apart.dequantize()) == ours.dequantize()).all()
+
+
+def test_jax_dtypes():
+    jax = package("jax")
+    package("ml_dtypes")
+    x = jax.numpy.asarray(matrix())
+    # JAX cannot hold 6-bit elements.
+    q = lanecast.quantize(x, "mx", element="float6_e2m3fn", storage="byte")
+    assert (q.data.shape, q.data.dtype) == (x.shape, np.uint8)
+    assert (np.asarray(q.dequantize()) == np.asarray(lanecast.quantize(x, "mx", element=q.dtype).dequantize())).all()
+
+
+def test_other_arrays():
+    x = matrix()
+    buffer = lanecast.pack(x, "float32")
+    ours, theirs = lanecast.quantize(x, "nvfp4"), lanecast.quantize(buffer, "nvfp4")
+    assert isinstance(theirs.data, lanecast.Buffer) and theirs.data.shape == ours.data.shape
+    assert bytes(memoryview(theirs.data)) == ours.data.tobytes() and bytes(memoryview(theirs.scales)) == ours.scales.tobytes()
+    assert (theirs.dequantize().numpy() == ours.dequantize()).all()
+    scalar = lanecast.quantize(np.float32(3), "fp8-tensor")
+    assert (float(scalar.data), scalar.scales, float(scalar.dequantize())) == (448, np.float32(3 / 448), 3)
 
 
 def test_report():
