@@ -41,16 +41,25 @@ unsafe fn multiplied<M: Simd>(a: M::V, b: M::V) -> M::V {
     unsafe { M::fma(a, b, M::splat(NOTHING)) }
 }
 
-/// A float32 beside `short` on the side where `rest` says that the exact value is, with the sign of `x`. `short` is a magnitude whose last
-/// four bits are zero.
+/// A float32 beside `short`, on the side where the exact value is: `excess` is what `short` has more. It has the sign of `x`. `short` is a
+/// magnitude whose last four bits are zero.
 ///
 /// # Safety
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn beside<M: Simd>(short: M::V, rest: M::V, x: M::V) -> M::V {
+unsafe fn beside<M: Simd>(short: M::V, excess: M::V, x: M::V) -> M::V {
     // SAFETY: the caller's promise.
-    unsafe { M::or(M::nudge(short, rest), M::and(x, M::splat(NOTHING))) }
+    unsafe { M::or(M::nudge(short, excess), M::and(x, M::splat(NOTHING))) }
+}
+
+/// # Safety
+///
+/// As of the methods of [`Simd`].
+#[inline(always)]
+unsafe fn negated<M: Simd>(x: M::V) -> M::V {
+    // SAFETY: the caller's promise.
+    unsafe { M::xor(x, M::splat(NOTHING)) }
 }
 
 /// [`Step::Times`](super::Step::Times)
@@ -87,7 +96,7 @@ impl RegisterStep for Divide {
 
 /// [`Step::Quotient`](super::Step::Quotient). By way of the reciprocal a quotient is wrong by at most three units of the last place. The
 /// reciprocal that is used is larger by 4 to 8 units, so what the product has above a multiple of 16 units, the exact quotient has between
-/// -11 and 15 units: no other multiple is nearer. On which side of that one it is, the remainder says, whose sign one rounding cannot
+/// -11 and 15 units: no other multiple is nearer. On which side of that one it is, the excess says, whose sign one rounding cannot
 /// change. Midpoints of the targets are such multiples.
 pub(crate) struct Exact<const BLOCK: bool>;
 
@@ -101,19 +110,19 @@ impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
         unsafe {
             let factor = multiplied::<M>(fetch::<M, EACH>(factors.factor, i), M::splat(LARGER));
             let block = if BLOCK { fetch::<M, EACH>(factors.block, i) } else { factor };
-            [factor, block, M::xor(fetch::<M, EACH>(factors.scale, i), M::splat(NOTHING))]
+            [negated::<M>(factor), block, fetch::<M, EACH>(factors.scale, i)]
         }
     }
     #[inline(always)]
     unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
-        let [factor, block, minus_scale] = *factors;
+        let [minus_factor, block, scale] = *factors;
         // SAFETY: the caller's promise.
         unsafe {
-            let magnitude = M::and(x, M::splat(!NOTHING));
-            let short = M::and(multiplied::<M>(magnitude, factor), M::splat(!15));
+            let minus = M::or(x, M::splat(NOTHING));
+            let short = M::and(multiplied::<M>(minus, minus_factor), M::splat(!15));
             // 20 bits times 4 are exact.
             let part = if BLOCK { multiplied::<M>(short, block) } else { short };
-            beside::<M>(short, M::fma(part, minus_scale, magnitude), x)
+            beside::<M>(short, M::fma(part, scale, minus), x)
         }
     }
 }
@@ -128,12 +137,12 @@ impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESI
         unsafe {
             let scale = fetch::<M, EACH>(factors.scale, i);
             let block = if BLOCK { fetch::<M, EACH>(factors.block, i) } else { scale };
-            [scale, block, scale]
+            [scale, block, negated::<M>(scale)]
         }
     }
     #[inline(always)]
     unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
-        let [scale, block, _] = *factors;
+        let [scale, block, minus_scale] = *factors;
         // SAFETY: the caller's promise.
         unsafe {
             let magnitude = if BESIDE { M::and(x, M::splat(!NOTHING)) } else { x };
@@ -144,8 +153,7 @@ impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESI
                 return near;
             }
             let short = M::and(near, M::splat(!15));
-            let rest = M::fma(part, scale, M::xor(short, M::splat(NOTHING)));
-            beside::<M>(short, rest, x)
+            beside::<M>(short, M::fma(part, minus_scale, short), x)
         }
     }
 }

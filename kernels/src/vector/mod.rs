@@ -76,8 +76,8 @@ pub(crate) trait Simd: Copy + 'static {
     unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `a / b`, rounded once.
     unsafe fn div(a: Self::V, b: Self::V) -> Self::V;
-    /// The integer `x`, plus 1 where the float `by` is positive, less 1 where it is negative.
-    unsafe fn nudge(x: Self::V, by: Self::V) -> Self::V;
+    /// The integer `x` with 1 to 8 added where the float `excess` is negative, and subtracted where it is positive.
+    unsafe fn nudge(x: Self::V, excess: Self::V) -> Self::V;
     /// Step `K` of bringing the largest lane of each of several registers together: called for pairs of them, then for pairs of
     /// the results, `log2` of the number of lanes times. All lanes of the last result are in the order of the first registers.
     unsafe fn max_across<const K: u32>(a: Self::V, b: Self::V) -> Self::V;

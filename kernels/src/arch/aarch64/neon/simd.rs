@@ -89,9 +89,9 @@ impl Simd for Neon {
         max_i(a, b) = vreinterpretq_u32_s32(vmaxq_s32(vreinterpretq_s32_u32(a), vreinterpretq_s32_u32(b)));
         fma(a, b, c) = bits(vfmaq_f32(float(c), float(a), float(b)));
         div(a, b) = bits(vdivq_f32(float(a), float(b)));
-        nudge(x, by) = {
+        nudge(x, excess) = {
             // All ones are -1.
-            vaddq_u32(vsubq_u32(x, vcgtzq_f32(float(by))), vcltzq_f32(float(by)))
+            vaddq_u32(vsubq_u32(x, vcltzq_f32(float(excess))), vcgtzq_f32(float(excess)))
         };
         min_f(a, b) = bits(vminq_f32(float(a), float(b)));
         select_nan(x, yes, no) = vbslq_u32(ordered(x), no, yes);

@@ -225,11 +225,11 @@ impl Simd for Avx2 {
         div(a, b) = {
             _mm256_castps_si256(_mm256_div_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)))
         };
-        nudge(x, by) = {
+        nudge(x, excess) = {
             // All ones are -1.
-            let (by, zero) = (_mm256_castsi256_ps(by), _mm256_setzero_ps());
-            let above = _mm256_sub_epi32(x, _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(by, zero)));
-            _mm256_add_epi32(above, _mm256_castps_si256(_mm256_cmp_ps::<_CMP_LT_OQ>(by, zero)))
+            let (excess, zero) = (_mm256_castsi256_ps(excess), _mm256_setzero_ps());
+            let up = _mm256_sub_epi32(x, _mm256_castps_si256(_mm256_cmp_ps::<_CMP_LT_OQ>(excess, zero)));
+            _mm256_add_epi32(up, _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(excess, zero)))
         };
         min_f(a, b) = _mm256_castps_si256(_mm256_min_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
         sign_nonzero(code, sign) = {

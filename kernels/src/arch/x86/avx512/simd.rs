@@ -203,11 +203,11 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         div(a, b) = {
             _mm512_castps_si512(_mm512_div_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)))
         };
-        nudge(x, by) = {
-            let (by, zero) = (_mm512_castsi512_ps(by), _mm512_setzero_ps());
-            let one = _mm512_set1_epi32(1);
-            let above = _mm512_mask_add_epi32(x, _mm512_cmp_ps_mask::<_CMP_GT_OQ>(by, zero), x, one);
-            _mm512_mask_sub_epi32(above, _mm512_cmp_ps_mask::<_CMP_LT_OQ>(by, zero), above, one)
+        nudge(x, excess) = {
+            // The compiler would make vectors of the masks to add 1.
+            let (excess, zero, by) = (_mm512_castsi512_ps(excess), _mm512_setzero_ps(), _mm512_set1_epi32(8));
+            let up = _mm512_mask_add_epi32(x, _mm512_cmp_ps_mask::<_CMP_LT_OQ>(excess, zero), x, by);
+            _mm512_mask_sub_epi32(up, _mm512_cmp_ps_mask::<_CMP_GT_OQ>(excess, zero), up, by)
         };
         min_f(a, b) = {
             let (a, b) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
