@@ -97,6 +97,10 @@ def matrix(dtype=np.float32):
     x[10, 0] = 127
     x[11, :128] = np.arange(128) / 2 % 7
     x[12, 16:32] *= 2.0**-20
+    # NVFP4: the scale of the tensor is 1, and that of the block, too.
+    x[129, 0] = 2688
+    x[13, :8] = 6, 0.25, 0.75, -1.25, 1.75, 2.5, -3.5, 5
+    x[13, 8:16] = 0
     return x.astype(dtype)
 
 
