@@ -67,6 +67,7 @@ from ._lanecast import (
 )
 from ._onnx import onnx_cast, onnx_dequantize_linear, onnx_dynamic_quantize_linear, onnx_quantize_linear
 from .files import File, Tensor, save
+from .quantization import QuantizationReport, Quantized, dequantize, quantization_schemes, quantize
 
 # Not in __all__, so that `from lanecast import *` does not shadow the builtins.
 from ._lanecast import bool as bool
@@ -92,6 +93,8 @@ __all__ = [
     "LossError",
     "OverlapError",
     "PromotionError",
+    "QuantizationReport",
+    "Quantized",
     "Report",
     "Tensor",
     "__version__",
@@ -103,6 +106,7 @@ __all__ = [
     "complex128",
     "complex64",
     "count_losses",
+    "dequantize",
     "dtypes",
     "explain",
     "finfo",
@@ -137,6 +141,8 @@ __all__ = [
     "pack",
     "parse",
     "promote_types",
+    "quantization_schemes",
+    "quantize",
     "result_type",
     "save",
     "set_num_threads",

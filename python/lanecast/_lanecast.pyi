@@ -467,6 +467,32 @@ def onnx_linear(
     /,
 ) -> Any: ...
 def onnx_dynamic(x: Any, opset: int, /) -> tuple[Any, float, int]: ...
+def quantization_schemes() -> tuple[str, ...]: ...
+def quantize_array(
+    x: _Array,
+    scheme: str,
+    axis: int | None,
+    element: _DTypeLike | None,
+    storage: str,
+    non_finite: str,
+    counts: bool_,
+    random: tuple[int, int] | None,
+    threads: int | None,
+    /,
+) -> tuple[Any, Any, float, DType, tuple[int, ...], tuple[int, int, int, int | None, int | None]]: ...
+def dequantize_array(
+    data: _Array,
+    scales: _Array,
+    global_scale: float,
+    scheme: str,
+    shape: Sequence[int],
+    axis: int | None,
+    element: _DTypeLike | None,
+    storage: str,
+    dtype: _DTypeLike,
+    threads: int | None,
+    /,
+) -> Any: ...
 
 bool: DType
 int2: DType

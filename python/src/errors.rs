@@ -2,6 +2,7 @@
 
 use crate::memory::Axes;
 use lanecast::promote::PromotionError;
+use lanecast::scaled::ScaledError;
 use lanecast::{CastError, DType, Reason, Rejection};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -58,6 +59,15 @@ pub fn cast_error(py: Python<'_>, error: CastError, shape: &[usize]) -> PyErr {
         }
         CastError::TooLarge { .. } => PyMemoryError::new_err(error.to_string()),
         CastError::NotBuilt { .. } | CastError::UnknownName(_) => dtype_error(py, error.to_string()),
+        error => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// The exception for a failed scaled cast.
+pub fn scaled_error(py: Python<'_>, error: ScaledError) -> PyErr {
+    match error {
+        ScaledError::Cast(error) => cast_error(py, error, &[]),
+        ScaledError::Source { .. } | ScaledError::Element { .. } => dtype_error(py, error.to_string()),
         error => PyValueError::new_err(error.to_string()),
     }
 }

@@ -21,6 +21,7 @@ mod operand;
 mod options;
 mod plans;
 mod promotion;
+mod quantize;
 mod report;
 mod runtime;
 mod text;
@@ -48,6 +49,8 @@ mod _lanecast {
     use crate::onnx::{onnx_attributes, onnx_dynamic, onnx_linear};
     #[pymodule_export]
     use crate::promotion::{can_cast, promote_types, result_type};
+    #[pymodule_export]
+    use crate::quantize::{dequantize_array, quantization_schemes, quantize_array};
     #[pymodule_export]
     use crate::report::PyReport;
     #[pymodule_export]

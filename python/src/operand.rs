@@ -188,13 +188,31 @@ impl<'py> Operand<'py> {
                 let new = tensor.new_like(order, to)?;
                 Answer { array: new.array, library: self.library, made: Made::Torch(new) }
             }
-            _ => {
-                let py = self.object.py();
-                let buffer = Bound::new(py, PyBuffer::new(py, to, &self.shape)?)?;
-                let array = buffer.get().array()?;
-                Answer { array, library: self.library, made: Made::Buffer(buffer, self.object.clone()) }
-            }
+            _ => self.in_buffer(&self.shape, to)?,
         })
+    }
+
+    /// A new, uninitialized array of the same library in C order. The dtype has one element per byte, or wider ones.
+    pub fn answer_shaped(&self, shape: &[usize], to: BufferType) -> PyResult<Answer<'py>> {
+        let py = self.object.py();
+        Ok(match (&self.holder, self.library) {
+            (Holder::Numpy(_), Library::Numpy | Library::NumpyScalar) => {
+                let new = NumpyArray::new(py, shape, to)?;
+                Answer { array: new.array()?, library: self.library, made: Made::Numpy(new) }
+            }
+            (Holder::Torch(_), _) => {
+                let new = Tensor::new(py, shape, to)?;
+                Answer { array: new.array, library: self.library, made: Made::Torch(new) }
+            }
+            _ => self.in_buffer(shape, to)?,
+        })
+    }
+
+    fn in_buffer(&self, shape: &[usize], to: BufferType) -> PyResult<Answer<'py>> {
+        let py = self.object.py();
+        let buffer = Bound::new(py, PyBuffer::new(py, to, shape)?)?;
+        let array = buffer.get().array()?;
+        Ok(Answer { array, library: self.library, made: Made::Buffer(buffer, self.object.clone()) })
     }
 }
 

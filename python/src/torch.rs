@@ -168,8 +168,20 @@ impl<'py> Tensor<'py> {
             keywords.set_item("memory_format", torch.getattr(format)?)?;
             torch.call_method("empty_like", (&self.object,), Some(&keywords))?
         };
+        Tensor::made(&new)
+    }
+
+    /// A new, uninitialized tensor in C order, of a dtype without packed elements.
+    pub fn new(py: Python<'py>, shape: &[usize], to: BufferType) -> PyResult<Tensor<'py>> {
+        let keywords = PyDict::new(py);
+        keywords.set_item("dtype", named(py, to)?)?;
+        let shape = PyTuple::new(py, shape)?;
+        Tensor::made(&py.import("torch")?.call_method("empty", (shape,), Some(&keywords))?)
+    }
+
+    fn made(new: &Bound<'py, PyAny>) -> PyResult<Tensor<'py>> {
         let new =
-            Tensor::of(&new, true)?.ok_or_else(|| PyTypeError::new_err("PyTorch did not return a tensor"))?;
+            Tensor::of(new, true)?.ok_or_else(|| PyTypeError::new_err("PyTorch did not return a tensor"))?;
         let span = new.array.span();
         memory::prefer_huge_pages(span.start, span.len());
         Ok(new)

@@ -22,6 +22,8 @@ assert_type(lanecast.cast_buffer(b"", "int8", "int16", out=bytearray(2)), bytear
 assert_type(lanecast.result_type(x, 3, standard="numpy"), lanecast.DType)
 assert_type(lanecast.finfo("float16").max, float)
 assert_type(lanecast.format(x), list[str])
+assert_type(lanecast.quantize(x, "int8-row"), lanecast.Quantized)
+assert_type(lanecast.quantization_schemes(), tuple[str, ...])
 try:
     lanecast.astype(x, "int8", check="exact")
 except lanecast.LossError as error:
