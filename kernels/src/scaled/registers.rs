@@ -119,7 +119,8 @@ impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
         // SAFETY: the caller's promise.
         unsafe {
             let minus = M::or(x, M::splat(NOTHING));
-            let short = M::and(multiplied::<M>(minus, minus_factor), M::splat(!15));
+            // NaN has the sign of `minus`.
+            let short = M::and(multiplied::<M>(minus, minus_factor), M::splat(!(15 | NOTHING)));
             // 20 bits times 4 are exact.
             let part = if BLOCK { multiplied::<M>(short, block) } else { short };
             beside::<M>(short, M::fma(part, scale, minus), x)
