@@ -128,7 +128,10 @@ impl Decoder<'_> {
             factors.scale.iter().all(|scale| NORMAL.contains(scale))
                 && factors.block.iter().all(|x| x.is_sign_positive())
         };
-        if beside && !fit() {
+        // What a NaN of another origin than the code is, arithmetic leaves open.
+        let infinite = plan.scheme.element.float_spec().is_some_and(|float| float.infinity().is_some());
+        let regular = |x: &f32| x.is_finite() && (*x != 0.0 || !infinite);
+        if beside && !fit() || !factors.scale.iter().chain(factors.block).all(regular) {
             return Ok(false);
         }
         let step = Step::Product { block, beside };

@@ -1,7 +1,7 @@
 //! Casts that scale in registers, for the pairs that have them.
 
 use super::{Factors, Step, fits};
-use crate::{data::Data, dtype::DType, kernel::Kernel};
+use crate::{data::Data, dtype::DType, exact::Rounding, kernel::Kernel};
 
 /// A loop over whole blocks.
 ///
@@ -34,14 +34,23 @@ impl core::fmt::Debug for ScaledCast {
 }
 
 impl ScaledCast {
-    /// The cast from `from` that stores what `kernel`, one of float32, makes of the results of a step; `None` if the tier has none.
+    /// The cast from `from` that stores what `kernel`, one of float32, makes of the results of a step; `None` if the tier has none, or if
+    /// the kernel does not round to the nearest, ties to even, and saturate.
     pub fn new(kernel: &Kernel, from: DType, step: Step) -> Option<Self> {
         let fused = kernel.tier().fused(from, kernel.to(), step)?;
         let data = kernel.data();
         let size = from.size();
         // The constants are those of the target if it is made in one step.
         let single = data.to == kernel.to().dtype() && kernel.from().dtype() == DType::Float32;
-        single.then_some(Self { fused, step, size, bits: kernel.to().bits_per_element() as usize, data })
+        // The bodies have the environment's direction, and those of integers no other answer to overflow.
+        let nearest = data.rules.rounding == Rounding::NearestEven && data.rules.saturate;
+        (single && nearest).then_some(Self {
+            fused,
+            step,
+            size,
+            bits: kernel.to().bits_per_element() as usize,
+            data,
+        })
     }
 
     /// Casts the elements of whole blocks, and returns how many those are: none if runs do not fit blocks, a slice is too short or a
