@@ -11,6 +11,9 @@
 
 mod control;
 mod oracle;
+#[cfg(feature = "scaled")]
+#[path = "fpenv/scaled.rs"]
+mod scaled;
 mod support;
 
 #[cfg(feature = "text")]
@@ -240,45 +243,6 @@ fn blocks() {
                 codes(&floats, &halves) == codes(&single, &half),
                 "{format}: elements differ in {state:?}"
             );
-        }
-    }
-}
-
-/// Scaled casts, whose scales and quotients are arithmetic in both precisions.
-#[cfg(feature = "scaled")]
-#[test]
-fn scaled() {
-    use lanecast::scaled::{ScaledPlan, Scheme};
-    // Magnitudes down to subnormal ones, so that flushing them would show.
-    let src: Vec<u8> = (0..1024_u32)
-        .flat_map(|i| ((i.wrapping_mul(0x9E37_79B1) & 0x83FF_FFFF) + (i / 128) * 0x0C00_0000).to_ne_bytes())
-        .collect();
-    for (name, scheme) in Scheme::NAMED {
-        let plan = ScaledPlan::new(DType::Float32, scheme, &[8, 128]).expect("fits").with_counts();
-        let random = plan.clone().with_squared_error().stochastic(Default::default());
-        let run = || {
-            let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-            let error = random.quantize_dynamic(&src, &mut codes, &mut scales).expect("casts").squared_error;
-            let by_chance = codes.clone();
-            let mut back = vec![0; src.len()];
-            let report = plan.quantize_dynamic(&src, &mut codes, &mut scales).expect("casts");
-            let given = plan.quantize(&src, &scales, report.global, &mut codes.clone()).expect("casts");
-            plan.dequantize(&codes, &scales, report.global, DType::Float32, &mut back).expect("casts");
-            // Floats are compared by their bits.
-            (
-                (codes, by_chance, error.map(f64::to_bits)),
-                scales,
-                back,
-                report.global.to_bits(),
-                (report.clipped, given.clipped, report.underflowed),
-            )
-        };
-        let want = run();
-        for state in [true, false].into_iter().flat_map(states) {
-            let mut got = None;
-            let (before, after) = control::under(state, &mut || got = Some(run()));
-            assert_eq!(after, before, "{name}: the control register ({state:?}) is another one");
-            assert!(got.as_ref() == Some(&want), "{name}: differs in {state:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{
     error::{ScaledError, byte_len, check_len},
     factors::SlabFactors,
     packing::{CHUNK, bytes_of, is_aligned, put},
-    plan::{INFINITY, MAGNITUDE, ScaledPlan},
+    plan::{INFINITY, MAGNITUDE, ScaledPlan, is_positive},
     report::Report,
     rule::{Rule, Scale, ScaleRule},
     scheme::{NonFinite, Quotient, ScaleType},
@@ -65,9 +65,7 @@ impl ScaledPlan {
     /// The scale of the tensor that was given, checked; 1 if the scheme has none.
     pub(super) fn global(&self, given: f32) -> Result<f32, ScaledError> {
         match self.scheme.scale {
-            ScaleType::E4M3(_) if !(given > 0.0 && given < f32::INFINITY) => {
-                Err(ScaledError::Global { given })
-            }
+            ScaleType::E4M3(_) if !is_positive(given) => Err(ScaledError::Global { given }),
             ScaleType::E4M3(_) => Ok(given),
             _ => Ok(1.0),
         }

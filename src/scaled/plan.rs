@@ -20,6 +20,11 @@ pub(super) const MAGNITUDE: u32 = 0x7FFF_FFFF;
 /// The bits of infinity as `float32`.
 pub(super) const INFINITY: u32 = 0x7F80_0000;
 
+/// Whether a number is positive and finite, by its bits: callers may be in any floating-point environment.
+pub(super) fn is_positive(x: f32) -> bool {
+    (1..INFINITY).contains(&x.to_bits())
+}
+
 /// A scaled cast of tensors of one dtype and shape.
 ///
 /// Buffers are bytes in the byte order of the host, in C order and without gaps. Codes of less than 8 bits are packed unless
@@ -209,7 +214,7 @@ impl ScaledPlan {
         data: &mut [u8],
         scales: &mut [u8],
     ) -> Result<Report, ScaledError> {
-        if !amax.is_finite() {
+        if amax.to_bits() & MAGNITUDE >= INFINITY {
             return Err(ScaledError::Global { given: amax });
         }
         self.quantize_guarded(src, Some(amax.to_bits() & MAGNITUDE), data, scales)

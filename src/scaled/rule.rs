@@ -2,6 +2,7 @@
 
 use super::{
     error::ScaledError,
+    plan::is_positive,
     scheme::{Empty, Global, NonFinite, Quotient, ScaleType, Scheme},
 };
 use crate::{DType, F8E4M3FN, F8E8M0FNU, Kind, cast_one, finfo, half, iinfo};
@@ -114,7 +115,7 @@ pub(super) fn check(scheme: &Scheme) -> Result<(), ScaledError> {
         Empty::Instead(other) => [Some(("`Empty::Instead`", other)), None],
     };
     let mut numbers = of_rule.into_iter().chain(of_empty).flatten();
-    match numbers.find(|(_, given)| !(*given > 0.0 && given.is_finite())) {
+    match numbers.find(|(_, given)| !is_positive(*given)) {
         Some((which, given)) => Err(ScaledError::Number { which, given }),
         None => Ok(()),
     }
