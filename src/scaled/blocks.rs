@@ -18,8 +18,8 @@ impl Blocks {
         let product = |axes: &[usize]| {
             axes.iter().try_fold(1_usize, |n, axis| n.checked_mul(*axis)).ok_or(ScaledError::Shape)
         };
-        // Bits of elements are counted, too.
-        if product(shape)? > usize::MAX / 64 {
+        // Bits of codes are counted, too, of which an element has up to 16.
+        if product(shape)? > usize::MAX / 16 {
             return Err(ScaledError::Shape);
         }
         let place = |axis: isize| {
@@ -278,6 +278,17 @@ mod tests {
         }
         assert_eq!(Blocks::new(Granularity::Axis(2), &[1, 2]), Err(ScaledError::Axis { axis: 2, axes: 2 }));
         assert_eq!(Blocks::new(Granularity::Tensor, &[usize::MAX, 2]), Err(ScaledError::Shape));
+        // The largest tensor, whatever its blocks are.
+        for granularity in [Granularity::Tensor, Granularity::Axis(0), Granularity::Tile { rows: 2, cols: 3 }]
+        {
+            for shape in [&[usize::MAX / 16][..], &[2, usize::MAX / 32], &[usize::MAX / 32, 2]] {
+                let blocks = Blocks::new(granularity, shape).expect("fits");
+                assert_eq!(blocks.slabs().next().map(|(elements, _)| elements.start), Some(0));
+                assert!(blocks.pieces(0..blocks.elements(), usize::MAX).next().is_some());
+            }
+            let more = Blocks::new(granularity, &[usize::MAX / 16 + 1]);
+            assert_eq!(more, Err(ScaledError::Shape));
+        }
         let none = Granularity::Block { axis: 0, len: 0 };
         assert_eq!(Blocks::new(none, &[1]), Err(ScaledError::EmptyBlock));
     }

@@ -31,7 +31,7 @@ impl Cut {
         let ([a, b, c], [x, y, z]) = (blocks.shape, blocks.block);
         // The number of units for a part, so that it has whole bytes.
         let count = |unit: usize| {
-            let bytes = (1..=8).find(|k| (k * unit * bits).is_multiple_of(8)).unwrap_or(8);
+            let bytes = (1..=8).find(|k| (k * (unit * bits % 8)).is_multiple_of(8)).unwrap_or(8);
             (target / unit.max(1)).max(1).next_multiple_of(bytes)
         };
         let whole_bytes = |elements: usize, parts: usize| parts <= 1 || (elements * bits).is_multiple_of(8);
@@ -150,6 +150,19 @@ mod tests {
                     assert!(
                         within || seen == (0..if n == 0 { 0 } else { blocks.scales() }).collect::<Vec<_>>()
                     );
+                }
+            }
+        }
+        // Lengths near the largest do not overflow.
+        for (bits, unit) in [(4, 3), (6, 5), (16, 1)] {
+            for granularity in [Granularity::Axis(0), Granularity::Tile { rows: 1000, cols: 1000 }] {
+                for shape in [[usize::MAX / 16 / unit, unit], [unit, usize::MAX / 16 / unit]] {
+                    let blocks = Blocks::new(granularity, &shape).expect("fits");
+                    for (target, within) in [(8, true), (8, false), (1 << 20, true), (usize::MAX, false)] {
+                        let cut = Cut::new(blocks, target, within, bits);
+                        let part = cut.parts().next().expect("a part");
+                        assert!(part.elements.len() <= cut.largest(), "{cut:?}");
+                    }
                 }
             }
         }
