@@ -5,6 +5,7 @@
 //! them.
 
 mod bytes;
+mod convert;
 mod simd;
 mod wide;
 mod words;
