@@ -1,7 +1,7 @@
 //! The loops of [`ScaledPlan`] from codes, which run in the default floating-point environment.
 
 use super::{
-    blocks::Piece,
+    blocks::{Piece, Tile},
     error::{ScaledError, byte_len, check_len},
     factors::NORMAL,
     packing::{CHUNK, bytes_of, is_aligned, take},
@@ -10,7 +10,10 @@ use super::{
     scheme::{Global, ScaleType},
 };
 use crate::{BufferType, CastOptions, CastPlan, DType};
-use lanecast_kernels::scaled::{Factors, ScaledCast, ScaledLoops, Step};
+use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, Step};
+
+/// Elements of a block, on average, from which on a table of products is worth making.
+const LONG: usize = 1024;
 
 /// Memory of the stack.
 #[repr(align(64))]
@@ -77,6 +80,9 @@ impl ScaledPlan {
         let loops = self.casts.loops.filter(|_| short);
         let global = decoder.rule.global;
         let mut scratch = Scratch { blocks: Buffer([0.0; CHUNK]), globals: Buffer([global; CHUNK]) };
+        if loops.is_some() && decoder.by_tables(data, scales, &mut scratch, dst)? {
+            return Ok(());
+        }
         // As many blocks at once as there is memory for.
         for whole in self.blocks.pieces(0..n, self.blocks.run().saturating_mul(CHUNK)) {
             if let Some(loops) = loops
@@ -86,7 +92,10 @@ impl ScaledPlan {
                 continue;
             }
             for piece in self.blocks.pieces(whole.elements, CHUNK) {
-                decoder.in_double_precision(data, scales, &piece, dst)?;
+                match (loops, decoder.factors(scales, &piece, &mut scratch)?) {
+                    (Some(loops), Some(factors)) => decoder.by_loops(loops, data, &piece, &factors, dst)?,
+                    _ => decoder.in_double_precision(data, scales, &piece, dst)?,
+                }
             }
         }
         Ok(())
@@ -120,6 +129,39 @@ impl Decoder<'_> {
         let normal = factors.scale.iter().fold(true, |fit, scale| fit & NORMAL.contains(scale));
         let positive = factors.block.iter().fold(true, |fit, x| fit & x.is_sign_positive());
         Ok((!beside || normal && positive).then_some(factors))
+    }
+
+    /// Decodes long blocks by tables of products. `false`, with nothing done, if there is no such lookup, or blocks are short.
+    fn by_tables(
+        &self,
+        data: &[u8],
+        scales: &[u8],
+        scratch: &mut Scratch,
+        dst: &mut [u8],
+    ) -> Result<bool, ScaledError> {
+        let blocks = &self.plan.blocks;
+        let (Some(table), Some(tiles)) = (self.fused.and_then(ProductTable::new), blocks.tiles()) else {
+            return Ok(false);
+        };
+        if blocks.elements() / blocks.scales().max(1) < LONG {
+            return Ok(false);
+        }
+        let size = self.narrow.to().dtype().size();
+        for Tile { start, rows, len, stride, block } in tiles {
+            let piece = |start| Piece { elements: start..start + len, run: len, block };
+            if let Some(factors) = self.factors(scales, &piece(start), scratch)?
+                && table.run(&data[start..], &mut dst[start * size..], rows, stride, len, &factors)
+            {
+                continue;
+            }
+            for row in 0..rows {
+                let elements = piece(start + row * stride).elements;
+                for piece in blocks.pieces(elements, CHUNK) {
+                    self.in_double_precision(data, scales, &piece, dst)?;
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Decodes a piece by the loops of a tier.
