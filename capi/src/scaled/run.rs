@@ -6,7 +6,7 @@ use crate::memory::{bytes, bytes_mut, overlap};
 use crate::run::put_if_wanted;
 use crate::threads::lanecast_threads;
 use crate::types::{buffer, lanecast_type, put};
-use lanecast::scaled::Report;
+use lanecast::scaled::{Report, ScaledPlan};
 use std::ffi::c_void;
 
 /// What a scaled cast lost, and the scale of the tensor.
@@ -52,6 +52,8 @@ impl From<Report> for lanecast_scaled_report {
 
 /// A buffer of a call: its address, and its bytes.
 type Buffer = (*const c_void, usize);
+/// A buffer that is written.
+type BufferMut = (*mut c_void, usize);
 
 /// Buffers that are written share no byte with each other, nor with those that are read.
 fn apart(written: &[Buffer], read: &[Buffer]) -> Result<(), Failure> {
@@ -69,6 +71,34 @@ fn apart(written: &[Buffer], read: &[Buffer]) -> Result<(), Failure> {
 const SOURCE: &str = "the source is NULL";
 const DATA: &str = "the data is NULL";
 const SCALES: &str = "the scales are NULL";
+
+/// Runs `cast`, which makes codes and scales of a source, and writes its report.
+///
+/// # Safety
+///
+/// As of [`lanecast_scaled_quantize_dynamic`].
+unsafe fn quantize_dynamic(
+    plan: *const lanecast_scaled_plan,
+    (src, src_len): Buffer,
+    (data, data_len): BufferMut,
+    (scales, scales_len): BufferMut,
+    report: *mut lanecast_scaled_report,
+    error: *mut lanecast_error,
+    cast: impl FnOnce(&ScaledPlan, &[u8], &mut [u8], &mut [u8]) -> Result<Report, Failure>,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let plan = read(plan)?;
+            apart(&[(data, data_len), (scales, scales_len)], &[(src, src_len)])?;
+            let src = bytes(src.cast(), src_len, SOURCE)?;
+            let data = bytes_mut(data.cast(), data_len, DATA)?;
+            let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
+            put_if_wanted(report, cast(plan, src, data, scales)?.into());
+            Ok(())
+        })
+    }
+}
 
 /// Scales and casts a tensor: writes its codes to `data` and its scales to `scales`. If the scheme has a scale for the tensor, that is
 /// `global` of the report, and whoever reads the codes needs it. Unless `report` is NULL, the report goes there. The lengths are in bytes, and
@@ -94,14 +124,10 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic(
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
     unsafe {
-        guarded(error, || {
-            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
-            apart(&[(data, data_len), (scales, scales_len)], &[(src, src_len)])?;
-            let src = bytes(src.cast(), src_len, SOURCE)?;
-            let data = bytes_mut(data.cast(), data_len, DATA)?;
-            let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
-            put_if_wanted(report, plan.par_quantize_dynamic(src, data, scales, threads)?.into());
-            Ok(())
+        let (src, data, scales) = ((src, src_len), (data, data_len), (scales, scales_len));
+        quantize_dynamic(plan, src, data, scales, report, error, |plan, src, data, scales| {
+            let threads = lanecast_threads::read(threads)?;
+            Ok(plan.par_quantize_dynamic(src, data, scales, threads)?)
         })
     }
 }
@@ -128,14 +154,9 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_with_amax(
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
     unsafe {
-        guarded(error, || {
-            let plan = read(plan)?;
-            apart(&[(data, data_len), (scales, scales_len)], &[(src, src_len)])?;
-            let src = bytes(src.cast(), src_len, SOURCE)?;
-            let data = bytes_mut(data.cast(), data_len, DATA)?;
-            let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
-            put_if_wanted(report, plan.quantize_with_amax(src, amax, data, scales)?.into());
-            Ok(())
+        let (src, data, scales) = ((src, src_len), (data, data_len), (scales, scales_len));
+        quantize_dynamic(plan, src, data, scales, report, error, |plan, src, data, scales| {
+            Ok(plan.quantize_with_amax(src, amax, data, scales)?)
         })
     }
 }
