@@ -84,6 +84,11 @@ impl Blocks {
         self.counts().iter().product()
     }
 
+    /// How many consecutive elements of a row share a block.
+    pub(super) fn run(&self) -> usize {
+        self.block[2]
+    }
+
     /// The block of an element.
     pub(super) fn of(&self, element: usize) -> usize {
         let [_, b, c] = self.shape;

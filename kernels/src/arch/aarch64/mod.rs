@@ -83,6 +83,16 @@ pub(super) fn fused(
     None
 }
 
+/// As [`fused`].
+pub(super) fn decoder(
+    _: Tier,
+    _: BufferType,
+    _: DType,
+    _: crate::scaled::Step,
+) -> Option<crate::scaled::Fused> {
+    None
+}
+
 /// The loops of scaled casts.
 pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
     matches!(tier, Tier::Neon).then_some(&neon::SCALED)

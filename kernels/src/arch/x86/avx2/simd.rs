@@ -217,6 +217,17 @@ impl Blocks for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn any_low_half(x: [__m256i; 4], low: __m256i) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let equal = each!(x, |x| _mm256_cmpeq_epi16(x, low));
+            let equal =
+                _mm256_or_si256(_mm256_or_si256(equal[0], equal[1]), _mm256_or_si256(equal[2], equal[3]));
+            _mm256_movemask_epi8(equal) & 0x3333_3333 != 0
+        }
+    }
+
+    #[inline(always)]
     unsafe fn shl<const BY: u32>(a: __m256i) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe { _mm256_sll_epi32(a, _mm_cvtsi32_si128(BY as i32)) }

@@ -76,7 +76,7 @@ impl Shape for W16 {
 
 /// The words as the upper halves of 32-bit lanes.
 #[inline(always)]
-unsafe fn dwords([a, b]: [__m256i; 2]) -> [__m256i; 4] {
+pub(super) unsafe fn dwords([a, b]: [__m256i; 2]) -> [__m256i; 4] {
     // SAFETY: the caller has the features.
     unsafe {
         let zero = _mm256_setzero_si256();
