@@ -128,7 +128,11 @@ impl Decoder<'_> {
         // All of them, without a way out of the loop, which the compiler makes vector code of.
         let normal = factors.scale.iter().fold(true, |fit, scale| fit & NORMAL.contains(scale));
         let positive = factors.block.iter().fold(true, |fit, x| fit & x.is_sign_positive());
-        Ok((!beside || normal && positive).then_some(factors))
+        // What a NaN of another origin than the code is, arithmetic leaves open.
+        let infinite = plan.scheme.element.float_spec().is_some_and(|float| float.infinity().is_some());
+        let regular = |fit: bool, x: &f32| fit & x.is_finite() & (*x != 0.0 || !infinite);
+        let regular = factors.scale.iter().fold(true, regular) && factors.block.iter().fold(true, regular);
+        Ok((regular && (!beside || normal && positive)).then_some(factors))
     }
 
     /// Decodes long blocks by tables of products. `false`, with nothing done, if there is no such lookup, or blocks are short.

@@ -2,7 +2,8 @@
 
 use super::{Factors, Step, fits};
 use crate::{
-    arch::Tier, data::Data, dtype::DType, kernel::Kernel, lut::Lut, storage::BufferType, table::KernelFn,
+    arch::Tier, data::Data, dtype::DType, exact::Rounding, kernel::Kernel, lut::Lut, storage::BufferType,
+    table::KernelFn,
 };
 
 /// A loop over whole blocks.
@@ -100,29 +101,34 @@ impl core::fmt::Debug for ScaledCast {
 }
 
 impl ScaledCast {
-    /// The cast from `from` that stores what `kernel`, one of float32, makes of the results of a step; `None` if the tier has none.
+    /// The cast from `from` that stores what `kernel`, one of float32, makes of the results of a step; `None` if the tier has none, or if
+    /// the kernel does not round to the nearest, ties to even, and saturate.
     pub fn new(kernel: &Kernel, from: DType, step: Step) -> Option<Self> {
         let fused = kernel.tier().fused(from, kernel.to(), step)?;
+        let data = kernel.data();
         // The constants are those of the target if it is made in one step.
-        let single = kernel.data().to == kernel.to().dtype() && kernel.from().dtype() == DType::Float32;
-        single.then_some(Self {
+        let single = data.to == kernel.to().dtype() && kernel.from().dtype() == DType::Float32;
+        // The bodies have the environment's direction, and those of integers no other answer to overflow.
+        let nearest = data.rules.rounding == Rounding::NearestEven && data.rules.saturate;
+        (single && nearest).then_some(Self {
             fused,
             tier: kernel.tier(),
             from: from.into(),
             to: kernel.to(),
             step,
             bits: [from.into(), kernel.to()].map(bits),
-            data: [kernel.data(); 2],
+            data: [data; 2],
         })
     }
 
     /// The cast from the codes that `load` casts to float32 to the target of `store`, a cast from float32, with a step between them;
-    /// `None` if the tier has none.
+    /// `None` if the tier has none, or if `store` does not round to the nearest, ties to even.
     pub fn decoder(load: &Kernel, store: &Kernel, step: Step) -> Option<Self> {
         let fused = load.tier().decoder(load.from(), store.to().dtype(), step)?;
         let through = [load.to(), store.from()].iter().all(|of| *of == BufferType::new(DType::Float32));
         let single = load.data().to == DType::Float32 && store.data().to == store.to().dtype();
-        let fits = through && single && load.tier() == store.tier();
+        let nearest = store.data().rules.rounding == Rounding::NearestEven;
+        let fits = through && single && nearest && load.tier() == store.tier();
         fits.then_some(Self {
             fused,
             tier: load.tier(),

@@ -303,7 +303,7 @@ pub(super) fn fused(
 ) -> Option<crate::scaled::Fused> {
     match tier {
         Tier::Avx2 => avx2::fused(from, to, step),
-        // Without permutations of bytes, packing takes as long as a stop in memory.
+        // CPUs without permutations of bytes (VBMI) scale in memory and then cast.
         #[cfg(feature = "avx512")]
         Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::fused(from, to, step),
         _ => None,
