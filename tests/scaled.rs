@@ -2,21 +2,19 @@
 
 #![cfg(feature = "scaled")]
 
+#[path = "support/rng.rs"]
+mod rng;
+
 use lanecast::scaled::{Amax, Granularity, NonFinite, ScaleType, ScaledError, ScaledPlan, Scheme, amax};
 use lanecast::{DType, Storage, cast_one};
+use rng::Rng;
 
 /// Floats of many magnitudes, with zeros of both signs.
-fn values(n: usize, seed: u32) -> Vec<f32> {
-    let mut state = seed | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        state
-    };
+fn values(n: usize, seed: u64) -> Vec<f32> {
+    let mut rng = Rng(seed);
     (0..n)
         .map(|_| {
-            let (bits, kind) = (next(), next() % 16);
+            let (bits, kind) = (rng.bits() as u32, rng.below(16));
             match kind {
                 0 => 0.0,
                 1 => -0.0,
@@ -78,7 +76,7 @@ fn every_code_is_the_nearest_for_the_stored_scale() {
     ];
     let (rows, cols) = (9, 133);
     for (seed, scheme) in schemes.into_iter().enumerate() {
-        let src = values(rows * cols, 77 + seed as u32);
+        let src = values(rows * cols, 77 + seed as u64);
         for element in FLOATS {
             let scheme = scheme.with_element(element);
             let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");

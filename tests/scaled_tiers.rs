@@ -2,45 +2,37 @@
 
 #![cfg(feature = "scaled")]
 
+#[path = "support/rng.rs"]
+mod rng;
+
 use lanecast::scaled::{Granularity, NonFinite, Report, ScaledPlan, Scheme};
 use lanecast::{BufferType, CastOptions, CastPlan, DType, Storage, Tier, tier};
 use lanecast_kernels::scaled::{ScaledCast, Step};
 use lanecast_kernels::{Kernel, Rounding, Rules};
+use rng::Rng;
 
-/// A generator of numbers without a pattern.
-struct Numbers(u32);
-
-impl Numbers {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        self.0
-    }
-
-    /// Elements of a source: most within a few binades, many of few significant bits, whose quotients lie near midpoints; some zero,
-    /// tiny or huge, and if not `finite`, some that are not numbers.
-    fn elements(&mut self, n: usize, from: DType, finite: bool) -> Vec<u8> {
-        let values: Vec<u8> = (0..n)
-            .flat_map(|_| {
-                let (bits, kind) = (self.next(), self.next() % 512);
-                let value = match kind {
-                    0..8 => f32::from_bits(bits & 0x8000_0000),
-                    8..12 => f32::from_bits(bits & 0x807F_FFFF),
-                    12..16 => f32::from_bits((bits & 0x807F_FFFF) | (140 + bits % 110) << 23),
-                    16 if !finite => f32::from_bits(bits | 0x7F80_0000),
-                    17 if !finite => f32::from_bits((bits & 0x8000_0000) | 0x7F80_0000),
-                    18..256 => f32::from_bits((bits & 0x8078_0000) | (118 + bits % 12) << 23),
-                    _ => f32::from_bits((bits & 0x807F_FFFF) | (116 + bits % 14) << 23),
-                };
-                value.to_ne_bytes()
-            })
-            .collect();
-        let to = CastPlan::new(DType::Float32, from, &CastOptions::RUST).expect("a plan");
-        let mut elements = vec![0; n * from.size()];
-        to.run(&values, &mut elements, n).expect("fits");
-        elements
-    }
+/// Elements of a source: most within a few binades, many of few significant bits, whose quotients lie near midpoints; some zero,
+/// tiny or huge, and if not `finite`, some that are not numbers.
+fn elements(rng: &mut Rng, n: usize, from: DType, finite: bool) -> Vec<u8> {
+    let values: Vec<u8> = (0..n)
+        .flat_map(|_| {
+            let (bits, kind) = (rng.bits() as u32, rng.below(512));
+            let value = match kind {
+                0..8 => f32::from_bits(bits & 0x8000_0000),
+                8..12 => f32::from_bits(bits & 0x807F_FFFF),
+                12..16 => f32::from_bits((bits & 0x807F_FFFF) | (140 + bits % 110) << 23),
+                16 if !finite => f32::from_bits(bits | 0x7F80_0000),
+                17 if !finite => f32::from_bits((bits & 0x8000_0000) | 0x7F80_0000),
+                18..256 => f32::from_bits((bits & 0x8078_0000) | (118 + bits % 12) << 23),
+                _ => f32::from_bits((bits & 0x807F_FFFF) | (116 + bits % 14) << 23),
+            };
+            value.to_ne_bytes()
+        })
+        .collect();
+    let to = CastPlan::new(DType::Float32, from, &CastOptions::RUST).expect("a plan");
+    let mut elements = vec![0; n * from.size()];
+    to.run(&values, &mut elements, n).expect("fits");
+    elements
 }
 
 /// A report with the bits of its float, which may be NaN.
@@ -77,7 +69,7 @@ fn answers(plan: &ScaledPlan, src: &[u8], given: &[u8]) -> Vec<Vec<u8>> {
 
 #[test]
 fn tiers_agree() {
-    let mut numbers = Numbers(0x1234_5677);
+    let mut rng = Rng(0x1234_5677);
     let shapes: [&[usize]; 6] = [&[3, 96], &[5, 77], &[2, 3, 130], &[1, 1], &[2, 1100], &[130, 33]];
     let tiers: Vec<Tier> = Tier::ALL.iter().copied().filter(|tier| tier.is_available()).collect();
     let mut schemes: Vec<(String, Scheme)> =
@@ -100,7 +92,7 @@ fn tiers_agree() {
         for (i, shape) in shapes.iter().enumerate() {
             for from in [DType::Float32, DType::BFloat16, DType::Float16] {
                 let n: usize = shape.iter().product();
-                let src = numbers.elements(n, from, i % 2 == 0);
+                let src = elements(&mut rng, n, from, i % 2 == 0);
                 let mut given = None;
                 let mut want = None;
                 for tier in &tiers {
@@ -111,7 +103,7 @@ fn tiers_agree() {
                     // Any scales: half of them near 1, with zeros, infinities and NaN among the others.
                     let scales = given.get_or_insert_with(|| {
                         let count = packed.scales();
-                        let near: Vec<u8> = numbers.elements(count, scheme.scale.dtype(), i % 2 == 0);
+                        let near: Vec<u8> = elements(&mut rng, count, scheme.scale.dtype(), i % 2 == 0);
                         near
                     });
                     let got = [answers(&packed, &src, scales), answers(&bytes, &src, scales)];

@@ -362,7 +362,7 @@ typedef struct lanecast_scaled_options {
      */
     uint8_t counts;
     /**
-     * 1 sums the squares of the differences between elements and what their codes stand for, in the report; 0 does not.
+     * 1 sums the squared differences between elements and what their codes stand for, in the report; 0 does not.
      */
     uint8_t squared_error;
     /**
@@ -370,7 +370,7 @@ typedef struct lanecast_scaled_options {
      */
     uint64_t seed;
     /**
-     * With `random_bits`: another stream of random numbers for another tensor or step.
+     * With `random_bits`: selects a stream of random numbers, so that another tensor or step can have another one.
      */
     uint64_t stream;
     /**
@@ -378,7 +378,7 @@ typedef struct lanecast_scaled_options {
      */
     uint64_t first_element;
     /**
-     * 0 rounds to the nearest code; 8, 16 or 32 round stochastically, by so many random bits for each element.
+     * 0 rounds to the nearest code; 8, 16 or 32 round stochastically, with that many random bits for each element.
      */
     uint8_t random_bits;
     /**
@@ -442,7 +442,7 @@ typedef struct lanecast_scaled_report {
      */
     uint64_t empty;
     /**
-     * Blocks whose scale is NaN since an element is NaN or infinite; 0 if the scales are given.
+     * Blocks whose scale is NaN because an element is NaN or infinite; 0 if the scales are given.
      */
     uint64_t poisoned;
     /**
@@ -462,8 +462,8 @@ typedef struct lanecast_scaled_report {
      */
     uint32_t counted;
     /**
-     * The sum of the squares of the differences between elements and what their codes stand for, wherever both are finite: the exact sum,
-     * rounded once. 0 unless the options of the plan want it.
+     * The sum of the squared differences between elements and what their codes stand for, wherever both are finite: the exact sum, rounded
+     * once. 0 unless the options of the plan ask for it.
      */
     double squared_error;
     /**
@@ -608,7 +608,7 @@ LANECAST_API uint32_t lanecast_version(void) LANECAST_NOEXCEPT;
  *
  * The caller sees to this:
  *
- * `items` can be read for `count` items, each of which is as of `lanecast_run`.
+ * `items` can be read for `count` items, each of which is as for `lanecast_run`.
  */
 LANECAST_API
 lanecast_status lanecast_run_batch(const struct lanecast_item *items,
@@ -721,7 +721,7 @@ LANECAST_NOEXCEPT;
  *
  * The caller sees to this:
  *
- * As of `lanecast_run`.
+ * As for `lanecast_run`.
  */
 LANECAST_API
 lanecast_status lanecast_run_checked(const struct lanecast_plan *plan,
@@ -740,7 +740,7 @@ LANECAST_NOEXCEPT;
  *
  * The caller sees to this:
  *
- * As of `lanecast_run`; `validity` is writable for `(n + 7) / 8` bytes, `rejected` is NULL or can be written.
+ * As for `lanecast_run`; `validity` is writable for `(n + 7) / 8` bytes, `rejected` is NULL or can be written.
  */
 LANECAST_API
 lanecast_status lanecast_run_masked(const struct lanecast_plan *plan,
@@ -759,7 +759,7 @@ LANECAST_NOEXCEPT;
  *
  * The caller sees to this:
  *
- * As of `lanecast_run`; `report` is NULL or can be written.
+ * As for `lanecast_run`; `report` is NULL or can be written.
  */
 LANECAST_API
 lanecast_status lanecast_run_counted(const struct lanecast_plan *plan,
@@ -773,7 +773,7 @@ lanecast_status lanecast_run_counted(const struct lanecast_plan *plan,
 LANECAST_NOEXCEPT;
 
 /**
- * The name of a scheme, as a static string such as "mx" or "nvfp4": `index` counts them from 0. NULL after the last one.
+ * The name of the scheme at `index`, counted from 0, as a static string such as "mx" or "nvfp4"; NULL after the last one.
  * `docs/scaled.md` of lanecast specifies the schemes.
  */
 LANECAST_API
@@ -781,9 +781,9 @@ const char *lanecast_scaled_name(size_t index)
 LANECAST_NOEXCEPT;
 
 /**
- * Makes a plan, which `lanecast_scaled_destroy` frees: a scaled cast by the scheme of a name, between tensors of the type `from` (float16,
- * bfloat16 or float32, in either byte order) and of this shape, and their codes and scales. Tensors are in C order and without gaps. If
- * `options` is NULL, the default options apply. On failure `*plan` is not written.
+ * Makes a plan for scaled casts by the scheme of this name: between tensors of the type `from` (float16, bfloat16 or float32, in either byte
+ * order) and of this shape, and their codes and scales. Tensors are in C order and without gaps. If `options` is NULL, the default options
+ * apply. On failure `*plan` is not written. `lanecast_scaled_destroy` frees the plan.
  *
  * The caller sees to this:
  *
@@ -823,9 +823,9 @@ lanecast_status lanecast_scaled_describe(const struct lanecast_scaled_plan *plan
 LANECAST_NOEXCEPT;
 
 /**
- * Scales and casts a tensor: writes its codes to `data` and its scales to `scales`. If the scheme has a scale for the tensor, that is
- * `global` of the report, and whoever reads the codes needs it. Unless `report` is NULL, the report goes there. The lengths are in bytes, and
- * have to be those of `lanecast_scaled_describe`. `threads` is as of `lanecast_run`; the answer does not depend on it.
+ * Scales and casts a tensor: writes its codes to `data` and its scales to `scales`. If the scheme has a scale for the tensor, it is in
+ * `global` of the report, and readers of the codes need it. Unless `report` is NULL, the report goes there. The lengths are in bytes and have
+ * to be those of `lanecast_scaled_describe`. `threads` is as for `lanecast_run`; the result does not depend on it.
  *
  * The caller sees to this:
  *
@@ -847,13 +847,13 @@ lanecast_status lanecast_scaled_quantize_dynamic(const struct lanecast_scaled_pl
 LANECAST_NOEXCEPT;
 
 /**
- * As `lanecast_scaled_quantize_dynamic`, for a part of a larger tensor, or one of several that share a scale: `amax` is the largest
- * magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each. It has to be finite. The cast is on the calling
- * thread.
+ * As `lanecast_scaled_quantize_dynamic`, for a part of a larger tensor or for one of several tensors that share a scale. `amax` is the
+ * largest magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each, and has to be finite. The cast runs on the
+ * calling thread.
  *
  * The caller sees to this:
  *
- * As of `lanecast_scaled_quantize_dynamic`.
+ * As for `lanecast_scaled_quantize_dynamic`.
  */
 LANECAST_API
 lanecast_status lanecast_scaled_quantize_with_amax(const struct lanecast_scaled_plan *plan,
@@ -869,11 +869,11 @@ lanecast_status lanecast_scaled_quantize_with_amax(const struct lanecast_scaled_
 LANECAST_NOEXCEPT;
 
 /**
- * Casts a tensor by given scales, and writes its codes to `data`. `global` is the scale of the tensor; schemes without one ignore it.
+ * Casts a tensor with given scales and writes its codes to `data`. `global` is the scale of the tensor; schemes without one ignore it.
  *
  * The caller sees to this:
  *
- * As of `lanecast_scaled_quantize_dynamic`; `scales` can be read for `scales_len` bytes.
+ * As for `lanecast_scaled_quantize_dynamic`; `scales` can be read for `scales_len` bytes.
  */
 LANECAST_API
 lanecast_status lanecast_scaled_quantize(const struct lanecast_scaled_plan *plan,
@@ -891,7 +891,7 @@ LANECAST_NOEXCEPT;
 
 /**
  * Writes the values that codes and scales stand for to `dst`, each the exact product rounded once to the type `to`: float16, bfloat16,
- * float32 or float64, in either byte order. `global` is the scale of the tensor; schemes without one ignore it. `dst_len` is in bytes, and
+ * float32 or float64, in either byte order. `global` is the scale of the tensor; schemes without one ignore it. `dst_len` is in bytes and
  * has to be that of the elements.
  *
  * The caller sees to this:
@@ -915,7 +915,7 @@ lanecast_status lanecast_scaled_dequantize(const struct lanecast_scaled_plan *pl
 LANECAST_NOEXCEPT;
 
 /**
- * The largest magnitude of a tensor; NaN or infinity if it has one. That of several parts is the largest of theirs.
+ * The largest magnitude of a tensor, or NaN or infinity if the tensor has one. For several parts, it is the largest of theirs.
  *
  * The caller sees to this:
  *
@@ -1016,7 +1016,7 @@ LANECAST_NOEXCEPT;
  * The caller sees to this:
  *
  * All elements of `src` are readable and those of `dst` writable, and until the call returns nobody else writes the former or accesses
- * the latter; shapes and strides have `ndim` numbers. The other pointers are as of `lanecast_run`.
+ * the latter; shapes and strides have `ndim` numbers. The other pointers are as for `lanecast_run`.
  */
 LANECAST_API
 lanecast_status lanecast_run_strided(const struct lanecast_plan *plan,
@@ -1031,7 +1031,7 @@ LANECAST_NOEXCEPT;
  *
  * The caller sees to this:
  *
- * As of `lanecast_run_strided`.
+ * As for `lanecast_run_strided`.
  */
 LANECAST_API
 lanecast_status lanecast_run_strided_checked(const struct lanecast_plan *plan,
@@ -1046,7 +1046,7 @@ LANECAST_NOEXCEPT;
  *
  * The caller sees to this:
  *
- * As of `lanecast_run_strided`; `validity` is writable for a bit per element, `rejected` is NULL or can be written.
+ * As for `lanecast_run_strided`; `validity` is writable for a bit per element, `rejected` is NULL or can be written.
  */
 LANECAST_API
 lanecast_status lanecast_run_strided_masked(const struct lanecast_plan *plan,
@@ -1063,7 +1063,7 @@ LANECAST_NOEXCEPT;
  *
  * The caller sees to this:
  *
- * As of `lanecast_run_strided`; `report` is NULL or can be written.
+ * As for `lanecast_run_strided`; `report` is NULL or can be written.
  */
 LANECAST_API
 lanecast_status lanecast_run_strided_counted(const struct lanecast_plan *plan,

@@ -34,7 +34,7 @@ const _: () =
 ///
 /// # Safety
 ///
-/// `items` can be read for `count` items, each of which is as of `lanecast_run`.
+/// `items` can be read for `count` items, each of which is as for `lanecast_run`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_batch(
     items: *const lanecast_item,
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn lanecast_run_batch(
 
 /// # Safety
 ///
-/// As of `lanecast_run`.
+/// As for `lanecast_run`.
 unsafe fn item<'a>(item: &lanecast_item) -> Result<BatchItem<'a>, Failure> {
     // SAFETY: the caller's promise.
     let plan = unsafe { plan::read(item.plan)? };

@@ -195,7 +195,7 @@ unsafe fn read(side: &'static str, tensor: *const DLTensor, flags: u64) -> Resul
 ///
 /// # Safety
 ///
-/// As of `lanecast_run_dlpack`.
+/// As for `lanecast_run_dlpack`.
 unsafe fn pair(
     src: *const DLTensor,
     src_flags: u64,

@@ -169,7 +169,7 @@ pub unsafe extern "C" fn lanecast_run(
 ///
 /// # Safety
 ///
-/// As of `lanecast_run`.
+/// As for `lanecast_run`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_checked(
     plan: *const lanecast_plan,
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn lanecast_run_checked(
 ///
 /// # Safety
 ///
-/// As of `lanecast_run`; `validity` is writable for `(n + 7) / 8` bytes, `rejected` is NULL or can be written.
+/// As for `lanecast_run`; `validity` is writable for `(n + 7) / 8` bytes, `rejected` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_masked(
     plan: *const lanecast_plan,
@@ -257,7 +257,7 @@ pub(crate) unsafe fn bitmap<'a>(validity: *mut u8, n: usize) -> Result<&'a mut [
 ///
 /// # Safety
 ///
-/// As of `lanecast_run`; `report` is NULL or can be written.
+/// As for `lanecast_run`; `report` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_counted(
     plan: *const lanecast_plan,

@@ -78,7 +78,7 @@ unsafe fn layout(view: &lanecast_view, buffer: BufferType) -> Result<Layout, Fai
 ///
 /// # Safety
 ///
-/// As of `lanecast_run_strided`.
+/// As for `lanecast_run_strided`.
 unsafe fn views<'a>(
     plan: &CastPlan,
     src: *const lanecast_view,
@@ -114,7 +114,7 @@ unsafe fn views<'a>(
 /// # Safety
 ///
 /// All elements of `src` are readable and those of `dst` writable, and until the call returns nobody else writes the former or accesses
-/// the latter; shapes and strides have `ndim` numbers. The other pointers are as of `lanecast_run`.
+/// the latter; shapes and strides have `ndim` numbers. The other pointers are as for `lanecast_run`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_strided(
     plan: *const lanecast_plan,
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn lanecast_run_strided(
 ///
 /// # Safety
 ///
-/// As of `lanecast_run_strided`.
+/// As for `lanecast_run_strided`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_strided_checked(
     plan: *const lanecast_plan,
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn lanecast_run_strided_checked(
 ///
 /// # Safety
 ///
-/// As of `lanecast_run_strided`; `validity` is writable for a bit per element, `rejected` is NULL or can be written.
+/// As for `lanecast_run_strided`; `validity` is writable for a bit per element, `rejected` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_strided_masked(
     plan: *const lanecast_plan,
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn lanecast_run_strided_masked(
 ///
 /// # Safety
 ///
-/// As of `lanecast_run_strided`; `report` is NULL or can be written.
+/// As for `lanecast_run_strided`; `report` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_strided_counted(
     plan: *const lanecast_plan,

@@ -2,25 +2,25 @@
 //! command lines.
 
 mod scaled;
+mod values;
 
 pub use scaled::{Scale, Unscale};
+pub use values::{OrderArg, StorageArg, Which};
 
-use std::{ffi::OsStr, path::PathBuf};
+use std::path::PathBuf;
 
-use clap::{
-    Args, Parser, Subcommand, ValueEnum,
-    builder::{PossibleValue, StringValueParser, TypedValueParser},
-};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use lanecast::{ByteOrder, DType, E8M0Round, FnuzInf, Storage, Tier, onnx::ElementType, promote::Standard};
+use lanecast::{DType, E8M0Round, FnuzInf, Tier, onnx::ElementType, promote::Standard};
 use lanecast_files::{FileFormat, formats::extensions};
 
 use crate::{
     help,
-    meant::{self, Targets, UnknownDType},
+    meant::Targets,
     options::{CastArgs, flag, fnuz_inf, format, round_mode, tier},
     terminal::ColorWhen,
 };
+use values::{dtype, element, standard, standard_or_all, targets};
 
 /// Cast tensors from one numeric dtype to another, each value rounded once, the same bits on every CPU.
 #[derive(Debug, Parser)]
@@ -344,15 +344,6 @@ pub struct Promote {
     pub json: bool,
 }
 
-/// One standard or all of them.
-#[derive(Clone, Copy, Debug)]
-pub enum Which {
-    /// All standards.
-    All,
-    /// This standard.
-    One(Standard),
-}
-
 /// The arguments of `table`.
 #[derive(Debug, Args)]
 #[command(after_help = help::examples(help::TABLE))]
@@ -395,114 +386,6 @@ pub enum TableFormat {
     Csv,
     /// JSON
     Json,
-}
-
-/// How elements of less than a byte are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StorageArg {
-    /// Several elements share a byte
-    Packed,
-    /// One element per byte
-    Byte,
-}
-
-impl From<StorageArg> for Storage {
-    fn from(storage: StorageArg) -> Self {
-        match storage {
-            StorageArg::Packed => Storage::Packed,
-            StorageArg::Byte => Storage::Byte,
-        }
-    }
-}
-
-/// Which byte of an element comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OrderArg {
-    /// The lowest
-    Little,
-    /// The highest
-    Big,
-}
-
-impl From<OrderArg> for ByteOrder {
-    fn from(order: OrderArg) -> Self {
-        match order {
-            OrderArg::Little => ByteOrder::Little,
-            OrderArg::Big => ByteOrder::Big,
-        }
-    }
-}
-
-/// A parser of names, which completions and man pages list.
-#[derive(Clone)]
-struct Named<T, E> {
-    parse: fn(&str) -> std::result::Result<T, E>,
-    names: fn() -> Vec<&'static str>,
-}
-
-impl<T, E> TypedValueParser for Named<T, E>
-where
-    T: Clone + Send + Sync + 'static,
-    E: Into<Box<dyn std::error::Error + Send + Sync>> + Clone + 'static,
-{
-    type Value = T;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        arg: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> std::result::Result<T, clap::Error> {
-        let parse = self.parse;
-        StringValueParser::new().try_map(move |name| parse(&name)).parse_ref(command, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new((self.names)().into_iter().map(PossibleValue::new)))
-    }
-}
-
-fn dtype_names() -> Vec<&'static str> {
-    DType::ALL.iter().map(|dtype| dtype.name()).collect()
-}
-
-fn targets() -> Named<Targets, UnknownDType> {
-    Named { parse: meant::targets, names: dtype_names }
-}
-
-fn dtype() -> Named<DType, UnknownDType> {
-    Named { parse: meant::dtype, names: dtype_names }
-}
-
-fn element() -> Named<ElementType, UnknownDType> {
-    Named {
-        parse: |name| match name.eq_ignore_ascii_case("string") {
-            true => Ok(ElementType::String),
-            false => meant::dtype(name).map(ElementType::Number),
-        },
-        names: || [&dtype_names()[..], &["string"]].concat(),
-    }
-}
-
-fn standard_names() -> Vec<&'static str> {
-    Standard::ALL.iter().map(|standard| standard.id()).collect()
-}
-
-fn standard() -> Named<Standard, String> {
-    Named {
-        parse: |name| name.parse::<Standard>().map_err(|unknown| unknown.to_string()),
-        names: standard_names,
-    }
-}
-
-fn standard_or_all() -> Named<Which, String> {
-    Named {
-        parse: |name| match name.eq_ignore_ascii_case("all") {
-            true => Ok(Which::All),
-            false => (standard().parse)(name).map(Which::One),
-        },
-        names: || [&standard_names()[..], &["all"]].concat(),
-    }
 }
 
 #[cfg(test)]

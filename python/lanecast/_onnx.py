@@ -1,4 +1,4 @@
-"""The operators of ONNX that cast and quantise."""
+"""ONNX operators that cast and quantise."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ def onnx_quantize_linear(
     precision: Any = None,
     saturate: bool | None = None,
 ) -> _ArrayT:
-    """Quantises an array as a node QuantizeLinear does in a graph of an opset.
+    """Quantises an array as the ONNX operator QuantizeLinear does.
 
     Args:
-        x: an array, as of ``astype``.
-        scale: an array: a scalar, one scale for each index of the axis, or for each block.
-        zero_point: an array of the shape of the scale and the dtype of the result, or None.
-        opset: the version of the operator set of the graph, from 10 on.
-        axis, block_size, output_dtype, precision, saturate: the attributes; None if the node does not have them.
+        x: an array, as for ``astype``.
+        scale: an array with one scale for the whole of ``x``, for each index of ``axis``, or for each block.
+        zero_point: an array with the shape of ``scale`` and the dtype of the result, or None.
+        opset: the opset version of the model, at least 10.
+        axis, block_size, output_dtype, precision, saturate: the attributes of those names; None leaves them out.
 
     Returns:
-        A new array of the library and the shape of `x`.
+        A new array with the shape of ``x``, from the same library.
 
     Raises:
-        DTypeError: the version in force does not have a dtype or an attribute; the message names the one that has.
-        ValueError: the shapes do not fit, or an attribute has a value that it cannot have.
+        DTypeError: this version of QuantizeLinear does not support a dtype or an attribute. The message names the version that does.
+        ValueError: the shapes do not match, or the value of an attribute is invalid.
     """
     result: _ArrayT = _lanecast.onnx_linear(
         True, x, scale, zero_point, opset, axis, block_size, output_dtype, precision, saturate
@@ -82,20 +82,20 @@ def onnx_dequantize_linear(
     block_size: int | None = None,
     output_dtype: Any = None,
 ) -> _ArrayT:
-    """Dequantises an array as a node DequantizeLinear does in a graph of an opset.
+    """Dequantises an array as the ONNX operator DequantizeLinear does.
 
     Args:
-        x: an array, as of ``astype``.
-        scale: an array, as of ``onnx_quantize_linear``.
-        zero_point: an array of the shape of the scale and the dtype of `x`, or None.
-        opset: the version of the operator set of the graph, from 10 on.
-        axis, block_size, output_dtype: the attributes; None if the node does not have them.
+        x: an array, as for ``astype``.
+        scale: an array, as for ``onnx_quantize_linear``.
+        zero_point: an array with the shape of ``scale`` and the dtype of ``x``, or None.
+        opset: the opset version of the model, at least 10.
+        axis, block_size, output_dtype: the attributes of those names; None leaves them out.
 
     Returns:
-        A new array of the library and the shape of `x`.
+        A new array with the shape of ``x``, from the same library.
 
     Raises:
-        DTypeError, ValueError: as of ``onnx_quantize_linear``.
+        DTypeError, ValueError: as for ``onnx_quantize_linear``.
     """
     result: _ArrayT = _lanecast.onnx_linear(
         False, x, scale, zero_point, opset, axis, block_size, output_dtype, None, None
@@ -104,17 +104,17 @@ def onnx_dequantize_linear(
 
 
 def onnx_dynamic_quantize_linear(x: _ArrayT, /, *, opset: int) -> tuple[_ArrayT, float, int]:
-    """Quantises a float32 array as a node DynamicQuantizeLinear does in a graph of an opset.
+    """Quantises a float32 array as the ONNX operator DynamicQuantizeLinear does.
 
     Args:
-        x: an array of float32, as of ``astype``.
-        opset: the version of the operator set of the graph, from 11 on.
+        x: a float32 array, as for ``astype``.
+        opset: the opset version of the model, at least 11.
 
     Returns:
-        A new array of uint8, of the library and the shape of `x`; its scale, which float32 has exactly; its zero point.
+        A new uint8 array with the shape of ``x``, from the same library; its scale, which is exactly a float32; and its zero point.
 
     Raises:
-        DTypeError: the version in force does not have the dtype.
+        DTypeError: ``x`` is not float32.
     """
     result: tuple[_ArrayT, float, int] = _lanecast.onnx_dynamic(x, opset)
     return result

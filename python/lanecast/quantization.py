@@ -1,4 +1,4 @@
-"""Scaled casts: blocks of elements that share a scale, such as microscaling (MX), NVFP4, and 8-bit floats with a scale per row.
+"""Scaled casts, whose blocks of elements share a scale: microscaling (MX), NVFP4, 8-bit floats with a scale per row, and others.
 
     >>> import numpy as np
     >>> import lanecast
@@ -43,17 +43,17 @@ class QuantizationReport:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Quantized:
-    """A quantized array: codes, and the scales of their blocks. Returned by ``lanecast.quantize``.
+    """A quantized array: its codes, and the scales of their blocks. Returned by ``lanecast.quantize``.
 
     Attributes:
-        data: the codes, as an array of the library of the source. It has the dtype of the codes where the library has that, else uint8.
-            Packed codes are uint8. Their shape is that of the source with the last axis in bytes; it is flat if rows share bytes.
-        scales: the scales, in C order of the blocks, as an array of the same library. The shape has the number of blocks along each axis.
+        data: the codes, as an array from the library of the source. Its dtype is that of the codes if the library has it, else uint8.
+            Packed codes are uint8, in the shape of the source with the last axis counted in bytes, or flat if rows share bytes.
+        scales: the scales, in C order of the blocks, as an array from the same library. Its shape is the number of blocks along each axis.
         global_scale: the scale of the whole array; 1 if the scheme has none.
         scheme: the name of the scheme.
         shape: the shape of the source.
         dtype: the dtype of the codes.
-        axis: the axis that was given instead of that of the scheme, or None.
+        axis: the axis that replaced the scheme's own, or None.
         storage: whether codes of less than 8 bits share bytes ("packed") or have a byte each ("byte").
         report: what the cast lost, or None.
     """
@@ -69,7 +69,7 @@ class Quantized:
     report: QuantizationReport | None = None
 
     def dequantize(self, dtype: Any = "float32", *, threads: int | None = None) -> Any:
-        """The values that the codes and the scales stand for. Arguments and result are those of ``lanecast.dequantize``."""
+        """Returns the values that the codes and the scales stand for. Arguments and result are as for ``lanecast.dequantize``."""
         return dequantize(
             self.data,
             self.scales,
@@ -103,24 +103,24 @@ def quantize(
 ) -> Quantized:
     """Divides each element by the scale of its block and casts the quotient to a small dtype.
 
-    A code is the one nearest to the exact quotient, ties to even, saturated, unless the scheme follows another library.
+    Each code is the one nearest to the exact quotient, ties to even, saturated, unless the scheme reproduces another library.
 
     Args:
         x: a float16, bfloat16 or float32 array, as for ``astype``, with any strides.
         scheme: the name of a scheme, one of ``quantization_schemes()``.
-        axis: another axis than that of the scheme. Blocks run along it; a scheme with a scale per row has one for each of its indices.
-        element: another dtype of the codes than that of the scheme, such as "float4_e2m1fn" for ``"mx"``.
+        axis: the axis that blocks run along, in place of the scheme's own. A scheme with a scale per row has one for each of its indices.
+        element: the dtype of the codes, in place of the scheme's own, such as "float4_e2m1fn" for ``"mx"``.
         storage: how codes of less than 8 bits are stored: "packed", with the first code in the lowest bits, or "byte", one per byte.
         non_finite: what becomes of a block with a NaN or an infinity: "poison" makes its scale NaN; "saturate" gives it the scale of its
             finite elements; "refuse" raises ValueError.
         counts: whether the report counts elements that are clipped or underflow.
-        seed: rounds stochastically, with this seed, an unsigned integer of 64 bits; None rounds to nearest.
-        stream: another stream of random numbers of the seed, an unsigned integer of 64 bits.
+        seed: the seed of stochastic rounding, an unsigned 64-bit integer; None rounds to nearest.
+        stream: selects one of the seed's independent streams of random numbers, an unsigned 64-bit integer.
         threads: as for ``astype``.
 
     Raises:
         DTypeError: the dtype of ``x`` or ``element`` is not supported.
-        ValueError: there is no such scheme, the axis does not exist, or a block has a NaN or an infinity and ``non_finite`` is "refuse".
+        ValueError: there is no such scheme or axis, or a block has a NaN or an infinity and ``non_finite`` is "refuse".
     """
     random = None if seed is None else (seed, stream)
     data, scales, global_scale, dtype, shape, report = _lanecast.quantize_array(
@@ -143,12 +143,12 @@ def dequantize(
     storage: Literal["packed", "byte"] = "packed",
     threads: int | None = None,
 ) -> Any:
-    """The values that codes and scales stand for: the exact product of both and of ``global_scale``, rounded once.
+    """Returns the values that codes and scales stand for: the exact products of both and ``global_scale``, each rounded once.
 
     Args:
-        data: the codes, an array of the dtype of the codes or of uint8, in the shape that ``Quantized.data`` has, or flat.
-        scales: the scales, an array of the dtype of the scheme, or of uint8 if they have 8 bits, in the shape that ``Quantized.scales`` has,
-            or flat.
+        data: the codes, as an array of their own dtype or of uint8, in the shape of ``Quantized.data``, or flat.
+        scales: the scales, as an array of the scheme's dtype for scales, or of uint8 if they have 8 bits, in the shape of
+            ``Quantized.scales``, or flat.
         scheme, axis, element, storage: as for ``quantize``. An array of a sub-byte dtype needs no ``storage``.
         shape: the shape of the result.
         dtype: the dtype of the result: float16, bfloat16, float32 or float64.
@@ -156,11 +156,11 @@ def dequantize(
         threads: as for ``astype``.
 
     Returns:
-        A new array of the library of ``data``.
+        A new array from the library of ``data``.
 
     Raises:
-        DTypeError: ``data``, ``scales`` or ``dtype`` have a dtype that does not fit.
-        ValueError: there is no such scheme, ``data`` or ``scales`` do not fit the shape, or ``global_scale`` is not positive and finite.
+        DTypeError: ``dtype``, or the dtype of ``data`` or ``scales``, is not supported.
+        ValueError: there is no such scheme, ``data`` or ``scales`` do not match the shape, or ``global_scale`` is not positive and finite.
     """
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
     return _lanecast.dequantize_array(

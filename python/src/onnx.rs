@@ -54,8 +54,8 @@ pub fn onnx_attributes(
     Ok((saturate, round))
 }
 
-/// A node QuantizeLinear or DequantizeLinear in a graph of this opset, and its output. DTypeError for what the version in force does
-/// not have, ValueError for shapes that do not fit.
+/// Returns the output of a QuantizeLinear or DequantizeLinear node in a graph of this opset. Raises DTypeError for what the version in
+/// force does not support, and ValueError for shapes that do not match.
 #[pyfunction]
 #[pyo3(signature = (quantize, x, scale, zero_point, opset, axis, block_size, output_dtype, precision, saturate, /))]
 #[expect(clippy::too_many_arguments, reason = "the attributes of the node")]
@@ -105,7 +105,7 @@ pub fn onnx_linear<'py>(
     }
 }
 
-/// The three outputs of a node DynamicQuantizeLinear in a graph of this opset; the latter two as numbers.
+/// Returns the three outputs of a DynamicQuantizeLinear node in a graph of this opset, the scale and the zero point as numbers.
 #[pyfunction]
 #[pyo3(signature = (x, opset, /))]
 pub fn onnx_dynamic<'py>(x: &Bound<'py, PyAny>, opset: u32) -> PyResult<(Bound<'py, PyAny>, f32, u8)> {
@@ -147,7 +147,7 @@ impl Input {
     }
 }
 
-/// An array of the library and the shape of `like`, whose elements `run` writes in the form of ONNX.
+/// An array with the shape and from the library of `like`, whose elements `run` writes as ONNX stores them.
 fn output<'py>(
     py: Python<'py>,
     like: &Operand<'py>,

@@ -11,6 +11,7 @@ mod attributes;
 mod dequantize;
 mod dynamic;
 mod layout;
+mod node;
 mod operand;
 mod quantize;
 

@@ -71,6 +71,17 @@ impl ScaledPlan {
         }
     }
 
+    /// Refuses schemes with zero points and schemes whose scales have to be given.
+    pub(super) fn makes_scales(&self) -> Result<(), ScaledError> {
+        self.without_zeros()?;
+        match self.scheme.rule {
+            ScaleRule::Given => {
+                Err(ScaledError::Scheme { why: "the scales of this scheme have to be given" })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Casts with scales that are made of the elements. `amax` has the bits of the largest magnitude that shares the tensor's scale;
     /// without it, that of the source.
     pub(super) fn quantize_of_amax(
@@ -80,10 +91,7 @@ impl ScaledPlan {
         data: &mut [u8],
         scales: &mut [u8],
     ) -> Result<Report, ScaledError> {
-        self.without_zeros()?;
-        if self.scheme.rule == ScaleRule::Given {
-            return Err(ScaledError::Scheme { why: "the scales of this scheme have to be given" });
-        }
+        self.makes_scales()?;
         let amax = match (amax, self.scheme.scale) {
             (Some(amax), _) => amax,
             (None, ScaleType::E4M3(_)) => self.amax_bits(src, INFINITY)?,

@@ -1,7 +1,7 @@
 //! The loops of [`ScaledPlan`] from codes, which run in the default floating-point environment.
 
 use super::{
-    blocks::Piece,
+    blocks::{Piece, Tile},
     error::{ScaledError, byte_len, check_len},
     factors::NORMAL,
     packing::{CHUNK, bytes_of, is_aligned, take},
@@ -10,8 +10,10 @@ use super::{
     scheme::{Global, ScaleType},
 };
 use crate::{BufferType, CastOptions, CastPlan, DType};
-use core::ops::Range;
-use lanecast_kernels::scaled::{Factors, ScaledCast, ScaledLoops, Step, Word};
+use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, Step};
+
+/// Elements of a block, on average, from which on a table of products is worth making.
+const LONG: usize = 1024;
 
 /// Memory of the stack.
 #[repr(align(64))]
@@ -22,7 +24,6 @@ struct Scratch {
     /// The scales of blocks, and as often that of the tensor.
     blocks: Buffer<f32>,
     globals: Buffer<f32>,
-    products: Buffer<Word>,
 }
 
 /// What codes are decoded with, and where to.
@@ -33,8 +34,9 @@ struct Decoder<'a> {
     narrow: CastPlan,
     wide: CastPlan,
     codes: CastPlan,
-    /// Products that are made in registers: as they are, and beside.
-    fused: [Option<ScaledCast>; 2],
+    step: Step,
+    /// All of it in registers, for pairs that have such a loop.
+    fused: Option<ScaledCast>,
     /// Whether products are stored as they are.
     is_float32: bool,
 }
@@ -59,14 +61,14 @@ impl ScaledPlan {
         check_len("destination", byte_len(to, n)?, dst.len())?;
         let block = matches!(self.scheme.scale, ScaleType::E4M3(_));
         let narrow = CastPlan::new(DType::Float32, to, &CastOptions::RUST)?;
-        let fused = |beside| {
-            let step = Step::Product { block, beside };
-            ScaledCast::new(narrow.kernel(), DType::Float32, step)
-        };
+        // Powers of two leave nothing to round.
+        let beside = to.dtype() != DType::Float32 && self.scheme.scale != ScaleType::E8M0;
+        let step = Step::Product { block, beside };
         let decoder = Decoder {
             plan: self,
             rule: Rule::of_global(&self.scheme, self.codes, self.global(global)?),
-            fused: [fused(false), fused(true)],
+            step,
+            fused: ScaledCast::decoder(self.casts.decode_stored.kernel(), narrow.kernel(), step),
             narrow,
             wide: CastPlan::new(DType::Float64, to, &CastOptions::RUST)?,
             codes: self.decoder()?,
@@ -77,87 +79,133 @@ impl ScaledPlan {
         let short = self.scheme.element.bits() <= 8 && to.dtype() != DType::Float64 && !divided;
         let loops = self.casts.loops.filter(|_| short);
         let global = decoder.rule.global;
-        let mut scratch = Scratch {
-            blocks: Buffer([0.0; CHUNK]),
-            globals: Buffer([global; CHUNK]),
-            products: Buffer([[0; 4]; CHUNK]),
-        };
-        let size = to.dtype().size();
-        for piece in self.blocks.pieces(0..n, CHUNK) {
-            let dst = &mut dst[piece.elements.start * size..piece.elements.end * size];
+        let mut scratch = Scratch { blocks: Buffer([0.0; CHUNK]), globals: Buffer([global; CHUNK]) };
+        if loops.is_some() && decoder.by_tables(data, scales, &mut scratch, dst)? {
+            return Ok(());
+        }
+        // As many blocks at once as there is memory for.
+        for whole in self.blocks.pieces(0..n, self.blocks.run().saturating_mul(CHUNK)) {
             if let Some(loops) = loops
-                && decoder.by_loops(loops, data, scales, &piece, &mut scratch, dst)?
+                && let Some(factors) = decoder.factors(scales, &whole, &mut scratch)?
             {
+                decoder.by_loops(loops, data, &whole, &factors, dst)?;
                 continue;
             }
-            decoder.in_double_precision(data, scales, &piece, dst)?;
+            for piece in self.blocks.pieces(whole.elements, CHUNK) {
+                match (loops, decoder.factors(scales, &piece, &mut scratch)?) {
+                    (Some(loops), Some(factors)) => decoder.by_loops(loops, data, &piece, &factors, dst)?,
+                    _ => decoder.in_double_precision(data, scales, &piece, dst)?,
+                }
+            }
         }
         Ok(())
     }
 }
 
 impl Decoder<'_> {
-    /// Decodes a piece by the loops of a tier. `false`, with nothing done, if a scale is beyond what they are exact for.
-    fn by_loops(
+    /// The scales of the blocks of a piece; `None` if one is beyond what the loops are exact for.
+    fn factors<'s>(
         &self,
-        loops: ScaledLoops,
-        data: &[u8],
         scales: &[u8],
         piece: &Piece,
-        scratch: &mut Scratch,
-        dst: &mut [u8],
-    ) -> Result<bool, ScaledError> {
-        let (plan, n, blocks) = (self.plan, piece.elements.len(), piece.blocks());
+        scratch: &'s mut Scratch,
+    ) -> Result<Option<Factors<'s>>, ScaledError> {
+        let (plan, blocks) = (self.plan, piece.blocks());
         let size = plan.scheme.scale.dtype().size();
         let scales = &scales[piece.block * size..(piece.block + blocks) * size];
         let values = &mut scratch.blocks.0[..blocks];
         plan.casts.load_scales.run(scales, bytemuck::cast_slice_mut(values), blocks)?;
-        let block = matches!(plan.scheme.scale, ScaleType::E4M3(_));
-        // Powers of two leave nothing to round.
-        let beside = !self.is_float32 && plan.scheme.scale != ScaleType::E8M0;
         let unit = plan.codes.unit as f32;
         if unit != 1.0 {
             values.iter_mut().for_each(|x| *x /= unit);
         }
+        let Step::Product { block, beside } = self.step else { return Ok(None) };
         let globals = &scratch.globals.0[..blocks];
         let factors = match block {
             true => Factors { block: values, scale: globals, ..Factors::default() },
             false => Factors { scale: values, ..Factors::default() },
         };
-        let fit = || {
-            factors.scale.iter().all(|scale| NORMAL.contains(scale))
-                && factors.block.iter().all(|x| x.is_sign_positive())
-        };
+        // All of them, without a way out of the loop, which the compiler makes vector code of.
+        let normal = factors.scale.iter().fold(true, |fit, scale| fit & NORMAL.contains(scale));
+        let positive = factors.block.iter().fold(true, |fit, x| fit & x.is_sign_positive());
         // What a NaN of another origin than the code is, arithmetic leaves open.
         let infinite = plan.scheme.element.float_spec().is_some_and(|float| float.infinity().is_some());
-        let regular = |x: &f32| x.is_finite() && (*x != 0.0 || !infinite);
-        if beside && !fit() || !factors.scale.iter().chain(factors.block).all(regular) {
+        let regular = |fit: bool, x: &f32| fit & x.is_finite() & (*x != 0.0 || !infinite);
+        let regular = factors.scale.iter().fold(true, regular) && factors.block.iter().fold(true, regular);
+        Ok((regular && (!beside || normal && positive)).then_some(factors))
+    }
+
+    /// Decodes long blocks by tables of products. `false`, with nothing done, if there is no such lookup, or blocks are short.
+    fn by_tables(
+        &self,
+        data: &[u8],
+        scales: &[u8],
+        scratch: &mut Scratch,
+        dst: &mut [u8],
+    ) -> Result<bool, ScaledError> {
+        let blocks = &self.plan.blocks;
+        let (Some(table), Some(tiles)) = (self.fused.and_then(ProductTable::new), blocks.tiles()) else {
+            return Ok(false);
+        };
+        if blocks.elements() / blocks.scales().max(1) < LONG {
             return Ok(false);
         }
-        let step = Step::Product { block, beside };
-        let products = match self.is_float32 {
-            true => bytemuck::cast_slice_mut(dst),
-            false => &mut scratch.products.0[..n],
-        };
-        self.codes_to_float32(data, piece, products.as_flattened_mut())?;
-        if self.is_float32 {
-            let done = loops.step_in_place(step, products, piece.run, &factors);
-            debug_assert!(done, "a scale for each block");
-            return Ok(true);
+        let size = self.narrow.to().dtype().size();
+        for Tile { start, rows, len, stride, block } in tiles {
+            let piece = |start| Piece { elements: start..start + len, run: len, block };
+            if let Some(factors) = self.factors(scales, &piece(start), scratch)?
+                && table.run(&data[start..], &mut dst[start * size..], rows, stride, len, &factors)
+            {
+                continue;
+            }
+            for row in 0..rows {
+                let elements = piece(start + row * stride).elements;
+                for piece in blocks.pieces(elements, CHUNK) {
+                    self.in_double_precision(data, scales, &piece, dst)?;
+                }
+            }
         }
-        let products = &mut scratch.products.0[..n];
-        let done = match self.fused[usize::from(beside)] {
-            Some(fused) => fused.run(products.as_flattened(), dst, n, piece.run, &factors),
-            None => 0,
-        };
-        let rest = &mut products[done..];
-        let left = |of: &'_ [f32]| -> Range<usize> { (done / piece.run).min(of.len())..of.len() };
-        let (block, scale) = (&factors.block[left(factors.block)], &factors.scale[left(factors.scale)]);
-        let stepped = loops.step_in_place(step, rest, piece.run, &Factors { block, scale, ..factors });
-        debug_assert!(stepped, "a scale for each block");
-        let start = done * self.narrow.to().dtype().size();
-        self.narrow.run(rest.as_flattened(), &mut dst[start..], n - done)?;
         Ok(true)
+    }
+
+    /// Decodes a piece by the loops of a tier.
+    fn by_loops(
+        &self,
+        loops: ScaledLoops,
+        data: &[u8],
+        whole: &Piece,
+        factors: &Factors<'_>,
+        dst: &mut [u8],
+    ) -> Result<(), ScaledError> {
+        let (plan, start, size) = (self.plan, whole.elements.start, self.narrow.to().dtype().size());
+        let done = match &self.fused {
+            Some(fused) if is_aligned(plan.data, start) => {
+                let codes = &data[bytes_of(plan.data, &whole.elements)];
+                let dst = &mut dst[start * size..whole.elements.end * size];
+                fused.run(codes, dst, whole.elements.len(), whole.run, factors)
+            }
+            _ => 0,
+        };
+        for piece in plan.blocks.pieces(start + done..whole.elements.end, CHUNK) {
+            let blocks = piece.block - whole.block..piece.block - whole.block + piece.blocks();
+            let part = |of: &'_ [f32]| blocks.start.min(of.len())..blocks.end.min(of.len());
+            let (block, scale) = (&factors.block[part(factors.block)], &factors.scale[part(factors.scale)]);
+            let factors = Factors { block, scale, ..Factors::default() };
+            let dst = &mut dst[piece.elements.start * size..piece.elements.end * size];
+            if self.is_float32 {
+                self.codes_to_float32(data, &piece, dst)?;
+                let fits = loops.step_in_place(self.step, bytemuck::cast_slice_mut(dst), piece.run, &factors);
+                debug_assert!(fits, "a scale for each block");
+                continue;
+            }
+            let mut products = Buffer([[0; 4]; CHUNK]);
+            let products = &mut products.0[..piece.elements.len()];
+            self.codes_to_float32(data, &piece, products.as_flattened_mut())?;
+            let fits = loops.step_in_place(self.step, products, piece.run, &factors);
+            debug_assert!(fits, "a scale for each block");
+            self.narrow.run(products.as_flattened(), dst, products.len())?;
+        }
+        Ok(())
     }
 
     /// Decodes the codes of a piece.
@@ -184,6 +232,8 @@ impl Decoder<'_> {
         let mut q = Buffer([0.0_f64; CHUNK]);
         let q = &mut q.0[..piece.elements.len()];
         self.plan.values(&self.codes, &self.rule, (data, scales), piece, q)?;
+        let size = self.wide.to().dtype().size();
+        let dst = &mut dst[piece.elements.start * size..piece.elements.end * size];
         self.wide.run(bytemuck::cast_slice(q), dst, q.len())?;
         Ok(())
     }

@@ -118,15 +118,13 @@ impl ScaledPlan {
         check_len("data", self.data_len(), data.len())?;
         check_len("scales", self.scales_len(), scales.len())?;
         check_len("zero points", self.zeros_len(), zeros.len())?;
-        guarded(|| self.quantize_with_zeros(src, data, scales, zeros))
+        guarded(|| self.quantize_with_zeros(src, [data, scales, zeros]))
     }
 
     fn quantize_with_zeros(
         &self,
         src: &[u8],
-        data: &mut [u8],
-        scales: &mut [u8],
-        zeros: &mut [u8],
+        [data, scales, zeros]: [&mut [u8]; 3],
     ) -> Result<Report, ScaledError> {
         let rule = Rule::of_global(&self.scheme, self.codes, 1.0);
         let (least, largest) = self.integers();

@@ -11,7 +11,7 @@ use super::{
     parts::{Cut, Part},
     plan::{INFINITY, ScaledPlan},
     report::Report,
-    rule::{Rule, Scale, ScaleRule},
+    rule::{Rule, Scale},
     scheme::{NonFinite, ScaleType},
 };
 #[cfg(any(feature = "rayon", test))]
@@ -177,10 +177,7 @@ impl ScaledPlan {
         data: &mut [u8],
         scales: &mut [u8],
     ) -> Result<Report, ScaledError> {
-        self.without_zeros()?;
-        if self.scheme.rule == ScaleRule::Given {
-            return Err(ScaledError::Scheme { why: "the scales of this scheme have to be given" });
-        }
+        self.makes_scales()?;
         check_len("data", self.data_len(), data.len())?;
         check_len("scales", self.scales_len(), scales.len())?;
         let amax = match self.scheme.scale {

@@ -1,5 +1,7 @@
 //! Seeded random numbers (SplitMix64): the same on every host and in every run.
 
+#![allow(dead_code, reason = "every test binary uses another part of it")]
+
 /// A generator.
 pub struct Rng(pub u64);
 

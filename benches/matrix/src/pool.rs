@@ -38,6 +38,21 @@ impl Pool {
         Pool { start, layout }
     }
 
+    /// Room for [`buffers`](Self::buffers) of these lengths.
+    pub fn for_buffers(lens: &[usize]) -> Pool {
+        Pool::new(lens.iter().map(|len| len.next_multiple_of(PAGE)).sum())
+    }
+
+    /// Buffers of these lengths, each at the start of a page.
+    pub fn buffers<const N: usize>(&mut self, lens: [usize; N]) -> [&mut [u8]; N] {
+        let mut memory = self.bytes();
+        lens.map(|len| {
+            let (buffer, rest) = std::mem::take(&mut memory).split_at_mut(len.next_multiple_of(PAGE));
+            memory = rest;
+            &mut buffer[..len]
+        })
+    }
+
     /// The bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the allocation is initialised and borrowed as a whole by `self`.

@@ -5,7 +5,7 @@
 
 use crate::{
     measure::{Contender, Effort, measure},
-    pool::{PAGE, Pool},
+    pool::Pool,
     traffic::Traffic,
 };
 use lanecast::{
@@ -138,13 +138,8 @@ impl Cell<'_> {
             (self.plan(self.tier, self.scheme.quotient)?, self.plan(self.tier, Quotient::Divide)?);
         let n = exact.elements();
         let lens = [source.len(), exact.data_len(), exact.scales_len(), 4 * n];
-        let mut pool = Pool::new(lens.map(|len| len.next_multiple_of(PAGE)).iter().sum());
-        let mut memory = pool.bytes();
-        let [src, codes, scales, back] = lens.map(|len| {
-            let (region, rest) = std::mem::take(&mut memory).split_at_mut(len.next_multiple_of(PAGE));
-            memory = rest;
-            &mut region[..len]
-        });
+        let mut pool = Pool::for_buffers(&lens);
+        let [src, codes, scales, back] = pool.buffers(lens);
         src.copy_from_slice(&source);
         codes.copy_from_slice(&want.codes);
         scales.copy_from_slice(&want.scales);

@@ -6,7 +6,7 @@
 use crate::{
     inputs,
     measure::{Contender, Effort, measure},
-    pool::{PAGE, Pool},
+    pool::Pool,
 };
 use lanecast::{
     BufferType, CastOptions, CastPlan, DType,
@@ -100,13 +100,8 @@ fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String
     let n = from.elements();
     let plan = CastPlan::new(from.buffer(), to.buffer(), &CastOptions::RUST).map_err(|e| told(&e))?;
     let sizes = [reach(from), reach(to), n * from.buffer().dtype().size(), n * to.buffer().dtype().size()];
-    let mut pool = Pool::new(sizes.map(|size| size.next_multiple_of(PAGE)).iter().sum());
-    let mut memory = pool.bytes();
-    let [src, dst, together, results] = sizes.map(|size| {
-        let (region, rest) = std::mem::take(&mut memory).split_at_mut(size.next_multiple_of(PAGE));
-        memory = rest;
-        &mut region[..size]
-    });
+    let mut pool = Pool::for_buffers(&sizes);
+    let [src, dst, together, results] = pool.buffers(sizes);
     noise(from.buffer(), src);
     let (src, dst) = (&*src, RefCell::new(dst));
     let view = View::new(src, *from).map_err(|e| told(&e))?;

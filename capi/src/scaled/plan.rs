@@ -48,15 +48,15 @@ pub struct lanecast_scaled_options {
     pub non_finite: u8,
     /// 1 counts the elements that are clipped or underflow, in the report, which takes a few percent more time; 0 does not.
     pub counts: u8,
-    /// 1 sums the squares of the differences between elements and what their codes stand for, in the report; 0 does not.
+    /// 1 sums the squared differences between elements and what their codes stand for, in the report; 0 does not.
     pub squared_error: u8,
     /// With `random_bits`: the key of the random numbers.
     pub seed: u64,
-    /// With `random_bits`: another stream of random numbers for another tensor or step.
+    /// With `random_bits`: selects a stream of random numbers, so that another tensor or step can have another one.
     pub stream: u64,
     /// With `random_bits`: the index of the first element, if the tensor is a part of another one.
     pub first_element: u64,
-    /// 0 rounds to the nearest code; 8, 16 or 32 round stochastically, by so many random bits for each element.
+    /// 0 rounds to the nearest code; 8, 16 or 32 round stochastically, with that many random bits for each element.
     pub random_bits: u8,
     /// Zero.
     pub reserved: [u8; 31],
@@ -132,7 +132,7 @@ unsafe fn content<'a>(plan: *const lanecast_scaled_plan) -> Result<&'a Content, 
 ///
 /// # Safety
 ///
-/// As of [`content`].
+/// As for [`content`].
 pub(super) unsafe fn read<'a>(plan: *const lanecast_scaled_plan) -> Result<&'a ScaledPlan, Failure> {
     // SAFETY: the caller's promise.
     Ok(unsafe { &content(plan)?.plan })
@@ -204,16 +204,16 @@ unsafe fn lengths(shape: *const i64, ndim: i32) -> Result<Vec<usize>, Failure> {
     Ok(lengths)
 }
 
-/// The name of a scheme, as a static string such as "mx" or "nvfp4": `index` counts them from 0. NULL after the last one.
+/// The name of the scheme at `index`, counted from 0, as a static string such as "mx" or "nvfp4"; NULL after the last one.
 /// `docs/scaled.md` of lanecast specifies the schemes.
 #[unsafe(no_mangle)]
 pub extern "C" fn lanecast_scaled_name(index: usize) -> *const c_char {
     NAMES.get(index).map_or(ptr::null(), |name| name.as_ptr().cast())
 }
 
-/// Makes a plan, which `lanecast_scaled_destroy` frees: a scaled cast by the scheme of a name, between tensors of the type `from` (float16,
-/// bfloat16 or float32, in either byte order) and of this shape, and their codes and scales. Tensors are in C order and without gaps. If
-/// `options` is NULL, the default options apply. On failure `*plan` is not written.
+/// Makes a plan for scaled casts by the scheme of this name: between tensors of the type `from` (float16, bfloat16 or float32, in either byte
+/// order) and of this shape, and their codes and scales. Tensors are in C order and without gaps. If `options` is NULL, the default options
+/// apply. On failure `*plan` is not written. `lanecast_scaled_destroy` frees the plan.
 ///
 /// # Safety
 ///

@@ -6,7 +6,7 @@ use crate::memory::{bytes, bytes_mut, overlap};
 use crate::run::put_if_wanted;
 use crate::threads::lanecast_threads;
 use crate::types::{buffer, lanecast_type, put};
-use lanecast::scaled::Report;
+use lanecast::scaled::{Report, ScaledPlan};
 use std::ffi::c_void;
 
 /// What a scaled cast lost, and the scale of the tensor.
@@ -17,7 +17,7 @@ pub struct lanecast_scaled_report {
     pub elements: u64,
     /// Blocks whose elements are all zero; 0 if the scales are given.
     pub empty: u64,
-    /// Blocks whose scale is NaN since an element is NaN or infinite; 0 if the scales are given.
+    /// Blocks whose scale is NaN because an element is NaN or infinite; 0 if the scales are given.
     pub poisoned: u64,
     /// Elements whose quotient is above the largest code; 0 unless the options of the plan count them.
     pub clipped: u64,
@@ -27,8 +27,8 @@ pub struct lanecast_scaled_report {
     pub global: f32,
     /// 1 if clipped and underflowed elements were counted.
     pub counted: u32,
-    /// The sum of the squares of the differences between elements and what their codes stand for, wherever both are finite: the exact sum,
-    /// rounded once. 0 unless the options of the plan want it.
+    /// The sum of the squared differences between elements and what their codes stand for, wherever both are finite: the exact sum, rounded
+    /// once. 0 unless the options of the plan ask for it.
     pub squared_error: f64,
     /// Zero.
     pub reserved: [u64; 5],
@@ -52,6 +52,8 @@ impl From<Report> for lanecast_scaled_report {
 
 /// A buffer of a call: its address, and its bytes.
 type Buffer = (*const c_void, usize);
+/// A buffer that is written.
+type BufferMut = (*mut c_void, usize);
 
 /// Buffers that are written share no byte with each other, nor with those that are read.
 fn apart(written: &[Buffer], read: &[Buffer]) -> Result<(), Failure> {
@@ -70,9 +72,37 @@ const SOURCE: &str = "the source is NULL";
 const DATA: &str = "the data is NULL";
 const SCALES: &str = "the scales are NULL";
 
-/// Scales and casts a tensor: writes its codes to `data` and its scales to `scales`. If the scheme has a scale for the tensor, that is
-/// `global` of the report, and whoever reads the codes needs it. Unless `report` is NULL, the report goes there. The lengths are in bytes, and
-/// have to be those of `lanecast_scaled_describe`. `threads` is as of `lanecast_run`; the answer does not depend on it.
+/// Runs `cast`, which makes codes and scales of a source, and writes its report.
+///
+/// # Safety
+///
+/// As for [`lanecast_scaled_quantize_dynamic`].
+unsafe fn quantize_dynamic(
+    plan: *const lanecast_scaled_plan,
+    (src, src_len): Buffer,
+    (data, data_len): BufferMut,
+    (scales, scales_len): BufferMut,
+    report: *mut lanecast_scaled_report,
+    error: *mut lanecast_error,
+    cast: impl FnOnce(&ScaledPlan, &[u8], &mut [u8], &mut [u8]) -> Result<Report, Failure>,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let plan = read(plan)?;
+            apart(&[(data, data_len), (scales, scales_len)], &[(src, src_len)])?;
+            let src = bytes(src.cast(), src_len, SOURCE)?;
+            let data = bytes_mut(data.cast(), data_len, DATA)?;
+            let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
+            put_if_wanted(report, cast(plan, src, data, scales)?.into());
+            Ok(())
+        })
+    }
+}
+
+/// Scales and casts a tensor: writes its codes to `data` and its scales to `scales`. If the scheme has a scale for the tensor, it is in
+/// `global` of the report, and readers of the codes need it. Unless `report` is NULL, the report goes there. The lengths are in bytes and have
+/// to be those of `lanecast_scaled_describe`. `threads` is as for `lanecast_run`; the result does not depend on it.
 ///
 /// # Safety
 ///
@@ -94,25 +124,21 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic(
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
     unsafe {
-        guarded(error, || {
-            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
-            apart(&[(data, data_len), (scales, scales_len)], &[(src, src_len)])?;
-            let src = bytes(src.cast(), src_len, SOURCE)?;
-            let data = bytes_mut(data.cast(), data_len, DATA)?;
-            let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
-            put_if_wanted(report, plan.par_quantize_dynamic(src, data, scales, threads)?.into());
-            Ok(())
+        let (src, data, scales) = ((src, src_len), (data, data_len), (scales, scales_len));
+        quantize_dynamic(plan, src, data, scales, report, error, |plan, src, data, scales| {
+            let threads = lanecast_threads::read(threads)?;
+            Ok(plan.par_quantize_dynamic(src, data, scales, threads)?)
         })
     }
 }
 
-/// As `lanecast_scaled_quantize_dynamic`, for a part of a larger tensor, or one of several that share a scale: `amax` is the largest
-/// magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each. It has to be finite. The cast is on the calling
-/// thread.
+/// As `lanecast_scaled_quantize_dynamic`, for a part of a larger tensor or for one of several tensors that share a scale. `amax` is the
+/// largest magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each, and has to be finite. The cast runs on the
+/// calling thread.
 ///
 /// # Safety
 ///
-/// As of `lanecast_scaled_quantize_dynamic`.
+/// As for `lanecast_scaled_quantize_dynamic`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_quantize_with_amax(
     plan: *const lanecast_scaled_plan,
@@ -128,23 +154,18 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_with_amax(
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
     unsafe {
-        guarded(error, || {
-            let plan = read(plan)?;
-            apart(&[(data, data_len), (scales, scales_len)], &[(src, src_len)])?;
-            let src = bytes(src.cast(), src_len, SOURCE)?;
-            let data = bytes_mut(data.cast(), data_len, DATA)?;
-            let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
-            put_if_wanted(report, plan.quantize_with_amax(src, amax, data, scales)?.into());
-            Ok(())
+        let (src, data, scales) = ((src, src_len), (data, data_len), (scales, scales_len));
+        quantize_dynamic(plan, src, data, scales, report, error, |plan, src, data, scales| {
+            Ok(plan.quantize_with_amax(src, amax, data, scales)?)
         })
     }
 }
 
-/// Casts a tensor by given scales, and writes its codes to `data`. `global` is the scale of the tensor; schemes without one ignore it.
+/// Casts a tensor with given scales and writes its codes to `data`. `global` is the scale of the tensor; schemes without one ignore it.
 ///
 /// # Safety
 ///
-/// As of `lanecast_scaled_quantize_dynamic`; `scales` can be read for `scales_len` bytes.
+/// As for `lanecast_scaled_quantize_dynamic`; `scales` can be read for `scales_len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_quantize(
     plan: *const lanecast_scaled_plan,
@@ -174,7 +195,7 @@ pub unsafe extern "C" fn lanecast_scaled_quantize(
 }
 
 /// Writes the values that codes and scales stand for to `dst`, each the exact product rounded once to the type `to`: float16, bfloat16,
-/// float32 or float64, in either byte order. `global` is the scale of the tensor; schemes without one ignore it. `dst_len` is in bytes, and
+/// float32 or float64, in either byte order. `global` is the scale of the tensor; schemes without one ignore it. `dst_len` is in bytes and
 /// has to be that of the elements.
 ///
 /// # Safety
@@ -209,7 +230,7 @@ pub unsafe extern "C" fn lanecast_scaled_dequantize(
     }
 }
 
-/// The largest magnitude of a tensor; NaN or infinity if it has one. That of several parts is the largest of theirs.
+/// The largest magnitude of a tensor, or NaN or infinity if the tensor has one. For several parts, it is the largest of theirs.
 ///
 /// # Safety
 ///

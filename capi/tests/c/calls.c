@@ -2,6 +2,7 @@
 #include <lanecast.h>
 
 #include "check.h"
+#include "host.h"
 
 static lanecast_plan plan_of(lanecast_type from, lanecast_type to, const lanecast_options *options)
 {
@@ -131,20 +132,6 @@ static void runs(void)
     CHECK(lanecast_run_counted(&same, place, place, 4, LANECAST_RANGE, &losses, NULL, &error) == LANECAST_OK);
     memcpy(&first, place + 1, sizeof first);
     CHECK(first == -300 && losses.elements == 4);
-}
-
-/* A host that runs the last task twice and leaves the first to the library. */
-static int loops = 0;
-static void host(void *context, size_t tasks, lanecast_task task, void *task_context)
-{
-    size_t i;
-    loops += *(int *)context;
-    for (i = 1; i < tasks; i++) {
-        task(task_context, i);
-    }
-    if (tasks > 0) {
-        task(task_context, tasks - 1);
-    }
 }
 
 static void threads(void)

@@ -2,6 +2,7 @@
 #include <lanecast.h>
 
 #include "check.h"
+#include "host.h"
 
 enum { ROWS = 3, COLUMNS = 40, N = ROWS * COLUMNS };
 
@@ -306,20 +307,6 @@ static void random_codes(void)
                                            NULL) == LANECAST_OK);
     CHECK(memcmp(again, data + COLUMNS, COLUMNS) == 0);
     CHECK(lanecast_scaled_destroy(part) == LANECAST_OK);
-}
-
-/* A host that runs the last task twice and leaves the first to the library. */
-static int loops = 0;
-static void host(void *context, size_t tasks, lanecast_task task, void *task_context)
-{
-    size_t i;
-    loops += *(int *)context;
-    for (i = 1; i < tasks; i++) {
-        task(task_context, i);
-    }
-    if (tasks > 0) {
-        task(task_context, tasks - 1);
-    }
 }
 
 /* Threads change nothing but the time. */

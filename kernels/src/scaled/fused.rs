@@ -1,14 +1,17 @@
 //! Casts that scale in registers, for the pairs that have them.
 
 use super::{Factors, Step, fits};
-use crate::{data::Data, dtype::DType, exact::Rounding, kernel::Kernel};
+use crate::{
+    arch::Tier, data::Data, dtype::DType, exact::Rounding, kernel::Kernel, lut::Lut, storage::BufferType,
+    table::KernelFn,
+};
 
 /// A loop over whole blocks.
 ///
 /// # Safety
 ///
 /// As [`vector::scaled::run`](crate::vector::scaled::run).
-pub(crate) type FusedFn = unsafe fn(*const u8, *mut u8, usize, usize, &Factors<'_>, &Data);
+pub(crate) type FusedFn = unsafe fn(*const u8, *mut u8, usize, usize, &Factors<'_>, [&Data; 2]);
 
 /// A loop and the lanes of its registers, four of which are a block.
 #[derive(Clone, Copy)]
@@ -17,14 +20,78 @@ pub(crate) struct Fused {
     pub(crate) lanes: usize,
 }
 
+/// Dequantization of long blocks to bfloat16 by a table: the products of all codes with the scale of the block.
+#[derive(Clone, Copy)]
+pub struct ProductTable {
+    run: KernelFn,
+    decoder: ScaledCast,
+}
+
+impl core::fmt::Debug for ProductTable {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("ProductTable")
+    }
+}
+
+/// Codes without a sign.
+const CODES: usize = 128;
+
+impl ProductTable {
+    /// The table of what a decoder of 8-bit floats makes; `None` if the tier has no such lookup.
+    pub fn new(decoder: ScaledCast) -> Option<Self> {
+        let run = decoder.tier.products(decoder.from, decoder.to)?;
+        Some(Self { run, decoder })
+    }
+
+    /// Decodes `rows` runs of `len` codes that share their scale. The runs are `stride` elements apart. `false`, with nothing done, if a
+    /// slice is too short, or as [`ScaledCast::run`]. For callers in the default floating-point environment.
+    #[must_use]
+    pub fn run(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        rows: usize,
+        stride: usize,
+        len: usize,
+        factors: &Factors<'_>,
+    ) -> bool {
+        let end = rows.saturating_sub(1).saturating_mul(stride).saturating_add(len);
+        if src.len() < end || dst.len() / 2 < end {
+            return false;
+        }
+        let codes: [u8; CODES] = core::array::from_fn(|code| code as u8);
+        let mut products = [0; 2 * CODES];
+        if self.decoder.run(&codes, &mut products, CODES, CODES, factors) != CODES {
+            return false;
+        }
+        let mut table = Lut::<CODES, 2>::EMPTY;
+        for (i, product) in products.as_chunks().0.iter().enumerate() {
+            let [low, high] = u16::from_ne_bytes(*product).to_le_bytes();
+            (table.planes[0][i], table.planes[1][i]) = (low, high);
+        }
+        let data = Data { table: core::ptr::from_ref(&table).cast(), ..*self.decoder.data[1] };
+        for row in 0..rows {
+            let start = row * stride;
+            let (src, dst) = (src[start..].as_ptr(), dst[2 * start..].as_mut_ptr());
+            // SAFETY: the tier can run here; the runs are within the slices, and the table is one of magnitudes.
+            unsafe { (self.run)(src, dst, len, &data) };
+        }
+        true
+    }
+}
+
 /// A cast that does a [`Step`] with its elements and stores them as a kernel does.
 #[derive(Clone, Copy)]
 pub struct ScaledCast {
     fused: Fused,
+    tier: Tier,
+    from: BufferType,
+    to: BufferType,
     step: Step,
-    size: usize,
-    bits: usize,
-    data: &'static Data,
+    /// Bits of an element of the source and of the target, in their storage.
+    bits: [usize; 2],
+    /// The constants of the source and of the target.
+    data: [&'static Data; 2],
 }
 
 impl core::fmt::Debug for ScaledCast {
@@ -39,17 +106,37 @@ impl ScaledCast {
     pub fn new(kernel: &Kernel, from: DType, step: Step) -> Option<Self> {
         let fused = kernel.tier().fused(from, kernel.to(), step)?;
         let data = kernel.data();
-        let size = from.size();
         // The constants are those of the target if it is made in one step.
         let single = data.to == kernel.to().dtype() && kernel.from().dtype() == DType::Float32;
         // The bodies have the environment's direction, and those of integers no other answer to overflow.
         let nearest = data.rules.rounding == Rounding::NearestEven && data.rules.saturate;
         (single && nearest).then_some(Self {
             fused,
+            tier: kernel.tier(),
+            from: from.into(),
+            to: kernel.to(),
             step,
-            size,
-            bits: kernel.to().bits_per_element() as usize,
-            data,
+            bits: [from.into(), kernel.to()].map(bits),
+            data: [data; 2],
+        })
+    }
+
+    /// The cast from the codes that `load` casts to float32 to the target of `store`, a cast from float32, with a step between them;
+    /// `None` if the tier has none, or if `store` does not round to the nearest, ties to even.
+    pub fn decoder(load: &Kernel, store: &Kernel, step: Step) -> Option<Self> {
+        let fused = load.tier().decoder(load.from(), store.to().dtype(), step)?;
+        let through = [load.to(), store.from()].iter().all(|of| *of == BufferType::new(DType::Float32));
+        let single = load.data().to == DType::Float32 && store.data().to == store.to().dtype();
+        let nearest = store.data().rules.rounding == Rounding::NearestEven;
+        let fits = through && single && nearest && load.tier() == store.tier();
+        fits.then_some(Self {
+            fused,
+            tier: load.tier(),
+            from: load.from(),
+            to: store.to(),
+            step,
+            bits: [load.from(), store.to()].map(bits),
+            data: [load.data(), store.data()],
         })
     }
 
@@ -63,7 +150,8 @@ impl ScaledCast {
         let regular = run.is_multiple_of(block)
             || run >= n
             || (block.is_multiple_of(run.max(1)) && run.is_multiple_of(lanes));
-        let long = src.len() / self.size >= done && dst.len() >= done / 8 * self.bits;
+        // A block has whole bytes of every width.
+        let long = src.len() >= done / 8 * self.bits[0] && dst.len() >= done / 8 * self.bits[1];
         if !regular || !long || !fits(self.step, done, run, factors) {
             return 0;
         }
@@ -71,4 +159,8 @@ impl ScaledCast {
         unsafe { (self.fused.run)(src.as_ptr(), dst.as_mut_ptr(), done, run, factors, self.data) };
         done
     }
+}
+
+fn bits(of: BufferType) -> usize {
+    of.bits_per_element() as usize
 }

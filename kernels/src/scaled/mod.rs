@@ -13,8 +13,8 @@ mod registers;
 #[cfg(test)]
 mod tests;
 
-pub use fused::ScaledCast;
 pub(crate) use fused::{Fused, FusedFn};
+pub use fused::{ProductTable, ScaledCast};
 pub(crate) use plain::{amax, counts, powers};
 pub(crate) use registers::{Divide, Exact, Product, RegisterStep, Times, amax_of_runs, by_runs};
 

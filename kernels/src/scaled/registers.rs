@@ -132,6 +132,23 @@ impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
 /// [`Step::Product`](super::Step::Product)
 pub(crate) struct Product<const BLOCK: bool, const BESIDE: bool>;
 
+impl<const BLOCK: bool, const BESIDE: bool> Product<BLOCK, BESIDE> {
+    /// The product rounded to float32.
+    ///
+    /// # Safety
+    ///
+    /// As of the methods of [`Simd`].
+    #[inline(always)]
+    pub(crate) unsafe fn near<M: Simd>(x: M::V, [scale, block, _]: &[M::V; 3]) -> M::V {
+        // SAFETY: the caller's promise.
+        unsafe {
+            // 8 bits times 4 are exact.
+            let part = if BLOCK { multiplied::<M>(x, *block) } else { x };
+            multiplied::<M>(part, *scale)
+        }
+    }
+}
+
 impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESIDE> {
     #[inline(always)]
     unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
@@ -144,18 +161,17 @@ impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESI
     }
     #[inline(always)]
     unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
-        let [scale, block, minus_scale] = *factors;
         // SAFETY: the caller's promise.
         unsafe {
-            let magnitude = if BESIDE { M::and(x, M::splat(!NOTHING)) } else { x };
-            // 8 bits times 4 are exact.
-            let part = if BLOCK { multiplied::<M>(magnitude, block) } else { magnitude };
-            let near = multiplied::<M>(part, scale);
             if !BESIDE {
-                return near;
+                return Self::near::<M>(x, factors);
             }
+            let near = Self::near::<M>(M::and(x, M::splat(!NOTHING)), factors);
             let short = M::and(near, M::splat(!15));
-            beside::<M>(short, M::fma(part, minus_scale, short), x)
+            // 8 bits times 4 are exact.
+            let magnitude = M::and(x, M::splat(!NOTHING));
+            let part = if BLOCK { multiplied::<M>(magnitude, factors[1]) } else { magnitude };
+            beside::<M>(short, M::fma(part, factors[2], short), x)
         }
     }
 }

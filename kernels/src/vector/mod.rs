@@ -153,6 +153,9 @@ pub(crate) trait Blocks: Simd {
     /// Bytes 0 or 1 for 16-bit lanes that are 0 or not, whatever their top bit; in the order of registers apart.
     unsafe fn nonzero_16(x: [Self::V; 2]) -> Self::V;
 
+    /// Whether the low half of a lane of the block is that of `low`, whose high halves are zero.
+    unsafe fn any_low_half(x: [Self::V; 4], low: Self::V) -> bool;
+
     unsafe fn load_32<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
     /// Elements of 16 bits.
     unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 2];

@@ -2,11 +2,11 @@
 
 use super::{
     attributes::LinearAttributes,
-    layout::Layout,
-    operand::{CHUNK, Load, Real, Tensor, Window, check_len, check_zero_point, chunks, dtype_of, raw},
+    node::{self, Call, Inputs, Node},
+    operand::{CHUNK, Real, Tensor, raw},
 };
 use crate::{
-    CastOptions, CastPlan, DType, Kind, Saturate,
+    CastError, CastOptions, CastPlan, DType, Kind, Saturate,
     onnx::{AttributeValue, Error, Operator, Side},
 };
 use lanecast_kernels::in_default_environment;
@@ -33,30 +33,13 @@ use lanecast_kernels::in_default_environment;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct QuantizeLinear {
-    version: u32,
-    x: DType,
-    scale: DType,
-    zero_point: Option<DType>,
-    to: DType,
+    node: Node,
     precision: DType,
-    attributes: LinearAttributes,
-    load: Load,
-    load_scale: Load,
-    load_zero_point: Option<Load>,
     round: Option<Round>,
-    store: CastPlan,
 }
 
 /// The rounding of a quotient to a precision narrower than `float32`.
 type Round = (CastPlan, CastPlan);
-
-/// What a node runs on.
-struct Call<'a> {
-    x: Tensor<'a>,
-    scale: Tensor<'a>,
-    zero_point: Option<Tensor<'a>>,
-    y: &'a mut [u8],
-}
 
 impl QuantizeLinear {
     /// A node in a graph of this opset, whose inputs have these dtypes.
@@ -74,19 +57,15 @@ impl QuantizeLinear {
         attributes: &LinearAttributes,
     ) -> Result<Self, Error> {
         let operator = Operator::QuantizeLinear;
-        let version = operator.version_in(opset)?;
-        attributes.check(operator, version)?;
-        operator.check(version, Side::Input, x.into())?;
-        operator.check(version, Side::Scale, scale.into())?;
+        let inputs = Inputs { x, scale, zero_point };
+        let version = inputs.version_in(opset, operator, attributes)?;
         // From 19 to 22 both inputs have one type.
         if (19..23).contains(&version) && scale != x {
             return Err(Error::ScaleType { operator, version, input: x, scale, since: 23 });
         }
         let to = attributes.output_dtype.or(zero_point).unwrap_or(DType::UInt8);
         operator.check(version, Side::Output, to.into())?;
-        if let Some(have) = zero_point.filter(|have| *have != to) {
-            return Err(Error::ZeroPointType { want: to, have });
-        }
+        inputs.check_zero_point(to)?;
         let precision = attributes.precision.unwrap_or(match scale {
             // These two are no precision of a quotient.
             DType::Int32 => DType::Float64,
@@ -102,77 +81,15 @@ impl QuantizeLinear {
                 Some((CastPlan::new(real, precision, &options)?, CastPlan::new(precision, real, &options)?))
             }
         };
-        Ok(Self {
-            version,
-            x,
-            scale,
-            zero_point,
-            to,
-            precision,
-            attributes: *attributes,
-            load: Load::new(x, precision, real)?,
-            load_scale: Load::new(scale, precision, real)?,
-            load_zero_point: zero_point.map(|dtype| Load::new(dtype, real, real)).transpose()?,
-            round,
-            store: CastPlan::new(real, raw(to), &options.with_saturate(saturate))?,
-        })
+        let store = CastPlan::new(real, raw(to), &options.with_saturate(saturate))?;
+        Ok(Self { node: Node::new(version, inputs, attributes, precision, store)?, precision, round })
     }
 
-    /// A node from its attributes, by their names, and the numbers of the types of its inputs in `TensorProto.DataType`.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new), and errors about numbers of no type, attributes that the operator does not have, and values that they
-    /// cannot have.
-    pub fn from_attributes(
-        opset: u32,
-        x: i32,
-        scale: i32,
-        zero_point: Option<i32>,
-        attributes: &[(&str, AttributeValue<'_>)],
-    ) -> Result<Self, Error> {
-        let operator = Operator::QuantizeLinear;
-        let version = operator.version_in(opset)?;
-        let attributes = LinearAttributes::read(operator, version, attributes)?;
-        let dtype = |side, code| dtype_of(operator, version, side, code);
-        let (x, scale) = (dtype(Side::Input, x)?, dtype(Side::Scale, scale)?);
-        let zero_point = zero_point.map(|code| dtype(Side::Output, code)).transpose()?;
-        Self::new(opset, x, scale, zero_point, &attributes)
-    }
-
-    /// The version in force, such as 10 in opset 12.
-    pub const fn version(&self) -> u32 {
-        self.version
-    }
-
-    /// The dtype of the input.
-    pub const fn from(&self) -> DType {
-        self.x
-    }
-
-    /// The dtype of the scale.
-    pub const fn scale(&self) -> DType {
-        self.scale
-    }
-
-    /// The dtype of the zero point, if the node has one.
-    pub const fn zero_point(&self) -> Option<DType> {
-        self.zero_point
-    }
-
-    /// The dtype of the output.
-    pub const fn to(&self) -> DType {
-        self.to
-    }
+    node::define_methods!(QuantizeLinear);
 
     /// The dtype in which the input is divided by the scale.
     pub const fn precision(&self) -> DType {
         self.precision
-    }
-
-    /// The attributes.
-    pub const fn attributes(&self) -> &LinearAttributes {
-        &self.attributes
     }
 
     /// Quantises `x` and writes the elements to `y`, in the form of [`Tensor`]; unused bits of the last byte become 0.
@@ -198,58 +115,26 @@ impl QuantizeLinear {
 
     /// [`run`](Self::run), in the default floating-point environment.
     fn run_as<R: Real>(&self, call: &mut Call<'_>) -> Result<(), Error> {
-        let (x, scale) = (call.x, call.scale);
-        let (axis, block) = (self.attributes.axis.unwrap_or(1), self.attributes.block_size.unwrap_or(0));
-        let layout = Layout::new(self.version, x.shape, scale.shape, axis, block)?;
-        check_len("input", raw(self.x), layout.elements, x.data.len())?;
-        check_len("scale", raw(self.scale), layout.scales, scale.data.len())?;
-        check_zero_point(call.zero_point, self.load_zero_point.as_ref(), scale.shape, &layout)?;
-        check_len("output", raw(self.to), layout.elements, call.y.len())?;
-        let integers = self.to.kind() != Kind::Float;
-        let mut scales = Window::<R>::new(&self.load_scale, scale.data, layout.scales);
-        let mut zeros = match (call.zero_point, &self.load_zero_point) {
-            // Zero points of 8-bit floats only name the dtype.
-            (Some(tensor), Some(load)) if !integers && self.to.bits() == 8 => {
-                if let Some(index) = load.first_not_zero::<R>(tensor.data, layout.scales)? {
-                    return Err(Error::NotZero { dtype: self.to, index });
-                }
-                None
-            }
-            (Some(tensor), Some(load)) => Some(Window::<R>::new(load, tensor.data, layout.scales)),
-            _ => None,
-        };
-        let mut chunk = [R::ZERO; CHUNK];
-        let (mut scale_of, mut zero_of) = ([R::ZERO; CHUNK], [R::ZERO; CHUNK]);
-        let bits = raw(self.to).bits_per_element() as usize;
-        for range in chunks(layout.elements) {
-            let n = range.len();
-            self.load.run(x.data, range.clone(), &mut chunk)?;
-            if range.start == 0 || !layout.is_one() {
-                scales.spread(&layout, range.clone(), &mut scale_of)?;
-                if let Some(zeros) = &mut zeros {
-                    zeros.spread(&layout, range.clone(), &mut zero_of)?;
-                }
-            }
-            let chunk = &mut chunk[..n];
+        let integers = self.node.to.kind() != Kind::Float;
+        self.node.run::<R>(call, |chunk| {
             if integers && self.round.is_none() {
-                R::divide_round_add(chunk, &scale_of, &zero_of);
-            } else {
-                R::divide(chunk, &scale_of);
-                self.round(chunk)?;
-                if integers {
-                    R::round_and_add(chunk, &zero_of);
-                } else if zeros.is_some() {
-                    R::add(chunk, &zero_of);
-                    self.round(chunk)?;
-                }
+                R::divide_round_add(chunk.x, chunk.scales, chunk.zero_points);
+                return Ok(());
             }
-            self.store.run(bytemuck::cast_slice(chunk), &mut call.y[range.start * bits / 8..], n)?;
-        }
-        Ok(())
+            R::divide(chunk.x, chunk.scales);
+            self.round(chunk.x)?;
+            if integers {
+                R::round_and_add(chunk.x, chunk.zero_points);
+            } else if chunk.shifted {
+                R::add(chunk.x, chunk.zero_points);
+                self.round(chunk.x)?;
+            }
+            Ok(())
+        })
     }
 
     /// Rounds results to the precision.
-    fn round<R: Real>(&self, chunk: &mut [R]) -> Result<(), Error> {
+    fn round<R: Real>(&self, chunk: &mut [R]) -> Result<(), CastError> {
         if let Some((to, from)) = &self.round {
             let mut rounded = [0_u16; CHUNK];
             let rounded: &mut [u8] = bytemuck::cast_slice_mut(&mut rounded);

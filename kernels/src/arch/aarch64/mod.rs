@@ -83,6 +83,21 @@ pub(super) fn fused(
     None
 }
 
+/// As [`fused`].
+pub(super) fn decoder(
+    _: Tier,
+    _: BufferType,
+    _: DType,
+    _: crate::scaled::Step,
+) -> Option<crate::scaled::Fused> {
+    None
+}
+
+/// As [`fused`].
+pub(super) fn products(_: Tier, _: BufferType, _: BufferType) -> Option<crate::table::KernelFn> {
+    None
+}
+
 /// The loops of scaled casts.
 pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
     matches!(tier, Tier::Neon).then_some(&neon::SCALED)

@@ -310,6 +310,30 @@ pub(super) fn fused(
     }
 }
 
+/// The loop of a scaled cast from codes, if there is one for the pair on a tier that was detected.
+pub(super) fn decoder(
+    tier: Tier,
+    from: BufferType,
+    to: crate::dtype::DType,
+    step: crate::scaled::Step,
+) -> Option<crate::scaled::Fused> {
+    match tier {
+        Tier::Avx2 => avx2::decoder(from, to, step),
+        #[cfg(feature = "avx512")]
+        Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::decoder(from, to, step),
+        _ => None,
+    }
+}
+
+/// The kernel that looks words up in a table of magnitudes on a tier that was detected. AVX2 decodes in fewer instructions.
+pub(super) fn products(tier: Tier, from: BufferType, to: BufferType) -> Option<crate::table::KernelFn> {
+    match tier {
+        #[cfg(feature = "avx512")]
+        Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::products(from, to),
+        _ => None,
+    }
+}
+
 /// The loops of scaled casts.
 pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
     match tier {

@@ -5,6 +5,7 @@
 //! them.
 
 mod bytes;
+mod convert;
 mod simd;
 mod wide;
 mod words;
@@ -23,6 +24,7 @@ use crate::{
     },
     vector::{self, target::Target},
 };
+pub(in crate::arch) use bytes::scaled::decoder;
 use simd::Avx2;
 
 avx2_fn! {

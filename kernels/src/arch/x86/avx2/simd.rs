@@ -1,11 +1,11 @@
 //! The registers of AVX2 for the kernels of `vector`.
 
-use super::super::short;
-use crate::arch::native::intrinsics::*;
-use crate::vector::{
-    Blocks, Simd, each,
-    style::{ODD, PLAIN},
+use super::{
+    super::short,
+    convert::{f64_to_odd, int32_to_f32, int64_to_odd, to_f16},
 };
+use crate::arch::native::intrinsics::*;
+use crate::vector::{Blocks, Simd, each};
 
 /// AVX2.
 #[derive(Clone, Copy)]
@@ -66,143 +66,6 @@ pub(super) unsafe fn store_packed<const BITS: u32>(p: *mut u8, codes: __m256i) {
 unsafe fn join(low: __m128, high: __m128) -> __m256i {
     // SAFETY: as of the methods of `Simd`.
     unsafe { _mm256_castps_si256(_mm256_set_m128(high, low)) }
-}
-
-/// 2^-140: less than half of the smallest value of any narrower format, and not zero in float32.
-const SMALLEST: i64 = (1023 - 140) << 52;
-/// The largest float32, and the least that is too large for it.
-const LARGEST: i64 = (f32::MAX as f64).to_bits() as i64;
-const TOO_LARGE: i64 = (1023 + 128) << 52;
-
-/// Four float64 as float32 to odd: the lowest 40 bits gathered into the one above them (`hub`), then exact.
-#[inline(always)]
-unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m256i) -> __m128 {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        if CLAMPED {
-            let all = |x: i64| _mm256_set1_epi64x(x);
-            let absolute = _mm256_and_si256(x, all(i64::MAX));
-            let sign = _mm256_xor_si256(x, absolute);
-            let zero = _mm256_cmpeq_epi64(absolute, _mm256_setzero_si256());
-            let small = _mm256_andnot_si256(zero, _mm256_cmpgt_epi64(all(SMALLEST), absolute));
-            x = _mm256_blendv_epi8(x, _mm256_or_si256(sign, all(SMALLEST)), small);
-        }
-        let below = _mm256_set1_epi64x((1 << 40) - 1);
-        let carry = _mm256_add_epi64(_mm256_and_si256(x, below), below);
-        // Bit 40 is set by itself or by the carry; what is below it is dropped.
-        let mut odd = _mm256_andnot_si256(below, _mm256_or_si256(x, carry));
-        if CLAMPED {
-            let (all, absolute) =
-                (|x: i64| _mm256_set1_epi64x(x), _mm256_and_si256(x, _mm256_set1_epi64x(i64::MAX)));
-            let large = _mm256_cmpgt_epi64(absolute, all(TOO_LARGE - 1));
-            let finite = _mm256_cmpgt_epi64(all(f64::INFINITY.to_bits() as i64), absolute);
-            let clamped = _mm256_or_si256(_mm256_xor_si256(x, absolute), all(LARGEST));
-            odd = _mm256_blendv_epi8(odd, clamped, _mm256_and_si256(large, finite));
-        }
-        _mm256_cvtpd_ps(_mm256_castsi256_pd(odd))
-    }
-}
-
-/// Four int64 (or uint64) as float64 to odd.
-#[inline(always)]
-unsafe fn int64_to_odd<const SIGNED: bool>(x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        // An integer of more than 53 bits has its lowest 11 gathered into the one above them: then float64 holds it.
-        let low = _mm256_set1_epi64x(0x7FF);
-        let carry = _mm256_add_epi64(_mm256_and_si256(x, low), low);
-        let gathered = _mm256_andnot_si256(low, _mm256_or_si256(x, carry));
-        let (zero, sign) = (_mm256_setzero_si256(), _mm256_cmpgt_epi64(_mm256_setzero_si256(), x));
-        let magnitude = if SIGNED { _mm256_xor_si256(x, sign) } else { x };
-        let short = _mm256_cmpeq_epi64(_mm256_srli_epi64::<53>(magnitude), zero);
-        let x = _mm256_blendv_epi8(gathered, x, short);
-        // Both halves as integers in the mantissas of powers of two, whose difference is exact.
-        let (exponent, both) = if SIGNED {
-            (0x4530_0000_8000_0000, 0x4530_0000_8010_0000)
-        } else {
-            (0x4530_0000_0000_0000, 0x4530_0000_0010_0000)
-        };
-        let high = _mm256_xor_si256(_mm256_srli_epi64::<32>(x), _mm256_set1_epi64x(exponent));
-        let low = _mm256_blend_epi32::<0b0101_0101>(_mm256_set1_epi64x(0x4330_0000_0000_0000), x);
-        let high = _mm256_sub_pd(_mm256_castsi256_pd(high), _mm256_castsi256_pd(_mm256_set1_epi64x(both)));
-        _mm256_castpd_si256(_mm256_add_pd(high, _mm256_castsi256_pd(low)))
-    }
-}
-
-/// Eight uint32 as float32, nearest.
-#[inline(always)]
-unsafe fn uint32_to_f32(x: __m256i) -> __m256 {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        // Both halves in the mantissas of powers of two; the first difference is exact, the sum rounds once.
-        let low = _mm256_blend_epi16::<0b1010_1010>(x, _mm256_set1_epi32(0x4B00_0000));
-        let high = _mm256_or_si256(_mm256_srli_epi32::<16>(x), _mm256_set1_epi32(0x5300_0000));
-        let both = _mm256_castsi256_ps(_mm256_set1_epi32(0x5300_0080));
-        _mm256_add_ps(_mm256_sub_ps(_mm256_castsi256_ps(high), both), _mm256_castsi256_ps(low))
-    }
-}
-
-/// Eight int32 (or uint32) as float32, nearest or to odd.
-#[inline(always)]
-unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        if ODD {
-            // An integer of more than 24 bits has its lowest 8 gathered into the one above them: float32 holds the rest.
-            let low = _mm256_set1_epi32(0xFF);
-            let carry = _mm256_add_epi32(_mm256_and_si256(x, low), low);
-            let gathered = _mm256_andnot_si256(low, _mm256_or_si256(x, carry));
-            let magnitude = if SIGNED { _mm256_abs_epi32(x) } else { x };
-            let short = _mm256_cmpeq_epi32(_mm256_srli_epi32::<24>(magnitude), _mm256_setzero_si256());
-            x = _mm256_blendv_epi8(gathered, x, short);
-        }
-        _mm256_castps_si256(if SIGNED { _mm256_cvtepi32_ps(x) } else { uint32_to_f32(x) })
-    }
-}
-
-/// Eight float32 as float16, with the rounding that `HOW` tells the instruction.
-///
-/// In assembly because the compiler would fold the conversion into the store, and the form of the instruction that
-/// converts into memory is slow.
-#[inline]
-#[target_feature(enable = "f16c")]
-fn convert<const HOW: i32>(x: __m256) -> __m128i {
-    #[cfg(not(miri))]
-    {
-        let half;
-        // SAFETY: a conversion between registers.
-        unsafe {
-            core::arch::asm!(
-                "vcvtps2ph {half}, {x}, {how}",
-                half = out(xmm_reg) half,
-                x = in(ymm_reg) x,
-                how = const HOW,
-                options(pure, nomem, nostack, preserves_flags)
-            );
-        }
-        half
-    }
-    #[cfg(miri)]
-    _mm256_cvtps_ph::<HOW>(x)
-}
-
-/// Eight float32 as float16.
-#[inline(always)]
-pub(super) unsafe fn to_f16<const STYLE: u8>(x: __m256) -> __m128i {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        if STYLE == PLAIN {
-            return convert::<_MM_FROUND_TO_NEAREST_INT>(x);
-        }
-        let half = convert::<_MM_FROUND_CUR_DIRECTION>(x);
-        if STYLE != ODD {
-            return half;
-        }
-        let inexact = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_NEQ_OQ>(x, _mm256_cvtph_ps(half)));
-        let inexact =
-            _mm_packs_epi32(_mm256_castsi256_si128(inexact), _mm256_extracti128_si256::<1>(inexact));
-        _mm_or_si128(half, _mm_srli_epi16::<15>(inexact))
-    }
 }
 
 impl Simd for Avx2 {
@@ -350,6 +213,17 @@ impl Blocks for Avx2 {
             let [low, high] = [_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3])];
             let x = if SIGNED { _mm256_packs_epi16(low, high) } else { _mm256_packus_epi16(low, high) };
             Self::in_order::<APART>(x)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn any_low_half(x: [__m256i; 4], low: __m256i) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let equal = each!(x, |x| _mm256_cmpeq_epi16(x, low));
+            let equal =
+                _mm256_or_si256(_mm256_or_si256(equal[0], equal[1]), _mm256_or_si256(equal[2], equal[3]));
+            _mm256_movemask_epi8(equal) & 0x3333_3333 != 0
         }
     }
 

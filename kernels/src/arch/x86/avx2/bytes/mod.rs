@@ -51,6 +51,7 @@ macro_rules! for_each_block {
 
 mod folded;
 mod lookup;
+pub(in crate::arch) mod scaled;
 mod shapes;
 mod sources;
 mod tables;

@@ -4,7 +4,7 @@
 //! source bytes are put in another order before they are looked up, by one permutation for all results: in chunks of as many
 //! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`.
 
-use super::{super::simd::to_f16, *};
+use super::{super::convert::to_f16, *};
 use crate::vector::style::PLAIN;
 
 /// The vectors of a target.
@@ -76,7 +76,7 @@ impl Shape for W16 {
 
 /// The words as the upper halves of 32-bit lanes.
 #[inline(always)]
-unsafe fn dwords([a, b]: [__m256i; 2]) -> [__m256i; 4] {
+pub(super) unsafe fn dwords([a, b]: [__m256i; 2]) -> [__m256i; 4] {
     // SAFETY: the caller has the features.
     unsafe {
         let zero = _mm256_setzero_si256();

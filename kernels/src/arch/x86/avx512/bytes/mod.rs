@@ -10,6 +10,7 @@ mod isa;
 mod loads;
 mod lookup;
 mod planes;
+pub(in crate::arch) mod scaled;
 mod shapes;
 mod tables;
 mod widen;

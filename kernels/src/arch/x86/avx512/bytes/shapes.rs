@@ -184,14 +184,7 @@ macro_rules! through_dwords {
             unsafe fn emit(planes: [__m512i; 2], $sink: impl Sink) {
                 // SAFETY: as the caller's.
                 unsafe {
-                    // The upper halves of 32-bit lanes.
-                    let ([a, b], zero) = (words(planes), _mm512_setzero_si512());
-                    let x = [
-                        _mm512_unpacklo_epi16(zero, a),
-                        _mm512_unpackhi_epi16(zero, a),
-                        _mm512_unpacklo_epi16(zero, b),
-                        _mm512_unpackhi_epi16(zero, b),
-                    ];
+                    let x = upper_halves(planes);
                     { let ($i, $x) = (0, x[0]); $put }
                     { let ($i, $x) = (1, x[1]); $put }
                     { let ($i, $x) = (2, x[2]); $put }
@@ -274,6 +267,25 @@ unsafe fn saturated(x: __m256) -> __m512i {
 unsafe fn words([low, high]: [__m512i; 2]) -> [__m512i; 2] {
     // SAFETY: the caller has the features.
     unsafe { [_mm512_unpacklo_epi8(low, high), _mm512_unpackhi_epi8(low, high)] }
+}
+
+/// Results of two bytes as the upper halves of 32-bit lanes.
+///
+/// # Safety
+///
+/// The CPU has the features of the kernel.
+#[inline(always)]
+pub(super) unsafe fn upper_halves(planes: [__m512i; 2]) -> [__m512i; 4] {
+    // SAFETY: the caller has the features.
+    unsafe {
+        let ([a, b], zero) = (words(planes), _mm512_setzero_si512());
+        [
+            _mm512_unpacklo_epi16(zero, a),
+            _mm512_unpackhi_epi16(zero, a),
+            _mm512_unpacklo_epi16(zero, b),
+            _mm512_unpackhi_epi16(zero, b),
+        ]
+    }
 }
 
 /// Chunks of four bytes, lanes and chunks exchanged.

@@ -36,6 +36,14 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
+    unsafe fn any_low_half(x: [__m512i; 4], low: __m512i) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let equal = each!(x, |x| _mm512_cmpeq_epi16_mask(x, low));
+            (equal[0] | equal[1] | equal[2] | equal[3]) & 0x5555_5555 != 0
+        }
+    }
+    #[inline(always)]
     unsafe fn shl<const BY: u32>(a: __m512i) -> __m512i {
         // SAFETY: the caller's promise.
         unsafe { _mm512_slli_epi32::<BY>(a) }

@@ -1,0 +1,128 @@
+//! The values that arguments take by name: dtypes, standards, storages and byte orders.
+
+use std::ffi::OsStr;
+
+use clap::{
+    ValueEnum,
+    builder::{PossibleValue, StringValueParser, TypedValueParser},
+};
+use lanecast::{ByteOrder, DType, Storage, onnx::ElementType, promote::Standard};
+
+use crate::meant::{self, Targets, UnknownDType};
+
+/// How elements of less than a byte are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StorageArg {
+    /// Several elements share a byte
+    Packed,
+    /// One element per byte
+    Byte,
+}
+
+impl From<StorageArg> for Storage {
+    fn from(storage: StorageArg) -> Self {
+        match storage {
+            StorageArg::Packed => Storage::Packed,
+            StorageArg::Byte => Storage::Byte,
+        }
+    }
+}
+
+/// Which byte of an element comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OrderArg {
+    /// The lowest
+    Little,
+    /// The highest
+    Big,
+}
+
+impl From<OrderArg> for ByteOrder {
+    fn from(order: OrderArg) -> Self {
+        match order {
+            OrderArg::Little => ByteOrder::Little,
+            OrderArg::Big => ByteOrder::Big,
+        }
+    }
+}
+
+/// One standard or all of them.
+#[derive(Clone, Copy, Debug)]
+pub enum Which {
+    /// All standards.
+    All,
+    /// This standard.
+    One(Standard),
+}
+
+/// A parser of names, which completions and man pages list.
+#[derive(Clone)]
+pub(super) struct Named<T, E> {
+    parse: fn(&str) -> std::result::Result<T, E>,
+    names: fn() -> Vec<&'static str>,
+}
+
+impl<T, E> TypedValueParser for Named<T, E>
+where
+    T: Clone + Send + Sync + 'static,
+    E: Into<Box<dyn std::error::Error + Send + Sync>> + Clone + 'static,
+{
+    type Value = T;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<T, clap::Error> {
+        let parse = self.parse;
+        StringValueParser::new().try_map(move |name| parse(&name)).parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.names)().into_iter().map(PossibleValue::new)))
+    }
+}
+
+fn dtype_names() -> Vec<&'static str> {
+    DType::ALL.iter().map(|dtype| dtype.name()).collect()
+}
+
+pub(super) fn targets() -> Named<Targets, UnknownDType> {
+    Named { parse: meant::targets, names: dtype_names }
+}
+
+pub(super) fn dtype() -> Named<DType, UnknownDType> {
+    Named { parse: meant::dtype, names: dtype_names }
+}
+
+pub(super) fn element() -> Named<ElementType, UnknownDType> {
+    Named {
+        parse: |name| match name.eq_ignore_ascii_case("string") {
+            true => Ok(ElementType::String),
+            false => meant::dtype(name).map(ElementType::Number),
+        },
+        names: || [&dtype_names()[..], &["string"]].concat(),
+    }
+}
+
+fn standard_names() -> Vec<&'static str> {
+    Standard::ALL.iter().map(|standard| standard.id()).collect()
+}
+
+pub(super) fn standard() -> Named<Standard, String> {
+    Named {
+        parse: |name| name.parse::<Standard>().map_err(|unknown| unknown.to_string()),
+        names: standard_names,
+    }
+}
+
+pub(super) fn standard_or_all() -> Named<Which, String> {
+    Named {
+        parse: |name| match name.eq_ignore_ascii_case("all") {
+            true => Ok(Which::All),
+            false => (standard().parse)(name).map(Which::One),
+        },
+        names: || [&standard_names()[..], &["all"]].concat(),
+    }
+}

@@ -1,0 +1,68 @@
+//! Codes of a byte or less as blocks of float32, for scaled casts ([`crate::vector::scaled`]).
+
+use super::{
+    super::{scale_blocks, simd::Avx512},
+    isa::Vbmi,
+    shapes::upper_halves,
+    *,
+};
+use crate::vector::scaled::Source;
+use core::marker::PhantomData;
+
+/// Codes that are looked up in the table of the kernel to float32.
+struct Found<L, Q, const E: usize>(PhantomData<(L, Q)>);
+
+/// 8-bit floats with a sign.
+type Small = Found<Bytes, Signed<<Vbmi as Isa>::T128, 2>, 128>;
+/// Packed codes of 4 bits.
+type Four = Found<Packed<4>, Direct<<Vbmi as Isa>::T64, 2>, 64>;
+
+impl<L: Load, Q: Planes<E, 2>, const E: usize> Source<Avx512<true, false>> for Found<L, Q, E> {
+    const BITS: usize = L::BITS as usize;
+    type Table = Q;
+    #[inline(always)]
+    unsafe fn table(data: &Data) -> Q {
+        // SAFETY: the table of the kernel is of this kind.
+        unsafe { Q::load(&*data.table.cast::<Lut<E, 2>>()) }
+    }
+    #[inline(always)]
+    unsafe fn load(table: &Q, p: *const u8) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe { upper_halves(table.of(L::codes::<Vbmi, F32, 2>(L::load(p)))) }
+    }
+}
+
+/// int8.
+struct Ints;
+
+impl Source<Avx512<true, false>> for Ints {
+    const BITS: usize = 8;
+    type Table = ();
+    #[inline(always)]
+    unsafe fn table(_: &Data) {}
+    #[inline(always)]
+    unsafe fn load((): &(), p: *const u8) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            crate::vector::each!([0, 1, 2, 3], |k| {
+                let bytes = _mm_loadu_si128(p.add(16 * k).cast());
+                _mm512_castps_si512(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes)))
+            })
+        }
+    }
+}
+
+/// The kernel of 8-bit floats to bfloat16 that looks all words up in a table of magnitudes.
+pub(in crate::arch) fn products(from: BufferType, to: BufferType) -> Option<KernelFn> {
+    let covered = matches!(from.dtype(), DType::Float8E4M3FN | DType::Float8E5M2);
+    (covered && to == BufferType::new(DType::BFloat16)).then_some(isa::body::<
+        Vbmi,
+        Bytes,
+        Signed<<Vbmi as Isa>::T128, 2>,
+        W16,
+        128,
+        2,
+    >())
+}
+
+crate::vector::scaled::define_decoders!(Avx512<true, false>, Small, Four, Ints);

@@ -1,0 +1,114 @@
+//! Which pairs have loops of their own: those that are common in scaled casts.
+
+/// Makes `fused`, which finds the loops from elements to codes: `$function` names the features of a tier and `$simd` its registers.
+macro_rules! define_fused {
+    ($function:ident, $simd:ty) => {
+        $function! {
+            /// # Safety
+            ///
+            /// As [`FusedFn`](crate::scaled::FusedFn).
+            unsafe fn scale_blocks<S: vector::scaled::Source<$simd>, W: vector::scaled::Stage<$simd>>(
+                src: *const u8,
+                dst: *mut u8,
+                n: usize,
+                run: usize,
+                factors: &crate::scaled::Factors<'_>,
+                data: [&Data; 2],
+            ) {
+                // SAFETY: as the caller's.
+                unsafe { vector::scaled::run::<$simd, S, W>(src, dst, n, run, factors, data) }
+            }
+        }
+
+        pub(in crate::arch) fn fused(
+            from: DType,
+            to: BufferType,
+            step: crate::scaled::Step,
+        ) -> Option<crate::scaled::Fused> {
+            use crate::{
+                scaled::{Exact, Fused, FusedFn, Step, Times},
+                vector::{
+                    Blocks,
+                    scaled::{Elements, Stored},
+                    small::{NAN_APART, NO_NAN},
+                    style::{DIRECTED, PLAIN},
+                    target::{Bytes, Float, Packed, Signed},
+                },
+            };
+            type Small = Bytes<Float<8, false, NAN_APART, PLAIN>>;
+            type Four = Packed<Float<4, false, NO_NAN, PLAIN>, 4>;
+            macro_rules! of_source {
+                ($target:ty, $step:ty) => {
+                    match from {
+                        DType::Float32 => scale_blocks::<Elements<f32>, Stored<$step, $target>> as FusedFn,
+                        DType::BFloat16 => scale_blocks::<Elements<half::bf16>, Stored<$step, $target>>,
+                        _ => return None,
+                    }
+                };
+            }
+            let run = match (to.dtype(), to.is_packed(), step) {
+                (DType::Float8E4M3FN | DType::Float8E5M2, false, Step::Times) => of_source!(Small, Times),
+                (DType::Float8E4M3FN | DType::Float8E5M2, false, Step::Quotient { block: false }) => {
+                    of_source!(Small, Exact<false>)
+                }
+                (DType::Float4E2M1FN, true, Step::Times) => of_source!(Four, Times),
+                (DType::Float4E2M1FN, true, Step::Quotient { block: true }) => of_source!(Four, Exact<true>),
+                (DType::Int8, false, Step::Quotient { block: false }) => {
+                    of_source!(Bytes<Signed<true, DIRECTED>>, Exact<false>)
+                }
+                (DType::Int4, true, Step::Quotient { block: false }) => {
+                    of_source!(Packed<Signed<false, DIRECTED>, 4>, Exact<false>)
+                }
+                _ => return None,
+            };
+            Some(Fused { run, lanes: <$simd>::LANES })
+        }
+    };
+}
+pub(crate) use define_fused;
+
+/// Makes `decoder`, which finds the loops from codes to float32 and bfloat16. `$small`, `$four` and `$int` are the tier's sources of
+/// 8-bit floats, of packed codes of 4 bits, and of int8.
+macro_rules! define_decoders {
+    ($simd:ty, $small:ty, $four:ty, $int:ty) => {
+        pub(in crate::arch) fn decoder(
+            from: BufferType,
+            to: DType,
+            step: crate::scaled::Step,
+        ) -> Option<crate::scaled::Fused> {
+            use crate::{
+                scaled::{Fused, FusedFn, Product, Step},
+                vector::{
+                    Blocks,
+                    scaled::{High, Stored},
+                    target::F32,
+                },
+            };
+            macro_rules! to_target {
+                ($source:ty, $block:literal) => {
+                    match (to, step) {
+                        (DType::Float32, Step::Product { block: $block, beside: false }) => {
+                            scale_blocks::<$source, Stored<Product<$block, false>, F32>> as FusedFn
+                        }
+                        (DType::BFloat16, Step::Product { block: $block, beside: true }) => {
+                            scale_blocks::<$source, High<$block, true>>
+                        }
+                        (DType::BFloat16, Step::Product { block: false, beside: false }) => {
+                            scale_blocks::<$source, High<false, false>>
+                        }
+                        _ => return None,
+                    }
+                };
+            }
+            let run = match (from.dtype(), from.is_packed(), step) {
+                (DType::Float8E4M3FN | DType::Float8E5M2, false, _) => to_target!($small, false),
+                (DType::Float4E2M1FN, true, Step::Product { block: true, .. }) => to_target!($four, true),
+                (DType::Float4E2M1FN | DType::Int4, true, _) => to_target!($four, false),
+                (DType::Int8, false, _) => to_target!($int, false),
+                _ => return None,
+            };
+            Some(Fused { run, lanes: <$simd>::LANES })
+        }
+    };
+}
+pub(crate) use define_decoders;

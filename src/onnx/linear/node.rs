@@ -1,0 +1,227 @@
+//! What the nodes of `QuantizeLinear` and `DequantizeLinear` have in common.
+
+use super::{
+    attributes::LinearAttributes,
+    layout::Layout,
+    operand::{CHUNK, Load, Real, Tensor, Window, check_len, check_zero_point, chunks, dtype_of, raw},
+};
+use crate::{
+    CastError, CastPlan, DType, Kind,
+    onnx::{AttributeValue, Error, Operator, Side},
+};
+
+/// The dtypes of the inputs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Inputs {
+    pub(super) x: DType,
+    pub(super) scale: DType,
+    pub(super) zero_point: Option<DType>,
+}
+
+impl Inputs {
+    /// Checks the attributes and the dtypes of `x` and of the scale, and returns the version in force.
+    pub(super) fn version_in(
+        &self,
+        opset: u32,
+        operator: Operator,
+        attributes: &LinearAttributes,
+    ) -> Result<u32, Error> {
+        let version = operator.version_in(opset)?;
+        attributes.check(operator, version)?;
+        operator.check(version, Side::Input, self.x.into())?;
+        operator.check(version, Side::Scale, self.scale.into())?;
+        Ok(version)
+    }
+
+    /// Refuses a zero point that has not this dtype, which is that of the quantised elements.
+    pub(super) fn check_zero_point(&self, want: DType) -> Result<(), Error> {
+        match self.zero_point.filter(|have| *have != want) {
+            Some(have) => Err(Error::ZeroPointType { want, have }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The inputs and the attributes of a node, from what a graph says of them.
+pub(super) fn read(
+    operator: Operator,
+    opset: u32,
+    [x, scale]: [i32; 2],
+    zero_point: Option<i32>,
+    attributes: &[(&str, AttributeValue<'_>)],
+) -> Result<(Inputs, LinearAttributes), Error> {
+    let version = operator.version_in(opset)?;
+    let attributes = LinearAttributes::read(operator, version, attributes)?;
+    let dtype = |side, code| dtype_of(operator, version, side, code);
+    let (x, scale) = (dtype(Side::Input, x)?, dtype(Side::Scale, scale)?);
+    let zero_point = zero_point.map(|code| dtype(Side::Output, code)).transpose()?;
+    Ok((Inputs { x, scale, zero_point }, attributes))
+}
+
+/// A node, whose dtypes and attributes have been checked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub(super) version: u32,
+    pub(super) inputs: Inputs,
+    pub(super) to: DType,
+    pub(super) attributes: LinearAttributes,
+    load: Load,
+    load_scale: Load,
+    load_zero_point: Option<Load>,
+    store: CastPlan,
+}
+
+/// What a node runs on.
+pub(super) struct Call<'a> {
+    pub(super) x: Tensor<'a>,
+    pub(super) scale: Tensor<'a>,
+    pub(super) zero_point: Option<Tensor<'a>>,
+    pub(super) y: &'a mut [u8],
+}
+
+/// Some elements, and the scale and the zero point of each.
+pub(super) struct Chunk<'a, R> {
+    pub(super) x: &'a mut [R],
+    pub(super) scales: &'a [R],
+    /// Zeros if there are no zero points.
+    pub(super) zero_points: &'a [R],
+    /// Whether there are zero points other than zero.
+    pub(super) shifted: bool,
+}
+
+impl Node {
+    /// A node that decodes elements and scales to `precision`. `store` encodes floats that hold all its values.
+    pub(super) fn new(
+        version: u32,
+        inputs: Inputs,
+        attributes: &LinearAttributes,
+        precision: DType,
+        store: CastPlan,
+    ) -> Result<Self, CastError> {
+        let real = store.from().dtype();
+        Ok(Self {
+            version,
+            inputs,
+            to: store.to().dtype(),
+            attributes: *attributes,
+            load: Load::new(inputs.x, precision, real)?,
+            load_scale: Load::new(inputs.scale, precision, real)?,
+            load_zero_point: inputs.zero_point.map(|dtype| Load::new(dtype, real, real)).transpose()?,
+            store,
+        })
+    }
+
+    /// The granularity of a call, whose buffers fit.
+    fn layout(&self, call: &Call<'_>) -> Result<Layout, Error> {
+        let (x, scale) = (call.x, call.scale);
+        let (axis, block) = (self.attributes.axis.unwrap_or(1), self.attributes.block_size.unwrap_or(0));
+        let layout = Layout::new(self.version, x.shape, scale.shape, axis, block)?;
+        check_len("input", raw(self.inputs.x), layout.elements, x.data.len())?;
+        check_len("scale", raw(self.inputs.scale), layout.scales, scale.data.len())?;
+        check_zero_point(call.zero_point, self.load_zero_point.as_ref(), scale.shape, &layout)?;
+        check_len("output", raw(self.to), layout.elements, call.y.len())?;
+        Ok(layout)
+    }
+
+    /// The zero points of a call. Those of `int32` and of 8-bit floats only name the dtype: they have to be 0.
+    fn zero_points<'a, R: Real>(
+        &'a self,
+        zero_point: Option<Tensor<'a>>,
+        layout: &Layout,
+    ) -> Result<Option<Window<'a, R>>, Error> {
+        let (Some(tensor), Some(load)) = (zero_point, &self.load_zero_point) else {
+            return Ok(None);
+        };
+        let dtype = load.from().dtype();
+        if dtype != DType::Int32 && (dtype.kind() != Kind::Float || dtype.bits() != 8) {
+            return Ok(Some(Window::new(load, tensor.data, layout.scales)));
+        }
+        match load.first_not_zero::<R>(tensor.data, layout.scales)? {
+            Some(index) => Err(Error::NotZero { dtype, index }),
+            None => Ok(None),
+        }
+    }
+
+    /// Decodes the input in chunks, lets `compute` change the elements of each, and encodes these.
+    pub(super) fn run<R: Real>(
+        &self,
+        call: &mut Call<'_>,
+        compute: impl Fn(&mut Chunk<'_, R>) -> Result<(), CastError>,
+    ) -> Result<(), Error> {
+        let layout = self.layout(call)?;
+        let mut scales = Window::<R>::new(&self.load_scale, call.scale.data, layout.scales);
+        let mut zero_points = self.zero_points::<R>(call.zero_point, &layout)?;
+        let mut chunk = [R::ZERO; CHUNK];
+        let (mut scale_of, mut zero_of) = ([R::ZERO; CHUNK], [R::ZERO; CHUNK]);
+        let bits = raw(self.to).bits_per_element() as usize;
+        for range in chunks(layout.elements) {
+            let n = range.len();
+            self.load.run(call.x.data, range.clone(), &mut chunk)?;
+            if range.start == 0 || !layout.is_one() {
+                scales.spread(&layout, range.clone(), &mut scale_of)?;
+                if let Some(zero_points) = &mut zero_points {
+                    zero_points.spread(&layout, range.clone(), &mut zero_of)?;
+                }
+            }
+            let shifted = zero_points.is_some();
+            compute(&mut Chunk { x: &mut chunk[..n], scales: &scale_of, zero_points: &zero_of, shifted })?;
+            let encoded = &mut call.y[range.start * bits / 8..];
+            self.store.run(bytemuck::cast_slice(&chunk[..n]), encoded, n)?;
+        }
+        Ok(())
+    }
+}
+
+/// The methods that the public nodes share: those that make one from a graph, and those that tell what it is.
+macro_rules! define_methods {
+    ($operator:ident) => {
+        /// A node from its attributes, by their names, and the numbers of the types of its inputs in `TensorProto.DataType`.
+        ///
+        /// # Errors
+        ///
+        /// As [`new`](Self::new), and errors about numbers of no type, attributes that the operator does not have, and values that
+        /// they cannot have.
+        pub fn from_attributes(
+            opset: u32,
+            x: i32,
+            scale: i32,
+            zero_point: Option<i32>,
+            attributes: &[(&str, AttributeValue<'_>)],
+        ) -> Result<Self, Error> {
+            let (inputs, attributes) =
+                node::read(Operator::$operator, opset, [x, scale], zero_point, attributes)?;
+            Self::new(opset, inputs.x, inputs.scale, inputs.zero_point, &attributes)
+        }
+
+        /// The version in force, such as 10 in opset 12.
+        pub const fn version(&self) -> u32 {
+            self.node.version
+        }
+
+        /// The dtype of the input.
+        pub const fn from(&self) -> DType {
+            self.node.inputs.x
+        }
+
+        /// The dtype of the scale.
+        pub const fn scale(&self) -> DType {
+            self.node.inputs.scale
+        }
+
+        /// The dtype of the zero point, if the node has one.
+        pub const fn zero_point(&self) -> Option<DType> {
+            self.node.inputs.zero_point
+        }
+
+        /// The dtype of the output.
+        pub const fn to(&self) -> DType {
+            self.node.to
+        }
+
+        /// The attributes.
+        pub const fn attributes(&self) -> &LinearAttributes {
+            &self.node.attributes
+        }
+    };
+}
+pub(super) use define_methods;
