@@ -2,7 +2,9 @@
 
 #![cfg(feature = "scaled")]
 
-use lanecast::scaled::{Granularity, Report, ScaledError, ScaledPlan, Scheme};
+use lanecast::scaled::{
+    Granularity, Quantized, Report, ScaleRule, ScaledError, ScaledPlan, Scheme, requantize,
+};
 use lanecast::strided::{Layout, View};
 use lanecast::{BufferType, ByteOrder, CastError, DType};
 
@@ -101,6 +103,60 @@ fn views_of_other_buffers() {
     let halves = [lanecast::half::f16::ONE; 320];
     let halves = View::from_slice(&halves, &[5, 64]).expect("inside");
     assert!(matches!(refused(&halves), Err(ScaledError::Cast(CastError::WrongElement { .. }))));
+}
+
+/// Tensors without elements, and one without axes, on every path.
+#[test]
+fn nothing_and_one_element() {
+    let one = [3.0_f32];
+    let shapes: [&[usize]; 6] = [&[0], &[0, 5], &[5, 0], &[2, 0, 3], &[1, 1, 1], &[]];
+    for shape in shapes {
+        let n = shape.iter().product();
+        let src = bytes(&one[..n]);
+        let view = View::from_slice(&one[..n], shape).expect("inside");
+        for granularity in [
+            Granularity::Tensor,
+            Granularity::Axis(0),
+            Granularity::Axis(-1),
+            Granularity::Block { axis: -1, len: 32 },
+            Granularity::Block { axis: 0, len: 2 },
+            Granularity::Tile { rows: 2, cols: 2 },
+        ] {
+            for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::INT4_GROUP128] {
+                let scheme = Scheme { granularity, ..scheme };
+                // Without axes there is the tensor only.
+                let Ok(plan) = ScaledPlan::new(DType::Float32, &scheme, shape) else {
+                    assert!(shape.is_empty() && granularity != Granularity::Tensor);
+                    continue;
+                };
+                let plan = plan.with_counts().with_squared_error();
+                assert_eq!((plan.scales(), plan.data_len()), (n, n), "{scheme:?} {shape:?}");
+                let want = alone(&plan, &src);
+                assert_eq!(want.0.elements, n as u64);
+                let got = quantize(&plan, |data, scales| plan.quantize_dynamic_view(&view, data, scales));
+                assert_eq!(got, want, "{scheme:?} {shape:?}");
+                let mut codes = vec![0xA5; n];
+                plan.quantize(&src, &want.2, want.0.global, &mut codes).expect("casts");
+                assert_eq!(codes, want.1, "{scheme:?} {shape:?}");
+                let mut back = vec![0; 2 * n];
+                plan.dequantize(&want.1, &want.2, want.0.global, DType::BFloat16, &mut back).expect("casts");
+                assert_eq!(back, lanecast::half::bf16::from_f32(3.0).to_ne_bytes()[..2 * n]);
+                let (mut again, mut scales) = (vec![0xA5; n], vec![0xA5; want.2.len()]);
+                let of = Quantized { data: &want.1, scales: &want.2, global: want.0.global };
+                requantize(&plan, of, &plan, &mut again, &mut scales).expect("casts");
+                assert_eq!((again, scales), (want.1, want.2), "{scheme:?} {shape:?}");
+            }
+            let scheme = Scheme { rule: ScaleRule::MinMax, granularity, ..Scheme::INT4_GROUP128 };
+            if let Ok(plan) = ScaledPlan::new(DType::Float32, &scheme, shape) {
+                let (mut data, mut scales, mut zeros) = (vec![0; n], vec![0; 4 * n], vec![0; n]);
+                let report = plan.quantize_min_max(&src, &mut data, &mut scales, &mut zeros).expect("casts");
+                assert_eq!(report.elements, n as u64);
+                let mut back = vec![0; 4 * n];
+                plan.dequantize_min_max(&data, &scales, &zeros, DType::Float32, &mut back).expect("casts");
+                assert_eq!(back, src);
+            }
+        }
+    }
 }
 
 /// Memory that was not initialised has the same bytes afterwards, and a wrong length leaves it alone.
