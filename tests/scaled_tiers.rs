@@ -70,7 +70,8 @@ fn answers(plan: &ScaledPlan, src: &[u8], given: &[u8]) -> Vec<Vec<u8>> {
 #[test]
 fn tiers_agree() {
     let mut rng = Rng(0x1234_5677);
-    let shapes: [&[usize]; 6] = [&[3, 96], &[5, 77], &[2, 3, 130], &[1, 1], &[2, 1100], &[130, 33]];
+    let shapes: [&[usize]; 7] =
+        [&[3, 96], &[5, 77], &[2, 3, 130], &[1, 1], &[2, 1100], &[130, 33], &[2, 4160]];
     let tiers: Vec<Tier> = Tier::ALL.iter().copied().filter(|tier| tier.is_available()).collect();
     let mut schemes: Vec<(String, Scheme)> =
         Scheme::NAMED.iter().map(|(name, scheme)| (name.to_string(), *scheme)).collect();

@@ -89,6 +89,11 @@ impl Blocks {
         self.block[2]
     }
 
+    /// Elements of a row.
+    pub(super) fn row(&self) -> usize {
+        self.shape[2]
+    }
+
     /// The block of an element.
     pub(super) fn of(&self, element: usize) -> usize {
         let [_, b, c] = self.shape;

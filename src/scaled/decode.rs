@@ -13,7 +13,7 @@ use crate::{BufferType, CastOptions, CastPlan, DType};
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, Step};
 
 /// Elements of a block, on average, from which on a table of products is worth making.
-const LONG: usize = 1024;
+const LONG: usize = 2048;
 
 /// Memory of the stack.
 #[repr(align(64))]
@@ -37,6 +37,8 @@ struct Decoder<'a> {
     step: Step,
     /// All of it in registers, for pairs that have such a loop.
     fused: Option<ScaledCast>,
+    /// Whether the buffers are larger than the last-level cache.
+    streams: bool,
     /// Whether products are stored as they are.
     is_float32: bool,
 }
@@ -69,6 +71,7 @@ impl ScaledPlan {
             rule: Rule::of_global(&self.scheme, self.codes, self.global(global)?),
             step,
             fused: ScaledCast::decoder(self.casts.decode_stored.kernel(), narrow.kernel(), step),
+            streams: narrow.kernel().streams(data.len() + dst.len()),
             narrow,
             wide: CastPlan::new(DType::Float64, to, &CastOptions::RUST)?,
             codes: self.decoder()?,
@@ -147,7 +150,8 @@ impl Decoder<'_> {
         let (Some(table), Some(tiles)) = (self.fused.and_then(ProductTable::new), blocks.tiles()) else {
             return Ok(false);
         };
-        if blocks.elements() / blocks.scales().max(1) < LONG {
+        let streamed = self.streams && blocks.run() >= blocks.row();
+        if blocks.elements() / blocks.scales().max(1) < LONG || streamed {
             return Ok(false);
         }
         let size = self.narrow.to().dtype().size();
@@ -182,7 +186,8 @@ impl Decoder<'_> {
             Some(fused) if is_aligned(plan.data, start) => {
                 let codes = &data[bytes_of(plan.data, &whole.elements)];
                 let dst = &mut dst[start * size..whole.elements.end * size];
-                fused.run(codes, dst, whole.elements.len(), whole.run, factors)
+                let run = if self.streams { ScaledCast::run_streaming } else { ScaledCast::run };
+                run(fused, codes, dst, whole.elements.len(), whole.run, factors)
             }
             _ => 0,
         };

@@ -65,9 +65,11 @@ impl ProductTable {
             return false;
         }
         let mut table = Lut::<CODES, 2>::EMPTY;
-        for (i, product) in products.as_chunks().0.iter().enumerate() {
-            let [low, high] = u16::from_ne_bytes(*product).to_le_bytes();
-            (table.planes[0][i], table.planes[1][i]) = (low, high);
+        // One plane after the other: so the compiler makes vector code of it.
+        for (plane, entries) in table.planes.iter_mut().enumerate() {
+            for (entry, product) in entries.iter_mut().zip(products.as_chunks().0) {
+                *entry = (u16::from_ne_bytes(*product) >> (8 * plane)) as u8;
+            }
         }
         let data = Data { table: core::ptr::from_ref(&table).cast(), ..*self.decoder.data[1] };
         for row in 0..rows {
@@ -83,13 +85,13 @@ impl ProductTable {
 /// A cast that does a [`Step`] with its elements and stores them as a kernel does.
 #[derive(Clone, Copy)]
 pub struct ScaledCast {
-    fused: Fused,
-    tier: Tier,
+    pub(super) fused: Fused,
+    pub(super) tier: Tier,
     from: BufferType,
     to: BufferType,
     step: Step,
     /// Bits of an element of the source and of the target, in their storage.
-    bits: [usize; 2],
+    pub(super) bits: [usize; 2],
     /// The constants of the source and of the target.
     data: [&'static Data; 2],
 }

@@ -10,6 +10,7 @@
 mod fused;
 mod plain;
 mod registers;
+mod streamed;
 #[cfg(test)]
 mod tests;
 
