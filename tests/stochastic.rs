@@ -416,3 +416,19 @@ fn scaled_parts() {
         }
     }
 }
+
+/// The index of the first element counts, wherever it is given.
+#[test]
+fn builders_in_any_order() {
+    let src: Vec<u8> = (0..64).flat_map(|i| (i as f32 / 9.0).to_ne_bytes()).collect();
+    let plan = ScaledPlan::new(DType::Float32, &Scheme::MX, &[64]).expect("fits");
+    let random = Stochastic::default();
+    let codes = |plan: ScaledPlan| {
+        let (mut codes, mut scales) = (vec![0; 64], vec![0; 2]);
+        plan.quantize_dynamic(&src, &mut codes, &mut scales).expect("casts");
+        codes
+    };
+    let want = codes(plan.clone().stochastic(random).starting_at(9));
+    assert_ne!(codes(plan.clone().stochastic(random)), want);
+    assert_eq!(codes(plan.starting_at(9).stochastic(random)), want);
+}

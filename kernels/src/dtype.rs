@@ -382,7 +382,7 @@ impl DType {
         }
     }
 
-    /// The dtype with this canonical name or alias, in any letter case. The [`FromStr`] form has an error that suggests similar
+    /// The dtype with this canonical name or alias, in any letter case. The [`FromStr`](core::str::FromStr) form has an error that suggests similar
     /// names.
     pub fn from_name(name: &str) -> Option<DType> {
         DType::EVERY.iter().copied().find(|d| d.names().any(|n| n.eq_ignore_ascii_case(name)))

@@ -53,6 +53,8 @@ pub struct ScaledPlan {
     pub(super) casts: Casts,
     /// What rounds quotients to values of the codes, if not `casts`.
     pub(super) random: Option<Random>,
+    /// The index of the first element in the logical tensor.
+    pub(super) first: u64,
     /// Whether reports have the squared error.
     pub(super) errors: bool,
 }
@@ -104,6 +106,7 @@ impl ScaledPlan {
             counts: false,
             casts,
             random: None,
+            first: 0,
             errors: false,
         };
         Ok(plan.fused())
@@ -113,13 +116,14 @@ impl ScaledPlan {
     /// probability of its distance from the nearer one. Scales are the same. See [`stochastic`](crate::stochastic).
     #[must_use]
     pub fn stochastic(self, stochastic: Stochastic) -> ScaledPlan {
-        ScaledPlan { random: Random::new(self.scheme.element, stochastic), ..self }.fused()
+        let random = Random::new(self.scheme.element, stochastic);
+        ScaledPlan { random: random.map(|random| random.starting_at(self.first)), ..self }.fused()
     }
 
     /// The same cast for a part of a tensor, whose first element has this index in it: stochastic rounding then is that of the whole.
     #[must_use]
     pub fn starting_at(self, index: u64) -> ScaledPlan {
-        ScaledPlan { random: self.random.map(|random| random.starting_at(index)), ..self }
+        ScaledPlan { random: self.random.map(|random| random.starting_at(index)), first: index, ..self }
     }
 
     /// The same cast, whose reports have the exact sum of squared errors. It reads the elements and the codes once more, and takes several
