@@ -6,7 +6,9 @@
 mod rng;
 
 use lanecast::scaled::{Granularity, NonFinite, Report, ScaledPlan, Scheme};
-use lanecast::{CastOptions, CastPlan, DType, Storage, Tier, tier};
+use lanecast::{BufferType, CastOptions, CastPlan, DType, Storage, Tier, tier};
+use lanecast_kernels::scaled::{ScaledCast, Step};
+use lanecast_kernels::{Kernel, Rounding, Rules};
 use rng::Rng;
 
 /// Elements of a source: most within a few binades, many of few significant bits, whose quotients lie near midpoints; some zero,
@@ -47,36 +49,29 @@ fn answers(plan: &ScaledPlan, src: &[u8], given: &[u8]) -> Vec<Vec<u8>> {
     let of_given = plan.quantize(src, given, 0.37, &mut by_given).expect("casts");
     let reports = format!("{:?} {:?} {:?}", bits(report), bits(of_given), plan.amax(src).map(f32::to_bits));
     let mut all = vec![reports.into_bytes(), codes.clone(), scales.clone(), by_given.clone()];
-    for (codes, scales, global) in [(&codes, &scales[..], report.global), (&by_given, given, 0.37)] {
+    // Codes that no quotient has: NaN and infinities in blocks of any scale.
+    let whole_bytes = plan.data_type().bits_per_element().is_multiple_of(8);
+    let mask = if whole_bytes { 0xFF >> (8 - plan.data_type().dtype().bits().min(8)) } else { 0xFF };
+    let any: Vec<u8> =
+        (0..codes.len() as u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 24) as u8 & mask).collect();
+    let decoded = [(&codes, &scales[..], report.global), (&by_given, given, 0.37), (&any, given, 0.37)];
+    for (codes, scales, global) in decoded {
         for to in [DType::Float32, DType::BFloat16, DType::Float16, DType::Float64] {
             let mut back = vec![0; plan.elements() * to.size()];
             // The scale of a tensor of zeros or of what is not finite is none to divide by.
             if plan.dequantize(codes, scales, global, to, &mut back).is_ok() {
-                // NaN has a sign that arithmetic does not keep.
-                all.push(without_nan(back, to));
+                all.push(back);
             }
         }
     }
     all
 }
 
-fn without_nan(mut back: Vec<u8>, to: DType) -> Vec<u8> {
-    let wide = CastPlan::new(to, DType::Float64, &CastOptions::RUST).expect("a plan");
-    let n = back.len() / to.size();
-    let mut values = vec![0; 8 * n];
-    wide.run(&back, &mut values, n).expect("fits");
-    for (i, value) in values.chunks_exact(8).enumerate() {
-        if f64::from_ne_bytes(value.try_into().expect("8 bytes")).is_nan() {
-            back[i * to.size()..(i + 1) * to.size()].fill(0xFF);
-        }
-    }
-    back
-}
-
 #[test]
 fn tiers_agree() {
     let mut rng = Rng(0x1234_5677);
-    let shapes: [&[usize]; 6] = [&[3, 96], &[5, 77], &[2, 3, 130], &[1, 1], &[2, 1100], &[130, 33]];
+    let shapes: [&[usize]; 7] =
+        [&[3, 96], &[5, 77], &[2, 3, 130], &[1, 1], &[2, 1100], &[130, 33], &[2, 4160]];
     let tiers: Vec<Tier> = Tier::ALL.iter().copied().filter(|tier| tier.is_available()).collect();
     let mut schemes: Vec<(String, Scheme)> =
         Scheme::NAMED.iter().map(|(name, scheme)| (name.to_string(), *scheme)).collect();
@@ -131,4 +126,32 @@ fn tiers_agree() {
     }
     tier::force(None).expect("undone");
     assert!(done >= schemes.len() * shapes.len() * 3 * tiers.len());
+}
+
+/// A tier scales in registers for kernels that round to the nearest and saturate, and for no others.
+#[test]
+fn other_rules_are_not_scaled_in_registers() {
+    let mut found = 0;
+    for tier in Tier::ALL.iter().copied().filter(|tier| tier.is_available()) {
+        for to in [DType::Float8E4M3FN, DType::Float8E5M2, DType::Int8, DType::Int4, DType::Float4E2M1FN] {
+            let block = to == DType::Float4E2M1FN;
+            let data = BufferType::packed(to);
+            let cast = |rules: Rules| {
+                let kernel =
+                    Kernel::new(tier, DType::Float32.into(), data, &rules).expect("every tier has it");
+                ScaledCast::new(&kernel, DType::Float32, Step::Quotient { block }).is_some()
+            };
+            let nearest = Rules { rounding: Rounding::NearestEven, ..Rules::common(to, true) };
+            found += usize::from(cast(nearest));
+            for rounding in [Rounding::TowardZero, Rounding::NearestAway, Rounding::Floor, Rounding::Ceil] {
+                assert!(!cast(Rules { rounding, ..nearest }), "{to} on {tier}: {rounding:?}");
+            }
+            // Floats of 4 bits always saturate.
+            assert!(
+                block || !cast(Rules { saturate: false, ..nearest }),
+                "{to} on {tier} without saturation"
+            );
+        }
+    }
+    assert!(found > 0 || !Tier::Avx2.is_available());
 }

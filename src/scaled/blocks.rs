@@ -89,6 +89,11 @@ impl Blocks {
         self.block[2]
     }
 
+    /// Elements of a row.
+    pub(super) fn row(&self) -> usize {
+        self.shape[2]
+    }
+
     /// The block of an element.
     pub(super) fn of(&self, element: usize) -> usize {
         let [_, b, c] = self.shape;
@@ -135,6 +140,20 @@ impl Blocks {
         })
     }
 
+    /// All blocks, as runs that are a row apart, in order; `None` if a block is more than that.
+    pub(super) fn tiles(&self) -> Option<impl Iterator<Item = Tile> + '_> {
+        let [a, b, c] = self.shape;
+        let [x, y, z] = self.block;
+        let [_, down, across] = self.counts();
+        if x > 1 && a > 1 {
+            return None;
+        }
+        Some((0..self.scales()).map(move |block| {
+            let (i, j, k) = (block / (down * across), block / across % down * y, block % across * z);
+            Tile { start: (i * b + j) * c + k, rows: y.min(b - j), len: z.min(c - k), stride: c, block }
+        }))
+    }
+
     /// The elements of `elements` in pieces of at most `most`, in order.
     pub(super) fn pieces(&self, elements: Range<usize>, most: usize) -> impl Iterator<Item = Piece> + '_ {
         let [a, b, c] = self.shape;
@@ -171,6 +190,17 @@ impl Blocks {
             Some(piece)
         })
     }
+}
+
+/// A block whose runs are `stride` elements apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tile {
+    pub(super) start: usize,
+    pub(super) rows: usize,
+    /// Elements of a run.
+    pub(super) len: usize,
+    pub(super) stride: usize,
+    pub(super) block: usize,
 }
 
 /// Consecutive elements of blocks that follow each other.
@@ -257,6 +287,16 @@ mod tests {
                         }
                     }
                     assert_eq!(got, want, "{granularity:?} {shape:?} in pieces of {most}");
+                }
+                if let Some(tiles) = blocks.tiles() {
+                    let mut got = alloc::vec![usize::MAX; n];
+                    for tile in tiles {
+                        for row in 0..tile.rows {
+                            let start = tile.start + row * tile.stride;
+                            got[start..start + tile.len].fill(tile.block);
+                        }
+                    }
+                    assert_eq!(got, want, "{granularity:?} {shape:?} in tiles");
                 }
                 let mut next = (0, 0);
                 for (elements, scales) in blocks.slabs() {

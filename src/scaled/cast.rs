@@ -439,13 +439,18 @@ impl ScaledPlan {
         let size = self.scheme.element.size();
         let codes = &mut codes[..q.len() * size];
         self.casts.encode_wide.run(bytemuck::cast_slice(q), codes, q.len())?;
-        if let (1, Some(underflowed)) = (size, &mut report.underflowed) {
+        if let Some(underflowed) = &mut report.underflowed {
             let magnitude = match self.scheme.element.kind() {
                 Kind::Float => (1 << (self.scheme.element.bits() - 1)) - 1,
-                _ => u8::MAX,
+                _ => u16::MAX,
+            };
+            let code = |bytes: &[u8]| match bytes {
+                [low, high] => u16::from_ne_bytes([*low, *high]),
+                bytes => u16::from(bytes[0]),
             };
             let is_zero = |x: &Word| u32::from_ne_bytes(*x) & MAGNITUDE == 0;
-            let lost = codes.iter().zip(x).filter(|(code, x)| **code & magnitude == 0 && !is_zero(x)).count();
+            let codes = codes.chunks_exact(size).map(code);
+            let lost = codes.zip(x).filter(|(code, x)| code & magnitude == 0 && !is_zero(x)).count();
             *underflowed += lost as u64;
         }
         put(self.data, codes, range, data);

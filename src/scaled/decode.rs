@@ -1,7 +1,7 @@
 //! The loops of [`ScaledPlan`] from codes, which run in the default floating-point environment.
 
 use super::{
-    blocks::Piece,
+    blocks::{Piece, Tile},
     error::{ScaledError, byte_len, check_len},
     factors::NORMAL,
     packing::{CHUNK, bytes_of, is_aligned, take},
@@ -10,7 +10,10 @@ use super::{
     scheme::{Global, ScaleType},
 };
 use crate::{BufferType, CastOptions, CastPlan, DType};
-use lanecast_kernels::scaled::{Factors, ScaledCast, ScaledLoops, Step};
+use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, Step};
+
+/// Elements of a block, on average, from which on a table of products is worth making.
+const LONG: usize = 2048;
 
 /// Memory of the stack.
 #[repr(align(64))]
@@ -34,6 +37,8 @@ struct Decoder<'a> {
     step: Step,
     /// All of it in registers, for pairs that have such a loop.
     fused: Option<ScaledCast>,
+    /// Whether the buffers are larger than the last-level cache.
+    streams: bool,
     /// Whether products are stored as they are.
     is_float32: bool,
 }
@@ -66,6 +71,7 @@ impl ScaledPlan {
             rule: Rule::of_global(&self.scheme, self.codes, self.global(global)?),
             step,
             fused: ScaledCast::decoder(self.casts.decode_stored.kernel(), narrow.kernel(), step),
+            streams: narrow.kernel().streams(data.len() + dst.len()),
             narrow,
             wide: CastPlan::new(DType::Float64, to, &CastOptions::RUST)?,
             codes: self.decoder()?,
@@ -77,6 +83,9 @@ impl ScaledPlan {
         let loops = self.casts.loops.filter(|_| short);
         let global = decoder.rule.global;
         let mut scratch = Scratch { blocks: Buffer([0.0; CHUNK]), globals: Buffer([global; CHUNK]) };
+        if loops.is_some() && decoder.by_tables(data, scales, &mut scratch, dst)? {
+            return Ok(());
+        }
         // As many blocks at once as there is memory for.
         for whole in self.blocks.pieces(0..n, self.blocks.run().saturating_mul(CHUNK)) {
             if let Some(loops) = loops
@@ -86,7 +95,10 @@ impl ScaledPlan {
                 continue;
             }
             for piece in self.blocks.pieces(whole.elements, CHUNK) {
-                decoder.in_double_precision(data, scales, &piece, dst)?;
+                match (loops, decoder.factors(scales, &piece, &mut scratch)?) {
+                    (Some(loops), Some(factors)) => decoder.by_loops(loops, data, &piece, &factors, dst)?,
+                    _ => decoder.in_double_precision(data, scales, &piece, dst)?,
+                }
             }
         }
         Ok(())
@@ -119,7 +131,45 @@ impl Decoder<'_> {
         // All of them, without a way out of the loop, which the compiler makes vector code of.
         let normal = factors.scale.iter().fold(true, |fit, scale| fit & NORMAL.contains(scale));
         let positive = factors.block.iter().fold(true, |fit, x| fit & x.is_sign_positive());
-        Ok((!beside || normal && positive).then_some(factors))
+        // What a NaN of another origin than the code is, arithmetic leaves open.
+        let infinite = plan.scheme.element.float_spec().is_some_and(|float| float.infinity().is_some());
+        let regular = |fit: bool, x: &f32| fit & x.is_finite() & (*x != 0.0 || !infinite);
+        let regular = factors.scale.iter().fold(true, regular) && factors.block.iter().fold(true, regular);
+        Ok((regular && (!beside || normal && positive)).then_some(factors))
+    }
+
+    /// Decodes long blocks by tables of products. `false`, with nothing done, if there is no such lookup, or blocks are short.
+    fn by_tables(
+        &self,
+        data: &[u8],
+        scales: &[u8],
+        scratch: &mut Scratch,
+        dst: &mut [u8],
+    ) -> Result<bool, ScaledError> {
+        let blocks = &self.plan.blocks;
+        let (Some(table), Some(tiles)) = (self.fused.and_then(ProductTable::new), blocks.tiles()) else {
+            return Ok(false);
+        };
+        let streamed = self.streams && blocks.run() >= blocks.row();
+        if blocks.elements() / blocks.scales().max(1) < LONG || streamed {
+            return Ok(false);
+        }
+        let size = self.narrow.to().dtype().size();
+        for Tile { start, rows, len, stride, block } in tiles {
+            let piece = |start| Piece { elements: start..start + len, run: len, block };
+            if let Some(factors) = self.factors(scales, &piece(start), scratch)?
+                && table.run(&data[start..], &mut dst[start * size..], rows, stride, len, &factors)
+            {
+                continue;
+            }
+            for row in 0..rows {
+                let elements = piece(start + row * stride).elements;
+                for piece in blocks.pieces(elements, CHUNK) {
+                    self.in_double_precision(data, scales, &piece, dst)?;
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Decodes a piece by the loops of a tier.
@@ -136,7 +186,8 @@ impl Decoder<'_> {
             Some(fused) if is_aligned(plan.data, start) => {
                 let codes = &data[bytes_of(plan.data, &whole.elements)];
                 let dst = &mut dst[start * size..whole.elements.end * size];
-                fused.run(codes, dst, whole.elements.len(), whole.run, factors)
+                let run = if self.streams { ScaledCast::run_streaming } else { ScaledCast::run };
+                run(fused, codes, dst, whole.elements.len(), whole.run, factors)
             }
             _ => 0,
         };

@@ -22,6 +22,13 @@ pub enum ScaledError {
         /// What does not fit, and what would.
         why: &'static str,
     },
+    /// A number of the scheme is not positive and finite.
+    Number {
+        /// Which one.
+        which: &'static str,
+        /// The number that was given.
+        given: f32,
+    },
     /// The granularity does not fit the shape.
     Axis {
         /// The axis, as it was given.
@@ -68,6 +75,9 @@ impl fmt::Display for ScaledError {
                 write!(f, "scaled codes cannot be {dtype}: take an integer or a float of at most 8 bits")
             }
             Self::Scheme { why } => f.write_str(why),
+            Self::Number { which, given } => {
+                write!(f, "{which} is {given}; give a number that is positive and finite")
+            }
             Self::Axis { axis, axes } => write!(f, "axis {axis} does not exist in a shape of {axes} axes"),
             Self::EmptyBlock => f.write_str("a block needs at least one element"),
             Self::Shape => f.write_str("the shape has more elements than memory could hold"),

@@ -14,6 +14,7 @@ use super::{
     rule::{Rule, Scale, ScaleRule},
     scheme::{NonFinite, Quotient, ScaleType, Scheme},
     split::guarded,
+    values::positive_nan,
 };
 use crate::{BufferType, CastOptions, CastPlan, DType, iinfo, stochastic::truncated_quotient};
 use alloc::vec::Vec;
@@ -254,7 +255,7 @@ impl ScaledPlan {
                     let (scale, _) = rule.parts(self.scale(scales, block));
                     q[run.start - range.start..run.end - range.start]
                         .iter_mut()
-                        .for_each(|q| *q = (*q - zero[0]) * scale);
+                        .for_each(|q| *q = positive_nan(*q, (*q - zero[0]) * scale));
                 }
                 let size = to.dtype().size();
                 let dst = &mut dst[range.start * size..range.end * size];

@@ -58,8 +58,8 @@ impl ScaledPlan {
     /// # Errors
     ///
     /// [`ScaledError::Source`] if the source is not float16, bfloat16 or float32; [`ScaledError::Element`], [`ScaledError::Scheme`],
-    /// [`ScaledError::Axis`], [`ScaledError::EmptyBlock`] or [`ScaledError::Shape`] if the scheme does not fit itself or the shape;
-    /// [`ScaledError::Cast`] if a dtype is not built.
+    /// [`ScaledError::Number`], [`ScaledError::Axis`], [`ScaledError::EmptyBlock`] or [`ScaledError::Shape`] if the scheme does not fit
+    /// itself or the shape; [`ScaledError::Cast`] if a dtype is not built.
     pub fn new(
         from: impl Into<BufferType>,
         scheme: &Scheme,
@@ -84,6 +84,7 @@ impl ScaledPlan {
             let why = "scales of float8_e8m0fnu need a rule that gives powers of two";
             return Err(ScaledError::Scheme { why });
         }
+        super::rule::check(scheme)?;
         super::min_max::check(scheme)?;
         let codes = Codes::of(scheme)?;
         let blocks = Blocks::new(scheme.granularity, shape)?;

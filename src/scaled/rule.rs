@@ -95,6 +95,31 @@ impl Codes {
     }
 }
 
+/// Refuses numbers that nothing can be divided by.
+pub(super) fn check(scheme: &Scheme) -> Result<(), ScaledError> {
+    const OVER: &str = "`over` of the scale rule";
+    let of_rule = match scheme.rule {
+        ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over } => [Some((OVER, over)), None],
+        ScaleRule::AmaxTimesInverse { over, range } => {
+            [Some((OVER, over)), Some(("`range` of the scale rule", range))]
+        }
+        ScaleRule::Given | ScaleRule::Pow2(_) | ScaleRule::MinMax => [None; 2],
+    };
+    let of_empty = match scheme.empty {
+        Empty::One => [None; 2],
+        Empty::Floor(least) => [Some(("`Empty::Floor`", least)), None],
+        Empty::AtLeast { empty, least } => {
+            [Some(("`empty` of `Empty::AtLeast`", empty)), Some(("`least` of `Empty::AtLeast`", least))]
+        }
+        Empty::Instead(other) => [Some(("`Empty::Instead`", other)), None],
+    };
+    let mut numbers = of_rule.into_iter().chain(of_empty).flatten();
+    match numbers.find(|(_, given)| !(*given > 0.0 && given.is_finite())) {
+        Some((which, given)) => Err(ScaledError::Number { which, given }),
+        None => Ok(()),
+    }
+}
+
 /// A scale: its code, and the factor that stands for it in the arithmetic of the scheme.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scale {
@@ -131,15 +156,13 @@ impl<'a> Rule<'a> {
                     global = (f64::from(amax) / (448.0 * f64::from(over))) as f32;
                 }
                 ScaleRule::AmaxTimesInverse { range, .. } => {
-                    inverse = range / amax;
+                    inverse = (range / amax).min(f32::MAX);
                     global = if kind == Global::Divisor { inverse } else { 1.0 / inverse };
                 }
                 ScaleRule::Given | ScaleRule::Pow2(_) | ScaleRule::MinMax => {}
             }
-            // If the tensor is so small that its scale would be zero, it has the smallest scale.
-            if global == 0.0 {
-                global = f32::from_bits(1);
-            }
+            // A tensor whose scale would be zero or infinity has the smallest or the largest scale.
+            global = global.clamp(f32::from_bits(1), f32::MAX);
         }
         Self { scheme, codes, global, inverse }
     }
@@ -213,7 +236,8 @@ impl<'a> Rule<'a> {
         if let Quotient::TimesMultiplier = self.scheme.quotient
             && let ScaleRule::Amax { over } = self.scheme.rule
         {
-            let multiplier = over / f32::from_bits(floor);
+            // The reciprocal of the smallest one is finite.
+            let multiplier = (over / f32::from_bits(floor)).max(f32::from_bits(0x0020_0001));
             return Scale { code: (1.0 / multiplier).to_bits(), factor: f64::from(multiplier) };
         }
         let code = match self.scheme.rule {
@@ -261,17 +285,16 @@ impl<'a> Rule<'a> {
             ScaleType::E4M3(Global::Divisor) => block as f32 / self.global,
             _ => block as f32,
         };
-        let factor = match self.scheme.quotient {
-            Quotient::Exact => self.value(code),
-            Quotient::Divide | Quotient::DivideBFloat16 | Quotient::TimesMultiplier => f64::from(total),
-            Quotient::TimesReciprocal => f64::from(1.0 / total),
-            Quotient::TimesGlobalReciprocal => f64::from(1.0 / self.global / block as f32),
+        let (divisor, factor) = match self.scheme.quotient {
+            Quotient::Exact => (self.value(code), self.value(code)),
+            Quotient::Divide | Quotient::DivideBFloat16 => (f64::from(total), f64::from(total)),
+            // Libraries that multiply make infinity of a scale of zero.
+            Quotient::TimesReciprocal | Quotient::TimesMultiplier => (1.0, f64::from(1.0 / total)),
+            Quotient::TimesGlobalReciprocal => (1.0, f64::from(1.0 / self.global / block as f32)),
         };
-        // No element is divided by a scale of zero: its code is 0.
-        let factor = match self.scheme.quotient {
-            Quotient::Exact if factor == 0.0 => f64::NAN,
-            _ => factor,
-        };
+        // No element is divided by zero, infinity or NaN: its code is 0.
+        let divides = divisor != 0.0 && divisor.is_finite() && factor != 0.0;
+        let factor = if divides { factor } else { f64::NAN };
         Scale { code, factor }
     }
 

@@ -11,8 +11,8 @@ use super::{
 use lanecast_kernels::scaled::{Factors, Step, Word};
 
 impl ScaledPlan {
-    /// Makes the scales of blocks of their largest magnitudes. `false`, with nothing done, if a block or the scheme is one of those
-    /// that [`Rule::scale`] has to decide on.
+    /// Makes the scales of blocks of their largest magnitudes. `false` if a block or the scheme is one of those that [`Rule::scale`] has to
+    /// decide on; what was written to `scales` and `factors` is to be made again.
     pub(super) fn scales_at_once(
         &self,
         rule: &Rule<'_>,
@@ -52,7 +52,7 @@ impl ScaledPlan {
             }
             _ => false,
         };
-        if !done || divides && factors.any_nan {
+        if !done {
             return false;
         }
         if divides {
@@ -68,7 +68,10 @@ impl ScaledPlan {
             ScaleType::E8M0 => factors.factor.iter_mut().for_each(|factor| *factor = 1.0 / *factor),
             ScaleType::E4M3(_) => {
                 factors.factor.clear();
-                factors.factor.extend(factors.block.iter().map(|block| block * rule.global));
+                factors.factor.extend(factors.block.iter().map(|block| match *block == 0.0 {
+                    true => f32::NAN,
+                    false => block * rule.global,
+                }));
             }
             _ => core::mem::swap(&mut factors.factor, &mut factors.scale),
         }
@@ -86,7 +89,8 @@ impl ScaledPlan {
         let n = amaxes.len();
         // A number of few bits: the loop's part of the scale that makes an exact product.
         let short = over.to_bits().trailing_zeros() >= 20;
-        let (Some(loops), true) = (self.casts.loops, short && NORMAL.contains(&rule.global)) else {
+        let normal = NORMAL.contains(&over) && NORMAL.contains(&rule.global);
+        let (Some(loops), true) = (self.casts.loops, short && normal) else {
             return false;
         };
         let divisor =

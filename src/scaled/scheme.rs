@@ -77,7 +77,8 @@ pub enum Quotient {
     TimesReciprocal,
     /// As [`TimesReciprocal`](Self::TimesReciprocal), but the reciprocal of the tensor's scale is divided by the scale of the block.
     TimesGlobalReciprocal,
-    /// The element is multiplied by the `float32` nearest to `over / amax`, and the stored scale is the reciprocal of that.
+    /// The element is multiplied by the `float32` nearest to `over / amax`, and the stored scale is the reciprocal of that. With a given
+    /// scale it is multiplied by the reciprocal of the scale.
     TimesMultiplier,
 }
 

@@ -13,6 +13,15 @@ use super::{
 use crate::{CastOptions, CastPlan, DType};
 use core::ops::Range;
 
+/// The value of a code. NaN of a code stays as it is; every other one is positive, whatever the arithmetic of the CPU makes.
+pub(super) fn positive_nan(code: f64, value: f64) -> f64 {
+    match (code.is_nan(), value.is_nan()) {
+        (true, _) => code,
+        (_, true) => f64::from_bits(0x7FF8 << 48),
+        _ => value,
+    }
+}
+
 impl ScaledPlan {
     /// The cast from codes to double precision, which is exact.
     pub(super) fn decoder(&self) -> Result<CastPlan, ScaledError> {
@@ -37,8 +46,10 @@ impl ScaledPlan {
             // Codes have at most 16 bits and scales 24 and 4: every product is exact, and the last quotient rounded far from the
             // midpoints of the target.
             match self.scheme.scale {
-                ScaleType::E4M3(Global::Divisor) => run.iter_mut().for_each(|q| *q = *q * scale.0 / scale.1),
-                _ => run.iter_mut().for_each(|q| *q = *q / unit * scale.0 * scale.1),
+                ScaleType::E4M3(Global::Divisor) => {
+                    run.iter_mut().for_each(|q| *q = positive_nan(*q, *q * scale.0 / scale.1));
+                }
+                _ => run.iter_mut().for_each(|q| *q = positive_nan(*q, *q / unit * scale.0 * scale.1)),
             }
         }
         Ok(())

@@ -79,6 +79,13 @@ mod native {
     ) -> Option<crate::scaled::Fused> {
         None
     }
+    pub(super) fn products(
+        _: super::Tier,
+        _: super::BufferType,
+        _: super::BufferType,
+    ) -> Option<crate::table::KernelFn> {
+        None
+    }
     pub(super) fn scaled(_: super::Tier) -> Option<&'static crate::scaled::Loops> {
         None
     }
@@ -281,6 +288,11 @@ impl Tier {
         step: crate::scaled::Step,
     ) -> Option<crate::scaled::Fused> {
         if matches!(self, Tier::Scalar) || PARTS_ONLY { None } else { native::decoder(self, from, to, step) }
+    }
+
+    /// The kernel that looks the words of an 8-bit float up in a table of magnitudes, if the tier has a quick one.
+    pub(crate) fn products(self, from: BufferType, to: BufferType) -> Option<KernelFn> {
+        if matches!(self, Tier::Scalar) || PARTS_ONLY { None } else { native::products(self, from, to) }
     }
 
     /// How it uses non-temporal stores, if it does.

@@ -1,7 +1,10 @@
 //! Casts that scale in registers, for the pairs that have them.
 
 use super::{Factors, Step, fits};
-use crate::{data::Data, dtype::DType, kernel::Kernel, storage::BufferType};
+use crate::{
+    arch::Tier, data::Data, dtype::DType, exact::Rounding, kernel::Kernel, lut::Lut, storage::BufferType,
+    table::KernelFn,
+};
 
 /// A loop over whole blocks.
 ///
@@ -17,13 +20,78 @@ pub(crate) struct Fused {
     pub(crate) lanes: usize,
 }
 
+/// Dequantization of long blocks to bfloat16 by a table: the products of all codes with the scale of the block.
+#[derive(Clone, Copy)]
+pub struct ProductTable {
+    run: KernelFn,
+    decoder: ScaledCast,
+}
+
+impl core::fmt::Debug for ProductTable {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("ProductTable")
+    }
+}
+
+/// Codes without a sign.
+const CODES: usize = 128;
+
+impl ProductTable {
+    /// The table of what a decoder of 8-bit floats makes; `None` if the tier has no such lookup.
+    pub fn new(decoder: ScaledCast) -> Option<Self> {
+        let run = decoder.tier.products(decoder.from, decoder.to)?;
+        Some(Self { run, decoder })
+    }
+
+    /// Decodes `rows` runs of `len` codes that share their scale. The runs are `stride` elements apart. `false`, with nothing done, if a
+    /// slice is too short, or as [`ScaledCast::run`]. For callers in the default floating-point environment.
+    #[must_use]
+    pub fn run(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        rows: usize,
+        stride: usize,
+        len: usize,
+        factors: &Factors<'_>,
+    ) -> bool {
+        let end = rows.saturating_sub(1).saturating_mul(stride).saturating_add(len);
+        if src.len() < end || dst.len() / 2 < end {
+            return false;
+        }
+        let codes: [u8; CODES] = core::array::from_fn(|code| code as u8);
+        let mut products = [0; 2 * CODES];
+        if self.decoder.run(&codes, &mut products, CODES, CODES, factors) != CODES {
+            return false;
+        }
+        let mut table = Lut::<CODES, 2>::EMPTY;
+        // One plane after the other: so the compiler makes vector code of it.
+        for (plane, entries) in table.planes.iter_mut().enumerate() {
+            for (entry, product) in entries.iter_mut().zip(products.as_chunks().0) {
+                *entry = (u16::from_ne_bytes(*product) >> (8 * plane)) as u8;
+            }
+        }
+        let data = Data { table: core::ptr::from_ref(&table).cast(), ..*self.decoder.data[1] };
+        for row in 0..rows {
+            let start = row * stride;
+            let (src, dst) = (src[start..].as_ptr(), dst[2 * start..].as_mut_ptr());
+            // SAFETY: the tier can run here; the runs are within the slices, and the table is one of magnitudes.
+            unsafe { (self.run)(src, dst, len, &data) };
+        }
+        true
+    }
+}
+
 /// A cast that does a [`Step`] with its elements and stores them as a kernel does.
 #[derive(Clone, Copy)]
 pub struct ScaledCast {
-    fused: Fused,
+    pub(super) fused: Fused,
+    pub(super) tier: Tier,
+    from: BufferType,
+    to: BufferType,
     step: Step,
     /// Bits of an element of the source and of the target, in their storage.
-    bits: [usize; 2],
+    pub(super) bits: [usize; 2],
     /// The constants of the source and of the target.
     data: [&'static Data; 2],
 }
@@ -35,28 +103,39 @@ impl core::fmt::Debug for ScaledCast {
 }
 
 impl ScaledCast {
-    /// The cast from `from` that stores what `kernel`, one of float32, makes of the results of a step; `None` if the tier has none.
+    /// The cast from `from` that stores what `kernel`, one of float32, makes of the results of a step; `None` if the tier has none, or if
+    /// the kernel does not round to the nearest, ties to even, and saturate.
     pub fn new(kernel: &Kernel, from: DType, step: Step) -> Option<Self> {
         let fused = kernel.tier().fused(from, kernel.to(), step)?;
+        let data = kernel.data();
         // The constants are those of the target if it is made in one step.
-        let single = kernel.data().to == kernel.to().dtype() && kernel.from().dtype() == DType::Float32;
-        single.then_some(Self {
+        let single = data.to == kernel.to().dtype() && kernel.from().dtype() == DType::Float32;
+        // The bodies have the environment's direction, and those of integers no other answer to overflow.
+        let nearest = data.rules.rounding == Rounding::NearestEven && data.rules.saturate;
+        (single && nearest).then_some(Self {
             fused,
+            tier: kernel.tier(),
+            from: from.into(),
+            to: kernel.to(),
             step,
             bits: [from.into(), kernel.to()].map(bits),
-            data: [kernel.data(); 2],
+            data: [data; 2],
         })
     }
 
     /// The cast from the codes that `load` casts to float32 to the target of `store`, a cast from float32, with a step between them;
-    /// `None` if the tier has none.
+    /// `None` if the tier has none, or if `store` does not round to the nearest, ties to even.
     pub fn decoder(load: &Kernel, store: &Kernel, step: Step) -> Option<Self> {
         let fused = load.tier().decoder(load.from(), store.to().dtype(), step)?;
         let through = [load.to(), store.from()].iter().all(|of| *of == BufferType::new(DType::Float32));
         let single = load.data().to == DType::Float32 && store.data().to == store.to().dtype();
-        let fits = through && single && load.tier() == store.tier();
+        let nearest = store.data().rules.rounding == Rounding::NearestEven;
+        let fits = through && single && nearest && load.tier() == store.tier();
         fits.then_some(Self {
             fused,
+            tier: load.tier(),
+            from: load.from(),
+            to: store.to(),
             step,
             bits: [load.from(), store.to()].map(bits),
             data: [load.data(), store.data()],

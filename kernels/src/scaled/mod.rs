@@ -1,19 +1,21 @@
 //! The loops of scaled casts: largest magnitudes of blocks, quotients by their scales, products with them.
 //!
 //! They work on float32 in memory of the first cache; a [`Kernel`](crate::Kernel) casts from there and to there. What a scheme says is
-//! data: the factors of a block, which are found once for it. The most common pairs need no such memory (`fused`). `registers` has the loops that round exactly, over the registers that
-//! the tiers share, and `plain` those that the compiler makes vector code of, once for each tier.
+//! data: the factors of a block, which are found once for it. The most common pairs need no such memory (`fused`). `registers` has the
+//! loops that round exactly, over the registers that the tiers share, and `plain` those that the compiler makes vector code of, once for
+//! each tier.
 //!
 //! Blocks are runs of as many elements each; the last one may be shorter.
 
 mod fused;
 mod plain;
 mod registers;
+mod streamed;
 #[cfg(test)]
 mod tests;
 
-pub use fused::ScaledCast;
 pub(crate) use fused::{Fused, FusedFn};
+pub use fused::{ProductTable, ScaledCast};
 pub(crate) use plain::{amax, counts, powers};
 pub(crate) use registers::{Divide, Exact, Product, RegisterStep, Times, amax_of_runs, by_runs};
 

@@ -94,10 +94,11 @@ impl RegisterStep for Divide {
     }
 }
 
-/// [`Step::Quotient`](super::Step::Quotient). By way of the reciprocal a quotient is wrong by at most three units of the last place. The
-/// reciprocal that is used is larger by 4 to 8 units, so what the product has above a multiple of 16 units, the exact quotient has between
-/// -11 and 15 units: no other multiple is nearer. On which side of that one it is, the excess says, whose sign one rounding cannot
-/// change. Midpoints of the targets are such multiples.
+/// [`Step::Quotient`](super::Step::Quotient). A quotient by way of the reciprocal has up to four roundings, each of 2^-24 of it: it is wrong
+/// by less than four units of the last place. The reciprocal that is used is larger by 2^-21 of it, twice that error, so the product is 2 to
+/// 12 units above the exact quotient. Where the product is 0 to 15 units above a multiple of 16 units, the exact quotient lies between -12 and
+/// 14 units from that multiple, and no other one is nearer. The sign of the excess, which one rounding cannot change, says on which side of it
+/// the quotient lies. Midpoints of the targets are such multiples.
 pub(crate) struct Exact<const BLOCK: bool>;
 
 /// 1 and 2^-21.

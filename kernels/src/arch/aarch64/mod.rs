@@ -93,6 +93,11 @@ pub(super) fn decoder(
     None
 }
 
+/// As [`fused`].
+pub(super) fn products(_: Tier, _: BufferType, _: BufferType) -> Option<crate::table::KernelFn> {
+    None
+}
+
 /// The loops of scaled casts.
 pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
     matches!(tier, Tier::Neon).then_some(&neon::SCALED)

@@ -303,7 +303,7 @@ pub(super) fn fused(
 ) -> Option<crate::scaled::Fused> {
     match tier {
         Tier::Avx2 => avx2::fused(from, to, step),
-        // Without permutations of bytes, packing takes as long as a stop in memory.
+        // CPUs without permutations of bytes (VBMI) scale in memory and then cast.
         #[cfg(feature = "avx512")]
         Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::fused(from, to, step),
         _ => None,
@@ -321,6 +321,15 @@ pub(super) fn decoder(
         Tier::Avx2 => avx2::decoder(from, to, step),
         #[cfg(feature = "avx512")]
         Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::decoder(from, to, step),
+        _ => None,
+    }
+}
+
+/// The kernel that looks words up in a table of magnitudes on a tier that was detected. AVX2 decodes in fewer instructions.
+pub(super) fn products(tier: Tier, from: BufferType, to: BufferType) -> Option<crate::table::KernelFn> {
+    match tier {
+        #[cfg(feature = "avx512")]
+        Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::products(from, to),
         _ => None,
     }
 }

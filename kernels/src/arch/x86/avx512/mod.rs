@@ -26,7 +26,7 @@ use crate::{
     },
     vector::{self, target::Target},
 };
-pub(in crate::arch) use bytes::scaled::decoder;
+pub(in crate::arch) use bytes::scaled::{decoder, products};
 use simd::Avx512;
 
 avx512_fn! {

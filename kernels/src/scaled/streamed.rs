@@ -1,0 +1,76 @@
+//! Scaled casts of buffers larger than the last-level cache ([`crate::stream`]).
+//!
+//! Blocks are cast into memory of the first-level cache and stored from there in whole lines of the destination. Blocks and lines need
+//! not begin together: the end of a block that fills no line is stored with the next block.
+
+use super::{Factors, ScaledCast};
+use crate::machine::{BLOCK_BYTES, CACHE_LINE};
+
+/// How far ahead the source is prefetched, in bytes.
+const AHEAD: usize = 8192;
+
+#[repr(align(64))]
+struct Lines([u8; BLOCK_BYTES]);
+
+impl ScaledCast {
+    /// [`run`](Self::run) with non-temporal stores, if the tier has them.
+    pub fn run_streaming(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        n: usize,
+        run: usize,
+        factors: &Factors<'_>,
+    ) -> usize {
+        let block = 4 * self.fused.lanes;
+        let [read, written] = self.bits;
+        // What is cast at once fills the memory, but for the end of the block before, with whole blocks and runs.
+        let room = 8 * (BLOCK_BYTES - CACHE_LINE) / written;
+        let unit = if run < room { run.max(block) } else { block };
+        let tools = match self.tier.non_temporal() {
+            Some(tools) if run.is_multiple_of(block) || block.is_multiple_of(run.max(1)) => tools,
+            _ => return self.run(src, dst, n, run, factors),
+        };
+        let (most, n) = (room / unit * unit, n / block * block);
+        let mut lines = Lines([0; BLOCK_BYTES]);
+        let lines = &mut lines.0;
+        // The first bytes of the memory are those of the destination's line before the next element; `foreign` are not the cast's.
+        let mut carried = dst.as_ptr().addr() % CACHE_LINE;
+        let (mut done, mut foreign) = (0, carried);
+        while done < n {
+            let left = if run < room { n - done } else { (run - done % run).min(n - done) };
+            let count = most.min(left);
+            let (from, to, len) = (done / 8 * read, done / 8 * written, count / 8 * written);
+            let part = |of: &'_ [f32]| (done / run).min(of.len())..of.len();
+            let factors = Factors {
+                factor: &factors.factor[part(factors.factor)],
+                block: &factors.block[part(factors.block)],
+                scale: &factors.scale[part(factors.scale)],
+            };
+            (tools.prefetch)(src.as_ptr().wrapping_add(from + AHEAD), count / 8 * read);
+            let end = carried + len;
+            let (Some(src), Some(dst)) = (src.get(from..), dst.get_mut(..to + len)) else { break };
+            if self.run(src, &mut lines[carried..end], count, run.min(count), &factors) != count {
+                break;
+            }
+            let whole = end / CACHE_LINE * CACHE_LINE;
+            // Where the first line of the memory begins, if that is in the destination.
+            let mut first = 0;
+            if foreign > 0 && whole > 0 {
+                dst[..CACHE_LINE - foreign].copy_from_slice(&lines[foreign..CACHE_LINE]);
+                (first, foreign) = (CACHE_LINE, 0);
+            }
+            if first < whole {
+                let target = &mut dst[to + first - carried..][..whole - first];
+                // SAFETY: the tier can run here; both are the same number of whole lines.
+                unsafe { (tools.store)(lines[first..].as_ptr(), target.as_mut_ptr(), whole - first) };
+            }
+            lines.copy_within(whole..end, 0);
+            (done, carried) = (done + count, end - whole);
+        }
+        (tools.fence)();
+        let end = done / 8 * written;
+        dst[end + foreign - carried..end].copy_from_slice(&lines[foreign..carried]);
+        done
+    }
+}

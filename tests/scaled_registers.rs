@@ -1,0 +1,121 @@
+//! Dequantization in registers, by tables and with non-temporal stores: the bytes of a decoding, a step in memory and a cast.
+
+#![cfg(feature = "scaled")]
+
+#[path = "support/rng.rs"]
+mod rng;
+
+use lanecast::{BufferType, DType, Tier};
+use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, Step};
+use lanecast_kernels::{Kernel, Rules};
+use rng::Rng;
+
+/// A scale: any, a short one, or one whose product with 1.5 is rounded to a value halfway between two of bfloat16.
+fn scale(rng: &mut Rng) -> f32 {
+    let any = f32::from_bits((rng.bits() as u32 & 0x7F_FFFF) | (110 + rng.below(30) as u32) << 23);
+    match rng.below(3) {
+        0 => any,
+        1 => f32::from_bits(any.to_bits() & 0xFFFF_0000),
+        _ => f32::from_bits((any.to_bits() & 0xFFFF_0000) | 0x8000) / 1.5,
+    }
+}
+
+fn kernel(tier: Tier, from: BufferType, to: DType) -> Kernel {
+    Kernel::new(tier, from, to.into(), &Rules::common(to, true)).expect("every tier has it")
+}
+
+/// What a decoder makes: the whole blocks of it.
+type Run = fn(&ScaledCast, &[u8], &mut [u8], usize, usize, &Factors<'_>) -> usize;
+
+#[test]
+fn decoders_agree_with_steps_in_memory() {
+    let mut rng = Rng(0x5CA1_ED01);
+    let (mut decoders, mut tables) = (0, 0);
+    let tiers = Tier::ALL.iter().copied().filter(|tier| tier.is_available());
+    for (tier, loops) in tiers.filter_map(|tier| Some((tier, ScaledLoops::new(tier)?))) {
+        let eights = [DType::Float8E4M3FN, DType::Float8E5M2, DType::Int8].map(BufferType::new);
+        let fours = [DType::Float4E2M1FN, DType::Int4].map(BufferType::packed);
+        for from in eights.into_iter().chain(fours) {
+            for to in [DType::Float32, DType::BFloat16] {
+                for (block, beside) in [(false, false), (false, true), (true, false), (true, true)] {
+                    let step = Step::Product { block, beside };
+                    let (load, store) =
+                        (kernel(tier, from, DType::Float32), kernel(tier, DType::Float32.into(), to));
+                    let Some(decoder) = ScaledCast::decoder(&load, &store, step) else { continue };
+                    decoders += 1;
+                    // Powers of two are the only scales whose products are stored as they are.
+                    let exact = to == DType::BFloat16 && !beside;
+                    for (n, run) in
+                        [(64, 16), (192, 32), (6400, 32), (512, 128), (9088, 64), (8200, 8200), (9000, 3000)]
+                    {
+                        let codes: Vec<u8> =
+                            (0..n * from.bits_per_element() as usize / 8).map(|_| rng.bits() as u8).collect();
+                        let scales: Vec<f32> = (0..n / run)
+                            .map(|_| scale(&mut rng))
+                            .map(|x| if exact { f32::from_bits(x.to_bits() & 0x7F80_0000) } else { x })
+                            .collect();
+                        let blocks: Vec<f32> = scales
+                            .iter()
+                            .map(|_| f32::from_bits(scale(&mut rng).to_bits() & 0x7FF0_0000))
+                            .collect();
+                        let factors = Factors { factor: &[], block: &blocks, scale: &scales };
+                        let (mut words, mut want) = (vec![[0; 4]; n], vec![0; n * to.size()]);
+                        load.run(&codes, words.as_flattened_mut(), n).expect("fits");
+                        assert!(loops.step_in_place(step, &mut words, run, &factors));
+                        store.run(words.as_flattened(), &mut want, n).expect("fits");
+                        let ways: [Run; 2] = [ScaledCast::run, ScaledCast::run_streaming];
+                        for (way, offset) in
+                            ways.into_iter().flat_map(|way| [0, 16, 60].map(|offset| (way, offset)))
+                        {
+                            let mut got = vec![0xA5; want.len() + 128];
+                            let start = got.as_ptr().align_offset(64) + offset;
+                            let dst = &mut got[start..start + want.len()];
+                            let done = way(&decoder, &codes, dst, n, run, &factors) * to.size();
+                            assert!(done > 0 || run == 3000, "{tier}, {from} to {to}: {n} in runs of {run}");
+                            assert_eq!(
+                                dst[..done],
+                                want[..done],
+                                "{tier}, {from} to {to}, {step:?}: {n} in runs of {run}"
+                            );
+                            let outside = [&got[..start], &got[start + done..]].concat();
+                            assert!(
+                                outside.iter().all(|byte| *byte == 0xA5),
+                                "{tier}: nothing else is written"
+                            );
+                        }
+                        let Some(table) = ProductTable::new(decoder) else { continue };
+                        tables += 1;
+                        let mut got = vec![0xA5; want.len()];
+                        for (i, scale) in scales.iter().enumerate() {
+                            let (start, factors) =
+                                (i * run, Factors { scale: &[*scale], ..Factors::default() });
+                            let dst = &mut got[2 * start..2 * (start + run)];
+                            assert!(!table.run(
+                                &codes[start..start + run - 1],
+                                dst,
+                                2,
+                                run / 2,
+                                run / 2,
+                                &factors
+                            ));
+                            assert!(table.run(
+                                &codes[start..start + run],
+                                dst,
+                                2,
+                                run / 2,
+                                run / 2,
+                                &factors
+                            ));
+                        }
+                        assert_eq!(got, want, "{tier}, {from} to {to} by tables: {n} in runs of {run}");
+                    }
+                }
+            }
+        }
+    }
+    let x86 = Tier::Avx2.is_available();
+    assert_eq!(decoders > 0, x86, "AVX2 and AVX-512 have decoders");
+    if tables == 0 {
+        println!("SKIPPED: tables of products: this CPU has no permutations of bytes (AVX-512 VBMI)");
+    }
+}
