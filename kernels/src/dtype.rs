@@ -382,8 +382,8 @@ impl DType {
         }
     }
 
-    /// The dtype with this canonical name or alias, in any letter case. The [`FromStr`](core::str::FromStr) form has an error that suggests similar
-    /// names.
+    /// The dtype with this canonical name or alias, in any letter case. The [`FromStr`](core::str::FromStr) form has an error
+    /// that suggests similar names.
     pub fn from_name(name: &str) -> Option<DType> {
         DType::EVERY.iter().copied().find(|d| d.names().any(|n| n.eq_ignore_ascii_case(name)))
     }

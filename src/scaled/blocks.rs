@@ -89,11 +89,6 @@ impl Blocks {
         self.block[2]
     }
 
-    /// Elements of a row.
-    pub(super) fn row(&self) -> usize {
-        self.shape[2]
-    }
-
     /// The block of an element.
     pub(super) fn of(&self, element: usize) -> usize {
         let [_, b, c] = self.shape;

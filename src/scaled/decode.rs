@@ -10,7 +10,8 @@ use super::{
     scheme::{Global, ScaleType},
 };
 use crate::{BufferType, CastOptions, CastPlan, DType};
-use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, Step};
+use core::ops::Range;
+use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, ScaledStream, Step};
 
 /// Elements of a block, on average, from which on a table of products is worth making.
 const LONG: usize = 2048;
@@ -21,6 +22,9 @@ struct Buffer<T>([T; CHUNK]);
 
 /// What the loops of a tier work in.
 struct Scratch {
+    /// The blocks whose scales are here, and whether the loops are exact for all of those.
+    of: Range<usize>,
+    fit: bool,
     /// The scales of blocks, and as often that of the tensor.
     blocks: Buffer<f32>,
     globals: Buffer<f32>,
@@ -37,8 +41,6 @@ struct Decoder<'a> {
     step: Step,
     /// All of it in registers, for pairs that have such a loop.
     fused: Option<ScaledCast>,
-    /// Whether the buffers are larger than the last-level cache.
-    streams: bool,
     /// Whether products are stored as they are.
     is_float32: bool,
 }
@@ -71,7 +73,6 @@ impl ScaledPlan {
             rule: Rule::of_global(&self.scheme, self.codes, self.global(global)?),
             step,
             fused: ScaledCast::decoder(self.casts.decode_stored.kernel(), narrow.kernel(), step),
-            streams: narrow.kernel().streams(data.len() + dst.len()),
             narrow,
             wide: CastPlan::new(DType::Float64, to, &CastOptions::RUST)?,
             codes: self.decoder()?,
@@ -82,21 +83,26 @@ impl ScaledPlan {
         let short = self.scheme.element.bits() <= 8 && to.dtype() != DType::Float64 && !divided;
         let loops = self.casts.loops.filter(|_| short);
         let global = decoder.rule.global;
-        let mut scratch = Scratch { blocks: Buffer([0.0; CHUNK]), globals: Buffer([global; CHUNK]) };
-        if loops.is_some() && decoder.by_tables(data, scales, &mut scratch, dst)? {
+        let mut scratch =
+            Scratch { of: 0..0, fit: false, blocks: Buffer([0.0; CHUNK]), globals: Buffer([global; CHUNK]) };
+        let streams = decoder.narrow.kernel().streams(data.len() + dst.len());
+        if loops.is_some() && !streams && decoder.by_tables(data, scales, &mut scratch, dst)? {
             return Ok(());
         }
+        let stream = decoder.fused.as_ref().filter(|_| streams).map(ScaledCast::streaming);
         // As many blocks at once as there is memory for.
         for whole in self.blocks.pieces(0..n, self.blocks.run().saturating_mul(CHUNK)) {
             if let Some(loops) = loops
                 && let Some(factors) = decoder.factors(scales, &whole, &mut scratch)?
             {
-                decoder.by_loops(loops, data, &whole, &factors, dst)?;
+                decoder.by_loops(loops, stream.as_ref(), data, &whole, &factors, dst)?;
                 continue;
             }
             for piece in self.blocks.pieces(whole.elements, CHUNK) {
                 match (loops, decoder.factors(scales, &piece, &mut scratch)?) {
-                    (Some(loops), Some(factors)) => decoder.by_loops(loops, data, &piece, &factors, dst)?,
+                    (Some(loops), Some(factors)) => {
+                        decoder.by_loops(loops, stream.as_ref(), data, &piece, &factors, dst)?;
+                    }
                     _ => decoder.in_double_precision(data, scales, &piece, dst)?,
                 }
             }
@@ -113,29 +119,36 @@ impl Decoder<'_> {
         piece: &Piece,
         scratch: &'s mut Scratch,
     ) -> Result<Option<Factors<'s>>, ScaledError> {
-        let (plan, blocks) = (self.plan, piece.blocks());
-        let size = plan.scheme.scale.dtype().size();
-        let scales = &scales[piece.block * size..(piece.block + blocks) * size];
-        let values = &mut scratch.blocks.0[..blocks];
-        plan.casts.load_scales.run(scales, bytemuck::cast_slice_mut(values), blocks)?;
-        let unit = plan.codes.unit as f32;
-        if unit != 1.0 {
-            values.iter_mut().for_each(|x| *x /= unit);
-        }
         let Step::Product { block, beside } = self.step else { return Ok(None) };
-        let globals = &scratch.globals.0[..blocks];
+        let (plan, blocks) = (self.plan, piece.blocks());
+        if scratch.of != (piece.block..piece.block + blocks) {
+            scratch.of = piece.block..piece.block + blocks;
+            let size = plan.scheme.scale.dtype().size();
+            let scales = &scales[scratch.of.start * size..scratch.of.end * size];
+            let values = &mut scratch.blocks.0[..blocks];
+            plan.casts.load_scales.run(scales, bytemuck::cast_slice_mut(values), blocks)?;
+            let unit = plan.codes.unit as f32;
+            if unit != 1.0 {
+                values.iter_mut().for_each(|x| *x /= unit);
+            }
+            // What a NaN of another origin than the code is, arithmetic leaves open.
+            let infinite = plan.scheme.element.float_spec().is_some_and(|float| float.infinity().is_some());
+            let limits = match (block, beside) {
+                (false, true) => NORMAL,
+                _ => -f32::MAX..f32::INFINITY,
+            };
+            let fits =
+                |x: f32| limits.contains(&x) & (x != 0.0 || !infinite) & !(block & x.is_sign_negative());
+            // All of them, without a way out of the loop, which the compiler makes vector code of.
+            scratch.fit = values.iter().fold(true, |fit, x| fit & fits(*x))
+                && (!block || !beside || NORMAL.contains(&self.rule.global));
+        }
+        let (values, globals) = (&scratch.blocks.0[..blocks], &scratch.globals.0[..blocks]);
         let factors = match block {
             true => Factors { block: values, scale: globals, ..Factors::default() },
             false => Factors { scale: values, ..Factors::default() },
         };
-        // All of them, without a way out of the loop, which the compiler makes vector code of.
-        let normal = factors.scale.iter().fold(true, |fit, scale| fit & NORMAL.contains(scale));
-        let positive = factors.block.iter().fold(true, |fit, x| fit & x.is_sign_positive());
-        // What a NaN of another origin than the code is, arithmetic leaves open.
-        let infinite = plan.scheme.element.float_spec().is_some_and(|float| float.infinity().is_some());
-        let regular = |fit: bool, x: &f32| fit & x.is_finite() & (*x != 0.0 || !infinite);
-        let regular = factors.scale.iter().fold(true, regular) && factors.block.iter().fold(true, regular);
-        Ok((regular && (!beside || normal && positive)).then_some(factors))
+        Ok(scratch.fit.then_some(factors))
     }
 
     /// Decodes long blocks by tables of products. `false`, with nothing done, if there is no such lookup, or blocks are short.
@@ -150,8 +163,7 @@ impl Decoder<'_> {
         let (Some(table), Some(tiles)) = (self.fused.and_then(ProductTable::new), blocks.tiles()) else {
             return Ok(false);
         };
-        let streamed = self.streams && blocks.run() >= blocks.row();
-        if blocks.elements() / blocks.scales().max(1) < LONG || streamed {
+        if blocks.elements() / blocks.scales().max(1) < LONG {
             return Ok(false);
         }
         let size = self.narrow.to().dtype().size();
@@ -176,21 +188,23 @@ impl Decoder<'_> {
     fn by_loops(
         &self,
         loops: ScaledLoops,
+        stream: Option<&ScaledStream<'_>>,
         data: &[u8],
         whole: &Piece,
         factors: &Factors<'_>,
         dst: &mut [u8],
     ) -> Result<(), ScaledError> {
         let (plan, start, size) = (self.plan, whole.elements.start, self.narrow.to().dtype().size());
-        let done = match &self.fused {
-            Some(fused) if is_aligned(plan.data, start) => {
-                let codes = &data[bytes_of(plan.data, &whole.elements)];
-                let dst = &mut dst[start * size..whole.elements.end * size];
-                let run = if self.streams { ScaledCast::run_streaming } else { ScaledCast::run };
-                run(fused, codes, dst, whole.elements.len(), whole.run, factors)
-            }
-            _ => 0,
-        };
+        let mut done = 0;
+        if is_aligned(plan.data, start) {
+            let codes = &data[bytes_of(plan.data, &whole.elements)];
+            let dst = &mut dst[start * size..whole.elements.end * size];
+            done = match (stream, &self.fused) {
+                (Some(stream), _) => stream.run(codes, dst, whole.elements.len(), whole.run, factors),
+                (None, Some(fused)) => fused.run(codes, dst, whole.elements.len(), whole.run, factors),
+                (None, None) => 0,
+            };
+        }
         for piece in plan.blocks.pieces(start + done..whole.elements.end, CHUNK) {
             let blocks = piece.block - whole.block..piece.block - whole.block + piece.blocks();
             let part = |of: &'_ [f32]| blocks.start.min(of.len())..blocks.end.min(of.len());

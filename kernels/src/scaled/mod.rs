@@ -18,6 +18,7 @@ pub(crate) use fused::{Fused, FusedFn};
 pub use fused::{ProductTable, ScaledCast};
 pub(crate) use plain::{amax, counts, powers};
 pub(crate) use registers::{Divide, Exact, Product, RegisterStep, Times, amax_of_runs, by_runs};
+pub use streamed::ScaledStream;
 
 use crate::arch::Tier;
 

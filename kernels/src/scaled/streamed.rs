@@ -12,24 +12,37 @@ const AHEAD: usize = 8192;
 #[repr(align(64))]
 struct Lines([u8; BLOCK_BYTES]);
 
+/// Casts with non-temporal stores. They are ordered before everything that follows when this is dropped.
+#[derive(Debug)]
+pub struct ScaledStream<'a>(&'a ScaledCast);
+
+impl Drop for ScaledStream<'_> {
+    fn drop(&mut self) {
+        if let Some(tools) = self.0.tier.non_temporal() {
+            (tools.fence)();
+        }
+    }
+}
+
 impl ScaledCast {
-    /// [`run`](Self::run) with non-temporal stores, if the tier has them.
-    pub fn run_streaming(
-        &self,
-        src: &[u8],
-        dst: &mut [u8],
-        n: usize,
-        run: usize,
-        factors: &Factors<'_>,
-    ) -> usize {
-        let block = 4 * self.fused.lanes;
-        let [read, written] = self.bits;
+    /// The same cast with non-temporal stores, if the tier has them.
+    pub fn streaming(&self) -> ScaledStream<'_> {
+        ScaledStream(self)
+    }
+}
+
+impl ScaledStream<'_> {
+    /// [`ScaledCast::run`]
+    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize, run: usize, factors: &Factors<'_>) -> usize {
+        let Self(cast) = self;
+        let block = 4 * cast.fused.lanes;
+        let [read, written] = cast.bits;
         // What is cast at once fills the memory, but for the end of the block before, with whole blocks and runs.
         let room = 8 * (BLOCK_BYTES - CACHE_LINE) / written;
         let unit = if run < room { run.max(block) } else { block };
-        let tools = match self.tier.non_temporal() {
+        let tools = match cast.tier.non_temporal() {
             Some(tools) if run.is_multiple_of(block) || block.is_multiple_of(run.max(1)) => tools,
-            _ => return self.run(src, dst, n, run, factors),
+            _ => return cast.run(src, dst, n, run, factors),
         };
         let (most, n) = (room / unit * unit, n / block * block);
         let mut lines = Lines([0; BLOCK_BYTES]);
@@ -50,7 +63,7 @@ impl ScaledCast {
             (tools.prefetch)(src.as_ptr().wrapping_add(from + AHEAD), count / 8 * read);
             let end = carried + len;
             let (Some(src), Some(dst)) = (src.get(from..), dst.get_mut(..to + len)) else { break };
-            if self.run(src, &mut lines[carried..end], count, run.min(count), &factors) != count {
+            if cast.run(src, &mut lines[carried..end], count, run.min(count), &factors) != count {
                 break;
             }
             let whole = end / CACHE_LINE * CACHE_LINE;
@@ -68,7 +81,6 @@ impl ScaledCast {
             lines.copy_within(whole..end, 0);
             (done, carried) = (done + count, end - whole);
         }
-        (tools.fence)();
         let end = done / 8 * written;
         dst[end + foreign - carried..end].copy_from_slice(&lines[foreign..carried]);
         done
