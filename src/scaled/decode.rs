@@ -89,19 +89,19 @@ impl ScaledPlan {
         if loops.is_some() && !streams && decoder.by_tables(data, scales, &mut scratch, dst)? {
             return Ok(());
         }
-        let stream = decoder.fused.as_ref().filter(|_| streams).map(ScaledCast::streaming);
+        let mut stream = decoder.fused.as_ref().filter(|_| streams).map(ScaledCast::streaming);
         // As many blocks at once as there is memory for.
         for whole in self.blocks.pieces(0..n, self.blocks.run().saturating_mul(CHUNK)) {
             if let Some(loops) = loops
                 && let Some(factors) = decoder.factors(scales, &whole, &mut scratch)?
             {
-                decoder.by_loops(loops, stream.as_ref(), data, &whole, &factors, dst)?;
+                decoder.by_loops(loops, stream.as_mut(), data, &whole, &factors, dst)?;
                 continue;
             }
             for piece in self.blocks.pieces(whole.elements, CHUNK) {
                 match (loops, decoder.factors(scales, &piece, &mut scratch)?) {
                     (Some(loops), Some(factors)) => {
-                        decoder.by_loops(loops, stream.as_ref(), data, &piece, &factors, dst)?;
+                        decoder.by_loops(loops, stream.as_mut(), data, &piece, &factors, dst)?;
                     }
                     _ => decoder.in_double_precision(data, scales, &piece, dst)?,
                 }
@@ -188,7 +188,7 @@ impl Decoder<'_> {
     fn by_loops(
         &self,
         loops: ScaledLoops,
-        stream: Option<&ScaledStream<'_>>,
+        stream: Option<&mut ScaledStream<'_>>,
         data: &[u8],
         whole: &Piece,
         factors: &Factors<'_>,

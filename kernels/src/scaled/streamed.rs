@@ -13,12 +13,20 @@ const AHEAD: usize = 8192;
 struct Lines([u8; BLOCK_BYTES]);
 
 /// Casts with non-temporal stores. They are ordered before everything that follows when this is dropped.
-#[derive(Debug)]
-pub struct ScaledStream<'a>(&'a ScaledCast);
+pub struct ScaledStream<'a> {
+    cast: &'a ScaledCast,
+    lines: Lines,
+}
+
+impl core::fmt::Debug for ScaledStream<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("ScaledStream").field(self.cast).finish()
+    }
+}
 
 impl Drop for ScaledStream<'_> {
     fn drop(&mut self) {
-        if let Some(tools) = self.0.tier.non_temporal() {
+        if let Some(tools) = self.cast.tier.non_temporal() {
             (tools.fence)();
         }
     }
@@ -27,14 +35,14 @@ impl Drop for ScaledStream<'_> {
 impl ScaledCast {
     /// The same cast with non-temporal stores, if the tier has them.
     pub fn streaming(&self) -> ScaledStream<'_> {
-        ScaledStream(self)
+        ScaledStream { cast: self, lines: Lines([0; BLOCK_BYTES]) }
     }
 }
 
 impl ScaledStream<'_> {
     /// [`ScaledCast::run`]
-    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize, run: usize, factors: &Factors<'_>) -> usize {
-        let Self(cast) = self;
+    pub fn run(&mut self, src: &[u8], dst: &mut [u8], n: usize, run: usize, factors: &Factors<'_>) -> usize {
+        let Self { cast, lines: Lines(lines) } = self;
         let block = 4 * cast.fused.lanes;
         let [read, written] = cast.bits;
         // What is cast at once fills the memory, but for the end of the block before, with whole blocks and runs.
@@ -45,8 +53,6 @@ impl ScaledStream<'_> {
             _ => return cast.run(src, dst, n, run, factors),
         };
         let (most, n) = (room / unit * unit, n / block * block);
-        let mut lines = Lines([0; BLOCK_BYTES]);
-        let lines = &mut lines.0;
         // The first bytes of the memory are those of the destination's line before the next element; `foreign` are not the cast's.
         let mut carried = dst.as_ptr().addr() % CACHE_LINE;
         let (mut done, mut foreign) = (0, carried);
