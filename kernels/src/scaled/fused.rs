@@ -1,10 +1,11 @@
 //! Casts that scale in registers, for the pairs that have them.
 
-use super::{Factors, Step, fits};
+use super::{Factors, Step, fits, tabled::Tabled};
 use crate::{
     arch::Tier, data::Data, dtype::DType, exact::Rounding, kernel::Kernel, lut::Lut, storage::BufferType,
     table::KernelFn,
 };
+use core::ops::Range;
 
 /// A loop over whole blocks.
 ///
@@ -89,11 +90,12 @@ pub struct ScaledCast {
     pub(super) tier: Tier,
     from: BufferType,
     to: BufferType,
-    step: Step,
+    pub(super) step: Step,
     /// Bits of an element of the source and of the target, in their storage.
     pub(super) bits: [usize; 2],
     /// The constants of the source and of the target.
     data: [&'static Data; 2],
+    tabled: Option<Tabled>,
 }
 
 impl core::fmt::Debug for ScaledCast {
@@ -120,6 +122,7 @@ impl ScaledCast {
             step,
             bits: [from.into(), kernel.to()].map(bits),
             data: [data; 2],
+            tabled: Tabled::new(kernel.tier().quotients(kernel.to()), from, kernel.to().dtype()),
         })
     }
 
@@ -139,6 +142,7 @@ impl ScaledCast {
             step,
             bits: [load.from(), store.to()].map(bits),
             data: [load.data(), store.data()],
+            tabled: None,
         })
     }
 
@@ -157,9 +161,39 @@ impl ScaledCast {
         if !regular || !long || !fits(self.step, done, run, factors) {
             return 0;
         }
-        // SAFETY: the tier of the kernel can run here; slices, runs and factors were checked.
-        unsafe { (self.fused.run)(src.as_ptr(), dst.as_mut_ptr(), done, run, factors, self.data) };
+        match &self.tabled {
+            Some(tabled) => self.by_tables(tabled, src, dst, done, run, factors),
+            // SAFETY: the tier of the kernel can run here; slices, runs and factors were checked.
+            None => unsafe {
+                (self.fused.run)(src.as_ptr(), dst.as_mut_ptr(), done, run, factors, self.data)
+            },
+        }
         done
+    }
+
+    /// Casts some whole blocks of [`run`](Self::run), whose arguments were checked.
+    pub(super) fn directly(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        elements: Range<usize>,
+        run: usize,
+        factors: &Factors<'_>,
+    ) {
+        let mut start = elements.start;
+        while start < elements.end {
+            // Runs of whole blocks one by one, as the first one may be a part.
+            let short = run < 4 * self.fused.lanes;
+            let end =
+                if short { elements.end } else { (start / run + 1).saturating_mul(run).min(elements.end) };
+            let (n, factors) = (end - start, factors.from(start / run));
+            let src = &src[start / 8 * self.bits[0]..end / 8 * self.bits[0]];
+            let dst = &mut dst[start / 8 * self.bits[1]..end / 8 * self.bits[1]];
+            let run = if short { run } else { n };
+            // SAFETY: as in `run`.
+            unsafe { (self.fused.run)(src.as_ptr(), dst.as_mut_ptr(), n, run, &factors, self.data) };
+            start = end;
+        }
     }
 }
 

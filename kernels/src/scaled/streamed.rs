@@ -60,12 +60,7 @@ impl ScaledStream<'_> {
             let left = if run < room { n - done } else { (run - done % run).min(n - done) };
             let count = most.min(left);
             let (from, to, len) = (done / 8 * read, done / 8 * written, count / 8 * written);
-            let part = |of: &'_ [f32]| (done / run).min(of.len())..of.len();
-            let factors = Factors {
-                factor: &factors.factor[part(factors.factor)],
-                block: &factors.block[part(factors.block)],
-                scale: &factors.scale[part(factors.scale)],
-            };
+            let factors = factors.from(done / run);
             (tools.prefetch)(src.as_ptr().wrapping_add(from + AHEAD), count / 8 * read);
             let end = carried + len;
             let (Some(src), Some(dst)) = (src.get(from..), dst.get_mut(..to + len)) else { break };
