@@ -96,7 +96,7 @@ impl ScaledPlan {
         let codes = Codes::of(scheme)?;
         let blocks = Blocks::new(scheme.granularity, shape)?;
         let data = BufferType::packed(scheme.element);
-        let casts = Casts::new(from, scheme, data)?;
+        let casts = Casts::new(from, scheme)?;
         let plan = ScaledPlan {
             scheme: *scheme,
             from,
@@ -137,7 +137,7 @@ impl ScaledPlan {
     #[must_use]
     pub fn with_storage(self, storage: Storage) -> ScaledPlan {
         let data = BufferType::with_storage(self.scheme.element, storage);
-        ScaledPlan { data, casts: self.casts.with_storage(data), ..self }.fused()
+        ScaledPlan { data, ..self }.fused()
     }
 
     /// The same cast with the elements counted that are clipped or underflow ([`Report`]). That takes a few percent more time in the
@@ -150,7 +150,7 @@ impl ScaledPlan {
     /// The plan with the loop that scales in registers, if its scheme has one and nothing is counted.
     fn fused(self) -> ScaledPlan {
         let step = self.step().filter(|_| !self.counts && self.codes.unit == 1.0);
-        ScaledPlan { casts: self.casts.fuse(step), ..self }
+        ScaledPlan { casts: self.casts.fuse(step, self.data), ..self }
     }
 
     /// The scheme.
