@@ -91,9 +91,10 @@ impl ScaledPlan {
             let why = "scales of float8_e8m0fnu need a rule that gives powers of two";
             return Err(ScaledError::Scheme { why });
         }
+        // Before the numbers of the scheme: that of an element that no scheme can have may be infinite.
+        let codes = Codes::of(scheme)?;
         super::rule::check(scheme)?;
         super::min_max::check(scheme)?;
-        let codes = Codes::of(scheme)?;
         let blocks = Blocks::new(scheme.granularity, shape)?;
         let data = BufferType::packed(scheme.element);
         let casts = Casts::new(from, scheme)?;
