@@ -133,19 +133,26 @@ impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
 pub(crate) struct Product<const BLOCK: bool, const BESIDE: bool>;
 
 impl<const BLOCK: bool, const BESIDE: bool> Product<BLOCK, BESIDE> {
+    /// The product with the scale of the block, which is exact: 8 bits times 4.
+    ///
+    /// # Safety
+    ///
+    /// As of the methods of [`Simd`].
+    #[inline(always)]
+    unsafe fn of_block<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
+        // SAFETY: the caller's promise.
+        unsafe { if BLOCK { multiplied::<M>(x, factors[1]) } else { x } }
+    }
+
     /// The product rounded to float32.
     ///
     /// # Safety
     ///
     /// As of the methods of [`Simd`].
     #[inline(always)]
-    pub(crate) unsafe fn near<M: Simd>(x: M::V, [scale, block, _]: &[M::V; 3]) -> M::V {
+    pub(crate) unsafe fn near<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
         // SAFETY: the caller's promise.
-        unsafe {
-            // 8 bits times 4 are exact.
-            let part = if BLOCK { multiplied::<M>(x, *block) } else { x };
-            multiplied::<M>(part, *scale)
-        }
+        unsafe { multiplied::<M>(Self::of_block::<M>(x, factors), factors[0]) }
     }
 }
 
@@ -166,12 +173,9 @@ impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESI
             if !BESIDE {
                 return Self::near::<M>(x, factors);
             }
-            let near = Self::near::<M>(M::and(x, M::splat(!NOTHING)), factors);
-            let short = M::and(near, M::splat(!15));
-            // 8 bits times 4 are exact.
             let magnitude = M::and(x, M::splat(!NOTHING));
-            let part = if BLOCK { multiplied::<M>(magnitude, factors[1]) } else { magnitude };
-            beside::<M>(short, M::fma(part, factors[2], short), x)
+            let short = M::and(Self::near::<M>(magnitude, factors), M::splat(!15));
+            beside::<M>(short, M::fma(Self::of_block::<M>(magnitude, factors), factors[2], short), x)
         }
     }
 }
