@@ -89,29 +89,46 @@ impl ScaledPlan {
         if loops.is_some() && !streams && decoder.by_tables(data, scales, &mut scratch, dst)? {
             return Ok(());
         }
-        let mut stream = decoder.fused.as_ref().filter(|_| streams).map(ScaledCast::streaming);
+        match (&decoder.fused, loops) {
+            (Some(fused), Some(_)) if streams => fused
+                .with_stream(|stream| decoder.pieces(loops, Some(stream), data, scales, &mut scratch, dst)),
+            _ => decoder.pieces(loops, None, data, scales, &mut scratch, dst),
+        }
+    }
+}
+
+impl Decoder<'_> {
+    /// Decodes all elements.
+    fn pieces(
+        &self,
+        loops: Option<ScaledLoops>,
+        mut stream: Option<&mut ScaledStream<'_>>,
+        data: &[u8],
+        scales: &[u8],
+        scratch: &mut Scratch,
+        dst: &mut [u8],
+    ) -> Result<(), ScaledError> {
+        let blocks = &self.plan.blocks;
         // As many blocks at once as there is memory for.
-        for whole in self.blocks.pieces(0..n, self.blocks.run().saturating_mul(CHUNK)) {
+        for whole in blocks.pieces(0..blocks.elements(), blocks.run().saturating_mul(CHUNK)) {
             if let Some(loops) = loops
-                && let Some(factors) = decoder.factors(scales, &whole, &mut scratch)?
+                && let Some(factors) = self.factors(scales, &whole, scratch)?
             {
-                decoder.by_loops(loops, stream.as_mut(), data, &whole, &factors, dst)?;
+                self.by_loops(loops, stream.as_deref_mut(), data, &whole, &factors, dst)?;
                 continue;
             }
-            for piece in self.blocks.pieces(whole.elements, CHUNK) {
-                match (loops, decoder.factors(scales, &piece, &mut scratch)?) {
+            for piece in blocks.pieces(whole.elements, CHUNK) {
+                match (loops, self.factors(scales, &piece, scratch)?) {
                     (Some(loops), Some(factors)) => {
-                        decoder.by_loops(loops, stream.as_mut(), data, &piece, &factors, dst)?;
+                        self.by_loops(loops, stream.as_deref_mut(), data, &piece, &factors, dst)?;
                     }
-                    _ => decoder.in_double_precision(data, scales, &piece, dst)?,
+                    _ => self.in_double_precision(data, scales, &piece, dst)?,
                 }
             }
         }
         Ok(())
     }
-}
 
-impl Decoder<'_> {
     /// The scales of the blocks of a piece; `None` if the loops are not exact for one of them.
     fn factors<'s>(
         &self,

@@ -4,6 +4,7 @@
 //! not begin together: the end of a block that fills no line is stored with the next block.
 
 use super::{Factors, ScaledCast};
+use crate::arch::Tier;
 use crate::machine::{BLOCK_BYTES, CACHE_LINE};
 
 /// How far ahead the source is prefetched, in bytes.
@@ -12,7 +13,7 @@ const AHEAD: usize = 8192;
 #[repr(align(64))]
 struct Lines([u8; BLOCK_BYTES]);
 
-/// Casts with non-temporal stores. They are ordered before everything that follows when this is dropped.
+/// Casts with non-temporal stores.
 pub struct ScaledStream<'a> {
     cast: &'a ScaledCast,
     lines: Lines,
@@ -24,18 +25,23 @@ impl core::fmt::Debug for ScaledStream<'_> {
     }
 }
 
-impl Drop for ScaledStream<'_> {
+/// Orders the stores before everything that follows.
+struct Fence(Tier);
+
+impl Drop for Fence {
     fn drop(&mut self) {
-        if let Some(tools) = self.cast.tier.non_temporal() {
+        if let Some(tools) = self.0.non_temporal() {
             (tools.fence)();
         }
     }
 }
 
 impl ScaledCast {
-    /// The same cast with non-temporal stores, if the tier has them.
-    pub fn streaming(&self) -> ScaledStream<'_> {
-        ScaledStream { cast: self, lines: Lines([0; BLOCK_BYTES]) }
+    /// Lends the same cast with non-temporal stores, if the tier has them. They are ordered before everything that follows.
+    pub fn with_stream<R>(&self, casts: impl FnOnce(&mut ScaledStream<'_>) -> R) -> R {
+        // Not the caller's to forget.
+        let _fence = Fence(self.tier);
+        casts(&mut ScaledStream { cast: self, lines: Lines([0; BLOCK_BYTES]) })
     }
 }
 

@@ -211,7 +211,7 @@ fn compare(cast: &ScaledCast, src: &[u8], want: &[u8], n: usize, run: usize, fac
     let mut got = vec![0xA5; want.len() + 64 + 6];
     let start = got.as_ptr().align_offset(64) + 6;
     let dst = &mut got[start..start + want.len()];
-    assert_eq!(cast.streaming().run(src, dst, n, run, factors), done);
+    assert_eq!(cast.with_stream(|stream| stream.run(src, dst, n, run, factors)), done);
     assert_eq!(dst[..bytes], want[..bytes], "{n} in runs of {run}, with non-temporal stores");
     done
 }

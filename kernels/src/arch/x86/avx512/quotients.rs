@@ -43,7 +43,6 @@ vbmi_fn! {
             let (most, max, special) = (all(float.exponents), all(float.max), all(0xFF));
             // From this much below the first normal quotient on, all become zero.
             let subnormal = all(float.mantissa_bits as u8 + 2);
-            let shift = _mm_cvtsi32_si128(float.mantissa_bits as i32);
             let sign = all(0x80);
             let (mut at, mut i) = (start, start / run);
             let mut end = (i + 1) * run;
@@ -70,7 +69,11 @@ vbmi_fn! {
                 }
                 let above = _mm512_min_epu8(_mm512_subs_epu8(exponents, first), most);
                 // No bit leaves its byte.
-                let codes = _mm512_maskz_add_epi8(!below, found, _mm512_sll_epi16(above, shift));
+                let above = match float.mantissa_bits {
+                    3 => _mm512_slli_epi16::<3>(above),
+                    _ => _mm512_slli_epi16::<2>(above),
+                };
+                let codes = _mm512_maskz_add_epi8(!below, found, above);
                 let codes = _mm512_min_epu8(codes, max);
                 let negative = u64::from(_mm512_movepi16_mask(a)) | u64::from(_mm512_movepi16_mask(b)) << 32;
                 _mm512_storeu_si512(dst.add(at).cast(), _mm512_mask_add_epi8(codes, negative, codes, sign));
