@@ -226,18 +226,30 @@ fn in_registers_as_in_memory() {
             let to = DType::Float8E4M3FN;
             let kernel = Kernel::new(tier, DType::Float32.into(), to.into(), &Rules::common(to, true));
             let Some(kernel) = kernel else { continue };
-            let Some(cast) = ScaledCast::new(&kernel, DType::Float32, step) else { continue };
-            found += 1;
-            for (n, run) in [(64_usize, 16_usize), (192, 32), (200, 64), (300, 300), (40, 7)] {
-                let x: Vec<f32> = (0..n).map(|_| numbers.float()).collect();
-                let scale: Vec<f32> = (0..n.div_ceil(run)).map(|_| numbers.float().abs()).collect();
-                let factor: Vec<f32> = scale.iter().map(|scale| 1.0 / scale).collect();
-                let factors = Factors { factor: &factor, block: &[], scale: &scale };
-                let (x, mut q, mut want) = (words(&x), vec![[0; 4]; n], vec![0; n]);
-                assert!(loops.step(step, &x, &mut q, run, &factors));
-                kernel.run(q.as_flattened(), &mut want, n).expect("fits");
-                let done = compare(&cast, x.as_flattened(), &want, n, run, &factors);
-                assert!(done <= n && (done > 0) == (run != 7 && n >= 64), "{tier}: {done} of {n}");
+            for from in [DType::Float32, DType::BFloat16] {
+                let Some(cast) = ScaledCast::new(&kernel, from, step) else { continue };
+                found += 1;
+                for (n, run) in [(64_usize, 16_usize), (192, 32), (200, 64), (300, 300), (40, 7), (576, 576)]
+                {
+                    // Tables are for long runs, and for powers of two.
+                    let short = if from == DType::Float32 { u32::MAX } else { 0xFFFF_0000 };
+                    let x: Vec<u32> = (0..n).map(|_| numbers.float().to_bits() & short).collect();
+                    let power = if step == Step::Times { 0x7F80_0000 } else { u32::MAX };
+                    let mut scale = || f32::from_bits(numbers.float().abs().to_bits() & power);
+                    let scale: Vec<f32> = (0..n.div_ceil(run)).map(|_| scale()).collect();
+                    let factor: Vec<f32> = scale.iter().map(|scale| 1.0 / scale).collect();
+                    let factors = Factors { factor: &factor, block: &[], scale: &scale };
+                    let src: Vec<u8> = match from {
+                        DType::Float32 => x.iter().flat_map(|x| x.to_ne_bytes()).collect(),
+                        _ => x.iter().flat_map(|x| ((x >> 16) as u16).to_ne_bytes()).collect(),
+                    };
+                    let x: Vec<Word> = x.iter().map(|x| x.to_ne_bytes()).collect();
+                    let (mut q, mut want) = (vec![[0; 4]; n], vec![0; n]);
+                    assert!(loops.step(step, &x, &mut q, run, &factors));
+                    kernel.run(q.as_flattened(), &mut want, n).expect("fits");
+                    let done = compare(&cast, &src, &want, n, run, &factors);
+                    assert!(done <= n && (done > 0) == (run != 7 && n >= 64), "{tier}: {done} of {n}");
+                }
             }
         }
     }
