@@ -6,7 +6,7 @@
 mod rng;
 
 use lanecast::scaled::{Amax, Granularity, NonFinite, ScaleType, ScaledError, ScaledPlan, Scheme, amax};
-use lanecast::{DType, Storage, cast_one};
+use lanecast::{DType, Kind, Storage, cast_one};
 use rng::Rng;
 
 /// Floats of many magnitudes, with zeros of both signs.
@@ -274,6 +274,15 @@ fn wrong_requests() {
     assert_eq!(refused(DType::Int8, Scheme::MX), Some(ScaledError::Source { dtype: DType::Int8 }));
     let complex = Scheme::MX.with_element(DType::Complex64);
     assert_eq!(refused(DType::Float32, complex), Some(ScaledError::Element { dtype: DType::Complex64 }));
+    for dtype in DType::ALL.iter().copied() {
+        let named = match dtype.kind() {
+            Kind::SignedInt | Kind::UnsignedInt => dtype.bits() <= 16,
+            Kind::Float => dtype == DType::Float16 || dtype.bits() <= 8 && dtype != DType::Float8E8M0FNU,
+            _ => false,
+        };
+        let error = refused(DType::Float32, Scheme::FP8_TENSOR.with_element(dtype));
+        assert_eq!(error, (!named).then_some(ScaledError::Element { dtype }), "what the message names");
+    }
     let axis = Scheme { granularity: Granularity::Axis(1), ..Scheme::FP8_ROW };
     assert_eq!(refused(DType::Float32, axis), Some(ScaledError::Axis { axis: 1, axes: 1 }));
     assert_eq!(mx(&[0, 32]).quantize_dynamic(&[], &mut [], &mut []).map(|report| report.elements), Ok(0));

@@ -5,7 +5,8 @@
 #[path = "support/rng.rs"]
 mod rng;
 
-use lanecast::{BufferType, DType, Tier};
+use lanecast::scaled::{ScaledPlan, Scheme};
+use lanecast::{BufferType, ByteOrder, DType, Tier};
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, Step};
 use lanecast_kernels::{Kernel, Rules};
 use rng::Rng;
@@ -119,5 +120,59 @@ fn decoders_agree_with_steps_in_memory() {
     assert_eq!(decoders > 0, x86, "AVX2 and AVX-512 have decoders");
     if tables == 0 {
         println!("SKIPPED: tables of products: this CPU has no permutations of bytes (AVX-512 VBMI)");
+    }
+}
+
+/// Lengths that overflow when they become bytes, runs that are empty, slices that are too short: nothing is done.
+#[test]
+fn what_does_not_fit_is_refused() {
+    for tier in Tier::ALL.iter().copied().filter(|tier| tier.is_available()) {
+        let step = Step::Product { block: false, beside: true };
+        let load = kernel(tier, DType::Float8E4M3FN.into(), DType::Float32);
+        let store = kernel(tier, DType::Float32.into(), DType::BFloat16);
+        let Some(decoder) = ScaledCast::decoder(&load, &store, step) else { continue };
+        let (codes, mut dst) = ([0x38; 256], [0xA5; 512]);
+        let factors = Factors { scale: &[1.0], ..Factors::default() };
+        for (src, len, n, run) in [
+            (&codes[..], 512, 256, 0),
+            (&codes, 512, 256, 128),
+            (&codes, 512, usize::MAX, usize::MAX),
+            (&codes, 511, 256, 256),
+            (&codes[..255], 512, 256, 256),
+        ] {
+            let dst = &mut dst[..len];
+            assert_eq!(decoder.run(src, dst, n, run, &factors), 0, "{tier}: {n} in runs of {run}");
+            assert_eq!(
+                decoder.streaming().run(src, dst, n, run, &factors),
+                0,
+                "{tier}: {n} in runs of {run}"
+            );
+        }
+        assert_eq!(dst, [0xA5; 512], "{tier}");
+    }
+}
+
+/// Values in the other byte order are the same values, by whatever loops.
+#[test]
+fn the_other_byte_order_has_the_same_values() {
+    let other = match ByteOrder::NATIVE {
+        ByteOrder::Little => ByteOrder::Big,
+        ByteOrder::Big => ByteOrder::Little,
+    };
+    let mut rng = Rng(0x5CA1_ED02);
+    for (name, scheme) in Scheme::NAMED {
+        let plan = ScaledPlan::new(DType::Float32, scheme, &[2, 4160]).expect("fits");
+        let n = plan.elements();
+        let src: Vec<u8> = (0..n).flat_map(|_| scale(&mut rng).to_ne_bytes()).collect();
+        let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
+        let report = plan.quantize_dynamic(&src, &mut codes, &mut scales).expect("casts");
+        for to in [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64] {
+            let (mut got, mut want) = (vec![0; n * to.size()], vec![0; n * to.size()]);
+            plan.dequantize(&codes, &scales, report.global, to, &mut want).expect("casts");
+            let swapped = BufferType::new(to).with_order(other);
+            plan.dequantize(&codes, &scales, report.global, swapped, &mut got).expect("casts");
+            got.chunks_exact_mut(to.size()).for_each(<[u8]>::reverse);
+            assert!(got == want, "{name} to {to}");
+        }
     }
 }

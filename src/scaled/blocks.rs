@@ -18,7 +18,7 @@ impl Blocks {
         let product = |axes: &[usize]| {
             axes.iter().try_fold(1_usize, |n, axis| n.checked_mul(*axis)).ok_or(ScaledError::Shape)
         };
-        // Bits of codes are counted, too, of which an element has up to 16.
+        // Lengths are also counted in bits: up to 16 for a code.
         if product(shape)? > usize::MAX / 16 {
             return Err(ScaledError::Shape);
         }
@@ -135,7 +135,7 @@ impl Blocks {
         })
     }
 
-    /// All blocks, as runs that are a row apart, in order; `None` if a block is more than that.
+    /// All blocks in order, each as runs that are a row apart; `None` if blocks extend over the outer axis.
     pub(super) fn tiles(&self) -> Option<impl Iterator<Item = Tile> + '_> {
         let [a, b, c] = self.shape;
         let [x, y, z] = self.block;

@@ -351,7 +351,7 @@ impl ScaledPlan {
         }
         if is_aligned(self.data, piece.elements.start) {
             let bytes = bytes_of(self.data, &piece.elements);
-            self.casts.encode_stored.run(q.as_flattened(), &mut data[bytes], n)?;
+            self.casts.encode_stored(self.data).run(q.as_flattened(), &mut data[bytes], n)?;
         } else {
             let mut codes = [0; CHUNK];
             let codes = &mut codes[..n];

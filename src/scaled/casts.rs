@@ -12,14 +12,14 @@ pub(super) struct Casts {
     pub(super) loops: Option<ScaledLoops>,
     /// The source as float32, exact.
     pub(super) load: CastPlan,
-    /// Quotients to codes of a byte or wider: of float64, and of float32.
+    /// Quotients of float64 to codes of a byte or wider.
     pub(super) encode_wide: CastPlan,
+    /// Quotients of float32 to codes of a byte or wider, and to packed ones.
     pub(super) encode: CastPlan,
-    /// Quotients of float32 to codes as they are stored.
-    pub(super) encode_stored: CastPlan,
-    /// Codes to float32, of a byte or wider, and as they are stored.
+    encode_packed: CastPlan,
+    /// Codes of a byte or wider to float32, and packed ones.
     pub(super) decode: CastPlan,
-    pub(super) decode_stored: CastPlan,
+    decode_packed: CastPlan,
     /// Scales to float32, exact, and magnitudes to scales.
     pub(super) load_scales: CastPlan,
     pub(super) store_scales: CastPlan,
@@ -31,7 +31,7 @@ pub(super) struct Casts {
 
 impl fmt::Debug for Casts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Casts").field("load", &self.load).field("encode", &self.encode_stored).finish()
+        f.debug_struct("Casts").field("load", &self.load).field("encode", &self.encode).finish()
     }
 }
 
@@ -45,18 +45,18 @@ fn saturating() -> CastOptions {
 }
 
 impl Casts {
-    pub(super) fn new(from: BufferType, scheme: &Scheme, data: BufferType) -> Result<Self, ScaledError> {
+    pub(super) fn new(from: BufferType, scheme: &Scheme) -> Result<Self, ScaledError> {
         let (element, scale) = (scheme.element, scheme.scale.dtype());
         let exact = |from: BufferType, to: DType| CastPlan::new(from, to, &CastOptions::RUST);
-        let bytes = BufferType::with_storage(element, Storage::Byte);
+        let (bytes, packed) = (BufferType::new(element), BufferType::packed(element));
         Ok(Self {
             loops: ScaledLoops::new(tier::active()),
             load: exact(from, DType::Float32)?,
             encode_wide: CastPlan::new(DType::Float64, bytes, &saturating())?,
             encode: CastPlan::new(DType::Float32, bytes, &saturating())?,
-            encode_stored: CastPlan::new(DType::Float32, data, &saturating())?,
+            encode_packed: CastPlan::new(DType::Float32, packed, &saturating())?,
             decode: exact(bytes, DType::Float32)?,
-            decode_stored: exact(data, DType::Float32)?,
+            decode_packed: exact(packed, DType::Float32)?,
             load_scales: exact(scale.into(), DType::Float32)?,
             store_scales: exact(DType::Float32.into(), scale)?,
             fused: None,
@@ -64,25 +64,26 @@ impl Casts {
         })
     }
 
-    /// Finds the cast that scales by a step in registers, if there is one.
-    pub(super) fn fuse(self, step: Option<Step>) -> Self {
-        let from = self.load.from().dtype();
-        let fused = step.filter(|_| self.native);
-        Self {
-            fused: fused.and_then(|step| ScaledCast::new(self.encode_stored.kernel(), from, step)),
-            ..self
+    /// Quotients of float32 to codes as `data` stores them.
+    pub(super) fn encode_stored(&self, data: BufferType) -> &CastPlan {
+        match data.storage() {
+            Storage::Byte => &self.encode,
+            Storage::Packed => &self.encode_packed,
         }
     }
 
-    /// The same for codes in another storage.
-    pub(super) fn with_storage(self, data: BufferType) -> Self {
-        let casts = CastPlan::new(DType::Float32, data, &saturating())
-            .ok()
-            .zip(CastPlan::new(data, DType::Float32, &CastOptions::RUST).ok());
-        match casts {
-            Some((encode_stored, decode_stored)) => Self { encode_stored, decode_stored, ..self },
-            // The dtype was built before, and is now.
-            None => self,
+    /// Codes as `data` stores them to float32.
+    pub(super) fn decode_stored(&self, data: BufferType) -> &CastPlan {
+        match data.storage() {
+            Storage::Byte => &self.decode,
+            Storage::Packed => &self.decode_packed,
         }
+    }
+
+    /// Finds the cast to `data` that scales by a step in registers, if there is one.
+    pub(super) fn fuse(self, step: Option<Step>, data: BufferType) -> Self {
+        let (from, kernel) = (self.load.from().dtype(), self.encode_stored(data).kernel());
+        let fused = step.filter(|_| self.native).and_then(|step| ScaledCast::new(kernel, from, step));
+        Self { fused, ..self }
     }
 }

@@ -13,14 +13,14 @@ use crate::{BufferType, CastOptions, CastPlan, DType};
 use core::ops::Range;
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, ScaledStream, Step};
 
-/// Elements of a block, on average, from which on a table of products is worth making.
+/// The mean number of elements of a block from which a table of products is worth making.
 const LONG: usize = 2048;
 
 /// Memory of the stack.
 #[repr(align(64))]
 struct Buffer<T>([T; CHUNK]);
 
-/// What the loops of a tier work in.
+/// The scales that the loops of a tier read.
 struct Scratch {
     /// The blocks whose scales are here, and whether the loops are exact for all of those.
     of: Range<usize>,
@@ -30,7 +30,7 @@ struct Scratch {
     globals: Buffer<f32>,
 }
 
-/// What codes are decoded with, and where to.
+/// The casts of a decoding, and the step between them.
 struct Decoder<'a> {
     plan: &'a ScaledPlan,
     rule: Rule<'a>,
@@ -39,7 +39,7 @@ struct Decoder<'a> {
     wide: CastPlan,
     codes: CastPlan,
     step: Step,
-    /// All of it in registers, for pairs that have such a loop.
+    /// The loop that decodes in registers, if the pair has one.
     fused: Option<ScaledCast>,
     /// Whether products are stored as they are.
     is_float32: bool,
@@ -65,14 +65,14 @@ impl ScaledPlan {
         check_len("destination", byte_len(to, n)?, dst.len())?;
         let block = matches!(self.scheme.scale, ScaleType::E4M3(_));
         let narrow = CastPlan::new(DType::Float32, to, &CastOptions::RUST)?;
-        // Powers of two leave nothing to round.
+        // A product with a power of two is exact in float32, or infinite.
         let beside = to.dtype() != DType::Float32 && self.scheme.scale != ScaleType::E8M0;
         let step = Step::Product { block, beside };
         let decoder = Decoder {
             plan: self,
             rule: Rule::of_global(&self.scheme, self.codes, self.global(global)?),
             step,
-            fused: ScaledCast::decoder(self.casts.decode_stored.kernel(), narrow.kernel(), step),
+            fused: ScaledCast::decoder(self.casts.decode_stored(self.data).kernel(), narrow.kernel(), step),
             narrow,
             wide: CastPlan::new(DType::Float64, to, &CastOptions::RUST)?,
             codes: self.decoder()?,
@@ -112,7 +112,7 @@ impl ScaledPlan {
 }
 
 impl Decoder<'_> {
-    /// The scales of the blocks of a piece; `None` if one is beyond what the loops are exact for.
+    /// The scales of the blocks of a piece; `None` if the loops are not exact for one of them.
     fn factors<'s>(
         &self,
         scales: &[u8],
@@ -131,7 +131,7 @@ impl Decoder<'_> {
             if unit != 1.0 {
                 values.iter_mut().for_each(|x| *x /= unit);
             }
-            // What a NaN of another origin than the code is, arithmetic leaves open.
+            // A NaN that does not come from a code has whatever sign the arithmetic of the CPU gives it.
             let infinite = plan.scheme.element.float_spec().is_some_and(|float| float.infinity().is_some());
             let limits = match (block, beside) {
                 (false, true) => NORMAL,
@@ -139,7 +139,7 @@ impl Decoder<'_> {
             };
             let fits =
                 |x: f32| limits.contains(&x) & (x != 0.0 || !infinite) & !(block & x.is_sign_negative());
-            // All of them, without a way out of the loop, which the compiler makes vector code of.
+            // Without an early exit, so that the compiler makes vector code of the loop.
             scratch.fit = values.iter().fold(true, |fit, x| fit & fits(*x))
                 && (!block || !beside || NORMAL.contains(&self.rule.global));
         }
@@ -232,7 +232,7 @@ impl Decoder<'_> {
         let (plan, n) = (self.plan, piece.elements.len());
         if is_aligned(plan.data, piece.elements.start) {
             let codes = &data[bytes_of(plan.data, &piece.elements)];
-            plan.casts.decode_stored.run(codes, values, n)?;
+            plan.casts.decode_stored(plan.data).run(codes, values, n)?;
         } else {
             let mut codes = [0; CHUNK];
             take(plan.data, data, piece.elements.clone(), &mut codes[..n]);

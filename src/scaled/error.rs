@@ -12,7 +12,7 @@ pub enum ScaledError {
         /// The dtype.
         dtype: DType,
     },
-    /// The codes cannot be of this dtype: it is not an integer or a float of at most 16 bits, or it has no zero.
+    /// The codes cannot be of this dtype: it is not an integer of at most 16 bits, float16, or a float of at most 8 bits with a zero.
     Element {
         /// The dtype.
         dtype: DType,
@@ -72,7 +72,10 @@ impl fmt::Display for ScaledError {
                 write!(f, "cannot scale {dtype}; cast to float16, bfloat16 or float32 first")
             }
             Self::Element { dtype } => {
-                write!(f, "scaled codes cannot be {dtype}: take an integer or a float of at most 8 bits")
+                write!(
+                    f,
+                    "scaled codes cannot be {dtype}: take an integer of at most 16 bits, float16, or a float of at most 8 bits with a zero"
+                )
             }
             Self::Scheme { why } => f.write_str(why),
             Self::Number { which, given } => {

@@ -91,12 +91,13 @@ impl ScaledPlan {
             let why = "scales of float8_e8m0fnu need a rule that gives powers of two";
             return Err(ScaledError::Scheme { why });
         }
+        // Before the numbers of the scheme: that of an element that no scheme can have may be infinite.
+        let codes = Codes::of(scheme)?;
         super::rule::check(scheme)?;
         super::min_max::check(scheme)?;
-        let codes = Codes::of(scheme)?;
         let blocks = Blocks::new(scheme.granularity, shape)?;
         let data = BufferType::packed(scheme.element);
-        let casts = Casts::new(from, scheme, data)?;
+        let casts = Casts::new(from, scheme)?;
         let plan = ScaledPlan {
             scheme: *scheme,
             from,
@@ -137,7 +138,7 @@ impl ScaledPlan {
     #[must_use]
     pub fn with_storage(self, storage: Storage) -> ScaledPlan {
         let data = BufferType::with_storage(self.scheme.element, storage);
-        ScaledPlan { data, casts: self.casts.with_storage(data), ..self }.fused()
+        ScaledPlan { data, ..self }.fused()
     }
 
     /// The same cast with the elements counted that are clipped or underflow ([`Report`]). That takes a few percent more time in the
@@ -150,7 +151,7 @@ impl ScaledPlan {
     /// The plan with the loop that scales in registers, if its scheme has one and nothing is counted.
     fn fused(self) -> ScaledPlan {
         let step = self.step().filter(|_| !self.counts && self.codes.unit == 1.0);
-        ScaledPlan { casts: self.casts.fuse(step), ..self }
+        ScaledPlan { casts: self.casts.fuse(step, self.data), ..self }
     }
 
     /// The scheme.

@@ -96,7 +96,7 @@ impl Codes {
     }
 }
 
-/// Refuses numbers that nothing can be divided by.
+/// Refuses a scheme with a number that is not positive and finite.
 pub(super) fn check(scheme: &Scheme) -> Result<(), ScaledError> {
     const OVER: &str = "`over` of the scale rule";
     let of_rule = match scheme.rule {
@@ -237,7 +237,7 @@ impl<'a> Rule<'a> {
         if let Quotient::TimesMultiplier = self.scheme.quotient
             && let ScaleRule::Amax { over } = self.scheme.rule
         {
-            // The reciprocal of the smallest one is finite.
+            // The smallest multiplier has a finite reciprocal.
             let multiplier = (over / f32::from_bits(floor)).max(f32::from_bits(0x0020_0001));
             return Scale { code: (1.0 / multiplier).to_bits(), factor: f64::from(multiplier) };
         }
@@ -289,11 +289,11 @@ impl<'a> Rule<'a> {
         let (divisor, factor) = match self.scheme.quotient {
             Quotient::Exact => (self.value(code), self.value(code)),
             Quotient::Divide | Quotient::DivideBFloat16 => (f64::from(total), f64::from(total)),
-            // Libraries that multiply make infinity of a scale of zero.
+            // In libraries that multiply, the reciprocal of a scale of zero is infinity.
             Quotient::TimesReciprocal | Quotient::TimesMultiplier => (1.0, f64::from(1.0 / total)),
             Quotient::TimesGlobalReciprocal => (1.0, f64::from(1.0 / self.global / block as f32)),
         };
-        // No element is divided by zero, infinity or NaN: its code is 0.
+        // Nothing is divided by zero, infinity or NaN: the codes of the block are 0.
         let divides = divisor != 0.0 && divisor.is_finite() && factor != 0.0;
         let factor = if divides { factor } else { f64::NAN };
         Scale { code, factor }

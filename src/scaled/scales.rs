@@ -11,8 +11,8 @@ use super::{
 use lanecast_kernels::scaled::{Factors, Step, Word};
 
 impl ScaledPlan {
-    /// Makes the scales of blocks of their largest magnitudes. `false` if a block or the scheme is one of those that [`Rule::scale`] has to
-    /// decide on; what was written to `scales` and `factors` is to be made again.
+    /// Computes the scales of blocks from their largest magnitudes. `false` if [`Rule::scale`] has to do that, because of the scheme or of a
+    /// block; `scales` and `factors` then hold nothing of use.
     pub(super) fn scales_at_once(
         &self,
         rule: &Rule<'_>,

@@ -71,7 +71,7 @@ fn main() -> ExitCode {
                 scheme: args.scheme.as_deref(),
                 budget: Duration::from_millis(args.budget),
             };
-            scaled::table(&selection).map(|table| print!("{table}"))
+            scaled::tables(&selection).map(|tables| print!("{tables}"))
         }
         Command::Report(args) => report(args),
         Command::Compare(args) => compare(args),

@@ -13,7 +13,7 @@ use lanecast::{
     scaled::{Quotient, ScaledError, ScaledPlan, Scheme},
     tier,
 };
-use std::{cell::RefCell, hint::black_box, time::Duration};
+use std::{cell::RefCell, fmt, hint::black_box, time::Duration};
 
 /// The schemes that are measured if none is asked for, with the names of their codes.
 const SCHEMES: &[(&str, Scheme)] = &[
@@ -42,47 +42,75 @@ pub struct Selection<'a> {
     pub budget: Duration,
 }
 
-/// A row of the table for every tier, size, scheme, and source.
+/// A table in Markdown for every tier and size, with a row for every scheme.
 ///
 /// # Errors
 ///
 /// If an answer differs from the scalar tier's.
-pub fn table(selection: &Selection<'_>) -> Result<String, String> {
-    let mut text = format!(
-        "{:8}{:>9}  {:14}{:10}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}\n",
-        "tier",
-        "elements",
-        "scheme",
-        "source",
-        "quantize",
-        "divide",
-        "ns/elem",
-        "to float32",
-        "to bf16",
-        "ns/elem"
-    );
+pub fn tables(selection: &Selection<'_>) -> Result<String, String> {
+    let mut text = String::new();
     for &tier in selection.tiers {
         for &size in selection.sizes {
+            text += &format!(
+                "**{tier}, {size} Ki elements**\n\n\
+                 | scheme | from float32 | *Divide* | ns | from bfloat16 | ns | to float32 | ns | to bfloat16 | ns |\n\
+                 |---|---|---|---|---|---|---|---|---|---|\n"
+            );
             for (name, scheme) in SCHEMES {
                 if selection.scheme.is_some_and(|part| !name.contains(part)) {
                     continue;
                 }
-                for from in [DType::Float32, DType::BFloat16] {
-                    let cell = Cell { tier, name, scheme, from, rows: (size << 10) / COLUMNS };
+                let rows = [DType::Float32, DType::BFloat16].map(|from| {
+                    let cell = Cell { tier, scheme, from, rows: (size << 10) / COLUMNS };
                     let row =
                         cell.row(selection.budget).map_err(|e| format!("{name} of {from} on {tier}: {e}"));
                     tier::force(None).map_err(|e| e.to_string())?;
-                    text += &row?;
-                }
+                    row
+                });
+                let [float32, bfloat16] = rows;
+                let (float32, bfloat16) = (float32?, bfloat16?);
+                // Dequantization does not depend on the source.
+                text += &format!(
+                    "| {name} | {:.2} | {:.2} | {:.3} | {} | {} | {} |\n",
+                    float32.quantize.fraction,
+                    float32.divide.fraction,
+                    float32.quantize.nanoseconds,
+                    bfloat16.quantize,
+                    bfloat16.to_float32,
+                    bfloat16.to_bfloat16
+                );
             }
+            text += "\n";
         }
     }
     Ok(text)
 }
 
+/// How quick a cast is.
+struct Speed {
+    /// The time of pure traffic divided by that of the cast.
+    fraction: f64,
+    /// Per element.
+    nanoseconds: f64,
+}
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.2} | {:.3}", self.fraction, self.nanoseconds)
+    }
+}
+
+/// The casts of a scheme.
+struct Row {
+    quantize: Speed,
+    /// With quotients rounded to float32 first.
+    divide: Speed,
+    to_float32: Speed,
+    to_bfloat16: Speed,
+}
+
 struct Cell<'a> {
     tier: Tier,
-    name: &'a str,
     scheme: &'a Scheme,
     from: DType,
     rows: usize,
@@ -128,7 +156,7 @@ impl Cell<'_> {
         Ok(Answers { codes, scales, global: report.global })
     }
 
-    fn row(&self, budget: Duration) -> Result<String, String> {
+    fn row(&self, budget: Duration) -> Result<Row, String> {
         let source = self.source()?;
         let want = self.answers(self.tier, &source)?;
         if source.len() < 1 << 22 && want != self.answers(Tier::Scalar, &source)? {
@@ -181,19 +209,15 @@ impl Cell<'_> {
         let rounds = measure(&mut contenders, &effort);
         // The scales are bytes, too.
         let more = |bytes: usize| (bytes + lens[2]) as f64 / bytes as f64;
-        let fraction = |limit: usize, of: usize, bytes: usize| rounds.ratio(limit, of) * more(bytes);
-        let each = |contender: usize| rounds.time(contender) / n as f64;
-        Ok(format!(
-            "{:8}{n:>9}  {:14}{:10}{:>9.2}{:>9.2}{:>9.3}{:>10.2}{:>9.2}{:>9.3}\n",
-            self.tier.name(),
-            self.name,
-            self.from.name(),
-            fraction(0, 1, lens[0] + lens[1]),
-            fraction(0, 2, lens[0] + lens[1]),
-            each(1),
-            fraction(3, 4, lens[1] + 4 * n),
-            fraction(5, 6, lens[1] + 2 * n),
-            each(6),
-        ))
+        let speed = |limit: usize, of: usize, bytes: usize| Speed {
+            fraction: rounds.ratio(limit, of) * more(bytes),
+            nanoseconds: rounds.time(of) / n as f64,
+        };
+        Ok(Row {
+            quantize: speed(0, 1, lens[0] + lens[1]),
+            divide: speed(0, 2, lens[0] + lens[1]),
+            to_float32: speed(3, 4, lens[1] + 4 * n),
+            to_bfloat16: speed(5, 6, lens[1] + 2 * n),
+        })
     }
 }

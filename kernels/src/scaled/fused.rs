@@ -1,10 +1,11 @@
 //! Casts that scale in registers, for the pairs that have them.
 
-use super::{Factors, Step, fits};
+use super::{Factors, Step, fits, tabled::Tabled};
 use crate::{
     arch::Tier, data::Data, dtype::DType, exact::Rounding, kernel::Kernel, lut::Lut, storage::BufferType,
     table::KernelFn,
 };
+use core::ops::Range;
 
 /// A loop over whole blocks.
 ///
@@ -43,8 +44,8 @@ impl ProductTable {
         Some(Self { run, decoder })
     }
 
-    /// Decodes `rows` runs of `len` codes that share their scale. The runs are `stride` elements apart. `false`, with nothing done, if a
-    /// slice is too short, or as [`ScaledCast::run`]. For callers in the default floating-point environment.
+    /// Decodes `rows` runs of `len` codes that share their scale, which is positive. The runs begin `stride` elements apart. `false`, with
+    /// nothing done, if a slice is too short or the scale is missing. For callers in the default floating-point environment.
     #[must_use]
     pub fn run(
         &self,
@@ -89,11 +90,12 @@ pub struct ScaledCast {
     pub(super) tier: Tier,
     from: BufferType,
     to: BufferType,
-    step: Step,
+    pub(super) step: Step,
     /// Bits of an element of the source and of the target, in their storage.
     pub(super) bits: [usize; 2],
     /// The constants of the source and of the target.
     data: [&'static Data; 2],
+    tabled: Option<Tabled>,
 }
 
 impl core::fmt::Debug for ScaledCast {
@@ -120,18 +122,19 @@ impl ScaledCast {
             step,
             bits: [from.into(), kernel.to()].map(bits),
             data: [data; 2],
+            tabled: Tabled::new(kernel.tier().quotients(kernel.to()), from, kernel.to().dtype()),
         })
     }
 
     /// The cast from the codes that `load` casts to float32 to the target of `store`, a cast from float32, with a step between them;
-    /// `None` if the tier has none, or if `store` does not round to the nearest, ties to even.
+    /// `None` if the tier has none, or if `store` does not round to the nearest, ties to even, or swaps bytes.
     pub fn decoder(load: &Kernel, store: &Kernel, step: Step) -> Option<Self> {
         let fused = load.tier().decoder(load.from(), store.to().dtype(), step)?;
         let through = [load.to(), store.from()].iter().all(|of| *of == BufferType::new(DType::Float32));
         let single = load.data().to == DType::Float32 && store.data().to == store.to().dtype();
         let nearest = store.data().rules.rounding == Rounding::NearestEven;
-        let fits = through && single && nearest && load.tier() == store.tier();
-        fits.then_some(Self {
+        let native = !store.to().is_swapped();
+        (through && single && nearest && native && load.tier() == store.tier()).then_some(Self {
             fused,
             tier: load.tier(),
             from: load.from(),
@@ -139,6 +142,7 @@ impl ScaledCast {
             step,
             bits: [load.from(), store.to()].map(bits),
             data: [load.data(), store.data()],
+            tabled: None,
         })
     }
 
@@ -146,20 +150,61 @@ impl ScaledCast {
     /// factor missing. For callers in the default floating-point environment.
     #[inline]
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize, run: usize, factors: &Factors<'_>) -> usize {
+        let n = self.whole_blocks(src, dst, n, run, factors);
+        match &self.tabled {
+            _ if n == 0 => {}
+            Some(tabled) => self.by_tables(tabled, src, dst, n, run, factors),
+            // SAFETY: the tier of the kernel can run here; slices, runs and factors were checked.
+            None => unsafe { (self.fused.run)(src.as_ptr(), dst.as_mut_ptr(), n, run, factors, self.data) },
+        }
+        n
+    }
+
+    /// How many of `n` elements are in whole blocks; 0 if runs do not fit blocks, a slice is too short or a factor missing.
+    #[inline]
+    pub(super) fn whole_blocks(
+        &self,
+        src: &[u8],
+        dst: &[u8],
+        n: usize,
+        run: usize,
+        factors: &Factors<'_>,
+    ) -> usize {
         let lanes = self.fused.lanes;
         let block = 4 * lanes;
-        let done = n / block * block;
+        let whole = n / block * block;
         let regular = run.is_multiple_of(block)
             || run >= n
             || (block.is_multiple_of(run.max(1)) && run.is_multiple_of(lanes));
         // A block has whole bytes of every width.
-        let long = src.len() >= done / 8 * self.bits[0] && dst.len() >= done / 8 * self.bits[1];
-        if !regular || !long || !fits(self.step, done, run, factors) {
-            return 0;
+        let [read, written] = self.bits.map(|bits| (whole / 8).saturating_mul(bits));
+        let long = src.len() >= read && dst.len() >= written;
+        if regular && long && fits(self.step, whole, run, factors) { whole } else { 0 }
+    }
+
+    /// Casts some whole blocks of [`run`](Self::run), whose arguments were checked.
+    pub(super) fn directly(
+        &self,
+        src: &[u8],
+        dst: &mut [u8],
+        elements: Range<usize>,
+        run: usize,
+        factors: &Factors<'_>,
+    ) {
+        let mut start = elements.start;
+        while start < elements.end {
+            // Runs of whole blocks one by one, as the first one may be a part.
+            let short = run < 4 * self.fused.lanes;
+            let end =
+                if short { elements.end } else { (start / run + 1).saturating_mul(run).min(elements.end) };
+            let (n, factors) = (end - start, factors.from(start / run));
+            let src = &src[start / 8 * self.bits[0]..end / 8 * self.bits[0]];
+            let dst = &mut dst[start / 8 * self.bits[1]..end / 8 * self.bits[1]];
+            let run = if short { run } else { n };
+            // SAFETY: as in `run`.
+            unsafe { (self.fused.run)(src.as_ptr(), dst.as_mut_ptr(), n, run, &factors, self.data) };
+            start = end;
         }
-        // SAFETY: the tier of the kernel can run here; slices, runs and factors were checked.
-        unsafe { (self.fused.run)(src.as_ptr(), dst.as_mut_ptr(), done, run, factors, self.data) };
-        done
     }
 }
 

@@ -11,14 +11,18 @@ mod fused;
 mod plain;
 mod registers;
 mod streamed;
+mod tabled;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use fused::{Fused, FusedFn};
 pub use fused::{ProductTable, ScaledCast};
 pub(crate) use plain::{amax, counts, powers};
-pub(crate) use registers::{Divide, Exact, Product, RegisterStep, Times, amax_of_runs, by_runs};
+pub(crate) use registers::{
+    Divide, Exact, Product, RegisterStep, Times, amax_of_halves, amax_of_runs, by_runs,
+};
 pub use streamed::ScaledStream;
+pub(crate) use tabled::{SmallFloat, TableFn};
 
 use crate::arch::Tier;
 
@@ -34,6 +38,14 @@ pub struct Factors<'a> {
     pub block: &'a [f32],
     /// The scale, or that of the tensor beside those of blocks.
     pub scale: &'a [f32],
+}
+
+impl<'a> Factors<'a> {
+    /// Those of the blocks from `i` on.
+    fn from(&self, i: usize) -> Factors<'a> {
+        let rest = |of: &'a [f32]| &of[i.min(of.len())..];
+        Factors { factor: rest(self.factor), block: rest(self.block), scale: rest(self.scale) }
+    }
 }
 
 /// What becomes of an element.
@@ -224,7 +236,19 @@ macro_rules! define_scaled {
             }
             $function! {
                 unsafe fn amax_16(x: &[[u8; 2]], run: usize, amaxes: &mut [u16]) {
-                    amax::<2, u16>(x, run, amaxes);
+                    const REGISTER: usize = size_of::<<$simd as crate::vector::Simd>::V>() / 2;
+                    let runs = (x.len() / run).min(amaxes.len());
+                    // SAFETY: the caller's promise for the instructions; these runs are whole.
+                    let done = unsafe {
+                        if run == REGISTER {
+                            amax_of_halves::<$simd, 1>(x.as_ptr(), runs, amaxes.as_mut_ptr())
+                        } else if run == 2 * REGISTER {
+                            amax_of_halves::<$simd, 2>(x.as_ptr(), runs, amaxes.as_mut_ptr())
+                        } else {
+                            0
+                        }
+                    };
+                    amax::<2, u16>(&x[done * run..], run, &mut amaxes[done..]);
                 }
             }
             $function! {

@@ -133,19 +133,26 @@ impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
 pub(crate) struct Product<const BLOCK: bool, const BESIDE: bool>;
 
 impl<const BLOCK: bool, const BESIDE: bool> Product<BLOCK, BESIDE> {
+    /// The product with the scale of the block, which is exact: 8 bits times 4.
+    ///
+    /// # Safety
+    ///
+    /// As of the methods of [`Simd`].
+    #[inline(always)]
+    unsafe fn of_block<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
+        // SAFETY: the caller's promise.
+        unsafe { if BLOCK { multiplied::<M>(x, factors[1]) } else { x } }
+    }
+
     /// The product rounded to float32.
     ///
     /// # Safety
     ///
     /// As of the methods of [`Simd`].
     #[inline(always)]
-    pub(crate) unsafe fn near<M: Simd>(x: M::V, [scale, block, _]: &[M::V; 3]) -> M::V {
+    pub(crate) unsafe fn near<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
         // SAFETY: the caller's promise.
-        unsafe {
-            // 8 bits times 4 are exact.
-            let part = if BLOCK { multiplied::<M>(x, *block) } else { x };
-            multiplied::<M>(part, *scale)
-        }
+        unsafe { multiplied::<M>(Self::of_block::<M>(x, factors), factors[0]) }
     }
 }
 
@@ -166,12 +173,9 @@ impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESI
             if !BESIDE {
                 return Self::near::<M>(x, factors);
             }
-            let near = Self::near::<M>(M::and(x, M::splat(!NOTHING)), factors);
-            let short = M::and(near, M::splat(!15));
-            // 8 bits times 4 are exact.
             let magnitude = M::and(x, M::splat(!NOTHING));
-            let part = if BLOCK { multiplied::<M>(magnitude, factors[1]) } else { magnitude };
-            beside::<M>(short, M::fma(part, factors[2], short), x)
+            let short = M::and(Self::near::<M>(magnitude, factors), M::splat(!15));
+            beside::<M>(short, M::fma(Self::of_block::<M>(magnitude, factors), factors[2], short), x)
         }
     }
 }
@@ -204,23 +208,76 @@ pub(crate) unsafe fn amax_of_runs<M: Simd, const RUN: usize>(
                 }
                 *row = largest;
             }
-            let mut left = lanes / 2;
-            macro_rules! across {
-                ($($k:literal)*) => {$(
-                    for i in 0..left {
-                        rows[i] = M::max_across::<$k>(rows[2 * i], rows[2 * i + 1]);
-                    }
-                    left /= 2;
-                )*};
-            }
-            across!(0 1 2 3);
-            debug_assert!(left == 0);
+            let found = across::<M>(&mut rows, lanes);
             let p = amaxes.add(first).cast::<M::V>();
-            p.write_unaligned(M::max_u(p.read_unaligned(), rows[0]));
+            p.write_unaligned(M::max_u(p.read_unaligned(), found));
             first += lanes;
         }
     }
     first
+}
+
+/// The same for elements of 16 bits, in runs of `REGISTERS` registers.
+///
+/// # Safety
+///
+/// As of the methods of [`Simd`]. As many elements of `x` as `runs` have are readable, and `amaxes` writable for `runs`.
+#[inline(always)]
+pub(crate) unsafe fn amax_of_halves<M: Simd, const REGISTERS: usize>(
+    x: *const [u8; 2],
+    runs: usize,
+    amaxes: *mut u16,
+) -> usize {
+    let lanes = const { size_of::<M::V>() / 4 };
+    let mut first = 0;
+    // SAFETY: as the caller's; all registers are of the runs from `first` on.
+    unsafe {
+        let (mask, low) = (M::splat(0x7FFF_7FFF), M::splat(0xFFFF));
+        while runs - first >= lanes {
+            let mut rows = [mask; 16];
+            for (i, row) in rows.iter_mut().take(lanes).enumerate() {
+                let p = x.cast::<M::V>().add((first + i) * REGISTERS);
+                let mut largest = M::splat(0);
+                for k in 0..REGISTERS {
+                    let x = M::and(p.add(k).read_unaligned(), mask);
+                    largest = M::max_u(largest, M::max_u(M::and(x, low), M::shr::<16>(x)));
+                }
+                *row = largest;
+            }
+            let found = across::<M>(&mut rows, lanes);
+            let p = amaxes.add(first);
+            let found = core::slice::from_raw_parts(core::ptr::from_ref(&found).cast::<u32>(), lanes);
+            for (i, found) in found.iter().enumerate() {
+                *p.add(i) = (*p.add(i)).max(*found as u16);
+            }
+            first += lanes;
+        }
+    }
+    first
+}
+
+/// The largest lane of each of `lanes` registers.
+///
+/// # Safety
+///
+/// As of the methods of [`Simd`].
+#[inline(always)]
+unsafe fn across<M: Simd>(rows: &mut [M::V; 16], lanes: usize) -> M::V {
+    let mut left = lanes / 2;
+    // SAFETY: the caller's promise.
+    unsafe {
+        macro_rules! across {
+            ($($k:literal)*) => {$(
+                for i in 0..left {
+                    rows[i] = M::max_across::<$k>(rows[2 * i], rows[2 * i + 1]);
+                }
+                left /= 2;
+            )*};
+        }
+        across!(0 1 2 3);
+    }
+    debug_assert!(left == 0);
+    rows[0]
 }
 
 /// Does a step with every element.

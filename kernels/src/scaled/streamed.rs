@@ -40,40 +40,35 @@ impl ScaledCast {
 }
 
 impl ScaledStream<'_> {
-    /// [`ScaledCast::run`]
+    /// [`ScaledCast::run`] with non-temporal stores.
     pub fn run(&mut self, src: &[u8], dst: &mut [u8], n: usize, run: usize, factors: &Factors<'_>) -> usize {
         let Self { cast, lines: Lines(lines) } = self;
+        let n = cast.whole_blocks(src, dst, n, run, factors);
         let block = 4 * cast.fused.lanes;
-        let [read, written] = cast.bits;
-        // What is cast at once fills the memory, but for the end of the block before, with whole blocks and runs.
-        let room = 8 * (BLOCK_BYTES - CACHE_LINE) / written;
-        let unit = if run < room { run.max(block) } else { block };
         let tools = match cast.tier.non_temporal() {
-            Some(tools) if run.is_multiple_of(block) || block.is_multiple_of(run.max(1)) => tools,
+            Some(tools) if n > 0 && (run.is_multiple_of(block) || block.is_multiple_of(run)) => tools,
             _ => return cast.run(src, dst, n, run, factors),
         };
-        let (most, n) = (room / unit * unit, n / block * block);
-        // The first bytes of the memory are those of the destination's line before the next element; `foreign` are not the cast's.
+        let [read, written] = cast.bits;
+        // One step of the loop casts whole blocks and runs, or whole blocks of one run. Its bytes follow the carried ones, less than a line.
+        let room = 8 * (BLOCK_BYTES - CACHE_LINE) / written;
+        let unit = if run < room { run.max(block) } else { block };
+        let limit = room / unit * unit;
+        // `lines` begins where a line of the destination begins: with `foreign` bytes in front of the destination, which are not written. The
+        // first `carried` bytes are those and what the last step cast for a line that it did not fill.
         let mut carried = dst.as_ptr().addr() % CACHE_LINE;
         let (mut done, mut foreign) = (0, carried);
         while done < n {
             let left = if run < room { n - done } else { (run - done % run).min(n - done) };
-            let count = most.min(left);
+            let count = limit.min(left);
             let (from, to, len) = (done / 8 * read, done / 8 * written, count / 8 * written);
-            let part = |of: &'_ [f32]| (done / run).min(of.len())..of.len();
-            let factors = Factors {
-                factor: &factors.factor[part(factors.factor)],
-                block: &factors.block[part(factors.block)],
-                scale: &factors.scale[part(factors.scale)],
-            };
+            let factors = factors.from(done / run);
             (tools.prefetch)(src.as_ptr().wrapping_add(from + AHEAD), count / 8 * read);
             let end = carried + len;
-            let (Some(src), Some(dst)) = (src.get(from..), dst.get_mut(..to + len)) else { break };
-            if cast.run(src, &mut lines[carried..end], count, run.min(count), &factors) != count {
-                break;
-            }
+            let cast = cast.run(&src[from..], &mut lines[carried..end], count, run.min(count), &factors);
+            debug_assert!(cast == count, "whole blocks, and a factor for each run");
             let whole = end / CACHE_LINE * CACHE_LINE;
-            // Where the first line of the memory begins, if that is in the destination.
+            // Where the first line of the memory begins that is in the destination.
             let mut first = 0;
             if foreign > 0 && whole > 0 {
                 dst[..CACHE_LINE - foreign].copy_from_slice(&lines[foreign..CACHE_LINE]);
@@ -81,7 +76,7 @@ impl ScaledStream<'_> {
             }
             if first < whole {
                 let target = &mut dst[to + first - carried..][..whole - first];
-                // SAFETY: the tier can run here; both are the same number of whole lines.
+                // SAFETY: the tier can run here; both begin with a line and are the same number of whole lines.
                 unsafe { (tools.store)(lines[first..].as_ptr(), target.as_mut_ptr(), whole - first) };
             }
             lines.copy_within(whole..end, 0);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::vector::target::Target;
 
-/// What becomes of a block: it is scaled by a [`RegisterStep`], and stored.
+/// Scales a block by a [`RegisterStep`] and stores it.
 pub(crate) trait Stage<M: Blocks> {
     /// Bits of an element in its storage.
     const BITS: usize;
@@ -34,8 +34,9 @@ impl<M: Blocks, F: RegisterStep, T: Target> Stage<M> for Stored<F, T> {
 
 /// Products as bfloat16, rounded once.
 ///
-/// A product rounded to float32 rounds to the same bfloat16 as the exact one, unless it lies halfway between two of those. Such a block
-/// is rare, and is done again with all bits; in the others, half a unit is added and the high halves are stored.
+/// A product rounded to float32 rounds to the same bfloat16 as the exact one, unless it lies halfway between two of those. A block with such
+/// a product is done again with all bits; it is rare unless scales have few significant bits. In the others, half a unit is added and the
+/// high halves are stored.
 pub(crate) struct High<const BLOCK: bool, const BESIDE: bool>;
 
 impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, BESIDE> {

@@ -8,6 +8,7 @@ mod bytes;
 mod convert;
 mod halves;
 mod packed;
+mod quotients;
 mod simd;
 mod wide;
 mod words;
@@ -27,6 +28,7 @@ use crate::{
     vector::{self, target::Target},
 };
 pub(in crate::arch) use bytes::scaled::{decoder, products};
+pub(in crate::arch) use quotients::quotients;
 use simd::Avx512;
 
 avx512_fn! {
