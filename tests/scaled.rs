@@ -246,6 +246,17 @@ fn nan_and_infinity() {
     assert_eq!((report.expect("casts").poisoned, codes[70], codes[40] & 0x7F), (0, 0x7E, 0x7F));
     assert!(scales.iter().all(|code| *code < 0xFF));
     assert_eq!(cast(NonFinite::Refuse).0, Err(ScaledError::NonFinite { block: 1 }));
+    // Scales that are given stay as they are.
+    let cast_given = |non_finite| {
+        let scheme = Scheme::MX.with_non_finite(non_finite);
+        let plan = ScaledPlan::new(DType::Float32, &scheme, &[96]).expect("fits");
+        let mut given = vec![1; plan.data_len()];
+        plan.quantize(&bytes(&src), &scales, 1.0, &mut given).map(|report| (report.poisoned, given))
+    };
+    for non_finite in [NonFinite::Poison, NonFinite::Saturate] {
+        assert_eq!(cast_given(non_finite), Ok((0, codes.clone())));
+    }
+    assert_eq!(cast_given(NonFinite::Refuse), Err(ScaledError::NonFinite { block: 1 }));
 }
 
 #[test]

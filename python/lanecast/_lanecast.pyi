@@ -471,15 +471,18 @@ def quantization_schemes() -> tuple[str, ...]: ...
 def quantize_array(
     x: _Array,
     scheme: str,
+    scales: _Array | None,
+    global_scale: float | None,
     axis: int | None,
     element: _DTypeLike | None,
     storage: str,
     non_finite: str,
     counts: bool_,
+    squared_error: bool_,
     random: tuple[int, int] | None,
     threads: int | None,
     /,
-) -> tuple[Any, Any, float, DType, tuple[int, ...], tuple[int, int, int, int | None, int | None]]: ...
+) -> tuple[Any, Any, float, DType, tuple[int, ...], tuple[int, int, int, int | None, int | None, float | None]]: ...
 def dequantize_array(
     data: _Array,
     scales: _Array,
@@ -490,6 +493,7 @@ def dequantize_array(
     element: _DTypeLike | None,
     storage: str,
     dtype: _DTypeLike,
+    out: _Array | None,
     threads: int | None,
     /,
 ) -> Any: ...

@@ -28,10 +28,12 @@ class QuantizationReport:
 
     Attributes:
         elements: elements cast.
-        empty_blocks: blocks whose elements are all zero.
-        poisoned_blocks: blocks whose scale is NaN, because an element is NaN or infinite.
+        empty_blocks: blocks whose elements are all zero; 0 if the scales were given.
+        poisoned_blocks: blocks whose scale is NaN, because an element is NaN or infinite; 0 if the scales were given.
         clipped: elements whose quotient is above the largest code; None if they were not counted.
         underflowed: nonzero elements whose code is zero; None if they were not counted.
+        squared_error: the sum of the squared differences between elements and the values that their codes stand for, wherever both are
+            finite: the exact sum, rounded once; None if it was not computed.
     """
 
     elements: int
@@ -39,6 +41,7 @@ class QuantizationReport:
     poisoned_blocks: int
     clipped: int | None
     underflowed: int | None
+    squared_error: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +71,7 @@ class Quantized:
     storage: Literal["packed", "byte"] = "packed"
     report: QuantizationReport | None = None
 
-    def dequantize(self, dtype: Any = "float32", *, threads: int | None = None) -> Any:
+    def dequantize(self, dtype: Any = "float32", *, out: Any = None, threads: int | None = None) -> Any:
         """Returns the values that the codes and the scales stand for. Arguments and result are as for ``lanecast.dequantize``."""
         return dequantize(
             self.data,
@@ -80,6 +83,7 @@ class Quantized:
             axis=self.axis,
             element=self.dtype,
             storage=self.storage,
+            out=out,
             threads=threads,
         )
 
@@ -92,11 +96,14 @@ def quantize(
     scheme: str,
     /,
     *,
+    scales: Any = None,
+    global_scale: float | None = None,
     axis: int | None = None,
     element: Any = None,
     storage: Literal["packed", "byte"] = "packed",
     non_finite: Literal["poison", "saturate", "refuse"] = "poison",
     counts: bool = False,
+    squared_error: bool = False,
     seed: int | None = None,
     stream: int = 0,
     threads: int | None = None,
@@ -108,25 +115,32 @@ def quantize(
     Args:
         x: a float16, bfloat16 or float32 array, as for ``astype``, with any strides.
         scheme: the name of a scheme, one of ``quantization_schemes()``.
+        scales: the scales to divide by, such as those of a calibration, as for ``dequantize``; None computes them from ``x``. The result
+            has a copy of them.
+        global_scale: the scale of the whole array that belongs to ``scales``, for schemes that have one, such as ``"nvfp4"``. It is rounded
+            to float32.
         axis: the axis that blocks run along, in place of the scheme's own. A scheme with a scale per row has one for each of its indices.
         element: the dtype of the codes, in place of the scheme's own, such as "float4_e2m1fn" for ``"mx"``.
         storage: how codes of less than 8 bits are stored: "packed", with the first code in the lowest bits, or "byte", one per byte.
         non_finite: what becomes of a block with a NaN or an infinity: "poison" makes its scale NaN; "saturate" gives it the scale of its
-            finite elements; "refuse" raises ValueError.
+            finite elements; "refuse" raises ValueError. Given scales stay as they are: "poison" then does the same as "saturate", which
+            clips infinities.
         counts: whether the report counts elements that are clipped or underflow.
+        squared_error: whether the report has the squared error, which takes several times as long.
         seed: the seed of stochastic rounding, an unsigned 64-bit integer; None rounds to nearest.
         stream: selects one of the seed's independent streams of random numbers, an unsigned 64-bit integer.
         threads: as for ``astype``.
 
     Raises:
-        DTypeError: the dtype of ``x`` or ``element`` is not supported.
-        ValueError: there is no such scheme or axis, or a block has a NaN or an infinity and ``non_finite`` is "refuse".
+        DTypeError: the dtype of ``x``, ``scales`` or ``element`` is not supported.
+        ValueError: there is no such scheme or axis, ``scales`` do not match the shape, ``global_scale`` is missing, not wanted, or not
+            positive and finite, or a block has a NaN or an infinity and ``non_finite`` is "refuse".
     """
     random = None if seed is None else (seed, stream)
-    data, scales, global_scale, dtype, shape, report = _lanecast.quantize_array(
-        x, scheme, axis, element, storage, non_finite, counts, random, threads
+    data, by, tensor, dtype, shape, report = _lanecast.quantize_array(
+        x, scheme, scales, global_scale, axis, element, storage, non_finite, counts, squared_error, random, threads
     )
-    return Quantized(data, scales, global_scale, scheme, shape, dtype, axis, storage, QuantizationReport(*report))
+    return Quantized(data, by, tensor, scheme, shape, dtype, axis, storage, QuantizationReport(*report))
 
 
 def dequantize(
@@ -141,6 +155,7 @@ def dequantize(
     axis: int | None = None,
     element: Any = None,
     storage: Literal["packed", "byte"] = "packed",
+    out: Any = None,
     threads: int | None = None,
 ) -> Any:
     """Returns the values that codes and scales stand for: the exact products of both and ``global_scale``, each rounded once.
@@ -153,16 +168,19 @@ def dequantize(
         shape: the shape of the result.
         dtype: the dtype of the result: float16, bfloat16, float32 or float64.
         global_scale: the scale of the whole array; ignored by schemes without one.
+        out: a writable array of any library to write to, with the target dtype and the shape of the result. C-contiguous ones need no copy.
         threads: as for ``astype``.
 
     Returns:
-        A new array from the library of ``data``.
+        ``out``, or a new array from the library of ``data``.
 
     Raises:
-        DTypeError: ``dtype``, or the dtype of ``data`` or ``scales``, is not supported.
-        ValueError: there is no such scheme, ``data`` or ``scales`` do not match the shape, or ``global_scale`` is not positive and finite.
+        DTypeError: ``dtype``, or the dtype of ``data`` or ``scales``, is not supported, or ``out`` has another dtype.
+        OverlapError: ``out`` overlaps ``data`` or ``scales``.
+        ValueError: there is no such scheme, ``data``, ``scales`` or ``out`` do not match the shape, or ``global_scale`` is not positive and
+            finite.
     """
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
     return _lanecast.dequantize_array(
-        data, scales, global_scale, scheme, lengths, axis, element, storage, dtype, threads
+        data, scales, global_scale, scheme, lengths, axis, element, storage, dtype, out, threads
     )

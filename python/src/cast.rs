@@ -69,7 +69,7 @@ pub fn astype<'py>(
     check_casting(py, &source, target, casting)?;
     if let Some(out) = out {
         let destination = Operand::destination(out)?;
-        check_out(&source, &destination, target)?;
+        check_out(py, &destination, target, &source.shape)?;
         let mode = check.map_or(Mode::Plain, Mode::Checked);
         request.run(py, &source, &destination.array, mode)?;
         return Ok(out.clone());
@@ -196,18 +196,19 @@ fn check_casting(py: Python<'_>, source: &Operand<'_>, target: BufferType, casti
     ))
 }
 
-fn check_out(source: &Operand<'_>, out: &Operand<'_>, target: BufferType) -> PyResult<()> {
+/// Checks that `out` can take a result of this dtype and shape.
+pub fn check_out(py: Python<'_>, out: &Operand<'_>, target: BufferType, shape: &[usize]) -> PyResult<()> {
     let dtype = out.array.buffer().dtype();
     if dtype != target.dtype() {
         return Err(dtype_error(
-            source.object().py(),
+            py,
             format!("`out` has dtype {dtype}, but the target dtype is {}", target.dtype()),
         ));
     }
-    if source.shape != out.shape {
+    if out.shape != shape {
         return Err(PyValueError::new_err(format!(
-            "`out` has shape {:?}, but the source has shape {:?}",
-            out.shape, source.shape
+            "`out` has shape {:?}, but the result has shape {shape:?}",
+            out.shape
         )));
     }
     Ok(())
@@ -248,7 +249,7 @@ pub fn astype_masked<'py>(
     let array = match out {
         Some(out) => {
             let destination = Operand::destination(out)?;
-            check_out(&source, &destination, target)?;
+            check_out(py, &destination, target, &source.shape)?;
             request.run(py, &source, &destination.array, Mode::Masked(level, &mut bits))?;
             out.clone()
         }

@@ -96,7 +96,7 @@ impl Array {
         low..high
     }
 
-    fn shares_memory(&self, other: &Array) -> bool {
+    pub fn shares_memory(&self, other: &Array) -> bool {
         let (a, b) = (self.span(), other.span());
         a.start < b.end && b.start < a.end
     }
@@ -394,7 +394,8 @@ fn detached<R: Send>(py: Python<'_>, n: usize, work: impl FnOnce() -> R + Send) 
     if n > LONG_ELEMENTS { py.detach(work) } else { work() }
 }
 
-/// Quantizes `src` to `data` and `scales`, which are C-contiguous.
+/// Quantizes `src` to `data` and `scales`, which are C-contiguous. With the scale of the tensor, which is `global`, the scales are those
+/// that `scales` has, and `src` is C-contiguous, too.
 ///
 /// # Safety
 ///
@@ -404,12 +405,16 @@ pub unsafe fn quantize(
     plan: &ScaledPlan,
     src: &Array,
     data: &Array,
-    scales: &Array,
+    (scales, global): (&Array, Option<f32>),
     threads: Threads<'static>,
 ) -> Result<Report, ScaledError> {
     detached(py, src.elements(), || {
         // SAFETY: the caller's promise.
         let (data, scales) = unsafe { (bytes_mut(data), bytes_mut(scales)) };
+        if let Some(global) = global {
+            // SAFETY: the caller's promise.
+            return plan.par_quantize(unsafe { bytes(src) }, scales, global, data, threads);
+        }
         if src.is_c_contiguous() && !src.buffer().is_swapped() {
             // SAFETY: the caller's promise.
             return plan.par_quantize_dynamic(unsafe { bytes(src) }, data, scales, threads);

@@ -2,16 +2,17 @@
 
 use crate::buffer::PyBuffer;
 use crate::bytes;
+use crate::cast::check_out;
 use crate::dtype::{self, PyDType};
-use crate::errors::{dtype_error, scaled_error};
+use crate::errors::{dtype_error, overlap_error, scaled_error};
 use crate::memory::{self, Array, Mode};
 use crate::operand::{Library, Operand};
 use crate::options::choose;
 use crate::torch;
-use lanecast::scaled::{Granularity, NonFinite, ScaledPlan, Scheme};
+use lanecast::scaled::{Granularity, NonFinite, ScaleType, ScaledPlan, Scheme};
 use lanecast::stochastic::{RandomBits, Stochastic};
 use lanecast::{BufferType, CastOptions, DType, Storage};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -23,8 +24,8 @@ const NON_FINITE: [(&str, NonFinite); 3] =
 /// The dtypes that codes are dequantized to.
 const TARGETS: [DType; 4] = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
 
-/// The counts of a report: elements, empty blocks, poisoned blocks, clipped elements, underflowed elements.
-type Counts = (u64, u64, u64, Option<u64>, Option<u64>);
+/// A report: elements, empty blocks, poisoned blocks, clipped elements, underflowed elements, squared error.
+type Losses = (u64, u64, u64, Option<u64>, Option<u64>, Option<f64>);
 
 /// The names of the schemes that `quantize` and `dequantize` accept. `docs/scaled.md` specifies them.
 #[pyfunction]
@@ -32,32 +33,39 @@ pub fn quantization_schemes(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, Scheme::NAMED.iter().map(|(name, _)| *name))
 }
 
-/// Quantizes an array. Returns the codes, the scales, the scale of the tensor, the dtype of the codes, the shape, and the counts.
+/// Quantizes an array. Returns the codes, the scales, the scale of the tensor, the dtype of the codes, the shape, and the report.
 #[pyfunction]
-#[pyo3(signature = (x, scheme, axis, element, storage, non_finite, counts, random, threads, /))]
+#[pyo3(signature = (x, scheme, scales, global_scale, axis, element, storage, non_finite, counts, squared_error, random, threads, /))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of `lanecast.quantize`")]
 #[expect(clippy::type_complexity, reason = "the fields of `lanecast.Quantized`")]
 pub fn quantize_array<'py>(
     x: &Bound<'py, PyAny>,
     scheme: &str,
+    scales: Option<&Bound<'py, PyAny>>,
+    global_scale: Option<f64>,
     axis: Option<isize>,
     element: Option<&Bound<'py, PyAny>>,
     storage: &str,
     non_finite: &str,
     counts: bool,
+    squared_error: bool,
     random: Option<(u64, u64)>,
     threads: Option<usize>,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, f32, Bound<'py, PyDType>, Bound<'py, PyTuple>, Counts)> {
-    let py = x.py();
-    let scheme = scheme_of(scheme, axis, element)?;
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, f32, Bound<'py, PyDType>, Bound<'py, PyTuple>, Losses)> {
+    let (py, name) = (x.py(), scheme);
+    let scheme = scheme_of(name, axis, element)?;
     let scheme = scheme.with_non_finite(choose("non_finite", &NON_FINITE, non_finite)?);
     let storage = choose("storage", &STORAGES, storage)?;
+    let global = given_global(name, &scheme, scales.is_some(), global_scale)?;
     let source = Operand::source(x)?;
     let shape = &source.shape;
     let plan = ScaledPlan::new(source.array.buffer().dtype(), &scheme, shape);
     let mut plan = plan.map_err(|error| scaled_error(py, error))?.with_storage(storage);
     if counts {
         plan = plan.with_counts();
+    }
+    if squared_error {
+        plan = plan.with_squared_error();
     }
     if let Some((seed, stream)) = random {
         plan = plan.stochastic(Stochastic { seed, stream, bits: RandomBits::default() });
@@ -68,21 +76,77 @@ pub fn quantize_array<'py>(
     };
     let data = source.answer_shaped(&data_shape(&plan, shape), held)?;
     let scale_type = held_by(py, source.library, scheme.scale.dtype());
-    let scales = source.answer_shaped(&scales_shape(&scheme, shape), scale_type)?;
-    // SAFETY: the operand keeps its memory alive, and nobody else uses the new arrays, which are C-contiguous.
+    let by = source.answer_shaped(&scales_shape(&scheme, shape), scale_type)?;
+    let dense = match scales {
+        Some(scales) => {
+            copy_scales(scales, name, &scheme, &by.array)?;
+            Some(Dense::of(py, &source)?)
+        }
+        None => None,
+    };
+    let elements = dense.as_ref().map_or(&source.array, |dense| &dense.array);
+    // SAFETY: the operand and the copy keep their memory alive, and nobody else uses the new arrays, which are C-contiguous.
     let report = unsafe {
         let threads = memory::threads(threads);
-        memory::quantize(py, &plan, &source.array, &data.array, &scales.array, threads)
+        memory::quantize(py, &plan, elements, &data.array, (&by.array, global), threads)
     };
     let report = report.map_err(|error| scaled_error(py, error))?;
-    let counts = (report.elements, report.empty, report.poisoned, report.clipped, report.underflowed);
+    let losses = (
+        report.elements,
+        report.empty,
+        report.poisoned,
+        report.clipped,
+        report.underflowed,
+        report.squared_error,
+    );
     let (element, shape) = (dtype::object(py, scheme.element)?, PyTuple::new(py, shape)?);
-    Ok((data.finish()?, scales.finish()?, report.global, element, shape, counts))
+    Ok((data.finish()?, by.finish()?, report.global, element, shape, losses))
 }
 
-/// Returns the values that codes and scales stand for, as an array of the library of `data`.
+/// The scale of the tensor that goes with given scales, 1 if the scheme has none; `None` if no scales are given.
+fn given_global(name: &str, scheme: &Scheme, scales: bool, global: Option<f64>) -> PyResult<Option<f32>> {
+    let has_one = matches!(scheme.scale, ScaleType::E4M3(_));
+    let wrong = match global {
+        None if !scales => return Ok(None),
+        None if !has_one => return Ok(Some(1.0)),
+        None => format!("the scheme {name:?} has a scale of the whole array: give global_scale with scales"),
+        Some(global) if !scales => {
+            format!("global_scale is {global}, but there are no scales; give both, or neither")
+        }
+        // What the attribute of a `Quantized` is.
+        Some(1.0) if !has_one => return Ok(Some(1.0)),
+        Some(global) if !has_one => {
+            format!(
+                "the scheme {name:?} has no scale of the whole array, but global_scale is {global}; leave it out"
+            )
+        }
+        Some(global) => match global as f32 {
+            single if single > 0.0 && single.is_finite() => return Ok(Some(single)),
+            _ => format!("global_scale must be positive and finite in float32, not {global}"),
+        },
+    };
+    Err(PyValueError::new_err(wrong))
+}
+
+/// Copies given scales to a new array of the shape of the blocks, which is C-contiguous.
+fn copy_scales(scales: &Bound<'_, PyAny>, name: &str, scheme: &Scheme, to: &Array) -> PyResult<()> {
+    let py = scales.py();
+    let given = Operand::source(scales).map_err(|error| match error.is_instance_of::<PyTypeError>(py) {
+        true => PyTypeError::new_err(format!("scales: {}", error.value(py))),
+        false => error,
+    })?;
+    check_dtype(py, "scales", name, scheme.scale.dtype(), given.array.buffer().dtype())?;
+    check_shape("scales", &given.shape, to.shape())?;
+    let dense = Dense::of(py, &given)?;
+    // SAFETY: the operand or the copy keeps its memory alive, and nobody else uses the new array. The bytes are as many: elements are of
+    // one size.
+    unsafe { memory::bytes_mut(to).copy_from_slice(memory::bytes(&dense.array)) };
+    Ok(())
+}
+
+/// Returns the values that codes and scales stand for, in `out` or as an array of the library of `data`.
 #[pyfunction]
-#[pyo3(signature = (data, scales, global_scale, scheme, shape, axis, element, storage, dtype, threads, /))]
+#[pyo3(signature = (data, scales, global_scale, scheme, shape, axis, element, storage, dtype, out, threads, /))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of `lanecast.dequantize`")]
 pub fn dequantize_array<'py>(
     data: &Bound<'py, PyAny>,
@@ -94,6 +158,7 @@ pub fn dequantize_array<'py>(
     element: Option<&Bound<'py, PyAny>>,
     storage: &str,
     dtype: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
@@ -116,14 +181,34 @@ pub fn dequantize_array<'py>(
     let want = if typed { shape.clone() } else { data_shape(&plan, &shape) };
     check_shape("data", &data.shape, &want)?;
     check_shape("scales", &scales.shape, &scales_shape(&scheme, &shape))?;
-    let answer = data.answer_shaped(&shape, BufferType::new(to))?;
-    // SAFETY: the operands and the copies keep their memory alive, and nobody else uses the new array.
-    let done = unsafe {
-        let threads = memory::threads(threads);
-        memory::dequantize(py, &plan, &codes.array, &by.array, global_scale, &answer.array, threads)
+    let to = BufferType::new(to);
+    let run = |to: &Array| {
+        // SAFETY: the operands and the copies keep their memory alive, and nobody else uses that of `to`, which is C-contiguous.
+        let done = unsafe {
+            let threads = memory::threads(threads);
+            memory::dequantize(py, &plan, &codes.array, &by.array, global_scale, to, threads)
+        };
+        done.map_err(|error| scaled_error(py, error))
     };
-    done.map_err(|error| scaled_error(py, error))?;
-    answer.finish()
+    let Some(out) = out else {
+        let answer = data.answer_shaped(&shape, to)?;
+        run(&answer.array)?;
+        return answer.finish();
+    };
+    let destination = Operand::destination(out)?;
+    check_out(py, &destination, to, &shape)?;
+    if [&data, &scales].iter().any(|source| source.array.shares_memory(&destination.array)) {
+        return Err(overlap_error(py, "`out` overlaps the codes or the scales; dequantize without `out`"));
+    }
+    match destination.array.flattened() {
+        Some(dense) if !dense.buffer().is_swapped() => run(&dense)?,
+        _ => {
+            let copy = PyBuffer::new(py, to, &shape)?;
+            run(&copy.array()?)?;
+            bytes::cast(py, &copy.array()?, &destination.array, Mode::Plain, &CastOptions::RUST, threads)?;
+        }
+    }
+    Ok(out.clone())
 }
 
 /// The scheme of this name, with the axis and the dtype of the codes that a call overrides.
@@ -221,15 +306,15 @@ fn check_dtype(py: Python<'_>, what: &str, scheme: &str, want: DType, have: DTyp
     Err(dtype_error(py, format!("the {what} of the scheme {scheme:?} must be {want}{or_bytes}, not {have}")))
 }
 
-/// Flat arrays are accepted, too; the plan checks their length. Axes of length 1 do not matter.
+/// Flat arrays are accepted, too. Axes of length 1 do not matter.
 fn check_shape(what: &str, have: &[usize], want: &[usize]) -> PyResult<()> {
     let long = |shape: &[usize]| shape.iter().copied().filter(|len| *len != 1).collect::<Vec<_>>();
-    if have.len() == 1 || long(have) == long(want) {
+    let flat = [want.iter().product::<usize>()];
+    if have == flat || long(have) == long(want) {
         return Ok(());
     }
-    Err(PyValueError::new_err(format!(
-        "the {what} must have the shape {want:?} or be flat, and have the shape {have:?}"
-    )))
+    let or_flat = if want.len() == 1 { String::new() } else { format!(", or {flat:?} if they are flat") };
+    Err(PyValueError::new_err(format!("the {what} must have the shape {want:?}{or_flat}, not {have:?}")))
 }
 
 /// The elements of an operand in C order and in the byte order of the host: its own, or a copy.

@@ -183,6 +183,12 @@ impl ScaledPlan {
                     factors.check();
                 }
                 Source::Given(scales) => {
+                    if self.scheme.non_finite == NonFinite::Refuse {
+                        self.amaxes(src, elements.clone(), &blocks, false, &mut amaxes)?;
+                        if let Some(at) = amaxes.words.iter().position(|amax| *amax >= INFINITY) {
+                            return Err(ScaledError::NonFinite { block: blocks.start + at });
+                        }
+                    }
                     blocks.clone().for_each(|i| factors.push(&rule, rule.with_factor(self.scale(scales, i))));
                     factors.check();
                 }

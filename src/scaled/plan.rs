@@ -244,6 +244,9 @@ impl ScaledPlan {
 
     /// Casts with given scales. `global` is the scale of the tensor, and ignored by schemes without one.
     ///
+    /// The scales stay as they are: unless the scheme refuses NaN and infinities, it casts them as with
+    /// [`NonFinite::Saturate`](super::NonFinite::Saturate).
+    ///
     /// # Errors
     ///
     /// As [`quantize_dynamic`](Self::quantize_dynamic); [`ScaledError::Global`] if `global` is not positive and finite.

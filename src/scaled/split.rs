@@ -282,6 +282,7 @@ impl ScaledPlan {
                     };
                     plan.cast_and_compare(src, rule, known, scales, codes)
                 })
+                .map_err(|error| error.after(part.scales.start))
             },
             |done| all.add(done),
         )?;
@@ -441,6 +442,9 @@ mod tests {
             let (mut data, mut scales) = (vec![0; 256], vec![0; plan.scales()]);
             let from = InOrder(bytemuck::cast_slice(&src), 4);
             let got = plan.quantize_split(&from, &Alone, 32, &mut data, &mut scales);
+            assert_eq!(got, Err(ScaledError::NonFinite { block }));
+            scales.fill(127);
+            let got = plan.quantize_given_split(&from, &Alone, 32, (&scales, 1.0), &mut data);
             assert_eq!(got, Err(ScaledError::NonFinite { block }));
         }
     }

@@ -23,6 +23,10 @@ assert_type(lanecast.result_type(x, 3, standard="numpy"), lanecast.DType)
 assert_type(lanecast.finfo("float16").max, float)
 assert_type(lanecast.format(x), list[str])
 assert_type(lanecast.quantize(x, "int8-row"), lanecast.Quantized)
+q = lanecast.quantize(x, "nvfp4", scales=out, global_scale=0.5, squared_error=True)
+assert q.report is not None
+assert_type(q.report.squared_error, float | None)
+assert_type(q.dequantize(out=x), Any)
 assert_type(lanecast.quantization_schemes(), tuple[str, ...])
 try:
     lanecast.astype(x, "int8", check="exact")
