@@ -89,6 +89,11 @@ impl Blocks {
         self.block[2]
     }
 
+    /// Whether blocks are more than one run.
+    pub(super) fn is_tiled(&self) -> bool {
+        self.block[1] > 1
+    }
+
     /// The block of an element.
     pub(super) fn of(&self, element: usize) -> usize {
         let [_, b, c] = self.shape;

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{BufferType, CastOptions, CastPlan, DType};
 use core::ops::Range;
+use lanecast_kernels::machine::SECOND_CACHE;
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, ScaledStream, Step};
 
 /// The mean number of elements of a block from which a table of products is worth making.
@@ -180,7 +181,9 @@ impl Decoder<'_> {
         let (Some(table), Some(tiles)) = (self.fused.and_then(ProductTable::new), blocks.tiles()) else {
             return Ok(false);
         };
-        if blocks.elements() / blocks.scales().max(1) < LONG {
+        // One tile after the other, memory would be read in short pieces.
+        let far = blocks.is_tiled() && data.len() + dst.len() > SECOND_CACHE;
+        if far || blocks.elements() / blocks.scales().max(1) < LONG {
             return Ok(false);
         }
         let size = self.narrow.to().dtype().size();
