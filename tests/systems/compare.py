@@ -9,7 +9,8 @@ of sources of up to 16 bits all, of wider ones edges and 10^5 random ones. Each 
 reasons in REASONS makes of it, and the pairs that differ have to be those of differences.tsv, with the same reasons. The reasons
 are told in docs/semantics.md, section 9.1. Without names of systems all that can be imported are compared.
 
-`--write` rewrites the rows of the systems compared. Some answers of the systems depend on the CPU; the list is that of x86-64.
+`--write` rewrites the rows of the systems compared. Some answers of the systems depend on the CPU: the list is that of x86-64, and a target
+followed by `?` differs only on some of those CPUs.
 """
 
 import argparse
@@ -387,7 +388,23 @@ def rows(found, profile):
     lines = {}
     for source, target, name in found:
         lines.setdefault((name, source), []).append(target)
+    for targets in lines.values():
+        targets.sort(key=lambda target: NAMES.index(target.rstrip("?")))
     return [f"{profile}\t{name}\t{source}\t{' '.join(targets)}" for (name, source), targets in sorted(lines.items())]
+
+
+def optional(kept, profile):
+    """The triples of a system in the list, as `compare` has them, that differ on some CPUs only."""
+    lines = [row.split("\t") for row in kept]
+    return {(source, target[:-1], name) for system, name, source, targets in lines for target in targets.split() if system == profile and target[-1] == "?"}
+
+
+def listed(kept, found, profile):
+    """The rows of a system in the list, as `rows` has them for a CPU on which `found` differs."""
+    absent = optional(kept, profile) - set(found)
+    lines = [row.split("\t") for row in kept]
+    triples = [(source, target.rstrip("?"), name) for system, name, source, targets in lines for target in targets.split() if system == profile]
+    return rows([triple for triple in triples if triple not in absent], profile)
 
 
 def main():
@@ -408,9 +425,11 @@ def main():
         system = SYSTEMS[name]()
         found, pairs, total, unexplained = compare(system, Program(arguments.program, system.profile), arguments.verbose)
         new = rows(found, name)
-        old = [line for line in kept if line.split("\t")[0] == name]
+        old = listed(kept, found, name)
         if arguments.write:
-            kept = [line for line in kept if line.split("\t")[0] != name] + new
+            some = optional(kept, name)
+            all_found = [triple for triple in found if triple not in some] + [(source, f"{target}?", reason) for source, target, reason in some]
+            kept = [line for line in kept if line.split("\t")[0] != name] + rows(all_found, name)
         else:
             for line in sorted(set(old) ^ set(new)):
                 print(f"{'no longer true' if line in old else 'not in the list'}: {line}")

@@ -71,15 +71,23 @@ impl Tabled {
 
     /// Finds the exponent fields for factors that are powers of two; returns how many runs have one, in whole blocks.
     fn powers(&self, factors: &[f32], run: usize, firsts: &mut [u8; RUNS]) -> usize {
-        let mut runs = 0;
-        for (factor, first) in factors.iter().zip(firsts) {
-            let (field, rest) = (factor.to_bits() >> 23, factor.to_bits() & 0x7F_FFFF);
-            match self.first_normal(254_u32.saturating_sub(field)) {
-                Some(found) if rest == 0 && (1..254).contains(&field) => *first = found,
-                _ => break,
-            }
-            runs += 1;
+        let least = self.float.mantissa_bits + 3;
+        let first_normal = |factor: f32| {
+            let (bits, field) = (factor.to_bits(), factor.to_bits() >> 23);
+            let first = 255_u32.wrapping_sub(field).wrapping_sub(self.float.bias);
+            let fits = (bits & 0x807F_FFFF == 0) & (field > 0) & (first.wrapping_sub(least) < 256 - least);
+            (first as u8, fits)
+        };
+        // Without a way out of the loop, which the compiler makes vector code of.
+        let mut all = true;
+        for (factor, first) in factors.iter().zip(&mut *firsts) {
+            let (found, fits) = first_normal(*factor);
+            (*first, all) = (found, all & fits);
         }
+        let runs = match all {
+            true => factors.len().min(RUNS),
+            false => factors.iter().take_while(|factor| first_normal(**factor).1).count().min(RUNS),
+        };
         if run < BLOCK { runs & !1 } else { runs }
     }
 
