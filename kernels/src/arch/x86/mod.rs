@@ -327,6 +327,7 @@ pub(super) fn decoder(
 
 /// The kernel that looks words up in a table of magnitudes on a tier that was detected. AVX2 decodes in fewer instructions.
 pub(super) fn products(tier: Tier, from: BufferType, to: BufferType) -> Option<crate::table::KernelFn> {
+    let _ = (from, to);
     match tier {
         #[cfg(feature = "avx512")]
         Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::products(from, to),
@@ -336,6 +337,7 @@ pub(super) fn products(tier: Tier, from: BufferType, to: BufferType) -> Option<c
 
 /// The loop that quantizes bfloat16 by a table on a tier that was detected.
 pub(super) fn quotients(tier: Tier, to: BufferType) -> Option<crate::scaled::TableFn> {
+    let _ = to;
     match tier {
         #[cfg(feature = "avx512")]
         Tier::Avx512 if fine::found() & fine::VBMI != 0 && !to.is_packed() => Some(avx512::quotients),
