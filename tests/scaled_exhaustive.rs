@@ -2,23 +2,15 @@
 
 #![cfg(feature = "scaled")]
 
+#[path = "support/every_tier.rs"]
+mod every_tier;
+
+use every_tier::on_every_tier;
 use lanecast::scaled::{Granularity, ScaledPlan, Scheme};
-use lanecast::{CastOptions, CastPlan, DType, Storage, Tier, tier};
-use std::sync::{Mutex, PoisonError};
+use lanecast::{CastOptions, CastPlan, DType, Storage};
 
 /// All scales of `float8_e8m0fnu` that are numbers, and all codes of a bfloat16.
 const SHAPE: [usize; 2] = [255, 1 << 16];
-
-/// Calls a function on every tier. Tests that do take turns.
-fn on_every_tier(mut check: impl FnMut(Tier)) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    for tier in Tier::ALL.iter().copied().filter(|tier| tier.is_available()) {
-        tier::force(Some(tier)).expect("it is available");
-        check(tier);
-    }
-    tier::force(None).expect("undone");
-}
 
 fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)

@@ -2,23 +2,15 @@
 
 #![cfg(feature = "scaled")]
 
+#[path = "support/every_tier.rs"]
+mod every_tier;
+
+use every_tier::on_every_tier;
 use lanecast::scaled::{
     Empty, Global, Granularity, NonFinite, Quotient, Report, ScaleRule, ScaleType, ScaledError, ScaledPlan,
     Scheme,
 };
-use lanecast::{CastOptions, CastPlan, DType, Storage, Tier, tier};
-use std::sync::{Mutex, PoisonError};
-
-/// Calls a function on every tier. Tests that do take turns.
-fn on_every_tier(mut check: impl FnMut(Tier)) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    for tier in Tier::ALL.iter().copied().filter(|tier| tier.is_available()) {
-        tier::force(Some(tier)).expect("it is available");
-        check(tier);
-    }
-    tier::force(None).expect("undone");
-}
+use lanecast::{CastOptions, CastPlan, DType, Storage};
 
 fn bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|x| x.to_ne_bytes()).collect()

@@ -17,7 +17,10 @@ use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, S
 /// The mean number of elements of a block from which a table of products is worth making.
 const LONG: usize = 2048;
 
-/// Memory of the stack.
+/// The shortest run of a tile that is worth a call of its own.
+const RUN: usize = 64;
+
+/// A buffer on the stack.
 #[repr(align(64))]
 struct Buffer<T>([T; CHUNK]);
 
@@ -183,7 +186,8 @@ impl Decoder<'_> {
         };
         // One tile after the other, memory would be read in short pieces.
         let far = blocks.is_tiled() && data.len() + dst.len() > SECOND_CACHE;
-        if far || blocks.elements() / blocks.scales().max(1) < LONG {
+        let short = blocks.run() < RUN || blocks.elements() / blocks.scales().max(1) < LONG;
+        if far || short {
             return Ok(false);
         }
         let size = self.narrow.to().dtype().size();

@@ -38,7 +38,7 @@ impl core::fmt::Debug for ProductTable {
 const CODES: usize = 128;
 
 impl ProductTable {
-    /// The table of what a decoder of 8-bit floats makes; `None` if the tier has no such lookup.
+    /// The table of a decoder of 8-bit floats; `None` if the tier has no such lookup.
     pub fn new(decoder: ScaledCast) -> Option<Self> {
         let run = decoder.tier.products(decoder.from, decoder.to)?;
         Some(Self { run, decoder })
@@ -66,7 +66,7 @@ impl ProductTable {
             return false;
         }
         let mut table = Lut::<CODES, 2>::EMPTY;
-        // One plane after the other: so the compiler makes vector code of it.
+        // One plane after the other, so that the compiler makes vector code of the loop.
         for (plane, entries) in table.planes.iter_mut().enumerate() {
             for (entry, product) in entries.iter_mut().zip(products.as_chunks().0) {
                 *entry = (u16::from_ne_bytes(*product) >> (8 * plane)) as u8;

@@ -1,20 +1,20 @@
 //! Quantization of bfloat16 to 8-bit floats by a table.
 //!
-//! A bfloat16 has 7 mantissa bits. Within a binade of the source, the code of a quotient depends on those bits alone, and from one binade to
-//! the next, codes of normal numbers differ by one exponent. So a scale is a table of 128 codes and the exponent from which on quotients
-//! are normal: a loop looks up the mantissas and adds the exponents, in lanes of a byte. A block of elements with a quotient that may be
-//! subnormal, an infinity or NaN is left to the loop that divides.
+//! A bfloat16 has 7 mantissa bits. Within a binade of the source, they alone determine the code of the quotient, and doubling the source
+//! adds one exponent to a normal code. A scale is therefore a table of 128 codes and the first exponent whose quotients are normal. The
+//! loop looks up the mantissas and adds the exponents, one byte for each element. It leaves a block to the loop that divides if a
+//! quotient may be subnormal, or if an element is infinite or NaN.
 
 use super::{Factors, ScaledCast, Step};
 use crate::dtype::{DType, Spec};
 
-/// What the loops know of a target.
+/// The constants of a target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SmallFloat {
     pub(crate) mantissa_bits: u32,
     /// The code of the largest magnitude.
     pub(crate) max: u8,
-    /// The most exponents above the first normal one that matter: from there on, codes are `max`.
+    /// So many exponents above the first normal one, every code is `max`.
     pub(crate) exponents: u8,
     bias: u32,
 }
@@ -33,19 +33,19 @@ impl SmallFloat {
     }
 }
 
-/// A loop that casts elements `start..n` in blocks of 64 until one is left to other loops, and returns where that is, or `n`. The exponent
-/// fields from which on quotients are normal are given for each run.
+/// A loop that casts the elements `start..n` in blocks of 64. It stops before a block that it leaves to the loop that divides, and returns
+/// the index where it stopped, or `n`. The slice has the first exponent field with normal quotients for each run.
 ///
 /// # Safety
 ///
 /// The CPU has the tier. `n` elements are readable and as many codes writable; `start` and `n` are multiples of 64, and so is `run`, unless
-/// it is 32. There is an exponent for each run, above the mantissa bits + 2.
+/// it is 32. There is an exponent field for each run, greater than the number of mantissa bits plus 2.
 pub(crate) type TableFn =
     unsafe fn(*const u8, *mut u8, usize, usize, usize, &[u8; MANTISSAS], &[u8], SmallFloat) -> usize;
 
 const MANTISSAS: usize = 128;
 const BLOCK: usize = 64;
-/// Runs that share a table are cast together, as many as this.
+/// The most runs that one call casts by the same table.
 const RUNS: usize = 128;
 /// Elements of a run from which on a table of its own is worth making.
 const LONG: usize = 512;
@@ -63,13 +63,13 @@ impl Tabled {
         (from == DType::BFloat16).then_some(Self { run, float })
     }
 
-    /// The exponent field of elements from which on all quotients are normal, if those of quotients `1..4` are `one`.
+    /// The first exponent field whose quotients are normal, if elements with the field `one` have quotients in `1..4`.
     fn first_normal(&self, one: u32) -> Option<u8> {
         let first = u8::try_from((one + 1).checked_sub(self.float.bias)?).ok()?;
         (u32::from(first) > self.float.mantissa_bits + 2).then_some(first)
     }
 
-    /// Finds the exponent fields for factors that are powers of two; returns how many runs have one, in whole blocks.
+    /// Fills in the exponent fields of the first runs whose factors are powers of two. Returns the number of these runs, in whole blocks.
     fn powers(&self, factors: &[f32], run: usize, firsts: &mut [u8; RUNS]) -> usize {
         let least = self.float.mantissa_bits + 3;
         let first_normal = |factor: f32| {
@@ -78,7 +78,7 @@ impl Tabled {
             let fits = (bits & 0x807F_FFFF == 0) & (field > 0) & (first.wrapping_sub(least) < 256 - least);
             (first as u8, fits)
         };
-        // Without a way out of the loop, which the compiler makes vector code of.
+        // Without an early exit, so that the compiler makes vector code of the loop.
         let mut all = true;
         for (factor, first) in factors.iter().zip(&mut *firsts) {
             let (found, fits) = first_normal(*factor);
@@ -98,7 +98,7 @@ impl Tabled {
     }
 }
 
-/// Mantissas rounded to those of a target, above its first normal number.
+/// The 128 mantissas rounded to those of a target, as codes from the first normal one on.
 const fn mantissas(mantissa_bits: u32) -> [u8; MANTISSAS] {
     let dropped = 7 - mantissa_bits;
     let mut table = [0; MANTISSAS];
@@ -147,7 +147,7 @@ impl ScaledCast {
                 0 => (i + 1).saturating_mul(run).next_multiple_of(BLOCK).min(n),
                 _ => (i + runs).saturating_mul(run).min(n),
             };
-            // Where several blocks in a row are left to the other loop, it takes the rest.
+            // Consecutive blocks that were left to the other loop. After four of them, it casts the rest.
             let mut left = 0;
             while runs > 0 && start < end && left < 4 {
                 let first = i * run;
@@ -169,7 +169,7 @@ impl ScaledCast {
         }
     }
 
-    /// The codes of a binade whose quotients are from 1 to below 4, less as many exponents as make 1 the first normal number.
+    /// The codes of a binade whose quotients are in `1..4`, with the exponent lowered so that a quotient of 1 has the first normal code.
     fn quotients(&self, tabled: &Tabled, one: u32, factors: &Factors<'_>) -> [u8; MANTISSAS] {
         let elements: [[u8; 2]; MANTISSAS] =
             core::array::from_fn(|m| ((one << 7 | m as u32) as u16).to_ne_bytes());

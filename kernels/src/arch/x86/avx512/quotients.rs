@@ -38,10 +38,12 @@ vbmi_fn! {
         // SAFETY: blocks that lie among the caller's `n` elements; a run has its exponent.
         unsafe {
             let all = |x: u8| _mm512_set1_epi8(x as i8);
-            let (low, high) = (_mm512_loadu_si512(table.as_ptr().cast()), _mm512_loadu_si512(table.as_ptr().add(64).cast()));
-            let (low_bytes, high_bytes) = (constant(const { &bytes_of_words(false) }), constant(const { &bytes_of_words(true) }));
+            let low = _mm512_loadu_si512(table.as_ptr().cast());
+            let high = _mm512_loadu_si512(table.as_ptr().add(64).cast());
+            let low_bytes = constant(const { &bytes_of_words(false) });
+            let high_bytes = constant(const { &bytes_of_words(true) });
             let (most, max, special) = (all(float.exponents), all(float.max), all(0xFF));
-            // From this much below the first normal quotient on, all become zero.
+            // Quotients at least so many exponents below the first normal one become zero.
             let subnormal = all(float.mantissa_bits as u8 + 2);
             let sign = all(0x80);
             let (mut at, mut i) = (start, start / run);
@@ -57,7 +59,7 @@ vbmi_fn! {
                 }
                 let p = src.add(2 * at);
                 let (a, b) = (_mm512_loadu_si512(p.cast()), _mm512_loadu_si512(p.add(64).cast()));
-                // Without their signs, words have the exponents in their high bytes.
+                // Shifted by the sign, the high byte of a word is its exponent.
                 let exponents = _mm512_permutex2var_epi8(_mm512_add_epi16(a, a), high_bytes, _mm512_add_epi16(b, b));
                 // The top bit of an index does not matter.
                 let mantissas = _mm512_permutex2var_epi8(a, low_bytes, b);
