@@ -174,6 +174,26 @@ inline result<lanecast_scaled_scheme> scheme(const char *name)
     return named;
 }
 
+/* The largest magnitude of some elements. That of several parts is the largest of theirs. */
+struct magnitude {
+    float finite;
+    bool has_non_finite;
+};
+
+/* As lanecast_scaled_finite_amax, of a contiguous range of float or of an element of your library with 16 bits. */
+template <class Source> result<magnitude> finite_amax(const Source &src)
+{
+    using S = std::remove_cv_t<std::remove_reference_t<decltype(*src.data())>>;
+    float finite = 0.0F;
+    std::int32_t non_finite = 0;
+    lanecast_error raw;
+    if (lanecast_scaled_finite_amax(type_of<S>::value, src.data(), detail::bytes(src), &finite, &non_finite, &raw) !=
+        LANECAST_OK) {
+        return error(raw);
+    }
+    return magnitude{finite, non_finite != 0};
+}
+
 /* A scaled cast of tensors of one shape. Copies share the plan of the library, which the last one frees. Buffers are contiguous ranges
  * (vector, array, span) of anything whose bytes are those of `info()`. */
 class scaled_plan {

@@ -63,7 +63,9 @@ static void views_and_parts()
     const auto shorter = plan.quantize_dynamic(view, its, other);
     CHECK(!shorter && shorter.failure().status == LANECAST_BAD_LENGTH);
     its.resize(codes.size());
-    const auto part = plan.quantize_with_amax(x, *plan.amax(x), its, other);
+    const auto amax = lanecast::finite_amax(x);
+    CHECK(amax && amax->finite == *plan.amax(x) && !amax->has_non_finite && !lanecast::finite_amax(codes));
+    const auto part = plan.quantize_with_amax(x, amax->finite, its, other);
     CHECK(part && part->global == report->global && its == codes && other == scales);
     CHECK(!plan.quantize_with_amax(x, std::numeric_limits<float>::infinity(), its, other));
 }
