@@ -389,9 +389,9 @@ typedef struct lanecast_scaled_options {
 } lanecast_scaled_options;
 
 /**
- * Everything that decides the results of a scaled cast, but the dtype of the source. `lanecast_scaled_scheme_named` fills it; a program
- * changes what it wants otherwise, such as the length of blocks, and makes a plan with `lanecast_scaled_create_from`. `docs/scaled.md` of
- * lanecast specifies what the numbers stand for.
+ * Everything that decides the results of a scaled cast, except the dtype of the source. `lanecast_scaled_scheme_named` fills the struct; change
+ * what should differ, such as the length of blocks, and make a plan with `lanecast_scaled_create_from`. A field is ignored if the others do not
+ * use it. `docs/scaled.md` of lanecast specifies the rules.
  */
 typedef struct lanecast_scaled_scheme {
     /**
@@ -403,39 +403,6 @@ typedef struct lanecast_scaled_scheme {
      * for the tensor.
      */
     lanecast_type scale;
-    /**
-     * With scales of float8_e4m3fn, how the scale of the tensor acts: 1 values are multiplied by it, 2 they are divided by it. Otherwise 0.
-     */
-    uint8_t global;
-    /**
-     * Which elements share a scale: 0 all, 1 those with the same index along `axis`, 2 blocks of `block[0]` elements along `axis`, 3 tiles of
-     * `block[0]` by `block[1]` elements of the last two axes.
-     */
-    uint8_t granularity;
-    /**
-     * How a scale follows from `amax`, the largest magnitude of its block: 0 the caller gives the scales, 1 `amax / over`, 2 the same, rounded to
-     * float32 before it is divided by the scale of the tensor, 3 the same, but multiplied by `range / amax` of the tensor. Powers of two:
-     * 4 floor, 5 even, 6 round up, 7 ceil. 8 integers with zero points, for `lanecast_scaled_quantize_min_max`.
-     */
-    uint8_t rule;
-    /**
-     * How an element is divided by its scale: 0 exactly, 1 in float32, 2 in bfloat16, 3 times the reciprocal of the scale, 4 times the reciprocal of
-     * the tensor's scale, divided by that of the block, 5 times `over / amax`.
-     */
-    uint8_t quotient;
-    /**
-     * Scales of blocks of zeros: 0 is 1 (or the code 0 of float8_e8m0fnu and float8_e4m3fn), 1 takes `amax` to be at least `least`, 2 is
-     * `empty_scale`, and other scales are at least `least`, 3 is `empty_scale`, also in place of a scale of 0.
-     */
-    uint8_t empty;
-    /**
-     * Blocks with a NaN or an infinity: 1, 2 or 3 as in `lanecast_scaled_options`; 0 is 1.
-     */
-    uint8_t non_finite;
-    /**
-     * Zero.
-     */
-    uint8_t reserved[2];
     /**
      * The axis of the granularities 1 and 2, counted from the last one if it is negative.
      */
@@ -461,9 +428,40 @@ typedef struct lanecast_scaled_scheme {
      */
     float least;
     /**
+     * How the scale of the tensor acts if scales are float8_e4m3fn: 1 values are multiplied by it, 2 they are divided by it. 0 with other scales.
+     */
+    uint8_t global;
+    /**
+     * Which elements share a scale: 0 all of them, 1 those with the same index along `axis`, 2 blocks of `block[0]` elements along `axis`, 3 tiles
+     * of `block[0]` by `block[1]` elements of the last two axes.
+     */
+    uint8_t granularity;
+    /**
+     * How a scale follows from `amax`, the largest magnitude of its block. 0: the caller gives the scales. 1: `amax / over`. 2: the same, rounded
+     * to float32 before it is divided by the scale of the tensor. 3: the same, rounded to float32 and multiplied by `range / amax` of the
+     * tensor. 4 to 7: a power of two by the rule floor, even, round up or ceil. 8: integers with zero points, for
+     * `lanecast_scaled_quantize_min_max`.
+     */
+    uint8_t rule;
+    /**
+     * How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in bfloat16. 3: multiplied by
+     * the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the block. 5: multiplied by
+     * `over / amax`.
+     */
+    uint8_t quotient;
+    /**
+     * The scale of a block of zeros. 0: 1, or the code 0 of float8_e8m0fnu and float8_e4m3fn. 1: `amax` is at least `least`. 2: `empty_scale`, and
+     * every other scale is at least `least`. 3: `empty_scale`, which also replaces scales of 0.
+     */
+    uint8_t empty;
+    /**
+     * Blocks with a NaN or an infinity: 1, 2 or 3 as in `lanecast_scaled_options`; 0 is 1.
+     */
+    uint8_t non_finite;
+    /**
      * Zero.
      */
-    uint64_t more[5];
+    uint8_t reserved[26];
 } lanecast_scaled_scheme;
 
 /**

@@ -11,9 +11,9 @@ use lanecast::scaled::{Empty, Global, Granularity, NonFinite, Pow2, Quotient, Sc
 use std::ffi::c_char;
 use std::ptr;
 
-/// Everything that decides the results of a scaled cast, but the dtype of the source. `lanecast_scaled_scheme_named` fills it; a program
-/// changes what it wants otherwise, such as the length of blocks, and makes a plan with `lanecast_scaled_create_from`. `docs/scaled.md` of
-/// lanecast specifies what the numbers stand for.
+/// Everything that decides the results of a scaled cast, except the dtype of the source. `lanecast_scaled_scheme_named` fills the struct; change
+/// what should differ, such as the length of blocks, and make a plan with `lanecast_scaled_create_from`. A field is ignored if the others do not
+/// use it. `docs/scaled.md` of lanecast specifies the rules.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct lanecast_scaled_scheme {
@@ -22,25 +22,6 @@ pub struct lanecast_scaled_scheme {
     /// The dtype of the scales, without flags: float32, float16, bfloat16, float8_e8m0fnu (powers of two), or float8_e4m3fn with a float32
     /// for the tensor.
     pub scale: lanecast_type,
-    /// With scales of float8_e4m3fn, how the scale of the tensor acts: 1 values are multiplied by it, 2 they are divided by it. Otherwise 0.
-    pub global: u8,
-    /// Which elements share a scale: 0 all, 1 those with the same index along `axis`, 2 blocks of `block[0]` elements along `axis`, 3 tiles of
-    /// `block[0]` by `block[1]` elements of the last two axes.
-    pub granularity: u8,
-    /// How a scale follows from `amax`, the largest magnitude of its block: 0 the caller gives the scales, 1 `amax / over`, 2 the same, rounded to
-    /// float32 before it is divided by the scale of the tensor, 3 the same, but multiplied by `range / amax` of the tensor. Powers of two:
-    /// 4 floor, 5 even, 6 round up, 7 ceil. 8 integers with zero points, for `lanecast_scaled_quantize_min_max`.
-    pub rule: u8,
-    /// How an element is divided by its scale: 0 exactly, 1 in float32, 2 in bfloat16, 3 times the reciprocal of the scale, 4 times the reciprocal of
-    /// the tensor's scale, divided by that of the block, 5 times `over / amax`.
-    pub quotient: u8,
-    /// Scales of blocks of zeros: 0 is 1 (or the code 0 of float8_e8m0fnu and float8_e4m3fn), 1 takes `amax` to be at least `least`, 2 is
-    /// `empty_scale`, and other scales are at least `least`, 3 is `empty_scale`, also in place of a scale of 0.
-    pub empty: u8,
-    /// Blocks with a NaN or an infinity: 1, 2 or 3 as in `lanecast_scaled_options`; 0 is 1.
-    pub non_finite: u8,
-    /// Zero.
-    pub reserved: [u8; 2],
     /// The axis of the granularities 1 and 2, counted from the last one if it is negative.
     pub axis: i64,
     /// Elements of a block of the granularities 2 and 3.
@@ -53,8 +34,27 @@ pub struct lanecast_scaled_scheme {
     pub empty_scale: f32,
     /// See `empty`.
     pub least: f32,
+    /// How the scale of the tensor acts if scales are float8_e4m3fn: 1 values are multiplied by it, 2 they are divided by it. 0 with other scales.
+    pub global: u8,
+    /// Which elements share a scale: 0 all of them, 1 those with the same index along `axis`, 2 blocks of `block[0]` elements along `axis`, 3 tiles
+    /// of `block[0]` by `block[1]` elements of the last two axes.
+    pub granularity: u8,
+    /// How a scale follows from `amax`, the largest magnitude of its block. 0: the caller gives the scales. 1: `amax / over`. 2: the same, rounded
+    /// to float32 before it is divided by the scale of the tensor. 3: the same, rounded to float32 and multiplied by `range / amax` of the
+    /// tensor. 4 to 7: a power of two by the rule floor, even, round up or ceil. 8: integers with zero points, for
+    /// `lanecast_scaled_quantize_min_max`.
+    pub rule: u8,
+    /// How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in bfloat16. 3: multiplied by
+    /// the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the block. 5: multiplied by
+    /// `over / amax`.
+    pub quotient: u8,
+    /// The scale of a block of zeros. 0: 1, or the code 0 of float8_e8m0fnu and float8_e4m3fn. 1: `amax` is at least `least`. 2: `empty_scale`, and
+    /// every other scale is at least `least`. 3: `empty_scale`, which also replaces scales of 0.
+    pub empty: u8,
+    /// Blocks with a NaN or an infinity: 1, 2 or 3 as in `lanecast_scaled_options`; 0 is 1.
+    pub non_finite: u8,
     /// Zero.
-    pub more: [u64; 5],
+    pub reserved: [u8; 26],
 }
 
 /// By the number of [`lanecast_scaled_scheme::quotient`].
@@ -77,9 +77,8 @@ fn at<T: PartialEq>(value: T, values: &[T]) -> u8 {
 impl lanecast_scaled_scheme {
     /// The scheme of the library. The plan checks whether its parts fit each other.
     pub(super) fn read(&self) -> Result<Scheme, Failure> {
-        if self.reserved != [0; 2] || self.more != [0; 5] {
-            let text =
-                "reserved bytes of lanecast_scaled_scheme are not zero; the header is newer than the library";
+        if self.reserved != [0; 26] {
+            let text = "lanecast_scaled_scheme.reserved is not zero; the header is newer than the library";
             return Err(Failure::Argument(LANECAST_BAD_OPTION, text));
         }
         let non_finite = pick("lanecast_scaled_scheme.non_finite", self.non_finite, NON_FINITE)?;

@@ -51,7 +51,7 @@ static int some_scheme(const char *name, lanecast_scaled_scheme *out)
     case 5: out->over = numbers[below(6)]; break;
     case 6: out->range = numbers[below(6)]; break;
     case 7: out->non_finite = (uint8_t)below(5); break;
-    case 8: out->more[below(5)] = below(4) / 3; break;
+    case 8: out->reserved[below(sizeof out->reserved)] = (uint8_t)(below(4) / 3); break;
     default: break;
     }
     return 1;
