@@ -188,3 +188,17 @@ fn example_in_cpp() {
         }
     }
 }
+
+/// What else `lanecast.hpp` has for scaled casts.
+#[test]
+fn plans_in_cpp() {
+    if !tried() {
+        return;
+    }
+    for compiler in ["g++", "clang++"].into_iter().filter(|compiler| has(compiler)) {
+        for standard in ["c++17", "c++20"] {
+            let (source, linked) = ("scaled_plans.cpp", Linked::Shared);
+            Program { source, compiler, standard, linked, flags: SANITIZED }.check(&[]);
+        }
+    }
+}
