@@ -121,11 +121,11 @@ fn check_scale(dtype: DType, scale: u32, [low, high]: [f64; 2], steps: i64) {
     };
     let below = exact((value(scale - 1) + value(scale)) / 2.0) * &steps;
     assert!(scale == 1 || below <= width, "{dtype} {scale:#x} is too large for {low:e} to {high:e}");
-    assert!(below != width || scale % 2 == 0, "{dtype} {scale:#x} is not even");
+    assert!(below != width || scale.is_multiple_of(2), "{dtype} {scale:#x} is not even");
     if scale < largest {
         let above = exact((value(scale) + value(scale + 1)) / 2.0) * &steps;
         assert!(width <= above, "{dtype} {scale:#x} is too small for {low:e} to {high:e}");
-        assert!(above != width || scale % 2 == 0, "{dtype} {scale:#x} is not even");
+        assert!(above != width || scale.is_multiple_of(2), "{dtype} {scale:#x} is not even");
     }
 }
 
