@@ -14,7 +14,7 @@ const ZEROS: &str = "the zero points are NULL";
 /// Scales and casts a tensor to integers with zero points; the rule of the plan's scheme is 8. An integer stands for `(code - zero) * scale`.
 /// Writes the codes to `data`, the scales to `scales`, and for each scale a zero point, stored as the codes are, to `zeros`. Unless `report` is
 /// NULL, the report goes there. The lengths are in bytes and have to be those of `lanecast_scaled_describe`. `threads` is as for `lanecast_run`; the
-/// result does not depend on it. This version casts on the calling thread only.
+/// result does not depend on it.
 ///
 /// # Safety
 ///
@@ -39,13 +39,13 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_min_max(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let (plan, _) = (read(plan)?, lanecast_threads::read(threads)?);
+            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
             apart(&[(data, data_len), (scales, scales_len), (zeros, zeros_len)], &[(src, src_len)])?;
             let src = bytes(src.cast(), src_len, SOURCE)?;
             let data = bytes_mut(data.cast(), data_len, DATA)?;
             let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
             let zeros = bytes_mut(zeros.cast(), zeros_len, ZEROS)?;
-            put_if_wanted(report, plan.quantize_min_max(src, data, scales, zeros)?.into());
+            put_if_wanted(report, plan.par_quantize_min_max(src, data, scales, zeros, threads)?.into());
             Ok(())
         })
     }
@@ -78,13 +78,13 @@ pub unsafe extern "C" fn lanecast_scaled_dequantize_min_max(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let (plan, to, _) = (read(plan)?, buffer(to)?, lanecast_threads::read(threads)?);
+            let (plan, to, threads) = (read(plan)?, buffer(to)?, lanecast_threads::read(threads)?);
             apart(&[(dst, dst_len)], &[(data, data_len), (scales, scales_len), (zeros, zeros_len)])?;
             let data = bytes(data.cast(), data_len, DATA)?;
             let scales = bytes(scales.cast(), scales_len, SCALES)?;
             let zeros = bytes(zeros.cast(), zeros_len, ZEROS)?;
             let dst = bytes_mut(dst.cast(), dst_len, DESTINATION)?;
-            Ok(plan.dequantize_min_max(data, scales, zeros, to, dst)?)
+            Ok(plan.par_dequantize_min_max(data, scales, zeros, to, dst, threads)?)
         })
     }
 }
