@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -100,55 +101,34 @@ class OnnxRuntime:
         scale = np.float32(0.1)
         rows = (np.abs(x).max(axis=1) / np.float32(127)).astype(np.float32)
         blocks = (np.abs(x).reshape(len(x), -1, 128).max(axis=2) / np.float32(7)).astype(np.float32)
-        of_rows: dict[str, Any] = {"axis": 0}
-        of_blocks: dict[str, Any] = {"axis": 1, "block_size": 128}
-        linear = [
-            ("int8 per tensor", scale, np.int8(0), {}),
-            ("uint8 per tensor with a zero point", scale, np.uint8(120), {}),
-            ("int8 per row", rows, np.zeros(len(x), np.int8), of_rows),
-            ("int8 per block of 128", blocks, np.zeros(blocks.shape, np.int8), of_blocks),
-            ("int4 per block of 128", blocks, np.zeros(blocks.shape, ml_dtypes.int4), of_blocks),
-            ("float8_e4m3fn per tensor", scale, np.zeros((), ml_dtypes.float8_e4m3fn), {}),
+        linear: list[tuple[str, str, Any, Any, dict[str, Any]]] = [
+            ("int8 per tensor", "int8", scale, None, {}),
+            ("uint8 per tensor with a zero point", "uint8", scale, np.uint8(120), {}),
+            ("int8 per row", "int8", rows, None, {"axis": 0}),
+            ("int8 per block of 128", "int8", blocks, None, {"axis": 1, "block_size": 128}),
+            ("int4 per block of 128", "int4", blocks, None, {"axis": 1, "block_size": 128}),
+            ("float8_e4m3fn per tensor", "float8_e4m3fn", scale, None, {}),
         ]
         schemes = {
             "int8 per row": ("int8-row", rows.reshape(-1, 1)),
             "int4 per block of 128": ("int4-group128", blocks),
             "float8_e4m3fn per tensor": ("fp8-tensor", scale.reshape(1, 1)),
         }
-        for name, scales, zero_point, attributes in linear:
-            kind = zero_point.dtype.name
-            output = {"float8_e4m3fn": "FLOAT8E4M3FN"}.get(kind, kind.upper())
-            typed = self.runtime.OrtValue.ortvalue_from_numpy_with_onnx_type(
-                np.zeros((zero_point.size + 1) // 2, np.uint8) if kind == "int4" else np.asarray(zero_point).view(np.uint8),
-                getattr(self.onnx.TensorProto, output),
-            ) if kind in ("int4", "float8_e4m3fn") else np.asarray(zero_point)
-            if kind == "int4":
-                # Of int4 an OrtValue cannot be made; without the zero point, the attribute gives the dtype.
-                more, inputs = {"output_dtype": self.onnx.TensorProto.INT4}, [x, np.asarray(scales)]
-            else:
-                more, inputs = {}, [x, np.asarray(scales), typed]
-            quantize = self.node("QuantizeLinear", inputs, output, **attributes, **more)
-            codes = lanecast.onnx_quantize_linear(x, scales, zero_point, opset=21, **attributes)
-            yield Contest(
-                f"QuantizeLinear, {name}",
-                source,
-                lambda s=scales, z=zero_point, a=attributes: lanecast.onnx_quantize_linear(x, s, z, opset=21, **a),
-                quantize,
-            )
-            dequantize = self.node("DequantizeLinear", [quantize()[0], *inputs[1:]], "FLOAT", **attributes)
-            yield Contest(
-                f"DequantizeLinear, {name}",
-                source,
-                lambda c=codes, s=scales, z=zero_point, a=attributes: lanecast.onnx_dequantize_linear(c, s, z, opset=21, **a),
-                dequantize,
-            )
+        for name, dtype, scales, zero_point, attributes in linear:
+            more = [np.asarray(value) for value in (scales, zero_point) if value is not None]
+            output = {"float8_e4m3fn": "FLOAT8E4M3FN"}.get(dtype, dtype.upper())
+            code = getattr(self.onnx.TensorProto, output)
+            quantize = self.node("QuantizeLinear", [x, *more], output, **attributes, output_dtype=code)
+            own = functools.partial(lanecast.onnx_quantize_linear, x, scales, zero_point, opset=21, output_dtype=dtype, **attributes)
+            yield Contest(f"QuantizeLinear, {name}", source, own, quantize)
+            dequantize = self.node("DequantizeLinear", [quantize()[0], *more], "FLOAT", **attributes)
+            back = functools.partial(lanecast.onnx_dequantize_linear, own(), scales, zero_point, opset=21, **attributes)
+            yield Contest(f"DequantizeLinear, {name}", source, back, dequantize)
             if name in schemes:
                 scheme, given = schemes[name]
-                q = lanecast.quantize(x, scheme, scales=given)
-                yield Contest(
-                    f"the same by `{scheme}`, quantize", source, lambda s=scheme, g=given: lanecast.quantize(x, s, scales=g), quantize
-                )
-                yield Contest(f"the same by `{scheme}`, dequantize", source, q.dequantize, dequantize)
+                by_scheme = functools.partial(lanecast.quantize, x, scheme, scales=given)
+                yield Contest(f"the same by `{scheme}`, quantize", source, by_scheme, quantize)
+                yield Contest(f"the same by `{scheme}`, dequantize", source, by_scheme().dequantize, dequantize)
         dynamic = self.node("DynamicQuantizeLinear", [x], "UINT8", outputs=3)
         yield Contest("DynamicQuantizeLinear", source, lambda: lanecast.onnx_dynamic_quantize_linear(x, opset=21), dynamic)
 
@@ -412,5 +392,4 @@ class Ggml(Gguf):
         return self.function(f"quantize_row_{name.lower()}_ref", x, lambda: np.empty(size, np.uint8), x.size)
 
     def peer_dequantize(self, name: str, blocks: np.ndarray[Any, Any], n: int) -> Callable[[], Any] | None:
-        lower = name.replace("_K", "_k").lower() if not name.endswith("_K") else name.lower().replace("_k", "_K")
-        return self.function(f"dequantize_row_{lower}", blocks, lambda: np.empty(n, np.float32), n)
+        return self.function(f"dequantize_row_{name.lower().replace('_k', '_K')}", blocks, lambda: np.empty(n, np.float32), n)
