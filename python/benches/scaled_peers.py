@@ -151,7 +151,7 @@ class Torch:
     def contests(self, n: int, source: str) -> Iterator[Contest]:
         torch = self.torch
         x = tensor(source, n)
-        e4m3 = torch.float8_e4m3fn
+        dtype, e4m3 = getattr(torch, source), torch.float8_e4m3fn
 
         def by_row() -> Any:
             scale = x.abs().amax(dim=-1, keepdim=True).float() / 448
@@ -170,23 +170,25 @@ class Torch:
             scale = x.abs().amax(dim=-1, keepdim=True).float() / 127
             return (x / scale).round().clamp(-127, 127).to(torch.int8), scale
 
-        schemes = [
+        def multiplied(codes: Any, scale: Any) -> Any:
+            return (codes.to(torch.float32) * scale).to(dtype).view(x.shape)
+
+        schemes: list[tuple[str, Callable[[], Any], tuple[int, ...]]] = [
             ("fp8-row-divide", by_row, (-1, 1)),
             ("fp8-tensor", by_tensor, ()),
             ("fp8-group128", by_group, (-1, COLUMNS // 128, 1)),
             ("int8-row", int8_by_row, (-1, 1)),
         ]
-        dtype = getattr(torch, source)
         for scheme, quantize, shape in schemes:
-            yield Contest(f"quantize `{scheme}`", source, lambda s=scheme: lanecast.quantize(x, s), quantize)
+            yield Contest(f"quantize `{scheme}`", source, functools.partial(lanecast.quantize, x, scheme), quantize)
             q = lanecast.quantize(x, scheme)
             codes, scale = q.data, q.scales.reshape(shape)
             folded = codes.view(len(x), -1, 128) if scheme == "fp8-group128" else codes
             yield Contest(
                 f"dequantize `{scheme}`",
                 source,
-                lambda q=q: q.dequantize(source),
-                lambda c=folded, s=scale: (c.to(torch.float32) * s).to(dtype).view(x.shape),
+                functools.partial(q.dequantize, source),
+                functools.partial(multiplied, folded, scale),
             )
         if source != "float32":
             return  # Quantized tensors are made of float32 only.
@@ -234,6 +236,10 @@ class TorchAO:
         dtype = getattr(torch, source)
         modes = mx.ScaleCalculationMode
         kinds = {"float8_e4m3fn": torch.float8_e4m3fn, "float4_e2m1fn": torch.float4_e2m1fn_x2}
+
+        def to_mx(kind: Any, mode: Any) -> Any:
+            return mx.to_mx(x, kind, 32, mode)[::-1]  # the codes first
+
         for scheme, mode, element in [
             ("mx-ocp", modes.FLOOR, "float8_e4m3fn"),
             ("mx", modes.RCEIL, "float8_e4m3fn"),
@@ -243,16 +249,16 @@ class TorchAO:
             yield Contest(
                 f"quantize `{scheme}`, {element}",
                 source,
-                lambda s=scheme, e=element: lanecast.quantize(x, s, element=e),
-                lambda k=kind, m=mode: mx.to_mx(x, k, 32, m)[::-1],
+                functools.partial(lanecast.quantize, x, scheme, element=element),
+                functools.partial(to_mx, kind, mode),
             )
             q = lanecast.quantize(x, scheme, element=element)
             if mode is modes.FLOOR:
                 yield Contest(
                     f"dequantize `{scheme}`, {element}",
                     source,
-                    lambda q=q: q.dequantize(source),
-                    lambda q=q, k=kind: mx.to_dtype(q.data, q.scales.view(torch.float8_e8m0fnu), k, 32, dtype),
+                    functools.partial(q.dequantize, source),
+                    functools.partial(mx.to_dtype, q.data, q.scales.view(torch.float8_e8m0fnu), kind, 32, dtype),
                 )
         whole = x.float().abs().max() / (448 * 6)
         yield Contest(
@@ -357,10 +363,10 @@ class Gguf:
             size = self.block_bytes(name, n)
             encode = self.peer_quantize(name, x)
             if name in ENCODED and encode:
-                yield Contest(f"{name}, encode", source, lambda f=name, s=size: self.blocks.quantize(f, x, s), encode)
+                yield Contest(f"{name}, encode", source, functools.partial(self.blocks.quantize, name, x, size), encode)
             stored = self.stored(name, x)
             if decode := self.peer_dequantize(name, stored, n):
-                yield Contest(f"{name}, decode", source, lambda f=name, b=stored: self.blocks.dequantize(f, b, n), decode)
+                yield Contest(f"{name}, decode", source, functools.partial(self.blocks.dequantize, name, stored, n), decode)
 
 
 class Ggml(Gguf):
