@@ -77,6 +77,10 @@ pub(super) fn check_zero_point(
     check_len("zero point", load.from(), layout.scales, tensor.data.len())
 }
 
+/// The floats of a chunk, at an address where no vector lies in two lines of the cache.
+#[repr(align(64))]
+pub(super) struct Floats<R>(pub(super) [R; CHUNK]);
+
 /// The floats that are calculated with.
 pub(super) trait Real: bytemuck::Pod {
     const ZERO: Self;
