@@ -160,7 +160,7 @@ fn the_other_byte_order_has_the_same_values() {
         ByteOrder::Big => ByteOrder::Little,
     };
     let mut rng = Rng(0x5CA1_ED02);
-    for (name, scheme) in Scheme::NAMED {
+    for (name, scheme) in Scheme::NAMED.iter().filter(|(_, scheme)| !scheme.has_zero_points()) {
         let plan = ScaledPlan::new(DType::Float32, scheme, &[2, 4160]).expect("fits");
         let n = plan.elements();
         let src: Vec<u8> = (0..n).flat_map(|_| scale(&mut rng).to_ne_bytes()).collect();

@@ -2,9 +2,7 @@
 
 #![cfg(feature = "scaled")]
 
-use lanecast::scaled::{
-    Granularity, Quantized, Report, ScaleRule, ScaledError, ScaledPlan, Scheme, requantize,
-};
+use lanecast::scaled::{Granularity, Quantized, Report, ScaledError, ScaledPlan, Scheme, requantize};
 use lanecast::strided::{Layout, View};
 use lanecast::{BufferType, ByteOrder, CastError, DType};
 
@@ -30,6 +28,21 @@ fn quantize(
 ) -> Answer {
     let (mut data, mut scales) = (vec![0xA5; plan.data_len()], vec![0xA5; plan.scales_len()]);
     (cast(&mut data, &mut scales).expect("casts"), data, scales)
+}
+
+type WithZeros = (Report, [Vec<u8>; 3]);
+
+fn quantize_with_zeros(
+    plan: &ScaledPlan,
+    cast: impl FnOnce(&mut [u8], &mut [u8], &mut [u8]) -> Result<Report, ScaledError>,
+) -> WithZeros {
+    let mut buffers = [plan.data_len(), plan.scales_len(), plan.zeros_len()].map(|n| vec![0xA5; n]);
+    let [data, scales, zeros] = &mut buffers;
+    (cast(data, scales, zeros).expect("casts"), buffers)
+}
+
+fn alone_with_zeros(plan: &ScaledPlan, src: &[u8]) -> WithZeros {
+    quantize_with_zeros(plan, |data, scales, zeros| plan.quantize_min_max(src, data, scales, zeros))
 }
 
 fn alone(plan: &ScaledPlan, src: &[u8]) -> Answer {
@@ -75,6 +88,17 @@ fn views() {
                 .with_counts();
             let got = quantize(&plan, |data, scales| plan.quantize_dynamic_view(&view, data, scales));
             assert!(got == alone(&plan, &copy), "{scheme:?} {shape:?}: {:?}", got.0);
+        }
+        for granularity in
+            [Granularity::Tensor, Granularity::Axis(0), Granularity::Block { axis: -1, len: 8 }]
+        {
+            let scheme = Scheme { granularity, ..Scheme::UINT4_GROUP128 };
+            let plan = ScaledPlan::new(DType::Float32, &scheme, shape).expect("fits");
+            let plan = plan.with_squared_error().with_counts();
+            let got = quantize_with_zeros(&plan, |data, scales, zeros| {
+                plan.quantize_min_max_view(&view, data, scales, zeros)
+            });
+            assert!(got == alone_with_zeros(&plan, &copy), "{scheme:?} {shape:?}: {:?}", got.0);
         }
     }
 }
@@ -146,7 +170,7 @@ fn nothing_and_one_element() {
                 requantize(&plan, of, &plan, &mut again, &mut scales).expect("casts");
                 assert_eq!((again, scales), (want.1, want.2), "{scheme:?} {shape:?}");
             }
-            let scheme = Scheme { rule: ScaleRule::MinMax, granularity, ..Scheme::INT4_GROUP128 };
+            let scheme = Scheme { granularity, ..Scheme::UINT4_GROUP128 }.with_element(DType::Int4);
             if let Ok(plan) = ScaledPlan::new(DType::Float32, &scheme, shape) {
                 let (mut data, mut scales, mut zeros) = (vec![0; n], vec![0; 4 * n], vec![0; n]);
                 let report = plan.quantize_min_max(&src, &mut data, &mut scales, &mut zeros).expect("casts");
@@ -249,6 +273,42 @@ mod threads {
     }
 
     #[test]
+    fn threads_change_no_zero_point() {
+        let values = floats(SHAPE.iter().product());
+        let src = bytes(&values);
+        let transposed = View::from_slice(&values, &[SHAPE[1], SHAPE[0]]).expect("inside").transposed();
+        let column = Scheme { granularity: Granularity::Axis(1), ..Scheme::UINT4_GROUP128 };
+        let tensor = Scheme { granularity: Granularity::Tensor, ..Scheme::UINT8_ROW };
+        for scheme in [Scheme::UINT8_ROW, Scheme::UINT4_GROUP128, column, tensor] {
+            let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE).expect("fits");
+            let plan = plan.with_squared_error().with_counts().stochastic(Stochastic::default());
+            let want = alone_with_zeros(&plan, &src);
+            let of_view = quantize_with_zeros(&plan, |data, scales, zeros| {
+                plan.quantize_min_max_view(&transposed, data, scales, zeros)
+            });
+            let [data, scales, zeros] = &want.1;
+            let mut values = vec![0; 2 * src.len() / 4];
+            plan.dequantize_min_max(data, scales, zeros, DType::Float16, &mut values).expect("casts");
+            for threads in [1, 2, 5] {
+                let host = Host(threads);
+                let threads = Threads::Custom(&host);
+                let got = quantize_with_zeros(&plan, |data, scales, zeros| {
+                    plan.par_quantize_min_max(&src, data, scales, zeros, threads)
+                });
+                assert!(got == want, "{scheme:?}: {:?} {:?}", got.0, want.0);
+                let got = quantize_with_zeros(&plan, |data, scales, zeros| {
+                    plan.par_quantize_min_max_view(&transposed, data, scales, zeros, threads)
+                });
+                assert!(got == of_view, "{scheme:?}: {:?} {:?}", got.0, of_view.0);
+                let mut back = vec![0; values.len()];
+                plan.par_dequantize_min_max(data, scales, zeros, DType::Float16, &mut back, threads)
+                    .expect("casts");
+                assert!(back == values, "{scheme:?}");
+            }
+        }
+    }
+
+    #[test]
     fn wrong_lengths_and_refused_blocks() {
         let mut values = floats(SHAPE.iter().product());
         values[7 * SHAPE[1] / 4] = f32::NAN;
@@ -260,6 +320,28 @@ mod threads {
             |src: &[u8]| plan.par_quantize_dynamic(src, &mut data, &mut scales, Threads::Custom(&host));
         assert_eq!(cast(&bytes(&values)), Err(ScaledError::NonFinite { block: 1 }));
         assert!(matches!(cast(&[0; 8]), Err(ScaledError::Length { which: "source", have: 8, .. })));
+        let refused = plan.par_quantize_min_max(
+            &bytes(&values),
+            &mut data,
+            &mut scales,
+            &mut [],
+            Threads::Custom(&host),
+        );
+        assert!(matches!(refused, Err(ScaledError::Scheme { .. })));
+        let scheme = Scheme::UINT8_ROW.with_non_finite(lanecast::scaled::NonFinite::Refuse);
+        let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE).expect("fits");
+        let mut zeros = vec![0; plan.zeros_len()];
+        let mut cast = |src: &[u8], zeros: &mut [u8]| {
+            plan.par_quantize_min_max(src, &mut data, &mut scales, zeros, Threads::Custom(&host))
+        };
+        assert_eq!(cast(&bytes(&values), &mut zeros), Err(ScaledError::NonFinite { block: 1 }));
+        assert!(matches!(cast(&[0; 8], &mut zeros), Err(ScaledError::Length { which: "source", .. })));
+        let short = cast(&bytes(&values), &mut zeros[1..]);
+        assert!(matches!(short, Err(ScaledError::Length { which: "zero points", .. })));
+        let mut back = vec![0; 4 * values.len()];
+        let to = DType::Float32;
+        let short = plan.par_dequantize_min_max(&data, &scales, &[], to, &mut back, Threads::Custom(&host));
+        assert!(matches!(short, Err(ScaledError::Length { which: "zero points", .. })));
     }
 
     #[test]

@@ -132,7 +132,8 @@
 #define LANECAST_EXACT 2
 
 /**
- * A scaled cast of tensors of one type and shape, made by `lanecast_scaled_create`. It may be shared between threads.
+ * A scaled cast of tensors of one type and shape, made by `lanecast_scaled_create` or `lanecast_scaled_create_from`. It may be shared between
+ * threads.
  */
 typedef struct lanecast_scaled_plan lanecast_scaled_plan;
 
@@ -388,6 +389,82 @@ typedef struct lanecast_scaled_options {
 } lanecast_scaled_options;
 
 /**
+ * Everything that decides the results of a scaled cast, except the dtype of the source. `lanecast_scaled_scheme_named` fills the struct; change
+ * what should differ, such as the length of blocks, and make a plan with `lanecast_scaled_create_from`. A field is ignored if the others do not
+ * use it. `docs/scaled.md` of lanecast specifies the rules.
+ */
+typedef struct lanecast_scaled_scheme {
+    /**
+     * The dtype of the codes, without flags: an integer of at most 16 bits, float16, or a float of at most 8 bits with a zero.
+     */
+    lanecast_type element;
+    /**
+     * The dtype of the scales, without flags: float32, float16, bfloat16, float8_e8m0fnu (powers of two), or float8_e4m3fn with a float32
+     * for the tensor.
+     */
+    lanecast_type scale;
+    /**
+     * The axis of the granularities 1 and 2, counted from the last one if it is negative.
+     */
+    int64_t axis;
+    /**
+     * Elements of a block of the granularities 2 and 3.
+     */
+    uint64_t block[2];
+    /**
+     * A number of the rules 1 to 3: what the largest element of a block becomes, such as 448 for float8_e4m3fn.
+     */
+    float over;
+    /**
+     * A number of the rule 3: what the largest element of the tensor would become without the scales of the blocks.
+     */
+    float range;
+    /**
+     * See `empty`.
+     */
+    float empty_scale;
+    /**
+     * See `empty`.
+     */
+    float least;
+    /**
+     * How the scale of the tensor acts if scales are float8_e4m3fn: 1 values are multiplied by it, 2 they are divided by it. 0 with other scales.
+     */
+    uint8_t global;
+    /**
+     * Which elements share a scale: 0 all of them, 1 those with the same index along `axis`, 2 blocks of `block[0]` elements along `axis`, 3 tiles
+     * of `block[0]` by `block[1]` elements of the last two axes.
+     */
+    uint8_t granularity;
+    /**
+     * How a scale follows from `amax`, the largest magnitude of its block. 0: the caller gives the scales. 1: `amax / over`. 2: the same, rounded
+     * to float32 before it is divided by the scale of the tensor. 3: the same, rounded to float32 and multiplied by `range / amax` of the
+     * tensor. 4 to 7: a power of two by the rule floor, even, round up or ceil. 8: integers with zero points, for
+     * `lanecast_scaled_quantize_min_max`.
+     */
+    uint8_t rule;
+    /**
+     * How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in bfloat16. 3: multiplied by
+     * the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the block. 5: multiplied by
+     * `over / amax`.
+     */
+    uint8_t quotient;
+    /**
+     * The scale of a block of zeros. 0: 1, or the code 0 of float8_e8m0fnu and float8_e4m3fn. 1: `amax` is at least `least`. 2: `empty_scale`, and
+     * every other scale is at least `least`. 3: `empty_scale`, which also replaces scales of 0.
+     */
+    uint8_t empty;
+    /**
+     * Blocks with a NaN or an infinity: 1, 2 or 3 as in `lanecast_scaled_options`; 0 is 1.
+     */
+    uint8_t non_finite;
+    /**
+     * Zero.
+     */
+    uint8_t reserved[26];
+} lanecast_scaled_scheme;
+
+/**
  * What the buffers of a scaled cast hold.
  */
 typedef struct lanecast_scaled_info {
@@ -396,7 +473,7 @@ typedef struct lanecast_scaled_info {
      */
     size_t elements;
     /**
-     * Bytes of the source.
+     * Bytes of the source, if it is in C order and without gaps.
      */
     size_t source_len;
     /**
@@ -424,9 +501,13 @@ typedef struct lanecast_scaled_info {
      */
     uint32_t global;
     /**
+     * Bytes of the zero points, one for each scale, stored as the codes are; 0 if the scheme has none.
+     */
+    size_t zeros_len;
+    /**
      * Zero.
      */
-    uint64_t reserved[4];
+    uint64_t reserved[3];
 } lanecast_scaled_info;
 
 /**
@@ -490,7 +571,7 @@ typedef struct lanecast_view {
      */
     const int64_t *strides;
     /**
-     * Axes. Those of length 1 do not count towards the most that there can be, which is 64.
+     * Axes. There can be 64, not counting those of length 1; in scaled casts all count.
      */
     int32_t ndim;
 } lanecast_view;
@@ -511,8 +592,8 @@ typedef struct lanecast_view {
 #define LANECAST_BAD_TYPE 2
 
 /**
- * An option, level, standard or reserved byte has a value that this version does not know, or the scale of a tensor is not positive and
- * finite.
+ * An option, level, standard or reserved byte has a value that this version does not know, the scale of a tensor is not positive and finite, or
+ * the parts of a scheme do not fit each other or the function.
  */
 #define LANECAST_BAD_OPTION 3
 
@@ -532,8 +613,8 @@ typedef struct lanecast_view {
 #define LANECAST_OVERLAP 6
 
 /**
- * A shape or its strides are invalid, differ between the views, or repeat elements of a destination; or a scheme needs an axis that the
- * shape does not have.
+ * A shape or its strides are invalid, differ between the views, or repeat elements of a destination; a scheme needs an axis that the shape
+ * does not have; or a view, or another plan, does not have the shape of the plan.
  */
 #define LANECAST_BAD_LAYOUT 7
 
@@ -773,17 +854,9 @@ lanecast_status lanecast_run_counted(const struct lanecast_plan *plan,
 LANECAST_NOEXCEPT;
 
 /**
- * The name of the scheme at `index`, counted from 0, as a static string such as "mx" or "nvfp4"; NULL after the last one.
- * `docs/scaled.md` of lanecast specifies the schemes.
- */
-LANECAST_API
-const char *lanecast_scaled_name(size_t index)
-LANECAST_NOEXCEPT;
-
-/**
  * Makes a plan for scaled casts by the scheme of this name: between tensors of the type `from` (float16, bfloat16 or float32, in either byte
- * order) and of this shape, and their codes and scales. Tensors are in C order and without gaps. If `options` is NULL, the default options
- * apply. On failure `*plan` is not written. `lanecast_scaled_destroy` frees the plan.
+ * order) and of this shape, and their codes and scales. Tensors are in C order and without gaps, unless they are given as a `lanecast_view`. If
+ * `options` is NULL, the default options apply. On failure `*plan` is not written. `lanecast_scaled_destroy` frees the plan.
  *
  * The caller sees to this:
  *
@@ -798,6 +871,23 @@ lanecast_status lanecast_scaled_create(struct lanecast_scaled_plan **plan,
                                        int32_t ndim,
                                        const struct lanecast_scaled_options *options,
                                        struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * As `lanecast_scaled_create`, by a scheme of the caller, which is not needed afterwards.
+ *
+ * The caller sees to this:
+ *
+ * As for `lanecast_scaled_create`; `scheme` is NULL or can be read.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_create_from(struct lanecast_scaled_plan **plan,
+                                            const struct lanecast_scaled_scheme *scheme,
+                                            lanecast_type from,
+                                            const int64_t *shape,
+                                            int32_t ndim,
+                                            const struct lanecast_scaled_options *options,
+                                            struct lanecast_error *error)
 LANECAST_NOEXCEPT;
 
 /**
@@ -820,6 +910,35 @@ LANECAST_API
 lanecast_status lanecast_scaled_describe(const struct lanecast_scaled_plan *plan,
                                          struct lanecast_scaled_info *out,
                                          struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Casts codes and scales of the plan `from` to those of the plan `to`, whose options apply: each value is decoded exactly and rounded once.
+ * Both plans are for tensors of the same shape. `global` is the tensor's scale for `from`; schemes without one ignore it. The results go to
+ * `data` and `scales`, and unless `report` is NULL, the report goes there, with the tensor's scale for `to`. The scheme of `to` needs the
+ * quotient 0 and one of the rules 1 and 4 to 7 of `lanecast_scaled_scheme`; that of `from` has no zero points. The cast runs on the calling
+ * thread.
+ *
+ * The caller sees to this:
+ *
+ * `src_data` and `src_scales` can be read for `src_data_len` and `src_scales_len` bytes, `data` and `scales` can be written for `data_len` and
+ * `scales_len` bytes, at any alignment, and until the call returns nobody else writes the former or accesses the latter. `from` and `to` are
+ * NULL or plans; `report` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_requantize(const struct lanecast_scaled_plan *from,
+                                           const void *src_data,
+                                           size_t src_data_len,
+                                           const void *src_scales,
+                                           size_t src_scales_len,
+                                           float global,
+                                           const struct lanecast_scaled_plan *to,
+                                           void *data,
+                                           size_t data_len,
+                                           void *scales,
+                                           size_t scales_len,
+                                           struct lanecast_scaled_report *report,
+                                           struct lanecast_error *error)
 LANECAST_NOEXCEPT;
 
 /**
@@ -848,8 +967,8 @@ LANECAST_NOEXCEPT;
 
 /**
  * As `lanecast_scaled_quantize_dynamic`, for a part of a larger tensor or for one of several tensors that share a scale. `amax` is the
- * largest magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each, and has to be finite. The cast runs on the
- * calling thread.
+ * largest magnitude of all of them, the maximum of what `lanecast_scaled_amax` or `lanecast_scaled_finite_amax` returns for each, and has to
+ * be finite. The cast runs on the calling thread.
  *
  * The caller sees to this:
  *
@@ -929,6 +1048,121 @@ lanecast_status lanecast_scaled_amax(const struct lanecast_scaled_plan *plan,
                                      float *out,
                                      const struct lanecast_threads *threads,
                                      struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * The largest finite magnitude of `src_len` bytes of elements of the type `from`: float16, bfloat16 or float32, in either byte order. It needs
+ * no plan, and the result for several parts is the largest of theirs, which `lanecast_scaled_quantize_with_amax` takes even if some elements
+ * are NaN or infinite. Unless `non_finite` is NULL, 1 is written there if there are such elements, and 0 if not. Without a finite element, the
+ * result is 0.
+ *
+ * The caller sees to this:
+ *
+ * `src` can be read for `src_len` bytes, at any alignment. `out`, `non_finite` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_finite_amax(lanecast_type from,
+                                            const void *src,
+                                            size_t src_len,
+                                            float *out,
+                                            int32_t *non_finite,
+                                            struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * The name of the scheme at `index`, counted from 0, as a static string such as "mx" or "nvfp4"; NULL after the last one.
+ * `docs/scaled.md` of lanecast specifies the schemes.
+ */
+LANECAST_API
+const char *lanecast_scaled_name(size_t index)
+LANECAST_NOEXCEPT;
+
+/**
+ * The scheme of this name, all of whose fields are written.
+ *
+ * The caller sees to this:
+ *
+ * `scheme` is NULL or a string that ends with 0; `out` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_scheme_named(const char *scheme,
+                                             struct lanecast_scaled_scheme *out,
+                                             struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * As `lanecast_scaled_quantize_dynamic`, of elements in any layout, such as a transposed tensor, without a copy of all of it. `src` has the
+ * shape of the plan, at most 64 axes, and elements of the plan's type. `data` and `scales` lie outside of the bytes from
+ * the lowest element to the highest one.
+ *
+ * The caller sees to this:
+ *
+ * All elements of `src` can be read; its shape and strides have `ndim` numbers. The other pointers are as for
+ * `lanecast_scaled_quantize_dynamic`.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_quantize_dynamic_view(const struct lanecast_scaled_plan *plan,
+                                                      const struct lanecast_view *src,
+                                                      void *data,
+                                                      size_t data_len,
+                                                      void *scales,
+                                                      size_t scales_len,
+                                                      struct lanecast_scaled_report *report,
+                                                      const struct lanecast_threads *threads,
+                                                      struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Scales and casts a tensor to integers with zero points; the rule of the plan's scheme is 8. An integer stands for `(code - zero) * scale`.
+ * Writes the codes to `data`, the scales to `scales`, and for each scale a zero point, stored as the codes are, to `zeros`. Unless `report` is
+ * NULL, the report goes there. The lengths are in bytes and have to be those of `lanecast_scaled_describe`. `threads` is as for `lanecast_run`; the
+ * result does not depend on it. This version casts on the calling thread only.
+ *
+ * The caller sees to this:
+ *
+ * `src` can be read for `src_len` bytes; `data`, `scales` and `zeros` can be written for `data_len`, `scales_len` and `zeros_len` bytes, at any
+ * alignment, and until the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+ * readable; `report` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_quantize_min_max(const struct lanecast_scaled_plan *plan,
+                                                 const void *src,
+                                                 size_t src_len,
+                                                 void *data,
+                                                 size_t data_len,
+                                                 void *scales,
+                                                 size_t scales_len,
+                                                 void *zeros,
+                                                 size_t zeros_len,
+                                                 struct lanecast_scaled_report *report,
+                                                 const struct lanecast_threads *threads,
+                                                 struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Writes the values that integers with zero points stand for to `dst`: `(code - zero) * scale`, rounded once to the type `to`: float16, bfloat16,
+ * float32 or float64, in either byte order. `dst_len` is in bytes and has to be that of the elements. `threads` is as for
+ * `lanecast_scaled_quantize_min_max`.
+ *
+ * The caller sees to this:
+ *
+ * `data`, `scales` and `zeros` can be read for `data_len`, `scales_len` and `zeros_len` bytes, `dst` can be written for `dst_len` bytes, at any
+ * alignment, and until the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+ * readable; `error` is NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_scaled_dequantize_min_max(const struct lanecast_scaled_plan *plan,
+                                                   const void *data,
+                                                   size_t data_len,
+                                                   const void *scales,
+                                                   size_t scales_len,
+                                                   const void *zeros,
+                                                   size_t zeros_len,
+                                                   lanecast_type to,
+                                                   void *dst,
+                                                   size_t dst_len,
+                                                   const struct lanecast_threads *threads,
+                                                   struct lanecast_error *error)
 LANECAST_NOEXCEPT;
 
 /**

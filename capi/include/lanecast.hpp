@@ -163,6 +163,37 @@ template <class Range> std::size_t bytes(const Range &range)
 }
 } // namespace detail
 
+/* The scheme of a name, to be changed before a plan is made of it. */
+inline result<lanecast_scaled_scheme> scheme(const char *name)
+{
+    lanecast_scaled_scheme named;
+    lanecast_error raw;
+    if (lanecast_scaled_scheme_named(name, &named, &raw) != LANECAST_OK) {
+        return error(raw);
+    }
+    return named;
+}
+
+/* The largest magnitude of some elements. That of several parts is the largest of theirs. */
+struct magnitude {
+    float finite;
+    bool has_non_finite;
+};
+
+/* As lanecast_scaled_finite_amax, of a contiguous range of float or of an element of your library with 16 bits. */
+template <class Source> result<magnitude> finite_amax(const Source &src)
+{
+    using S = std::remove_cv_t<std::remove_reference_t<decltype(*src.data())>>;
+    float finite = 0.0F;
+    std::int32_t non_finite = 0;
+    lanecast_error raw;
+    if (lanecast_scaled_finite_amax(type_of<S>::value, src.data(), detail::bytes(src), &finite, &non_finite, &raw) !=
+        LANECAST_OK) {
+        return error(raw);
+    }
+    return magnitude{finite, non_finite != 0};
+}
+
 /* A scaled cast of tensors of one shape. Copies share the plan of the library, which the last one frees. Buffers are contiguous ranges
  * (vector, array, span) of anything whose bytes are those of `info()`. */
 class scaled_plan {
@@ -172,18 +203,23 @@ class scaled_plan {
     static result<scaled_plan> make(const char *scheme, lanecast_type from, const Shape &shape,
                                     const lanecast_scaled_options *options = nullptr)
     {
-        scaled_plan made;
         lanecast_scaled_plan *plan = nullptr;
         lanecast_error raw;
-        if (lanecast_scaled_create(&plan, scheme, from, shape.data(), static_cast<std::int32_t>(shape.size()), options,
-                                   &raw) != LANECAST_OK) {
-            return error(raw);
-        }
-        made.content.reset(plan, lanecast_scaled_destroy);
-        if (lanecast_scaled_describe(plan, &made.description, &raw) != LANECAST_OK) {
-            return error(raw);
-        }
-        return made;
+        const auto status = lanecast_scaled_create(&plan, scheme, from, shape.data(),
+                                                   static_cast<std::int32_t>(shape.size()), options, &raw);
+        return status == LANECAST_OK ? own(plan) : error(raw);
+    }
+
+    /* As lanecast_scaled_create_from. */
+    template <class Shape>
+    static result<scaled_plan> make(const lanecast_scaled_scheme &scheme, lanecast_type from, const Shape &shape,
+                                    const lanecast_scaled_options *options = nullptr)
+    {
+        lanecast_scaled_plan *plan = nullptr;
+        lanecast_error raw;
+        const auto status = lanecast_scaled_create_from(&plan, &scheme, from, shape.data(),
+                                                        static_cast<std::int32_t>(shape.size()), options, &raw);
+        return status == LANECAST_OK ? own(plan) : error(raw);
     }
 
     /* The bytes and types of the buffers. */
@@ -199,6 +235,64 @@ class scaled_plan {
         if (lanecast_scaled_quantize_dynamic(content.get(), src.data(), detail::bytes(src), data.data(),
                                              detail::bytes(data), scales.data(), detail::bytes(scales), &report, threads,
                                              &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return report;
+    }
+
+    /* As lanecast_scaled_quantize_dynamic_view. */
+    template <class Data, class Scales>
+    result<lanecast_scaled_report> quantize_dynamic(const lanecast_view &src, Data &&data, Scales &&scales,
+                                                    const lanecast_threads *threads = nullptr) const
+    {
+        lanecast_scaled_report report;
+        lanecast_error raw;
+        if (lanecast_scaled_quantize_dynamic_view(content.get(), &src, data.data(), detail::bytes(data), scales.data(),
+                                                  detail::bytes(scales), &report, threads, &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return report;
+    }
+
+    /* As lanecast_scaled_quantize_with_amax. */
+    template <class Source, class Data, class Scales>
+    result<lanecast_scaled_report> quantize_with_amax(const Source &src, float amax, Data &&data, Scales &&scales) const
+    {
+        lanecast_scaled_report report;
+        lanecast_error raw;
+        if (lanecast_scaled_quantize_with_amax(content.get(), src.data(), detail::bytes(src), amax, data.data(),
+                                               detail::bytes(data), scales.data(), detail::bytes(scales), &report,
+                                               &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return report;
+    }
+
+    /* As lanecast_scaled_quantize_min_max. */
+    template <class Source, class Data, class Scales, class Zeros>
+    result<lanecast_scaled_report> quantize_min_max(const Source &src, Data &&data, Scales &&scales, Zeros &&zeros,
+                                                    const lanecast_threads *threads = nullptr) const
+    {
+        lanecast_scaled_report report;
+        lanecast_error raw;
+        if (lanecast_scaled_quantize_min_max(content.get(), src.data(), detail::bytes(src), data.data(),
+                                             detail::bytes(data), scales.data(), detail::bytes(scales), zeros.data(),
+                                             detail::bytes(zeros), &report, threads, &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return report;
+    }
+
+    /* As lanecast_scaled_requantize, from this plan to the plan `to`. */
+    template <class Source, class SourceScales, class Data, class Scales>
+    result<lanecast_scaled_report> requantize(const Source &src, const SourceScales &src_scales, float global,
+                                              const scaled_plan &to, Data &&data, Scales &&scales) const
+    {
+        lanecast_scaled_report report;
+        lanecast_error raw;
+        if (lanecast_scaled_requantize(content.get(), src.data(), detail::bytes(src), src_scales.data(),
+                                       detail::bytes(src_scales), global, to.get(), data.data(), detail::bytes(data),
+                                       scales.data(), detail::bytes(scales), &report, &raw) != LANECAST_OK) {
             return error(raw);
         }
         return report;
@@ -231,6 +325,20 @@ class scaled_plan {
                               raw);
     }
 
+    /* As lanecast_scaled_dequantize_min_max, to the type of the elements of `dst`. */
+    template <class Data, class Scales, class Zeros, class Destination>
+    result<done> dequantize_min_max(const Data &data, const Scales &scales, const Zeros &zeros, Destination &&dst,
+                                    const lanecast_threads *threads = nullptr) const
+    {
+        using D = std::remove_cv_t<std::remove_reference_t<decltype(*dst.data())>>;
+        lanecast_error raw;
+        return detail::finish(lanecast_scaled_dequantize_min_max(content.get(), data.data(), detail::bytes(data),
+                                                                 scales.data(), detail::bytes(scales), zeros.data(),
+                                                                 detail::bytes(zeros), type_of<D>::value, dst.data(),
+                                                                 detail::bytes(dst), threads, &raw),
+                              raw);
+    }
+
     /* As lanecast_scaled_amax. */
     template <class Source> result<float> amax(const Source &src, const lanecast_threads *threads = nullptr) const
     {
@@ -247,6 +355,19 @@ class scaled_plan {
 
   private:
     scaled_plan() = default;
+
+    /* Takes the plan over. */
+    static result<scaled_plan> own(lanecast_scaled_plan *plan)
+    {
+        scaled_plan made;
+        lanecast_error raw;
+        made.content.reset(plan, lanecast_scaled_destroy);
+        if (lanecast_scaled_describe(plan, &made.description, &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return made;
+    }
+
     std::shared_ptr<lanecast_scaled_plan> content;
     lanecast_scaled_info description{};
 };

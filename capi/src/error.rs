@@ -15,8 +15,8 @@ pub const LANECAST_OK: lanecast_status = 0;
 pub const LANECAST_NULL_POINTER: lanecast_status = 1;
 /// A number is not a `lanecast_type`, or the function does not accept this type.
 pub const LANECAST_BAD_TYPE: lanecast_status = 2;
-/// An option, level, standard or reserved byte has a value that this version does not know, or the scale of a tensor is not positive and
-/// finite.
+/// An option, level, standard or reserved byte has a value that this version does not know, the scale of a tensor is not positive and finite, or
+/// the parts of a scheme do not fit each other or the function.
 pub const LANECAST_BAD_OPTION: lanecast_status = 3;
 /// The memory does not hold a plan made by this library's `lanecast_plan_init` or `lanecast_scaled_create`.
 pub const LANECAST_BAD_PLAN: lanecast_status = 4;
@@ -24,8 +24,8 @@ pub const LANECAST_BAD_PLAN: lanecast_status = 4;
 pub const LANECAST_TOO_LARGE: lanecast_status = 5;
 /// The source and the destination overlap, but not as a cast in place.
 pub const LANECAST_OVERLAP: lanecast_status = 6;
-/// A shape or its strides are invalid, differ between the views, or repeat elements of a destination; or a scheme needs an axis that the
-/// shape does not have.
+/// A shape or its strides are invalid, differ between the views, or repeat elements of a destination; a scheme needs an axis that the shape
+/// does not have; or a view, or another plan, does not have the shape of the plan.
 pub const LANECAST_BAD_LAYOUT: lanecast_status = 7;
 /// This CPU cannot run the tier.
 pub const LANECAST_NO_TIER: lanecast_status = 8;

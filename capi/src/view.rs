@@ -21,7 +21,7 @@ pub struct lanecast_view {
     /// Bytes from one element to the next along each axis; they may be negative, and 0 in a source. NULL if the elements follow each
     /// other in C order. Packed elements share bytes along the last axis, whose stride is 1; each row begins at a whole byte.
     pub strides: *const i64,
-    /// Axes. Those of length 1 do not count towards the most that there can be, which is 64.
+    /// Axes. There can be 64, not counting those of length 1; in scaled casts all count.
     pub ndim: i32,
 }
 
@@ -29,12 +29,25 @@ fn bad(text: &'static str, number: i64) -> Failure {
     Failure::Number(LANECAST_BAD_LAYOUT, text, number)
 }
 
-/// The layout of a view, without its axes of length 1: their strides have no effect.
+/// Which axes of a view its layout has. The strides of axes of length 1 have no effect.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Axes {
+    /// All of them, for casts that count axes.
+    All,
+    /// Those of other lengths than 1, so that they are few.
+    Long,
+}
+
+/// The layout of a view.
 ///
 /// # Safety
 ///
 /// `view` leads to one whose shape and strides can be read for its axes.
-unsafe fn layout(view: &lanecast_view, buffer: BufferType) -> Result<Layout, Failure> {
+pub(crate) unsafe fn layout(
+    view: &lanecast_view,
+    buffer: BufferType,
+    which: Axes,
+) -> Result<Layout, Failure> {
     let axes =
         usize::try_from(view.ndim).map_err(|_| bad("a negative number of axes", i64::from(view.ndim)))?;
     if axes > 0 && view.shape.is_null() {
@@ -54,14 +67,18 @@ unsafe fn layout(view: &lanecast_view, buffer: BufferType) -> Result<Layout, Fai
             usize::try_from(*len).map_err(|_| bad("a negative or too large length in a shape", *len))?;
         // Packed elements share bytes along the last axis, whatever its length.
         let shares_bytes = axis + 1 == axes && buffer.storage() == Storage::Packed;
-        if length == 1 && !shares_bytes {
+        if length == 1 && !shares_bytes && which == Axes::Long {
             continue;
         }
         if kept == MAX_AXES {
-            return Err(bad("a view may have 64 axes of other lengths than 1; number of axes", axes as i64));
+            let text = match which {
+                Axes::All => "a view of a scaled cast may have 64 axes; number of axes",
+                Axes::Long => "a view may have 64 axes of other lengths than 1; number of axes",
+            };
+            return Err(bad(text, axes as i64));
         }
         lengths[kept] = length;
-        if let Some(strides) = strides {
+        if let Some(strides) = strides.filter(|_| length != 1 || shares_bytes) {
             steps[kept] =
                 isize::try_from(strides[axis]).map_err(|_| bad("too large a stride", strides[axis]))?;
         }
@@ -71,7 +88,11 @@ unsafe fn layout(view: &lanecast_view, buffer: BufferType) -> Result<Layout, Fai
         Some(_) => Layout::new(buffer, &lengths[..kept], &steps[..kept]),
         None => Layout::contiguous(buffer, &lengths[..kept]),
     };
-    Ok(layout.map_err(CastError::View)?)
+    let layout = layout.map_err(CastError::View)?;
+    if view.data.is_null() && layout.elements() > 0 {
+        return Err(Failure::Argument(LANECAST_NULL_POINTER, "lanecast_view.data is NULL"));
+    }
+    Ok(layout)
 }
 
 /// The views of a cast.
@@ -95,12 +116,7 @@ unsafe fn views<'a>(
         ));
     }
     // SAFETY: as above.
-    let (from, to) = unsafe { (layout(src, plan.from())?, layout(dst, plan.to())?) };
-    for (view, layout) in [(src, &from), (dst, &to)] {
-        if view.data.is_null() && layout.elements() > 0 {
-            return Err(Failure::Argument(LANECAST_NULL_POINTER, "lanecast_view.data is NULL"));
-        }
-    }
+    let (from, to) = unsafe { (layout(src, plan.from(), Axes::Long)?, layout(dst, plan.to(), Axes::Long)?) };
     // SAFETY: the elements of both are the caller's memory.
     unsafe {
         let to = ViewMut::from_raw(dst.data.cast(), to).map_err(CastError::View)?;

@@ -211,6 +211,9 @@ which docs/scaled.md specifies:
     float32 for the tensor, a row, 128 elements of a row, a tile of 128 by 128
   fp8-block128-ue8m0: the same tiles with powers of two
   int8-row, int4-group128: symmetric integers and scales of float32
+  uint8-row, uint4-group128: the same granularities with a zero point for each
+    scale; an element is (code - zero point) times scale. --to int8 and --to int4
+    make signed ones
 
 The others have the arithmetic of the library that their name says. IN and all
 outputs are bare little-endian elements in C order. Codes of less than 8 bits are

@@ -482,10 +482,17 @@ def quantize_array(
     random: tuple[int, int] | None,
     threads: int | None,
     /,
-) -> tuple[Any, Any, float, DType, tuple[int, ...], tuple[int, int, int, int | None, int | None, float | None]]: ...
+) -> tuple[
+    tuple[Any, Any, Any],
+    float,
+    DType,
+    tuple[int, ...],
+    tuple[int, int, int, int | None, int | None, float | None],
+]: ...
 def dequantize_array(
     data: _Array,
     scales: _Array,
+    zero_points: _Array | None,
     global_scale: float,
     scheme: str,
     shape: Sequence[int],

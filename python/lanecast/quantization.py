@@ -59,6 +59,9 @@ class Quantized:
         axis: the axis that replaced the scheme's own, or None.
         storage: whether codes of less than 8 bits share bytes ("packed") or have a byte each ("byte").
         report: what the cast lost, or None.
+        zero_points: the zero points, one for each scale, for schemes that have them, such as ``"uint8-row"``: a code stands for
+            ``(code - zero_point) * scale``. They have the shape of ``scales`` and are stored as the codes are: in packed bytes if those are
+            packed. None for other schemes.
     """
 
     data: Any
@@ -70,6 +73,7 @@ class Quantized:
     axis: int | None = None
     storage: Literal["packed", "byte"] = "packed"
     report: QuantizationReport | None = None
+    zero_points: Any = None
 
     def dequantize(self, dtype: Any = "float32", *, out: Any = None, threads: int | None = None) -> Any:
         """Returns the values that the codes and the scales stand for. Arguments and result are as for ``lanecast.dequantize``."""
@@ -80,6 +84,7 @@ class Quantized:
             self.shape,
             dtype=dtype,
             global_scale=self.global_scale,
+            zero_points=self.zero_points,
             axis=self.axis,
             element=self.dtype,
             storage=self.storage,
@@ -133,14 +138,15 @@ def quantize(
 
     Raises:
         DTypeError: the dtype of ``x``, ``scales`` or ``element`` is not supported.
-        ValueError: there is no such scheme or axis, ``scales`` do not match the shape, ``global_scale`` is missing, not wanted, or not
-            positive and finite, or a block has a NaN or an infinity and ``non_finite`` is "refuse".
+        ValueError: there is no such scheme or axis, ``scales`` do not match the shape or are given for a scheme with zero points,
+            ``global_scale`` is missing, not wanted, or not positive and finite, or a block has a NaN or an infinity and ``non_finite`` is
+            "refuse".
     """
     random = None if seed is None else (seed, stream)
-    data, by, tensor, dtype, shape, report = _lanecast.quantize_array(
+    (data, by, zeros), tensor, dtype, shape, report = _lanecast.quantize_array(
         x, scheme, scales, global_scale, axis, element, storage, non_finite, counts, squared_error, random, threads
     )
-    return Quantized(data, by, tensor, scheme, shape, dtype, axis, storage, QuantizationReport(*report))
+    return Quantized(data, by, tensor, scheme, shape, dtype, axis, storage, QuantizationReport(*report), zeros)
 
 
 def dequantize(
@@ -152,6 +158,7 @@ def dequantize(
     dtype: Any = "float32",
     *,
     global_scale: float = 1.0,
+    zero_points: Any = None,
     axis: int | None = None,
     element: Any = None,
     storage: Literal["packed", "byte"] = "packed",
@@ -159,6 +166,8 @@ def dequantize(
     threads: int | None = None,
 ) -> Any:
     """Returns the values that codes and scales stand for: the exact products of both and ``global_scale``, each rounded once.
+
+    With zero points, these are the exact products ``(code - zero_point) * scale``.
 
     Args:
         data: the codes, as an array of their own dtype or of uint8, in the shape of ``Quantized.data``, or flat.
@@ -168,6 +177,8 @@ def dequantize(
         shape: the shape of the result.
         dtype: the dtype of the result: float16, bfloat16, float32 or float64.
         global_scale: the scale of the whole array; ignored by schemes without one.
+        zero_points: the zero points, for schemes that have them, as an array of the dtype of the codes or of uint8, in the shape of
+            ``Quantized.zero_points``, or flat; they are packed if the codes are.
         out: a writable array of any library to write to, with the target dtype and the shape of the result. C-contiguous ones need no copy.
         threads: as for ``astype``.
 
@@ -175,12 +186,12 @@ def dequantize(
         ``out``, or a new array from the library of ``data``.
 
     Raises:
-        DTypeError: ``dtype``, or the dtype of ``data`` or ``scales``, is not supported, or ``out`` has another dtype.
-        OverlapError: ``out`` overlaps ``data`` or ``scales``.
-        ValueError: there is no such scheme, ``data``, ``scales`` or ``out`` do not match the shape, or ``global_scale`` is not positive and
-            finite.
+        DTypeError: ``dtype``, or the dtype of ``data``, ``scales`` or ``zero_points``, is not supported, or ``out`` has another dtype.
+        OverlapError: ``out`` overlaps ``data``, ``scales`` or ``zero_points``.
+        ValueError: there is no such scheme, ``data``, ``scales``, ``zero_points`` or ``out`` do not match the shape, ``zero_points`` are
+            missing or not wanted, or ``global_scale`` is not positive and finite.
     """
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
     return _lanecast.dequantize_array(
-        data, scales, global_scale, scheme, lengths, axis, element, storage, dtype, out, threads
+        data, scales, zero_points, global_scale, scheme, lengths, axis, element, storage, dtype, out, threads
     )

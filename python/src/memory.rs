@@ -3,8 +3,9 @@
 //! An [`Array`] is an address and a layout, as given by a Python library. Whoever creates one promises that the memory is valid while the
 //! Python object lives. Only this module reads and writes the memory.
 
+pub mod scaled;
+
 use lanecast::bulk::Threads;
-use lanecast::scaled::{Report, ScaledError, ScaledPlan};
 use lanecast::strided::{Layout, View, ViewMut};
 use lanecast::{BufferType, CastError, CastPlan, CastReport, DType, Level, Storage, Streaming};
 use pyo3::exceptions::PyMemoryError;
@@ -383,67 +384,6 @@ pub unsafe fn count(
         Ok(total)
     };
     if takes_long(plan, n.saturating_mul(2)) { py.detach(chunked) } else { chunked() }
-}
-
-/// A scaled cast of more elements releases the GIL. It takes longer than [`LONG_NANOSECONDS`] if its elements take 3 ns, as they may in double
-/// precision.
-const LONG_ELEMENTS: usize = 1 << 14;
-
-/// Runs a scaled cast of `n` elements, without the GIL if it takes long.
-pub fn detached<R: Send>(py: Python<'_>, n: usize, work: impl FnOnce() -> R + Send) -> R {
-    if n > LONG_ELEMENTS { py.detach(work) } else { work() }
-}
-
-/// Quantizes `src` to `data` and `scales`, which are C-contiguous. With the scale of the tensor, which is `global`, the scales are those
-/// that `scales` has, and `src` is C-contiguous, too.
-///
-/// # Safety
-///
-/// As for [`run`], with `data` and `scales` as destinations.
-pub unsafe fn quantize(
-    py: Python<'_>,
-    plan: &ScaledPlan,
-    src: &Array,
-    data: &Array,
-    (scales, global): (&Array, Option<f32>),
-    threads: Threads<'static>,
-) -> Result<Report, ScaledError> {
-    detached(py, src.elements(), || {
-        // SAFETY: the caller's promise.
-        let (data, scales) = unsafe { (bytes_mut(data), bytes_mut(scales)) };
-        if let Some(global) = global {
-            // SAFETY: the caller's promise.
-            return plan.par_quantize(unsafe { bytes(src) }, scales, global, data, threads);
-        }
-        if src.is_c_contiguous() && !src.buffer().is_swapped() {
-            // SAFETY: the caller's promise.
-            return plan.par_quantize_dynamic(unsafe { bytes(src) }, data, scales, threads);
-        }
-        // SAFETY: the caller's promise.
-        let view = unsafe { View::from_raw(src.data, src.layout) };
-        plan.par_quantize_dynamic_view(&view, data, scales, threads)
-    })
-}
-
-/// Dequantizes `data` to `to`. All arrays are C-contiguous.
-///
-/// # Safety
-///
-/// As for [`run`], with `data` and `scales` as sources.
-pub unsafe fn dequantize(
-    py: Python<'_>,
-    plan: &ScaledPlan,
-    data: &Array,
-    scales: &Array,
-    global: f32,
-    to: &Array,
-    threads: Threads<'static>,
-) -> Result<(), ScaledError> {
-    detached(py, to.elements(), || {
-        // SAFETY: the caller's promise.
-        let (data, scales, dst) = unsafe { (bytes(data), bytes(scales), bytes_mut(to)) };
-        plan.par_dequantize(data, scales, global, to.buffer(), dst, threads)
-    })
 }
 
 /// The bytes of a contiguous array.

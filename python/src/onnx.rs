@@ -181,7 +181,7 @@ fn output<'py>(
     let written = copy.as_ref().map_or(Ok(answer.array), PyBuffer::array)?;
     // SAFETY: nobody else uses the new memory, which is contiguous.
     let y = unsafe { memory::bytes_mut(&written) };
-    memory::detached(py, written.elements(), || run(y)).map_err(|error| onnx_error(py, error))?;
+    memory::scaled::detached(py, written.elements(), || run(y)).map_err(|error| onnx_error(py, error))?;
     if copy.is_some() {
         let joined = answer.array.flattened().unwrap_or(answer.array);
         cast(py, &written, &joined, Mode::Plain, &CastOptions::RUST, None)?;

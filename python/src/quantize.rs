@@ -5,6 +5,7 @@ use crate::bytes;
 use crate::cast::check_out;
 use crate::dtype::{self, PyDType};
 use crate::errors::{dtype_error, overlap_error, scaled_error};
+use crate::memory::scaled::{self, Quantized};
 use crate::memory::{self, Array, Mode};
 use crate::operand::{Library, Operand};
 use crate::options::choose;
@@ -33,7 +34,11 @@ pub fn quantization_schemes(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, Scheme::NAMED.iter().map(|(name, _)| *name))
 }
 
-/// Quantizes an array. Returns the codes, the scales, the scale of the tensor, the dtype of the codes, the shape, and the report.
+/// The arrays of a quantized tensor: codes, scales and zero points.
+type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
+/// Quantizes an array. Returns the codes, the scales, and the zero points if the scheme has them; the scale of the tensor, the dtype of the
+/// codes, the shape, and the report.
 #[pyfunction]
 #[pyo3(signature = (x, scheme, scales, global_scale, axis, element, storage, non_finite, counts, squared_error, random, threads, /))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of `lanecast.quantize`")]
@@ -51,7 +56,7 @@ pub fn quantize_array<'py>(
     squared_error: bool,
     random: Option<(u64, u64)>,
     threads: Option<usize>,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, f32, Bound<'py, PyDType>, Bound<'py, PyTuple>, Losses)> {
+) -> PyResult<(Arrays<'py>, f32, Bound<'py, PyDType>, Bound<'py, PyTuple>, Losses)> {
     let (py, name) = (x.py(), scheme);
     let scheme = scheme_of(name, axis, element)?;
     let scheme = scheme.with_non_finite(choose("non_finite", &NON_FINITE, non_finite)?);
@@ -74,9 +79,14 @@ pub fn quantize_array<'py>(
         true => BufferType::new(DType::UInt8),
         false => held_by(py, source.library, scheme.element),
     };
-    let data = source.answer_shaped(&data_shape(&plan, shape), held)?;
+    let data = source.answer_shaped(&data_shape(plan.data_type(), shape), held)?;
+    let blocks = scales_shape(&scheme, shape);
     let scale_type = held_by(py, source.library, scheme.scale.dtype());
-    let by = source.answer_shaped(&scales_shape(&scheme, shape), scale_type)?;
+    let by = source.answer_shaped(&blocks, scale_type)?;
+    let zeros = match scheme.has_zero_points() {
+        true => Some(source.answer_shaped(&data_shape(plan.data_type(), &blocks), held)?),
+        false => None,
+    };
     let dense = match scales {
         Some(scales) => {
             copy_scales(scales, name, &scheme, &by.array)?;
@@ -87,8 +97,9 @@ pub fn quantize_array<'py>(
     let elements = dense.as_ref().map_or(&source.array, |dense| &dense.array);
     // SAFETY: the operand and the copy keep their memory alive, and nobody else uses the new arrays, which are C-contiguous.
     let report = unsafe {
-        let threads = memory::threads(threads);
-        memory::quantize(py, &plan, elements, &data.array, (&by.array, global), threads)
+        let zeros = zeros.as_ref().map(|zeros| &zeros.array);
+        let to = Quantized { data: &data.array, scales: &by.array, zeros };
+        scaled::quantize(py, &plan, elements, to, global, memory::threads(threads))
     };
     let report = report.map_err(|error| scaled_error(py, error))?;
     let losses = (
@@ -100,13 +111,17 @@ pub fn quantize_array<'py>(
         report.squared_error,
     );
     let (element, shape) = (dtype::object(py, scheme.element)?, PyTuple::new(py, shape)?);
-    Ok((data.finish()?, by.finish()?, report.global, element, shape, losses))
+    let zeros = zeros.map(|zeros| zeros.finish()).transpose()?;
+    Ok(((data.finish()?, by.finish()?, zeros), report.global, element, shape, losses))
 }
 
 /// The scale of the tensor that goes with given scales, 1 if the scheme has none; `None` if no scales are given.
 fn given_global(name: &str, scheme: &Scheme, scales: bool, global: Option<f64>) -> PyResult<Option<f32>> {
     let has_one = matches!(scheme.scale, ScaleType::E4M3(_));
     let wrong = match global {
+        _ if scales && scheme.has_zero_points() => format!(
+            "the scheme {name:?} makes its scales and zero points; leave out scales, or give both to onnx_quantize_linear"
+        ),
         None if !scales => return Ok(None),
         None if !has_one => return Ok(Some(1.0)),
         None => format!("the scheme {name:?} has a scale of the whole array: give global_scale with scales"),
@@ -146,11 +161,12 @@ fn copy_scales(scales: &Bound<'_, PyAny>, name: &str, scheme: &Scheme, to: &Arra
 
 /// Returns the values that codes and scales stand for, in `out` or as an array of the library of `data`.
 #[pyfunction]
-#[pyo3(signature = (data, scales, global_scale, scheme, shape, axis, element, storage, dtype, out, threads, /))]
+#[pyo3(signature = (data, scales, zero_points, global_scale, scheme, shape, axis, element, storage, dtype, out, threads, /))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of `lanecast.dequantize`")]
 pub fn dequantize_array<'py>(
     data: &Bound<'py, PyAny>,
     scales: &Bound<'py, PyAny>,
+    zero_points: Option<&Bound<'py, PyAny>>,
     global_scale: f32,
     scheme: &str,
     shape: Vec<usize>,
@@ -172,21 +188,28 @@ pub fn dequantize_array<'py>(
     }
     let plan = ScaledPlan::new(DType::Float32, &scheme, &shape).map_err(|error| scaled_error(py, error))?;
     let (data, scales) = (Operand::source(data)?, Operand::source(scales)?);
+    let zeros = given_zero_points(name, &scheme, zero_points)?;
     check_dtype(py, "data", name, scheme.element, data.array.buffer().dtype())?;
     check_dtype(py, "scales", name, scheme.scale.dtype(), scales.array.buffer().dtype())?;
     let (codes, by) = (Dense::of(py, &data)?, Dense::of(py, &scales)?);
     // An array of a sub-byte dtype has its own storage. In `uint8`, the caller says which.
     let typed = scheme.element.is_sub_byte() && data.array.buffer().dtype() == scheme.element;
     let plan = plan.with_storage(if typed { codes.array.buffer().storage() } else { storage });
-    let want = if typed { shape.clone() } else { data_shape(&plan, &shape) };
+    let want = if typed { shape.clone() } else { data_shape(plan.data_type(), &shape) };
     check_shape("data", &data.shape, &want)?;
-    check_shape("scales", &scales.shape, &scales_shape(&scheme, &shape))?;
+    let blocks = scales_shape(&scheme, &shape);
+    check_shape("scales", &scales.shape, &blocks)?;
+    let points = match &zeros {
+        Some(zeros) => Some(zero_points_as(py, &plan, zeros, &blocks)?),
+        None => None,
+    };
     let to = BufferType::new(to);
     let run = |to: &Array| {
         // SAFETY: the operands and the copies keep their memory alive, and nobody else uses that of `to`, which is C-contiguous.
         let done = unsafe {
-            let threads = memory::threads(threads);
-            memory::dequantize(py, &plan, &codes.array, &by.array, global_scale, to, threads)
+            let zeros = points.as_ref().map(|points| &points.array);
+            let from = Quantized { data: &codes.array, scales: &by.array, zeros };
+            scaled::dequantize(py, &plan, from, global_scale, to, memory::threads(threads))
         };
         done.map_err(|error| scaled_error(py, error))
     };
@@ -197,8 +220,10 @@ pub fn dequantize_array<'py>(
     };
     let destination = Operand::destination(out)?;
     check_out(py, &destination, to, &shape)?;
-    if [&data, &scales].iter().any(|source| source.array.shares_memory(&destination.array)) {
-        return Err(overlap_error(py, "`out` overlaps the codes or the scales; dequantize without `out`"));
+    let sources = [Some(&data), Some(&scales), zeros.as_ref()];
+    if sources.iter().flatten().any(|source| source.array.shares_memory(&destination.array)) {
+        let wrong = "`out` overlaps the codes, the scales or the zero points; dequantize without `out`";
+        return Err(overlap_error(py, wrong));
     }
     match destination.array.flattened() {
         Some(dense) if !dense.buffer().is_swapped() => run(&dense)?,
@@ -209,6 +234,48 @@ pub fn dequantize_array<'py>(
         }
     }
     Ok(out.clone())
+}
+
+/// The zero points, which are there if and only if the scheme has them.
+fn given_zero_points<'py>(
+    name: &str,
+    scheme: &Scheme,
+    given: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Operand<'py>>> {
+    let wrong = match (scheme.has_zero_points(), given) {
+        (true, None) => format!("the scheme {name:?} has zero points: give zero_points"),
+        (false, Some(_)) => format!("the scheme {name:?} has no zero points; leave out zero_points"),
+        (_, None) => return Ok(None),
+        (_, Some(given)) => {
+            let zeros = Operand::source(given)?;
+            check_dtype(given.py(), "zero points", name, scheme.element, zeros.array.buffer().dtype())?;
+            return Ok(Some(zeros));
+        }
+    };
+    Err(PyValueError::new_err(wrong))
+}
+
+/// The zero points in C order, checked to be stored as the plan stores the codes.
+fn zero_points_as(
+    py: Python<'_>,
+    plan: &ScaledPlan,
+    zeros: &Operand<'_>,
+    blocks: &[usize],
+) -> PyResult<Dense> {
+    let (stored, buffer) = (plan.data_type(), zeros.array.buffer());
+    let typed = buffer.dtype() == stored.dtype() && stored.dtype().is_sub_byte();
+    if typed && buffer.storage() != stored.storage() {
+        let how = if is_packed(stored) { "packed" } else { "one per byte" };
+        return Err(PyValueError::new_err(format!(
+            "the zero points must be {how}, as the codes are; see lanecast.pack and lanecast.unpack"
+        )));
+    }
+    check_shape(
+        "zero points",
+        &zeros.shape,
+        &if typed { blocks.to_vec() } else { data_shape(stored, blocks) },
+    )?;
+    Dense::of(py, zeros)
 }
 
 /// The scheme of this name, with the axis and the dtype of the codes that a call overrides.
@@ -253,10 +320,9 @@ fn held_by(py: Python<'_>, library: Library, dtype: DType) -> BufferType {
     BufferType::new(if has_it || dtype.size() > 1 { dtype } else { DType::UInt8 })
 }
 
-/// The shape of the codes: that of the tensor, whose last axis counts bytes if the codes of a row are packed in whole ones. Other packed
-/// codes have one axis.
-fn data_shape(plan: &ScaledPlan, shape: &[usize]) -> Vec<usize> {
-    let buffer = plan.data_type();
+/// The shape of codes or zero points: that of the tensor or of the scales, whose last axis counts bytes if a row is packed in whole ones.
+/// Others that are packed have one axis.
+fn data_shape(buffer: BufferType, shape: &[usize]) -> Vec<usize> {
     if !is_packed(buffer) {
         return shape.to_vec();
     }
@@ -266,7 +332,7 @@ fn data_shape(plan: &ScaledPlan, shape: &[usize]) -> Vec<usize> {
             let row = last / 8 * bits + last % 8 * bits / 8;
             outer.iter().copied().chain([row]).collect()
         }
-        _ => vec![plan.data_len()],
+        _ => vec![buffer.byte_len(shape.iter().product()).unwrap_or(usize::MAX)],
     }
 }
 

@@ -4,7 +4,7 @@ use super::{error::ScaledError, scheme::Granularity};
 use core::ops::Range;
 
 /// About so many elements are scaled at once: what they are when they are read a second time is in the first cache or the second.
-const SLAB: usize = 4096;
+const SLAB: usize = 8192;
 
 /// A tensor of three axes in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -40,7 +40,7 @@ pub enum ScaledError {
     EmptyBlock,
     /// A shape with more elements than there can be.
     Shape,
-    /// The shape of a view is not that of the plan.
+    /// The shape of a view is not that of the plan, or two plans are for different numbers of elements.
     OtherShape,
     /// A buffer has not the bytes that it should have.
     Length {
@@ -84,7 +84,7 @@ impl fmt::Display for ScaledError {
             Self::Axis { axis, axes } => write!(f, "axis {axis} does not exist in a shape of {axes} axes"),
             Self::EmptyBlock => f.write_str("a block needs at least one element"),
             Self::Shape => f.write_str("the shape has more elements than memory could hold"),
-            Self::OtherShape => f.write_str("the view must have the shape that the plan was made for"),
+            Self::OtherShape => f.write_str("the shapes differ: a view needs the shape of its plan, and two plans need shapes of as many elements"),
             Self::Length { which, want, have } => {
                 write!(f, "the {which} must have {want} bytes for this shape and scheme, and has {have}")
             }

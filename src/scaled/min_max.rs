@@ -4,21 +4,22 @@
 //! once to the dtype of the scales, and `z` the integer nearest to `least - lo / s`. A code is `round(x / s) + z`, saturated, rounded before `z`
 //! is added, as in ONNX.
 
+mod loops;
+
 use super::{
-    cast::Buffer,
     error::{ScaledError, byte_len, check_len},
-    exact_sum::ExactSum,
-    packing::{CHUNK, put, take},
+    packing::put,
+    parts::Cut,
     plan::ScaledPlan,
     report::Report,
-    rule::{Rule, Scale, ScaleRule},
-    scheme::{NonFinite, Quotient, ScaleType, Scheme},
-    split::guarded,
-    values::positive_nan,
+    rule::{Rule, ScaleRule},
+    scheme::{Quotient, ScaleType, Scheme},
+    split::{Alone, Done, Elements, InOrder, Run, TOO_LARGE, guarded, next},
+    view::Gathered,
 };
-use crate::{BufferType, CastOptions, CastPlan, DType, iinfo, stochastic::truncated_quotient};
-use alloc::vec::Vec;
-use core::ops::Range;
+use crate::{BufferType, CastOptions, CastPlan, DType, iinfo, strided::View};
+use alloc::{vec, vec::Vec};
+use loops::Limits;
 
 /// Whether a scheme with zero points fits itself.
 pub(super) fn check(scheme: &Scheme) -> Result<(), ScaledError> {
@@ -31,36 +32,6 @@ pub(super) fn check(scheme: &Scheme) -> Result<(), ScaledError> {
         return Err(ScaledError::Scheme { why });
     }
     Ok(())
-}
-
-/// Rounds to an integer, ties to even: adding leaves no bits for the fraction.
-fn nearest(x: f64) -> f64 {
-    const INTEGERS: f64 = 6_755_399_441_055_744.0;
-    (x.clamp(-1e9, 1e9) + INTEGERS) - INTEGERS
-}
-
-/// `high - low`, with so many bits that every quotient by the number of codes is on the right side of the midpoints of scales, and a last one
-/// that says whether there were more.
-fn width(high: f32, low: f32) -> f64 {
-    let (high, low) = (f64::from(high), -f64::from(low));
-    let (large, small) = if high > low { (high, low) } else { (low, high) };
-    let sum = large + small;
-    let lost = small - (sum - large);
-    // Both are positive. What was rounded up is a little less.
-    let bits = sum.to_bits() - u64::from(lost < 0.0);
-    let behind = (1 << 7) - 1;
-    f64::from_bits(match bits & behind != 0 || lost != 0.0 {
-        true => (bits & !behind) | (behind + 1),
-        false => bits,
-    })
-}
-
-/// The range of a block.
-#[derive(Clone, Copy, Default)]
-struct Limits {
-    low: f32,
-    high: f32,
-    non_finite: bool,
 }
 
 impl ScaledPlan {
@@ -92,9 +63,8 @@ impl ScaledPlan {
     ///
     /// ```
     /// use lanecast::DType;
-    /// use lanecast::scaled::{ScaleRule, ScaledPlan, Scheme};
-    /// let scheme = Scheme { rule: ScaleRule::MinMax, ..Scheme::INT8_ROW }.with_element(DType::UInt8);
-    /// let plan = ScaledPlan::new(DType::Float32, &scheme, &[1, 3])?;
+    /// use lanecast::scaled::{ScaledPlan, Scheme};
+    /// let plan = ScaledPlan::new(DType::Float32, &Scheme::UINT8_ROW, &[1, 3])?;
     /// let src = [-1.0_f32, 0.0, 4.1].map(f32::to_ne_bytes).concat();
     /// let (mut codes, mut scales, mut zeros) = ([0; 3], [0; 4], [0; 1]);
     /// plan.quantize_min_max(&src, &mut codes, &mut scales, &mut zeros)?;
@@ -113,110 +83,128 @@ impl ScaledPlan {
         scales: &mut [u8],
         zeros: &mut [u8],
     ) -> Result<Report, ScaledError> {
-        self.with_zeros()?;
         check_len("source", byte_len(self.from, self.elements())?, src.len())?;
+        let from = InOrder(src, self.from.dtype().size());
+        self.quantize_min_max_split(&from, &Alone, self.elements(), [data, scales, zeros])
+    }
+
+    /// [`quantize_min_max`](Self::quantize_min_max) of elements in any layout, as
+    /// [`quantize_dynamic_view`](Self::quantize_dynamic_view) casts them.
+    ///
+    /// # Errors
+    ///
+    /// As [`quantize_min_max`](Self::quantize_min_max) and [`quantize_dynamic_view`](Self::quantize_dynamic_view).
+    pub fn quantize_min_max_view(
+        &self,
+        src: &View<'_>,
+        data: &mut [u8],
+        scales: &mut [u8],
+        zeros: &mut [u8],
+    ) -> Result<Report, ScaledError> {
+        let from = Gathered::new(self, src)?;
+        self.quantize_min_max_split(&from, &Alone, self.panel(), [data, scales, zeros])
+    }
+
+    /// [`quantize_min_max`](Self::quantize_min_max) in parts of about `target` elements.
+    pub(super) fn quantize_min_max_split(
+        &self,
+        from: &impl Elements,
+        run: &impl Run,
+        target: usize,
+        [data, scales, zeros]: [&mut [u8]; 3],
+    ) -> Result<Report, ScaledError> {
+        self.with_zeros()?;
         check_len("data", self.data_len(), data.len())?;
         check_len("scales", self.scales_len(), scales.len())?;
         check_len("zero points", self.zeros_len(), zeros.len())?;
-        guarded(|| self.quantize_with_zeros(src, [data, scales, zeros]))
+        // The zero points of a part need not begin at a whole byte: they are packed at the end.
+        let mut apart = Vec::new();
+        let its = match self.data == BufferType::new(self.scheme.element) {
+            true => &mut *zeros,
+            false => {
+                apart.resize(self.scales(), 0);
+                &mut apart[..]
+            }
+        };
+        let report = self.quantize_min_max_parts(from, run, target, [data, scales, its])?;
+        if !apart.is_empty() {
+            put(self.data, &apart, 0..self.scales(), zeros);
+        }
+        Ok(report)
     }
 
-    fn quantize_with_zeros(
+    /// The same with zero points of whole bytes.
+    fn quantize_min_max_parts(
         &self,
-        src: &[u8],
-        [data, scales, zeros]: [&mut [u8]; 3],
+        from: &impl Elements,
+        run: &impl Run,
+        target: usize,
+        [mut data, mut scales, mut zeros]: [&mut [u8]; 3],
     ) -> Result<Report, ScaledError> {
-        let rule = Rule::of_global(&self.scheme, self.codes, 1.0);
-        let (least, largest) = self.integers();
-        let counted = self.counts.then_some(0);
-        let mut report = Report { global: 1.0, clipped: counted, underflowed: counted, ..Report::default() };
-        let mut sum = self.errors.then(ExactSum::default);
-        let (mut limits, mut made) = (Vec::<Limits>::new(), Vec::<(f64, f64)>::new());
-        let mut x = Buffer([[0; 4]; CHUNK]);
-        for (elements, blocks) in self.blocks.slabs() {
-            limits.clear();
-            limits.resize(blocks.len(), Limits::default());
-            for range in chunks(&elements) {
-                let x = self.load(src, range.clone(), &mut x)?;
-                for (run, block) in self.runs(range.clone()) {
-                    let limits = &mut limits[block - blocks.start];
-                    for x in &x[run.start - range.start..run.end - range.start] {
-                        let x = f32::from_ne_bytes(*x);
-                        limits.non_finite |= !x.is_finite();
-                        if x.is_finite() {
-                            (limits.low, limits.high) = (limits.low.min(x), limits.high.max(x));
-                        }
-                    }
-                }
-            }
-            made.clear();
-            for (i, limits) in limits.iter().enumerate() {
-                let block = blocks.start + i;
-                let poisoned = limits.non_finite && self.scheme.non_finite != NonFinite::Saturate;
-                if poisoned && self.scheme.non_finite == NonFinite::Refuse {
-                    return Err(ScaledError::NonFinite { block });
-                }
-                report.poisoned += u64::from(poisoned);
-                report.empty += u64::from(limits.low == limits.high && !limits.non_finite);
-                let scale = match (limits.low == limits.high, poisoned) {
-                    (_, true) => Scale { factor: f64::NAN, ..rule.scale(0x7F80_0000) },
-                    (true, _) => rule.scale(0),
-                    _ => rule.with_factor(rule.not_zero(width(limits.high, limits.low) / (largest - least))),
-                };
-                let zero = match poisoned {
-                    true => 0.0,
-                    false => (least + nearest(-f64::from(limits.low) / scale.factor)).clamp(least, largest),
-                };
-                self.put_scale(scales, block, scale);
-                self.put_integers(&[zero], block..block + 1, zeros)?;
-                made.push((scale.factor, zero));
-            }
-            for range in chunks(&elements) {
-                let x = self.load(src, range.clone(), &mut x)?;
-                let mut q = [0.0_f64; CHUNK];
-                let q = &mut q[..range.len()];
-                for (run, block) in self.runs(range.clone()) {
-                    let (factor, _) = made[block - blocks.start];
-                    let at = run.start - range.start..run.end - range.start;
-                    for (x, q) in x[at.clone()].iter().zip(&mut q[at]) {
-                        let x = f64::from(f32::from_ne_bytes(*x));
-                        *q = match self.random {
-                            _ if factor.is_nan() || x.is_nan() => 0.0,
-                            Some(_) => truncated_quotient(x, factor),
-                            None => x / factor,
-                        };
-                    }
-                }
-                if let Some(random) = &self.random {
-                    random.round(range.start, q);
-                }
-                for (run, block) in self.runs(range.clone()) {
-                    let (factor, zero) = made[block - blocks.start];
-                    let at = run.start - range.start..run.end - range.start;
-                    for (x, q) in x[at.clone()].iter().zip(&mut q[at]) {
-                        let x = f64::from(f32::from_ne_bytes(*x));
-                        let code = nearest(*q) + zero;
-                        *q = code.clamp(least, largest);
-                        if let (Some(clipped), Some(underflowed)) =
-                            (&mut report.clipped, &mut report.underflowed)
-                        {
-                            *clipped += u64::from(*q != code);
-                            *underflowed += u64::from(x != 0.0 && *q == zero);
-                        }
-                        if let Some(sum) = &mut sum
-                            && x.is_finite()
-                            && factor.is_finite()
-                        {
-                            sum.add_squared_difference(x, (*q - zero) * factor);
-                        }
-                    }
-                }
-                self.put_integers(q, range, data)?;
-            }
+        let rule = guarded(|| Rule::of_global(&self.scheme, self.codes, 1.0));
+        let mut all = Done::new(self, Report { global: 1.0, ..Report::default() });
+        let (of_scale, of_zero) = (self.scheme.scale.dtype().size(), self.scheme.element.size());
+        let (with_blocks, within) = (self.cut(target, false), self.cut(target, true));
+        let large = with_blocks.largest() > target.saturating_mul(TOO_LARGE);
+        if large && within.largest() < with_blocks.largest() {
+            let limits = self.limits_split(from, run, target)?;
+            let mut made = Vec::new();
+            guarded(|| self.affine(&rule, &limits, [scales, zeros], &mut made, &mut all.report))?;
+            let jobs = within.parts().map(|part| {
+                let codes = next(&mut data, self.codes_in(part.elements.len()));
+                (part, codes)
+            });
+            run.run(
+                jobs,
+                |(part, codes), memory| {
+                    let (plan, src) = (self.of_part(&part), from.get(part.elements, memory)?);
+                    let mut done = Done::new(self, Report::default());
+                    let made = &made[part.scales];
+                    guarded(|| plan.affine_codes(src, 0..plan.elements(), 0, made, codes, &mut done))?;
+                    Ok(done)
+                },
+                |done| all.add(done),
+            )?;
+            return Ok(guarded(|| all.report()));
         }
-        report.elements = self.elements() as u64;
-        report.squared_error = sum.map(|sum| sum.value());
-        Ok(report)
+        let jobs = with_blocks.parts().map(|part| {
+            let codes = next(&mut data, self.codes_in(part.elements.len()));
+            let its = next(&mut scales, part.scales.len() * of_scale);
+            let points = next(&mut zeros, part.scales.len() * of_zero);
+            (part, [codes, its, points])
+        });
+        run.run(
+            jobs,
+            |(part, [codes, scales, zeros]), memory| {
+                let (plan, first) = (self.of_part(&part), part.scales.start);
+                let src = from.get(part.elements, memory)?;
+                guarded(|| plan.quantize_with_zeros(src, &rule, [&mut *codes, &mut *scales, &mut *zeros]))
+                    .map_err(|error| error.after(first))
+            },
+            |done| all.add(done),
+        )?;
+        Ok(guarded(|| all.report()))
+    }
+
+    /// The ranges of all blocks, part by part.
+    fn limits_split(
+        &self,
+        from: &impl Elements,
+        run: &impl Run,
+        target: usize,
+    ) -> Result<Vec<Limits>, ScaledError> {
+        let mut all = vec![Limits::default(); self.scales()];
+        run.run(
+            Cut::new(self.blocks, target, true, 8).parts(),
+            |part, memory| {
+                let (plan, src) = (self.of_part(&part), from.get(part.elements, memory)?);
+                let mut limits = vec![Limits::default(); part.scales.len()];
+                guarded(|| plan.limits(src, 0..plan.elements(), 0, &mut limits))?;
+                Ok((part.scales, limits))
+            },
+            |(blocks, part)| all[blocks].iter_mut().zip(part).for_each(|(all, part)| all.add(part)),
+        )?;
+        Ok(all)
     }
 
     /// The values that integers with zero points stand for: `(code - zero) * scale`, rounded once.
@@ -232,7 +220,18 @@ impl ScaledPlan {
         to: impl Into<BufferType>,
         dst: &mut [u8],
     ) -> Result<(), ScaledError> {
-        let to = to.into();
+        self.dequantize_min_max_split(&Alone, self.elements(), [data, scales, zeros], to.into(), dst)
+    }
+
+    /// [`dequantize_min_max`](Self::dequantize_min_max) in parts of about `target` elements.
+    pub(super) fn dequantize_min_max_split(
+        &self,
+        run: &impl Run,
+        target: usize,
+        [data, scales, zeros]: [&[u8]; 3],
+        to: BufferType,
+        mut dst: &mut [u8],
+    ) -> Result<(), ScaledError> {
         self.with_zeros()?;
         if !matches!(to.dtype(), DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64) {
             return Err(ScaledError::Source { dtype: to.dtype() });
@@ -243,56 +242,116 @@ impl ScaledPlan {
         check_len("destination", byte_len(to, self.elements())?, dst.len())?;
         let store = CastPlan::new(DType::Float64, to, &CastOptions::RUST)?;
         let decoder = self.decoder()?;
-        guarded(|| {
-            let rule = Rule::of_global(&self.scheme, self.codes, 1.0);
-            let mut q = [0.0; CHUNK];
-            for range in chunks(&(0..self.elements())) {
-                let q = &mut q[..range.len()];
-                self.integers_of(&decoder, data, range.clone(), q)?;
-                for (run, block) in self.runs(range.clone()) {
-                    let mut zero = [0.0];
-                    self.integers_of(&decoder, zeros, block..block + 1, &mut zero)?;
-                    let (scale, _) = rule.parts(self.scale(scales, block));
-                    q[run.start - range.start..run.end - range.start]
-                        .iter_mut()
-                        .for_each(|q| *q = positive_nan(*q, (*q - zero[0]) * scale));
-                }
-                let size = to.dtype().size();
-                let dst = &mut dst[range.start * size..range.end * size];
-                store.run(bytemuck::cast_slice(q), dst, range.len())?;
-            }
-            Ok(())
-        })
-    }
-
-    /// The least and the largest code.
-    fn integers(&self) -> (f64, f64) {
-        iinfo(self.scheme.element).map_or((0.0, 0.0), |int| (int.min as f64, int.max as f64))
-    }
-
-    fn put_integers(&self, values: &[f64], range: Range<usize>, data: &mut [u8]) -> Result<(), ScaledError> {
-        let mut codes = [0; 2 * CHUNK];
-        let codes = &mut codes[..values.len() * self.scheme.element.size()];
-        self.casts.encode_wide.run(bytemuck::cast_slice(values), codes, values.len())?;
-        put(self.data, codes, range, data);
-        Ok(())
-    }
-
-    fn integers_of(
-        &self,
-        decoder: &CastPlan,
-        data: &[u8],
-        range: Range<usize>,
-        values: &mut [f64],
-    ) -> Result<(), ScaledError> {
-        let (mut codes, n) = ([0; 2 * CHUNK], values.len());
-        let codes = &mut codes[..n * self.scheme.element.size()];
-        take(self.data, data, range, codes);
-        Ok(decoder.run(codes, bytemuck::cast_slice_mut(values), n)?)
+        let (size, bits) = (self.scheme.scale.dtype().size(), self.data.bits_per_element() as usize);
+        run.run(
+            self.cut(target, true).parts().map(|part| {
+                let values = next(&mut dst, part.elements.len() * to.dtype().size());
+                (part, values)
+            }),
+            |(part, values), _| {
+                let first = part.elements.start * bits / 8;
+                let data = &data[first..first + self.codes_in(part.elements.len())];
+                let its = &scales[part.scales.start * size..part.scales.end * size];
+                let (plan, first) = (self.of_part(&part), part.scales.start);
+                guarded(|| plan.affine_values([&decoder, &store], [data, its, zeros], first, &mut *values))
+            },
+            |()| {},
+        )
     }
 }
 
-fn chunks(range: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
-    let end = range.end;
-    range.clone().step_by(CHUNK).map(move |start| start..end.min(start + CHUNK))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Storage;
+    use crate::scaled::{Granularity, NonFinite};
+    use crate::stochastic::Stochastic;
+
+    /// Casts cut in many ways give what they give in one go: codes, scales, zero points, reports and values.
+    #[test]
+    fn parts_change_nothing() {
+        let (rows, cols) = (7, 52);
+        let n = rows * cols;
+        let floats: Vec<f32> = (0..n as u32)
+            .map(|i| {
+                let bits = i.wrapping_mul(0x9E37_79B1);
+                if i % 60 < 20 { 0.0 } else { f32::from_bits(bits & 0x807F_FFFF | (110 + i / 60 * 3) << 23) }
+            })
+            .collect();
+        let mut poisoned = floats.clone();
+        (poisoned[25], poisoned[300]) = (f32::NAN, f32::INFINITY);
+        let granularities = [
+            Granularity::Tensor,
+            Granularity::Axis(0),
+            Granularity::Axis(1),
+            Granularity::Block { axis: -1, len: 4 },
+            Granularity::Block { axis: -1, len: 40 },
+            Granularity::Block { axis: 0, len: 3 },
+            Granularity::Tile { rows: 2, cols: 8 },
+        ];
+        let stored = [
+            (DType::UInt8, Storage::Byte),
+            (DType::Int16, Storage::Byte),
+            (DType::UInt4, Storage::Packed),
+            (DType::Int4, Storage::Byte),
+            (DType::Int2, Storage::Packed),
+        ];
+        for (granularity, (element, storage)) in
+            granularities.into_iter().flat_map(|granularity| stored.map(|stored| (granularity, stored)))
+        {
+            let scheme = Scheme { granularity, element, ..Scheme::UINT8_ROW };
+            let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols])
+                .expect("fits")
+                .with_storage(storage)
+                .with_squared_error()
+                .with_counts();
+            for (plan, floats) in [
+                (plan.clone(), &floats),
+                (plan.clone().stochastic(Stochastic::default()).starting_at(9), &floats),
+                (plan, &poisoned),
+            ] {
+                let src: &[u8] = bytemuck::cast_slice(floats);
+                let buffers = || [plan.data_len(), plan.scales_len(), plan.zeros_len()].map(|n| vec![1; n]);
+                let [mut data, mut scales, mut zeros] = buffers();
+                let report = plan.quantize_min_max(src, &mut data, &mut scales, &mut zeros).expect("casts");
+                let mut values = vec![0; 2 * n];
+                let to = BufferType::from(DType::BFloat16);
+                plan.dequantize_min_max(&data, &scales, &zeros, to, &mut values).expect("casts");
+                for target in [8, 52, 130, 1000] {
+                    let [mut codes, mut its, mut points] = buffers();
+                    let of = [&mut codes[..], &mut its[..], &mut points[..]];
+                    let got = plan.quantize_min_max_split(&InOrder(src, 4), &Alone, target, of);
+                    assert!(
+                        got == Ok(report) && codes == data && its == scales && points == zeros,
+                        "{scheme:?} by {target}: {got:?} {report:?}"
+                    );
+                    let mut back = vec![0; 2 * n];
+                    plan.dequantize_min_max_split(&Alone, target, [&data, &scales, &zeros], to, &mut back)
+                        .expect("casts");
+                    assert!(back == values, "{scheme:?} by {target}");
+                }
+            }
+        }
+    }
+
+    /// The first block that is refused is reported, whichever part it is in.
+    #[test]
+    fn refusals_name_blocks_of_the_whole() {
+        let mut src = vec![1.0_f32; 9000];
+        (src[8000], src[8900]) = (f32::NAN, f32::NAN);
+        for (granularity, block) in
+            [(Granularity::Block { axis: -1, len: 32 }, 250), (Granularity::Tensor, 0)]
+        {
+            let scheme = Scheme { granularity, ..Scheme::UINT8_ROW }.with_non_finite(NonFinite::Refuse);
+            let plan = ScaledPlan::new(DType::Float32, &scheme, &[9000]).expect("fits");
+            let (mut data, mut scales) = (vec![0; 9000], vec![0; plan.scales_len()]);
+            let mut zeros = vec![0; plan.zeros_len()];
+            for target in [32, 6000, 9000] {
+                let from = InOrder(bytemuck::cast_slice(&src), 4);
+                let buffers = [&mut data[..], &mut scales[..], &mut zeros[..]];
+                let got = plan.quantize_min_max_split(&from, &Alone, target, buffers);
+                assert_eq!(got, Err(ScaledError::NonFinite { block }), "{granularity:?} by {target}");
+            }
+        }
+    }
 }

@@ -149,6 +149,69 @@ impl ScaledPlan {
         }
     }
 
+    /// [`quantize_min_max`](Self::quantize_min_max) over several threads: the same codes, scales, zero points and report.
+    ///
+    /// # Errors
+    ///
+    /// As [`quantize_min_max`](Self::quantize_min_max).
+    pub fn par_quantize_min_max(
+        &self,
+        src: &[u8],
+        data: &mut [u8],
+        scales: &mut [u8],
+        zeros: &mut [u8],
+        threads: Threads<'_>,
+    ) -> Result<Report, ScaledError> {
+        check_len("source", byte_len(self.from, self.elements())?, src.len())?;
+        match over(self.elements(), threads) {
+            None => self.quantize_min_max(src, data, scales, zeros),
+            Some((run, part)) => {
+                self.quantize_min_max_split(&self.in_order(src), &run, part, [data, scales, zeros])
+            }
+        }
+    }
+
+    /// [`quantize_min_max_view`](Self::quantize_min_max_view) over several threads: the same codes, scales, zero points and report.
+    ///
+    /// # Errors
+    ///
+    /// As [`quantize_min_max_view`](Self::quantize_min_max_view).
+    pub fn par_quantize_min_max_view(
+        &self,
+        src: &View<'_>,
+        data: &mut [u8],
+        scales: &mut [u8],
+        zeros: &mut [u8],
+        threads: Threads<'_>,
+    ) -> Result<Report, ScaledError> {
+        let (elements, part, buffers) = (Gathered::new(self, src)?, self.panel(), [data, scales, zeros]);
+        match over(self.elements(), threads) {
+            None => self.quantize_min_max_split(&elements, &Alone, part, buffers),
+            Some((run, _)) => self.quantize_min_max_split(&elements, &run, part, buffers),
+        }
+    }
+
+    /// [`dequantize_min_max`](Self::dequantize_min_max) over several threads: the same values.
+    ///
+    /// # Errors
+    ///
+    /// As [`dequantize_min_max`](Self::dequantize_min_max).
+    pub fn par_dequantize_min_max(
+        &self,
+        data: &[u8],
+        scales: &[u8],
+        zeros: &[u8],
+        to: impl Into<BufferType>,
+        dst: &mut [u8],
+        threads: Threads<'_>,
+    ) -> Result<(), ScaledError> {
+        let to = to.into();
+        match over(self.elements(), threads) {
+            None => self.dequantize_min_max(data, scales, zeros, to, dst),
+            Some((run, part)) => self.dequantize_min_max_split(&run, part, [data, scales, zeros], to, dst),
+        }
+    }
+
     /// [`amax`](Self::amax) over several threads.
     ///
     /// # Errors

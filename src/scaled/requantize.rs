@@ -207,7 +207,8 @@ mod tests {
         let (rows, cols) = (5, 70);
         let n = rows * cols;
         let named = Scheme::NAMED.iter().map(|(_, scheme)| *scheme);
-        for scheme in named.filter(|scheme| scheme.quotient == Quotient::Exact) {
+        let exact = |scheme: &Scheme| scheme.quotient == Quotient::Exact && !scheme.has_zero_points();
+        for scheme in named.filter(exact) {
             for source in [Scheme::MX, Scheme::MX_OCP.with_element(DType::Float4E2M1FN)] {
                 let from = ScaledPlan::new(DType::Float32, &source, &[rows, cols]).expect("fits");
                 let data: Vec<u8> =

@@ -215,6 +215,15 @@ impl Scheme {
         let group = Granularity::Block { axis: -1, len: 128 };
         Self::of(DType::Int4, group, ScaleType::Float32, ScaleRule::Amax { over: 7.0 })
     };
+    /// `uint8` with a scale and a zero point per row: activations, quantised dynamically per token. Its signed form is
+    /// `Scheme::UINT8_ROW.with_element(DType::Int8)`.
+    pub const UINT8_ROW: Self =
+        Self::of(DType::UInt8, Granularity::Axis(0), ScaleType::Float32, ScaleRule::MinMax);
+    /// `uint4` with a scale and a zero point for 128 elements of a row: the groups of AWQ and GPTQ.
+    pub const UINT4_GROUP128: Self = {
+        let group = Granularity::Block { axis: -1, len: 128 };
+        Self::of(DType::UInt4, group, ScaleType::Float32, ScaleRule::MinMax)
+    };
 
     /// The bits of vLLM's, DeepSeek's and torchao's `x / scale` in `float32`, by row.
     pub const FP8_ROW_DIVIDE: Self = Self::FP8_ROW.with_quotient(Quotient::Divide);
@@ -274,6 +283,8 @@ impl Scheme {
         ("fp8-block128-ue8m0", Self::BLOCK128_UE8M0),
         ("int8-row", Self::INT8_ROW),
         ("int4-group128", Self::INT4_GROUP128),
+        ("uint8-row", Self::UINT8_ROW),
+        ("uint4-group128", Self::UINT4_GROUP128),
         ("fp8-row-divide", Self::FP8_ROW_DIVIDE),
         ("fp8-row-reciprocal", Self::FP8_ROW_RECIPROCAL),
         ("fp8-row-multiplier", Self::FP8_ROW_MULTIPLIER),
@@ -284,6 +295,12 @@ impl Scheme {
         ("torchao-nvfp4", Self::TORCHAO_NVFP4),
         ("compressed-tensors-nvfp4", Self::COMPRESSED_TENSORS_NVFP4),
     ];
+
+    /// Whether codes have zero points, which [`ScaleRule::MinMax`] makes. Such a scheme is cast by
+    /// [`quantize_min_max`](super::ScaledPlan::quantize_min_max) and [`dequantize_min_max`](super::ScaledPlan::dequantize_min_max).
+    pub const fn has_zero_points(&self) -> bool {
+        matches!(self.rule, ScaleRule::MinMax)
+    }
 
     /// The scheme of this name.
     pub fn from_name(name: &str) -> Option<Scheme> {

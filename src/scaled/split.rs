@@ -21,7 +21,7 @@ use core::{mem, ops::Range};
 use lanecast_kernels::in_default_environment;
 
 /// Blocks of this many parts are cast part by part.
-const TOO_LARGE: usize = 4;
+pub(super) const TOO_LARGE: usize = 4;
 
 /// Calls a function in the default floating-point environment.
 pub(super) fn guarded<R, W: FnMut() -> R>(mut work: W) -> R {
@@ -35,10 +35,8 @@ pub(super) trait Elements: Sync {
 }
 
 /// Elements in C order, of so many bytes each.
-#[cfg(any(feature = "rayon", test))]
 pub(super) struct InOrder<'a>(pub(super) &'a [u8], pub(super) usize);
 
-#[cfg(any(feature = "rayon", test))]
 impl Elements for InOrder<'_> {
     fn get<'m>(&'m self, range: Range<usize>, _: &'m mut Vec<u8>) -> Result<&'m [u8], ScaledError> {
         Ok(&self.0[range.start * self.1..range.end * self.1])
@@ -78,13 +76,13 @@ pub(super) struct Done {
 }
 
 impl Done {
-    fn new(plan: &ScaledPlan, report: Report) -> Done {
+    pub(super) fn new(plan: &ScaledPlan, report: Report) -> Done {
         let counted = plan.counts.then_some(0);
         let report = Report { clipped: counted, underflowed: counted, ..report };
         Done { report, errors: plan.errors.then(Box::default) }
     }
 
-    fn add(&mut self, other: Done) {
+    pub(super) fn add(&mut self, other: Done) {
         let Report { global: _, elements, empty, poisoned, clipped, underflowed, squared_error: _ } =
             other.report;
         self.report.elements += elements;
@@ -105,7 +103,7 @@ impl Done {
 }
 
 /// The next bytes of a buffer.
-fn next<'b>(buffer: &mut &'b mut [u8], len: usize) -> &'b mut [u8] {
+pub(super) fn next<'b>(buffer: &mut &'b mut [u8], len: usize) -> &'b mut [u8] {
     let (here, behind) = mem::take(buffer).split_at_mut(len);
     *buffer = behind;
     here
@@ -113,7 +111,7 @@ fn next<'b>(buffer: &mut &'b mut [u8], len: usize) -> &'b mut [u8] {
 
 impl ScaledPlan {
     /// The cast of a part.
-    fn of_part(&self, part: &Part) -> ScaledPlan {
+    pub(super) fn of_part(&self, part: &Part) -> ScaledPlan {
         let random = self.random.map(|random| random.after(part.elements.start));
         ScaledPlan { blocks: part.blocks, random, ..self.clone() }
     }
@@ -140,11 +138,11 @@ impl ScaledPlan {
         Ok(Done { report, errors })
     }
 
-    fn codes_in(&self, elements: usize) -> usize {
+    pub(super) fn codes_in(&self, elements: usize) -> usize {
         self.data.byte_len(elements).unwrap_or(0)
     }
 
-    fn cut(&self, target: usize, within: bool) -> Cut {
+    pub(super) fn cut(&self, target: usize, within: bool) -> Cut {
         Cut::new(self.blocks, target, within, self.data.bits_per_element() as usize)
     }
 
@@ -359,6 +357,7 @@ mod tests {
         let mut poisoned = floats.clone();
         (poisoned[25], poisoned[300]) = (f32::NAN, f32::INFINITY);
         let named = Scheme::NAMED.iter().map(|(_, scheme)| *scheme);
+        let named = named.filter(|scheme| !scheme.has_zero_points());
         let more = [
             Granularity::Axis(1),
             Granularity::Block { axis: 0, len: 3 },

@@ -2,7 +2,7 @@
 
 use super::{control, states};
 use lanecast::DType;
-use lanecast::scaled::{Quantized, Report, ScaleRule, ScaledPlan, Scheme, requantize};
+use lanecast::scaled::{Granularity, Quantized, Report, ScaledPlan, Scheme, requantize};
 use lanecast::strided::View;
 use std::fmt::Debug;
 
@@ -41,7 +41,7 @@ fn check_in_one_of<R: PartialEq + Debug>(step: usize, what: &str, run: impl Fn()
 #[test]
 fn scaled() {
     let src = bytes(&elements(1024));
-    for (name, scheme) in Scheme::NAMED {
+    for (name, scheme) in Scheme::NAMED.iter().filter(|(_, scheme)| !scheme.has_zero_points()) {
         let plan = ScaledPlan::new(DType::Float32, scheme, &[8, 128]).expect("fits").with_counts();
         let random = plan.clone().with_squared_error().stochastic(Default::default());
         let empty = vec![0; plan.data_len()];
@@ -67,7 +67,7 @@ fn scaled() {
 fn views() {
     let values = elements(1024);
     let view = View::from_slice(&values, &[128, 8]).expect("inside").transposed();
-    for (name, scheme) in Scheme::NAMED {
+    for (name, scheme) in Scheme::NAMED.iter().filter(|(_, scheme)| !scheme.has_zero_points()) {
         let plan = ScaledPlan::new(DType::Float32, scheme, &[8, 128]).expect("fits").with_squared_error();
         for plan in [plan.clone(), plan.stochastic(Default::default()).starting_at(7)] {
             check(name, || {
@@ -83,7 +83,7 @@ fn views() {
 fn zero_points() {
     let src = bytes(&elements(1024));
     for element in [DType::UInt8, DType::Int4] {
-        let scheme = Scheme { rule: ScaleRule::MinMax, ..Scheme::INT4_GROUP128 }.with_element(element);
+        let scheme = Scheme::UINT4_GROUP128.with_element(element);
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[8, 128]).expect("fits");
         let plan = plan.with_squared_error().with_counts();
         for plan in [plan.clone(), plan.stochastic(Default::default())] {
@@ -171,6 +171,19 @@ fn threads() {
             let reports = [chance, view, Ok(report), given, tiny].map(|report| bits(report.expect("casts")));
             let amax = plan.par_amax(&src, threads).map(f32::to_bits);
             ([codes, by_chance, by_given, of_view, scales, back], reports, amax)
+        });
+    }
+    for granularity in [Granularity::Axis(0), Granularity::Tensor] {
+        let scheme = Scheme { granularity, ..Scheme::UINT8_ROW };
+        let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
+        let (plan, threads) = (plan.with_squared_error().with_counts(), Threads::Custom(&Host));
+        check_in_one_of(5, &format!("{scheme:?}"), || {
+            let (mut codes, mut zeros) = (vec![0; plan.data_len()], vec![0; plan.zeros_len()]);
+            let (mut scales, mut back) = (vec![0; plan.scales_len()], vec![0; src.len()]);
+            let report = plan.par_quantize_min_max(&src, &mut codes, &mut scales, &mut zeros, threads);
+            plan.par_dequantize_min_max(&codes, &scales, &zeros, DType::Float32, &mut back, threads)
+                .expect("casts");
+            ([codes, scales, zeros, back], bits(report.expect("casts")))
         });
     }
 }

@@ -1,20 +1,22 @@
 //! Plans of scaled casts, which the library owns.
 
+use super::scheme::{NON_FINITE, global, lanecast_scaled_scheme, named};
 use crate::error::{
-    Failure, LANECAST_BAD_LAYOUT, LANECAST_BAD_NAME, LANECAST_BAD_OPTION, LANECAST_BAD_PLAN,
-    LANECAST_NO_MEMORY, LANECAST_NULL_POINTER, guarded, lanecast_error, lanecast_status,
+    Failure, LANECAST_BAD_LAYOUT, LANECAST_BAD_OPTION, LANECAST_BAD_PLAN, LANECAST_NO_MEMORY,
+    LANECAST_NULL_POINTER, guarded, lanecast_error, lanecast_status,
 };
 use crate::options::pick;
 use crate::plan;
-use crate::types::{LANECAST_PACKED, buffer, dtype, lanecast_type, number, put, text};
-use lanecast::scaled::{Global, NonFinite, ScaleType, ScaledError, ScaledPlan, Scheme};
+use crate::types::{LANECAST_PACKED, buffer, dtype, lanecast_type, number, put};
+use lanecast::scaled::{ScaleRule, ScaledError, ScaledPlan, Scheme};
 use lanecast::stochastic::{RandomBits, Stochastic};
 use lanecast::{BufferType, Storage};
 use std::alloc::{Layout, alloc};
 use std::ffi::c_char;
 use std::ptr;
 
-/// A scaled cast of tensors of one type and shape, made by `lanecast_scaled_create`. It may be shared between threads.
+/// A scaled cast of tensors of one type and shape, made by `lanecast_scaled_create` or `lanecast_scaled_create_from`. It may be shared between
+/// threads.
 pub struct lanecast_scaled_plan(());
 
 /// What is behind the pointer to a plan.
@@ -64,8 +66,6 @@ pub struct lanecast_scaled_options {
 
 /// By the number of [`lanecast_scaled_options::storage`].
 const STORAGE: &[Storage] = &[Storage::Packed, Storage::Byte];
-const NON_FINITE: &[Option<NonFinite>] =
-    &[None, Some(NonFinite::Poison), Some(NonFinite::Saturate), Some(NonFinite::Refuse)];
 
 /// What the buffers of a scaled cast hold.
 #[repr(C)]
@@ -73,7 +73,7 @@ const NON_FINITE: &[Option<NonFinite>] =
 pub struct lanecast_scaled_info {
     /// Elements of the tensor.
     pub elements: usize,
-    /// Bytes of the source.
+    /// Bytes of the source, if it is in C order and without gaps.
     pub source_len: usize,
     /// Bytes of the codes.
     pub data_len: usize,
@@ -87,28 +87,11 @@ pub struct lanecast_scaled_info {
     pub scale_type: lanecast_type,
     /// How the scale of the tensor acts: 0 there is none, 1 values are multiplied by it, 2 they are divided by it.
     pub global: u32,
+    /// Bytes of the zero points, one for each scale, stored as the codes are; 0 if the scheme has none.
+    pub zeros_len: usize,
     /// Zero.
-    pub reserved: [u64; 4],
+    pub reserved: [u64; 3],
 }
-
-const NAME: usize = 32;
-
-/// The names of all schemes, each ending with 0.
-static NAMES: [[u8; NAME]; Scheme::NAMED.len()] = {
-    let mut names = [[0; NAME]; Scheme::NAMED.len()];
-    let mut i = 0;
-    while i < names.len() {
-        let name = Scheme::NAMED[i].0.as_bytes();
-        assert!(name.len() < NAME, "a longer name");
-        let mut k = 0;
-        while k < name.len() {
-            names[i][k] = name[k];
-            k += 1;
-        }
-        i += 1;
-    }
-    names
-};
 
 /// The plan behind a pointer of C.
 ///
@@ -136,6 +119,19 @@ unsafe fn content<'a>(plan: *const lanecast_scaled_plan) -> Result<&'a Content, 
 pub(super) unsafe fn read<'a>(plan: *const lanecast_scaled_plan) -> Result<&'a ScaledPlan, Failure> {
     // SAFETY: the caller's promise.
     Ok(unsafe { &content(plan)?.plan })
+}
+
+/// The plan of the library, and the type of its source.
+///
+/// # Safety
+///
+/// As for [`content`].
+pub(super) unsafe fn read_with_source<'a>(
+    plan: *const lanecast_scaled_plan,
+) -> Result<(BufferType, &'a ScaledPlan), Failure> {
+    // SAFETY: the caller's promise.
+    let Content { source, plan, .. } = unsafe { content(plan)? };
+    Ok((*source, plan))
 }
 
 impl lanecast_scaled_options {
@@ -204,16 +200,42 @@ unsafe fn lengths(shape: *const i64, ndim: i32) -> Result<Vec<usize>, Failure> {
     Ok(lengths)
 }
 
-/// The name of the scheme at `index`, counted from 0, as a static string such as "mx" or "nvfp4"; NULL after the last one.
-/// `docs/scaled.md` of lanecast specifies the schemes.
-#[unsafe(no_mangle)]
-pub extern "C" fn lanecast_scaled_name(index: usize) -> *const c_char {
-    NAMES.get(index).map_or(ptr::null(), |name| name.as_ptr().cast())
+/// Makes a plan by a scheme.
+///
+/// # Safety
+///
+/// As for [`lanecast_scaled_create`], and for `scheme` as it says itself.
+unsafe fn create(
+    plan: *mut *mut lanecast_scaled_plan,
+    scheme: impl FnOnce() -> Result<Scheme, Failure>,
+    from: lanecast_type,
+    (shape, ndim): (*const i64, i32),
+    options: *const lanecast_scaled_options,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            if plan.is_null() {
+                return Err(Failure::Argument(LANECAST_NULL_POINTER, "the place of the plan is NULL"));
+            }
+            let (scheme, source) = (scheme()?, buffer(from)?);
+            let options = options.as_ref().copied().unwrap_or_default();
+            let made = options.plan(scheme, source, &lengths(shape, ndim)?)?;
+            let place = alloc(Layout::new::<Content>()).cast::<Content>();
+            if place.is_null() {
+                return Err(Failure::Argument(LANECAST_NO_MEMORY, "no memory for the plan"));
+            }
+            place.write(Content { magic: magic(), source, plan: made });
+            plan.write(place.cast());
+            Ok(())
+        })
+    }
 }
 
 /// Makes a plan for scaled casts by the scheme of this name: between tensors of the type `from` (float16, bfloat16 or float32, in either byte
-/// order) and of this shape, and their codes and scales. Tensors are in C order and without gaps. If `options` is NULL, the default options
-/// apply. On failure `*plan` is not written. `lanecast_scaled_destroy` frees the plan.
+/// order) and of this shape, and their codes and scales. Tensors are in C order and without gaps, unless they are given as a `lanecast_view`. If
+/// `options` is NULL, the default options apply. On failure `*plan` is not written. `lanecast_scaled_destroy` frees the plan.
 ///
 /// # Safety
 ///
@@ -230,27 +252,29 @@ pub unsafe extern "C" fn lanecast_scaled_create(
     error: *mut lanecast_error,
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
+    unsafe { create(plan, || named(scheme), from, (shape, ndim), options, error) }
+}
+
+/// As `lanecast_scaled_create`, by a scheme of the caller, which is not needed afterwards.
+///
+/// # Safety
+///
+/// As for `lanecast_scaled_create`; `scheme` is NULL or can be read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_scaled_create_from(
+    plan: *mut *mut lanecast_scaled_plan,
+    scheme: *const lanecast_scaled_scheme,
+    from: lanecast_type,
+    shape: *const i64,
+    ndim: i32,
+    options: *const lanecast_scaled_options,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    let null = Failure::Argument(LANECAST_NULL_POINTER, "the scheme is NULL");
+    // SAFETY: the pointers are as the caller promises.
     unsafe {
-        guarded(error, || {
-            if plan.is_null() {
-                return Err(Failure::Argument(LANECAST_NULL_POINTER, "the place of the plan is NULL"));
-            }
-            let (name, source) = (text(scheme)?, buffer(from)?);
-            let unknown = || {
-                let text = format!("no scheme is called {name:?}; lanecast_scaled_name lists them");
-                Failure::Text(LANECAST_BAD_NAME, text)
-            };
-            let scheme = Scheme::from_name(name).ok_or_else(unknown)?;
-            let options = options.as_ref().copied().unwrap_or_default();
-            let made = options.plan(scheme, source, &lengths(shape, ndim)?)?;
-            let place = alloc(Layout::new::<Content>()).cast::<Content>();
-            if place.is_null() {
-                return Err(Failure::Argument(LANECAST_NO_MEMORY, "no memory for the plan"));
-            }
-            place.write(Content { magic: magic(), source, plan: made });
-            plan.write(place.cast());
-            Ok(())
-        })
+        let scheme = || scheme.as_ref().ok_or(null)?.read();
+        create(plan, scheme, from, (shape, ndim), options, error)
     }
 }
 
@@ -303,12 +327,12 @@ pub unsafe extern "C" fn lanecast_scaled_describe(
                 scales_len: plan.scales_len(),
                 data_type: number(data.dtype()) | if packed { LANECAST_PACKED } else { 0 },
                 scale_type: number(plan.scale_type().dtype()),
-                global: match plan.scheme().scale {
-                    ScaleType::E4M3(Global::Multiplier) => 1,
-                    ScaleType::E4M3(Global::Divisor) => 2,
+                global: u32::from(global(plan.scheme().scale)),
+                zeros_len: match plan.scheme().rule {
+                    ScaleRule::MinMax => plan.zeros_len(),
                     _ => 0,
                 },
-                reserved: [0; 4],
+                reserved: [0; 3],
             };
             put(out, info)
         })

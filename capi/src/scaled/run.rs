@@ -6,7 +6,7 @@ use crate::memory::{bytes, bytes_mut, overlap};
 use crate::run::put_if_wanted;
 use crate::threads::lanecast_threads;
 use crate::types::{buffer, lanecast_type, put};
-use lanecast::scaled::{Report, ScaledPlan};
+use lanecast::scaled::{Report, ScaledPlan, amax};
 use std::ffi::c_void;
 
 /// What a scaled cast lost, and the scale of the tensor.
@@ -51,12 +51,12 @@ impl From<Report> for lanecast_scaled_report {
 }
 
 /// A buffer of a call: its address, and its bytes.
-type Buffer = (*const c_void, usize);
+pub(super) type Buffer = (*const c_void, usize);
 /// A buffer that is written.
-type BufferMut = (*mut c_void, usize);
+pub(super) type BufferMut = (*mut c_void, usize);
 
 /// Buffers that are written share no byte with each other, nor with those that are read.
-fn apart(written: &[Buffer], read: &[Buffer]) -> Result<(), Failure> {
+pub(super) fn apart(written: &[Buffer], read: &[Buffer]) -> Result<(), Failure> {
     for (i, a) in written.iter().enumerate() {
         for b in written[i + 1..].iter().chain(read) {
             if overlap(a.0.addr(), a.1, b.0.addr(), b.1) {
@@ -68,9 +68,10 @@ fn apart(written: &[Buffer], read: &[Buffer]) -> Result<(), Failure> {
     Ok(())
 }
 
-const SOURCE: &str = "the source is NULL";
-const DATA: &str = "the data is NULL";
-const SCALES: &str = "the scales are NULL";
+pub(super) const SOURCE: &str = "the source is NULL";
+pub(super) const DATA: &str = "the data is NULL";
+pub(super) const SCALES: &str = "the scales are NULL";
+pub(super) const DESTINATION: &str = "the destination is NULL";
 
 /// Runs `cast`, which makes codes and scales of a source, and writes its report.
 ///
@@ -133,8 +134,8 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic(
 }
 
 /// As `lanecast_scaled_quantize_dynamic`, for a part of a larger tensor or for one of several tensors that share a scale. `amax` is the
-/// largest magnitude of all of them, the maximum of what `lanecast_scaled_amax` returns for each, and has to be finite. The cast runs on the
-/// calling thread.
+/// largest magnitude of all of them, the maximum of what `lanecast_scaled_amax` or `lanecast_scaled_finite_amax` returns for each, and has to
+/// be finite. The cast runs on the calling thread.
 ///
 /// # Safety
 ///
@@ -224,7 +225,7 @@ pub unsafe extern "C" fn lanecast_scaled_dequantize(
             apart(&[(dst, dst_len)], &[(data, data_len), (scales, scales_len)])?;
             let data = bytes(data.cast(), data_len, DATA)?;
             let scales = bytes(scales.cast(), scales_len, SCALES)?;
-            let dst = bytes_mut(dst.cast(), dst_len, "the destination is NULL")?;
+            let dst = bytes_mut(dst.cast(), dst_len, DESTINATION)?;
             Ok(plan.par_dequantize(data, scales, global, to, dst, threads)?)
         })
     }
@@ -250,6 +251,34 @@ pub unsafe extern "C" fn lanecast_scaled_amax(
         guarded(error, || {
             let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
             put(out, plan.par_amax(bytes(src.cast(), src_len, SOURCE)?, threads)?)
+        })
+    }
+}
+
+/// The largest finite magnitude of `src_len` bytes of elements of the type `from`: float16, bfloat16 or float32, in either byte order. It needs
+/// no plan, and the result for several parts is the largest of theirs, which `lanecast_scaled_quantize_with_amax` takes even if some elements
+/// are NaN or infinite. Unless `non_finite` is NULL, 1 is written there if there are such elements, and 0 if not. Without a finite element, the
+/// result is 0.
+///
+/// # Safety
+///
+/// `src` can be read for `src_len` bytes, at any alignment. `out`, `non_finite` and `error` are NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lanecast_scaled_finite_amax(
+    from: lanecast_type,
+    src: *const c_void,
+    src_len: usize,
+    out: *mut f32,
+    non_finite: *mut i32,
+    error: *mut lanecast_error,
+) -> lanecast_status {
+    // SAFETY: the pointers are as the caller promises.
+    unsafe {
+        guarded(error, || {
+            let amax = amax(buffer(from)?, bytes(src.cast(), src_len, SOURCE)?)?;
+            put(out, amax.finite())?;
+            put_if_wanted(non_finite, i32::from(amax.has_non_finite()));
+            Ok(())
         })
     }
 }

@@ -7,7 +7,7 @@
 #include "check.h"
 #include "fuzz.h"
 
-static region source, target, bitmap;
+static region source, target, bitmap, extra;
 static uint8_t reference[SIZE];
 static lanecast_error error;
 
@@ -447,13 +447,14 @@ int main(int count, char **arguments)
     source = new_region();
     target = new_region();
     bitmap = new_region();
+    extra = new_region();
     for (i = 0; i < rounds && failures == 0; i++) {
-        switch (below(9)) {
+        switch (below(10)) {
         case 0: case 1: case 2: runs(); break;
         case 3: batches(); break;
         case 4: case 5: views(); break;
         case 6: tensors(); break;
-        case 7: scaled_casts(); break;
+        case 7: case 8: scaled_casts(); break;
         default: small(); break;
         }
         if (failures > 0) {
@@ -463,5 +464,6 @@ int main(int count, char **arguments)
     free(source.before);
     free(target.before);
     free(bitmap.before);
+    free(extra.before);
     return report();
 }

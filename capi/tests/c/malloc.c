@@ -115,26 +115,32 @@ static void scaled_plans(void)
 {
     static const int64_t shape[2] = {4, 64};
     lanecast_scaled_plan *plan = NULL;
+    lanecast_scaled_scheme scheme;
     lanecast_error error;
     size_t attempts;
+    int named;
+    ALLOCATES_NOTHING(lanecast_scaled_scheme_named("nvfp4", &scheme, &error), LANECAST_OK);
     /* The look-up tables, which are kept. */
     CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, NULL, &error) == LANECAST_OK);
     ALLOCATES_NOTHING(lanecast_scaled_destroy(plan), LANECAST_OK);
-    plan = NULL;
-    /* Every allocation of the call fails in turn; the last attempt has all that it needs. */
-    for (attempts = 0; attempts < 8 && plan == NULL; attempts++) {
-        lanecast_status status;
-        counted = 0;
-        failing_from = attempts;
-        counting = failing = 1;
-        status = lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, NULL, &error);
-        counting = failing = 0;
-        failing_from = 0;
-        CHECK(status == (plan == NULL ? LANECAST_NO_MEMORY : LANECAST_OK));
-        CHECK(plan != NULL || strstr(error.message, "no memory") != NULL);
+    for (named = 0; named < 2; named++) {
+        plan = NULL;
+        /* Every allocation of the call fails in turn; the last attempt has all that it needs. */
+        for (attempts = 0; attempts < 8 && plan == NULL; attempts++) {
+            lanecast_status status;
+            counted = 0;
+            failing_from = attempts;
+            counting = failing = 1;
+            status = named ? lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, NULL, &error)
+                           : lanecast_scaled_create_from(&plan, &scheme, LANECAST_FLOAT32, shape, 2, NULL, &error);
+            counting = failing = 0;
+            failing_from = 0;
+            CHECK(status == (plan == NULL ? LANECAST_NO_MEMORY : LANECAST_OK));
+            CHECK(plan != NULL || strstr(error.message, "no memory") != NULL);
+        }
+        CHECK(attempts == 3 && plan != NULL);
+        ALLOCATES_NOTHING(lanecast_scaled_destroy(plan), LANECAST_OK);
     }
-    CHECK(attempts == 3 && plan != NULL);
-    ALLOCATES_NOTHING(lanecast_scaled_destroy(plan), LANECAST_OK);
 }
 
 /* Every kind of run of a pair through `ALLOCATES_NOTHING`; or as they are, with allocations counted: the first plan and the first checked

@@ -35,6 +35,8 @@ fn every_status() {
     let mut seen = every_standard("calls.c");
     seen.extend(every_standard("dlpack.c"));
     seen.extend(every_standard("scaled.c"));
+    seen.extend(every_standard("scaled_schemes.c"));
+    seen.extend(every_standard("scaled_sources.c"));
     if seen.is_empty() {
         say("SKIPPED: no compiler");
         return;

@@ -40,6 +40,9 @@ pub struct Scale {
     /// The file of the scale of the tensor to write, a float32, if the scheme has one
     #[arg(long, value_name = "FILE")]
     pub global: Option<PathBuf>,
+    /// The file of the zero points to write, if the scheme has them; they are stored as the codes are
+    #[arg(long, value_name = "FILE")]
+    pub zero_points: Option<PathBuf>,
     /// A block with a NaN or an infinity: its scale is NaN (poison) or that of its finite elements (saturate), or it is an error (refuse)
     #[arg(long, value_name = "WHAT", value_parser = non_finite(), default_value = "poison")]
     pub non_finite: NonFinite,
@@ -76,6 +79,9 @@ pub struct Unscale {
     /// The file of the scale of the tensor, if the scheme has one
     #[arg(long, value_name = "FILE")]
     pub global: Option<PathBuf>,
+    /// The file of the zero points, if the scheme has them
+    #[arg(long, value_name = "FILE")]
+    pub zero_points: Option<PathBuf>,
     /// The file to write, `-` for standard output
     #[arg(value_name = "OUT")]
     pub output: PathBuf,

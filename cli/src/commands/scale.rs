@@ -25,19 +25,27 @@ pub fn scale(args: &Scale) -> Result<()> {
         args.to.map_or(args.scheme, |to| args.scheme.with_element(to)).with_non_finite(args.non_finite);
     let from = BufferType::new(args.from).with_order(ByteOrder::Little);
     let plan = ScaledPlan::new(from, &scheme, &args.shape).map_err(refused)?;
-    let global = global_path(&scheme, args.global.as_deref())?;
+    let global = GLOBAL.path(&scheme, args.global.as_deref())?;
+    let points = ZERO_POINTS.path(&scheme, args.zero_points.as_deref())?;
     signals::watch();
 
     let bytes = from.byte_len(plan.elements()).unwrap_or(usize::MAX);
     let src = read(&args.input, "elements", bytes)?;
     let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-    let report = plan.quantize_dynamic(&src, &mut data, &mut scales).map_err(refused)?;
+    let mut zeros = vec![0; points.map_or(0, |_| plan.zeros_len())];
+    let report = match points {
+        Some(_) => plan.quantize_min_max(&src, &mut data, &mut scales, &mut zeros),
+        None => plan.quantize_dynamic(&src, &mut data, &mut scales),
+    };
+    let report = report.map_err(refused)?;
     swap(&mut scales, plan.scale_type().dtype().size());
+    [&mut data, &mut zeros].into_iter().for_each(|codes| swap(codes, scheme.element.size()));
 
     let mut output = create(&args.data, &args.writing)?;
     write(&mut output, &data, &args.data)?;
-    let more = global.map(|path| (path, report.global.to_le_bytes().to_vec()));
-    for (path, bytes) in [(args.scales.as_path(), scales)].into_iter().chain(more) {
+    let global = global.map(|path| (path, report.global.to_le_bytes().to_vec()));
+    let points = points.map(|path| (path, zeros));
+    for (path, bytes) in [(args.scales.as_path(), scales)].into_iter().chain(global).chain(points) {
         let mut companion = output.companion(path)?;
         write(&mut companion, &bytes, path)?;
         output.attach(companion);
@@ -51,11 +59,13 @@ pub fn unscale(args: &Unscale) -> Result<()> {
     let scheme = args.from.map_or(args.scheme, |from| args.scheme.with_element(from));
     let to = BufferType::new(args.to).with_order(ByteOrder::Little);
     let plan = ScaledPlan::new(DType::Float32, &scheme, &args.shape).map_err(refused)?;
-    let global = global_path(&scheme, args.global.as_deref())?;
+    let global = GLOBAL.path(&scheme, args.global.as_deref())?;
+    let points = ZERO_POINTS.path(&scheme, args.zero_points.as_deref())?;
     signals::watch();
 
-    let data = read(&args.data, "codes", plan.data_len())?;
+    let mut data = read(&args.data, "codes", plan.data_len())?;
     let mut scales = read(&args.scales, "scales", plan.scales_len())?;
+    swap(&mut data, scheme.element.size());
     swap(&mut scales, plan.scale_type().dtype().size());
     let global = match global {
         Some(path) => {
@@ -65,24 +75,55 @@ pub fn unscale(args: &Unscale) -> Result<()> {
         None => 1.0,
     };
     let mut out = vec![0; to.byte_len(plan.elements()).unwrap_or(usize::MAX)];
-    plan.dequantize(&data, &scales, global, to, &mut out).map_err(refused)?;
+    let done = match points {
+        Some(path) => {
+            let mut zeros = read(path, "zero points", plan.zeros_len())?;
+            swap(&mut zeros, scheme.element.size());
+            plan.dequantize_min_max(&data, &scales, &zeros, to, &mut out)
+        }
+        None => plan.dequantize(&data, &scales, global, to, &mut out),
+    };
+    done.map_err(refused)?;
 
     let mut output = create(&args.output, &args.writing)?;
     write(&mut output, &out, &args.output)?;
     Ok(output.commit()?)
 }
 
-/// The file of the scale of the tensor, if the scheme has one.
-fn global_path<'a>(scheme: &Scheme, path: Option<&'a Path>) -> Result<Option<&'a Path>> {
-    match (scheme.scale, path) {
-        (ScaleType::E4M3(_), None) => {
-            Err(Failure::usage("the scheme has a scale for the tensor").advise("name its file with --global"))
+/// A file that some schemes have and others do not.
+struct Companion {
+    is_part_of: fn(&Scheme) -> bool,
+    with: &'static str,
+    without: &'static str,
+    option: &'static str,
+}
+
+const GLOBAL: Companion = Companion {
+    is_part_of: |scheme| matches!(scheme.scale, ScaleType::E4M3(_)),
+    with: "the scheme has a scale for the tensor",
+    without: "the scheme has no scale for the tensor",
+    option: "--global",
+};
+
+const ZERO_POINTS: Companion = Companion {
+    is_part_of: Scheme::has_zero_points,
+    with: "the scheme has zero points",
+    without: "the scheme has no zero points",
+    option: "--zero-points",
+};
+
+impl Companion {
+    /// The path of the file, if it is part of the scheme.
+    fn path<'a>(&self, scheme: &Scheme, path: Option<&'a Path>) -> Result<Option<&'a Path>> {
+        match ((self.is_part_of)(scheme), path) {
+            (true, None) => {
+                Err(Failure::usage(self.with).advise(format!("name the file with {}", self.option)))
+            }
+            (false, Some(_)) => {
+                Err(Failure::usage(self.without).advise(format!("leave out {}", self.option)))
+            }
+            (_, path) => Ok(path),
         }
-        (ScaleType::E4M3(_), path) => Ok(path),
-        (_, Some(_)) => {
-            Err(Failure::usage("the scheme has no scale for the tensor").advise("leave out --global"))
-        }
-        (_, None) => Ok(None),
     }
 }
 
@@ -111,10 +152,10 @@ fn read(path: &Path, what: &str, want: usize) -> Result<Vec<u8>> {
     Err(Failure::format(wrong).at(&place).advise("check --shape, --scheme, --from and --to"))
 }
 
-/// Wide scales are in the byte order of the host in memory, and little-endian in files.
-fn swap(scales: &mut [u8], size: usize) {
+/// Elements of several bytes are in the byte order of the host in memory, and little-endian in files.
+fn swap(elements: &mut [u8], size: usize) {
     if cfg!(target_endian = "big") && size > 1 {
-        scales.chunks_mut(size).for_each(<[u8]>::reverse);
+        elements.chunks_mut(size).for_each(<[u8]>::reverse);
     }
 }
 

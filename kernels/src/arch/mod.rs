@@ -93,9 +93,6 @@ mod native {
     ) -> Option<crate::table::KernelFn> {
         None
     }
-    pub(super) fn quotients(_: super::Tier, _: super::BufferType) -> Option<crate::scaled::TableFn> {
-        None
-    }
     pub(super) fn scaled(_: super::Tier) -> Option<&'static crate::scaled::Loops> {
         None
     }
@@ -310,11 +307,6 @@ impl Tier {
     /// The kernel that looks the words of an 8-bit float up in a table of magnitudes, if the tier has a quick one.
     pub(crate) fn products(self, from: BufferType, to: BufferType) -> Option<KernelFn> {
         if matches!(self, Tier::Scalar) || PARTS_ONLY { None } else { native::products(self, from, to) }
-    }
-
-    /// The loop that quantizes bfloat16 to an 8-bit float by a table, if the tier has one.
-    pub(crate) fn quotients(self, to: BufferType) -> Option<crate::scaled::TableFn> {
-        if matches!(self, Tier::Scalar) || PARTS_ONLY { None } else { native::quotients(self, to) }
     }
 
     /// How it uses non-temporal stores, if it does.

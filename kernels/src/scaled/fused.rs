@@ -1,11 +1,10 @@
 //! Casts that scale in registers, for the pairs that have them.
 
-use super::{Factors, Step, fits, tabled::Tabled};
+use super::{Factors, Step, fits};
 use crate::{
     arch::Tier, data::Data, dtype::DType, exact::Rounding, kernel::Kernel, lut::Lut, storage::BufferType,
     table::KernelFn,
 };
-use core::ops::Range;
 
 /// A loop over whole blocks.
 ///
@@ -14,11 +13,14 @@ use core::ops::Range;
 /// As [`vector::scaled::run`](crate::vector::scaled::run).
 pub(crate) type FusedFn = unsafe fn(*const u8, *mut u8, usize, usize, &Factors<'_>, [&Data; 2]);
 
-/// A loop and the lanes of its registers, four of which are a block.
+/// A loop.
 #[derive(Clone, Copy)]
 pub(crate) struct Fused {
     pub(crate) run: FusedFn,
+    /// The lanes of its registers, four of which are a block.
     pub(crate) lanes: usize,
+    /// Runs that are shorter than a block are multiples of this.
+    pub(crate) least: usize,
 }
 
 /// Dequantization of long blocks to bfloat16 by a table: the products of all codes with the scale of the block.
@@ -95,7 +97,6 @@ pub struct ScaledCast {
     pub(super) bits: [usize; 2],
     /// The constants of the source and of the target.
     data: [&'static Data; 2],
-    tabled: Option<Tabled>,
 }
 
 impl core::fmt::Debug for ScaledCast {
@@ -122,7 +123,6 @@ impl ScaledCast {
             step,
             bits: [from.into(), kernel.to()].map(bits),
             data: [data; 2],
-            tabled: Tabled::new(kernel.tier().quotients(kernel.to()), from, kernel.to().dtype()),
         })
     }
 
@@ -142,7 +142,6 @@ impl ScaledCast {
             step,
             bits: [load.from(), store.to()].map(bits),
             data: [load.data(), store.data()],
-            tabled: None,
         })
     }
 
@@ -151,11 +150,9 @@ impl ScaledCast {
     #[inline]
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize, run: usize, factors: &Factors<'_>) -> usize {
         let n = self.whole_blocks(src, dst, n, run, factors);
-        match &self.tabled {
-            _ if n == 0 => {}
-            Some(tabled) => self.by_tables(tabled, src, dst, n, run, factors),
+        if n > 0 {
             // SAFETY: the tier of the kernel can run here; slices, runs and factors were checked.
-            None => unsafe { (self.fused.run)(src.as_ptr(), dst.as_mut_ptr(), n, run, factors, self.data) },
+            unsafe { (self.fused.run)(src.as_ptr(), dst.as_mut_ptr(), n, run, factors, self.data) };
         }
         n
     }
@@ -175,36 +172,11 @@ impl ScaledCast {
         let whole = n / block * block;
         let regular = run.is_multiple_of(block)
             || run >= n
-            || (block.is_multiple_of(run.max(1)) && run.is_multiple_of(lanes));
+            || (block.is_multiple_of(run.max(1)) && run.is_multiple_of(self.fused.least));
         // A block has whole bytes of every width.
         let [read, written] = self.bits.map(|bits| (whole / 8).saturating_mul(bits));
         let long = src.len() >= read && dst.len() >= written;
         if regular && long && fits(self.step, whole, run, factors) { whole } else { 0 }
-    }
-
-    /// Casts some whole blocks of [`run`](Self::run), whose arguments were checked.
-    pub(super) fn directly(
-        &self,
-        src: &[u8],
-        dst: &mut [u8],
-        elements: Range<usize>,
-        run: usize,
-        factors: &Factors<'_>,
-    ) {
-        let mut start = elements.start;
-        while start < elements.end {
-            // Runs of whole blocks one by one, as the first one may be a part.
-            let short = run < 4 * self.fused.lanes;
-            let end =
-                if short { elements.end } else { (start / run + 1).saturating_mul(run).min(elements.end) };
-            let (n, factors) = (end - start, factors.from(start / run));
-            let src = &src[start / 8 * self.bits[0]..end / 8 * self.bits[0]];
-            let dst = &mut dst[start / 8 * self.bits[1]..end / 8 * self.bits[1]];
-            let run = if short { run } else { n };
-            // SAFETY: as in `run`.
-            unsafe { (self.fused.run)(src.as_ptr(), dst.as_mut_ptr(), n, run, &factors, self.data) };
-            start = end;
-        }
     }
 }
 

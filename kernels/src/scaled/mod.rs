@@ -11,7 +11,6 @@ mod fused;
 mod plain;
 mod registers;
 mod streamed;
-mod tabled;
 #[cfg(test)]
 mod tests;
 
@@ -22,7 +21,6 @@ pub(crate) use registers::{
     Divide, Exact, Product, RegisterStep, Times, amax_of_halves, amax_of_runs, by_runs,
 };
 pub use streamed::ScaledStream;
-pub(crate) use tabled::{SmallFloat, TableFn};
 
 use crate::arch::Tier;
 

@@ -14,19 +14,21 @@ use crate::{
 };
 use core::marker::PhantomData;
 pub(crate) use define::{define_decoders, define_fused};
-pub(crate) use stages::{High, Stage, Stored};
+pub(crate) use stages::{High, Runs, Stage, Stored, exact};
 
 /// What a loop loads.
 pub(crate) trait Source<M: Blocks> {
     /// Bits of an element in its storage.
     const BITS: usize;
+    /// Whether the elements of two registers alternate: the first one has those with even indices.
+    const APART: bool = false;
     /// What stays in registers.
     type Table;
     /// # Safety
     ///
     /// As of the methods of [`Simd`](super::Simd); the data is that of a kernel from the source to float32.
     unsafe fn table(data: &Data) -> Self::Table;
-    /// A block as float32, in order.
+    /// A block as float32, in order unless `APART`.
     ///
     /// # Safety
     ///
@@ -54,7 +56,8 @@ impl<M: Blocks, S: Format> Source<M> for Elements<S> {
 /// # Safety
 ///
 /// As of [`KernelFn`](crate::table::KernelFn) and of [`StepFn`](crate::scaled::StepFn) together; `n` is a multiple of a block, and so are
-/// runs, unless there is one; or they are halves or quarters of a block that have whole registers.
+/// runs, unless there is one; or they are halves or quarters of a block that have whole registers, in pairs if the source is
+/// [`APART`](Source::APART).
 #[inline(always)]
 pub(crate) unsafe fn run<M: Blocks, S: Source<M>, W: Stage<M>>(
     src: *const u8,
@@ -71,9 +74,9 @@ pub(crate) unsafe fn run<M: Blocks, S: Source<M>, W: Stage<M>>(
         let (table, constants) = (S::table(data[0]), *data[1]);
         // A closure might stay a function without the features of the tier.
         macro_rules! block {
-            ($factors:expr) => {{
+            ($held:expr, $runs:expr) => {{
                 let x = S::load(&table, src.add(bytes(start, S::BITS)));
-                W::store(x, $factors, dst.add(bytes(start, W::BITS)), &constants);
+                W::store::<S>(x, $held, (factors, $runs), dst.add(bytes(start, W::BITS)), &constants);
                 start += M::BLOCK;
             }};
         }
@@ -81,7 +84,8 @@ pub(crate) unsafe fn run<M: Blocks, S: Source<M>, W: Stage<M>>(
             // Registers of a run.
             let (each, mut i) = (run / M::LANES, 0);
             while start < n {
-                block!(&each!([0, 1, 2, 3], |k| W::Step::factors::<M, false>(factors, i + k / each)));
+                let runs = [0, 1, 2, 3].map(|k| i + k / each);
+                block!(&each!(runs, |i| W::hold(factors, i)), runs);
                 i += 4 / each;
             }
             return;
@@ -89,9 +93,9 @@ pub(crate) unsafe fn run<M: Blocks, S: Source<M>, W: Stage<M>>(
         let mut i = 0;
         while start < n {
             let end = if n - start < run { n } else { start + run };
-            let of_run = W::Step::factors::<M, false>(factors, i);
+            let held = W::hold(factors, i);
             while start < end {
-                block!(&[of_run; 4]);
+                block!(&[held; 4], [i; 4]);
             }
             i += 1;
         }

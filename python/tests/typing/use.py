@@ -27,6 +27,7 @@ q = lanecast.quantize(x, "nvfp4", scales=out, global_scale=0.5, squared_error=Tr
 assert q.report is not None
 assert_type(q.report.squared_error, float | None)
 assert_type(q.dequantize(out=x), Any)
+assert_type(lanecast.dequantize(q.data, q.scales, q.scheme, 3, zero_points=q.zero_points), Any)
 assert_type(lanecast.quantization_schemes(), tuple[str, ...])
 try:
     lanecast.astype(x, "int8", check="exact")

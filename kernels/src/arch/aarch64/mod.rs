@@ -105,11 +105,6 @@ pub(super) fn products(_: Tier, _: BufferType, _: BufferType) -> Option<crate::t
     None
 }
 
-/// As [`fused`].
-pub(super) fn quotients(_: Tier, _: BufferType) -> Option<crate::scaled::TableFn> {
-    None
-}
-
 /// The loops of scaled casts.
 pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
     matches!(tier, Tier::Neon).then_some(&neon::SCALED)

@@ -350,16 +350,6 @@ pub(super) fn products(tier: Tier, from: BufferType, to: BufferType) -> Option<c
     }
 }
 
-/// The loop that quantizes bfloat16 by a table on a tier that was detected.
-pub(super) fn quotients(tier: Tier, to: BufferType) -> Option<crate::scaled::TableFn> {
-    let _ = to;
-    match tier {
-        #[cfg(feature = "avx512")]
-        Tier::Avx512 if fine::found() & fine::VBMI != 0 && !to.is_packed() => Some(avx512::quotients),
-        _ => None,
-    }
-}
-
 /// The loops of scaled casts.
 pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
     match tier {

@@ -1,8 +1,9 @@
 //! Which pairs have loops of their own: those that are common in scaled casts.
 
-/// Makes `fused`, which finds the loops from elements to codes: `$function` names the features of a tier and `$simd` its registers.
+/// Makes `fused`, which finds the loops from elements to codes: `$function` names the features of a tier and `$simd` its registers. The
+/// stages are those that are stored by `$times` and `$exact`, generic over the target.
 macro_rules! define_fused {
-    ($function:ident, $simd:ty) => {
+    ($function:ident, $simd:ty, $stages:ident) => {
         $function! {
             /// # Safety
             ///
@@ -26,42 +27,40 @@ macro_rules! define_fused {
             step: crate::scaled::Step,
         ) -> Option<crate::scaled::Fused> {
             use crate::{
-                scaled::{Exact, Fused, FusedFn, Step, Times},
+                scaled::{Fused, FusedFn, Step},
                 vector::{
                     Blocks,
-                    scaled::{Elements, Stored},
-                    small::{NAN_APART, NO_NAN},
-                    style::{DIRECTED, PLAIN},
-                    target::{Bytes, Float, Packed, Signed},
+                    scaled::{Elements, Source},
                 },
             };
-            type Small = Bytes<Float<8, false, NAN_APART, PLAIN>>;
-            type Four = Packed<Float<4, false, NO_NAN, PLAIN>, 4>;
             macro_rules! of_source {
-                ($target:ty, $step:ty) => {
+                ($stage:ty, $halves:ty) => {
                     match from {
-                        DType::Float32 => scale_blocks::<Elements<f32>, Stored<$step, $target>> as FusedFn,
-                        DType::BFloat16 => scale_blocks::<Elements<half::bf16>, Stored<$step, $target>>,
+                        DType::Float32 => (scale_blocks::<Elements<f32>, $stage> as FusedFn, false),
+                        DType::BFloat16 => {
+                            (scale_blocks::<$halves, $stage> as FusedFn, <$halves as Source<$simd>>::APART)
+                        }
                         _ => return None,
                     }
                 };
+                ($stage:ty) => {
+                    of_source!($stage, $stages::Halves)
+                };
             }
-            let run = match (to.dtype(), to.is_packed(), step) {
-                (DType::Float8E4M3FN | DType::Float8E5M2, false, Step::Times) => of_source!(Small, Times),
-                (DType::Float8E4M3FN | DType::Float8E5M2, false, Step::Quotient { block: false }) => {
-                    of_source!(Small, Exact<false>)
+            let (run, apart) = match (to.dtype(), to.is_packed(), step) {
+                (DType::Float8E4M3FN, false, Step::Times) => of_source!($stages::E4M3Times),
+                (DType::Float8E5M2, false, Step::Times) => of_source!($stages::E5M2Times),
+                (DType::Float8E4M3FN, false, Step::Quotient { block: false }) => of_source!($stages::E4M3),
+                (DType::Float8E5M2, false, Step::Quotient { block: false }) => of_source!($stages::E5M2),
+                (DType::Float4E2M1FN, true, Step::Times) => of_source!($stages::FourTimes),
+                (DType::Float4E2M1FN, true, Step::Quotient { block: true }) => {
+                    of_source!($stages::Four, Elements<half::bf16>)
                 }
-                (DType::Float4E2M1FN, true, Step::Times) => of_source!(Four, Times),
-                (DType::Float4E2M1FN, true, Step::Quotient { block: true }) => of_source!(Four, Exact<true>),
-                (DType::Int8, false, Step::Quotient { block: false }) => {
-                    of_source!(Bytes<Signed<true, DIRECTED>>, Exact<false>)
-                }
-                (DType::Int4, true, Step::Quotient { block: false }) => {
-                    of_source!(Packed<Signed<false, DIRECTED>, 4>, Exact<false>)
-                }
+                (DType::Int8, false, Step::Quotient { block: false }) => of_source!($stages::Int8),
+                (DType::Int4, true, Step::Quotient { block: false }) => of_source!($stages::Int4),
                 _ => return None,
             };
-            Some(Fused { run, lanes: <$simd>::LANES })
+            Some(Fused { run, lanes: <$simd>::LANES, least: <$simd>::LANES << u32::from(apart) })
         }
     };
 }
@@ -107,7 +106,7 @@ macro_rules! define_decoders {
                 (DType::Int8, false, _) => to_target!($int, false),
                 _ => return None,
             };
-            Some(Fused { run, lanes: <$simd>::LANES })
+            Some(Fused { run, lanes: <$simd>::LANES, least: <$simd>::LANES })
         }
     };
 }

@@ -3,17 +3,31 @@
 use super::*;
 use crate::vector::target::Target;
 
-/// Scales a block by a [`RegisterStep`] and stores it.
+/// The factors of all runs, and the runs of the registers of a block.
+pub(crate) type Runs<'a> = (&'a Factors<'a>, [usize; 4]);
+
+/// Scales a block and stores it.
 pub(crate) trait Stage<M: Blocks> {
     /// Bits of an element in its storage.
     const BITS: usize;
-    type Step: RegisterStep;
-    /// Stores a block, each of whose registers has its own factors.
+    /// What is kept in registers for a run.
+    type Held: Copy;
+    /// # Safety
+    ///
+    /// As of the methods of [`Simd`](crate::vector::Simd); run `i` has its factors.
+    unsafe fn hold(factors: &Factors<'_>, i: usize) -> Self::Held;
+    /// Stores a block of the source, each of whose registers belongs to a run.
     ///
     /// # Safety
     ///
     /// As of the methods of [`Simd`](crate::vector::Simd); the block is writable.
-    unsafe fn store(x: [M::V; 4], factors: &[[M::V; 3]; 4], dst: *mut u8, data: &Data);
+    unsafe fn store<S: Source<M>>(
+        x: [M::V; 4],
+        held: &[Self::Held; 4],
+        runs: Runs<'_>,
+        dst: *mut u8,
+        data: &Data,
+    );
 }
 
 /// A step, and a target that rounds its results.
@@ -21,9 +35,21 @@ pub(crate) struct Stored<F, T>(PhantomData<(F, T)>);
 
 impl<M: Blocks, F: RegisterStep, T: Target> Stage<M> for Stored<F, T> {
     const BITS: usize = T::BITS;
-    type Step = F;
+    type Held = [M::V; 3];
     #[inline(always)]
-    unsafe fn store(x: [M::V; 4], factors: &[[M::V; 3]; 4], dst: *mut u8, data: &Data) {
+    unsafe fn hold(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+        // SAFETY: as the caller's.
+        unsafe { F::factors::<M, false>(factors, i) }
+    }
+    #[inline(always)]
+    unsafe fn store<S: Source<M>>(
+        x: [M::V; 4],
+        factors: &[[M::V; 3]; 4],
+        _: Runs<'_>,
+        dst: *mut u8,
+        data: &Data,
+    ) {
+        const { assert!(!S::APART) };
         // SAFETY: as the caller's.
         unsafe {
             let x = each!([0, 1, 2, 3], |k| F::step::<M>(x[k], &factors[k]));
@@ -41,9 +67,21 @@ pub(crate) struct High<const BLOCK: bool, const BESIDE: bool>;
 
 impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, BESIDE> {
     const BITS: usize = 16;
-    type Step = Product<BLOCK, BESIDE>;
+    type Held = [M::V; 3];
     #[inline(always)]
-    unsafe fn store(x: [M::V; 4], factors: &[[M::V; 3]; 4], dst: *mut u8, data: &Data) {
+    unsafe fn hold(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+        // SAFETY: as the caller's.
+        unsafe { Product::<BLOCK, BESIDE>::factors::<M, false>(factors, i) }
+    }
+    #[inline(always)]
+    unsafe fn store<S: Source<M>>(
+        x: [M::V; 4],
+        factors: &[[M::V; 3]; 4],
+        _: Runs<'_>,
+        dst: *mut u8,
+        data: &Data,
+    ) {
+        const { assert!(!S::APART) };
         // SAFETY: as the caller's.
         unsafe {
             let near = each!([0, 1, 2, 3], |k| Product::<BLOCK, BESIDE>::near::<M>(x[k], &factors[k]));
@@ -58,4 +96,28 @@ impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, 
             M::store_16::<false>(dst, words, M::BLOCK);
         }
     }
+}
+
+/// The stages that round exact quotients, which every tier has.
+pub(crate) mod exact {
+    use super::{Elements, Stored};
+    use crate::{
+        scaled::{Exact, Times},
+        vector::{
+            small::{NAN_APART, NO_NAN},
+            style::{DIRECTED, PLAIN},
+            target::{Bytes, Float, Packed, Signed},
+        },
+    };
+    pub(crate) type Halves = Elements<half::bf16>;
+    type Eight = Bytes<Float<8, false, NAN_APART, PLAIN>>;
+    type PackedFour = Packed<Float<4, false, NO_NAN, PLAIN>, 4>;
+    pub(crate) type E4M3Times = Stored<Times, Eight>;
+    pub(crate) type E5M2Times = Stored<Times, Eight>;
+    pub(crate) type E4M3 = Stored<Exact<false>, Eight>;
+    pub(crate) type E5M2 = Stored<Exact<false>, Eight>;
+    pub(crate) type FourTimes = Stored<Times, PackedFour>;
+    pub(crate) type Four = Stored<Exact<true>, PackedFour>;
+    pub(crate) type Int8 = Stored<Exact<false>, Bytes<Signed<true, DIRECTED>>>;
+    pub(crate) type Int4 = Stored<Exact<false>, Packed<Signed<false, DIRECTED>, 4>>;
 }

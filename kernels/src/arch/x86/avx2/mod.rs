@@ -26,6 +26,7 @@ use crate::{
 };
 pub(in crate::arch) use bytes::scaled::decoder;
 use simd::Avx2;
+use vector::scaled::exact as stages;
 
 avx2_fn! {
     /// # Safety
@@ -120,4 +121,4 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
 
 crate::loss::define_loops!(may_lose, avx2_fn);
 crate::scaled::define_scaled!(avx2_fn, Avx2);
-vector::scaled::define_fused!(avx2_fn, Avx2);
+vector::scaled::define_fused!(avx2_fn, Avx2, stages);
