@@ -409,7 +409,7 @@ fn decode(scale: ScaleType, code: u32) -> f64 {
         ScaleType::E8M0 => cast_one(F8E8M0FNU::from_bits(code as u8)),
         ScaleType::E4M3(_) if code < 0x08 => f64::from(code) / 512.0,
         ScaleType::E4M3(_) if (0x08..0x7F).contains(&code) => {
-            f64::from_bits(u64::from(code) + ((1023 - 7) << 3) << 49)
+            f64::from_bits((u64::from(code) + ((1023 - 7) << 3)) << 49)
         }
         ScaleType::E4M3(_) => cast_one(F8E4M3FN::from_bits(code as u8)),
     }
