@@ -4,11 +4,14 @@
 
 #[path = "gguf/oracle.rs"]
 mod blocks;
+#[path = "support/every_tier.rs"]
+mod every_tier;
 mod oracle;
 #[path = "gguf/refusals.rs"]
 mod refusals;
 mod support;
 
+use every_tier::on_every_tier;
 use lanecast::gguf::{BlockFormat, Float, GgufError, dequantize, quantize};
 use lanecast::half::{bf16, f16};
 use lanecast::{CastOptions, DType, cast_to_vec};
@@ -60,10 +63,12 @@ fn encodes_as_ggml() {
         let (x, block) = (floats(values), bytes(block));
         let (expected, finite) = blocks::encode(format(name), &x);
         assert_eq!(expected, block, "the oracle, {name}");
-        let mut written = vec![0xA5; block.len()];
-        let result = quantize(format(name), &x, &mut written);
-        assert_eq!(written, block, "{name}");
-        assert_eq!(result.is_ok(), finite, "{name}: {result:?}");
+        on_every_tier(|tier| {
+            let mut written = vec![0xA5; block.len()];
+            let result = quantize(format(name), &x, &mut written);
+            assert_eq!(written, block, "{name} on {tier}");
+            assert_eq!(result.is_ok(), finite, "{name} on {tier}: {result:?}");
+        });
         seen.push(format(name));
     }
     assert_eq!(seen.len(), 140);
@@ -76,7 +81,9 @@ fn decodes_as_ggml() {
     for row in &rows(data!("gguf_decode.tsv"))[1..] {
         let [name, block, values] = row[..] else { panic!("{row:?}") };
         let (block, x) = (bytes(block), floats(values));
-        assert_eq!(bits(&decoded::<f32>(format(name), &block)), bits(&x), "{name}");
+        on_every_tier(|tier| {
+            assert_eq!(bits(&decoded::<f32>(format(name), &block)), bits(&x), "{name} on {tier}");
+        });
         let exact = (0..x.len()).map(|i| blocks::decode(format(name), &block, i) as f32);
         // -0 is +0 in ggml's tables of integers, and 0 times a negative scale is -0; the oracle has integers everywhere.
         assert!(exact.eq(x.iter().copied()), "the oracle, {name}");
@@ -127,7 +134,7 @@ fn random_blocks() {
         let n = format.block_bytes() * (5000 / format.block_elements());
         for _ in 0..if cfg!(miri) { 1 } else { 20 } {
             let blocks: Vec<u8> = (0..n).map(|_| rng.bits() as u8).collect();
-            check_decoding(format, &blocks);
+            on_every_tier(|_| check_decoding(format, &blocks));
         }
     }
 }
@@ -184,9 +191,12 @@ fn random_elements() {
         for _ in 0..if cfg!(miri) { 20 } else { 20_000 } {
             let x = elements(&mut rng, format.block_elements());
             let (block, finite) = blocks::encode(format, &x);
-            let mut got = vec![0xA5; block.len()];
-            let result = quantize(format, &x, &mut got);
-            assert_eq!(got, block, "{format}: {x:?}");
+            let mut result = Ok(());
+            on_every_tier(|tier| {
+                let mut got = vec![0xA5; block.len()];
+                result = quantize(format, &x, &mut got);
+                assert_eq!(got, block, "{format} on {tier}: {x:?}");
+            });
             if finite {
                 assert_eq!(result, Ok(()), "{format}: {x:?}");
                 assert!(decoded::<f32>(format, &block).iter().all(|x| x.is_finite()), "{format}: {x:?}");

@@ -4,11 +4,14 @@
 
 #[path = "onnx/linear_errors.rs"]
 mod errors;
+#[path = "support/every_tier.rs"]
+mod every_tier;
 mod oracle;
 #[path = "onnx/linear_oracle.rs"]
 mod random;
 mod support;
 
+use every_tier::on_every_tier;
 use lanecast::DType;
 use lanecast::onnx::{
     AttributeValue, DequantizeLinear, DynamicQuantizeLinear, DynamicScale, ElementType, Error,
@@ -277,8 +280,11 @@ fn golden_nodes() {
         }
         let [x, scale, zero] = &inputs;
         let zero_point = zero_type.map(|_| Tensor::new(&scale_shape, zero));
-        let got = node.run(counts[0], Tensor::new(&x_shape, x), Tensor::new(&scale_shape, scale), zero_point);
-        assert_eq!(got.as_ref(), Ok(&want), "{op} {case} {opset} {row:?}");
+        let (x, scale) = (Tensor::new(&x_shape, x), Tensor::new(&scale_shape, scale));
+        on_every_tier(|tier| {
+            let got = node.run(counts[0], x, scale, zero_point);
+            assert_eq!(got.as_ref(), Ok(&want), "{op} {case} {opset} on {tier} {row:?}");
+        });
     }
     assert_eq!((quantized, dequantized, refused, data.len()), (878, 609, 3, 0));
 }

@@ -22,6 +22,7 @@
 //! * [`LossDetector`]: a cast that reports its losses, by the law of `loss`;
 //! * [`scaled`]: the loops of casts whose elements share scales in blocks;
 //! * [`cost`]: the cost of a cast, a measured class for every pair;
+//! * `work`: loops of other crates, compiled for the vectors of a tier;
 //! * `pair`: the kernels of a typed cast, chosen at compile time; `active`: the tier that typed casts use;
 //! * [`cast_one`]: a single element, through `exact`;
 //! * [`machine`]: sizes of caches and lines that several modules need;
@@ -77,6 +78,7 @@ mod strided;
 mod table;
 mod tabled;
 mod vector;
+mod work;
 
 pub use arch::{Tier, TierStatus, UnknownTier};
 pub use dtype::{DType, Flavor, FloatSpec, Kind, Spec, UnknownName};
@@ -96,6 +98,8 @@ pub use route::{Family, Stage};
 pub use storage::{BufferType, ByteOrder, Storage};
 pub use stream::Streaming;
 pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};
+#[doc(hidden)]
+pub use work::{Work, run_work};
 
 /// Casts of typed slices under the common rules.
 #[doc(hidden)]

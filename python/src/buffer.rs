@@ -57,23 +57,6 @@ impl PyBuffer {
         Ok(PyBuffer { block, data, bytes, buffer, shape: shape.to_vec() })
     }
 
-    /// New memory that holds a copy of the bytes, with zeros after them.
-    pub fn filled<'py>(
-        py: Python<'py>,
-        buffer: BufferType,
-        shape: &[usize],
-        bytes: &[u8],
-    ) -> PyResult<Bound<'py, PyBuffer>> {
-        let new = PyBuffer::new(py, buffer, shape)?;
-        let len = new.bytes.min(bytes.len());
-        // SAFETY: both have so many bytes, and nobody else uses the new ones.
-        unsafe {
-            new.data.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), len);
-            new.data.as_ptr().add(len).write_bytes(0, new.bytes - len);
-        }
-        Bound::new(py, new)
-    }
-
     /// The bytes of all elements, which must be written.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the object owns the memory, whose bytes count as initialized.

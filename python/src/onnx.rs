@@ -4,7 +4,7 @@ use crate::buffer::PyBuffer;
 use crate::bytes::{cast, packed};
 use crate::dtype;
 use crate::errors::{cast_error, dtype_error};
-use crate::memory::Mode;
+use crate::memory::{self, Array, Mode};
 use crate::numpy::Order;
 use crate::operand::Operand;
 use lanecast::onnx::{
@@ -72,11 +72,10 @@ pub fn onnx_linear<'py>(
     saturate: Option<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
-    let source = Operand::source(x)?;
-    let x = Input::new(py, &source)?;
-    let scale = Input::new(py, &Operand::source(scale)?)?;
-    let zero_point =
-        zero_point.map(|zero_point| Input::new(py, &Operand::source(zero_point)?)).transpose()?;
+    let (source, scale) = (Operand::source(x)?, Operand::source(scale)?);
+    let zero_point = zero_point.map(Operand::source).transpose()?;
+    let (x, scale) = (Input::new(py, &source)?, Input::new(py, &scale)?);
+    let zero_point = zero_point.as_ref().map(|zero_point| Input::new(py, zero_point)).transpose()?;
     let code = |dtype: Option<&Bound<'py, PyAny>>| {
         dtype.map(|dtype| number(py, dtype::argument(dtype)?.dtype())).transpose()
     };
@@ -89,8 +88,8 @@ pub fn onnx_linear<'py>(
     ];
     let given = integers.into_iter().filter_map(|(name, value)| Some((name, AttributeValue::Int(value?))));
     let attributes: Vec<_> = given.collect();
-    let (x_code, scale_code) = (number(py, x.dtype)?, number(py, scale.dtype)?);
-    let zero_code = zero_point.as_ref().map(|zero_point| number(py, zero_point.dtype)).transpose()?;
+    let (x_code, scale_code) = (number(py, x.dtype())?, number(py, scale.dtype())?);
+    let zero_code = zero_point.as_ref().map(|zero_point| number(py, zero_point.dtype())).transpose()?;
     let failed = |error| onnx_error(py, error);
     let zero_point = zero_point.as_ref().map(Input::tensor);
     let (x_tensor, scale) = (x.tensor(), scale.tensor());
@@ -112,22 +111,22 @@ pub fn onnx_dynamic<'py>(x: &Bound<'py, PyAny>, opset: u32) -> PyResult<(Bound<'
     let py = x.py();
     let source = Operand::source(x)?;
     let x = Input::new(py, &source)?;
-    let node = DynamicQuantizeLinear::from_attributes(opset, number(py, x.dtype)?, &[]);
+    let node = DynamicQuantizeLinear::from_attributes(opset, number(py, x.dtype())?, &[]);
     let node = node.map_err(|error| onnx_error(py, error))?;
+    let elements = x.tensor().data;
     let mut found = None;
     let y = output(py, &source, DType::UInt8, |y| {
-        found = Some(node.run(x.elements.bytes(), y, y.len())?);
+        found = Some(node.run(elements, y, y.len())?);
         Ok(())
     })?;
     let found = found.ok_or_else(|| PyValueError::new_err("the node did not run"))?;
     Ok((y, found.scale, found.zero_point))
 }
 
-/// An input of a node, as ONNX stores it.
-struct Input {
-    dtype: DType,
-    shape: Vec<usize>,
-    elements: PyBuffer,
+/// An input of a node, as ONNX stores it: the array itself, or a copy.
+struct Input<'a, 'py> {
+    operand: &'a Operand<'py>,
+    copy: Option<PyBuffer>,
 }
 
 /// The form of `TensorProto.raw_data`.
@@ -135,15 +134,35 @@ fn raw(dtype: DType) -> BufferType {
     BufferType::packed(dtype).with_order(ByteOrder::Little)
 }
 
-impl Input {
-    fn new(py: Python<'_>, source: &Operand<'_>) -> PyResult<Input> {
-        let dtype = source.array.buffer().dtype();
-        let elements = packed(py, source, raw(dtype), Mode::Plain, &CastOptions::RUST, None)?;
-        Ok(Input { dtype, shape: source.shape.clone(), elements })
+/// Whether the memory of an array is as ONNX stores it.
+fn is_raw(array: &Array) -> bool {
+    let (have, want) = (array.buffer(), raw(array.buffer().dtype()));
+    let same = have.is_swapped() == want.is_swapped()
+        && (have.storage() == want.storage() || !have.dtype().is_sub_byte());
+    same && array.is_c_contiguous()
+}
+
+impl<'a, 'py> Input<'a, 'py> {
+    fn new(py: Python<'_>, operand: &'a Operand<'py>) -> PyResult<Self> {
+        let to = raw(operand.array.buffer().dtype());
+        let copy = match is_raw(&operand.array) {
+            true => None,
+            false => Some(packed(py, operand, to, Mode::Plain, &CastOptions::RUST, None)?),
+        };
+        Ok(Input { operand, copy })
+    }
+
+    fn dtype(&self) -> DType {
+        self.operand.array.buffer().dtype()
     }
 
     fn tensor(&self) -> Tensor<'_> {
-        Tensor::new(&self.shape, self.elements.bytes())
+        let data = match &self.copy {
+            Some(copy) => copy.bytes(),
+            // SAFETY: the operand keeps its memory alive. As for any cast, nobody may write to it meanwhile.
+            None => unsafe { memory::bytes(&self.operand.array) },
+        };
+        Tensor::new(&self.operand.shape, data)
     }
 }
 
@@ -154,13 +173,19 @@ fn output<'py>(
     to: DType,
     run: impl FnOnce(&mut [u8]) -> Result<(), Error> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let n = like.shape.iter().product();
-    let mut y = vec![0; raw(to).byte_len(n).unwrap_or_default()];
-    py.detach(|| run(&mut y)).map_err(|error| onnx_error(py, error))?;
-    let elements = PyBuffer::filled(py, raw(to), &like.shape, &y)?;
     let answer = like.answer(Order::C, BufferType::new(to))?;
-    let joined = answer.array.flattened().unwrap_or(answer.array);
-    cast(py, &elements.get().array()?, &joined, Mode::Plain, &CastOptions::RUST, None)?;
+    let copy = match is_raw(&answer.array) {
+        true => None,
+        false => Some(PyBuffer::new(py, raw(to), &like.shape)?),
+    };
+    let written = copy.as_ref().map_or(Ok(answer.array), PyBuffer::array)?;
+    // SAFETY: nobody else uses the new memory, which is contiguous.
+    let y = unsafe { memory::bytes_mut(&written) };
+    memory::scaled::detached(py, written.elements(), || run(y)).map_err(|error| onnx_error(py, error))?;
+    if copy.is_some() {
+        let joined = answer.array.flattened().unwrap_or(answer.array);
+        cast(py, &written, &joined, Mode::Plain, &CastOptions::RUST, None)?;
+    }
     answer.finish()
 }
 

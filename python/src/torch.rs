@@ -106,6 +106,12 @@ impl<'py> Tensor<'py> {
         } else {
             value.clone()
         };
+        Tensor::read(object).map(Some)
+    }
+
+    /// A strided tensor in CPU memory, whose elements are what its memory holds.
+    fn read(object: Bound<'py, PyAny>) -> PyResult<Tensor<'py>> {
+        let py = object.py();
         let buffer = dtype_argument(&libraries::dtype_of(&object)?)?
             .ok_or_else(|| PyTypeError::new_err("the dtype of the tensor is not a torch.dtype"))?;
         let shape: Vec<usize> = object.getattr(intern!(py, "shape"))?.extract()?;
@@ -120,7 +126,7 @@ impl<'py> Tensor<'py> {
         let data = std::ptr::with_exposed_provenance_mut(data);
         // SAFETY: the memory is valid while the tensor lives, and the result keeps it alive.
         let array = unsafe { Array::new(data, layout) };
-        Ok(Some(Tensor { object, array }))
+        Ok(Tensor { object, array })
     }
 
     pub fn object(&self) -> &Bound<'py, PyAny> {
@@ -131,8 +137,7 @@ impl<'py> Tensor<'py> {
     pub fn new_like(&self, order: Order, to: BufferType) -> PyResult<Tensor<'py>> {
         let py = self.object.py();
         let torch = py.import("torch")?;
-        let keywords = PyDict::new(py);
-        keywords.set_item("dtype", named(py, to)?)?;
+        let keywords = keywords(py, to)?;
         let packed = to.dtype() == DType::Float4E2M1FN;
         let was_packed = self.array.buffer().storage() == Storage::Packed;
         let shape = self.array.shape();
@@ -168,24 +173,30 @@ impl<'py> Tensor<'py> {
             keywords.set_item("memory_format", torch.getattr(format)?)?;
             torch.call_method("empty_like", (&self.object,), Some(&keywords))?
         };
-        Tensor::made(&new)
+        Tensor::made(new)
     }
 
     /// A new, uninitialized tensor in C order, of a dtype without packed elements.
     pub fn new(py: Python<'py>, shape: &[usize], to: BufferType) -> PyResult<Tensor<'py>> {
-        let keywords = PyDict::new(py);
-        keywords.set_item("dtype", named(py, to)?)?;
+        let keywords = keywords(py, to)?;
         let shape = PyTuple::new(py, shape)?;
-        Tensor::made(&py.import("torch")?.call_method("empty", (shape,), Some(&keywords))?)
+        Tensor::made(py.import("torch")?.call_method("empty", (shape,), Some(&keywords))?)
     }
 
-    fn made(new: &Bound<'py, PyAny>) -> PyResult<Tensor<'py>> {
-        let new =
-            Tensor::of(new, true)?.ok_or_else(|| PyTypeError::new_err("PyTorch did not return a tensor"))?;
+    fn made(new: Bound<'py, PyAny>) -> PyResult<Tensor<'py>> {
+        let new = Tensor::read(new)?;
         let span = new.array.span();
         memory::prefer_huge_pages(span.start, span.len());
         Ok(new)
     }
+}
+
+/// The arguments of functions that make a tensor, which are not to take another default.
+fn keywords(py: Python<'_>, to: BufferType) -> PyResult<Bound<'_, PyDict>> {
+    let keywords = PyDict::new(py);
+    keywords.set_item("dtype", named(py, to)?)?;
+    keywords.set_item("device", "cpu")?;
+    Ok(keywords)
 }
 
 fn is_fortran(array: &Array) -> bool {

@@ -1,5 +1,7 @@
 """The operators QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear of ONNX."""
 
+import tracemalloc
+
 import pytest
 from conftest import optional, package
 
@@ -52,6 +54,24 @@ def test_dynamic():
     y, scale, zero_point = lanecast.onnx_dynamic_quantize_linear(np.array([-1.0, 0.0, 1.55], np.float32), opset=11)
     assert (y.dtype, y.tolist(), zero_point) == (np.uint8, [0, 100, 255], 100)
     assert np.float32(scale) == np.float32(0.01)
+
+
+def test_arrays_are_read_in_place():
+    x = np.linspace(-3, 3, 1 << 20, dtype=np.float32)
+    scale = np.float32(0.05)
+    expected = quantize(x, scale, output_dtype="int8")
+    assert (quantize(x.astype(">f4"), scale.astype(">f4"), output_dtype="int8") == expected).all()
+    calls = [
+        lambda: quantize(x, scale, output_dtype="int8"),
+        lambda: lanecast.onnx_dequantize_linear(expected, scale, opset=25),
+        lambda: lanecast.onnx_dynamic_quantize_linear(x, opset=11)[0],
+    ]
+    for call in calls:
+        tracemalloc.start()
+        result = call()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1.1 * result.nbytes
 
 
 def test_packed():

@@ -152,3 +152,10 @@ def test_onnx_quantize_linear():
     assert y.dtype == torch.uint8 and y.tolist() == [[9, 3], [67, 147]]
     back = lanecast.onnx_dequantize_linear(y, torch.tensor(0.5), torch.tensor(7, dtype=torch.uint8), opset=10)
     assert back.dtype == torch.float32 and torch.equal(back, x)
+
+
+def test_results_ignore_the_default_device():
+    x = torch.ones(2, 128)
+    with torch.device("meta"):
+        results = [lanecast.astype(x, "int8"), lanecast.quantize(x, "int8-row").data]
+    assert all(result.device.type == "cpu" and bool((result > 0).all()) for result in results)

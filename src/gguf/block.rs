@@ -68,6 +68,12 @@ pub(super) fn bytes_mut<const N: usize>(block: &mut [u8], at: usize) -> &mut [u8
     block[at..].first_chunk_mut().expect("a field lies inside its block")
 }
 
+/// Element `j` of those in nibbles: the low halves of all bytes come first, then the high ones.
+#[inline(always)]
+pub(super) fn nibble<const N: usize>(bytes: &[u8; N], j: usize) -> u8 {
+    if j < N { bytes[j] & 15 } else { bytes[j - N] >> 4 }
+}
+
 /// The float16 at byte `at` of a block.
 #[inline(always)]
 pub(super) fn half_at(block: &[u8], at: usize) -> f32 {

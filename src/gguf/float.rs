@@ -1,6 +1,6 @@
 //! The element types, and the loops over blocks.
 
-use super::{GgufError, block::Real};
+use super::{BlockFormat, GgufError, block::Real};
 use crate::{Element, cast};
 use half::{bf16, f16};
 
@@ -16,6 +16,12 @@ impl Float for f16 {}
 
 /// The loops over blocks for each element type. Other crates cannot name this trait.
 pub trait Blocks: Element {
+    /// Encodes with the vectors of the tier in use. Not generic, so that it is compiled in this crate.
+    fn quantize(call: &(BlockFormat, &[Self]), dst: &mut [u8]) -> Result<(), GgufError>;
+
+    /// Decodes with the vectors of the tier in use. Not generic, so that it is compiled in this crate.
+    fn dequantize(call: &(BlockFormat, &[u8]), dst: &mut [Self]);
+
     /// Decodes blocks whose values are exact in float32.
     fn decode<const B: usize, const N: usize>(
         src: &[u8],
@@ -40,6 +46,15 @@ pub trait Blocks: Element {
 }
 
 impl Blocks for f32 {
+    fn quantize(call: &(BlockFormat, &[f32]), dst: &mut [u8]) -> Result<(), GgufError> {
+        super::encode(call, dst)
+    }
+
+    fn dequantize(call: &(BlockFormat, &[u8]), dst: &mut [f32]) {
+        super::decode(call, dst);
+    }
+
+    #[inline(always)]
     fn decode<const B: usize, const N: usize>(
         src: &[u8],
         dst: &mut [f32],
@@ -48,6 +63,7 @@ impl Blocks for f32 {
         decode(src, dst, block);
     }
 
+    #[inline(always)]
     fn decode_sums<const B: usize, const N: usize>(
         src: &[u8],
         dst: &mut [f32],
@@ -57,6 +73,7 @@ impl Blocks for f32 {
         decode(src, dst, rounded);
     }
 
+    #[inline(always)]
     fn encode<const N: usize, const B: usize>(
         src: &[f32],
         dst: &mut [u8],
@@ -69,6 +86,15 @@ impl Blocks for f32 {
 macro_rules! staged {
     ($($float:ty),*) => {$(
         impl Blocks for $float {
+            fn quantize(call: &(BlockFormat, &[$float]), dst: &mut [u8]) -> Result<(), GgufError> {
+                super::encode(call, dst)
+            }
+
+            fn dequantize(call: &(BlockFormat, &[u8]), dst: &mut [$float]) {
+                super::decode(call, dst);
+            }
+
+            #[inline(always)]
             fn decode<const B: usize, const N: usize>(
                 src: &[u8],
                 dst: &mut [$float],
@@ -77,6 +103,7 @@ macro_rules! staged {
                 decode_staged(src, dst, block);
             }
 
+            #[inline(always)]
             fn decode_sums<const B: usize, const N: usize>(
                 src: &[u8],
                 dst: &mut [$float],
@@ -86,6 +113,7 @@ macro_rules! staged {
                 decode_staged(src, dst, exact);
             }
 
+            #[inline(always)]
             fn encode<const N: usize, const B: usize>(
                 src: &[$float],
                 dst: &mut [u8],
@@ -112,6 +140,7 @@ fn cast_all<S: Element, D: Element>(src: &[S], dst: &mut [D]) {
 }
 
 /// Decodes blocks into an array of floats that hold the exact values, and casts these.
+#[inline(always)]
 fn decode_staged<R: Real + Element, T: Element, const B: usize, const N: usize>(
     src: &[u8],
     dst: &mut [T],

@@ -19,6 +19,7 @@ fn decode_32(qs: &[u8; 16], scale: f32, out: &mut [f32; 32]) {
 }
 
 /// Decodes `IQ4_NL`: `d`; 16 bytes of nibbles.
+#[inline(always)]
 pub(super) fn decode_iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) -> bool {
     let d = half_at(block, 0);
     decode_32(bytes(block, 2), d, out);
@@ -27,6 +28,7 @@ pub(super) fn decode_iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) -> bool {
 
 /// Decodes `IQ4_XS`: `d`; two bytes with the high two bits of the eight scales; four bytes with their low four bits; 128 bytes of
 /// nibbles. Scales are stored plus 32.
+#[inline(always)]
 pub(super) fn decode_iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) -> bool {
     let d = half_at(block, 0);
     let (high, low) = (u16::from_le_bytes(*bytes(block, 2)), bytes::<4>(block, 4));

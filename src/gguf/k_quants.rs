@@ -7,25 +7,23 @@
 //! Decoders return `false` if a factor is not finite, so that elements may be NaN.
 
 use super::block::{Real, bytes, half_at};
+use core::array;
 
-/// Decodes a part: `scale * q - minimum` for every `q`.
+/// Decodes 16 elements of a part, for which the compiler has vector code: `scale * q - minimum` for the `q` of every index.
 #[inline(always)]
-fn part<R: Real>(out: &mut [R], q: impl Iterator<Item = u8>, scale: R, minimum: R) {
-    for (out, q) in out.iter_mut().zip(q) {
-        *out = scale * R::int(i32::from(q)) - minimum;
-    }
+fn part<R: Real>(q: impl Fn(usize) -> i32, scale: R, minimum: R) -> [R; 16] {
+    array::from_fn(|j| scale * R::int(q(j)) - minimum)
 }
 
-/// Decodes a part without a minimum: `scale * (q - zero)` for every `q`.
+/// Decodes 16 elements of a part without a minimum: `scale * (q - zero)` for the `q` of every index.
 #[inline(always)]
-fn centred(out: &mut [f32], q: impl Iterator<Item = u8>, scale: f32, zero: i32) {
-    for (out, q) in out.iter_mut().zip(q) {
-        *out = scale * (i32::from(q) - zero) as f32;
-    }
+fn centred(q: impl Fn(usize) -> i32, scale: f32, zero: i32) -> [f32; 16] {
+    array::from_fn(|j| scale * (q(j) - zero) as f32)
 }
 
 /// Decodes `Q2_K`: 16 bytes with the scale (low half) and the minimum (high half) of each part; 64 bytes with the elements; `d`;
 /// `dmin`. Each half of the block is 32 bytes: its first 32 elements are in bits 0 and 1, the next 32 in bits 2 and 3, and so on.
+#[inline(always)]
 pub(super) fn decode_q2_k<R: Real>(block: &[u8; 84], out: &mut [R; 256]) -> bool {
     let (scales, qs) = (bytes::<16>(block, 0), bytes::<64>(block, 16));
     let (d, dmin) = (half_at(block, 80), half_at(block, 82));
@@ -34,13 +32,14 @@ pub(super) fn decode_q2_k<R: Real>(block: &[u8; 84], out: &mut [R; 256]) -> bool
             (R::of(d) * R::int(i32::from(s & 15)), R::of(dmin) * R::int(i32::from(s >> 4)));
         let shift = i / 2 % 4 * 2;
         let q = bytes::<16>(qs, i / 8 * 32 + i % 2 * 16);
-        part(out, q.iter().map(|q| q >> shift & 3), scale, minimum);
+        *out = part(|j| i32::from(q[j]) >> shift & 3, scale, minimum);
     }
     d.is_finite() && dmin.is_finite()
 }
 
 /// Decodes `Q3_K`: 32 bytes with the high bits, bit *i* of each for the *i*th 32 elements, 0 if 4 is to be subtracted; 64 bytes with
 /// the low two bits, as in `Q2_K`; 12 bytes with the scales plus 32, first the low four bits of each, then the high two; `d`.
+#[inline(always)]
 pub(super) fn decode_q3_k(block: &[u8; 110], out: &mut [f32; 256]) -> bool {
     let (high, qs, packed) = (bytes::<32>(block, 0), bytes::<64>(block, 32), bytes::<12>(block, 96));
     let d = half_at(block, 108);
@@ -51,8 +50,8 @@ pub(super) fn decode_q3_k(block: &[u8; 110], out: &mut [f32; 256]) -> bool {
         let shift = i / 2 % 4 * 2;
         let q = bytes::<16>(qs, i / 8 * 32 + i % 2 * 16);
         let high = bytes::<16>(high, i % 2 * 16);
-        let q = q.iter().zip(high).map(|(q, high)| q >> shift & 3 | (high >> (i / 2) & 1) << 2);
-        centred(out, q, scale, 4);
+        let q = |j: usize| i32::from(q[j]) >> shift & 3 | (i32::from(high[j]) >> (i / 2) & 1) << 2;
+        *out = centred(q, scale, 4);
     }
     d.is_finite()
 }
@@ -74,19 +73,23 @@ fn six_bits(packed: &[u8; 12]) -> [(i32, i32); 8] {
 
 /// Decodes `Q4_K`: `d`; `dmin`; 12 bytes with the scales and minima; 128 bytes with the elements. Of every 64 elements the first half
 /// is in the low nibbles of 32 bytes, the second half in the high nibbles.
+#[inline(always)]
 pub(super) fn decode_q4_k<R: Real>(block: &[u8; 144], out: &mut [R; 256]) -> bool {
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));
     let (scales, qs) = (six_bits(bytes(block, 4)), bytes::<128>(block, 16));
     for (i, (out, (s, m))) in out.as_chunks_mut::<32>().0.iter_mut().zip(scales).enumerate() {
         let q = bytes::<32>(qs, i / 2 * 32);
         let shift = i % 2 * 4;
-        let q = q.iter().map(|q| q >> shift & 15);
-        part(out, q, R::of(d) * R::int(s), R::of(dmin) * R::int(m));
+        let (scale, minimum) = (R::of(d) * R::int(s), R::of(dmin) * R::int(m));
+        for (out, q) in out.iter_mut().zip(q) {
+            *out = scale * R::int(i32::from(q >> shift & 15)) - minimum;
+        }
     }
     d.is_finite() && dmin.is_finite()
 }
 
 /// Decodes `Q5_K`: as `Q4_K`, with 32 bytes of fifth bits before the elements, bit *i* of each for the *i*th 32 elements.
+#[inline(always)]
 pub(super) fn decode_q5_k<R: Real>(block: &[u8; 176], out: &mut [R; 256]) -> bool {
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));
     let scales = six_bits(bytes(block, 4));
@@ -94,14 +97,17 @@ pub(super) fn decode_q5_k<R: Real>(block: &[u8; 176], out: &mut [R; 256]) -> boo
     for (i, (out, (s, m))) in out.as_chunks_mut::<32>().0.iter_mut().zip(scales).enumerate() {
         let q = bytes::<32>(qs, i / 2 * 32);
         let shift = i % 2 * 4;
-        let q = q.iter().zip(high).map(|(q, high)| q >> shift & 15 | (high >> i & 1) << 4);
-        part(out, q, R::of(d) * R::int(s), R::of(dmin) * R::int(m));
+        let (scale, minimum) = (R::of(d) * R::int(s), R::of(dmin) * R::int(m));
+        for ((out, q), high) in out.iter_mut().zip(q).zip(high) {
+            *out = scale * R::int(i32::from(q >> shift & 15 | (high >> i & 1) << 4)) - minimum;
+        }
     }
     d.is_finite() && dmin.is_finite()
 }
 
 /// Decodes `Q6_K`: for each half of the block 64 bytes with the low four bits, those of its first 64 elements in the low nibbles; then
 /// for each half 32 bytes with the high two bits, those of its first 32 elements in bits 0 and 1; then 16 signed scales; `d`.
+#[inline(always)]
 pub(super) fn decode_q6_k(block: &[u8; 210], out: &mut [f32; 256]) -> bool {
     let (low, high, scales) = (bytes::<128>(block, 0), bytes::<64>(block, 128), bytes::<16>(block, 192));
     let d = half_at(block, 208);
@@ -110,8 +116,8 @@ pub(super) fn decode_q6_k(block: &[u8; 210], out: &mut [f32; 256]) -> bool {
         let low = bytes::<16>(low, half * 64 + row % 2 * 32 + at);
         let high = bytes::<16>(high, half * 32 + at);
         let q =
-            low.iter().zip(high).map(|(low, high)| low >> (row / 2 * 4) & 15 | (high >> (row * 2) & 3) << 4);
-        centred(out, q, d * f32::from(*s as i8), 32);
+            |j: usize| i32::from(low[j]) >> (row / 2 * 4) & 15 | (i32::from(high[j]) >> (row * 2) & 3) << 4;
+        *out = centred(q, d * f32::from(*s as i8), 32);
     }
     d.is_finite()
 }

@@ -8,7 +8,8 @@
 //! An element gets the code whose value differs least from it, with differences rounded to float32, and among equal differences
 //! the smaller magnitude. Zeros get code 0, never the code of -0.
 
-use super::block::{bytes, bytes_mut, largest_magnitude};
+use super::block::{bytes, bytes_mut, largest_magnitude, nibble};
+use core::array;
 
 /// Twice the values of `float4_e2m1fn`. The code of -0 is +0, as in ggml's table of integers.
 const TWICE: [f32; 16] =
@@ -24,8 +25,9 @@ fn nearest<const N: usize>(x: &[f32; N], amax: f32, half_scale: f32) -> [u8; N] 
     }
     // The middle below a value that overflows is infinite, so that value is never chosen.
     let halves = TWICE.map(|twice| twice * half_scale / 2.0);
-    let middles: [f32; 7] = core::array::from_fn(|code| halves[code] + halves[code + 1]);
-    x.map(|x| {
+    let middles: [f32; 7] = array::from_fn(|code| halves[code] + halves[code + 1]);
+    array::from_fn(|j| {
+        let x = x[j];
         let magnitude = middles.iter().map(|middle| u32::from(x.abs() > *middle)).sum::<u32>();
         // Negative codes have bit 3. The code of -0 is not used.
         let sign = if magnitude != 0 { x.to_bits() >> 28 & 8 } else { 0 };
@@ -35,6 +37,7 @@ fn nearest<const N: usize>(x: &[f32; N], amax: f32, half_scale: f32) -> [u8; N] 
 
 /// The code of an element, by comparing all differences.
 #[cold]
+#[inline(always)]
 fn least_difference(x: f32, half_scale: f32) -> u8 {
     let (mut best, mut least) = (0, f32::INFINITY);
     for (code, twice) in (0..).zip(TWICE) {
@@ -80,17 +83,16 @@ fn e8m0_for(amax: f32) -> u8 {
     (exponent - 2).max(0) as u8
 }
 
+#[inline(always)]
 pub(super) fn decode_mxfp4(block: &[u8; 17], out: &mut [f32; 32]) -> bool {
     let half_scale = half_e8m0(block[0]);
     let values = TWICE.map(|twice| twice * half_scale);
-    let (first, second) = out.split_at_mut(16);
-    for ((q, first), second) in bytes::<16>(block, 1).iter().zip(first).zip(second) {
-        *first = values[usize::from(q & 15)];
-        *second = values[usize::from(q >> 4)];
-    }
+    let qs = bytes::<16>(block, 1);
+    *out = array::from_fn(|j| values[usize::from(nibble(qs, j))]);
     true
 }
 
+#[inline(always)]
 pub(super) fn encode_mxfp4(x: &[f32; 32], block: &mut [u8; 17]) -> Option<bool> {
     let amax = largest_magnitude(x)?;
     block[0] = e8m0_for(amax);
@@ -131,18 +133,17 @@ fn ue4m3_for(scale: f32) -> u8 {
     ((scale.to_bits() - ((127 - 7) << 23) + (1 << 19)) >> 20) as u8
 }
 
+#[inline(always)]
 pub(super) fn decode_nvfp4(block: &[u8; 36], out: &mut [f32; 64]) -> bool {
     for (part, (scale, out)) in bytes::<4>(block, 0).iter().zip(out.as_chunks_mut::<16>().0).enumerate() {
         let half_scale = half_ue4m3(*scale);
-        let (first, second) = out.split_at_mut(8);
-        for ((q, first), second) in bytes::<8>(block, 4 + 8 * part).iter().zip(first).zip(second) {
-            *first = TWICE[usize::from(q & 15)] * half_scale;
-            *second = TWICE[usize::from(q >> 4)] * half_scale;
-        }
+        let qs = bytes::<8>(block, 4 + 8 * part);
+        *out = array::from_fn(|j| TWICE[usize::from(nibble(qs, j))] * half_scale);
     }
     true
 }
 
+#[inline(always)]
 pub(super) fn encode_nvfp4(x: &[f32; 64], block: &mut [u8; 36]) -> Option<bool> {
     for (part, x) in x.as_chunks::<16>().0.iter().enumerate() {
         let amax = largest_magnitude(x)?;

@@ -49,6 +49,13 @@ mod native {
     pub(super) fn non_temporal(_: super::Tier) -> Option<&'static super::NonTemporal> {
         None
     }
+    pub(super) fn run_work<W: super::Work>(
+        _: super::Tier,
+        src: &W::Source,
+        dst: &mut W::Destination,
+    ) -> W::Output {
+        W::run(src, dst)
+    }
     pub(super) fn last_cache() -> usize {
         usize::MAX
     }
@@ -105,12 +112,19 @@ use crate::{
     strided::{self, Transpose},
     table::{Entry, KernelFn, Rounded, Table},
     tabled::Made,
+    work::Work,
 };
 use core::{fmt, str::FromStr};
 
 /// Bytes of the last cache.
 pub(crate) fn last_cache() -> usize {
     native::last_cache()
+}
+
+/// Does work with the vectors of a tier that can run here.
+#[inline]
+pub(crate) fn run_work<W: Work>(tier: Tier, src: &W::Source, dst: &mut W::Destination) -> W::Output {
+    if matches!(tier, Tier::Scalar) { W::run(src, dst) } else { native::run_work::<W>(tier, src, dst) }
 }
 
 /// In how many variants the code of a pair is there: one per tier and set of CPU features, the scalar one first.

@@ -20,7 +20,7 @@ pub struct Quantized<'a> {
 }
 
 /// Runs a scaled cast of `n` elements, without the GIL if it takes long.
-fn detached<R: Send>(py: Python<'_>, n: usize, work: impl FnOnce() -> R + Send) -> R {
+pub fn detached<R: Send>(py: Python<'_>, n: usize, work: impl FnOnce() -> R + Send) -> R {
     if n > LONG_ELEMENTS { py.detach(work) } else { work() }
 }
 

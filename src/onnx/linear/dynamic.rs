@@ -1,6 +1,6 @@
 //! [`DynamicQuantizeLinear`]: the scale and the zero point follow from the range of the input.
 
-use super::operand::{CHUNK, Load, Real, chunks, dtype_of, raw};
+use super::operand::{CHUNK, Floats, Load, Real, chunks, dtype_of, raw};
 use crate::{
     CastError, CastOptions, CastPlan, DType, Side as Buffer,
     onnx::{AttributeValue, Error, Operator, Side},
@@ -93,11 +93,12 @@ impl DynamicQuantizeLinear {
     /// [`run`](Self::run), in the default floating-point environment.
     fn run_guarded(&self, call: &mut (&[u8], &mut [u8])) -> Result<DynamicScale, Error> {
         let (x, y) = (call.0, &mut *call.1);
-        let mut chunk = [0.0_f32; CHUNK];
+        let mut chunk = Floats([0.0_f32; CHUNK]);
+        let chunk = &mut chunk.0;
         // Several minima and maxima, since a chain of comparisons would be slow.
         let (mut low, mut high) = ([0.0_f32; 16], [0.0_f32; 16]);
         for range in chunks(y.len()) {
-            self.load.run(x, range.clone(), &mut chunk)?;
+            self.load.run(x, range.clone(), chunk)?;
             // Zero is in the range anyway, and comparisons ignore NaN.
             chunk[range.len()..].fill(0.0);
             for lanes in chunk.as_chunks::<16>().0 {
@@ -114,11 +115,11 @@ impl DynamicQuantizeLinear {
         // Where the range is so small or so large that this is NaN, onnxruntime and ONNX's evaluator have 255.
         let mut zero = [if zero.is_nan() { 255.0 } else { zero.clamp(0.0, 255.0) }];
         f32::round_and_add(&mut zero, &[0.0]);
-        let (scale_of, zero_of) = ([scale; CHUNK], [zero[0]; CHUNK]);
+        let (scale_of, zero_of) = (Floats([scale; CHUNK]), Floats([zero[0]; CHUNK]));
         for range in chunks(y.len()) {
             let chunk = &mut chunk[..range.len()];
             self.load.run(x, range.clone(), chunk)?;
-            f32::divide_round_add(chunk, &scale_of, &zero_of);
+            f32::divide_round_add(chunk, &scale_of.0, &zero_of.0);
             self.store.run(bytemuck::cast_slice(chunk), &mut y[range], chunk.len())?;
         }
         Ok(DynamicScale { scale, zero_point: zero[0] as u8 })

@@ -3,7 +3,9 @@
 use super::{
     attributes::LinearAttributes,
     layout::Layout,
-    operand::{CHUNK, Load, Real, Tensor, Window, check_len, check_zero_point, chunks, dtype_of, raw},
+    operand::{
+        CHUNK, Floats, Load, Real, Tensor, Window, check_len, check_zero_point, chunks, dtype_of, raw,
+    },
 };
 use crate::{
     CastError, CastPlan, DType, Kind,
@@ -151,20 +153,20 @@ impl Node {
         let layout = self.layout(call)?;
         let mut scales = Window::<R>::new(&self.load_scale, call.scale.data, layout.scales);
         let mut zero_points = self.zero_points::<R>(call.zero_point, &layout)?;
-        let mut chunk = [R::ZERO; CHUNK];
-        let (mut scale_of, mut zero_of) = ([R::ZERO; CHUNK], [R::ZERO; CHUNK]);
+        let [mut chunk, mut scale_of, mut zero_of] = [const { Floats([R::ZERO; CHUNK]) }; 3];
+        let (chunk, scale_of, zero_of) = (&mut chunk.0, &mut scale_of.0, &mut zero_of.0);
         let bits = raw(self.to).bits_per_element() as usize;
         for range in chunks(layout.elements) {
             let n = range.len();
-            self.load.run(call.x.data, range.clone(), &mut chunk)?;
+            self.load.run(call.x.data, range.clone(), chunk)?;
             if range.start == 0 || !layout.is_one() {
-                scales.spread(&layout, range.clone(), &mut scale_of)?;
+                scales.spread(&layout, range.clone(), scale_of)?;
                 if let Some(zero_points) = &mut zero_points {
-                    zero_points.spread(&layout, range.clone(), &mut zero_of)?;
+                    zero_points.spread(&layout, range.clone(), zero_of)?;
                 }
             }
             let shifted = zero_points.is_some();
-            compute(&mut Chunk { x: &mut chunk[..n], scales: &scale_of, zero_points: &zero_of, shifted })?;
+            compute(&mut Chunk { x: &mut chunk[..n], scales: scale_of, zero_points: zero_of, shifted })?;
             let encoded = &mut call.y[range.start * bits / 8..];
             self.store.run(bytemuck::cast_slice(&chunk[..n]), encoded, n)?;
         }

@@ -4,8 +4,10 @@ use super::layout::Layout;
 use crate::{
     BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType,
     onnx::{Error, Operator, Side, cast::known},
+    tier,
 };
-use core::ops::Range;
+use core::{marker::PhantomData, ops::Range};
+use lanecast_kernels::{Work, run_work};
 
 /// Elements that are decoded at once. A multiple of 8, so that packed elements begin at a byte.
 pub(super) const CHUNK: usize = 512;
@@ -75,6 +77,10 @@ pub(super) fn check_zero_point(
     check_len("zero point", load.from(), layout.scales, tensor.data.len())
 }
 
+/// The floats of a chunk, at an address where no vector lies in two lines of the cache.
+#[repr(align(64))]
+pub(super) struct Floats<R>(pub(super) [R; CHUNK]);
+
 /// The floats that are calculated with.
 pub(super) trait Real: bytemuck::Pod {
     const ZERO: Self;
@@ -95,6 +101,27 @@ pub(super) trait Real: bytemuck::Pod {
     fn first_not_zero(x: &[Self]) -> Option<usize>;
 }
 
+/// A loop over elements and as many operands, compiled for the tiers.
+macro_rules! work {
+    ($name:ident: $real:ident, |$x:ident, $operand:ident| $result:expr) => {
+        struct $name;
+
+        impl Work for $name {
+            type Source = [$real];
+            type Destination = [$real];
+            type Output = ();
+
+            #[inline(always)]
+            fn run(operands: &[$real], elements: &mut [$real]) {
+                for (element, operand) in elements.iter_mut().zip(operands) {
+                    let ($x, $operand) = (*element, *operand);
+                    *element = $result;
+                }
+            }
+        }
+    };
+}
+
 macro_rules! real {
     ($real:ident) => {
         const _: () = {
@@ -108,45 +135,61 @@ macro_rules! real {
                 number + UNIT - UNIT
             }
 
+            work!(Divide: $real, |x, scale| {
+                let quotient = x / scale;
+                let result = if quotient.is_nan() { $real::NAN } else { quotient };
+                if x.is_nan() { x } else { result }
+            });
+            work!(Multiply: $real, |x, scale| {
+                let product = x * scale;
+                let result = if product.is_nan() { $real::NAN } else { product };
+                if x.is_nan() { x } else { result }
+            });
+    work!(RoundAndAdd: $real, |x, zero_point| nearest(x) + zero_point);
+    work!(Add: $real, |x, zero_point| if x.is_nan() { x } else { x + zero_point });
+    work!(Subtract: $real, |x, zero_point| x - zero_point);
+
+            /// The element and its scale and zero point.
+            struct DivideRoundAdd<'a>(PhantomData<&'a $real>);
+
+            impl<'a> Work for DivideRoundAdd<'a> {
+                type Source = (&'a [$real], &'a [$real]);
+                type Destination = [$real];
+                type Output = ();
+
+                #[inline(always)]
+                fn run((scales, zero_points): &Self::Source, x: &mut [$real]) {
+                    for ((x, scale), zero_point) in x.iter_mut().zip(*scales).zip(*zero_points) {
+                        *x = nearest(*x / *scale) + *zero_point;
+                    }
+                }
+            }
+
             impl Real for $real {
                 const ZERO: Self = 0.0;
 
                 fn divide(x: &mut [Self], scales: &[Self]) {
-                    for (x, scale) in x.iter_mut().zip(scales) {
-                        let quotient = *x / *scale;
-                        let result = if quotient.is_nan() { $real::NAN } else { quotient };
-                        *x = if x.is_nan() { *x } else { result };
-                    }
+                    run_work::<Divide>(tier::token(), scales, x);
                 }
 
                 fn multiply(x: &mut [Self], scales: &[Self]) {
-                    for (x, scale) in x.iter_mut().zip(scales) {
-                        let product = *x * *scale;
-                        let result = if product.is_nan() { $real::NAN } else { product };
-                        *x = if x.is_nan() { *x } else { result };
-                    }
+                    run_work::<Multiply>(tier::token(), scales, x);
                 }
 
                 fn round_and_add(x: &mut [Self], zero_points: &[Self]) {
-                    for (x, zero_point) in x.iter_mut().zip(zero_points) {
-                        *x = nearest(*x) + *zero_point;
-                    }
+                    run_work::<RoundAndAdd>(tier::token(), zero_points, x);
                 }
 
                 fn divide_round_add(x: &mut [Self], scales: &[Self], zero_points: &[Self]) {
-                    for ((x, scale), zero_point) in x.iter_mut().zip(scales).zip(zero_points) {
-                        *x = nearest(*x / *scale) + *zero_point;
-                    }
+                    run_work::<DivideRoundAdd>(tier::token(), &(scales, zero_points), x);
                 }
 
                 fn add(x: &mut [Self], zero_points: &[Self]) {
-                    for (x, zero_point) in x.iter_mut().zip(zero_points) {
-                        *x = if x.is_nan() { *x } else { *x + *zero_point };
-                    }
+                    run_work::<Add>(tier::token(), zero_points, x);
                 }
 
                 fn subtract(x: &mut [Self], zero_points: &[Self]) {
-                    x.iter_mut().zip(zero_points).for_each(|(x, zero_point)| *x -= *zero_point);
+                    run_work::<Subtract>(tier::token(), zero_points, x);
                 }
 
                 fn first_not_zero(x: &[Self]) -> Option<usize> {

@@ -12,6 +12,7 @@ use crate::{
     order::Swaps,
     stream::NonTemporal,
     table::Table,
+    work::Work,
 };
 
 mod fine;
@@ -39,6 +40,12 @@ pulp::simd_type!({
 
 pub(super) fn detected(tier: Tier) -> Option<bool> {
     matches!(tier, Tier::Neon).then(|| Neon::try_new().is_some())
+}
+
+/// Does work: all code here is compiled for NEON.
+#[inline]
+pub(super) fn run_work<W: Work>(_: Tier, src: &W::Source, dst: &mut W::Destination) -> W::Output {
+    W::run(src, dst)
 }
 
 /// The kernels of a tier that was detected.

@@ -6,6 +6,7 @@ use crate::{
     format::Format,
     storage::BufferType,
     table::{Entry, Rounded, Table},
+    work::Work,
 };
 pub(super) use stream::{last_cache, non_temporal};
 
@@ -243,6 +244,20 @@ pub(super) fn detected(tier: Tier) -> Option<bool> {
         Tier::Avx512 => Some(Avx2::try_new().is_some() && Avx512::try_new().is_some()),
         _ => None,
     }
+}
+
+avx2_fn! {
+    /// Work of another crate.
+    fn work_avx2<W: Work>(src: &W::Source, dst: &mut W::Destination) -> W::Output {
+        W::run(src, dst)
+    }
+}
+
+/// Does work on a tier that was detected.
+#[inline]
+pub(super) fn run_work<W: Work>(_: Tier, src: &W::Source, dst: &mut W::Destination) -> W::Output {
+    // SAFETY: both tiers have the features of AVX2.
+    unsafe { work_avx2::<W>(src, dst) }
 }
 
 /// The kernels of a tier that was detected.
