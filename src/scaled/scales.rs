@@ -29,16 +29,18 @@ impl ScaledPlan {
         {
             return false;
         }
-        let bits = || amaxes.iter().map(|x| u32::from_ne_bytes(*x));
-        let (empty, largest) = bits().fold((0_u64, 0), |(n, max), x| (n + u64::from(x == 0), x.max(max)));
-        if largest >= INFINITY {
+        let Some(loops) = self.casts.loops else { return false };
+        let mut largest = [0];
+        loops.amax_32(amaxes, amaxes.len(), &mut largest);
+        if largest[0] >= INFINITY {
             return false;
         }
+        // Slabs have fewer blocks than this.
+        let empty: u32 = amaxes.iter().map(|x| u32::from(*x == [0; 4])).sum();
         let done = match (self.scheme.scale, self.scheme.rule) {
             (ScaleType::E8M0, ScaleRule::Pow2(power)) => match rule.power_rule(power) {
                 Some(power) => {
                     factors.factor.resize(amaxes.len(), 0.0);
-                    let Some(loops) = self.casts.loops else { return false };
                     loops.powers(bytemuck::cast_slice(amaxes), power, scales, &mut factors.factor);
                     true
                 }
@@ -58,7 +60,7 @@ impl ScaledPlan {
         if divides {
             self.divisors(rule, factors);
         }
-        report.empty += empty;
+        report.empty += u64::from(empty);
         true
     }
 

@@ -222,16 +222,20 @@ fn in_registers_as_in_memory() {
     let mut numbers = Numbers(21);
     let mut found = 0;
     for (tier, loops) in loops() {
-        for step in [Step::Times, Step::Quotient { block: false }] {
-            let to = DType::Float8E4M3FN;
-            let kernel = Kernel::new(tier, DType::Float32.into(), to.into(), &Rules::common(to, true));
+        let (small, quotient) = (BufferType::new(DType::Float8E4M3FN), Step::Quotient { block: false });
+        for (to, step) in [
+            (small, Step::Times),
+            (small, quotient),
+            (BufferType::packed(DType::Float4E2M1FN), Step::Times),
+            (BufferType::new(DType::Int8), quotient),
+        ] {
+            let kernel = Kernel::new(tier, DType::Float32.into(), to, &Rules::common(to.dtype(), true));
             let Some(kernel) = kernel else { continue };
             for from in [DType::Float32, DType::BFloat16] {
                 let Some(cast) = ScaledCast::new(&kernel, from, step) else { continue };
                 found += 1;
                 for (n, run) in [(64_usize, 16_usize), (192, 32), (200, 64), (300, 300), (40, 7), (576, 576)]
                 {
-                    // Tables are for long runs, and for powers of two.
                     let short = if from == DType::Float32 { u32::MAX } else { 0xFFFF_0000 };
                     let x: Vec<u32> = (0..n).map(|_| numbers.float().to_bits() & short).collect();
                     let power = if step == Step::Times { 0x7F80_0000 } else { u32::MAX };
@@ -244,11 +248,15 @@ fn in_registers_as_in_memory() {
                         _ => x.iter().flat_map(|x| ((x >> 16) as u16).to_ne_bytes()).collect(),
                     };
                     let x: Vec<Word> = x.iter().map(|x| x.to_ne_bytes()).collect();
-                    let (mut q, mut want) = (vec![[0; 4]; n], vec![0; n]);
+                    let (mut q, mut want) =
+                        (vec![[0; 4]; n], vec![0; n * to.bits_per_element() as usize / 8]);
                     assert!(loops.step(step, &x, &mut q, run, &factors));
                     kernel.run(q.as_flattened(), &mut want, n).expect("fits");
                     let done = compare(&cast, &src, &want, n, run, &factors);
-                    assert!(done <= n && (done > 0) == (run != 7 && n >= 64), "{tier}: {done} of {n}");
+                    // AVX-512 takes bfloat16 by two registers of the same run.
+                    let apart = tier == Tier::Avx512 && from == DType::BFloat16 && run == 16;
+                    let covered = run != 7 && n >= 64 && !apart;
+                    assert!(done <= n && (done > 0) == covered, "{tier}: {done} of {n}");
                 }
             }
         }
