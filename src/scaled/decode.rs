@@ -14,7 +14,8 @@ use core::ops::Range;
 use lanecast_kernels::machine::SECOND_CACHE;
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, ScaledStream, Step};
 
-/// The mean number of elements of a block from which a table of products is worth making.
+/// The mean number of elements of a block from which a table of products is worth making. In the second-level cache, a cast to bfloat16 by
+/// tables was 6 % slower with 1024 elements and 20 % faster with 2048.
 const LONG: usize = 2048;
 
 /// The shortest run of a tile that is worth a call of its own.
