@@ -90,13 +90,7 @@ pub(crate) unsafe fn stream(
     let bytes = |bits: usize, elements: Range<usize>| {
         elements.start / 8 * bits..elements.end / 8 * bits + (elements.end % 8 * bits).div_ceil(8)
     };
-    // Elements before the first line of the destination: they end on whole bytes on both sides.
-    let address = dst.as_ptr().addr();
-    let head = (0..8 * CACHE_LINE).find(|h| {
-        h * from_bits % 8 == 0
-            && h * to_bits % 8 == 0
-            && (address + h * to_bits / 8).is_multiple_of(CACHE_LINE)
-    });
+    let head = head(dst.as_ptr().addr(), from_bits, to_bits);
     let block = block_of(from_bits, to_bits);
     let blocks = head.map_or(0, |head| n.saturating_sub(head) / block);
     let (Some(head), 1..) = (head, blocks) else {
@@ -122,6 +116,21 @@ pub(crate) unsafe fn stream(
         unsafe { (tools.store)(stack.as_ptr().cast(), dst.as_mut_ptr().cast(), written) };
     }
     cast(src_tail, dst_tail, n - head - blocks * block);
+}
+
+/// The number of elements before the first line of a destination, which end on whole bytes on both sides; `None` if no such element begins a
+/// line. Elements have these numbers of bits.
+pub(crate) fn head(address: usize, from_bits: usize, to_bits: usize) -> Option<usize> {
+    // So many elements are whole bytes on both sides.
+    let whole = 8 >> (from_bits | to_bits | 8).trailing_zeros();
+    let (step, left) = (whole * to_bits / 8, address.wrapping_neg() % CACHE_LINE);
+    match step.is_power_of_two() {
+        true => left.is_multiple_of(step).then_some(left / step * whole),
+        // Packed elements of 6 bits.
+        false => (0..CACHE_LINE)
+            .find(|steps| (address + steps * step).is_multiple_of(CACHE_LINE))
+            .map(|k| k * whole),
+    }
 }
 
 /// The driver with ordinary stores; `tests/streaming.rs` of the root crate tests it with those of the tiers.

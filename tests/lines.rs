@@ -1,0 +1,48 @@
+//! Long destinations that begin beside a cache line: the results are those of an aligned one, and nothing beside them is written.
+
+#[path = "support/every_tier.rs"]
+mod every_tier;
+#[path = "support/rng.rs"]
+mod rng;
+
+use every_tier::on_every_tier;
+use lanecast::{BufferType, CastOptions, CastPlan, DType};
+use rng::Rng;
+
+/// Elements: more than 8 KiB of those of a byte or more, and some of the packed ones.
+const N: usize = 20_002;
+
+/// A dtype in its storages.
+fn storages(dtype: DType) -> impl Iterator<Item = BufferType> {
+    let packed = (dtype.bits() < 8).then(|| BufferType::packed(dtype));
+    [Some(BufferType::new(dtype)), packed].into_iter().flatten()
+}
+
+#[test]
+fn addresses_do_not_matter() {
+    let mut rng = Rng(0x11E5);
+    let random: Vec<u8> = (0..16 * N + 64).map(|_| rng.bits() as u8).collect();
+    on_every_tier(|tier| {
+        let mut offset = 0;
+        for from in DType::ALL.iter().flat_map(|dtype| storages(*dtype)) {
+            // A source and a destination of every pair, at another address each time.
+            for to in DType::ALL.iter().flat_map(|dtype| storages(*dtype)) {
+                let plan = CastPlan::new(from, to, &CastOptions::default()).expect("every pair has a cast");
+                let (read, written) = (from.byte_len(N).expect("fits"), to.byte_len(N).expect("fits"));
+                let mut aligned = vec![0; written + 64];
+                let start = aligned.as_ptr().align_offset(64);
+                plan.run(&random[..read], &mut aligned[start..start + written], N).expect("fits");
+                offset = offset % 63 + 1;
+                let mut other = vec![0xA5; written + 128 + 8];
+                let at = other.as_ptr().align_offset(64) + offset;
+                plan.run(&random[..read], &mut other[at..at + written], N).expect("fits");
+                assert!(
+                    other[at..at + written] == aligned[start..start + written],
+                    "{from} to {to} on {tier}: {offset} bytes behind a line"
+                );
+                let beside = [&other[..at], &other[at + written..]].concat();
+                assert!(beside.iter().all(|byte| *byte == 0xA5), "{from} to {to} on {tier}: bytes beside it");
+            }
+        }
+    });
+}
