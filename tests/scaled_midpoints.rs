@@ -38,7 +38,7 @@ fn nearest(values: &[(f64, u8)], x: f64, scale: f64) -> u8 {
     let mut i = 0;
     while i + 1 < values.len() {
         let midpoint = (values[i].0 + values[i + 1].0) / 2.0 * scale;
-        if x < midpoint || (x == midpoint && values[i].1 % 2 == 0) {
+        if x < midpoint || (x == midpoint && values[i].1.is_multiple_of(2)) {
             break;
         }
         i += 1;
