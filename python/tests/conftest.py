@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import tracemalloc
 import types
 
 import pytest
@@ -34,6 +35,13 @@ def optional(name: str):
         return importlib.import_module(name)
     except ImportError:
         return Missing(name)
+
+
+@pytest.fixture(autouse=True)
+def memory_is_traced_anew():
+    """A test that ends while it traces memory, because a package is missing, would leave its peak to the next one."""
+    yield
+    tracemalloc.stop()
 
 
 @pytest.hookimpl(wrapper=True)
