@@ -91,7 +91,7 @@ impl CastPlan {
     }
 
     /// The same cast, with non-temporal stores as `streaming` says. By default they are used if the source and the destination
-    /// together are larger than the last-level cache.
+    /// together are larger than the last-level cache or 32 MiB.
     ///
     /// The bytes written are the same. On the vector tiers of x86, non-temporal stores save a third of the time of casts larger than
     /// the caches, and cost more than that within them; elsewhere they have no effect.

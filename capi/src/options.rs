@@ -35,7 +35,7 @@ pub struct lanecast_options {
     pub nan_to_fp4: u8,
     /// Infinity in FNUZ floats that saturate: 0 the largest value, 1 NaN.
     pub fnuz_inf: u8,
-    /// Non-temporal stores: 0 if the buffers are larger than the last-level cache, 1 always, 2 never.
+    /// Non-temporal stores: 0 if the buffers are larger than the last-level cache or 32 MiB, 1 always, 2 never.
     pub streaming: u8,
     /// 0 the active tier, 1 scalar, 2 avx2, 3 avx512, 4 neon.
     pub tier: u8,

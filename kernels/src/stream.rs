@@ -1,4 +1,4 @@
-//! Casts of buffers larger than the last-level cache.
+//! Casts of buffers larger than the last-level cache or 32 MiB.
 //!
 //! A store to a cache line that is in no cache first reads the line. For buffers larger than the last-level cache, that is a third
 //! (equal widths) to nearly half (widening) of all traffic, spent on bytes that are overwritten. Non-temporal stores of whole lines
@@ -20,7 +20,7 @@ use core::{mem::MaybeUninit, ops::Range};
 /// When a cast uses non-temporal stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Streaming {
-    /// If source and destination together are larger than the last-level cache.
+    /// If source and destination together are larger than the last-level cache, or than 32 MiB: a larger cache is shared with other cores.
     #[default]
     Auto,
     /// At every size: the destination will not be read soon, or other data needs the caches more.
@@ -90,7 +90,7 @@ pub(crate) unsafe fn stream(
     let bytes = |bits: usize, elements: Range<usize>| {
         elements.start / 8 * bits..elements.end / 8 * bits + (elements.end % 8 * bits).div_ceil(8)
     };
-    let head = head(dst.as_ptr().addr(), from_bits, to_bits);
+    let head = head(dst.as_ptr().addr(), to_bits, from_bits);
     let block = block_of(from_bits, to_bits);
     let blocks = head.map_or(0, |head| n.saturating_sub(head) / block);
     let (Some(head), 1..) = (head, blocks) else {
@@ -118,18 +118,19 @@ pub(crate) unsafe fn stream(
     cast(src_tail, dst_tail, n - head - blocks * block);
 }
 
-/// The number of elements before the first line of a destination, which end on whole bytes on both sides; `None` if no such element begins a
-/// line. Elements have these numbers of bits.
-pub(crate) fn head(address: usize, from_bits: usize, to_bits: usize) -> Option<usize> {
-    // So many elements are whole bytes on both sides.
-    let whole = 8 >> (from_bits | to_bits | 8).trailing_zeros();
-    let (step, left) = (whole * to_bits / 8, address.wrapping_neg() % CACHE_LINE);
+/// The number of elements before the first cache line of a buffer at an address, a number that is whole bytes in this and in the other buffer;
+/// `None` if no such number of elements ends at a line. The elements of the buffers have these numbers of bits.
+pub(crate) fn head(address: usize, bits: usize, other_bits: usize) -> Option<usize> {
+    // So many elements are whole bytes in both.
+    let whole = 8 >> (bits | other_bits | 8).trailing_zeros();
+    let (step, left) = (whole * bits / 8, address.wrapping_neg() % CACHE_LINE);
     match step.is_power_of_two() {
         true => left.is_multiple_of(step).then_some(left / step * whole),
         // Packed elements of 6 bits.
-        false => (0..CACHE_LINE)
-            .find(|steps| (address + steps * step).is_multiple_of(CACHE_LINE))
-            .map(|k| k * whole),
+        false => {
+            let steps = (0..CACHE_LINE).find(|steps| (steps * step) % CACHE_LINE == left)?;
+            Some(steps * whole)
+        }
     }
 }
 

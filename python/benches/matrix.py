@@ -4,7 +4,8 @@
 
 Each entrant casts an array of its own library, which holds the same numbers, to a new array. The benchmark first checks the dtype and the
 number of elements of each result. Then, in each round, every entrant runs once, and the result is the median over the rounds. Entrants that
-are far behind run in fewer rounds. If lanecast is more than 5 % behind the fastest peer, the pair is measured again, four times as
+are far behind run in fewer rounds. A turn begins when the threads of the entrant before it are asleep: PyTorch's wait for more work in a busy
+loop, for about 5 ms, and would hold the CPU that the next entrant's second thread needs. If lanecast is more than 5 % behind the fastest peer, the pair is measured again, four times as
 long, and the second measurement replaces the first in the summary. RESULTS.tsv has both.
 
 For each size, the summary has the number of pairs that each peer supports, the geometric mean of the ratio of lanecast's time to the
@@ -40,6 +41,11 @@ TURN_SECONDS = 20e-6
 SLOW = 5
 SLOW_SECONDS = 1e-3
 VERY_SLOW_SECONDS = 50e-3
+#: Other threads are asleep if the process uses less CPU time than this, relative to the time that passes. It is looked at for so many seconds
+#: at a time, so many times at most.
+ASLEEP = 1.2
+LOOK_SECONDS = 50e-6
+LOOKS = 1000
 
 
 class Row(NamedTuple):
@@ -63,7 +69,19 @@ def turn(call: Callable[[], Any], repeat: int) -> float:
     start = time.perf_counter()
     for _ in range(repeat):
         call()
-    return (time.perf_counter() - start) / repeat
+    seconds = (time.perf_counter() - start) / repeat
+    wait_for_threads()
+    return seconds
+
+
+def wait_for_threads() -> None:
+    """Waits until this is the only thread of the process that is busy. It does not sleep, so that the clock of its CPU stays high."""
+    for _ in range(LOOKS):
+        start, used = time.perf_counter(), time.process_time()
+        while (passed := time.perf_counter() - start) < LOOK_SECONDS:
+            pass
+        if time.process_time() - used < ASLEEP * passed:
+            return
 
 
 def rounds_of(calls: dict[str, Callable[[], Any]], seconds: float) -> dict[str, list[float]]:

@@ -116,7 +116,7 @@ use crate::{
 };
 use core::{fmt, str::FromStr};
 
-/// Bytes of the last cache.
+/// Bytes of the last cache that a cast may count on.
 pub(crate) fn last_cache() -> usize {
     native::last_cache()
 }

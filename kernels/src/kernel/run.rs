@@ -17,8 +17,9 @@ use core::{mem::MaybeUninit, slice};
 /// times as long.
 const LINES_MATTER: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
 
-/// The bytes of a destination from which on it is worth a second call that stores begin at a cache line.
-const LONG: usize = 8192;
+/// The bytes of a destination from which on a second call is worth it, so that stores begin at a cache line: casts of 4 KiB then take 0.6 to 0.9
+/// times as long.
+const LONG: usize = 4096;
 
 impl Kernel {
     /// Sets the floating-point environment in which the kernels run, if they obey it, until the result is dropped.
@@ -58,7 +59,7 @@ impl Kernel {
     }
 
     /// One cast between buffers that were looked at, with non-temporal stores if they are large. Stores to a long destination begin at a cache
-    /// line.
+    /// line, unless the source is longer: then loads from it are most of the traffic, and those would cross lines instead.
     ///
     /// # Safety
     ///
@@ -74,7 +75,8 @@ impl Kernel {
             // SAFETY: as the caller's.
             return unsafe { self.run_streaming(src, dst, n) };
         }
-        if LINES_MATTER && dst.len() >= LONG && !dst.as_ptr().addr().is_multiple_of(CACHE_LINE) {
+        if LINES_MATTER && dst.len() >= LONG.max(src.len()) && !dst.as_ptr().addr().is_multiple_of(CACHE_LINE)
+        {
             // SAFETY: as the caller's.
             return unsafe { self.run_lines(src, dst, n) };
         }
@@ -90,7 +92,7 @@ impl Kernel {
     #[inline(never)]
     unsafe fn run_lines<'a>(&self, src: &[u8], dst: &'a mut [MaybeUninit<u8>], n: usize) -> &'a mut [u8] {
         let bits = [self.from(), self.to()].map(|of| of.bits_per_element() as usize);
-        let first = match head(dst.as_ptr().addr(), bits[0], bits[1]) {
+        let first = match head(dst.as_ptr().addr(), bits[1], bits[0]) {
             Some(first) if first < n => first,
             _ => 0,
         };

@@ -1,4 +1,4 @@
-//! Scaled casts of buffers larger than the last-level cache ([`crate::stream`]).
+//! Scaled casts of buffers larger than the caches ([`crate::stream`]).
 //!
 //! Blocks are cast into memory of the first-level cache and stored from there in whole lines of the destination. Blocks and lines need
 //! not begin together: the end of a block that fills no line is stored with the next block.

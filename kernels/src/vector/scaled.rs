@@ -5,6 +5,7 @@
 
 mod define;
 mod stages;
+pub(crate) mod words;
 
 use super::{Blocks, bytes, load, target::F32};
 use crate::{
@@ -14,7 +15,8 @@ use crate::{
 };
 use core::marker::PhantomData;
 pub(crate) use define::{define_decoders, define_fused};
-pub(crate) use stages::{High, Runs, Stage, Stored, exact};
+pub(crate) use stages::{High, Runs, Stage, Stored};
+pub(crate) use words::{List, Words};
 
 /// What a loop loads.
 pub(crate) trait Source<M: Blocks> {

@@ -317,11 +317,10 @@ pub(super) fn fused(
     step: crate::scaled::Step,
 ) -> Option<crate::scaled::Fused> {
     match tier {
-        Tier::Avx2 => avx2::fused(from, to, step),
-        // CPUs without permutations of bytes (VBMI) scale in memory and then cast.
         #[cfg(feature = "avx512")]
         Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::fused(from, to, step),
-        _ => None,
+        // Without permutations of bytes (VBMI), too.
+        _ => avx2::fused(from, to, step),
     }
 }
 
@@ -333,10 +332,9 @@ pub(super) fn decoder(
     step: crate::scaled::Step,
 ) -> Option<crate::scaled::Fused> {
     match tier {
-        Tier::Avx2 => avx2::decoder(from, to, step),
         #[cfg(feature = "avx512")]
         Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::decoder(from, to, step),
-        _ => None,
+        _ => avx2::decoder(from, to, step),
     }
 }
 

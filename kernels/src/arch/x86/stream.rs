@@ -77,13 +77,15 @@ unsafe fn store_avx512(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// Bytes of the last cache; 0 before the first call.
+/// What [`last_cache`] returns; 0 before the first call.
 static LAST_CACHE: AtomicUsize = AtomicUsize::new(0);
 
-/// What is assumed of a CPU that does not tell.
+/// The last cache of a CPU that does not tell its size, and the most that is counted of a larger one. That of a server is shared by dozens of
+/// cores: on one with 480 MiB, casting and then reading the result took 0.7 to 1.1 times as long with non-temporal stores at 32 MiB of source
+/// and destination, 0.7 to 0.9 times at 64 MiB, and 1.2 to 1.7 times at 8 MiB.
 const TYPICAL: usize = 32 << 20;
 
-/// Bytes of the largest data cache that this core reaches.
+/// Bytes of the largest data cache that this core reaches, at most [`TYPICAL`].
 pub(in crate::arch) fn last_cache() -> usize {
     // Relaxed is enough: the number is the whole message, and every thread that asks is told the same.
     match LAST_CACHE.load(Ordering::Relaxed) {
@@ -95,7 +97,7 @@ pub(in crate::arch) fn last_cache() -> usize {
 #[cold]
 fn find() -> usize {
     // Miri knows no such instruction.
-    let size = if cfg!(miri) { TYPICAL } else { detect().unwrap_or(TYPICAL) };
+    let size = if cfg!(miri) { TYPICAL } else { detect().unwrap_or(TYPICAL).min(TYPICAL) };
     LAST_CACHE.store(size, Ordering::Relaxed);
     size
 }
@@ -158,7 +160,7 @@ mod tests {
     #[test]
     fn the_cache_of_this_cpu() {
         let size = last_cache();
-        assert!(size >= 64 << 10, "{size}");
+        assert!((64 << 10..=TYPICAL).contains(&size), "{size}");
         assert_eq!(last_cache(), size);
     }
 }

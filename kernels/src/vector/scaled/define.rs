@@ -1,9 +1,8 @@
 //! Which pairs have loops of their own: those that are common in scaled casts.
 
-/// Makes `fused`, which finds the loops from elements to codes: `$function` names the features of a tier and `$simd` its registers. The
-/// stages are those that are stored by `$times` and `$exact`, generic over the target.
+/// Makes `fused`, which finds the loops from elements to codes: `$function` names the features of a tier and `$simd` its registers.
 macro_rules! define_fused {
-    ($function:ident, $simd:ty, $stages:ident) => {
+    ($function:ident, $simd:ty) => {
         $function! {
             /// # Safety
             ///
@@ -30,7 +29,7 @@ macro_rules! define_fused {
                 scaled::{Fused, FusedFn, Step},
                 vector::{
                     Blocks,
-                    scaled::{Elements, Source},
+                    scaled::{Elements, Source, words::stages},
                 },
             };
             macro_rules! of_source {
@@ -44,20 +43,20 @@ macro_rules! define_fused {
                     }
                 };
                 ($stage:ty) => {
-                    of_source!($stage, $stages::Halves)
+                    of_source!($stage, stages::Halves)
                 };
             }
             let (run, apart) = match (to.dtype(), to.is_packed(), step) {
-                (DType::Float8E4M3FN, false, Step::Times) => of_source!($stages::E4M3Times),
-                (DType::Float8E5M2, false, Step::Times) => of_source!($stages::E5M2Times),
-                (DType::Float8E4M3FN, false, Step::Quotient { block: false }) => of_source!($stages::E4M3),
-                (DType::Float8E5M2, false, Step::Quotient { block: false }) => of_source!($stages::E5M2),
-                (DType::Float4E2M1FN, true, Step::Times) => of_source!($stages::FourTimes),
+                (DType::Float8E4M3FN, false, Step::Times) => of_source!(stages::E4M3Times),
+                (DType::Float8E5M2, false, Step::Times) => of_source!(stages::E5M2Times),
+                (DType::Float8E4M3FN, false, Step::Quotient { block: false }) => of_source!(stages::E4M3),
+                (DType::Float8E5M2, false, Step::Quotient { block: false }) => of_source!(stages::E5M2),
+                (DType::Float4E2M1FN, true, Step::Times) => of_source!(stages::FourTimes),
                 (DType::Float4E2M1FN, true, Step::Quotient { block: true }) => {
-                    of_source!($stages::Four, Elements<half::bf16>)
+                    of_source!(stages::Four, Elements<half::bf16>)
                 }
-                (DType::Int8, false, Step::Quotient { block: false }) => of_source!($stages::Int8),
-                (DType::Int4, true, Step::Quotient { block: false }) => of_source!($stages::Int4),
+                (DType::Int8, false, Step::Quotient { block: false }) => of_source!(stages::Int8),
+                (DType::Int4, true, Step::Quotient { block: false }) => of_source!(stages::Int4),
                 _ => return None,
             };
             Some(Fused { run, lanes: <$simd>::LANES, least: <$simd>::LANES << u32::from(apart) })

@@ -97,27 +97,3 @@ impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, 
         }
     }
 }
-
-/// The stages that round exact quotients, which every tier has.
-pub(crate) mod exact {
-    use super::{Elements, Stored};
-    use crate::{
-        scaled::{Exact, Times},
-        vector::{
-            small::{NAN_APART, NO_NAN},
-            style::{DIRECTED, PLAIN},
-            target::{Bytes, Float, Packed, Signed},
-        },
-    };
-    pub(crate) type Halves = Elements<half::bf16>;
-    type Eight = Bytes<Float<8, false, NAN_APART, PLAIN>>;
-    type PackedFour = Packed<Float<4, false, NO_NAN, PLAIN>, 4>;
-    pub(crate) type E4M3Times = Stored<Times, Eight>;
-    pub(crate) type E5M2Times = Stored<Times, Eight>;
-    pub(crate) type E4M3 = Stored<Exact<false>, Eight>;
-    pub(crate) type E5M2 = Stored<Exact<false>, Eight>;
-    pub(crate) type FourTimes = Stored<Times, PackedFour>;
-    pub(crate) type Four = Stored<Exact<true>, PackedFour>;
-    pub(crate) type Int8 = Stored<Exact<false>, Bytes<Signed<true, DIRECTED>>>;
-    pub(crate) type Int4 = Stored<Exact<false>, Packed<Signed<false, DIRECTED>, 4>>;
-}

@@ -6,6 +6,7 @@
 
 mod bytes;
 mod convert;
+mod scaled;
 mod simd;
 mod wide;
 mod words;
@@ -26,7 +27,6 @@ use crate::{
 };
 pub(in crate::arch) use bytes::scaled::decoder;
 use simd::Avx2;
-use vector::scaled::exact as stages;
 
 avx2_fn! {
     /// # Safety
@@ -121,4 +121,4 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
 
 crate::loss::define_loops!(may_lose, avx2_fn);
 crate::scaled::define_scaled!(avx2_fn, Avx2);
-vector::scaled::define_fused!(avx2_fn, Avx2, stages);
+vector::scaled::define_fused!(avx2_fn, Avx2);

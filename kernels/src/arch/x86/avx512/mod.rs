@@ -28,7 +28,6 @@ use crate::{
     vector::{self, target::Target},
 };
 pub(in crate::arch) use bytes::scaled::{decoder, products};
-use scaled::stages;
 use simd::Avx512;
 
 avx512_fn! {
@@ -172,4 +171,4 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
 
 crate::loss::define_loops!(may_lose, avx512_fn);
 crate::scaled::define_scaled!(avx512_fn, Avx512<false, false>);
-vector::scaled::define_fused!(vbmi_fn, Avx512<true, false>, stages);
+vector::scaled::define_fused!(vbmi_fn, Avx512<true, false>);

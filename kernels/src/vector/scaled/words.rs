@@ -1,0 +1,380 @@
+//! Quantization in lanes of 16 bits.
+//!
+//! Four registers of quotients are rounded as float32 or as fixed point; their upper halves are two registers of *words*, and those become one
+//! register of codes. A quotient is the product with a reciprocal that is a little too small: one just below a midpoint between two codes may
+//! belong above it. A block with such a quotient is done again with exact quotients, and a block with one that words cannot hold is done again
+//! by the general stage.
+
+use super::{Elements, Factors, Runs, Source, Stage, Stored};
+use crate::{
+    data::Data,
+    scaled::{Exact, RegisterStep, Times},
+    vector::{
+        Blocks,
+        small::{NAN_APART, NO_NAN},
+        style::{DIRECTED, PLAIN},
+        target::{Bytes, Float, Packed, Signed, Target},
+    },
+};
+use core::marker::PhantomData;
+
+/// The operations on words.
+///
+/// # Safety
+///
+/// As of [`Simd`](crate::vector::Simd).
+pub(crate) trait Words: Blocks {
+    unsafe fn splat_8(x: u8) -> Self::V;
+    unsafe fn splat_16(x: u16) -> Self::V;
+    /// float32, rounded once.
+    unsafe fn mul(a: Self::V, b: Self::V) -> Self::V;
+    /// `a` less 1 in the lanes in which the low four bits of `index` are in the list.
+    unsafe fn less_one(a: Self::V, index: Self::V, list: &List) -> Self::V;
+    /// Whether a lane of the block has none of these bits.
+    unsafe fn any_without(x: [Self::V; 4], bits: u32) -> bool;
+    /// Words that are the upper halves of the lanes: in turn one of `a` and one of `b`.
+    unsafe fn upper_halves(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn add_16(a: Self::V, b: Self::V) -> Self::V;
+    /// Unsigned, saturated.
+    unsafe fn sub_16(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn shr_16<const BY: i32>(a: Self::V) -> Self::V;
+    unsafe fn any_equal_16(x: [Self::V; 2], y: Self::V) -> bool;
+    /// Signed words, saturated to bytes that are signed or not; in an order of its own until they are stored.
+    unsafe fn pack_16<const SIGNED: bool>(x: [Self::V; 2]) -> Self::V;
+    /// Whether a byte is 255.
+    unsafe fn any_full(x: Self::V) -> bool;
+    /// Signed.
+    unsafe fn min_bytes(a: Self::V, b: Self::V) -> Self::V;
+    /// The bytes that are not 0 less `by`, and whether all of those were from `first` to `last`.
+    unsafe fn renumber(x: Self::V, first: u8, last: u8, by: u8) -> (Self::V, bool);
+    /// The items of a table at the places that bytes tell, the last one if they are beyond it.
+    unsafe fn look_up(table: &[u8; 32], x: Self::V) -> Self::V;
+    /// Stores the bytes of [`pack_16`](Self::pack_16) in the order of the elements, or if `PACKED`, their low four bits, the others being 0.
+    unsafe fn store_codes<const APART: bool, const PACKED: bool>(dst: *mut u8, x: Self::V);
+}
+
+/// A list of numbers of four bits without 0, as bytes and as lanes that are all ones.
+pub(crate) struct List {
+    pub(crate) bytes: [u8; 16],
+    pub(crate) lanes: [u32; 16],
+}
+
+impl List {
+    const fn new(numbers: &[usize]) -> Self {
+        let (mut bytes, mut lanes, mut i) = ([0; 16], [0; 16], 0);
+        while i < numbers.len() {
+            (bytes[numbers[i]], lanes[numbers[i]]) = (1, !0);
+            i += 1;
+        }
+        Self { bytes, lanes }
+    }
+}
+
+/// bfloat16, even elements apart from odd ones.
+pub(crate) struct Halves;
+
+impl<M: Blocks> Source<M> for Halves {
+    const BITS: usize = 16;
+    const APART: bool = true;
+    type Table = ();
+    #[inline(always)]
+    unsafe fn table(_: &Data) {}
+    #[inline(always)]
+    unsafe fn load((): &(), p: *const u8) -> [M::V; 4] {
+        // SAFETY: as the caller's.
+        unsafe {
+            let ([a, b], upper) = (M::load_16::<false>(p, M::BLOCK), M::splat(!0xFFFF));
+            [M::shl::<16>(a), M::and(a, upper), M::shl::<16>(b), M::and(b, upper)]
+        }
+    }
+}
+
+/// How far products may be below the exact quotients, in units of the last place: a power of two.
+const WINDOW: u32 = 16;
+/// 1 - 2^-21.
+const SMALLER: f32 = f32::from_bits(0x3F7F_FFF8);
+
+/// A target of quotients in words.
+pub(crate) trait Codes {
+    /// The target of the blocks that words cannot hold.
+    type General: Target;
+    /// What quotients are multiplied by: a power of two.
+    const UNIT: f32 = 1.0;
+    /// A quotient is just below a midpoint if its second form has none of these bits.
+    const NEAR: u32;
+    /// Two forms of a quotient: its upper half is the word of a quotient that is not just below a midpoint, and whether it is, the second form
+    /// tells.
+    ///
+    /// # Safety
+    ///
+    /// As of the methods of [`Words`].
+    unsafe fn forms<M: Words>(q: M::V) -> [M::V; 2];
+    /// The first form of an exact quotient, which is not multiplied by the unit: ties to even.
+    ///
+    /// # Safety
+    ///
+    /// As of the methods of [`Words`].
+    unsafe fn exact<M: Words>(q: M::V) -> M::V;
+    /// Stores the codes of words; `false` if there is one that words cannot hold.
+    ///
+    /// # Safety
+    ///
+    /// As of the methods of [`Words`]; the block is writable.
+    unsafe fn store<M: Words, const APART: bool>(words: [M::V; 2], dst: *mut u8) -> bool;
+}
+
+/// The magnitudes of words, doubled, less a first one; 0 below it. The high byte has the exponent field.
+#[inline(always)]
+unsafe fn magnitudes<M: Words>(words: M::V, first: u16) -> M::V {
+    // SAFETY: as of the methods of `Words`.
+    unsafe { M::sub_16(M::add_16(words, words), M::splat_16(first)) }
+}
+
+/// 8-bit floats: bits of the mantissa, the code of the largest magnitude, the exponent field of float32 that has exponent 0.
+pub(crate) struct Small<const MANTISSA: u32, const MAX: u8, const ZERO: u16>;
+
+impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Small<MANTISSA, MAX, ZERO> {
+    /// Quotients that are so many exponents below `ZERO` are zero.
+    const BELOW: u16 = MANTISSA as u16 + 1;
+    /// The bits from that of a half on, of the halves that round to the even code below them: those lose a unit.
+    const EVEN: List = List::new(&[1, 5, 9, 13]);
+}
+
+impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Codes for Small<MANTISSA, MAX, ZERO> {
+    type General = Bytes<Float<8, false, NAN_APART, PLAIN>>;
+    const NEAR: u32 = (1 << (23 - MANTISSA)) - WINDOW;
+    #[inline(always)]
+    unsafe fn forms<M: Words>(q: M::V) -> [M::V; 2] {
+        // SAFETY: as the caller's.
+        unsafe { [q, M::add(q, M::splat((1 << (22 - MANTISSA)) + WINDOW))] }
+    }
+    #[inline(always)]
+    unsafe fn exact<M: Words>(q: M::V) -> M::V {
+        // SAFETY: as the caller's.
+        unsafe {
+            let bits = if MANTISSA == 3 { M::shr::<19>(q) } else { M::shr::<20>(q) };
+            M::less_one(q, bits, const { &Self::EVEN })
+        }
+    }
+    #[inline(always)]
+    unsafe fn store<M: Words, const APART: bool>(words: [M::V; 2], dst: *mut u8) -> bool {
+        // SAFETY: as the caller's.
+        unsafe {
+            // Codes, and as many more as `BELOW` exponents have; 0 is zero.
+            let [a, b] = each!([words[0], words[1]], |words| {
+                let x = magnitudes::<M>(words, const { ((ZERO - Self::BELOW) << 8) - (0x80 >> MANTISSA) });
+                if MANTISSA == 3 { M::shr_16::<5>(x) } else { M::shr_16::<6>(x) }
+            });
+            let below = const { (Self::BELOW << MANTISSA) as u8 };
+            // Subnormal codes are rounded elsewhere.
+            let first = const { (Self::BELOW << MANTISSA) as u8 + (1 << MANTISSA) };
+            let (codes, covered) = M::renumber(M::pack_16::<false>([a, b]), first, below + MAX, below);
+            let signs = M::and(M::pack_16::<true>(words), M::splat_8(0x80));
+            M::store_codes::<APART, false>(dst, M::or(codes, signs));
+            covered
+        }
+    }
+}
+
+/// `float4_e2m1fn`, packed.
+pub(crate) struct E2M1;
+
+impl E2M1 {
+    /// The codes by the exponent from 1/8 on and two bits of the mantissa.
+    const FOUND: [u8; 32] = {
+        let mut codes = [0; 32];
+        let mut i = 0;
+        while i < 32 {
+            codes[i] = match i {
+                0..4 => 0,
+                // From 1/4, 3/4, 5/4 and so on.
+                4..10 => 1,
+                10..13 => 2,
+                13..15 => 3,
+                15..17 => 4,
+                17..19 => 5,
+                19..21 => 6,
+                _ => 7,
+            };
+            i += 1;
+        }
+        codes
+    };
+    /// The exponent's last two bits and two of the mantissa, of 1/4, 5/4, 5/2 and 5: those become the code below them and lose a unit.
+    const EVEN: List = List::new(&[0b0100, 0b1101, 0b0001, 0b0101]);
+}
+
+impl Codes for E2M1 {
+    type General = Packed<Float<4, false, NO_NAN, PLAIN>, 4>;
+    const NEAR: u32 = (1 << 21) - WINDOW;
+    #[inline(always)]
+    unsafe fn forms<M: Words>(q: M::V) -> [M::V; 2] {
+        // SAFETY: as the caller's.
+        unsafe { [q, M::add(q, M::splat(WINDOW))] }
+    }
+    #[inline(always)]
+    unsafe fn exact<M: Words>(q: M::V) -> M::V {
+        // SAFETY: as the caller's.
+        unsafe { M::less_one(q, M::shr::<21>(q), const { &Self::EVEN }) }
+    }
+    #[inline(always)]
+    unsafe fn store<M: Words, const APART: bool>(words: [M::V; 2], dst: *mut u8) -> bool {
+        // SAFETY: as the caller's.
+        unsafe {
+            let places =
+                each!([words[0], words[1]], |words| M::shr_16::<6>(magnitudes::<M>(words, 124 << 8)));
+            let places = M::pack_16::<false>(places);
+            let codes = M::look_up(const { &Self::FOUND }, places);
+            let signs = M::and(M::shr_16::<4>(M::pack_16::<true>(words)), M::splat_8(8));
+            M::store_codes::<APART, true>(dst, M::or(codes, signs));
+            !M::any_full(places)
+        }
+    }
+}
+
+/// `int8`, and packed `int4`.
+pub(crate) struct Int<const PACKED: bool, G>(PhantomData<G>);
+
+impl<const PACKED: bool, G: Target> Codes for Int<PACKED, G> {
+    type General = G;
+    const UNIT: f32 = 65536.0;
+    const NEAR: u32 = 0x1_0000 - WINDOW;
+    #[inline(always)]
+    unsafe fn forms<M: Words>(q: M::V) -> [M::V; 2] {
+        // SAFETY: as the caller's.
+        unsafe { [M::add(M::round(q), M::splat(0x8000 + WINDOW / 2)); 2] }
+    }
+    #[inline(always)]
+    unsafe fn exact<M: Words>(q: M::V) -> M::V {
+        // SAFETY: as the caller's.
+        unsafe { M::shl::<16>(M::round(q)) }
+    }
+    #[inline(always)]
+    unsafe fn store<M: Words, const APART: bool>(words: [M::V; 2], dst: *mut u8) -> bool {
+        // SAFETY: as the caller's.
+        unsafe {
+            let mut codes = M::pack_16::<true>(words);
+            if PACKED {
+                codes = M::min_bytes(M::max_bytes(codes, M::splat_8(-8_i8 as u8)), M::splat_8(7));
+                codes = M::and(codes, M::splat_8(15));
+            }
+            M::store_codes::<APART, PACKED>(dst, codes);
+            // What 32 bits do not hold became their least number.
+            !M::any_equal_16(words, M::splat_16(0x8000))
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn words<M: Words>([a, b, c, d]: [M::V; 4]) -> [M::V; 2] {
+    // SAFETY: as of the methods of `Words`.
+    unsafe { [M::upper_halves(a, b), M::upper_halves(c, d)] }
+}
+
+/// [`Codes::store`] of a block.
+#[inline(always)]
+unsafe fn store<M: Words, S: Source<M>, T: Codes>(x: [M::V; 4], dst: *mut u8) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let words = words::<M>(x);
+        if S::APART { T::store::<M, true>(words, dst) } else { T::store::<M, false>(words, dst) }
+    }
+}
+
+/// Stores a block by the stage that holds all quotients.
+#[cold]
+#[inline(always)]
+unsafe fn store_general<M: Words, S: Source<M>, W: Stage<M>>(
+    x: [M::V; 4],
+    held: &[W::Held; 4],
+    runs: Runs<'_>,
+    dst: *mut u8,
+    data: &Data,
+) {
+    // SAFETY: the caller's promise; the words of registers apart are the elements in order, and as many as those of a block.
+    unsafe {
+        let x = if S::APART {
+            let words = words::<M>(x);
+            M::load_high_16::<false>((&raw const words).cast(), M::BLOCK)
+        } else {
+            x
+        };
+        W::store::<Elements<f32>>(x, held, runs, dst, data);
+    }
+}
+
+/// Quotients by a reciprocal.
+pub(crate) struct Reciprocal<T, const BLOCK: bool>(PhantomData<T>);
+
+impl<M: Words, T: Codes, const BLOCK: bool> Stage<M> for Reciprocal<T, BLOCK> {
+    const BITS: usize = <T::General as Target>::BITS;
+    type Held = M::V;
+    #[inline(always)]
+    unsafe fn hold(factors: &Factors<'_>, i: usize) -> M::V {
+        // SAFETY: the caller's promise.
+        unsafe { M::splat((factors.factor.get_unchecked(i) * const { SMALLER * T::UNIT }).to_bits()) }
+    }
+    #[inline(always)]
+    unsafe fn store<S: Source<M>>(x: [M::V; 4], held: &[M::V; 4], runs: Runs<'_>, dst: *mut u8, data: &Data) {
+        // SAFETY: as the caller's.
+        unsafe {
+            let forms = each!([0, 1, 2, 3], |k| T::forms::<M>(M::mul(x[k], held[k])));
+            let near = M::any_without(each!(forms, |[_, second]| second), T::NEAR);
+            let mut covered = store::<M, S, T>(each!(forms, |[first, _]| first), dst);
+            if near {
+                let factors = each!(runs.1, |i| Exact::<BLOCK>::factors::<M, false>(runs.0, i));
+                let q = each!([0, 1, 2, 3], |k| Exact::<BLOCK>::step::<M>(x[k], &factors[k]));
+                covered &= store::<M, S, T>(each!(q, |q| T::exact::<M>(q)), dst);
+            }
+            if !covered {
+                let factors = each!(runs.1, |i| Exact::<BLOCK>::factors::<M, false>(runs.0, i));
+                store_general::<M, S, Stored<Exact<BLOCK>, T::General>>(x, &factors, runs, dst, data);
+            }
+        }
+    }
+}
+
+/// Quotients by a power of two, which are exact.
+pub(crate) struct PowerOfTwo<T>(PhantomData<T>);
+
+impl<M: Words, T: Codes> Stage<M> for PowerOfTwo<T> {
+    const BITS: usize = <T::General as Target>::BITS;
+    type Held = [M::V; 3];
+    #[inline(always)]
+    unsafe fn hold(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+        // SAFETY: the caller's promise.
+        unsafe { Times::factors::<M, false>(factors, i) }
+    }
+    #[inline(always)]
+    unsafe fn store<S: Source<M>>(
+        x: [M::V; 4],
+        held: &[[M::V; 3]; 4],
+        runs: Runs<'_>,
+        dst: *mut u8,
+        data: &Data,
+    ) {
+        // SAFETY: as the caller's.
+        unsafe {
+            let q = each!([0, 1, 2, 3], |k| T::exact::<M>(Times::step::<M>(x[k], &held[k])));
+            if !store::<M, S, T>(q, dst) {
+                store_general::<M, S, Stored<Times, T::General>>(x, held, runs, dst, data);
+            }
+        }
+    }
+}
+
+/// The stages of the pairs that have loops.
+pub(crate) mod stages {
+    pub(crate) use super::Halves;
+    use super::*;
+    type EightE4M3 = Small<3, 0x7E, 120>;
+    type EightE5M2 = Small<2, 0x7B, 112>;
+    pub(crate) type E4M3Times = PowerOfTwo<EightE4M3>;
+    pub(crate) type E5M2Times = PowerOfTwo<EightE5M2>;
+    pub(crate) type E4M3 = Reciprocal<EightE4M3, false>;
+    pub(crate) type E5M2 = Reciprocal<EightE5M2, false>;
+    pub(crate) type FourTimes = PowerOfTwo<E2M1>;
+    pub(crate) type Four = Reciprocal<E2M1, true>;
+    pub(crate) type Int8 = Reciprocal<Int<false, Bytes<Signed<true, DIRECTED>>>, false>;
+    pub(crate) type Int4 = Reciprocal<Int<true, Packed<Signed<false, DIRECTED>, 4>>, false>;
+}
