@@ -250,12 +250,14 @@ fn made<I: Isa>(from: BufferType, to: BufferType, saturate: bool, words: &[u16; 
 
 /// The kernels that extend or narrow integers of a byte.
 const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
-    use widen::{CLAMPED, SIGNED, TRUTH, UNSIGNED, Wide, widen as run};
+    use widen::{CLAMPED, SIGNED, SIGNED_4, TRUTH, UNSIGNED, UNSIGNED_4, Wide, widen as run};
     const fn of<W: Wide>(from: u8) -> KernelFn {
         match from {
             SIGNED => run::<W, SIGNED>,
             CLAMPED => run::<W, CLAMPED>,
             UNSIGNED => run::<W, UNSIGNED>,
+            SIGNED_4 => run::<W, SIGNED_4>,
+            UNSIGNED_4 => run::<W, UNSIGNED_4>,
             _ => run::<W, TRUTH>,
         }
     }
@@ -264,6 +266,8 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         match from {
             SIGNED => run::<W, SIGNED>,
             UNSIGNED => run::<W, UNSIGNED>,
+            SIGNED_4 => run::<W, SIGNED_4>,
+            UNSIGNED_4 => run::<W, UNSIGNED_4>,
             _ => run::<W, TRUTH>,
         }
     }
@@ -277,6 +281,8 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         DType::UInt8 => UNSIGNED,
         DType::Int8 if loses_sign => CLAMPED,
         DType::Int8 => SIGNED,
+        DType::UInt4 => UNSIGNED_4,
+        DType::Int4 if !loses_sign => SIGNED_4,
         _ => return None,
     };
     Some(Entry::new(match (to, to.spec()) {

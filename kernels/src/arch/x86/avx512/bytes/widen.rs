@@ -1,4 +1,4 @@
-//! int8, uint8 and bool by extension: no table is quicker than the instructions that widen integers.
+//! Integers of a byte and of four bits, and bool, by extension: no table is quicker than the instructions that widen integers.
 //!
 //! Targets that the extended integer is close to: integers of all widths, and the floats that hold it after one conversion.
 
@@ -11,6 +11,10 @@ pub(super) const CLAMPED: u8 = 1;
 pub(super) const UNSIGNED: u8 = 2;
 /// bool: any byte but 0 is 1.
 pub(super) const TRUTH: u8 = 3;
+
+/// int4 and uint4, a byte each, whose upper bits do not count.
+pub(super) const SIGNED_4: u8 = 4;
+pub(super) const UNSIGNED_4: u8 = 5;
 
 /// A target of more than a byte.
 pub(super) trait Wide {
@@ -42,7 +46,7 @@ unsafe fn words<const FROM: u8>(bytes: __m256i, one: i16) -> __m512i {
     // SAFETY: the caller has the features.
     unsafe {
         match FROM {
-            SIGNED => _mm512_cvtepi8_epi16(bytes),
+            SIGNED | SIGNED_4 => _mm512_cvtepi8_epi16(bytes),
             TRUTH => {
                 let x = _mm512_cvtepu8_epi16(bytes);
                 _mm512_maskz_set1_epi16(_mm512_test_epi16_mask(x, x), one)
@@ -59,7 +63,7 @@ unsafe fn dwords<const FROM: u8>(bytes: __m256i, one: i32) -> __m512i {
     unsafe {
         let bytes = _mm256_castsi256_si128(bytes);
         match FROM {
-            SIGNED => _mm512_cvtepi8_epi32(bytes),
+            SIGNED | SIGNED_4 => _mm512_cvtepi8_epi32(bytes),
             TRUTH => {
                 let x = _mm512_cvtepu8_epi32(bytes);
                 _mm512_maskz_set1_epi32(_mm512_test_epi32_mask(x, x), one)
@@ -76,7 +80,7 @@ unsafe fn qwords<const FROM: u8>(bytes: __m256i, one: i64) -> __m512i {
     unsafe {
         let bytes = _mm256_castsi256_si128(bytes);
         match FROM {
-            SIGNED => _mm512_cvtepi8_epi64(bytes),
+            SIGNED | SIGNED_4 => _mm512_cvtepi8_epi64(bytes),
             TRUTH => {
                 let x = _mm512_cvtepu8_epi64(bytes);
                 _mm512_maskz_set1_epi64(_mm512_test_epi64_mask(x, x), one)
@@ -149,10 +153,22 @@ targets! {
     }
 }
 
+/// Bytes that hold the values of their elements.
 #[inline(always)]
 unsafe fn limited<const FROM: u8>(bytes: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
-    unsafe { if FROM == CLAMPED { _mm256_max_epi8(bytes, _mm256_setzero_si256()) } else { bytes } }
+    unsafe {
+        match FROM {
+            CLAMPED => _mm256_max_epi8(bytes, _mm256_setzero_si256()),
+            UNSIGNED_4 => _mm256_and_si256(bytes, _mm256_set1_epi8(15)),
+            SIGNED_4 => {
+                let values = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1);
+                let low = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
+                _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(values), low)
+            }
+            _ => bytes,
+        }
+    }
 }
 
 avx512_fn! {
