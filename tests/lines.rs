@@ -9,7 +9,7 @@ use every_tier::on_every_tier;
 use lanecast::{BufferType, CastOptions, CastPlan, DType};
 use rng::Rng;
 
-/// Elements: more than 8 KiB of those of a byte or more, and some of the packed ones.
+/// Elements: more than 4 KiB in every storage, and not a whole number of bytes in packed ones.
 const N: usize = 20_002;
 
 /// A dtype in its storages.
@@ -21,21 +21,25 @@ fn storages(dtype: DType) -> impl Iterator<Item = BufferType> {
 #[test]
 fn addresses_do_not_matter() {
     let mut rng = Rng(0x11E5);
-    let random: Vec<u8> = (0..16 * N + 64).map(|_| rng.bits() as u8).collect();
+    let random: Vec<u8> = (0..16 * N + 192).map(|_| rng.bits() as u8).collect();
+    let mut moved = random.clone();
     on_every_tier(|tier| {
         let mut offset = 0;
         for from in DType::ALL.iter().flat_map(|dtype| storages(*dtype)) {
-            // A source and a destination of every pair, at another address each time.
+            // The buffers of every pair, at other addresses each time.
             for to in DType::ALL.iter().flat_map(|dtype| storages(*dtype)) {
                 let plan = CastPlan::new(from, to, &CastOptions::default()).expect("every pair has a cast");
                 let (read, written) = (from.byte_len(N).expect("fits"), to.byte_len(N).expect("fits"));
+                offset = offset % 63 + 1;
+                // The same source at a line and elsewhere.
+                let (line, behind) = (random.as_ptr().align_offset(64), 64 - offset);
                 let mut aligned = vec![0; written + 64];
                 let start = aligned.as_ptr().align_offset(64);
-                plan.run(&random[..read], &mut aligned[start..start + written], N).expect("fits");
-                offset = offset % 63 + 1;
+                plan.run(&random[line..line + read], &mut aligned[start..start + written], N).expect("fits");
+                moved[behind..behind + read].copy_from_slice(&random[line..line + read]);
                 let mut other = vec![0xA5; written + 128 + 8];
                 let at = other.as_ptr().align_offset(64) + offset;
-                plan.run(&random[..read], &mut other[at..at + written], N).expect("fits");
+                plan.run(&moved[behind..behind + read], &mut other[at..at + written], N).expect("fits");
                 assert!(
                     other[at..at + written] == aligned[start..start + written],
                     "{from} to {to} on {tier}: {offset} bytes behind a line"

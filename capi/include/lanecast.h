@@ -275,7 +275,7 @@ typedef struct lanecast_options {
      */
     uint8_t fnuz_inf;
     /**
-     * Non-temporal stores: 0 if the buffers are larger than the last-level cache, 1 always, 2 never.
+     * Non-temporal stores: 0 if the buffers are larger than the last-level cache or 32 MiB, 1 always, 2 never.
      */
     uint8_t streaming;
     /**

@@ -264,7 +264,7 @@ impl ScaledPlan {
 mod tests {
     use super::*;
     use crate::Storage;
-    use crate::scaled::{Granularity, NonFinite};
+    use crate::scaled::{Granularity, NonFinite, split::tests::samples};
     use crate::stochastic::Stochastic;
 
     /// Casts cut in many ways give what they give in one go: codes, scales, zero points, reports and values.
@@ -272,14 +272,7 @@ mod tests {
     fn parts_change_nothing() {
         let (rows, cols) = (7, 52);
         let n = rows * cols;
-        let floats: Vec<f32> = (0..n as u32)
-            .map(|i| {
-                let bits = i.wrapping_mul(0x9E37_79B1);
-                if i % 60 < 20 { 0.0 } else { f32::from_bits(bits & 0x807F_FFFF | (110 + i / 60 * 3) << 23) }
-            })
-            .collect();
-        let mut poisoned = floats.clone();
-        (poisoned[25], poisoned[300]) = (f32::NAN, f32::INFINITY);
+        let [floats, poisoned] = samples(n);
         let granularities = [
             Granularity::Tensor,
             Granularity::Axis(0),

@@ -35,8 +35,7 @@ impl ScaledPlan {
         if largest[0] >= INFINITY {
             return false;
         }
-        // Slabs have fewer blocks than this.
-        let empty: u32 = amaxes.iter().map(|x| u32::from(*x == [0; 4])).sum();
+        let empty = amaxes.iter().filter(|x| **x == [0; 4]).count();
         let done = match (self.scheme.scale, self.scheme.rule) {
             (ScaleType::E8M0, ScaleRule::Pow2(power)) => match rule.power_rule(power) {
                 Some(power) => {
@@ -60,7 +59,7 @@ impl ScaledPlan {
         if divides {
             self.divisors(rule, factors);
         }
-        report.empty += u64::from(empty);
+        report.empty += empty as u64;
         true
     }
 

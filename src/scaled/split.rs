@@ -337,17 +337,14 @@ impl ScaledPlan {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::DType;
     use crate::scaled::{Granularity, Scheme};
     use crate::stochastic::Stochastic;
 
-    /// Every named scheme, cut in many ways, gives what it gives in one go: codes, scales, reports and values.
-    #[test]
-    fn parts_change_nothing() {
-        let (rows, cols) = (7, 52);
-        let n = rows * cols;
+    /// Elements with runs of zeros and magnitudes that grow, and the same with a NaN and an infinity.
+    pub(in super::super) fn samples(n: usize) -> [Vec<f32>; 2] {
         let floats: Vec<f32> = (0..n as u32)
             .map(|i| {
                 let bits = i.wrapping_mul(0x9E37_79B1);
@@ -356,6 +353,15 @@ mod tests {
             .collect();
         let mut poisoned = floats.clone();
         (poisoned[25], poisoned[300]) = (f32::NAN, f32::INFINITY);
+        [floats, poisoned]
+    }
+
+    /// Every named scheme, cut in many ways, gives what it gives in one go: codes, scales, reports and values.
+    #[test]
+    fn parts_change_nothing() {
+        let (rows, cols) = (7, 52);
+        let n = rows * cols;
+        let [floats, poisoned] = samples(n);
         let named = Scheme::NAMED.iter().map(|(_, scheme)| *scheme);
         let named = named.filter(|scheme| !scheme.has_zero_points());
         let more = [

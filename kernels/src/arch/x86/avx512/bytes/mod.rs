@@ -290,8 +290,10 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         (_, Spec::Int { bits: 32, .. }) => of::<widen::I32>(from),
         (_, Spec::Int { bits: 64, .. }) => of::<widen::I64>(from),
         (DType::Float32, _) => in_range::<widen::F32>(from),
-        (DType::Float64, _) => in_range::<widen::F64>(from),
         (DType::Complex64, _) => in_range::<widen::C64>(from),
+        // Those to float64 obey the environment, which is not worth looking at for four bits.
+        _ if matches!(from, SIGNED_4 | UNSIGNED_4) => return None,
+        (DType::Float64, _) => in_range::<widen::F64>(from),
         (DType::Complex128, _) => in_range::<widen::C128>(from),
         (DType::Float16, _) if from == TRUTH => run::<widen::F16, TRUTH>,
         (DType::BFloat16, _) if from == TRUTH => run::<widen::BF16, TRUTH>,
