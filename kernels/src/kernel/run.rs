@@ -75,7 +75,10 @@ impl Kernel {
             // SAFETY: as the caller's.
             return unsafe { self.run_streaming(src, dst, n) };
         }
-        if LINES_MATTER && dst.len() >= LONG.max(src.len()) && !dst.as_ptr().addr().is_multiple_of(CACHE_LINE)
+        if LINES_MATTER
+            && dst.len() >= LONG
+            && dst.len() >= src.len()
+            && !dst.as_ptr().addr().is_multiple_of(CACHE_LINE)
         {
             // SAFETY: as the caller's.
             return unsafe { self.run_lines(src, dst, n) };

@@ -122,6 +122,9 @@ avx2_fn! {
             } else {
                 few(dst, D::SIZE, n, |stack| D::unit::<S, SATURATE, WAY, true>(src, stack, n, data));
             }
+            // The compiler does this where a register of 256 bits is written, but not where one is only read from memory, as by the conversion
+            // of float64 to float32. Without it, calls took 110 ns in place of 5 on an Intel Xeon, where the caller has instructions of SSE.
+            _mm256_zeroupper();
         }
     }
 }
