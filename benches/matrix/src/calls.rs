@@ -47,8 +47,11 @@ fn loop_of_as<S: Copy + As<D>, D>(src: &[S], dst: &mut [D]) {
     }
 }
 
+/// A call that writes to a buffer.
+type Contender<'a, D> = &'a dyn Fn(&mut [D]);
+
 /// The shortest batch of each, in nanoseconds per call. They write to the same buffer: where one lies decides more than who writes to it.
-fn shortest<D>(dst: &mut [D], contenders: [&dyn Fn(&mut [D]); 3]) -> [f64; 3] {
+fn shortest<D>(dst: &mut [D], contenders: [Contender<'_, D>; 3]) -> [f64; 3] {
     let mut best = [f64::INFINITY; 3];
     for _ in 0..BATCHES {
         for (best, contender) in best.iter_mut().zip(contenders) {
@@ -77,7 +80,7 @@ where
             plan.run_slice(black_box(&src[..]), dst).expect("the lengths agree");
         };
         let compiled = |dst: &mut [D]| loop_of_as(black_box(&src[..]), dst);
-        let answer = |contender: &dyn Fn(&mut [D])| {
+        let answer = |contender: Contender<'_, D>| {
             let mut dst = vec![D::default(); elements];
             contender(&mut dst);
             dst
