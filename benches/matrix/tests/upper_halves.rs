@@ -17,7 +17,10 @@ const UPPER: u32 = 1 << 2 | 1 << 6;
 
 /// Whether the CPU tells which state is in use: the operating system saves state with XSAVE, and XGETBV knows register 1.
 fn is_told() -> bool {
-    __cpuid_count(1, 0).ecx >> 27 & 1 == 1 && __cpuid_count(0xD, 1).eax >> 2 & 1 == 1
+    #[allow(unused_unsafe, reason = "safe in newer versions of Rust")]
+    // SAFETY: every CPU of 64 bits has the instruction.
+    let (features, states) = unsafe { (__cpuid_count(1, 0), __cpuid_count(0xD, 1)) };
+    features.ecx >> 27 & 1 == 1 && states.eax >> 2 & 1 == 1
 }
 
 /// The state in use. [`is_told`] holds.
