@@ -9,8 +9,8 @@ use every_tier::on_every_tier;
 use lanecast::{BufferType, CastOptions, CastPlan, DType};
 use rng::Rng;
 
-/// Elements: more than 4 KiB in every storage, and not a whole number of bytes in packed ones.
-const N: usize = 20_002;
+/// Elements: more than 4 KiB in every storage, and no whole number of bytes in packed ones.
+const N: usize = 20_003;
 
 /// A dtype in its storages.
 fn storages(dtype: DType) -> impl Iterator<Item = BufferType> {

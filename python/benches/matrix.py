@@ -5,8 +5,8 @@
 Each entrant casts an array of its own library, which holds the same numbers, to a new array. The benchmark first checks the dtype and the
 number of elements of each result. Then, in each round, every entrant runs once, and the result is the median over the rounds. Entrants that
 are far behind run in fewer rounds. A turn begins when the threads of the entrant before it are asleep: PyTorch's wait for more work in a busy
-loop, for about 5 ms, and would hold the CPU that the next entrant's second thread needs. If lanecast is more than 5 % behind the fastest peer, the pair is measured again, four times as
-long, and the second measurement replaces the first in the summary. RESULTS.tsv has both.
+loop, for about 5 ms, and would hold the CPU that the next entrant's second thread needs. If lanecast is more than 5 % behind the fastest
+peer, the pair is measured again, four times as long, and the second measurement replaces the first in the summary. RESULTS.tsv has both.
 
 For each size, the summary has the number of pairs that each peer supports, the geometric mean of the ratio of lanecast's time to the
 peer's time, and the pairs in which lanecast is behind. At the end it has the peak memory of a cast relative to the size of its result,
@@ -41,8 +41,8 @@ TURN_SECONDS = 20e-6
 SLOW = 5
 SLOW_SECONDS = 1e-3
 VERY_SLOW_SECONDS = 50e-3
-#: Other threads are asleep if the process uses less CPU time than this, relative to the time that passes. It is looked at for so many seconds
-#: at a time, so many times at most.
+#: The other threads are asleep if the CPU time of the process, divided by the time that passes, is less than this. It is measured for
+#: LOOK_SECONDS at a time, LOOKS times at most.
 ASLEEP = 1.2
 LOOK_SECONDS = 50e-6
 LOOKS = 1000

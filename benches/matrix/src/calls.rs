@@ -1,8 +1,8 @@
 //! Small calls: what a typed cast and the run of a plan take, beside the compiler's own loop of `as`.
 //!
-//! The contenders of a cell take turns, in batches that a clock can see; each keeps its shortest batch, which is what the call
-//! takes when nobody disturbs it; they write to one buffer. The loop of `as` is compiled here, with the instructions that the target always has, as in a
-//! program that has no tiers. Before, the three answers are compared.
+//! The contenders of a cell take turns, in batches that a clock can see, and write to one buffer; each keeps its shortest batch, which
+//! is what the call takes when nobody disturbs it. The loop of `as` is compiled here, with the instructions that the target always has,
+//! as in a program that has no tiers. Before, the three answers are compared.
 
 use crate::machine::Machine;
 use lanecast::{CastOptions, CastPlan, DType, Element, IntOverflow, Tier, cast, tier};
@@ -50,7 +50,7 @@ fn loop_of_as<S: Copy + As<D>, D>(src: &[S], dst: &mut [D]) {
 /// A call that writes to a buffer.
 type Contender<'a, D> = &'a dyn Fn(&mut [D]);
 
-/// The shortest batch of each, in nanoseconds per call. They write to the same buffer: where one lies decides more than who writes to it.
+/// The shortest batch of each, in nanoseconds per call. All write to the same buffer, because its address changes the time of a call.
 fn shortest<D>(dst: &mut [D], contenders: [Contender<'_, D>; 3]) -> [f64; 3] {
     let mut best = [f64::INFINITY; 3];
     for _ in 0..BATCHES {

@@ -1,5 +1,7 @@
-//! Casts leave the upper halves of the vector registers clean: where they do not, instructions of SSE in the caller's code may take 100 ns more. The
-//! compiler cleans them in most functions, but which it misses depends on its optimisations: run this test in a release build too.
+//! Casts leave the upper halves of the vector registers clean. Otherwise, SSE instructions of the caller may take 100 ns more.
+//!
+//! The compiler cleans them at the end of most functions. Which ones it misses depends on its optimisations, so run this test in a release
+//! build too.
 
 #![cfg(all(target_arch = "x86_64", not(miri)))]
 

@@ -319,7 +319,7 @@ pub(super) fn fused(
     match tier {
         #[cfg(feature = "avx512")]
         Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::fused(from, to, step),
-        // Without permutations of bytes (VBMI), too.
+        // Also on AVX-512 without byte permutations (VBMI).
         _ => avx2::fused(from, to, step),
     }
 }

@@ -102,8 +102,8 @@ pub(crate) trait Codes {
     const UNIT: f32 = 1.0;
     /// A quotient is just below a midpoint if its second form has none of these bits.
     const NEAR: u32;
-    /// Two forms of a quotient: its upper half is the word of a quotient that is not just below a midpoint, and whether it is, the second form
-    /// tells.
+    /// Two forms of a quotient. The upper half of the first one is its word, unless the quotient is just below a midpoint; the second one tells
+    /// whether it is.
     ///
     /// # Safety
     ///
