@@ -334,7 +334,9 @@ pub(super) fn decoder(
     match tier {
         #[cfg(feature = "avx512")]
         Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::decoder(from, to, step),
-        _ => avx2::decoder(from, to, step),
+        Tier::Avx2 => avx2::decoder(from, to, step),
+        // On AVX-512 without byte permutations, kernels have other tables than AVX2's loops read.
+        _ => None,
     }
 }
 
