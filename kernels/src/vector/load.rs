@@ -1,13 +1,13 @@
 //! Elements of any covered source as a block of float32.
 
-use super::{Blocks, target::Target};
+use super::{Casts, target::Target};
 use crate::{dtype::DType, format::Format};
 
 /// # Safety
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-pub(super) unsafe fn load<M: Blocks, S: Format, T: Target, const PART: bool>(
+pub(super) unsafe fn load<M: Casts, S: Format, T: Target<M>, const PART: bool>(
     p: *const u8,
     n: usize,
 ) -> [M::V; 4] {

@@ -123,7 +123,7 @@ pub(crate) trait Simd: Copy + 'static {
     }
 }
 
-/// Whole blocks: what [`run`] asks of a tier beyond [`Simd`].
+/// Whole blocks of float32: what [`target`] and [`scaled`] need of a tier beyond [`Simd`].
 ///
 /// # Safety
 ///
@@ -134,24 +134,15 @@ pub(crate) trait Blocks: Simd {
     const LANES: usize;
     /// Elements of a block.
     const BLOCK: usize = 4 * Self::LANES;
-    /// Whether loads and stores of a part are there.
-    const MASKED: bool;
 
     unsafe fn shl<const BY: u32>(a: Self::V) -> Self::V;
-    /// Float32 to int32, truncated; the least integer if that is out of range or NaN.
-    unsafe fn truncate(x: Self::V) -> Self::V;
-    /// The same, rounded in the direction of the environment.
+    /// Float32 to int32, rounded in the direction of the environment. NaN and what is out of range become the least integer; or they are
+    /// saturated, and NaN becomes 0.
     unsafe fn round(x: Self::V) -> Self::V;
     /// int32 lanes brought into the range of bytes (signed or not), in order.
     unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [Self::V; 4]) -> Self::V;
     /// Signed.
     unsafe fn max_bytes(a: Self::V, b: Self::V) -> Self::V;
-    /// Bytes of which the top bit is the top bit of the 16-bit lane; in the order of [`Simd::pack_low`] of registers apart.
-    unsafe fn pack_sign_16(x: [Self::V; 2]) -> Self::V;
-    /// Whether that is the order of any other registers too.
-    const ONE_ORDER: bool;
-    /// Bytes 0 or 1 for 16-bit lanes that are 0 or not, whatever their top bit; in the order of registers apart.
-    unsafe fn nonzero_16(x: [Self::V; 2]) -> Self::V;
 
     /// Whether the low half of a lane of the block is that of `low`, whose high halves are zero.
     unsafe fn any_low_half(x: [Self::V; 4], low: Self::V) -> bool;
@@ -159,11 +150,46 @@ pub(crate) trait Blocks: Simd {
     unsafe fn load_32<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
     /// Elements of 16 bits.
     unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 2];
+    /// Elements of 16 bits in the high halves of the lanes, zeros below, in order.
+    unsafe fn load_high_16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+
+    /// Bytes in order.
+    unsafe fn store_8<const PART: bool>(p: *mut u8, x: Self::V, n: usize);
+    /// Bytes in order, of which the lowest `BITS` (2, 4 or 6) are set at most, without gaps between those.
+    unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: Self::V, n: usize);
+    /// Halves in order.
+    unsafe fn store_16<const PART: bool>(p: *mut u8, x: [Self::V; 2], n: usize);
+    unsafe fn store_32<const PART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
+
+    /// Bfloat16 of float32, which may be subnormal if `SUBNORMAL`.
+    #[inline(always)]
+    unsafe fn to_bf16<const SUBNORMAL: bool>(x: [Self::V; 4], data: &Data) -> [Self::V; 2] {
+        // SAFETY: as the caller's.
+        unsafe { bf16::<Self, { style::PLAIN }>(x, data) }
+    }
+}
+
+/// Casts that do not scale: what [`run`] needs of a tier beyond [`Blocks`].
+///
+/// # Safety
+///
+/// As of [`Blocks`].
+pub(crate) trait Casts: Blocks {
+    /// Whether loads and stores of a part are there.
+    const MASKED: bool;
+
+    /// Float32 to int32, truncated; the least integer if that is out of range or NaN.
+    unsafe fn truncate(x: Self::V) -> Self::V;
+    /// Bytes of which the top bit is the top bit of the 16-bit lane; in the order of [`Simd::pack_low`] of registers apart.
+    unsafe fn pack_sign_16(x: [Self::V; 2]) -> Self::V;
+    /// Whether that is the order of any other registers too.
+    const ONE_ORDER: bool;
+    /// Bytes 0 or 1 for 16-bit lanes that are 0 or not, whatever their top bit; in the order of registers apart.
+    unsafe fn nonzero_16(x: [Self::V; 2]) -> Self::V;
+
     /// 16-bit lanes in the high halves of 32-bit lanes, zeros below: registers *apart*, as near to the order of the elements
     /// as one instruction comes. Packing restores the order.
     unsafe fn lane_split(x: [Self::V; 2]) -> [Self::V; 4];
-    /// Elements of 16 bits in the high halves of the lanes, zeros below, in order.
-    unsafe fn load_high_16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
     /// int16 (or uint16) as float32.
     unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
     unsafe fn load_f16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
@@ -184,26 +210,12 @@ pub(crate) trait Blocks: Simd {
     /// The real parts of complex128, to odd, `CLAMPED` as float64.
     unsafe fn load_c128<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
 
-    /// Bytes in order.
-    unsafe fn store_8<const PART: bool>(p: *mut u8, x: Self::V, n: usize);
-    /// Bytes in order, of which the lowest `BITS` (2, 4 or 6) are set at most, without gaps between those.
-    unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: Self::V, n: usize);
-    /// Halves in order.
-    unsafe fn store_16<const PART: bool>(p: *mut u8, x: [Self::V; 2], n: usize);
-    unsafe fn store_32<const PART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
     /// Float32 rounded to float16: nearest even, or in the direction of the environment, or to odd.
     unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
         p: *mut u8,
         x: [Self::V; 4],
         n: usize,
     );
-
-    /// Bfloat16 of float32, which may be subnormal if `SUBNORMAL`.
-    #[inline(always)]
-    unsafe fn to_bf16<const SUBNORMAL: bool>(x: [Self::V; 4], data: &Data) -> [Self::V; 2] {
-        // SAFETY: as the caller's.
-        unsafe { bf16::<Self, { style::PLAIN }>(x, data) }
-    }
 }
 
 /// Whether the kernel of a pair is one of these.
@@ -273,7 +285,7 @@ pub(crate) fn rounded(
 ///
 /// As [`KernelFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<M: Blocks, S: Format, T: Target>(
+pub(crate) unsafe fn run<M: Casts, S: Format, T: Target<M>>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -317,7 +329,7 @@ pub(crate) const fn bytes(n: usize, bits: usize) -> usize {
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn block<M: Blocks, S: Format, T: Target, const PART: bool>(
+unsafe fn block<M: Casts, S: Format, T: Target<M>, const PART: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -332,7 +344,7 @@ unsafe fn block<M: Blocks, S: Format, T: Target, const PART: bool>(
         } else if matches!(S::DTYPE, DType::BFloat16) && !T::FLOAT32 {
             let words = M::load_16::<PART>(src, n);
             let sign = M::pack_sign_16(words);
-            T::store::<M, S, PART, true>(dst, M::lane_split(words), Some(sign), n, data);
+            T::store::<S, PART, true>(dst, M::lane_split(words), Some(sign), n, data);
         } else {
             let x = load::load::<M, S, T, PART>(src, n);
             // Two registers have fewer signs to pack than four, and unsigned integers have none.
@@ -343,7 +355,7 @@ unsafe fn block<M: Blocks, S: Format, T: Target, const PART: bool>(
             } else {
                 None
             };
-            T::store::<M, S, PART, false>(dst, x, sign, n, data);
+            T::store::<S, PART, false>(dst, x, sign, n, data);
         }
     }
 }

@@ -7,14 +7,14 @@ mod define;
 mod stages;
 pub(crate) mod words;
 
-use super::{Blocks, bytes, load, target::F32};
+use super::{Blocks, bytes};
 use crate::{
     data::Data,
-    format::Format,
     scaled::{Factors, Product, RegisterStep},
 };
 use core::marker::PhantomData;
 pub(crate) use define::{define_decoders, define_fused};
+use half::bf16;
 pub(crate) use stages::{High, Runs, Stage, Stored};
 pub(crate) use words::{List, Words};
 
@@ -38,18 +38,30 @@ pub(crate) trait Source<M: Blocks> {
     unsafe fn load(table: &Self::Table, p: *const u8) -> [M::V; 4];
 }
 
-/// Elements of a format.
+/// Elements of a format, in order.
 pub(crate) struct Elements<S>(PhantomData<S>);
 
-impl<M: Blocks, S: Format> Source<M> for Elements<S> {
-    const BITS: usize = 8 * S::DTYPE.size();
+impl<M: Blocks> Source<M> for Elements<f32> {
+    const BITS: usize = 32;
     type Table = ();
     #[inline(always)]
     unsafe fn table(_: &Data) {}
     #[inline(always)]
     unsafe fn load((): &(), p: *const u8) -> [M::V; 4] {
         // SAFETY: as the caller's.
-        unsafe { load::load::<M, S, F32, false>(p, M::BLOCK) }
+        unsafe { M::load_32::<false>(p, M::BLOCK) }
+    }
+}
+
+impl<M: Blocks> Source<M> for Elements<bf16> {
+    const BITS: usize = 16;
+    type Table = ();
+    #[inline(always)]
+    unsafe fn table(_: &Data) {}
+    #[inline(always)]
+    unsafe fn load((): &(), p: *const u8) -> [M::V; 4] {
+        // SAFETY: as the caller's.
+        unsafe { M::load_high_16::<false>(p, M::BLOCK) }
     }
 }
 

@@ -3,7 +3,7 @@
 //! A family is a type, a format of it is numbers ([`Data`]): one body per source and family serves all formats and rules.
 
 use super::{
-    Blocks, bf16,
+    Blocks, Casts, bf16,
     small::{self, Family},
     style::{DIRECTED, PLAIN, TIES},
 };
@@ -15,7 +15,7 @@ use crate::{
 use core::marker::PhantomData;
 
 /// A family of targets.
-pub(crate) trait Target {
+pub(crate) trait Target<M: Blocks> {
     /// Bits of an element in its storage.
     const BITS: usize;
     /// Whether the last bits of a value that float32 cannot hold matter: not if only values beyond the range of the formats have
@@ -31,7 +31,7 @@ pub(crate) trait Target {
     /// # Safety
     ///
     /// As of the methods of [`Simd`].
-    unsafe fn store<M: Blocks, S: Format, const PART: bool, const APART: bool>(
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
         p: *mut u8,
         x: [M::V; 4],
         sign: Option<M::V>,
@@ -41,7 +41,7 @@ pub(crate) trait Target {
 }
 
 /// A family of codes of up to 8 bits.
-pub(crate) trait Codes {
+pub(crate) trait Codes<M: Blocks> {
     const NEEDS_ODD: bool = false;
     const TRUTH: bool = false;
     /// The codes of a block, one per byte, in order.
@@ -49,11 +49,7 @@ pub(crate) trait Codes {
     /// # Safety
     ///
     /// As of the methods of [`Simd`].
-    unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
-        x: [M::V; 4],
-        sign: Option<M::V>,
-        data: &Data,
-    ) -> M::V;
+    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], sign: Option<M::V>, data: &Data) -> M::V;
 }
 
 /// Codes, one per byte.
@@ -61,12 +57,12 @@ pub(crate) struct Bytes<C>(PhantomData<C>);
 /// Codes of `BITS` bits, packed.
 pub(crate) struct Packed<C, const BITS: u32>(PhantomData<C>);
 
-impl<C: Codes> Target for Bytes<C> {
+impl<M: Blocks, C: Codes<M>> Target<M> for Bytes<C> {
     const BITS: usize = 8;
     const NEEDS_ODD: bool = C::NEEDS_ODD;
     const TRUTH: bool = C::TRUTH;
     #[inline(always)]
-    unsafe fn store<M: Blocks, S: Format, const PART: bool, const APART: bool>(
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
         p: *mut u8,
         x: [M::V; 4],
         sign: Option<M::V>,
@@ -74,15 +70,15 @@ impl<C: Codes> Target for Bytes<C> {
         data: &Data,
     ) {
         // SAFETY: as the caller's.
-        unsafe { M::store_8::<PART>(p, C::codes::<M, S, APART>(x, sign, data), n) }
+        unsafe { M::store_8::<PART>(p, C::codes::<S, APART>(x, sign, data), n) }
     }
 }
 
-impl<C: Codes, const BITS: u32> Target for Packed<C, BITS> {
+impl<M: Blocks, C: Codes<M>, const BITS: u32> Target<M> for Packed<C, BITS> {
     const BITS: usize = BITS as usize;
     const NEEDS_ODD: bool = C::NEEDS_ODD;
     #[inline(always)]
-    unsafe fn store<M: Blocks, S: Format, const PART: bool, const APART: bool>(
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
         p: *mut u8,
         x: [M::V; 4],
         sign: Option<M::V>,
@@ -90,7 +86,7 @@ impl<C: Codes, const BITS: u32> Target for Packed<C, BITS> {
         data: &Data,
     ) {
         // SAFETY: as the caller's.
-        unsafe { M::store_packed::<BITS, PART>(p, C::codes::<M, S, APART>(x, sign, data), n) }
+        unsafe { M::store_packed::<BITS, PART>(p, C::codes::<S, APART>(x, sign, data), n) }
     }
 }
 
@@ -103,11 +99,11 @@ pub(crate) struct F16<const STYLE: u8>;
 /// Bfloat16.
 pub(crate) struct BF16<const STYLE: u8>;
 
-impl Target for F32 {
+impl<M: Blocks> Target<M> for F32 {
     const BITS: usize = 32;
     const FLOAT32: bool = true;
     #[inline(always)]
-    unsafe fn store<M: Blocks, S: Format, const PART: bool, const APART: bool>(
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
         p: *mut u8,
         x: [M::V; 4],
         _: Option<M::V>,
@@ -119,13 +115,13 @@ impl Target for F32 {
     }
 }
 
-impl<const ODD: bool> Target for F32Odd<ODD> {
+impl<M: Blocks, const ODD: bool> Target<M> for F32Odd<ODD> {
     const BITS: usize = 32;
     const NEEDS_ODD: bool = ODD;
     const FLOAT32: bool = true;
     const CLAMPED: bool = true;
     #[inline(always)]
-    unsafe fn store<M: Blocks, S: Format, const PART: bool, const APART: bool>(
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
         p: *mut u8,
         mut x: [M::V; 4],
         _: Option<M::V>,
@@ -149,10 +145,10 @@ impl<const ODD: bool> Target for F32Odd<ODD> {
     }
 }
 
-impl<const STYLE: u8> Target for F16<STYLE> {
+impl<M: Casts, const STYLE: u8> Target<M> for F16<STYLE> {
     const BITS: usize = 16;
     #[inline(always)]
-    unsafe fn store<M: Blocks, S: Format, const PART: bool, const APART: bool>(
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
         p: *mut u8,
         mut x: [M::V; 4],
         _: Option<M::V>,
@@ -176,11 +172,11 @@ impl<const STYLE: u8> Target for F16<STYLE> {
     }
 }
 
-impl<const STYLE: u8> Target for BF16<STYLE> {
+impl<M: Blocks, const STYLE: u8> Target<M> for BF16<STYLE> {
     const BITS: usize = 16;
     const NEEDS_ODD: bool = true;
     #[inline(always)]
-    unsafe fn store<M: Blocks, S: Format, const PART: bool, const APART: bool>(
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
         p: *mut u8,
         x: [M::V; 4],
         _: Option<M::V>,
@@ -213,14 +209,10 @@ pub(crate) struct Exponent<const SATURATE: bool>;
 /// `float8_e8m0fnu` under any rules.
 pub(crate) struct Powers;
 
-impl Codes for Truth {
+impl<M: Blocks> Codes<M> for Truth {
     const TRUTH: bool = true;
     #[inline(always)]
-    unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
-        x: [M::V; 4],
-        _: Option<M::V>,
-        _: &Data,
-    ) -> M::V {
+    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, _: &Data) -> M::V {
         // SAFETY: as the caller's.
         unsafe {
             let one = M::splat(1);
@@ -229,33 +221,54 @@ impl Codes for Truth {
     }
 }
 
-/// Float32 as int32: truncated ([`PLAIN`]), in the direction of the environment ([`DIRECTED`]), or to nearest with ties away from
-/// zero ([`TIES`], with the direction toward zero); the least integer if that is out of range or NaN.
-#[inline(always)]
-unsafe fn integer<M: Blocks, const STYLE: u8>(x: M::V, data: &Data) -> M::V {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        match STYLE {
-            PLAIN => M::truncate(x),
-            DIRECTED => M::round(x),
-            _ => {
-                let half = M::or(M::and(x, M::splat(1 << 31)), M::splat(data.half));
-                M::truncate(M::fma(M::splat(127 << 23), x, half))
-            }
+/// A style of rounding to integers.
+pub(crate) struct Style<const STYLE: u8>;
+
+/// Float32 as int32 in a style: truncated ([`PLAIN`]), in the direction of the environment ([`DIRECTED`]), or to nearest with ties away
+/// from zero ([`TIES`], with the direction toward zero). NaN and what is out of range become what the tier's conversion makes of them.
+pub(crate) trait ToInt<M: Blocks> {
+    /// # Safety
+    ///
+    /// As of the methods of [`Simd`].
+    unsafe fn integer(x: M::V, data: &Data) -> M::V;
+}
+
+impl<M: Casts> ToInt<M> for Style<PLAIN> {
+    #[inline(always)]
+    unsafe fn integer(x: M::V, _: &Data) -> M::V {
+        // SAFETY: as the caller's.
+        unsafe { M::truncate(x) }
+    }
+}
+
+impl<M: Blocks> ToInt<M> for Style<DIRECTED> {
+    #[inline(always)]
+    unsafe fn integer(x: M::V, _: &Data) -> M::V {
+        // SAFETY: as the caller's.
+        unsafe { M::round(x) }
+    }
+}
+
+impl<M: Casts> ToInt<M> for Style<TIES> {
+    #[inline(always)]
+    unsafe fn integer(x: M::V, data: &Data) -> M::V {
+        // SAFETY: as the caller's.
+        unsafe {
+            let half = M::or(M::and(x, M::splat(1 << 31)), M::splat(data.half));
+            M::truncate(M::fma(M::splat(127 << 23), x, half))
         }
     }
 }
 
-impl<const WHOLE: bool, const STYLE: u8> Codes for Wrapped<WHOLE, STYLE> {
+impl<M: Blocks, const WHOLE: bool, const STYLE: u8> Codes<M> for Wrapped<WHOLE, STYLE>
+where
+    Style<STYLE>: ToInt<M>,
+{
     #[inline(always)]
-    unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
-        x: [M::V; 4],
-        _: Option<M::V>,
-        data: &Data,
-    ) -> M::V {
+    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
         // SAFETY: as the caller's. Beyond the 31 bits that a conversion can give, a float32 is a multiple of 2^8.
         unsafe {
-            let codes = each!(x, |x| integer::<M, STYLE>(x, data));
+            let codes = each!(x, |x| <Style<STYLE> as ToInt<M>>::integer(x, data));
             let codes = M::in_order::<APART>(M::pack_low::<APART>(codes));
             if WHOLE { codes } else { M::and(codes, M::splat(data.int.mask)) }
         }
@@ -263,9 +276,9 @@ impl<const WHOLE: bool, const STYLE: u8> Codes for Wrapped<WHOLE, STYLE> {
 }
 
 /// Integers in range: packing saturates. What is too large is brought into range before it is converted; what is too small, and
-/// what the conversion makes of NaN unless it becomes zero (`NAN`), is below the low end.
+/// what the conversion makes of NaN unless it becomes zero (`NAN`), is below the low end or zero.
 #[inline(always)]
-unsafe fn limited<M: Blocks, const APART: bool, const SIGNED: bool, const NAN: bool, const STYLE: u8>(
+unsafe fn limited<M: Blocks, I: ToInt<M>, const APART: bool, const SIGNED: bool, const NAN: bool>(
     x: [M::V; 4],
     data: &Data,
 ) -> M::V {
@@ -273,38 +286,36 @@ unsafe fn limited<M: Blocks, const APART: bool, const SIGNED: bool, const NAN: b
     unsafe {
         let (high, zero) = (M::splat(data.int.high), M::splat(0));
         M::pack_saturated::<APART, SIGNED>(each!(x, |x| {
-            let integer = integer::<M, STYLE>(M::min_f(high, x), data);
+            let integer = I::integer(M::min_f(high, x), data);
             if NAN { M::select_nan(x, zero, integer) } else { integer }
         }))
     }
 }
 
-impl<const STYLE: u8> Codes for Unsigned<STYLE> {
+impl<M: Blocks, const STYLE: u8> Codes<M> for Unsigned<STYLE>
+where
+    Style<STYLE>: ToInt<M>,
+{
     #[inline(always)]
-    unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
-        x: [M::V; 4],
-        _: Option<M::V>,
-        data: &Data,
-    ) -> M::V {
+    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
         // SAFETY: as the caller's.
-        unsafe { limited::<M, APART, false, false, STYLE>(x, data) }
+        unsafe { limited::<M, Style<STYLE>, APART, false, false>(x, data) }
     }
 }
 
-impl<const WHOLE: bool, const STYLE: u8> Codes for Signed<WHOLE, STYLE> {
+impl<M: Blocks, const WHOLE: bool, const STYLE: u8> Codes<M> for Signed<WHOLE, STYLE>
+where
+    Style<STYLE>: ToInt<M>,
+{
     #[inline(always)]
-    unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
-        x: [M::V; 4],
-        _: Option<M::V>,
-        data: &Data,
-    ) -> M::V {
+    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
         // SAFETY: as the caller's.
         unsafe {
             // A question of a block is cheaper than a mask for every register.
             let codes = if M::any_nan(x) {
-                limited::<M, APART, true, true, STYLE>(x, data)
+                limited::<M, Style<STYLE>, APART, true, true>(x, data)
             } else {
-                limited::<M, APART, true, false, STYLE>(x, data)
+                limited::<M, Style<STYLE>, APART, true, false>(x, data)
             };
             if WHOLE {
                 codes
@@ -315,14 +326,10 @@ impl<const WHOLE: bool, const STYLE: u8> Codes for Signed<WHOLE, STYLE> {
     }
 }
 
-impl<const SATURATE: bool> Codes for Exponent<SATURATE> {
+impl<M: Blocks, const SATURATE: bool> Codes<M> for Exponent<SATURATE> {
     const NEEDS_ODD: bool = true;
     #[inline(always)]
-    unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
-        x: [M::V; 4],
-        _: Option<M::V>,
-        _: &Data,
-    ) -> M::V {
+    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, _: &Data) -> M::V {
         // SAFETY: as the caller's.
         unsafe { small::exponents::<M, SATURATE, APART>(x) }
     }
@@ -331,15 +338,11 @@ impl<const SATURATE: bool> Codes for Exponent<SATURATE> {
 /// Floats of `BITS` (4, 6 or 8) bits with a sign: a [`Family`].
 pub(crate) struct Float<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8>;
 
-impl<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes
+impl<M: Blocks, const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes<M>
     for Float<BITS, FNUZ, NAN, STYLE>
 {
     #[inline(always)]
-    unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
-        x: [M::V; 4],
-        sign: Option<M::V>,
-        data: &Data,
-    ) -> M::V {
+    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], sign: Option<M::V>, data: &Data) -> M::V {
         let family = const { Family { bits: BITS, fnuz: FNUZ, nan: NAN } };
         let integers = const { matches!(S::DTYPE.spec(), Spec::Int { .. }) };
         // SAFETY: as the caller's.
@@ -348,14 +351,10 @@ impl<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes
 }
 
 /// `docs/semantics.md`, section 6.5.
-impl Codes for Powers {
+impl<M: Blocks> Codes<M> for Powers {
     const NEEDS_ODD: bool = true;
     #[inline(always)]
-    unsafe fn codes<M: Blocks, S: Format, const APART: bool>(
-        x: [M::V; 4],
-        _: Option<M::V>,
-        data: &Data,
-    ) -> M::V {
+    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
         let power = data.power;
         // SAFETY: as the caller's.
         unsafe {

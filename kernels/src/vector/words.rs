@@ -20,15 +20,15 @@ mod rounded;
 pub(crate) use constants::{Shape, Words, shape};
 pub(crate) use rounded::run_rounded;
 
-use super::{Blocks, padded_bits};
+use super::{Casts, padded_bits};
 use crate::{data::Data, table::KernelFn};
 
-/// Lanes of 16 bits: what the kernels here ask of a tier beyond [`Blocks`]. Two registers are a block.
+/// Lanes of 16 bits: what the kernels here ask of a tier beyond [`Casts`]. Two registers are a block.
 ///
 /// # Safety
 ///
 /// As of [`Simd`](super::Simd).
-pub(crate) trait Lanes16: Blocks {
+pub(crate) trait Lanes16: Casts {
     unsafe fn splat_16(x: u16) -> Self::V;
     unsafe fn add_16(a: Self::V, b: Self::V) -> Self::V;
     /// Unsigned, at least 0.
@@ -243,7 +243,7 @@ unsafe fn signed<M: Lanes16, P: Pair>(codes: M::V, x: [M::V; 2]) -> M::V {
 
 /// # Safety
 ///
-/// As of the methods of [`Blocks`].
+/// As of the methods of [`Casts`].
 #[inline(always)]
 unsafe fn store<M: Lanes16, P: Pair, const PART: bool>(dst: *mut u8, codes: M::V, n: usize) {
     // SAFETY: as the caller's.

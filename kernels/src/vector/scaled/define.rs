@@ -65,10 +65,10 @@ macro_rules! define_fused {
 }
 pub(crate) use define_fused;
 
-/// Makes `decoder`, which finds the loops from codes to float32 and bfloat16. `$small`, `$four` and `$int` are the tier's sources of
-/// 8-bit floats, of packed codes of 4 bits, and of int8.
+/// Makes `decoder`, which finds the loops from codes to float32 and bfloat16. `$e4m3`, `$e5m2`, `$e2m1`, `$int4` and `$int8` are the tier's
+/// sources of `float8_e4m3fn`, of `float8_e5m2`, of packed `float4_e2m1fn`, of packed `int4`, and of `int8`.
 macro_rules! define_decoders {
-    ($simd:ty, $small:ty, $four:ty, $int:ty) => {
+    ($simd:ty, $e4m3:ty, $e5m2:ty, $e2m1:ty, $int4:ty, $int8:ty) => {
         pub(in crate::arch) fn decoder(
             from: BufferType,
             to: DType,
@@ -99,10 +99,12 @@ macro_rules! define_decoders {
                 };
             }
             let run = match (from.dtype(), from.is_packed(), step) {
-                (DType::Float8E4M3FN | DType::Float8E5M2, false, _) => to_target!($small, false),
-                (DType::Float4E2M1FN, true, Step::Product { block: true, .. }) => to_target!($four, true),
-                (DType::Float4E2M1FN | DType::Int4, true, _) => to_target!($four, false),
-                (DType::Int8, false, _) => to_target!($int, false),
+                (DType::Float8E4M3FN, false, _) => to_target!($e4m3, false),
+                (DType::Float8E5M2, false, _) => to_target!($e5m2, false),
+                (DType::Float4E2M1FN, true, Step::Product { block: true, .. }) => to_target!($e2m1, true),
+                (DType::Float4E2M1FN, true, _) => to_target!($e2m1, false),
+                (DType::Int4, true, _) => to_target!($int4, false),
+                (DType::Int8, false, _) => to_target!($int8, false),
                 _ => return None,
             };
             Some(Fused { run, lanes: <$simd>::LANES, least: <$simd>::LANES })

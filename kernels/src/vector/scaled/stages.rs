@@ -33,7 +33,7 @@ pub(crate) trait Stage<M: Blocks> {
 /// A step, and a target that rounds its results.
 pub(crate) struct Stored<F, T>(PhantomData<(F, T)>);
 
-impl<M: Blocks, F: RegisterStep, T: Target> Stage<M> for Stored<F, T> {
+impl<M: Blocks, F: RegisterStep, T: Target<M>> Stage<M> for Stored<F, T> {
     const BITS: usize = T::BITS;
     type Held = [M::V; 3];
     #[inline(always)]
@@ -53,7 +53,7 @@ impl<M: Blocks, F: RegisterStep, T: Target> Stage<M> for Stored<F, T> {
         // SAFETY: as the caller's.
         unsafe {
             let x = each!([0, 1, 2, 3], |k| F::step::<M>(x[k], &factors[k]));
-            T::store::<M, f32, false, false>(dst, x, None, M::BLOCK, data);
+            T::store::<f32, false, false>(dst, x, None, M::BLOCK, data);
         }
     }
 }

@@ -97,7 +97,7 @@ const SMALLER: f32 = f32::from_bits(0x3F7F_FFF8);
 /// A target of quotients in words.
 pub(crate) trait Codes {
     /// The target of the blocks that words cannot hold.
-    type General: Target;
+    type General;
     /// What quotients are multiplied by: a power of two.
     const UNIT: f32 = 1.0;
     /// A quotient is just below a midpoint if its second form has none of these bits.
@@ -235,7 +235,7 @@ impl Codes for E2M1 {
 /// `int8`, and packed `int4`.
 pub(crate) struct Int<const PACKED: bool, G>(PhantomData<G>);
 
-impl<const PACKED: bool, G: Target> Codes for Int<PACKED, G> {
+impl<const PACKED: bool, G> Codes for Int<PACKED, G> {
     type General = G;
     const UNIT: f32 = 65536.0;
     const NEAR: u32 = 0x1_0000 - WINDOW;
@@ -259,7 +259,8 @@ impl<const PACKED: bool, G: Target> Codes for Int<PACKED, G> {
                 codes = M::and(codes, M::splat_8(15));
             }
             M::store_codes::<APART, PACKED>(dst, codes);
-            // What 32 bits do not hold became their least number.
+            // What 32 bits do not hold became their least number, or the greatest one, which the addition carries to it. NaN became the least
+            // number or 0, its code.
             !M::any_equal_16(words, M::splat_16(0x8000))
         }
     }
@@ -306,8 +307,8 @@ unsafe fn store_general<M: Words, S: Source<M>, W: Stage<M>>(
 /// Quotients by a reciprocal.
 pub(crate) struct Reciprocal<T, const BLOCK: bool>(PhantomData<T>);
 
-impl<M: Words, T: Codes, const BLOCK: bool> Stage<M> for Reciprocal<T, BLOCK> {
-    const BITS: usize = <T::General as Target>::BITS;
+impl<M: Words, T: Codes<General: Target<M>>, const BLOCK: bool> Stage<M> for Reciprocal<T, BLOCK> {
+    const BITS: usize = T::General::BITS;
     type Held = M::V;
     #[inline(always)]
     unsafe fn hold(factors: &Factors<'_>, i: usize) -> M::V {
@@ -337,8 +338,8 @@ impl<M: Words, T: Codes, const BLOCK: bool> Stage<M> for Reciprocal<T, BLOCK> {
 /// Quotients by a power of two, which are exact.
 pub(crate) struct PowerOfTwo<T>(PhantomData<T>);
 
-impl<M: Words, T: Codes> Stage<M> for PowerOfTwo<T> {
-    const BITS: usize = <T::General as Target>::BITS;
+impl<M: Words, T: Codes<General: Target<M>>> Stage<M> for PowerOfTwo<T> {
+    const BITS: usize = T::General::BITS;
     type Held = [M::V; 3];
     #[inline(always)]
     unsafe fn hold(factors: &Factors<'_>, i: usize) -> [M::V; 3] {

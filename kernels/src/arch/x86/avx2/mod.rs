@@ -42,7 +42,7 @@ avx2_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`].
-    unsafe fn vector<S: Format, T: Target>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    unsafe fn vector<S: Format, T: Target<Avx2>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         // SAFETY: as the caller's.
         unsafe { vector::run::<Avx2, S, T>(src, dst, n, data, vector::<S, T>) }
     }

@@ -5,7 +5,7 @@ use super::{
     convert::{f64_to_odd, int32_to_f32, int64_to_odd, to_f16},
 };
 use crate::arch::native::intrinsics::*;
-use crate::vector::{Blocks, Simd, each};
+use crate::vector::{Blocks, Casts, Simd, each};
 
 /// AVX2.
 #[derive(Clone, Copy)]
@@ -191,21 +191,12 @@ impl Simd for Avx2 {
 
 impl Blocks for Avx2 {
     const LANES: usize = 8;
-    const MASKED: bool = false;
 
     operations! {
         max_bytes(a, b) = _mm256_max_epi8(a, b);
-        truncate(x) = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
         round(x) = _mm256_cvtps_epi32(_mm256_castsi256_ps(x));
-        pack_sign_16(x: [__m256i; 2]) = _mm256_packs_epi16(x[0], x[1]);
-        nonzero_16(x: [__m256i; 2]) = {
-            let one = _mm256_set1_epi16(1);
-            let [a, b] = each!([x[0], x[1]], |x| _mm256_min_epu16(_mm256_add_epi16(x, x), one));
-            _mm256_packus_epi16(a, b)
-        };
     }
 
-    const ONE_ORDER: bool = false;
     #[inline(always)]
     unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [__m256i; 4]) -> __m256i {
         // SAFETY: the caller's promise.
@@ -244,6 +235,48 @@ impl Blocks for Avx2 {
         unsafe { each!([0, 1], |k| load(p, k)) }
     }
     #[inline(always)]
+    unsafe fn load_high_16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe { each!([0, 1, 2, 3], |k| _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_8_of_16(p, k)))) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_8<const PART: bool>(p: *mut u8, x: __m256i, _: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { store(p, x, 0) }
+    }
+    #[inline(always)]
+    unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: __m256i, _: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { store_packed::<BITS>(p, x) }
+    }
+    #[inline(always)]
+    unsafe fn store_16<const PART: bool>(p: *mut u8, x: [__m256i; 2], _: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { each!([0, 1], |k| store(p, x[k], k)) };
+    }
+    #[inline(always)]
+    unsafe fn store_32<const PART: bool>(p: *mut u8, x: [__m256i; 4], _: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { each!([0, 1, 2, 3], |k| store(p, x[k], k)) };
+    }
+}
+
+impl Casts for Avx2 {
+    const MASKED: bool = false;
+    const ONE_ORDER: bool = false;
+
+    operations! {
+        truncate(x) = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
+        pack_sign_16(x: [__m256i; 2]) = _mm256_packs_epi16(x[0], x[1]);
+        nonzero_16(x: [__m256i; 2]) = {
+            let one = _mm256_set1_epi16(1);
+            let [a, b] = each!([x[0], x[1]], |x| _mm256_min_epu16(_mm256_add_epi16(x, x), one));
+            _mm256_packus_epi16(a, b)
+        };
+    }
+
+    #[inline(always)]
     unsafe fn lane_split(x: [__m256i; 2]) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
@@ -253,11 +286,7 @@ impl Blocks for Avx2 {
             [a[0], a[1], b[0], b[1]]
         }
     }
-    #[inline(always)]
-    unsafe fn load_high_16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
-        // SAFETY: the caller's promise.
-        unsafe { each!([0, 1, 2, 3], |k| _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_8_of_16(p, k)))) }
-    }
+
     #[inline(always)]
     unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
@@ -269,11 +298,13 @@ impl Blocks for Avx2 {
             })
         }
     }
+
     #[inline(always)]
     unsafe fn load_f16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe { each!([0, 1, 2, 3], |k| _mm256_castps_si256(_mm256_cvtph_ps(load_8_of_16(p, k)))) }
     }
+
     #[inline(always)]
     unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
         p: *const u8,
@@ -282,6 +313,7 @@ impl Blocks for Avx2 {
         // SAFETY: the caller's promise.
         unsafe { each!([0, 1, 2, 3], |k| int32_to_f32::<SIGNED, ODD>(load(p, k))) }
     }
+
     #[inline(always)]
     unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
@@ -292,6 +324,7 @@ impl Blocks for Avx2 {
             ))
         }
     }
+
     #[inline(always)]
     unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
         p: *const u8,
@@ -322,6 +355,7 @@ impl Blocks for Avx2 {
             })
         }
     }
+
     #[inline(always)]
     unsafe fn load_c64<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
@@ -334,6 +368,7 @@ impl Blocks for Avx2 {
             })
         }
     }
+
     #[inline(always)]
     unsafe fn load_c128<const CLAMPED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
@@ -348,26 +383,6 @@ impl Blocks for Avx2 {
         }
     }
 
-    #[inline(always)]
-    unsafe fn store_8<const PART: bool>(p: *mut u8, x: __m256i, _: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { store(p, x, 0) }
-    }
-    #[inline(always)]
-    unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: __m256i, _: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { store_packed::<BITS>(p, x) }
-    }
-    #[inline(always)]
-    unsafe fn store_16<const PART: bool>(p: *mut u8, x: [__m256i; 2], _: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { each!([0, 1], |k| store(p, x[k], k)) };
-    }
-    #[inline(always)]
-    unsafe fn store_32<const PART: bool>(p: *mut u8, x: [__m256i; 4], _: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { each!([0, 1, 2, 3], |k| store(p, x[k], k)) };
-    }
     #[inline(always)]
     unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
         p: *mut u8,

@@ -13,7 +13,7 @@ use crate::{
     data::Data,
     dtype::DType,
     table::KernelFn,
-    vector::{Blocks, each},
+    vector::{Blocks, Casts, each},
 };
 
 type Registers = Avx512<false, false>;

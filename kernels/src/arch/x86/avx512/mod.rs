@@ -47,7 +47,7 @@ macro_rules! vector_kernels {
             /// # Safety
             ///
             /// As [`KernelFn`], and the CPU has the finer features too.
-            unsafe fn $name<S: Format, T: Target>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            unsafe fn $name<S: Format, T: Target<$simd>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
                 // SAFETY: as the caller's.
                 unsafe { vector::run::<$simd, S, T>(src, dst, n, data, $name::<S, T>) }
             }

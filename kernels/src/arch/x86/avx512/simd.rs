@@ -9,7 +9,7 @@ use super::{
 use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
-    vector::{Blocks, Simd, bf16, each, style::PLAIN},
+    vector::{Blocks, Casts, Simd, bf16, each, style::PLAIN},
 };
 
 /// AVX-512 with finer features.

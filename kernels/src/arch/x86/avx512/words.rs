@@ -8,7 +8,7 @@ use crate::{
     format::Format,
     table::KernelFn,
     vector::{
-        Blocks, Simd,
+        Casts, Simd,
         words::{self, Lanes16, Pair, Shape, define_words},
     },
 };

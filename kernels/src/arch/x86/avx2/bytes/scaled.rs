@@ -54,4 +54,4 @@ impl Source<Avx2> for Ints {
     }
 }
 
-crate::vector::scaled::define_decoders!(Avx2, Small, Four, Ints);
+crate::vector::scaled::define_decoders!(Avx2, Small, Small, Four, Four, Ints);

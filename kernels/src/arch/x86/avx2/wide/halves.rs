@@ -4,7 +4,7 @@
 //! numbers, infinities or NaN goes through float32.
 
 use super::*;
-use crate::vector::Blocks;
+use crate::vector::{Blocks, Casts};
 
 /// Elements of a block.
 const BLOCK: usize = 32;

@@ -65,4 +65,4 @@ pub(in crate::arch) fn products(from: BufferType, to: BufferType) -> Option<Kern
     >())
 }
 
-crate::vector::scaled::define_decoders!(Avx512<true, false>, Small, Four, Ints);
+crate::vector::scaled::define_decoders!(Avx512<true, false>, Small, Small, Four, Four, Ints);

@@ -4,27 +4,12 @@ use super::*;
 
 impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
     const LANES: usize = 16;
-    const MASKED: bool = true;
 
     operations! {
         max_bytes(a, b) = _mm512_max_epi8(a, b);
-        truncate(x) = _mm512_cvtt_roundps_epi32::<_MM_FROUND_NO_EXC>(_mm512_castsi512_ps(x));
         round(x) = _mm512_cvtps_epi32(_mm512_castsi512_ps(x));
-        pack_sign_16(x: [__m512i; 2]) = if VBMI {
-            _mm512_permutex2var_epi8(x[0], constant(&HIGH_BYTES), x[1])
-        } else {
-            _mm512_packs_epi16(x[0], x[1])
-        };
-        nonzero_16(x: [__m512i; 2]) = {
-            let one = _mm512_set1_epi16(1);
-            let [a, b] = each!([x[0], x[1]], |x| _mm512_min_epu16(_mm512_add_epi16(x, x), one));
-            let codes = _mm512_packus_epi16(a, b);
-            // This packing leaves them apart with VBMI too.
-            if VBMI { _mm512_permutexvar_epi64(constant(&HALVES_APART), codes) } else { codes }
-        };
     }
 
-    const ONE_ORDER: bool = VBMI;
     #[inline(always)]
     unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [__m512i; 4]) -> __m512i {
         // SAFETY: the caller's promise.
@@ -69,118 +54,11 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         }
     }
     #[inline(always)]
-    unsafe fn lane_split(x: [__m512i; 2]) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let zero = _mm512_setzero_si512();
-            let [a, b] =
-                each!([x[0], x[1]], |x| [_mm512_unpacklo_epi16(zero, x), _mm512_unpackhi_epi16(zero, x)]);
-            [a[0], a[1], b[0], b[1]]
-        }
-    }
-    #[inline(always)]
     unsafe fn load_high_16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16_of_16::<PART>(p, n, k)))
-            })
-        }
-    }
-    #[inline(always)]
-    unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            each!([0, 1, 2, 3], |k| {
-                let x = load_16_of_16::<PART>(p, n, k);
-                let x = if SIGNED { _mm512_cvtepi16_epi32(x) } else { _mm512_cvtepu16_epi32(x) };
-                _mm512_castps_si512(_mm512_cvtepi32_ps(x))
-            })
-        }
-    }
-    #[inline(always)]
-    unsafe fn load_f16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            each!([0, 1, 2, 3], |k| {
-                let x = load_16_of_16::<PART>(p, n, k);
-                _mm512_castps_si512(_mm512_cvt_roundph_ps::<_MM_FROUND_NO_EXC>(x))
-            })
-        }
-    }
-    #[inline(always)]
-    unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
-        p: *const u8,
-        n: usize,
-    ) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            each!([0, 1, 2, 3], |k| {
-                let x = load::<PART>(p, n, k);
-                int32_to_f32::<SIGNED, ODD>(x)
-            })
-        }
-    }
-    #[inline(always)]
-    unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            each!([0, 1, 2, 3], |k| {
-                let [low, high] =
-                    each!([2 * k, 2 * k + 1], |k| f64_to_odd::<CLAMPED>(load_64::<PART>(p, n, k)));
-                join(low, high)
-            })
-        }
-    }
-    #[inline(always)]
-    unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
-        p: *const u8,
-        n: usize,
-    ) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            // Integers that have 32 bits, as most have, are cast as such.
-            let low = each!([0, 1, 2, 3], |k| {
-                let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
-                _mm512_permutex2var_epi32(a, constant(&LOWER), b)
-            });
-            let long = each!([0, 1, 2, 3], |k| {
-                let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
-                let high = _mm512_permutex2var_epi32(a, constant(&UPPER), b);
-                let extension = if SIGNED { _mm512_srai_epi32::<31>(low[k]) } else { _mm512_setzero_si512() };
-                _mm512_cmpneq_epi32_mask(high, extension)
-            });
-            if long[0] | long[1] | long[2] | long[3] == 0 {
-                return each!(low, |x| int32_to_f32::<SIGNED, ODD>(x));
-            }
-            each!([0, 1, 2, 3], |k| {
-                let [low, high] = each!([2 * k, 2 * k + 1], |k| {
-                    f64_to_odd::<false>(int64_to_odd::<SIGNED>(load_64::<PART>(p, n, k)))
-                });
-                join(low, high)
-            })
-        }
-    }
-    #[inline(always)]
-    unsafe fn load_c64<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            each!([0, 1, 2, 3], |k| {
-                let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
-                _mm512_permutex2var_epi32(a, constant(&LOWER), b)
-            })
-        }
-    }
-    #[inline(always)]
-    unsafe fn load_c128<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            each!([0, 1, 2, 3], |k| {
-                let [low, high] = each!([2 * k, 2 * k + 1], |k| {
-                    let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, 2 * n, k));
-                    f64_to_odd::<CLAMPED>(_mm512_permutex2var_epi64(a, constant(&EVEN_64), b))
-                });
-                join(low, high)
             })
         }
     }
@@ -212,27 +90,6 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         // SAFETY: the caller's promise.
         unsafe { each!([0, 1, 2, 3], |k| store::<PART>(p, x[k], 4 * n, k)) };
     }
-    #[inline(always)]
-    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
-        p: *mut u8,
-        x: [__m512i; 4],
-        n: usize,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [a, b, c, d] = each!(x, |x| to_f16::<STYLE>(_mm512_castsi512_ps(x)));
-            // One store of a whole register: the instruction that converts into memory is slow.
-            let [low, high] = each!([(a, b), (c, d)], |(a, b)| {
-                let a = _mm512_castsi256_si512(a);
-                if APART {
-                    _mm512_permutex2var_epi64(a, constant(&ALTERNATING), _mm512_castsi256_si512(b))
-                } else {
-                    _mm512_inserti64x4::<1>(a, b)
-                }
-            });
-            Self::store_16::<PART>(p, [low, high], n);
-        }
-    }
 
     #[inline(always)]
     unsafe fn to_bf16<const SUBNORMAL: bool>(x: [__m512i; 4], data: &Data) -> [__m512i; 2] {
@@ -262,6 +119,164 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
             let [a, b, c, d] = each!(x, |x| _mm512_castsi512_ps(x));
             let [low, high] = each!([(a, b), (c, d)], |(low, high)| _mm512_cvtne2ps_pbh(high, low));
             [core::mem::transmute::<__m512bh, __m512i>(low), core::mem::transmute::<__m512bh, __m512i>(high)]
+        }
+    }
+}
+
+impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
+    const MASKED: bool = true;
+    const ONE_ORDER: bool = VBMI;
+
+    operations! {
+        truncate(x) = _mm512_cvtt_roundps_epi32::<_MM_FROUND_NO_EXC>(_mm512_castsi512_ps(x));
+        pack_sign_16(x: [__m512i; 2]) = if VBMI {
+            _mm512_permutex2var_epi8(x[0], constant(&HIGH_BYTES), x[1])
+        } else {
+            _mm512_packs_epi16(x[0], x[1])
+        };
+        nonzero_16(x: [__m512i; 2]) = {
+            let one = _mm512_set1_epi16(1);
+            let [a, b] = each!([x[0], x[1]], |x| _mm512_min_epu16(_mm512_add_epi16(x, x), one));
+            let codes = _mm512_packus_epi16(a, b);
+            // This packing leaves them apart with VBMI too.
+            if VBMI { _mm512_permutexvar_epi64(constant(&HALVES_APART), codes) } else { codes }
+        };
+    }
+
+    #[inline(always)]
+    unsafe fn lane_split(x: [__m512i; 2]) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let zero = _mm512_setzero_si512();
+            let [a, b] =
+                each!([x[0], x[1]], |x| [_mm512_unpacklo_epi16(zero, x), _mm512_unpackhi_epi16(zero, x)]);
+            [a[0], a[1], b[0], b[1]]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let x = load_16_of_16::<PART>(p, n, k);
+                let x = if SIGNED { _mm512_cvtepi16_epi32(x) } else { _mm512_cvtepu16_epi32(x) };
+                _mm512_castps_si512(_mm512_cvtepi32_ps(x))
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_f16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let x = load_16_of_16::<PART>(p, n, k);
+                _mm512_castps_si512(_mm512_cvt_roundph_ps::<_MM_FROUND_NO_EXC>(x))
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        p: *const u8,
+        n: usize,
+    ) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let x = load::<PART>(p, n, k);
+                int32_to_f32::<SIGNED, ODD>(x)
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let [low, high] =
+                    each!([2 * k, 2 * k + 1], |k| f64_to_odd::<CLAMPED>(load_64::<PART>(p, n, k)));
+                join(low, high)
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        p: *const u8,
+        n: usize,
+    ) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            // Integers that have 32 bits, as most have, are cast as such.
+            let low = each!([0, 1, 2, 3], |k| {
+                let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
+                _mm512_permutex2var_epi32(a, constant(&LOWER), b)
+            });
+            let long = each!([0, 1, 2, 3], |k| {
+                let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
+                let high = _mm512_permutex2var_epi32(a, constant(&UPPER), b);
+                let extension = if SIGNED { _mm512_srai_epi32::<31>(low[k]) } else { _mm512_setzero_si512() };
+                _mm512_cmpneq_epi32_mask(high, extension)
+            });
+            if long[0] | long[1] | long[2] | long[3] == 0 {
+                return each!(low, |x| int32_to_f32::<SIGNED, ODD>(x));
+            }
+            each!([0, 1, 2, 3], |k| {
+                let [low, high] = each!([2 * k, 2 * k + 1], |k| {
+                    f64_to_odd::<false>(int64_to_odd::<SIGNED>(load_64::<PART>(p, n, k)))
+                });
+                join(low, high)
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_c64<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
+                _mm512_permutex2var_epi32(a, constant(&LOWER), b)
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_c128<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            each!([0, 1, 2, 3], |k| {
+                let [low, high] = each!([2 * k, 2 * k + 1], |k| {
+                    let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, 2 * n, k));
+                    f64_to_odd::<CLAMPED>(_mm512_permutex2var_epi64(a, constant(&EVEN_64), b))
+                });
+                join(low, high)
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+        p: *mut u8,
+        x: [__m512i; 4],
+        n: usize,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b, c, d] = each!(x, |x| to_f16::<STYLE>(_mm512_castsi512_ps(x)));
+            // One store of a whole register: the instruction that converts into memory is slow.
+            let [low, high] = each!([(a, b), (c, d)], |(a, b)| {
+                let a = _mm512_castsi256_si512(a);
+                if APART {
+                    _mm512_permutex2var_epi64(a, constant(&ALTERNATING), _mm512_castsi256_si512(b))
+                } else {
+                    _mm512_inserti64x4::<1>(a, b)
+                }
+            });
+            Self::store_16::<PART>(p, [low, high], n);
         }
     }
 }
