@@ -80,27 +80,27 @@ pub(super) fn loops(_: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
     neon::loops(shape)
 }
 
-/// Kernels of this tier are not those of `vector`: scaled casts stop in memory.
+/// The loop of a scaled cast, if there is one for the pair.
 pub(super) fn fused(
     _: Tier,
-    _: DType,
-    _: BufferType,
-    _: crate::scaled::Step,
+    from: DType,
+    to: BufferType,
+    step: crate::scaled::Step,
 ) -> Option<crate::scaled::Fused> {
-    None
+    neon::fused(from, to, step)
 }
 
-/// As [`fused`].
+/// The loop of a scaled cast from codes, if there is one for the pair.
 pub(super) fn decoder(
     _: Tier,
-    _: BufferType,
-    _: DType,
-    _: crate::scaled::Step,
+    from: BufferType,
+    to: DType,
+    step: crate::scaled::Step,
 ) -> Option<crate::scaled::Fused> {
-    None
+    neon::decoder(from, to, step)
 }
 
-/// As [`fused`].
+/// There are no lookups of products.
 pub(super) fn products(_: Tier, _: BufferType, _: BufferType) -> Option<crate::table::KernelFn> {
     None
 }

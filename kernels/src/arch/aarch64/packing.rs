@@ -17,7 +17,7 @@ type Codes = [uint8x16_t; 2];
 
 /// The halves of bytes, the lower one first.
 #[inline(always)]
-unsafe fn nibbles(x: uint8x16_t) -> Codes {
+pub(super) unsafe fn nibbles(x: uint8x16_t) -> Codes {
     // SAFETY: the CPU has NEON, by the caller.
     unsafe {
         let (low, high) = (vandq_u8(x, vdupq_n_u8(0x0F)), vshrq_n_u8::<4>(x));

@@ -4,7 +4,7 @@
 //! A kernel goes in blocks of two units of 16 elements: four registers of 32-bit lanes, eight of 64 bits. Sources of a byte or
 //! less are looked up ([`tables`]) or need no table ([`computed`]); the others are loaded as they are ([`sources`]). [`ints`]
 //! and [`floats`] are the kinds of lanes: how they become integers of any width, floats, and truth values. Encoders of the small
-//! floats are those of `vector`.
+//! floats are those of `vector`, and so are casts that scale, over [`blocks`] of four registers.
 
 /// An expression of each of eight registers.
 macro_rules! eight {
@@ -17,6 +17,7 @@ macro_rules! eight {
     }};
 }
 
+mod blocks;
 mod computed;
 mod floats;
 mod halves;
@@ -24,6 +25,7 @@ mod integral;
 mod ints;
 mod lookup;
 mod rounded;
+mod scaled;
 mod simd;
 mod small;
 mod sources;
@@ -43,7 +45,7 @@ use crate::{
         Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table,
         define_table, has_overflow_rule, same_bits, same_truth,
     },
-    vector::{bytes, each, padded_bits},
+    vector::{self, bytes, each, padded_bits},
 };
 use core::arch::{aarch64::*, asm};
 use floats::{Doubles64, Singles};
@@ -427,6 +429,7 @@ const fn with_packed<const FINE: u8>() -> Table {
 }
 
 pub(super) use rounded::rounded;
+pub(in crate::arch) use scaled::decoder;
 
 /// A function with the features of the tier.
 macro_rules! neon_fn {
@@ -434,3 +437,4 @@ macro_rules! neon_fn {
 }
 crate::loss::define_loops!(may_lose, neon_fn);
 crate::scaled::define_scaled!(neon_fn, Neon);
+vector::scaled::define_fused!(neon_fn, Neon);

@@ -8,19 +8,19 @@ use core::arch::aarch64::*;
 pub(super) struct Neon;
 
 #[inline(always)]
-unsafe fn float(x: uint32x4_t) -> float32x4_t {
+pub(super) unsafe fn float(x: uint32x4_t) -> float32x4_t {
     // SAFETY: as of the methods of `Simd`.
     unsafe { vreinterpretq_f32_u32(x) }
 }
 
 #[inline(always)]
-unsafe fn bits(x: float32x4_t) -> uint32x4_t {
+pub(super) unsafe fn bits(x: float32x4_t) -> uint32x4_t {
     // SAFETY: as of the methods of `Simd`.
     unsafe { vreinterpretq_u32_f32(x) }
 }
 
 #[inline(always)]
-unsafe fn bytes(x: uint32x4_t) -> uint8x16_t {
+pub(super) unsafe fn bytes(x: uint32x4_t) -> uint8x16_t {
     // SAFETY: as of the methods of `Simd`.
     unsafe { vreinterpretq_u8_u32(x) }
 }
@@ -64,16 +64,19 @@ unsafe fn ordered(x: uint32x4_t) -> uint32x4_t {
     unsafe { vceqq_f32(float(x), float(x)) }
 }
 
-/// Methods of [`Simd`] that map registers to a register.
+/// Methods of traits that map registers, or arguments of other types, to a register.
 macro_rules! operations {
-    ($($name:ident($($arg:ident),*) = $body:expr;)*) => {$(
+    ($($name:ident($($arg:ident $(: $type:ty)?),*) = $body:expr;)*) => {$(
         #[inline(always)]
-        unsafe fn $name($($arg: uint32x4_t),*) -> uint32x4_t {
+        unsafe fn $name($($arg: operations!(@ $($type)?)),*) -> Self::V {
             // SAFETY: the caller's promise: the CPU has the tier.
             unsafe { $body }
         }
     )*};
+    (@) => { Self::V };
+    (@ $type:ty) => { $type };
 }
+pub(super) use operations;
 
 impl Simd for Neon {
     type V = uint32x4_t;

@@ -35,7 +35,7 @@ pub(super) unsafe fn halves(p: *const u8) -> Halves {
 }
 
 #[inline(always)]
-unsafe fn words(p: *const u8) -> Words {
+pub(super) unsafe fn words(p: *const u8) -> Words {
     // SAFETY: a unit can be read, by the caller.
     unsafe { each!([0, 1, 2, 3], |k| vreinterpretq_u32_u8(vld1q_u8(p.add(16 * k)))) }
 }

@@ -113,6 +113,19 @@ impl<T: lut::Words, Q: Lookup<E>, const SIGNED: bool, const E: usize, const BITS
     }
 }
 
+impl<T: lut::Words, Q: Lookup<E>, const E: usize, const BITS: usize> To16<T, Q, E, BITS> {
+    /// The results of codes, one per byte.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the tier.
+    #[inline(always)]
+    pub(super) unsafe fn found(tables: [Q::Entries; 2], codes: Bytes) -> Halves {
+        // SAFETY: the caller's promise.
+        unsafe { zip(Q::planes(tables, lut::Of::<T, Q::Codes, E, 2>::LUT.patch, codes)) }
+    }
+}
+
 impl<T: lut::Words, Q: Lookup<E>, const E: usize, const BITS: usize> Source for To16<T, Q, E, BITS> {
     const BITS: usize = BITS;
     type Lanes = Found16;
@@ -129,9 +142,8 @@ impl<T: lut::Words, Q: Lookup<E>, const E: usize, const BITS: usize> Source for 
     unsafe fn load(tables: [Q::Entries; 2], src: [*const u8; 2]) -> [Found16; 2] {
         // SAFETY: the caller's promise.
         unsafe {
-            let patch = lut::Of::<T, Q::Codes, E, 2>::LUT.patch;
             let [a, b] = codes::<BITS>(src);
-            each!([a, b], |codes| Found16(zip(Q::planes(tables, patch, codes))))
+            each!([a, b], |codes| Found16(Self::found(tables, codes)))
         }
     }
 }
