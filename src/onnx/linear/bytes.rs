@@ -53,35 +53,38 @@ pub(super) enum Bytes {
     Dequantize(Byte),
 }
 
-/// Elements as they are stored, with a scale and a zero point each.
+/// Elements as they are stored.
 struct Elements<'a, T> {
     x: &'a [T],
     byte: Byte,
+    /// How many consecutive elements have the same scale and zero point.
+    run: usize,
     scales: &'a [f32],
     zero_points: &'a [f32],
 }
 
-/// Elements that have one scale and one zero point: the first ones.
-struct Same<T>(PhantomData<T>);
+/// Runs of elements.
+struct Runs<T>(PhantomData<T>);
 /// Elements that have their own scales and zero points.
 struct Each<T>(PhantomData<T>);
 
 /// The loops of a direction.
 macro_rules! work {
     ($from:ty => $to:ty, |$elements:ident| $held:expr, $function:ident) => {
-        impl<'a> Work for Same<&'a [$from]> {
+        impl<'a> Work for Runs<&'a [$from]> {
             type Source = Elements<'a, $from>;
             type Destination = [$to];
             type Output = ();
 
             #[inline(always)]
             fn run($elements: &Self::Source, y: &mut [$to]) {
-                let ([scale, ..], [zero_point, ..]) = ($elements.scales, $elements.zero_points) else {
-                    return;
-                };
                 let held = $held;
-                for (y, x) in y.iter_mut().zip($elements.x) {
-                    *y = $function(*x, *scale, *zero_point, held);
+                let operands = $elements.scales.iter().zip($elements.zero_points);
+                let runs = y.chunks_mut($elements.run).zip($elements.x.chunks($elements.run));
+                for ((y, x), (scale, zero_point)) in runs.zip(operands) {
+                    for (y, x) in y.iter_mut().zip(x) {
+                        *y = $function(*x, *scale, *zero_point, held);
+                    }
                 }
             }
         }
@@ -126,8 +129,8 @@ fn dequantized(x: u8, scale: f32, zero_point: f32, (flip, excess): (u8, f32)) ->
 
 /// Quantises elements by one scale and one zero point.
 pub(super) fn quantize(x: &[[u8; 4]], byte: Byte, scale: f32, zero_point: f32, y: &mut [u8]) {
-    let elements = Elements { x, byte, scales: &[scale], zero_points: &[zero_point] };
-    run_work::<Same<&[[u8; 4]]>>(tier::token(), &elements, y);
+    let elements = Elements { x, byte, run: x.len().max(1), scales: &[scale], zero_points: &[zero_point] };
+    run_work::<Runs<&[[u8; 4]]>>(tier::token(), &elements, y);
 }
 
 /// The range of the numbers among some elements and 0.
@@ -146,20 +149,28 @@ impl Work for Extent {
 
     #[inline(always)]
     fn run(x: &[[u8; 4]], found: &mut [f32; 2]) {
-        // Several minima and maxima, since a chain of comparisons would be slow. Comparisons ignore NaN.
-        let (mut low, mut high) = ([0.0_f32; 32], [0.0_f32; 32]);
-        let (blocks, rest) = x.as_chunks::<32>();
+        // Several minima and maxima, since a chain of comparisons would be slow.
+        let mut range = [[0.0; 32]; 2];
+        let (blocks, rest) = x.as_chunks();
+        for block in blocks {
+            range = wider(range, block);
+        }
         let mut last = [[0; 4]; 32];
         last[..rest.len()].copy_from_slice(rest);
-        for block in blocks.iter().chain([&last]) {
-            for ((x, low), high) in block.iter().zip(&mut low).zip(&mut high) {
-                let x = f32::from_le_bytes(*x);
-                *low = if x < *low { x } else { *low };
-                *high = if x > *high { x } else { *high };
-            }
-        }
+        let [low, high] = wider(range, &last);
         *found = [low.into_iter().fold(0.0, f32::min), high.into_iter().fold(0.0, f32::max)];
     }
+}
+
+/// The minima and maxima with those of a block. Comparisons ignore NaN.
+#[inline(always)]
+fn wider([mut low, mut high]: [[f32; 32]; 2], block: &[[u8; 4]; 32]) -> [[f32; 32]; 2] {
+    for ((x, low), high) in block.iter().zip(&mut low).zip(&mut high) {
+        let x = f32::from_le_bytes(*x);
+        *low = if x < *low { x } else { *low };
+        *high = if x > *high { x } else { *high };
+    }
+    [low, high]
 }
 
 /// Whether runs of this layout are long enough for [`run`].
@@ -172,31 +183,38 @@ pub(super) fn run(node: &Node, bytes: Bytes, layout: &Layout, call: &mut Call<'_
     let mut scales = Window::<f32>::new(&node.load_scale, call.scale.data, layout.scales);
     let mut zero_points = node.zero_points::<f32>(call.zero_point, layout)?;
     let mut done = 0;
-    for Run { mut len, mut scale, each } in layout.runs(0..layout.elements) {
-        while len > 0 {
-            let wanted = if each { len.min(CHUNK) } else { 1 };
-            let mut scales = scales.at(scale, wanted)?;
+    let mut runs = layout.runs(0..layout.elements).peekable();
+    while let Some(Run { len, mut scale, each }) = runs.next() {
+        // Runs of one length whose scales are consecutive are one call.
+        let mut count = 1;
+        while !each && count < CHUNK && runs.next_if_eq(&Run { len, scale: scale + count, each }).is_some() {
+            count += 1;
+        }
+        // The elements of a scale, and the scales that are left.
+        let (run, mut left) = if each { (1, len) } else { (len, count) };
+        while left > 0 {
+            let mut scales = scales.at(scale, left.min(CHUNK))?;
             let zero_points = match &mut zero_points {
                 Some(zero_points) => zero_points.at(scale, scales.len())?,
                 None => &[0.0; CHUNK][..scales.len()],
             };
             scales = &scales[..zero_points.len()];
-            let n = if each { scales.len() } else { len };
-            let end = done + n;
+            let range = done..done + scales.len() * run;
             match bytes {
                 Bytes::Quantize(byte) => {
-                    let x = &call.x.data.as_chunks().0[done..end];
-                    let elements = Elements { x, byte, scales, zero_points };
-                    let work = if each { run_work::<Each<&[[u8; 4]]>> } else { run_work::<Same<&[[u8; 4]]>> };
-                    work(tier::token(), &elements, &mut call.y[done..end]);
+                    let x = &call.x.data.as_chunks().0[range.clone()];
+                    let elements = Elements { x, byte, run, scales, zero_points };
+                    let work = if each { run_work::<Each<&[[u8; 4]]>> } else { run_work::<Runs<&[[u8; 4]]>> };
+                    work(tier::token(), &elements, &mut call.y[range.clone()]);
                 }
                 Bytes::Dequantize(byte) => {
-                    let elements = Elements { x: &call.x.data[done..end], byte, scales, zero_points };
-                    let work = if each { run_work::<Each<&[u8]>> } else { run_work::<Same<&[u8]>> };
-                    work(tier::token(), &elements, &mut call.y.as_chunks_mut().0[done..end]);
+                    let elements =
+                        Elements { x: &call.x.data[range.clone()], byte, run, scales, zero_points };
+                    let work = if each { run_work::<Each<&[u8]>> } else { run_work::<Runs<&[u8]>> };
+                    work(tier::token(), &elements, &mut call.y.as_chunks_mut().0[range.clone()]);
                 }
             }
-            (done, scale, len) = (end, scale + n, len - n);
+            (done, scale, left) = (range.end, scale + scales.len(), left - scales.len());
         }
     }
     Ok(())
