@@ -79,6 +79,16 @@ impl Layout {
         self.granularity == Granularity::One
     }
 
+    /// The length of most runs.
+    pub(super) fn run_len(&self) -> usize {
+        match self.granularity {
+            Granularity::One => self.elements,
+            Granularity::Axis { len, inner: 1 } | Granularity::Blocks { len, inner: 1, block: 1 } => len,
+            Granularity::Blocks { len, inner: 1, block } => block.min(len),
+            Granularity::Axis { inner, .. } | Granularity::Blocks { inner, .. } => inner,
+        }
+    }
+
     /// The runs of a range of elements, in order.
     pub(super) fn runs(&self, range: Range<usize>) -> impl Iterator<Item = Run> + '_ {
         let (len, inner) = match self.granularity {
