@@ -1,4 +1,4 @@
-//! Dequantization in registers, by tables and with non-temporal stores: the bytes of a decoding, a step in memory and a cast.
+//! Scaled casts in registers, by tables and with non-temporal stores: the bytes of a cast to float32, a step in memory and another cast.
 
 #![cfg(feature = "scaled")]
 
@@ -8,7 +8,7 @@ mod rng;
 use lanecast::scaled::{ScaledPlan, Scheme};
 use lanecast::{BufferType, ByteOrder, DType, Tier};
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, Step};
-use lanecast_kernels::{Kernel, Rules};
+use lanecast_kernels::{Kernel, Rounding, Rules};
 use rng::Rng;
 
 /// A scale: any, a short one, or one whose product with 1.5 is rounded to a value halfway between two of bfloat16.
@@ -25,6 +25,29 @@ fn kernel(tier: Tier, from: BufferType, to: DType) -> Kernel {
     Kernel::new(tier, from, to.into(), &Rules::common(to, true)).expect("every tier has it")
 }
 
+/// The lanes of a register.
+fn lanes(tier: Tier) -> usize {
+    match tier {
+        Tier::Avx512 => 16,
+        Tier::Avx2 => 8,
+        _ => 4,
+    }
+}
+
+/// Lengths and runs: runs of a block or more, and shorter ones.
+const SHAPES: [(usize, usize); 10] = [
+    (64, 4),
+    (64, 8),
+    (80, 16),
+    (64, 16),
+    (192, 32),
+    (6400, 32),
+    (512, 128),
+    (9088, 64),
+    (8200, 8200),
+    (9000, 3000),
+];
+
 /// What a decoder makes: the whole blocks of it.
 type Run = fn(&ScaledCast, &[u8], &mut [u8], usize, usize, &Factors<'_>) -> usize;
 
@@ -35,12 +58,7 @@ fn decoders_agree_with_steps_in_memory() {
     let tiers = Tier::ALL.iter().copied().filter(|tier| tier.is_available());
     for (tier, loops) in tiers.filter_map(|tier| Some((tier, ScaledLoops::new(tier)?))) {
         let mut decoders = 0;
-        // The lanes of a register.
-        let lanes = match tier {
-            Tier::Avx512 => 16,
-            Tier::Avx2 => 8,
-            _ => 4,
-        };
+        let lanes = lanes(tier);
         let eights = [DType::Float8E4M3FN, DType::Float8E5M2, DType::Int8].map(BufferType::new);
         let fours = [DType::Float4E2M1FN, DType::Int4].map(BufferType::packed);
         for from in eights.into_iter().chain(fours) {
@@ -53,18 +71,7 @@ fn decoders_agree_with_steps_in_memory() {
                     decoders += 1;
                     // Powers of two are the only scales whose products are stored as they are.
                     let exact = to == DType::BFloat16 && !beside;
-                    for (n, run) in [
-                        (64, 4),
-                        (64, 8),
-                        (80, 16),
-                        (64, 16),
-                        (192, 32),
-                        (6400, 32),
-                        (512, 128),
-                        (9088, 64),
-                        (8200, 8200),
-                        (9000, 3000),
-                    ] {
+                    for (n, run) in SHAPES {
                         let codes: Vec<u8> =
                             (0..n * from.bits_per_element() as usize / 8).map(|_| rng.bits() as u8).collect();
                         let scales: Vec<f32> = (0..n / run)
@@ -143,6 +150,78 @@ fn decoders_agree_with_steps_in_memory() {
     }
     if tables == 0 {
         println!("SKIPPED: tables of products: this CPU has no permutations of bytes (AVX-512 VBMI)");
+    }
+}
+
+/// An element whose quotient by a scale has a code; in one of three blocks, some that have none: far too large, tiny, or no number.
+fn element(rng: &mut Rng, scale: f32, wild: bool) -> f32 {
+    let bits = rng.bits() as u32;
+    match rng.below(32) {
+        0 => f32::from_bits(bits & 0x8000_0000),
+        1 if wild => f32::from_bits(bits),
+        2 if wild => f32::from_bits(bits | 0x7F80_0000),
+        3 if wild => f32::from_bits((bits & 0x8000_0000) | 0x7F80_0000),
+        4 if wild => f32::from_bits((bits & 0x807F_FFFF) | (142 + bits % 100) << 23),
+        5..16 => f32::from_bits((bits & 0x8078_0000) | (120 + bits % 16) << 23) * scale,
+        _ => f32::from_bits((bits & 0x807F_FFFF) | (120 + bits % 16) << 23) * scale,
+    }
+}
+
+#[test]
+fn quantizers_agree_with_steps_in_memory() {
+    let mut rng = Rng(0x5CA1_ED03);
+    let tiers = Tier::ALL.iter().copied().filter(|tier| tier.is_available());
+    for (tier, loops) in tiers.filter_map(|tier| Some((tier, ScaledLoops::new(tier)?))) {
+        let mut quantizers = 0;
+        let eights = [DType::Float8E4M3FN, DType::Float8E5M2, DType::Int8].map(BufferType::new);
+        let fours = [DType::Float4E2M1FN, DType::Int4].map(BufferType::packed);
+        for to in eights.into_iter().chain(fours) {
+            let rules = Rules { rounding: Rounding::NearestEven, ..Rules::common(to.dtype(), true) };
+            let store = Kernel::new(tier, DType::Float32.into(), to, &rules).expect("every tier has it");
+            let quotients = [false, true].map(|block| Step::Quotient { block });
+            for (step, from) in [Step::Times, quotients[0], quotients[1]]
+                .into_iter()
+                .flat_map(|step| [DType::Float32, DType::BFloat16].map(|from| (step, from)))
+            {
+                let Some(cast) = ScaledCast::new(&store, from, step) else { continue };
+                quantizers += 1;
+                for (n, run) in SHAPES {
+                    let mut scales: Vec<f32> = (0..n / run).map(|_| scale(&mut rng)).collect();
+                    if step == Step::Times {
+                        scales.iter_mut().for_each(|x| *x = f32::from_bits(x.to_bits() & 0x7F80_0000));
+                    }
+                    let block = |_| f32::from_bits(scale(&mut rng).to_bits() & 0x7FF0_0000);
+                    let blocks: Vec<f32> = scales.iter().map(block).collect();
+                    let by = |i: usize| match step {
+                        Step::Quotient { block: true } => scales[i] * blocks[i],
+                        _ => scales[i],
+                    };
+                    let factor: Vec<f32> = (0..n / run).map(|i| 1.0 / by(i)).collect();
+                    let factors = Factors { factor: &factor, block: &blocks, scale: &scales };
+                    let short = if from == DType::Float32 { u32::MAX } else { 0xFFFF_0000 };
+                    let x: Vec<u32> = (0..n)
+                        .map(|i| element(&mut rng, by(i / run), (i / 64) % 3 == 0).to_bits() & short)
+                        .collect();
+                    let src: Vec<u8> = match from {
+                        DType::Float32 => x.iter().flat_map(|x| x.to_ne_bytes()).collect(),
+                        _ => x.iter().flat_map(|x| ((x >> 16) as u16).to_ne_bytes()).collect(),
+                    };
+                    let mut q: Vec<[u8; 4]> = x.iter().map(|x| x.to_ne_bytes()).collect();
+                    assert!(loops.step_in_place(step, &mut q, run, &factors));
+                    let mut want = vec![0; n * to.bits_per_element() as usize / 8];
+                    store.run(q.as_flattened(), &mut want, n).expect("fits");
+                    let mut got = vec![0xA5; want.len()];
+                    let done = cast.run(&src, &mut got, n, run, &factors);
+                    let what = format!("{tier}, {from} to {to}, {step:?}: {n} in runs of {run}");
+                    assert!(done > 0 || (run % (4 * lanes(tier)) != 0 && run != n), "{what}");
+                    let (codes, rest) = got.split_at(done * to.bits_per_element() as usize / 8);
+                    let at = codes.iter().zip(&want).position(|(got, want)| got != want);
+                    assert!(at.is_none(), "{what}: byte {at:?}");
+                    assert!(rest.iter().all(|byte| *byte == 0xA5), "{what}: nothing else is written");
+                }
+            }
+        }
+        assert_eq!(quantizers, 16, "{tier}");
     }
 }
 
