@@ -99,10 +99,10 @@ fn decoders_agree_with_steps_in_memory() {
                             let done = way(&decoder, &codes, dst, n, run, &factors) * to.size();
                             // A run has whole blocks, or a block whole runs of whole registers.
                             let block = 4 * lanes;
-                            let short = block % run == 0 && run % lanes == 0;
+                            let short = block.is_multiple_of(run) && run.is_multiple_of(lanes);
                             assert_eq!(
                                 done > 0,
-                                run == n || run % block == 0 || short,
+                                run == n || run.is_multiple_of(block) || short,
                                 "{tier}, {from} to {to}: {n} in runs of {run}"
                             );
                             assert_eq!(
@@ -213,7 +213,7 @@ fn quantizers_agree_with_steps_in_memory() {
                     let mut got = vec![0xA5; want.len()];
                     let done = cast.run(&src, &mut got, n, run, &factors);
                     let what = format!("{tier}, {from} to {to}, {step:?}: {n} in runs of {run}");
-                    assert!(done > 0 || (run % (4 * lanes(tier)) != 0 && run != n), "{what}");
+                    assert!(done > 0 || !(run.is_multiple_of(4 * lanes(tier)) || run == n), "{what}");
                     let (codes, rest) = got.split_at(done * to.bits_per_element() as usize / 8);
                     let at = codes.iter().zip(&want).position(|(got, want)| got != want);
                     assert!(at.is_none(), "{what}: byte {at:?}");
