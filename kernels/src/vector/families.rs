@@ -1,6 +1,6 @@
 //! Which families there are: the kernels of a tier by dtype.
 
-/// Makes, from a tier's `$run<S: Format, T: Target>`, `$plain::<S>(to, saturate, packed)`: the kernel of a pair that `covers` names
+/// Makes, from a tier's `$run<S: Format, T: Target<_>>`, `$plain::<S>(to, saturate, packed)`: the kernel of a pair that `covers` names
 /// under common rules.
 macro_rules! define_families {
     ($run:ident, $plain:ident) => {
@@ -49,7 +49,7 @@ macro_rules! define_families {
 }
 pub(crate) use define_families;
 
-/// Makes, from a tier's `$run<S: Format, T: Target>`, `$integers::<S>()`: the kernels of a float to integers of up to 8 bits under roundings
+/// Makes, from a tier's `$run<S: Format, T: Target<_>>`, `$integers::<S>()`: the kernels of a float to integers of up to 8 bits under roundings
 /// that are not the common one, `[in the direction, ties away][wrapping, saturating to signed, to unsigned]`.
 macro_rules! define_integers {
     ($run:ident, $integers:ident) => {
@@ -73,7 +73,7 @@ macro_rules! define_integers {
 }
 pub(crate) use define_integers;
 
-/// Makes, from a tier's `$halves<S: Format, T: Target>` for targets of 16 bits and float32 and `$bytes` for those of a byte,
+/// Makes, from a tier's `$halves<S: Format, T: Target<_>>` for targets of 16 bits and float32 and `$bytes` for those of a byte,
 /// `$styled(from, to, style)`: the kernel of a pair in a style, or for sources that have none of their own, those of both steps: to
 /// float32, rounded to odd, and from there to the target. Rounding to odd keeps the second rounding single (`hub`), in every direction.
 macro_rules! define_styles {
