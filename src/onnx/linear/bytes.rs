@@ -183,13 +183,10 @@ pub(super) fn run(node: &Node, bytes: Bytes, layout: &Layout, call: &mut Call<'_
     let mut scales = Window::<f32>::new(&node.load_scale, call.scale.data, layout.scales);
     let mut zero_points = node.zero_points::<f32>(call.zero_point, layout)?;
     let mut done = 0;
-    let mut runs = layout.runs(0..layout.elements).peekable();
-    while let Some(Run { len, mut scale, each }) = runs.next() {
-        // Runs of one length whose scales are consecutive are one call.
-        let mut count = 1;
-        while !each && count < CHUNK && runs.next_if_eq(&Run { len, scale: scale + count, each }).is_some() {
-            count += 1;
-        }
+    let regular = layout.regular();
+    let runs = layout.runs(if regular.is_some() { 0..0 } else { 0..layout.elements }).map(|run| (run, 1));
+    let regular = regular.map(|len| (Run { len, scale: 0, each: false }, layout.scales));
+    for (Run { len, mut scale, each }, count) in regular.into_iter().chain(runs) {
         // The elements of a scale, and the scales that are left.
         let (run, mut left) = if each { (1, len) } else { (len, count) };
         while left > 0 {
