@@ -73,7 +73,7 @@ fn routes_of_the_scalar_tier() {
     assert_eq!(names(&of(packed(DType::Int4), DType::Int8.into())), [("cast", Some("half-byte lookup"))]);
     let two = of(swapped(DType::Int64), packed(DType::Float4E2M1FN));
     assert_eq!(two.stages.len(), 4, "{two}");
-    assert_eq!((two.stages[1].to, two.block), (DType::Int8.into(), Some(512)));
+    assert_eq!((two.stages[1].to, two.block), (DType::Int8.into(), Some(256)));
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn json() {
     assert_eq!(field("from"), ["float32 (big-endian)", "float32"]);
     assert_eq!(field("to"), ["float32", "float16"]);
     assert!(stages.iter().all(|stage| stage["why"].as_str().is_some_and(|why| why.ends_with('.'))));
-    assert_eq!(answer["block"], 1024);
+    assert_eq!(answer["block"], 512);
     assert!(answer["guarded"].is_boolean() && answer["picoseconds_per_element"].is_u64());
 }
 

@@ -308,15 +308,18 @@ impl Route {
     }
 
     /// The route with its block size: the data on the stack between two stages takes at most [`BLOCK_BYTES`], and each side of the cast
-    /// at most four times as much.
+    /// at most four times as much. A swap takes half of that: it has so little to do that its loads and stores can overlap those of the
+    /// kernel, and on AVX2 casts take up to an eighth less time (`docs/performance/notes.md`, "Both byte orders").
     fn in_blocks(self) -> Route {
         let (source, result) = (self.from.dtype().size(), self.to.dtype().size());
         let before = if self.before == Side::Plain { 1 } else { source };
         let first = if self.first.is_none() { 1 } else { self.middle.size() };
         let after = if self.after == Side::Plain { 1 } else { result };
         let widest = before.max(first).max(after).max(source.max(result).div_ceil(4));
+        let swapped = [self.before, self.after].contains(&Side::Swapped);
+        let bytes = if swapped { BLOCK_BYTES / 2 } else { BLOCK_BYTES };
         // Sizes are powers of two.
-        Route { block: (BLOCK_BYTES >> widest.ilog2()) as u16, ..self }
+        Route { block: (bytes >> widest.ilog2()) as u16, ..self }
     }
 
     /// The stages of the route, in order.

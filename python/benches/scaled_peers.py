@@ -54,7 +54,8 @@ def elements(result: Any) -> np.ndarray[Any, Any]:
 
 
 class OnnxRuntime:
-    """Models of one node. Inputs are bound without a copy, and outputs come from the arena of the runtime."""
+    """Models of one node. Inputs are bound without a copy, and outputs come from the arena of the runtime, so lanecast writes to memory
+    that is there too."""
 
     def __init__(self) -> None:
         import onnx
@@ -120,17 +121,22 @@ class OnnxRuntime:
             code = getattr(self.onnx.TensorProto, output)
             quantize = self.node("QuantizeLinear", [x, *more], output, **attributes, output_dtype=code)
             own = functools.partial(lanecast.onnx_quantize_linear, x, scales, zero_point, opset=21, output_dtype=dtype, **attributes)
-            yield Contest(f"QuantizeLinear, {name}", source, own, quantize)
+            codes = own()
+            yield Contest(f"QuantizeLinear, {name}", source, functools.partial(own, out=codes), quantize)
             dequantize = self.node("DequantizeLinear", [quantize()[0], *more], "FLOAT", **attributes)
-            back = functools.partial(lanecast.onnx_dequantize_linear, own(), scales, zero_point, opset=21, **attributes)
+            numbers = np.empty_like(x)
+            back = functools.partial(lanecast.onnx_dequantize_linear, codes, scales, zero_point, opset=21, out=numbers, **attributes)
             yield Contest(f"DequantizeLinear, {name}", source, back, dequantize)
             if name in schemes:
                 scheme, given = schemes[name]
                 by_scheme = functools.partial(lanecast.quantize, x, scheme, scales=given)
                 yield Contest(f"the same by `{scheme}`, quantize", source, by_scheme, quantize)
-                yield Contest(f"the same by `{scheme}`, dequantize", source, by_scheme().dequantize, dequantize)
+                scheme_back = functools.partial(by_scheme().dequantize, out=numbers)
+                yield Contest(f"the same by `{scheme}`, dequantize", source, scheme_back, dequantize)
         dynamic = self.node("DynamicQuantizeLinear", [x], "UINT8", outputs=3)
-        yield Contest("DynamicQuantizeLinear", source, lambda: lanecast.onnx_dynamic_quantize_linear(x, opset=21), dynamic)
+        codes = np.empty(x.shape, np.uint8)
+        own = functools.partial(lanecast.onnx_dynamic_quantize_linear, x, opset=21, out=codes)
+        yield Contest("DynamicQuantizeLinear", source, own, dynamic)
 
 
 def tensor(source: str, n: int) -> Any:

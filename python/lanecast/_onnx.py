@@ -48,6 +48,7 @@ def onnx_quantize_linear(
     output_dtype: Any = None,
     precision: Any = None,
     saturate: bool | None = None,
+    out: _ArrayT | None = None,
 ) -> _ArrayT:
     """Quantises an array as the ONNX operator QuantizeLinear does.
 
@@ -57,16 +58,19 @@ def onnx_quantize_linear(
         zero_point: an array with the shape of ``scale`` and the dtype of the result, or None.
         opset: the opset version of the model, at least 10.
         axis, block_size, output_dtype, precision, saturate: the attributes of those names; None leaves them out.
+        out: a writable array of any library to write to, with the dtype of the result and the shape of ``x``. C-contiguous ones need no copy.
 
     Returns:
-        A new array with the shape of ``x``, from the same library.
+        A new array with the shape of ``x``, from the same library; or ``out``.
 
     Raises:
-        DTypeError: this version of QuantizeLinear does not support a dtype or an attribute. The message names the version that does.
+        DTypeError: this version of QuantizeLinear does not support a dtype or an attribute. The message names the version that does. Or
+            ``out`` has another dtype.
         ValueError: the shapes do not match, or the value of an attribute is invalid.
+        OverlapError: ``out`` overlaps an input.
     """
     result: _ArrayT = _lanecast.onnx_linear(
-        True, x, scale, zero_point, opset, axis, block_size, output_dtype, precision, saturate
+        True, x, scale, zero_point, opset, axis, block_size, output_dtype, precision, saturate, out
     )
     return result
 
@@ -81,6 +85,7 @@ def onnx_dequantize_linear(
     axis: int | None = None,
     block_size: int | None = None,
     output_dtype: Any = None,
+    out: _ArrayT | None = None,
 ) -> _ArrayT:
     """Dequantises an array as the ONNX operator DequantizeLinear does.
 
@@ -90,31 +95,34 @@ def onnx_dequantize_linear(
         zero_point: an array with the shape of ``scale`` and the dtype of ``x``, or None.
         opset: the opset version of the model, at least 10.
         axis, block_size, output_dtype: the attributes of those names; None leaves them out.
+        out: as for ``onnx_quantize_linear``.
 
     Returns:
-        A new array with the shape of ``x``, from the same library.
+        A new array with the shape of ``x``, from the same library; or ``out``.
 
     Raises:
-        DTypeError, ValueError: as for ``onnx_quantize_linear``.
+        DTypeError, ValueError, OverlapError: as for ``onnx_quantize_linear``.
     """
     result: _ArrayT = _lanecast.onnx_linear(
-        False, x, scale, zero_point, opset, axis, block_size, output_dtype, None, None
+        False, x, scale, zero_point, opset, axis, block_size, output_dtype, None, None, out
     )
     return result
 
 
-def onnx_dynamic_quantize_linear(x: _ArrayT, /, *, opset: int) -> tuple[_ArrayT, float, int]:
+def onnx_dynamic_quantize_linear(x: _ArrayT, /, *, opset: int, out: _ArrayT | None = None) -> tuple[_ArrayT, float, int]:
     """Quantises a float32 array as the ONNX operator DynamicQuantizeLinear does.
 
     Args:
         x: a float32 array, as for ``astype``.
         opset: the opset version of the model, at least 11.
+        out: as for ``onnx_quantize_linear``.
 
     Returns:
-        A new uint8 array with the shape of ``x``, from the same library; its scale, which is exactly a float32; and its zero point.
+        A new uint8 array with the shape of ``x``, from the same library, or ``out``; its scale, which is exactly a float32; and its zero point.
 
     Raises:
-        DTypeError: ``x`` is not float32.
+        DTypeError: ``x`` is not float32, or ``out`` not uint8.
+        ValueError, OverlapError: as for ``onnx_quantize_linear``.
     """
-    result: tuple[_ArrayT, float, int] = _lanecast.onnx_dynamic(x, opset)
+    result: tuple[_ArrayT, float, int] = _lanecast.onnx_dynamic(x, opset, out)
     return result

@@ -2,8 +2,9 @@
 
 use crate::buffer::PyBuffer;
 use crate::bytes::{cast, packed};
+use crate::cast::check_out;
 use crate::dtype;
-use crate::errors::{cast_error, dtype_error};
+use crate::errors::{cast_error, dtype_error, overlap_error};
 use crate::memory::{self, Array, Mode};
 use crate::numpy::Order;
 use crate::operand::Operand;
@@ -57,7 +58,7 @@ pub fn onnx_attributes(
 /// Returns the output of a QuantizeLinear or DequantizeLinear node in a graph of this opset. Raises DTypeError for what the version in
 /// force does not support, and ValueError for shapes that do not match.
 #[pyfunction]
-#[pyo3(signature = (quantize, x, scale, zero_point, opset, axis, block_size, output_dtype, precision, saturate, /))]
+#[pyo3(signature = (quantize, x, scale, zero_point, opset, axis, block_size, output_dtype, precision, saturate, out, /))]
 #[expect(clippy::too_many_arguments, reason = "the attributes of the node")]
 pub fn onnx_linear<'py>(
     quantize: bool,
@@ -70,12 +71,13 @@ pub fn onnx_linear<'py>(
     output_dtype: Option<&Bound<'py, PyAny>>,
     precision: Option<&Bound<'py, PyAny>>,
     saturate: Option<bool>,
+    out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
-    let (source, scale) = (Operand::source(x)?, Operand::source(scale)?);
-    let zero_point = zero_point.map(Operand::source).transpose()?;
-    let (x, scale) = (Input::new(py, &source)?, Input::new(py, &scale)?);
-    let zero_point = zero_point.as_ref().map(|zero_point| Input::new(py, zero_point)).transpose()?;
+    let sources = [Operand::source(x)?, Operand::source(scale)?];
+    let zeros = zero_point.map(Operand::source).transpose()?;
+    let (x, scale) = (Input::new(py, &sources[0])?, Input::new(py, &sources[1])?);
+    let zero_point = zeros.as_ref().map(|zero_point| Input::new(py, zero_point)).transpose()?;
     let code = |dtype: Option<&Bound<'py, PyAny>>| {
         dtype.map(|dtype| number(py, dtype::argument(dtype)?.dtype())).transpose()
     };
@@ -93,21 +95,27 @@ pub fn onnx_linear<'py>(
     let failed = |error| onnx_error(py, error);
     let zero_point = zero_point.as_ref().map(Input::tensor);
     let (x_tensor, scale) = (x.tensor(), scale.tensor());
+    let others: Vec<_> = sources[1..].iter().chain(&zeros).collect();
+    let output = Output { like: &sources[0], others: &others, out };
     if quantize {
         let node = QuantizeLinear::from_attributes(opset, x_code, scale_code, zero_code, &attributes);
         let node = node.map_err(failed)?;
-        output(py, &source, node.to(), |y| node.run(x_tensor, scale, zero_point, y))
+        output.write(py, node.to(), |y| node.run(x_tensor, scale, zero_point, y))
     } else {
         let node = DequantizeLinear::from_attributes(opset, x_code, scale_code, zero_code, &attributes);
         let node = node.map_err(failed)?;
-        output(py, &source, node.to(), |y| node.run(x_tensor, scale, zero_point, y))
+        output.write(py, node.to(), |y| node.run(x_tensor, scale, zero_point, y))
     }
 }
 
 /// Returns the three outputs of a DynamicQuantizeLinear node in a graph of this opset, the scale and the zero point as numbers.
 #[pyfunction]
-#[pyo3(signature = (x, opset, /))]
-pub fn onnx_dynamic<'py>(x: &Bound<'py, PyAny>, opset: u32) -> PyResult<(Bound<'py, PyAny>, f32, u8)> {
+#[pyo3(signature = (x, opset, out, /))]
+pub fn onnx_dynamic<'py>(
+    x: &Bound<'py, PyAny>,
+    opset: u32,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyAny>, f32, u8)> {
     let py = x.py();
     let source = Operand::source(x)?;
     let x = Input::new(py, &source)?;
@@ -115,7 +123,8 @@ pub fn onnx_dynamic<'py>(x: &Bound<'py, PyAny>, opset: u32) -> PyResult<(Bound<'
     let node = node.map_err(|error| onnx_error(py, error))?;
     let elements = x.tensor().data;
     let mut found = None;
-    let y = output(py, &source, DType::UInt8, |y| {
+    let output = Output { like: &source, others: &[], out };
+    let y = output.write(py, DType::UInt8, |y| {
         found = Some(node.run(elements, y, y.len())?);
         Ok(())
     })?;
@@ -166,27 +175,60 @@ impl<'a, 'py> Input<'a, 'py> {
     }
 }
 
-/// An array with the shape and from the library of `like`, whose elements `run` writes as ONNX stores them.
-fn output<'py>(
-    py: Python<'py>,
-    like: &Operand<'py>,
-    to: DType,
-    run: impl FnOnce(&mut [u8]) -> Result<(), Error> + Send,
-) -> PyResult<Bound<'py, PyAny>> {
-    let answer = like.answer(Order::C, BufferType::new(to))?;
-    let copy = match is_raw(&answer.array) {
-        true => None,
-        false => Some(PyBuffer::new(py, raw(to), &like.shape)?),
-    };
-    let written = copy.as_ref().map_or(Ok(answer.array), PyBuffer::array)?;
-    // SAFETY: nobody else uses the new memory, which is contiguous.
-    let y = unsafe { memory::bytes_mut(&written) };
-    memory::scaled::detached(py, written.elements(), || run(y)).map_err(|error| onnx_error(py, error))?;
-    if copy.is_some() {
-        let joined = answer.array.flattened().unwrap_or(answer.array);
-        cast(py, &written, &joined, Mode::Plain, &CastOptions::RUST, None)?;
+/// Where the output of a node goes.
+struct Output<'a, 'py> {
+    /// The input whose shape it has, and whose library a new array is from.
+    like: &'a Operand<'py>,
+    /// The other inputs.
+    others: &'a [&'a Operand<'py>],
+    /// The array to write to.
+    out: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl<'py> Output<'_, 'py> {
+    /// The array whose elements `run` writes as ONNX stores them.
+    fn write(
+        &self,
+        py: Python<'py>,
+        to: DType,
+        run: impl FnOnce(&mut [u8]) -> Result<(), Error> + Send,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Some(out) = self.out else {
+            let answer = self.like.answer(Order::C, BufferType::new(to))?;
+            self.write_to(py, &answer.array, to, run)?;
+            return answer.finish();
+        };
+        let destination = Operand::destination(out)?;
+        check_out(py, &destination, BufferType::new(to), &self.like.shape)?;
+        let mut inputs = self.others.iter().chain([&self.like]);
+        if inputs.any(|input| input.array.shares_memory(&destination.array)) {
+            return Err(overlap_error(py, "`out` overlaps an input; call without `out`"));
+        }
+        self.write_to(py, &destination.array, to, run)?;
+        Ok(out.clone())
     }
-    answer.finish()
+
+    fn write_to(
+        &self,
+        py: Python<'_>,
+        array: &Array,
+        to: DType,
+        run: impl FnOnce(&mut [u8]) -> Result<(), Error> + Send,
+    ) -> PyResult<()> {
+        let copy = match is_raw(array) {
+            true => None,
+            false => Some(PyBuffer::new(py, raw(to), &self.like.shape)?),
+        };
+        let written = copy.as_ref().map_or(Ok(*array), PyBuffer::array)?;
+        // SAFETY: nobody else uses this memory, which is contiguous.
+        let y = unsafe { memory::bytes_mut(&written) };
+        memory::scaled::detached(py, written.elements(), || run(y)).map_err(|error| onnx_error(py, error))?;
+        if copy.is_some() {
+            let joined = array.flattened().unwrap_or(*array);
+            cast(py, &written, &joined, Mode::Plain, &CastOptions::RUST, None)?;
+        }
+        Ok(())
+    }
 }
 
 /// The number of a dtype in `TensorProto.DataType`.

@@ -74,6 +74,38 @@ def test_arrays_are_read_in_place():
         assert peak < 1.1 * result.nbytes
 
 
+def test_out():
+    x = np.linspace(-3, 3, 96, dtype=np.float32).reshape(2, 48)
+    scale, zero_point = np.float32(0.05), np.uint8(100)
+    y = quantize(x, scale, zero_point)
+    # Contiguous, apart in memory, and in the other byte order.
+    for out in (np.empty_like(y), np.empty((2, 96), np.uint8)[:, ::2], np.empty((48, 2), np.uint8).T):
+        assert quantize(x, scale, zero_point, out=out) is out and (out == y).all()
+    back = lanecast.onnx_dequantize_linear(y, scale, zero_point, opset=25)
+    for out in (np.empty_like(back), np.empty_like(back, dtype=">f4")):
+        assert lanecast.onnx_dequantize_linear(y, scale, zero_point, opset=25, out=out) is out and (out == back).all()
+    expected = lanecast.onnx_dynamic_quantize_linear(x, opset=11)
+    found = lanecast.onnx_dynamic_quantize_linear(x, opset=11, out=y)
+    assert found[0] is y and (expected[0] == y).all() and expected[1:] == found[1:]
+
+
+def test_errors_of_out():
+    x = np.zeros((2, 8), np.float32)
+    with pytest.raises(lanecast.DTypeError, match="out.*int8.*uint8"):
+        quantize(x, np.float32(1), out=np.empty((2, 8), np.int8))
+    with pytest.raises(ValueError, match=r"out.*\[8, 2\].*\[2, 8\]"):
+        quantize(x, np.float32(1), out=np.empty((8, 2), np.uint8))
+    with pytest.raises(lanecast.OverlapError, match="without `out`"):
+        quantize(x, np.float32(1), out=x.view(np.uint8)[:, :8])
+    zero_point = np.zeros(8, np.uint8)
+    with pytest.raises(lanecast.OverlapError, match="without `out`"):
+        quantize(x[0], np.ones(8, np.float32), zero_point, axis=0, out=zero_point)
+    frozen = np.empty((2, 8), np.uint8)
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only|writ"):
+        quantize(x, np.float32(1), out=frozen)
+
+
 def test_packed():
     y = quantize(X[:, :3], np.float32(1), output_dtype="int4")
     assert y.dtype == ml_dtypes.int4 and y.astype(np.int8).tolist() == [[1, -2, 0], [7, 7, -1]]

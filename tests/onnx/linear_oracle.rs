@@ -274,6 +274,31 @@ fn dequantize_linear() {
     }
 }
 
+/// Scales that are no numbers, in runs of all lengths around those that have loops of their own.
+#[test]
+fn scales_that_are_no_numbers() {
+    for x in [DType::Int8, DType::UInt8] {
+        let node = DequantizeLinear::new(13, x, DType::Float32, Some(x), &LinearAttributes::NONE);
+        let node = node.expect("a node");
+        for scale in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN, 0.0, -0.0] {
+            for n in [1, 31, 32, 33, 256] {
+                let codes: Vec<u8> = (0..n).map(|i| i as u8).collect();
+                let zero = 3;
+                let mut y = vec![0; 4 * n];
+                let (bytes, zeros) = (scale.to_le_bytes(), [zero]);
+                let shape = [n];
+                let (tensor, zeros) = (Tensor::new(&shape, &codes), Tensor::scalar(&zeros));
+                node.run(tensor, Tensor::scalar(&bytes), Some(zeros), &mut y).expect("fits");
+                for (code, y) in codes.iter().zip(y.as_chunks().0) {
+                    let codes = [u128::from(*code), u128::from(scale.to_bits())];
+                    let want = dequantize(x, DType::Float32, DType::Float32, codes, Some(zero.into()));
+                    assert_eq!(u128::from(u32::from_le_bytes(*y)), want, "{x} {code} times {scale}, {n}");
+                }
+            }
+        }
+    }
+}
+
 /// Numbers and dtypes name the same node.
 #[test]
 fn attributes_by_number() {

@@ -1,8 +1,11 @@
 //! [`DynamicQuantizeLinear`]: the scale and the zero point follow from the range of the input.
 
-use super::operand::{CHUNK, Floats, Load, Real, chunks, dtype_of, raw};
+use super::{
+    bytes::{self, Byte},
+    operand::{Real, dtype_of, raw},
+};
 use crate::{
-    CastError, CastOptions, CastPlan, DType, Side as Buffer,
+    CastError, DType, Side as Buffer,
     onnx::{AttributeValue, Error, Operator, Side},
 };
 use lanecast_kernels::in_default_environment;
@@ -21,8 +24,6 @@ use lanecast_kernels::in_default_environment;
 #[derive(Clone, Copy, Debug)]
 pub struct DynamicQuantizeLinear {
     version: u32,
-    load: Load,
-    store: CastPlan,
 }
 
 /// The outputs `y_scale` and `y_zero_point` of `DynamicQuantizeLinear`.
@@ -39,14 +40,10 @@ impl DynamicQuantizeLinear {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchOpset`] before opset 11; [`Error::Cast`] as [`CastPlan::new`].
+    /// [`Error::NoSuchOpset`] before opset 11.
     pub fn new(opset: u32) -> Result<Self, Error> {
         let version = Operator::DynamicQuantizeLinear.version_in(opset)?;
-        Ok(Self {
-            version,
-            load: Load::new(DType::Float32, DType::Float32, DType::Float32)?,
-            store: CastPlan::new(DType::Float32, DType::UInt8, &CastOptions::RUST)?,
-        })
+        Ok(Self { version })
     }
 
     /// A node from the number of its input's type in `TensorProto.DataType`, and its attributes, of which there are none.
@@ -92,36 +89,14 @@ impl DynamicQuantizeLinear {
 
     /// [`run`](Self::run), in the default floating-point environment.
     fn run_guarded(&self, call: &mut (&[u8], &mut [u8])) -> Result<DynamicScale, Error> {
-        let (x, y) = (call.0, &mut *call.1);
-        let mut chunk = Floats([0.0_f32; CHUNK]);
-        let chunk = &mut chunk.0;
-        // Several minima and maxima, since a chain of comparisons would be slow.
-        let (mut low, mut high) = ([0.0_f32; 16], [0.0_f32; 16]);
-        for range in chunks(y.len()) {
-            self.load.run(x, range.clone(), chunk)?;
-            // Zero is in the range anyway, and comparisons ignore NaN.
-            chunk[range.len()..].fill(0.0);
-            for lanes in chunk.as_chunks::<16>().0 {
-                for ((x, low), high) in lanes.iter().zip(&mut low).zip(&mut high) {
-                    *low = if *x < *low { *x } else { *low };
-                    *high = if *x > *high { *x } else { *high };
-                }
-            }
-        }
-        let low = low.into_iter().fold(0.0, f32::min);
-        let high = high.into_iter().fold(0.0, f32::max);
+        let (x, y) = (call.0.as_chunks().0, &mut *call.1);
+        let [low, high] = bytes::extent(x);
         let scale = if high == low { 1.0 } else { (high - low) / 255.0 };
         let zero = 0.0 - low / scale;
         // Where the range is so small or so large that this is NaN, onnxruntime and ONNX's evaluator have 255.
         let mut zero = [if zero.is_nan() { 255.0 } else { zero.clamp(0.0, 255.0) }];
         f32::round_and_add(&mut zero, &[0.0]);
-        let (scale_of, zero_of) = (Floats([scale; CHUNK]), Floats([zero[0]; CHUNK]));
-        for range in chunks(y.len()) {
-            let chunk = &mut chunk[..range.len()];
-            self.load.run(x, range.clone(), chunk)?;
-            f32::divide_round_add(chunk, &scale_of.0, &zero_of.0);
-            self.store.run(bytemuck::cast_slice(chunk), &mut y[range], chunk.len())?;
-        }
+        bytes::quantize(x, Byte::Unsigned, scale, zero[0], y);
         Ok(DynamicScale { scale, zero_point: zero[0] as u8 })
     }
 }

@@ -79,6 +79,27 @@ impl Layout {
         self.granularity == Granularity::One
     }
 
+    /// The length of most runs.
+    pub(super) fn run_len(&self) -> usize {
+        match self.granularity {
+            Granularity::One => self.elements,
+            Granularity::Axis { len, inner: 1 } | Granularity::Blocks { len, inner: 1, block: 1 } => len,
+            Granularity::Blocks { len, inner: 1, block } => block.min(len),
+            Granularity::Axis { inner, .. } | Granularity::Blocks { inner, .. } => inner,
+        }
+    }
+
+    /// The length of all runs, if each has another scale and they are in the order of the scales.
+    pub(super) fn regular(&self) -> Option<usize> {
+        match self.granularity {
+            Granularity::One => Some(self.elements),
+            Granularity::Axis { len, inner } => (inner > 1 && self.elements == len * inner).then_some(inner),
+            Granularity::Blocks { len, inner, block } => {
+                (inner == 1 && block > 1 && len.is_multiple_of(block)).then_some(block)
+            }
+        }
+    }
+
     /// The runs of a range of elements, in order.
     pub(super) fn runs(&self, range: Range<usize>) -> impl Iterator<Item = Run> + '_ {
         let (len, inner) = match self.granularity {
@@ -170,7 +191,7 @@ mod tests {
 
     #[test]
     fn every_element_has_its_scale() {
-        let mut tested = 0;
+        let (mut tested, mut regular) = (0, 0);
         for x in [&[7][..], &[1], &[3, 4, 5], &[2, 9, 1], &[5, 1, 3], &[2, 600], &[600, 2], &[1, 1, 1]] {
             let x: &[usize] = x;
             for axis in 0..x.len() {
@@ -185,6 +206,13 @@ mod tests {
                     let layout = Layout::new(21, x, &scale, axis as i64, block).expect("fits");
                     assert_eq!(Layout::new(21, x, &scale, negative, block), Ok(layout));
                     let want = scales_of(x, &scale, axis, block);
+                    if let Some(len) = layout.regular() {
+                        assert!(
+                            want.iter().enumerate().all(|(i, scale)| i / len == *scale),
+                            "{x:?} {axis} {block}"
+                        );
+                        regular += 1;
+                    }
                     assert_eq!((layout.elements, layout.scales), (want.len(), scale.iter().product()));
                     for range in [0..want.len(), 1..want.len(), want.len() / 2..want.len() - 1] {
                         let got: Vec<usize> = layout
@@ -199,7 +227,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(tested, 7 * 18);
+        assert_eq!((tested, regular), (7 * 18, 18));
     }
 
     #[test]

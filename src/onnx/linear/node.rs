@@ -2,6 +2,7 @@
 
 use super::{
     attributes::LinearAttributes,
+    bytes::{self, Byte, Bytes},
     layout::Layout,
     operand::{
         CHUNK, Floats, Load, Real, Tensor, Window, check_len, check_zero_point, chunks, dtype_of, raw,
@@ -68,9 +69,11 @@ pub(super) struct Node {
     pub(super) to: DType,
     pub(super) attributes: LinearAttributes,
     load: Load,
-    load_scale: Load,
+    pub(super) load_scale: Load,
     load_zero_point: Option<Load>,
     store: CastPlan,
+    /// The casts that have loops of their own.
+    bytes: Option<Bytes>,
 }
 
 /// What a node runs on.
@@ -100,16 +103,23 @@ impl Node {
         precision: DType,
         store: CastPlan,
     ) -> Result<Self, CastError> {
-        let real = store.from().dtype();
+        let (real, to) = (store.from().dtype(), store.to().dtype());
+        let bytes = match (inputs.x, to) {
+            _ if precision != DType::Float32 => None,
+            (DType::Float32, to) => Byte::new(to).map(Bytes::Quantize),
+            (x, DType::Float32) => Byte::new(x).map(Bytes::Dequantize),
+            _ => None,
+        };
         Ok(Self {
             version,
             inputs,
-            to: store.to().dtype(),
+            to,
             attributes: *attributes,
             load: Load::new(inputs.x, precision, real)?,
             load_scale: Load::new(inputs.scale, precision, real)?,
             load_zero_point: inputs.zero_point.map(|dtype| Load::new(dtype, real, real)).transpose()?,
             store,
+            bytes,
         })
     }
 
@@ -126,7 +136,7 @@ impl Node {
     }
 
     /// The zero points of a call. Those of `int32` and of 8-bit floats only name the dtype: they have to be 0.
-    fn zero_points<'a, R: Real>(
+    pub(super) fn zero_points<'a, R: Real>(
         &'a self,
         zero_point: Option<Tensor<'a>>,
         layout: &Layout,
@@ -144,13 +154,16 @@ impl Node {
         }
     }
 
-    /// Decodes the input in chunks, lets `compute` change the elements of each, and encodes these.
+    /// Decodes the input in chunks, lets `compute` change the elements of each, and encodes these; or does the same without chunks.
     pub(super) fn run<R: Real>(
         &self,
         call: &mut Call<'_>,
         compute: impl Fn(&mut Chunk<'_, R>) -> Result<(), CastError>,
     ) -> Result<(), Error> {
         let layout = self.layout(call)?;
+        if let Some(bytes) = self.bytes.filter(|_| bytes::worthwhile(&layout)) {
+            return bytes::run(self, bytes, &layout, call);
+        }
         let mut scales = Window::<R>::new(&self.load_scale, call.scale.data, layout.scales);
         let mut zero_points = self.zero_points::<R>(call.zero_point, &layout)?;
         let [mut chunk, mut scale_of, mut zero_of] = [const { Floats([R::ZERO; CHUNK]) }; 3];

@@ -282,7 +282,7 @@ impl<'a, R: Real> Window<'a, R> {
     }
 
     /// The values from an index on, at least one and at most `len`.
-    fn at(&mut self, index: usize, len: usize) -> Result<&[R], CastError> {
+    pub(super) fn at(&mut self, index: usize, len: usize) -> Result<&[R], CastError> {
         if !self.decoded.contains(&index) {
             // At a byte, whatever the width of the elements is.
             let start = index & !7;
