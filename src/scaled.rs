@@ -12,6 +12,7 @@ mod decode;
 mod error;
 mod exact_sum;
 mod factors;
+mod global;
 mod min_max;
 mod packing;
 #[cfg(feature = "rayon")]

@@ -2,10 +2,16 @@
 
 #![cfg(feature = "scaled")]
 
+#[path = "support/every_tier.rs"]
+mod every_tier;
 #[path = "support/rng.rs"]
 mod rng;
 
-use lanecast::scaled::{Amax, Granularity, NonFinite, ScaleType, ScaledError, ScaledPlan, Scheme, amax};
+use every_tier::on_every_tier;
+use lanecast::scaled::{
+    Amax, Granularity, NonFinite, Quantized, Report, ScaleRule, ScaleType, ScaledError, ScaledPlan, Scheme,
+    amax, requantize,
+};
 use lanecast::{DType, Kind, Storage, cast_one};
 use rng::Rng;
 
@@ -203,6 +209,159 @@ fn permuted_blocks() {
         };
         assert_eq!((got, its, same), (each(&codes), each(&scales), report), "{scheme:?}");
     }
+}
+
+/// The codes, scales and report of a plan.
+fn quantized(plan: &ScaledPlan, src: &[f32]) -> Result<(Vec<u8>, Vec<u8>, Report), ScaledError> {
+    let (mut codes, mut scales) = (vec![1; plan.data_len()], vec![1; plan.scales_len()]);
+    let report = plan.quantize_dynamic(&bytes(src), &mut codes, &mut scales)?;
+    Ok((codes, scales, report))
+}
+
+/// Scales of blocks beside a known scale of the tensor: one that fits, larger ones, and smaller ones, with which they saturate.
+#[test]
+fn static_scales_of_tensors() {
+    let (rows, cols) = (9, 133);
+    let mut src = values(rows * cols, 12);
+    src[16..32].fill(0.0);
+    // Infinite in float32 if it is divided by a small scale.
+    src[700] = f32::MAX;
+    let e4m3 = magnitudes(DType::Float8E4M3FN);
+    for element in FLOATS {
+        let scheme = Scheme::NVFP4.with_element(element);
+        let ScaleRule::Amax { over } = scheme.rule else { panic!("the rule of NVFP4") };
+        let magnitudes = magnitudes(element);
+        let sign = 1 << (element.bits() - 1);
+        let fits = quantized(&ScaledPlan::new(DType::Float32, &scheme, &[528]).expect("fits"), &src[..528]);
+        let fits = fits.expect("casts").2.global;
+        for global in [fits, fits * 3.0, fits * 1e9, fits / 5.0, fits * 1e-9, 1e-18, 1e-44, 3e38] {
+            on_every_tier(|tier| {
+                // Made on this tier.
+                let plan = |counts: bool| {
+                    let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
+                    let plan = if counts { plan.with_counts() } else { plan };
+                    plan.with_storage(Storage::Byte).with_global(global).expect("it is positive")
+                };
+                let (codes, scales, report) = quantized(&plan(true), &src).expect("casts");
+                assert_eq!((report.global, report.empty), (global, 1));
+                let mut uncounted = report;
+                (uncounted.clipped, uncounted.underflowed) = (None, None);
+                let without = quantized(&plan(false), &src).expect("casts");
+                assert!(without == (codes.clone(), scales.clone(), uncounted), "{tier}: {global:e}");
+                let mut clipped = 0;
+                for (row, (src, codes)) in src.chunks(cols).zip(codes.chunks(cols)).enumerate() {
+                    for (block, (src, codes)) in src.chunks(16).zip(codes.chunks(16)).enumerate() {
+                        let scale = scales[row * cols.div_ceil(16) + block];
+                        let amax = src.iter().fold(0.0, |a: f32, x| a.max(x.abs()));
+                        let want = nearest(&e4m3, amax, f64::from(over) * f64::from(global));
+                        assert_eq!(usize::from(scale), want, "{tier}: {amax:e} by {global:e}");
+                        let scale = e4m3[want] * f64::from(global);
+                        for (x, code) in src.iter().zip(codes) {
+                            let want = if scale == 0.0 { 0 } else { nearest(&magnitudes, *x, scale) };
+                            assert_eq!(usize::from(*code) % sign, want, "{tier}: {x:e} by {scale:e}");
+                            let max = magnitudes[magnitudes.len() - 1] * scale;
+                            clipped += u64::from(scale > 0.0 && f64::from(x.abs()) > max);
+                        }
+                    }
+                }
+                assert_eq!(report.clipped, Some(clipped), "{tier}: {global:e}");
+            });
+        }
+    }
+}
+
+/// The scale that follows from a tensor, given as a static one, gives the same.
+#[test]
+fn static_scales_that_would_follow() {
+    let src = values(21 * 80, 13);
+    let mut schemes = 0;
+    for (name, scheme) in Scheme::NAMED {
+        // The factor of this one is not the reciprocal of the scale that it stores, which is rounded.
+        if !matches!(scheme.scale, ScaleType::E4M3(_)) || *name == "te-nvfp4" {
+            continue;
+        }
+        schemes += 1;
+        let plan = ScaledPlan::new(DType::Float32, scheme, &[21, 80]).expect("fits").with_squared_error();
+        let want = quantized(&plan, &src).expect("casts");
+        let plan = plan.with_global(want.2.global).expect("it is positive");
+        assert_eq!(quantized(&plan, &src), Ok(want.clone()), "{name}");
+        // Nothing else is taken from the tensor.
+        let zeros = quantized(&plan, &[0.0; 21 * 80]).expect("casts");
+        assert_eq!(zeros.2.global, want.2.global, "{name}");
+    }
+    assert_eq!(schemes, 4);
+}
+
+#[test]
+fn static_scales_and_other_casts() {
+    let (src, global) = (values(32 * 64, 14), 0.01);
+    let new = |from| ScaledPlan::new(from, &Scheme::NVFP4, &[32, 64]).expect("fits");
+    let plan = new(DType::Float32).with_global(global).expect("it is positive");
+    let (codes, scales, report) = quantized(&plan, &src).expect("casts");
+    // A part has the scale of the whole.
+    let part = ScaledPlan::new(DType::Float32, &Scheme::NVFP4, &[64]).expect("fits").with_global(global);
+    let (its, by, _) = quantized(&part.expect("it is positive"), &src[640..704]).expect("casts");
+    assert_eq!((&its[..], &by[..]), (&codes[320..352], &scales[40..44]));
+    // Casts that are given a scale take that.
+    let mut given = vec![1; codes.len()];
+    let other = plan.quantize(&bytes(&src), &scales, 0.02, &mut given).expect("casts");
+    assert_eq!(other.global, 0.02);
+    assert_ne!(given, codes);
+    plan.quantize(&bytes(&src), &scales, global, &mut given).expect("casts");
+    assert_eq!(given, codes);
+    // From another scheme, whose values float32 has.
+    let mx = ScaledPlan::new(DType::Float32, &Scheme::MX, &[32, 64]).expect("fits");
+    let (data, powers, _) = quantized(&mx, &src).expect("casts");
+    let mut back = vec![0; 4 * src.len()];
+    mx.dequantize(&data, &powers, 1.0, DType::Float32, &mut back).expect("casts");
+    let (mut want, mut by) = (vec![1; codes.len()], vec![1; scales.len()]);
+    plan.quantize_dynamic(&back, &mut want, &mut by).expect("casts");
+    let (mut got, mut its) = (vec![0; codes.len()], vec![0; scales.len()]);
+    let of = Quantized { data: &data, scales: &powers, global: 1.0 };
+    let again = requantize(&mx, of, &plan, &mut got, &mut its).expect("casts");
+    assert_eq!((again.global, got, its), (report.global, want, by));
+}
+
+#[test]
+fn static_scales_and_what_is_not_finite() {
+    let mut src = values(64, 15);
+    let global = 0.01;
+    let cast = |non_finite, src: &[f32]| {
+        let scheme = Scheme::NVFP4.with_non_finite(non_finite);
+        let plan = ScaledPlan::new(DType::Float32, &scheme, &[64]).expect("fits").with_storage(Storage::Byte);
+        quantized(&plan.with_global(global).expect("it is positive"), src)
+    };
+    let (codes, scales, _) = cast(NonFinite::Poison, &src).expect("casts");
+    (src[20], src[40]) = (f32::NAN, f32::NEG_INFINITY);
+    let (poisoned, its, report) = cast(NonFinite::Poison, &src).expect("casts");
+    assert_eq!((report.poisoned, report.global), (2, global));
+    assert_eq!((its[1], its[2], &poisoned[16..48]), (0x7F, 0x7F, &[0; 32][..]));
+    for block in [0, 3] {
+        let range = 16 * block..16 * block + 16;
+        assert_eq!((&poisoned[range.clone()], its[block]), (&codes[range], scales[block]));
+    }
+    let (_, saturated, report) = cast(NonFinite::Saturate, &src).expect("casts");
+    (src[20], src[40]) = (0.0, 0.0);
+    assert_eq!((report.poisoned, report.global), (0, global));
+    assert_eq!(saturated, cast(NonFinite::Poison, &src).expect("casts").1);
+    src[40] = f32::INFINITY;
+    assert_eq!(cast(NonFinite::Refuse, &src), Err(ScaledError::NonFinite { block: 2 }));
+}
+
+#[test]
+fn static_scales_that_are_refused() {
+    let plan = |scheme| ScaledPlan::new(DType::Float32, &scheme, &[16]).expect("fits");
+    for given in [0.0, -1.0, f32::INFINITY, f32::NAN] {
+        let error = plan(Scheme::NVFP4).with_global(given).expect_err("not positive and finite");
+        assert!(matches!(error, ScaledError::Global { given: x } if x.to_bits() == given.to_bits()));
+    }
+    for scheme in [Scheme::MX, Scheme::FP8_ROW] {
+        let error = plan(scheme).with_global(1.0).expect_err("it has no scale of the tensor");
+        assert!(error.to_string().contains("has no scale of the tensor"), "{error}");
+    }
+    let fixed = plan(Scheme::NVFP4).with_global(1.0).expect("it is positive");
+    let error = fixed.quantize_with_amax(&[0; 64], 1.0, &mut [0; 8], &mut [0; 1]);
+    assert!(matches!(error, Err(ScaledError::Scheme { .. })), "{error:?}");
 }
 
 #[test]

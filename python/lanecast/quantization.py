@@ -122,8 +122,8 @@ def quantize(
         scheme: the name of a scheme, one of ``quantization_schemes()``.
         scales: the scales to divide by, such as those of a calibration, as for ``dequantize``; None computes them from ``x``. The result
             has a copy of them.
-        global_scale: the scale of the whole array that belongs to ``scales``, for schemes that have one, such as ``"nvfp4"``. It is rounded
-            to float32.
+        global_scale: the scale of the whole array, for schemes that have one, such as ``"nvfp4"``, rounded to float32. ``scales`` need it;
+            without them, they are computed beside it, and None computes both.
         axis: the axis that blocks run along, in place of the scheme's own. A scheme with a scale per row has one for each of its indices.
         element: the dtype of the codes, in place of the scheme's own, such as "float4_e2m1fn" for ``"mx"``.
         storage: how codes of less than 8 bits are stored: "packed", with the first code in the lowest bits, or "byte", one per byte.

@@ -72,6 +72,10 @@ pub fn quantize_array<'py>(
     if squared_error {
         plan = plan.with_squared_error();
     }
+    // Without scales of the blocks, which then are made.
+    if let (Some(global), None) = (global, scales) {
+        plan = plan.with_global(global).map_err(|error| scaled_error(py, error))?;
+    }
     if let Some((seed, stream)) = random {
         plan = plan.stochastic(Stochastic { seed, stream, bits: RandomBits::default() });
     }
@@ -99,7 +103,8 @@ pub fn quantize_array<'py>(
     let report = unsafe {
         let zeros = zeros.as_ref().map(|zeros| &zeros.array);
         let to = Quantized { data: &data.array, scales: &by.array, zeros };
-        scaled::quantize(py, &plan, elements, to, global, memory::threads(threads))
+        let given = global.filter(|_| scales.is_some());
+        scaled::quantize(py, &plan, elements, to, given, memory::threads(threads))
     };
     let report = report.map_err(|error| scaled_error(py, error))?;
     let losses = (
@@ -115,7 +120,7 @@ pub fn quantize_array<'py>(
     Ok(((data.finish()?, by.finish()?, zeros), report.global, element, shape, losses))
 }
 
-/// The scale of the tensor that goes with given scales, 1 if the scheme has none; `None` if no scales are given.
+/// The scale of the tensor that is given; 1 with given scales if the scheme has none.
 fn given_global(name: &str, scheme: &Scheme, scales: bool, global: Option<f64>) -> PyResult<Option<f32>> {
     let has_one = matches!(scheme.scale, ScaleType::E4M3(_));
     let wrong = match global {
@@ -125,11 +130,8 @@ fn given_global(name: &str, scheme: &Scheme, scales: bool, global: Option<f64>) 
         None if !scales => return Ok(None),
         None if !has_one => return Ok(Some(1.0)),
         None => format!("the scheme {name:?} has a scale of the whole array: give global_scale with scales"),
-        Some(global) if !scales => {
-            format!("global_scale is {global}, but there are no scales; give both, or neither")
-        }
         // What the attribute of a `Quantized` is.
-        Some(1.0) if !has_one => return Ok(Some(1.0)),
+        Some(1.0) if !has_one => return Ok(scales.then_some(1.0)),
         Some(global) if !has_one => {
             format!(
                 "the scheme {name:?} has no scale of the whole array, but global_scale is {global}; leave it out"

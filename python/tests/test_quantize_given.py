@@ -192,6 +192,23 @@ def test_jax_scales():
     assert np.asarray(again.data).tobytes() == q.data.tobytes() and np.asarray(again.scales).tobytes() == scales.tobytes()
 
 
+def test_static_scale_of_the_whole_array():
+    x = matrix()
+    q = lanecast.quantize(x, "nvfp4")
+    assert same(q, lanecast.quantize(x, "nvfp4", global_scale=q.global_scale))
+    larger = 2.5 * q.global_scale
+    whole = lanecast.quantize(x, "nvfp4", global_scale=larger)
+    assert whole.global_scale == np.float32(larger) and whole.scales.tobytes() != q.scales.tobytes()
+    # A row has the scales that it has beside the others, in any layout and over threads.
+    rows = [lanecast.quantize(x[i : i + 1], "nvfp4", global_scale=larger) for i in range(len(x))]
+    assert np.concatenate([row.data for row in rows]).tobytes() == whole.data.tobytes()
+    assert np.concatenate([row.scales for row in rows]).tobytes() == whole.scales.tobytes()
+    assert same(whole, lanecast.quantize(np.asfortranarray(x), "nvfp4", global_scale=larger, threads=2))
+    # The scales that were made, given.
+    assert same(whole, lanecast.quantize(x, "nvfp4", scales=whole.scales, global_scale=larger))
+    assert same(lanecast.quantize(x, "mx"), lanecast.quantize(x, "mx", global_scale=1))
+
+
 def test_refusals_of_given_scales():
     x = matrix()
     row, fp4 = np.ones((130, 1), np.float32), np.ones((130, 13), np.uint8)
@@ -208,7 +225,8 @@ def test_refusals_of_given_scales():
         (TypeError, "scales: expected a NumPy, .* not float", by(scales=1.0)),
         (TypeError, "scales: expected a NumPy, .* not list", by(scales=[1.0])),
         (ValueError, '"nvfp4" has a scale of the whole array: give global_scale with scales', by("nvfp4", scales=fp4)),
-        (ValueError, "global_scale is 2, but there are no scales", by("nvfp4", global_scale=2.0)),
+        (ValueError, '"mx" has no scale of the whole array, but global_scale is 2', by("mx", global_scale=2.0)),
+        (ValueError, "global_scale must be positive and finite in float32, not -1", by("nvfp4", global_scale=-1)),
         (ValueError, '"int8-row" has no scale of the whole array, but global_scale is 2', by(scales=row, global_scale=2)),
         *(
             (ValueError, f"global_scale must be positive and finite in float32, not {name}", by("nvfp4", scales=fp4, global_scale=value))

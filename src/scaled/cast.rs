@@ -5,10 +5,10 @@ use super::{
     error::{ScaledError, byte_len, check_len},
     factors::SlabFactors,
     packing::{CHUNK, bytes_of, is_aligned, put},
-    plan::{INFINITY, MAGNITUDE, ScaledPlan, is_positive},
+    plan::{INFINITY, MAGNITUDE, ScaledPlan},
     report::Report,
     rule::{Rule, Scale, ScaleRule},
-    scheme::{NonFinite, Quotient, ScaleType},
+    scheme::{NonFinite, Quotient},
 };
 use crate::{Kind, finfo, half::bf16, stochastic::truncated_quotient};
 use alloc::vec::Vec;
@@ -62,15 +62,6 @@ impl ScaledPlan {
         Ok(self.cast_and_compare(src, &rule, Source::Given(scales), scales, data)?.report())
     }
 
-    /// The scale of the tensor that was given, checked; 1 if the scheme has none.
-    pub(super) fn global(&self, given: f32) -> Result<f32, ScaledError> {
-        match self.scheme.scale {
-            ScaleType::E4M3(_) if !is_positive(given) => Err(ScaledError::Global { given }),
-            ScaleType::E4M3(_) => Ok(given),
-            _ => Ok(1.0),
-        }
-    }
-
     /// Refuses schemes with zero points and schemes whose scales have to be given.
     pub(super) fn makes_scales(&self) -> Result<(), ScaledError> {
         self.without_zeros()?;
@@ -92,12 +83,12 @@ impl ScaledPlan {
         scales: &mut [u8],
     ) -> Result<Report, ScaledError> {
         self.makes_scales()?;
-        let amax = match (amax, self.scheme.scale) {
-            (Some(amax), _) => amax,
-            (None, ScaleType::E4M3(_)) => self.amax_bits(src, INFINITY)?,
-            (None, _) => 0,
+        let amax = match amax {
+            Some(amax) => amax,
+            None if self.needs_amax() => self.amax_bits(src, INFINITY)?,
+            None => 0,
         };
-        let rule = Rule::of_amax(&self.scheme, self.codes, amax);
+        let rule = self.rule(amax);
         check_len("scales", self.scales_len(), scales.len())?;
         Ok(self.cast_and_compare(src, &rule, Source::Elements(scales), &[], data)?.report())
     }

@@ -57,6 +57,8 @@ pub struct ScaledPlan {
     pub(super) first: u64,
     /// Whether reports have the squared error.
     pub(super) errors: bool,
+    /// The scale of the tensor, if it does not follow from the elements.
+    pub(super) static_global: Option<f32>,
 }
 
 impl ScaledPlan {
@@ -109,6 +111,7 @@ impl ScaledPlan {
             random: None,
             first: 0,
             errors: false,
+            static_global: None,
         };
         Ok(plan.fused())
     }
@@ -190,7 +193,7 @@ impl ScaledPlan {
     }
 
     /// Scales and casts a tensor in one go. If the scheme has a scale for the tensor, that is in the report, and the source is read
-    /// twice.
+    /// twice unless the plan [has it already](Self::with_global).
     ///
     /// # Errors
     ///
@@ -211,7 +214,8 @@ impl ScaledPlan {
     ///
     /// # Errors
     ///
-    /// As [`quantize_dynamic`](Self::quantize_dynamic); [`ScaledError::Global`] if `amax` is not finite.
+    /// As [`quantize_dynamic`](Self::quantize_dynamic); [`ScaledError::Global`] if `amax` is not finite; [`ScaledError::Scheme`] if the plan
+    /// [has the scale of the tensor already](Self::with_global).
     pub fn quantize_with_amax(
         &self,
         src: &[u8],
@@ -221,6 +225,11 @@ impl ScaledPlan {
     ) -> Result<Report, ScaledError> {
         if amax.to_bits() & MAGNITUDE >= INFINITY {
             return Err(ScaledError::Global { given: amax });
+        }
+        if self.static_global.is_some() {
+            let why =
+                "the plan has a scale of the tensor already, which does not follow from a largest magnitude";
+            return Err(ScaledError::Scheme { why });
         }
         self.quantize_guarded(src, Some(amax.to_bits() & MAGNITUDE), data, scales)
     }

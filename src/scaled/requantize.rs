@@ -10,7 +10,7 @@ use super::{
     plan::ScaledPlan,
     report::Report,
     rule::{Rule, Scale, ScaleRule},
-    scheme::{NonFinite, Quotient, ScaleType},
+    scheme::{NonFinite, Quotient},
     split::guarded,
 };
 use crate::{CastPlan, stochastic::truncated_quotient};
@@ -118,14 +118,17 @@ impl ScaledPlan {
     ) -> Result<Report, ScaledError> {
         let n = self.elements();
         let mut amax = 0.0_f64;
-        if let ScaleType::E4M3(_) = self.scheme.scale {
+        if self.needs_amax() {
             values.chunks(0..n, |_, values| {
                 let finite = values.iter().map(|x| x.abs()).filter(|x| x.is_finite());
                 amax = finite.fold(amax, f64::max);
                 Ok(())
             })?;
         }
-        let rule = Rule::of_wide_amax(&self.scheme, self.codes, amax);
+        let rule = match self.static_global {
+            Some(global) => Rule::of_global(&self.scheme, self.codes, global),
+            None => Rule::of_wide_amax(&self.scheme, self.codes, amax),
+        };
         let counted = self.counts.then_some(0);
         let mut report =
             Report { global: rule.global, clipped: counted, underflowed: counted, ..Report::default() };
@@ -198,7 +201,7 @@ impl ScaledPlan {
 mod tests {
     use super::*;
     use crate::DType;
-    use crate::scaled::Scheme;
+    use crate::scaled::{ScaleType, Scheme};
     use alloc::{vec, vec::Vec};
 
     /// Codes whose values float32 has are cast as those values are: scales, codes and reports.

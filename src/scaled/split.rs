@@ -12,7 +12,7 @@ use super::{
     plan::{INFINITY, ScaledPlan},
     report::Report,
     rule::{Rule, Scale},
-    scheme::{NonFinite, ScaleType},
+    scheme::NonFinite,
 };
 #[cfg(any(feature = "rayon", test))]
 use crate::BufferType;
@@ -178,11 +178,11 @@ impl ScaledPlan {
         self.makes_scales()?;
         check_len("data", self.data_len(), data.len())?;
         check_len("scales", self.scales_len(), scales.len())?;
-        let amax = match self.scheme.scale {
-            ScaleType::E4M3(_) => self.amax_split(from, run, target, INFINITY)?,
-            _ => 0,
+        let amax = match self.needs_amax() {
+            true => self.amax_split(from, run, target, INFINITY)?,
+            false => 0,
         };
-        let rule = guarded(|| Rule::of_amax(&self.scheme, self.codes, amax));
+        let rule = guarded(|| self.rule(amax));
         let mut report = Report { global: rule.global, ..Report::default() };
         let (with_blocks, within) = (self.cut(target, false), self.cut(target, true));
         if with_blocks.largest() > target.saturating_mul(TOO_LARGE)
@@ -378,7 +378,8 @@ pub(super) mod tests {
             for (plan, floats) in [
                 (plan.clone(), &floats),
                 (plan.clone().stochastic(Stochastic::default()).starting_at(9), &floats),
-                (plan, &poisoned),
+                (plan.clone(), &poisoned),
+                (plan.clone().with_global(3e-4).unwrap_or(plan), &poisoned),
             ] {
                 let src: &[u8] = bytemuck::cast_slice(floats);
                 let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);

@@ -182,6 +182,9 @@ pub(crate) struct CastArgs {
     /// Only pairs in byte storage, or only pairs with a packed side.
     #[arg(long, value_parser = storage)]
     pub(crate) storage: Option<Store>,
+    /// Only scaled casts, by schemes with this in their names.
+    #[arg(long, conflicts_with_all = ["pair", "class", "mode", "storage"])]
+    pub(crate) scheme: Option<String>,
 }
 
 /// What is emulated.
@@ -213,7 +216,7 @@ pub(crate) struct GateArgs {
     #[command(flatten)]
     pub(crate) casts: CastArgs,
     /// A result file of `count`; nothing is counted then.
-    #[arg(long, conflicts_with_all = ["target", "cpu", "pair", "class", "tier", "mode", "storage"])]
+    #[arg(long, conflicts_with_all = ["target", "cpu", "pair", "class", "tier", "mode", "storage", "scheme"])]
     pub(crate) results: Option<PathBuf>,
     /// The folder with the records.
     #[arg(long, default_value = "benches/matrix/counts")]
@@ -225,7 +228,7 @@ pub(crate) struct GateArgs {
     #[arg(long)]
     pub(crate) any_compiler: bool,
     /// Writes the record of the target instead of comparing with it.
-    #[arg(long, conflicts_with_all = ["pair", "class", "mode", "storage"])]
+    #[arg(long, conflicts_with_all = ["pair", "class", "mode", "storage", "scheme"])]
     pub(crate) bless: bool,
 }
 

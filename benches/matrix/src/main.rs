@@ -106,6 +106,7 @@ fn selection(args: &RunArgs) -> Result<Selection, String> {
         sizes: args.size.concat(),
         modes: args.mode.clone(),
         storages: args.storage.into_iter().collect(),
+        scheme: None,
         inputs: args.inputs,
         unaligned: args.unaligned,
         budget: args.budget,
@@ -180,6 +181,7 @@ impl From<CastArgs> for Selection {
             tiers: args.tier,
             modes: args.mode,
             storages: args.storage.into_iter().collect(),
+            scheme: args.scheme,
             ..Selection::default()
         }
     }

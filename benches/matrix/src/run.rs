@@ -31,6 +31,8 @@ pub struct Selection {
     pub modes: Vec<Mode>,
     /// Storages; empty: both.
     pub storages: Vec<Store>,
+    /// Only scaled casts, by schemes with this in their names.
+    pub scheme: Option<String>,
     /// The values of the sources.
     pub inputs: Inputs,
     /// Both buffers one element off.
@@ -50,12 +52,26 @@ impl Selection {
         };
         let packed = [cast.from, cast.to].map(store).contains(&Store::Packed);
         let storage = if packed { Store::Packed } else { Store::Byte };
-        (self.pairs.is_empty() || self.pairs.iter().any(matches))
+        self.scheme.is_none()
+            && (self.pairs.is_empty() || self.pairs.iter().any(matches))
             && (self.classes.is_empty()
                 || self.classes.iter().any(|class| class.name == classes::of(cast).name))
             && (self.modes.is_empty() || self.modes.contains(&cast.mode))
             && (self.storages.is_empty() || self.storages.contains(&storage))
             && inputs::apply(self.inputs, from, to)
+    }
+
+    /// Whether the casts of a scheme are selected: not if pairs are.
+    pub fn has_scheme(&self, name: &str) -> bool {
+        match &self.scheme {
+            Some(part) => name.contains(part),
+            None => {
+                self.pairs.is_empty()
+                    && self.classes.is_empty()
+                    && self.modes.is_empty()
+                    && self.storages.is_empty()
+            }
+        }
     }
 
     pub(crate) fn effort(&self, size: Size) -> Effort {

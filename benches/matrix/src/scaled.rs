@@ -1,7 +1,7 @@
 //! Scaled casts: the time of pure traffic for the bytes moved, divided by that of the cast.
 //!
 //! Contenders take turns in one process. Within the second cache the traffic loop uses ordinary stores, in memory streaming ones. Answers
-//! of the tier are compared with those of the scalar one first.
+//! of the tier are compared with those of the scalar one first. Their instructions are counted in `count::scaled`.
 
 use crate::{
     measure::{Contender, Effort, measure},
@@ -15,8 +15,8 @@ use lanecast::{
 };
 use std::{cell::RefCell, fmt, hint::black_box, time::Duration};
 
-/// The schemes that are measured if none is asked for, with the names of their codes.
-const SCHEMES: &[(&str, Scheme)] = &[
+/// The schemes that are measured and counted if none is asked for, with the names of their codes.
+pub(crate) const SCHEMES: &[(&str, Scheme)] = &[
     ("fp8-row", Scheme::FP8_ROW),
     ("fp8-group128", Scheme::FP8_GROUP128),
     ("fp8-block128", Scheme::FP8_BLOCK128),
@@ -28,7 +28,7 @@ const SCHEMES: &[(&str, Scheme)] = &[
 ];
 
 /// Columns of the tensors: whole blocks and tiles.
-const COLUMNS: usize = 1024;
+pub(crate) const COLUMNS: usize = 1024;
 
 /// What is measured.
 pub struct Selection<'a> {
@@ -61,7 +61,7 @@ pub fn tables(selection: &Selection<'_>) -> Result<String, String> {
                     continue;
                 }
                 let rows = [DType::Float32, DType::BFloat16].map(|from| {
-                    let cell = Cell { tier, scheme, from, rows: (size << 10) / COLUMNS };
+                    let cell = Cell { tier, scheme, from, shape: [(size << 10) / COLUMNS, COLUMNS] };
                     let row =
                         cell.row(selection.budget).map_err(|e| format!("{name} of {from} on {tier}: {e}"));
                     tier::force(None).map_err(|e| e.to_string())?;
@@ -109,31 +109,32 @@ struct Row {
     to_bfloat16: Speed,
 }
 
-struct Cell<'a> {
-    tier: Tier,
-    scheme: &'a Scheme,
-    from: DType,
-    rows: usize,
+/// A scheme for a tensor on a tier.
+pub(crate) struct Cell<'a> {
+    pub(crate) tier: Tier,
+    pub(crate) scheme: &'a Scheme,
+    pub(crate) from: DType,
+    pub(crate) shape: [usize; 2],
 }
 
 /// The answers of a plan.
 #[derive(PartialEq)]
-struct Answers {
-    codes: Vec<u8>,
-    scales: Vec<u8>,
-    global: f32,
+pub(crate) struct Answers {
+    pub(crate) codes: Vec<u8>,
+    pub(crate) scales: Vec<u8>,
+    pub(crate) global: f32,
 }
 
 impl Cell<'_> {
-    fn plan(&self, tier: Tier, quotient: Quotient) -> Result<ScaledPlan, String> {
+    pub(crate) fn plan(&self, tier: Tier, quotient: Quotient) -> Result<ScaledPlan, String> {
         tier::force(Some(tier)).map_err(|e| e.to_string())?;
         let scheme = self.scheme.with_quotient(quotient);
-        ScaledPlan::new(self.from, &scheme, &[self.rows, COLUMNS]).map_err(|e| e.to_string())
+        ScaledPlan::new(self.from, &scheme, &self.shape).map_err(|e| e.to_string())
     }
 
     /// Numbers of a bell curve, as weights are.
-    fn source(&self) -> Result<Vec<u8>, String> {
-        let n = self.rows * COLUMNS;
+    pub(crate) fn source(&self) -> Result<Vec<u8>, String> {
+        let n = self.shape[0] * self.shape[1];
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         let mut uniform = || {
             state ^= state << 13;
@@ -149,7 +150,7 @@ impl Cell<'_> {
         Ok(src)
     }
 
-    fn answers(&self, tier: Tier, src: &[u8]) -> Result<Answers, String> {
+    pub(crate) fn answers(&self, tier: Tier, src: &[u8]) -> Result<Answers, String> {
         let plan = self.plan(tier, self.scheme.quotient)?;
         let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
         let report = plan.quantize_dynamic(src, &mut codes, &mut scales).map_err(|e| e.to_string())?;

@@ -2,9 +2,10 @@
 //!
 //! Its first line names the compiler, the second what else a count depends on. Then four tables, each with a row for every
 //! source and a column for every destination: instructions per element, and of a call, with both answers to overflow. A cast
-//! without a choice stands in the first of both and is left out of the second.
+//! without a choice stands in the first of both and is left out of the second. Two tables of scaled casts follow, with a row for
+//! every scheme.
 
-use super::{CALL, Count, Counting, LENGTHS};
+use super::{CALL, Count, Counting, LENGTHS, scaled};
 use crate::{
     cells::{self, Cast, Mode},
     classes,
@@ -19,13 +20,58 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What stands above each table: whether it holds calls, and which of the two modes.
-const TABLES: [(&str, bool, bool); 4] = [
-    ("per element, saturate", false, true),
-    ("per element, wrap", false, false),
-    ("call of 64, saturate", true, true),
-    ("call of 64, wrap", true, false),
+/// The casts of a table.
+#[derive(Clone, Copy)]
+enum Casts {
+    /// Pairs, with the first of two modes or with the second.
+    Pairs {
+        saturate: bool,
+    },
+    Scaled,
+}
+
+/// What stands above each table, which casts it has, and whether it holds calls.
+const TABLES: [(&str, Casts, bool); 6] = [
+    ("per element, saturate", Casts::Pairs { saturate: true }, false),
+    ("per element, wrap", Casts::Pairs { saturate: false }, false),
+    ("call of 64, saturate", Casts::Pairs { saturate: true }, true),
+    ("call of 64, wrap", Casts::Pairs { saturate: false }, true),
+    ("per element, scaled", Casts::Scaled, false),
+    ("call of 64, scaled", Casts::Scaled, true),
 ];
+
+/// The labels of the rows and columns of a table, and the casts of each row without figures; `None` where there is no cast.
+struct Frame {
+    columns: Vec<String>,
+    rows: Vec<(String, Vec<Option<Count>>)>,
+}
+
+impl Casts {
+    fn frame(self, tier: &str) -> Frame {
+        match self {
+            Casts::Pairs { saturate } => {
+                let types = cells::buffer_types();
+                let row = |from: BufferType| {
+                    let count = |&to: &BufferType| {
+                        Some(empty(&Cast { from, to, mode: mode(from, to, saturate)? }, tier))
+                    };
+                    (cells::label(from), types.iter().map(count).collect())
+                };
+                let columns = types.iter().map(|&buffer| cells::label(buffer)).collect();
+                Frame { columns, rows: types.iter().map(|&from| row(from)).collect() }
+            }
+            Casts::Scaled => {
+                let columns: Vec<String> = scaled::columns().collect();
+                let casts: Vec<_> = scaled::every().collect();
+                let row = |casts: &[scaled::ScaledCast]| {
+                    let counts = casts.iter().map(|cast| Some(cast.empty(tier))).collect();
+                    (casts[0].name.to_owned(), counts)
+                };
+                Frame { rows: casts.chunks(columns.len()).map(row).collect(), columns }
+            }
+        }
+    }
+}
 
 fn path(directory: &Path, target: &str, tier: &str) -> PathBuf {
     directory.join(format!("{target}.{tier}.tsv"))
@@ -58,21 +104,19 @@ fn text(results: &Results, tier: Tier) -> String {
     let counts: HashMap<_, &Count> = results.counts.iter().map(|count| (count.key(), count)).collect();
     let counting = results.counting.clone().unwrap_or_default();
     let mut text = format!("{}\n{}\t{}\n", results.machine.rustc, counting.c_library, counting.emulator);
-    let types = cells::buffer_types();
-    let labels: Vec<String> = types.iter().map(|&buffer| cells::label(buffer)).collect();
-    for (title, call, saturate) in TABLES {
-        let _ = write!(text, "\n{title}\n\t{}\n", labels.join("\t"));
-        for (&from, source) in types.iter().zip(&labels) {
-            let figure = |(&to, target): (&BufferType, &String)| {
-                let key = (&**source, &**target, mode(from, to, saturate)?, tier.name());
-                let count = counts.get(&key)?;
+    for (title, casts, call) in TABLES {
+        let Frame { columns, rows } = casts.frame(tier.name());
+        let _ = write!(text, "\n{title}\n\t{}\n", columns.join("\t"));
+        for (label, row) in rows {
+            let figure = |cast: &Option<Count>| {
+                let count = counts.get(&cast.as_ref()?.key())?;
                 Some(match call {
                     true => count.instructions_of_call.to_string(),
                     false => format!("{:.3}", count.instructions_per_element),
                 })
             };
-            let row = types.iter().zip(&labels).map(|cell| figure(cell).unwrap_or_default());
-            let _ = writeln!(text, "{source}\t{}", row.collect::<Vec<_>>().join("\t"));
+            let row: Vec<String> = row.iter().map(|cast| figure(cast).unwrap_or_default()).collect();
+            let _ = writeln!(text, "{label}\t{}", row.join("\t"));
         }
     }
     text
@@ -125,28 +169,32 @@ fn parse(text: &str, target: &str, tier: &str) -> Result<Results, String> {
     let head = parts.next().unwrap_or_default();
     let (rustc, rest) = head.split_once('\n').ok_or("no head")?;
     let (c_library, emulator) = rest.trim_end().split_once('\t').ok_or("no second line")?;
-    let types: HashMap<String, BufferType> =
-        cells::buffer_types().into_iter().map(|buffer| (cells::label(buffer), buffer)).collect();
-    let named = |name: &str| types.get(name).copied().ok_or_else(|| format!("{name:?} is no dtype"));
     let mut counts = Vec::<Count>::new();
-    let mut places = HashMap::<Cast, usize>::new();
+    let mut places = HashMap::<(String, String, Mode), usize>::new();
     for table in parts {
         let mut lines = table.lines();
         let title = lines.next().unwrap_or_default();
         let known = TABLES.iter().find(|(name, ..)| *name == title);
-        let &(_, call, saturate) = known.ok_or_else(|| format!("{title:?} is no table"))?;
-        let columns = lines.next().unwrap_or_default().split('\t').skip(1).map(named);
+        let &(_, casts, call) = known.ok_or_else(|| format!("{title:?} is no table"))?;
+        let frame = casts.frame(tier);
+        let column = |name: &str| {
+            let place = frame.columns.iter().position(|column| column == name);
+            place.ok_or_else(|| format!("{name:?} is no column of {title:?}"))
+        };
+        let columns = lines.next().unwrap_or_default().split('\t').skip(1).map(column);
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         for line in lines {
             let mut fields = line.split('\t');
-            let from = named(fields.next().unwrap_or_default())?;
-            for (&to, figure) in columns.iter().zip(fields).filter(|(_, figure)| !figure.is_empty()) {
+            let name = fields.next().unwrap_or_default();
+            let row = frame.rows.iter().find(|(label, _)| label == name);
+            let (_, row) = row.ok_or_else(|| format!("{name:?} is no row of {title:?}"))?;
+            for (&column, figure) in columns.iter().zip(fields).filter(|(_, figure)| !figure.is_empty()) {
                 let figure: f64 = figure.parse().map_err(|_| format!("{figure:?} is no number"))?;
-                let mode =
-                    mode(from, to, saturate).ok_or_else(|| format!("{line:?} has too many figures"))?;
-                let cast = Cast { from, to, mode };
-                let place = *places.entry(cast).or_insert_with(|| {
-                    counts.push(empty(&cast, tier));
+                let cast = row[column].as_ref();
+                let cast = cast.ok_or_else(|| format!("{line:?} has too many figures"))?;
+                let key = (cast.from.clone(), cast.to.clone(), cast.mode);
+                let place = *places.entry(key).or_insert_with(|| {
+                    counts.push(cast.clone());
                     counts.len() - 1
                 });
                 match call {
@@ -181,13 +229,16 @@ mod tests {
 
     #[test]
     fn a_record_holds_every_cast() {
-        let counts: Vec<Count> = cells::every()
+        let casts = cells::every();
+        let counts: Vec<Count> = casts
             .iter()
+            .map(|cast| empty(cast, "scalar"))
+            .chain(scaled::every().map(|cast| cast.empty("scalar")))
             .enumerate()
-            .map(|(k, cast)| Count {
+            .map(|(k, count)| Count {
                 instructions_per_element: k as f64 / 8.0,
                 instructions_of_call: k as u64,
-                ..empty(cast, "scalar")
+                ..count
             })
             .collect();
         let machine = Machine { rustc: "rustc 1".into(), target: "t".into(), ..Machine::default() };
@@ -196,6 +247,10 @@ mod tests {
         let results = Results { machine, counting: Some(counting), counts, ..Results::default() };
         let text = text(&results, Tier::Scalar);
         assert!(text.starts_with("rustc 1\nglibc 2\tqemu\n\nper element, saturate\n\tbool\t"));
+        let k = casts.len();
+        let row = format!("{k}\t{}\t{}\t{}", k + 1, k + 2, k + 3);
+        let head = "call of 64, scaled\n\tfrom float32\tfrom bfloat16\tto float32\tto bfloat16\n";
+        assert!(text.contains(&format!("{head}fp8-row\t{row}\n")));
         let mut read = parse(&text, "t", "scalar").expect("a record");
         let order = |count: &Count| count.instructions_of_call;
         read.counts.sort_by_key(order);
@@ -204,9 +259,15 @@ mod tests {
 
     #[test]
     fn what_is_no_record_is_refused() {
-        for text in
-            ["", "rustc\n", "rustc\nglibc\tqemu\n\nsomething\n", "r\ng\tq\n\nper element, wrap\n\tint99\n"]
-        {
+        for text in [
+            "",
+            "rustc\n",
+            "rustc\nglibc\tqemu\n\nsomething\n",
+            "r\ng\tq\n\nper element, wrap\n\tint99\n",
+            "r\ng\tq\n\nper element, wrap\n\tbool\nint99\t1\n",
+            // A cast without a choice has no second mode.
+            "r\ng\tq\n\nper element, wrap\n\tbool\nbool\t1\n",
+        ] {
             assert!(parse(text, "t", "scalar").is_err(), "{text:?}");
         }
     }

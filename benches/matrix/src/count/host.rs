@@ -219,7 +219,8 @@ fn arguments(selection: &Selection) -> Vec<String> {
         Store::Byte => "--storage=byte".to_owned(),
         Store::Packed => "--storage=packed".to_owned(),
     });
-    pairs.chain(classes).chain(tiers).chain(modes).chain(storages).collect()
+    let scheme = selection.scheme.iter().map(|scheme| format!("--scheme={scheme}"));
+    pairs.chain(classes).chain(tiers).chain(modes).chain(storages).chain(scheme).collect()
 }
 
 /// Puts the counts in their places: between the first two marks nothing was done, which tells what marks themselves take, and
@@ -282,5 +283,7 @@ mod tests {
             arguments(&selection),
             ["--pair=float32:*", "--tier=scalar", "--mode=wrap", "--storage=packed"]
         );
+        let selection = Selection { scheme: Some("mx".into()), ..Selection::default() };
+        assert_eq!(arguments(&selection), ["--scheme=mx"]);
     }
 }

@@ -7,6 +7,8 @@
 //!
 //! * `mark`: how a program under emulation says where counting begins and ends;
 //! * `guest`: the program under emulation, which runs the casts;
+//! * `scaled`: its scaled casts;
+//! * `memory`: what they allocate;
 //! * `host`: builds it and the plugin that counts (`benches/counter`), starts QEMU, and joins what both left behind;
 //! * `baseline`: the counts on record;
 //! * `gate`: has a count grown?
@@ -16,6 +18,8 @@ pub mod gate;
 pub mod guest;
 pub mod host;
 pub mod mark;
+mod memory;
+pub mod scaled;
 
 use crate::cells::{self, Mode};
 use lanecast::Tier;
@@ -44,7 +48,7 @@ pub struct Counting {
 /// The instructions of a cast.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Count {
-    /// What the source holds, with `/packed` behind it if elements share bytes.
+    /// What the source holds, with `/packed` behind it if elements share bytes; the scheme if it is scaled.
     pub from: String,
     /// What the destination holds.
     pub to: String,

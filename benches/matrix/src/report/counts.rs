@@ -4,7 +4,7 @@ use super::geometric_mean;
 use crate::{
     cells::{Mode, PAIRS},
     classes::CLASSES,
-    count::Count,
+    count::{Count, scaled},
     results::Results,
 };
 use lanecast::Tier;
@@ -114,12 +114,12 @@ fn target(run: &Results) -> String {
     let Some((tier, list)) = ratios(run) else { return String::new() };
     let mut text = format!("\n### {}: {tier} / scalar\n\n", name(run));
     text += "| class | casts | geometric mean | worst |\n|---|---|---|---|\n";
-    for class in CLASSES {
+    for class in CLASSES.iter().map(|class| class.name).chain([scaled::CLASS]) {
         let ratios: Vec<f64> =
-            list.iter().filter(|cast| cast.count.class == class.name).map(Beside::ratio).collect();
+            list.iter().filter(|cast| cast.count.class == class).map(Beside::ratio).collect();
         if let Some(worst) = ratios.first() {
             let mean = geometric_mean(&ratios);
-            let _ = writeln!(text, "| {} | {} | {mean:.3} | {worst:.2} |", class.name, ratios.len());
+            let _ = writeln!(text, "| {class} | {} | {mean:.3} | {worst:.2} |", ratios.len());
         }
     }
     let _ = write!(
