@@ -385,7 +385,16 @@ typedef struct lanecast_scaled_options {
     /**
      * Zero.
      */
-    uint8_t reserved[31];
+    uint8_t reserved_bytes[3];
+    /**
+     * The scale of the tensor beside those of blocks, if it is known beforehand; 0 finds it from the elements. Only of schemes that have
+     * one.
+     */
+    float global;
+    /**
+     * Zero.
+     */
+    uint8_t reserved[24];
 } lanecast_scaled_options;
 
 /**

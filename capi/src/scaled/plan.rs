@@ -61,7 +61,12 @@ pub struct lanecast_scaled_options {
     /// 0 rounds to the nearest code; 8, 16 or 32 round stochastically, with that many random bits for each element.
     pub random_bits: u8,
     /// Zero.
-    pub reserved: [u8; 31],
+    pub reserved_bytes: [u8; 3],
+    /// The scale of the tensor beside those of blocks, if it is known beforehand; 0 finds it from the elements. Only of schemes that have
+    /// one.
+    pub global: f32,
+    /// Zero.
+    pub reserved: [u8; 24],
 }
 
 /// By the number of [`lanecast_scaled_options::storage`].
@@ -137,7 +142,7 @@ pub(super) unsafe fn read_with_source<'a>(
 impl lanecast_scaled_options {
     /// The plan of a scheme under these options.
     fn plan(&self, mut scheme: Scheme, from: BufferType, shape: &[usize]) -> Result<ScaledPlan, Failure> {
-        if self.reserved != [0; 31] {
+        if self.reserved_bytes != [0; 3] || self.reserved != [0; 24] {
             let text = "lanecast_scaled_options.reserved is not zero; the header is newer than the library";
             return Err(Failure::Argument(LANECAST_BAD_OPTION, text));
         }
@@ -171,6 +176,9 @@ impl lanecast_scaled_options {
         if let Some(bits) = bits {
             let Self { seed, stream, first_element, .. } = *self;
             plan = plan.stochastic(Stochastic { seed, stream, bits }).starting_at(first_element);
+        }
+        if self.global != 0.0 {
+            plan = plan.with_global(self.global)?;
         }
         Ok(plan)
     }

@@ -89,6 +89,10 @@ static void some_scaled_arguments(scaled_arguments *out)
     out->options.seed = draw();
     out->options.stream = draw() >> below(64);
     out->options.first_element = draw() >> below(64);
+    if (one_in(6)) {
+        static const float globals[6] = {1.0f, 3e-4f, 1e-40f, 1e38f, -1.0f, 1e38f * 10.0f};
+        out->options.global = globals[below(one_in(10) ? 6 : 4)];
+    }
     if (one_in(60)) {
         out->options.reserved[below(sizeof out->options.reserved)] = (uint8_t)draw();
     }

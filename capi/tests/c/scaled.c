@@ -80,7 +80,7 @@ static void plans(void)
     CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
     CHECK(strstr(error.message, "not: 24") != NULL);
     options.random_bits = 0;
-    options.reserved[30] = 1;
+    options.reserved[sizeof options.reserved - 1] = 1;
     CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
     CHECK(plan == NULL);
 
@@ -309,6 +309,47 @@ static void random_codes(void)
     CHECK(lanecast_scaled_destroy(part) == LANECAST_OK);
 }
 
+/* A scale of the tensor that is known beforehand. */
+static void global_scales(void)
+{
+    static const float wrong[3] = {-1.0f, 1e38f * 10.0f, -1e38f * 10.0f};
+    const size_t data_len = N / 2, scales_len = 3 * ROWS;
+    lanecast_scaled_options options;
+    lanecast_scaled_plan *plan = plan_of("nvfp4", NULL);
+    lanecast_scaled_report found, given;
+    lanecast_error error;
+    size_t i;
+    for (i = 0; i < N; i++) {
+        src[i] = (float)i - 60.0f;
+    }
+    CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len, scales, scales_len, &found, NULL, NULL) ==
+          LANECAST_OK);
+    CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
+    memset(&options, 0, sizeof options);
+    for (i = 0; i < 2; i++) {
+        options.global = i == 0 ? found.global : 2.0f * found.global;
+        plan = plan_of("nvfp4", &options);
+        CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, again, data_len, scales + scales_len, scales_len, &given,
+                                               NULL, NULL) == LANECAST_OK);
+        /* Twice the scale halves those of the blocks, which change nothing else while they are normal. */
+        CHECK(given.global == options.global && (i == 1 || memcmp(scales, scales + scales_len, scales_len) == 0));
+        CHECK(memcmp(data, again, data_len) == 0 && (scales[0] - scales[scales_len] == (i == 0 ? 0 : 8)));
+        CHECK(lanecast_scaled_quantize_with_amax(plan, src, sizeof src, 60.0f, again, data_len, scales, scales_len, NULL, &error) ==
+              LANECAST_BAD_OPTION);
+        CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
+    }
+    for (i = 0; i < 3; i++) {
+        options.global = wrong[i];
+        CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    }
+    options.global = 1.0f;
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    CHECK(strstr(error.message, "scale of the tensor") != NULL);
+    options.reserved_bytes[1] = 1;
+    CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    CHECK(strstr(error.message, "newer") != NULL);
+}
+
 /* Threads change nothing but the time. */
 static void threads(void)
 {
@@ -371,6 +412,7 @@ int main(void)
     not_finite();
     counts();
     random_codes();
+    global_scales();
     threads();
     return report();
 }
