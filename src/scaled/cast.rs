@@ -88,7 +88,7 @@ impl ScaledPlan {
             None if self.needs_amax() => self.amax_bits(src, INFINITY)?,
             None => 0,
         };
-        let rule = self.rule(amax);
+        let rule = self.rule_or(|| Rule::of_amax(&self.scheme, self.codes, amax));
         check_len("scales", self.scales_len(), scales.len())?;
         Ok(self.cast_and_compare(src, &rule, Source::Elements(scales), &[], data)?.report())
     }

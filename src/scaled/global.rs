@@ -56,11 +56,11 @@ impl ScaledPlan {
         self.has_global() && self.static_global.is_none()
     }
 
-    /// The rule for a tensor whose largest magnitude has these bits, if that [is needed](Self::needs_amax).
-    pub(super) fn rule(&self, amax: u32) -> Rule<'_> {
+    /// The rule of the static scale, or the one that follows from the elements.
+    pub(super) fn rule_or<'a>(&'a self, follows: impl FnOnce() -> Rule<'a>) -> Rule<'a> {
         match self.static_global {
             Some(global) => Rule::of_global(&self.scheme, self.codes, global),
-            None => Rule::of_amax(&self.scheme, self.codes, amax),
+            None => follows(),
         }
     }
 }

@@ -125,10 +125,7 @@ impl ScaledPlan {
                 Ok(())
             })?;
         }
-        let rule = match self.static_global {
-            Some(global) => Rule::of_global(&self.scheme, self.codes, global),
-            None => Rule::of_wide_amax(&self.scheme, self.codes, amax),
-        };
+        let rule = self.rule_or(|| Rule::of_wide_amax(&self.scheme, self.codes, amax));
         let counted = self.counts.then_some(0);
         let mut report =
             Report { global: rule.global, clipped: counted, underflowed: counted, ..Report::default() };

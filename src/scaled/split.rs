@@ -182,7 +182,7 @@ impl ScaledPlan {
             true => self.amax_split(from, run, target, INFINITY)?,
             false => 0,
         };
-        let rule = guarded(|| self.rule(amax));
+        let rule = guarded(|| self.rule_or(|| Rule::of_amax(&self.scheme, self.codes, amax)));
         let mut report = Report { global: rule.global, ..Report::default() };
         let (with_blocks, within) = (self.cut(target, false), self.cut(target, true));
         if with_blocks.largest() > target.saturating_mul(TOO_LARGE)

@@ -57,49 +57,36 @@ pub(super) enum Bytes {
 struct Elements<'a, T> {
     x: &'a [T],
     byte: Byte,
-    /// How many consecutive elements have the same scale and zero point.
+    /// How many consecutive elements have the same scale and zero point; at least 1.
     run: usize,
     scales: &'a [f32],
     zero_points: &'a [f32],
 }
 
-/// Runs of elements.
-struct Runs<T>(PhantomData<T>);
-/// Elements that have their own scales and zero points.
-struct Each<T>(PhantomData<T>);
+/// The loops of a direction: from elements of `T`.
+struct Loops<T>(PhantomData<T>);
 
-/// The loops of a direction.
 macro_rules! work {
     ($from:ty => $to:ty, |$elements:ident| $held:expr, $function:ident) => {
-        impl<'a> Work for Runs<&'a [$from]> {
+        impl<'a> Work for Loops<&'a [$from]> {
             type Source = Elements<'a, $from>;
             type Destination = [$to];
             type Output = ();
 
             #[inline(always)]
             fn run($elements: &Self::Source, y: &mut [$to]) {
-                let held = $held;
+                let (x, run, held) = ($elements.x, $elements.run, $held);
                 let operands = $elements.scales.iter().zip($elements.zero_points);
-                let runs = y.chunks_mut($elements.run).zip($elements.x.chunks($elements.run));
-                for ((y, x), (scale, zero_point)) in runs.zip(operands) {
+                if run == 1 {
+                    for ((y, x), (scale, zero_point)) in y.iter_mut().zip(x).zip(operands) {
+                        *y = $function(*x, *scale, *zero_point, held);
+                    }
+                    return;
+                }
+                for ((y, x), (scale, zero_point)) in y.chunks_mut(run).zip(x.chunks(run)).zip(operands) {
                     for (y, x) in y.iter_mut().zip(x) {
                         *y = $function(*x, *scale, *zero_point, held);
                     }
-                }
-            }
-        }
-
-        impl<'a> Work for Each<&'a [$from]> {
-            type Source = Elements<'a, $from>;
-            type Destination = [$to];
-            type Output = ();
-
-            #[inline(always)]
-            fn run($elements: &Self::Source, y: &mut [$to]) {
-                let held = $held;
-                let operands = $elements.scales.iter().zip($elements.zero_points);
-                for ((y, x), (scale, zero_point)) in y.iter_mut().zip($elements.x).zip(operands) {
-                    *y = $function(*x, *scale, *zero_point, held);
                 }
             }
         }
@@ -130,7 +117,7 @@ fn dequantized(x: u8, scale: f32, zero_point: f32, (flip, excess): (u8, f32)) ->
 /// Quantises elements by one scale and one zero point.
 pub(super) fn quantize(x: &[[u8; 4]], byte: Byte, scale: f32, zero_point: f32, y: &mut [u8]) {
     let elements = Elements { x, byte, run: x.len().max(1), scales: &[scale], zero_points: &[zero_point] };
-    run_work::<Runs<&[[u8; 4]]>>(tier::token(), &elements, y);
+    run_work::<Loops<&[[u8; 4]]>>(tier::token(), &elements, y);
 }
 
 /// The range of the numbers among some elements and 0.
@@ -201,14 +188,13 @@ pub(super) fn run(node: &Node, bytes: Bytes, layout: &Layout, call: &mut Call<'_
                 Bytes::Quantize(byte) => {
                     let x = &call.x.data.as_chunks().0[range.clone()];
                     let elements = Elements { x, byte, run, scales, zero_points };
-                    let work = if each { run_work::<Each<&[[u8; 4]]>> } else { run_work::<Runs<&[[u8; 4]]>> };
-                    work(tier::token(), &elements, &mut call.y[range.clone()]);
+                    run_work::<Loops<&[[u8; 4]]>>(tier::token(), &elements, &mut call.y[range.clone()]);
                 }
                 Bytes::Dequantize(byte) => {
                     let elements =
                         Elements { x: &call.x.data[range.clone()], byte, run, scales, zero_points };
-                    let work = if each { run_work::<Each<&[u8]>> } else { run_work::<Runs<&[u8]>> };
-                    work(tier::token(), &elements, &mut call.y.as_chunks_mut().0[range.clone()]);
+                    let y = &mut call.y.as_chunks_mut().0[range.clone()];
+                    run_work::<Loops<&[u8]>>(tier::token(), &elements, y);
                 }
             }
             (done, scale, left) = (range.end, scale + scales.len(), left - scales.len());
