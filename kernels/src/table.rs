@@ -194,7 +194,7 @@ macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            let two_steps = $crate::narrowed::through(from, to).is_some();
+            let two_steps = $crate::steps::through(from, to).is_some();
             if two_steps || !from.is_built() || !to.is_built() {
                 $crate::table::never
             } else if from as u8 == to as u8 || same_bits(from, to, saturate) {
@@ -245,7 +245,7 @@ macro_rules! define_packed_table {
         ) -> Option<KernelFn> {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             let packable = (SIDES & PACKED_FROM == 0 || from.is_sub_byte()) && (SIDES & PACKED_TO == 0 || to.is_sub_byte());
-            let packable = packable && from.is_built() && to.is_built() && $crate::narrowed::through(from, to).is_none();
+            let packable = packable && from.is_built() && to.is_built() && $crate::steps::through(from, to).is_none();
             if packable && (from as u8 != to as u8 || SIDES != PACKED_FROM | PACKED_TO) {
                 packed::<S, D, FINE, SIDES>(saturate || !has_overflow_rule(to))
             } else {
@@ -281,7 +281,7 @@ macro_rules! define_packed_to {
             let mut i = 0;
             $(if <$format as Element>::DTYPE.is_sub_byte() {
                 let to = <$format as Element>::DTYPE;
-                if to.is_built() && $crate::narrowed::through(S::DTYPE, to).is_none() {
+                if to.is_built() && $crate::steps::through(S::DTYPE, to).is_none() {
                     let limited = !has_overflow_rule(to);
                     row[0][i] = packed::<S, $format, FINE>(limited);
                     row[1][i] = packed::<S, $format, FINE>(true);

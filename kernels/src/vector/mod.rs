@@ -200,15 +200,10 @@ pub(crate) trait Casts: Blocks {
     ) -> [Self::V; 4];
     /// float64 to odd. If `CLAMPED`, none but zero becomes zero, and none but infinity infinity.
     unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
-    /// int64 (or uint64) to odd; if not `ODD`, those that have 32 bits may be nearest.
-    unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
-        p: *const u8,
-        n: usize,
-    ) -> [Self::V; 4];
-    /// The real parts of complex64.
-    unsafe fn load_c64<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
-    /// The real parts of complex128, to odd, `CLAMPED` as float64.
-    unsafe fn load_c128<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// int64 (or uint64) to odd.
+    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// The real parts of complex128, to odd, clamped as float64.
+    unsafe fn load_c128<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
 
     /// Float32 rounded to float16: nearest even, or in the direction of the environment, or to odd.
     unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
@@ -222,7 +217,7 @@ pub(crate) trait Casts: Blocks {
 pub(crate) const fn covers(from: DType, to: DType) -> bool {
     let wide_float = matches!(from, DType::Float16 | DType::BFloat16 | DType::Float32);
     let loads = wide_float
-        || matches!(from, DType::Float64 | DType::Complex64 | DType::Complex128)
+        || matches!(from, DType::Float64 | DType::Complex128)
         || matches!(from.spec(), Spec::Int { bits: 16.., .. });
     match to.spec() {
         Spec::Float(f) if f.bits() <= 8 => loads,

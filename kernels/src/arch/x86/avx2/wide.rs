@@ -66,8 +66,8 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::Float64 => pick::<f64>(to, saturate),
         DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<f32, Real<f64>, COMMON>),
         DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>, COMMON>),
-        DType::Complex64 => pick::<Complex<f32>>(to, saturate),
-        DType::Complex128 => pick::<Complex<f64>>(to, saturate),
+        DType::Complex64 if matches!(to, DType::Float32) => pick::<Complex<f32>>(to, saturate),
+        DType::Complex128 if matches!(to, DType::Float64) => pick::<Complex<f64>>(to, saturate),
         _ => None,
     }
 }
@@ -78,8 +78,6 @@ define_rounded!(
     bf16, bf16, super::to_bytes::<bf16>();
     f32, f32, super::to_bytes::<f32>();
     f64, f64, to_bytes::<f64>();
-    Complex<f32>, Complex<f32>, to_bytes::<Complex<f32>>();
-    Complex<f64>, Complex<f64>, to_bytes::<Complex<f64>>();
 );
 
 avx2_fn! {
