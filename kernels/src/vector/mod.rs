@@ -216,9 +216,8 @@ pub(crate) trait Casts: Blocks {
 /// Whether the kernel of a pair is one of these.
 pub(crate) const fn covers(from: DType, to: DType) -> bool {
     let wide_float = matches!(from, DType::Float16 | DType::BFloat16 | DType::Float32);
-    let loads = wide_float
-        || matches!(from, DType::Float64 | DType::Complex128)
-        || matches!(from.spec(), Spec::Int { bits: 16.., .. });
+    let loads =
+        wide_float || matches!(from, DType::Float64) || matches!(from.spec(), Spec::Int { bits: 16.., .. });
     match to.spec() {
         Spec::Float(f) if f.bits() <= 8 => loads,
         Spec::Float(f) if f.bits() == 16 => loads,
@@ -230,7 +229,9 @@ pub(crate) const fn covers(from: DType, to: DType) -> bool {
 
 /// Whether these kernels round from a source of 16 bits and more to a target: floats of up to 16 bits.
 pub(crate) fn rounds(from: DType, to: DType) -> bool {
-    from.size() > 1 && covers(from, to) && matches!(to.spec(), Spec::Float(f) if f.bits() <= 16)
+    // Complex128 is loaded for the first of two steps only, to float32.
+    let loads = covers(from, to) || matches!(from, DType::Complex128);
+    from.size() > 1 && loads && matches!(to.spec(), Spec::Float(f) if f.bits() <= 16)
 }
 
 /// The kernel of a pair for which [`rounds`] holds, under rules that are not the common ones; `None` for a packed side that has to be
