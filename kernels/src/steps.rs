@@ -14,23 +14,26 @@ use crate::dtype::{DType, Flavor, Spec};
 
 /// The dtype through which a pair is cast, if it is cast in two steps.
 pub(crate) const fn through(from: DType, to: DType) -> Option<DType> {
-    match (from.spec(), to.spec()) {
+    match from.spec() {
         // Both parts count.
-        (Spec::Complex(_), Spec::Bool | Spec::Complex(_)) => None,
-        (Spec::Complex(_), _) => {
+        Spec::Complex(_) if matches!(to.spec(), Spec::Bool | Spec::Complex(_)) => None,
+        Spec::Complex(_) => {
             let part = if matches!(from, DType::Complex64) { DType::Float32 } else { DType::Float64 };
             if to as u8 == part as u8 { None } else { Some(part) }
         }
-        (Spec::Int { bits, signed }, Spec::Float(f)) if !matches!(f.flavor, Flavor::Exponent) => {
-            let e = f.max_exponent() + 1;
-            match (bits, e, signed) {
-                (16.., ..=6, true) => Some(DType::Int8),
-                (16.., ..=6, false) => Some(DType::UInt8),
-                (64, ..=30, true) => Some(DType::Int32),
-                (64, ..=30, false) => Some(DType::UInt32),
-                _ => None,
+        Spec::Int { bits: bits @ 16.., signed } => match to.spec() {
+            Spec::Float(f) if !matches!(f.flavor, Flavor::Exponent) => {
+                let e = f.max_exponent() + 1;
+                match (bits, e, signed) {
+                    (_, ..=6, true) => Some(DType::Int8),
+                    (_, ..=6, false) => Some(DType::UInt8),
+                    (64, ..=30, true) => Some(DType::Int32),
+                    (64, ..=30, false) => Some(DType::UInt32),
+                    _ => None,
+                }
             }
-        }
+            _ => None,
+        },
         _ => None,
     }
 }

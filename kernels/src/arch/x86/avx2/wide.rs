@@ -367,10 +367,10 @@ sources! {
     f16 => F32, |src, n, PART| _mm256_cvtph_ps(load_16::<PART>(src, n));
     f32 => F32, |src, n, PART| _mm256_castsi256_ps(load::<4, PART>(src, n, 0));
     f64 => F64, |src, n, PART| [load_pd::<8, PART>(src, n, 0), load_pd::<8, PART>(src, n, 1)];
-    Complex<f32> => F32, |src, n, PART| {
+    Complex<f32> => F32 LIGHT, |src, n, PART| {
         _mm256_castsi256_ps(even_32(load::<8, PART>(src, n, 0), load::<8, PART>(src, n, 1)))
     };
-    Complex<f64> => F64, |src, n, PART| [
+    Complex<f64> => F64 LIGHT, |src, n, PART| [
         even_64(load_pd::<16, PART>(src, n, 0), load_pd::<16, PART>(src, n, 1)),
         even_64(load_pd::<16, PART>(src, n, 2), load_pd::<16, PART>(src, n, 3)),
     ];
