@@ -60,6 +60,9 @@ pub(crate) struct Bytes {
     pub(crate) copy: fn(dtype: DType) -> KernelFn,
 }
 
+/// See [`Table::instead`].
+pub(crate) type Instead = fn(from: DType, to: DType, saturate: bool) -> Option<KernelFn>;
+
 /// See [`Table::tabled`].
 pub(crate) type TabledFn =
     fn(from: BufferType, to: BufferType, rules: &Rules, words: &[u16; 256]) -> Option<Made>;
@@ -73,6 +76,8 @@ pub(crate) struct Table {
     pub(crate) bytes: Option<Bytes>,
     /// `[from][saturate][to]`; if there are `bytes`, only sources of more than a byte have a row.
     pub(crate) kernels: &'static [[[KernelFn; COUNT]; 2]],
+    /// Finds the kernel of a pair of byte storage for which the features of this CPU call for another one than `kernels` has.
+    pub(crate) instead: Option<Instead>,
     /// The kernels from the same sources to packed targets, in a tier with `bytes`.
     pub(crate) packed_to: Option<&'static [PackedTo; WIDE]>,
     /// The kernels with a packed side in other tiers, if there are any.
@@ -128,7 +133,8 @@ impl Table {
             Some(_) => WIDE_PLACES[from as usize] as usize,
             None => from as usize,
         };
-        Entry::new(self.kernels[row][saturate as usize][to as usize])
+        let other = self.instead.and_then(|find| find(from, to, saturate));
+        Entry::new(other.unwrap_or(self.kernels[row][saturate as usize][to as usize]))
     }
 
     /// The kernel of a pair with a packed side, if it has one.
@@ -229,7 +235,7 @@ macro_rules! define_table {
             rows
         }
         const fn table<const FINE: u8>() -> Table {
-            Table { kernels: const { &rows::<FINE>() }, packed_to: None, packed: None, bytes: None, tabled: None }
+            Table { kernels: const { &rows::<FINE>() }, packed_to: None, packed: None, bytes: None, tabled: None, instead: None }
         }
     };
 }
