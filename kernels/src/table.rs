@@ -51,11 +51,21 @@ impl Entry {
     }
 }
 
+/// How buffers are cast under the common rules.
+pub(crate) enum Found {
+    /// By a kernel.
+    Kernel(Entry),
+    /// By a kernel that [`Table::tabled`] makes with the table of results of the pair.
+    Tabled,
+    /// Buffers are unpacked or packed around the kernel of byte storage.
+    Staged,
+}
+
 /// The kernels of sources of a byte or less, in tiers that look up their results: a few bodies serve many pairs and are selected by
 /// a few comparisons. That is smaller than a table of pointers, which a loader would have to relocate.
 pub(crate) struct Bytes {
-    /// The kernel under the common rules; `None` if the buffers have to be unpacked or packed around the kernel of byte storage.
-    pub(crate) kernel: fn(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry>,
+    /// Finds the kernel under the common rules.
+    pub(crate) find: fn(from: BufferType, to: BufferType, saturate: bool) -> Found,
     /// The kernel of a dtype to itself.
     pub(crate) copy: fn(dtype: DType) -> KernelFn,
 }
@@ -117,19 +127,10 @@ pub(crate) const PACKED_FROM: u8 = 1;
 pub(crate) const PACKED_TO: u8 = 2;
 
 impl Table {
+    /// The kernel of a pair of byte storage whose source is in `kernels`.
     #[inline]
     pub(crate) fn get(&self, from: DType, to: DType, saturate: bool) -> Entry {
         let row = match &self.bytes {
-            Some(bytes) if from.size() == 1 => {
-                if is_copy(from, to, saturate) {
-                    let copied = if same_truth(from, to) { DType::Bool } else { from };
-                    return Entry::new((bytes.copy)(copied));
-                }
-                return match (bytes.kernel)(from.into(), to.into(), saturate) {
-                    Some(entry) => entry,
-                    None => unreachable!("byte storage needs no unpacking"),
-                };
-            }
             Some(_) => WIDE_PLACES[from as usize] as usize,
             None => from as usize,
         };
@@ -137,14 +138,33 @@ impl Table {
         Entry::new(other.unwrap_or(self.kernels[row][saturate as usize][to as usize]))
     }
 
-    /// The kernel of a pair with a packed side, if it has one.
+    /// The kernel that copies a dtype of a byte.
+    pub(crate) fn copy(&self, dtype: DType) -> KernelFn {
+        match &self.bytes {
+            Some(bytes) => (bytes.copy)(dtype),
+            None => self.get(dtype, dtype, false).run,
+        }
+    }
+
+    /// How buffers are cast.
+    pub(crate) fn find(&self, from: BufferType, to: BufferType, saturate: bool) -> Found {
+        let (s, d) = (from.dtype(), to.dtype());
+        let packed = from.is_packed() || to.is_packed();
+        match &self.bytes {
+            Some(_) if s.size() == 1 && !packed && is_copy(s, d, saturate) => {
+                Found::Kernel(Entry::new(self.copy(if same_truth(s, d) { DType::Bool } else { s })))
+            }
+            Some(bytes) if s.size() == 1 => (bytes.find)(from, to, saturate),
+            _ if !packed => Found::Kernel(self.get(s, d, saturate)),
+            _ => self.get_packed(from, to, saturate).map_or(Found::Staged, Found::Kernel),
+        }
+    }
+
+    /// The kernel of a pair with a packed side, if it has one, whose source is in `kernels`.
     #[inline]
     pub(crate) fn get_packed(&self, from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
         let (s, d) = (from.dtype() as usize, to.dtype() as usize);
-        if let Some(bytes) = &self.bytes {
-            if from.dtype().size() == 1 {
-                return if from == to { None } else { (bytes.kernel)(from, to, saturate) };
-            }
+        if self.bytes.is_some() {
             let row = &self.packed_to?[WIDE_PLACES[s] as usize];
             return row[saturate as usize][SUB_BYTE_PLACES[d] as usize].map(Entry::new);
         }

@@ -81,10 +81,7 @@ pub(super) const fn of_byte<const FINE: u8>(from: DType, to: DType, saturate: bo
     if is_copy(from, to, saturate) {
         return Entry::new(copy_bytes(if same_truth(from, to) { DType::Bool } else { from }));
     }
-    match bytes::kernel(BufferType::new(from), BufferType::new(to), saturate) {
-        Some(entry) => entry,
-        None => panic!("byte storage needs no unpacking"),
-    }
+    bytes::kernel(from, to, saturate)
 }
 
 /// Sources of a byte are resolved by `bytes`.
@@ -97,7 +94,7 @@ static PACKED: [PackedTo; WIDE] = packed_to::<0>();
 pub(super) const fn whole() -> Table {
     Table {
         packed_to: Some(&PACKED),
-        bytes: Some(Bytes { kernel: bytes::kernel, copy: copy_bytes }),
+        bytes: Some(Bytes { find: bytes::find, copy: copy_bytes }),
         tabled: Some(bytes::tabled),
         ..table::<0>()
     }

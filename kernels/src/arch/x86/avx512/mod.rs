@@ -77,7 +77,7 @@ const fn preferred(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
 /// Whether the kernel of a pair is that of AVX2 on CPUs without permutations of bytes (VBMI): here it would differ by its
 /// permutations alone, which such a CPU does not have.
 const fn permutes_bytes(from: DType, to: DType, saturate: bool) -> bool {
-    from.size() == 1 || to.size() == 1 && vector::covers(from, to) && preferred(from, to, saturate).is_none()
+    to.size() == 1 && vector::covers(from, to) && preferred(from, to, saturate).is_none()
 }
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
@@ -126,7 +126,7 @@ const fn of_byte<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Entr
     if FINE & fine::VBMI == 0 {
         return avx2::of_byte::<0>(from, to, saturate);
     }
-    bytes::kernel(BufferType::new(from), BufferType::new(to), saturate)
+    bytes::kernel(from, to, saturate)
 }
 
 /// Sources of a byte are resolved by `bytes`.
@@ -153,11 +153,9 @@ const fn whole<const FINE: u8>() -> Table {
     if FINE & fine::VBMI == 0 {
         return Table { kernels: own.kernels, instead: own.instead, ..avx2::whole() };
     }
-    let bytes =
-        Bytes { copy: copy_bytes, kernel: |from, to, saturate| Some(bytes::kernel(from, to, saturate)) };
     Table {
         packed_to: Some(&PACKED),
-        bytes: Some(bytes),
+        bytes: Some(Bytes { find: bytes::find, copy: copy_bytes }),
         tabled: Some(|from, to, rules, words| Some(bytes::tabled(from, to, rules.saturate, words))),
         ..own
     }

@@ -21,7 +21,7 @@ use crate::{
     dtype::{DType, Spec},
     lut::{self, Codes, Lut, Saturating, Truncating, Wrapping, set},
     storage::BufferType,
-    table::{Entry, KernelFn, has_overflow_rule},
+    table::{Entry, Found, KernelFn, has_overflow_rule},
     tabled::Made,
 };
 use loads::{Bytes, Load, Packed};
@@ -140,6 +140,25 @@ const fn wide_but_f32<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape
     }
 }
 
+/// The body of a target of a byte or less.
+const fn to_byte(from: BufferType, to: BufferType) -> KernelFn {
+    match lut::set_of(from.dtype()) {
+        set::TRUTH => narrow::<Bytes, Truth<T64, 1>, 64>(to),
+        set::FOUR | set::SIX => short(from, to, None),
+        _ => narrow::<Bytes, Direct<T256, 1>, 256>(to),
+    }
+}
+
+/// The body of an integer of 16 bits.
+const fn to_integer_16(from: BufferType, to: BufferType) -> KernelFn {
+    if lut::set_of(from.dtype()) & set::SHORT != 0 {
+        short(from, to, Some(WideShape::W16))
+    } else {
+        // The sign of an integer of two bytes is no single bit.
+        wide_but_f32::<Bytes, Direct<T256, 2>, 256>(WideShape::W16)
+    }
+}
+
 /// The body of sources of at most 6 bits, packed or not.
 const fn short(from: BufferType, to: BufferType, shape: Option<WideShape>) -> KernelFn {
     const fn of<L: Load>(to: BufferType, shape: Option<WideShape>) -> KernelFn {
@@ -156,37 +175,22 @@ const fn short(from: BufferType, to: BufferType, shape: Option<WideShape>) -> Ke
     }
 }
 
-/// The kernel of a pair whose source has at most a byte per element.
-pub(super) const fn kernel(from: BufferType, to: BufferType, saturate: bool) -> Entry {
+/// How a pair whose source has at most a byte per element is cast.
+pub(super) const fn find(from: BufferType, to: BufferType, saturate: bool) -> Found {
     let (s, d) = (from.dtype(), to.dtype());
     if !from.is_packed()
         && !to.is_packed()
         && let Some(entry) = extended(s, d, saturate)
     {
-        return entry;
+        return Found::Kernel(entry);
     }
-    let saturate = saturate || !has_overflow_rule(d);
-    let set = lut::set_of(s);
-    let is_short = set & set::SHORT != 0;
     if d.size() == 1 {
-        let run = match set {
-            set::TRUTH => narrow::<Bytes, Truth<T64, 1>, 64>(to),
-            _ if is_short => short(from, to, None),
-            _ => narrow::<Bytes, Direct<T256, 1>, 256>(to),
-        };
-        return Entry { run, table: tables::to_byte(s, d, saturate) };
+        return Found::Tabled;
     }
-    let Some(Wide { shape, results }) = Wide::of(d, saturate) else {
-        let run = if is_short {
-            short(from, to, Some(WideShape::W16))
-        } else {
-            // The sign of an integer of two bytes is no single bit.
-            wide_but_f32::<Bytes, Direct<T256, 2>, 256>(WideShape::W16)
-        };
-        return Entry { run, table: tables::to_integer_16(s, matches!(d, DType::UInt16), saturate) };
-    };
+    let Some(Wide { shape, results }) = Wide::of(d, saturate) else { return Found::Tabled };
+    let set = lut::set_of(s);
     let run = match (set, shape, results) {
-        _ if is_short => short(from, to, Some(shape)),
+        _ if set & set::SHORT != 0 => short(from, to, Some(shape)),
         (set::SIGNED, ..) => wide::<Bytes, Signed<T128, 2>, 128>(shape),
         (set::FNUZ, ..) => wide::<Bytes, Fnuz<T128, 2>, 128>(shape),
         (set::EXPONENTS, WideShape::F32, _) => run::<Bytes, Exponent, F32, 0, 2>,
@@ -195,7 +199,22 @@ pub(super) const fn kernel(from: BufferType, to: BufferType, saturate: bool) -> 
         (set::INTEGERS, ..) if matches!(s, DType::Int8) => run::<Bytes, Twos<T128, 2>, W16, 128, 2>,
         _ => wide_but_f32::<Bytes, Direct<T256, 2>, 256>(shape),
     };
-    Entry { run, table: tables::to_wide(s, results) }
+    Found::Kernel(Entry { run, table: tables::to_wide(s, results) })
+}
+
+/// The kernel of a pair of byte storage, its table a constant.
+pub(super) const fn kernel(from: DType, to: DType, saturate: bool) -> Entry {
+    if let Found::Kernel(entry) = find(BufferType::new(from), BufferType::new(to), saturate) {
+        return entry;
+    }
+    let saturate = saturate || !has_overflow_rule(to);
+    let (s, d) = (BufferType::new(from), BufferType::new(to));
+    if to.size() == 1 {
+        Entry { run: to_byte(s, d), table: tables::to_byte(from, to, saturate) }
+    } else {
+        let table = tables::to_integer_16(from, matches!(to, DType::UInt16), saturate);
+        Entry { run: to_integer_16(s, d), table }
+    }
 }
 
 /// The kernel that makes the words of a pair, whatever they are.
@@ -203,10 +222,12 @@ pub(super) fn tabled(from: BufferType, to: BufferType, saturate: bool, words: &[
     let (s, d) = (from.dtype(), to.dtype());
     let set = lut::set_of(s);
     if d.size() == 1 {
-        if set & set::SHORT != 0 {
-            return Made::new(short(from, to, None), Lut::<64, 1>::new(words, Codes::All));
-        }
-        return Made::new(narrow::<Bytes, Direct<T256, 1>, 256>(to), Lut::<256, 1>::new(words, Codes::All));
+        let run = to_byte(from, to);
+        return if set & (set::SHORT | set::TRUTH) != 0 {
+            Made::new(run, Lut::<64, 1>::new(words, Codes::All))
+        } else {
+            Made::new(run, Lut::<256, 1>::new(words, Codes::All))
+        };
     }
     let shape = Wide::of(d, saturate).map_or(WideShape::W16, |wide| wide.shape);
     if set & set::SHORT != 0 {
