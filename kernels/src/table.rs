@@ -84,8 +84,8 @@ pub(crate) struct Table {
     pub(crate) tabled: Option<TabledFn>,
     /// The kernels of sources of at most a byte, if they are not in `kernels`.
     pub(crate) bytes: Option<Bytes>,
-    /// `[from][saturate][to]`; if there are `bytes`, only sources of more than a byte have a row.
-    pub(crate) kernels: &'static [[[KernelFn; COUNT]; 2]],
+    /// `[from][column]`; if there are `bytes`, only sources of more than a byte have a row.
+    pub(crate) kernels: &'static [Row],
     /// Finds the kernel of a pair of byte storage for which the features of this CPU call for another one than `kernels` has.
     pub(crate) instead: Option<Instead>,
     /// The kernels from the same sources to packed targets, in a tier with `bytes`.
@@ -113,6 +113,22 @@ const fn places(less: bool) -> ([u8; COUNT], usize) {
     (places, count)
 }
 static WIDE_PLACES: [u8; COUNT] = places(false).0;
+
+/// The kernels of a source: a column for every target, and another one for the kernel that does not saturate, if that is another one.
+pub(crate) type Row = [KernelFn; COLUMNS];
+pub(crate) const COLUMNS: usize = columns().1;
+static FIRST_COLUMNS: [u8; COUNT] = columns().0;
+
+/// The first column of every target, and the number of columns.
+const fn columns() -> ([u8; COUNT], usize) {
+    let (mut first, mut i, mut count) = ([0; COUNT], 0, 0);
+    while i < COUNT {
+        first[i] = count as u8;
+        count += 1 + has_overflow_rule(DType::EVERY[i]) as usize;
+        i += 1;
+    }
+    (first, count)
+}
 static SUB_BYTE_PLACES: [u8; COUNT] = places(true).0;
 
 /// The kernels of a tier that read or write packed storage themselves. Pairs that have none are cast in byte storage and
@@ -134,8 +150,9 @@ impl Table {
             Some(_) => WIDE_PLACES[from as usize] as usize,
             None => from as usize,
         };
+        let column = FIRST_COLUMNS[to as usize] as usize + (!saturate && has_overflow_rule(to)) as usize;
         let other = self.instead.and_then(|find| find(from, to, saturate));
-        Entry::new(other.unwrap_or(self.kernels[row][saturate as usize][to as usize]))
+        Entry::new(other.unwrap_or(self.kernels[row][column]))
     }
 
     /// The kernel that copies a dtype of a byte.
@@ -240,18 +257,29 @@ macro_rules! define_table {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             if APART && from.size() == 1 && from.is_built() && to.is_built() { of_byte::<FINE>(from, to, saturate) } else { Entry::new(kernel::<S, D, FINE>(saturate)) }
         }
-        const fn row<S: Format, const FINE: u8>(saturate: bool) -> [KernelFn; COUNT] {
-            [$(kernel::<S, $format, FINE>(saturate)),*]
+        const fn row<S: Format, const FINE: u8>() -> $crate::table::Row {
+            let mut row: $crate::table::Row = [$crate::table::never; $crate::table::COLUMNS];
+            let mut i = 0;
+            $(
+                row[i] = kernel::<S, $format, FINE>(true);
+                i += 1;
+                if has_overflow_rule(<$format as Element>::DTYPE) {
+                    row[i] = kernel::<S, $format, FINE>(false);
+                    i += 1;
+                }
+            )*
+            assert!(i == row.len());
+            row
         }
         const ROWS: usize = if APART { $crate::table::WIDE } else { COUNT };
-        const fn rows<const FINE: u8>() -> [[[KernelFn; COUNT]; 2]; ROWS] {
-            let mut rows: [[[KernelFn; COUNT]; 2]; ROWS] = [[[copy::<u8>; COUNT]; 2]; ROWS];
+        const fn rows<const FINE: u8>() -> [$crate::table::Row; ROWS] {
+            let mut rows: [$crate::table::Row; ROWS] = [[$crate::table::never; $crate::table::COLUMNS]; ROWS];
             let mut i = 0;
             $(if !APART || <$format as Element>::DTYPE.size() > 1 {
-                rows[i] = [row::<$format, FINE>(false), row::<$format, FINE>(true)];
+                rows[i] = row::<$format, FINE>();
                 i += 1;
             })*
-            assert!(i == ROWS);
+            assert!(i == rows.len());
             rows
         }
         const fn table<const FINE: u8>() -> Table {
