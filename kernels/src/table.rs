@@ -214,6 +214,16 @@ pub(crate) const fn has_overflow_rule(to: DType) -> bool {
     }
 }
 
+/// Whether the target has all values of the source, which are integers.
+pub(crate) const fn has_all_values(from: DType, to: DType) -> bool {
+    match (from.spec(), to.spec()) {
+        (Spec::Bool, Spec::Int { .. }) => true,
+        (Spec::Int { bits: from, signed: false }, Spec::Int { bits, signed }) => bits >= from + signed as u32,
+        (Spec::Int { bits: from, signed: true }, Spec::Int { bits, signed }) => signed && bits >= from,
+        _ => false,
+    }
+}
+
 /// Whether a cast between integers changes no bit.
 pub(crate) const fn same_bits(from: DType, to: DType, saturate: bool) -> bool {
     let ints = matches!((from.spec(), to.spec()), (Spec::Int { bits: 8.., .. }, Spec::Int { bits: 8.., .. }));
@@ -237,6 +247,8 @@ macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
+            // Two names of one kernel.
+            let saturate = saturate && !$crate::table::has_all_values(from, to);
             let two_steps = $crate::narrowed::through(from, to).is_some();
             if two_steps || !from.is_built() || !to.is_built() {
                 $crate::table::never
@@ -255,7 +267,7 @@ macro_rules! define_table {
         /// The kernel of a pair of byte storage under the common rules.
         pub(in $crate::arch) const fn entry<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            if APART && from.size() == 1 && from.is_built() && to.is_built() { of_byte::<FINE>(from, to, saturate) } else { Entry::new(kernel::<S, D, FINE>(saturate)) }
+            if APART && from.size() == 1 && from.is_built() && to.is_built() { of_byte::<S, D, FINE>(saturate) } else { Entry::new(kernel::<S, D, FINE>(saturate)) }
         }
         const fn row<S: Format, const FINE: u8>() -> $crate::table::Row {
             let mut row: $crate::table::Row = [$crate::table::never; $crate::table::COLUMNS];
