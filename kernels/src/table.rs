@@ -249,7 +249,7 @@ macro_rules! define_table {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             // Two names of one kernel.
             let saturate = saturate && !$crate::table::has_all_values(from, to);
-            let two_steps = $crate::narrowed::through(from, to).is_some();
+            let two_steps = $crate::steps::through(from, to).is_some();
             if two_steps || !from.is_built() || !to.is_built() {
                 $crate::table::never
             } else if from as u8 == to as u8 || same_bits(from, to, saturate) {
@@ -311,7 +311,7 @@ macro_rules! define_packed_table {
         ) -> Option<KernelFn> {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             let packable = (SIDES & PACKED_FROM == 0 || from.is_sub_byte()) && (SIDES & PACKED_TO == 0 || to.is_sub_byte());
-            let packable = packable && from.is_built() && to.is_built() && $crate::narrowed::through(from, to).is_none();
+            let packable = packable && from.is_built() && to.is_built() && $crate::steps::through(from, to).is_none();
             if packable && (from as u8 != to as u8 || SIDES != PACKED_FROM | PACKED_TO) {
                 packed::<S, D, FINE, SIDES>(saturate || !has_overflow_rule(to))
             } else {
@@ -347,7 +347,7 @@ macro_rules! define_packed_to {
             let mut i = 0;
             $(if <$format as Element>::DTYPE.is_sub_byte() {
                 let to = <$format as Element>::DTYPE;
-                if to.is_built() && $crate::narrowed::through(S::DTYPE, to).is_none() {
+                if to.is_built() && $crate::steps::through(S::DTYPE, to).is_none() {
                     let limited = !has_overflow_rule(to);
                     row[0][i] = packed::<S, $format, FINE>(limited);
                     row[1][i] = packed::<S, $format, FINE>(true);
