@@ -407,7 +407,7 @@ const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate:
 }
 
 /// No source is apart.
-const fn of_byte<const FINE: u8>(_: DType, _: DType, _: bool) -> Entry {
+const fn of_byte<S: Format, D: Format, const FINE: u8>(_: bool) -> Entry {
     panic!("every source has a row")
 }
 
