@@ -19,6 +19,8 @@ mod sets;
 mod words;
 
 pub(crate) use fold::{Fold, Folded, FoldedOf, Rule, fold};
+#[cfg(arm_tiers)]
+pub(crate) use limits::limits;
 pub(crate) use limits::{Limits, limits_of};
 pub(crate) use sets::{BYTES, byte_place, count, places, set, set_of};
 pub(crate) use words::{Saturating, Truncating, Words, Wrapping, words};
