@@ -76,8 +76,8 @@ const fn variants<S: Format, D: Format>(saturate: bool) -> [Variant; arch::VARIA
     let mut variants = [Variant { run: entries[0].1.run, guarded: true, data }; arch::VARIANTS];
     let mut i = 0;
     while i < arch::VARIANTS {
-        let (tier, Entry { run, table }) = entries[i];
-        let guarded = obeys_environment(tier, S::DTYPE, D::DTYPE);
+        let (tiers, Entry { run, table }) = entries[i];
+        let guarded = obeys_environment(tiers, S::DTYPE, D::DTYPE);
         variants[i] = Variant { run, guarded, data: Data { table, ..data } };
         i += 1;
     }

@@ -19,12 +19,12 @@ use crate::{
     data::{Data, Direction},
     dtype::DType,
     exact::Rules,
-    format::packed::{NIBBLES, Nibbles},
+    format::packed::Nibbles,
     machine::BLOCK_BYTES,
     narrowed,
     storage::BufferType,
-    table::{Entry, KernelFn, Table, same_bits},
-    tabled::{self, Made, Tabled},
+    table::{Entry, KernelFn, Table, never, same_bits},
+    tabled::{self, Common, Made, Tabled},
 };
 
 /// How a call runs.
@@ -121,14 +121,6 @@ pub enum Family {
     Scalar,
 }
 
-/// The table for a packed source of 2 or 4 bits and a target that has a byte, or as many bits.
-fn nibbles(from: BufferType, to: BufferType, saturate: bool) -> Option<&'static Nibbles> {
-    let width = from.bits_per_element();
-    let fits = to.bits_per_element() == if to.is_packed() { width } else { 8 };
-    let (s, d) = (from.dtype(), to.dtype());
-    (from.is_packed() && width <= 4 && fits).then(|| &NIBBLES[saturate as usize][s as usize][d as usize])
-}
-
 /// Whether a kernel reads or writes a buffer itself.
 fn side(buffer: BufferType, kernel_knows: bool) -> Side {
     if buffer.is_packed() && !kernel_knows { Side::Packed } else { Side::Plain }
@@ -159,9 +151,8 @@ impl Route {
     /// The route with a single kernel between buffers in the byte order of the host. `rules` are canonical.
     fn of_one_step(tier: Tier, kernels: &Table, from: BufferType, to: BufferType, rules: &Rules) -> Route {
         let (s, d) = (from.dtype(), to.dtype());
-        let staged = kernels.get(s, d, rules.saturate);
         let common = Route {
-            run: staged.run,
+            run: never,
             data: Data::common(d, rules.saturate),
             first: None,
             nibbles: None,
@@ -179,17 +170,14 @@ impl Route {
         };
         if from == to && from.is_packed() {
             // Copies the bits as they are, except those after the last element.
-            return Route {
-                run: kernels.get(DType::UInt8, DType::UInt8, false).run,
-                way: Way::Bytes,
-                ..common
-            };
+            return Route { run: kernels.copy(DType::UInt8), way: Way::Bytes, ..common };
         }
-        let mut other = !rules.is(&Rules::common(d, rules.saturate));
+        let common_rules = Rules::common(d, rules.saturate);
+        let other = !rules.is(&common_rules);
         if kernels.tabled.is_some() && s.size() == 1 && other {
             let find = |from, to| tabled::find(tier, from, to, rules);
             match find(s.into(), d.into()) {
-                Tabled::Common => other = false,
+                Tabled::Common => return common.under_common(kernels, &common_rules),
                 Tabled::Kernel(made) => {
                     let stored =
                         if from.is_packed() || to.is_packed() { find(from, to) } else { &Tabled::Other };
@@ -198,27 +186,27 @@ impl Route {
                 Tabled::Nibbles(_) | Tabled::Other => {}
             }
         }
-        if other { common.under(rules) } else { common.of_table(kernels, staged, rules) }
+        if other { common.under(rules) } else { common.under_common(kernels, rules) }
     }
 
-    /// The route by the kernels of the tier's table, under common rules.
-    /// `staged` is the kernel of byte storage.
-    fn of_table(self, kernels: &Table, staged: Entry, rules: &Rules) -> Route {
+    /// The route under the common rules.
+    fn under_common(self, kernels: &Table, rules: &Rules) -> Route {
         let (from, to) = (self.from, self.to);
-        let nibbles = nibbles(from, to, rules.saturate);
-        let packed = from.is_packed() || to.is_packed();
-        let stored = match (packed, nibbles) {
-            (false, _) => None,
-            // Casts from half-bytes to half-bytes need no unpacking.
-            (true, Some(_)) if to.is_packed() => None,
-            (true, _) => kernels.get_packed(from, to, rules.saturate),
+        let find = |from, to| tabled::common(self.tier, kernels, from, to, rules);
+        let of_bytes = || match find(from.dtype().into(), to.dtype().into()) {
+            Common::Kernel(entry) => entry,
+            Common::Nibbles(_) | Common::Staged => unreachable!("byte storage needs no unpacking"),
         };
-        let Entry { run, table } = stored.unwrap_or(staged);
+        let (Entry { run, table }, is_direct, nibbles) = match find(from, to) {
+            Common::Kernel(entry) => (entry, true, None),
+            Common::Nibbles(table) => (of_bytes(), false, Some(table)),
+            Common::Staged => (of_bytes(), false, None),
+        };
         let data = match table.is_null() {
             true => self.data,
             false => Data::kept(from.dtype(), to.dtype(), rules, false, table),
         };
-        Route { run, data, nibbles, ..self }.staged(!packed || stored.is_some())
+        Route { run, data, nibbles, ..self }.staged(is_direct)
     }
 
     /// The route under rules that are not the common ones.

@@ -51,14 +51,27 @@ impl Entry {
     }
 }
 
+/// How buffers are cast under the common rules.
+pub(crate) enum Found {
+    /// By a kernel.
+    Kernel(Entry),
+    /// By a kernel that [`Table::tabled`] makes with the table of results of the pair.
+    Tabled,
+    /// Buffers are unpacked or packed around the kernel of byte storage.
+    Staged,
+}
+
 /// The kernels of sources of a byte or less, in tiers that look up their results: a few bodies serve many pairs and are selected by
 /// a few comparisons. That is smaller than a table of pointers, which a loader would have to relocate.
 pub(crate) struct Bytes {
-    /// The kernel under the common rules; `None` if the buffers have to be unpacked or packed around the kernel of byte storage.
-    pub(crate) kernel: fn(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry>,
+    /// Finds the kernel under the common rules.
+    pub(crate) find: fn(from: BufferType, to: BufferType, saturate: bool) -> Found,
     /// The kernel of a dtype to itself.
     pub(crate) copy: fn(dtype: DType) -> KernelFn,
 }
+
+/// See [`Table::instead`].
+pub(crate) type Instead = fn(from: DType, to: DType, saturate: bool) -> Option<KernelFn>;
 
 /// See [`Table::tabled`].
 pub(crate) type TabledFn =
@@ -71,8 +84,10 @@ pub(crate) struct Table {
     pub(crate) tabled: Option<TabledFn>,
     /// The kernels of sources of at most a byte, if they are not in `kernels`.
     pub(crate) bytes: Option<Bytes>,
-    /// `[from][saturate][to]`; if there are `bytes`, only sources of more than a byte have a row.
-    pub(crate) kernels: &'static [[[KernelFn; COUNT]; 2]],
+    /// `[from][column]`; if there are `bytes`, only sources of more than a byte have a row.
+    pub(crate) kernels: &'static [Row],
+    /// Finds the kernel of a pair of byte storage for which the features of this CPU call for another one than `kernels` has.
+    pub(crate) instead: Option<Instead>,
     /// The kernels from the same sources to packed targets, in a tier with `bytes`.
     pub(crate) packed_to: Option<&'static [PackedTo; WIDE]>,
     /// The kernels with a packed side in other tiers, if there are any.
@@ -98,6 +113,22 @@ const fn places(less: bool) -> ([u8; COUNT], usize) {
     (places, count)
 }
 static WIDE_PLACES: [u8; COUNT] = places(false).0;
+
+/// The kernels of a source: a column for every target, and another one for the kernel that does not saturate, if that is another one.
+pub(crate) type Row = [KernelFn; COLUMNS];
+pub(crate) const COLUMNS: usize = columns().1;
+static FIRST_COLUMNS: [u8; COUNT] = columns().0;
+
+/// The first column of every target, and the number of columns.
+const fn columns() -> ([u8; COUNT], usize) {
+    let (mut first, mut i, mut count) = ([0; COUNT], 0, 0);
+    while i < COUNT {
+        first[i] = count as u8;
+        count += 1 + has_overflow_rule(DType::EVERY[i]) as usize;
+        i += 1;
+    }
+    (first, count)
+}
 static SUB_BYTE_PLACES: [u8; COUNT] = places(true).0;
 
 /// The kernels of a tier that read or write packed storage themselves. Pairs that have none are cast in byte storage and
@@ -112,33 +143,45 @@ pub(crate) const PACKED_FROM: u8 = 1;
 pub(crate) const PACKED_TO: u8 = 2;
 
 impl Table {
+    /// The kernel of a pair of byte storage whose source is in `kernels`.
     #[inline]
     pub(crate) fn get(&self, from: DType, to: DType, saturate: bool) -> Entry {
         let row = match &self.bytes {
-            Some(bytes) if from.size() == 1 => {
-                if is_copy(from, to, saturate) {
-                    let copied = if same_truth(from, to) { DType::Bool } else { from };
-                    return Entry::new((bytes.copy)(copied));
-                }
-                return match (bytes.kernel)(from.into(), to.into(), saturate) {
-                    Some(entry) => entry,
-                    None => unreachable!("byte storage needs no unpacking"),
-                };
-            }
             Some(_) => WIDE_PLACES[from as usize] as usize,
             None => from as usize,
         };
-        Entry::new(self.kernels[row][saturate as usize][to as usize])
+        let column = FIRST_COLUMNS[to as usize] as usize + (!saturate && has_overflow_rule(to)) as usize;
+        let other = self.instead.and_then(|find| find(from, to, saturate));
+        Entry::new(other.unwrap_or(self.kernels[row][column]))
     }
 
-    /// The kernel of a pair with a packed side, if it has one.
+    /// The kernel that copies a dtype of a byte.
+    pub(crate) fn copy(&self, dtype: DType) -> KernelFn {
+        match &self.bytes {
+            Some(bytes) => (bytes.copy)(dtype),
+            None => self.get(dtype, dtype, false).run,
+        }
+    }
+
+    /// How buffers are cast.
+    pub(crate) fn find(&self, from: BufferType, to: BufferType, saturate: bool) -> Found {
+        let (s, d) = (from.dtype(), to.dtype());
+        let packed = from.is_packed() || to.is_packed();
+        match &self.bytes {
+            Some(_) if s.size() == 1 && !packed && is_copy(s, d, saturate) => {
+                Found::Kernel(Entry::new(self.copy(if same_truth(s, d) { DType::Bool } else { s })))
+            }
+            Some(bytes) if s.size() == 1 => (bytes.find)(from, to, saturate),
+            _ if !packed => Found::Kernel(self.get(s, d, saturate)),
+            _ => self.get_packed(from, to, saturate).map_or(Found::Staged, Found::Kernel),
+        }
+    }
+
+    /// The kernel of a pair with a packed side, if it has one, whose source is in `kernels`.
     #[inline]
     pub(crate) fn get_packed(&self, from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
         let (s, d) = (from.dtype() as usize, to.dtype() as usize);
-        if let Some(bytes) = &self.bytes {
-            if from.dtype().size() == 1 {
-                return if from == to { None } else { (bytes.kernel)(from, to, saturate) };
-            }
+        if self.bytes.is_some() {
             let row = &self.packed_to?[WIDE_PLACES[s] as usize];
             return row[saturate as usize][SUB_BYTE_PLACES[d] as usize].map(Entry::new);
         }
@@ -214,22 +257,33 @@ macro_rules! define_table {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             if APART && from.size() == 1 && from.is_built() && to.is_built() { of_byte::<FINE>(from, to, saturate) } else { Entry::new(kernel::<S, D, FINE>(saturate)) }
         }
-        const fn row<S: Format, const FINE: u8>(saturate: bool) -> [KernelFn; COUNT] {
-            [$(kernel::<S, $format, FINE>(saturate)),*]
+        const fn row<S: Format, const FINE: u8>() -> $crate::table::Row {
+            let mut row: $crate::table::Row = [$crate::table::never; $crate::table::COLUMNS];
+            let mut i = 0;
+            $(
+                row[i] = kernel::<S, $format, FINE>(true);
+                i += 1;
+                if has_overflow_rule(<$format as Element>::DTYPE) {
+                    row[i] = kernel::<S, $format, FINE>(false);
+                    i += 1;
+                }
+            )*
+            assert!(i == row.len());
+            row
         }
         const ROWS: usize = if APART { $crate::table::WIDE } else { COUNT };
-        const fn rows<const FINE: u8>() -> [[[KernelFn; COUNT]; 2]; ROWS] {
-            let mut rows: [[[KernelFn; COUNT]; 2]; ROWS] = [[[copy::<u8>; COUNT]; 2]; ROWS];
+        const fn rows<const FINE: u8>() -> [$crate::table::Row; ROWS] {
+            let mut rows: [$crate::table::Row; ROWS] = [[$crate::table::never; $crate::table::COLUMNS]; ROWS];
             let mut i = 0;
             $(if !APART || <$format as Element>::DTYPE.size() > 1 {
-                rows[i] = [row::<$format, FINE>(false), row::<$format, FINE>(true)];
+                rows[i] = row::<$format, FINE>();
                 i += 1;
             })*
-            assert!(i == ROWS);
+            assert!(i == rows.len());
             rows
         }
         const fn table<const FINE: u8>() -> Table {
-            Table { kernels: const { &rows::<FINE>() }, packed_to: None, packed: None, bytes: None, tabled: None }
+            Table { kernels: const { &rows::<FINE>() }, packed_to: None, packed: None, bytes: None, tabled: None, instead: None }
         }
     };
 }

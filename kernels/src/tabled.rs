@@ -1,11 +1,11 @@
-//! Rules that are not common, for sources of a byte or less: results are looked up in tables.
+//! Sources of a byte or less, whose results are looked up in tables.
 //!
 //! Such a source has at most 256 codes, so a cast of it under any rules is a table of results, which `exact` computes, and a
-//! kernel that looks them up: mostly the very kernel that serves the pair under the common rules with another table.
+//! kernel that looks them up. Under the common rules many pairs need no table, or share one that is a constant ([`Found`]).
 //!
-//! A table takes some microseconds to make, too long for every call, and a plan is copied freely and has no room for one. So
-//! tables are made when a plan first needs them, and kept ([`Kept`]): a few hundred bytes for each combination of pair, storage
-//! and rules that a program uses. Nothing is made or allocated when a cast runs.
+//! A table takes some microseconds to make, too long for every call, and a plan is copied freely and has no room for one; the tables
+//! of all pairs would be a tenth of the library. So tables are made when a plan first needs them, and kept ([`Kept`]): a few hundred
+//! bytes for each combination of pair, storage and rules that a program uses. Nothing is made or allocated when a cast runs.
 
 use crate::{
     arch::Tier,
@@ -16,7 +16,7 @@ use crate::{
     kept::Kept,
     lut,
     storage::BufferType,
-    table::KernelFn,
+    table::{Entry, Found, KernelFn, Table},
 };
 use alloc::boxed::Box;
 use core::ptr;
@@ -66,7 +66,7 @@ type Key = (Tier, BufferType, BufferType, Rules);
 /// `[from][to]`
 static KNOWN: [[Kept<Key, Tabled>; COUNT]; COUNT] = [const { [const { Kept::new() }; COUNT] }; COUNT];
 
-/// How a pair of buffer types is cast under any rules. The source has at most a byte.
+/// How a pair of buffer types is cast by tables, under any rules. The source has at most a byte.
 pub(crate) fn find(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> &'static Tabled {
     let known = &KNOWN[from.dtype() as usize][to.dtype() as usize];
     known.get((tier, from, to, *rules), || make(tier, from, to, rules))
@@ -75,20 +75,52 @@ pub(crate) fn find(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) 
 #[cold]
 fn make(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Tabled {
     let (s, d) = (from.dtype(), to.dtype());
-    if changes_nothing(s, d, rules) {
+    let common = rules.is(&Rules::common(d, rules.saturate));
+    if !common && changes_nothing(s, d, rules) {
         return Tabled::Common;
     }
-    let width = from.bits_per_element();
-    let halves =
-        from.is_packed() && width <= 4 && to.bits_per_element() == if to.is_packed() { width } else { 8 };
+    let halves = are_halves(from, to);
+    let table = tier.table().filter(|_| common);
+    let made = table.is_none_or(|table| matches!(table.find(from, to, rules.saturate), Found::Tabled));
     // Casts from half-bytes to half-bytes need no unpacking.
-    if !(halves && to.is_packed()) {
+    if made && !(halves && to.is_packed()) {
         let words = lut::words(s, d, rules);
         if let Some(made) = tier.tabled(from, to, rules, &words) {
             return Tabled::Kernel(made);
         }
     }
     if halves { Tabled::Nibbles(nibbles(s, d, rules)) } else { Tabled::Other }
+}
+
+/// Whether the source is packed in half-bytes, and each of them has a result of a byte, or of as many bits.
+fn are_halves(from: BufferType, to: BufferType) -> bool {
+    let width = from.bits_per_element();
+    from.is_packed() && width <= 4 && to.bits_per_element() == if to.is_packed() { width } else { 8 }
+}
+
+/// How a pair of buffer types is cast under the common rules.
+pub(crate) enum Common {
+    /// By a kernel.
+    Kernel(Entry),
+    /// By looking half-bytes up.
+    Nibbles(&'static Nibbles),
+    /// Buffers are unpacked or packed around the kernel of byte storage.
+    Staged,
+}
+
+/// How a pair of buffer types is cast under the common `rules`, with the kernels of a tier.
+pub(crate) fn common(tier: Tier, kernels: &Table, from: BufferType, to: BufferType, rules: &Rules) -> Common {
+    let halves = are_halves(from, to);
+    match kernels.find(from, to, rules.saturate) {
+        // Casts from half-bytes to half-bytes need no unpacking.
+        Found::Kernel(entry) if !(halves && to.is_packed()) => Common::Kernel(entry),
+        Found::Staged if !halves => Common::Staged,
+        _ => match find(tier, from, to, rules) {
+            Tabled::Kernel(Made { run, table, .. }) => Common::Kernel(Entry { run: *run, table: *table }),
+            Tabled::Nibbles(table) => Common::Nibbles(table),
+            Tabled::Common | Tabled::Other => Common::Staged,
+        },
+    }
 }
 
 /// Whether the results of all codes are those of the common rules.

@@ -28,8 +28,11 @@ mod native {
     pub(super) const VARIANTS: usize = 0;
     pub(super) const fn entries<S: super::Format, D: super::Format>(
         _: bool,
-    ) -> [(super::Tier, super::Entry); 0] {
+    ) -> [(&'static [super::Tier], super::Entry); 0] {
         []
+    }
+    pub(super) fn owners(tier: super::Tier) -> &'static [super::Tier] {
+        super::alone(tier)
     }
     pub(super) fn variant(_: super::Tier) -> usize {
         0
@@ -130,9 +133,9 @@ pub(crate) fn run_work<W: Work>(tier: Tier, src: &W::Source, dst: &mut W::Destin
 /// In how many variants the code of a pair is there: one per tier and set of CPU features, the scalar one first.
 pub(crate) const VARIANTS: usize = 1 + native::VARIANTS;
 
-/// The kernels of a pair of byte storage under the common rules, by variant.
-pub(crate) const fn entries<S: Format, D: Format>(saturate: bool) -> [(Tier, Entry); VARIANTS] {
-    let scalar = (Tier::Scalar, scalar::typed::<S, D>(saturate));
+/// The kernels of a pair of byte storage under the common rules, by variant, and the tiers that each may come from.
+pub(crate) const fn entries<S: Format, D: Format>(saturate: bool) -> [(&'static [Tier], Entry); VARIANTS] {
+    let scalar: (&[Tier], _) = (&[Tier::Scalar], scalar::typed::<S, D>(saturate));
     let mut entries = [scalar; VARIANTS];
     let native = native::entries::<S, D>(saturate);
     let mut i = 0;
@@ -147,6 +150,16 @@ pub(crate) const fn entries<S: Format, D: Format>(saturate: bool) -> [(Tier, Ent
 #[inline]
 pub(crate) fn variant(tier: Tier) -> usize {
     if matches!(tier, Tier::Scalar) { 0 } else { native::variant(tier) }
+}
+
+/// The tiers that the kernels of a tier come from: itself and, where this CPU lacks a finer feature, the one below.
+pub(crate) fn owners(tier: Tier) -> &'static [Tier] {
+    if matches!(tier, Tier::Scalar) { alone(tier) } else { native::owners(tier) }
+}
+
+/// A tier that has all its kernels itself.
+fn alone(tier: Tier) -> &'static [Tier] {
+    core::slice::from_ref(&Tier::ALL[tier as usize])
 }
 
 /// An instruction set level, the weakest first.

@@ -3,10 +3,6 @@
 //! Element `i` stands in the bits `i * width ..` of the buffer, the lowest bit of a byte first. That is one rule for all
 //! widths; four elements always fill `width / 2` bytes.
 
-use crate::{
-    dtype::{COUNT, DType},
-    exact::{Rules, decode, encode},
-};
 use core::{mem::MaybeUninit, slice};
 
 /// The functions of a tier for elements of 2, 4 and 6 bits, in this order.
@@ -35,31 +31,6 @@ pub(crate) struct Packing {
 
 /// The results of all values of half a byte.
 pub(crate) type Nibbles = [u8; 16];
-
-/// The elements of 2 or 4 bits in both halves of a byte, for targets that take them as such: a byte, or as many bits.
-pub(crate) static NIBBLES: [[[Nibbles; COUNT]; COUNT]; 2] = [nibbles(false), nibbles(true)];
-
-/// Tables `[from][to]`; of pairs that have none they are zeros.
-const fn nibbles(saturate: bool) -> [[Nibbles; COUNT]; COUNT] {
-    let mut tables = [[[0; 16]; COUNT]; COUNT];
-    let mut pair = 0;
-    while pair < COUNT * COUNT {
-        let (from, to) = (DType::EVERY[pair / COUNT], DType::EVERY[pair % COUNT]);
-        let mut nibble = 0;
-        while nibble < 16 && from.bits() <= 4 && to.size() == 1 {
-            let rules = Rules::common(to, saturate);
-            let code = nibble as u128 & (u128::MAX >> (128 - from.bits()));
-            let low = encode(to, decode(from, code), &rules);
-            // Two elements of two bits stand in half a byte, and so do their results.
-            let two = from.bits() == 2 && to.bits() == 2;
-            let high = if two { encode(to, decode(from, nibble as u128 >> 2), &rules) } else { 0 };
-            tables[pair / COUNT][pair % COUNT][nibble] = (low | high << 2) as u8;
-            nibble += 1;
-        }
-        pair += 1;
-    }
-    tables
-}
 
 /// # Safety
 ///

@@ -6,9 +6,20 @@ use crate::{
     vector::words,
 };
 
-/// Whether the pair's kernel on the tier has instructions that obey the floating-point environment. Those that have none are
-/// called without looking at it, which takes longer than a short cast. `tests/fpenv.rs` of the root crate tries them all.
-pub(crate) const fn obeys_environment(tier: Tier, from: DType, to: DType) -> bool {
+/// Whether the pair's kernel on one of these tiers has instructions that obey the floating-point environment. Those that have none
+/// are called without looking at it, which takes longer than a short cast. `tests/fpenv.rs` of the root crate tries them all.
+pub(crate) const fn obeys_environment(tiers: &[Tier], from: DType, to: DType) -> bool {
+    let mut i = 0;
+    while i < tiers.len() {
+        if obeys(tiers[i], from, to) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+const fn obeys(tier: Tier, from: DType, to: DType) -> bool {
     const fn whole(dtype: DType) -> bool {
         matches!(dtype.spec(), Spec::Bool | Spec::Int { .. })
     }

@@ -49,7 +49,7 @@ impl Kernel {
         Some(Kernel {
             stream_above: stream_above(tier, Streaming::Auto),
             // The first of two steps saturates integers, or has rules that are not the common ones.
-            guarded: rounds || obeys_environment(tier, route.middle, to.dtype()),
+            guarded: rounds || obeys_environment(arch::owners(tier), route.middle, to.dtype()),
             route,
         })
     }

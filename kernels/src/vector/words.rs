@@ -384,13 +384,13 @@ macro_rules! define_words {
         }
 
         /// The kernel of a pair, if it is one of these.
-        pub(super) const fn kernel<S: Format, D: Format, const PACKED: bool>(saturate: bool) -> Option<KernelFn> {
-            let shape = match words::shape(S::DTYPE, D::DTYPE, saturate) {
+        pub(super) const fn kernel(from: DType, to: DType, packed: bool, saturate: bool) -> Option<KernelFn> {
+            let shape = match words::shape(from, to, saturate) {
                 Some(shape) => shape,
                 None => return None,
             };
             $(
-                if PACKED == $packed && shape.is(&$name::SHAPE) {
+                if packed == $packed && shape.is(&$name::SHAPE) {
                     return Some($run::<$name>);
                 }
             )*

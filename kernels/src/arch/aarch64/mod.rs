@@ -56,13 +56,18 @@ pub(super) fn table(tier: Tier) -> Option<&'static Table> {
 /// The variants of a pair's code, by the finer features.
 pub(super) const VARIANTS: usize = fine::COMBINATIONS;
 
-pub(super) const fn entries<S: Format, D: Format>(saturate: bool) -> [(Tier, Entry); VARIANTS] {
+pub(super) const fn entries<S: Format, D: Format>(saturate: bool) -> [(&'static [Tier], Entry); VARIANTS] {
     [
-        (Tier::Neon, neon::entry::<S, D, 0>(saturate)),
-        (Tier::Neon, neon::entry::<S, D, 1>(saturate)),
-        (Tier::Neon, neon::entry::<S, D, 2>(saturate)),
-        (Tier::Neon, neon::entry::<S, D, 3>(saturate)),
+        (&[Tier::Neon], neon::entry::<S, D, 0>(saturate)),
+        (&[Tier::Neon], neon::entry::<S, D, 1>(saturate)),
+        (&[Tier::Neon], neon::entry::<S, D, 2>(saturate)),
+        (&[Tier::Neon], neon::entry::<S, D, 3>(saturate)),
     ]
+}
+
+/// The tiers that the kernels of a tier come from.
+pub(super) fn owners(tier: Tier) -> &'static [Tier] {
+    super::alone(tier)
 }
 
 /// The variant of a tier that was detected.

@@ -12,9 +12,9 @@ use crate::{
     exact::{self, Rounding, Rules},
     format::packed::{Packing, SCALAR},
     kernel::Kernel,
-    narrowed, order,
+    lut, narrowed, order,
     storage::BufferType,
-    table::{Entry, KernelFn, Table},
+    table::{Entry, Found, KernelFn, Table},
 };
 use alloc::{boxed::Box, vec::Vec};
 use std::println;
@@ -130,11 +130,20 @@ fn kernels_of(tables: &[(&str, &Table)]) {
                     if from.is_packed() && width <= 4 && to.bits_per_element() == results {
                         continue;
                     }
-                    let kernel = match from.is_packed() || to.is_packed() {
-                        true => table.get_packed(from, to, saturate),
-                        false => Some(table.get(from.dtype(), to.dtype(), saturate)),
+                    let made;
+                    let kernel = match table.find(from, to, saturate) {
+                        Found::Kernel(kernel) => kernel,
+                        Found::Staged => continue,
+                        Found::Tabled => {
+                            let rules = Rules::common(to.dtype(), saturate);
+                            let words = lut::words(from.dtype(), to.dtype(), &rules);
+                            made = table
+                                .tabled
+                                .and_then(|find| find(from, to, &rules, &words))
+                                .expect("a kernel");
+                            Entry { run: made.run, table: made.table }
+                        }
                     };
-                    let Some(kernel) = kernel else { continue };
                     // These pairs run the kernels of two other pairs, which are tried as such.
                     if narrowed::through(from.dtype(), to.dtype()).is_some() {
                         continue;

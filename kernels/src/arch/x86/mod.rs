@@ -273,18 +273,33 @@ pub(super) fn table(tier: Tier) -> Option<&'static Table> {
 /// The variants of a pair's code: that of AVX2, and those of AVX-512 by their finer features.
 pub(super) const VARIANTS: usize = 1 + cfg!(feature = "avx512") as usize * fine::COMBINATIONS;
 
-pub(super) const fn entries<S: Format, D: Format>(saturate: bool) -> [(Tier, Entry); VARIANTS] {
+pub(super) const fn entries<S: Format, D: Format>(saturate: bool) -> [(&'static [Tier], Entry); VARIANTS] {
     [
-        (Tier::Avx2, avx2::entry::<S, D, 0>(saturate)),
+        (&[Tier::Avx2], avx2::entry::<S, D, 0>(saturate)),
         #[cfg(feature = "avx512")]
-        (Tier::Avx512, avx512::entry::<S, D, 0>(saturate)),
+        (owners_with(0), avx512::entry::<S, D, 0>(saturate)),
         #[cfg(feature = "avx512")]
-        (Tier::Avx512, avx512::entry::<S, D, 1>(saturate)),
+        (owners_with(1), avx512::entry::<S, D, 1>(saturate)),
         #[cfg(feature = "avx512")]
-        (Tier::Avx512, avx512::entry::<S, D, 2>(saturate)),
+        (owners_with(2), avx512::entry::<S, D, 2>(saturate)),
         #[cfg(feature = "avx512")]
-        (Tier::Avx512, avx512::entry::<S, D, 3>(saturate)),
+        (owners_with(3), avx512::entry::<S, D, 3>(saturate)),
     ]
+}
+
+/// The tiers that the kernels of AVX-512 come from on a CPU with these finer features.
+#[cfg(feature = "avx512")]
+const fn owners_with(features: u8) -> &'static [Tier] {
+    if features & fine::VBMI != 0 { &[Tier::Avx512] } else { &[Tier::Avx512, Tier::Avx2] }
+}
+
+/// The tiers that the kernels of a tier that was detected come from.
+pub(super) fn owners(tier: Tier) -> &'static [Tier] {
+    #[cfg(feature = "avx512")]
+    if tier == Tier::Avx512 {
+        return owners_with(fine::found());
+    }
+    super::alone(tier)
 }
 
 /// The variant of a tier that was detected.
@@ -334,9 +349,8 @@ pub(super) fn decoder(
     match tier {
         #[cfg(feature = "avx512")]
         Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::decoder(from, to, step),
-        Tier::Avx2 => avx2::decoder(from, to, step),
-        // On AVX-512 without byte permutations, kernels have other tables than AVX2's loops read.
-        _ => None,
+        // Also on AVX-512 without byte permutations, whose kernels from a byte are those of AVX2.
+        _ => avx2::decoder(from, to, step),
     }
 }
 

@@ -56,7 +56,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
         return Some(wide::float16_to_bfloat16);
     }
-    if let Some(kernel) = words::kernel::<S, D, false>(saturate) {
+    if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, false, saturate) {
         return Some(kernel);
     }
     if vector::covers(S::DTYPE, D::DTYPE) {
@@ -67,7 +67,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 
 /// The kernels that pack what they have made.
 const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = words::kernel::<S, D, true>(saturate) {
+    if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, true, saturate) {
         return Some(kernel);
     }
     if !vector::covers(S::DTYPE, D::DTYPE) {
@@ -77,27 +77,28 @@ const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 }
 
 /// The kernel from a dtype of a byte.
-const fn of_byte<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Entry {
+pub(super) const fn of_byte<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Entry {
     if is_copy(from, to, saturate) {
         return Entry::new(copy_bytes(if same_truth(from, to) { DType::Bool } else { from }));
     }
-    match bytes::kernel(BufferType::new(from), BufferType::new(to), saturate) {
-        Some(entry) => entry,
-        None => panic!("byte storage needs no unpacking"),
-    }
+    bytes::kernel(from, to, saturate)
 }
 
 /// Sources of a byte are resolved by `bytes`.
 const APART: bool = true;
 crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_to);
-pub(super) static TABLE: Table = Table {
-    packed_to: Some(&PACKED),
-    bytes: Some(Bytes { kernel: bytes::kernel, copy: copy_bytes }),
-    tabled: Some(bytes::tabled),
-    ..table::<0>()
-};
+pub(super) static TABLE: Table = whole();
 static PACKED: [PackedTo; WIDE] = packed_to::<0>();
+
+pub(super) const fn whole() -> Table {
+    Table {
+        packed_to: Some(&PACKED),
+        bytes: Some(Bytes { find: bytes::find, copy: copy_bytes }),
+        tabled: Some(bytes::tabled),
+        ..table::<0>()
+    }
+}
 
 /// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.
 const fn copy_bytes(dtype: DType) -> KernelFn {

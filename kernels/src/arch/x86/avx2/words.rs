@@ -5,7 +5,6 @@ use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::DType,
-    format::Format,
     table::KernelFn,
     vector::{
         Simd,

@@ -63,52 +63,59 @@ vector_kernels!(vector_bf16, plain_bf16, bf16_fn, Avx512<false, true>);
 vector::define_integers!(vector, to_bytes);
 vector::define_styles!(vector, vector_vbmi, styled);
 
-/// A source for which there are kernels with and without VBMI.
-const fn is_common(from: DType) -> bool {
-    matches!(from, DType::Float32 | DType::Float16 | DType::BFloat16)
+/// The kernel of a pair that needs no feature beyond the tier's, if `vector` covers the pair and this one is faster.
+const fn preferred(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
+    if let Some(kernel) = halves::kernel(from, to, saturate) {
+        return Some(kernel);
+    }
+    if let Some(kernel) = wide::preferred(from, to) {
+        return Some(kernel);
+    }
+    words::kernel(from, to, false, saturate)
+}
+
+/// Whether the kernel of a pair is that of AVX2 on CPUs without permutations of bytes (VBMI): here it would differ by its
+/// permutations alone, which such a CPU does not have.
+const fn permutes_bytes(from: DType, to: DType, saturate: bool) -> bool {
+    to.size() == 1 && vector::covers(from, to) && preferred(from, to, saturate).is_none()
 }
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = halves::kernel(S::DTYPE, D::DTYPE, saturate) {
+    let (from, to) = (S::DTYPE, D::DTYPE);
+    if FINE & fine::VBMI != 0
+        && let Some(kernel) = words::upper_half(from, to)
+    {
         return Some(kernel);
     }
-    if let Some(kernel) = wide::preferred::<S, D>() {
+    if let Some(kernel) = preferred(from, to, saturate) {
         return Some(kernel);
     }
-    if let Some(kernel) = words::upper_half(S::DTYPE, D::DTYPE, FINE) {
-        return Some(kernel);
-    }
-    if let Some(kernel) = words::kernel::<S, D, false>(saturate) {
-        return Some(kernel);
-    }
-    if vector::covers(S::DTYPE, D::DTYPE) {
+    if vector::covers(from, to) {
         // Bytes are all that VBMI packs, and bfloat16 all that BF16 makes.
-        return match D::DTYPE.size() {
-            1 if FINE & fine::VBMI != 0 => plain_vbmi::<S>(D::DTYPE, saturate, false),
-            // Without it only the most common sources have kernels of this tier.
-            1 if !is_common(S::DTYPE) => avx2::plain::<S>(D::DTYPE, saturate, false),
-            2 if FINE & fine::BF16 != 0 => plain_bf16::<S>(D::DTYPE, saturate, false),
-            _ => plain::<S>(D::DTYPE, saturate, false),
+        return match to.size() {
+            1 if FINE & fine::VBMI != 0 => plain_vbmi::<S>(to, saturate, false),
+            1 => avx2::plain::<S>(to, saturate, false),
+            2 if FINE & fine::BF16 != 0 && converts(from, to) => plain_bf16::<S>(to, saturate, false),
+            _ => plain::<S>(to, saturate, false),
         };
     }
     wide::kernel::<S, D>(saturate)
 }
 
-/// The kernels of packed storage.
+/// Whether the kernel of a pair gains by the conversion of BF16.
+const fn converts(from: DType, to: DType) -> bool {
+    matches!((from, to), (DType::Float32 | DType::Float16, DType::BFloat16))
+}
+
+/// The kernels of packed storage, with VBMI.
 const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = words::kernel::<S, D, true>(saturate) {
+    if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, true, saturate) {
         return Some(kernel);
     }
     if !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
-    if FINE & fine::VBMI != 0 {
-        plain_vbmi::<S>(D::DTYPE, saturate, true)
-    } else if !is_common(S::DTYPE) {
-        avx2::plain::<S>(D::DTYPE, saturate, true)
-    } else {
-        plain::<S>(D::DTYPE, saturate, true)
-    }
+    plain_vbmi::<S>(D::DTYPE, saturate, true)
 }
 
 /// The kernel from a dtype of a byte.
@@ -116,17 +123,19 @@ const fn of_byte<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Entr
     if is_copy(from, to, saturate) {
         return Entry::new(copy_bytes(if same_truth(from, to) { DType::Bool } else { from }));
     }
-    bytes::kernel::<FINE>(BufferType::new(from), BufferType::new(to), saturate)
+    if FINE & fine::VBMI == 0 {
+        return avx2::of_byte::<0>(from, to, saturate);
+    }
+    bytes::kernel(from, to, saturate)
 }
 
 /// Sources of a byte are resolved by `bytes`.
 const APART: bool = true;
 crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_to);
-/// The tables of the combinations of finer features, by their bits (`fine`).
+/// The tables of the combinations of finer features, by their bits (`fine`): that of CPUs with VBMI alone, and what differs from it.
 pub(super) static TABLES: [Table; fine::COMBINATIONS] = crate::arch::fine::by_combination!(whole);
-/// Those of packed storage: only VBMI matters to them.
-static PACKED: [[PackedTo; WIDE]; 2] = [packed_to::<0>(), packed_to::<{ fine::VBMI }>()];
+static PACKED: [PackedTo; WIDE] = packed_to::<{ fine::VBMI }>();
 
 /// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.
 const fn copy_bytes(dtype: DType) -> KernelFn {
@@ -140,16 +149,30 @@ const fn copy_bytes(dtype: DType) -> KernelFn {
 }
 
 const fn whole<const FINE: u8>() -> Table {
-    let bytes = Bytes {
-        copy: copy_bytes,
-        kernel: |from, to, saturate| Some(bytes::kernel::<FINE>(from, to, saturate)),
-    };
-    let packed = &PACKED[(FINE & fine::VBMI != 0) as usize];
+    let own = Table { instead: Some(instead::<FINE>), ..table::<{ fine::VBMI }>() };
+    if FINE & fine::VBMI == 0 {
+        return Table { kernels: own.kernels, instead: own.instead, ..avx2::whole() };
+    }
     Table {
-        packed_to: Some(packed),
-        bytes: Some(bytes),
-        tabled: Some(|from, to, rules, words| Some(bytes::tabled::<FINE>(from, to, rules.saturate, words))),
-        ..table::<FINE>()
+        packed_to: Some(&PACKED),
+        bytes: Some(Bytes { find: bytes::find, copy: copy_bytes }),
+        tabled: Some(|from, to, rules, words| Some(bytes::tabled(from, to, rules.saturate, words))),
+        ..own
+    }
+}
+
+/// See [`Table::instead`].
+fn instead<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
+    match (from, to) {
+        _ if FINE & fine::VBMI == 0 && permutes_bytes(from, to, saturate) => {
+            Some(avx2::TABLE.get(from, to, saturate).run)
+        }
+        _ if FINE & fine::VBMI == 0 && words::upper_half(from, to).is_some() => preferred(from, to, saturate),
+        (DType::Float32, DType::BFloat16) if FINE & fine::BF16 != 0 => plain_bf16::<f32>(to, true, false),
+        (DType::Float16, DType::BFloat16) if FINE & fine::BF16 != 0 => {
+            plain_bf16::<half::f16>(to, true, false)
+        }
+        _ => None,
     }
 }
 

@@ -77,10 +77,9 @@ pub(super) unsafe fn load<const BITS: u32>(p: *const u8) -> __m512i {
     }
 }
 
-/// Byte `k` of the results of [`split`] without bits of other elements, if the elements are in order: the byte that its lowest
-/// bit is in.
+/// The byte of a packed block that goes to the lane of an element: the one that it lies in or, as four elements of 6 bits share three
+/// bytes, the next of these three.
 pub(super) const fn first_byte(bits: u32, element: usize) -> u8 {
-    // Four elements of 6 bits begin in three bytes, and every dword of results gets those, in order.
     (if bits == 6 {
         element / 4 * 3 + if element % 4 < 3 { element % 4 } else { 2 }
     } else {
@@ -91,44 +90,4 @@ pub(super) const fn first_byte(bits: u32, element: usize) -> u8 {
 /// Where the element begins, in bits, counted from the dword of 6-bit elements, or from the byte of shorter ones.
 pub(super) const fn shift(bits: u32, element: usize) -> u8 {
     (if bits == 6 { element % 4 * 6 } else { element * bits as usize % 8 }) as u8
-}
-
-/// One element per byte, in order. Bits above those of the element are junk.
-///
-/// # Safety
-///
-/// The CPU has the tier `avx512`.
-#[inline(always)]
-pub(super) unsafe fn split<const BITS: u32>(x: __m512i) -> __m512i {
-    /// `mask ? a : b`, by bits.
-    const SELECT: i32 = 0xCA;
-    const OR: i32 = 0xFE;
-    // SAFETY: the caller has the features.
-    unsafe {
-        match BITS {
-            4 => {
-                let x = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(x));
-                _mm512_or_si512(x, _mm512_slli_epi16::<4>(x))
-            }
-            2 => {
-                let x = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(x));
-                let (b, c, d) =
-                    (_mm512_slli_epi32::<6>(x), _mm512_slli_epi32::<12>(x), _mm512_slli_epi32::<18>(x));
-                _mm512_or_si512(x, _mm512_ternarylogic_epi32::<OR>(b, c, d))
-            }
-            _ => {
-                // Three bytes to every dword.
-                let lanes = _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
-                let within = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
-                let x =
-                    _mm512_shuffle_epi8(_mm512_permutexvar_epi32(lanes, x), _mm512_broadcast_i32x4(within));
-                let (b, c, d) =
-                    (_mm512_slli_epi32::<2>(x), _mm512_slli_epi32::<4>(x), _mm512_slli_epi32::<6>(x));
-                let even = _mm512_set1_epi16(0xFF);
-                let low = _mm512_ternarylogic_epi32::<SELECT>(even, x, b);
-                let high = _mm512_ternarylogic_epi32::<SELECT>(even, c, d);
-                _mm512_ternarylogic_epi32::<SELECT>(_mm512_set1_epi32(0xFFFF), low, high)
-            }
-        }
-    }
 }

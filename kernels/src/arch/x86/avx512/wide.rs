@@ -37,8 +37,8 @@ use targets::{Int8, Int16, Int32, Int64, Real, Target, Truth};
 const STEP: usize = 16;
 
 /// The kernels of pairs that `vector` covers, where another one is faster.
-pub(super) const fn preferred<S: Format, D: Format>() -> Option<KernelFn> {
-    match (S::DTYPE, D::DTYPE) {
+pub(super) const fn preferred(from: DType, to: DType) -> Option<KernelFn> {
+    match (from, to) {
         (DType::Float32, DType::Bool) => Some(run::<f32, Truth, true, COMMON>),
         _ => None,
     }

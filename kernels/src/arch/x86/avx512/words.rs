@@ -1,11 +1,10 @@
 //! Lanes of 16 bits in the registers of AVX-512.
 
-use super::{fine::VBMI, simd::Avx512};
+use super::simd::Avx512;
 use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::DType,
-    format::Format,
     table::KernelFn,
     vector::{
         Casts, Simd,
@@ -52,9 +51,9 @@ avx512_fn! {
 define_words!(run, run_rounded);
 
 /// The kernel from float16 to a float that is its upper half, with VBMI.
-pub(super) const fn upper_half(from: DType, to: DType, fine: u8) -> Option<KernelFn> {
+pub(super) const fn upper_half(from: DType, to: DType) -> Option<KernelFn> {
     match (from, to) {
-        (DType::Float16, DType::Float8E5M2) if fine & VBMI != 0 => Some(run_vbmi::<Float16To5Exponent>),
+        (DType::Float16, DType::Float8E5M2) => Some(run_vbmi::<Float16To5Exponent>),
         _ => None,
     }
 }

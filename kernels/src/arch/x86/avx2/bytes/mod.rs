@@ -69,7 +69,7 @@ use crate::{
     linear,
     lut::{self, Codes, Lut, Saturating, Truncating, Words, Wrapping, set},
     storage::BufferType,
-    table::{Entry, KernelFn, has_overflow_rule},
+    table::{Entry, Found, KernelFn, has_overflow_rule},
     tabled::{Made, direction},
     vector::{padded_bits, short::padded},
 };
@@ -158,21 +158,39 @@ avx2_fn! {
     }
 }
 
-/// The kernel of a pair whose source has at most a byte per element; `None` if its buffers are better unpacked or packed around
-/// that of byte storage.
-pub(super) const fn kernel(from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
+/// How a pair whose source has at most a byte per element is cast.
+pub(super) const fn find(from: BufferType, to: BufferType, saturate: bool) -> Found {
     let (s, d) = (from.dtype(), to.dtype());
     if from.is_packed() || to.is_packed() {
         // Small tables map half bytes to bytes, and integers of a byte to shorter ones are soon made and packed afterwards.
         let mapped = s.bits() <= 4 && d.size() == 1 && !to.is_packed();
         if mapped || lut::limits_of(s, d, saturate).is_some() {
-            return None;
+            return Found::Staged;
         }
     } else if let Some(entry) = extended(s, d, saturate) {
-        return Some(entry);
+        return Found::Kernel(entry);
     }
-    let saturate = saturate || !has_overflow_rule(d);
-    Some(if d.size() == 1 { to_byte(from, to, saturate) } else { to_more(from, d, saturate) })
+    if d.size() == 1 {
+        return Found::Tabled;
+    }
+    Found::Kernel(to_more(from, d, saturate || !has_overflow_rule(d)))
+}
+
+/// The kernel of a pair of byte storage, its table a constant.
+pub(super) const fn kernel(from: DType, to: DType, saturate: bool) -> Entry {
+    if let Found::Kernel(entry) = find(BufferType::new(from), BufferType::new(to), saturate) {
+        return entry;
+    }
+    let saturate = saturate || !has_overflow_rule(to);
+    if lut::set_of(from) & (set::TRUTH | set::FOUR) != 0 {
+        let run = short(BufferType::new(from), BufferType::new(to));
+        return Entry { run, table: pointer(tables::of_short(from, to, saturate)) };
+    }
+    let table = tables::folded(from, to, saturate);
+    match folded::kernel(table, 8, 8) {
+        Some(run) => Entry { run, table: pointer(table) },
+        None => panic!("every pair has a body"),
+    }
 }
 
 /// The kernels that extend or narrow integers of a byte, and those of exponents.
@@ -255,19 +273,6 @@ const fn overflow(to: DType, saturate: bool) -> u8 {
         _ if !saturate => shapes::WRAP,
         Spec::Int { signed: true, .. } => shapes::SIGNED,
         _ => shapes::UNSIGNED,
-    }
-}
-
-/// The kernel of a target of a byte or less.
-const fn to_byte(from: BufferType, to: BufferType, saturate: bool) -> Entry {
-    let (s, d) = (from.dtype(), to.dtype());
-    if lut::set_of(s) & (set::TRUTH | set::FOUR) != 0 {
-        return Entry { run: short(from, to), table: pointer(tables::of_short(s, d, saturate)) };
-    }
-    let table = tables::folded(s, d, saturate);
-    match folded::kernel(table, from.bits_per_element(), to.bits_per_element()) {
-        Some(run) => Entry { run, table: pointer(table) },
-        None => panic!("every pair has a body"),
     }
 }
 

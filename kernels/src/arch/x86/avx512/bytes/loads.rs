@@ -16,8 +16,8 @@ pub(super) trait Load {
     ///
     /// # Safety
     ///
-    /// The CPU has the features of the kernel, those of `I` included.
-    unsafe fn codes<I: Isa, W: Shape<P>, const P: usize>(x: __m512i) -> __m512i;
+    /// The CPU has the features of the kernel.
+    unsafe fn codes<W: Shape<P>, const P: usize>(x: __m512i) -> __m512i;
 }
 
 /// A byte per element.
@@ -34,7 +34,7 @@ impl Load for Bytes {
         unsafe { _mm512_loadu_si512(p.cast()) }
     }
     #[inline(always)]
-    unsafe fn codes<I: Isa, W: Shape<P>, const P: usize>(x: __m512i) -> __m512i {
+    unsafe fn codes<W: Shape<P>, const P: usize>(x: __m512i) -> __m512i {
         // SAFETY: as the caller's.
         unsafe { W::order(x) }
     }
@@ -73,14 +73,11 @@ impl<const BITS: u32> Load for Packed<BITS> {
         unsafe { packed::load::<BITS>(p) }
     }
     #[inline(always)]
-    unsafe fn codes<I: Isa, W: Shape<P>, const P: usize>(x: __m512i) -> __m512i {
+    unsafe fn codes<W: Shape<P>, const P: usize>(x: __m512i) -> __m512i {
         // SAFETY: the caller has the features; the constants are vectors.
         unsafe {
             // An element of 6 bits needs the other bytes of its dword, so those have to stay together.
             let movable = BITS < 6 || W::CHUNK >= 4;
-            if !I::MULTISHIFT {
-                return W::order(packed::split::<BITS>(x));
-            }
             let [index, shift] = const { &Self::INDEX };
             let mut index = _mm512_loadu_si512(index.as_ptr().cast());
             let mut shift = _mm512_loadu_si512(shift.as_ptr().cast());

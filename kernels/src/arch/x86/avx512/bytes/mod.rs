@@ -2,11 +2,11 @@
 //!
 //! Such a cast has 256 answers. A kernel looks 64 of them up at once, one byte of the results after the other, and unpacks the
 //! bytes to the width of the target. The tables are data (`lut`), so that one body serves all pairs of the same kind of source
-//! ([`planes`]) and the same shape of target ([`shapes`]), with the byte permutations of VBMI or without ([`isa`], [`lookup`]).
+//! ([`planes`]) and the same shape of target ([`shapes`]). Bytes are permuted by the instructions of VBMI ([`lookup`]); a CPU that
+//! has none of these takes the kernels of AVX2.
 //! Integers of a whole byte are extended instead ([`widen`]). Packed elements are looked up and packed on the way ([`loads`],
 //! [`WPacked`]).
 
-mod isa;
 mod loads;
 mod lookup;
 mod planes;
@@ -15,50 +15,50 @@ mod shapes;
 mod tables;
 mod widen;
 
-use super::fine;
 use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::{DType, Spec},
     lut::{self, Codes, Lut, Saturating, Truncating, Wrapping, set},
     storage::BufferType,
-    table::{Entry, KernelFn, has_overflow_rule},
+    table::{Entry, Found, KernelFn, has_overflow_rule},
     tabled::Made,
 };
-use isa::{Isa, Vbmi, body};
 use loads::{Bytes, Load, Packed};
+use lookup::{T64, T128, T256};
 use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth, Twos};
 use shapes::{C64, C128, F32, F64, I32, I64, Part, Shape, W8, W16, WPacked, Whole, first};
 use tables::Results;
 
-/// The body of many pairs, the table of the pair in `data`.
-///
-/// # Safety
-///
-/// As [`KernelFn`], and the CPU has the features that `Q` uses.
-#[inline(always)]
-unsafe fn run<I: Isa, L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-) {
-    // SAFETY: the table of a kernel is the one that it was chosen with. Blocks of 64 elements that lie among the caller's `n`,
-    // and by masks those that are left. Blocks begin on whole bytes of every width.
-    unsafe {
-        let planes = Q::load(&*data.table.cast::<Lut<E, P>>());
-        let (read, written) = (L::BITS as usize, W::BITS as usize);
-        let mut i = 0;
-        while n - i >= 64 {
-            let bytes = L::codes::<I, W, P>(L::load(src.add(i / 8 * read)));
-            W::emit(planes.of(bytes), Whole(dst.add(i / 8 * written)));
-            i += 64;
-        }
-        if i < n {
-            let left = first(((n - i) * read).div_ceil(8));
-            let bytes = L::codes::<I, W, P>(_mm512_maskz_loadu_epi8(left, src.add(i / 8 * read).cast()));
-            let sink = Part(dst.add(i / 8 * written), ((n - i) * written).div_ceil(8));
-            W::emit(W::only(planes.of(bytes), n - i), sink);
+vbmi_fn! {
+    /// The body of many pairs, the table of the pair in `data`.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`], and the CPU has VBMI.
+    unsafe fn run<L: Load, Q: Planes<E, P>, W: Shape<P>, const E: usize, const P: usize>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: the table of a kernel is the one that it was chosen with. Blocks of 64 elements that lie among the caller's `n`,
+        // and by masks those that are left. Blocks begin on whole bytes of every width.
+        unsafe {
+            let planes = Q::load(&*data.table.cast::<Lut<E, P>>());
+            let (read, written) = (L::BITS as usize, W::BITS as usize);
+            let mut i = 0;
+            while n - i >= 64 {
+                let bytes = L::codes::<W, P>(L::load(src.add(i / 8 * read)));
+                W::emit(planes.of(bytes), Whole(dst.add(i / 8 * written)));
+                i += 64;
+            }
+            if i < n {
+                let left = first(((n - i) * read).div_ceil(8));
+                let bytes = L::codes::<W, P>(_mm512_maskz_loadu_epi8(left, src.add(i / 8 * read).cast()));
+                let sink = Part(dst.add(i / 8 * written), ((n - i) * written).div_ceil(8));
+                W::emit(W::only(planes.of(bytes), n - i), sink);
+            }
         }
     }
 }
@@ -106,146 +106,143 @@ impl Wide {
 }
 
 /// The body of a target of a byte or less.
-const fn narrow<I: Isa, L: Load, Q: Planes<E, 1>, const E: usize>(to: BufferType) -> KernelFn {
+const fn narrow<L: Load, Q: Planes<E, 1>, const E: usize>(to: BufferType) -> KernelFn {
     match to.bits_per_element() {
-        2 => body::<I, L, Q, WPacked<2>, E, 1>(),
-        4 => body::<I, L, Q, WPacked<4>, E, 1>(),
-        6 => body::<I, L, Q, WPacked<6>, E, 1>(),
-        _ => body::<I, L, Q, W8, E, 1>(),
+        2 => run::<L, Q, WPacked<2>, E, 1>,
+        4 => run::<L, Q, WPacked<4>, E, 1>,
+        6 => run::<L, Q, WPacked<6>, E, 1>,
+        _ => run::<L, Q, W8, E, 1>,
     }
 }
 
 /// The body of a target of more than a byte.
-const fn wide<I: Isa, L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
+const fn wide<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
     match shape {
-        WideShape::F32 => body::<I, L, Q, F32, E, 2>(),
-        WideShape::C64 => body::<I, L, Q, C64, E, 2>(),
-        _ => wide_but_f32::<I, L, Q, E>(shape),
+        WideShape::F32 => run::<L, Q, F32, E, 2>,
+        WideShape::C64 => run::<L, Q, C64, E, 2>,
+        _ => wide_but_f32::<L, Q, E>(shape),
     }
 }
 
 /// The same without those that are or begin with the upper half of a float32, which exponents have no table for.
-const fn wide_but_f32<I: Isa, L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
+const fn wide_but_f32<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
     use shapes::{SIGNED, UNSIGNED, WRAP};
     match shape {
-        WideShape::F64 => body::<I, L, Q, F64, E, 2>(),
-        WideShape::C128 => body::<I, L, Q, C128, E, 2>(),
-        WideShape::I32(WRAP) => body::<I, L, Q, I32<WRAP>, E, 2>(),
-        WideShape::I32(SIGNED) => body::<I, L, Q, I32<SIGNED>, E, 2>(),
-        WideShape::I32(_) => body::<I, L, Q, I32<UNSIGNED>, E, 2>(),
-        WideShape::I64(WRAP) => body::<I, L, Q, I64<WRAP>, E, 2>(),
-        WideShape::I64(SIGNED) => body::<I, L, Q, I64<SIGNED>, E, 2>(),
-        WideShape::I64(_) => body::<I, L, Q, I64<UNSIGNED>, E, 2>(),
-        WideShape::W16 | WideShape::F32 | WideShape::C64 => body::<I, L, Q, W16, E, 2>(),
+        WideShape::F64 => run::<L, Q, F64, E, 2>,
+        WideShape::C128 => run::<L, Q, C128, E, 2>,
+        WideShape::I32(WRAP) => run::<L, Q, I32<WRAP>, E, 2>,
+        WideShape::I32(SIGNED) => run::<L, Q, I32<SIGNED>, E, 2>,
+        WideShape::I32(_) => run::<L, Q, I32<UNSIGNED>, E, 2>,
+        WideShape::I64(WRAP) => run::<L, Q, I64<WRAP>, E, 2>,
+        WideShape::I64(SIGNED) => run::<L, Q, I64<SIGNED>, E, 2>,
+        WideShape::I64(_) => run::<L, Q, I64<UNSIGNED>, E, 2>,
+        WideShape::W16 | WideShape::F32 | WideShape::C64 => run::<L, Q, W16, E, 2>,
+    }
+}
+
+/// The body of a target of a byte or less.
+const fn to_byte(from: BufferType, to: BufferType) -> KernelFn {
+    match lut::set_of(from.dtype()) {
+        set::TRUTH => narrow::<Bytes, Truth<T64, 1>, 64>(to),
+        set::FOUR | set::SIX => short(from, to, None),
+        _ => narrow::<Bytes, Direct<T256, 1>, 256>(to),
+    }
+}
+
+/// The body of an integer of 16 bits.
+const fn to_integer_16(from: BufferType, to: BufferType) -> KernelFn {
+    if lut::set_of(from.dtype()) & set::SHORT != 0 {
+        short(from, to, Some(WideShape::W16))
+    } else {
+        // The sign of an integer of two bytes is no single bit.
+        wide_but_f32::<Bytes, Direct<T256, 2>, 256>(WideShape::W16)
     }
 }
 
 /// The body of sources of at most 6 bits, packed or not.
-const fn short<I: Isa>(from: BufferType, to: BufferType, shape: Option<WideShape>) -> KernelFn {
-    const fn of<I: Isa, L: Load>(to: BufferType, shape: Option<WideShape>) -> KernelFn {
+const fn short(from: BufferType, to: BufferType, shape: Option<WideShape>) -> KernelFn {
+    const fn of<L: Load>(to: BufferType, shape: Option<WideShape>) -> KernelFn {
         match shape {
-            Some(shape) => wide::<I, L, Direct<I::T64, 2>, 64>(shape),
-            None => narrow::<I, L, Direct<I::T64, 1>, 64>(to),
+            Some(shape) => wide::<L, Direct<T64, 2>, 64>(shape),
+            None => narrow::<L, Direct<T64, 1>, 64>(to),
         }
     }
     match from.bits_per_element() {
-        2 => of::<I, Packed<2>>(to, shape),
-        4 => of::<I, Packed<4>>(to, shape),
-        6 => of::<I, Packed<6>>(to, shape),
-        _ => of::<I, Bytes>(to, shape),
+        2 => of::<Packed<2>>(to, shape),
+        4 => of::<Packed<4>>(to, shape),
+        6 => of::<Packed<6>>(to, shape),
+        _ => of::<Bytes>(to, shape),
     }
 }
 
-/// The kernel of a pair whose source has at most a byte per element.
-pub(super) const fn kernel<const FINE: u8>(from: BufferType, to: BufferType, saturate: bool) -> Entry {
-    if FINE & fine::VBMI != 0 {
-        looked_up::<Vbmi>(from, to, saturate)
-    } else {
-        looked_up::<isa::Words>(from, to, saturate)
-    }
-}
-
-const fn looked_up<I: Isa>(from: BufferType, to: BufferType, saturate: bool) -> Entry {
+/// How a pair whose source has at most a byte per element is cast.
+pub(super) const fn find(from: BufferType, to: BufferType, saturate: bool) -> Found {
     let (s, d) = (from.dtype(), to.dtype());
     if !from.is_packed()
         && !to.is_packed()
         && let Some(entry) = extended(s, d, saturate)
     {
+        return Found::Kernel(entry);
+    }
+    if d.size() == 1 {
+        return Found::Tabled;
+    }
+    let Some(Wide { shape, results }) = Wide::of(d, saturate) else { return Found::Tabled };
+    let set = lut::set_of(s);
+    let run = match (set, shape, results) {
+        _ if set & set::SHORT != 0 => short(from, to, Some(shape)),
+        (set::SIGNED, ..) => wide::<Bytes, Signed<T128, 2>, 128>(shape),
+        (set::FNUZ, ..) => wide::<Bytes, Fnuz<T128, 2>, 128>(shape),
+        (set::EXPONENTS, WideShape::F32, _) => run::<Bytes, Exponent, F32, 0, 2>,
+        (set::EXPONENTS, WideShape::C64, _) => run::<Bytes, Exponent, C64, 0, 2>,
+        (set::EXPONENTS, _, Results::Float32) => run::<Bytes, Exponent, W16, 0, 2>,
+        (set::INTEGERS, ..) if matches!(s, DType::Int8) => run::<Bytes, Twos<T128, 2>, W16, 128, 2>,
+        _ => wide_but_f32::<Bytes, Direct<T256, 2>, 256>(shape),
+    };
+    Found::Kernel(Entry { run, table: tables::to_wide(s, results) })
+}
+
+/// The kernel of a pair of byte storage, its table a constant.
+pub(super) const fn kernel(from: DType, to: DType, saturate: bool) -> Entry {
+    if let Found::Kernel(entry) = find(BufferType::new(from), BufferType::new(to), saturate) {
         return entry;
     }
-    let saturate = saturate || !has_overflow_rule(d);
-    let set = lut::set_of(s);
-    let is_short = set & set::SHORT != 0;
-    if d.size() == 1 {
-        let run = match set {
-            set::TRUTH => narrow::<I, Bytes, Truth<I::T64, 1>, 64>(to),
-            _ if is_short => short::<I>(from, to, None),
-            _ => narrow::<I, Bytes, Direct<I::T256, 1>, 256>(to),
-        };
-        return Entry { run, table: tables::to_byte(s, d, saturate) };
+    let saturate = saturate || !has_overflow_rule(to);
+    let (s, d) = (BufferType::new(from), BufferType::new(to));
+    if to.size() == 1 {
+        Entry { run: to_byte(s, d), table: tables::to_byte(from, to, saturate) }
+    } else {
+        let table = tables::to_integer_16(from, matches!(to, DType::UInt16), saturate);
+        Entry { run: to_integer_16(s, d), table }
     }
-    let Some(Wide { shape, results }) = Wide::of(d, saturate) else {
-        let run = if is_short {
-            short::<I>(from, to, Some(WideShape::W16))
-        } else {
-            // The sign of an integer of two bytes is no single bit.
-            wide_but_f32::<I, Bytes, Direct<I::T256, 2>, 256>(WideShape::W16)
-        };
-        return Entry { run, table: tables::to_integer_16(s, matches!(d, DType::UInt16), saturate) };
-    };
-    let run = match (set, shape, results) {
-        _ if is_short => short::<I>(from, to, Some(shape)),
-        (set::SIGNED, ..) => wide::<I, Bytes, Signed<I::T128, 2>, 128>(shape),
-        (set::FNUZ, ..) => wide::<I, Bytes, Fnuz<I::T128, 2>, 128>(shape),
-        (set::EXPONENTS, WideShape::F32, _) => body::<I, Bytes, Exponent, F32, 0, 2>(),
-        (set::EXPONENTS, WideShape::C64, _) => body::<I, Bytes, Exponent, C64, 0, 2>(),
-        (set::EXPONENTS, _, Results::Float32) => body::<I, Bytes, Exponent, W16, 0, 2>(),
-        (set::INTEGERS, ..) if matches!(s, DType::Int8) => body::<I, Bytes, Twos<I::T128, 2>, W16, 128, 2>(),
-        _ => wide_but_f32::<I, Bytes, Direct<I::T256, 2>, 256>(shape),
-    };
-    Entry { run, table: tables::to_wide(s, results) }
 }
 
 /// The kernel that makes the words of a pair, whatever they are.
-pub(super) fn tabled<const FINE: u8>(
-    from: BufferType,
-    to: BufferType,
-    saturate: bool,
-    words: &[u16; 256],
-) -> Made {
-    if FINE & fine::VBMI != 0 {
-        made::<Vbmi>(from, to, saturate, words)
-    } else {
-        made::<isa::Words>(from, to, saturate, words)
-    }
-}
-
-fn made<I: Isa>(from: BufferType, to: BufferType, saturate: bool, words: &[u16; 256]) -> Made {
+pub(super) fn tabled(from: BufferType, to: BufferType, saturate: bool, words: &[u16; 256]) -> Made {
     let (s, d) = (from.dtype(), to.dtype());
     let set = lut::set_of(s);
     if d.size() == 1 {
-        if set & set::SHORT != 0 {
-            return Made::new(short::<I>(from, to, None), Lut::<64, 1>::new(words, Codes::All));
-        }
-        return Made::new(
-            narrow::<I, Bytes, Direct<I::T256, 1>, 256>(to),
-            Lut::<256, 1>::new(words, Codes::All),
-        );
+        let run = to_byte(from, to);
+        return if set & (set::SHORT | set::TRUTH) != 0 {
+            Made::new(run, Lut::<64, 1>::new(words, Codes::All))
+        } else {
+            Made::new(run, Lut::<256, 1>::new(words, Codes::All))
+        };
     }
     let shape = Wide::of(d, saturate).map_or(WideShape::W16, |wide| wide.shape);
     if set & set::SHORT != 0 {
-        return Made::new(short::<I>(from, to, Some(shape)), Lut::<64, 2>::new(words, Codes::All));
+        return Made::new(short(from, to, Some(shape)), Lut::<64, 2>::new(words, Codes::All));
     }
     // Half as many codes are quicker, where positive and negative numbers are rounded alike.
     if set == set::SIGNED && Codes::Magnitudes.tell(words) {
-        let run = wide::<I, Bytes, Signed<I::T128, 2>, 128>(shape);
+        let run = wide::<Bytes, Signed<T128, 2>, 128>(shape);
         return Made::new(run, Lut::<128, 2>::new(words, Codes::Magnitudes));
     }
     if set == set::FNUZ && Codes::Patched.tell(words) {
-        let run = wide::<I, Bytes, Fnuz<I::T128, 2>, 128>(shape);
+        let run = wide::<Bytes, Fnuz<T128, 2>, 128>(shape);
         return Made::new(run, Lut::<128, 2>::new(words, Codes::Patched));
     }
-    Made::new(wide_but_f32::<I, Bytes, Direct<I::T256, 2>, 256>(shape), Lut::<256, 2>::new(words, Codes::All))
+    Made::new(wide_but_f32::<Bytes, Direct<T256, 2>, 256>(shape), Lut::<256, 2>::new(words, Codes::All))
 }
 
 /// The kernels that extend or narrow integers of a byte.

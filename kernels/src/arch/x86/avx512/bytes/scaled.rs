@@ -2,7 +2,6 @@
 
 use super::{
     super::{scale_blocks, simd::Avx512},
-    isa::Vbmi,
     shapes::upper_halves,
     *,
 };
@@ -13,9 +12,9 @@ use core::marker::PhantomData;
 struct Found<L, Q, const E: usize>(PhantomData<(L, Q)>);
 
 /// 8-bit floats with a sign.
-type Small = Found<Bytes, Signed<<Vbmi as Isa>::T128, 2>, 128>;
+type Small = Found<Bytes, Signed<T128, 2>, 128>;
 /// Packed codes of 4 bits.
-type Four = Found<Packed<4>, Direct<<Vbmi as Isa>::T64, 2>, 64>;
+type Four = Found<Packed<4>, Direct<T64, 2>, 64>;
 
 impl<L: Load, Q: Planes<E, 2>, const E: usize> Source<Avx512<true, false>> for Found<L, Q, E> {
     const BITS: usize = L::BITS as usize;
@@ -28,7 +27,7 @@ impl<L: Load, Q: Planes<E, 2>, const E: usize> Source<Avx512<true, false>> for F
     #[inline(always)]
     unsafe fn load(table: &Q, p: *const u8) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
-        unsafe { upper_halves(table.of(L::codes::<Vbmi, F32, 2>(L::load(p)))) }
+        unsafe { upper_halves(table.of(L::codes::<F32, 2>(L::load(p)))) }
     }
 }
 
@@ -55,14 +54,7 @@ impl Source<Avx512<true, false>> for Ints {
 /// The kernel of 8-bit floats to bfloat16 that looks all words up in a table of magnitudes.
 pub(in crate::arch) fn products(from: BufferType, to: BufferType) -> Option<KernelFn> {
     let covered = matches!(from.dtype(), DType::Float8E4M3FN | DType::Float8E5M2);
-    (covered && to == BufferType::new(DType::BFloat16)).then_some(isa::body::<
-        Vbmi,
-        Bytes,
-        Signed<<Vbmi as Isa>::T128, 2>,
-        W16,
-        128,
-        2,
-    >())
+    (covered && to == BufferType::new(DType::BFloat16)).then_some(run::<Bytes, Signed<T128, 2>, W16, 128, 2>)
 }
 
 crate::vector::scaled::define_decoders!(Avx512<true, false>, Small, Small, Four, Four, Ints);
