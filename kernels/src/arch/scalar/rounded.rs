@@ -14,7 +14,7 @@ use crate::{
     data::{Data, Direction},
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Rounding, Rules, float_spec},
-    format::{Encoder, Format, I2, I4, U2, U4},
+    format::{Encoder, Format},
     hub::{F32, F64, Hub},
     round::Correction,
     storage::BufferType,
@@ -45,7 +45,7 @@ fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
     let common = TABLE.get(from, to, rules.saturate).run;
     match to.spec() {
         // Results are looked up, by all rules.
-        _ if super::small_flavor(from).is_some() => common,
+        _ if super::looks_up(from, to) => common,
         Spec::Bool => common,
         Spec::Int { .. } if is_truncating(rules) => common,
         Spec::Int { .. } => whole(from).unwrap_or(common),
@@ -183,18 +183,30 @@ unsafe fn in_blocks<S: Copy, B>(
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn through_f32<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+pub(super) unsafe fn through_f32<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: as the caller's.
     unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).f32_strict(), from_f32(data)) };
+}
+
+/// The same to one target under its common rules: it names no other kernels.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+pub(super) unsafe fn through_f32_to<S: Format, D: Format, const SATURATE: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+) {
+    let then = const { super::entry::<f32, D, 0>(SATURATE).run };
+    // SAFETY: as the caller's.
+    unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).f32_strict(), then) };
 }
 
 fn staged(from: DType) -> Option<KernelFn> {
     Some(match from {
         DType::Bool => through_f32::<bool>,
-        DType::Int2 => through_f32::<I2>,
-        DType::Int4 => through_f32::<I4>,
-        DType::UInt2 => through_f32::<U2>,
-        DType::UInt4 => through_f32::<U4>,
         DType::Int8 => through_f32::<i8>,
         DType::UInt8 => through_f32::<u8>,
         DType::Int16 => through_f32::<i16>,
