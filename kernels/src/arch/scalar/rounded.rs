@@ -280,7 +280,7 @@ const AWAY: u8 = 1;
 /// [`Rounding::ToOdd`].
 const TO_ODD: u8 = 2;
 
-/// To float32, float64 and complex numbers of these parts.
+/// To float32, float64 and, from complex numbers, to complex ones.
 ///
 /// # Safety
 ///
@@ -301,11 +301,33 @@ unsafe fn to_parts<S: Format, D: Format, const RULE: u8>(
         match D::DTYPE {
             DType::Float32 => map_each(src, dst, n, |code| S::decode(code).f32_in(correction)),
             DType::Float64 => map_each(src, dst, n, |code| S::decode(code).f64_in(correction)),
-            DType::Complex64 => map_each(src, dst, n, |code| {
+            _ => map_each(src, dst, n, |code| {
                 let x = S::decode(code);
-                [x.f32_in(correction), if <S::Hub as Hub>::COMPLEX { x.im().f32_in(correction) } else { 0 }]
+                [x.f32_in(correction), x.im().f32_in(correction)]
             }),
-            _ => map_each(src, dst, n, |code| [S::decode(code).f64_in(correction), 0]),
+        }
+    }
+}
+
+/// From real numbers to complex ones: blocks of real parts, which the kernel of the common rules finds exact.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn to_complex<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let part = if matches!(data.to, DType::Complex64) { DType::Float32 } else { DType::Float64 };
+    let Some(first) = directed(S::DTYPE, part, data.rules.rounding) else {
+        unreachable!("{} to {part} is rounded", S::DTYPE)
+    };
+    let then = TABLE.get(part, data.to, data.rules.saturate).run;
+    let mut block = [const { MaybeUninit::<u64>::uninit() }; BLOCK];
+    for done in (0..n).step_by(BLOCK) {
+        let count = BLOCK.min(n - done);
+        // SAFETY: the caller grants `n` elements on both sides, and the block has place for `count`, which are written before
+        // they are read. The kernels of the parts read nothing of the data but the rule.
+        unsafe {
+            first(src.add(done * size_of::<S>()), block.as_mut_ptr().cast(), count, data);
+            then(block.as_ptr().cast(), dst.add(done * data.to.size()), count, data);
         }
     }
 }
@@ -321,14 +343,15 @@ fn directed(from: DType, to: DType, rounding: Rounding) -> Option<KernelFn> {
     fn to_single<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
         match target {
             DType::Float32 => Some(by_rule::<S, f32>(rounding)),
-            DType::Complex64 => Some(by_rule::<S, Complex<f32>>(rounding)),
+            DType::Complex64 if <S::Hub as Hub>::COMPLEX => Some(by_rule::<S, Complex<f32>>(rounding)),
+            DType::Complex64 => Some(to_complex::<S>),
             _ => None,
         }
     }
     fn to_any<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
         match target {
             DType::Float64 => Some(by_rule::<S, f64>(rounding)),
-            DType::Complex128 => Some(by_rule::<S, Complex<f64>>(rounding)),
+            DType::Complex128 => Some(to_complex::<S>),
             _ => to_single::<S>(target, rounding),
         }
     }
