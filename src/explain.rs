@@ -117,8 +117,11 @@ fn stages(kernel: &Kernel) -> Vec<ExplainedStage> {
             }
             Stage::Cast { from: read, to: written, by } => {
                 let is_first = matches!(stages.get(i + 1), Some(Stage::Cast { .. }));
-                let why =
-                    if is_first { first_step(result, written) } else { reason(kernel, read, written, by) };
+                let why = if is_first {
+                    first_step(read, result, written)
+                } else {
+                    reason(kernel, read, written, by)
+                };
                 (Some(family_name(by)), why)
             }
             _ => (None, String::new()),
@@ -148,8 +151,10 @@ const fn family_name(family: Family) -> &'static str {
 }
 
 /// Why a pair is cast through an intermediate dtype.
-fn first_step(to: DType, middle: DType) -> String {
-    if middle.kind() == crate::Kind::Float {
+fn first_step(from: DType, to: DType, middle: DType) -> String {
+    if from.kind() == crate::Kind::Complex && from.bits() == 2 * middle.bits() {
+        format!("Only the real part counts. This step copies it, and casts from {middle} do the rest.")
+    } else if middle.kind() == crate::Kind::Float {
         format!(
             "Under these options only casts from {middle} have a kernel of their own. This step rounds to odd, so that the next one is \
              the only rounding that shows."
@@ -157,7 +162,7 @@ fn first_step(to: DType, middle: DType) -> String {
     } else {
         format!(
             "Beyond an end of the range of {middle} every value has the result of that end in {to}. So saturating to {middle} first changes no \
-             result, and the next step has a source of few codes."
+             result, and casts from {middle} do the rest."
         )
     }
 }

@@ -355,16 +355,8 @@ impl<H: Hub> Hub for Pair<H> {
         self.0.f64()
     }
     #[inline(always)]
-    fn f32_strict(self) -> u32 {
-        self.0.f32_strict()
-    }
-    #[inline(always)]
     fn f32_in(self, correction: Correction) -> u32 {
         self.0.f32_in(correction)
-    }
-    #[inline(always)]
-    fn f64_in(self, correction: Correction) -> u64 {
-        self.0.f64_in(correction)
     }
     #[inline(always)]
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64 {

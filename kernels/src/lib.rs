@@ -15,7 +15,7 @@
 //! * `hub`: the types between decoders and encoders, with the proofs that they are exact;
 //! * `arch`: the tiers, how they are found, and their kernels;
 //! * `table`: the cross product of all pairs, per tier;
-//! * `order`: the other byte order; `narrowed`: pairs that are cast in two steps;
+//! * `order`: the other byte order; `steps`: pairs that are cast in two steps;
 //! * `route`: everything that a cast will do, resolved once; `drive`: the loop over blocks that runs its stages;
 //! * [`Kernel`]: one resolved cast, the entry point for plans; `in_place`: casts inside one buffer; `stream`: casts with non-temporal
 //!   stores; `strided`: casts between arrays of any layout;
@@ -61,7 +61,6 @@ mod loss;
 mod lut;
 #[doc(hidden)]
 pub mod machine;
-mod narrowed;
 mod one;
 mod order;
 mod pair;
@@ -72,6 +71,7 @@ mod route;
 mod rules;
 #[doc(hidden)]
 pub mod scaled;
+mod steps;
 mod storage;
 mod stream;
 mod strided;

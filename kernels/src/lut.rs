@@ -19,7 +19,7 @@ mod sets;
 mod words;
 
 pub(crate) use fold::{Fold, Folded, FoldedOf, Rule, fold};
-pub(crate) use limits::{Limits, limits, limits_of};
+pub(crate) use limits::{Limits, limits_of};
 pub(crate) use sets::{BYTES, byte_place, count, places, set, set_of};
 pub(crate) use words::{Saturating, Truncating, Words, Wrapping, words};
 

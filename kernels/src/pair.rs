@@ -11,14 +11,15 @@ use crate::{
     active::TierToken,
     arch::{self, Tier},
     data::Data,
+    drive::Stack,
     dtype::{DType, NOT_BUILT, Spec, for_each_dtype},
     exact::Rules,
     format::*,
     fpenv,
     kernel::obeys_environment,
-    machine::BLOCK_ELEMENTS,
-    narrowed,
+    machine::{BLOCK_BYTES, BLOCK_ELEMENTS},
     one::assert_size,
+    steps,
     stream::stream,
     table::{Entry, KernelFn, same_bits},
 };
@@ -33,7 +34,7 @@ use core::{marker::PhantomData, mem::MaybeUninit, slice};
 pub(crate) enum Pair {
     /// One kernel for each variant of the code ([`arch::variant`]).
     One([Variant; arch::VARIANTS]),
-    /// A kernel that saturates to an 8-bit integer, and one from there to the target ([`narrowed`]).
+    /// A kernel to an intermediate dtype, and one from there to the target ([`steps`]).
     Two([Variant; arch::VARIANTS], [Variant; arch::VARIANTS]),
 }
 
@@ -61,11 +62,21 @@ impl<D: Format, const SATURATE: bool> Constants<D, SATURATE> {
 impl Pair {
     const fn new<S: Format, D: Format>() -> Pair {
         let (from, to) = (S::DTYPE, D::DTYPE);
-        match narrowed::through(from, to) {
+        /// Through `M`.
+        const fn two<S: Format, M: Format, D: Format>() -> Pair {
+            assert!(M::DTYPE.size() * BLOCK_ELEMENTS <= BLOCK_BYTES);
+            Pair::Two(variants::<S, M>(true), variants::<M, D>(true))
+        }
+        match steps::through(from, to) {
             _ if !from.is_built() || !to.is_built() => Pair::One(variants::<S, D>(true)),
-            Some(DType::UInt8) => Pair::Two(variants::<S, u8>(true), variants::<u8, D>(true)),
-            Some(_) => Pair::Two(variants::<S, i8>(true), variants::<i8, D>(true)),
             None => Pair::One(variants::<S, D>(saturates_by_default(from, to))),
+            Some(DType::Int8) => two::<S, i8, D>(),
+            Some(DType::UInt8) => two::<S, u8, D>(),
+            Some(DType::Int32) => two::<S, i32, D>(),
+            Some(DType::UInt32) => two::<S, u32, D>(),
+            Some(DType::Float32) => two::<S, f32, D>(),
+            Some(DType::Float64) => two::<S, f64, D>(),
+            Some(_) => panic!("`steps` has no other intermediate dtypes"),
         }
     }
 }
@@ -144,21 +155,28 @@ impl Pair {
             return unsafe { self.run_large(tier.tier(), variant, src, dst, n, sizes) };
         }
         // SAFETY: the caller's memory and size; the variant is that of a tier that can run here.
-        unsafe { self.run_small(variant, src, dst, n, sizes.0) };
+        unsafe { self.run_small(variant, src, dst, n, sizes) };
     }
 
     /// # Safety
     ///
-    /// As [`run`](Self::run) with `size` bytes of an element of the source; `variant` is that of a tier that can run here.
+    /// As [`run`](Self::run); `variant` is that of a tier that can run here.
     #[inline(always)]
-    unsafe fn run_small(&'static self, variant: usize, src: *const u8, dst: *mut u8, n: usize, size: usize) {
+    unsafe fn run_small(
+        &'static self,
+        variant: usize,
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        sizes: (usize, usize),
+    ) {
         match self {
             // SAFETY: the kernel is that of the pair, for a tier that can run here; the memory is the caller's.
             Pair::One(variants) => unsafe { variants[variant].run(src, dst, n) },
-            // SAFETY: the first kernel reads the pair's source, the second writes its target, and between them is an integer of a byte
-            // (`Pair::new`); the memory is the caller's.
+            // SAFETY: the first kernel reads the pair's source, the second reads what it writes and writes the pair's target
+            // (`Pair::new`); the memory and the sizes are the caller's.
             Pair::Two(first, second) => unsafe {
-                in_two_steps(&first[variant], &second[variant], src, dst, n, size)
+                in_two_steps(&first[variant], &second[variant], src, dst, n, sizes)
             },
         }
     }
@@ -179,7 +197,7 @@ impl Pair {
         let bytes = n * (sizes.0 + sizes.1);
         let Some(tools) = tier.non_temporal().filter(|_| bytes > arch::last_cache()) else {
             // SAFETY: the memory, the sizes and the variant are the caller's.
-            return unsafe { self.run_small(variant, src, dst, n, sizes.0) };
+            return unsafe { self.run_small(variant, src, dst, n, sizes) };
         };
         // SAFETY: `src` is readable and `dst` writable for `n` elements of these sizes, which are at most `isize::MAX` bytes and do
         // not overlap; nothing is said of what is in `dst`.
@@ -191,7 +209,7 @@ impl Pair {
         unsafe {
             stream(tools, src, dst, n, bits, |src, dst, count| {
                 // SAFETY: the driver gives the bytes of `count` elements on either side; the variant is the caller's.
-                self.run_small(variant, src.as_ptr(), dst.as_mut_ptr().cast(), count, sizes.0);
+                self.run_small(variant, src.as_ptr(), dst.as_mut_ptr().cast(), count, sizes);
             });
         }
     }
@@ -203,7 +221,8 @@ impl Pair {
 ///
 /// # Safety
 ///
-/// As [`Pair::run`] of the pair of the source of `first`, whose elements have `size` bytes, and the target of `second`.
+/// As [`Pair::run`] of the pair of the source of `first` and the target of `second`, which reads what `first` writes: elements of at most
+/// [`BLOCK_BYTES`] / [`BLOCK_ELEMENTS`] bytes.
 #[inline(never)]
 unsafe fn in_two_steps(
     first: &Variant,
@@ -211,18 +230,18 @@ unsafe fn in_two_steps(
     mut src: *const u8,
     mut dst: *mut u8,
     mut n: usize,
-    size: usize,
+    sizes: (usize, usize),
 ) {
-    let mut stage = [MaybeUninit::<u8>::uninit(); BLOCK_ELEMENTS];
-    let bytes = stage.as_mut_ptr().cast::<u8>();
+    let mut block = Stack::<BLOCK_BYTES>::new();
+    let block = block.start();
     while n > 0 {
         let count = n.min(BLOCK_ELEMENTS);
-        // SAFETY: `count` of the caller's elements on either side, of a byte each between the steps and behind them; the first step
-        // writes all that the second reads.
+        // SAFETY: `count` of the caller's elements on either side, and as many between the steps, for which the block has room; the
+        // first step writes all that the second reads.
         unsafe {
-            first.run(src, bytes, count);
-            second.run(bytes, dst, count);
-            (src, dst) = (src.add(count * size), dst.add(count));
+            first.run(src, block, count);
+            second.run(block, dst, count);
+            (src, dst) = (src.add(count * sizes.0), dst.add(count * sizes.1));
         }
         n -= count;
     }

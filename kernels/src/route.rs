@@ -3,8 +3,8 @@
 //! A route is at most four stages, in this order:
 //!
 //! 1. a packed source is unpacked to one element per byte, or a swapped source is converted to the byte order of the host;
-//! 2. if the pair is cast in two steps, a first kernel casts to an intermediate dtype: wide integers to an 8-bit integer ([`narrowed`]),
-//!    or any source to float32, rounded to odd, under rules for which only float32 has a kernel;
+//! 2. if the pair is cast in two steps, a first kernel casts to an intermediate dtype: one that changes no result ([`steps`]), or float32,
+//!    rounded to odd, under rules for which only float32 has a kernel;
 //! 3. the kernel casts;
 //! 4. the results are packed, or swapped.
 //!
@@ -21,7 +21,7 @@ use crate::{
     exact::Rules,
     format::packed::Nibbles,
     machine::BLOCK_BYTES,
-    narrowed,
+    steps,
     storage::BufferType,
     table::{Entry, KernelFn, Table, never, same_bits},
     tabled::{self, Common, Made, Tabled},
@@ -135,21 +135,38 @@ impl Route {
             return None;
         }
         let rules = &rules.canonical(s, d);
-        let native = match narrowed::through(s, d) {
-            None => Route::of_one_step(tier, kernels, from.native(), to.native(), rules),
-            Some(middle) => {
-                let last = rules.canonical(middle, d);
-                let first = kernels.get(s, middle, true).run;
-                let last = Route::of_one_step(tier, kernels, middle.into(), to.native(), &last);
-                Route { first: Some(first), from: from.native(), way: Way::Blocks, ..last }
-            }
+        let native = match steps::through(s, d) {
+            None => Route::without_middle(tier, kernels, from.native(), to.native(), rules),
+            Some(middle) => Route::through(tier, kernels, from.native(), middle, to.native(), rules),
         };
         let route = native.in_byte_orders(from, to, s == d || same_bits(s, d, rules.saturate));
         Some(if route.way == Way::Blocks { route.in_blocks() } else { route })
     }
 
-    /// The route with a single kernel between buffers in the byte order of the host. `rules` are canonical.
-    fn of_one_step(tier: Tier, kernels: &Table, from: BufferType, to: BufferType, rules: &Rules) -> Route {
+    /// The route through an intermediate dtype that changes no result, between buffers in the byte order of the host.
+    fn through(
+        tier: Tier,
+        kernels: &Table,
+        from: BufferType,
+        middle: DType,
+        to: BufferType,
+        rules: &Rules,
+    ) -> Route {
+        let last_rules = rules.canonical(middle, to.dtype());
+        let last = Route::without_middle(tier, kernels, middle.into(), to, &last_rules);
+        if last.first.is_some() {
+            // Both dtypes would be rounded to odd first, by kernels of their own, so this is a step less.
+            let route = Route::without_middle(tier, kernels, from, to, rules);
+            debug_assert!(route.first.is_some(), "{from} to {to} has no kernel of its own");
+            return route;
+        }
+        let first = kernels.get(from.dtype(), middle, true).run;
+        Route { first: Some(first), from, way: Way::Blocks, ..last }
+    }
+
+    /// The route between buffers in the byte order of the host without an intermediate dtype, unless that is float32 under rules that are not
+    /// the common ones. `rules` are canonical.
+    fn without_middle(tier: Tier, kernels: &Table, from: BufferType, to: BufferType, rules: &Rules) -> Route {
         let (s, d) = (from.dtype(), to.dtype());
         let common = Route {
             run: never,

@@ -214,6 +214,16 @@ pub(crate) const fn has_overflow_rule(to: DType) -> bool {
     }
 }
 
+/// Whether the target has all values of the source, which are integers.
+pub(crate) const fn has_all_values(from: DType, to: DType) -> bool {
+    match (from.spec(), to.spec()) {
+        (Spec::Bool, Spec::Int { .. }) => true,
+        (Spec::Int { bits: from, signed: false }, Spec::Int { bits, signed }) => bits >= from + signed as u32,
+        (Spec::Int { bits: from, signed: true }, Spec::Int { bits, signed }) => signed && bits >= from,
+        _ => false,
+    }
+}
+
 /// Whether a cast between integers changes no bit.
 pub(crate) const fn same_bits(from: DType, to: DType, saturate: bool) -> bool {
     let ints = matches!((from.spec(), to.spec()), (Spec::Int { bits: 8.., .. }, Spec::Int { bits: 8.., .. }));
@@ -237,7 +247,9 @@ macro_rules! define_table {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            let two_steps = $crate::narrowed::through(from, to).is_some();
+            // Two names of one kernel.
+            let saturate = saturate && !$crate::table::has_all_values(from, to);
+            let two_steps = $crate::steps::through(from, to).is_some();
             if two_steps || !from.is_built() || !to.is_built() {
                 $crate::table::never
             } else if from as u8 == to as u8 || same_bits(from, to, saturate) {
@@ -255,7 +267,7 @@ macro_rules! define_table {
         /// The kernel of a pair of byte storage under the common rules.
         pub(in $crate::arch) const fn entry<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            if APART && from.size() == 1 && from.is_built() && to.is_built() { of_byte::<FINE>(from, to, saturate) } else { Entry::new(kernel::<S, D, FINE>(saturate)) }
+            if APART && from.size() == 1 && from.is_built() && to.is_built() { of_byte::<S, D, FINE>(saturate) } else { Entry::new(kernel::<S, D, FINE>(saturate)) }
         }
         const fn row<S: Format, const FINE: u8>() -> $crate::table::Row {
             let mut row: $crate::table::Row = [$crate::table::never; $crate::table::COLUMNS];
@@ -299,7 +311,7 @@ macro_rules! define_packed_table {
         ) -> Option<KernelFn> {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             let packable = (SIDES & PACKED_FROM == 0 || from.is_sub_byte()) && (SIDES & PACKED_TO == 0 || to.is_sub_byte());
-            let packable = packable && from.is_built() && to.is_built() && $crate::narrowed::through(from, to).is_none();
+            let packable = packable && from.is_built() && to.is_built() && $crate::steps::through(from, to).is_none();
             if packable && (from as u8 != to as u8 || SIDES != PACKED_FROM | PACKED_TO) {
                 packed::<S, D, FINE, SIDES>(saturate || !has_overflow_rule(to))
             } else {
@@ -335,7 +347,7 @@ macro_rules! define_packed_to {
             let mut i = 0;
             $(if <$format as Element>::DTYPE.is_sub_byte() {
                 let to = <$format as Element>::DTYPE;
-                if to.is_built() && $crate::narrowed::through(S::DTYPE, to).is_none() {
+                if to.is_built() && $crate::steps::through(S::DTYPE, to).is_none() {
                     let limited = !has_overflow_rule(to);
                     row[0][i] = packed::<S, $format, FINE>(limited);
                     row[1][i] = packed::<S, $format, FINE>(true);

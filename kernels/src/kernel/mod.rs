@@ -48,7 +48,7 @@ impl Kernel {
         let rounds = route.other || route.direction != Direction::NearestEven;
         Some(Kernel {
             stream_above: stream_above(tier, Streaming::Auto),
-            // The first of two steps saturates integers, or has rules that are not the common ones.
+            // The first of two steps copies real parts or saturates integers, or the rules are not the common ones.
             guarded: rounds || obeys_environment(arch::owners(tier), route.middle, to.dtype()),
             route,
         })

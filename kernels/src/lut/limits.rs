@@ -38,7 +38,7 @@ pub(crate) const fn limits_of(from: DType, to: DType, saturate: bool) -> Option<
 }
 
 /// The limits of a pair, if it is such a cast.
-pub(crate) const fn limits(from: DType, to: DType, saturate: bool) -> Option<Limits> {
+const fn limits(from: DType, to: DType, saturate: bool) -> Option<Limits> {
     let limits = Limits { signed: false, used: 0xFF, min: 0, max: 1, bits: 1 };
     let (bits, to_signed) = match to.spec() {
         // Every bit but the sign of a zero counts; exponents alone are never zero.

@@ -200,15 +200,10 @@ pub(crate) trait Casts: Blocks {
     ) -> [Self::V; 4];
     /// float64 to odd. If `CLAMPED`, none but zero becomes zero, and none but infinity infinity.
     unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
-    /// int64 (or uint64) to odd; if not `ODD`, those that have 32 bits may be nearest.
-    unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
-        p: *const u8,
-        n: usize,
-    ) -> [Self::V; 4];
-    /// The real parts of complex64.
-    unsafe fn load_c64<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
-    /// The real parts of complex128, to odd, `CLAMPED` as float64.
-    unsafe fn load_c128<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// int64 (or uint64) to odd.
+    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// The real parts of complex128, to odd, clamped as float64.
+    unsafe fn load_c128<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
 
     /// Float32 rounded to float16: nearest even, or in the direction of the environment, or to odd.
     unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
@@ -221,9 +216,8 @@ pub(crate) trait Casts: Blocks {
 /// Whether the kernel of a pair is one of these.
 pub(crate) const fn covers(from: DType, to: DType) -> bool {
     let wide_float = matches!(from, DType::Float16 | DType::BFloat16 | DType::Float32);
-    let loads = wide_float
-        || matches!(from, DType::Float64 | DType::Complex64 | DType::Complex128)
-        || matches!(from.spec(), Spec::Int { bits: 16.., .. });
+    let loads =
+        wide_float || matches!(from, DType::Float64) || matches!(from.spec(), Spec::Int { bits: 16.., .. });
     match to.spec() {
         Spec::Float(f) if f.bits() <= 8 => loads,
         Spec::Float(f) if f.bits() == 16 => loads,
@@ -235,7 +229,9 @@ pub(crate) const fn covers(from: DType, to: DType) -> bool {
 
 /// Whether these kernels round from a source of 16 bits and more to a target: floats of up to 16 bits.
 pub(crate) fn rounds(from: DType, to: DType) -> bool {
-    from.size() > 1 && covers(from, to) && matches!(to.spec(), Spec::Float(f) if f.bits() <= 16)
+    // Complex128 is loaded for the first of two steps only, to float32.
+    let loads = covers(from, to) || matches!(from, DType::Complex128);
+    from.size() > 1 && loads && matches!(to.spec(), Spec::Float(f) if f.bits() <= 16)
 }
 
 /// The kernel of a pair for which [`rounds`] holds, under rules that are not the common ones; `None` for a packed side that has to be

@@ -111,7 +111,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelF
 }
 
 /// No source is apart.
-const fn of_byte<const FINE: u8>(_: DType, _: DType, _: bool) -> Entry {
+const fn of_byte<S: Format, D: Format, const FINE: u8>(_: bool) -> Entry {
     panic!("every source has a row")
 }
 

@@ -54,7 +54,6 @@ fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
             (DType::Float32, Some(kernel), _) => kernel,
             // Infinity is not the largest float32 here.
             (DType::Float64, _, Flavor::Exponent) => small::to_power::<f64>,
-            (DType::Complex128, _, Flavor::Exponent) => small::to_power::<Complex<f64>>,
             _ => staged(from).unwrap_or(common),
         },
         _ if matches!(rules.rounding, Rounding::NearestEven) => common,
@@ -218,8 +217,6 @@ fn staged(from: DType) -> Option<KernelFn> {
         DType::Float16 => through_f32::<f16>,
         DType::BFloat16 => through_f32::<bf16>,
         DType::Float64 => through_f32::<f64>,
-        DType::Complex64 => through_f32::<Complex<f32>>,
-        DType::Complex128 => through_f32::<Complex<f64>>,
         _ => return None,
     })
 }
@@ -254,11 +251,10 @@ impl Real for F64 {
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn to_whole<S: Format<Hub: Hub<Part: Real>>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let from = <<S::Hub as Hub>::Part as Real>::DTYPE;
-    let then = TABLE.get(from, data.to, data.rules.saturate).run;
+unsafe fn to_whole<S: Format<Hub: Real>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let then = TABLE.get(<S::Hub as Real>::DTYPE, data.to, data.rules.saturate).run;
     // SAFETY: as the caller's.
-    unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).re().whole(data), then) };
+    unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).whole(data), then) };
 }
 
 fn whole(from: DType) -> Option<KernelFn> {
@@ -267,8 +263,6 @@ fn whole(from: DType) -> Option<KernelFn> {
         DType::BFloat16 => to_whole::<bf16>,
         DType::Float32 => to_whole::<f32>,
         DType::Float64 => to_whole::<f64>,
-        DType::Complex64 => to_whole::<Complex<f32>>,
-        DType::Complex128 => to_whole::<Complex<f64>>,
         _ => return None,
     })
 }
@@ -359,7 +353,7 @@ fn directed(from: DType, to: DType, rounding: Rounding) -> Option<KernelFn> {
         DType::Int32 => to_single::<i32>(to, rounding),
         DType::UInt32 => to_single::<u32>(to, rounding),
         DType::Float64 => to_single::<f64>(to, rounding),
-        DType::Complex128 => to_single::<Complex<f64>>(to, rounding),
+        DType::Complex128 => Some(by_rule::<Complex<f64>, Complex<f32>>(rounding)),
         DType::Int64 => to_any::<i64>(to, rounding),
         DType::UInt64 => to_any::<u64>(to, rounding),
         _ => None,

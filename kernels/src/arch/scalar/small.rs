@@ -42,7 +42,7 @@ pub(super) unsafe fn to_power<S: Format>(src: *const u8, dst: *mut u8, n: usize,
         let hub = S::decode(code);
         let x = hub.f32_odd();
         // Only float64 has values that are nothing in float32; here they count.
-        let tiny = const { S::DTYPE.alignment() == 8 } && x << 1 == 0 && hub.re().nonzero();
+        let tiny = const { S::DTYPE.alignment() == 8 } && x << 1 == 0 && hub.nonzero();
         power.code(x | tiny as u32)
     };
     // SAFETY: as the caller's.

@@ -12,7 +12,7 @@ use crate::{
     exact::{self, Rounding, Rules},
     format::packed::{Packing, SCALAR},
     kernel::Kernel,
-    lut, narrowed, order,
+    lut, order, steps,
     storage::BufferType,
     table::{Entry, Found, KernelFn, Table},
 };
@@ -145,7 +145,7 @@ fn kernels_of(tables: &[(&str, &Table)]) {
                         }
                     };
                     // These pairs run the kernels of two other pairs, which are tried as such.
-                    if narrowed::through(from.dtype(), to.dtype()).is_some() {
+                    if steps::through(from.dtype(), to.dtype()).is_some() {
                         continue;
                     }
                     turn += 1;
@@ -179,7 +179,7 @@ fn kernels_under_other_rules() {
     for rounding in [Rounding::NearestEven, Rounding::NearestAway, Rounding::TowardZero, Rounding::ToOdd] {
         for (from, to) in DType::ALL.iter().flat_map(|from| DType::ALL.iter().map(move |to| (*from, *to))) {
             // As above: what runs are the kernels of two other pairs.
-            if narrowed::through(from, to).is_some() {
+            if steps::through(from, to).is_some() {
                 continue;
             }
             let rules =

@@ -162,14 +162,12 @@ macro_rules! define_rounded {
                 Rounding::Ceil => Direction::Up,
             };
             if let Spec::Int { bits, signed } = to.spec() {
-                static KERNELS: [ToIntegers; 6] = [$(to_integers::<$source, $wide>($bytes)),*];
+                static KERNELS: [ToIntegers; 4] = [$(to_integers::<$source, $wide>($bytes)),*];
                 let from = match from {
                     DType::Float16 => 0,
                     DType::BFloat16 => 1,
                     DType::Float32 => 2,
                     DType::Float64 => 3,
-                    DType::Complex64 => 4,
-                    DType::Complex128 => 5,
                     _ => return None,
                 };
                 if rules.rounding == Rounding::ToOdd {
@@ -185,7 +183,6 @@ macro_rules! define_rounded {
             let kernels: &ToFloat = match (from, to) {
                 (DType::Float64, DType::Float32) => const { &from_float::<f64, Real<f32>>() },
                 (DType::Float64, DType::Complex64) => const { &from_float::<f64, Complex<f32>>() },
-                (DType::Complex128, DType::Float32) => const { &from_float::<Complex<f64>, Real<f32>>() },
                 (DType::Complex128, DType::Complex64) => {
                     const {
                         &[

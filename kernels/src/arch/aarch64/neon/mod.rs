@@ -375,8 +375,8 @@ const fn pair<S: Format, D: Format, const FINE: u8, const BITS: usize, const PAC
         DType::Complex128 if matches!(D::DTYPE, DType::Complex64) => parts::<f64, targets::F32>,
         DType::Complex64 if matches!(D::DTYPE, DType::Bool) => to::<Either<f32>, D, FINE, PACKED>(saturate),
         DType::Complex128 if matches!(D::DTYPE, DType::Bool) => to::<Either<f64>, D, FINE, PACKED>(saturate),
-        DType::Complex64 => to::<Complex<f32>, D, FINE, PACKED>(saturate),
-        DType::Complex128 => to::<Complex<f64>, D, FINE, PACKED>(saturate),
+        DType::Complex64 if matches!(D::DTYPE, DType::Float32) => run::<Complex<f32>, targets::F32, true>,
+        DType::Complex128 if matches!(D::DTYPE, DType::Float64) => run::<Complex<f64>, targets::F64, true>,
         _ => tables::kernel::<S, D, FINE, BITS, PACKED>(saturate),
     }
 }
@@ -407,7 +407,7 @@ const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate:
 }
 
 /// No source is apart.
-const fn of_byte<const FINE: u8>(_: DType, _: DType, _: bool) -> Entry {
+const fn of_byte<S: Format, D: Format, const FINE: u8>(_: bool) -> Entry {
     panic!("every source has a row")
 }
 

@@ -77,11 +77,12 @@ const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 }
 
 /// The kernel from a dtype of a byte.
-pub(super) const fn of_byte<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Entry {
+pub(super) const fn of_byte<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry {
+    let (from, to) = (S::DTYPE, D::DTYPE);
     if is_copy(from, to, saturate) {
         return Entry::new(copy_bytes(if same_truth(from, to) { DType::Bool } else { from }));
     }
-    bytes::kernel(from, to, saturate)
+    bytes::kernel::<S, D>(saturate)
 }
 
 /// Sources of a byte are resolved by `bytes`.

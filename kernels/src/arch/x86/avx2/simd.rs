@@ -326,10 +326,7 @@ impl Casts for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
-        p: *const u8,
-        _: usize,
-    ) -> [__m256i; 4] {
+    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             // Integers that have 32 bits with a sign, as most have, are cast as such.
@@ -345,7 +342,7 @@ impl Casts for Avx2 {
             let long = _mm256_or_si256(_mm256_or_si256(long[0], long[1]), _mm256_or_si256(long[2], long[3]));
             if _mm256_testz_si256(long, long) != 0 {
                 return each!(halves, |(low, _)| {
-                    int32_to_f32::<true, ODD>(_mm256_permute4x64_epi64::<0b11_01_10_00>(low))
+                    int32_to_f32::<true, true>(_mm256_permute4x64_epi64::<0b11_01_10_00>(low))
                 });
             }
             each!([0, 1, 2, 3], |k| {
@@ -357,26 +354,13 @@ impl Casts for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn load_c64<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            each!([0, 1, 2, 3], |k| {
-                let [a, b] = each!([2 * k, 2 * k + 1], |k| _mm256_castsi256_ps(load(p, k)));
-                // The even lanes of both within the halves of the register, then the halves apart.
-                let even = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
-                _mm256_permute4x64_epi64::<0b11_01_10_00>(even)
-            })
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn load_c128<const CLAMPED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+    unsafe fn load_c128<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 let [low, high] = each!([2 * k, 2 * k + 1], |k| {
                     let even = _mm256_unpacklo_epi64(load(p, 2 * k), load(p, 2 * k + 1));
-                    f64_to_odd::<CLAMPED>(_mm256_permute4x64_epi64::<0b11_01_10_00>(even))
+                    f64_to_odd::<true>(_mm256_permute4x64_epi64::<0b11_01_10_00>(even))
                 });
                 join(low, high)
             })

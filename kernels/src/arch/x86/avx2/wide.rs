@@ -66,8 +66,8 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::Float64 => pick::<f64>(to, saturate),
         DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<f32, Real<f64>, COMMON>),
         DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>, COMMON>),
-        DType::Complex64 => pick::<Complex<f32>>(to, saturate),
-        DType::Complex128 => pick::<Complex<f64>>(to, saturate),
+        DType::Complex64 if matches!(to, DType::Float32) => pick::<Complex<f32>>(to, saturate),
+        DType::Complex128 if matches!(to, DType::Float64) => pick::<Complex<f64>>(to, saturate),
         _ => None,
     }
 }
@@ -78,8 +78,6 @@ define_rounded!(
     bf16, bf16, super::to_bytes::<bf16>();
     f32, f32, super::to_bytes::<f32>();
     f64, f64, to_bytes::<f64>();
-    Complex<f32>, Complex<f32>, to_bytes::<Complex<f32>>();
-    Complex<f64>, Complex<f64>, to_bytes::<Complex<f64>>();
 );
 
 avx2_fn! {
@@ -369,10 +367,10 @@ sources! {
     f16 => F32, |src, n, PART| _mm256_cvtph_ps(load_16::<PART>(src, n));
     f32 => F32, |src, n, PART| _mm256_castsi256_ps(load::<4, PART>(src, n, 0));
     f64 => F64, |src, n, PART| [load_pd::<8, PART>(src, n, 0), load_pd::<8, PART>(src, n, 1)];
-    Complex<f32> => F32, |src, n, PART| {
+    Complex<f32> => F32 LIGHT, |src, n, PART| {
         _mm256_castsi256_ps(even_32(load::<8, PART>(src, n, 0), load::<8, PART>(src, n, 1)))
     };
-    Complex<f64> => F64, |src, n, PART| [
+    Complex<f64> => F64 LIGHT, |src, n, PART| [
         even_64(load_pd::<16, PART>(src, n, 0), load_pd::<16, PART>(src, n, 1)),
         even_64(load_pd::<16, PART>(src, n, 2), load_pd::<16, PART>(src, n, 3)),
     ];

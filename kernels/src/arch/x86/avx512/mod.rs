@@ -119,14 +119,15 @@ const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 }
 
 /// The kernel from a dtype of a byte.
-const fn of_byte<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Entry {
+const fn of_byte<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry {
+    let (from, to) = (S::DTYPE, D::DTYPE);
+    if FINE & fine::VBMI == 0 {
+        return avx2::of_byte::<S, D, 0>(saturate);
+    }
     if is_copy(from, to, saturate) {
         return Entry::new(copy_bytes(if same_truth(from, to) { DType::Bool } else { from }));
     }
-    if FINE & fine::VBMI == 0 {
-        return avx2::of_byte::<0>(from, to, saturate);
-    }
-    bytes::kernel(from, to, saturate)
+    bytes::kernel::<S, D>(saturate)
 }
 
 /// Sources of a byte are resolved by `bytes`.

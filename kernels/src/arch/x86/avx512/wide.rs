@@ -72,17 +72,15 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::BFloat16 if to_wide => pick::<Wide<bf16>>(to, saturate),
         DType::Float32 if to_wide => pick::<Wide<f32>>(to, saturate),
         DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<Wide<f32>, Real<f64>, COMMON>),
-        DType::Complex64 if to_wide => pick::<Wide<Complex<f32>>>(to, saturate),
         // Bytes of these are made by the kernels of `vector`.
         DType::Float16 if !to_byte => pick::<f16>(to, saturate),
         DType::BFloat16 if !to_byte => pick::<bf16>(to, saturate),
         DType::Float32 if !to_byte => pick::<f32>(to, saturate),
-        DType::Complex64 => pick::<Complex<f32>>(to, saturate),
+        DType::Complex64 if matches!(to, DType::Float32) => pick::<Complex<f32>>(to, saturate),
         DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>, COMMON>),
         DType::Float64 if to_wide => pick::<f64>(to, saturate),
         DType::Float64 => pick::<f64>(to, saturate),
-        DType::Complex128 if to_wide => pick::<Complex<f64>>(to, saturate),
-        DType::Complex128 => pick::<Complex<f64>>(to, saturate),
+        DType::Complex128 if matches!(to, DType::Float64) => pick::<Complex<f64>>(to, saturate),
         _ => None,
     }
 }
@@ -93,8 +91,6 @@ define_rounded!(
     bf16, Wide<bf16>, super::to_bytes::<bf16>();
     f32, Wide<f32>, super::to_bytes::<f32>();
     f64, f64, to_bytes::<f64>();
-    Complex<f32>, Wide<Complex<f32>>, to_bytes::<Complex<f32>>();
-    Complex<f64>, Complex<f64>, to_bytes::<Complex<f64>>();
 );
 
 avx512_fn! {
@@ -223,13 +219,6 @@ unsafe fn widen_bf16(x: __m128i) -> __m256 {
     unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(x))) }
 }
 
-/// The real parts of eight complex numbers: the low halves.
-#[inline(always)]
-unsafe fn real_parts(x: __m512i) -> __m256 {
-    // SAFETY: as of `Source::load`.
-    unsafe { _mm256_castsi256_ps(_mm512_cvtepi64_epi32(x)) }
-}
-
 /// A source whose lanes are to be widened.
 struct Wide<T>(PhantomData<T>);
 
@@ -273,10 +262,6 @@ sources! {
     Wide<f32>, 4 => Halves(src, n) [
         _mm256_castsi256_ps(load_8x32::<PART>(src, n, 0)),
         _mm256_castsi256_ps(load_8x32::<PART>(src, n, 1)),
-    ];
-    Wide<Complex<f32>>, 8 => Halves(src, n) [
-        real_parts(load_64::<PART>(src, n, 0)),
-        real_parts(load_64::<PART>(src, n, 1)),
     ];
     f64, 8 => F64(src, n) [
         _mm512_castsi512_pd(load_64::<PART>(src, n, 0)),

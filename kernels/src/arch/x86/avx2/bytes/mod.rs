@@ -66,8 +66,9 @@ use crate::{
     data::Data,
     dtype::{DType, Spec},
     exact::Rules,
+    format::Format,
     linear,
-    lut::{self, Codes, Lut, Saturating, Truncating, Words, Wrapping, set},
+    lut::{self, Codes, Folded, FoldedOf, Lut, Of, Saturating, Truncating, Words, Wrapping, choice, set},
     storage::BufferType,
     table::{Entry, Found, KernelFn, has_overflow_rule},
     tabled::{Made, direction},
@@ -177,19 +178,37 @@ pub(super) const fn find(from: BufferType, to: BufferType, saturate: bool) -> Fo
 }
 
 /// The kernel of a pair of byte storage, its table a constant.
-pub(super) const fn kernel(from: DType, to: DType, saturate: bool) -> Entry {
-    if let Found::Kernel(entry) = find(BufferType::new(from), BufferType::new(to), saturate) {
+pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Entry {
+    let (from, to) = (BufferType::new(S::DTYPE), BufferType::new(D::DTYPE));
+    if let Found::Kernel(entry) = find(from, to, saturate) {
         return entry;
     }
-    let saturate = saturate || !has_overflow_rule(to);
-    if lut::set_of(from) & (set::TRUTH | set::FOUR) != 0 {
-        let run = short(BufferType::new(from), BufferType::new(to));
-        return Entry { run, table: pointer(tables::of_short(from, to, saturate)) };
+    let saturate = saturate || !has_overflow_rule(D::DTYPE);
+    if lut::set_of(S::DTYPE) & (set::TRUTH | set::FOUR) != 0 {
+        return Entry { run: short(from, to), table: pointer(of_short::<S, D>(saturate)) };
     }
-    let table = tables::folded(from, to, saturate);
-    match folded::kernel(table, 8, 8) {
-        Some(run) => Entry { run, table: pointer(table) },
-        None => panic!("every pair has a body"),
+    match of_long::<S, D>(saturate) {
+        Some(table) => match folded::kernel(table, 8, 8) {
+            Some(run) => Entry { run, table: pointer(table) },
+            None => panic!("every table has a body"),
+        },
+        None => panic!("a pair of more than 4 bits has no short table"),
+    }
+}
+
+/// The table of a pair whose source has up to 4 bits, or is bool.
+const fn of_short<S: Format, D: Format>(saturate: bool) -> &'static Lut<16, 1> {
+    match saturate {
+        true => Of::<Saturating<S, D>, choice::Differences, 16, 1>::LUT,
+        false => Of::<Wrapping<S, D>, choice::Differences, 16, 1>::LUT,
+    }
+}
+
+/// The table of a pair whose source is longer.
+const fn of_long<S: Format, D: Format>(saturate: bool) -> &'static Option<Folded> {
+    match saturate {
+        true => FoldedOf::<Saturating<S, D>>::TABLE,
+        false => FoldedOf::<Wrapping<S, D>>::TABLE,
     }
 }
 

@@ -1,13 +1,11 @@
-//! The data of the common rules: rows of those of a source.
+//! The data of the common rules that many targets share: rows of those of a source.
 
 use super::*;
 use crate::{
     dtype::COUNT,
     format::*,
     linear::{self, Ends, EndsOf, Line},
-    lut::{
-        BYTES, Folded, FoldedOf, Magnitudes, MagnitudesOf, Of, byte_place, choice, count, places, set, set_of,
-    },
+    lut::{Magnitudes, MagnitudesOf, count, places, set, set_of},
 };
 
 /// What 16 bits hold of results of more than a byte. Many targets need the same.
@@ -35,8 +33,6 @@ impl Results {
     }
 }
 
-/// `[saturate][target]` of a byte.
-type Narrow<T> = [[T; BYTES]; 2];
 /// 16-bit integers of short sources: `[saturate][unsigned]`.
 type Integers<const E: usize> = [[Lut<E, 2>; 2]; 2];
 
@@ -81,15 +77,6 @@ const fn integers<S: Format, const E: usize>() -> Integers<E> {
     ]
 }
 
-/// Copies need no table, but for those that pack or unpack, nor do integers for what has limits.
-const fn is_folded(from: DType, to: DType) -> bool {
-    let is_copy = from as u8 == to as u8 && from.bits() == 8;
-    set_of(to) != 0 && !is_copy && lut::limits(from, to, true).is_none()
-}
-
-const SHORT: u8 = set::TRUTH | set::FOUR;
-const LONG: u8 = set::SIX | set::EIGHT;
-
 /// 8-bit floats whose ends are short, and those whose ends are longer.
 const fn has_ends(from: DType) -> bool {
     set_of(from) & set::FLOATS != 0 && linear::Entry::of(from).is_some()
@@ -100,54 +87,6 @@ const fn has_line(from: DType) -> bool {
 
 macro_rules! define_rows {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
-        const fn short<S: Format>() -> Narrow<Lut<16, 1>> {
-            const fn of<S: Format, D: Format>() -> [Lut<16, 1>; 2] {
-                [
-                    *Of::<Wrapping<S, D>, choice::Differences, 16, 1>::LUT,
-                    *Of::<Saturating<S, D>, choice::Differences, 16, 1>::LUT,
-                ]
-            }
-            let mut row = [[Lut::EMPTY; BYTES]; 2];
-            $(if set_of(DType::$variant) != 0 {
-                let [wrapping, saturating] = of::<S, $format>();
-                row[0][byte_place(DType::$variant)] = wrapping;
-                row[1][byte_place(DType::$variant)] = saturating;
-            })*
-            row
-        }
-        const fn long<S: Format>() -> Narrow<Folded> {
-            const fn of<S: Format, D: Format>() -> [Folded; 2] {
-                match (FoldedOf::<Wrapping<S, D>>::TABLE, FoldedOf::<Saturating<S, D>>::TABLE) {
-                    (Some(wrapping), Some(saturating)) => [*wrapping, *saturating],
-                    _ => panic!("a pair of more than 4 bits has no short table"),
-                }
-            }
-            let mut row = [[Folded::EMPTY; BYTES]; 2];
-            $(if is_folded(S::DTYPE, DType::$variant) {
-                let [wrapping, saturating] = of::<S, $format>();
-                row[0][byte_place(DType::$variant)] = wrapping;
-                row[1][byte_place(DType::$variant)] = saturating;
-            })*
-            row
-        }
-        static NARROW: [Narrow<Lut<16, 1>>; count(SHORT, COUNT)] = {
-            let (mut rows, mut i) = ([[[Lut::EMPTY; BYTES]; 2]; count(SHORT, COUNT)], 0);
-            $(if set_of(DType::$variant) & SHORT != 0 {
-                rows[i] = short::<$format>();
-                i += 1;
-            })*
-            assert!(i == rows.len());
-            rows
-        };
-        static FOLDED: [Narrow<Folded>; count(LONG, COUNT)] = {
-            let (mut rows, mut i) = ([[[Folded::EMPTY; BYTES]; 2]; count(LONG, COUNT)], 0);
-            $(if set_of(DType::$variant) & LONG != 0 {
-                rows[i] = long::<$format>();
-                i += 1;
-            })*
-            assert!(i == rows.len());
-            rows
-        };
         static FOUR: [[Lut<16, 2>; Results::COUNT]; count(set::FOUR, COUNT)] = {
             let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(set::FOUR, COUNT)], 0);
             $(if set_of(DType::$variant) & set::FOUR != 0 {
@@ -247,16 +186,6 @@ const fn count_of(ends: bool) -> usize {
 
 pub(super) const fn pointer<T>(table: &'static T) -> *const u8 {
     core::ptr::from_ref(table).cast()
-}
-
-/// The table of a source of up to 4 bits and a target of a byte.
-pub(super) const fn of_short(from: DType, to: DType, saturate: bool) -> &'static Lut<16, 1> {
-    &NARROW[place::<SHORT>(from)][saturate as usize][byte_place(to)]
-}
-
-/// The table of a longer source and a target of a byte.
-pub(super) const fn folded(from: DType, to: DType, saturate: bool) -> &'static Folded {
-    &FOLDED[place::<LONG>(from)][saturate as usize][byte_place(to)]
 }
 
 /// The table of a source of up to 6 bits and an integer of 16 bits.

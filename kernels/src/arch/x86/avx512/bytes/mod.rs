@@ -19,7 +19,8 @@ use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
     dtype::{DType, Spec},
-    lut::{self, Codes, Lut, Saturating, Truncating, Wrapping, set},
+    format::Format,
+    lut::{self, Codes, Lut, Of, Saturating, Truncating, Wrapping, choice, set},
     storage::BufferType,
     table::{Entry, Found, KernelFn, has_overflow_rule},
     tabled::Made,
@@ -203,18 +204,28 @@ pub(super) const fn find(from: BufferType, to: BufferType, saturate: bool) -> Fo
 }
 
 /// The kernel of a pair of byte storage, its table a constant.
-pub(super) const fn kernel(from: DType, to: DType, saturate: bool) -> Entry {
-    if let Found::Kernel(entry) = find(BufferType::new(from), BufferType::new(to), saturate) {
+pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Entry {
+    let (from, to) = (BufferType::new(S::DTYPE), BufferType::new(D::DTYPE));
+    if let Found::Kernel(entry) = find(from, to, saturate) {
         return entry;
     }
-    let saturate = saturate || !has_overflow_rule(to);
-    let (s, d) = (BufferType::new(from), BufferType::new(to));
-    if to.size() == 1 {
-        Entry { run: to_byte(s, d), table: tables::to_byte(from, to, saturate) }
-    } else {
-        let table = tables::to_integer_16(from, matches!(to, DType::UInt16), saturate);
-        Entry { run: to_integer_16(s, d), table }
+    let saturate = saturate || !has_overflow_rule(D::DTYPE);
+    let is_short = lut::set_of(S::DTYPE) & (set::SHORT | set::TRUTH) != 0;
+    match (D::DTYPE.size(), is_short) {
+        (1, true) => Entry { run: to_byte(from, to), table: own::<S, D, 64, 1>(saturate) },
+        (1, false) => Entry { run: to_byte(from, to), table: own::<S, D, 256, 1>(saturate) },
+        (_, true) => Entry { run: to_integer_16(from, to), table: own::<S, D, 64, 2>(saturate) },
+        (_, false) => Entry { run: to_integer_16(from, to), table: own::<S, D, 256, 2>(saturate) },
     }
+}
+
+/// The table of a pair alone.
+const fn own<S: Format, D: Format, const E: usize, const P: usize>(saturate: bool) -> *const u8 {
+    let table = match saturate {
+        true => Of::<Saturating<S, D>, choice::All, E, P>::LUT,
+        false => Of::<Wrapping<S, D>, choice::All, E, P>::LUT,
+    };
+    core::ptr::from_ref(table).cast()
 }
 
 /// The kernel that makes the words of a pair, whatever they are.

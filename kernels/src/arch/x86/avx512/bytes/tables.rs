@@ -1,10 +1,10 @@
-//! The tables of the common rules: rows of those of a source.
+//! The tables of the common rules that many targets share: rows of those of a source.
 
 use super::*;
 use crate::{
     dtype::COUNT,
     format::*,
-    lut::{BYTES, Choice, Of, byte_place, choice, count, places, set, set_of},
+    lut::{Choice, choice, count, places, set, set_of},
 };
 
 /// What 16 bits hold of results of more than a byte. Many targets need the same.
@@ -35,12 +35,8 @@ impl Results {
     }
 }
 
-/// `[saturate][target]` of a byte.
-type Narrow<const E: usize> = [[Lut<E, 1>; BYTES]; 2];
 /// `[results]`
 type Wide<const E: usize> = [Lut<E, 2>; Results::COUNT];
-/// 16-bit integers: `[saturate][unsigned]`.
-type Integers<const E: usize> = [[Lut<E, 2>; 2]; 2];
 
 const fn wide<S: Format, C: Choice, const E: usize>() -> Wide<E> {
     let mut row = [Lut::EMPTY; Results::COUNT];
@@ -54,16 +50,6 @@ const fn wide<S: Format, C: Choice, const E: usize>() -> Wide<E> {
     row
 }
 
-const fn integers<S: Format, const E: usize>() -> Integers<E> {
-    [
-        [*Of::<Wrapping<S, i16>, choice::All, E, 2>::LUT, *Of::<Wrapping<S, u16>, choice::All, E, 2>::LUT],
-        [
-            *Of::<Saturating<S, i16>, choice::All, E, 2>::LUT,
-            *Of::<Saturating<S, u16>, choice::All, E, 2>::LUT,
-        ],
-    ]
-}
-
 /// float32 and float16 of integers of a byte.
 const fn floats<S: Format, C: Choice, const E: usize>() -> [Lut<E, 2>; 2] {
     [*Of::<Saturating<S, f32>, C, E, 2>::LUT, *Of::<Saturating<S, half::f16>, C, E, 2>::LUT]
@@ -71,63 +57,6 @@ const fn floats<S: Format, C: Choice, const E: usize>() -> [Lut<E, 2>; 2] {
 
 macro_rules! define_rows {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
-        const fn narrow<S: Format, const E: usize>() -> Narrow<E> {
-            const fn of<S: Format, D: Format, const E: usize>() -> [Lut<E, 1>; 2] {
-                [*Of::<Wrapping<S, D>, choice::All, E, 1>::LUT, *Of::<Saturating<S, D>, choice::All, E, 1>::LUT]
-            }
-            let mut row = [[Lut::EMPTY; BYTES]; 2];
-            $(if set_of(DType::$variant) != 0 {
-                let [wrapping, saturating] = of::<S, $format, E>();
-                row[0][byte_place(DType::$variant)] = wrapping;
-                row[1][byte_place(DType::$variant)] = saturating;
-            })*
-            row
-        }
-        static TRUTH: [Narrow<64>; count(set::TRUTH, COUNT)] = {
-            let (mut rows, mut i) = ([[[Lut::EMPTY; BYTES]; 2]; count(set::TRUTH, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::TRUTH != 0 {
-                rows[i] = narrow::<$format, 64>();
-                i += 1;
-            })*
-            assert!(i == rows.len());
-            rows
-        };
-        static SHORT: [Narrow<64>; count(set::SHORT, COUNT)] = {
-            let (mut rows, mut i) = ([[[Lut::EMPTY; BYTES]; 2]; count(set::SHORT, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::SHORT != 0 {
-                rows[i] = narrow::<$format, 64>();
-                i += 1;
-            })*
-            assert!(i == rows.len());
-            rows
-        };
-        static EIGHT: [Narrow<256>; count(set::EIGHT, COUNT)] = {
-            let (mut rows, mut i) = ([[[Lut::EMPTY; BYTES]; 2]; count(set::EIGHT, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::EIGHT != 0 {
-                rows[i] = narrow::<$format, 256>();
-                i += 1;
-            })*
-            assert!(i == rows.len());
-            rows
-        };
-        static SHORT_INTEGERS: [Integers<64>; count(set::SHORT, COUNT)] = {
-            let (mut rows, mut i) = ([[[Lut::EMPTY; 2]; 2]; count(set::SHORT, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::SHORT != 0 {
-                rows[i] = integers::<$format, 64>();
-                i += 1;
-            })*
-            assert!(i == rows.len());
-            rows
-        };
-        static FLOAT_INTEGERS: [Integers<256>; count(set::FLOATS, COUNT)] = {
-            let (mut rows, mut i) = ([[[Lut::EMPTY; 2]; 2]; count(set::FLOATS, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::FLOATS != 0 {
-                rows[i] = integers::<$format, 256>();
-                i += 1;
-            })*
-            assert!(i == rows.len());
-            rows
-        };
         static SHORT_WIDE: [Wide<64>; count(set::SHORT, COUNT)] = {
             let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(set::SHORT, COUNT)], 0);
             $(if set_of(DType::$variant) & set::SHORT != 0 {
@@ -182,27 +111,7 @@ const fn pointer<T>(table: &'static T) -> *const u8 {
     core::ptr::from_ref(table).cast()
 }
 
-/// The table of a target of a byte.
-pub(super) const fn to_byte(from: DType, to: DType, saturate: bool) -> *const u8 {
-    let (to, saturate) = (byte_place(to), saturate as usize);
-    match set_of(from) {
-        set::TRUTH => pointer(&TRUTH[0][saturate][to]),
-        set::FOUR | set::SIX => pointer(&SHORT[place::<{ set::SHORT }>(from)][saturate][to]),
-        _ => pointer(&EIGHT[place::<{ set::EIGHT }>(from)][saturate][to]),
-    }
-}
-
-/// The table of an integer of 16 bits.
-pub(super) const fn to_integer_16(from: DType, unsigned: bool, saturate: bool) -> *const u8 {
-    match set_of(from) {
-        set::FOUR | set::SIX => {
-            pointer(&SHORT_INTEGERS[place::<{ set::SHORT }>(from)][saturate as usize][unsigned as usize])
-        }
-        _ => pointer(&FLOAT_INTEGERS[place::<{ set::FLOATS }>(from)][saturate as usize][unsigned as usize]),
-    }
-}
-
-/// The table of other targets.
+/// The table of a target of more than a byte but for integers of 16 bits.
 pub(super) const fn to_wide(from: DType, results: Results) -> *const u8 {
     let r = results.place();
     match set_of(from) {

@@ -1,0 +1,125 @@
+//! Casts in two steps: pairs that need no kernel of their own, because an intermediate dtype changes no result.
+//!
+//! * *Complex numbers to all dtypes but bool and complex ones* are cast through their real part, which the first step copies.
+//! * *Wide integers to floats with a short range* are cast through an integer of 8 or 32 bits, to which the first step saturates.
+//!
+//! Saturating changes no result: let `2^e` be the first power of two beyond the range of the float. All numbers from `2^e` on have the
+//! same result, which is the largest number, infinity or NaN, as the rules say. So have all numbers up to `-2^e`. The intermediate integer
+//! has the sign of the source and holds `2^e` (and `-2^e`). What does not fit in it becomes one of its ends, and both the number and the
+//! end are beyond `2^e`, or both beyond `-2^e`. All other numbers stay as they are.
+//!
+//! Through 8 bits a cast is a table lookup, under any rules.
+
+use crate::dtype::{DType, Flavor, Spec};
+
+/// The dtype through which a pair is cast, if it is cast in two steps.
+pub(crate) const fn through(from: DType, to: DType) -> Option<DType> {
+    match from.spec() {
+        // Both parts count.
+        Spec::Complex(_) if matches!(to.spec(), Spec::Bool | Spec::Complex(_)) => None,
+        Spec::Complex(_) => {
+            let part = if matches!(from, DType::Complex64) { DType::Float32 } else { DType::Float64 };
+            if to as u8 == part as u8 { None } else { Some(part) }
+        }
+        Spec::Int { bits: bits @ 16.., signed } => match to.spec() {
+            Spec::Float(f) if !matches!(f.flavor, Flavor::Exponent) => {
+                let e = f.max_exponent() + 1;
+                match (bits, e, signed) {
+                    (_, ..=6, true) => Some(DType::Int8),
+                    (_, ..=6, false) => Some(DType::UInt8),
+                    (64, ..=30, true) => Some(DType::Int32),
+                    (64, ..=30, false) => Some(DType::UInt32),
+                    _ => None,
+                }
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exact::{self, PowerRange, Rounding, Rules};
+
+    #[test]
+    fn complex_numbers() {
+        for &to in DType::EVERY {
+            let both = matches!(to, DType::Bool | DType::Complex64 | DType::Complex128);
+            let of = |part| (!both && to != part).then_some(part);
+            assert_eq!(through(DType::Complex64, to), of(DType::Float32), "{to}");
+            assert_eq!(through(DType::Complex128, to), of(DType::Float64), "{to}");
+        }
+    }
+
+    #[test]
+    fn integers() {
+        for &to in DType::EVERY {
+            let in_a_byte = matches!(
+                to,
+                DType::Float8E3M4
+                    | DType::Float8E4M3B11FNUZ
+                    | DType::Float6E2M3FN
+                    | DType::Float6E3M2FN
+                    | DType::Float4E2M1FN
+            );
+            let in_a_word = matches!(
+                to,
+                DType::Float16
+                    | DType::Float8E4M3FN
+                    | DType::Float8E4M3FNUZ
+                    | DType::Float8E4M3
+                    | DType::Float8E5M2
+                    | DType::Float8E5M2FNUZ
+            );
+            let of = |byte, word| if in_a_byte { Some(byte) } else { in_a_word.then_some(word) };
+            assert_eq!(through(DType::Int64, to), of(DType::Int8, DType::Int32), "{to}");
+            assert_eq!(through(DType::UInt64, to), of(DType::UInt8, DType::UInt32), "{to}");
+            assert_eq!(through(DType::Int32, to), in_a_byte.then_some(DType::Int8), "{to}");
+            assert_eq!(through(DType::UInt16, to), in_a_byte.then_some(DType::UInt8), "{to}");
+            assert_eq!(through(DType::Int8, to), None);
+            assert_eq!(through(DType::Float32, to), None);
+        }
+    }
+
+    /// The integers around the ends of all integers and of the ranges of floats, and the rules of each.
+    #[test]
+    fn saturating_changes_no_result() {
+        const ROUNDINGS: [Rounding; 6] = [
+            Rounding::NearestEven,
+            Rounding::NearestAway,
+            Rounding::TowardZero,
+            Rounding::Floor,
+            Rounding::Ceil,
+            Rounding::ToOdd,
+        ];
+        let around = |bit: u32| (-2_i128..=2).flat_map(move |k| [(1 << bit) + k, k - (1 << bit)]);
+        let integers =
+            || (0..=64).flat_map(around).chain([57344, 61440, 65504, 65519, 65520, 240, 448, 464, 480]);
+        for (from, to) in DType::EVERY.iter().flat_map(|from| DType::EVERY.iter().map(move |to| (*from, *to)))
+        {
+            let (Some(middle), Spec::Int { bits, signed }) = (through(from, to), from.spec()) else {
+                continue;
+            };
+            let (low, high) =
+                if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1_i128 << bits) - 1) };
+            for x in integers().filter(|x| (low..=high).contains(x)) {
+                let code = x as u128 & (u128::MAX >> (128 - bits));
+                let saturated =
+                    exact::encode(middle, exact::decode(from, code), &Rules::common(middle, true));
+                for (rounding, saturate) in ROUNDINGS.iter().flat_map(|r| [(*r, false), (*r, true)]) {
+                    let rules = Rules {
+                        rounding,
+                        fnuz_inf_nan: true,
+                        power_range: PowerRange::Magnitude,
+                        ..Rules::common(to, saturate)
+                    };
+                    let [want, got] = [(from, code), (middle, saturated)]
+                        .map(|(dtype, code)| exact::encode(to, exact::decode(dtype, code), &rules));
+                    assert_eq!(got, want, "{x}: {from} -> {middle} -> {to}, {rules:?}");
+                }
+            }
+        }
+    }
+}
