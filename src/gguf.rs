@@ -78,6 +78,7 @@ mod float;
 mod format;
 mod iq;
 mod k_quants;
+mod loops;
 mod microscale;
 mod simple;
 mod ternary;
@@ -86,9 +87,7 @@ pub use error::GgufError;
 pub use float::Float;
 pub use format::BlockFormat;
 
-use crate::tier;
-use core::marker::PhantomData;
-use lanecast_kernels::{Work, in_default_environment, run_work};
+use lanecast_kernels::in_default_environment;
 
 /// Encodes elements (`f32`, [`bf16`](half::bf16) or [`f16`](half::f16)) as blocks.
 ///
@@ -108,7 +107,8 @@ pub fn quantize<S: Float>(format: BlockFormat, src: &[S], dst: &mut [u8]) -> Res
         return Err(GgufError::NotEncoded { format });
     }
     check(format, src.len(), dst.len())?;
-    in_default_environment(S::quantize, &(format, src), dst)
+    let overflow = in_default_environment(S::encode, &(format, src), dst)?;
+    overflow.map_or(Ok(()), |index| Err(GgufError::ScaleOverflow { format, index }))
 }
 
 /// Decodes blocks to elements (`f32`, [`bf16`](half::bf16) or [`f16`](half::f16)), rounding every exact value once.
@@ -133,7 +133,7 @@ pub fn quantize<S: Float>(format: BlockFormat, src: &[S], dst: &mut [u8]) -> Res
 /// [`GgufError::PartialBlock`] and [`GgufError::WrongLength`], with nothing written, if the lengths do not fit.
 pub fn dequantize<T: Float>(format: BlockFormat, src: &[u8], dst: &mut [T]) -> Result<(), GgufError> {
     check(format, dst.len(), src.len())?;
-    in_default_environment(T::dequantize, &(format, src), dst);
+    in_default_environment(T::decode, &(format, src), dst);
     Ok(())
 }
 
@@ -144,77 +144,4 @@ fn check(format: BlockFormat, elements: usize, have: usize) -> Result<(), GgufEr
     }
     let need = format.byte_len(elements).unwrap_or(usize::MAX);
     if need == have { Ok(()) } else { Err(GgufError::WrongLength { format, elements, need, have }) }
-}
-
-/// Encodes with the vectors of the tier in use.
-fn encode<S: Float>(call: &(BlockFormat, &[S]), dst: &mut [u8]) -> Result<(), GgufError> {
-    let overflow = run_work::<Encode<S>>(tier::token(), call, dst)?;
-    overflow.map_or(Ok(()), |index| Err(GgufError::ScaleOverflow { format: call.0, index }))
-}
-
-/// Decodes with the vectors of the tier in use.
-fn decode<T: Float>(call: &(BlockFormat, &[u8]), dst: &mut [T]) {
-    run_work::<Decode<T>>(tier::token(), call, dst);
-}
-
-/// A call of [`quantize`]. Returns the first element of the first block whose scale overflows.
-struct Encode<'a, S>(PhantomData<&'a S>);
-
-impl<'a, S: Float> Work for Encode<'a, S> {
-    type Source = (BlockFormat, &'a [S]);
-    type Destination = [u8];
-    type Output = Result<Option<usize>, GgufError>;
-
-    #[inline(always)]
-    fn run(&(format, src): &Self::Source, dst: &mut [u8]) -> Self::Output {
-        match format {
-            BlockFormat::Q8_0 => S::encode(src, dst, simple::encode_q8_0),
-            BlockFormat::Q4_0 => S::encode(src, dst, simple::encode_q4_0),
-            BlockFormat::Q4_1 => S::encode(src, dst, simple::encode_q4_1),
-            BlockFormat::Q5_0 => S::encode(src, dst, simple::encode_q5_0),
-            BlockFormat::Q5_1 => S::encode(src, dst, simple::encode_q5_1),
-            BlockFormat::MXFP4 => S::encode(src, dst, microscale::encode_mxfp4),
-            BlockFormat::NVFP4 => S::encode(src, dst, microscale::encode_nvfp4),
-            BlockFormat::Q2_K
-            | BlockFormat::Q3_K
-            | BlockFormat::Q4_K
-            | BlockFormat::Q5_K
-            | BlockFormat::Q6_K
-            | BlockFormat::IQ4_NL
-            | BlockFormat::IQ4_XS
-            | BlockFormat::TQ1_0
-            | BlockFormat::TQ2_0 => Err(GgufError::NotEncoded { format }),
-        }
-    }
-}
-
-/// A call of [`dequantize`].
-struct Decode<'a, T>(PhantomData<&'a T>);
-
-impl<'a, T: Float> Work for Decode<'a, T> {
-    type Source = (BlockFormat, &'a [u8]);
-    type Destination = [T];
-    type Output = ();
-
-    #[inline(always)]
-    fn run(&(format, src): &Self::Source, dst: &mut [T]) {
-        match format {
-            BlockFormat::Q8_0 => T::decode(src, dst, simple::decode_q8_0),
-            BlockFormat::Q4_0 => T::decode(src, dst, simple::decode_q4_0),
-            BlockFormat::Q4_1 => T::decode_sums(src, dst, simple::decode_q4_1, simple::decode_q4_1),
-            BlockFormat::Q5_0 => T::decode(src, dst, simple::decode_q5_0),
-            BlockFormat::Q5_1 => T::decode_sums(src, dst, simple::decode_q5_1, simple::decode_q5_1),
-            BlockFormat::MXFP4 => T::decode(src, dst, microscale::decode_mxfp4),
-            BlockFormat::NVFP4 => T::decode(src, dst, microscale::decode_nvfp4),
-            BlockFormat::Q2_K => T::decode_sums(src, dst, k_quants::decode_q2_k, k_quants::decode_q2_k),
-            BlockFormat::Q3_K => T::decode(src, dst, k_quants::decode_q3_k),
-            BlockFormat::Q4_K => T::decode_sums(src, dst, k_quants::decode_q4_k, k_quants::decode_q4_k),
-            BlockFormat::Q5_K => T::decode_sums(src, dst, k_quants::decode_q5_k, k_quants::decode_q5_k),
-            BlockFormat::Q6_K => T::decode(src, dst, k_quants::decode_q6_k),
-            BlockFormat::IQ4_NL => T::decode(src, dst, iq::decode_iq4_nl),
-            BlockFormat::IQ4_XS => T::decode(src, dst, iq::decode_iq4_xs),
-            BlockFormat::TQ1_0 => T::decode(src, dst, ternary::decode_tq1_0),
-            BlockFormat::TQ2_0 => T::decode(src, dst, ternary::decode_tq2_0),
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 use core::{
     cmp::Ordering,
+    hint::black_box,
     ops::{Add, Mul, Sub},
 };
 use half::f16;
@@ -66,6 +67,13 @@ pub(super) fn bytes<const N: usize>(block: &[u8], at: usize) -> &[u8; N] {
 #[inline(always)]
 pub(super) fn bytes_mut<const N: usize>(block: &mut [u8], at: usize) -> &mut [u8; N] {
     block[at..].first_chunk_mut().expect("a field lies inside its block")
+}
+
+/// The parts of `N` elements of a block, with their indices, one after the other: the compiler would otherwise decode the first element
+/// of every part, then the second ones, or repeat the vector code for every part.
+#[inline(always)]
+pub(super) fn parts<const N: usize, R>(out: &mut [R]) -> impl Iterator<Item = (usize, &mut [R; N])> {
+    out.as_chunks_mut().0.iter_mut().enumerate().inspect(|_| black_box(()))
 }
 
 /// Element `j` of those in nibbles: the low halves of all bytes come first, then the high ones.

@@ -83,6 +83,14 @@ impl BlockFormat {
         BlockFormat::ALL.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
     }
 
+    /// Whether elements are sums of a product and a minimum, which float32 may have to round.
+    pub(super) const fn has_minimum(self) -> bool {
+        matches!(
+            self,
+            BlockFormat::Q4_1 | BlockFormat::Q5_1 | BlockFormat::Q2_K | BlockFormat::Q4_K | BlockFormat::Q5_K
+        )
+    }
+
     /// Bytes of so many elements, or `None` if they are not a whole number of blocks or a `usize` cannot hold the result.
     ///
     /// ```

@@ -6,12 +6,12 @@
 //!
 //! Decoders return `false` if a factor is not finite, so that elements may be NaN.
 
-use super::block::{Real, bytes, half_at};
+use super::block::{Real, bytes, half_at, parts};
 use core::array;
 
-/// Decodes 16 elements of a part, for which the compiler has vector code: `scale * q - minimum` for the `q` of every index.
+/// Decodes 16 or 32 elements of a part, for which the compiler has vector code: `scale * q - minimum` for the `q` of every index.
 #[inline(always)]
-fn part<R: Real>(q: impl Fn(usize) -> i32, scale: R, minimum: R) -> [R; 16] {
+fn part<R: Real, const N: usize>(q: impl Fn(usize) -> i32, scale: R, minimum: R) -> [R; N] {
     array::from_fn(|j| scale * R::int(q(j)) - minimum)
 }
 
@@ -77,13 +77,11 @@ fn six_bits(packed: &[u8; 12]) -> [(i32, i32); 8] {
 pub(super) fn decode_q4_k<R: Real>(block: &[u8; 144], out: &mut [R; 256]) -> bool {
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));
     let (scales, qs) = (six_bits(bytes(block, 4)), bytes::<128>(block, 16));
-    for (i, (out, (s, m))) in out.as_chunks_mut::<32>().0.iter_mut().zip(scales).enumerate() {
+    for ((i, out), (s, m)) in parts::<32, _>(out).zip(scales) {
         let q = bytes::<32>(qs, i / 2 * 32);
         let shift = i % 2 * 4;
         let (scale, minimum) = (R::of(d) * R::int(s), R::of(dmin) * R::int(m));
-        for (out, q) in out.iter_mut().zip(q) {
-            *out = scale * R::int(i32::from(q >> shift & 15)) - minimum;
-        }
+        *out = part(|j| i32::from(q[j]) >> shift & 15, scale, minimum);
     }
     d.is_finite() && dmin.is_finite()
 }
@@ -94,13 +92,12 @@ pub(super) fn decode_q5_k<R: Real>(block: &[u8; 176], out: &mut [R; 256]) -> boo
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));
     let scales = six_bits(bytes(block, 4));
     let (high, qs) = (bytes::<32>(block, 16), bytes::<128>(block, 48));
-    for (i, (out, (s, m))) in out.as_chunks_mut::<32>().0.iter_mut().zip(scales).enumerate() {
+    for ((i, out), (s, m)) in parts::<32, _>(out).zip(scales) {
         let q = bytes::<32>(qs, i / 2 * 32);
         let shift = i % 2 * 4;
         let (scale, minimum) = (R::of(d) * R::int(s), R::of(dmin) * R::int(m));
-        for ((out, q), high) in out.iter_mut().zip(q).zip(high) {
-            *out = scale * R::int(i32::from(q >> shift & 15 | (high >> i & 1) << 4)) - minimum;
-        }
+        let q = |j: usize| i32::from(q[j]) >> shift & 15 | (i32::from(high[j]) >> i & 1) << 4;
+        *out = part(q, scale, minimum);
     }
     d.is_finite() && dmin.is_finite()
 }

@@ -2,7 +2,7 @@
 //!
 //! Decoders return `false` if the scale is not finite, so that elements may be NaN.
 
-use super::block::{bytes, half_at};
+use super::block::{bytes, half_at, parts};
 use core::array;
 
 /// Decodes one ternary digit of every byte: with the power 3^*i*, digit *i*.
@@ -37,12 +37,10 @@ pub(super) fn decode_tq1_0(block: &[u8; 54], out: &mut [f32; 256]) -> bool {
 #[inline(always)]
 pub(super) fn decode_tq2_0(block: &[u8; 66], out: &mut [f32; 256]) -> bool {
     let d = half_at(block, 64);
-    for (i, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+    for (i, out) in parts::<32, _>(out) {
         let qs = bytes::<32>(block, i / 4 * 32);
         let shift = i % 4 * 2;
-        for (out, q) in out.iter_mut().zip(qs) {
-            *out = (i32::from(q >> shift & 3) - 1) as f32 * d;
-        }
+        *out = array::from_fn(|j| ((i32::from(qs[j]) >> shift & 3) - 1) as f32 * d);
     }
     d.is_finite()
 }

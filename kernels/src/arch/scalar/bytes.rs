@@ -1,4 +1,4 @@
-//! From floats of a byte: the results are looked up.
+//! From floats of a byte and integers of a few bits: the results are looked up.
 //!
 //! A cast of 256 codes is a table, and a table for every pair, target and rule would be most of the library. But a cast is
 //! `decode` and `encode`, so the values of a source, as float32, are all that is kept. A call of many elements has the float32
@@ -29,7 +29,7 @@ const fn values(from: DType) -> Values {
     values
 }
 
-/// A float of up to 8 bits to any other dtype.
+/// A float of up to 8 bits to any other dtype, or an integer of up to 4 bits to a float.
 ///
 /// # Safety
 ///

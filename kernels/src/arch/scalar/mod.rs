@@ -4,7 +4,7 @@
 //! of the floating-point environment only: there are targets that have no other.
 //!
 //! * this file: the loop over `load, decode, encode, store`, and which pair has what;
-//! * `bytes`: floats of a byte look their results up in a table that each call makes for itself;
+//! * `bytes`: sources of few codes look their results up in a table that each call makes for itself;
 //! * `small`: targets of small floats, one loop per source, the target as data;
 //! * `rounded`: the rules that are not the common ones.
 
@@ -78,14 +78,31 @@ const fn small_flavor(dtype: DType) -> Option<Flavor> {
     }
 }
 
+/// Floats of up to 16 bits, except bfloat16, which takes few instructions.
+const fn is_narrow_float(dtype: DType) -> bool {
+    matches!(dtype.spec(), Spec::Float(f) if f.bits() <= 16) && !matches!(dtype, DType::BFloat16)
+}
+
+/// Whether results are looked up: all those of floats of a byte, and the floats that integers of a few bits become.
+const fn looks_up(from: DType, to: DType) -> bool {
+    small_flavor(from).is_some() || from.is_sub_byte() && is_narrow_float(to)
+}
+
+/// Whether blocks of float32 are between source and target. A single loop would have as few elements in its vectors as the source has
+/// in one.
+const fn is_staged(from: DType, to: DType) -> bool {
+    from.alignment() >= 4 && !matches!(from, DType::Float32) && is_narrow_float(to)
+}
+
 /// The kernels that are shared between targets.
 const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelFn> {
-    let from = small_flavor(S::DTYPE);
+    let (from, to) = (S::DTYPE, D::DTYPE);
     // Powers of two are all true.
-    let constant = matches!((from, D::DTYPE), (Some(Flavor::Exponent), DType::Bool));
-    match small_flavor(D::DTYPE) {
+    let constant = matches!((small_flavor(from), to), (Some(Flavor::Exponent), DType::Bool));
+    match small_flavor(to) {
         _ if constant => None,
-        _ if from.is_some() => Some(bytes::look_up::<S>),
+        _ if looks_up(from, to) => Some(bytes::look_up::<S>),
+        _ if is_staged(from, to) => Some(rounded::through_f32::<S>),
         Some(Flavor::Ieee | Flavor::Fn) => Some(small::cast::<S, { small::SIGNED }>),
         Some(Flavor::Fnuz) => Some(small::cast::<S, { small::FNUZ }>),
         Some(Flavor::Finite) => Some(small::cast::<S, { small::FINITE }>),
@@ -101,13 +118,25 @@ const fn of_byte<S: Format, D: Format, const FINE: u8>(_: bool) -> Entry {
 /// [`entry`] for a program that has this pair only: a kernel that names no other pairs.
 pub(super) const fn typed<S: Format, D: Format>(saturate: bool) -> Entry {
     let (from, to) = (S::DTYPE, D::DTYPE);
-    let looks_up = small_flavor(from).is_some() && direct::<S, D, 0>(saturate).is_some();
-    if looks_up && from.is_built() && to.is_built() && !is_copy(from, to, saturate) {
-        return Entry::new(if saturate {
-            bytes::look_up_to::<S, D, true>
-        } else {
-            bytes::look_up_to::<S, D, false>
-        });
+    if direct::<S, D, 0>(saturate).is_some()
+        && from.is_built()
+        && to.is_built()
+        && !is_copy(from, to, saturate)
+    {
+        if looks_up(from, to) {
+            return Entry::new(if saturate {
+                bytes::look_up_to::<S, D, true>
+            } else {
+                bytes::look_up_to::<S, D, false>
+            });
+        }
+        if is_staged(from, to) {
+            return Entry::new(if saturate {
+                rounded::through_f32_to::<S, D, true>
+            } else {
+                rounded::through_f32_to::<S, D, false>
+            });
+        }
     }
     entry::<S, D, 0>(saturate)
 }

@@ -14,7 +14,7 @@ use crate::{
     data::{Data, Direction},
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Rounding, Rules, float_spec},
-    format::{Encoder, Format, I2, I4, U2, U4},
+    format::{Encoder, Format},
     hub::{F32, F64, Hub},
     round::Correction,
     storage::BufferType,
@@ -45,7 +45,7 @@ fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
     let common = TABLE.get(from, to, rules.saturate).run;
     match to.spec() {
         // Results are looked up, by all rules.
-        _ if super::small_flavor(from).is_some() => common,
+        _ if super::looks_up(from, to) => common,
         Spec::Bool => common,
         Spec::Int { .. } if is_truncating(rules) => common,
         Spec::Int { .. } => whole(from).unwrap_or(common),
@@ -182,18 +182,30 @@ unsafe fn in_blocks<S: Copy, B>(
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn through_f32<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+pub(super) unsafe fn through_f32<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // SAFETY: as the caller's.
     unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).f32_strict(), from_f32(data)) };
+}
+
+/// The same to one target under its common rules: it names no other kernels.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+pub(super) unsafe fn through_f32_to<S: Format, D: Format, const SATURATE: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+) {
+    let then = const { super::entry::<f32, D, 0>(SATURATE).run };
+    // SAFETY: as the caller's.
+    unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).f32_strict(), then) };
 }
 
 fn staged(from: DType) -> Option<KernelFn> {
     Some(match from {
         DType::Bool => through_f32::<bool>,
-        DType::Int2 => through_f32::<I2>,
-        DType::Int4 => through_f32::<I4>,
-        DType::UInt2 => through_f32::<U2>,
-        DType::UInt4 => through_f32::<U4>,
         DType::Int8 => through_f32::<i8>,
         DType::UInt8 => through_f32::<u8>,
         DType::Int16 => through_f32::<i16>,
@@ -262,7 +274,7 @@ const AWAY: u8 = 1;
 /// [`Rounding::ToOdd`].
 const TO_ODD: u8 = 2;
 
-/// To float32, float64 and complex numbers of these parts.
+/// To float32, float64 and, from complex numbers, to complex ones.
 ///
 /// # Safety
 ///
@@ -283,11 +295,33 @@ unsafe fn to_parts<S: Format, D: Format, const RULE: u8>(
         match D::DTYPE {
             DType::Float32 => map_each(src, dst, n, |code| S::decode(code).f32_in(correction)),
             DType::Float64 => map_each(src, dst, n, |code| S::decode(code).f64_in(correction)),
-            DType::Complex64 => map_each(src, dst, n, |code| {
+            _ => map_each(src, dst, n, |code| {
                 let x = S::decode(code);
-                [x.f32_in(correction), if <S::Hub as Hub>::COMPLEX { x.im().f32_in(correction) } else { 0 }]
+                [x.f32_in(correction), x.im().f32_in(correction)]
             }),
-            _ => map_each(src, dst, n, |code| [S::decode(code).f64_in(correction), 0]),
+        }
+    }
+}
+
+/// From real numbers to complex ones: blocks of real parts, which the kernel of the common rules finds exact.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn to_complex<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let part = if matches!(data.to, DType::Complex64) { DType::Float32 } else { DType::Float64 };
+    let Some(first) = directed(S::DTYPE, part, data.rules.rounding) else {
+        unreachable!("{} to {part} is rounded", S::DTYPE)
+    };
+    let then = TABLE.get(part, data.to, data.rules.saturate).run;
+    let mut block = [const { MaybeUninit::<u64>::uninit() }; BLOCK];
+    for done in (0..n).step_by(BLOCK) {
+        let count = BLOCK.min(n - done);
+        // SAFETY: the caller grants `n` elements on both sides, and the block has place for `count`, which are written before
+        // they are read. The kernels of the parts read nothing of the data but the rule.
+        unsafe {
+            first(src.add(done * size_of::<S>()), block.as_mut_ptr().cast(), count, data);
+            then(block.as_ptr().cast(), dst.add(done * data.to.size()), count, data);
         }
     }
 }
@@ -303,14 +337,15 @@ fn directed(from: DType, to: DType, rounding: Rounding) -> Option<KernelFn> {
     fn to_single<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
         match target {
             DType::Float32 => Some(by_rule::<S, f32>(rounding)),
-            DType::Complex64 => Some(by_rule::<S, Complex<f32>>(rounding)),
+            DType::Complex64 if <S::Hub as Hub>::COMPLEX => Some(by_rule::<S, Complex<f32>>(rounding)),
+            DType::Complex64 => Some(to_complex::<S>),
             _ => None,
         }
     }
     fn to_any<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
         match target {
             DType::Float64 => Some(by_rule::<S, f64>(rounding)),
-            DType::Complex128 => Some(by_rule::<S, Complex<f64>>(rounding)),
+            DType::Complex128 => Some(to_complex::<S>),
             _ => to_single::<S>(target, rounding),
         }
     }
