@@ -337,7 +337,6 @@ fn directed(from: DType, to: DType, rounding: Rounding) -> Option<KernelFn> {
     fn to_single<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
         match target {
             DType::Float32 => Some(by_rule::<S, f32>(rounding)),
-            DType::Complex64 if <S::Hub as Hub>::COMPLEX => Some(by_rule::<S, Complex<f32>>(rounding)),
             DType::Complex64 => Some(to_complex::<S>),
             _ => None,
         }
