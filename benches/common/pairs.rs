@@ -43,6 +43,6 @@ pub const PAIRS: &[(DType, DType)] = &[
     (DType::Int64, DType::Int8),
     (DType::Int64, DType::Float32),
     (DType::Int32, DType::BFloat16),
-    (DType::UInt64, DType::BFloat16),
+    (DType::UInt64, DType::Float8E4M3FN),
     (DType::Int32, DType::UInt16),
 ];

@@ -72,8 +72,6 @@ impl Pair {
             None => Pair::One(variants::<S, D>(saturates_by_default(from, to))),
             Some(DType::Int8) => two::<S, i8, D>(),
             Some(DType::UInt8) => two::<S, u8, D>(),
-            Some(DType::Int32) => two::<S, i32, D>(),
-            Some(DType::UInt32) => two::<S, u32, D>(),
             Some(DType::Float32) => two::<S, f32, D>(),
             Some(DType::Float64) => two::<S, f64, D>(),
             Some(_) => panic!("`steps` has no other intermediate dtypes"),

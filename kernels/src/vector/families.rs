@@ -14,6 +14,11 @@ macro_rules! define_families {
                 style::PLAIN,
                 target::*,
             };
+            // An integer is no NaN, and an unsigned one has no sign.
+            let (integer, unsigned) = match S::DTYPE.spec() {
+                Spec::Int { signed, .. } => (true, !signed),
+                _ => (false, false),
+            };
             Some(match (to.spec(), to.bits()) {
                 (Spec::Bool, _) => $run::<S, Bytes<Truth>>,
                 (Spec::Int { .. }, 8) if !saturate => $run::<S, Bytes<Wrapped<true, PLAIN>>>,
@@ -37,9 +42,12 @@ macro_rules! define_families {
                 (Spec::Float(f), 8) => match f.flavor {
                     Flavor::Exponent if saturate => $run::<S, Bytes<Exponent<true>>>,
                     Flavor::Exponent => $run::<S, Bytes<Exponent<false>>>,
-                    Flavor::Fnuz if saturate => $run::<S, Bytes<Float<8, true, NAN_APART, PLAIN>>>,
+                    _ if unsigned => $run::<S, Bytes<Float<8, false, NAN_APART, PLAIN>>>,
+                    Flavor::Fnuz if saturate || integer => $run::<S, Bytes<Float<8, true, NAN_APART, PLAIN>>>,
                     Flavor::Fnuz => $run::<S, Bytes<Float<8, true, NAN_AS_OVERFLOW, PLAIN>>>,
-                    Flavor::Fn if !saturate => $run::<S, Bytes<Float<8, false, NAN_AS_OVERFLOW, PLAIN>>>,
+                    Flavor::Fn if !saturate && !integer => {
+                        $run::<S, Bytes<Float<8, false, NAN_AS_OVERFLOW, PLAIN>>>
+                    }
                     _ => $run::<S, Bytes<Float<8, false, NAN_APART, PLAIN>>>,
                 },
                 _ => return None,

@@ -24,8 +24,10 @@ pub(super) unsafe fn load<M: Casts, S: Format, T: Target<M>, const PART: bool>(
             DType::Int32 => M::load_int32::<true, false, PART>(p, n),
             DType::UInt32 if odd => M::load_int32::<false, true, PART>(p, n),
             DType::UInt32 => M::load_int32::<false, false, PART>(p, n),
-            DType::Int64 => M::load_int64::<true, PART>(p, n),
-            DType::UInt64 => M::load_int64::<false, PART>(p, n),
+            DType::Int64 if odd => M::load_int64::<true, true, PART>(p, n),
+            DType::Int64 => M::load_int64::<true, false, PART>(p, n),
+            DType::UInt64 if odd => M::load_int64::<false, true, PART>(p, n),
+            DType::UInt64 => M::load_int64::<false, false, PART>(p, n),
             DType::Float64 => match T::CLAMPED {
                 true => M::load_f64::<true, PART>(p, n),
                 false => M::load_f64::<false, PART>(p, n),

@@ -200,8 +200,11 @@ pub(crate) trait Casts: Blocks {
     ) -> [Self::V; 4];
     /// float64 to odd. If `CLAMPED`, none but zero becomes zero, and none but infinity infinity.
     unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
-    /// int64 (or uint64) to odd.
-    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    /// int64 (or uint64) to odd; if not `ODD`, those that have 32 bits may be nearest.
+    unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        p: *const u8,
+        n: usize,
+    ) -> [Self::V; 4];
     /// The real parts of complex128, to odd, clamped as float64.
     unsafe fn load_c128<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
 

@@ -320,7 +320,14 @@ impl<const SIGNED: bool> Lanes for Ints64<SIGNED> {
     #[inline(always)]
     unsafe fn f32_odd<const ODD: bool>(self) -> Words {
         // SAFETY: the caller's promise.
-        unsafe { Doubles64(self.f64_odd()).f32_odd::<true>() }
+        unsafe {
+            if ODD {
+                Doubles64(self.f64_odd()).f32_odd::<true>()
+            } else {
+                // What has more than 32 bits is out of range of the target, and stays so.
+                self.narrow::<true, SIGNED>().f32()
+            }
+        }
     }
     #[inline(always)]
     unsafe fn f64(self) -> Doubles {

@@ -156,12 +156,12 @@ fn signed<S: Source>(mode: u8) -> KernelFn {
     by_mode!(mode, run, S, Byte<Signed>)
 }
 
-fn float16<S: Source>(mode: u8) -> KernelFn {
-    by_mode!(mode, run, S, F16Rounded)
-}
-
-fn bfloat16<S: Source>(mode: u8) -> KernelFn {
-    by_mode!(mode, run, S, BF16Rounded)
+/// Floats of 16 bits.
+fn halves<S: Source>(to: DType, mode: u8) -> KernelFn {
+    match to {
+        DType::Float16 => by_mode!(mode, run, S, F16Rounded),
+        _ => by_mode!(mode, run, S, BF16Rounded),
+    }
 }
 
 /// `float8_e8m0fnu`.
@@ -254,14 +254,7 @@ macro_rules! of_source {
         }
     };
     (@ $function:ident, $source:ty, ($($arg:expr),*)) => { $function::<$source>($($arg),*) };
-    // Floats with a short range: integers of 64 bits come to them in two steps (`crate::steps`).
-    ($from:expr, to_short, $function:ident $args:tt) => {
-        of_source!($from, [
-            Int16: i16, UInt16: u16, Int32: i32, UInt32: u32, Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64,
-            Float8E8M0FNU: Exponents
-        ], $function $args)
-    };
-    ($from:expr, to_long, $function:ident $args:tt) => {
+    ($from:expr, all, $function:ident $args:tt) => {
         of_source!($from, [
             Int16: i16, UInt16: u16, Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float16: f16, BFloat16: bf16,
             Float32: f32, Float64: f64, Float8E8M0FNU: Exponents
@@ -307,7 +300,7 @@ pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules)
         }
         Spec::Float(f) if f.flavor == Flavor::Exponent => match s {
             DType::Float64 if beyond(rules) => run::<f64, Byte<Power<true>, 8>, true>,
-            _ => of_source!(s, to_long, power()),
+            _ => of_source!(s, all, power()),
         },
         Spec::Float(f) if f.bits() <= 8 => {
             // The addition of the common kernel truncates, too, but that of bits.
@@ -316,7 +309,7 @@ pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules)
                 _ if half && d == DType::Float8E5M2 => by_mode!(mode, run, Plain, Byte<small::E5m2>),
                 _ if *rules == truncating => common(),
                 _ if fp16 && super::halves::is_for(d) => by_mode!(mode, run_fp16, Plain, Byte<SignedOfHalf>),
-                _ => of_source!(s, to_short, signed(mode)),
+                _ => of_source!(s, all, signed(mode)),
             }
         }
         Spec::Float(f) if f.bits() == 16 => {
@@ -324,11 +317,7 @@ pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules)
                 DType::Float16 => true,
                 _ => direction == Direction::NearestEven || found & fine::BF16 != 0,
             };
-            match d {
-                _ if mode == DIRECTED && obeys => common(),
-                DType::Float16 => of_source!(s, to_short, float16(mode)),
-                _ => of_source!(s, to_long, bfloat16(mode)),
-            }
+            if mode == DIRECTED && obeys { common() } else { of_source!(s, all, halves(d, mode)) }
         }
         Spec::Float(_) | Spec::Complex(_) if mode == DIRECTED => common(),
         Spec::Complex(_) if matches!(s, DType::Complex128) => {

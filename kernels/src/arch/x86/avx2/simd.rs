@@ -326,7 +326,10 @@ impl Casts for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+    unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        p: *const u8,
+        _: usize,
+    ) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             // Integers that have 32 bits with a sign, as most have, are cast as such.
@@ -342,7 +345,7 @@ impl Casts for Avx2 {
             let long = _mm256_or_si256(_mm256_or_si256(long[0], long[1]), _mm256_or_si256(long[2], long[3]));
             if _mm256_testz_si256(long, long) != 0 {
                 return each!(halves, |(low, _)| {
-                    int32_to_f32::<true, true>(_mm256_permute4x64_epi64::<0b11_01_10_00>(low))
+                    int32_to_f32::<true, ODD>(_mm256_permute4x64_epi64::<0b11_01_10_00>(low))
                 });
             }
             each!([0, 1, 2, 3], |k| {

@@ -204,7 +204,10 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn load_int64<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
+    unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        p: *const u8,
+        n: usize,
+    ) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             // Integers that have 32 bits, as most have, are cast as such.
@@ -219,7 +222,7 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
                 _mm512_cmpneq_epi32_mask(high, extension)
             });
             if long[0] | long[1] | long[2] | long[3] == 0 {
-                return each!(low, |x| int32_to_f32::<SIGNED, true>(x));
+                return each!(low, |x| int32_to_f32::<SIGNED, ODD>(x));
             }
             each!([0, 1, 2, 3], |k| {
                 let [low, high] = each!([2 * k, 2 * k + 1], |k| {
