@@ -10,7 +10,7 @@ macro_rules! define_families {
             packed: bool,
         ) -> Option<KernelFn> {
             use crate::vector::{
-                small::{NAN_APART, NAN_AS_OVERFLOW, NO_NAN},
+                small::{FOUR_OR_SIX, NAN_APART, NAN_AS_OVERFLOW, NO_NAN},
                 style::PLAIN,
                 target::*,
             };
@@ -36,12 +36,11 @@ macro_rules! define_families {
                 (Spec::Float(f), 16) if f.exponent_bits == 8 => $run::<S, BF16<PLAIN>>,
                 (Spec::Float(_), 16) => $run::<S, F16<PLAIN>>,
                 (Spec::Float(_), 4) if packed => $run::<S, Packed<Float<4, false, NO_NAN, PLAIN>, 4>>,
-                (Spec::Float(_), 4) => $run::<S, Bytes<Float<4, false, NO_NAN, PLAIN>>>,
                 (Spec::Float(_), 6) if packed => $run::<S, Packed<Float<6, false, NO_NAN, PLAIN>, 6>>,
-                (Spec::Float(_), 6) => $run::<S, Bytes<Float<6, false, NO_NAN, PLAIN>>>,
+                (Spec::Float(_), 4 | 6) => $run::<S, Bytes<Float<FOUR_OR_SIX, false, NO_NAN, PLAIN>>>,
                 (Spec::Float(f), 8) => match f.flavor {
-                    Flavor::Exponent if saturate => $run::<S, Bytes<Exponent<true>>>,
-                    Flavor::Exponent => $run::<S, Bytes<Exponent<false>>>,
+                    Flavor::Exponent if saturate => $run::<S, Bytes<Exponent>>,
+                    Flavor::Exponent => $run::<S, Bytes<Powers>>,
                     _ if unsigned => $run::<S, Bytes<Float<8, false, NAN_APART, PLAIN>>>,
                     Flavor::Fnuz if saturate || integer => $run::<S, Bytes<Float<8, true, NAN_APART, PLAIN>>>,
                     Flavor::Fnuz => $run::<S, Bytes<Float<8, true, NAN_AS_OVERFLOW, PLAIN>>>,
@@ -89,7 +88,7 @@ macro_rules! define_styles {
         /// `None` if the pair is not one of these kernels.
         pub(in crate::arch) fn $styled(from: DType, to: DType, style: u8) -> Option<Steps> {
             use crate::vector::{
-                small::{NAN_APART, NO_NAN},
+                small::{FOUR_OR_SIX, NAN_APART, NO_NAN},
                 style::{DIRECTED, ODD, PLAIN, TIES},
                 target::*,
             };
@@ -100,8 +99,7 @@ macro_rules! define_styles {
                         $halves::<$S, BF16<$style>>,
                         $bytes::<$S, Bytes<Float<8, false, NAN_APART, $style>>>,
                         $bytes::<$S, Bytes<Float<8, true, NAN_APART, $style>>>,
-                        $bytes::<$S, Bytes<Float<6, false, NO_NAN, $style>>>,
-                        $bytes::<$S, Bytes<Float<4, false, NO_NAN, $style>>>,
+                        $bytes::<$S, Bytes<Float<FOUR_OR_SIX, false, NO_NAN, $style>>>,
                         $bytes::<$S, Bytes<Powers>>,
                     ]
                 };
@@ -110,21 +108,20 @@ macro_rules! define_styles {
                 };
             }
             /// `[source][style][family]`
-            static STYLED: [[[KernelFn; 7]; 4]; 3] = [styles!(f32), styles!(half::f16), styles!(half::bf16)];
+            static STYLED: [[[KernelFn; 6]; 4]; 3] = [styles!(f32), styles!(half::f16), styles!(half::bf16)];
             let family = match to.spec() {
                 Spec::Float(f) => match (f.bits(), f.flavor) {
                     (16, _) => (f.exponent_bits == 8) as usize,
-                    (8, Flavor::Exponent) => 6,
+                    (8, Flavor::Exponent) => 5,
                     (8, Flavor::Fnuz) => 3,
                     (8, _) => 2,
-                    (6, _) => 4,
-                    (4, _) => 5,
+                    (4 | 6, _) => 4,
                     _ => return None,
                 },
                 _ => return None,
             };
             // The families with the exponents of float32.
-            let odd = family == 1 || family == 6;
+            let odd = family == 1 || family == 5;
             let of = |source: usize| STYLED[source][style as usize][family];
             let first: KernelFn = match from {
                 DType::Float32 => return Some(Steps { first: of(0), second: None }),

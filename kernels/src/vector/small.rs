@@ -20,10 +20,13 @@ pub(crate) const NAN_APART: u8 = 1;
 /// There is no code of NaN.
 pub(crate) const NO_NAN: u8 = 2;
 
+/// The bits of a family of both widths.
+pub(crate) const FOUR_OR_SIX: u32 = 46;
+
 /// A family of floats with a sign.
 #[derive(Clone, Copy)]
 pub(crate) struct Family {
-    /// 4, 6 or 8.
+    /// 4, 6 or 8, or [`FOUR_OR_SIX`].
     pub(crate) bits: u32,
     /// There is no negative zero.
     pub(crate) fnuz: bool,
@@ -120,6 +123,12 @@ pub(crate) unsafe fn floats<M: Simd, const STYLE: u8, const APART: bool>(
             count
         });
         let codes = M::pack_counts::<APART>(counts, 23 - encoder.shift, encoder.min_field + encoder.shift);
+        if family.bits == FOUR_OR_SIX {
+            let sign = M::and(sign, M::splat(0x8080_8080));
+            let either = M::or(M::shr::<2>(sign), M::shr::<4>(sign));
+            let sign = M::and(either, M::splat(0x0101_0101 * data.code.sign as u32));
+            return M::in_order::<APART>(M::or(codes, sign));
+        }
         M::in_order::<APART>(signed::<M>(codes, sign, family))
     }
 }

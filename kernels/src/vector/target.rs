@@ -204,8 +204,8 @@ pub(crate) struct Wrapped<const WHOLE: bool, const STYLE: u8>;
 pub(crate) struct Unsigned<const STYLE: u8>;
 /// Signed integers; of a byte if `WHOLE`.
 pub(crate) struct Signed<const WHOLE: bool, const STYLE: u8>;
-/// `float8_e8m0fnu`, rounded up.
-pub(crate) struct Exponent<const SATURATE: bool>;
+/// `float8_e8m0fnu`, rounded up and saturated.
+pub(crate) struct Exponent;
 /// `float8_e8m0fnu` under any rules.
 pub(crate) struct Powers;
 
@@ -326,16 +326,16 @@ where
     }
 }
 
-impl<M: Blocks, const SATURATE: bool> Codes<M> for Exponent<SATURATE> {
+impl<M: Blocks> Codes<M> for Exponent {
     const NEEDS_ODD: bool = true;
     #[inline(always)]
     unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, _: &Data) -> M::V {
         // SAFETY: as the caller's.
-        unsafe { small::exponents::<M, SATURATE, APART>(x) }
+        unsafe { small::exponents::<M, true, APART>(x) }
     }
 }
 
-/// Floats of `BITS` (4, 6 or 8) bits with a sign: a [`Family`].
+/// Floats with a sign: the [`Family`] with these `BITS`.
 pub(crate) struct Float<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8>;
 
 impl<M: Blocks, const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes<M>
