@@ -39,7 +39,9 @@ macro_rules! define_families {
                 (Spec::Float(_), 6) if packed => $run::<S, Packed<Float<6, false, NO_NAN, PLAIN>, 6>>,
                 (Spec::Float(_), 4 | 6) => $run::<S, Bytes<Float<FOUR_OR_SIX, false, NO_NAN, PLAIN>>>,
                 (Spec::Float(f), 8) => match f.flavor {
-                    Flavor::Exponent if saturate => $run::<S, Bytes<Exponent>>,
+                    Flavor::Exponent if saturate => $run::<S, Bytes<Exponent<true>>>,
+                    // A body of its own takes less time; sources of 8 bytes have enough to do as it is.
+                    Flavor::Exponent if S::DTYPE.size() < 8 => $run::<S, Bytes<Exponent<false>>>,
                     Flavor::Exponent => $run::<S, Bytes<Powers>>,
                     _ if unsigned => $run::<S, Bytes<Float<8, false, NAN_APART, PLAIN>>>,
                     Flavor::Fnuz if saturate || integer => $run::<S, Bytes<Float<8, true, NAN_APART, PLAIN>>>,

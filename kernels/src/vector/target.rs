@@ -204,8 +204,8 @@ pub(crate) struct Wrapped<const WHOLE: bool, const STYLE: u8>;
 pub(crate) struct Unsigned<const STYLE: u8>;
 /// Signed integers; of a byte if `WHOLE`.
 pub(crate) struct Signed<const WHOLE: bool, const STYLE: u8>;
-/// `float8_e8m0fnu`, rounded up and saturated.
-pub(crate) struct Exponent;
+/// `float8_e8m0fnu`, rounded up.
+pub(crate) struct Exponent<const SATURATE: bool>;
 /// `float8_e8m0fnu` under any rules.
 pub(crate) struct Powers;
 
@@ -326,12 +326,12 @@ where
     }
 }
 
-impl<M: Blocks> Codes<M> for Exponent {
+impl<M: Blocks, const SATURATE: bool> Codes<M> for Exponent<SATURATE> {
     const NEEDS_ODD: bool = true;
     #[inline(always)]
     unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, _: &Data) -> M::V {
         // SAFETY: as the caller's.
-        unsafe { small::exponents::<M, true, APART>(x) }
+        unsafe { small::exponents::<M, SATURATE, APART>(x) }
     }
 }
 
