@@ -99,7 +99,10 @@ pub(crate) unsafe fn floats<M: Simd, const STYLE: u8, const APART: bool>(
             sign = M::xor(sign, M::and(M::and(sign, nan), M::splat(data.nan_is_max)));
         }
         if STYLE == TIES {
-            limited = each!(limited, |x| M::or(x, M::splat(data.sticky)));
+            // Zero would become subnormal, and some CPUs take a hundred cycles to add subnormal numbers. The least normal number is as far
+            // below the first midpoint.
+            let (sticky, least) = (M::splat(data.sticky), M::splat(0x0080_0000));
+            limited = each!(limited, |x| M::max_u(M::or(x, sticky), least));
         }
         let (unit, smallest) = (M::splat((127 + encoder.shift) << 23), M::splat(encoder.min_field << 23));
         // Register by register: a compiler that sees all powers before the first sum needs more registers.
