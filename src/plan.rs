@@ -11,8 +11,9 @@ use lanecast_kernels::{Kernel, LossDetector, Rules};
 
 /// A cast from one buffer type to another under fixed options, resolved to a kernel.
 ///
-/// Making a plan is a lookup. A plan is a few words large and can be copied and shared between threads. Running it neither
-/// allocates nor locks.
+/// Making a plan is a lookup. For a source of at most 8 bits, the first plan of a pair may make a table of results, some hundred bytes
+/// in some microseconds, which the process keeps. A plan is a few words large and can be copied and shared between threads. Running
+/// it neither allocates nor locks.
 ///
 /// Two plans are equal if they have the same buffer types, tier, [`Streaming`], and options as far as these affect the pair.
 #[derive(Clone, Copy)]
