@@ -19,7 +19,6 @@ use crate::{
     table::{Entry, Found, KernelFn, Table},
 };
 use alloc::boxed::Box;
-use core::ptr;
 
 /// A kernel with a table of its own.
 pub(crate) struct Made {
@@ -27,19 +26,24 @@ pub(crate) struct Made {
     /// The direction in which it runs, if it rounds itself.
     pub(crate) direction: Direction,
     pub(crate) table: *const u8,
-    /// Frees the table.
-    _owner: Option<Box<dyn Send + Sync>>,
+    _owner: Option<Owner>,
+}
+
+/// Owns a table. A pointer, because a box that moves has all other pointers to what it holds expire.
+struct Owner(*mut (dyn Send + Sync));
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // SAFETY: it came from a box, and is owned here alone.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
 }
 
 impl Made {
     pub(crate) fn new<T: Send + Sync + 'static>(run: KernelFn, table: T) -> Made {
-        let table = Box::new(table);
-        Made {
-            run,
-            direction: Direction::NearestEven,
-            table: ptr::from_ref(&*table).cast(),
-            _owner: Some(table),
-        }
+        let table = Box::into_raw(Box::new(table));
+        let direction = Direction::NearestEven;
+        Made { run, direction, table: table.cast_const().cast(), _owner: Some(Owner(table)) }
     }
 
     /// A kernel with a table of the common rules that runs in a direction.
