@@ -130,29 +130,31 @@ fn kernels_of(tables: &[(&str, &Table)]) {
                     if from.is_packed() && width <= 4 && to.bits_per_element() == results {
                         continue;
                     }
-                    let made;
-                    let kernel = match table.find(from, to, saturate) {
-                        Found::Kernel(kernel) => kernel,
-                        Found::Staged => continue,
-                        Found::Tabled => {
-                            let rules = Rules::common(to.dtype(), saturate);
-                            let words = lut::words(from.dtype(), to.dtype(), &rules);
-                            made = table
-                                .tabled
-                                .and_then(|find| find(from, to, &rules, &words))
-                                .expect("a kernel");
-                            Entry { run: made.run, table: made.table }
-                        }
-                    };
+                    let found = table.find(from, to, saturate);
+                    if matches!(found, Found::Staged) {
+                        continue;
+                    }
                     // These pairs run the kernels of two other pairs, which are tried as such.
                     if steps::through(from.dtype(), to.dtype()).is_some() {
                         continue;
                     }
                     turn += 1;
-                    if turn % STEP == 0 {
-                        compare(kernel, from, to, saturate, LENGTHS[count % LENGTHS.len()], what);
-                        count += 1;
+                    if turn % STEP != 0 {
+                        continue;
                     }
+                    let made;
+                    let kernel = match found {
+                        Found::Kernel(kernel) => kernel,
+                        Found::Tabled | Found::Staged => {
+                            let rules = Rules::common(to.dtype(), saturate);
+                            let words = lut::words(from.dtype(), to.dtype(), &rules);
+                            let make = table.tabled.expect("such a tier makes tables");
+                            made = make(from, to, &rules, &words).expect("a kernel");
+                            Entry { run: made.run, table: made.table }
+                        }
+                    };
+                    compare(kernel, from, to, saturate, LENGTHS[count % LENGTHS.len()], what);
+                    count += 1;
                 }
             }
         }
