@@ -142,15 +142,17 @@ fn kernels_of(tables: &[(&str, &Table)]) {
                     if turn % STEP != 0 {
                         continue;
                     }
-                    let made;
                     let kernel = match found {
                         Found::Kernel(kernel) => kernel,
                         Found::Tabled | Found::Staged => {
                             let rules = Rules::common(to.dtype(), saturate);
                             let words = lut::words(from.dtype(), to.dtype(), &rules);
                             let make = table.tabled.expect("such a tier makes tables");
-                            made = make(from, to, &rules, &words).expect("a kernel");
-                            Entry { run: made.run, table: made.table }
+                            let made = make(from, to, &rules, &words).expect("a kernel");
+                            let kernel = Entry { run: made.run, table: made.table };
+                            // Constants refer to the table as long as the process runs.
+                            core::mem::forget(made);
+                            kernel
                         }
                     };
                     compare(kernel, from, to, saturate, LENGTHS[count % LENGTHS.len()], what);
