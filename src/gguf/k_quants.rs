@@ -9,10 +9,12 @@
 use super::block::{Real, bytes, half_at, parts};
 use core::array;
 
-/// Decodes 16 or 32 elements of a part, for which the compiler has vector code: `scale * q - minimum` for the `q` of every index.
+/// Decodes the elements of a part: `scale * q - minimum` for the `q` of every index.
 #[inline(always)]
-fn part<R: Real, const N: usize>(q: impl Fn(usize) -> i32, scale: R, minimum: R) -> [R; N] {
-    array::from_fn(|j| scale * R::int(q(j)) - minimum)
+fn fill<R: Real, const N: usize>(out: &mut [R; N], q: impl Fn(usize) -> u8, (scale, minimum): (R, R)) {
+    for (j, out) in out.iter_mut().enumerate() {
+        *out = scale * R::int(i32::from(q(j))) - minimum;
+    }
 }
 
 /// Decodes 16 elements of a part without a minimum: `scale * (q - zero)` for the `q` of every index.
@@ -32,7 +34,8 @@ pub(super) fn decode_q2_k<R: Real>(block: &[u8; 84], out: &mut [R; 256]) -> bool
             (R::of(d) * R::int(i32::from(s & 15)), R::of(dmin) * R::int(i32::from(s >> 4)));
         let shift = i / 2 % 4 * 2;
         let q = bytes::<16>(qs, i / 8 * 32 + i % 2 * 16);
-        *out = part(|j| i32::from(q[j]) >> shift & 3, scale, minimum);
+        // As an array: in `fill`'s loop the compiler would decode one element of every part at a time.
+        *out = array::from_fn(|j| scale * R::int(i32::from(q[j]) >> shift & 3) - minimum);
     }
     d.is_finite() && dmin.is_finite()
 }
@@ -77,11 +80,11 @@ fn six_bits(packed: &[u8; 12]) -> [(i32, i32); 8] {
 pub(super) fn decode_q4_k<R: Real>(block: &[u8; 144], out: &mut [R; 256]) -> bool {
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));
     let (scales, qs) = (six_bits(bytes(block, 4)), bytes::<128>(block, 16));
-    for ((i, out), (s, m)) in parts::<32, _>(out).zip(scales) {
-        let q = bytes::<32>(qs, i / 2 * 32);
-        let shift = i % 2 * 4;
-        let (scale, minimum) = (R::of(d) * R::int(s), R::of(dmin) * R::int(m));
-        *out = part(|j| i32::from(q[j]) >> shift & 15, scale, minimum);
+    let factors = |(s, m)| (R::of(d) * R::int(s), R::of(dmin) * R::int(m));
+    for ((i, out), [s, t]) in parts::<64, _>(out).zip(scales.as_chunks().0) {
+        let (q, out) = (bytes::<32>(qs, 32 * i), out.as_chunks_mut().0);
+        fill::<_, 32>(&mut out[0], |j| q[j] & 15, factors(*s));
+        fill::<_, 32>(&mut out[1], |j| q[j] >> 4, factors(*t));
     }
     d.is_finite() && dmin.is_finite()
 }
@@ -92,12 +95,12 @@ pub(super) fn decode_q5_k<R: Real>(block: &[u8; 176], out: &mut [R; 256]) -> boo
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));
     let scales = six_bits(bytes(block, 4));
     let (high, qs) = (bytes::<32>(block, 16), bytes::<128>(block, 48));
-    for ((i, out), (s, m)) in parts::<32, _>(out).zip(scales) {
-        let q = bytes::<32>(qs, i / 2 * 32);
-        let shift = i % 2 * 4;
-        let (scale, minimum) = (R::of(d) * R::int(s), R::of(dmin) * R::int(m));
-        let q = |j: usize| i32::from(q[j]) >> shift & 15 | (i32::from(high[j]) >> i & 1) << 4;
-        *out = part(q, scale, minimum);
+    let factors = |(s, m)| (R::of(d) * R::int(s), R::of(dmin) * R::int(m));
+    for ((i, out), [s, t]) in parts::<64, _>(out).zip(scales.as_chunks().0) {
+        let (q, out) = (bytes::<32>(qs, 32 * i), out.as_chunks_mut().0);
+        let fifth = |j: usize, bit: u8| if high[j] & bit == 0 { 0 } else { 16 };
+        fill::<_, 32>(&mut out[0], |j| q[j] & 15 | fifth(j, 1 << (2 * i)), factors(*s));
+        fill::<_, 32>(&mut out[1], |j| q[j] >> 4 | fifth(j, 2 << (2 * i)), factors(*t));
     }
     d.is_finite() && dmin.is_finite()
 }
