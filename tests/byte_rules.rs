@@ -22,18 +22,10 @@ fn all_rules(to: DType) -> Vec<Rules> {
             })
             .collect();
     };
-    let roundings = [
-        Rounding::NearestEven,
-        Rounding::NearestAway,
-        Rounding::TowardZero,
-        Rounding::Floor,
-        Rounding::Ceil,
-        Rounding::ToOdd,
-    ];
     with(&|rules, i| rules.saturate = i == 1, 2);
     match to.spec() {
         Spec::Bool | Spec::Complex(_) => {}
-        Spec::Int { .. } => with(&|rules, i| rules.rounding = roundings[i], 5),
+        Spec::Int { .. } => with(&|rules, i| rules.rounding = Rounding::ALL[i], 5),
         Spec::Float(f) if f.flavor == Flavor::Exponent => {
             let roundings = [Rounding::Ceil, Rounding::TowardZero, Rounding::NearestAway];
             let ranges = [PowerRange::Exact, PowerRange::Rounded, PowerRange::Magnitude];
@@ -41,7 +33,7 @@ fn all_rules(to: DType) -> Vec<Rules> {
             with(&|rules, i| rules.power_range = ranges[i], 3);
         }
         Spec::Float(f) => {
-            with(&|rules, i| rules.rounding = roundings[i], 6);
+            with(&|rules, i| rules.rounding = Rounding::ALL[i], 6);
             match f.flavor {
                 Flavor::Finite => with(&|rules, i| rules.finite_nan_max = i == 1, 2),
                 Flavor::Fnuz => with(&|rules, i| rules.fnuz_inf_nan = i == 1, 2),

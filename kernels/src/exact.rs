@@ -24,6 +24,12 @@ pub enum Rounding {
     ToOdd,
 }
 
+impl Rounding {
+    /// Every way of rounding; integers know all but the last.
+    pub const ALL: [Self; 6] =
+        [Self::NearestEven, Self::NearestAway, Self::TowardZero, Self::Floor, Self::Ceil, Self::ToOdd];
+}
+
 /// Which values, besides the powers of two that are its codes, are in range of `float8_e8m0fnu`; `docs/semantics.md`, section 6.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PowerRange {

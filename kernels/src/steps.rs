@@ -71,14 +71,6 @@ mod tests {
     /// The integers around the ends of all integers and of the ranges of floats, and the rules of each.
     #[test]
     fn saturating_changes_no_result() {
-        const ROUNDINGS: [Rounding; 6] = [
-            Rounding::NearestEven,
-            Rounding::NearestAway,
-            Rounding::TowardZero,
-            Rounding::Floor,
-            Rounding::Ceil,
-            Rounding::ToOdd,
-        ];
         let around = |bit: u32| (-2_i128..=2).flat_map(move |k| [(1 << bit) + k, k - (1 << bit)]);
         let integers =
             || (0..=64).flat_map(around).chain([57344, 61440, 65504, 65519, 65520, 240, 448, 464, 480]);
@@ -93,7 +85,7 @@ mod tests {
                 let code = x as u128 & (u128::MAX >> (128 - bits));
                 let saturated =
                     exact::encode(middle, exact::decode(from, code), &Rules::common(middle, true));
-                for (rounding, saturate) in ROUNDINGS.iter().flat_map(|r| [(*r, false), (*r, true)]) {
+                for (rounding, saturate) in Rounding::ALL.iter().flat_map(|r| [(*r, false), (*r, true)]) {
                     let rules = Rules {
                         rounding,
                         fnuz_inf_nan: true,

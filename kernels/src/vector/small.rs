@@ -20,8 +20,8 @@ pub(crate) const NAN_APART: u8 = 1;
 /// There is no code of NaN.
 pub(crate) const NO_NAN: u8 = 2;
 
-/// The bits of a family of both widths.
-pub(crate) const FOUR_OR_SIX: u32 = 46;
+/// The bits of a family whose width, 4 or 6, is data: no constant of the kernel.
+pub(crate) const FOUR_OR_SIX: u32 = 0;
 
 /// A family of floats with a sign.
 #[derive(Clone, Copy)]

@@ -14,14 +14,6 @@ use alloc::vec::Vec;
 
 /// All rules that change a result of the target, those with a meaning for it first.
 fn all_rules(to: DType) -> Vec<Rules> {
-    let all = [
-        Rounding::NearestEven,
-        Rounding::NearestAway,
-        Rounding::TowardZero,
-        Rounding::Floor,
-        Rounding::Ceil,
-        Rounding::ToOdd,
-    ];
     let mut rules = Vec::new();
     let whole = matches!(to.spec(), Spec::Int { .. });
     let flavor = to.float_spec().map(|f| f.flavor);
@@ -31,7 +23,7 @@ fn all_rules(to: DType) -> Vec<Rules> {
         }
         _ => !(whole && rounding == Rounding::ToOdd),
     };
-    for rounding in all.into_iter().filter(|&rounding| applies(rounding)) {
+    for rounding in Rounding::ALL.into_iter().filter(|&rounding| applies(rounding)) {
         for saturate in [false, true] {
             let plain = Rules { rounding, ..Rules::common(to, saturate) };
             rules.push(plain);

@@ -87,24 +87,32 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     {
         return Some(kernel);
     }
+    if FINE & fine::BF16 != 0
+        && let Some(kernel) = converted(from, to)
+    {
+        return Some(kernel);
+    }
     if let Some(kernel) = preferred(from, to, saturate) {
         return Some(kernel);
     }
     if vector::covers(from, to) {
-        // Bytes are all that VBMI packs, and bfloat16 all that BF16 makes.
+        // Bytes are all that VBMI packs.
         return match to.size() {
             1 if FINE & fine::VBMI != 0 => plain_vbmi::<S>(to, saturate, false),
             1 => avx2::plain::<S>(to, saturate, false),
-            2 if FINE & fine::BF16 != 0 && converts(from, to) => plain_bf16::<S>(to, saturate, false),
             _ => plain::<S>(to, saturate, false),
         };
     }
     wide::kernel::<S, D>(saturate)
 }
 
-/// Whether the kernel of a pair gains by the conversion of BF16.
-const fn converts(from: DType, to: DType) -> bool {
-    matches!((from, to), (DType::Float32 | DType::Float16, DType::BFloat16))
+/// The kernel of a pair that gains by the conversion of BF16.
+const fn converted(from: DType, to: DType) -> Option<KernelFn> {
+    match (from, to) {
+        (DType::Float32, DType::BFloat16) => plain_bf16::<f32>(to, true, false),
+        (DType::Float16, DType::BFloat16) => plain_bf16::<half::f16>(to, true, false),
+        _ => None,
+    }
 }
 
 /// The kernels of packed storage, with VBMI.
@@ -169,10 +177,7 @@ fn instead<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Option<Ker
             Some(avx2::TABLE.get(from, to, saturate).run)
         }
         _ if FINE & fine::VBMI == 0 && words::upper_half(from, to).is_some() => preferred(from, to, saturate),
-        (DType::Float32, DType::BFloat16) if FINE & fine::BF16 != 0 => plain_bf16::<f32>(to, true, false),
-        (DType::Float16, DType::BFloat16) if FINE & fine::BF16 != 0 => {
-            plain_bf16::<half::f16>(to, true, false)
-        }
+        _ if FINE & fine::BF16 != 0 => converted(from, to),
         _ => None,
     }
 }
