@@ -39,7 +39,7 @@ pub(crate) use families::{define_families, define_integers, define_styles};
 pub(crate) use short::padded_bits;
 
 use crate::{
-    data::{Data, Direction},
+    data::Data,
     dtype::{DType, Spec},
     exact::{Rounding, Rules},
     format::Format,
@@ -271,8 +271,10 @@ pub(crate) fn rounded(
     if from.is_packed() || to.is_packed() {
         return None;
     }
-    if let Some(run) = words(s, d) {
-        return Some(Rounded { run, direction: Direction::NearestEven, second: None });
+    if rules.rounding != Rounding::NearestEven
+        && let Some(run) = words(s, d)
+    {
+        return Some(Rounded { run, direction, second: None });
     }
     let Steps { first, second } = styled(s, d, style)?;
     Some(Rounded { run: first, direction, second })

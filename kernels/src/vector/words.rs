@@ -18,7 +18,7 @@ mod constants;
 mod rounded;
 
 pub(crate) use constants::{Shape, Words, shape};
-pub(crate) use rounded::run_rounded;
+pub(crate) use rounded::{is_rounded, run_rounded};
 
 use super::{Casts, padded_bits};
 use crate::{data::Data, table::KernelFn};
@@ -37,10 +37,14 @@ pub(crate) trait Lanes16: Casts {
     unsafe fn min_16(a: Self::V, b: Self::V) -> Self::V;
     /// Unsigned.
     unsafe fn max_16(a: Self::V, b: Self::V) -> Self::V;
+    /// Signed.
+    unsafe fn add_saturating_16(a: Self::V, b: Self::V) -> Self::V;
     /// Signed, `a * b / 2^15`, rounded half up.
     unsafe fn mulhrs(a: Self::V, b: Self::V) -> Self::V;
     /// `up & (down | !1)`
     unsafe fn even(up: Self::V, down: Self::V) -> Self::V;
+    /// `down | (up & 1)`
+    unsafe fn odd(down: Self::V, up: Self::V) -> Self::V;
     /// What [`power`](Self::power) needs to know of a power of two, from `2^(14 - MANTISSA)` to 32 times as much.
     unsafe fn powers<const MANTISSA: u32>(power: u16) -> Self::V;
     /// `power / 2^(distance >> MANTISSA)`; maybe 0 if that is less than `2^(14 - MANTISSA)`.
@@ -55,6 +59,8 @@ pub(crate) trait Lanes16: Casts {
     unsafe fn signs_16(a: Self::V) -> Self::V;
     /// 8 bits down.
     unsafe fn shr_8_16(a: Self::V) -> Self::V;
+    /// Fewer than 16 bits down.
+    unsafe fn shr_16(a: Self::V, by: u32) -> Self::V;
     /// The upper bytes of the lanes, in order.
     unsafe fn upper_bytes(a: Self::V, b: Self::V) -> Self::V;
     /// Unsigned.
@@ -65,6 +71,8 @@ pub(crate) trait Lanes16: Casts {
     unsafe fn any_from_1(x: Self::V, to: u8) -> bool;
     /// Whether `any_from_1(x, to)` or `any_above(m, than)`: one question.
     unsafe fn any_from_1_or_above(x: Self::V, to: u8, m: Self::V, than: Self::V) -> bool;
+    /// Whether any byte is one of `count` from `first` on, or `m > than` in any lane; neither has a sign.
+    unsafe fn any_from_or_above(x: Self::V, first: u8, count: u8, m: Self::V, than: Self::V) -> bool;
     /// `a ^ (b & mask)`
     unsafe fn xor_masked(a: Self::V, b: Self::V, mask: Self::V) -> Self::V;
 }
@@ -358,10 +366,10 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
     }
 }
 
-/// Makes `kernel`, which finds the kernel of a pair in byte storage, and `packed`, which finds that of a packed target, from the
-/// functions of a tier with a [`Pair`]: `$run` and `$rounded`.
+/// Makes `kernel`, which finds the kernel of a pair, from functions of a tier with a [`Pair`]: `$run`, and `$permuting` for the pair that
+/// gains by permutations of bytes. Makes `rounded` from `$rounded` and the tier's kernels `$through_float32`.
 macro_rules! define_words {
-    ($run:ident, $rounded:ident; $($name:ident = $mantissa:literal $fnuz:literal $nan_apart:literal $bits:literal $same:literal $packed:literal;)*) => {
+    ($($run:ident::<$name:ident> = $mantissa:literal $fnuz:literal $nan_apart:literal $bits:literal $same:literal $packed:literal;)*) => {
         $(
             struct $name;
             impl Pair for $name {
@@ -375,15 +383,7 @@ macro_rules! define_words {
                 const PACKED: bool = $packed;
             }
         )*
-        /// The kernel of a pair under rules that are not the common ones, if it has one here.
-        pub(super) fn rounded(from: DType, to: DType) -> Option<KernelFn> {
-            match (from, to) {
-                (DType::Float16, DType::Float8E5M2) => Some($rounded::<Float16To5Exponent>),
-                _ => None,
-            }
-        }
-
-        /// The kernel of a pair, if it is one of these.
+        /// The kernel of a pair under the common rules, if it is one of these.
         pub(super) const fn kernel(from: DType, to: DType, packed: bool, saturate: bool) -> Option<KernelFn> {
             let shape = match words::shape(from, to, saturate) {
                 Some(shape) => shape,
@@ -397,27 +397,58 @@ macro_rules! define_words {
             None
         }
     };
-    ($run:ident, $rounded:ident) => {
-        define_words! { $run, $rounded;
-            BFloat16ToNanLimit = 7 false false 8 false false;
-            BFloat16ToNanApart = 7 false true 8 false false;
-            BFloat16ToFnuzNanLimit = 7 true false 8 false false;
-            BFloat16ToFnuzNanApart = 7 true true 8 false false;
-            BFloat16To6 = 7 false true 6 false false;
-            BFloat16ToPacked6 = 7 false true 6 false true;
-            BFloat16To4 = 7 false true 4 false false;
-            BFloat16ToPacked4 = 7 false true 4 false true;
-            Float16ToNanLimit = 10 false false 8 false false;
-            Float16ToNanApart = 10 false true 8 false false;
-            Float16ToFnuzNanLimit = 10 true false 8 false false;
-            Float16ToFnuzNanApart = 10 true true 8 false false;
-            Float16To6 = 10 false true 6 false false;
-            Float16ToPacked6 = 10 false true 6 false true;
-            Float16To4 = 10 false true 4 false false;
-            Float16ToPacked4 = 10 false true 4 false true;
-            Float16To5Exponent = 10 false true 8 true false;
-            Float16To5ExponentFnuzNanLimit = 10 true false 8 true false;
-            Float16To5ExponentFnuzNanApart = 10 true true 8 true false;
+    ($run:ident, $permuting:ident, $rounded:ident, $through_float32:path) => {
+        /// The kernel from float16 (`HALF`) or bfloat16 to targets with or without a negative zero.
+        ///
+        /// # Safety
+        ///
+        /// As [`KernelFn`].
+        unsafe fn rounded_from<const HALF: bool, const FNUZ: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            fn through_float32<const HALF: bool>(data: &Data) -> KernelFn {
+                let from = if HALF { DType::Float16 } else { DType::BFloat16 };
+                match $through_float32(from, data.to, style::style(data.to, &data.rules).0) {
+                    Some(Steps { first, second: None }) => first,
+                    _ => unreachable!("a float of 16 bits has a kernel of every style"),
+                }
+            }
+            // SAFETY: as the caller's.
+            unsafe { $rounded::<FNUZ>(src, dst, n, data, &data.words[HALF as usize], through_float32::<HALF>) }
+        }
+
+        /// The kernel of a pair in byte storage under a rounding other than to nearest even, if it has one here.
+        pub(super) fn rounded(from: DType, to: DType) -> Option<KernelFn> {
+            let fnuz = matches!(to.float_spec()?.flavor, Flavor::Fnuz);
+            if !words::is_rounded(from, to) {
+                return None;
+            }
+            Some(match (from, fnuz) {
+                (DType::Float16, false) => rounded_from::<true, false>,
+                (DType::Float16, true) => rounded_from::<true, true>,
+                (_, false) => rounded_from::<false, false>,
+                (_, true) => rounded_from::<false, true>,
+            })
+        }
+
+        define_words! {
+            $run::<BFloat16ToNanLimit> = 7 false false 8 false false;
+            $run::<BFloat16ToNanApart> = 7 false true 8 false false;
+            $run::<BFloat16ToFnuzNanLimit> = 7 true false 8 false false;
+            $run::<BFloat16ToFnuzNanApart> = 7 true true 8 false false;
+            $run::<BFloat16To6> = 7 false true 6 false false;
+            $run::<BFloat16ToPacked6> = 7 false true 6 false true;
+            $run::<BFloat16To4> = 7 false true 4 false false;
+            $run::<BFloat16ToPacked4> = 7 false true 4 false true;
+            $run::<Float16ToNanLimit> = 10 false false 8 false false;
+            $run::<Float16ToNanApart> = 10 false true 8 false false;
+            $run::<Float16ToFnuzNanLimit> = 10 true false 8 false false;
+            $run::<Float16ToFnuzNanApart> = 10 true true 8 false false;
+            $run::<Float16To6> = 10 false true 6 false false;
+            $run::<Float16ToPacked6> = 10 false true 6 false true;
+            $run::<Float16To4> = 10 false true 4 false false;
+            $run::<Float16ToPacked4> = 10 false true 4 false true;
+            $permuting::<Float16To5Exponent> = 10 false true 8 true false;
+            $run::<Float16To5ExponentFnuzNanLimit> = 10 true false 8 true false;
+            $run::<Float16To5ExponentFnuzNanApart> = 10 true true 8 true false;
         }
     };
 }

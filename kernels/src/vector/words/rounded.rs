@@ -1,89 +1,117 @@
-//! Formats that share an exponent, under any rounding.
+//! Under roundings other than to nearest even: blocks of normal results here, all others through float32.
+//!
+//! `mulhrs` rounds half up, so what is added before it, in units of a lane, decides how bits are dropped; the sign of the element has a
+//! say. To odd takes the odd one of both neighbours.
 
-use super::{super::padded_bits, Lanes16, Pair, Words, magnitudes, signed, store};
-use crate::{data::Data, exact::Rounding, table::KernelFn};
+use super::{Lanes16, Words, magnitudes};
+use crate::{data::Data, dtype::DType, exact::Rounding, table::KernelFn};
 
-/// How bits are dropped.
+/// How bits are dropped, and which codes, counted from `zero`, are not for a block of this kind.
 #[derive(Clone, Copy)]
 struct Rounder {
-    /// Added to positive and to negative magnitudes.
-    positive: u16,
+    /// Added to positive magnitudes, and what those of negative elements differ in.
+    addend: u16,
     negative: u16,
-    /// 1 if the last bit that is kept is added, too.
-    last: u16,
-    /// The last bit that is kept, if it is set where anything is dropped.
-    odd: u16,
+    /// The distance of the upper neighbour, if the odd one is taken.
+    upper: u16,
+    /// The magnitude whose code is 0.
+    below: u16,
+    zero: u8,
+    first: u8,
+    count: u8,
 }
 
-/// Codes with the signs of `x`, in order, of a float with the exponent of the source.
-///
-/// # Safety
-///
-/// As of the methods of [`Lanes16`].
-#[inline(always)]
-unsafe fn upper_halves_rounded<M: Lanes16, P: Pair>(x: [M::V; 2], w: &Words, r: Rounder) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe {
-        let m = magnitudes::<M>(x);
-        let mut codes = m;
-        for k in 0..2 {
-            let mut value = M::min_16(m[k], M::splat_16(w.limit));
-            let dropped = M::add_16(M::and(value, M::splat_16(0xFF)), M::splat_16(0xFF));
-            value = M::or(value, M::and(dropped, M::splat_16(r.odd)));
-            let (positive, both) = (M::splat_16(r.positive), M::splat_16(r.positive ^ r.negative));
-            let increment = M::xor_masked(positive, M::signs_16(x[k]), both);
-            let last = M::and(M::shr_8_16(value), M::splat_16(r.last));
-            let sum = M::add_16(M::add_16(value, increment), last);
-            let (number, nan) = (M::splat_16(w.number), M::splat_16(w.nan as u16));
-            codes[k] = M::select_above(m[k], number, nan, M::shr_8_16(sum));
+impl Rounder {
+    #[inline(always)]
+    fn new(data: &Data, w: &Words) -> Rounder {
+        let dropped = 15 - w.power.trailing_zeros();
+        let half = 1_u16 << (dropped - 1);
+        // Those of 16 dropped bits.
+        let [positive, negative] = data.increments.map(|x| ((x >> (16 - dropped)) as u16).wrapping_sub(half));
+        let rounder = Rounder {
+            addend: positive,
+            negative: positive ^ negative,
+            upper: if matches!(data.rules.rounding, Rounding::ToOdd) { 2 * half - 1 } else { 0 },
+            below: w.below,
+            zero: w.zero,
+            first: 1,
+            count: w.band,
+        };
+        if w.start == 0 {
+            // The target has the exponent of the source: subnormals are none too many.
+            return Rounder { below: 0, zero: 0, count: 0, ..rounder };
         }
-        signed::<M, P>(M::pack_unsigned(codes[0], codes[1]), x)
+        match data.rules.rounding {
+            Rounding::TowardZero | Rounding::NearestAway => rounder,
+            // The smallest values are not rounded to zero.
+            _ => Rounder { first: 0, count: w.band + 1, ..rounder },
+        }
     }
 }
 
-/// The kernel of a pair with one exponent, and negative zero, under any rounding: an addition to the magnitude, as the sign says, before
-/// the upper half is taken.
+/// Whether the kernel here has the pair: a source of 16 bits and a float of up to 8, with an exponent that differs from that of the
+/// source in its bits or not at all.
+pub(crate) const fn is_rounded(from: DType, to: DType) -> bool {
+    match super::shape(from, to, true) {
+        Some(shape) => !(shape.same_exponent && shape.fnuz),
+        None => false,
+    }
+}
+
+/// A kernel to byte storage under a rounding other than to nearest even. `through_float32` finds the kernel for what is not a block of
+/// normal results.
 ///
 /// # Safety
 ///
-/// As [`KernelFn`].
+/// As [`KernelFn`], and the kernel found is one of the same pair.
 #[inline(always)]
-pub(crate) unsafe fn run_rounded<M: Lanes16, P: Pair>(
+pub(crate) unsafe fn run_rounded<M: Lanes16, const FNUZ: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
     data: &Data,
-    whole: KernelFn,
+    w: &Words,
+    through_float32: fn(&Data) -> KernelFn,
 ) {
-    const { assert!(P::SHAPE.same_exponent && !P::SHAPE.fnuz && P::SHAPE.nan_apart && !P::PACKED) };
-    let w = &data.words[1];
-    // Those of 16 dropped bits.
-    let [positive, negative] = data.increments;
-    let rounder = Rounder {
-        positive: (positive >> 8) as u16,
-        negative: (negative >> 8) as u16,
-        last: matches!(data.rules.rounding, Rounding::NearestEven) as u16,
-        odd: matches!(data.rules.rounding, Rounding::ToOdd) as u16 * 0x100,
-    };
+    let r = Rounder::new(data, w);
+    let sign = data.code.sign;
     let mut i = 0;
-    // SAFETY: as the caller's: blocks begin at an element and end at the last one or before, or are a part that ends there; `whole`
-    // is a kernel of the same pair.
+    // SAFETY: as the caller's: blocks begin at an element and end at the last one or before, and so do runs.
     unsafe {
-        while n - i >= M::BLOCK {
-            let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
-            store::<M, P, false>(dst.add(i), upper_halves_rounded::<M, P>(x, w, rounder), M::BLOCK);
-            i += M::BLOCK;
-        }
-        if i == n {
-        } else if M::MASKED || i > 0 {
-            let count = n - i;
-            if !M::MASKED {
-                i = n - M::BLOCK;
+        let all = |byte: u8| M::splat(0x0101_0101 * byte as u32);
+        while i < n {
+            while n - i >= M::BLOCK {
+                let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
+                let m = magnitudes::<M>(x);
+                let mut codes = m;
+                for k in 0..2 {
+                    let value = M::sub_saturating_16(m[k], M::splat_16(r.below));
+                    let (addend, negative) = (M::splat_16(r.addend), M::splat_16(r.negative));
+                    let value =
+                        M::add_saturating_16(value, M::xor_masked(addend, M::signs_16(x[k]), negative));
+                    let power = M::splat_16(w.power);
+                    let upper = M::mulhrs(M::add_saturating_16(value, M::splat_16(r.upper)), power);
+                    codes[k] = M::odd(M::mulhrs(value, power), upper);
+                }
+                let codes = M::pack_unsigned(codes[0], codes[1]);
+                let largest = M::max_16(m[0], m[1]);
+                if M::any_from_or_above(codes, r.first, r.count, largest, M::splat_16(w.number)) {
+                    break;
+                }
+                let codes = M::min_8(codes, all(w.limit_code.wrapping_add(r.zero)));
+                let codes = M::sub_saturating_8(codes, all(r.zero));
+                let signs = M::pack_sign_16(x);
+                let codes = if FNUZ {
+                    M::sign_nonzero(codes, M::and(signs, all(0x80)))
+                } else {
+                    M::xor_masked(codes, M::shr_16(signs, sign.leading_zeros()), all(sign))
+                };
+                M::store_8::<false>(dst.add(i), M::in_order::<true>(codes), M::BLOCK);
+                i += M::BLOCK;
             }
-            let x = M::load_16::<true>(src.add(2 * i), count);
-            store::<M, P, true>(dst.add(i), upper_halves_rounded::<M, P>(x, w, rounder), count);
-        } else {
-            padded_bits::<M>(whole, M::BLOCK, (16, 8), src.add(2 * i), dst.add(i), n - i, data);
+            let run = if n - i < super::RUN { n - i } else { super::RUN };
+            through_float32(data)(src.add(2 * i), dst.add(i), run, data);
+            i += run;
         }
     }
 }

@@ -4,11 +4,11 @@ use super::simd::Avx2;
 use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
-    dtype::DType,
-    table::KernelFn,
+    dtype::{DType, Flavor},
+    table::{KernelFn, Steps},
     vector::{
-        Simd,
-        words::{self, Lanes16, Pair, Shape, define_words},
+        Simd, style,
+        words::{self, Lanes16, Pair, Shape, Words, define_words},
     },
 };
 
@@ -25,14 +25,14 @@ avx2_fn! {
 avx2_fn! {
     /// # Safety
     ///
-    /// As [`KernelFn`].
-    unsafe fn run_rounded<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    /// As of [`words::run_rounded`].
+    unsafe fn run_rounded<const FNUZ: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data, w: &Words, through_float32: fn(&Data) -> KernelFn) {
         // SAFETY: as the caller's.
-        unsafe { words::run_rounded::<Avx2, P>(src, dst, n, data, run_rounded::<P>) }
+        unsafe { words::run_rounded::<Avx2, FNUZ>(src, dst, n, data, w, through_float32) }
     }
 }
 
-define_words!(run, run_rounded);
+define_words!(run, run, run_rounded, super::styled);
 
 /// The powers of two from 32 down, and zeros: 16 bytes from any of the powers on.
 static POWERS: [u8; 22] = [32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -46,6 +46,9 @@ impl Lanes16 for Avx2 {
         };
         splat_16(x: u16) = _mm256_set1_epi16(x as i16);
         add_16(a, b) = _mm256_add_epi16(a, b);
+        add_saturating_16(a, b) = _mm256_adds_epi16(a, b);
+        shr_16(a, by: u32) = _mm256_srl_epi16(a, _mm_cvtsi32_si128(by as i32));
+        odd(down, up) = _mm256_or_si256(down, _mm256_and_si256(up, _mm256_set1_epi16(1)));
         sub_saturating_16(a, b) = _mm256_subs_epu16(a, b);
         min_16(a, b) = _mm256_min_epu16(a, b);
         max_16(a, b) = _mm256_max_epu16(a, b);
@@ -97,6 +100,16 @@ impl Lanes16 for Avx2 {
             let less = _mm256_sub_epi8(x, _mm256_set1_epi8(1));
             let below = _mm256_subs_epu8(_mm256_set1_epi8(to as i8), less);
             _mm256_testz_si256(below, below) == 0
+        }
+    }
+    #[inline(always)]
+    unsafe fn any_from_or_above(x: __m256i, first: u8, count: u8, m: __m256i, than: __m256i) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let less = _mm256_sub_epi8(x, _mm256_set1_epi8(first as i8));
+            let below = _mm256_subs_epu8(_mm256_set1_epi8(count as i8), less);
+            let rare = _mm256_or_si256(below, _mm256_cmpgt_epi16(m, than));
+            _mm256_testz_si256(rare, rare) == 0
         }
     }
     #[inline(always)]

@@ -77,15 +77,14 @@ const fn preferred(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
 /// Whether the kernel of a pair is that of AVX2 on CPUs without permutations of bytes (VBMI): here it would differ by its
 /// permutations alone, which such a CPU does not have.
 const fn permutes_bytes(from: DType, to: DType, saturate: bool) -> bool {
-    to.size() == 1 && vector::covers(from, to) && preferred(from, to, saturate).is_none()
+    let permutes = preferred(from, to, saturate).is_none() || words::permutes(from, to);
+    to.size() == 1 && vector::covers(from, to) && permutes
 }
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
     let (from, to) = (S::DTYPE, D::DTYPE);
-    if FINE & fine::VBMI != 0
-        && let Some(kernel) = words::upper_half(from, to)
-    {
-        return Some(kernel);
+    if FINE & fine::VBMI == 0 && permutes_bytes(from, to, saturate) {
+        return Some(avx2::entry::<S, D, 0>(saturate).run);
     }
     if FINE & fine::BF16 != 0
         && let Some(kernel) = converted(from, to)
@@ -98,8 +97,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     if vector::covers(from, to) {
         // Bytes are all that VBMI packs.
         return match to.size() {
-            1 if FINE & fine::VBMI != 0 => plain_vbmi::<S>(to, saturate, false),
-            1 => avx2::plain::<S>(to, saturate, false),
+            1 => plain_vbmi::<S>(to, saturate, false),
             _ => plain::<S>(to, saturate, false),
         };
     }
@@ -176,7 +174,6 @@ fn instead<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Option<Ker
         _ if FINE & fine::VBMI == 0 && permutes_bytes(from, to, saturate) => {
             Some(avx2::TABLE.get(from, to, saturate).run)
         }
-        _ if FINE & fine::VBMI == 0 && words::upper_half(from, to).is_some() => preferred(from, to, saturate),
         _ if FINE & fine::BF16 != 0 => converted(from, to),
         _ => None,
     }
@@ -188,14 +185,16 @@ pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option
     if !vector::rounds(s, d) {
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
-    let found = fine::found();
-    vector::rounded(from, to, rules, &TABLES[found as usize], words::rounded, |from, to, style| {
-        if to.size() == 1 && found & fine::VBMI == 0 {
-            avx2::styled(from, to, style)
-        } else {
-            styled(from, to, style)
-        }
-    })
+    vector::rounded(from, to, rules, &TABLES[fine::found() as usize], words::rounded, through_float32)
+}
+
+/// See [`styled`]; the kernel is one that this CPU has.
+fn through_float32(from: DType, to: DType, style: u8) -> Option<Steps> {
+    if to.size() == 1 && fine::found() & fine::VBMI == 0 {
+        avx2::styled(from, to, style)
+    } else {
+        styled(from, to, style)
+    }
 }
 
 crate::loss::define_loops!(may_lose, avx512_fn);

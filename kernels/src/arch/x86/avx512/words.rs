@@ -4,11 +4,11 @@ use super::simd::Avx512;
 use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
-    dtype::DType,
-    table::KernelFn,
+    dtype::{DType, Flavor},
+    table::{KernelFn, Steps},
     vector::{
-        Casts, Simd,
-        words::{self, Lanes16, Pair, Shape, define_words},
+        Casts, Simd, style,
+        words::{self, Lanes16, Pair, Shape, Words, define_words},
     },
 };
 
@@ -41,21 +41,18 @@ vbmi_fn! {
 avx512_fn! {
     /// # Safety
     ///
-    /// As [`KernelFn`].
-    unsafe fn run_rounded<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    /// As of [`words::run_rounded`].
+    unsafe fn run_rounded<const FNUZ: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data, w: &Words, through_float32: fn(&Data) -> KernelFn) {
         // SAFETY: as the caller's.
-        unsafe { words::run_rounded::<Registers, P>(src, dst, n, data, run_rounded::<P>) }
+        unsafe { words::run_rounded::<Registers, FNUZ>(src, dst, n, data, w, through_float32) }
     }
 }
 
-define_words!(run, run_rounded);
+define_words!(run, run_vbmi, run_rounded, super::through_float32);
 
-/// The kernel from float16 to a float that is its upper half, with VBMI.
-pub(super) const fn upper_half(from: DType, to: DType) -> Option<KernelFn> {
-    match (from, to) {
-        (DType::Float16, DType::Float8E5M2) => Some(run_vbmi::<Float16To5Exponent>),
-        _ => None,
-    }
+/// Whether the kernel of a pair has permutations of bytes.
+pub(super) const fn permutes(from: DType, to: DType) -> bool {
+    matches!((from, to), (DType::Float16, DType::Float8E5M2))
 }
 
 impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
@@ -71,6 +68,12 @@ impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
         };
         splat_16(x: u16) = _mm512_set1_epi16(x as i16);
         add_16(a, b) = _mm512_add_epi16(a, b);
+        add_saturating_16(a, b) = _mm512_adds_epi16(a, b);
+        shr_16(a, by: u32) = _mm512_srl_epi16(a, _mm_cvtsi32_si128(by as i32));
+        odd(down, up) = {
+            const ODD: i32 = 0xF0 | (0xCC & 0xAA);
+            _mm512_ternarylogic_epi32::<ODD>(down, up, _mm512_set1_epi16(1))
+        };
         sub_saturating_16(a, b) = _mm512_subs_epu16(a, b);
         min_16(a, b) = _mm512_min_epu16(a, b);
         max_16(a, b) = _mm512_max_epu16(a, b);
@@ -116,6 +119,14 @@ impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
         unsafe {
             let less = _mm512_sub_epi8(x, _mm512_set1_epi8(1));
             _mm512_cmplt_epu8_mask(less, _mm512_set1_epi8(to as i8)) != 0
+        }
+    }
+    #[inline(always)]
+    unsafe fn any_from_or_above(x: __m512i, first: u8, count: u8, m: __m512i, than: __m512i) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let less = _mm512_sub_epi8(x, _mm512_set1_epi8(first as i8));
+            (_mm512_cmplt_epu8_mask(less, _mm512_set1_epi8(count as i8)) != 0) | Self::any_above(m, than)
         }
     }
     #[inline(always)]
