@@ -1,4 +1,4 @@
-//! float16 and bfloat16 to narrow floats and to integers of 16 bits, where every code stands among ordinary ones.
+//! float16 and bfloat16 to narrow floats and to integers of 16 bits, where every code stands among ordinary ones, in every direction.
 //!
 //! Their kernels look at a block of elements together, go a quicker way if none is subnormal in the target or NaN, and
 //! after one that is go the other way for some blocks. `pairs` casts every code, but in their order, so that whole blocks
@@ -8,7 +8,10 @@
 mod oracle;
 mod support;
 
-use lanecast::{BufferType, CastOptions, CastPlan, DType, IntOverflow, Kind, Saturate, Tier};
+use lanecast::{
+    BufferType, CastOptions, CastPlan, DType, FloatRound, FnuzInf, IntOverflow, Kind, NanToFp4, Saturate,
+    Tier,
+};
 use support::{storages, tiers::tiers};
 
 /// More than the largest block.
@@ -44,13 +47,26 @@ fn targets() -> impl Iterator<Item = DType> {
     })
 }
 
+/// The common options, with and without saturation, and those of other directions. What becomes of NaN and infinities varies, too.
+fn options(to: DType) -> Vec<CastOptions> {
+    let mut all = Vec::new();
+    for (saturate, overflow) in [(Saturate::On, IntOverflow::Saturate), (Saturate::Off, IntOverflow::Wrap)] {
+        let common = CastOptions::RUST.with_saturate(saturate).with_float_to_int(overflow);
+        all.push(common);
+        if to.kind() == Kind::Float {
+            all.extend([FloatRound::NearestAway, FloatRound::TowardZero].map(|r| common.with_float_round(r)));
+            let common = common.with_fnuz_inf(FnuzInf::Nan).with_nan_to_fp4(NanToFp4::Max);
+            let directions = [FloatRound::Up, FloatRound::Down, FloatRound::ToOdd];
+            all.extend(directions.map(|r| common.with_float_round(r)));
+        }
+    }
+    all
+}
+
 /// Calls `check` with the plan of the scalar tier and that of each other one.
 fn for_each_plan(from: DType, mut check: impl FnMut(&CastPlan, &CastPlan)) {
     for to in targets().flat_map(storages) {
-        for (saturate, overflow) in
-            [(Saturate::On, IntOverflow::Saturate), (Saturate::Off, IntOverflow::Wrap)]
-        {
-            let options = CastOptions::RUST.with_saturate(saturate).with_float_to_int(overflow);
+        for options in options(to.dtype()) {
             let plan = |tier| {
                 CastPlan::with_tier(BufferType::new(from), to, &options, tier).expect("the tier is there")
             };
