@@ -29,7 +29,8 @@ pub enum Inputs {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     signed: bool,
-    /// The largest magnitude.
+    /// The smallest magnitude of floats, and the largest of all.
+    min: f64,
     max: f64,
     inputs: Inputs,
 }
@@ -48,7 +49,8 @@ impl Range {
             _ if narrow => 1.0,
             _ => 4.25,
         };
-        Range { signed, max, inputs }
+        let normal = [from, to].map(|dtype| lanecast::finfo(dtype).map_or(0.0, |f| f.smallest_normal));
+        Range { signed, min: normal[0].max(normal[1]).max(0.5), max, inputs }
     }
 
     /// One period of values.
@@ -74,7 +76,7 @@ impl Range {
                 }
                 Inputs::Nan if bits & 15 == 0 => f64::NAN,
                 Inputs::Subnormal => sign * unit * tiny,
-                Inputs::Normal | Inputs::Nan => sign * (0.5 + unit * (self.max - 0.5)),
+                Inputs::Normal | Inputs::Nan => sign * (self.min + unit * (self.max - self.min)),
                 Inputs::Saturating => sign * unit * self.max,
             }
         };
@@ -160,6 +162,12 @@ mod tests {
             bytes.chunks(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect()
         };
         assert!(floats(Inputs::Normal).iter().all(|x| (0.5..=4.25).contains(&x.abs())));
+        let bytes =
+            period(DType::BFloat16.into(), Range::new(DType::BFloat16, DType::Float4E2M1FN, Inputs::Normal));
+        assert!(
+            bytes.chunks(2).all(|b| u16::from_ne_bytes([b[0], b[1]]) & 0x7FFF >= 0x3F80),
+            "a subnormal result"
+        );
         assert!(floats(Inputs::Subnormal).iter().all(|x| x.abs() <= f32::MIN_POSITIVE));
         let nans = floats(Inputs::Nan).iter().filter(|x| x.is_nan()).count();
         assert!((PERIOD / 20..PERIOD / 12).contains(&nans));
