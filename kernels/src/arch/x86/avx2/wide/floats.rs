@@ -195,7 +195,17 @@ impl<const WAY: u8> Lanes for F32<WAY> {
     #[inline(always)]
     unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> [__m256i; 2] {
         // SAFETY: the caller's promise.
-        unsafe { F64::<WAY>(self.f64()).int64::<SATURATE, SIGNED>(data) }
+        unsafe {
+            let magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0);
+            // False for NaN. A half may still be added.
+            let long = _mm256_cmp_ps::<_CMP_GE_OQ>(magnitude, _mm256_set1_ps(SHORT as f32 / 2.0));
+            if _mm256_movemask_ps(long) != 0 {
+                return F64::<WAY>(self.f64()).aside(data).long::<SATURATE, SIGNED>();
+            }
+            // Clamping makes zero of NaN.
+            let numbers = if SATURATE && !SIGNED { self.0 } else { number(self.0) };
+            F64::<WAY>(F32::<WAY>(numbers).f64()).aside(data).short::<SATURATE, SIGNED>()
+        }
     }
     #[inline(always)]
     unsafe fn f32(self) -> __m256 {
@@ -278,6 +288,9 @@ unsafe fn f64_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
     }
 }
 
+/// The magnitude from which on float64 is too large for [`f64_to_short`].
+const SHORT: f64 = (1_u64 << 51) as f64;
+
 /// Float64 of less than 2^51 in magnitude.
 #[inline(always)]
 unsafe fn f64_to_short<const WAY: u8, const CLAMP: bool>(x: __m256d) -> __m256i {
@@ -302,6 +315,35 @@ unsafe fn past_tie(x: __m256d) -> __m256d {
 }
 
 impl<const WAY: u8> F64<WAY> {
+    /// See [`aside_pd`].
+    #[inline(always)]
+    unsafe fn aside(self, data: &Data) -> Self {
+        // SAFETY: as of the methods of `Lanes`.
+        unsafe { Self([aside_pd::<WAY>(self.0[0], data), aside_pd::<WAY>(self.0[1], data)]) }
+    }
+
+    /// Int64 or uint64 of values below [`SHORT`]; where clamped to uint64, NaN as 0.
+    #[inline(always)]
+    unsafe fn short<const SATURATE: bool, const SIGNED: bool>(self) -> [__m256i; 2] {
+        let [a, b] = self.0;
+        // SAFETY: as of the methods of `Lanes`.
+        unsafe {
+            if SATURATE && !SIGNED {
+                [f64_to_short::<WAY, true>(a), f64_to_short::<WAY, true>(b)]
+            } else {
+                [f64_to_short::<WAY, false>(a), f64_to_short::<WAY, false>(b)]
+            }
+        }
+    }
+
+    /// Int64 or uint64 of any values.
+    #[inline(always)]
+    unsafe fn long<const SATURATE: bool, const SIGNED: bool>(self) -> [__m256i; 2] {
+        let [a, b] = self.0;
+        // SAFETY: as of the methods of `Lanes`.
+        unsafe { [f64_to_int64::<WAY, SATURATE, SIGNED>(a), f64_to_int64::<WAY, SATURATE, SIGNED>(b)] }
+    }
+
     /// Int32 with the low 16 bits, or to be saturated to as many.
     #[inline(always)]
     unsafe fn narrow<const SATURATE: bool>(self, data: &Data) -> __m256i {
@@ -349,20 +391,15 @@ impl<const WAY: u8> Lanes for F64<WAY> {
     }
     #[inline(always)]
     unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> [__m256i; 2] {
-        const SHORT: f64 = (1_u64 << 51) as f64;
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = [aside_pd::<WAY>(self.0[0], data), aside_pd::<WAY>(self.0[1], data)];
             let sign = _mm256_set1_pd(-0.0);
             let short = |x| _mm256_cmp_pd::<_CMP_LT_OQ>(_mm256_andnot_pd(sign, x), _mm256_set1_pd(SHORT));
+            let [a, b] = self.aside(data).0;
             if _mm256_movemask_pd(_mm256_and_pd(short(a), short(b))) == 0b1111 {
-                if SATURATE && !SIGNED {
-                    [f64_to_short::<WAY, true>(a), f64_to_short::<WAY, true>(b)]
-                } else {
-                    [f64_to_short::<WAY, false>(a), f64_to_short::<WAY, false>(b)]
-                }
+                Self([a, b]).short::<SATURATE, SIGNED>()
             } else {
-                [f64_to_int64::<WAY, SATURATE, SIGNED>(a), f64_to_int64::<WAY, SATURATE, SIGNED>(b)]
+                Self([a, b]).long::<SATURATE, SIGNED>()
             }
         }
     }
