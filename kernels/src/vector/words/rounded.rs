@@ -1,22 +1,25 @@
 //! Under roundings other than to nearest even: blocks of normal results here, all others through float32.
 //!
-//! `mulhrs` rounds half up, so what is added before it, in units of a lane, decides how bits are dropped; the sign of the element has a
-//! say. To odd takes the odd one of both neighbours.
+//! `mulhrs` rounds half up. What is added before, by the sign of the element, makes any other direction of it. Rounding to odd takes the
+//! odd one of the two neighbours.
 
 use super::{Lanes16, Words, magnitudes};
 use crate::{data::Data, dtype::DType, exact::Rounding, table::KernelFn};
 
-/// How bits are dropped, and which codes, counted from `zero`, are not for a block of this kind.
+/// How bits are dropped, and which codes, counted from `zero`, send their block through float32.
 #[derive(Clone, Copy)]
 struct Rounder {
-    /// Added to positive magnitudes, and what those of negative elements differ in.
+    /// Added to the magnitudes of positive elements.
     addend: u16,
+    /// The bits in which the number for negative elements differs from that.
     negative: u16,
-    /// The distance of the upper neighbour, if the odd one is taken.
+    /// Added once more to find the upper neighbour, to odd; otherwise 0.
     upper: u16,
     /// The magnitude whose code is 0.
     below: u16,
+    /// The code of zero.
     zero: u8,
+    /// `count` codes from `first` on are those of subnormal results.
     first: u8,
     count: u8,
 }
@@ -38,19 +41,19 @@ impl Rounder {
             count: w.band,
         };
         if w.start == 0 {
-            // The target has the exponent of the source: subnormals are none too many.
+            // The target has the exponent of the source, and subnormal results come from subnormal elements alone.
             return Rounder { below: 0, zero: 0, count: 0, ..rounder };
         }
         match data.rules.rounding {
             Rounding::TowardZero | Rounding::NearestAway => rounder,
-            // The smallest values are not rounded to zero.
+            // The smallest elements are not rounded to zero: the code of zero may be wrong.
             _ => Rounder { first: 0, count: w.band + 1, ..rounder },
         }
     }
 }
 
-/// Whether the kernel here has the pair: a source of 16 bits and a float of up to 8, with an exponent that differs from that of the
-/// source in its bits or not at all.
+/// Whether the kernel here has the pair: 16-bit floats to floats of up to 8 bits, except to those whose exponent has as many bits as
+/// that of the source, but another bias.
 pub(crate) const fn is_rounded(from: DType, to: DType) -> bool {
     match super::shape(from, to, true) {
         Some(shape) => !(shape.same_exponent && shape.fnuz),
