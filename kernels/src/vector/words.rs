@@ -69,9 +69,7 @@ pub(crate) trait Lanes16: Casts {
     unsafe fn sub_saturating_8(a: Self::V, b: Self::V) -> Self::V;
     /// Whether any byte is from 1 to `to`.
     unsafe fn any_from_1(x: Self::V, to: u8) -> bool;
-    /// Whether `any_from_1(x, to)` or `any_above(m, than)`: one question.
-    unsafe fn any_from_1_or_above(x: Self::V, to: u8, m: Self::V, than: Self::V) -> bool;
-    /// Whether any byte is one of `count` from `first` on, or `m > than` in any lane; neither has a sign.
+    /// Whether any byte is one of `count` from `first` on, or `any_above(m, than)`: one question.
     unsafe fn any_from_or_above(x: Self::V, first: u8, count: u8, m: Self::V, than: Self::V) -> bool;
     /// `a ^ (b & mask)`
     unsafe fn xor_masked(a: Self::V, b: Self::V, mask: Self::V) -> Self::V;
@@ -315,7 +313,7 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
             let m = magnitudes::<M>(x);
             let codes = counted::<M, P, false>(m, w);
             let rare = if P::SHAPE.nan_apart {
-                M::any_from_1_or_above(codes, w.band, M::max_16(m[0], m[1]), M::splat_16(w.number))
+                M::any_from_or_above(codes, 1, w.band, M::max_16(m[0], m[1]), M::splat_16(w.number))
             } else {
                 M::any_from_1(codes, w.band)
             };

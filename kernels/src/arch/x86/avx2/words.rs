@@ -112,14 +112,4 @@ impl Lanes16 for Avx2 {
             _mm256_testz_si256(rare, rare) == 0
         }
     }
-    #[inline(always)]
-    unsafe fn any_from_1_or_above(x: __m256i, to: u8, m: __m256i, than: __m256i) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let less = _mm256_sub_epi8(x, _mm256_set1_epi8(1));
-            let below = _mm256_subs_epu8(_mm256_set1_epi8(to as i8), less);
-            let rare = _mm256_or_si256(below, _mm256_cmpgt_epi16(m, than));
-            _mm256_testz_si256(rare, rare) == 0
-        }
-    }
 }

@@ -129,9 +129,4 @@ impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
             (_mm512_cmplt_epu8_mask(less, _mm512_set1_epi8(count as i8)) != 0) | Self::any_above(m, than)
         }
     }
-    #[inline(always)]
-    unsafe fn any_from_1_or_above(x: __m512i, to: u8, m: __m512i, than: __m512i) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { Self::any_from_1(x, to) | Self::any_above(m, than) }
-    }
 }
