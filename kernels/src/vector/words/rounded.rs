@@ -1,7 +1,7 @@
 //! Under roundings other than to nearest even: blocks of normal results here, all others through float32.
 //!
-//! `mulhrs` rounds half up. What is added before, by the sign of the element, makes any other direction of it. Rounding to odd takes the
-//! odd one of the two neighbours.
+//! `mulhrs` rounds half up. A number added first, which depends on the sign of the element, turns that into any other direction. Rounding
+//! to odd takes the odd one of the two neighbours.
 
 use super::{Lanes16, Words, magnitudes};
 use crate::{data::Data, dtype::DType, exact::Rounding, table::KernelFn};
@@ -11,9 +11,9 @@ use crate::{data::Data, dtype::DType, exact::Rounding, table::KernelFn};
 struct Rounder {
     /// Added to the magnitudes of positive elements.
     addend: u16,
-    /// The bits in which the number for negative elements differs from that.
+    /// What that number is xored with for negative elements.
     negative: u16,
-    /// Added once more to find the upper neighbour, to odd; otherwise 0.
+    /// Added as well to find the upper neighbour, for rounding to odd; otherwise 0.
     upper: u16,
     /// The magnitude whose code is 0.
     below: u16,
@@ -46,7 +46,7 @@ impl Rounder {
         }
         match data.rules.rounding {
             Rounding::TowardZero | Rounding::NearestAway => rounder,
-            // The smallest elements are not rounded to zero: the code of zero may be wrong.
+            // These directions do not round the smallest values to zero, so a code of zero may be wrong.
             _ => Rounder { first: 0, count: w.band + 1, ..rounder },
         }
     }
