@@ -1,9 +1,8 @@
 //! Casts over several threads write, count and reject what one thread does, whoever runs the tasks and however they are cut.
 #![cfg(feature = "rayon")]
 
-mod oracle;
-mod support;
-
+use crate::support;
+use crate::support::{byte_len, rng::Rng, storages};
 use lanecast::bulk::{self, BatchItem, ParallelFor, Threads, par_cast_batch};
 use lanecast::strided::{Layout, View, ViewMut};
 use lanecast::{
@@ -13,7 +12,6 @@ use proptest::prelude::*;
 use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{byte_len, rng::Rng, storages};
 
 /// What a host does with the tasks it is given.
 #[derive(Clone, Copy, Debug, PartialEq)]

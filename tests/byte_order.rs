@@ -1,9 +1,7 @@
 //! A cast with a side in the byte order that the host does not have is the native cast with bytes reversed before or after it,
 //! whatever way it goes.
 
-mod oracle;
-mod support;
-
+use crate::support::{options, patterns, storages, store, tiers::tiers};
 #[cfg(feature = "text")]
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{
@@ -13,7 +11,6 @@ use lanecast::{
     strided::{Layout, View, ViewMut},
 };
 use std::mem::MaybeUninit;
-use support::{options, patterns, storages, store, tiers::tiers};
 
 const OTHER: ByteOrder = match ByteOrder::NATIVE {
     ByteOrder::Little => ByteOrder::Big,

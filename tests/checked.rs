@@ -3,15 +3,13 @@
 //! With the default options on all codes of `tests/pairs.rs`; with every other combination of the options that apply to the
 //! pair on a sample of them, and on those at the ends of the range of the target.
 
-mod oracle;
-mod support;
-
+use crate::oracle::loss::{Loss, losses};
+use crate::support::{check::Case, options, patterns, storages, store, tiers::tiers};
+use crate::{oracle, support};
 use lanecast::{
     BufferType, CastError, CastOptions, CastPlan, CastReport, DType, F8E4M3FN, F8E8M0FNU, Level, Reason,
     Streaming, num_complex::Complex, try_cast, try_cast_masked, try_cast_masked_with, try_cast_to_vec_with,
 };
-use oracle::loss::{Loss, losses};
-use support::{check::Case, options, patterns, storages, store, tiers::tiers};
 
 const LEVELS: [Level; 2] = [Level::Range, Level::Exact];
 

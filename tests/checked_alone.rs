@@ -4,12 +4,10 @@
 //! they are suspected whatever the search overlooks. Here every code is a cast of its own, with every combination of the
 //! options that apply to the pair.
 
-mod oracle;
-mod support;
-
+use crate::oracle;
+use crate::oracle::loss::{Loss, losses};
+use crate::support::{check::Case, options, patterns, store, tiers::tiers};
 use lanecast::{DType, Kind, Level};
-use oracle::loss::{Loss, losses};
-use support::{check::Case, options, patterns, store, tiers::tiers};
 
 /// An element, what it is in a buffer, and what is lost of it.
 type Element = (u128, Vec<u8>, [Option<Loss>; 2]);

@@ -17,8 +17,6 @@
 mod cells;
 #[path = "document/checks.rs"]
 mod checks;
-mod oracle;
-mod support;
 
 use cells::*;
 use checks::*;

@@ -31,7 +31,7 @@ fn child() {
 /// What a child prints with these variables, and the lines of warning.
 fn run(variables: &[(&str, &str)]) -> (String, Vec<String>) {
     let mut command = Command::new(env::current_exe().expect("this test has a path"));
-    command.args(["--exact", "child", "--nocapture"]).env(CHILD, "1");
+    command.args(["--exact", "environment::child", "--nocapture"]).env(CHILD, "1");
     command.env_remove("LANECAST_TIER").env_remove("LANECAST_DISABLE").envs(variables.iter().copied());
     let output = command.output().expect("this test runs once more");
     assert!(output.status.success(), "{variables:?}: {output:?}");

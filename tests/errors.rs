@@ -1,8 +1,6 @@
 //! What is refused, with which fields, and that nothing is written then.
 
-mod oracle;
-mod support;
-
+use crate::support::{self, every_tier};
 use lanecast::{
     BufferType, CastError, CastOptions, CastPlan, DType, F4E2M1FN, Side, Tier, cast, cast_bytes_with,
     cast_uninit_with, cast_with, tier,
@@ -114,6 +112,7 @@ fn names_and_tiers() {
     assert!(error.to_string().contains("float9"), "{error}");
     assert!("avx1024".parse::<Tier>().is_err());
 
+    let _lock = every_tier::lock();
     for &tier in Tier::ALL {
         let plan = CastPlan::with_tier(DType::Int8, DType::Int16, &OPTIONS, tier);
         assert_eq!(tier.name().parse::<Tier>().ok(), Some(tier));
@@ -128,7 +127,6 @@ fn names_and_tiers() {
         }
     }
     assert!(Tier::Scalar.is_available(), "the scalar tier is everywhere");
-    // The other tests of this file do not care which tier runs.
     tier::force(Some(Tier::Scalar)).expect("it is available");
     assert_eq!(tier::active(), Tier::Scalar);
     assert_eq!(CastPlan::new(DType::Int8, DType::Int16, &OPTIONS).expect("a plan").tier(), Tier::Scalar);

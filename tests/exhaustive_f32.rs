@@ -5,12 +5,10 @@
 //! every other combination of the options that apply. How it can be done at all is told in `support/sweep.rs`. The
 //! usual test run takes one block of codes in a thousand.
 
-mod oracle;
-mod support;
-
+use crate::oracle;
+use crate::support::options::applicable;
+use crate::support::sweep::{Rule, run};
 use lanecast::{CastOptions, DType, IntOverflow, IntRound, Kind, Saturate};
-use support::options::applicable;
-use support::sweep::{Rule, run};
 
 /// The parts of the code range in which casts are monotone: the binades, infinity, the NaNs below and above the quiet
 /// bit.

@@ -1,12 +1,10 @@
 //! All 2^32 codes of `int32` and `uint32` to every target of up to 16 bits, with every `saturate`, `int_to_int` and
 //! `e8m0_round`, on every tier: `cargo test --release --test exhaustive_int32 -- --ignored`. See `exhaustive_f32.rs`.
 
-mod oracle;
-mod support;
-
+use crate::oracle;
+use crate::support::options::applicable;
+use crate::support::sweep::{Rule, run};
 use lanecast::{CastOptions, DType, IntOverflow, IntRound, Kind, Saturate};
-use support::options::applicable;
-use support::sweep::{Rule, run};
 
 /// The signs and the binades; in one of them a cast does not turn back.
 fn segments(signed: bool) -> Vec<(u32, u32)> {

@@ -9,21 +9,19 @@
 
 #![cfg(not(miri))]
 
-mod control;
-mod oracle;
 #[cfg(feature = "scaled")]
 #[path = "fpenv/scaled.rs"]
 mod scaled;
-mod support;
 
+use crate::support::check::Case;
+use crate::support::{byte_len, options, patterns, storages, store, tiers::tiers};
 #[cfg(feature = "text")]
+use crate::{control, oracle, support};
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{CastError, CastOptions, CastPlan, CastReport, DType, IntRound, Level, half::f16};
 #[cfg(feature = "text")]
 use lanecast::{Kind, num_complex::Complex};
 use std::hint::black_box;
-use support::check::Case;
-use support::{byte_len, options, patterns, storages, store, tiers::tiers};
 
 /// Elements per cast: some vectors and a tail.
 const N: usize = 333;

@@ -4,19 +4,16 @@
 
 #[path = "gguf/oracle.rs"]
 mod blocks;
-#[path = "support/every_tier.rs"]
-mod every_tier;
-mod oracle;
 #[path = "gguf/refusals.rs"]
 mod refusals;
-mod support;
 
-use every_tier::on_every_tier;
+use crate::oracle;
+use crate::support::every_tier::on_every_tier;
+use crate::support::{data::rows, rng::Rng};
 use lanecast::gguf::{BlockFormat, Float, GgufError, dequantize, quantize};
 use lanecast::half::{bf16, f16};
 use lanecast::{CastOptions, DType, cast_to_vec};
 use proptest::prelude::*;
-use support::{data::rows, rng::Rng};
 
 fn format(name: &str) -> BlockFormat {
     BlockFormat::from_name(name).unwrap_or_else(|| panic!("no format is called {name:?}"))

@@ -3,17 +3,15 @@
 //! The tables (`tests/data`) were made by another program in another language, with big integers and fractions,
 //! straight from the definitions of the formats. That they and the oracle agree is what the oracle's word is worth.
 
-mod oracle;
-mod support;
-
+use crate::oracle::value::Value;
+use crate::support::data::{code, ditto_rows, dtype, rows, runs, target};
+use crate::{oracle, support};
 use lanecast::{CastOptions, DType, FloatRound, IntOverflow, Kind, Saturate};
-use oracle::value::Value;
 use std::{
     collections::BTreeSet,
     io::Write,
     process::{Command, Stdio},
 };
-use support::data::{code, ditto_rows, dtype, rows, runs, target};
 
 /// Casts of one pair with the same options.
 struct Table {

@@ -7,17 +7,15 @@
 
 #![allow(unsafe_code, reason = "inaccessible pages are not to be had without")]
 
-#[cfg(all(unix, not(miri)))]
-mod guarded;
-mod oracle;
-mod support;
+use crate::{oracle, support};
 
 #[cfg(all(unix, not(miri)))]
+#[cfg(all(unix, not(miri)))]
 mod check {
-    use super::guarded::{Guarded, set_case, set_place};
     use super::{oracle, support};
+    use crate::guarded::{Guarded, set_case, set_place};
+    use crate::support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
     use lanecast::{CastOptions, DType, IntOverflow, Kind, Saturate, Storage, Tier};
-    use support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
 
     const LONGEST: usize = 1025;
     /// What stands beside the destination and in it before.

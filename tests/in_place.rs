@@ -3,16 +3,13 @@
 //! For every pair, storage and tier, and with rare options: lengths around the blocks and pieces of the
 //! way, from every alignment, in buffers as long as the longer side and longer; what is behind both sides stays as it was.
 
-mod oracle;
-mod support;
-
+use crate::support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
 use lanecast::num_complex::Complex;
 use lanecast::{
     BufferType, CastError, CastOptions, CastPlan, DType, E5M2Nan, F8E4M3FN, FloatRound, I4, IntRound,
     NanToFp4, Side, cast_in_place, cast_in_place_with, cast_to_vec, half::bf16,
 };
 use proptest::prelude::*;
-use support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
 
 const CANARY: u8 = 0xA5;
 /// Blocks are of 512 elements.

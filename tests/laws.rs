@@ -1,17 +1,15 @@
 //! The laws of casts, on random pairs, options, tiers, lengths and values: where a cast is cut, which call does it
 //! and how many threads share it makes no difference, and order is kept.
 
-mod oracle;
-mod support;
-
+use crate::oracle::value::Value;
+use crate::support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
+use crate::{oracle, support};
 use lanecast::{
     BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf,
     IntOverflow, IntRound, Kind, NanToFp4, Saturate, Tier, cast_bytes_with,
 };
-use oracle::value::Value;
 use proptest::prelude::*;
 use std::{cmp::Ordering, mem::MaybeUninit};
-use support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
 
 /// A buffer type.
 fn buffer() -> impl Strategy<Value = BufferType> {

@@ -1,12 +1,10 @@
 //! `finfo` and `iinfo` against the tables of limits, and against the codes of the formats.
 
-mod oracle;
-mod support;
-
+use crate::oracle;
+use crate::oracle::format::{Class, class, floats};
+use crate::oracle::value::{Dyadic, Value};
+use crate::support::data::{dtype, rows};
 use lanecast::{DType, finfo, iinfo};
-use oracle::format::{Class, class, floats};
-use oracle::value::{Dyadic, Value};
-use support::data::{dtype, rows};
 
 #[test]
 fn ints() {

@@ -1,13 +1,8 @@
 //! Long destinations that begin beside a cache line: the results are those of an aligned one, and nothing beside them is written.
 
-#[path = "support/every_tier.rs"]
-mod every_tier;
-#[path = "support/rng.rs"]
-mod rng;
-
-use every_tier::on_every_tier;
+use crate::support::every_tier::on_every_tier;
+use crate::support::rng::Rng;
 use lanecast::{BufferType, CastOptions, CastPlan, DType};
-use rng::Rng;
 
 /// Elements: more than 4 KiB in every storage, and no whole number of bytes in packed ones.
 const N: usize = 20_003;

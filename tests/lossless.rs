@@ -3,14 +3,12 @@
 //!
 //! Sources of up to 16 bits are tested with every code, wider ones with the patterns that are hard to cast.
 
-mod oracle;
-mod support;
-
+use crate::oracle;
+use crate::oracle::format::{Class, class};
+use crate::oracle::value::Value;
+use crate::support::data::{dtype, rows};
+use crate::support::{load, patterns, size, store};
 use lanecast::{CastOptions, CastPlan, DType, Saturate};
-use oracle::format::{Class, class};
-use oracle::value::Value;
-use support::data::{dtype, rows};
-use support::{load, patterns, size, store};
 
 /// What became of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

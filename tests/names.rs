@@ -1,7 +1,5 @@
 //! The names of the dtypes in other systems: they come back, they do not leak from one system to another. The names of options.
 
-#[path = "../build/grid.rs"]
-mod grid;
 #[path = "../build/names.rs"]
 mod table;
 

@@ -1,15 +1,12 @@
 //! The types of the dtypes that Rust has no types for: constants, conversions, order.
 
-mod oracle;
-mod small;
-mod support;
-
+use crate::small::{Float, all, each};
+use crate::{oracle, support};
 use lanecast::{
     CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN,
     F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, Flavor, I2, I4, IntRangeError, U2, U4, cast, cast_one, finfo,
     half, iinfo,
 };
-use small::{Float, all, each};
 use std::num::FpCategory;
 use std::ops::Neg;
 
@@ -129,12 +126,12 @@ macro_rules! ints {
         for x in all::<$type>() {
             let value = x.get();
             assert_eq!($type::new(value), Some(x));
-            assert_eq!(value, cast_one(x));
+            assert_eq!(value, cast_one::<_, $repr>(x));
             assert_eq!((x.to_string(), format!("{x:#x} {x:04b}")), (value.to_string(), format!("{:#x} {0:04b}", x.to_bits())));
-            $(assert_eq!(i128::from(<$wider>::from(x)), value.into());)*
+            $(assert_eq!(i128::from(<$wider>::from(x)), i128::from(value));)*
             assert_eq!((f32::from(x), f64::from(x)), (value.into(), value.into()));
-            assert_eq!(f64::from(half::f16::from(x)), value.into());
-            assert_eq!(f64::from(half::bf16::from(x)), value.into());
+            assert_eq!(f64::from(half::f16::from(x)), f64::from(value));
+            assert_eq!(f64::from(half::bf16::from(x)), f64::from(value));
             $(assert_eq!(<$narrower>::try_from(x).ok(), <$narrower>::try_from(value).ok());)*
         }
         // Values around the ends, from every integer type that has them.

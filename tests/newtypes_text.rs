@@ -2,16 +2,12 @@
 
 #![cfg(feature = "text")]
 
-mod oracle;
-mod small;
-mod support;
-
+use crate::small::{Float, Small, all, each};
+use crate::support::rng::Rng;
 use lanecast::{
     F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ,
     F8E8M0FNU, I2, I4, U2, U4, text,
 };
-use small::{Float, Small, all, each};
-use support::rng::Rng;
 
 /// The exact decimal of a `f64`.
 fn exact(x: f64) -> String {

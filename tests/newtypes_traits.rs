@@ -1,9 +1,7 @@
 //! The traits of `num-traits` and `serde` for the small types.
 
-mod oracle;
-mod small;
-mod support;
-
+use crate::small::{Float, Small, all, each};
+use crate::support;
 use lanecast::num_complex::Complex;
 use lanecast::{
     DType, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2,
@@ -11,7 +9,6 @@ use lanecast::{
 };
 use num_traits::{AsPrimitive, Bounded, FromPrimitive, NumCast, ToPrimitive};
 use serde::{Serialize, de::DeserializeOwned};
-use small::{Float, Small, all, each};
 
 fn bounds<T: Small + Bounded>() {
     assert_eq!((T::min_value(), T::max_value()), (T::BOTTOM, T::TOP));

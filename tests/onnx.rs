@@ -2,15 +2,13 @@
 //! and the refusals.
 #![cfg(feature = "onnx")]
 
-mod oracle;
-mod support;
 #[path = "onnx/tensors.rs"]
 mod tensors;
 
+use crate::support::{data::rows, rng::Rng};
 use lanecast::onnx::{AttributeValue, Attributes, Cast, ElementType, Error, Operator, Payload, Side, Value};
 use lanecast::text::TextOptions;
 use lanecast::*;
-use support::{data::rows, rng::Rng};
 
 const NONE: &Attributes = &Attributes::NONE;
 

@@ -4,21 +4,18 @@
 
 #[path = "onnx/linear_errors.rs"]
 mod errors;
-#[path = "support/every_tier.rs"]
-mod every_tier;
-mod oracle;
 #[path = "onnx/linear_oracle.rs"]
 mod random;
-mod support;
 
-use every_tier::on_every_tier;
+use crate::oracle::packed;
+use crate::support::data::{ditto_rows, dtype, rows};
+use crate::support::every_tier::on_every_tier;
+use crate::{oracle, support};
 use lanecast::DType;
 use lanecast::onnx::{
     AttributeValue, DequantizeLinear, DynamicQuantizeLinear, DynamicScale, ElementType, Error,
     LinearAttributes, Operator, QuantizeLinear, Side, Tensor,
 };
-use oracle::packed;
-use support::data::{ditto_rows, dtype, rows};
 
 const NONE: &LinearAttributes = &LinearAttributes::NONE;
 

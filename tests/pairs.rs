@@ -8,9 +8,7 @@
 //! codes of more than 8 bits has to do, and the ends of the range of the target. A tier that this machine has not is named on the terminal;
 //! `LANECAST_REQUIRE_TIERS=avx2,avx512` makes a missing one a failure.
 
-mod oracle;
-mod support;
-
+use crate::{oracle, support};
 use lanecast::DType;
 
 /// One pair.

@@ -5,13 +5,11 @@
 //! is written 0 and ignored on read), a source that goes on behind the last element, and a source that stays what it
 //! was. With every other combination of the options that apply to the pair: some lengths.
 
-mod oracle;
-mod support;
-
+use crate::oracle;
+use crate::support::check::Case;
+use crate::support::{byte_len, options, patterns, rng::Rng, storages, store, tiers::tiers};
 use lanecast::{BufferType, CastOptions, DType, Storage};
 use std::sync::OnceLock;
-use support::check::Case;
-use support::{byte_len, options, patterns, rng::Rng, storages, store, tiers::tiers};
 
 const LENGTHS: usize = if cfg!(miri) { 131 } else { 300 };
 const OFFSETS: usize = 16;

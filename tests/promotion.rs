@@ -2,15 +2,13 @@
 //! castings; and the plans.
 #![cfg(feature = "promote")]
 
-mod oracle;
-mod support;
-
+use crate::support;
+use crate::support::data::{Section, dtype, rows, sections};
 use lanecast::promote::{
     Casting, NumberKind, Operand, PlanError, Promotion, Reason, Standard, can_cast, is_lossless, plan_with,
     promote_all,
 };
 use lanecast::{CastError, CastOptions, DType, DTypeKind, FloatRound, Kind, isdtype, promote};
-use support::data::{Section, dtype, rows, sections};
 
 fn standard(name: &str) -> Standard {
     name.parse().unwrap_or_else(|e| panic!("{e}"))

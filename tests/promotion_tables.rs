@@ -1,12 +1,11 @@
 //! Faults planted in the promotion tables: each of them is found, and the message says in which file, row and column.
 #![cfg(feature = "promote")]
 
-#[path = "../build/grid.rs"]
-mod grid;
 #[allow(dead_code, reason = "the build script uses the rest")]
 #[path = "../build/tables.rs"]
 mod tables;
 
+use crate::grid;
 use lanecast::DType;
 use tables::STANDARDS;
 

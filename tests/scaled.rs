@@ -2,18 +2,13 @@
 
 #![cfg(feature = "scaled")]
 
-#[path = "support/every_tier.rs"]
-mod every_tier;
-#[path = "support/rng.rs"]
-mod rng;
-
-use every_tier::on_every_tier;
+use crate::support::every_tier::on_every_tier;
+use crate::support::rng::Rng;
 use lanecast::scaled::{
     Amax, Granularity, NonFinite, Quantized, Report, ScaleRule, ScaleType, ScaledError, ScaledPlan, Scheme,
     amax, requantize,
 };
 use lanecast::{DType, Kind, Storage, cast_one};
-use rng::Rng;
 
 /// Floats of many magnitudes, with zeros of both signs.
 fn values(n: usize, seed: u64) -> Vec<f32> {

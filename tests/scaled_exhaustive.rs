@@ -2,10 +2,7 @@
 
 #![cfg(feature = "scaled")]
 
-#[path = "support/every_tier.rs"]
-mod every_tier;
-
-use every_tier::on_every_tier;
+use crate::support::every_tier::on_every_tier;
 use lanecast::scaled::{Granularity, ScaledPlan, Scheme};
 use lanecast::{CastOptions, CastPlan, DType, Storage};
 

@@ -4,11 +4,10 @@
 #![cfg(all(feature = "scaled", unix, not(miri)))]
 #![allow(unsafe_code, reason = "inaccessible pages are not to be had without")]
 
-mod guarded;
-
-use guarded::{Guarded, set_case, set_place};
+use crate::guarded::{Guarded, set_case, set_place};
+use crate::support::every_tier::on_every_tier;
+use lanecast::DType;
 use lanecast::scaled::{ScaledPlan, Scheme};
-use lanecast::{DType, Tier, tier};
 
 #[test]
 fn nothing_beside_the_buffers() {
@@ -24,9 +23,7 @@ fn nothing_beside_the_buffers() {
     let lengths = (1..=136).chain([191, 192, 193, 255, 256, 257, 1023, 1024, 1025]);
     let lengths: Vec<usize> = lengths.collect();
     let mut pages: [Guarded; 5] = std::array::from_fn(|_| Guarded::new(2 * 1025 * 4));
-    let tiers: Vec<Tier> = Tier::ALL.iter().copied().filter(|tier| tier.is_available()).collect();
-    for tier in tiers {
-        tier::force(Some(tier)).expect("it is available");
+    on_every_tier(|tier| {
         for (name, scheme) in &schemes {
             for from in [DType::Float32, DType::BFloat16, DType::Float16] {
                 for &n in &lengths {
@@ -63,6 +60,5 @@ fn nothing_beside_the_buffers() {
                 }
             }
         }
-    }
-    tier::force(None).expect("undone");
+    });
 }

@@ -3,15 +3,10 @@
 
 #![cfg(feature = "scaled")]
 
-#[path = "support/every_tier.rs"]
-mod every_tier;
-#[path = "support/rng.rs"]
-mod rng;
-
-use every_tier::on_every_tier;
+use crate::support::every_tier::on_every_tier;
+use crate::support::rng::Rng;
 use lanecast::scaled::{Granularity, ScaledPlan, Scheme};
 use lanecast::{CastOptions, CastPlan, DType, Kind, Storage};
-use rng::Rng;
 
 /// Elements of a row, in whole blocks of every tier.
 const RUN: usize = 64 * 3;

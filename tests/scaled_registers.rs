@@ -2,14 +2,11 @@
 
 #![cfg(feature = "scaled")]
 
-#[path = "support/rng.rs"]
-mod rng;
-
+use crate::support::rng::Rng;
 use lanecast::scaled::{ScaledPlan, Scheme};
 use lanecast::{BufferType, ByteOrder, DType, Tier};
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, Step};
 use lanecast_kernels::{Kernel, Rounding, Rules};
-use rng::Rng;
 
 /// A scale: any, a short one, or one whose product with 1.5 is rounded to a value halfway between two of bfloat16.
 fn scale(rng: &mut Rng) -> f32 {

@@ -2,14 +2,11 @@
 
 #![cfg(feature = "scaled")]
 
-#[path = "support/rng.rs"]
-mod rng;
-
+use crate::support::{every_tier, rng::Rng};
 use lanecast::scaled::{Granularity, NonFinite, Report, ScaledPlan, Scheme};
 use lanecast::{BufferType, CastOptions, CastPlan, DType, Storage, Tier, tier};
 use lanecast_kernels::scaled::{ScaledCast, Step};
 use lanecast_kernels::{Kernel, Rounding, Rules};
-use rng::Rng;
 
 /// Elements of a source: most within a few binades, many of few significant bits, whose quotients lie near midpoints; some zero,
 /// tiny or huge, and if not `finite`, some that are not numbers.
@@ -93,6 +90,7 @@ fn tiers_agree() {
         schemes.push((format!("{name}, by column"), columns));
     }
     let mut done = 0;
+    let _lock = every_tier::lock();
     for (name, scheme) in &schemes {
         for (i, &shape) in shapes.iter().enumerate() {
             for from in [DType::Float32, DType::BFloat16, DType::Float16] {

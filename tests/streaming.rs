@@ -1,10 +1,7 @@
 //! A cast that uses non-temporal stores writes the same bytes, and no others.
 
-mod oracle;
-mod support;
-
+use crate::support::{rng::Rng, storages, tiers::tiers};
 use lanecast::{BufferType, CastOptions, CastPlan, DType, Streaming};
-use support::{rng::Rng, storages, tiers::tiers};
 
 /// Fewer elements than a block, some blocks, and lengths that end inside a byte, a line, a block.
 const LENGTHS: &[usize] = &[0, 1, 255, 700, 2048, 5003];

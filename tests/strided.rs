@@ -6,14 +6,12 @@
 
 #[path = "strided/arrays.rs"]
 mod arrays;
-mod oracle;
-mod support;
 
+use crate::support::{size, storages, tiers::tiers};
 use arrays::{PATTERN, Step, buffer, layout, noise, one_by_one, order, side};
 use lanecast::strided::{Layout, View, ViewError, ViewMut};
 use lanecast::{BufferType, CastError, CastOptions, CastPlan, DType, Level, Storage, Streaming};
 use proptest::prelude::*;
-use support::{size, storages, tiers::tiers};
 
 /// Casts between two layouts and holds the whole buffer to the loop over elements.
 fn check(plan: &CastPlan, (from, read): (Layout, usize), (to, written): (Layout, usize)) {

@@ -2,15 +2,13 @@
 //! elements, and what is refused.
 #![cfg(feature = "structured")]
 
-mod oracle;
 #[path = "structured/random.rs"]
 mod random;
-mod support;
 
+use crate::support::data::rows;
 use lanecast::structured::{Field, FieldType, Match, StructError, StructPlan, StructType, Trouble};
 use lanecast::{BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType, Level, Side};
 use proptest::prelude::*;
-use support::data::rows;
 
 fn read(descr: &str) -> StructType {
     StructType::from_descr(descr).unwrap_or_else(|error| panic!("{descr}: {error}"))

@@ -1,17 +1,15 @@
 //! Elements to texts: round trips, shortest digits, the layout, the options.
 #![cfg(feature = "text")]
 
-mod oracle;
-mod support;
-
+use crate::oracle;
+use crate::oracle::value::Value;
+use crate::support::{load, rng::Rng, storages, store};
 use lanecast::text::{Exponent, FormatPlan, ParsePlan, Special, Strings, TextOptions};
 use lanecast::{
     CastError, CastOptions, DType, E8M0Round, F8E4M3FN, Kind, Saturate,
     half::{bf16, f16},
     num_complex::Complex,
 };
-use oracle::value::Value;
-use support::{load, rng::Rng, storages, store};
 
 const TEXT: TextOptions = TextOptions::DEFAULT;
 

@@ -1,15 +1,12 @@
 //! Texts and codes from tables that another program made with exact fractions (`tests/data/README.md`).
 #![cfg(feature = "text")]
 
-mod oracle;
-mod support;
-
-use lanecast::text::{BadText, FormatPlan, ParsePlan, TextError, TextOptions};
-use lanecast::{CastOptions, DType, Kind};
-use support::{
+use crate::support::{
     data::{code, dtype, rows, target},
     load, storages, store,
 };
+use lanecast::text::{BadText, FormatPlan, ParsePlan, TextError, TextOptions};
+use lanecast::{CastOptions, DType, Kind};
 
 const TEXT: TextOptions = TextOptions::DEFAULT;
 

@@ -5,15 +5,14 @@
 mod decimal;
 #[path = "text_parse/errors.rs"]
 mod errors;
-mod oracle;
-mod support;
 
+use crate::oracle::{format::Class, value::Dyadic};
+use crate::support::{load, options::applicable, rng::Rng, storages};
+use crate::{oracle, support};
 use lanecast::text::{BadText, ParsePlan, TextError, TextOptions};
 use lanecast::{CastOptions, DType, IntRound, Kind};
-use oracle::{format::Class, value::Dyadic};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
-use support::{load, options::applicable, rng::Rng, storages};
 
 /// The elements of the texts, one each, or why there is none.
 fn parse(to: DType, options: &CastOptions, texts: &[String]) -> Vec<Result<u128, BadText>> {

@@ -1,17 +1,15 @@
 //! Typed slices: a cast between element types gives the bytes of the cast between their dtypes, for every pair of
 //! types.
 
-mod oracle;
-mod support;
-
+use crate::support::{every_tier::on_tiers, tiers::tiers};
+use crate::{oracle, support};
 use lanecast::num_complex::Complex;
 use lanecast::{
     CastError, CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
     F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I2, I4, Level, U2, U4, cast, cast_in_place,
     cast_one, cast_one_with, cast_to_vec, cast_to_vec_with, cast_uninit, cast_uninit_with, cast_with, half,
-    strided, tier, try_cast,
+    strided, try_cast,
 };
-use support::tiers::tiers;
 
 /// An element as its code.
 trait Coded: Element {
@@ -102,13 +100,11 @@ fn check<S: Coded, D: Coded>(options: &CastOptions, n: usize) {
     assert_codes(written, &expected, S::DTYPE, "cast_uninit");
     if *options == CastOptions::RUST {
         // Their kernels are named when this is compiled, for every tier.
-        for &tier in tiers() {
-            done(tier::force(Some(tier)));
+        on_tiers(tiers().iter().copied(), |_| {
             let mut dst = zeros::<D>(n);
             done(cast(&src, &mut dst));
             assert_codes(&dst, &expected, S::DTYPE, "cast");
-        }
-        done(tier::force(None));
+        });
         assert!(n == 0 || cast(&src, &mut zeros::<D>(n - 1)).is_err());
     }
 }

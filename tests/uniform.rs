@@ -4,11 +4,9 @@
 //! is hardly ever gone, so here every element is the same: every pair of a source of more than 16 bits, with both answers
 //! to overflow, on every tier, against the oracle.
 
-mod oracle;
-mod support;
-
+use crate::oracle;
+use crate::support::check::all_tiers;
 use lanecast::{CastOptions, DType, IntOverflow, Saturate};
-use support::check::all_tiers;
 
 /// More than a block of every tier, with a rest.
 const N: usize = 71;

@@ -5,14 +5,11 @@
 //! are alike. Here every code is alone in its block, and some follow a block of another kind; the scalar tier, which `pairs`
 //! holds to the oracle, says what is right.
 
-mod oracle;
-mod support;
-
+use crate::support::{storages, tiers::tiers};
 use lanecast::{
     BufferType, CastOptions, CastPlan, DType, FloatRound, FnuzInf, IntOverflow, Kind, NanToFp4, Saturate,
     Tier,
 };
-use support::{storages, tiers::tiers};
 
 /// More than the largest block.
 const BLOCK: usize = 64;

@@ -1,8 +1,6 @@
 //! `lanecast explain`: what it prints is what a plan says of itself.
 
-mod common;
-
-use common::{bad, good, run, runs_in_program};
+use crate::common::{bad, good, run, runs_in_program};
 use lanecast::{BufferType, CastOptions, CastPlan, DType, Tier};
 use serde_json::Value;
 

@@ -1,9 +1,5 @@
 //! What `--help`, `completions` and `man` print: the examples run, the scripts and pages are sound.
 
-mod common;
-#[path = "common/models.rs"]
-mod models;
-
 use std::{
     collections::BTreeSet,
     fs,
@@ -11,8 +7,8 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use common::{Folder, bad, f32s, good, npy, npz, run, safetensors, stderr};
-use models::small;
+use crate::common::models::small;
+use crate::common::{Folder, bad, f32s, good, npy, npz, run, safetensors, stderr};
 use prost::Message;
 use zip::CompressionMethod;
 

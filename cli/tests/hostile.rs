@@ -2,9 +2,8 @@
 //! code, at once and in little memory, and nothing is left behind. [`Folder::refuses`] says what is checked
 //! for each.
 
-mod common;
-
-use common::{Folder, bad, f32s, npy, npy_of, npz, safetensors, stderr};
+use crate::common;
+use crate::common::{Folder, bad, f32s, npy, npy_of, npz, safetensors, stderr};
 use zip::CompressionMethod::{Deflated, Stored};
 
 /// Exit codes.

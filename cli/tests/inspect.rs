@@ -1,11 +1,8 @@
 //! `lanecast inspect`: how tensors are stored, and what their values are like.
 
-mod common;
-#[path = "common/models.rs"]
-mod models;
-
-use common::{Folder, bad, f32s, good, npy, npy_of, npz, safetensors};
-use models::{external, graph, model};
+use crate::common;
+use crate::common::models::{external, graph, model};
+use crate::common::{Folder, bad, f32s, good, npy, npy_of, npz, safetensors};
 use serde_json::{Value, json};
 use zip::CompressionMethod;
 

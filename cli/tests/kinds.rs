@@ -1,8 +1,6 @@
 //! Kinds of files: recognised by content, named by `--format`, listed in the help.
 
-mod common;
-
-use common::{Folder, bad, f32s, good, npy, npz, run, safetensors, stderr};
+use crate::common::{Folder, bad, f32s, good, npy, npz, run, safetensors, stderr};
 use lanecast_files::FORMATS;
 use zip::CompressionMethod;
 

@@ -1,8 +1,6 @@
 //! `--on-loss`: values outside the range of the target are counted, warned of or refused.
 
-mod common;
-
-use common::{Folder, bad, f32s, good, run, safetensors, stderr};
+use crate::common::{Folder, bad, f32s, good, run, safetensors, stderr};
 use serde_json::Value;
 
 /// Two tensors, of which the second has one value that no integer of 8 bits holds, behind more than a block of others.

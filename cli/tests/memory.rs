@@ -4,14 +4,13 @@
 //! counts, too, so files are written piece by piece.
 #![cfg(target_os = "linux")]
 
-mod common;
-
+use crate::common;
 use std::{
     fs::File,
     io::{BufWriter, Write},
 };
 
-use common::{Folder, stderr};
+use crate::common::{Folder, stderr};
 use nix::sys::resource::{UsageWho, getrusage};
 
 const MIB: i64 = 64;

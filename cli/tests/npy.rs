@@ -1,8 +1,7 @@
 //! `.npy` through `lanecast cast` and `inspect`.
 
-mod common;
-
-use common::{Folder, bad, f32s, f64s, good, npy, npy_of, split_npy};
+use crate::common;
+use crate::common::{Folder, bad, f32s, f64s, good, npy, npy_of, split_npy};
 use serde_json::Value;
 
 fn cast(folder: &Folder, more: &[&str]) -> (String, Vec<u8>) {

@@ -1,10 +1,9 @@
 //! `.npz` through `lanecast cast` and `inspect`.
 
-mod common;
-
+use crate::common;
 use std::io::{Cursor, Read};
 
-use common::{Folder, f32s, f64s, good, npy, npz, split_npy};
+use crate::common::{Folder, f32s, f64s, good, npy, npz, split_npy};
 use serde_json::Value;
 use zip::{CompressionMethod, ZipArchive};
 

@@ -1,14 +1,12 @@
 //! `lanecast cast` on models that it has made: `Cast` nodes do not pile up, and the way back restores the model.
 
-mod common;
-#[path = "common/models.rs"]
-mod models;
-
-use common::{Folder, good};
-use models::{
+use crate::common;
+use crate::common::models;
+use crate::common::models::{
     onnx::{attribute_proto::AttributeType, *},
     *,
 };
+use crate::common::{Folder, good};
 use serde_json::Value;
 
 /// Values that float16, bfloat16 and int8 hold.

@@ -1,8 +1,7 @@
 //! `lanecast onnx-cast`.
 
-mod common;
-
-use common::{Folder, bad, f32s, good, run};
+use crate::common;
+use crate::common::{Folder, bad, f32s, good, run};
 
 /// The exit code of a bad input.
 const BAD: &[i32] = &[4];

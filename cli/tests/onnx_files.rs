@@ -1,11 +1,7 @@
 //! `lanecast cast` on `.onnx` models whose elements stand in other files, and on damaged and hostile ones.
 
-mod common;
-#[path = "common/models.rs"]
-mod models;
-
-use common::{Folder, bad, f32s, good, stderr};
-use models::{onnx::*, *};
+use crate::common::models::{onnx::*, *};
+use crate::common::{Folder, bad, f32s, good, stderr};
 use prost::Message;
 
 #[test]

@@ -1,15 +1,11 @@
 //! `lanecast cast` and `inspect` on `.onnx` models: what is cast, and what stays.
 
-mod common;
-#[path = "common/models.rs"]
-mod models;
-
-use common::{Folder, bad, f32s, good};
-use lanecast::half::bf16;
-use models::{
+use crate::common::models::{
     onnx::{attribute_proto::AttributeType, *},
     *,
 };
+use crate::common::{Folder, bad, f32s, good};
+use lanecast::half::bf16;
 use prost::Message;
 
 #[test]

@@ -1,10 +1,9 @@
 //! Outputs appear complete or not at all.
 
-mod common;
-
+use crate::common;
 use std::fs;
 
-use common::{Folder, bad, f32s, good, npy, npz};
+use crate::common::{Folder, bad, f32s, good, npy, npz};
 use zip::CompressionMethod;
 
 fn folder() -> Folder {

@@ -1,8 +1,6 @@
 //! The rest of the program: what it lists, and how it answers a wrong command line.
 
-mod common;
-
-use common::{bad, good, run, runs_in_program};
+use crate::common::{bad, good, run, runs_in_program};
 use lanecast::{DType, Tier};
 use serde_json::Value;
 

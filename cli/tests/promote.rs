@@ -1,8 +1,6 @@
 //! `lanecast promote` and `lanecast table`.
 
-mod common;
-
-use common::{bad, good, run};
+use crate::common::{bad, good, run};
 use lanecast::{DType, promote, promote::Standard};
 use serde_json::Value;
 

@@ -1,10 +1,9 @@
 //! `lanecast raw` against the library: every pair, storage and tier, every option, and the edges of streams.
 
-mod common;
-
+use crate::common;
 use std::process::Stdio;
 
-use common::{Folder, bad, f32s, feed, good, program, run, runs_in_program, stderr};
+use crate::common::{Folder, bad, f32s, feed, good, program, run, runs_in_program, stderr};
 use lanecast::{
     BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf,
     IntOverflow, IntRound, NanToFp4, Saturate, Tier,

@@ -1,10 +1,8 @@
 //! NumPy and safetensors read what the program writes, and the program reads what they read.
 
-mod common;
-#[path = "common/python.rs"]
-mod python;
-
-use common::{Folder, bad, f32s, good, npy, npy_of, npz, safetensors, split_npy};
+use crate::common;
+use crate::common::python;
+use crate::common::{Folder, bad, f32s, good, npy, npy_of, npz, safetensors, split_npy};
 use lanecast::{
     DType,
     names::{ByteOrder, Namespace, numpy_code},

@@ -1,9 +1,7 @@
 //! `.safetensors` through `lanecast cast` and `inspect`. The reference implementation reads what the
 //! program writes.
 
-mod common;
-
-use common::{Folder, bad, f32s, f64s, good, safetensors, split_safetensors};
+use crate::common::{Folder, bad, f32s, f64s, good, safetensors, split_safetensors};
 use safetensors::{Dtype, SafeTensors};
 use serde_json::Value;
 

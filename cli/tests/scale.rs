@@ -1,8 +1,6 @@
 //! `lanecast scale` and `lanecast unscale` against the library, and what is wrong with their arguments.
 
-mod common;
-
-use common::{Folder, bad, f32s, good, stderr};
+use crate::common::{Folder, bad, f32s, good, stderr};
 use lanecast::{
     BufferType, ByteOrder, DType,
     scaled::{ScaleType, ScaledPlan, Scheme},

@@ -1,11 +1,7 @@
 //! `--include`, `--exclude` and `--from` that choose nothing.
 
-mod common;
-#[path = "common/models.rs"]
-mod models;
-
-use common::{Folder, bad, f32s, good, npy, npy_of, npz, safetensors};
-use models::{graph, model, raw};
+use crate::common::models::{graph, model, raw};
+use crate::common::{Folder, bad, f32s, good, npy, npy_of, npz, safetensors};
 use serde_json::Value;
 use zip::CompressionMethod;
 

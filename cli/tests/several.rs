@@ -1,10 +1,9 @@
 //! Several inputs at once, and standard input and output.
 
-mod common;
-
+use crate::common;
 use std::{fs::File, process::Stdio};
 
-use common::{Folder, bad, f32s, good, npy, npz, program, run_in, safetensors};
+use crate::common::{Folder, bad, f32s, good, npy, npz, program, run_in, safetensors};
 use serde_json::Value;
 use zip::CompressionMethod::Stored;
 

@@ -1,8 +1,7 @@
 //! Signals, limits and closed pipes: how the program ends, and what is left of an output.
 #![cfg(unix)]
 
-mod common;
-
+use crate::common;
 use std::{
     fs::{self, File},
     io::{Read, Write},
@@ -12,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{Folder, bad, f32s, feed, good, npy, program, safetensors};
+use crate::common::{Folder, bad, f32s, feed, good, npy, program, safetensors};
 use rustix::process::{Pid, Signal, kill_process};
 
 const SIGNALS: [(Signal, i32, &str); 3] =

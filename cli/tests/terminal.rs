@@ -2,8 +2,6 @@
 
 #![cfg(unix)]
 
-mod common;
-
 use std::{
     fs::{File, OpenOptions},
     io::Read,
@@ -11,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use common::{Folder, bad, f32s, good, npy, program};
+use crate::common::{Folder, bad, f32s, good, npy, program};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// A terminal: the end of those who look at it, and that of the program.

@@ -1,8 +1,6 @@
 //! What the program answers to a command line that it does not understand: clap's words, and what names of dtypes may mean.
 
-mod common;
-
-use common::{Folder, bad, run, safetensors, stderr};
+use crate::common::{Folder, bad, run, safetensors, stderr};
 
 #[test]
 fn suggestions_and_the_usage_of_the_subcommand_are_kept() {

@@ -1,10 +1,9 @@
 //! Casts of files: what is reported, and that a cancelled one leaves nothing.
 
-mod common;
-
+use crate::common;
 use std::{cell::Cell, fs, path::Path};
 
-use common::{Folder, field, floats, model, sample};
+use crate::common::{Folder, field, floats, model, sample};
 use lanecast::DType;
 use lanecast_files::{Error, FORMATS, Hooks, Job, OnLoss, Plan, Remedy, Selection, TensorFile};
 

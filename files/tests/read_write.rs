@@ -1,10 +1,9 @@
 //! New files, and their tensors read back.
 
-mod common;
-
+use crate::common;
 use std::fs;
 
-use common::{Folder, field, model};
+use crate::common::{Folder, field, model};
 use lanecast::{BufferType, DType};
 use lanecast_files::{Error, NewTensor, Place, TensorFile, save};
 

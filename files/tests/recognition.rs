@@ -1,10 +1,8 @@
 //! Formats are recognised by the content of a file, whatever it is called.
 
-mod common;
-
 use std::fs::File;
 
-use common::{Folder, field, floats, model, number, sample};
+use crate::common::{Folder, field, floats, model, number, sample};
 use lanecast_files::{
     Error, FORMATS, TensorFile,
     formats::{Input, Probe, by_extension, by_name},

@@ -1,6 +1,6 @@
 //! The cells of the document, the numbers and codes in them, and the casts that they are compared with.
 
-use super::support;
+use crate::support;
 use lanecast::DType::{Float8E8M0FNU, Float32, Float64};
 use lanecast::*;
 use std::collections::BTreeSet;

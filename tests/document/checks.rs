@@ -1,6 +1,7 @@
 //! What the cells of each table should say.
 
-use super::{cells::*, support};
+use super::cells::*;
+use crate::support;
 use lanecast::DType::{Bool, Float8E5M2, Float8E8M0FNU, Float32, Float64, Int8};
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{

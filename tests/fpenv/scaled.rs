@@ -1,6 +1,7 @@
 //! Scaled casts, whose quotients, products and sums are arithmetic of their own.
 
-use super::{control, states};
+use super::states;
+use crate::control;
 use lanecast::DType;
 use lanecast::scaled::{Granularity, Quantized, Report, ScaledPlan, Scheme, requantize};
 use lanecast::strided::View;

@@ -3,8 +3,9 @@
 //! Quotients, sums and products are taken in float64 and rounded by the oracle of the casts. For float32 and narrower operands that
 //! is as good as one rounding, since float64 has more than twice as many bits.
 
-use super::{number, support::rng::Rng};
+use super::number;
 use crate::oracle::{self, packed};
+use crate::support::rng::Rng;
 use lanecast::onnx::{DequantizeLinear, LinearAttributes, Operator, QuantizeLinear, Side, Tensor};
 use lanecast::{CastOptions, DType, Kind, Saturate};
 

@@ -1,9 +1,9 @@
 //! Tensors in every field; and the refusals.
 
-use super::{bytes, element, support};
+use super::{bytes, element};
+use crate::support::{data::rows, rng::Rng};
 use lanecast::onnx::{Contents, ElementType, Field, Payload, TensorError, TypedData, elements};
 use lanecast::*;
-use support::{data::rows, rng::Rng};
 
 /// The entries of a field, owned.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! Arrays of any layout, their random samples, and the loop over elements that casts are held to.
 
-use super::support::{rng::Rng, size};
+use crate::support::{rng::Rng, size};
 use lanecast::strided::Layout;
 use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType, Storage, Tier};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Random structs against casts of single elements.
 
-use super::support::rng::Rng;
+use crate::support::rng::Rng;
 use lanecast::structured::{Field, Match, StructPlan, StructType};
 use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType, Level};
 

@@ -3,7 +3,6 @@
 use lanecast::{CastOptions, DType, E8M0Round, IntOverflow, Kind, Saturate};
 
 /// The text of a data file.
-#[macro_export]
 macro_rules! data {
     ($name:literal) => {
         include_str!(concat!("data/", $name))

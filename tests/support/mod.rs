@@ -1,13 +1,16 @@
 //! What the tests share: elements in buffers, the options that matter to a pair, the tiers of this machine, patterns
 //! that are hard to cast, and the comparison of a plan with the oracle.
 
-#![allow(dead_code, reason = "every test binary uses another part of it")]
+#![allow(dead_code, unused_macros, reason = "every test binary uses another part of it")]
 
 pub mod check;
+#[macro_use]
 pub mod data;
+pub mod every_tier;
 pub mod options;
 pub mod patterns;
 pub mod rng;
+#[macro_use]
 pub mod sources;
 pub mod sweep;
 pub mod tiers;

@@ -11,7 +11,6 @@ pub fn is_built(dtype: lanecast::DType) -> bool {
 }
 
 /// Calls a macro with the names of all dtypes behind other arguments.
-#[macro_export]
 macro_rules! with_dtypes {
     ($macro:ident $($argument:tt)*) => {
         $macro! {
@@ -24,10 +23,9 @@ macro_rules! with_dtypes {
 }
 
 /// A test per dtype, which calls a function with it; and one that none is missing.
-#[macro_export]
 macro_rules! every_source {
     ($check:path) => {
-        $crate::with_dtypes! { every_source $check; }
+        with_dtypes! { every_source $check; }
     };
     ($check:path; $($name:ident)*) => {
         $(

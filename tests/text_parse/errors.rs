@@ -1,6 +1,6 @@
 //! Texts that are no elements: what is written in front of them and for them, and what the messages say.
 
-use super::support::storages;
+use crate::support::storages;
 use lanecast::text::{BadText, OnBadText, ParsePlan, TextError, TextOptions};
 use lanecast::{CastOptions, DType};
 

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
+pub mod models;
+pub mod python;
+
 use std::{
     fs,
     io::{Cursor, Write},

@@ -6,7 +6,7 @@
 #[allow(warnings, clippy::all, missing_docs)]
 pub mod onnx;
 
-use super::common::{Folder, bad, f32s, good};
+use super::{Folder, bad, f32s, good};
 use lanecast::half::f16;
 use onnx::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto,

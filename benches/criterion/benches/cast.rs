@@ -1,7 +1,7 @@
 //! Representative pairs on every tier that can run here: groups `<from>-<to>/<tier>/<size>`, throughput in bytes read and
 //! written.
 //!
-//! `cargo bench -- float32-` runs a part of them. `plan/` is what it takes to resolve one.
+//! `cargo bench -p lanecast-criterion -- float32-` runs a part of them. `plan/` is what it takes to resolve one.
 
 #![allow(missing_docs, reason = "the macro of criterion makes a public function without a comment")]
 
@@ -9,7 +9,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use lanecast::{BufferType, CastOptions, CastPlan, DType, Level, Tier};
 use std::hint::black_box;
 
-include!("common/pairs.rs");
+include!("../../common/pairs.rs");
 
 /// Total footprints: source and destination together.
 const SIZES: &[(&str, usize)] = &[("24KiB", 24 << 10), ("512KiB", 512 << 10), ("64MiB", 64 << 20)];

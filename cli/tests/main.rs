@@ -1,0 +1,41 @@
+//! The tests of the program, one module per subject, in one test program: `cargo test -p lanecast-cli --test suite -- npz::`
+//! runs a part.
+
+#[macro_use]
+#[path = "../../tests/support/mod.rs"]
+mod support;
+
+mod common;
+
+mod explain;
+mod help;
+mod hostile;
+mod inspect;
+mod kinds;
+mod loss;
+mod memory;
+mod npy;
+mod npz;
+mod onnx_again;
+mod onnx_cast;
+mod onnx_files;
+mod onnx_models;
+mod output;
+mod package;
+mod program;
+mod promote;
+mod raw;
+mod reference_readers;
+mod safetensors;
+mod scale;
+mod selection;
+mod several;
+mod signals;
+mod terminal;
+mod words;
+
+/// The golden tables of the library once more, through `lanecast raw`: other programs check us this way.
+#[path = "../../tests/golden.rs"]
+mod golden;
+#[path = "../../tests/oracle/mod.rs"]
+mod oracle;
