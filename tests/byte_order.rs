@@ -393,7 +393,7 @@ fn strided_arrays() {
     }
 }
 
-/// Rough ratios to the native cast in the second cache; `cargo test --release --test byte_order -- --ignored --nocapture`.
+/// Rough ratios to the native cast in the second cache; `cargo test --release --test library -- byte_order:: --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn ratios() {

@@ -92,7 +92,7 @@ fn vector_tiers_agree_with_the_scalar_one() {
     }
 }
 
-/// Rough ratios of every rule to the common ones; `cargo test --release --test byte_rules -- --ignored --nocapture`.
+/// Rough ratios of every rule to the common ones; `cargo test --release --test library -- byte_rules:: --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn ratios() {

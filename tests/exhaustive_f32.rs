@@ -1,7 +1,7 @@
 //! All 2^32 codes of `float32` to every target of up to 16 bits, with every `saturate`, `float_to_int` and
 //! `e8m0_round`, on every tier.
 //!
-//! `cargo test --release --test exhaustive_f32 -- --ignored` takes some minutes; `LANECAST_TEST_OPTIONS=all` adds
+//! `cargo test --release --test library -- exhaustive_f32:: --ignored` takes some minutes; `LANECAST_TEST_OPTIONS=all` adds
 //! every other combination of the options that apply. How it can be done at all is told in `support/sweep.rs`. The
 //! usual test run takes one block of codes in a thousand.
 
@@ -87,7 +87,7 @@ fn rules(all: bool, widest: u32) -> Vec<Rule> {
 }
 
 #[test]
-#[ignore = "long: cargo test --release --test exhaustive_f32 -- --ignored"]
+#[ignore = "long: cargo test --release --test library -- exhaustive_f32:: --ignored"]
 fn every_code() {
     let all = std::env::var("LANECAST_TEST_OPTIONS").is_ok_and(|options| options == "all");
     run(DType::Float32, &rules(all, 16), 1);

@@ -1,5 +1,5 @@
 //! All 2^32 codes of `int32` and `uint32` to every target of up to 16 bits, with every `saturate`, `int_to_int` and
-//! `e8m0_round`, on every tier: `cargo test --release --test exhaustive_int32 -- --ignored`. See `exhaustive_f32.rs`.
+//! `e8m0_round`, on every tier: `cargo test --release --test library -- exhaustive_int32:: --ignored`. See `exhaustive_f32.rs`.
 
 use crate::oracle;
 use crate::support::options::applicable;
@@ -44,13 +44,13 @@ fn rules(from: DType, widest: u32) -> Vec<Rule> {
 }
 
 #[test]
-#[ignore = "long: cargo test --release --test exhaustive_int32 -- --ignored"]
+#[ignore = "long: cargo test --release --test library -- exhaustive_int32:: --ignored"]
 fn every_int32() {
     run(DType::Int32, &rules(DType::Int32, 16), 1);
 }
 
 #[test]
-#[ignore = "long: cargo test --release --test exhaustive_int32 -- --ignored"]
+#[ignore = "long: cargo test --release --test library -- exhaustive_int32:: --ignored"]
 fn every_uint32() {
     run(DType::UInt32, &rules(DType::UInt32, 16), 1);
 }

@@ -1,4 +1,4 @@
-//! The tests of the library, one module per subject, in one program: `cargo test --test suite -- pairs::float32::` runs a part.
+//! The tests of the library, one module per subject, in one program: `cargo test --test library -- pairs::float32::` runs a part.
 //!
 //! One program builds the oracle, the library's generic functions and the test harness once. `fork.rs` stays a program of its own,
 //! because a process with other threads must not fork.

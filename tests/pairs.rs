@@ -1,8 +1,8 @@
 //! Every pair, with every combination of the options that apply to it, in both storages and on every tier, against
 //! the oracle.
 //!
-//! One test per pair, named `<from>::<to>`: `cargo test --test pairs float32::float16` runs one, `cargo test --test
-//! pairs float32::` all casts of a source. Sources of up to 16 bits are tested with every code, one-byte ones with
+//! One test per pair, named `<from>::<to>`: `cargo test --test library pairs::float32::float16` runs one,
+//! `cargo test --test library pairs::float32::` all casts of a source. Sources of up to 16 bits are tested with every code, one-byte ones with
 //! every byte (so also with garbage in the bits that a sub-byte dtype does not use, and with every byte that a `bool`
 //! can be); the wider ones as `support/patterns.rs` says. Where more than one option differs from its default, a sample of the
 //! codes of more than 8 bits has to do, and the ends of the range of the target. A tier that this machine has not is named on the terminal;

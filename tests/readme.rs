@@ -1,5 +1,6 @@
-//! What the README shows and a program could drift from: the table of dtypes is rendered here and compared.
-//! `LANECAST_BLESS=1 cargo test --test readme` writes it anew.
+//! What the README shows and the code could drift from: the table of dtypes is rendered here and compared, and the lists of Cargo
+//! features name every feature.
+//! `LANECAST_BLESS=1 cargo test --test library readme::` writes it anew.
 
 use lanecast::{num_complex::Complex, *};
 use std::fmt::Write;
@@ -72,6 +73,32 @@ fn dtypes() {
     if std::env::var_os("LANECAST_BLESS").is_some() {
         std::fs::write(path, format!("{head}{BEGIN}{}{END}{tail}", table())).expect("README.md");
     } else {
-        assert_eq!(shown, table(), "LANECAST_BLESS=1 cargo test --test readme writes it anew");
+        assert_eq!(shown, table(), "LANECAST_BLESS=1 cargo test --test library readme:: writes it anew");
+    }
+}
+
+/// The lists of features in the README and in the documentation of the crate name every feature of `Cargo.toml`.
+#[test]
+fn features() {
+    let section = |text: &'static str, begin: &str, end: &str| -> &'static str {
+        let (_, rest) = text.split_once(begin).unwrap_or_else(|| panic!("no {begin:?}"));
+        rest.split_once(end).unwrap_or_else(|| panic!("no {end:?} behind {begin:?}")).0
+    };
+    let manifest = section(include_str!("../Cargo.toml"), "[features]\n", "\n[");
+    let features: Vec<&str> = manifest
+        .lines()
+        .filter_map(|line| line.split_once(" = ["))
+        .map(|(name, _)| name)
+        .filter(|name| *name != "default")
+        .collect();
+    assert!(features.len() > 10, "{features:?}");
+    let lists = [
+        ("README.md", section(include_str!("../README.md"), "| feature |", "\n\n")),
+        ("src/lib.rs", section(include_str!("../src/lib.rs"), "are on by default:", "#![cfg_attr")),
+    ];
+    for (file, list) in lists {
+        for name in &features {
+            assert!(list.contains(&format!("`{name}`")), "{file} does not list the feature `{name}`");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `docs/routes.md` lists the routes of all casts, rendered from `CastPlan::explain` and compared with the program.
 //!
-//! `LANECAST_BLESS=1 cargo test --test routes_page` writes the table of byte orders and the sections of the tiers that this CPU has anew. The sections of other
+//! `LANECAST_BLESS=1 cargo test --test library routes_page::` writes the table of byte orders and the sections of the tiers that this CPU has anew. The sections of other
 //! tiers, or of CPUs with other features beyond a tier, stay as they are; the test says so.
 
 use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType, FloatRound, IntRound, Kind, Tier};
@@ -247,7 +247,10 @@ fn the_page() {
     let bless = std::env::var_os("LANECAST_BLESS").is_some();
     let (head, rest) = page.split_once(ORDERS.0).expect("the marker before the byte orders");
     let (shown, tail) = rest.split_once(ORDERS.1).expect("the marker behind the byte orders");
-    assert!(bless || shown == orders(), "LANECAST_BLESS=1 cargo test --test routes_page writes it anew");
+    assert!(
+        bless || shown == orders(),
+        "LANECAST_BLESS=1 cargo test --test library routes_page:: writes it anew"
+    );
     let mut parts = parts(&format!("{head}{}{}{}{tail}", ORDERS.0, orders(), ORDERS.1));
     for &tier in Tier::ALL {
         let of_tier = |part: &String| part.split_whitespace().nth(1) == Some(tier.name());
@@ -270,7 +273,7 @@ fn the_page() {
                 assert_eq!(
                     shown,
                     want.trim_end(),
-                    "{tier}: LANECAST_BLESS=1 cargo test --test routes_page writes it anew"
+                    "{tier}: LANECAST_BLESS=1 cargo test --test library routes_page:: writes it anew"
                 );
             }
         }

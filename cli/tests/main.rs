@@ -1,5 +1,5 @@
-//! The tests of the program, one module per subject, in one test program: `cargo test -p lanecast-cli --test suite -- npz::`
-//! runs a part.
+//! The tests of the program, one module per subject, in one test program: `cargo test --test program -- npz::` runs
+//! a part.
 
 #[macro_use]
 #[path = "../../tests/support/mod.rs"]

@@ -115,7 +115,7 @@ fn at_any_moment() {
 }
 
 #[test]
-#[ignore = "takes minutes, and 2 GiB of the disk: `cargo test -p lanecast-cli --test signals -- --ignored`"]
+#[ignore = "takes minutes, and 2 GiB of the disk: `cargo test --test program -- signals:: --ignored`"]
 fn at_a_hundred_moments_of_a_gibibyte() {
     if signals_are_ignored() {
         return;

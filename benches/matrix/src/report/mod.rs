@@ -56,7 +56,7 @@ pub fn write(runs: &[Results], sections: &str, directory: &Path) -> io::Result<(
 
 /// Everything that was timed, but peers and heat maps.
 pub fn markdown(runs: &[Results]) -> String {
-    let mut text = format!("{HEAD}{INTRODUCTION}");
+    let mut text = format!("{HEAD}{INTRODUCTION}{}", age(runs));
     text += &machines(runs);
     text += &classes::tables(runs);
     text += &lists::worst(runs, 5);
@@ -78,6 +78,21 @@ that of the cast, both measured in turn in one process (medians of many rounds, 
 compared with that of the scalar tier. How to repeat it: `cargo run --release -p lanecast-bench -- run -o matrix.json`, then
 `cargo run --release -p lanecast-bench -- report matrix.json -o docs`.
 ";
+
+/// Which code the tables are of: a page that is read long after its measurement says so before its first figure.
+fn age(runs: &[Results]) -> String {
+    let of: Vec<String> = runs
+        .iter()
+        .map(|run| {
+            format!("`{}` ({})", run.machine.commit, run.machine.date.split('T').next().unwrap_or_default())
+        })
+        .collect();
+    format!(
+        "\nThe tables and heat maps show the code of commit {}. Kernels that changed later have other speeds: measure the pairs that \
+         matter to you with the commands above.\n",
+        of.join(" and ")
+    )
+}
 
 /// The tiers that a run has cells of, the strongest last.
 pub(crate) fn tiers(run: &Results) -> Vec<&'static str> {
@@ -160,8 +175,12 @@ mod tests {
         cells[1].fraction = Some(0.25);
         cells[1].fraction_streaming = Some(0.2);
         cells.push(crate::results::Cell { fraction: None, ..cell("int8", "bool", Size::N64) });
-        let runs = [Results { cells, ..Results::default() }];
+        let mut runs = [Results { cells, ..Results::default() }];
+        runs[0].machine.commit = "0123456789ab".into();
+        runs[0].machine.date = "2026-11-20T16:42Z".into();
         let text = markdown(&runs);
+        let before_tables = text.split("\n## ").next().expect("a beginning");
+        assert!(before_tables.contains("commit `0123456789ab` (2026-11-20)"), "{before_tables}");
         for part in ["## Classes", "| narrow |", "int8 -> bool", "## Small calls", "## Misses"] {
             assert!(text.contains(part), "no {part:?} in {text}");
         }
