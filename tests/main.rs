@@ -1,7 +1,7 @@
 //! The tests of the library, one module per subject, in one program: `cargo test --test library -- pairs::float32::` runs a part.
 //!
 //! One program builds the oracle, the library's generic functions and the test harness once. `fork.rs` stays a program of its own,
-//! because a process with other threads must not fork.
+//! because a process with other threads must not fork, and so does `typed_pairs.rs`, which takes minutes to build.
 
 #[macro_use]
 mod support;
@@ -78,9 +78,11 @@ mod words;
 #[test]
 #[cfg(not(any(target_family = "wasm", miri)))]
 fn every_file_is_a_module() {
-    for (folder, programs) in
-        [("tests", &["main", "fork"][..]), ("cli/tests", &["main"]), ("files/tests", &["main"])]
-    {
+    for (folder, programs) in [
+        ("tests", &["main", "fork", "typed_pairs"][..]),
+        ("cli/tests", &["main"]),
+        ("files/tests", &["main"]),
+    ] {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let Ok(listed) = std::fs::read_to_string(folder.join("main.rs")) else {
             support::say("SKIPPED: the lists of test files: the sources are not on this machine");
