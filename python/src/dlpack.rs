@@ -59,7 +59,8 @@ struct DLManagedTensorVersioned {
 const READ_ONLY: u64 = 1;
 const PADDED: u64 = 4;
 /// Devices with host memory: the CPU, and memory pinned by CUDA or ROCm.
-const HOST_DEVICES: [i32; 3] = [1, 3, 11];
+const HOST_DEVICES: [i32; 3] = [CPU, 3, 11];
+const CPU: i32 = 1;
 const VERSION: (u32, u32) = (1, 3);
 
 const OLD_NAME: &CStr = c"dltensor";
@@ -257,7 +258,7 @@ fn dtype(of: DLDataType, flags: u64, shape: &mut [usize]) -> PyResult<BufferType
 fn packed(buffer: BufferType, shape: &[usize], strides: Option<&[i64]>) -> PyResult<Layout> {
     let mut step = 1_i64;
     for (len, stride) in shape.iter().zip(strides.unwrap_or(&[])).rev() {
-        if *len > 1 && *stride != step {
+        if *len > 1 && *stride != step && !shape.contains(&0) {
             return Err(bad("packed sub-byte elements must be C-contiguous"));
         }
         step = step.saturating_mul(*len as i64);
@@ -285,7 +286,8 @@ pub struct Exported {
 struct Context {
     shape: Vec<i64>,
     strides: Vec<i64>,
-    _owner: Py<PyAny>,
+    /// A reference. It is not a `Py`, whose drop trusts PyO3's count of attachments; see [`free`].
+    owner: *mut ffi::PyObject,
 }
 
 /// A capsule of the newest kind that the importer supports.
@@ -306,10 +308,10 @@ pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) 
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
     }
-    let mut context = Box::new(Context { shape, strides, _owner: array.owner });
+    let mut context = Box::new(Context { shape, strides, owner: array.owner.into_ptr() });
     let dl_tensor = DLTensor {
         data: array.data.cast(),
-        device: DLDevice { device_type: 1, device_id: 0 },
+        device: DLDevice { device_type: CPU, device_id: 0 },
         ndim: context.shape.len() as i32,
         dtype: DLDataType { code, bits, lanes: 1 },
         shape: context.shape.as_mut_ptr(),
@@ -335,17 +337,29 @@ pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) 
         .map(Bound::unbind)
 }
 
-/// Frees a context. It attaches to the interpreter first, since importers may call deleters from any thread.
+/// Frees a context. Importers call deleters from any thread, with the GIL or without.
+///
+/// `Python::try_attach` is no help: during a call of lanecast, PyO3 counts the thread as attached. JAX, called by lanecast, releases the
+/// GIL and then calls deleters. `PyGILState_Ensure` looks at the thread itself.
 ///
 /// # Safety
 ///
 /// `context` is that of a tensor of [`export`], not yet freed.
 unsafe fn free(context: *mut c_void) {
-    // When the interpreter shuts down, the memory is not freed.
-    _ = Python::try_attach(|_| {
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(context.cast::<Context>()) });
-    });
+    // SAFETY: the caller's promise.
+    let context = unsafe { Box::from_raw(context.cast::<Context>()) };
+    // SAFETY: always sound to call. From the start of finalization on it returns 0.
+    if unsafe { ffi::Py_IsInitialized() } == 0 {
+        // Nobody may take the GIL anymore, so the array is not freed.
+        return;
+    }
+    // SAFETY: the interpreter runs, and it is the main one (see `interpreter`), to which the thread is attached until the release. The context
+    // had a reference to the owner.
+    unsafe {
+        let state = ffi::PyGILState_Ensure();
+        ffi::Py_DECREF(context.owner);
+        ffi::PyGILState_Release(state);
+    }
 }
 
 unsafe extern "C" fn delete_new(tensor: *mut DLManagedTensorVersioned) {
@@ -382,5 +396,5 @@ unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
 
 /// The CPU, as `__dlpack_device__` returns it.
 pub fn cpu(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
-    (1, 0).into_pyobject(py)
+    (CPU, 0).into_pyobject(py)
 }
