@@ -10,7 +10,8 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::slice;
 
@@ -335,6 +336,85 @@ pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) 
     // SAFETY: the pointer is not null, the name is static, and the destructor frees the tensor if nobody takes it.
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(pointer, name.as_ptr(), Some(destroy))) }
         .map(Bound::unbind)
+}
+
+/// The table of C functions that a class of arrays offers, from DLPack 1.3 on.
+#[repr(C)]
+struct DLPackExchangeAPI {
+    version: [u32; 2],
+    previous: *const DLPackExchangeAPI,
+    managed_tensor_allocator: *const c_void,
+    managed_tensor_from_py_object: *const c_void,
+    managed_tensor_to_py_object: *const c_void,
+    dltensor_from_py_object: Option<Describe>,
+    current_work_stream: *const c_void,
+}
+
+/// Describes the array of the first argument in the second, which points into the array. Returns 0, or sets a Python exception.
+type Describe = unsafe extern "C" fn(*mut c_void, *mut DLTensor) -> c_int;
+
+/// Describes arrays of a class without a capsule.
+pub struct Exchange(Describe);
+
+/// An array in CPU memory.
+pub struct Plain {
+    /// The first element.
+    pub data: *mut u8,
+    pub shape: Vec<usize>,
+    /// In elements.
+    pub strides: Vec<isize>,
+}
+
+impl Exchange {
+    /// The function of a class, if it has one.
+    pub fn of(class: &Bound<'_, PyAny>) -> Option<Exchange> {
+        let capsule = class.getattr("__dlpack_c_exchange_api__").ok()?;
+        let name = c"dlpack_exchange_api".as_ptr();
+        // SAFETY: `PyCapsule_IsValid` accepts any object, and a capsule of this name points to the table, which is static.
+        let table = unsafe {
+            if ffi::PyCapsule_IsValid(capsule.as_ptr(), name) == 0 {
+                return None;
+            }
+            &*ffi::PyCapsule_GetPointer(capsule.as_ptr(), name).cast::<DLPackExchangeAPI>()
+        };
+        if table.version[0] != VERSION.0 {
+            return None;
+        }
+        table.dltensor_from_py_object.map(Exchange)
+    }
+
+    /// Describes an array, which must be of exactly the class of the function. `None` if it is not in CPU memory, or if DLPack cannot describe
+    /// it. The dtype is not returned, since PyTorch describes some of them as others.
+    pub fn plain(&self, value: &Bound<'_, PyAny>) -> Option<Plain> {
+        let mut tensor = MaybeUninit::<DLTensor>::zeroed();
+        // SAFETY: the function takes an array of the class, and writes the structure if it returns 0.
+        let tensor = unsafe {
+            if (self.0)(value.as_ptr().cast(), tensor.as_mut_ptr()) != 0 {
+                ffi::PyErr_Clear();
+                return None;
+            }
+            tensor.assume_init()
+        };
+        let axes = usize::try_from(tensor.ndim).ok()?;
+        if tensor.device.device_type != CPU
+            || axes > 0 && (tensor.shape.is_null() || tensor.strides.is_null())
+        {
+            return None;
+        }
+        let list = |list: *mut i64| match axes {
+            0 => &[][..],
+            // SAFETY: there is one number per axis, and the array, which they are in, lives. No Python code runs while they are in use.
+            axes => unsafe { slice::from_raw_parts(list.cast_const(), axes) },
+        };
+        Some(Plain {
+            data: tensor.data.cast::<u8>().wrapping_add(usize::try_from(tensor.byte_offset).ok()?),
+            shape: list(tensor.shape).iter().map(|len| usize::try_from(*len).ok()).collect::<Option<_>>()?,
+            strides: list(tensor.strides)
+                .iter()
+                .map(|step| isize::try_from(*step).ok())
+                .collect::<Option<_>>()?,
+        })
+    }
 }
 
 /// Frees a context. Importers call deleters from any thread, with the GIL or without.
