@@ -133,9 +133,9 @@ pub fn onnx_dynamic<'py>(
 /// An input of a node, as ONNX stores it: the array itself, or a copy.
 struct Input<'a> {
     shape: &'a [usize],
-    array: Array,
-    /// The copy, which owns the memory.
-    _copy: Option<PyBuffer>,
+    array: &'a Array,
+    /// A copy, which owns its memory.
+    copy: Option<(PyBuffer, Box<Array>)>,
 }
 
 /// The form of `TensorProto.raw_data`.
@@ -154,12 +154,13 @@ fn is_raw(array: &Array) -> bool {
 impl<'a> Input<'a> {
     fn new(py: Python<'_>, operand: &'a Operand<'_>) -> PyResult<Self> {
         let to = raw(operand.array.buffer().dtype());
-        let copy = match is_raw(&operand.array) {
-            true => None,
-            false => Some(packed(py, operand, to, Mode::Plain, &CastOptions::RUST, None)?),
-        };
-        let array = copy.as_ref().map_or(Ok(operand.array), PyBuffer::array)?;
-        Ok(Input { shape: &operand.shape, array, _copy: copy })
+        let mut copy = None;
+        if !is_raw(&operand.array) {
+            let buffer = packed(py, operand, to, Mode::Plain, &CastOptions::RUST, None)?;
+            let array = Box::new(buffer.array()?);
+            copy = Some((buffer, array));
+        }
+        Ok(Input { shape: &operand.shape, array: &operand.array, copy })
     }
 
     fn dtype(&self) -> DType {
@@ -168,8 +169,9 @@ impl<'a> Input<'a> {
 
     /// The elements, for a run of the node. No Python code may run while they are in use, since it could write to them.
     fn tensor(&self) -> Tensor<'_> {
+        let array = self.copy.as_ref().map_or(self.array, |(_, array)| array);
         // SAFETY: the operand or the copy keeps the memory alive. As for any cast, nobody may write to it meanwhile.
-        Tensor::new(self.shape, unsafe { memory::bytes(&self.array) })
+        Tensor::new(self.shape, unsafe { memory::bytes(array) })
     }
 }
 
