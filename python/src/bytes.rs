@@ -58,8 +58,8 @@ impl Raw {
     }
 }
 
-/// Whether the items of a buffer are numbers or bytes, which any bits may overwrite: `c`, `b`, `B` and `?` of one byte, wider integers, `e`, `f`,
-/// `d`, `g` and the complex numbers of them, in any byte order. Others may hold pointers, such as `O`, or have parts, such as `T{...}`.
+/// Whether the items of a buffer are numbers or bytes, which any bits may overwrite: `c`, `b`, `B` and `?` of one byte, wider integers, `e`,
+/// `f`, `d`, `g` and complex numbers, in any byte order. Others may hold pointers, such as `O`, or have parts, such as `T{...}`.
 fn holds_numbers(format: &CStr, item_size: usize) -> bool {
     let format = format.to_bytes();
     let code = match format {

@@ -189,7 +189,8 @@ fn is_lazy(tensor: &Bound<'_, PyAny>, dtype: DType) -> PyResult<bool> {
     Ok(is(intern!(py, "is_neg"))? || dtype.kind() == Kind::Complex && is(intern!(py, "is_conj"))?)
 }
 
-/// A C-contiguous tensor in CPU memory, read by the exchange API. It does without the layout, which takes longer to move than few elements to cast.
+/// A C-contiguous tensor in CPU memory, read by the exchange API. It has no layout, which takes longer to copy than a few elements take to
+/// cast.
 pub struct Dense<'py> {
     object: Bound<'py, PyAny>,
     pub buffer: BufferType,
