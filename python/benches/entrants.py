@@ -36,10 +36,12 @@ def numbers(name: str, n: int) -> np.ndarray[Any, Any]:
 
 
 class Entrant(Protocol):
-    """A library to compare."""
+    """A library to compare, or lanecast with the arrays of one."""
 
     name: str
     version: str
+    #: The entrant to compare this library with: lanecast with arrays of the same library, or of NumPy if it takes no others.
+    own: str
 
     def source(self, name: str, n: int) -> Any:
         """An array of the dtype."""
@@ -55,7 +57,7 @@ class Entrant(Protocol):
 
 
 class NumPy:
-    name = "numpy"
+    name, own = "numpy", "lanecast"
 
     def __init__(self, threads: int = 0) -> None:
         self.version = f"numpy {np.__version__} with ml_dtypes {ml_dtypes.__version__}"
@@ -85,7 +87,7 @@ class Lanecast(NumPy):
 
 
 class Torch:
-    name = "torch"
+    name, own = "torch", "lanecast with torch"
 
     def __init__(self, threads: int = 0) -> None:
         import torch
@@ -113,10 +115,20 @@ class Torch:
         return str(result.dtype), result.numel()
 
 
+class LanecastTorch(Torch):
+    """`lanecast.astype` on tensors of PyTorch."""
+
+    name = "lanecast with torch"
+
+    def cast(self, source: Any, name: str) -> Callable[[], Any]:
+        dtype = self.dtype(name)
+        return lambda: lanecast.astype(source, dtype)
+
+
 class NumKong:
     """Uses one thread. Its `int4` and `uint4` are packed, two elements per byte."""
 
-    name = "numkong"
+    name, own = "numkong", "lanecast"
 
     def __init__(self, threads: int = 0) -> None:
         from importlib.metadata import version
@@ -145,7 +157,7 @@ class NumKong:
 class Jax:
     """`astype`, compiled by `jax.jit`, on the CPU."""
 
-    name = "jax"
+    name, own = "jax", "lanecast with jax"
 
     def __init__(self, threads: int = 0) -> None:
         import jax
@@ -169,4 +181,15 @@ class Jax:
         return result.dtype.name, result.size
 
 
+class LanecastJax(Jax):
+    """`lanecast.astype` on arrays of JAX."""
+
+    name = "lanecast with jax"
+
+    def cast(self, source: Any, name: str) -> Callable[[], Any]:
+        dtype = numpy_dtype(name)
+        return lambda: lanecast.astype(source, dtype).block_until_ready()
+
+
 PEERS: dict[str, Callable[[int], Entrant]] = {"numpy": NumPy, "torch": Torch, "numkong": NumKong, "jax": Jax}
+OWN: dict[str, Callable[[int], Entrant]] = {"lanecast": Lanecast, "lanecast with torch": LanecastTorch, "lanecast with jax": LanecastJax}

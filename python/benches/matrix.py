@@ -2,14 +2,16 @@
 
     python matrix.py RESULTS.tsv [--sizes 1024,65536,8388608] [--only float32:bfloat16,int8:*] [--peers numpy,torch] [--seconds 0.1]
 
-Each entrant casts an array of its own library, which holds the same numbers, to a new array. The benchmark first checks the dtype and the
+Each library casts one of its own arrays, which hold the same numbers, to a new array. lanecast casts the same arrays: each library is compared
+with lanecast from its arrays to its arrays. Only NumKong, whose tensors lanecast does not make, is compared with lanecast on arrays of NumPy.
+JAX counts as done when the result is there (`block_until_ready`). The benchmark first checks the dtype and the
 number of elements of each result. Then, in each round, every entrant runs once, and the result is the median over the rounds. Entrants that
 are far behind run in fewer rounds. A turn begins when the threads of the entrant before it are asleep: PyTorch's wait for more work in a busy
-loop, for about 5 ms, and would hold the CPU that the next entrant's second thread needs. If lanecast is more than 5 % behind the fastest
+loop, for about 5 ms, and would hold the CPU that the next entrant's second thread needs. If lanecast is more than 5 % behind any
 peer, the pair is measured again, four times as long, and the second measurement replaces the first in the summary. RESULTS.tsv has both.
 
 For each size, the summary has the number of pairs that each peer supports, the geometric mean of the ratio of lanecast's time to the
-peer's time, and the pairs in which lanecast is behind. At the end it has the peak memory of a cast relative to the size of its result,
+peer's time, and the pairs in which lanecast is behind; the same for the worst of the ratios of each pair. At the end it has the peak memory of a cast relative to the size of its result,
 which RESULTS.tsv.memory has for each pair.
 """
 
@@ -151,9 +153,10 @@ def pairs(only: str) -> Iterator[tuple[str, str]]:
 class Matrix:
     """Runs the measurements and writes them to a file."""
 
-    def __init__(self, peers: list[entrants.Entrant], seconds: float, file: Any) -> None:
+    def __init__(self, peers: list[entrants.Entrant], threads: int, seconds: float, file: Any) -> None:
         self.peers, self.seconds, self.file = peers, seconds, file
-        self.own = entrants.Lanecast()
+        names = dict.fromkeys(["lanecast", *(peer.own for peer in peers)])
+        self.entrants = [*(entrants.OWN[name](threads) for name in names), *peers]
         self.memory: dict[tuple[str, str], tuple[float, float]] = {}
 
     def write(self, row: Row) -> None:
@@ -162,14 +165,14 @@ class Matrix:
     def measure(self, source: str, target: str, n: int, measurement: int, sources: dict[str, Any]) -> dict[str, float]:
         """Times the entrants that support the pair, in seconds."""
         calls = {}
-        for entrant in (self.own, *self.peers):
+        for entrant in self.entrants:
             try:
                 if isinstance(sources[entrant.name], Exception):
                     raise sources[entrant.name]
                 call = entrant.cast(sources[entrant.name], target)
                 result = call()
             except Exception as error:
-                if entrant is self.own:
+                if entrant.name == "lanecast":
                     raise
                 self.write(Row(source, target, n, measurement, entrant.name, math.nan, 0, f"cannot: {first_line(error)}"))
                 continue
@@ -183,7 +186,7 @@ class Matrix:
         for name, value in seconds.items():
             self.write(Row(source, target, n, measurement, name, value * 1e6, len(times[name]), ""))
         if n == entrants.LARGE and measurement == 1:
-            self.memory[source, target] = memory_held(calls[self.own.name])
+            self.memory[source, target] = memory_held(calls["lanecast"])
         return seconds
 
     def size(self, n: int, chosen: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, float]]:
@@ -195,24 +198,19 @@ class Matrix:
             for source, target in behind:
                 if source != held:
                     held, sources = source, {}
-                    for entrant in (self.own, *self.peers):
+                    for entrant in self.entrants:
                         try:
                             sources[entrant.name] = entrant.source(source, n)
                         except Exception as error:
                             sources[entrant.name] = error
                 found[source, target] = self.measure(source, target, n, measurement, sources)
-            behind = [pair for pair in behind if (best := best_peer(found[pair])) and best[1] > BEHIND]
+            behind = [pair for pair in behind if max(self.ratios(found[pair]).values(), default=0) > BEHIND]
         return found
 
-
-def best_peer(seconds: dict[str, float]) -> tuple[str, float] | None:
-    """The fastest peer, and the ratio of lanecast's time to its time."""
-    own = seconds["lanecast"]
-    others = {name: value for name, value in seconds.items() if name != "lanecast"}
-    if not others:
-        return None
-    name = min(others, key=lambda name: others[name])
-    return name, own / others[name]
+    def ratios(self, seconds: dict[str, float]) -> dict[str, float]:
+        """The ratio of lanecast's time to that of each peer."""
+        have = [peer for peer in self.peers if peer.name in seconds and peer.own in seconds]
+        return {peer.name: seconds[peer.own] / seconds[peer.name] for peer in have}
 
 
 def first_line(error: BaseException) -> str:
@@ -220,26 +218,26 @@ def first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0][:80]}".replace("\t", " ")
 
 
-def summary(n: int, found: dict[tuple[str, str], dict[str, float]], peers: list[str]) -> None:
+def summary(n: int, found: dict[tuple[str, str], dict[str, float]], ratios: dict[tuple[str, str], dict[str, float]], peers: list[str]) -> None:
     print(f"\n{n} elements, {len(found)} pairs")
     for peer in peers:
-        ratios = [seconds["lanecast"] / seconds[peer] for seconds in found.values() if peer in seconds]
-        if ratios:
-            slower = sum(ratio > BEHIND for ratio in ratios)
-            mean = statistics.geometric_mean(ratios)
-            print(f"  {peer:10} {len(ratios):4} pairs, time ratio {mean:.3f} (geometric mean), lanecast is behind in {slower}")
+        known = [of[peer] for of in ratios.values() if peer in of]
+        if known:
+            slower = sum(ratio > BEHIND for ratio in known)
+            mean = statistics.geometric_mean(known)
+            print(f"  {peer:10} {len(known):4} pairs, time ratio {mean:.3f} (geometric mean), lanecast is behind in {slower}")
         else:
             print(f"  {peer:10}    0 pairs")
-    bests = {pair: best for pair, seconds in found.items() if (best := best_peer(seconds))}
-    if not bests:
+    worst = {pair: max(of, key=lambda peer: of[peer]) for pair, of in ratios.items() if of}
+    if not worst:
         return
-    mean = statistics.geometric_mean(ratio for _, ratio in bests.values())
-    behind = sorted((pair for pair in bests if bests[pair][1] > BEHIND), key=lambda pair: -bests[pair][1])
-    print(f"  the fastest peer: {len(bests)} pairs, time ratio {mean:.3f}, lanecast is behind by more than 5 % in {len(behind)}")
+    of_worst = {pair: ratios[pair][peer] for pair, peer in worst.items()}
+    behind = sorted((pair for pair in worst if of_worst[pair] > BEHIND), key=lambda pair: -of_worst[pair])
+    mean = statistics.geometric_mean(of_worst.values())
+    print(f"  the worst  {len(worst):4} pairs, time ratio {mean:.3f}, lanecast is behind by more than 5 % in {len(behind)}")
     for pair in behind:
-        peer, ratio = bests[pair]
         times = " ".join(f"{name} {value * 1e6:.2f}" for name, value in found[pair].items())
-        print(f"    {pair[0]} to {pair[1]}: {ratio:.2f} times the time of {peer} (us: {times})")
+        print(f"    {pair[0]} to {pair[1]}: {of_worst[pair]:.2f} times the time of {worst[pair]} (us: {times})")
 
 
 def memory_summary(memory: dict[tuple[str, str], tuple[float, float]]) -> None:
@@ -277,9 +275,11 @@ def main() -> None:
     start = time.perf_counter()
     with open(arguments.results, "w") as file, np.errstate(all="ignore"):
         print("\t".join(Row._fields), file=file)
-        matrix = Matrix(peers, arguments.seconds, file)
+        matrix = Matrix(peers, arguments.threads, arguments.seconds, file)
         for n in map(int, arguments.sizes.split(",")):
-            summary(n, matrix.size(n, chosen), [peer.name for peer in peers])
+            found = matrix.size(n, chosen)
+            ratios = {pair: matrix.ratios(seconds) for pair, seconds in found.items()}
+            summary(n, found, ratios, [peer.name for peer in peers])
     if matrix.memory:
         memory_summary(matrix.memory)
         with open(f"{arguments.results}.memory", "w") as file:

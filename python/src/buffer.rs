@@ -17,6 +17,9 @@ const ALIGNMENT: usize = 64;
 
 /// A C-contiguous array that owns its memory, aligned to 64 bytes. Other libraries can use it without a copy, through `__dlpack__` or the
 /// buffer protocol, which exposes the raw bytes.
+///
+/// The exported memory is writable, and no lock guards it. As with NumPy arrays, a thread must not write to it while another thread reads or
+/// writes the same elements, also inside a call of lanecast, which may release the GIL: such a call may read any mixture of old and new bytes.
 #[pyclass(frozen, name = "Buffer", module = "lanecast")]
 pub struct PyBuffer {
     /// The allocated block. `data` is the first aligned address in it.
@@ -55,12 +58,6 @@ impl PyBuffer {
         let data = unsafe { block.add(block.align_offset(ALIGNMENT)) };
         memory::prefer_huge_pages(data.addr().get(), bytes);
         Ok(PyBuffer { block, data, bytes, buffer, shape: shape.to_vec() })
-    }
-
-    /// The bytes of all elements, which must be written.
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the object owns the memory, whose bytes count as initialized.
-        unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.bytes) }
     }
 
     /// The elements. Packed elements form a single axis, since rows may share bytes.

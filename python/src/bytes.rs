@@ -11,9 +11,10 @@ use crate::plans;
 use lanecast::strided::Layout;
 use lanecast::{BufferType, ByteOrder, CastOptions, DType};
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::ffi::CStr;
 
 /// The bytes of an object with the buffer protocol.
 struct Raw(PyUntypedBuffer);
@@ -26,6 +27,13 @@ impl Raw {
         }
         if write && buffer.readonly() {
             return Err(PyValueError::new_err("`out` is read-only"));
+        }
+        if write && !holds_numbers(buffer.format(), buffer.item_size()) {
+            return Err(PyTypeError::new_err(format!(
+                "`out` has items of {} bytes with the buffer format {:?}, which are not numbers; pass a buffer of bytes or numbers",
+                buffer.item_size(),
+                buffer.format().to_string_lossy()
+            )));
         }
         Ok(Raw(buffer))
     }
@@ -47,6 +55,22 @@ impl Raw {
             Layout::contiguous(of, &[n]).map_err(|error| PyValueError::new_err(error.to_string()))?;
         // SAFETY: the exporter keeps the bytes valid until the buffer is released, which happens when `self` is dropped.
         Ok(unsafe { Array::new(self.0.buf_ptr().cast(), layout) })
+    }
+}
+
+/// Whether the items of a buffer are numbers or bytes, which any bits may overwrite: `c`, `b`, `B` and `?` of one byte, wider integers, `e`,
+/// `f`, `d`, `g` and complex numbers, in any byte order. Others may hold pointers, such as `O`, or have parts, such as `T{...}`.
+fn holds_numbers(format: &CStr, item_size: usize) -> bool {
+    let format = format.to_bytes();
+    let code = match format {
+        [b'@' | b'=' | b'<' | b'>' | b'!', code @ ..] => code,
+        code => code,
+    };
+    match code {
+        // Of one byte, since ctypes has this format for packed structures and unions, too.
+        b"c" | b"b" | b"B" | b"?" => item_size == 1,
+        [code] => b"hHiIlLqQnNefdgFD".contains(code),
+        _ => matches!(code, b"Zf" | b"Zd" | b"Zg"),
     }
 }
 
@@ -93,7 +117,8 @@ fn holds(of: BufferType, bytes: usize) -> usize {
 ///     packed: for source and target, whether sub-byte elements share bytes, with the first element in the lowest bits; None means
 ///         neither.
 ///     order: for source and target, the byte order: "=" native, "<" little-endian, ">" big-endian; None means "=" for both.
-///     out: a writable object with the buffer protocol to write to. Bytes after the last element stay unchanged.
+///     out: a writable object with the buffer protocol to write to, whose items are bytes or numbers. Bytes after the last element stay
+///         unchanged.
 ///     profile, check, threads, **options: as for `astype`. The default profile is "numpy".
 ///
 /// Returns:

@@ -4,12 +4,13 @@ use crate::dtype;
 use crate::errors::{cast_error, dtype_error};
 use crate::memory::{self, Array, Mode};
 use crate::numpy::{self, NumpyArray, Order};
-use crate::operand::{Operand, given};
+use crate::operand::{Library, Operand, given};
 use crate::options;
 use crate::plans;
 use crate::report::PyReport;
+use crate::torch;
 use lanecast::promote::{Casting, can_cast};
-use lanecast::{BufferType, CastOptions, CastPlan, DType, Level, Storage};
+use lanecast::{BufferType, CastPlan, DType, Level, Storage};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -54,11 +55,8 @@ pub fn astype<'py>(
     let order = Order::parse(order)?;
     let options = given(options);
     if out.is_none() && check.is_none() && copy && casting == "unsafe" {
-        let base = match profile {
-            None => CastOptions::NUMPY,
-            Some(name) => options::profile(name)?,
-        };
-        if let Some(array) = contiguous(py, x, target, order, &options::options(base, options)?, threads)? {
+        let request = Request { order, profile, threads, options };
+        if let Some(array) = request.contiguous(x, target)? {
             return Ok(array);
         }
     }
@@ -82,31 +80,6 @@ pub fn astype<'py>(
     answer.finish()
 }
 
-/// The fast path for the common case: a contiguous NumPy array, cast to a new one.
-fn contiguous<'py>(
-    py: Python<'py>,
-    x: &Bound<'py, PyAny>,
-    target: BufferType,
-    order: Order,
-    options: &CastOptions,
-    threads: Option<usize>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Some(numpy) = numpy::loaded(py)? else { return Ok(None) };
-    if !numpy.is_exact_array(x) || order != Order::Keep || target.storage() == Storage::Packed {
-        return Ok(None);
-    }
-    let Some(array) = NumpyArray::of(numpy, x)? else { return Ok(None) };
-    let Some((src, n)) = array.dense() else { return Ok(None) };
-    let plan = plans::plan(array.buffer()?, target, options).map_err(|error| cast_error(py, error, &[]))?;
-    let new = array.new_like(Order::Keep, target)?;
-    // The new array keeps the order of a contiguous one, so it is contiguous.
-    let Some((dst, _)) = new.dense() else { return Ok(None) };
-    // SAFETY: NumPy guarantees that both arrays are valid, and both objects live until the call returns. Nobody else uses the new one.
-    unsafe { memory::run_fresh(py, &plan, src, dst, n, memory::threads(threads)) }
-        .map_err(|error| cast_error(py, error, &[]))?;
-    Ok(Some(new.object().clone()))
-}
-
 /// The arguments common to all functions.
 struct Request<'a, 'py> {
     order: Order,
@@ -115,25 +88,57 @@ struct Request<'a, 'py> {
     options: Option<&'a Bound<'py, PyDict>>,
 }
 
-impl Request<'_, '_> {
-    fn plan(&self, py: Python<'_>, source: &Operand<'_>, to: BufferType) -> PyResult<CastPlan> {
+impl<'py> Request<'_, 'py> {
+    /// The fast path for the common case: a contiguous array of NumPy or PyTorch, cast to a new one.
+    fn contiguous(&self, x: &Bound<'py, PyAny>, target: BufferType) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = x.py();
+        if self.order != Order::Keep || target.storage() == Storage::Packed {
+            return Ok(None);
+        }
+        if let Some(numpy) = numpy::loaded(py)?
+            && numpy.is_exact_array(x)
+        {
+            let Some(array) = NumpyArray::of(numpy, x)? else { return Ok(None) };
+            let Some((src, n)) = array.dense() else { return Ok(None) };
+            let plan = self.plan(py, Library::Numpy, array.buffer()?, target)?;
+            let new = array.new_like(Order::Keep, target)?;
+            // The new array keeps the order of a contiguous one, so it is contiguous.
+            let Some((dst, _)) = new.dense() else { return Ok(None) };
+            // SAFETY: NumPy guarantees that both arrays are valid, and both objects live until the call returns. Nobody else uses the new one.
+            unsafe { memory::run_fresh(py, &plan, src, dst, n, memory::threads(self.threads)) }
+                .map_err(|error| cast_error(py, error, &[]))?;
+            return Ok(Some(new.object().clone()));
+        }
+        let Some(tensor) = torch::Dense::source(x)? else { return Ok(None) };
+        let plan = self.plan(py, Library::Torch, tensor.buffer, BufferType::new(target.dtype()))?;
+        let Some(new) = tensor.new_like(target.dtype())? else { return Ok(None) };
+        // SAFETY: as above, by PyTorch.
+        unsafe {
+            memory::run_fresh(py, &plan, tensor.data, new.data, new.elements, memory::threads(self.threads))
+        }
+        .map_err(|error| cast_error(py, error, &[]))?;
+        Ok(Some(new.object()))
+    }
+
+    fn plan(&self, py: Python<'_>, library: Library, from: BufferType, to: BufferType) -> PyResult<CastPlan> {
         let base = match self.profile {
-            None => source.library.options(),
+            None => library.options(),
             Some(name) => options::profile(name)?,
         };
         let options = options::options(base, self.options)?;
-        plans::plan(source.array.buffer(), to, &options).map_err(|error| cast_error(py, error, &[]))
+        plans::plan(from, to, &options).map_err(|error| cast_error(py, error, &[]))
     }
 
     /// Casts to `out`.
     fn run(&self, py: Python<'_>, source: &Operand<'_>, out: &Array, mode: Mode<'_>) -> PyResult<()> {
-        let plan = self.plan(py, source, out.buffer())?;
+        let plan = self.plan(py, source.library, source.array.buffer(), out.buffer())?;
         self.run_plan(py, &plan, source, out, mode)
     }
 
     /// Casts to newly allocated memory.
     fn run_new(&self, py: Python<'_>, source: &Operand<'_>, new: &Array, mode: Mode<'_>) -> PyResult<()> {
-        let plan = memory::for_new_memory(self.plan(py, source, new.buffer())?, new.elements());
+        let plan = self.plan(py, source.library, source.array.buffer(), new.buffer())?;
+        let plan = memory::for_new_memory(plan, new.elements());
         self.run_plan(py, &plan, source, new, mode)
     }
 
@@ -291,7 +296,7 @@ pub fn count_losses(
     let request = Request { order: Order::C, profile, threads, options: given(options) };
     let level = if exact { Level::Exact } else { Level::Range };
     let source = Operand::source(x)?;
-    let plan = request.plan(py, &source, target)?;
+    let plan = request.plan(py, source.library, source.array.buffer(), target)?;
     // SAFETY: the object keeps its memory alive until the call returns.
     let report = unsafe { memory::count(py, &plan, level, &source.array, memory::threads(threads)) };
     report.map(PyReport::new).map_err(|error| cast_error(py, error, &source.shape))

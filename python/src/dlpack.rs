@@ -10,7 +10,8 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::slice;
 
@@ -59,7 +60,8 @@ struct DLManagedTensorVersioned {
 const READ_ONLY: u64 = 1;
 const PADDED: u64 = 4;
 /// Devices with host memory: the CPU, and memory pinned by CUDA or ROCm.
-const HOST_DEVICES: [i32; 3] = [1, 3, 11];
+const HOST_DEVICES: [i32; 3] = [CPU, 3, 11];
+const CPU: i32 = 1;
 const VERSION: (u32, u32) = (1, 3);
 
 const OLD_NAME: &CStr = c"dltensor";
@@ -257,7 +259,7 @@ fn dtype(of: DLDataType, flags: u64, shape: &mut [usize]) -> PyResult<BufferType
 fn packed(buffer: BufferType, shape: &[usize], strides: Option<&[i64]>) -> PyResult<Layout> {
     let mut step = 1_i64;
     for (len, stride) in shape.iter().zip(strides.unwrap_or(&[])).rev() {
-        if *len > 1 && *stride != step {
+        if *len > 1 && *stride != step && !shape.contains(&0) {
             return Err(bad("packed sub-byte elements must be C-contiguous"));
         }
         step = step.saturating_mul(*len as i64);
@@ -285,7 +287,8 @@ pub struct Exported {
 struct Context {
     shape: Vec<i64>,
     strides: Vec<i64>,
-    _owner: Py<PyAny>,
+    /// A reference. It is not a `Py`, whose drop trusts PyO3's count of attachments; see [`free`].
+    owner: *mut ffi::PyObject,
 }
 
 /// A capsule of the newest kind that the importer supports.
@@ -306,10 +309,10 @@ pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) 
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
     }
-    let mut context = Box::new(Context { shape, strides, _owner: array.owner });
+    let mut context = Box::new(Context { shape, strides, owner: array.owner.into_ptr() });
     let dl_tensor = DLTensor {
         data: array.data.cast(),
-        device: DLDevice { device_type: 1, device_id: 0 },
+        device: DLDevice { device_type: CPU, device_id: 0 },
         ndim: context.shape.len() as i32,
         dtype: DLDataType { code, bits, lanes: 1 },
         shape: context.shape.as_mut_ptr(),
@@ -335,17 +338,108 @@ pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) 
         .map(Bound::unbind)
 }
 
-/// Frees a context. It attaches to the interpreter first, since importers may call deleters from any thread.
+/// The table of C functions that a class of arrays offers, from DLPack 1.3 on.
+#[repr(C)]
+struct DLPackExchangeAPI {
+    version: [u32; 2],
+    previous: *const DLPackExchangeAPI,
+    managed_tensor_allocator: *const c_void,
+    managed_tensor_from_py_object: *const c_void,
+    managed_tensor_to_py_object: *const c_void,
+    dltensor_from_py_object: Option<Describe>,
+    current_work_stream: *const c_void,
+}
+
+/// Describes the array of the first argument in the second, which points into the array. Returns 0, or sets a Python exception.
+type Describe = unsafe extern "C" fn(*mut c_void, *mut DLTensor) -> c_int;
+
+/// Describes arrays of a class without a capsule.
+pub struct Exchange(Describe);
+
+/// An array in CPU memory.
+pub struct Plain {
+    /// The first element.
+    pub data: *mut u8,
+    pub shape: Vec<usize>,
+    /// In elements.
+    pub strides: Vec<isize>,
+}
+
+impl Exchange {
+    /// The function of a class, if it has one.
+    pub fn of(class: &Bound<'_, PyAny>) -> Option<Exchange> {
+        let capsule = class.getattr("__dlpack_c_exchange_api__").ok()?;
+        let name = c"dlpack_exchange_api".as_ptr();
+        // SAFETY: `PyCapsule_IsValid` accepts any object, and a capsule of this name points to the table, which is static.
+        let table = unsafe {
+            if ffi::PyCapsule_IsValid(capsule.as_ptr(), name) == 0 {
+                return None;
+            }
+            &*ffi::PyCapsule_GetPointer(capsule.as_ptr(), name).cast::<DLPackExchangeAPI>()
+        };
+        if table.version[0] != VERSION.0 {
+            return None;
+        }
+        table.dltensor_from_py_object.map(Exchange)
+    }
+
+    /// Describes an array, which must be of exactly the class of the function. `None` if it is not in CPU memory, or if DLPack cannot describe
+    /// it. The dtype is not returned, since PyTorch describes some of them as others.
+    pub fn plain(&self, value: &Bound<'_, PyAny>) -> Option<Plain> {
+        let mut tensor = MaybeUninit::<DLTensor>::zeroed();
+        // SAFETY: the function takes an array of the class, and writes the structure if it returns 0.
+        let tensor = unsafe {
+            if (self.0)(value.as_ptr().cast(), tensor.as_mut_ptr()) != 0 {
+                ffi::PyErr_Clear();
+                return None;
+            }
+            tensor.assume_init()
+        };
+        let axes = usize::try_from(tensor.ndim).ok()?;
+        if tensor.device.device_type != CPU
+            || axes > 0 && (tensor.shape.is_null() || tensor.strides.is_null())
+        {
+            return None;
+        }
+        let list = |list: *mut i64| match axes {
+            0 => &[][..],
+            // SAFETY: there is one number per axis, and the array, which they are in, lives. No Python code runs while they are in use.
+            axes => unsafe { slice::from_raw_parts(list.cast_const(), axes) },
+        };
+        Some(Plain {
+            data: tensor.data.cast::<u8>().wrapping_add(usize::try_from(tensor.byte_offset).ok()?),
+            shape: list(tensor.shape).iter().map(|len| usize::try_from(*len).ok()).collect::<Option<_>>()?,
+            strides: list(tensor.strides)
+                .iter()
+                .map(|step| isize::try_from(*step).ok())
+                .collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// Frees a context. Importers call deleters from any thread, with the GIL or without.
+///
+/// `Python::try_attach` is no help: during a call of lanecast, PyO3 counts the thread as attached. JAX, called by lanecast, releases the
+/// GIL and then calls deleters. `PyGILState_Ensure` looks at the thread itself.
 ///
 /// # Safety
 ///
 /// `context` is that of a tensor of [`export`], not yet freed.
 unsafe fn free(context: *mut c_void) {
-    // When the interpreter shuts down, the memory is not freed.
-    _ = Python::try_attach(|_| {
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(context.cast::<Context>()) });
-    });
+    // SAFETY: the caller's promise.
+    let context = unsafe { Box::from_raw(context.cast::<Context>()) };
+    // SAFETY: always sound to call. From the start of finalization on it returns 0.
+    if unsafe { ffi::Py_IsInitialized() } == 0 {
+        // Nobody may take the GIL anymore, so the array is not freed.
+        return;
+    }
+    // SAFETY: the interpreter runs, and it is the main one (see `interpreter`), to which the thread is attached until the release. The context
+    // had a reference to the owner.
+    unsafe {
+        let state = ffi::PyGILState_Ensure();
+        ffi::Py_DECREF(context.owner);
+        ffi::PyGILState_Release(state);
+    }
 }
 
 unsafe extern "C" fn delete_new(tensor: *mut DLManagedTensorVersioned) {
@@ -382,5 +476,5 @@ unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
 
 /// The CPU, as `__dlpack_device__` returns it.
 pub fn cpu(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
-    (1, 0).into_pyobject(py)
+    (CPU, 0).into_pyobject(py)
 }

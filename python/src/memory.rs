@@ -2,6 +2,10 @@
 //!
 //! An [`Array`] is an address and a layout, as given by a Python library. Whoever creates one promises that the memory is valid while the
 //! Python object lives. Only this module reads and writes the memory.
+//!
+//! As in NumPy, no lock guards the memory: another Python thread can write to it while a cast runs without the GIL, and any Python code
+//! can write to it between two calls of Rust. So no reference to it outlives a call of the crate `lanecast`, and plain casts form none: they
+//! pass addresses.
 
 pub mod scaled;
 
@@ -62,6 +66,10 @@ impl Array {
     }
 
     fn is_dense(&self, c_order: bool) -> bool {
+        if self.elements() == 0 {
+            // Whatever the strides are, which libraries choose differently.
+            return true;
+        }
         if self.layout.buffer().storage() == Storage::Packed {
             return false;
         }
@@ -146,19 +154,15 @@ pub unsafe fn run(
         || plain && src.is_dense(false) && dst.is_dense(false);
     let done = Outcome::default();
     if joined && !src.shares_memory(dst) {
-        let too_large = |buffer| CastError::TooLarge { elements: n, buffer };
-        let read = src.buffer().byte_len(n).ok_or(too_large(src.buffer()))?;
-        let written = dst.buffer().byte_len(n).ok_or(too_large(dst.buffer()))?;
-        if n == 0 {
-            // The pointers may be null, which is not allowed in slices.
-            return Ok(done);
+        if let Mode::Plain = mode {
+            // SAFETY: the caller's memory, which is contiguous and does not overlap.
+            return unsafe { run_contiguous(plan, src.data, dst.data, n, threads) }.map(|()| done);
         }
-        // SAFETY: the elements are contiguous and so fill these bytes, which do not overlap. The destination comes from a foreign
-        // allocator, so for the language its bytes are initialized.
-        let (src, dst) =
-            unsafe { (slice::from_raw_parts(src.data, read), slice::from_raw_parts_mut(dst.data, written)) };
+        // SAFETY: the caller's memory, for the call below only. The destination comes from a foreign allocator, so for the language its
+        // bytes are initialized.
+        let (src, dst) = unsafe { (bytes(src), bytes_mut(dst)) };
         return match mode {
-            Mode::Plain => plan.par_run(src, dst, n, threads).map(|()| done),
+            Mode::Plain => Ok(done),
             Mode::Checked(level) => plan.checked(level).par_run(src, dst, n, threads).map(|()| done),
             Mode::Masked(level, bits) => {
                 plan.checked(level).par_run_masked(src, dst, bits, n, threads).map(|_| done)
@@ -183,6 +187,29 @@ pub unsafe fn run(
     }
 }
 
+/// Casts `n` contiguous elements.
+///
+/// # Safety
+///
+/// As for [`run`]. The elements are at `src` and `dst`, and do not overlap.
+unsafe fn run_contiguous(
+    plan: &CastPlan,
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    threads: Threads<'_>,
+) -> Result<(), CastError> {
+    if !takes_long(plan, n) {
+        // SAFETY: the caller's promise.
+        return unsafe { plan.run_ptr(src, dst, n) };
+    }
+    let layout = |of| Layout::contiguous(of, &[n]);
+    // SAFETY: the caller's promise.
+    let (src, mut dst) =
+        unsafe { (View::from_raw(src, layout(plan.from())?), ViewMut::from_raw(dst, layout(plan.to())?)?) };
+    plan.par_run_strided(&src, &mut dst, threads)
+}
+
 /// Casts `n` elements at `src` to new memory at `dst`.
 ///
 /// # Safety
@@ -202,17 +229,9 @@ pub unsafe fn run_fresh(
     }
     let (src, dst, plan) = (src.expose_provenance(), dst.expose_provenance(), for_new_memory(*plan, n));
     py.detach(move || {
-        let too_large = |buffer| CastError::TooLarge { elements: n, buffer };
-        let read = plan.from().byte_len(n).ok_or(too_large(plan.from()))?;
-        let written = plan.to().byte_len(n).ok_or(too_large(plan.to()))?;
-        // SAFETY: the caller's promise; `run` explains why the bytes are initialized. There are elements, so neither pointer is null.
-        let (src, dst) = unsafe {
-            (
-                slice::from_raw_parts(std::ptr::with_exposed_provenance(src), read),
-                slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(dst), written),
-            )
-        };
-        plan.par_run(src, dst, n, threads)
+        let (src, dst) = (ptr::with_exposed_provenance(src), ptr::with_exposed_provenance_mut(dst));
+        // SAFETY: the caller's promise.
+        unsafe { run_contiguous(&plan, src, dst, n, threads) }
     })
 }
 
@@ -367,18 +386,16 @@ pub unsafe fn count(
         let outcome = unsafe { run_detached(py, plan, Mode::Counted(level), src, &dst, threads)? };
         return Ok(outcome.report);
     }
-    let from = src.buffer();
-    let read = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
-    // SAFETY: the elements are contiguous, so they fill these bytes.
-    let bytes = unsafe { slice::from_raw_parts(src.data, read) };
     let chunked = || {
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { bytes(src) };
         let counting = plan.counted(level);
         let mut out = room(n.min(CHUNK))?;
         let mut total = CastReport::default();
         for first in (0..n).step_by(CHUNK) {
             let len = (n - first).min(CHUNK);
             // A chunk is a whole number of bytes.
-            let start = from.byte_len(first).unwrap_or(read);
+            let start = src.buffer().byte_len(first).unwrap_or(bytes.len());
             total = total.and(&counting.par_run(&bytes[start..], &mut out, len, threads)?);
         }
         Ok(total)
@@ -410,6 +427,17 @@ pub unsafe fn bytes_mut<'a>(array: &Array) -> &'a mut [u8] {
 
 fn byte_len(array: &Array) -> usize {
     array.buffer().byte_len(array.elements()).unwrap_or(0)
+}
+
+/// Copies the bytes of a contiguous array to another one, which is as large.
+///
+/// # Safety
+///
+/// As for [`run`]. The arrays do not overlap.
+pub unsafe fn copy(src: &Array, dst: &Array) {
+    debug_assert_eq!(byte_len(src), byte_len(dst));
+    // SAFETY: the caller's promise.
+    unsafe { ptr::copy_nonoverlapping(src.data, dst.data, byte_len(dst)) };
 }
 
 /// Expands bits to the elements of a bool array.

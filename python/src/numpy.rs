@@ -337,12 +337,14 @@ impl<'py> NumpyArray<'py> {
     }
 
     pub fn array(&self) -> PyResult<Array> {
+        // First, since it may run Python code, which may give the array another shape.
+        let buffer = self.buffer()?;
         let strides = match self.axes() {
             0 => &[][..],
             // SAFETY: there is one stride per axis.
             axes => unsafe { slice::from_raw_parts((*self.pointer()).fields.strides, axes) },
         };
-        let layout = Layout::new(self.buffer()?, self.shape(), strides)
+        let layout = Layout::new(buffer, self.shape(), strides)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         // SAFETY: the memory is valid while the object lives, and the caller keeps it alive.
         Ok(unsafe { Array::new((*self.pointer()).fields.data.cast(), layout) })

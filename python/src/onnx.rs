@@ -93,18 +93,17 @@ pub fn onnx_linear<'py>(
     let (x_code, scale_code) = (number(py, x.dtype())?, number(py, scale.dtype())?);
     let zero_code = zero_point.as_ref().map(|zero_point| number(py, zero_point.dtype())).transpose()?;
     let failed = |error| onnx_error(py, error);
-    let zero_point = zero_point.as_ref().map(Input::tensor);
-    let (x_tensor, scale) = (x.tensor(), scale.tensor());
     let others: Vec<_> = sources[1..].iter().chain(&zeros).collect();
     let output = Output { like: &sources[0], others: &others, out };
+    let zero_tensor = || zero_point.as_ref().map(Input::tensor);
     if quantize {
         let node = QuantizeLinear::from_attributes(opset, x_code, scale_code, zero_code, &attributes);
         let node = node.map_err(failed)?;
-        output.write(py, node.to(), |y| node.run(x_tensor, scale, zero_point, y))
+        output.write(py, node.to(), |y| node.run(x.tensor(), scale.tensor(), zero_tensor(), y))
     } else {
         let node = DequantizeLinear::from_attributes(opset, x_code, scale_code, zero_code, &attributes);
         let node = node.map_err(failed)?;
-        output.write(py, node.to(), |y| node.run(x_tensor, scale, zero_point, y))
+        output.write(py, node.to(), |y| node.run(x.tensor(), scale.tensor(), zero_tensor(), y))
     }
 }
 
@@ -121,11 +120,10 @@ pub fn onnx_dynamic<'py>(
     let x = Input::new(py, &source)?;
     let node = DynamicQuantizeLinear::from_attributes(opset, number(py, x.dtype())?, &[]);
     let node = node.map_err(|error| onnx_error(py, error))?;
-    let elements = x.tensor().data;
     let mut found = None;
     let output = Output { like: &source, others: &[], out };
     let y = output.write(py, DType::UInt8, |y| {
-        found = Some(node.run(elements, y, y.len())?);
+        found = Some(node.run(x.tensor().data, y, y.len())?);
         Ok(())
     })?;
     let found = found.ok_or_else(|| PyValueError::new_err("the node did not run"))?;
@@ -133,9 +131,11 @@ pub fn onnx_dynamic<'py>(
 }
 
 /// An input of a node, as ONNX stores it: the array itself, or a copy.
-struct Input<'a, 'py> {
-    operand: &'a Operand<'py>,
-    copy: Option<PyBuffer>,
+struct Input<'a> {
+    shape: &'a [usize],
+    array: &'a Array,
+    /// A copy, which owns its memory.
+    copy: Option<(PyBuffer, Box<Array>)>,
 }
 
 /// The form of `TensorProto.raw_data`.
@@ -151,27 +151,27 @@ fn is_raw(array: &Array) -> bool {
     same && array.is_c_contiguous()
 }
 
-impl<'a, 'py> Input<'a, 'py> {
-    fn new(py: Python<'_>, operand: &'a Operand<'py>) -> PyResult<Self> {
+impl<'a> Input<'a> {
+    fn new(py: Python<'_>, operand: &'a Operand<'_>) -> PyResult<Self> {
         let to = raw(operand.array.buffer().dtype());
-        let copy = match is_raw(&operand.array) {
-            true => None,
-            false => Some(packed(py, operand, to, Mode::Plain, &CastOptions::RUST, None)?),
-        };
-        Ok(Input { operand, copy })
+        let mut copy = None;
+        if !is_raw(&operand.array) {
+            let buffer = packed(py, operand, to, Mode::Plain, &CastOptions::RUST, None)?;
+            let array = Box::new(buffer.array()?);
+            copy = Some((buffer, array));
+        }
+        Ok(Input { shape: &operand.shape, array: &operand.array, copy })
     }
 
     fn dtype(&self) -> DType {
-        self.operand.array.buffer().dtype()
+        self.array.buffer().dtype()
     }
 
+    /// The elements, for a run of the node. No Python code may run while they are in use, since it could write to them.
     fn tensor(&self) -> Tensor<'_> {
-        let data = match &self.copy {
-            Some(copy) => copy.bytes(),
-            // SAFETY: the operand keeps its memory alive. As for any cast, nobody may write to it meanwhile.
-            None => unsafe { memory::bytes(&self.operand.array) },
-        };
-        Tensor::new(&self.operand.shape, data)
+        let array = self.copy.as_ref().map_or(self.array, |(_, array)| array);
+        // SAFETY: the operand or the copy keeps the memory alive. As for any cast, nobody may write to it meanwhile.
+        Tensor::new(self.shape, unsafe { memory::bytes(array) })
     }
 }
 
@@ -221,8 +221,8 @@ impl<'py> Output<'_, 'py> {
         };
         let written = copy.as_ref().map_or(Ok(*array), PyBuffer::array)?;
         // SAFETY: nobody else uses this memory, which is contiguous.
-        let y = unsafe { memory::bytes_mut(&written) };
-        memory::scaled::detached(py, written.elements(), || run(y)).map_err(|error| onnx_error(py, error))?;
+        let run = || run(unsafe { memory::bytes_mut(&written) });
+        memory::scaled::detached(py, written.elements(), run).map_err(|error| onnx_error(py, error))?;
         if copy.is_some() {
             let joined = array.flattened().unwrap_or(*array);
             cast(py, &written, &joined, Mode::Plain, &CastOptions::RUST, None)?;

@@ -164,7 +164,8 @@ impl<'py> Operand<'py> {
 
     /// Whether the array already has this memory layout.
     pub fn has_order(&self, order: Order) -> bool {
-        let fortran = matches!(&self.holder, Holder::Numpy(array) if array.is_fortran_only());
+        let fortran = matches!(&self.holder, Holder::Numpy(array) if array.is_fortran_only())
+            || self.array.elements() == 0;
         match order {
             Order::Keep => true,
             Order::C => self.array.is_c_contiguous(),

@@ -157,7 +157,7 @@ fn copy_scales(scales: &Bound<'_, PyAny>, name: &str, scheme: &Scheme, to: &Arra
     let dense = Dense::of(py, &given)?;
     // SAFETY: the operand or the copy keeps its memory alive, and nobody else uses the new array. The bytes are as many: elements are of
     // one size.
-    unsafe { memory::bytes_mut(to).copy_from_slice(memory::bytes(&dense.array)) };
+    unsafe { memory::copy(&dense.array, to) };
     Ok(())
 }
 

@@ -71,10 +71,12 @@ def test_without_ml_dtypes():
     assert out == "NumPy arrays of bfloat16 need the package ml_dtypes; install ml_dtypes or lanecast[ml-dtypes]"
 
 
-def test_sub_interpreters_are_refused_in_words():
-    import lanecast  # noqa: F401  (the first interpreter that imports it is the one that may)
-
-    interpreters = pytest.importorskip("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
+@pytest.mark.parametrize("first", [True, False], ids=["before the main interpreter", "after it"])
+def test_sub_interpreters_are_refused_in_words(first):
+    module = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
+    pytest.importorskip(module)
+    # Also one that shares the lock of the main interpreter, which Python lets import such modules.
+    shared = "interpreters.create('legacy')" if sys.version_info >= (3, 13) else "interpreters.create(isolated=False)"
     code = f"""
 import sys
 sys.path[:] = {sys.path!r}
@@ -85,9 +87,17 @@ except ImportError as error:
 else:
     raise AssertionError("it was imported")
 """
-    one = interpreters.create()
-    try:
-        # An exception is returned, or raised by older versions.
-        assert interpreters.run_string(one, code) is None
-    finally:
-        interpreters.destroy(one)
+    script = f"""
+import sys
+import {module} as interpreters
+sys.path[:] = {sys.path!r}
+if not {first}:
+    import lanecast
+for one in interpreters.create(), {shared}:
+    # An exception is returned, or raised by older versions.
+    assert interpreters.run_string(one, {code!r}) is None
+    interpreters.destroy(one)
+import lanecast
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr

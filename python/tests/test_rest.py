@@ -51,6 +51,39 @@ def test_cast_buffer():
         lanecast.cast_buffer(b"\xff", "uint8", "int8", check="range")
 
 
+def test_buffers_that_are_not_numbers_are_not_written():
+    import array
+    import ctypes
+
+    class Packed(ctypes.Structure):
+        _pack_ = 1
+        _layout_ = "ms"
+        _fields_ = [("pointer", ctypes.py_object)]
+
+    class Whole(ctypes.Structure):
+        _fields_ = [("pointer", ctypes.py_object)]
+
+    class Either(ctypes.Union):
+        _fields_ = [("pointer", ctypes.py_object), ("number", ctypes.c_int64)]
+
+    x = np.arange(2.0)
+    for refused in (
+        np.array([None, None]), np.zeros(2, "V8"), np.zeros(2, "S8"), np.zeros(2, "U2"), np.zeros(2, "M8[s]"), np.zeros(2, "m8[s]"),
+        np.zeros(2, [("a", "i4"), ("b", "O")]), np.zeros(2, [("a", "f8")]), array.array("u", "abcd"),
+        *(memoryview((kind * 2)()) for kind in (ctypes.py_object, Packed, Whole, Either, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar)),
+    ):  # fmt: skip
+        # NumPy has no buffers of times and user-defined dtypes at all.
+        with pytest.raises((TypeError, ValueError), match="not numbers|cannot include dtype"):
+            lanecast.cast_buffer(x, "float64", "int64", out=refused)
+    numbers = [np.zeros(4, code) for code in "?bBhHiIlLqQefdgFDG"] + [np.zeros(4, ">i4"), np.zeros((2, 2), "<c8")]
+    numbers += [memoryview(bytearray(32)).cast(code) for code in "?cbBhHiIlLqQnNfd"] + [array.array(code, [0] * 4) for code in "bBhHiIlLqQfd"]
+    kinds = (ctypes.c_float, ctypes.c_char, ctypes.c_bool, ctypes.c_long, ctypes.c_uint8, ctypes.c_double)
+    numbers += [memoryview((kind * 4)()) for kind in kinds]
+    for out in [*numbers, bytearray(4)]:
+        assert lanecast.cast_buffer(x, "float64", "uint8", out=out) is out
+        assert bytes(out)[:2] == b"\0\1"
+
+
 def test_text():
     texts = ["1.5", " -2e3 ", "inf", b"nan", "0x1p3"]
     with pytest.raises(ValueError, match="0x1p3"):

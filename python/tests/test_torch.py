@@ -1,7 +1,11 @@
 """PyTorch tensors."""
 
+import sys
+import timeit
+
 import pytest
 from conftest import package
+from test_memory import resident
 
 import lanecast
 
@@ -106,6 +110,84 @@ def test_refused():
         lanecast.astype(x.detach(), "float8_e3m4")
     with pytest.raises(lanecast.DTypeError):
         lanecast.astype(x.detach(), torch.qint8)
+
+
+def test_tensors_whose_memory_is_not_what_they_say():
+    x = torch.tensor([1.0, 2.0, 3.0])
+    # Exactly of the class `torch.Tensor`, but not in ordinary memory.
+    with pytest.raises((RuntimeError, TypeError, ValueError)):
+        torch.func.vmap(lambda row: lanecast.astype(row, "int8"))(x.reshape(3, 1))
+    with pytest.raises((RuntimeError, TypeError, ValueError)):
+        torch.func.grad(lambda x: lanecast.astype(x, "float64").sum())(x)
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode() as mode:
+        fake = mode.from_tensor(x)
+        with pytest.raises((RuntimeError, TypeError, ValueError)):
+            lanecast.astype(fake, "int8")
+    if hasattr(torch, "int4"):
+        # DLPack says that they are int8.
+        small = torch.tensor([1, 15, 7], dtype=torch.uint8).view(torch.int4)
+        assert lanecast.astype(small, "int8").tolist() == [1, -1, 7]
+
+    class Mine(torch.Tensor):
+        pass
+
+    assert lanecast.astype(x.as_subclass(Mine), "int8").tolist() == [1, 2, 3]
+    frozen = torch.nn.Parameter(x, requires_grad=False)
+    assert lanecast.astype(frozen, "int8").tolist() == [1, 2, 3]
+
+
+def test_modes_that_change_what_functions_make():
+    class Other(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            if function is torch.empty_like:
+                kwargs["dtype"] = torch.bool
+                args = (args[0][:1],)
+            return function(*args, **kwargs)
+
+    x = torch.ones(1000)
+    with Other(), pytest.raises(ValueError):
+        lanecast.astype(x, "float64")
+    # The arguments of later calls are not those that the mode has changed.
+    assert lanecast.astype(x, "float64").dtype == torch.float64
+
+
+def test_the_result_is_an_ordinary_tensor():
+    ours = lanecast.astype(torch.arange(8.0), "int16")
+    ours.resize_(1000)
+    assert ours.tolist()[:8] == list(range(8))
+
+
+def test_small_tensors_take_no_longer_than_twice_the_time_of_pytorch():
+    x = torch.arange(8.0)
+    calls = (lambda: lanecast.astype(x, torch.int8), lambda: x.to(torch.int8))
+    times = ([], [])
+    # In turn, so that both run in quiet times. The fastest of many is what a call takes.
+    for _ in range(200):
+        for call, own in zip(calls, times):
+            own.append(timeit.timeit(call, number=50))
+    ratio = min(times[0]) / min(times[1])
+    assert ratio < 2, ratio
+
+
+def test_no_leak():
+    x, out = torch.arange(8.0), torch.zeros(8, dtype=torch.int8)
+    shared = [x, out, torch.int8, torch.int16, torch.Tensor]
+
+    def run(count):
+        for _ in range(count):
+            lanecast.astype(x, torch.int8)
+            lanecast.astype(x[::2], "int16")
+            lanecast.astype(x, "int8", out=out)
+            lanecast.quantize(x, "int8-row")
+        return [sys.getrefcount(value) for value in shared], resident()
+
+    references, memory = run(500)
+    after, grown = run(20_000)
+    assert max(b - a for a, b in zip(references, after)) < 50
+    assert grown - memory < 2_000_000
 
 
 def test_packed_floats():
