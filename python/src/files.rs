@@ -170,9 +170,10 @@ fn copied(py: Python<'_>, src: &Array, to: BufferType) -> PyResult<Vec<u8>> {
         Layout::contiguous(to, src.shape()).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let plan = CastPlan::new(src.buffer(), to, &CastOptions::RUST).map_err(failed)?;
     // SAFETY: the object of the source lives until the call returns. The vector has as many bytes as the layout, and nobody else uses it.
-    unsafe {
+    let done = unsafe {
         let dst = Array::new(out.as_mut_ptr(), layout);
-        memory::run_detached(py, &plan, Mode::Plain, src, &dst, memory::threads(None)).map_err(failed)?;
-    }
+        memory::run_detached(py, &plan, Mode::Plain, src, &dst, memory::threads(None))
+    };
+    done.map_err(|error| cast_error(py, error, &[]))?;
     Ok(out)
 }
