@@ -6,7 +6,7 @@ use crate::memory::{self, Array, Mode};
 use crate::operand::Operand;
 use lanecast::strided::Layout;
 use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, Storage};
-use lanecast_files::{Error, NewTensor, Place};
+use lanecast_files::{Detail, Error, NewTensor, Place};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyIndexError, PyOSError, PyPermissionError, PyValueError,
 };
@@ -23,7 +23,10 @@ fn failed(py: Python<'_>, error: &Error) -> PyErr {
         Error::Io(_, ErrorKind::NotFound) => PyFileNotFoundError::new_err(message),
         Error::Io(_, ErrorKind::PermissionDenied) => PyPermissionError::new_err(message),
         Error::Io(..) => PyOSError::new_err(message),
-        Error::Exists(_) => PyFileExistsError::new_err(message),
+        Error::Exists(detail) => {
+            let detail = Detail { remedy: "pass overwrite=True to replace it".into(), ..detail.clone() };
+            PyFileExistsError::new_err(Error::Exists(detail).to_string())
+        }
         Error::Format(_) | Error::Unsupported(_) => format_error(py, message),
         _ => PyValueError::new_err(message),
     }

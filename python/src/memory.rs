@@ -361,7 +361,8 @@ pub unsafe fn count(
         let mut out = room(n)?;
         let shape: Vec<usize> = src.shape().to_vec();
         // SAFETY: the memory was just allocated.
-        let dst = unsafe { Array::new(out.as_mut_ptr(), Layout::contiguous(to, &shape).map_err(CastError::from)?) };
+        let dst =
+            unsafe { Array::new(out.as_mut_ptr(), Layout::contiguous(to, &shape).map_err(CastError::from)?) };
         // SAFETY: the caller's promise.
         let outcome = unsafe { run_detached(py, plan, Mode::Counted(level), src, &dst, threads)? };
         return Ok(outcome.report);

@@ -83,15 +83,23 @@ impl<'py> Tensor<'py> {
             return Ok(None);
         }
         let device = value.getattr(intern!(py, "device"))?.getattr(intern!(py, "type"))?;
+        if device.eq("meta")? {
+            return Err(PyValueError::new_err(
+                "the tensor is on device meta, so it has a shape but no values; cast it after the values are loaded",
+            ));
+        }
         if !device.eq("cpu")? {
             return Err(PyValueError::new_err(format!("the tensor is on device {device}; pass x.cpu()")));
         }
         if !value.getattr(intern!(py, "layout"))?.is(torch.getattr("strided")?) {
             return Err(PyTypeError::new_err("the tensor is not strided; pass x.to_dense()"));
         }
-        if value.getattr(intern!(py, "requires_grad"))?.is_truthy()? {
+        // Where gradients are not recorded, parameters are tensors like others.
+        if value.getattr(intern!(py, "requires_grad"))?.is_truthy()?
+            && torch.call_method0(intern!(py, "is_grad_enabled"))?.is_truthy()?
+        {
             return Err(PyTypeError::new_err(
-                "the tensor requires grad, but lanecast does not record gradients; pass x.detach()",
+                "the tensor requires grad, but lanecast does not record gradients; pass x.detach(), or call lanecast under torch.no_grad()",
             ));
         }
         let lazy = value.call_method0(intern!(py, "is_neg"))?.is_truthy()?

@@ -107,7 +107,12 @@ pub unsafe fn run(
 }
 
 /// The arrays to cut into blocks, with one axis if their elements are contiguous; `None` if the cast has to run as a whole.
-fn to_cut(mode: &Mode<'_>, src: &Array, dst: &Array, size: usize) -> Result<Option<(Array, Array)>, CastError> {
+fn to_cut(
+    mode: &Mode<'_>,
+    src: &Array,
+    dst: &Array,
+    size: usize,
+) -> Result<Option<(Array, Array)>, CastError> {
     let n = src.elements();
     if n <= size {
         return Ok(None);
@@ -176,7 +181,10 @@ impl Array {
         shape[axis] = count;
         if buffer.storage() == Storage::Packed {
             let start = buffer.byte_len(at).unwrap_or(0);
-            return Ok(Array { data: self.data.wrapping_add(start), layout: Layout::contiguous(buffer, &shape)? });
+            return Ok(Array {
+                data: self.data.wrapping_add(start),
+                layout: Layout::contiguous(buffer, &shape)?,
+            });
         }
         let strides = self.layout.strides();
         let start = strides[axis].wrapping_mul(at as isize);
@@ -190,9 +198,7 @@ impl Mode<'_> {
         match self {
             Mode::Plain => Mode::Plain,
             Mode::Checked(level) => Mode::Checked(*level),
-            Mode::Masked(level, bits) => {
-                Mode::Masked(*level, &mut bits[first / 8..(first + n).div_ceil(8)])
-            }
+            Mode::Masked(level, bits) => Mode::Masked(*level, &mut bits[first / 8..(first + n).div_ceil(8)]),
             Mode::Counted(level) => Mode::Counted(*level),
         }
     }
