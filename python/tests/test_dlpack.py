@@ -111,7 +111,7 @@ def test_pack_checks():
 
 def test_buffers():
     buffer = lanecast.astype(lanecast.pack(np.arange(6.0).reshape(2, 3), "float32"), "float32")
-    assert repr(buffer) == "lanecast.Buffer(float32, (2, 3))"
+    assert repr(buffer) == "lanecast.Buffer(float32, (2, 3), importers=('numpy', 'torch', 'jax'))"
     array = np.from_dlpack(buffer)
     assert array.ctypes.data % 64 == 0 and array.flags.writeable
     array[1, 2] = 99
