@@ -105,14 +105,16 @@ def test_calls_without_out(function, alarm):
         "format": lambda n: lanecast.format(np.resize(short, n // 32)),
         "parse": lambda n: lanecast.parse(texts * (n // 32 // len(texts)), "float32"),
     }[function]
-    start = time.perf_counter()
-    call(N)
-    whole = time.perf_counter() - start
-    alarm(whole / 4)
+    times = []
+    for _ in range(2):
+        start = time.perf_counter()
+        call(N)
+        times.append(time.perf_counter() - start)
+    alarm(min(times) / 4)
     start = time.perf_counter()
     with pytest.raises(Alarm):
         call(N)
-    assert time.perf_counter() - start < 0.8 * whole
+    assert time.perf_counter() - start < 0.8 * min(times)
 
 
 def test_a_handler_that_returns_changes_nothing():
