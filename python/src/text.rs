@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
-/// Parses numbers. Each is rounded once, from its exact decimal value.
+/// Parses numbers. Each is rounded once, from its exact decimal value. Many texts are parsed without the GIL, and Ctrl-C ends the call.
 ///
 /// Args:
 ///     texts: an iterable of str or bytes.
@@ -145,7 +145,8 @@ impl AsRef<[u8]> for Text {
     }
 }
 
-/// Formats the elements of an array. Each text is the shortest one that parses to the same value.
+/// Formats the elements of an array. Each text is the shortest one that parses to the same value. Many elements are formatted without the
+/// GIL, and Ctrl-C ends the call.
 ///
 /// Args:
 ///     x: an array, as for `astype`.

@@ -76,6 +76,16 @@ def test_packed_elements(alarm):
     assert (out[0], out[-1]) == (0x22, 0x77) and set(out) == {0x22, 0x77}
 
 
+def test_tensors_of_files(alarm, tmp_path):
+    path, out = tmp_path / "x.npy", np.full(N, 7, np.int8)
+    np.save(path, np.ones(N, np.int8))
+    with lanecast.open(path) as file:
+        alarm(0.1)
+        with pytest.raises(Alarm):
+            file[""].astype("float8_e4m3fn", out=out.view(lanecast.float8_e4m3fn), threads=1)
+    assert out[-1] == 7
+
+
 def test_several_threads(alarm):
     x, out = np.broadcast_to(np.float32(1), (4, N)), np.full((4, N), 7, np.int8)
     alarm(0.1)
