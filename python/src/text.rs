@@ -63,13 +63,17 @@ pub fn parse<'py>(
     let (size, mut first) = (to.dtype().size(), 0);
     while first < n {
         let mut failed = None;
-        let taken = items.by_ref().take(BATCH.min(n - first)).enumerate();
-        let read = taken.map_while(|(index, item)| {
+        let len = BATCH.min(n - first);
+        let read = items.by_ref().take(len).enumerate().map_while(|(index, item)| {
             let text = item.and_then(|item| Text::of(first + index, item));
             text.map_err(|error| failed = Some(error)).ok()
         });
-        let batch: Vec<Text> = read.collect();
-        let written = detached(py, batch.len(), || plan.run(&batch, out))?;
+        let written = if len > LONG {
+            let batch: Vec<Text> = read.collect();
+            detached(py, || plan.run(&batch, out))?
+        } else {
+            plan.run(read, out)
+        };
         let written = written.map_err(|error| PyValueError::new_err(after(error, first).to_string()))?;
         if let Some(error) = failed {
             return Err(error);
@@ -95,11 +99,8 @@ const BATCH: usize = 1 << 16;
 /// More texts take longer than it may take to get the GIL back.
 const LONG: usize = 1 << 10;
 
-/// Works on `n` texts. If they are many, it works without the GIL, and then runs the handlers of signals.
-fn detached<R: Send>(py: Python<'_>, n: usize, work: impl FnOnce() -> R + Send) -> PyResult<R> {
-    if n <= LONG {
-        return Ok(work());
-    }
+/// Works without the GIL, and then runs the handlers of signals.
+fn detached<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
     let done = py.detach(work);
     py.check_signals().map(|()| done)
 }
@@ -180,7 +181,8 @@ pub fn format<'py>(
             let count = BATCH.min(n - first);
             // A batch begins on a whole byte.
             let rest = &src[array.buffer().byte_len(first).unwrap_or(src.len())..];
-            let texts = detached(py, count, || plan.run(rest, count))?.map_err(failed)?;
+            let run = || plan.run(rest, count);
+            let texts = if count > LONG { detached(py, run)? } else { run() }.map_err(failed)?;
             texts.iter().try_for_each(|text| list.append(text))?;
         }
         Ok(list)
