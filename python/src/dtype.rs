@@ -218,7 +218,9 @@ fn refused_class(class: &Bound<'_, PyType>) -> PyResult<PyErr> {
 
 /// The dtype of a dtype or an array.
 pub fn of_either(value: &Bound<'_, PyAny>) -> PyResult<BufferType> {
-    let is_array = !value.is_instance_of::<PyType>()
+    // A `numpy.str_` has both attributes, too.
+    let is_array = !value.is_instance_of::<PyString>()
+        && !value.is_instance_of::<PyType>()
         && !value.is_instance_of::<PyDType>()
         && value.hasattr("dtype")?
         && value.hasattr("shape")?

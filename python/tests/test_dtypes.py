@@ -51,6 +51,13 @@ def test_comparisons(dtype):
         assert dtype != other and not dtype == other
 
 
+def test_names_that_numpy_made():
+    name = np.str_("int8")
+    assert lanecast.dtype(name) is lanecast.int8 == name and lanecast.iinfo(name).max == 127 and lanecast.isdtype(name, "integral")
+    assert lanecast.promote_types(name, np.str_("int16"), standard="numpy") is lanecast.int16
+    assert lanecast.result_type(name, 1, standard="numpy") is lanecast.int8
+
+
 def test_short_names_and_byte_order():
     # Short names are as ambiguous here as everywhere.
     assert lanecast.int32 != "i4" and lanecast.int4 != "i4" and lanecast.float16 != "half"
