@@ -1,13 +1,14 @@
 """The data type functions of the Python array API standard, version 2025.12, for NumPy, PyTorch and JAX arrays.
 
-They replace the functions of the same names in a library's namespace. Dtypes are those of the library. Dtypes beyond the standard, such as
-``bfloat16`` and ``float8_e4m3fn``, are accepted too.
+They replace the functions of the same names in a library's namespace; ``overlay`` returns such a namespace. Dtypes are those of the library.
+Dtypes beyond the standard, such as ``bfloat16`` and ``float8_e4m3fn``, are accepted too.
 
     >>> import numpy as np
-    >>> from lanecast import array_api as xp
-    >>> xp.astype(np.array([1.5, -2.5]), np.int8)
+    >>> from lanecast import array_api
+    >>> xp = array_api.overlay(np)
+    >>> xp.astype(xp.asarray([1.5, -2.5]), xp.int8)
     array([ 1, -2], dtype=int8)
-    >>> xp.finfo(np.float32).max
+    >>> xp.finfo(xp.float32).max
     3.4028234663852886e+38
 """
 
@@ -15,12 +16,14 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 from . import _lanecast
 from ._errors import DTypeError, PromotionError
 
-__all__ = ["__array_namespace_info__", "astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
+__all__ = ["__array_namespace_info__", "astype", "can_cast", "finfo", "iinfo", "isdtype", "overlay", "result_type"]
 
 _STANDARD = tuple(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128".split()
@@ -134,39 +137,89 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
 
 class __array_namespace_info__:
-    """Describes the namespace: the dtypes of the standard, on the CPU."""
+    """Describes a namespace: its dtypes and devices.
+
+    Args:
+        xp: the namespace of a library, such as ``numpy``, ``torch`` or ``jax.numpy``; None is that of NumPy.
+    """
 
     __module__ = "lanecast.array_api"
 
+    def __init__(self, xp: Any = None) -> None:
+        if xp is None:
+            import numpy as xp
+        self._xp = xp
+        # PyTorch and old versions of NumPy do not describe themselves.
+        theirs = getattr(xp, "__array_namespace_info__", None)
+        self._theirs = None if theirs is None else theirs()
+
     def capabilities(self) -> dict[str, Any]:
         """The optional features of the standard that the namespace supports."""
+        if self._theirs is not None:
+            return dict(self._theirs.capabilities())
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
-    def default_device(self) -> str:
-        """The device on which new arrays are created."""
-        return "cpu"
+    def default_device(self) -> Any:
+        """The device on which the namespace creates arrays, or None if it does not say. lanecast casts arrays on the CPU."""
+        if self._theirs is not None:
+            return self._theirs.default_device()
+        return self._xp.device("cpu") if _is_torch(self._xp) else "cpu"
 
-    def devices(self) -> list[str]:
-        """The available devices."""
-        return ["cpu"]
+    def devices(self) -> tuple[Any, ...]:
+        """The devices of the namespace."""
+        return (self.default_device(),) if self._theirs is None else tuple(self._theirs.devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
         """The default dtype of each kind."""
-        _check_device(device)
-        return {
-            "real floating": _lanecast.float64.numpy,
-            "complex floating": _lanecast.complex128.numpy,
-            "integral": _lanecast.int64.numpy,
-            "indexing": _lanecast.int64.numpy,
+        self._check_device(device)
+        if self._theirs is not None:
+            return dict(self._theirs.default_dtypes(device=device))
+        floating = "float64"
+        if _is_torch(self._xp):
+            floating = _known(self._xp.get_default_dtype()).name
+        names = {
+            "real floating": floating,
+            "complex floating": "complex128" if floating == "float64" else "complex64",
+            "integral": "int64",
+            "indexing": "int64",
         }
+        return {kind: self._dtype(name) for kind, name in names.items()}
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
-        """The dtypes of one or more kinds, or all dtypes, by name."""
-        _check_device(device)
-        every = {name: getattr(_lanecast, name) for name in _STANDARD}
-        return {name: d.numpy for name, d in every.items() if kind is None or _lanecast.isdtype(d, kind)}
+        """The dtypes of the standard that the namespace has, as its own objects by name: all, or those of one or more kinds."""
+        self._check_device(device)
+        if self._theirs is not None:
+            every = self._theirs.dtypes(device=device)
+        else:
+            every = {name: self._dtype(name) for name in _STANDARD}
+        names = [name for name in _STANDARD if kind is None or _lanecast.isdtype(name, kind)]
+        return {name: every[name] for name in names if name in every}
+
+    def _dtype(self, name: str) -> Any:
+        dtype = _lanecast.dtype(name)
+        return dtype.torch if _is_torch(self._xp) else dtype.numpy
+
+    def _check_device(self, device: Any) -> None:
+        devices = [str(known) for known in self.devices()]
+        if device is not None and str(device) not in devices:
+            raise ValueError(f"unknown device {str(device)!r}; the devices are {', '.join(devices)}")
 
 
-def _check_device(device: Any) -> None:
-    if device not in (None, "cpu"):
-        raise ValueError(f"unknown device {device!r}; the only device is 'cpu'")
+def _is_torch(xp: Any) -> bool:
+    return str(xp.__name__) == "torch"
+
+
+def overlay(xp: Any, /) -> ModuleType:
+    """A namespace like ``xp``, in which the functions of this module replace those of the same names.
+
+    Args:
+        xp: the namespace of a library, such as ``numpy``, ``jax.numpy``, ``torch`` or ``array_api_compat.torch``.
+    """
+    module = ModuleType(f"{__name__}.{xp.__name__}", overlay.__doc__)
+    own = {name: globals()[name] for name in __all__ if name != "overlay"}
+    own["__array_namespace_info__"] = partial(__array_namespace_info__, xp)
+    own["__dir__"] = lambda: sorted({*dir(xp), *own})
+    # Python looks up here what the module does not have.
+    own["__getattr__"] = partial(getattr, xp)
+    vars(module).update(own)
+    return module

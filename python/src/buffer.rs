@@ -1,25 +1,30 @@
 //! [`PyBuffer`]: memory that lanecast owns and other libraries can use.
 
+use crate::bytes;
 use crate::dlpack::{self, Exported};
 use crate::dtype::{self, PyDType};
 use crate::memory::{self, Array};
 use lanecast::strided::Layout;
-use lanecast::{BufferType, CastError, Storage};
+use lanecast::{BufferType, ByteOrder, CastError, Storage, names::Namespace};
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBytes, PyTuple, PyType};
 use std::ffi::c_int;
 use std::ptr::NonNull;
 
 /// JAX copies memory with a smaller alignment.
 const ALIGNMENT: usize = 64;
 
-/// A C-contiguous array that owns its memory, aligned to 64 bytes. Other libraries can use it without a copy, through `__dlpack__` or the
-/// buffer protocol, which exposes the raw bytes.
+/// A C-contiguous array that owns its memory, aligned to 64 bytes. Other libraries can use it without a copy.
+///
+/// `importers` names the libraries that take it through `__dlpack__`. NumPy takes none of the dtypes of ml_dtypes, and no library takes
+/// sub-byte dtypes: `numpy()` returns an array of any dtype, and the buffer protocol shares the raw bytes.
 ///
 /// The exported memory is writable, and no lock guards it. As with NumPy arrays, a thread must not write to it while another thread reads or
 /// writes the same elements, also inside a call of lanecast, which may release the GIL: such a call may read any mixture of old and new bytes.
+///
+/// A Buffer is pickled with its bytes, which protocol 5 does not copy.
 #[pyclass(frozen, name = "Buffer", module = "lanecast")]
 pub struct PyBuffer {
     /// The allocated block. `data` is the first aligned address in it.
@@ -74,6 +79,46 @@ impl PyBuffer {
 
 #[pymethods]
 impl PyBuffer {
+    /// A Buffer with a copy of these bytes.
+    ///
+    /// Args:
+    ///     data: a contiguous object with the buffer protocol, such as `bytes(buffer)`.
+    ///     dtype: the dtype of the elements.
+    ///     shape: the shape, an int or a sequence of ints.
+    ///     packed: whether sub-byte elements share bytes, with the first element in the lowest bits.
+    ///     order: the byte order, "=" native, "<" little-endian or ">" big-endian.
+    ///
+    /// Raises:
+    ///     ValueError: `data` does not have the size that dtype and shape need.
+    #[classmethod]
+    #[pyo3(signature = (data, dtype, shape, packed=false, order="="))]
+    fn from_bytes(
+        _class: &Bound<'_, PyType>,
+        data: &Bound<'_, PyAny>,
+        dtype: &Bound<'_, PyAny>,
+        shape: &Bound<'_, PyAny>,
+        packed: bool,
+        order: &str,
+    ) -> PyResult<PyBuffer> {
+        bytes::to_buffer(data, dtype, shape, packed, order)
+    }
+
+    /// Pickles the arguments of `from_bytes`.
+    fn __reduce_ex__<'py>(slf: &Bound<'py, Self>, protocol: u8) -> PyResult<Bound<'py, PyTuple>> {
+        let (this, py) = (slf.get(), slf.py());
+        let data = match protocol {
+            // Other versions copy the bytes.
+            5.. => py.import("pickle")?.call_method1("PickleBuffer", (slf,))?,
+            _ => py.get_type::<PyBytes>().call1((slf,))?,
+        };
+        let order = match this.buffer.order() {
+            ByteOrder::Little => "<",
+            ByteOrder::Big => ">",
+        };
+        let arguments = (data, this.dtype(py)?, this.shape(py)?, this.packed(), order);
+        (slf.get_type().getattr("from_bytes")?, arguments).into_pyobject(py)
+    }
+
     /// The dtype of the elements.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDType>> {
@@ -105,9 +150,28 @@ impl PyBuffer {
             .ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("len() of a 0-d Buffer"))
     }
 
+    /// Those of `"numpy"`, `"torch"` and `"jax"` whose `from_dlpack` takes the Buffer. They lack the other dtypes, or the means to import
+    /// them (NumPy 2.5, PyTorch 2.15, JAX 0.12). `numpy()` and the buffer protocol work for all.
+    #[getter]
+    fn importers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let dtype = self.buffer.dtype();
+        let is_wide = !dtype.is_sub_byte() && !self.buffer.is_swapped();
+        let known = [
+            ("numpy", Namespace::MlDtypes.name(dtype).is_none()),
+            ("torch", Namespace::Torch.name(dtype).is_some()),
+            // All dtypes of ml_dtypes.
+            ("jax", true),
+        ];
+        PyTuple::new(
+            py,
+            known.iter().filter(|(_, has)| is_wide && *has).map(|(name, _)| *name).collect::<Vec<_>>(),
+        )
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let packed = if self.packed() { ", packed" } else { "" };
-        Ok(format!("lanecast.Buffer({}, {}{packed})", self.buffer.dtype(), self.shape(py)?))
+        let (shape, importers) = (self.shape(py)?, self.importers(py)?);
+        Ok(format!("lanecast.Buffer({}, {shape}{packed}, importers={importers})", self.buffer.dtype()))
     }
 
     /// A NumPy array that shares the memory. Packed elements are unpacked into a new array.
@@ -115,7 +179,7 @@ impl PyBuffer {
         let this = slf.get();
         let py = slf.py();
         if this.packed() {
-            return crate::bytes::unpack_array(py, &this.array()?, &this.shape, this.buffer.dtype());
+            return bytes::unpack_array(py, &this.array()?, &this.shape, this.buffer.dtype());
         }
         crate::numpy::imported(py)?;
         let descr = crate::numpy::descr(py, this.buffer)?;

@@ -103,6 +103,30 @@ fn with_order(of: BufferType, order: &str) -> PyResult<BufferType> {
     })
 }
 
+/// The lengths of a shape argument, an int or a sequence of ints. `available` is the number of elements that the data has.
+fn lengths(shape: &Bound<'_, PyAny>, available: impl FnOnce() -> Option<usize>) -> PyResult<Vec<usize>> {
+    let given: Vec<isize> = match shape.extract::<isize>() {
+        Ok(len) => vec![len],
+        Err(_) => shape.extract()?,
+    };
+    if let Some(negative) = given.iter().find(|len| **len < 0) {
+        let available = available().map_or(String::new(), |n| format!("; the data has {n} elements"));
+        return Err(PyValueError::new_err(format!(
+            "the shape {} has the negative length {negative}; give each length, since none is inferred{available}",
+            shape.repr()?
+        )));
+    }
+    Ok(given.iter().map(|len| len.unsigned_abs()).collect())
+}
+
+/// The number of elements of a shape.
+fn elements(shape: &[usize]) -> PyResult<usize> {
+    shape
+        .iter()
+        .try_fold(1_usize, |n, len| n.checked_mul(*len))
+        .ok_or_else(|| PyValueError::new_err(format!("the shape {shape:?} has too many elements")))
+}
+
 /// The number of elements in `bytes` bytes.
 fn holds(of: BufferType, bytes: usize) -> usize {
     (bytes as u128 * 8 / u128::from(of.bits_per_element())) as usize
@@ -255,16 +279,10 @@ pub fn unpack<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
     let from = dtype::argument(dtype)?.dtype();
-    let shape: Vec<usize> = match shape.extract::<usize>() {
-        Ok(len) => vec![len],
-        Err(_) => shape.extract()?,
-    };
+    let shape = lengths(shape, || Some(holds(BufferType::packed(from), Raw::get(data, false).ok()?.len())))?;
     let to = to.map_or(Ok(BufferType::new(from)), dtype::argument)?;
     let options = options::options(options::profile(profile)?, given(options))?;
-    let n = shape
-        .iter()
-        .try_fold(1_usize, |n, len| n.checked_mul(*len))
-        .ok_or_else(|| PyValueError::new_err(format!("the shape {shape:?} has too many elements")))?;
+    let n = elements(&shape)?;
     let raw = Raw::get(data, false)?;
     let src = raw.array(BufferType::packed(from), n, "the data")?;
     unpacked(py, &src, &shape, to, &options, threads)
@@ -287,6 +305,35 @@ fn unpacked<'py>(
     let buffer = PyBuffer::new(py, to, shape)?;
     cast(py, src, &joined(buffer.array()?), Mode::Plain, options, threads)?;
     Ok(Bound::new(py, buffer)?.into_any())
+}
+
+/// A `Buffer` with a copy of these bytes.
+pub fn to_buffer(
+    data: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+    shape: &Bound<'_, PyAny>,
+    packed: bool,
+    order: &str,
+) -> PyResult<PyBuffer> {
+    let py = data.py();
+    let dtype = dtype::argument(dtype)?.dtype();
+    let of = if packed { BufferType::packed(dtype) } else { BufferType::new(dtype) };
+    let of = with_order(of, order)?;
+    let raw = Raw::get(data, false)?;
+    let shape = lengths(shape, || Some(holds(of, raw.len())))?;
+    let n = elements(&shape)?;
+    let from = raw.array(of, n, "the data")?;
+    if of.byte_len(n) != Some(raw.len()) {
+        return Err(PyValueError::new_err(format!(
+            "the data has {} bytes, more than {n} elements of {of} need; pass as many",
+            raw.len()
+        )));
+    }
+    let buffer = PyBuffer::new(py, of, &shape)?;
+    let to = buffer.array()?;
+    // SAFETY: `raw` keeps its bytes valid, and nobody else uses the new memory, which has as many.
+    unsafe { memory::bytes_mut(&to).copy_from_slice(memory::bytes(&from)) };
+    Ok(buffer)
 }
 
 /// Unpacks elements to a NumPy array with one element per byte.

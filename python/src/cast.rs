@@ -19,6 +19,9 @@ use pyo3::types::PyDict;
 ///
 /// Each element is rounded once, from its exact value. The result is a new array of the same library and shape.
 ///
+/// Ctrl-C ends a cast of seconds early, as does any signal whose handler raises an exception. `out` then holds the results of some of its
+/// elements, and the others are as before.
+///
 /// Args:
 ///     x: a NumPy, PyTorch or JAX array in CPU memory, or any other object with `__dlpack__`.
 ///     dtype: a `DType`, `numpy.dtype`, scalar class, `torch.dtype` or full name such as "float32".

@@ -297,12 +297,16 @@ pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) 
     let (code, bits) = names::dlpack(dtype)
         .ok_or_else(|| PyBufferError::new_err(format!("DLPack does not support {dtype}")))?;
     if array.buffer.is_swapped() {
-        return Err(PyBufferError::new_err("DLPack supports native byte order only"));
+        return Err(PyBufferError::new_err(
+            "DLPack supports native byte order only; Buffer.numpy() supports both",
+        ));
     }
     let padded = dtype.is_sub_byte() && array.buffer == BufferType::new(dtype);
     let versioned = max_version.is_some_and(|(major, _)| major >= 1);
     if dtype.is_sub_byte() && !versioned {
-        return Err(PyBufferError::new_err(format!("{dtype} needs an importer of DLPack 1.0 or newer")));
+        return Err(PyBufferError::new_err(format!(
+            "{dtype} needs an importer of DLPack 1.0 or newer; Buffer.numpy() and the buffer protocol need none"
+        )));
     }
     let shape: Vec<i64> = array.shape.iter().map(|len| *len as i64).collect();
     let mut strides = vec![1_i64; shape.len()];

@@ -3,11 +3,15 @@
 use crate::errors::dtype_error;
 use crate::{libraries, numpy, torch};
 use lanecast::{BufferType, DType, Kind, names};
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyModule, PyString, PyType};
+use pyo3::types::{PyBool, PyModule, PyString, PyType};
 
 /// The dtype of array elements. Each dtype is a single object, such as `lanecast.float8_e4m3fn`, so `is` and `==` both compare dtypes.
+///
+/// A `DType` also equals its full name, with which it shares its hash: `lanecast.int8 == "int8"`. It equals the `numpy.dtype` with the same
+/// elements, whose hash differs: as keys of one dict, use either kind but not both.
 #[pyclass(frozen, name = "DType", module = "lanecast")]
 pub struct PyDType {
     pub dtype: DType,
@@ -77,6 +81,21 @@ impl PyDType {
         Ok(numpy::descr(py, BufferType::new(self.dtype))?.unbind())
     }
 
+    /// The `numpy.dtype` for NumPy itself, which reads this attribute in `np.dtype(lanecast.float32)` and wherever it takes a dtype. Raises
+    /// DTypeError if ml_dtypes, whose dtype it is, is not installed or lacks it.
+    #[getter(dtype)]
+    fn for_numpy(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.numpy(py).map_err(|error| {
+            if !error.is_instance_of::<PyImportError>(py) {
+                return error;
+            }
+            // NumPy expects a TypeError.
+            let refused = dtype_error(py, error.value(py).to_string());
+            refused.set_cause(py, Some(error));
+            refused
+        })
+    }
+
     /// The `torch.dtype`. Raises DTypeError if PyTorch lacks the dtype, and ImportError if PyTorch is not installed.
     #[getter]
     fn torch(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -88,6 +107,21 @@ impl PyDType {
         format!("lanecast.{}", self.dtype.name())
     }
 
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let equal = match (other.cast_exact::<PyDType>(), other.cast::<PyString>()) {
+            (Ok(other), _) => other.get().dtype == self.dtype,
+            (_, Ok(name)) => name.to_str().is_ok_and(|name| name == self.dtype.name()),
+            // `numpy.dtype` compares itself.
+            _ => return Ok(py.NotImplemented()),
+        };
+        Ok(PyBool::new(py, equal).to_owned().into_any().unbind())
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        PyString::new(py, self.dtype.name()).hash()
+    }
+
     fn __str__(&self) -> &'static str {
         self.dtype.name()
     }
@@ -96,6 +130,14 @@ impl PyDType {
     fn __reduce__(&self) -> &'static str {
         self.dtype.name()
     }
+}
+
+/// The `DType` of anything that names a dtype: a full name, `numpy.dtype`, scalar class, `torch.dtype`, `jnp` type or `DType`. A `DType` has
+/// no byte order, so that of a `numpy.dtype` is dropped. Raises DTypeError for other values.
+#[pyfunction]
+#[pyo3(name = "dtype", signature = (value, /))]
+pub fn make<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDType>> {
+    object(value.py(), argument(value)?.dtype())
 }
 
 /// The dtype and byte order of a dtype argument.
@@ -176,7 +218,9 @@ fn refused_class(class: &Bound<'_, PyType>) -> PyResult<PyErr> {
 
 /// The dtype of a dtype or an array.
 pub fn of_either(value: &Bound<'_, PyAny>) -> PyResult<BufferType> {
-    let is_array = !value.is_instance_of::<PyType>()
+    // A `numpy.str_` has both attributes, too.
+    let is_array = !value.is_instance_of::<PyString>()
+        && !value.is_instance_of::<PyType>()
         && !value.is_instance_of::<PyDType>()
         && value.hasattr("dtype")?
         && value.hasattr("shape")?

@@ -1,6 +1,7 @@
 //! The exceptions of `lanecast._errors`, and the conversion of errors of the crate to exceptions.
 
 use crate::memory::Axes;
+use crate::memory::interrupt::Stopped;
 use lanecast::promote::PromotionError;
 use lanecast::scaled::ScaledError;
 use lanecast::{CastError, DType, Reason, Rejection};
@@ -51,7 +52,11 @@ pub fn promotion_error(py: Python<'_>, error: &PromotionError) -> PyErr {
 }
 
 /// The exception for a failed cast of an array of this shape.
-pub fn cast_error(py: Python<'_>, error: CastError, shape: &[usize]) -> PyErr {
+pub fn cast_error(py: Python<'_>, error: impl Into<Stopped>, shape: &[usize]) -> PyErr {
+    let error = match error.into() {
+        Stopped::Failed(error) => error,
+        Stopped::Raised(error) => return error,
+    };
     match error {
         CastError::Rejected(found) => loss_error(py, &found, shape).unwrap_or_else(|error| error),
         CastError::Overlap { .. } => {

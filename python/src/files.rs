@@ -6,7 +6,7 @@ use crate::memory::{self, Array, Mode};
 use crate::operand::Operand;
 use lanecast::strided::Layout;
 use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, Storage};
-use lanecast_files::{Error, NewTensor, Place};
+use lanecast_files::{Detail, Error, NewTensor, Place};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyIndexError, PyOSError, PyPermissionError, PyValueError,
 };
@@ -23,7 +23,10 @@ fn failed(py: Python<'_>, error: &Error) -> PyErr {
         Error::Io(_, ErrorKind::NotFound) => PyFileNotFoundError::new_err(message),
         Error::Io(_, ErrorKind::PermissionDenied) => PyPermissionError::new_err(message),
         Error::Io(..) => PyOSError::new_err(message),
-        Error::Exists(_) => PyFileExistsError::new_err(message),
+        Error::Exists(detail) => {
+            let detail = Detail { remedy: "pass overwrite=True to replace it".into(), ..detail.clone() };
+            PyFileExistsError::new_err(Error::Exists(detail).to_string())
+        }
         Error::Format(_) | Error::Unsupported(_) => format_error(py, message),
         _ => PyValueError::new_err(message),
     }
@@ -170,9 +173,10 @@ fn copied(py: Python<'_>, src: &Array, to: BufferType) -> PyResult<Vec<u8>> {
         Layout::contiguous(to, src.shape()).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let plan = CastPlan::new(src.buffer(), to, &CastOptions::RUST).map_err(failed)?;
     // SAFETY: the object of the source lives until the call returns. The vector has as many bytes as the layout, and nobody else uses it.
-    unsafe {
+    let done = unsafe {
         let dst = Array::new(out.as_mut_ptr(), layout);
-        memory::run_detached(py, &plan, Mode::Plain, src, &dst, memory::threads(None)).map_err(failed)?;
-    }
+        memory::run_detached(py, &plan, Mode::Plain, src, &dst, memory::threads(None))
+    };
+    done.map_err(|error| cast_error(py, error, &[]))?;
     Ok(out)
 }

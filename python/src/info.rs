@@ -6,12 +6,25 @@ use lanecast::{DType, DTypeKind, FInfo, IInfo};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
+use std::hash::{Hash, Hasher};
 
 /// The limits of a floating-point dtype, or of the components of a complex dtype, as Python floats.
-#[pyclass(frozen, name = "FInfo", module = "lanecast")]
+#[pyclass(frozen, eq, hash, name = "FInfo", module = "lanecast")]
 pub struct PyFInfo {
     dtype: DType,
     info: FInfo,
+}
+
+impl PartialEq for PyFInfo {
+    fn eq(&self, other: &Self) -> bool {
+        self.dtype == other.dtype
+    }
+}
+
+impl Hash for PyFInfo {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.dtype.hash(state);
+    }
 }
 
 #[pymethods]
@@ -71,6 +84,10 @@ impl PyFInfo {
     fn bias(&self) -> i32 {
         self.info.bias
     }
+    /// Pickles the call that returns equal limits.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDType>,))> {
+        Ok((py.import("lanecast")?.getattr("finfo")?, (self.dtype(py)?,)))
+    }
     fn __repr__(&self) -> String {
         let FInfo { bits, eps, max, min, smallest_normal, .. } = self.info;
         format!(
@@ -81,10 +98,22 @@ impl PyFInfo {
 }
 
 /// The limits of an integer dtype.
-#[pyclass(frozen, name = "IInfo", module = "lanecast")]
+#[pyclass(frozen, eq, hash, name = "IInfo", module = "lanecast")]
 pub struct PyIInfo {
     dtype: DType,
     info: IInfo,
+}
+
+impl PartialEq for PyIInfo {
+    fn eq(&self, other: &Self) -> bool {
+        self.dtype == other.dtype
+    }
+}
+
+impl Hash for PyIInfo {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.dtype.hash(state);
+    }
 }
 
 #[pymethods]
@@ -108,6 +137,10 @@ impl PyIInfo {
     #[getter]
     fn min(&self) -> i128 {
         self.info.min
+    }
+    /// Pickles the call that returns equal limits.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDType>,))> {
+        Ok((py.import("lanecast")?.getattr("iinfo")?, (self.dtype(py)?,)))
     }
     fn __repr__(&self) -> String {
         let IInfo { bits, min, max, .. } = self.info;

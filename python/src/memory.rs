@@ -7,8 +7,10 @@
 //! can write to it between two calls of Rust. So no reference to it outlives a call of the crate `lanecast`, and plain casts form none: they
 //! pass addresses.
 
+pub mod interrupt;
 pub mod scaled;
 
+use interrupt::{Signals, Stopped};
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
 use lanecast::{BufferType, CastError, CastPlan, CastReport, DType, Level, Storage, Streaming};
@@ -148,12 +150,8 @@ pub unsafe fn run(
     threads: Threads<'_>,
 ) -> Result<Outcome, CastError> {
     let n = src.elements();
-    let plain = matches!(mode, Mode::Plain);
-    let joined = src.is_c_contiguous() && dst.is_c_contiguous()
-        // The order of the elements does not matter here.
-        || plain && src.is_dense(false) && dst.is_dense(false);
     let done = Outcome::default();
-    if joined && !src.shares_memory(dst) {
+    if is_joined(&mode, src, dst) && !src.shares_memory(dst) {
         if let Mode::Plain = mode {
             // SAFETY: the caller's memory, which is contiguous and does not overlap.
             return unsafe { run_contiguous(plan, src.data, dst.data, n, threads) }.map(|()| done);
@@ -210,6 +208,12 @@ unsafe fn run_contiguous(
     plan.par_run_strided(&src, &mut dst, threads)
 }
 
+/// Whether the elements of both arrays are contiguous in the same order, which matters in some modes.
+fn is_joined(mode: &Mode<'_>, src: &Array, dst: &Array) -> bool {
+    src.is_c_contiguous() && dst.is_c_contiguous()
+        || matches!(mode, Mode::Plain) && src.is_dense(false) && dst.is_dense(false)
+}
+
 /// Casts `n` elements at `src` to new memory at `dst`.
 ///
 /// # Safety
@@ -222,20 +226,23 @@ pub unsafe fn run_fresh(
     dst: *mut u8,
     n: usize,
     threads: Threads<'static>,
-) -> Result<(), CastError> {
+) -> Result<(), Stopped> {
     if !takes_long(plan, n) {
         // SAFETY: the caller's promise.
-        return unsafe { plan.run_ptr(src, dst, n) };
+        return unsafe { plan.run_ptr(src, dst, n) }.map_err(Stopped::from);
     }
-    let (src, dst, plan) = (src.expose_provenance(), dst.expose_provenance(), for_new_memory(*plan, n));
-    py.detach(move || {
-        let (src, dst) = (ptr::with_exposed_provenance(src), ptr::with_exposed_provenance_mut(dst));
-        // SAFETY: the caller's promise.
-        unsafe { run_contiguous(&plan, src, dst, n, threads) }
-    })
+    let plan = for_new_memory(*plan, n);
+    let (from, to) = (Layout::contiguous(plan.from(), &[n]), Layout::contiguous(plan.to(), &[n]));
+    let too_large = |_| CastError::TooLarge { elements: n, buffer: plan.to() };
+    // SAFETY: the caller's promise.
+    let (src, dst) = unsafe {
+        (Array::new(src.cast_mut(), from.map_err(too_large)?), Array::new(dst, to.map_err(too_large)?))
+    };
+    // SAFETY: the caller's promise.
+    py.detach(|| unsafe { interrupt::run(&plan, Mode::Plain, &src, &dst, threads) }).map(|_| ())
 }
 
-/// [`run`], which releases the GIL if the cast takes long.
+/// [`run`], which releases the GIL if the cast takes long, and then lets signals end it.
 ///
 /// # Safety
 ///
@@ -247,14 +254,14 @@ pub unsafe fn run_detached(
     src: &Array,
     dst: &Array,
     threads: Threads<'static>,
-) -> Result<Outcome, CastError> {
+) -> Result<Outcome, Stopped> {
     // A checked or strided cast takes about twice as long.
     if takes_long(plan, src.elements().saturating_mul(2)) {
         // SAFETY: the caller's promise; the caller keeps the objects alive.
-        py.detach(|| unsafe { run(plan, mode, src, dst, threads) })
+        py.detach(|| unsafe { interrupt::run(plan, mode, src, dst, threads) })
     } else {
         // SAFETY: as above.
-        unsafe { run(plan, mode, src, dst, threads) }
+        unsafe { run(plan, mode, src, dst, threads) }.map_err(Stopped::from)
     }
 }
 
@@ -363,7 +370,7 @@ pub unsafe fn count(
     level: Level,
     src: &Array,
     threads: Threads<'static>,
-) -> Result<CastReport, CastError> {
+) -> Result<CastReport, Stopped> {
     let n = src.elements();
     let to = plan.to();
     let room = |n: usize| {
@@ -375,13 +382,14 @@ pub unsafe fn count(
         Ok::<_, CastError>(room)
     };
     if n == 0 {
-        return plan.counted(level).run(&[], &mut [], 0);
+        return Ok(plan.counted(level).run(&[], &mut [], 0)?);
     }
     if !src.is_c_contiguous() {
         let mut out = room(n)?;
         let shape: Vec<usize> = src.shape().to_vec();
         // SAFETY: the memory was just allocated.
-        let dst = unsafe { Array::new(out.as_mut_ptr(), Layout::contiguous(to, &shape)?) };
+        let dst =
+            unsafe { Array::new(out.as_mut_ptr(), Layout::contiguous(to, &shape).map_err(CastError::from)?) };
         // SAFETY: the caller's promise.
         let outcome = unsafe { run_detached(py, plan, Mode::Counted(level), src, &dst, threads)? };
         return Ok(outcome.report);
@@ -391,14 +399,15 @@ pub unsafe fn count(
         let bytes = unsafe { bytes(src) };
         let counting = plan.counted(level);
         let mut out = room(n.min(CHUNK))?;
-        let mut total = CastReport::default();
+        let (mut total, mut signals) = (CastReport::default(), Signals::new());
         for first in (0..n).step_by(CHUNK) {
+            signals.check()?;
             let len = (n - first).min(CHUNK);
             // A chunk is a whole number of bytes.
             let start = src.buffer().byte_len(first).unwrap_or(bytes.len());
             total = total.and(&counting.par_run(&bytes[start..], &mut out, len, threads)?);
         }
-        Ok(total)
+        Ok::<_, Stopped>(total)
     };
     if takes_long(plan, n.saturating_mul(2)) { py.detach(chunked) } else { chunked() }
 }

@@ -40,7 +40,7 @@ mod _lanecast {
     #[pymodule_export]
     use crate::cast::{astype, astype_masked, count_losses};
     #[pymodule_export]
-    use crate::dtype::PyDType;
+    use crate::dtype::{PyDType, make};
     #[pymodule_export]
     use crate::files::{PyTensorFile, save_tensors};
     #[pymodule_export]

@@ -8,7 +8,7 @@ use lanecast::promote::{self, Casting, NumberKind, Operand, Promotion, Standard}
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple, PyType};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple, PyType};
 
 fn standard(name: &str) -> PyResult<Standard> {
     name.parse().map_err(|error: promote::UnknownStandard| PyValueError::new_err(error.to_string()))
@@ -30,8 +30,10 @@ fn operand(value: &Bound<'_, PyAny>) -> PyResult<Operand> {
     if value.is_exact_instance_of::<PyComplex>() {
         return Ok(Operand::Number(NumberKind::Complex));
     }
-    let is_dtype =
-        value.is_instance_of::<PyDType>() || value.is_instance_of::<PyType>() || numpy::is_dtype(value);
+    let is_dtype = value.is_instance_of::<PyDType>()
+        || value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyType>()
+        || numpy::is_dtype(value);
     if is_dtype || !value.hasattr(intern!(py, "dtype"))? {
         return Ok(Operand::Array(dtype::argument(value)?.dtype()));
     }

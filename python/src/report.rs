@@ -2,7 +2,7 @@
 
 use lanecast::CastReport;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 /// Counts of the values that a cast lost, by kind of loss. Each value is counted at most once. The components of a complex number count
 /// separately.
@@ -20,6 +20,39 @@ impl PyReport {
 
 #[pymethods]
 impl PyReport {
+    /// A report with these counts, such as those of `as_dict`.
+    #[new]
+    #[pyo3(signature = (*, elements=0, saturated=0, wrapped=0, overflowed_to_infinity=0, became_nan=0, nan_lost=0, imaginary_dropped=0, underflowed_to_zero=0, inexact=0))]
+    #[expect(clippy::too_many_arguments, reason = "the counts of a report")]
+    fn of_counts(
+        elements: u64,
+        saturated: u64,
+        wrapped: u64,
+        overflowed_to_infinity: u64,
+        became_nan: u64,
+        nan_lost: u64,
+        imaginary_dropped: u64,
+        underflowed_to_zero: u64,
+        inexact: u64,
+    ) -> PyReport {
+        let mut report = CastReport::default();
+        report.elements = elements;
+        report.saturated = saturated;
+        report.wrapped = wrapped;
+        report.overflowed_to_infinity = overflowed_to_infinity;
+        report.became_nan = became_nan;
+        report.nan_lost = nan_lost;
+        report.imaginary_dropped = imaginary_dropped;
+        report.underflowed_to_zero = underflowed_to_zero;
+        report.inexact = inexact;
+        PyReport { report }
+    }
+
+    /// Pickles the arguments of the constructor.
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        Ok((PyTuple::empty(py), self.as_dict(py)?))
+    }
+
     /// Elements cast.
     #[getter]
     fn elements(&self) -> u64 {

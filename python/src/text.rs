@@ -7,14 +7,14 @@ use crate::memory::{self, Array, Mode};
 use crate::numpy::NumpyArray;
 use crate::operand::{Operand, given};
 use crate::options::{self, choose};
-use lanecast::text::{Exponent, FormatPlan, OnBadText, ParsePlan, Special, TextOptions};
+use lanecast::text::{Exponent, FormatPlan, OnBadText, ParsePlan, Special, TextError, TextOptions};
 use lanecast::{BufferType, CastOptions, CastPlan};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
-/// Parses numbers. Each is rounded once, from its exact decimal value.
+/// Parses numbers. Each is rounded once, from its exact decimal value. Many texts are parsed without the GIL, and Ctrl-C ends the call.
 ///
 /// Args:
 ///     texts: an iterable of str or bytes.
@@ -58,21 +58,59 @@ pub fn parse<'py>(
         (new.array()?, Bound::new(py, new)?.into_any())
     };
     // SAFETY: nobody else has access to the result yet.
-    let out = unsafe { memory::bytes_mut(&array) };
-    let mut failed = None;
-    let read = texts.try_iter()?.enumerate().map_while(|(index, item)| {
-        let text = item.and_then(|item| Text::of(index, item));
-        text.map_err(|error| failed = Some(error)).ok()
-    });
-    let written = plan.run(read, out);
-    if let Some(error) = failed {
-        return Err(error);
+    let mut out = unsafe { memory::bytes_mut(&array) };
+    let mut items = texts.try_iter()?;
+    let (size, mut first) = (to.dtype().size(), 0);
+    while first < n {
+        let mut failed = None;
+        let len = BATCH.min(n - first);
+        let read = items.by_ref().take(len).enumerate().map_while(|(index, item)| {
+            let text = item.and_then(|item| Text::of(first + index, item));
+            text.map_err(|error| failed = Some(error)).ok()
+        });
+        let written = if len > LONG {
+            let batch: Vec<Text> = read.collect();
+            detached(py, || plan.run(&batch, out))?
+        } else {
+            plan.run(read, out)
+        };
+        let written = written.map_err(|error| PyValueError::new_err(after(error, first).to_string()))?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if written == 0 {
+            break;
+        }
+        out = &mut out[written * size..];
+        first += written;
     }
-    let written = written.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    if written != n {
-        return Err(PyValueError::new_err(format!("texts has length {n}, but yielded {written} texts")));
+    // The iterator ended early, or goes on.
+    let more = items.next().transpose()?.is_some();
+    if first < n || more {
+        let yielded = if more { format!("more than {n}") } else { first.to_string() };
+        return Err(PyValueError::new_err(format!("texts has length {n}, but yielded {yielded} texts")));
     }
     Ok(result)
+}
+
+/// The texts that are parsed or formatted at a time. The GIL is held between batches.
+const BATCH: usize = 1 << 16;
+
+/// More texts take longer than it may take to get the GIL back.
+const LONG: usize = 1 << 10;
+
+/// Works without the GIL, and then runs the handlers of signals.
+fn detached<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+    let done = py.detach(work);
+    py.check_signals().map(|()| done)
+}
+
+/// The error about a text of a batch, with its index among all texts.
+fn after(mut error: TextError, first: usize) -> TextError {
+    if let TextError::Text { index, .. } = &mut error {
+        *index += first;
+    }
+    error
 }
 
 /// The bytes of a str or bytes object.
@@ -108,7 +146,8 @@ impl AsRef<[u8]> for Text {
     }
 }
 
-/// Formats the elements of an array. Each text is the shortest one that parses to the same value.
+/// Formats the elements of an array. Each text is the shortest one that parses to the same value. Many elements are formatted without the
+/// GIL, and Ctrl-C ends the call.
 ///
 /// Args:
 ///     x: an array, as for `astype`.
@@ -135,9 +174,18 @@ pub fn format<'py>(
     let failed = |error| cast_error(py, error, &source.shape);
     let list = |array: &Array| {
         let plan = FormatPlan::new(array.buffer(), &text).map_err(failed)?;
+        let (list, n) = (PyList::empty(py), array.elements());
         // SAFETY: the elements are contiguous, in memory that lives until the call returns.
-        let texts = plan.run(unsafe { memory::bytes(array) }, array.elements()).map_err(failed)?;
-        PyList::new(py, texts.iter())
+        let src = unsafe { memory::bytes(array) };
+        for first in (0..n).step_by(BATCH) {
+            let count = BATCH.min(n - first);
+            // A batch begins on a whole byte.
+            let rest = &src[array.buffer().byte_len(first).unwrap_or(src.len())..];
+            let run = || plan.run(rest, count);
+            let texts = if count > LONG { detached(py, run)? } else { run() }.map_err(failed)?;
+            texts.iter().try_for_each(|text| list.append(text))?;
+        }
+        Ok(list)
     };
     if let Some(flat) = source.array.flattened() {
         return list(&flat);
@@ -145,8 +193,11 @@ pub fn format<'py>(
     let native = BufferType::new(source.array.buffer().dtype());
     let copy = PyBuffer::new(py, native, &source.shape)?;
     let plan = CastPlan::new(source.array.buffer(), native, &CastOptions::RUST).map_err(failed)?;
-    let serial = memory::threads(Some(1));
+    let elements = copy.array()?;
     // SAFETY: the object lives until the call returns, and nobody else uses the copy.
-    unsafe { memory::run(&plan, Mode::Plain, &source.array, &copy.array()?, serial) }.map_err(failed)?;
-    list(&copy.array()?)
+    let done = unsafe {
+        memory::run_detached(py, &plan, Mode::Plain, &source.array, &elements, memory::threads(None))
+    };
+    done.map_err(|error| cast_error(py, error, &source.shape))?;
+    list(&elements)
 }

@@ -177,12 +177,15 @@ fn buffer_of(tensor: &Bound<'_, PyAny>) -> PyResult<BufferType> {
         .ok_or_else(|| PyTypeError::new_err("the dtype of the tensor is not a torch.dtype"))
 }
 
-/// Whether the elements of a tensor are the negatives or conjugates of those in its memory. Fails if it requires grad.
-fn is_lazy(tensor: &Bound<'_, PyAny>, dtype: DType) -> PyResult<bool> {
+/// Whether the elements of a tensor are the negatives or conjugates of those in its memory. Fails if PyTorch would record its gradient.
+fn is_lazy(torch: &Bound<'_, PyAny>, tensor: &Bound<'_, PyAny>, dtype: DType) -> PyResult<bool> {
     let py = tensor.py();
-    if tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()? {
+    // Where gradients are not recorded, parameters are tensors like others.
+    if tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()?
+        && torch.call_method0(intern!(py, "is_grad_enabled"))?.is_truthy()?
+    {
         return Err(PyTypeError::new_err(
-            "the tensor requires grad, but lanecast does not record gradients; pass x.detach()",
+            "the tensor requires grad, but lanecast does not record gradients; pass x.detach(), or call lanecast under torch.no_grad()",
         ));
     }
     let is = |name| tensor.call_method0(name)?.is_truthy();
@@ -203,7 +206,9 @@ impl<'py> Dense<'py> {
     pub fn source(value: &Bound<'py, PyAny>) -> PyResult<Option<Dense<'py>>> {
         let Some(torch) = loaded(value.py())? else { return Ok(None) };
         match torch.dense(value)? {
-            Some(dense) if !is_lazy(value, dense.buffer.dtype())? => Ok(Some(dense)),
+            Some(dense) if !is_lazy(torch.module(value.py()), value, dense.buffer.dtype())? => {
+                Ok(Some(dense))
+            }
             _ => Ok(None),
         }
     }
@@ -243,6 +248,11 @@ impl<'py> Tensor<'py> {
         let plain = torch.plain(value);
         if plain.is_none() {
             let device = value.getattr(intern!(py, "device"))?.getattr(intern!(py, "type"))?;
+            if device.eq("meta")? {
+                return Err(PyValueError::new_err(
+                    "the tensor is on device meta, so it has a shape but no values; cast it after the values are loaded",
+                ));
+            }
             if !device.eq("cpu")? {
                 return Err(PyValueError::new_err(format!("the tensor is on device {device}; pass x.cpu()")));
             }
@@ -251,7 +261,7 @@ impl<'py> Tensor<'py> {
             }
         }
         let buffer = buffer_of(value)?;
-        let lazy = is_lazy(value, buffer.dtype())?;
+        let lazy = is_lazy(torch.module(py), value, buffer.dtype())?;
         if lazy && write {
             return Err(PyValueError::new_err(
                 "`out` is a negated or conjugated view; pass a tensor that owns its memory",

@@ -1,9 +1,16 @@
-"""NumPy's namespace, with its data type functions replaced by those of `lanecast.array_api`."""
+"""A library's namespace with the data type functions of `lanecast.array_api`. LANECAST_ARRAY_API names the namespace."""
 
-import numpy
+import importlib
+import os
 
 from lanecast import array_api
 
-globals().update({name: value for name, value in vars(numpy).items() if not name.startswith("_")})
-__array_api_version__ = numpy.__array_api_version__
-globals().update({name: getattr(array_api, name) for name in array_api.__all__})
+xp = array_api.overlay(importlib.import_module(os.environ.get("LANECAST_ARRAY_API", "numpy")))
+
+
+def __getattr__(name):
+    return getattr(xp, name)
+
+
+def __dir__():
+    return dir(xp)

@@ -65,16 +65,62 @@ def test_of_other_libraries():
     assert xp.isdtype(torch.bfloat16, "real floating")
 
 
-def test_namespace_info():
-    info = xp.__array_namespace_info__()
-    assert info.devices() == ["cpu"] and info.default_device() == "cpu"
-    assert info.default_dtypes()["real floating"] == np.float64
-    assert set(info.dtypes(kind="signed integer")) == {"int8", "int16", "int32", "int64"}
-    assert info.dtypes(kind=("bool", "complex floating")) == {
-        "bool": np.bool_, "complex64": np.complex64, "complex128": np.complex128,
-    }  # fmt: skip
-    assert len(info.dtypes()) == 13
+SIGNED = ["int8", "int16", "int32", "int64"]
+STANDARD = ["bool", *SIGNED, "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
+
+
+@pytest.fixture(params=["numpy", "torch", "jax.numpy"])
+def library(request):
+    return package(request.param)
+
+
+def test_namespace_info(library):
+    over = xp.overlay(library)
+    info = over.__array_namespace_info__()
+    # The version 2025.12 of the standard asks for a tuple.
+    assert type(info.devices()) is tuple and info.devices()
+    assert info.default_device() is None or info.default_device() in info.devices()
+    capabilities = info.capabilities()
+    assert {"boolean indexing", "data-dependent shapes"} <= set(capabilities) and capabilities["max dimensions"] > 0
+    for device in [None, *info.devices()]:
+        every = info.dtypes(device=device)
+        assert list(every) == [name for name in STANDARD if name in every]
+        assert set(STANDARD) - set(every) <= {"int64", "uint64", "float64", "complex128"}  # JAX without x64
+        for name, dtype in every.items():
+            # The namespace makes arrays of its own dtype.
+            made = library.empty(1, dtype=dtype, device=device)
+            assert made.dtype == dtype == getattr(library, name if hasattr(library, name) else name + "_")
+            if library.__name__ == "torch":
+                assert isinstance(dtype, library.dtype)
+        defaults = info.default_dtypes(device=device)
+        assert {"real floating", "complex floating", "integral", "indexing"} <= set(defaults)
+        assert all(library.empty(1, dtype=dtype).dtype == dtype for dtype in defaults.values())
+        assert defaults["real floating"] == library.asarray(1.5).dtype and defaults["integral"] == library.asarray(1).dtype
+        assert set(info.dtypes(device=device, kind="signed integer")) == set(SIGNED) & set(every)
+        both = info.dtypes(kind=("bool", "complex floating"))
+        assert list(both) == [name for name in ["bool", "complex64", "complex128"] if name in every]
     with pytest.raises(ValueError):
-        info.dtypes(device="cuda")
+        info.dtypes(device="elsewhere")
     with pytest.raises(ValueError):
         info.dtypes(kind="floating")
+
+
+def test_namespace_info_is_that_of_numpy():
+    info = xp.__array_namespace_info__()
+    assert info.devices() == ("cpu",) and info.default_device() == "cpu"
+    assert len(info.dtypes()) == 13 and info.dtypes()["float32"] == np.float32
+    assert info.default_dtypes()["real floating"] == np.float64
+
+
+def test_overlay(library):
+    over = xp.overlay(library)
+    assert all(getattr(over, name) is getattr(xp, name) for name in xp.__all__ if name not in ("overlay", "__array_namespace_info__"))
+    assert over.zeros is library.zeros and {"zeros", "astype"} <= set(dir(over))
+    with pytest.raises(AttributeError):
+        over.no_such_function
+    x = over.asarray([1.5, -2.5])
+    y = over.astype(x, over.int8)
+    assert y.dtype == over.int8 and y.tolist() == [1, -2] and type(y) is type(x)
+    assert over.result_type(over.int8, over.zeros(2, dtype=over.int16)) == over.int16
+    assert over.finfo(x).dtype == x.dtype and over.iinfo(over.uint8).max == 255
+    assert over.isdtype(y.dtype, "integral") and not over.can_cast(x, over.int8)

@@ -193,7 +193,7 @@ def test_namespace_info():
         "boolean indexing": bool, "data-dependent shapes": bool, "max dimensions": int,
     }  # fmt: skip
     assert capabilities["max dimensions"] == 64 and np.zeros((1,) * 64).ndim == 64
-    assert type(info.devices()) is list and info.default_device() in info.devices()
+    assert type(info.devices()) is tuple and info.default_device() in info.devices()
     for device in [None, *info.devices()]:
         defaults = info.default_dtypes(device=device)
         assert {kind: dtype.name for kind, dtype in defaults.items()} == {

@@ -111,7 +111,7 @@ def test_pack_checks():
 
 def test_buffers():
     buffer = lanecast.astype(lanecast.pack(np.arange(6.0).reshape(2, 3), "float32"), "float32")
-    assert repr(buffer) == "lanecast.Buffer(float32, (2, 3))"
+    assert repr(buffer) == "lanecast.Buffer(float32, (2, 3), importers=('numpy', 'torch', 'jax'))"
     array = np.from_dlpack(buffer)
     assert array.ctypes.data % 64 == 0 and array.flags.writeable
     array[1, 2] = 99
@@ -312,3 +312,28 @@ def test_sources_are_let_go():
     del x
     gc.collect()
     assert gone() is None
+
+
+def importable(library, buffer):
+    try:
+        return str(library.from_dlpack(buffer).dtype).removeprefix("torch.")
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        return None
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "jax"])
+def test_importers(name):
+    library = package("jax.dlpack" if name == "jax" else name)
+    if name == "jax":
+        package("jax").config.update("jax_enable_x64", True)
+    for dtype in lanecast.dtypes:
+        x = np.ones(4, np.float32)
+        plain = lanecast.astype(lanecast.Buffer.from_bytes(x.tobytes(), "float32", 4), dtype)
+        packed = [lanecast.pack(x, dtype)] if dtype.bits < 8 else []
+        for buffer in [plain, *packed]:
+            # A library that has lacked the means so far may have got them.
+            imported = importable(library, buffer)
+            assert (imported == dtype.name) == (name in buffer.importers), (buffer, imported)
+            assert repr(buffer).endswith(f", importers={buffer.importers})")
+    swapped = lanecast.astype(lanecast.Buffer.from_bytes(bytes(8), "int32", 2), np.dtype("i4").newbyteorder())
+    assert swapped.importers == () and importable(library, swapped) is None

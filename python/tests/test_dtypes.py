@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import pytest
 from conftest import package
@@ -34,6 +36,59 @@ def test_every_dtype_is_one_object():
 def test_names_and_objects(dtype):
     for argument in (dtype, dtype.name, dtype.numpy, dtype.numpy.type):
         assert target(argument) == dtype.numpy
+
+
+@pytest.mark.parametrize("dtype", lanecast.dtypes, ids=str)
+def test_comparisons(dtype):
+    assert lanecast.dtype(dtype) is lanecast.dtype(dtype.name) is lanecast.dtype(dtype.numpy) is lanecast.dtype(dtype.numpy.type) is dtype
+    assert dtype == dtype.name and dtype.name == dtype and not dtype != dtype.name
+    assert hash(dtype) == hash(dtype.name) and {dtype: 1}[dtype.name] == {dtype.name: 1}[dtype] == 1
+    for other in lanecast.dtypes:
+        assert (dtype == other.name) == (dtype == other) == (dtype is other)
+        assert (dtype == other.numpy) == (other.numpy == dtype) == (dtype is other)
+        assert (dtype != other.name) == (dtype != other) == (dtype is not other)
+    for other in (None, 3, dtype.code, dtype.name.encode(), dtype.name.upper(), dtype.name + " ", object(), "\ud800", ""):
+        assert dtype != other and not dtype == other
+
+
+def test_names_that_numpy_made():
+    name = np.str_("int8")
+    assert lanecast.dtype(name) is lanecast.int8 == name and lanecast.iinfo(name).max == 127 and lanecast.isdtype(name, "integral")
+    assert lanecast.promote_types(name, np.str_("int16"), standard="numpy") is lanecast.int16
+    assert lanecast.result_type(name, 1, standard="numpy") is lanecast.int8
+
+
+def test_short_names_and_byte_order():
+    # Short names are as ambiguous here as everywhere.
+    assert lanecast.int32 != "i4" and lanecast.int4 != "i4" and lanecast.float16 != "half"
+    with pytest.raises(lanecast.DTypeError, match="int4"):
+        lanecast.dtype("i4")
+    assert lanecast.dtype(np.dtype(">f4")) is lanecast.float32 is lanecast.dtype(np.dtype("<f4"))
+    assert np.dtype("f4").newbyteorder() != lanecast.float32
+
+
+@pytest.mark.parametrize("dtype", lanecast.dtypes, ids=str)
+def test_numpy_takes_them(dtype):
+    assert np.dtype(dtype) == dtype.dtype == dtype.numpy
+    assert np.zeros(3, dtype).dtype == dtype.numpy and np.zeros(3).astype(dtype).dtype == dtype.numpy
+
+
+def test_numpy_without_their_dtype():
+    code = """if True:
+        import sys
+        sys.modules["ml_dtypes"] = None
+        import numpy as np, lanecast
+        assert np.dtype(lanecast.float32) == np.float32
+        for wrong in (lanecast.bfloat16, lanecast.int4):
+            try:
+                np.dtype(wrong)
+            except TypeError as error:
+                assert isinstance(error, lanecast.DTypeError) and "need the package ml_dtypes" in str(error), error
+            else:
+                raise AssertionError(wrong)
+            assert wrong != np.dtype("f4") and wrong == wrong.name and wrong != lanecast.int8
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_numpy_numbers_of_the_same_width():

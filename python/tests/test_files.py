@@ -43,7 +43,7 @@ def test_safetensors(tmp_path):
     np.testing.assert_array_equal(mapped, arrays["plain"])
     with pytest.raises(ValueError, match="closed"):
         file["plain"].numpy()
-    with pytest.raises(FileExistsError):
+    with pytest.raises(FileExistsError, match="output exists: .*x.safetensors: pass overwrite=True to replace it"):
         lanecast.save(path, arrays)
     lanecast.save(path, {"one": arrays["plain"]}, overwrite=True)
     assert list(lanecast.open(path)) == ["one"]

@@ -1,5 +1,7 @@
 """lanecast without NumPy and the other optional packages."""
 
+import importlib.metadata
+import pathlib
 import subprocess
 import sys
 import textwrap
@@ -19,6 +21,21 @@ def run(code: str, *blocked: str) -> str:
 def test_nothing_is_imported():
     known = ["numpy", "ml_dtypes", "torch", "jax", "dask"]
     assert run(f"print([name for name in {known} if name in sys.modules])") == "[]"
+
+
+def test_what_is_installed():
+    try:
+        files = importlib.metadata.files("lanecast") or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("lanecast was imported from a folder, not installed")
+    described = {path.name: path.locate() for path in files if path.parts[0].endswith(".dist-info")}
+    root = pathlib.Path(__file__).parents[2]
+    for name in ("LICENSE-APACHE", "LICENSE-MIT"):
+        assert described[name].parent.name == "licenses"
+        assert described[name].read_text() == (root / name).read_text()
+    # pip writes direct_url.json, with the path from which it installs.
+    texts = [path.read_text() for name, path in described.items() if name != "direct_url.json"]
+    assert texts and not any(str(root) in text or "file://" in text for text in texts)
 
 
 def test_without_numpy():

@@ -109,6 +109,18 @@ def test_text():
         assert again.tobytes() == numbers.tobytes(), dtype
 
 
+def test_shapes_of_packed_elements():
+    packed = lanecast.pack(np.arange(6), "int4")
+    assert lanecast.unpack(packed, "int4", 6).shape == (6,) and lanecast.unpack(packed, "int4", [2, 3]).shape == (2, 3)
+    for shape, words in [(-1, "-1"), ((2, -1), r"\(2, -1\)"), ([-3, 2], r"\[-3, 2\]")]:
+        with pytest.raises(ValueError, match=f"the shape {words} has the negative length -[13];.*the data has 6 elements"):
+            lanecast.unpack(packed, "int4", shape)
+    with pytest.raises(ValueError, match="too many elements"):
+        lanecast.unpack(packed, "int4", (1 << 40, 1 << 40))
+    with pytest.raises(TypeError):
+        lanecast.unpack(packed, "int4", None)
+
+
 def test_tiers():
     best = lanecast.tier()
     x = np.linspace(-1000, 1000, 999, dtype=np.float32)
@@ -143,9 +155,16 @@ def test_num_threads():
         lanecast.set_num_threads(-1)
 
 
-def test_the_lock_is_released_in_long_casts():
-    x = np.zeros(1 << 26, np.int8)
-    out = np.zeros(1 << 26, np.complex64)
+@pytest.mark.parametrize("function", ["astype", "parse", "format"])
+def test_the_lock_is_released_in_long_calls(function):
+    x, out = np.zeros(1 << 26, np.int8), np.zeros(1 << 26, np.complex64)
+    numbers = np.linspace(0, 1, 1 << 18)
+    texts = lanecast.format(numbers)
+    call = {
+        "astype": lambda: lanecast.astype(x, "complex64", out=out, threads=1),
+        "parse": lambda: lanecast.parse(texts, "float64"),
+        "format": lambda: lanecast.format(numbers),
+    }[function]
     times, done = [], threading.Event()
 
     def tick():
@@ -156,12 +175,39 @@ def test_the_lock_is_released_in_long_casts():
     other = threading.Thread(target=tick)
     other.start()
     start = time.perf_counter()
-    lanecast.astype(x, "complex64", out=out, threads=1)
+    call()
     end = time.perf_counter()
     done.set()
     other.join()
     inside = [t for t in times if start < t < end]
     assert len(inside) >= 3, f"the other thread ran {len(inside)} times in {end - start} s"
+
+
+def test_batches_of_texts():
+    numbers = np.arange(200_000, dtype=np.float64) / 7
+    texts = lanecast.format(numbers)
+    assert texts == [repr(number) for number in numbers.tolist()]
+    assert lanecast.parse(texts, "float64").tobytes() == numbers.tobytes()
+    assert lanecast.parse(iter(texts), np.dtype(">f8")).tobytes() == numbers.astype(">f8").tobytes()
+    assert lanecast.parse([text.encode() for text in texts], "float32").tobytes() == numbers.astype(np.float32).tobytes()
+    assert lanecast.format(numbers[::-1]) == texts[::-1]
+    small = lanecast.pack(np.arange(200_001) % 16 - 8, "int4")
+    assert lanecast.format(small) == [str(i % 16 - 8) for i in range(200_001)]
+    bad = [*texts[:150_000], "1.2.3", None, *texts]
+    with pytest.raises(ValueError, match='text 150000, "1.2.3"'):
+        lanecast.parse(bad, "float64")
+    with pytest.raises(TypeError, match="element 150001 of texts"):
+        lanecast.parse(bad, "float64", on_error="nan")
+
+
+def test_texts_of_another_number():
+    class Wrong(list):
+        def __len__(self):
+            return 3
+
+    for texts, words in [(["1", "2"], "yielded 2 texts"), (["1"] * 4, "yielded more than 3 texts"), ([], "yielded 0 texts")]:
+        with pytest.raises(ValueError, match=f"length 3, but {words}"):
+            lanecast.parse(Wrong(texts), "int8")
 
 
 def test_sixteen_threads():

@@ -99,7 +99,7 @@ def test_refused():
     x = torch.arange(6.0)
     for wrong, error, words in [
         (x.requires_grad_(), TypeError, "detach"),
-        (torch.zeros(3, device="meta"), ValueError, "device"),
+        (torch.zeros(3, device="meta"), ValueError, "meta, so it has a shape but no values"),
         (torch.eye(3).to_sparse(), TypeError, "strided"),
         (torch.quantize_per_tensor(torch.zeros(3), 0.1, 0, torch.qint8), TypeError, "not supported"),
     ]:
@@ -188,6 +188,22 @@ def test_no_leak():
     after, grown = run(20_000)
     assert max(b - a for a, b in zip(references, after)) < 50
     assert grown - memory < 2_000_000
+def test_parameters():
+    layer = torch.nn.Linear(3, 2)
+    expected = layer.weight.detach().to(torch.bfloat16)
+    with pytest.raises(TypeError, match=r"requires grad.*x\.detach\(\).*torch\.no_grad"):
+        lanecast.astype(layer.weight, "bfloat16")
+    for off in (torch.no_grad, torch.inference_mode):
+        with off():
+            ours = lanecast.astype(layer.weight, "bfloat16")
+            assert torch.equal(ours, expected) and not ours.requires_grad
+            assert lanecast.count_losses(layer.weight, "int8").elements == 6
+            assert lanecast.quantize(layer.weight, "int8-row").data.dtype == torch.int8
+    with torch.no_grad():
+        lanecast.astype(torch.ones(2, 3), "float32", out=layer.weight)
+    assert layer.weight.tolist() == [[1.0] * 3] * 2 and layer.weight.requires_grad
+    with pytest.raises(TypeError, match="requires grad"):
+        lanecast.astype(torch.ones(2, 3), "float32", out=layer.weight)
 
 
 def test_packed_floats():

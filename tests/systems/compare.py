@@ -9,8 +9,8 @@ of sources of up to 16 bits all, of wider ones edges and 10^5 random ones. Each 
 reasons in REASONS makes of it, and the pairs that differ have to be those of differences.tsv, with the same reasons. The reasons
 are told in docs/semantics.md, section 9.1. Without names of systems all that can be imported are compared.
 
-`--write` rewrites the rows of the systems compared. Some answers of the systems depend on the CPU: the list is that of x86-64, and a target
-followed by `?` differs only on some of those CPUs.
+`--write` rewrites the rows of the systems compared. Some answers of the systems depend on the CPU or on the version: the list is that of
+x86-64 and of the versions in requirements.txt, and a target followed by `?` differs only on some of those CPUs or in some of those versions.
 """
 
 import argparse
