@@ -82,11 +82,7 @@ fn nvfp4() {
         answer.1.extend(bytes(row[4]));
         answer.2 = u32::from_str_radix(row[2], 16).expect("a code");
     }
-    let schemes = [
-        ("exact", Scheme::NVFP4),
-        ("te", Scheme::TE_NVFP4),
-        ("torchao", Scheme::TORCHAO_NVFP4),
-    ];
+    let schemes = [("exact", Scheme::NVFP4), ("te", Scheme::TE_NVFP4), ("torchao", Scheme::TORCHAO_NVFP4)];
     assert_eq!(answers.len(), schemes.len());
     for (name, scheme) in schemes {
         let plan = ScaledPlan::new(DType::BFloat16, &scheme, &[12, 128]).expect("fits");

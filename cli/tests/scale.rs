@@ -77,7 +77,17 @@ fn every_scheme_there_and_back() {
         good(folder.run(&[&["unscale", "--to", "float32", "all.bin"], &together[..]].concat()));
         assert_eq!(folder.read("all.bin"), want, "{name}");
         // As do arrays of each part, but for the scheme.
-        let npy = ["--data", "c.npy", "--scales", "s.npy", "--global", "g.npy", "--zero-points", "z.npy", "--force"];
+        let npy = [
+            "--data",
+            "c.npy",
+            "--scales",
+            "s.npy",
+            "--global",
+            "g.npy",
+            "--zero-points",
+            "z.npy",
+            "--force",
+        ];
         let leave_out = |option: &str, part: bool, all: Vec<&'static str>| -> Vec<&'static str> {
             let at = all.iter().position(|word| *word == option).expect("an option");
             if part { all } else { [&all[..at], &all[at + 2..]].concat() }
@@ -116,7 +126,9 @@ fn files_that_say_their_scheme() {
     }
     let back = "unscale --to f32 --data q.safetensors back.safetensors --force";
     good(run(back));
-    good(run(&format!("{back} --scheme nvfp4 --shape 3,300 --source f32 --from float4_e2m1fn --tensor a.weight")));
+    good(run(&format!(
+        "{back} --scheme nvfp4 --shape 3,300 --source f32 --from float4_e2m1fn --tensor a.weight"
+    )));
     let again = folder.read("back.safetensors");
     let again = safetensors::SafeTensors::deserialize(&again).expect("a file");
     assert_eq!(again.tensor("a.weight").expect("the same name").shape(), [3, 300]);
@@ -133,7 +145,8 @@ fn files_that_say_their_scheme() {
     assert!(bad(&run(&format!("{back} --tensor b")), &[2]).contains("no tensor is called \"b\""));
     // The file of another program says its dtypes only.
     let plain = r#"{"w":{"dtype":"I8","shape":[1,4],"data_offsets":[0,4]},"w_scale":{"dtype":"F32","shape":[1,1],"data_offsets":[4,8]}}"#;
-    folder.write("p.safetensors", &common::safetensors(plain, &[&[1, 2, 3, 255], &f32s(&[0.5])[..]].concat()));
+    folder
+        .write("p.safetensors", &common::safetensors(plain, &[&[1, 2, 3, 255], &f32s(&[0.5])[..]].concat()));
     let plain = "unscale --to f32 --data p.safetensors out.npy";
     assert!(bad(&run(plain), &[2]).contains("does not say its scheme"));
     let line = bad(&run(&format!("{plain} --scheme fp8-row")), &[4]);
@@ -143,9 +156,11 @@ fn files_that_say_their_scheme() {
     assert!(String::from_utf8_lossy(&folder.read("out.npy")[..128]).contains("(1, 4)"));
     // An array does so, too.
     good(run("scale --quiet --scheme int8-row in.npy --data c.npy --scales s.npy"));
-    let line = bad(&run("unscale --scheme fp8-row --to f32 --shape 3,300 --data c.npy --scales s.npy x"), &[4]);
+    let line =
+        bad(&run("unscale --scheme fp8-row --to f32 --shape 3,300 --data c.npy --scales s.npy x"), &[4]);
     assert!(line.contains("the codes must be float8_e4m3fn, and the file has int8: c.npy"), "{line}");
-    let line = bad(&run("unscale --scheme int8-row --to f32 --shape 3,301 --data c.npy --scales s.npy x"), &[4]);
+    let line =
+        bad(&run("unscale --scheme int8-row --to f32 --shape 3,301 --data c.npy --scales s.npy x"), &[4]);
     assert!(line.contains("the codes take 903 bytes"), "{line}");
 }
 
@@ -247,6 +262,21 @@ fn one_scale_and_two_scales() {
     let wrong = "unscale --scheme fp8-row --to f32 --shape 1,1 --data in.bin --scales s out";
     let wrong = bad(&folder.run(&wrong.split(' ').collect::<Vec<_>>()), &[4]);
     assert!(wrong.contains("the codes take 1 byte, and the file has more"), "{wrong}");
+}
+
+/// Infinities become the ends of the dtype, of which -128 is one that no finite element of a symmetric scheme reaches.
+#[test]
+fn saturated_integers() {
+    let folder = Folder::new();
+    folder.write("in.bin", &f32s(&[f32::NEG_INFINITY, f32::INFINITY, -2.0, 2.0]));
+    for (scheme, codes) in [("int8-row", &[0x80, 0x7F, 0x81, 0x7F][..]), ("int4-group128", &[0x78, 0x79])] {
+        let args =
+            format!("scale --quiet --scheme {scheme} --non-finite saturate --from f32 --shape 1,4 in.bin");
+        good(folder.run(&format!("{args} --data d --scales s --force").split(' ').collect::<Vec<_>>()));
+        assert_eq!(folder.read("d"), codes, "{scheme}");
+    }
+    let help = String::from_utf8(good(folder.run(&["help", "scale"]))).expect("UTF-8");
+    assert!(help.contains("-inf\nbecomes -128 in int8"), "{help}");
 }
 
 /// The help of `mx` and what it does agree: integers have all but two of their bits behind the point.
