@@ -317,7 +317,7 @@ fn quotients_of_float16() {
         row(Operator::QuantizeLinear, 25, (half, &eight_and_a_quarter), (half, &scale), zero),
         Ok(vec![32])
     );
-    let (float, x, scale) = (DType::Float32, floats(&[8.25]), floats(&[0.261_962_890_625]));
+    let (float, x, scale) = (DType::Float32, floats(&[8.25]), floats(&[1073.0 / 4096.0]));
     assert_eq!(row(Operator::QuantizeLinear, 25, (float, &x), (float, &scale), zero), Ok(vec![31]));
     let page = include_str!("../docs/scaled.md");
     assert!(page.contains(
