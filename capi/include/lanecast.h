@@ -455,9 +455,9 @@ typedef struct lanecast_scaled_scheme {
      */
     uint8_t rule;
     /**
-     * How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in the dtype of the source. 3: multiplied by
-     * the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the block. 5: multiplied by
-     * `over / amax`. 6: as 1, but quotients of zero lose their sign.
+     * How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in the dtype of the
+     * source. 3: multiplied by the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the
+     * block. 5: multiplied by `over / amax`. 6: as 1, but quotients of zero lose their sign.
      */
     uint8_t quotient;
     /**

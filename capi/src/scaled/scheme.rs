@@ -46,9 +46,9 @@ pub struct lanecast_scaled_scheme {
     /// `range / amax` is formed by the reciprocal of `amax`, and is 1 if it overflows. 10: `amax` divided by the product of `over` and the
     /// scale of the tensor, both rounded to float32.
     pub rule: u8,
-    /// How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in the dtype of the source. 3: multiplied by
-    /// the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the block. 5: multiplied by
-    /// `over / amax`. 6: as 1, but quotients of zero lose their sign.
+    /// How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in the dtype of the
+    /// source. 3: multiplied by the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the
+    /// block. 5: multiplied by `over / amax`. 6: as 1, but quotients of zero lose their sign.
     pub quotient: u8,
     /// The scale of a block of zeros. 0: 1, or the code 0 of float8_e8m0fnu and float8_e4m3fn. 1: `amax` is at least `least`. 2: `empty_scale`, and
     /// every other scale is at least `least`. 3: the machine epsilon of the dtype of the scales, which also replaces scales of 0.

@@ -7,7 +7,8 @@ use std::{
 };
 
 use lanecast::{
-    BufferType, ByteOrder, CastOptions, CastPlan, DType, Storage, names::Namespace, scaled::Scheme,
+    BufferType, ByteOrder, CastOptions, CastPlan, DType, Storage, names::Namespace,
+    scaled::Scheme,
 };
 use lanecast_files::{Error, NewTensor, Output, TensorFile, TensorInfo, formats};
 use serde::{Deserialize, Serialize};
