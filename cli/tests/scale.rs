@@ -334,6 +334,7 @@ fn wrong_arguments() {
     assert!(bad(&run(&format!("{base} --shape 3")), &[4]).contains("12 bytes"));
     assert!(bad(&run(&format!("{base} --shape 1")), &[4]).contains("more"));
     assert!(bad(&run(&format!("{base} --shape 2 --to complex64")), &[2]).contains("complex64"));
+    bad(&run(&format!("{base} --shape 4294967296,4294967296")), &[2]);
     assert!(bad(&run(&format!("{base} --shape 2 --global g")), &[2]).contains("--global"));
     assert!(
         bad(&run(&format!("{base} --shape 2 --zero-points z")), &[2]).contains("leave out --zero-points")

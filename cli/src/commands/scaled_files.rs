@@ -7,13 +7,17 @@ use std::{
 };
 
 use lanecast::{
-    BufferType, ByteOrder, CastOptions, CastPlan, DType, Storage, names::Namespace,
-    scaled::Scheme,
+    BufferType, ByteOrder, CastOptions, CastPlan, DType, Storage,
+    names::Namespace,
+    scaled::{ScaledError, Scheme},
 };
 use lanecast_files::{Error, NewTensor, Output, TensorFile, TensorInfo, formats};
 use serde::{Deserialize, Serialize};
 
-use super::sink::{self, Content, Source, is_standard};
+use super::{
+    scale::refused,
+    sink::{self, Content, Source, is_standard},
+};
 use crate::{
     args::Writing,
     error::{Failure, Result},
@@ -235,8 +239,9 @@ pub fn read(path: &Path, what: &str, dtype: DType, shape: Vec<usize>) -> Result<
         let mut file = TensorFile::open(path)?;
         return read_tensor(&mut file, 0, what, dtype, shape);
     }
-    let n: usize = shape.iter().product();
-    let want = BufferType::packed(dtype).byte_len(n).unwrap_or(usize::MAX);
+    let n = shape.iter().try_fold(1_usize, |n, axis| n.checked_mul(*axis));
+    let want = n.and_then(|n| BufferType::packed(dtype).byte_len(n));
+    let want = want.ok_or_else(|| refused(ScaledError::Shape))?;
     let source = Source::open((!is_standard(path)).then_some(path))?;
     let place = source.place;
     let mut bytes = Vec::new();
