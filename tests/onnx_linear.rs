@@ -304,6 +304,24 @@ fn row(
     node.run(n, Tensor::new(&[n], elements), Tensor::scalar(factor), zero)
 }
 
+/// Quotients of float16 are rounded to float16; onnxruntime 1.31.1 divides in float32 and gives 31, as `docs/scaled.md` says.
+#[test]
+fn quotients_of_float16() {
+    let (half, eight_and_a_quarter, scale) =
+        (DType::Float16, 0x4820_u16.to_le_bytes(), 0x3431_u16.to_le_bytes());
+    let zero = Some((DType::Int8, &[0][..]));
+    assert_eq!(
+        row(Operator::QuantizeLinear, 25, (half, &eight_and_a_quarter), (half, &scale), zero),
+        Ok(vec![32])
+    );
+    let (float, x, scale) = (DType::Float32, floats(&[8.25]), floats(&[1073.0 / 4096.0]));
+    assert_eq!(row(Operator::QuantizeLinear, 25, (float, &x), (float, &scale), zero), Ok(vec![31]));
+    let page = include_str!("../docs/scaled.md");
+    assert!(page.contains(
+        "8.25 by the scale 0.261962890625 is 31.49301 in `float32`, which becomes 31, and 31.5 in `float16`"
+    ));
+}
+
 /// What ReferenceEvaluator of onnx 1.23.2 answers, and why this is a fault by the text of the operators.
 #[test]
 fn faults_of_the_reference_evaluator() {

@@ -39,7 +39,7 @@ const BAD: [f32; 5] = [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
 fn codes_are_zero_where_nothing_can_divide() {
     let src = ELEMENTS.repeat(12);
     on_every_tier(|tier| {
-        for quotient in [Quotient::Exact, Quotient::Divide, Quotient::DivideBFloat16] {
+        for quotient in [Quotient::Exact, Quotient::Divide, Quotient::DivideSource] {
             for element in [DType::Float8E4M3FN, DType::Float8E5M2, DType::Float4E2M1FN, DType::Int8] {
                 for scale in [ScaleType::Float32, ScaleType::BFloat16, ScaleType::Float16] {
                     let scheme = Scheme { scale, ..Scheme::FP8_ROW.with_element(element) };
@@ -48,7 +48,7 @@ fn codes_are_zero_where_nothing_can_divide() {
                     let plan = ScaledPlan::new(DType::Float32, &scheme, &[2, 72]).expect("fits");
                     for plan in [plan.clone(), plan.with_counts()] {
                         for bad in BAD {
-                            let scales = of_dtype(&[bad, 0.5], scale.dtype());
+                            let scales = of_dtype(&[bad, 0.5], scale.dtype(DType::Float32));
                             let (codes, _) = given(&plan, &src, &scales, 1.0);
                             assert_eq!(codes[..72], [0; 72], "{scheme:?} by {bad} on {tier}");
                             assert!(codes[72..].iter().any(|code| *code > 0), "{scheme:?} on {tier}");
@@ -68,7 +68,7 @@ fn stored_scales_of_zero_give_codes_of_zero() {
     (src[20], src[21]) = (-1e-6, -0.0);
     src[40..48].fill(0.0);
     on_every_tier(|tier| {
-        for quotient in [Quotient::Exact, Quotient::Divide, Quotient::DivideBFloat16] {
+        for quotient in [Quotient::Exact, Quotient::Divide, Quotient::DivideSource] {
             for element in [DType::Float4E2M1FN, DType::Float8E4M3FN] {
                 let scheme = Scheme::NVFP4.with_element(element).with_quotient(quotient);
                 let plan = ScaledPlan::new(DType::Float32, &scheme, &[64]).expect("fits");
@@ -97,10 +97,10 @@ fn reciprocals_of_zero_saturate() {
         for (quotient, scale) in quotients {
             let scheme = Scheme { scale, ..Scheme::FP8_ROW }.with_quotient(quotient);
             let plan = ScaledPlan::new(DType::Float32, &scheme, &[1, 72]).expect("fits");
-            let (codes, _) = given(&plan, &src, &of_dtype(&[0.0], scale.dtype()), 1.0);
+            let (codes, _) = given(&plan, &src, &of_dtype(&[0.0], scale.dtype(DType::Float32)), 1.0);
             let want = |x: &f32| if *x == 0.0 { 0 } else { 0x7E } | u8::from(x.is_sign_negative()) << 7;
             assert_eq!(codes, src.iter().map(want).collect::<Vec<_>>(), "{scheme:?} on {tier}");
-            let (codes, _) = given(&plan, &src, &of_dtype(&[f32::NAN], scale.dtype()), 1.0);
+            let (codes, _) = given(&plan, &src, &of_dtype(&[f32::NAN], scale.dtype(DType::Float32)), 1.0);
             assert_eq!(codes, [0; 72], "{scheme:?} on {tier}");
         }
     });
@@ -151,9 +151,9 @@ fn values_that_are_nan() {
             let scheme = scheme.with_element(DType::Float8E5M2);
             let plan = ScaledPlan::new(DType::Float32, &scheme, &[LEN]).expect("fits");
             for by in BAD.into_iter().chain([-f32::NAN, 2.0, -2.0, 1.0]) {
-                let scales = of_dtype(&[by], scale.dtype());
-                let stored =
-                    CastPlan::new(scale.dtype(), DType::Float32, &CastOptions::RUST).expect("a plan");
+                let scales = of_dtype(&[by], scale.dtype(DType::Float32));
+                let stored = CastPlan::new(scale.dtype(DType::Float32), DType::Float32, &CastOptions::RUST)
+                    .expect("a plan");
                 let mut by = [0; 4];
                 stored.run(&scales, &mut by, 1).expect("fits");
                 let by = f32::from_ne_bytes(by);
@@ -197,13 +197,13 @@ fn numbers_that_are_refused() {
             ScaleRule::AmaxTwice { over: bad },
             ScaleRule::AmaxTimesInverse { over: bad, range: good },
             ScaleRule::AmaxTimesInverse { over: good, range: bad },
+            ScaleRule::AmaxTimesInverseSource { over: good, range: bad },
         ];
         let of_rules = rules.map(|rule| Scheme { rule, quotient: Quotient::Divide, ..Scheme::NVFP4 });
         let empties = [
             Empty::Floor(bad),
             Empty::AtLeast { empty: bad, least: good },
             Empty::AtLeast { empty: good, least: bad },
-            Empty::Instead(bad),
         ];
         for scheme in of_rules.into_iter().chain(empties.map(|empty| Scheme::NVFP4.with_empty(empty))) {
             let error = ScaledPlan::new(DType::Float32, &scheme, &[16]).expect_err("refused");
@@ -234,7 +234,7 @@ fn numbers_at_the_ends() {
                 Scheme { rule: ScaleRule::AmaxTwice { over }, ..Scheme::MODELOPT_NVFP4 },
                 Scheme { rule: ScaleRule::AmaxTimesInverse { over, range: 2688.0 }, ..Scheme::TE_NVFP4 },
                 Scheme {
-                    rule: ScaleRule::AmaxTimesInverse { over: 6.0, range: over },
+                    rule: ScaleRule::AmaxTimesInverseSource { over: 6.0, range: over },
                     ..Scheme::COMPRESSED_TENSORS_NVFP4
                 },
                 Scheme { rule: ScaleRule::Amax { over }, ..Scheme::FP8_ROW_MULTIPLIER },

@@ -63,8 +63,9 @@ fn quotients_beside_midpoints_have_the_nearest_codes() {
             let scheme =
                 Scheme { granularity: Granularity::Block { axis: -1, len }, ..*scheme }.with_element(element);
             let plan = || ScaledPlan::new(from, &scheme, &[RUNS, RUN]).expect("fits");
-            let global = if scheme.scale.dtype() == DType::Float8E4M3FN { 0.003_792_7 } else { 1.0 };
-            let scales = scales(&mut rng, plan().scales(), scheme.scale.dtype());
+            let global =
+                if scheme.scale.dtype(DType::Float32) == DType::Float8E4M3FN { 0.003_792_7 } else { 1.0 };
+            let scales = scales(&mut rng, plan().scales(), scheme.scale.dtype(DType::Float32));
             let per_row = RUN.div_ceil(len);
             let mut src = Vec::new();
             let mut want = Vec::new();

@@ -172,11 +172,13 @@ fn check(plan: &ScaledPlan, storage: Storage, from: DType, shape: &[usize], sour
         let [low, high] = &mut ranges[block_of(scheme.granularity, shape, i)];
         (*low, *high) = (low.min(*x), high.max(*x));
     }
-    let scale_of = |block: usize| float(scheme.scale.dtype(), code(scheme.scale.dtype(), &scales, block));
+    let scale_of = |block: usize| {
+        float(scheme.scale.dtype(DType::Float32), code(scheme.scale.dtype(DType::Float32), &scales, block))
+    };
     for (block, (range, z)) in ranges.iter().zip(&points).enumerate() {
         check_scale(
-            scheme.scale.dtype(),
-            code(scheme.scale.dtype(), &scales, block),
+            scheme.scale.dtype(DType::Float32),
+            code(scheme.scale.dtype(DType::Float32), &scales, block),
             *range,
             largest - least,
         );

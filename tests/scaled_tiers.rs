@@ -106,7 +106,7 @@ fn tiers_agree() {
                     // Any scales: half of them near 1, with zeros, infinities and NaN among the others.
                     let scales = given.get_or_insert_with(|| {
                         let count = packed.scales();
-                        let near: Vec<u8> = elements(&mut rng, count, scheme.scale.dtype(), i % 2 == 0);
+                        let near: Vec<u8> = elements(&mut rng, count, scheme.scale.dtype(from), i % 2 == 0);
                         near
                     });
                     let got = [answers(&packed, &src, scales), answers(&bytes, &src, scales)];

@@ -344,7 +344,7 @@ fn scaled_codes_are_those_of_the_definition() {
             let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
             let plan = plan.with_storage(Storage::Byte).stochastic(random).starting_at(11);
             let scale_codes: Vec<u8> = (0..plan.scales())
-                .flat_map(|_| match scheme.scale.dtype() {
+                .flat_map(|_| match scheme.scale.dtype(DType::Float32) {
                     DType::Float32 => {
                         f32::from_bits(0x3F80_0000 | (next() as u32 & 0x007F_F000)).to_ne_bytes().to_vec()
                     }

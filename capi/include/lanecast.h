@@ -409,7 +409,7 @@ typedef struct lanecast_scaled_scheme {
     lanecast_type element;
     /**
      * The dtype of the scales, without flags: float32, float16, bfloat16, float8_e8m0fnu (powers of two), or float8_e4m3fn with a float32
-     * for the tensor.
+     * for the tensor. 0: the dtype of the source.
      */
     lanecast_type scale;
     /**
@@ -421,11 +421,11 @@ typedef struct lanecast_scaled_scheme {
      */
     uint64_t block[2];
     /**
-     * A number of the rules 1 to 3: what the largest element of a block becomes, such as 448 for float8_e4m3fn.
+     * A number of the rules 1 to 3, 9 and 10: what the largest element of a block becomes, such as 448 for float8_e4m3fn.
      */
     float over;
     /**
-     * A number of the rule 3: what the largest element of the tensor would become without the scales of the blocks.
+     * A number of the rules 3 and 9: what the largest element of the tensor would become without the scales of the blocks.
      */
     float range;
     /**
@@ -449,18 +449,20 @@ typedef struct lanecast_scaled_scheme {
      * How a scale follows from `amax`, the largest magnitude of its block. 0: the caller gives the scales. 1: `amax / over`. 2: the same, rounded
      * to float32 before it is divided by the scale of the tensor. 3: the same, rounded to float32 and multiplied by `range / amax` of the
      * tensor. 4 to 7: a power of two by the rule floor, even, round up or ceil. 8: integers with zero points, for
-     * `lanecast_scaled_quantize_min_max`.
+     * `lanecast_scaled_quantize_min_max`. 9: as 3, in the dtype of the source: each step but the last is also rounded to it,
+     * `range / amax` is formed by the reciprocal of `amax`, and is 1 if it overflows. 10: `amax` divided by the product of `over` and the
+     * scale of the tensor, both rounded to float32.
      */
     uint8_t rule;
     /**
-     * How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in bfloat16. 3: multiplied by
-     * the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the block. 5: multiplied by
-     * `over / amax`.
+     * How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in the dtype of the
+     * source. 3: multiplied by the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the
+     * block. 5: multiplied by `over / amax`. 6: as 1, but quotients of zero lose their sign.
      */
     uint8_t quotient;
     /**
      * The scale of a block of zeros. 0: 1, or the code 0 of float8_e8m0fnu and float8_e4m3fn. 1: `amax` is at least `least`. 2: `empty_scale`, and
-     * every other scale is at least `least`. 3: `empty_scale`, which also replaces scales of 0.
+     * every other scale is at least `least`. 3: the machine epsilon of the dtype of the scales, which also replaces scales of 0.
      */
     uint8_t empty;
     /**

@@ -73,6 +73,7 @@ pub const ONNX_CAST: &str = "
   lanecast onnx-cast --opset 24 --from float16 --to string in.bin";
 /// The examples of `scale`.
 pub const SCALE: &str = "
+  lanecast scale --scheme fp8-row logits.npy --data fp8.safetensors
   lanecast scale --scheme mx --from f32 --shape 4 in.bin --data d --scales s";
 /// The examples of `unscale`.
 pub const UNSCALE: &str = "
@@ -205,7 +206,8 @@ which docs/scaled.md specifies:
   mx, mx-ocp, mx-even, mx-ceil: blocks of 32 along the last axis and scales that
     are powers of two (float8_e8m0fnu). mx clips nothing; mx-ocp is the rule of
     the standard. --to is float8_e4m3fn, float8_e5m2, float6_e3m2fn,
-    float6_e2m3fn, float4_e2m1fn or int8
+    float6_e2m3fn, float4_e2m1fn or int8 in the standard. Other integers work, too:
+    all but two of their bits are behind the point (six of int8, two of int4)
   nvfp4: blocks of 16, scales of float8_e4m3fn and a float32 for the tensor
   fp8-tensor, fp8-row, fp8-group128, fp8-block128: float8_e4m3fn and scales of
     float32 for the tensor, a row, 128 elements of a row, a tile of 128 by 128
@@ -215,10 +217,40 @@ which docs/scaled.md specifies:
     scale; an element is (code - zero point) times scale. --to int8 and --to int4
     make signed ones
 
-The others have the arithmetic of the library that their name says. IN and all
-outputs are bare little-endian elements in C order. Codes of less than 8 bits are
-packed, the first one in the lowest bits. The tensor is held in memory. The
-outputs appear complete or not at all.";
+The others have the arithmetic of the library that their name says.
+Integers saturate to the ends of their dtype: with --non-finite saturate, -inf
+becomes -128 in int8, although finite elements end at -127 (symmetric schemes).
+
+The extension of a file tells its format. A .safetensors file of --data holds all
+parts: the codes under the name of the tensor, the others under this name with
+_scale, _global_scale and _zero_point. Its metadata records the scheme, the dtype
+of the input, the dtype of the codes and the shape, so `lanecast unscale` needs no
+--scheme. (Codes that the format has no name for, such as int4, are bytes.)
+Other files do not say their scheme: codes of fp8-row can be read by int8-row,
+which gives wrong values. A .npy file has a dtype and a shape, except those of
+--data and --zero-points, whose elements of less than 8 bits have a byte each. All
+other files are bare little-endian elements in C order; codes of less than 8 bits
+are packed, the first one in the lowest bits.
+
+The tensor is held in memory. One of the outputs may be standard output; the
+summary then goes to standard error. The outputs appear together, complete, or
+not at all.
+
+The object of --json has the scheme, the number of elements, the dtype, the shape
+and the bytes of the codes (data), the scales and the zero_points, the global
+scale (null if the scheme has none), and the numbers of empty blocks, of poisoned
+blocks, and of elements that were clipped or underflowed to zero.";
+
+/// The notes of `unscale`.
+pub const UNSCALE_NOTES: &str = "\
+A .safetensors file of `lanecast scale` says its scheme, the dtypes and the shape.
+An option that says something else is refused. Without this record, the codes
+must have the name of the tensor, the other parts this name with _scale,
+_global_scale and _zero_point, and --scheme is required.
+
+Bare elements and .npy files do not say their scheme: give --scheme, --shape,
+--from and --source as they were scaled. Only the sizes are checked, and the
+dtypes of .npy files; the codes of two schemes may have the same size.";
 
 /// The notes of `inspect`.
 pub const INSPECT_NOTES: &str = "\

@@ -3,9 +3,11 @@
 //! Everything is written to a temporary file in the output's folder and flushed to disk. The file is then
 //! renamed to the output's name in one step, and the folder is flushed too. A failure removes the temporary
 //! file and leaves an existing output untouched. Without `overwrite` the rename refuses to replace a file,
-//! even one that appeared meanwhile.
+//! even one that appeared meanwhile. Outputs that are committed together are renamed one after the other; if a
+//! rename fails, those before it are undone.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File},
     io::{self, BufWriter},
     path::{Path, PathBuf},
@@ -106,8 +108,35 @@ impl Output {
     }
 
     /// Attaches `companion`, which is committed together with this file and just before it.
-    pub fn attach(&mut self, companion: Self) {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`] if it is the same file as this one or as another companion, under the same name or another one.
+    pub fn attach(&mut self, companion: Self) -> Result<()> {
+        let mut others = std::iter::once(&*self).chain(&self.companions);
+        if let Some(other) = others.find(|other| other.is_same(&companion)) {
+            let both = format!("{} and {}", other.shown.display(), companion.shown.display());
+            return Err(Error::request("two outputs are the same file")
+                .at(both)
+                .advise("name a file for each output"));
+        }
         self.companions.push(companion);
+        Ok(())
+    }
+
+    /// Whether one output would replace the other, or be mixed with it.
+    fn is_same(&self, other: &Self) -> bool {
+        // The last part of a path is no link: `look_at` has followed it.
+        let place =
+            |path: &Path| fs::canonicalize(folder(path)).ok().zip(path.file_name().map(OsStr::to_owned));
+        match (&self.to, &other.to) {
+            (Some(to), Some(of_other)) => {
+                to.path == of_other.path
+                    || place(&to.path).is_some_and(|at| Some(at) == place(&of_other.path))
+            }
+            (None, None) => is_same_stream(self.file.get_ref(), other.file.get_ref()),
+            _ => false,
+        }
     }
 
     /// Flushes the file to disk and gives it its name.
@@ -156,16 +185,52 @@ struct Written {
     _file: Option<File>,
 }
 
-/// Gives all files their names; a signal handled meanwhile sees all of them renamed or none.
+/// Gives all files their names, or none of them. A signal handled meanwhile sees the same.
 fn rename(written: &mut [Written]) -> Result<()> {
+    let several = written.len() > 1;
+    // The files that are replaced. They outlive the guard, which they take when they are dropped.
+    let mut replaced: Vec<(PathBuf, Option<Temporary>)> = Vec::new();
     let mut live = live();
-    for Written { target, shown, overwrite, .. } in written {
-        target.temporary.persist(&mut live, &target.path, *overwrite).map_err(|e| match e.kind() {
-            io::ErrorKind::AlreadyExists => exists(shown),
-            _ => Error::system("cannot rename the temporary file", &e).at_path(shown),
-        })?;
+    for (i, Written { target, shown, overwrite, .. }) in written.iter_mut().enumerate() {
+        let kept = match several && *overwrite {
+            true => Temporary::keep(&mut live, &target.path),
+            false => Ok(None),
+        };
+        let renamed = kept.and_then(|kept| {
+            replaced.push((target.path.clone(), kept));
+            target.temporary.persist(&mut live, &target.path, *overwrite)
+        });
+        if let Err(e) = renamed {
+            for (path, kept) in replaced[..i].iter_mut().rev() {
+                // The first failure is the one to report.
+                let _ = match kept {
+                    Some(kept) => kept.persist(&mut live, path, true),
+                    None => fs::remove_file(path),
+                };
+            }
+            return Err(match e.kind() {
+                io::ErrorKind::AlreadyExists => exists(shown),
+                _ => Error::system("cannot rename the temporary file", &e).at_path(shown),
+            });
+        }
     }
     Ok(())
+}
+
+/// Whether two streams are the same pipe or file. A device may be written to twice.
+#[cfg(unix)]
+fn is_same_stream(a: &File, b: &File) -> bool {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let id = |file: &File| {
+        file.metadata().ok().filter(|of| !of.file_type().is_char_device()).map(|of| (of.dev(), of.ino()))
+    };
+    id(a).is_some_and(|a| Some(a) == id(b))
+}
+
+/// Whether two streams are the same pipe or file, which cannot be told here.
+#[cfg(not(unix))]
+fn is_same_stream(_: &File, _: &File) -> bool {
+    false
 }
 
 /// The path that `path` resolves to, and the permissions of an existing file there.
@@ -215,5 +280,89 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
         }
     } else {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn start(path: &Path, overwrite: bool, text: &str) -> Output {
+        let mut output = Output::create(path, overwrite).unwrap();
+        output.writer().write_all(text.as_bytes()).unwrap();
+        output
+    }
+
+    /// Whichever rename fails, no output has its name, and the replaced files are back.
+    #[test]
+    fn outputs_are_renamed_together_or_not_at_all() {
+        for overwrite in [false, true] {
+            for bad in 0..3 {
+                let folder = tempfile::tempdir().unwrap();
+                let paths = ["a", "b", "c"].map(|name| folder.path().join(name));
+                if overwrite {
+                    paths.iter().for_each(|path| fs::write(path, "old").unwrap());
+                }
+                let [mut main, first, second] = [0, 1, 2].map(|i| start(&paths[i], overwrite, "new"));
+                main.attach(first).unwrap();
+                main.attach(second).unwrap();
+                // Nothing replaces a folder.
+                if overwrite {
+                    fs::remove_file(&paths[bad]).unwrap();
+                }
+                fs::create_dir(&paths[bad]).unwrap();
+                main.commit().unwrap_err();
+                for (i, path) in paths.iter().enumerate().filter(|(i, _)| *i != bad) {
+                    assert_eq!(
+                        fs::read_to_string(path).ok(),
+                        overwrite.then(|| "old".to_owned()),
+                        "{i} of {bad}"
+                    );
+                }
+                let left = fs::read_dir(folder.path()).unwrap().count();
+                assert_eq!(left, if overwrite { 3 } else { 1 }, "{overwrite} {bad}");
+            }
+        }
+    }
+
+    #[test]
+    fn replaced_files_leave_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["a", "b"].map(|name| folder.path().join(name));
+        fs::write(&paths[0], "old").unwrap();
+        let [mut main, other] = [0, 1].map(|i| start(&paths[i], true, "new"));
+        main.attach(other).unwrap();
+        main.commit().unwrap();
+        assert!(paths.iter().all(|path| fs::read_to_string(path).unwrap() == "new"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn outputs_are_different_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("sub")).unwrap();
+        let mut main = start(&at("a"), true, "");
+        main.attach(start(&at("b"), true, "")).unwrap();
+        for same in ["a", "b", "sub/../b"] {
+            assert!(matches!(main.attach(start(&at(same), true, "")), Err(Error::Request(_))), "{same}");
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::symlink;
+            symlink(folder.path(), at("link")).unwrap();
+            fs::write(at("b"), "").unwrap();
+            symlink("b", at("to_b")).unwrap();
+            for same in ["link/a", "to_b", "link/to_b"] {
+                assert!(matches!(main.attach(start(&at(same), true, "")), Err(Error::Request(_))), "{same}");
+            }
+            let pipe = || File::options().write(true).open("/dev/null").unwrap();
+            let mut null = Output::stream(pipe(), Path::new("null"));
+            null.attach(Output::stream(pipe(), Path::new("null"))).unwrap();
+            let file = File::create(at("file")).unwrap();
+            let mut stream = Output::stream(file.try_clone().unwrap(), Path::new("x"));
+            assert!(stream.attach(Output::stream(file, Path::new("y"))).is_err());
+        }
     }
 }

@@ -15,7 +15,10 @@ use std::{
 
 use tempfile::TempPath;
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    output::folder,
+};
 
 const PREFIX: &str = ".lanecast-";
 const SUFFIX: &str = ".tmp";
@@ -61,6 +64,30 @@ impl Temporary {
                 live.0.insert(path.to_path_buf());
                 return Ok((file, Self(Some(path))));
             }
+        }
+    }
+
+    /// Gives the file `path` a second name, which is removed on drop, so that it can be put back after another file took its place. `None`
+    /// if there is no such file.
+    pub fn keep(live: &mut Live, path: &Path) -> io::Result<Option<Self>> {
+        let prefix = format!("{PREFIX}{}-", std::process::id());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM);
+        let kept = builder.make_in(folder(path), |name| match fs::hard_link(path, name) {
+            Err(e) if !matches!(e.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
+                // Some file systems have no hard links.
+                fs::copy(path, name).map(drop)
+            }
+            linked => linked,
+        });
+        match kept {
+            Ok(kept) => {
+                let ((), name) = kept.into_parts();
+                live.0.insert(name.to_path_buf());
+                Ok(Some(Self(Some(name))))
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
         }
     }
 

@@ -84,8 +84,8 @@ pub fn quantize_array<'py>(
         false => held_by(py, source.library, scheme.element),
     };
     let data = source.answer_shaped(&data_shape(plan.data_type(), shape), held)?;
-    let blocks = scales_shape(&scheme, shape);
-    let scale_type = held_by(py, source.library, scheme.scale.dtype());
+    let blocks = scheme.granularity.scales_shape(shape);
+    let scale_type = held_by(py, source.library, plan.scale_type().dtype());
     let by = source.answer_shaped(&blocks, scale_type)?;
     let zeros = match scheme.has_zero_points() {
         true => Some(source.answer_shaped(&data_shape(plan.data_type(), &blocks), held)?),
@@ -93,7 +93,7 @@ pub fn quantize_array<'py>(
     };
     let dense = match scales {
         Some(scales) => {
-            copy_scales(scales, name, &scheme, &by.array)?;
+            copy_scales(scales, name, plan.scale_type().dtype(), &by.array)?;
             Some(Dense::of(py, &source)?)
         }
         None => None,
@@ -146,13 +146,13 @@ fn given_global(name: &str, scheme: &Scheme, scales: bool, global: Option<f64>) 
 }
 
 /// Copies given scales to a new array of the shape of the blocks, which is C-contiguous.
-fn copy_scales(scales: &Bound<'_, PyAny>, name: &str, scheme: &Scheme, to: &Array) -> PyResult<()> {
+fn copy_scales(scales: &Bound<'_, PyAny>, name: &str, dtype: DType, to: &Array) -> PyResult<()> {
     let py = scales.py();
     let given = Operand::source(scales).map_err(|error| match error.is_instance_of::<PyTypeError>(py) {
         true => PyTypeError::new_err(format!("scales: {}", error.value(py))),
         false => error,
     })?;
-    check_dtype(py, "scales", name, scheme.scale.dtype(), given.array.buffer().dtype())?;
+    check_dtype(py, "scales", name, dtype, given.array.buffer().dtype())?;
     check_shape("scales", &given.shape, to.shape())?;
     let dense = Dense::of(py, &given)?;
     // SAFETY: the operand or the copy keeps its memory alive, and nobody else uses the new array. The bytes are as many: elements are of
@@ -188,18 +188,23 @@ pub fn dequantize_array<'py>(
         let names = TARGETS.map(DType::name).join(", ");
         return Err(dtype_error(py, format!("dequantize returns one of {names}, not {to}")));
     }
-    let plan = ScaledPlan::new(DType::Float32, &scheme, &shape).map_err(|error| scaled_error(py, error))?;
     let (data, scales) = (Operand::source(data)?, Operand::source(scales)?);
+    // Scales of the dtype of the source tell which dtype that was.
+    let source = match scheme.scale {
+        ScaleType::Source => scales.array.buffer().dtype(),
+        _ => DType::Float32,
+    };
+    let plan = ScaledPlan::new(source, &scheme, &shape).map_err(|error| scaled_error(py, error))?;
     let zeros = given_zero_points(name, &scheme, zero_points)?;
     check_dtype(py, "data", name, scheme.element, data.array.buffer().dtype())?;
-    check_dtype(py, "scales", name, scheme.scale.dtype(), scales.array.buffer().dtype())?;
+    check_dtype(py, "scales", name, plan.scale_type().dtype(), scales.array.buffer().dtype())?;
     let (codes, by) = (Dense::of(py, &data)?, Dense::of(py, &scales)?);
     // An array of a sub-byte dtype has its own storage. In `uint8`, the caller says which.
     let typed = scheme.element.is_sub_byte() && data.array.buffer().dtype() == scheme.element;
     let plan = plan.with_storage(if typed { codes.array.buffer().storage() } else { storage });
     let want = if typed { shape.clone() } else { data_shape(plan.data_type(), &shape) };
     check_shape("data", &data.shape, &want)?;
-    let blocks = scales_shape(&scheme, &shape);
+    let blocks = scheme.granularity.scales_shape(&shape);
     check_shape("scales", &scales.shape, &blocks)?;
     let points = match &zeros {
         Some(zeros) => Some(zero_points_as(py, &plan, zeros, &blocks)?),
@@ -336,33 +341,6 @@ fn data_shape(buffer: BufferType, shape: &[usize]) -> Vec<usize> {
         }
         _ => vec![buffer.byte_len(shape.iter().product()).unwrap_or(usize::MAX)],
     }
-}
-
-/// The number of blocks along each axis. The plan has checked that the axes exist.
-fn scales_shape(scheme: &Scheme, shape: &[usize]) -> Vec<usize> {
-    let axes = shape.len();
-    let place = |axis: isize| if axis < 0 { axis + axes as isize } else { axis } as usize;
-    let block = |at: usize| match scheme.granularity {
-        Granularity::Tensor => shape[at],
-        Granularity::Axis(axis) => {
-            if at == place(axis) {
-                1
-            } else {
-                shape[at]
-            }
-        }
-        Granularity::Block { axis, len } => {
-            if at == place(axis) {
-                len
-            } else {
-                1
-            }
-        }
-        Granularity::Tile { cols, .. } if at + 1 == axes => cols,
-        Granularity::Tile { rows, .. } if at + 2 == axes => rows,
-        Granularity::Tile { .. } => 1,
-    };
-    (0..axes).map(|at| shape[at].div_ceil(block(at).max(1))).collect()
 }
 
 /// Codes and scales have the dtype of the scheme, or are bytes.

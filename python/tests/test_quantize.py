@@ -155,7 +155,11 @@ def test_dtypes_and_shapes():
     assert lanecast.quantize(x, "fp8-tensor").scales.shape == (1, 1)
     assert lanecast.quantize(x, "fp8-row").scales.shape == (130, 1)
     assert lanecast.quantize(x.reshape(2, 65, 200), "fp8-block128").scales.shape == (2, 1, 2)
-    assert lanecast.quantize(x, "compressed-tensors-fp8-row").scales.dtype == ml_dtypes.bfloat16
+    for dtype in np.float32, np.float16, ml_dtypes.bfloat16:
+        # The scales of compressed-tensors have the dtype of the weights.
+        q = lanecast.quantize(x.astype(dtype), "compressed-tensors-fp8-row")
+        assert q.scales.dtype == dtype
+        assert np.array_equal(q.dequantize(), q.data.astype(np.float32) * q.scales.astype(np.float32))
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -7,10 +7,10 @@ use super::{
     packing::{CHUNK, bytes_of, is_aligned, put},
     plan::{INFINITY, MAGNITUDE, ScaledPlan},
     report::Report,
-    rule::{Rule, Scale, ScaleRule},
+    rule::{Rule, Scale, ScaleRule, to_source},
     scheme::{NonFinite, Quotient},
 };
-use crate::{Kind, finfo, half::bf16, stochastic::truncated_quotient};
+use crate::{Kind, finfo, stochastic::truncated_quotient};
 use alloc::vec::Vec;
 use core::ops::Range;
 use lanecast_kernels::scaled::{ScaledLoops, Step, Word};
@@ -58,7 +58,7 @@ impl ScaledPlan {
     ) -> Result<Report, ScaledError> {
         self.without_zeros()?;
         check_len("scales", self.scales_len(), scales.len())?;
-        let rule = Rule::of_global(&self.scheme, self.codes, self.global(global)?);
+        let rule = Rule::of_global(self, self.global(global)?);
         Ok(self.cast_and_compare(src, &rule, Source::Given(scales), scales, data)?.report())
     }
 
@@ -88,7 +88,7 @@ impl ScaledPlan {
             None if self.needs_amax() => self.amax_bits(src, INFINITY)?,
             None => 0,
         };
-        let rule = self.rule_or(|| Rule::of_amax(&self.scheme, self.codes, amax));
+        let rule = self.rule_or(|| Rule::of_amax(self, amax));
         check_len("scales", self.scales_len(), scales.len())?;
         Ok(self.cast_and_compare(src, &rule, Source::Elements(scales), &[], data)?.report())
     }
@@ -146,7 +146,7 @@ impl ScaledPlan {
             Report { global: rule.global, clipped: counted, underflowed: counted, ..Report::default() };
         let mut amaxes = Amaxes::new();
         let mut factors = SlabFactors::new();
-        let (step, size) = (self.step(), self.scheme.scale.dtype().size());
+        let (step, size) = (self.step(), self.scale_size());
         let (mut x, mut q) = (Buffer([[0; 4]; CHUNK]), Buffer([[0; 4]; CHUNK]));
         for (elements, blocks) in self.blocks.slabs() {
             factors.clear(step);
@@ -308,6 +308,9 @@ impl ScaledPlan {
         let numbers = factors.of(by);
         let done = loops.step(step, x, q, piece.run, &numbers);
         debug_assert!(done, "a factor for each block");
+        if self.drops_signs() {
+            q.iter_mut().for_each(|q| *q = (f32::from_ne_bytes(*q) + 0.0).to_ne_bytes());
+        }
         if factors.any_nan {
             for (q, factor) in q.chunks_mut(piece.run).zip(numbers.factor) {
                 if factor.is_nan() {
@@ -380,8 +383,10 @@ impl ScaledPlan {
                 }
                 Quotient::Exact => each.for_each(|(x, q)| *q = f64::from(x) / factor),
                 Quotient::Divide => each.for_each(|(x, q)| *q = f64::from(x / narrow)),
-                Quotient::DivideBFloat16 => {
-                    each.for_each(|(x, q)| *q = f64::from(bf16::from_f32(x / narrow)));
+                Quotient::DivideUnsigned => each.for_each(|(x, q)| *q = f64::from(x / narrow + 0.0)),
+                Quotient::DivideSource => {
+                    let source = self.from.dtype();
+                    each.for_each(|(x, q)| *q = f64::from(to_source(source, x / narrow)));
                 }
                 Quotient::TimesReciprocal | Quotient::TimesGlobalReciprocal | Quotient::TimesMultiplier => {
                     // The reciprocal of a scale of zero is infinity, and zero has to stay what it is.
@@ -454,7 +459,7 @@ impl ScaledPlan {
 
     /// The code of a scale.
     pub(super) fn scale(&self, scales: &[u8], i: usize) -> u32 {
-        match self.scheme.scale.dtype().size() {
+        match self.scale_size() {
             1 => u32::from(scales[i]),
             2 => u32::from(u16::from_ne_bytes([scales[2 * i], scales[2 * i + 1]])),
             _ => u32::from_ne_bytes(core::array::from_fn(|k| scales[4 * i + k])),
@@ -462,7 +467,7 @@ impl ScaledPlan {
     }
 
     pub(super) fn put_scale(&self, scales: &mut [u8], i: usize, scale: Scale) {
-        match self.scheme.scale.dtype().size() {
+        match self.scale_size() {
             1 => scales[i] = scale.code as u8,
             2 => scales[2 * i..2 * i + 2].copy_from_slice(&(scale.code as u16).to_ne_bytes()),
             _ => scales[4 * i..4 * i + 4].copy_from_slice(&scale.code.to_ne_bytes()),

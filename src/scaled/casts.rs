@@ -46,7 +46,7 @@ fn saturating() -> CastOptions {
 
 impl Casts {
     pub(super) fn new(from: BufferType, scheme: &Scheme) -> Result<Self, ScaledError> {
-        let (element, scale) = (scheme.element, scheme.scale.dtype());
+        let (element, scale) = (scheme.element, scheme.scale.dtype(from.dtype()));
         let exact = |from: BufferType, to: DType| CastPlan::new(from, to, &CastOptions::RUST);
         let (bytes, packed) = (BufferType::new(element), BufferType::packed(element));
         Ok(Self {

@@ -75,7 +75,7 @@ impl ScaledPlan {
         let step = Step::Product { block, beside };
         let decoder = Decoder {
             plan: self,
-            rule: Rule::of_global(&self.scheme, self.codes, self.global(global)?),
+            rule: Rule::of_global(self, self.global(global)?),
             step,
             fused: ScaledCast::decoder(self.casts.decode_stored(self.data).kernel(), narrow.kernel(), step),
             narrow,
@@ -145,7 +145,7 @@ impl Decoder<'_> {
         let (plan, blocks) = (self.plan, piece.blocks());
         if scratch.of != (piece.block..piece.block + blocks) {
             scratch.of = piece.block..piece.block + blocks;
-            let size = plan.scheme.scale.dtype().size();
+            let size = plan.scale_size();
             let scales = &scales[scratch.of.start * size..scratch.of.end * size];
             let values = &mut scratch.blocks.0[..blocks];
             plan.casts.load_scales.run(scales, bytemuck::cast_slice_mut(values), blocks)?;

@@ -110,8 +110,8 @@ impl ScaledPlan {
             (Quotient::Exact, ScaleType::E8M0) => Step::Times,
             (Quotient::Exact, ScaleType::E4M3(_)) => Step::Quotient { block: true },
             (Quotient::Exact, _) => Step::Quotient { block: false },
-            (Quotient::Divide, _) => Step::Divide,
-            (Quotient::DivideBFloat16, _) => return None,
+            (Quotient::Divide | Quotient::DivideUnsigned, _) => Step::Divide,
+            (Quotient::DivideSource, _) => return None,
             _ => Step::Times,
         };
         // Units of integers are in the factors of powers of two only.

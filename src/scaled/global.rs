@@ -59,7 +59,7 @@ impl ScaledPlan {
     /// The rule of the static scale, or the one that follows from the elements.
     pub(super) fn rule_or<'a>(&'a self, follows: impl FnOnce() -> Rule<'a>) -> Rule<'a> {
         match self.static_global {
-            Some(global) => Rule::of_global(&self.scheme, self.codes, global),
+            Some(global) => Rule::of_global(self, global),
             None => follows(),
         }
     }

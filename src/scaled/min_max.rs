@@ -141,9 +141,9 @@ impl ScaledPlan {
         target: usize,
         [mut data, mut scales, mut zeros]: [&mut [u8]; 3],
     ) -> Result<Report, ScaledError> {
-        let rule = guarded(|| Rule::of_global(&self.scheme, self.codes, 1.0));
+        let rule = guarded(|| Rule::of_global(self, 1.0));
         let mut all = Done::new(self, Report { global: 1.0, ..Report::default() });
-        let (of_scale, of_zero) = (self.scheme.scale.dtype().size(), self.scheme.element.size());
+        let (of_scale, of_zero) = (self.scale_size(), self.scheme.element.size());
         let (with_blocks, within) = (self.cut(target, false), self.cut(target, true));
         let large = with_blocks.largest() > target.saturating_mul(TOO_LARGE);
         if large && within.largest() < with_blocks.largest() {
@@ -242,7 +242,7 @@ impl ScaledPlan {
         check_len("destination", byte_len(to, self.elements())?, dst.len())?;
         let store = CastPlan::new(DType::Float64, to, &CastOptions::RUST)?;
         let decoder = self.decoder()?;
-        let (size, bits) = (self.scheme.scale.dtype().size(), self.data.bits_per_element() as usize);
+        let (size, bits) = (self.scale_size(), self.data.bits_per_element() as usize);
         run.run(
             self.cut(target, true).parts().map(|part| {
                 let values = next(&mut dst, part.elements.len() * to.dtype().size());

@@ -78,6 +78,7 @@ impl ScaledPlan {
         if !matches!(from.dtype(), DType::Float16 | DType::BFloat16 | DType::Float32) {
             return Err(ScaledError::Source { dtype: from.dtype() });
         }
+        let scheme = &scheme.of_source(from.dtype());
         if scheme.quotient == Quotient::Exact && scheme.scale == ScaleType::E4M3(Global::Divisor) {
             let why = "an exact quotient needs a scale of the tensor that multiplies; take Quotient::Divide";
             return Err(ScaledError::Scheme { why });
@@ -153,11 +154,16 @@ impl ScaledPlan {
 
     /// The plan with the loop that scales in registers, if its scheme has one and nothing is counted.
     fn fused(self) -> ScaledPlan {
-        let step = self.step().filter(|_| !self.counts && self.codes.unit == 1.0);
+        let step = self.step().filter(|_| !self.counts && self.codes.unit == 1.0 && !self.drops_signs());
         ScaledPlan { casts: self.casts.fuse(step, self.data), ..self }
     }
 
-    /// The scheme.
+    /// Whether quotients of zero lose their sign.
+    pub(super) fn drops_signs(&self) -> bool {
+        self.scheme.quotient == Quotient::DivideUnsigned
+    }
+
+    /// The scheme. [`ScaleType::Source`] is replaced by the dtype of the source.
     pub fn scheme(&self) -> &Scheme {
         &self.scheme
     }
@@ -169,7 +175,7 @@ impl ScaledPlan {
 
     /// The dtype of the scales, in the byte order of the host.
     pub fn scale_type(&self) -> BufferType {
-        BufferType::new(self.scheme.scale.dtype())
+        BufferType::new(self.scheme.scale.dtype(self.from.dtype()))
     }
 
     /// Elements of the tensor.
@@ -187,9 +193,14 @@ impl ScaledPlan {
         self.blocks.scales()
     }
 
+    /// Bytes of a scale.
+    pub(super) fn scale_size(&self) -> usize {
+        self.scale_type().dtype().size()
+    }
+
     /// Bytes of the scales.
     pub fn scales_len(&self) -> usize {
-        self.scales() * self.scheme.scale.dtype().size()
+        self.scales() * self.scale_size()
     }
 
     /// Scales and casts a tensor in one go. If the scheme has a scale for the tensor, that is in the report, and the source is read

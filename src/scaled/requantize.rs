@@ -103,7 +103,7 @@ pub fn requantize(
     check_len("scales", to.scales_len(), scales.len())?;
     let global = from.global(src.global)?;
     guarded(|| {
-        let rule = Rule::of_global(&from.scheme, from.codes, global);
+        let rule = Rule::of_global(from, global);
         let values = Values { plan: from, decoder: from.decoder()?, rule, of: src };
         to.quantize_values(&values, data, scales)
     })
@@ -125,7 +125,7 @@ impl ScaledPlan {
                 Ok(())
             })?;
         }
-        let rule = self.rule_or(|| Rule::of_wide_amax(&self.scheme, self.codes, amax));
+        let rule = self.rule_or(|| Rule::of_wide_amax(self, amax));
         let counted = self.counts.then_some(0);
         let mut report =
             Report { global: rule.global, clipped: counted, underflowed: counted, ..Report::default() };

@@ -2,7 +2,7 @@
 
 use super::{
     error::ScaledError,
-    plan::is_positive,
+    plan::{ScaledPlan, is_positive},
     scheme::{Empty, Global, NonFinite, Quotient, ScaleType, Scheme},
 };
 use crate::{DType, F8E4M3FN, F8E8M0FNU, Kind, cast_one, finfo, half, iinfo};
@@ -31,6 +31,21 @@ pub enum ScaleRule {
         over: f32,
         /// What the largest element of the tensor would become without the scales of the blocks.
         range: f32,
+    },
+    /// The same in the dtype of the source. `amax / over`, the reciprocal of `amax` of the tensor, and the product of this reciprocal and
+    /// `range` are each rounded to `float32` and then to that dtype. The scale is the product of the first and the last, rounded to `float32`
+    /// and then to its dtype. A factor that overflows, because the elements of the tensor are tiny, is 1.
+    AmaxTimesInverseSource {
+        /// What the largest element of a block becomes.
+        over: f32,
+        /// What the largest element of the tensor would become without the scales of the blocks.
+        range: f32,
+    },
+    /// As [`Amax`](Self::Amax), but `amax` is divided by the product of `over` and the scale of the tensor: the product and the quotient are
+    /// rounded to `float32` before the scale is.
+    AmaxOverProduct {
+        /// What the largest element becomes.
+        over: f32,
     },
     /// A power of two, by integer arithmetic.
     Pow2(Pow2),
@@ -100,19 +115,20 @@ impl Codes {
 pub(super) fn check(scheme: &Scheme) -> Result<(), ScaledError> {
     const OVER: &str = "`over` of the scale rule";
     let of_rule = match scheme.rule {
-        ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over } => [Some((OVER, over)), None],
-        ScaleRule::AmaxTimesInverse { over, range } => {
+        ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over } | ScaleRule::AmaxOverProduct { over } => {
+            [Some((OVER, over)), None]
+        }
+        ScaleRule::AmaxTimesInverse { over, range } | ScaleRule::AmaxTimesInverseSource { over, range } => {
             [Some((OVER, over)), Some(("`range` of the scale rule", range))]
         }
         ScaleRule::Given | ScaleRule::Pow2(_) | ScaleRule::MinMax => [None; 2],
     };
     let of_empty = match scheme.empty {
-        Empty::One => [None; 2],
+        Empty::One | Empty::Epsilon => [None; 2],
         Empty::Floor(least) => [Some(("`Empty::Floor`", least)), None],
         Empty::AtLeast { empty, least } => {
             [Some(("`empty` of `Empty::AtLeast`", empty)), Some(("`least` of `Empty::AtLeast`", least))]
         }
-        Empty::Instead(other) => [Some(("`Empty::Instead`", other)), None],
     };
     let mut numbers = of_rule.into_iter().chain(of_empty).flatten();
     match numbers.find(|(_, given)| !is_positive(*given)) {
@@ -138,26 +154,38 @@ const INFINITY: u32 = 0x7F80_0000;
 pub(super) struct Rule<'a> {
     pub(super) scheme: &'a Scheme,
     pub(super) codes: Codes,
+    /// The dtype of the source.
+    source: DType,
     /// The scale of the tensor, as it is stored.
     pub(super) global: f32,
-    /// The factor that the rule multiplies with, for [`ScaleRule::AmaxTimesInverse`].
+    /// The factor that the rule multiplies with, for [`ScaleRule::AmaxTimesInverse`] and its kin.
     inverse: f32,
 }
 
 impl<'a> Rule<'a> {
     /// The rule for a tensor whose largest magnitude has these bits.
-    pub(super) fn of_amax(scheme: &'a Scheme, codes: Codes, amax: u32) -> Self {
+    pub(super) fn of_amax(plan: &'a ScaledPlan, amax: u32) -> Self {
+        let (scheme, source) = (&plan.scheme, plan.from.dtype());
         let (mut global, mut inverse) = (1.0, 1.0);
         if let ScaleType::E4M3(kind) = scheme.scale
             && amax != 0
         {
             let amax = f32::from_bits(amax);
             match scheme.rule {
-                ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over } => {
+                ScaleRule::Amax { over }
+                | ScaleRule::AmaxTwice { over }
+                | ScaleRule::AmaxOverProduct { over } => {
                     global = (f64::from(amax) / (448.0 * f64::from(over))) as f32;
                 }
                 ScaleRule::AmaxTimesInverse { range, .. } => {
                     inverse = (range / amax).min(f32::MAX);
+                    global = if kind == Global::Divisor { inverse } else { 1.0 / inverse };
+                }
+                ScaleRule::AmaxTimesInverseSource { range, .. } => {
+                    // The library divides by no subnormal number.
+                    let least = finfo(source).map_or(0.0, |float| float.smallest_normal as f32);
+                    let product = to_source(source, to_source(source, 1.0 / amax.max(least)) * range);
+                    inverse = if product.is_finite() { product } else { 1.0 };
                     global = if kind == Global::Divisor { inverse } else { 1.0 / inverse };
                 }
                 ScaleRule::Given | ScaleRule::Pow2(_) | ScaleRule::MinMax => {}
@@ -165,11 +193,12 @@ impl<'a> Rule<'a> {
             // A tensor whose scale would be zero or infinity has the smallest or the largest scale.
             global = global.clamp(f32::from_bits(1), f32::MAX);
         }
-        Self { scheme, codes, global, inverse }
+        Self { scheme, codes: plan.codes, source, global, inverse }
     }
 
     /// The rule for a tensor of this largest magnitude, where elements are in double precision.
-    pub(super) fn of_wide_amax(scheme: &'a Scheme, codes: Codes, amax: f64) -> Self {
+    pub(super) fn of_wide_amax(plan: &'a ScaledPlan, amax: f64) -> Self {
+        let scheme = &plan.scheme;
         let global = match (scheme.scale, scheme.rule) {
             (ScaleType::E4M3(_), ScaleRule::Amax { over }) if amax != 0.0 => {
                 let global = (amax / (448.0 * f64::from(over))) as f32;
@@ -177,16 +206,17 @@ impl<'a> Rule<'a> {
             }
             _ => 1.0,
         };
-        Self { scheme, codes, global, inverse: 1.0 }
+        Self { scheme, codes: plan.codes, source: plan.from.dtype(), global, inverse: 1.0 }
     }
 
     /// The rule for a tensor whose scale is given.
-    pub(super) fn of_global(scheme: &'a Scheme, codes: Codes, global: f32) -> Self {
+    pub(super) fn of_global(plan: &'a ScaledPlan, global: f32) -> Self {
+        let scheme = &plan.scheme;
         let inverse = match scheme.scale {
             ScaleType::E4M3(Global::Divisor) => global,
             _ => 1.0 / global,
         };
-        Self { scheme, codes, global, inverse }
+        Self { scheme, codes: plan.codes, source: plan.from.dtype(), global, inverse }
     }
 
     /// The exact value of a scale, that of the tensor included.
@@ -208,7 +238,7 @@ impl<'a> Rule<'a> {
     pub(super) fn scale(&self, amax: u32) -> Scale {
         if amax >= INFINITY {
             let code = match self.scheme.scale {
-                ScaleType::Float32 => 0x7FC0_0000,
+                ScaleType::Float32 | ScaleType::Source => 0x7FC0_0000,
                 ScaleType::Float16 => 0x7E00,
                 ScaleType::BFloat16 => 0x7FC0,
                 ScaleType::E8M0 => 0xFF,
@@ -222,17 +252,12 @@ impl<'a> Rule<'a> {
         };
         if floor == 0 {
             let code = match (self.scheme.empty, self.scheme.scale) {
-                (Empty::AtLeast { empty, .. } | Empty::Instead(empty), scale) => {
-                    encode(scale, f64::from(empty))
-                }
+                (Empty::AtLeast { empty, .. }, scale) => encode(scale, f64::from(empty)),
+                (Empty::Epsilon, scale) => epsilon(scale),
                 (_, ScaleType::E8M0 | ScaleType::E4M3(_)) => 0,
                 (_, scale) => encode(scale, 1.0),
             };
-            return match self.scheme.empty {
-                // The libraries with this rule drop the sign of zeros.
-                Empty::Instead(_) => Scale { code, factor: f64::NAN },
-                _ => self.with_factor(code),
-            };
+            return self.with_factor(code);
         }
         if let Quotient::TimesMultiplier = self.scheme.quotient
             && let ScaleRule::Amax { over } = self.scheme.rule
@@ -272,7 +297,7 @@ impl<'a> Rule<'a> {
         match self.scheme.empty {
             // The codes of positive values are ordered as the values are.
             Empty::AtLeast { least, .. } => code = code.max(encode(self.scheme.scale, f64::from(least))),
-            Empty::Instead(other) if code == 0 => code = encode(self.scheme.scale, f64::from(other)),
+            Empty::Epsilon if code == 0 => code = epsilon(self.scheme.scale),
             _ => {}
         }
         self.with_factor(code)
@@ -288,7 +313,9 @@ impl<'a> Rule<'a> {
         };
         let (divisor, factor) = match self.scheme.quotient {
             Quotient::Exact => (self.value(code), self.value(code)),
-            Quotient::Divide | Quotient::DivideBFloat16 => (f64::from(total), f64::from(total)),
+            Quotient::Divide | Quotient::DivideUnsigned | Quotient::DivideSource => {
+                (f64::from(total), f64::from(total))
+            }
             // In libraries that multiply, the reciprocal of a scale of zero is infinity.
             Quotient::TimesReciprocal | Quotient::TimesMultiplier => (1.0, f64::from(1.0 / total)),
             Quotient::TimesGlobalReciprocal => (1.0, f64::from(1.0 / self.global / block as f32)),
@@ -308,9 +335,18 @@ impl<'a> Rule<'a> {
             (ScaleRule::AmaxTimesInverse { over, .. }, _) => {
                 self.not_zero(f64::from(amax / over * self.inverse))
             }
-            (ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over }, _) => {
-                self.by_quotient(f64::from(amax), over)
+            (ScaleRule::AmaxTimesInverseSource { over, .. }, _) => {
+                self.not_zero(f64::from(to_source(self.source, amax / over) * self.inverse))
             }
+            (ScaleRule::AmaxOverProduct { over }, ScaleType::E4M3(_)) => {
+                self.not_zero(f64::from(amax / (over * self.global)))
+            }
+            (
+                ScaleRule::Amax { over }
+                | ScaleRule::AmaxTwice { over }
+                | ScaleRule::AmaxOverProduct { over },
+                _,
+            ) => self.by_quotient(f64::from(amax), over),
             (ScaleRule::Given | ScaleRule::Pow2(_) | ScaleRule::MinMax, _) => self.not_zero(1.0),
         }
     }
@@ -375,13 +411,27 @@ impl<'a> Rule<'a> {
     }
 }
 
+/// A `float32` rounded to the dtype of a source.
+pub(super) fn to_source(source: DType, x: f32) -> f32 {
+    match source {
+        DType::Float16 => half::f16::from_f32(x).to_f32(),
+        DType::BFloat16 => half::bf16::from_f32(x).to_f32(),
+        _ => x,
+    }
+}
+
+/// The code of the machine epsilon of the dtype of scales.
+fn epsilon(scale: ScaleType) -> u32 {
+    encode(scale, finfo(scale.dtype(DType::Float32)).map_or(1.0, |float| float.eps))
+}
+
 /// The smallest normal number of `float8_e4m3fn`.
 const E4M3_NORMAL: f64 = 0.015_625;
 
 /// The code nearest to a positive value, at most that of the largest finite one.
 fn encode(scale: ScaleType, value: f64) -> u32 {
     match scale {
-        ScaleType::Float32 => cast_one::<f64, f32>(value).min(f32::MAX).to_bits(),
+        ScaleType::Float32 | ScaleType::Source => cast_one::<f64, f32>(value).min(f32::MAX).to_bits(),
         ScaleType::Float16 => u32::from(cast_one::<f64, half::f16>(value).to_bits().min(0x7BFF)),
         ScaleType::BFloat16 => u32::from(cast_one::<f64, half::bf16>(value).to_bits().min(0x7F7F)),
         ScaleType::E8M0 => u32::from(cast_one::<f64, F8E8M0FNU>(value).to_bits()),
@@ -403,7 +453,7 @@ fn encode(scale: ScaleType, value: f64) -> u32 {
 /// The value of a code.
 fn decode(scale: ScaleType, code: u32) -> f64 {
     match scale {
-        ScaleType::Float32 => f64::from(f32::from_bits(code)),
+        ScaleType::Float32 | ScaleType::Source => f64::from(f32::from_bits(code)),
         ScaleType::Float16 => f64::from(half::f16::from_bits(code as u16)),
         ScaleType::BFloat16 => f64::from(half::bf16::from_bits(code as u16)),
         ScaleType::E8M0 => cast_one(F8E8M0FNU::from_bits(code as u8)),

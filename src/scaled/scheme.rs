@@ -2,6 +2,7 @@
 
 use super::rule::{Pow2, ScaleRule};
 use crate::DType;
+use alloc::vec::Vec;
 
 /// Which elements share a scale. Axes are counted from the first one, or from the last one if they are negative, as in NumPy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,6 +27,31 @@ pub enum Granularity {
     },
 }
 
+impl Granularity {
+    /// The shape of the scales of a tensor: the number of blocks along each axis.
+    ///
+    /// ```
+    /// use lanecast::scaled::Granularity;
+    /// assert_eq!(Granularity::Tile { rows: 128, cols: 128 }.scales_shape(&[300, 128]), [3, 1]);
+    /// assert_eq!(Granularity::Axis(0).scales_shape(&[300, 128]), [300, 1]);
+    /// ```
+    pub fn scales_shape(self, shape: &[usize]) -> Vec<usize> {
+        let axes = shape.len();
+        let at = |axis: isize, index: usize| axis == index as isize || axis == index as isize - axes as isize;
+        let block = |index: usize| match self {
+            Granularity::Tensor => shape[index],
+            Granularity::Axis(axis) if at(axis, index) => 1,
+            Granularity::Axis(_) => shape[index],
+            Granularity::Block { axis, len } if at(axis, index) => len,
+            Granularity::Block { .. } => 1,
+            Granularity::Tile { cols, .. } if index + 1 == axes => cols,
+            Granularity::Tile { rows, .. } if index + 2 == axes => rows,
+            Granularity::Tile { .. } => 1,
+        };
+        (0..axes).map(|index| shape[index].div_ceil(block(index).max(1))).collect()
+    }
+}
+
 /// The dtype of the scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScaleType {
@@ -39,17 +65,20 @@ pub enum ScaleType {
     E8M0,
     /// `float8_e4m3fn`, and a `float32` for the whole tensor.
     E4M3(Global),
+    /// The dtype of the source.
+    Source,
 }
 
 impl ScaleType {
-    /// The dtype of a scale.
-    pub const fn dtype(self) -> DType {
+    /// The dtype of a scale of a tensor of the dtype `source`.
+    pub const fn dtype(self, source: DType) -> DType {
         match self {
             ScaleType::Float32 => DType::Float32,
             ScaleType::Float16 => DType::Float16,
             ScaleType::BFloat16 => DType::BFloat16,
             ScaleType::E8M0 => DType::Float8E8M0FNU,
             ScaleType::E4M3(_) => DType::Float8E4M3FN,
+            ScaleType::Source => source,
         }
     }
 }
@@ -71,8 +100,10 @@ pub enum Quotient {
     Exact,
     /// The quotient is rounded to `float32` first.
     Divide,
-    /// The quotient is rounded to `bfloat16` first.
-    DivideBFloat16,
+    /// As [`Divide`](Self::Divide), but quotients of zero lose their sign.
+    DivideUnsigned,
+    /// The quotient is rounded to `float32` first, and then to the dtype of the source.
+    DivideSource,
     /// The element is multiplied by the `float32` nearest to the reciprocal of the scale, which rounds twice.
     TimesReciprocal,
     /// As [`TimesReciprocal`](Self::TimesReciprocal), but the reciprocal of the tensor's scale is divided by the scale of the block.
@@ -97,8 +128,9 @@ pub enum Empty {
         /// The smallest scale of others.
         least: f32,
     },
-    /// Empty blocks have this scale, and codes of 0 without a sign. Blocks whose scale would be 0 have this scale as well.
-    Instead(f32),
+    /// Empty blocks, and blocks whose scale would be rounded to zero, have the machine epsilon of the dtype of the scales: the distance from 1 to
+    /// the next larger value.
+    Epsilon,
 }
 
 /// How a block with a NaN or an infinity is cast.
@@ -114,6 +146,8 @@ pub enum NonFinite {
 }
 
 /// Everything that decides the answer of a scaled cast, except the dtype of the source.
+///
+/// [`ScaleType::Source`], [`Quotient::DivideSource`] and [`ScaleRule::AmaxTimesInverseSource`] round to that dtype.
 ///
 /// The elements are cast to `element` after they are divided by the scale of their block: rounded to the nearest, ties to even, and
 /// saturated.
@@ -178,6 +212,21 @@ impl Scheme {
         Self { empty, ..self }
     }
 
+    /// The scheme for tensors of the dtype `source`: [`ScaleType::Source`] becomes that dtype.
+    pub(super) const fn of_source(self, source: DType) -> Self {
+        let scale = match (self.scale, source) {
+            (ScaleType::Source, DType::Float16) => ScaleType::Float16,
+            (ScaleType::Source, DType::BFloat16) => ScaleType::BFloat16,
+            (ScaleType::Source, _) => ScaleType::Float32,
+            (scale, _) => scale,
+        };
+        let quotient = match (self.quotient, source) {
+            (Quotient::DivideSource, DType::Float32) => Quotient::Divide,
+            (quotient, _) => quotient,
+        };
+        Self { scale, quotient, ..self }
+    }
+
     /// The scheme with another answer to NaN and infinities.
     pub const fn with_non_finite(self, non_finite: NonFinite) -> Self {
         Self { non_finite, ..self }
@@ -231,11 +280,11 @@ impl Scheme {
     pub const FP8_ROW_RECIPROCAL: Self = Self::FP8_ROW.with_quotient(Quotient::TimesReciprocal);
     /// The bits of `x * (448 / amax)` in `float32`, by row: TransformerEngine, FBGEMM, transformers.
     pub const FP8_ROW_MULTIPLIER: Self = Self::FP8_ROW.with_quotient(Quotient::TimesMultiplier);
-    /// compressed-tensors on `bfloat16` weights, by row: scales and quotients are `bfloat16`.
+    /// The bits of compressed-tensors' `FP8_DYNAMIC` weights, by row: scales and quotients have the dtype of the source.
     pub const COMPRESSED_TENSORS_FP8_ROW: Self = Self {
-        scale: ScaleType::BFloat16,
-        quotient: Quotient::DivideBFloat16,
-        empty: Empty::Instead(0.007_812_5),
+        scale: ScaleType::Source,
+        quotient: Quotient::DivideSource,
+        empty: Empty::Epsilon,
         ..Self::FP8_ROW
     };
     /// DeepSeek's weights: tiles of 128 by 128, `x / scale` in `float32`.
@@ -248,8 +297,8 @@ impl Scheme {
     };
     /// The bits of ModelOpt's NVFP4.
     pub const MODELOPT_NVFP4: Self = Self {
-        rule: ScaleRule::AmaxTwice { over: 6.0 },
-        quotient: Quotient::Divide,
+        rule: ScaleRule::AmaxOverProduct { over: 6.0 },
+        quotient: Quotient::DivideUnsigned,
         empty: Empty::AtLeast { empty: 1.0, least: 0.001_953_125 },
         ..Self::NVFP4
     };
@@ -260,12 +309,12 @@ impl Scheme {
         empty: Empty::AtLeast { empty: 0.015_625, least: 0.015_625 },
         ..Self::NVFP4
     };
-    /// The bits of compressed-tensors' NVFP4 on `float32` weights.
+    /// The bits of compressed-tensors' NVFP4.
     pub const COMPRESSED_TENSORS_NVFP4: Self = Self {
         scale: ScaleType::E4M3(Global::Divisor),
-        rule: ScaleRule::AmaxTimesInverse { over: 6.0, range: 2688.0 },
-        quotient: Quotient::Divide,
-        empty: Empty::Instead(0.125),
+        rule: ScaleRule::AmaxTimesInverseSource { over: 6.0, range: 2688.0 },
+        quotient: Quotient::DivideUnsigned,
+        empty: Empty::Epsilon,
         ..Self::NVFP4
     };
 
@@ -300,6 +349,11 @@ impl Scheme {
     /// [`quantize_min_max`](super::ScaledPlan::quantize_min_max) and [`dequantize_min_max`](super::ScaledPlan::dequantize_min_max).
     pub const fn has_zero_points(&self) -> bool {
         matches!(self.rule, ScaleRule::MinMax)
+    }
+
+    /// The name of the scheme; `None` if [`NAMED`](Self::NAMED) does not have it.
+    pub fn name(&self) -> Option<&'static str> {
+        Self::NAMED.iter().find(|(_, scheme)| scheme == self).map(|(name, _)| *name)
     }
 
     /// The scheme of this name.

@@ -182,7 +182,7 @@ impl ScaledPlan {
             true => self.amax_split(from, run, target, INFINITY)?,
             false => 0,
         };
-        let rule = guarded(|| self.rule_or(|| Rule::of_amax(&self.scheme, self.codes, amax)));
+        let rule = guarded(|| self.rule_or(|| Rule::of_amax(self, amax)));
         let mut report = Report { global: rule.global, ..Report::default() };
         let (with_blocks, within) = (self.cut(target, false), self.cut(target, true));
         if with_blocks.largest() > target.saturating_mul(TOO_LARGE)
@@ -195,7 +195,7 @@ impl ScaledPlan {
         let (mut data, mut scales) = (data, scales);
         let jobs = with_blocks.parts().map(|part| {
             let codes = next(&mut data, self.codes_in(part.elements.len()));
-            let its = next(&mut scales, part.scales.len() * self.scheme.scale.dtype().size());
+            let its = next(&mut scales, part.scales.len() * self.scale_size());
             (part, codes, its)
         });
         run.run(
@@ -263,7 +263,7 @@ impl ScaledPlan {
         mut data: &mut [u8],
         report: Report,
     ) -> Result<Report, ScaledError> {
-        let size = self.scheme.scale.dtype().size();
+        let size = self.scale_size();
         let mut all = Done::new(self, report);
         run.run(
             cut.parts().map(|part| {
@@ -301,7 +301,7 @@ impl ScaledPlan {
         check_len("data", self.data_len(), data.len())?;
         check_len("scales", self.scales_len(), scales.len())?;
         let global = self.global(global)?;
-        let rule = guarded(|| Rule::of_global(&self.scheme, self.codes, global));
+        let rule = guarded(|| Rule::of_global(self, global));
         let report = Report { global, ..Report::default() };
         self.codes_split((from, run), self.cut(target, true), &rule, (scales, None), data, report)
     }
@@ -319,7 +319,7 @@ impl ScaledPlan {
         check_len("data", self.data_len(), data.len())?;
         check_len("scales", self.scales_len(), scales.len())?;
         check_len("destination", byte_len(to, self.elements())?, dst.len())?;
-        let (size, bits) = (self.scheme.scale.dtype().size(), self.data.bits_per_element() as usize);
+        let (size, bits) = (self.scale_size(), self.data.bits_per_element() as usize);
         run.run(
             self.cut(target, true).parts().map(|part| {
                 let values = next(&mut dst, part.elements.len() * to.dtype().size());

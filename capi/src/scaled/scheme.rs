@@ -20,15 +20,15 @@ pub struct lanecast_scaled_scheme {
     /// The dtype of the codes, without flags: an integer of at most 16 bits, float16, or a float of at most 8 bits with a zero.
     pub element: lanecast_type,
     /// The dtype of the scales, without flags: float32, float16, bfloat16, float8_e8m0fnu (powers of two), or float8_e4m3fn with a float32
-    /// for the tensor.
+    /// for the tensor. 0: the dtype of the source.
     pub scale: lanecast_type,
     /// The axis of the granularities 1 and 2, counted from the last one if it is negative.
     pub axis: i64,
     /// Elements of a block of the granularities 2 and 3.
     pub block: [u64; 2],
-    /// A number of the rules 1 to 3: what the largest element of a block becomes, such as 448 for float8_e4m3fn.
+    /// A number of the rules 1 to 3, 9 and 10: what the largest element of a block becomes, such as 448 for float8_e4m3fn.
     pub over: f32,
-    /// A number of the rule 3: what the largest element of the tensor would become without the scales of the blocks.
+    /// A number of the rules 3 and 9: what the largest element of the tensor would become without the scales of the blocks.
     pub range: f32,
     /// See `empty`.
     pub empty_scale: f32,
@@ -42,14 +42,16 @@ pub struct lanecast_scaled_scheme {
     /// How a scale follows from `amax`, the largest magnitude of its block. 0: the caller gives the scales. 1: `amax / over`. 2: the same, rounded
     /// to float32 before it is divided by the scale of the tensor. 3: the same, rounded to float32 and multiplied by `range / amax` of the
     /// tensor. 4 to 7: a power of two by the rule floor, even, round up or ceil. 8: integers with zero points, for
-    /// `lanecast_scaled_quantize_min_max`.
+    /// `lanecast_scaled_quantize_min_max`. 9: as 3, in the dtype of the source: each step but the last is also rounded to it,
+    /// `range / amax` is formed by the reciprocal of `amax`, and is 1 if it overflows. 10: `amax` divided by the product of `over` and the
+    /// scale of the tensor, both rounded to float32.
     pub rule: u8,
-    /// How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in bfloat16. 3: multiplied by
-    /// the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the block. 5: multiplied by
-    /// `over / amax`.
+    /// How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in the dtype of the
+    /// source. 3: multiplied by the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the
+    /// block. 5: multiplied by `over / amax`. 6: as 1, but quotients of zero lose their sign.
     pub quotient: u8,
     /// The scale of a block of zeros. 0: 1, or the code 0 of float8_e8m0fnu and float8_e4m3fn. 1: `amax` is at least `least`. 2: `empty_scale`, and
-    /// every other scale is at least `least`. 3: `empty_scale`, which also replaces scales of 0.
+    /// every other scale is at least `least`. 3: the machine epsilon of the dtype of the scales, which also replaces scales of 0.
     pub empty: u8,
     /// Blocks with a NaN or an infinity: 1, 2 or 3 as in `lanecast_scaled_options`; 0 is 1.
     pub non_finite: u8,
@@ -57,14 +59,18 @@ pub struct lanecast_scaled_scheme {
     pub reserved: [u8; 26],
 }
 
+/// What stands for the dtype of the source in [`lanecast_scaled_scheme::scale`]: the dtype of the number 0, which no scale has.
+const SOURCE: DType = DType::Bool;
+
 /// By the number of [`lanecast_scaled_scheme::quotient`].
 const QUOTIENTS: &[Quotient] = &[
     Quotient::Exact,
     Quotient::Divide,
-    Quotient::DivideBFloat16,
+    Quotient::DivideSource,
     Quotient::TimesReciprocal,
     Quotient::TimesGlobalReciprocal,
     Quotient::TimesMultiplier,
+    Quotient::DivideUnsigned,
 ];
 /// By the number of `non_finite`; the first one is the default.
 pub(super) const NON_FINITE: &[Option<NonFinite>] =
@@ -102,10 +108,11 @@ impl lanecast_scaled_scheme {
             (DType::BFloat16, None) => ScaleType::BFloat16,
             (DType::Float8E8M0FNU, None) => ScaleType::E8M0,
             (DType::Float8E4M3FN, Some(global)) => ScaleType::E4M3(global),
+            (SOURCE, None) => ScaleType::Source,
             (scale, _) => {
                 let text = format!(
                     "scales cannot be {scale} with lanecast_scaled_scheme.global {}: take float8_e4m3fn with 1 or 2, or float32, \
-                     float16, bfloat16 or float8_e8m0fnu with 0",
+                     float16, bfloat16, float8_e8m0fnu or 0 with 0",
                     self.global
                 );
                 return Err(Failure::Text(LANECAST_BAD_TYPE, text));
@@ -128,7 +135,7 @@ impl lanecast_scaled_scheme {
     }
 
     /// By the number of `rule`.
-    fn rules(&self) -> [ScaleRule; 9] {
+    fn rules(&self) -> [ScaleRule; 11] {
         let Self { over, range, .. } = *self;
         [
             ScaleRule::Given,
@@ -140,19 +147,21 @@ impl lanecast_scaled_scheme {
             ScaleRule::Pow2(Pow2::RoundUp),
             ScaleRule::Pow2(Pow2::Ceil),
             ScaleRule::MinMax,
+            ScaleRule::AmaxTimesInverseSource { over, range },
+            ScaleRule::AmaxOverProduct { over },
         ]
     }
 
     /// By the number of `empty`.
     fn empties(&self) -> [Empty; 4] {
         let Self { empty_scale: empty, least, .. } = *self;
-        [Empty::One, Empty::Floor(least), Empty::AtLeast { empty, least }, Empty::Instead(empty)]
+        [Empty::One, Empty::Floor(least), Empty::AtLeast { empty, least }, Empty::Epsilon]
     }
 
     fn of(scheme: &Scheme) -> lanecast_scaled_scheme {
         let mut of = lanecast_scaled_scheme {
             element: number(scheme.element),
-            scale: number(scheme.scale.dtype()),
+            scale: number(scheme.scale.dtype(SOURCE)),
             global: global(scheme.scale),
             quotient: at(scheme.quotient, QUOTIENTS),
             non_finite: at(Some(scheme.non_finite), NON_FINITE),
@@ -165,15 +174,17 @@ impl lanecast_scaled_scheme {
             Granularity::Tile { rows, cols } => of.block = [rows as u64, cols as u64],
         }
         match scheme.rule {
-            ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over } => of.over = over,
-            ScaleRule::AmaxTimesInverse { over, range } => (of.over, of.range) = (over, range),
+            ScaleRule::Amax { over }
+            | ScaleRule::AmaxTwice { over }
+            | ScaleRule::AmaxOverProduct { over } => of.over = over,
+            ScaleRule::AmaxTimesInverse { over, range }
+            | ScaleRule::AmaxTimesInverseSource { over, range } => (of.over, of.range) = (over, range),
             ScaleRule::Given | ScaleRule::Pow2(_) | ScaleRule::MinMax => {}
         }
         match scheme.empty {
-            Empty::One => {}
+            Empty::One | Empty::Epsilon => {}
             Empty::Floor(least) => of.least = least,
             Empty::AtLeast { empty, least } => (of.empty_scale, of.least) = (empty, least),
-            Empty::Instead(empty) => of.empty_scale = empty,
         }
         of.granularity = at(scheme.granularity, &of.granularities());
         of.rule = at(scheme.rule, &of.rules());
@@ -276,6 +287,7 @@ mod tests {
             ScaleType::E8M0,
             ScaleType::E4M3(Global::Multiplier),
             ScaleType::E4M3(Global::Divisor),
+            ScaleType::Source,
         ];
         all.extend(scales.map(|scale| Scheme { scale, ..base }));
         all.extend(DType::ALL.iter().map(|element| Scheme { element: *element, ..base }));

@@ -19,24 +19,27 @@ pub struct Scale {
     /// The scheme, see below
     #[arg(long, value_name = "NAME", value_parser = scheme())]
     pub scheme: Scheme,
-    /// The dtype of the input: float16, bfloat16 or float32
+    /// The dtype of the input: float16, bfloat16 or float32 [default: that of a .safetensors or .npy file]
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
-    pub from: DType,
+    pub from: Option<DType>,
     /// The dtype of the codes [default: that of the scheme]
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: Option<DType>,
-    /// The lengths of the axes, such as 4096,1024
-    #[arg(long, value_name = "ROWS,COLS", value_parser = axis, value_delimiter = ',', required = true)]
-    pub shape: Vec<usize>,
-    /// The file to read, `-` for standard input
+    /// The lengths of the axes, such as 4096,1024 [default: those of a .safetensors or .npy file]
+    #[arg(long, value_name = "ROWS,COLS", value_parser = axis, value_delimiter = ',')]
+    pub shape: Option<Vec<usize>>,
+    /// The name of the tensor in .safetensors files [default: that of the only tensor of IN, or `tensor`]
+    #[arg(long, value_name = "NAME")]
+    pub tensor: Option<String>,
+    /// The file to read: .safetensors, .npy or bare elements, `-` for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file of the codes to write; those of less than 8 bits are packed
+    /// The file of the codes to write, `-` for standard output; a .safetensors file also holds the other parts and the scheme
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
-    /// The file of the scales to write
+    /// The file of the scales to write, `-` for standard output; required unless --data is a .safetensors file
     #[arg(long, value_name = "FILE")]
-    pub scales: PathBuf,
+    pub scales: Option<PathBuf>,
     /// The file of the scale of the tensor to write, a float32, if the scheme has one
     #[arg(long, value_name = "FILE")]
     pub global: Option<PathBuf>,
@@ -49,7 +52,7 @@ pub struct Scale {
     /// How the files are written.
     #[command(flatten)]
     pub writing: Writing,
-    /// Print what was lost as one JSON object
+    /// Print what was written and lost as one JSON object, on standard error if standard output has one of the parts
     #[arg(long)]
     pub json: bool,
 }
@@ -57,32 +60,39 @@ pub struct Scale {
 /// The arguments of `unscale`.
 #[derive(Debug, Args)]
 #[command(after_help = help::examples(help::UNSCALE))]
+#[command(after_long_help = help::long(help::UNSCALE, help::UNSCALE_NOTES))]
 pub struct Unscale {
-    /// The scheme, see `lanecast help scale`
+    /// The scheme, see `lanecast help scale` [default: that of a .safetensors file]
     #[arg(long, value_name = "NAME", value_parser = scheme(), hide_possible_values = true)]
-    pub scheme: Scheme,
+    pub scheme: Option<Scheme>,
     /// The dtype of the codes [default: that of the scheme]
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub from: Option<DType>,
+    /// The dtype that was scaled, for a scheme whose scales have it: compressed-tensors-fp8-row
+    #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
+    pub source: Option<DType>,
     /// The dtype of the output: float16, bfloat16, float32 or float64
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: DType,
-    /// The lengths of the axes, such as 4096,1024
-    #[arg(long, value_name = "ROWS,COLS", value_parser = axis, value_delimiter = ',', required = true)]
-    pub shape: Vec<usize>,
-    /// The file of the codes
+    /// The lengths of the axes, such as 4096,1024 [default: those of a .safetensors file]
+    #[arg(long, value_name = "ROWS,COLS", value_parser = axis, value_delimiter = ',')]
+    pub shape: Option<Vec<usize>>,
+    /// The name of the tensor in .safetensors files [default: the only one of --data, or `tensor`]
+    #[arg(long, value_name = "NAME")]
+    pub tensor: Option<String>,
+    /// The file of the codes, `-` for standard input; a .safetensors file also holds the other parts and the scheme
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
-    /// The file of the scales
+    /// The file of the scales; required unless --data is a .safetensors file
     #[arg(long, value_name = "FILE")]
-    pub scales: PathBuf,
+    pub scales: Option<PathBuf>,
     /// The file of the scale of the tensor, if the scheme has one
     #[arg(long, value_name = "FILE")]
     pub global: Option<PathBuf>,
     /// The file of the zero points, if the scheme has them
     #[arg(long, value_name = "FILE")]
     pub zero_points: Option<PathBuf>,
-    /// The file to write, `-` for standard output
+    /// The file to write: .safetensors, .npy or bare elements, `-` for standard output
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// How the file is written.

@@ -11,8 +11,10 @@ mod onnx_cast;
 mod promote;
 mod raw;
 mod scale;
+mod scaled_files;
 mod sink;
 mod table;
+mod unscale;
 
 use std::io::{self, IsTerminal};
 
@@ -27,8 +29,8 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Cast(args) => cast::run(args),
         Command::Raw(args) => raw::run(args),
         Command::OnnxCast(args) => onnx_cast::run(args),
-        Command::Scale(args) => scale::scale(args),
-        Command::Unscale(args) => scale::unscale(args),
+        Command::Scale(args) => scale::run(args),
+        Command::Unscale(args) => unscale::run(args),
         Command::Promote(args) => promote::run(args),
         Command::Table(args) => table::run(&args.table),
         Command::Dtypes(args) => dtypes::run(args.json),

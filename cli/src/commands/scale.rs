@@ -1,133 +1,155 @@
-//! `lanecast scale` and `lanecast unscale`: tensors of bare elements, by schemes whose blocks share a scale.
+//! `lanecast scale`: a tensor, by a scheme whose blocks share a scale.
 
-use std::{
-    io::{self, Read, Write},
-    path::Path,
-};
+use std::path::Path;
 
 use lanecast::{
     BufferType, ByteOrder, DType,
     scaled::{Report, ScaleType, ScaledError, ScaledPlan, Scheme},
 };
-use lanecast_files::{Error, Output};
-use serde_json::json;
+use lanecast_files::TensorFile;
+use serde_json::{Value, json};
 
-use super::sink::{self, Content, Source, is_standard};
+use super::{
+    scaled_files::{self, GLOBAL, Kind, Part, Record, SCALES, UNNAMED, ZERO_POINTS, counted},
+    sink,
+};
 use crate::{
-    args::{Scale, Unscale, Writing},
+    args::Scale,
     error::{Failure, Result},
     output, signals, terminal,
 };
 
-/// Runs `scale`.
-pub fn scale(args: &Scale) -> Result<()> {
+/// Runs the subcommand.
+pub fn run(args: &Scale) -> Result<()> {
     let scheme =
         args.to.map_or(args.scheme, |to| args.scheme.with_element(to)).with_non_finite(args.non_finite);
-    let from = BufferType::new(args.from).with_order(ByteOrder::Little);
-    let plan = ScaledPlan::new(from, &scheme, &args.shape).map_err(refused)?;
-    let global = GLOBAL.path(&scheme, args.global.as_deref())?;
-    let points = ZERO_POINTS.path(&scheme, args.zero_points.as_deref())?;
+    let together = Kind::of(&args.data) == Kind::Safetensors;
     signals::watch();
+    let (name, source) = read(args)?;
+    let from = BufferType::new(source.dtype).with_order(ByteOrder::Little);
+    let plan = ScaledPlan::new(from, &scheme, &source.shape).map_err(refused)?.with_counts();
+    let names =
+        [("--scales", &args.scales), ("--global", &args.global), ("--zero-points", &args.zero_points)];
+    let [scales_to, global_to, zeros_to] = check_files(&scheme, together, names)?;
 
-    let bytes = from.byte_len(plan.elements()).unwrap_or(usize::MAX);
-    let src = read(&args.input, "elements", bytes)?;
     let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-    let mut zeros = vec![0; points.map_or(0, |_| plan.zeros_len())];
-    let report = match points {
-        Some(_) => plan.quantize_min_max(&src, &mut data, &mut scales, &mut zeros),
-        None => plan.quantize_dynamic(&src, &mut data, &mut scales),
+    let mut zeros = vec![0; if scheme.has_zero_points() { plan.zeros_len() } else { 0 }];
+    let report = match scheme.has_zero_points() {
+        true => plan.quantize_min_max(&source.bytes, &mut data, &mut scales, &mut zeros),
+        false => plan.quantize_dynamic(&source.bytes, &mut data, &mut scales),
     };
     let report = report.map_err(refused)?;
-    swap(&mut scales, plan.scale_type().dtype().size());
-    [&mut data, &mut zeros].into_iter().for_each(|codes| swap(codes, scheme.element.size()));
 
-    let mut output = create(&args.data, &args.writing)?;
-    write(&mut output, &data, &args.data)?;
-    let global = global.map(|path| (path, report.global.to_le_bytes().to_vec()));
-    let points = points.map(|path| (path, zeros));
-    for (path, bytes) in [(args.scales.as_path(), scales)].into_iter().chain(global).chain(points) {
-        let mut companion = output.companion(path)?;
-        write(&mut companion, &bytes, path)?;
-        output.attach(companion);
+    let blocks = scheme.granularity.scales_shape(&source.shape);
+    let global = report.global.to_ne_bytes().to_vec();
+    let data = Part::new(scheme.element, source.shape.clone(), data);
+    let scales = Part::new(plan.scale_type().dtype(), blocks.clone(), scales);
+    let global = has_global(&scheme).then(|| Part::new(DType::Float32, vec![1], global));
+    let zeros = scheme.has_zero_points().then(|| Part::new(scheme.element, blocks, zeros));
+    let summary = summary(args, [&data, &scales], zeros.as_ref(), &report);
+    let to_stream = if together {
+        let record =
+            Record::new(&scheme, args.scheme.name().unwrap_or_default(), source.dtype, &source.shape);
+        let mut parts = vec![("", data), (SCALES, scales)];
+        parts.extend(global.map(|part| (GLOBAL, part)));
+        parts.extend(zeros.map(|part| (ZERO_POINTS, part)));
+        let metadata = record.to_metadata(&name)?;
+        scaled_files::write_together(&args.data, &name, &parts, &metadata, &args.writing)?;
+        false
+    } else {
+        let others = [(scales_to, Some(scales)), (global_to, global), (zeros_to, zeros)];
+        let mut parts = vec![(args.data.as_path(), data)];
+        parts.extend(others.into_iter().filter_map(|(path, part)| path.zip(part)));
+        scaled_files::write_each(&parts, &args.writing)?
+    };
+    summary.print(args.json, to_stream)
+}
+
+/// The name of the input's tensor, and its elements.
+fn read(args: &Scale) -> Result<(String, Part)> {
+    const WHAT: &str = "elements";
+    let name = || args.tensor.clone().unwrap_or_else(|| UNNAMED.to_owned());
+    if Kind::of(&args.input) == Kind::Bare {
+        let missing = |option: &str| {
+            Failure::usage("bare elements do not say their dtype and shape")
+                .at_path(&args.input)
+                .advise(format!("give {option}, or a .safetensors or .npy file"))
+        };
+        let from = args.from.ok_or_else(|| missing("--from"))?;
+        let shape = args.shape.clone().ok_or_else(|| missing("--shape"))?;
+        check_source(from)?;
+        return Ok((name(), scaled_files::read(&args.input, WHAT, from, shape)?));
     }
-    output.commit()?;
-    summarize(&plan, &report, args.json)
-}
-
-/// Runs `unscale`.
-pub fn unscale(args: &Unscale) -> Result<()> {
-    let scheme = args.from.map_or(args.scheme, |from| args.scheme.with_element(from));
-    let to = BufferType::new(args.to).with_order(ByteOrder::Little);
-    let plan = ScaledPlan::new(DType::Float32, &scheme, &args.shape).map_err(refused)?;
-    let global = GLOBAL.path(&scheme, args.global.as_deref())?;
-    let points = ZERO_POINTS.path(&scheme, args.zero_points.as_deref())?;
-    signals::watch();
-
-    let mut data = read(&args.data, "codes", plan.data_len())?;
-    let mut scales = read(&args.scales, "scales", plan.scales_len())?;
-    swap(&mut data, scheme.element.size());
-    swap(&mut scales, plan.scale_type().dtype().size());
-    let global = match global {
-        Some(path) => {
-            let bytes = read(path, "scale of the tensor", 4)?;
-            f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
-        }
-        None => 1.0,
+    let mut file = TensorFile::open(&args.input)?;
+    let index = scaled_files::find(&file, args.tensor.as_deref(), |_| true)?;
+    let info = &file.tensors()[index];
+    let no_dtype = || {
+        Failure::usage(format!("the dtype {} does not say what the elements are", info.described))
+            .at_path(&args.input)
+            .advise("name it with --from")
     };
-    let mut out = vec![0; to.byte_len(plan.elements()).unwrap_or(usize::MAX)];
-    let done = match points {
-        Some(path) => {
-            let mut zeros = read(path, "zero points", plan.zeros_len())?;
-            swap(&mut zeros, scheme.element.size());
-            plan.dequantize_min_max(&data, &scales, &zeros, to, &mut out)
-        }
-        None => plan.dequantize(&data, &scales, global, to, &mut out),
-    };
-    done.map_err(refused)?;
-
-    let mut output = create(&args.output, &args.writing)?;
-    write(&mut output, &out, &args.output)?;
-    Ok(output.commit()?)
+    let dtype = args.from.or(info.dtype()).ok_or_else(no_dtype)?;
+    check_source(dtype)?;
+    let shape = scaled_files::shape_of(info).unwrap_or_default();
+    if let Some(given) = args.shape.as_ref().filter(|given| **given != shape) {
+        let wrong = format!("--shape is {given:?}, and the tensor has the shape {shape:?}");
+        return Err(Failure::usage(wrong).at_path(&args.input).advise("leave out --shape"));
+    }
+    let name = if info.name.is_empty() { name() } else { info.name.clone() };
+    Ok((name, scaled_files::read_tensor(&mut file, index, WHAT, dtype, shape)?))
 }
 
-/// A file that some schemes have and others do not.
-struct Companion {
-    is_part_of: fn(&Scheme) -> bool,
-    with: &'static str,
-    without: &'static str,
-    option: &'static str,
-}
-
-const GLOBAL: Companion = Companion {
-    is_part_of: |scheme| matches!(scheme.scale, ScaleType::E4M3(_)),
-    with: "the scheme has a scale for the tensor",
-    without: "the scheme has no scale for the tensor",
-    option: "--global",
-};
-
-const ZERO_POINTS: Companion = Companion {
-    is_part_of: Scheme::has_zero_points,
-    with: "the scheme has zero points",
-    without: "the scheme has no zero points",
-    option: "--zero-points",
-};
-
-impl Companion {
-    /// The path of the file, if it is part of the scheme.
-    fn path<'a>(&self, scheme: &Scheme, path: Option<&'a Path>) -> Result<Option<&'a Path>> {
-        match ((self.is_part_of)(scheme), path) {
-            (true, None) => {
-                Err(Failure::usage(self.with).advise(format!("name the file with {}", self.option)))
-            }
-            (false, Some(_)) => {
-                Err(Failure::usage(self.without).advise(format!("leave out {}", self.option)))
-            }
-            (_, path) => Ok(path),
-        }
+/// Refuses what cannot be scaled, before it is read.
+fn check_source(dtype: DType) -> Result<()> {
+    match dtype {
+        DType::Float16 | DType::BFloat16 | DType::Float32 => Ok(()),
+        dtype => Err(refused(ScaledError::Source { dtype })),
     }
 }
 
-fn refused(error: ScaledError) -> Failure {
+/// Whether a scheme has a scale for the tensor.
+pub fn has_global(scheme: &Scheme) -> bool {
+    matches!(scheme.scale, ScaleType::E4M3(_))
+}
+
+/// The files of the scales, of the scale of the tensor and of the zero points, each there if and only if the scheme has that part and its
+/// file is not that of the codes.
+pub fn check_files<'a>(
+    scheme: &Scheme,
+    together: bool,
+    files: [(&str, &'a Option<std::path::PathBuf>); 3],
+) -> Result<[Option<&'a Path>; 3]> {
+    let parts = [
+        (true, "scales"),
+        (has_global(scheme), "a scale for the tensor"),
+        (scheme.has_zero_points(), "zero points"),
+    ];
+    for ((option, path), (has, part)) in files.iter().zip(parts) {
+        let leave_out = format!("leave out {option}");
+        match path {
+            Some(_) if together => {
+                let what = format!(
+                    "the .safetensors file of --data holds all parts, and {option} names another file"
+                );
+                return Err(Failure::usage(what).advise(leave_out));
+            }
+            Some(_) if !has => {
+                return Err(Failure::usage(format!("the scheme has no {}", part.trim_start_matches("a ")))
+                    .advise(leave_out));
+            }
+            Some(path) => scaled_files::check_alone(path, option)?,
+            None if has && !together => {
+                return Err(Failure::usage(format!("the scheme has {part}"))
+                    .advise(format!("name the file with {option}, or a .safetensors file with --data")));
+            }
+            None => {}
+        }
+    }
+    Ok(files.map(|(_, path)| path.as_deref()))
+}
+
+/// The failure of a scaled cast.
+pub fn refused(error: ScaledError) -> Failure {
     match error {
         ScaledError::NonFinite { .. } | ScaledError::Global { .. } => Failure::format(error.to_string()),
         ScaledError::Cast(error) => error.into(),
@@ -135,64 +157,52 @@ fn refused(error: ScaledError) -> Failure {
     }
 }
 
-/// All bytes of a file, which must have `want`.
-fn read(path: &Path, what: &str, want: usize) -> Result<Vec<u8>> {
-    let source = Source::open((!is_standard(path)).then_some(path))?;
-    let place = source.place;
-    let mut bytes = Vec::new();
-    // One byte more shows that there are too many.
-    let limit = (want as u64).saturating_add(1);
-    let failed = |e: io::Error| Failure::from(Error::reading(&e)).at(&place);
-    source.reader.take(limit).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() == want {
-        return Ok(bytes);
-    }
-    let has = if bytes.len() > want { "more".to_owned() } else { format!("{} bytes", bytes.len()) };
-    let wrong = format!("the {what} take {want} bytes, and the file has {has}");
-    Err(Failure::format(wrong).at(&place).advise("check --shape, --scheme, --from and --to"))
+/// What was done and what was lost, as text and as JSON.
+struct Summary {
+    text: String,
+    json: Value,
 }
 
-/// Elements of several bytes are in the byte order of the host in memory, and little-endian in files.
-fn swap(elements: &mut [u8], size: usize) {
-    if cfg!(target_endian = "big") && size > 1 {
-        elements.chunks_mut(size).for_each(<[u8]>::reverse);
-    }
-}
-
-fn create(path: &Path, writing: &Writing) -> Result<Output> {
-    sink::start((!is_standard(path)).then_some(path), writing, Content::Elements, None)
-}
-
-fn write(output: &mut Output, bytes: &[u8], path: &Path) -> Result<()> {
-    output.writer().write_all(bytes).map_err(|e| Failure::writing(&e).at_path(path))
-}
-
-/// Prints what was lost.
-fn summarize(plan: &ScaledPlan, report: &Report, as_json: bool) -> Result<()> {
-    if as_json {
-        let line = json!({
-            "elements": report.elements,
-            "scales": plan.scales(),
-            "global": report.global,
-            "empty": report.empty,
-            "poisoned": report.poisoned,
-            "clipped": report.clipped,
-            "underflowed": report.underflowed,
-        });
-        return sink::print_json(&line.to_string(), false);
-    }
-    if terminal::quiet() {
-        return Ok(());
-    }
+fn summary(args: &Scale, [data, scales]: [&Part; 2], zeros: Option<&Part>, report: &Report) -> Summary {
+    let blocks: usize = scales.shape.iter().product();
     let counts = [
-        (report.empty, "blocks are zero"),
-        (report.poisoned, "blocks have a NaN or an infinity"),
-        (report.clipped.unwrap_or(0), "elements were clipped"),
-        (report.underflowed.unwrap_or(0), "elements underflowed to zero"),
+        (report.empty, "block is zero", "blocks are zero"),
+        (report.poisoned, "block has a NaN or an infinity", "blocks have a NaN or an infinity"),
+        (report.clipped.unwrap_or(0), "element was clipped", "elements were clipped"),
+        (report.underflowed.unwrap_or(0), "element underflowed to zero", "elements underflowed to zero"),
     ];
-    let mut text = format!("scaled {} elements, {} scales\n", report.elements, plan.scales());
-    for (n, what) in counts.into_iter().filter(|(n, _)| *n > 0) {
-        text.push_str(&format!("{n} {what}\n"));
+    let (elements, blocks) = (counted(data.shape.iter().product(), "element"), counted(blocks, "scale"));
+    let mut text = format!("scaled {elements}, {blocks}\n");
+    for (n, one, several) in counts.into_iter().filter(|(n, ..)| *n > 0) {
+        text.push_str(&format!("{n} {}\n", if n == 1 { one } else { several }));
     }
-    output::report(&text)
+    let part =
+        |part: &Part| json!({ "dtype": part.dtype.name(), "shape": part.shape, "bytes": part.bytes.len() });
+    let json = json!({
+        "scheme": args.scheme.name(),
+        "elements": report.elements,
+        "data": part(data),
+        "scales": part(scales),
+        "global": has_global(&args.scheme).then_some(report.global),
+        "zero_points": zeros.map(part),
+        "empty": report.empty,
+        "poisoned": report.poisoned,
+        "clipped": report.clipped,
+        "underflowed": report.underflowed,
+    });
+    Summary { text, json }
+}
+
+impl Summary {
+    /// Prints the summary: on standard error, if standard output has one of the parts.
+    fn print(&self, as_json: bool, to_stream: bool) -> Result<()> {
+        if as_json {
+            return sink::print_json(&format!("{}\n", self.json), to_stream);
+        }
+        match terminal::quiet() {
+            true => Ok(()),
+            false if to_stream => sink::print_json(&self.text, true),
+            false => output::report(&self.text),
+        }
+    }
 }

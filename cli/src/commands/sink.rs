@@ -80,21 +80,34 @@ pub fn start(
     content: Content,
     like: Option<Permissions>,
 ) -> Result<Output> {
+    if let Some(path) = path.filter(|path| !is_stream(path, content)) {
+        look_for_leftovers(path, writing.clean)?;
+    }
+    open(path, writing, content, like)
+}
+
+/// Whether a path names a device or a pipe, which a rename would replace with a file.
+fn is_stream(path: &Path, content: Content) -> bool {
+    let special = |metadata: fs::Metadata| !metadata.is_file() && !metadata.is_dir();
+    content != Content::Tensors && fs::metadata(path).is_ok_and(special)
+}
+
+/// As [`start`], for one of several outputs: does not look for what killed runs left.
+pub fn open(
+    path: Option<&Path>,
+    writing: &Writing,
+    content: Content,
+    like: Option<Permissions>,
+) -> Result<Output> {
     let Some(path) = path else {
         let failed = |e: io::Error| Failure::system("cannot open", &e).at(STDOUT);
         return stream(stdout().map_err(failed)?, Path::new(STDOUT), content);
     };
-    match fs::metadata(path) {
-        // A rename would replace a device with a file.
-        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() && content != Content::Tensors => {
-            let failed = |e: io::Error| Failure::system("cannot open", &e).at_path(path);
-            stream(fs::OpenOptions::new().write(true).open(path).map_err(failed)?, path, content)
-        }
-        _ => {
-            look_for_leftovers(path, writing.clean)?;
-            Ok(Output::create_like(path, writing.force, like)?)
-        }
+    if !is_stream(path, content) {
+        return Ok(Output::create_like(path, writing.force, like)?);
     }
+    let failed = |e: io::Error| Failure::system("cannot open", &e).at_path(path);
+    stream(fs::OpenOptions::new().write(true).open(path).map_err(failed)?, path, content)
 }
 
 fn stream(file: File, shown: &Path, content: Content) -> Result<Output> {

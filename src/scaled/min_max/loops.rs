@@ -70,7 +70,7 @@ impl ScaledPlan {
     ) -> Result<Done, ScaledError> {
         let mut done = Done::new(self, Report::default());
         let (mut limits, mut made) = (Vec::new(), Vec::new());
-        let (of_scale, of_zero) = (self.scheme.scale.dtype().size(), self.scheme.element.size());
+        let (of_scale, of_zero) = (self.scale_size(), self.scheme.element.size());
         for (elements, blocks) in self.blocks.slabs() {
             limits.clear();
             limits.resize(blocks.len(), Limits::default());
@@ -216,7 +216,7 @@ impl ScaledPlan {
         first: usize,
         dst: &mut [u8],
     ) -> Result<(), ScaledError> {
-        let rule = Rule::of_global(&self.scheme, self.codes, 1.0);
+        let rule = Rule::of_global(self, 1.0);
         let (mut q, size) = ([0.0; CHUNK], store.to().dtype().size());
         for range in chunks(0..self.elements()) {
             let q = &mut q[..range.len()];

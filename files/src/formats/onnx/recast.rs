@@ -397,7 +397,7 @@ impl Work for Recast<'_> {
         if has_data {
             let mut data = output.companion(&data_path)?;
             self.write_data(&offsets, pump, &mut data)?;
-            output.attach(data);
+            output.attach(data)?;
         }
         for piece in rope.pieces {
             let place = |e: &std::io::Error| Error::writing(e).at_path(&shown);
