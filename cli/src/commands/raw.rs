@@ -45,9 +45,7 @@ pub fn run(args: &Raw) -> Result<()> {
     let passed = passed.map_err(|stopped| stop(stopped, args.count, &source.place, &output))?;
     output.commit()?;
 
-    if args.common.cast.on_loss == OnLoss::Warn {
-        warn(&[entry(args, &passed)]);
-    }
+    warn(&[entry(args, &passed)], None, args.common.cast.on_loss == OnLoss::Warn);
     if args.common.json {
         let entry = entry(args, &passed);
         let report = Report::new(args.to.name(), settings.tier.name(), vec![entry], Some(started.elapsed()));
