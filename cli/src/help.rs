@@ -177,9 +177,9 @@ part, or underflowed to zero: they were not zero, and are zero in the output.
 --on-loss underflow at an underflow, too, and --on-loss exact also at a value
 that is only rounded. --max-underflow ends it after a tensor of which a larger
 part of the elements underflowed. A warning names a tensor of which a tenth or
-more did: it probably needs scales, which `lanecast scale` makes. If the output
-cannot name the dtype that it holds, the summary says which --from reads it
-back.";
+more did, if they are at least ten: it probably needs scales, which `lanecast
+scale` makes. If the output cannot name the dtype that it holds, the summary says
+which --from reads it back.";
 
 /// The notes of `raw`.
 pub const RAW_NOTES: &str = "\

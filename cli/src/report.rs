@@ -62,8 +62,9 @@ pub fn in_words(name: &str, n: u64) -> String {
     }
 }
 
-/// The part of the elements of a tensor that became zero from which on the user should hear of it.
+/// A warning names a tensor of which at least this part of the elements became zero, unless they are fewer than [`FEW`].
 const MANY: f64 = 0.1;
+const FEW: u64 = 10;
 
 /// The warnings about `entries`, which are of `file` if there are several: about tensors of which a large part became zero, those that are
 /// copied because the file does not name their dtype and, with `each`, a line for every tensor with lost values.
@@ -78,7 +79,7 @@ pub fn warnings(entries: &[Entry], file: Option<&str>, each: bool) -> Vec<String
     }
     let zeros = |entry: &&Entry| {
         let zeros = entry.counts.as_ref().map_or(0, |counts| counts.underflowed_to_zero);
-        zeros > 0 && zeros as f64 >= MANY * entry.elements.unwrap_or(0) as f64
+        zeros >= FEW && zeros as f64 >= MANY * entry.elements.unwrap_or(0) as f64
     };
     lines.extend(about(entries.iter().filter(zeros), &name, |entry, more| {
         let zeros = entry.counts.as_ref().map_or(0, |counts| counts.underflowed_to_zero);

@@ -46,7 +46,7 @@ const FP8: &[DType] = &[Float8E4M3FN, Float8E5M2, Float8E4M3FNUZ, Float8E5M2FNUZ
 const CODES: &[DType] =
     &[Float8E4M3FN, Float8E5M2, Float8E4M3FNUZ, Float8E5M2FNUZ, Float4E2M1FN, Int8, UInt8];
 
-/// All layouts. The first that fits a tensor is its layout, so a row stands before rows that need less.
+/// All layouts. The first that fits a tensor is its layout, so a row comes before rows that need less.
 const LAYOUTS: &[Layout] = &[
     Layout {
         name: "ComfyUI",
@@ -161,25 +161,28 @@ impl Quantized {
     pub(crate) fn find<'a>(path: &Path, tensors: impl Iterator<Item = Listed<'a>> + Clone) -> Self {
         let dtypes: HashMap<&str, Option<DType>> = tensors.clone().collect();
         let mut found = Self { config: config_beside(path), ..Self::default() };
-        for (name, dtype) in tensors {
-            let Some((layout, weight)) = LAYOUTS
-                .iter()
-                .find_map(|layout| layout.weight(name, dtype, &dtypes).map(|weight| (layout, weight)))
-            else {
-                continue;
-            };
-            let number = found.weights.len();
-            let names = |ends: &mut dyn Iterator<Item = &'static str>| -> Vec<String> {
-                let names = ends.map(|end| format!("{weight}{end}"));
-                names.filter(|name| dtypes.contains_key(name.as_str())).collect()
-            };
-            let marks = names(&mut layout.marks.iter().map(|(end, _)| *end));
-            for name in marks.iter().cloned().chain(names(&mut layout.others.iter().copied())) {
-                found.tensors.entry(name).or_insert(number);
+        for layout in LAYOUTS {
+            for (name, dtype) in tensors.clone() {
+                let weight = layout.weight(name, dtype, &dtypes);
+                if let Some(weight) = weight.filter(|_| !found.tensors.contains_key(name)) {
+                    found.add(layout, weight, &dtypes);
+                }
             }
-            found.weights.push((layout, marks));
         }
         found
+    }
+
+    /// Adds the weight `weight` in the layout, with all its tensors that are in the file.
+    fn add(&mut self, layout: &'static Layout, weight: &str, dtypes: &HashMap<&str, Option<DType>>) {
+        let number = self.weights.len();
+        let names =
+            |end: &'static str| Some(format!("{weight}{end}")).filter(|name| dtypes.contains_key(&**name));
+        let marks: Vec<String> = layout.marks.iter().filter_map(|(end, _)| names(end)).collect();
+        let others = layout.others.iter().filter_map(|end| names(end));
+        for name in marks.iter().cloned().chain(others) {
+            self.tensors.entry(name).or_insert(number);
+        }
+        self.weights.push((layout, marks));
     }
 
     /// Fails if a cast of `tensor` reads codes or scales as numbers. The scales of a code may be in another file: where the configuration

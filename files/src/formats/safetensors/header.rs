@@ -25,7 +25,7 @@ use crate::{
     text,
 };
 
-/// The longest header that the format allows. It bounds the memory for a header: about ten bytes for each of its bytes.
+/// The longest header that the format allows. It bounds the memory for a header: up to twenty bytes for each of its bytes.
 pub const LONGEST: u64 = 100_000_000;
 
 /// The longest text that is read in a header, which has to be held in memory.
