@@ -123,10 +123,14 @@ fn zeros_are_counted_whatever_is_refused() {
         }
     }
     // A stream has the same counts.
-    let args = ["raw", "--from", "f32", "--to", "i8", "--json", "--on-loss", "error"];
-    let output = run(&args, &f32s(&small()));
-    assert!(stderr(&output).contains("\"underflowed_to_zero\":958"), "{}", stderr(&output));
-    assert!(stderr(&output).contains("958 of 1000 values became zero in int8"), "{}", stderr(&output));
+    let args = ["raw", "--from", "f32", "--to", "i8", "--on-loss", "error"];
+    let output = run(&[&args[..], &["--json"]].concat(), &f32s(&small()));
+    let report: Value = serde_json::from_slice(&output.stderr).expect("one JSON object");
+    assert_eq!(report["underflowed_to_zero"], 958);
+    let said = stderr(&run(&args, &f32s(&small())));
+    assert!(
+        said.contains("warning: 958 of 1000 values became zero in int8") && said.contains("`lanecast scale`")
+    );
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl fmt::Display for Remedy {
             Self::NameFiles => write!(f, "name the {} files in it", crate::formats::extensions("and")),
             Self::Scale => f.write_str("scale the values, or allow more of them to become zero"),
             Self::AllowQuantized => f.write_str(
-                "dequantize them with the library that made them, choose other tensors, or pass allow_quantized=True",
+                "dequantize them with the library that made them, choose other tensors, or set allow_quantized",
             ),
             Self::Rename { near } => match near.as_slice() {
                 [] => f.write_str("name a tensor of the file"),

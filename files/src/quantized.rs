@@ -193,18 +193,23 @@ impl Quantized {
         if weight.is_none() && !(self.config.is_some() && code) {
             return Ok(());
         }
-        let mut what = String::from("a cast of codes or scales alone destroys quantized weights");
+        let mut what = "a cast of codes or scales alone destroys quantized weights".to_owned();
         // Writing to a String does not fail.
         if let Some((layout, marks)) = weight.and_then(|number| self.weights.get(*number)) {
             let names: Vec<String> = marks.iter().map(|name| format!("\"{name}\"")).collect();
             let more = self.weights.len() - 1;
-            let _ = write!(what, ", {} is in the layout {}", names.join(" with "), layout.name);
-            if more > 0 {
-                let _ = write!(what, ", {more} more weight{}", if more == 1 { "" } else { "s" });
+            let have = if names.len() == 1 { "has" } else { "have" };
+            let _ = write!(what, "; {} {have} the layout \"{}\"", names.join(" and "), layout.name);
+            match more {
+                0 => {}
+                1 => what.push_str(", and so has another weight"),
+                more => {
+                    let _ = write!(what, ", and so have {more} other weights");
+                }
             }
         }
         if let Some(config) = &self.config {
-            let _ = write!(what, ", {config}");
+            let _ = write!(what, "; {config}");
         }
         Err(Error::unsupported(what).at(quoted("tensor", tensor)).advise(Remedy::AllowQuantized))
     }

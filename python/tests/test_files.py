@@ -88,7 +88,7 @@ def test_quantized_checkpoints(tmp_path):
     lanecast.save(path, {"up.weight": np.ones((2, 4), np.uint8), "up.weight_scale": scale, "norm.weight": plain})
     with lanecast.open(path) as file:
         for name in ["up.weight", "up.weight_scale"]:
-            with pytest.raises(lanecast.FormatError, match="up.weight_scale.*allow_quantized=True"):
+            with pytest.raises(lanecast.FormatError, match="up.weight_scale.*allow_quantized"):
                 file[name].astype("float16")
             assert file[name].astype("float16", allow_quantized=True).dtype == np.float16
             assert (file[name].numpy() == 1).all()

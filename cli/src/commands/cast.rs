@@ -141,7 +141,11 @@ struct Named<'a> {
 fn say(args: &Cast, input: &Path, output: Option<&Path>, report: &Report, to_stream: bool) -> Result<()> {
     let several = output.filter(|_| args.out_dir.is_some());
     let file = several.map(|_| input.display().to_string());
-    warn(&report.entries, file.as_deref(), args.common.cast.on_loss == OnLoss::Warn);
+    let each = args.common.cast.on_loss == OnLoss::Warn;
+    // Where the JSON is on standard error, too, only the warnings that were asked for are in its way.
+    if each || !(args.common.json && to_stream) {
+        warn(&report.entries, file.as_deref(), each);
+    }
     if args.common.json {
         let line = match several {
             Some(path) => {

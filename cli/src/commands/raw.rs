@@ -45,7 +45,11 @@ pub fn run(args: &Raw) -> Result<()> {
     let passed = passed.map_err(|stopped| stop(stopped, args.count, &source.place, &output))?;
     output.commit()?;
 
-    warn(&[entry(args, &passed)], None, args.common.cast.on_loss == OnLoss::Warn);
+    let each = args.common.cast.on_loss == OnLoss::Warn;
+    // Where the JSON is on standard error, too, only the warnings that were asked for are in its way.
+    if each || !(args.common.json && to_stream) {
+        warn(&[entry(args, &passed)], None, each);
+    }
     if args.common.json {
         let entry = entry(args, &passed);
         let report = Report::new(args.to.name(), settings.tier.name(), vec![entry], Some(started.elapsed()));
