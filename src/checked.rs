@@ -38,6 +38,19 @@ pub enum Level {
     /// assert_eq!(found.index, 1);
     /// ```
     Range,
+    /// These, and every nonzero value that becomes zero: below the subnormal numbers of a float target, or so small that the rounding of
+    /// an integer target drops all of it.
+    ///
+    /// ```
+    /// use lanecast::{CastError, Level, Reason, try_cast};
+    /// let mut out = [0_i8; 3];
+    /// assert!(try_cast(&[0.0_f32, 1.5, -2.0], &mut out, Level::Underflow).is_ok());
+    /// let Err(CastError::Rejected(found)) = try_cast(&[0.0_f32, 1.5, 0.02], &mut out, Level::Underflow) else {
+    ///     panic!("0.02 becomes 0")
+    /// };
+    /// assert_eq!((found.index, found.reason), (2, Reason::Underflow));
+    /// ```
+    Underflow,
     /// These, and every value that the target cannot represent exactly: it would be rounded, lose its fraction, or become zero.
     /// A NaN that stays NaN and a lost sign of zero are not rejected.
     Exact,
@@ -83,7 +96,8 @@ impl CastPlan {
     /// # Ok::<(), lanecast::CastError>(())
     /// ```
     pub fn checked(&self, level: Level) -> CheckedPlan {
-        CheckedPlan { plan: *self, level, detector: self.detector(level == Level::Exact, false) }
+        let detector = self.detector(level == Level::Exact, level == Level::Underflow);
+        CheckedPlan { plan: *self, level, detector }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Checked and counting casts against the oracle: every pair in both levels, on every tier, in both storages.
+//! Checked and counting casts against the oracle: every pair at all levels, on every tier, in both storages.
 //!
 //! With the default options on all codes of `tests/pairs.rs`; with every other combination of the options that apply to the
 //! pair on a sample of them, and on those at the ends of the range of the target.
@@ -11,7 +11,7 @@ use lanecast::{
     Streaming, num_complex::Complex, try_cast, try_cast_masked, try_cast_masked_with, try_cast_to_vec_with,
 };
 
-const LEVELS: [Level; 2] = [Level::Range, Level::Exact];
+const LEVELS: [Level; 3] = [Level::Range, Level::Underflow, Level::Exact];
 
 /// What the elements of a source lose.
 struct Expected {
@@ -25,7 +25,11 @@ impl Expected {
     }
 
     fn rejected(&self, i: usize, level: Level) -> bool {
-        let counts = |loss: &Loss| level == Level::Exact || loss.is_out_of_range();
+        let counts = |loss: &Loss| match loss {
+            Loss::Inexact => level == Level::Exact,
+            Loss::Underflow => level != Level::Range,
+            _ => true,
+        };
         self.losses[i].iter().flatten().any(counts)
     }
 
@@ -41,7 +45,7 @@ impl Expected {
                 Loss::LostNan => &mut report.nan_lost,
                 Loss::Imaginary => &mut report.imaginary_dropped,
                 Loss::Underflow => &mut report.underflowed_to_zero,
-                Loss::Inexact if level == Level::Range => continue,
+                Loss::Inexact if level != Level::Exact => continue,
                 Loss::Inexact => &mut report.inexact,
             };
             *count += 1;
@@ -50,7 +54,7 @@ impl Expected {
     }
 }
 
-/// Runs a case in both levels in every way there is.
+/// Runs a case at all levels in every way there is.
 fn check(case: &Case<'_>, source: &[u128], bytes: &[u8], expected: &Expected) {
     let (plan, n) = (case.plan(), source.len());
     let len = case.to.byte_len(n).unwrap();
@@ -168,7 +172,9 @@ fn slices() {
             (-1.0, Level::Range, Reason::Negative),
             (256.0, Level::Range, Reason::Overflow),
             (f32::INFINITY, Level::Exact, Reason::Overflow),
-            (0.5, Level::Exact, Reason::Inexact),
+            (0.5, Level::Underflow, Reason::Underflow),
+            (0.5, Level::Exact, Reason::Underflow),
+            (1.5, Level::Exact, Reason::Inexact),
         ] {
             let mut src = clean.clone();
             src[place] = bad;

@@ -36,7 +36,8 @@ fn numbers(lost: [Option<Loss>; 2], level: Level) -> (u64, u64) {
         let all = lost.iter().flatten();
         all.filter(|loss| level == Level::Exact || of(**loss)).count() as u64
     };
-    (number(|loss| loss != Loss::Inexact), number(Loss::is_out_of_range))
+    let counted = number(|loss| loss != Loss::Inexact);
+    (counted, if level == Level::Range { number(Loss::is_out_of_range) } else { counted })
 }
 
 fn check(case: &Case<'_>, elements: &[Element]) {
@@ -44,7 +45,7 @@ fn check(case: &Case<'_>, elements: &[Element]) {
         let case = Case { tier, ..*case };
         let plan = case.plan();
         let mut out = [0; 16];
-        for level in [Level::Range, Level::Exact] {
+        for level in [Level::Range, Level::Underflow, Level::Exact] {
             let (counted, checked) = (plan.counted(level), plan.checked(level));
             for (code, element, lost) in elements {
                 let (count, rejected) = numbers(*lost, level);

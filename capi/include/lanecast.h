@@ -328,7 +328,7 @@ typedef struct lanecast_report {
      */
     uint64_t imaginary_dropped;
     /**
-     * Values other than zero that became zero.
+     * Nonzero values in range that became zero, in float and integer targets.
      */
     uint64_t underflowed_to_zero;
     /**

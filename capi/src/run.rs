@@ -36,7 +36,7 @@ pub struct lanecast_report {
     pub nan_lost: u64,
     /// Complex numbers that lost an imaginary part other than zero.
     pub imaginary_dropped: u64,
-    /// Values other than zero that became zero.
+    /// Nonzero values in range that became zero, in float and integer targets.
     pub underflowed_to_zero: u64,
     /// Values in range that were rounded; 0 at the level `LANECAST_RANGE`.
     pub inexact: u64,

@@ -5,7 +5,7 @@ mod scaled;
 mod values;
 
 pub use scaled::{Scale, Unscale};
-pub use values::{OrderArg, StorageArg, Which};
+pub use values::{OrderArg, StorageArg, Which, fraction};
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::{
     options::{CastArgs, flag, fnuz_inf, format, round_mode, tier},
     terminal::ColorWhen,
 };
-use values::{dtype, element, standard, standard_or_all, targets};
+use values::{axes, dtype, element, standard, standard_or_all, targets};
 
 /// Cast tensors from one numeric dtype to another, each value rounded once, the same bits on every CPU.
 #[derive(Debug, Parser)]
@@ -82,7 +82,7 @@ fn about(verb: &str) -> String {
 
 /// The help of an input file.
 fn input_help() -> String {
-    format!("The file to read: {}, recognised by its content", extensions("or"))
+    format!("The file to read: {}, recognised by its content; `-` for standard input", extensions("or"))
 }
 
 /// The arguments of `cast`.
@@ -105,21 +105,24 @@ pub struct Cast {
     /// The dtype to cast to, see `lanecast dtypes`
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: DType,
-    /// Cast only tensors of this dtype; in .npy and .npz files also names the dtype of an ambiguous descriptor
+    /// Cast only tensors of this dtype [default: all floats]; in .npy and .npz files also names the dtype of an ambiguous descriptor
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub from: Option<DType>,
-    /// Cast only tensors (or fields) whose name matches, may be given several times
+    /// Cast only tensors (or fields) whose name matches, may be given several times [default: all]
     #[arg(long, value_name = "GLOB")]
     pub include: Vec<String>,
-    /// Do not cast tensors (or fields) whose name matches, may be given several times
+    /// Do not cast tensors (or fields) whose name matches, may be given several times [default: none]
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// The format of IN, and OUT, whatever their names and contents say
+    /// The format of IN, and OUT, whatever their names and contents say [default: that of the content of IN]
     #[arg(long, value_name = "NAME", value_parser = format())]
     pub format: Option<&'static dyn FileFormat>,
     /// Only print what would be done
     #[arg(long)]
     pub dry_run: bool,
+    /// Cast the codes and scales of a quantized checkpoint as if they were numbers of their own, which destroys its weights
+    #[arg(long)]
+    pub allow_quantized: bool,
     /// The arguments shared by `cast` and `raw`.
     #[command(flatten)]
     pub common: Common,
@@ -148,13 +151,13 @@ pub struct Raw {
     /// The byte order of the output
     #[arg(long, value_name = "ORDER", value_enum, default_value_t = OrderArg::Little)]
     pub to_order: OrderArg,
-    /// Cast this many elements
+    /// Cast this many elements [default: all]
     #[arg(short = 'n', value_name = "COUNT")]
     pub count: Option<u64>,
-    /// The file to read, `-` for standard input
+    /// The file to read, `-` for standard input [default: -]
     #[arg(value_name = "IN")]
     pub input: Option<PathBuf>,
-    /// The file to write, `-` for standard output
+    /// The file to write, `-` for standard output [default: -]
     #[arg(value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// The arguments shared by `cast` and `raw`.
@@ -179,10 +182,10 @@ pub struct OnnxCast {
     /// CastLike instead of Cast; --to is the type of its second input
     #[arg(long)]
     pub like: bool,
-    /// The attribute saturate
+    /// The attribute saturate [default: 1]
     #[arg(long, value_name = "0|1", value_parser = flag())]
     pub saturate: Option<bool>,
-    /// The attribute round_mode
+    /// The attribute round_mode [default: up]
     #[arg(long, value_name = "MODE", value_parser = round_mode())]
     pub round_mode: Option<E8M0Round>,
     /// Infinity in FNUZ targets that saturate: nan follows the text of opsets 19 to 23
@@ -194,19 +197,19 @@ pub struct OnnxCast {
     /// Write nan, inf and -inf in text instead of NaN, INF and -INF
     #[arg(long)]
     pub lower: bool,
-    /// Cast this many elements
+    /// Cast this many elements [default: all]
     #[arg(short = 'n', value_name = "COUNT")]
     pub count: Option<u64>,
     /// How OUT is written.
     #[command(flatten)]
     pub writing: Writing,
-    /// Cast numbers with this instruction set instead of the best one
+    /// Cast numbers with this instruction set [default: the best one]
     #[arg(long, value_parser = tier())]
     pub tier: Option<Tier>,
-    /// The file to read, `-` for standard input
+    /// The file to read, `-` for standard input [default: -]
     #[arg(value_name = "IN")]
     pub input: Option<PathBuf>,
-    /// The file to write, `-` for standard output
+    /// The file to write, `-` for standard output [default: -]
     #[arg(value_name = "OUT")]
     pub output: Option<PathBuf>,
 }
@@ -282,7 +285,7 @@ pub struct JsonOnly {
 pub struct Inspect {
     #[arg(value_name = "FILE", help = input_help())]
     pub input: PathBuf,
-    /// The format of FILE, whatever its name and content say
+    /// The format of FILE, whatever its name and content say [default: that of its content]
     #[arg(long, value_name = "NAME", value_parser = format())]
     pub format: Option<&'static dyn FileFormat>,
     /// Read the values: minimum, maximum, NaNs, infinities, zeros and subnormal numbers of each tensor
@@ -294,10 +297,10 @@ pub struct Inspect {
     /// Like --stats, and draw how often each binary exponent occurs
     #[arg(long)]
     pub histogram: bool,
-    /// List only tensors (or fields) whose name matches, may be given several times
+    /// List only tensors (or fields) whose name matches, may be given several times [default: all]
     #[arg(long, value_name = "GLOB")]
     pub include: Vec<String>,
-    /// Do not list tensors (or fields) whose name matches, may be given several times
+    /// Do not list tensors (or fields) whose name matches, may be given several times [default: none]
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
     /// Print JSON

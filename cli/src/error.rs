@@ -22,7 +22,7 @@ pub enum Exit {
     Format = 4,
     /// The input is valid, but the request is not supported.
     Unsupported = 5,
-    /// A value is outside the range of the target, and `--on-loss error` is given.
+    /// The target cannot hold a value, and `--on-loss` or `--max-underflow` refuses that.
     Loss = 6,
     /// SIGHUP ended the program.
     Hangup = 129,
@@ -198,7 +198,14 @@ fn advice(remedy: &Remedy) -> String {
         Remedy::ChooseOthers => {
             "see `lanecast inspect` for names and dtypes, and --from and --include".into()
         }
-        Remedy::AllowLoss => "cast to a dtype that holds it, or without --on-loss error".into(),
+        Remedy::AllowLoss => "cast to a dtype that holds it, or with --on-loss ignore".into(),
+        Remedy::Scale => "`lanecast scale` keeps small values; or allow more with --max-underflow".into(),
+        Remedy::AllowQuantized => {
+            "dequantize it with the library that made it, select other tensors with --from or --exclude, or give --allow-quantized".into()
+        }
+        Remedy::NameFiles => {
+            format!("name the {} files in it, and --out-dir for their results", extensions("and"))
+        }
         Remedy::NameFormat => format!("name a {} file, or give --format", extensions("or")),
         other => other.to_string(),
     }

@@ -17,8 +17,10 @@ pub const EXIT: &str = "Exit codes:";
 
 const EXIT_CODES: &str = "
   0  done                        4  bad file: truncated, corrupt or hostile
-  2  wrong usage                 5  not supported: dtypes, tiers, kinds of files
-  3  input or output failed      6  a value does not fit (--on-loss error)
+  2  wrong usage                 5  not supported: dtypes, tiers, kinds of files,
+  3  input or output failed         plain casts of quantized checkpoints
+                                 6  a value is lost that --on-loss or
+                                    --max-underflow does not allow
   129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM
   141  the reader closed the output pipe";
 
@@ -57,6 +59,7 @@ pub const CAST: &str = "
   lanecast cast model.safetensors small.safetensors --to bfloat16
   lanecast cast model.safetensors fp8.safetensors --to e4m3fn --exclude '*norm*'
   lanecast cast logits.npy half.npy --to float16 --on-loss error
+  lanecast cast logits.npy half.npy --to float16 --max-underflow 1%
   lanecast cast packed.npz wide.npz --from bfloat16 --to float32
   lanecast cast model.safetensors model.onnx --to bfloat16 --out-dir small
   lanecast cast - - --to float16 < logits.npy > half.npy
@@ -111,7 +114,8 @@ pub const INSPECT: &str = "
   lanecast inspect model.safetensors
   lanecast inspect model.onnx --json
   lanecast inspect model.safetensors --what-if bf16,fp8 --exclude '*norm*'
-  lanecast inspect logits.npy --histogram";
+  lanecast inspect logits.npy --histogram
+  lanecast inspect - < logits.npy";
 /// The examples of `completions`.
 pub const COMPLETIONS: &str = "
   lanecast completions bash > lanecast.bash
@@ -143,7 +147,8 @@ The next run that writes to the folder reports it, or removes it with --clean.
 With --out-dir all files are inputs. Before the first output is written, the
 headers of all inputs are read, and no two inputs may have the same name. --json
 prints a line for each. `-` is standard input, which is copied to a temporary
-file unless it is a file, or standard output, for .safetensors and .npy. On
+file unless it is a file, or standard output, for .safetensors and .npy. Other
+pipes, such as those of `<(...)`, are read like standard input. On
 standard output, data cast before an error is already written, and the only
 summary is that of --json, on standard error.
 
@@ -155,16 +160,27 @@ Which tensors are cast:
   The array of a .npy file is always cast, unless it is structured: then its
   fields are treated as tensors. It is an error if a pattern matches no name, or
   if --from or --include selects no tensor. If no tensor is cast for another
-  reason, the summary says why; --dry-run and --json say it for each tensor.";
+  reason, the summary says why; --dry-run and --json say it for each tensor.
+
+Quantized checkpoints:
+  Codes and scales of quantized weights, in tensors such as weight_scale_inv,
+  weight_packed, qweight or *_blocks, mean nothing alone, so a cast of them is
+  refused. They are recognised by names and dtypes, and by the quantization in
+  the config.json beside IN. --allow-quantized casts them nevertheless.";
 
 const CAST_SUMMARY: &str = "\
 At the end the program prints what it did, the bytes read and written per
 second, and, where there were any, how many values were saturated (clamped to an
 end of the range), wrapped (modulo the range of an integer), overflowed to
 infinity, became NaN, were NaN where the target has none, lost an imaginary
-part, or underflowed to zero. With --on-loss error the first such value ends the
-cast, except an underflow. If the output cannot name the dtype that it holds,
-the summary says which --from reads it back.";
+part, or underflowed to zero: they were not zero, and are zero in the output.
+--on-loss error ends the cast at the first such value except an underflow,
+--on-loss underflow at an underflow, too, and --on-loss exact also at a value
+that is only rounded. --max-underflow ends it after a tensor of which a larger
+part of the elements underflowed. A warning names a tensor of which a tenth or
+more did, if they are at least ten: it probably needs scales, which `lanecast
+scale` makes. If the output cannot name the dtype that it holds, the summary says
+which --from reads it back.";
 
 /// The notes of `raw`.
 pub const RAW_NOTES: &str = "\
@@ -263,7 +279,7 @@ below the smallest normal number of the dtype. The two parts of a complex number
 count as two numbers. The exponent of a number is e if its magnitude is at least
 2^e and less than 2^(e+1). Values are read in blocks and never held as a whole.
 Fields of structured arrays, and arrays whose descriptor does not say what they
-hold, have no statistics.
+hold, have no statistics. `-` and pipes are copied to a temporary file first.
 
 Losses are counted as `lanecast cast` counts them, and so are values that would
 be inexact: in range, but rounded.";

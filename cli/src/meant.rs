@@ -32,7 +32,12 @@ const KINDS: &[KindRow] = &[
         &[DType::Float6E2M3FN, DType::Float6E3M2FN],
         "float6_e2m3fn has the finer steps, float6_e3m2fn the wider range",
     ),
-    (&["f4", "nvf4"], &[DType::Float4E2M1FN], ""),
+    (
+        &["nvf4"],
+        &[DType::Float4E2M1FN],
+        "a cast has no scales: `lanecast scale --scheme nvfp4` makes NVFP4, codes with a scale for each 16",
+    ),
+    (&["f4"], &[DType::Float4E2M1FN], ""),
     (
         &["b", "bf", "bfloat", "bfp16", "bff16", "brainf", "brainf16", "bfloat1", "b16"],
         &[DType::BFloat16],
@@ -122,8 +127,10 @@ impl UnknownDType {
         if !tip.is_empty() {
             self.tips.push((*tip).into());
         }
-        if blocks.is_some() {
-            self.tips.push("the scales of an MX block are float8_e8m0fnu".into());
+        if let (Some(_), [to, ..]) = (blocks, dtypes) {
+            self.tips.push(format!(
+                "a cast has no scales: `lanecast scale --scheme mx --to {to}` makes MX, codes with a scale of float8_e8m0fnu for each 32"
+            ));
         }
     }
 

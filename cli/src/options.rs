@@ -5,13 +5,16 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use lanecast::{
-    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
+    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, Level, NanToFp4,
     Saturate, Tier,
 };
 
 use lanecast_files::{FORMATS, FileFormat, Settings, formats::by_name};
 
-use crate::error::{Failure, Result};
+use crate::{
+    args::fraction,
+    error::{Failure, Result},
+};
 
 /// Named values of one option.
 type Choices<T> = &'static [(&'static str, T)];
@@ -26,6 +29,15 @@ pub fn one_of<T: Copy + Send + Sync + 'static>(choices: Choices<T>) -> impl Type
             .ok_or("not one of the choices")
     })
 }
+
+/// `help` with the name of the `default` among `choices`.
+fn with_default<T: PartialEq>(help: &str, choices: Choices<T>, default: T) -> String {
+    let found = choices.iter().find(|(_, value)| *value == default);
+    format!("{help} [default: {}]", found.map_or("none", |(name, _)| name))
+}
+
+/// The options that hold if neither a flag nor a profile says otherwise.
+const DEFAULT: CastOptions = CastOptions::RUST;
 
 /// A parser for the attribute `saturate` of ONNX.
 pub fn flag() -> impl TypedValueParser<Value = bool> {
@@ -58,59 +70,69 @@ pub fn format() -> impl TypedValueParser<Value = &'static dyn FileFormat> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of the cast")]
 pub struct CastArgs {
-    /// Cast as this system does where dtypes leave a choice [default: rust]
+    /// Cast as this system does where dtypes leave a choice; it changes the defaults below [default: rust]
     #[arg(long, value_parser = one_of(CastOptions::PROFILES), ignore_case = true)]
     profile: Option<CastOptions>,
-    /// 8-bit float targets clamp on overflow
+    /// 8-bit float targets clamp on overflow, the default
     #[arg(long, overrides_with = "no_saturate")]
     saturate: bool,
     /// 8-bit float targets overflow to infinity, or NaN if they have none
     #[arg(long, overrides_with = "saturate")]
     no_saturate: bool,
-    /// Rounding to float8_e8m0fnu
+    #[arg(help = with_default("Rounding to float8_e8m0fnu", E8M0Round::NAMED, DEFAULT.e8m0_round))]
     #[arg(long, value_name = "ROUND", value_parser = one_of(E8M0Round::NAMED))]
     e8m0_round: Option<E8M0Round>,
-    /// The values in range of float8_e8m0fnu: from 2^-127 to 2^127, those that round into it, or their magnitudes
+    #[arg(help = with_default(E8M0_RANGE, E8M0Range::NAMED, DEFAULT.e8m0_range))]
     #[arg(long, value_name = "RANGE", value_parser = one_of(E8M0Range::NAMED))]
     e8m0_range: Option<E8M0Range>,
-    /// Out-of-range floats in integer targets
+    #[arg(help = with_default("Out-of-range floats in integer targets", IntOverflow::NAMED, DEFAULT.float_to_int))]
     #[arg(long, value_name = "HOW", value_parser = one_of(IntOverflow::NAMED))]
     float_to_int: Option<IntOverflow>,
-    /// Out-of-range integers in integer targets
+    #[arg(help = with_default("Out-of-range integers in integer targets", IntOverflow::NAMED, DEFAULT.int_to_int))]
     #[arg(long, value_name = "HOW", value_parser = one_of(IntOverflow::NAMED))]
     int_to_int: Option<IntOverflow>,
-    /// Fractions in integer targets
+    #[arg(help = with_default("Fractions in integer targets", IntRound::NAMED, DEFAULT.int_round))]
     #[arg(long, value_name = "ROUND", value_parser = one_of(IntRound::NAMED))]
     int_round: Option<IntRound>,
-    /// Rounding of float and complex targets, except float8_e8m0fnu
+    #[arg(help = with_default(FLOAT_ROUND, FloatRound::NAMED, DEFAULT.float_round))]
     #[arg(long, value_name = "ROUND", value_parser = one_of(FloatRound::NAMED))]
     float_round: Option<FloatRound>,
-    /// The code of NaN in float8_e5m2
+    #[arg(help = with_default("The code of NaN in float8_e5m2", E5M2Nan::NAMED, DEFAULT.e5m2_nan))]
     #[arg(long, value_name = "CODE", value_parser = one_of(E5M2Nan::NAMED), ignore_case = true)]
     e5m2_nan: Option<E5M2Nan>,
-    /// NaN in 4 and 6 bit float targets
+    #[arg(help = with_default("NaN in 4 and 6 bit float targets", NanToFp4::NAMED, DEFAULT.nan_to_fp4))]
     #[arg(long, value_name = "WHAT", value_parser = one_of(NanToFp4::NAMED))]
     nan_to_fp4: Option<NanToFp4>,
-    /// Infinity in FNUZ targets that saturate
+    #[arg(help = with_default("Infinity in FNUZ targets that saturate", FnuzInf::NAMED, DEFAULT.fnuz_inf))]
     #[arg(long, value_name = "WHAT", value_parser = one_of(FnuzInf::NAMED))]
     fnuz_inf: Option<FnuzInf>,
-    /// Values outside the range of the target: only count them (where there is a summary), warn about them, or fail at the first
+    /// Values that the target cannot hold: only count them (where there is a summary), warn about them, or fail at the first
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnLoss::Ignore)]
     pub on_loss: OnLoss,
-    /// Use this instruction set instead of the best one
+    /// Fail if more values of a tensor than this part of its elements become zero, such as 0.01 or 1% [default: no limit]
+    #[arg(long, value_name = "PART", value_parser = fraction)]
+    max_underflow: Option<f64>,
+    /// Use this instruction set [default: the best one]
     #[arg(long, value_parser = tier())]
     tier: Option<Tier>,
 }
 
-/// How values outside the range of the target are handled.
+const E8M0_RANGE: &str = "The values in range of float8_e8m0fnu: from 2^-127 to 2^127, those that round into it, or their magnitudes";
+const FLOAT_ROUND: &str = "Rounding of float and complex targets, except float8_e8m0fnu";
+
+/// How values that the target cannot hold are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnLoss {
     /// Count them in the summary
     Ignore,
     /// Print a line on standard error for every tensor that has any
     Warn,
-    /// Fail at the first one: no file is written, and a stream ends before the block that has it
+    /// Fail at the first one outside the range: no file is written, and a stream ends before the block that has it
     Error,
+    /// As error, and at the first one that is not zero and becomes zero
+    Underflow,
+    /// As error, and at the first one that is rounded or becomes zero
+    Exact,
 }
 
 impl CastArgs {
@@ -157,7 +179,9 @@ pub fn chosen_tier(tier: Option<Tier>) -> Result<Tier> {
 pub fn settings(args: &CastArgs) -> Result<Settings> {
     let on_loss = match args.on_loss {
         OnLoss::Ignore | OnLoss::Warn => lanecast_files::OnLoss::Count,
-        OnLoss::Error => lanecast_files::OnLoss::Refuse,
+        OnLoss::Error => lanecast_files::OnLoss::Refuse(Level::Range),
+        OnLoss::Underflow => lanecast_files::OnLoss::Refuse(Level::Underflow),
+        OnLoss::Exact => lanecast_files::OnLoss::Refuse(Level::Exact),
     };
-    Ok(Settings { options: args.options(), tier: args.tier()?, on_loss })
+    Ok(Settings { options: args.options(), tier: args.tier()?, on_loss, max_underflow: args.max_underflow })
 }

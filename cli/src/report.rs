@@ -1,6 +1,6 @@
 //! Reports as text for people, or as one JSON object.
 
-use lanecast::CastReport;
+use lanecast::{CastReport, DType, Kind};
 use lanecast_files::{Entry, ReadBack, Report};
 use serde::Serialize;
 
@@ -26,11 +26,7 @@ pub fn to_text(report: &Report) -> String {
     if let Some(why) = &report.nothing_cast {
         out.push_str(&format!("no tensor is cast: {why}\n"));
     }
-    out.push_str(&format!(
-        "{} in, {} out",
-        text::count(report.bytes_in, "byte"),
-        text::count(report.bytes_out, "byte")
-    ));
+    out.push_str(&format!("{} in, {} out", text::bytes(report.bytes_in), text::bytes(report.bytes_out)));
     if !report.dry_run {
         out.push_str(&format!(", {:.2} GB/s", report.gb_per_second));
     }
@@ -66,17 +62,86 @@ pub fn in_words(name: &str, n: u64) -> String {
     }
 }
 
-/// A line about the values that were outside the range of the target, if there were any.
-pub fn warning(entry: &Entry) -> Option<String> {
-    let counts = entry.counts.as_ref().filter(|counts| counts.out_of_range() > 0)?;
-    let name = if entry.name.is_empty() { String::new() } else { text::one_line(&entry.name) + ": " };
-    let n = counts.out_of_range();
-    Some(format!(
-        "lanecast: warning: {name}{} not fit in {}: {}\n",
-        if n == 1 { "1 value does".to_owned() } else { format!("{n} values do") },
-        entry.to.as_deref().unwrap_or_default(),
-        kinds(counts, &["underflowed_to_zero"]).join(", ")
-    ))
+/// A warning names a tensor of which at least this part of the elements became zero, unless they are fewer than [`FEW`].
+const MANY: f64 = 0.1;
+const FEW: u64 = 10;
+
+/// The warnings about `entries`, which are of `file` if there are several: about tensors of which a large part became zero, those that are
+/// copied because the file does not name their dtype and, with `each`, a line for every tensor with lost values.
+pub fn warnings(entries: &[Entry], file: Option<&str>, each: bool) -> Vec<String> {
+    let name = |entry: &Entry| {
+        let parts = [file.unwrap_or_default(), &*entry.name].map(text::one_line);
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    };
+    let mut lines = Vec::new();
+    for entry in entries.iter().filter(|_| each) {
+        lines.extend(lost(entry).map(|lost| [name(entry), lost]));
+    }
+    let zeros = |entry: &&Entry| {
+        let zeros = entry.counts.as_ref().map_or(0, |counts| counts.underflowed_to_zero);
+        zeros >= FEW && zeros as f64 >= MANY * entry.elements.unwrap_or(0) as f64
+    };
+    lines.extend(about(entries.iter().filter(zeros), &name, |entry, more| {
+        let zeros = entry.counts.as_ref().map_or(0, |counts| counts.underflowed_to_zero);
+        format!(
+            "{zeros} of {}{more} became zero in {}: {}",
+            text::count(entry.elements.unwrap_or(0), "value"),
+            entry.to.as_deref().unwrap_or_default(),
+            remedy_of_zeros(entry)
+        )
+    }));
+    lines.extend(about(entries.iter().filter(|entry| entry.is_unnamed()), &name, |entry, more| {
+        format!(
+            "the descriptor `{}` does not say what the array holds, so it is copied{more}: name its dtype with --from",
+            text::one_line(&entry.from)
+        )
+    }));
+    let line = |[name, what]: [String; 2]| {
+        let place = if name.is_empty() { name } else { name + ": " };
+        format!("lanecast: warning: {place}{what}\n")
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// The name of the first of `entries`, and what `say` says of it, given words for the number of others.
+fn about<'a>(
+    mut entries: impl Iterator<Item = &'a Entry>,
+    name: &dyn Fn(&Entry) -> String,
+    say: impl Fn(&Entry, &str) -> String,
+) -> Option<[String; 2]> {
+    let first = entries.next()?;
+    let more = match entries.count() {
+        0 => String::new(),
+        more => format!(" (and so in {})", text::count(more as u64, "more tensor")),
+    };
+    Some([name(first), say(first, &more)])
+}
+
+/// What to do about small values. Scales are for narrow targets; a wide one has a wider brother.
+fn remedy_of_zeros(entry: &Entry) -> &'static str {
+    match entry.to.as_deref().and_then(DType::from_name) {
+        Some(to) if to.bits() <= 8 => "you probably want `lanecast scale`, which keeps small values",
+        Some(to) if to.kind() == Kind::Float => "cast to a dtype with a wider exponent, such as bfloat16",
+        _ => "multiply the values first, or cast to a float",
+    }
+}
+
+/// What a tensor lost, if it lost anything but digits.
+fn lost(entry: &Entry) -> Option<String> {
+    let counts = entry.counts.as_ref()?;
+    let of = |n: u64, one: &str, many: &str| {
+        format!("{} {}", text::count(n, "value"), if n == 1 { one } else { many })
+    };
+    let to = entry.to.as_deref().unwrap_or_default();
+    let mut parts = Vec::new();
+    if let n @ 1.. = counts.out_of_range() {
+        let kinds = kinds(counts, &["underflowed_to_zero"]).join(", ");
+        parts.push(format!("{} not fit in {to}: {kinds}", of(n, "does", "do")));
+    }
+    if let n @ 1.. = counts.underflowed_to_zero {
+        parts.push(format!("{} zero in {to}", of(n, "becomes", "become")));
+    }
+    if parts.is_empty() { None } else { Some(parts.join("; ")) }
 }
 
 fn row(entry: &Entry) -> Vec<String> {
@@ -85,7 +150,7 @@ fn row(entry: &Entry) -> Vec<String> {
         text::one_line(&entry.from),
         entry.to.as_ref().map_or("copied".to_owned(), |to| format!("-> {to}")),
         entry.shape.as_deref().map_or_else(String::new, text::tuple),
-        format!("{} -> {} bytes", entry.bytes_in, entry.bytes_out),
+        format!("{} -> {}", entry.bytes_in, text::bytes(entry.bytes_out)),
         entry.kept.unwrap_or_default().to_owned(),
     ]
 }

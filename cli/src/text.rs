@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use indicatif::BinaryBytes;
+
 pub use lanecast_files::text::{one_line, tuple};
 
 use crate::terminal::HEAD;
@@ -12,6 +14,20 @@ const WIDEST: usize = 80;
 /// `1 tensor`, `2 tensors`.
 pub fn count(n: u64, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+/// `1 byte`, `2048 bytes (2.00 KiB)`.
+pub fn bytes(n: u64) -> String {
+    with_unit(count(n, "byte"), n)
+}
+
+/// `1`, `2048 (2.00 KiB)`.
+pub fn size(n: u64) -> String {
+    with_unit(n.to_string(), n)
+}
+
+fn with_unit(exact: String, n: u64) -> String {
+    if n < 1 << 10 { exact } else { format!("{exact} ({})", BinaryBytes(n)) }
 }
 
 /// [`table`] of `rows`, of which the first is the head; it is bold where colours are on.

@@ -203,3 +203,33 @@ fn man_reads_the_pages() {
         }
     }
 }
+
+#[test]
+fn defaults_are_shown() {
+    let folded = |command: &str| help(command, "-h").split_whitespace().collect::<Vec<_>>().join(" ");
+    let cast = folded("cast");
+    for (option, default) in [
+        ("--profile", "rust"),
+        ("--e8m0-round", "up"),
+        ("--e8m0-range", "exact"),
+        ("--float-to-int", "saturate"),
+        ("--int-to-int", "wrap"),
+        ("--int-round", "toward-zero"),
+        ("--float-round", "nearest-even"),
+        ("--e5m2-nan", "7e"),
+        ("--nan-to-fp4", "zero"),
+        ("--fnuz-inf", "max"),
+        ("--on-loss", "ignore"),
+        ("--max-underflow", "no limit"),
+        ("--tier", "the best one"),
+        ("--from", "all floats"),
+        ("--include", "all"),
+    ] {
+        let (_, about) = cast.split_once(&format!(" {option} ")).expect(option);
+        let about = about.split(" --").next().unwrap_or_default();
+        assert!(about.contains(&format!("[default: {default}]")), "{option}: {about}");
+    }
+    for command in ["raw", "onnx-cast"] {
+        assert!(folded(command).contains("[default: all]"), "{command}");
+    }
+}

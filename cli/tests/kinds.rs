@@ -55,7 +55,7 @@ fn unknown_kinds_get_one_line_that_names_the_known_ones() {
     let folder = Folder::new();
     folder.write("notes.txt", b"nothing to cast");
     for args in [&["inspect", "notes.txt"][..], &["cast", "notes.txt", "--to", "f16", "--dry-run"]] {
-        let line = bad(&folder.run(args), &[2]);
+        let line = bad(&folder.run(args), &[5]);
         for format in FORMATS {
             assert!(line.contains(format.extensions()[0]), "{line}");
         }

@@ -92,6 +92,41 @@ fn elements_in_files_that_are_none_of_the_models() {
     bad(&folder.run(&["cast", "in.onnx", "sub/out.onnx", "--to", "float16"]), &[5]);
 }
 
+/// A snapshot in the cache of the Hugging Face hub holds links to blobs.
+#[test]
+#[cfg(unix)]
+fn elements_in_the_blobs_of_a_cache() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new();
+    let onnx = "models--org--name/snapshots/0123abcd/onnx";
+    for made in ["models--org--name/blobs", "models--other/blobs", onnx] {
+        std::fs::create_dir_all(folder.at(made)).expect("a folder");
+    }
+    let old =
+        |location| model(8, 13, graph("g", Vec::new(), vec![external("W", &[4], &[("location", location)])]));
+    folder.write("models--org--name/blobs/aaaa", &old("model.onnx_data").encode_to_vec());
+    folder.write("models--org--name/blobs/bbbb", &f32s(&W));
+    folder.write("models--other/blobs/cccc", &f32s(&W));
+    folder.write("models--org--name/secret", &f32s(&W));
+    let link = |to: &str, name: &str| symlink(to, folder.at(&format!("{onnx}/{name}"))).expect("a link");
+    link("../../../blobs/aaaa", "model.onnx");
+    link("../../../blobs/bbbb", "model.onnx_data");
+    link("../../../../models--other/blobs/cccc", "other_data");
+    link("../../../secret", "secret_data");
+    let input = format!("{onnx}/model.onnx");
+    good(folder.run(&["cast", &input, "out.onnx", "--to", "float16", "--include", "W"]));
+    assert!(folder.names().contains(&"out.onnx.data".to_owned()));
+    good(folder.run(&["inspect", &input, "--stats"]));
+    // Links to anything else lead out of the folder, and so do paths.
+    for location in ["other_data", "secret_data", "../../../blobs/bbbb"] {
+        folder.write(&format!("{onnx}/bad.onnx"), &old(location).encode_to_vec());
+        let bad_input = format!("{onnx}/bad.onnx");
+        let args = ["cast", &bad_input, "bad.onnx", "--to", "float16", "--include", "W"];
+        let line = bad(&folder.run(&args), &[4]);
+        assert!(line.contains("not inside the model's folder"), "{line}");
+    }
+}
+
 #[test]
 fn bad_tensors() {
     let folder = Folder::new();

@@ -52,8 +52,8 @@ fn a_failure_on_the_way_leaves_what_was_there() {
 fn kinds_must_agree_and_be_known() {
     let folder = folder();
     bad(&folder.run(&["cast", "in.npy", "out.safetensors", "--to", "f16"]), &[2]);
-    bad(&folder.run(&["cast", "in.npy", "out", "--to", "f16"]), &[2]);
-    bad(&folder.run(&["cast", "in.txt", "out.txt", "--to", "f16"]), &[2]);
+    bad(&folder.run(&["cast", "in.npy", "out", "--to", "f16"]), &[5]);
+    bad(&folder.run(&["cast", "in.txt", "out.txt", "--to", "f16"]), &[3]);
     bad(&folder.run(&["cast", "in.npy", "--to", "f16"]), &[2]);
     bad(&folder.run(&["cast", "missing.npy", "out.npy", "--to", "f16"]), &[3]);
     bad(&folder.run(&["cast", "in.npy", "no/such/folder/out.npy", "--to", "f16"]), &[3]);

@@ -43,7 +43,6 @@ fn a_wrong_command_line_gets_one_line() {
         &["raw", "--from", "f32", "--to", "f32", "--from-storage", "loose"],
         &["raw", "--from", "f32", "--to", "f32", "-n", "x\ny"],
         &["inspect"],
-        &["inspect", "Cargo.toml"],
         &["cpu", "--quietly"],
     ] {
         let line = bad(&run(args, &[]), &[2]);

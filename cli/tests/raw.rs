@@ -49,7 +49,7 @@ fn every_pair_storage_and_tier() {
             let wanted = expected(from, to, &CastOptions::RUST, bytes, N);
             for tier in &tiers {
                 let storages = ["--from-storage", from_storage, "--to-storage", to_storage];
-                let args = ["raw", "--from", f, "--to", t, "--tier", tier.name(), "-n", "67"];
+                let args = ["raw", "--from", f, "--to", t, "--tier", tier.name(), "-n", "67", "-q"];
                 let result = good(run(&[&args[..], &storages].concat(), bytes));
                 assert!(result == wanted, "{f} {from_storage} -> {t} {to_storage} on {}", tier.name());
             }

@@ -219,3 +219,24 @@ fn more_than_one_block() {
     let (_, _, data) = split_safetensors(&file);
     assert!(data == f64s(&values.iter().map(|x| f64::from(*x)).collect::<Vec<_>>()));
 }
+
+/// Mixtures of experts have many tensors; only the format limits their number.
+#[test]
+fn a_quarter_of_a_million_tensors() {
+    let folder = Folder::new();
+    let name = |i: usize| format!("model.layers.{}.mlp.experts.{i}.down_proj.weight", i / 4000);
+    let tensors: Vec<String> = (0..250_000)
+        .map(|i| {
+            let (begin, end) = (4 * i, 4 * i + 4);
+            format!("\"{}\":{{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[{begin},{end}]}}", name(i))
+        })
+        .collect();
+    let header = format!("{{{}}}", tensors.join(","));
+    folder.write("in.safetensors", &safetensors(&header, &[0x40; 1_000_000]));
+    let text = good(folder.run(&["inspect", "in.safetensors"]));
+    assert!(text.ends_with(b"250000 tensors, 1000000 bytes (976.56 KiB)\n"));
+    good(folder.run(&["cast", "in.safetensors", "out.safetensors", "--to", "bfloat16"]));
+    let bytes = folder.read("out.safetensors");
+    let (_, header, data) = split_safetensors(&bytes);
+    assert!(header.contains(&name(249_999)) && data.len() == 500_000);
+}

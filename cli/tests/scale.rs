@@ -1,6 +1,6 @@
 //! `lanecast scale` and `lanecast unscale` against the library, and what is wrong with their arguments.
 
-use crate::common::{Folder, bad, f32s, good, npy, stderr};
+use crate::common::{self, Folder, bad, f32s, good, npy, stderr};
 use lanecast::{
     BufferType, ByteOrder, DType,
     scaled::{ScaleType, ScaledPlan, Scheme},

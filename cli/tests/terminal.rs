@@ -182,3 +182,34 @@ fn bare_elements_are_not_written_to_a_terminal() {
     let seen = look(&folder, &lines, Is::Stdout, &[]);
     assert_eq!((seen.code, &*seen.terminal), (Some(0), "1.0\r\n2.0\r\n"), "{}", seen.pipe);
 }
+
+/// The bar is on one line: a line that a narrower window wraps would stay behind.
+#[test]
+fn bars_are_narrow_and_shown_for_statistics_too() {
+    let folder = Folder::new();
+    let large = vec![0x3F; 64 << 20];
+    folder.write("in.npy", &npy("<f4", "(16777216,)", &large));
+    for args in [&["inspect", "in.npy", "--stats"][..], &["cast", "in.npy", "out.npy", "--to", "f64"]] {
+        let seen = look(&folder, args, Is::Stderr, &[]);
+        assert_eq!(seen.code, Some(0), "{}", seen.terminal);
+        let lines: Vec<String> = seen.terminal.split('\r').map(without_escapes).collect();
+        assert!(lines.iter().any(|line| line.contains("64.00 MiB")), "{args:?}: {:?}", seen.terminal);
+        for line in lines {
+            assert!(line.trim().chars().count() <= 40, "{args:?}: {line:?}");
+        }
+    }
+}
+
+/// What is seen of text with escape sequences.
+fn without_escapes(text: &str) -> String {
+    let mut seen = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c == ESCAPE {
+            chars.find(char::is_ascii_alphabetic);
+        } else {
+            seen.push(c);
+        }
+    }
+    seen
+}

@@ -68,8 +68,14 @@ pub enum Remedy {
     },
     /// Cast to a wider dtype, or allow values to be lost.
     AllowLoss,
+    /// Scale the values before they are cast, or allow more of them to become zero.
+    Scale,
+    /// Dequantize the tensors with the library that quantized them, or allow them to be cast as they are.
+    AllowQuantized,
     /// Say which format the file has.
     NameFormat,
+    /// Name the files in the folder.
+    NameFiles,
     /// Name one of `near` (possibly empty), or another tensor of the file.
     Rename {
         /// Names that the user may have meant, likeliest first.
@@ -94,6 +100,11 @@ impl fmt::Display for Remedy {
             Self::Exclude { item, instead: "" } => write!(f, "exclude {item}"),
             Self::Exclude { item, instead } => write!(f, "{instead}, or exclude {item}"),
             Self::AllowLoss => f.write_str("cast to a dtype that holds it, or allow losses"),
+            Self::NameFiles => write!(f, "name the {} files in it", crate::formats::extensions("and")),
+            Self::Scale => f.write_str("scale the values, or allow more of them to become zero"),
+            Self::AllowQuantized => f.write_str(
+                "dequantize them with the library that made them, choose other tensors, or set allow_quantized",
+            ),
             Self::Rename { near } => match near.as_slice() {
                 [] => f.write_str("name a tensor of the file"),
                 near => write!(f, "did you mean {}?", either(near)),
@@ -166,6 +177,13 @@ impl Error {
         Self::Io(Detail::new("not a regular file"), io::ErrorKind::InvalidInput)
             .at_path(path)
             .advise("name a file")
+    }
+
+    /// The input is a folder.
+    pub(crate) fn folder(path: &Path) -> Self {
+        Self::Io(Detail::new("the input is a folder"), io::ErrorKind::IsADirectory)
+            .at_path(path)
+            .advise(Remedy::NameFiles)
     }
 
     /// The operating system failed; `doing` says at what, for example "cannot open".

@@ -1,12 +1,17 @@
 //! Opening files to list and read their tensors, and writing new files.
 
-use std::{io::Read, path::Path, path::PathBuf};
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 use crate::{
     error::{Error, Result},
     formats::{Contents, FileFormat, Input, NewTensor, Place, TensorInfo, by_extension, quoted},
     output::Output,
     pump::byte_len,
+    quantized::Quantized,
 };
 
 /// An opened file of tensors. Only its headers are held in memory.
@@ -15,6 +20,8 @@ pub struct TensorFile {
     path: PathBuf,
     format: &'static dyn FileFormat,
     contents: Box<dyn Contents>,
+    /// What is quantized, once that is asked.
+    quantized: OnceLock<Quantized>,
 }
 
 impl TensorFile {
@@ -22,11 +29,9 @@ impl TensorFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be opened, [`Error::Request`] if its format is unknown, [`Error::Format`] if it is damaged.
+    /// [`Error::Io`] if the file cannot be opened, [`Error::Unsupported`] if its format is unknown, [`Error::Format`] if it is damaged.
     pub fn open(path: &Path) -> Result<Self> {
-        let mut input = Input::open(path)?;
-        let format = input.recognize()?;
-        Self::of(input, format)
+        Self::of(Input::open(path)?, None)
     }
 
     /// Opens a file as `format`, whatever its name and content say.
@@ -35,13 +40,19 @@ impl TensorFile {
     ///
     /// As [`open`](Self::open).
     pub fn open_as(path: &Path, format: &'static dyn FileFormat) -> Result<Self> {
-        Self::of(Input::open(path)?, format)
+        Self::of(Input::open(path)?, Some(format))
     }
 
-    fn of(input: Input, format: &'static dyn FileFormat) -> Result<Self> {
+    /// As [`open`](Self::open), for a file that is open already, read as `format` if that is given.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn of(mut input: Input, format: Option<&'static dyn FileFormat>) -> Result<Self> {
+        let format = format.map_or_else(|| input.recognize(), Ok)?;
         let path = input.path.clone();
         let contents = format.open(input).map_err(|e| e.in_path(&path))?;
-        Ok(Self { path, format, contents })
+        Ok(Self { path, format, contents, quantized: OnceLock::new() })
     }
 
     /// The path that was opened.
@@ -67,6 +78,26 @@ impl TensorFile {
     /// The index of the tensor of this name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.tensors().iter().position(|tensor| tensor.name == name)
+    }
+
+    /// Fails if the tensor holds codes or scales of a quantized weight, which a cast of it alone would destroy. The names of the tensors
+    /// and the configuration of the checkpoint beside the file tell.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`], which names the layout.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is out of range.
+    pub fn check_plain(&self, index: usize) -> Result<()> {
+        if !self.format.holds_checkpoints() {
+            return Ok(());
+        }
+        let listed = self.tensors().iter().map(|tensor| (tensor.name.as_str(), tensor.dtype()));
+        let quantized = self.quantized.get_or_init(|| Quantized::find(&self.path, listed));
+        let tensor = &self.tensors()[index];
+        quantized.check(&tensor.name, tensor.dtype()).map_err(|e| e.in_path(&self.path))
     }
 
     /// A reader of the bytes of a tensor, in the dtype, storage and byte order given by [`TensorInfo::buffer`]. It stops at the end
@@ -125,7 +156,7 @@ impl TensorFile {
 ///
 /// # Errors
 ///
-/// [`Error::Request`] if the extension names no format or the data of a tensor does not match its shape, [`Error::Exists`],
+/// [`Error::Unsupported`] if the extension names no format, [`Error::Request`] if the data of a tensor does not match its shape, [`Error::Exists`],
 /// [`Error::Unsupported`] if the format cannot hold such tensors, [`Error::Io`] if writing fails.
 pub fn save(
     path: &Path,

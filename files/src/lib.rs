@@ -54,6 +54,7 @@ mod near;
 mod output;
 mod plan;
 pub mod pump;
+mod quantized;
 mod report;
 mod select;
 mod settings;

@@ -7,12 +7,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lanecast::DType;
+
 use crate::{
     error::{Error, Result},
     formats::{FileFormat, Input, Job, Work},
     hooks::Hooks,
     output::Output,
     pump::Pump,
+    quantized::Quantized,
     report::{Entry, ReadBack, Report},
 };
 
@@ -29,8 +32,9 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be opened, [`Error::Format`] if it is damaged, [`Error::Request`] if its format is unknown or
-    /// the job does not fit it, [`Error::Unsupported`] if the format or the library cannot do the job.
+    /// [`Error::Io`] if the file cannot be opened, [`Error::Format`] if it is damaged, [`Error::Request`] if the job does not fit
+    /// it, [`Error::Unsupported`] if its format is unknown, if the format or the library cannot do the job, or if it casts the codes or
+    /// scales of a quantized checkpoint and does not [allow](Job::allow_quantized) that.
     pub fn new(input: &Path, job: &'a Job) -> Result<Self> {
         Self::of(Input::open(input)?, None, job)
     }
@@ -50,14 +54,18 @@ impl<'a> Plan<'a> {
     ///
     /// As [`new`](Self::new).
     pub fn of(mut input: Input, format: Option<&'static dyn FileFormat>, job: &'a Job) -> Result<Self> {
-        let format = match format {
-            Some(format) => format,
-            None => input.recognize()?,
-        };
+        let format = format.map_or_else(|| input.recognize(), Ok)?;
         let path = input.path.clone();
         let permissions = input.permissions.take();
         let mut work = format.plan(input, job).map_err(|e| e.in_path(&path))?;
         job.selection.explain(work.entries_mut());
+        if format.holds_checkpoints() && !job.allow_quantized {
+            let listed = work.entries().iter().map(|entry| (&*entry.name, DType::from_name(&entry.from)));
+            let quantized = Quantized::find(&path, listed.clone());
+            for ((name, dtype), _) in listed.zip(work.entries()).filter(|(_, entry)| entry.to.is_some()) {
+                quantized.check(name, dtype).map_err(|e| e.in_path(&path))?;
+            }
+        }
         Ok(Self { job, format, work, permissions })
     }
 

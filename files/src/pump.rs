@@ -4,14 +4,12 @@
 
 use std::io::{self, Read, Write};
 
-use lanecast::{
-    BufferType, CastError, CastPlan, CastReport, CheckedPlan, CountingPlan, Level, bulk::Threads,
-};
+use lanecast::{BufferType, CastError, CastReport, CountingPlan, bulk::Threads};
 
 use crate::{
     error::{Error, Result},
     hooks::{Hooks, Progress},
-    settings::{OnLoss, Settings},
+    settings::Settings,
 };
 
 /// A block holds at most this many bytes on its larger side.
@@ -20,17 +18,8 @@ const BLOCK: usize = 4 << 20;
 /// A streaming cast for one pair of buffer types.
 #[derive(Debug)]
 pub struct Lane {
-    plan: CastPlan,
-    way: Way,
-}
-
-/// The plan that casts the elements.
-#[derive(Debug)]
-enum Way {
-    /// Counts losses.
-    Counted(Box<CountingPlan>),
-    /// Stops at the first value out of range.
-    Checked(Box<CheckedPlan>),
+    plan: Box<CountingPlan>,
+    settings: Settings,
 }
 
 impl Lane {
@@ -40,19 +29,35 @@ impl Lane {
     ///
     /// [`Error::Unsupported`] if the library refuses the pair.
     pub fn new(settings: &Settings, from: BufferType, to: BufferType) -> Result<Self> {
-        let plan = settings.plan(from, to)?;
-        Ok(Self {
-            plan,
-            way: match settings.on_loss {
-                OnLoss::Refuse => Way::Checked(Box::new(plan.checked(Level::Range))),
-                OnLoss::Count => Way::Counted(Box::new(plan.counted(Level::Range))),
-            },
-        })
+        let plan = settings.plan(from, to)?.counted(settings.on_loss.counts());
+        Ok(Self { plan: Box::new(plan), settings: *settings })
+    }
+
+    /// The buffer types of the source and of the target.
+    fn buffers(&self) -> (BufferType, BufferType) {
+        (self.plan.plan().from(), self.plan.plan().to())
+    }
+
+    /// Casts a block of `n` elements, and counts what it loses. The first value that the settings refuse is an error.
+    fn run(&self, source: &[u8], result: &mut [u8], n: usize) -> std::result::Result<CastReport, CastError> {
+        let report = self.plan.par_run(source, result, n, Threads::Rayon)?;
+        if let Some(level) = self.settings.on_loss.refuses(&report) {
+            // Only a block that is refused is cast again, to find the value.
+            self.plan.plan().checked(level).par_run(source, result, n, Threads::Rayon)?;
+        }
+        Ok(report)
+    }
+
+    /// The totals of a tensor that is cast to its end, unless the settings refuse them.
+    fn finish(&self, passed: Passed) -> std::result::Result<Passed, Stopped> {
+        let checked = self.settings.check_underflow(&passed.counts, self.buffers().1.dtype());
+        checked.map(|()| passed).map_err(Stopped::Refused)
     }
 
     /// Elements per block, a number that fills whole bytes in every storage.
     fn block(&self) -> u64 {
-        let bits = self.plan.from().bits_per_element().max(self.plan.to().bits_per_element());
+        let (from, to) = self.buffers();
+        let bits = from.bits_per_element().max(to.bits_per_element());
         (BLOCK as u64 * 8 / u64::from(bits.max(1))) / 64 * 64
     }
 }
@@ -165,7 +170,7 @@ impl<'a> Pump<'a> {
         writer: &mut dyn Write,
         extent: Extent,
     ) -> std::result::Result<Passed, Stopped> {
-        let (from, to) = (lane.plan.from(), lane.plan.to());
+        let (from, to) = lane.buffers();
         let mut passed = Passed::default();
         loop {
             let wanted = match extent {
@@ -173,7 +178,7 @@ impl<'a> Pump<'a> {
                 Extent::All => lane.block(),
             };
             if wanted == 0 {
-                return Ok(passed);
+                return lane.finish(passed);
             }
             self.go_on()?;
             let wanted_bytes = block_len(from, wanted);
@@ -195,7 +200,7 @@ impl<'a> Pump<'a> {
                     // Packed elements may leave spare bits in the last byte.
                     Extent::All => match (have as u64).checked_rem(bits / 8) {
                         Some(torn) if torn > 0 => Err(Stopped::Partial(bits / 8 - torn)),
-                        _ => Ok(passed),
+                        _ => lane.finish(passed),
                     },
                 };
             }
@@ -211,28 +216,20 @@ impl<'a> Pump<'a> {
         have: usize,
         n: u64,
     ) -> std::result::Result<(), Stopped> {
-        let result_bytes = block_len(lane.plan.to(), n);
+        let result_bytes = block_len(lane.buffers().1, n);
         if self.result.len() < result_bytes {
             self.result.resize(result_bytes, 0);
         }
         let (source, result) = (&self.source[..have], &mut self.result[..result_bytes]);
-        match &lane.way {
-            Way::Counted(plan) => {
-                let report =
-                    plan.par_run(source, result, n as usize, Threads::Rayon).map_err(Stopped::Cast)?;
-                passed.counts = passed.counts.and(&report);
-            }
-            Way::Checked(plan) => {
-                plan.par_run(source, result, n as usize, Threads::Rayon).map_err(|error| {
-                    Stopped::Cast(match error {
-                        CastError::Rejected(found) => CastError::Rejected(
-                            found.after(usize::try_from(passed.elements).unwrap_or(usize::MAX)),
-                        ),
-                        error => error,
-                    })
-                })?
-            }
-        }
+        let report = lane.run(source, result, n as usize).map_err(|error| {
+            Stopped::Cast(match error {
+                CastError::Rejected(found) => {
+                    CastError::Rejected(found.after(usize::try_from(passed.elements).unwrap_or(usize::MAX)))
+                }
+                error => error,
+            })
+        })?;
+        passed.counts = passed.counts.and(&report);
         writer.write_all(result).map_err(Stopped::Write)?;
         self.advance(have as u64);
         Ok(())

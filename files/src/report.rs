@@ -30,6 +30,16 @@ pub struct Entry {
     pub counts: Option<CastReport>,
 }
 
+/// Why a tensor is copied whose descriptor gives the size of its elements, but not their dtype.
+pub(crate) const UNNAMED: &str = "of a dtype that the file does not name";
+
+impl Entry {
+    /// Whether the tensor is copied because the file does not name its dtype, which has to be given then.
+    pub fn is_unnamed(&self) -> bool {
+        self.kept == Some(UNNAMED)
+    }
+}
+
 /// How to read elements whose dtype the file cannot name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReadBack {

@@ -174,16 +174,23 @@ struct Trial {
 
 impl TensorFile {
     /// Statistics of the values of a tensor, and what casts to `what_if` would lose with these `settings`. `None` if the file does not
-    /// say what the elements are, or if the tensor is a field of a structured array.
+    /// say what the elements are, or if the tensor is a field of a structured array. After each block `go_on` is called with its size in
+    /// bytes, and an error from it ends the work.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), and [`Error::Unsupported`] if the library refuses a cast.
+    /// As [`read`](Self::read), [`Error::Unsupported`] if the library refuses a cast, and those of `go_on`.
     ///
     /// # Panics
     ///
     /// If `index` is out of range.
-    pub fn stats(&mut self, index: usize, what_if: &[DType], settings: &Settings) -> Result<Option<Stats>> {
+    pub fn stats(
+        &mut self,
+        index: usize,
+        what_if: &[DType],
+        settings: &Settings,
+        go_on: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Option<Stats>> {
         let tensor = &self.tensors()[index];
         let (Some(from), Some(elements)) = (tensor.buffer, tensor.elements) else { return Ok(None) };
         if tensor.place == Place::Field {
@@ -198,7 +205,7 @@ impl TensorFile {
         });
         let mut trials = trials.collect::<Result<Vec<Trial>>>().map_err(failed)?;
         let mut reader = self.reader(index)?;
-        let tally = tally(&mut *reader, from, elements, settings, &mut trials).map_err(failed)?;
+        let tally = tally(&mut *reader, from, elements, settings, &mut trials, go_on).map_err(failed)?;
         let what_if = trials.iter().map(|trial| {
             let to = trial.plan.plan().to();
             WhatIf { to: to.dtype(), bytes: byte_len(to, elements).unwrap_or(u64::MAX), counts: trial.counts }
@@ -213,6 +220,7 @@ fn tally(
     elements: u64,
     settings: &Settings,
     trials: &mut [Trial],
+    go_on: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<Tally> {
     let dtype = from.dtype();
     let mut tally = Tally::new(dtype);
@@ -253,6 +261,7 @@ fn tally(
             trial.counts = trial.counts.and(&counts);
         }
         done += n;
+        go_on(bytes)?;
     }
     // The checksum of a compressed member is verified at its end.
     reader.read(&mut [0]).map_err(|e| Error::reading(&e))?;

@@ -4,7 +4,7 @@ use crate::common;
 use std::{cell::Cell, fs, path::Path};
 
 use crate::common::{Folder, field, floats, model, sample};
-use lanecast::DType;
+use lanecast::{DType, Level};
 use lanecast_files::{Error, FORMATS, Hooks, Job, OnLoss, Plan, Remedy, Selection, TensorFile};
 
 /// Several blocks of the stream.
@@ -125,7 +125,7 @@ fn errors_say_what_they_are() {
     run(&job, true).unwrap();
 
     let mut narrow = Job::to(DType::Float8E4M3FN);
-    narrow.settings.on_loss = OnLoss::Refuse;
+    narrow.settings.on_loss = OnLoss::Refuse(Level::Range);
     let error = run(&narrow, true).unwrap_err();
     assert!(
         matches!(&error, Error::Loss(detail) if detail.place.ends_with("in.safetensors, tensor \"w\"")),

@@ -82,7 +82,7 @@ fn what_does_not_fit_is_refused_and_leaves_nothing() {
     for (name, tensors, request) in [
         ("a.npy", &[one, one][..], false),
         ("a.onnx", &[one], false),
-        ("a.txt", &[one], true),
+        ("a.txt", &[one], false),
         ("a.safetensors", &[one, one], true),
         ("a.safetensors", &metadata, true),
         ("a.safetensors", &[short], true),

@@ -70,7 +70,7 @@ fn what_is_no_tensor_file_is_none() {
         let path = folder.write("blob", &bytes);
         let error = Input::open(&path).unwrap().recognize().unwrap_err();
         assert!(
-            matches!(&error, Error::Request(detail) if detail.place.ends_with("blob")),
+            matches!(&error, Error::Unsupported(detail) if detail.place.ends_with("blob")),
             "{what}: {error}"
         );
     }

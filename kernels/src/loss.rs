@@ -29,7 +29,7 @@ pub use detector::LossDetector;
 pub(crate) use exactness::{Differs, Digits, Fraction, LossTest, Low, Never, Residue, Rounds, Test, Within};
 pub(crate) use lane::Lane;
 pub(crate) use loops::{Loops, MayLoseFn, TestFn, always_may_lose, define_loops, may_lose, pick_loops, test};
-pub(crate) use loss_tests::{BITS, BOUNDS, ENDS, LossTests, OVER, Shape};
+pub(crate) use loss_tests::{BITS, BOUNDS, ENDS, ENDS_AND_ONE, LossTests, OVER, Shape};
 pub use run::Lost;
 pub(crate) use run::Sought;
 
@@ -54,7 +54,8 @@ pub enum Loss {
     LostNan,
     /// An imaginary part other than zero was dropped.
     Imaginary,
-    /// A nonzero value became zero in a float target. (The fraction that an integer target drops is [`Inexact`](Loss::Inexact).)
+    /// A nonzero value in range became zero: it was below the subnormal numbers of a float target, or an integer target dropped all of
+    /// it. (A fraction dropped from a result that is not zero is [`Inexact`](Loss::Inexact).)
     Underflow,
     /// In range, but rounded.
     Inexact,
@@ -149,8 +150,11 @@ const fn in_int(x: Exact, bits: u32, signed: bool, rules: &Rules) -> Option<Loss
         }
         Class::Finite => {
             let shift = x.exponent.unsigned_abs();
-            if shift_right(rules.rounding, x.negative, x.significand, shift) > end {
+            let whole = shift_right(rules.rounding, x.negative, x.significand, shift);
+            if whole > end {
                 outside
+            } else if whole == 0 {
+                Some(Loss::Underflow)
             } else if x.significand.trailing_zeros() < shift {
                 Some(Loss::Inexact)
             } else {

@@ -62,8 +62,20 @@ class Tensor:
         order = dtype.numpy.newbyteorder() if self._swapped else dtype.numpy
         return np.frombuffer(data, order).reshape(shape, order="F" if self._fortran else "C")
 
-    def astype(self, dtype: Any, /, **arguments: Any) -> NDArray[Any]:
-        """Casts the elements to a NumPy array. Accepts the arguments of ``lanecast.astype``."""
+    def astype(self, dtype: Any, /, *, allow_quantized: bool = False, **arguments: Any) -> NDArray[Any]:
+        """Casts the elements to a NumPy array. Accepts the arguments of ``lanecast.astype``.
+
+        Codes and scales of a quantized checkpoint mean nothing alone. ``numpy()`` reads them as they are.
+
+        Args:
+            dtype: the dtype of the result.
+            allow_quantized: whether codes and scales are cast as if they were numbers of their own.
+
+        Raises:
+            FormatError: the tensor holds codes or scales, and ``allow_quantized`` is False.
+        """
+        if not allow_quantized:
+            self._file._check_plain(self._index)
         return _lanecast.astype(self.numpy(), dtype, **arguments)
 
     def count_losses(self, dtype: Any, /, **arguments: Any) -> _lanecast.Report:
@@ -125,6 +137,9 @@ class File(Mapping[str, Tensor]):
 
     def _read(self, index: int) -> bytes:
         return self._open().read(index)
+
+    def _check_plain(self, index: int) -> None:
+        self._open().check_plain(index)
 
     def _mapped(self, offset: int, size: int) -> memoryview:
         self._open()

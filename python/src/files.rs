@@ -97,6 +97,17 @@ impl PyTensorFile {
         self.file.lock().unwrap_or_else(PoisonError::into_inner).metadata().to_vec()
     }
 
+    /// Raises `FormatError` if the tensor holds codes or scales of a quantized checkpoint.
+    #[pyo3(signature = (index, /))]
+    fn check_plain(&self, py: Python<'_>, index: usize) -> PyResult<()> {
+        let checked = py.detach(|| {
+            let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            (index < file.tensors().len()).then(|| file.check_plain(index))
+        });
+        let checked = checked.ok_or_else(|| PyIndexError::new_err(format!("no tensor has index {index}")))?;
+        checked.map_err(|error| failed(py, &error))
+    }
+
     /// Reads the bytes of a tensor.
     #[pyo3(signature = (index, /))]
     fn read<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyBytes>> {

@@ -95,7 +95,7 @@ impl PyReport {
         self.report.imaginary_dropped
     }
 
-    /// Nonzero values that became zero in a floating-point dtype.
+    /// Nonzero values in range that became zero, in floating-point and integer dtypes.
     #[getter]
     fn underflowed_to_zero(&self) -> u64 {
         self.report.underflowed_to_zero

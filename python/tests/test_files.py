@@ -81,6 +81,24 @@ def test_npy_and_npz(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), x)
 
 
+def test_quantized_checkpoints(tmp_path):
+    """Codes and scales are cast only if that is allowed."""
+    path = tmp_path / "x.safetensors"
+    plain, scale = np.ones(4, np.float32), np.ones((2, 1), np.float32)
+    lanecast.save(path, {"up.weight": np.ones((2, 4), np.uint8), "up.weight_scale": scale, "norm.weight": plain})
+    with lanecast.open(path) as file:
+        for name in ["up.weight", "up.weight_scale"]:
+            with pytest.raises(lanecast.FormatError, match="up.weight_scale.*allow_quantized"):
+                file[name].astype("float16")
+            assert file[name].astype("float16", allow_quantized=True).dtype == np.float16
+            assert (file[name].numpy() == 1).all()
+        assert file["norm.weight"].astype("float16").dtype == np.float16
+    (tmp_path / "config.json").write_text('{"quantization_config": {"quant_method": "fp8"}}')
+    lanecast.save(path, {"norm.weight": plain}, overwrite=True)
+    with lanecast.open(path) as file, pytest.raises(lanecast.FormatError, match='quant_method "fp8"'):
+        file["norm.weight"].astype("float16")
+
+
 def test_wrong_files(tmp_path):
     with pytest.raises(FileNotFoundError):
         lanecast.open(tmp_path / "nothing.safetensors")

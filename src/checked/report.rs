@@ -29,9 +29,10 @@ pub struct CastReport {
     pub nan_lost: u64,
     /// Imaginary parts, not zero, that were dropped.
     pub imaginary_dropped: u64,
-    /// Nonzero values that became zero in a float target.
+    /// Nonzero values in range that became zero. In a float target they were below its subnormal numbers; in an integer target the
+    /// rounding dropped all of them: 0.02, and -0.9 toward zero.
     pub underflowed_to_zero: u64,
-    /// Values in range that were rounded or lost a fraction; 0 unless the level is [`Level::Exact`].
+    /// Values in range that were rounded or lost a fraction, but did not become zero; 0 unless the level is [`Level::Exact`].
     pub inexact: u64,
 }
 

@@ -72,7 +72,11 @@ fn to_int(x: Value, bits: u32, signed: bool, overflow: IntOverflow, options: &Ca
                 Ok(n) => Dyadic { sig: n, exp: 0 } == magnitude,
                 Err(_) => true,
             };
-            (!same).then_some(Loss::Inexact)
+            match same {
+                true => None,
+                false if n == 0 => Some(Loss::Underflow),
+                false => Some(Loss::Inexact),
+            }
         }
         _ => outside,
     }

@@ -1,6 +1,6 @@
 //! The arguments of `scale` and `unscale`.
 
-use std::{num::ParseIntError, path::PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, builder::TypedValueParser};
 use lanecast::{
@@ -8,7 +8,7 @@ use lanecast::{
     scaled::{NonFinite, Scheme},
 };
 
-use super::{Writing, dtype};
+use super::{Writing, axes, dtype};
 use crate::{help, options::one_of};
 
 /// The arguments of `scale`.
@@ -25,9 +25,9 @@ pub struct Scale {
     /// The dtype of the codes [default: that of the scheme]
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: Option<DType>,
-    /// The lengths of the axes, such as 4096,1024 [default: those of a .safetensors or .npy file]
-    #[arg(long, value_name = "ROWS,COLS", value_parser = axis, value_delimiter = ',')]
-    pub shape: Option<Vec<usize>>,
+    /// The lengths of the axes, such as 4096,1024 or 4096x1024 [default: those of a .safetensors or .npy file]
+    #[arg(long, value_name = "ROWS,COLS", value_parser = axes)]
+    pub shape: Option<Shape>,
     /// The name of the tensor in .safetensors files [default: that of the only tensor of IN, or `tensor`]
     #[arg(long, value_name = "NAME")]
     pub tensor: Option<String>,
@@ -74,9 +74,9 @@ pub struct Unscale {
     /// The dtype of the output: float16, bfloat16, float32 or float64
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: DType,
-    /// The lengths of the axes, such as 4096,1024 [default: those of a .safetensors file]
-    #[arg(long, value_name = "ROWS,COLS", value_parser = axis, value_delimiter = ',')]
-    pub shape: Option<Vec<usize>>,
+    /// The lengths of the axes, such as 4096,1024 or 4096x1024 [default: those of a .safetensors file]
+    #[arg(long, value_name = "ROWS,COLS", value_parser = axes)]
+    pub shape: Option<Shape>,
     /// The name of the tensor in .safetensors files [default: the only one of --data, or `tensor`]
     #[arg(long, value_name = "NAME")]
     pub tensor: Option<String>,
@@ -100,9 +100,8 @@ pub struct Unscale {
     pub writing: Writing,
 }
 
-fn axis(text: &str) -> Result<usize, ParseIntError> {
-    text.parse()
-}
+/// The lengths of the axes. (An argument of the type `Vec` may be given several times.)
+type Shape = Vec<usize>;
 
 fn scheme() -> impl TypedValueParser<Value = Scheme> {
     one_of(Scheme::NAMED)

@@ -1,6 +1,6 @@
 //! The values that arguments take by name: dtypes, standards, storages and byte orders.
 
-use std::ffi::OsStr;
+use std::{ffi::OsStr, num::ParseIntError};
 
 use clap::{
     ValueEnum,
@@ -84,6 +84,23 @@ where
     }
 }
 
+/// A part of a whole, from 0 to 1 or from 0% to 100%.
+pub fn fraction(text: &str) -> Result<f64, String> {
+    let (number, of) = match text.strip_suffix('%') {
+        Some(number) => (number, 100.0),
+        None => (text, 1.0),
+    };
+    let part = number.trim().parse::<f64>().ok().map(|number| number / of);
+    part.filter(|part| (0.0..=1.0).contains(part))
+        .ok_or_else(|| "not a part from 0 to 1 or from 0% to 100%".to_owned())
+}
+
+/// The lengths of axes: `4096,1024` or `4096x1024`.
+pub fn axes(text: &str) -> Result<Vec<usize>, String> {
+    let parsed = text.split([',', 'x', 'X']).map(|length| length.trim().parse());
+    parsed.collect::<Result<_, _>>().map_err(|e: ParseIntError| e.to_string())
+}
+
 fn dtype_names() -> Vec<&'static str> {
     DType::ALL.iter().map(|dtype| dtype.name()).collect()
 }
@@ -124,5 +141,24 @@ pub(super) fn standard_or_all() -> Named<Which, String> {
             false => (standard().parse)(name).map(Which::One),
         },
         names: || [&standard_names()[..], &["all"]].concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_and_axes_have_two_spellings() {
+        assert_eq!(
+            ["0.01", "1%", " 1 %", "1", "100%", "0"].map(fraction),
+            [0.01, 0.01, 0.01, 1.0, 1.0, 0.0].map(Ok)
+        );
+        assert!(
+            ["", "%", "1.1", "101%", "-1%", "nan", "inf", "one"].iter().all(|text| fraction(text).is_err())
+        );
+        assert_eq!(["2816x1024", "2816,1024", "2816X1024"].map(axes), [(); 3].map(|()| Ok(vec![2816, 1024])));
+        assert_eq!(axes("4"), Ok(vec![4]));
+        assert!(["", "x", "4x", "4,,5", "-1", "4;5"].iter().all(|text| axes(text).is_err()));
     }
 }

@@ -6,12 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecast_files::{Error, Hooks, Input, Job, Output, Plan, Report, Selection, formats::by_extension};
+use lanecast_files::{Error, Hooks, Job, Output, Plan, Report, Selection, formats::by_extension};
 use serde::Serialize;
 
 use super::{
     Bar,
-    sink::{self, Content, STDIN, is_standard},
+    sink::{self, Content, is_standard, tensor_file},
     warn,
 };
 use crate::{
@@ -34,6 +34,7 @@ pub fn run(args: &Cast) -> Result<()> {
             Failure::from(e).placed(option)
         })?,
         settings: settings(&args.common.cast)?,
+        allow_quantized: args.allow_quantized,
     };
     let Some(folder) = &args.out_dir else {
         return cast(args, &job, &args.input, args.output.as_deref());
@@ -76,13 +77,7 @@ fn files<'a>(args: &'a Cast, folder: &Path) -> Result<Vec<(&'a Path, PathBuf)>> 
 }
 
 fn plan<'a>(args: &Cast, job: &'a Job, input: &Path) -> Result<Plan<'a>> {
-    let input = if is_standard(input) {
-        let go_on = || if signals::ended() { Err(Error::Cancelled) } else { Ok(()) };
-        Input::stdin(Path::new(STDIN), &go_on)
-    } else {
-        Input::open(input)
-    };
-    Ok(Plan::of(input?, args.format, job)?)
+    Ok(Plan::of(tensor_file(input)?, args.format, job)?)
 }
 
 /// The failure of a selection that matches nothing, with the option as its place.
@@ -94,14 +89,19 @@ fn unmatched(error: Error, input: &Path) -> Failure {
 
 /// Casts one file.
 fn cast(args: &Cast, job: &Job, input: &Path, output: Option<&Path>) -> Result<()> {
+    let plan = plan(args, job, input)?;
     // Without --format the extension of the output names its format. In a folder, the output has the name of the input.
     let named = match (output, args.format) {
+        (Some(path), _) if args.out_dir.is_none() && path.is_dir() => {
+            return Err(Failure::io("the output is a folder")
+                .at_path(path)
+                .advise("name a file, or give --out-dir for a folder"));
+        }
         (Some(path), None) if args.out_dir.is_none() && !is_standard(path) => {
             Some((path, by_extension(path)?))
         }
         _ => None,
     };
-    let plan = plan(args, job, input)?;
     if args.out_dir.is_none() {
         plan.check_selection().map_err(|e| unmatched(e, input).at_path(input))?;
     }
@@ -140,15 +140,11 @@ struct Named<'a> {
 /// Prints the report on `input`.
 fn say(args: &Cast, input: &Path, output: Option<&Path>, report: &Report, to_stream: bool) -> Result<()> {
     let several = output.filter(|_| args.out_dir.is_some());
-    if args.common.cast.on_loss == OnLoss::Warn {
-        let mut entries = report.entries.clone();
-        if several.is_some() {
-            for entry in &mut entries {
-                let place = [&input.display().to_string(), &*entry.name];
-                entry.name = place.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-            }
-        }
-        warn(&entries);
+    let file = several.map(|_| input.display().to_string());
+    let each = args.common.cast.on_loss == OnLoss::Warn;
+    // Where the JSON is on standard error, too, only the warnings that were asked for are in its way.
+    if each || !(args.common.json && to_stream) {
+        warn(&report.entries, file.as_deref(), each);
     }
     if args.common.json {
         let line = match several {

@@ -3,15 +3,16 @@
 mod histogram;
 
 use lanecast::{ByteOrder, DType};
-use lanecast_files::{Number, Place, Selection, Settings, Stats, TensorFile, TensorInfo};
+use lanecast_files::{Error, Number, Place, Progress, Selection, Settings, Stats, TensorFile, TensorInfo};
 use serde::Serialize;
 
+use super::{Bar, sink::tensor_file};
 use crate::{
     args::Inspect,
     error::{Failure, Result},
     output,
     report::{in_words, json},
-    terminal, text,
+    signals, terminal, text,
 };
 
 #[derive(Serialize)]
@@ -104,10 +105,8 @@ fn byte_order(tensor: &TensorInfo) -> Option<&'static str> {
 
 /// Runs the subcommand.
 pub fn run(args: &Inspect) -> Result<()> {
-    let mut file = match args.format {
-        Some(format) => TensorFile::open_as(&args.input, format),
-        None => TensorFile::open(&args.input),
-    }?;
+    signals::watch();
+    let mut file = TensorFile::of(tensor_file(&args.input)?, args.format)?;
     let chosen = choose(args, &file)?;
     let mut targets: Vec<DType> = Vec::new();
     for target in args.what_if.iter().flat_map(|targets| &targets.0) {
@@ -119,8 +118,15 @@ pub fn run(args: &Inspect) -> Result<()> {
     let mut stats = Vec::new();
     if with_stats {
         let settings = Settings::default();
+        let total = chosen.iter().map(|index| file.tensors()[*index].bytes).fold(0, u64::saturating_add);
+        let (bar, mut done) = (Bar::new(Some(total)), 0);
+        let mut go_on = |bytes: u64| {
+            done += bytes;
+            bar.show(Progress { done, total: Some(total) });
+            if signals::ended() { Err(Error::Cancelled) } else { Ok(()) }
+        };
         for index in &chosen {
-            stats.push(file.stats(*index, &targets, &settings)?);
+            stats.push(file.stats(*index, &targets, &settings, &mut go_on)?);
         }
     }
     let rows: Vec<Row> =
@@ -128,7 +134,7 @@ pub fn run(args: &Inspect) -> Result<()> {
     let bytes = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
     if args.json {
         let metadata = file.metadata().iter().map(|(k, v)| (k.clone(), v.clone().into())).collect();
-        let (path, format) = (args.input.display().to_string(), file.format().name());
+        let (path, format) = (file.path().display().to_string(), file.format().name());
         return output::print(&json(&Inspected { file: path, format, tensors: rows, bytes, metadata })?);
     }
     let mut out = to_text(&file, &rows, bytes);
@@ -148,7 +154,7 @@ pub fn run(args: &Inspect) -> Result<()> {
 /// The indices of the tensors that the patterns select.
 fn choose(args: &Inspect, file: &TensorFile) -> Result<Vec<usize>> {
     let placed = |e: lanecast_files::Error| {
-        let file = args.input.display();
+        let file = file.path().display();
         let option = e.detail().map(|detail| format!("{file}, --{}", detail.place));
         Failure::from(e).placed(option)
     };
@@ -168,13 +174,13 @@ fn to_text(file: &TensorFile, tensors: &[Row<'_>], bytes: u64) -> String {
             shown(tensor.name),
             text::one_line(tensor.dtype),
             tensor.shape.map_or_else(|| "-".to_owned(), text::tuple),
-            tensor.bytes.to_string(),
+            text::size(tensor.bytes),
             tensor.layout(),
         ]);
     }
     let mut out = text::headed(&rows);
     let count = text::count(tensors.len() as u64, "tensor");
-    out.push_str(&format!("{count}, {}\n", text::count(bytes, "byte")));
+    out.push_str(&format!("{count}, {}\n", text::bytes(bytes)));
     for (key, value) in file.metadata() {
         out.push_str(&format!("metadata {} = {}\n", text::one_line(key), text::one_line(value)));
     }

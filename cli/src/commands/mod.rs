@@ -21,7 +21,7 @@ use std::io::{self, IsTerminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lanecast_files::{Entry, Progress};
 
-use crate::{args::Command, error::Result, report::warning, terminal};
+use crate::{args::Command, error::Result, report::warnings, terminal};
 
 /// Does what the command line asks for.
 pub fn run(command: &Command) -> Result<()> {
@@ -42,19 +42,23 @@ pub fn run(command: &Command) -> Result<()> {
     }
 }
 
-/// Warns about tensors with values outside the range of their target.
-fn warn(entries: &[Entry]) {
+/// Prints the warnings about `entries`, which are of `file` if there are several; with `each` also one for every tensor with lost values.
+fn warn(entries: &[Entry], file: Option<&str>, each: bool) {
     if terminal::quiet() {
         return;
     }
-    for line in entries.iter().filter_map(warning) {
+    for line in warnings(entries, file, each) {
         // Standard error may be closed.
         let _ = terminal::warning(&line);
     }
 }
 
 /// A progress bar on standard error, which is removed on drop.
+///
+/// It is narrower than most windows will ever be: a line that no longer fits in its window takes a second one, which would stay.
 struct Bar(ProgressBar);
+
+const BAR: &str = "{bar:10} {percent:>3}% of {binary_total_bytes}, {eta}";
 
 impl Bar {
     /// A bar over `bytes`; hidden if `bytes` is `None`, if standard error is no terminal, or if the program is quiet.
@@ -64,14 +68,10 @@ impl Bar {
             return Self(ProgressBar::hidden());
         };
         let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
-        Self(
-            match ProgressStyle::with_template(
-                "{wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left",
-            ) {
-                Ok(style) => bar.with_style(style),
-                Err(_) => bar,
-            },
-        )
+        Self(match ProgressStyle::with_template(BAR) {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        })
     }
 
     fn show(&self, progress: Progress) {

@@ -8,7 +8,7 @@ use lanecast::{
     text::{BadText, Exponent, Special, StringsRef, TextError, TextOptions},
 };
 use lanecast_files::{
-    Hooks, OnLoss, Settings, in_files,
+    Hooks, Settings, in_files,
     pump::{Extent, Lane, Pump, Stopped},
 };
 
@@ -33,7 +33,7 @@ const LONGEST_LINE: u64 = 1 << 20;
 pub fn run(args: &OnnxCast) -> Result<()> {
     let cast = node(args)?;
     let settings =
-        Settings { options: *cast.options(), tier: chosen_tier(args.tier)?, on_loss: OnLoss::Count };
+        Settings { options: *cast.options(), tier: chosen_tier(args.tier)?, ..Settings::default() };
     signals::watch();
     let mut source = Source::open(named(&args.input))?;
     // An unsupported cast is refused here, before the output is started.

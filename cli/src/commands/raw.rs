@@ -45,8 +45,10 @@ pub fn run(args: &Raw) -> Result<()> {
     let passed = passed.map_err(|stopped| stop(stopped, args.count, &source.place, &output))?;
     output.commit()?;
 
-    if args.common.cast.on_loss == OnLoss::Warn {
-        warn(&[entry(args, &passed)]);
+    let each = args.common.cast.on_loss == OnLoss::Warn;
+    // Where the JSON is on standard error, too, only the warnings that were asked for are in its way.
+    if each || !(args.common.json && to_stream) {
+        warn(&[entry(args, &passed)], None, each);
     }
     if args.common.json {
         let entry = entry(args, &passed);

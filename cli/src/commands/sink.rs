@@ -6,16 +6,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecast_files::{Output, leftovers, pump::Stopped, remove_leftovers};
+use lanecast_files::{Error, Input, Output, leftovers, pump::Stopped, remove_leftovers};
 
 use crate::{
     args::Writing,
     error::{Failure, Result},
-    output, terminal,
+    output, signals, terminal,
 };
 
 /// The name of standard input in messages.
-pub const STDIN: &str = "standard input";
+const STDIN: &str = "standard input";
 /// The name of standard output in messages.
 const STDOUT: &str = "standard output";
 
@@ -27,6 +27,31 @@ pub fn is_standard(path: &Path) -> bool {
 /// The path of an argument that is neither missing nor `-`.
 pub fn named(argument: &Option<PathBuf>) -> Option<&Path> {
     argument.as_deref().filter(|path| !is_standard(path))
+}
+
+/// Opens a file of tensors, `-` for standard input. A pipe is copied to a temporary file, because headers may follow the data.
+pub fn tensor_file(path: &Path) -> Result<Input> {
+    let go_on = || if signals::ended() { Err(Error::Cancelled) } else { Ok(()) };
+    let failed = |e: io::Error| Failure::system("cannot open", &e).at_path(path);
+    Ok(if is_standard(path) {
+        Input::stdin(Path::new(STDIN), &go_on)
+    } else if is_pipe(path) {
+        Input::copied(&mut File::open(path).map_err(failed)?, path, &go_on)
+    } else {
+        Input::open(path)
+    }?)
+}
+
+/// Whether `path` is a named pipe, or one that a shell made for `<(...)`.
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
 }
 
 /// An input of bare elements or lines.

@@ -3,6 +3,7 @@
 //! A module names and recognises its format, lists and reads the tensors of a file ([`Contents`]), decides what a job
 //! does to them, and does it ([`Work`]). All code that enumerates formats iterates the table.
 
+mod foreign;
 mod npy;
 mod npz;
 mod onnx;
@@ -19,7 +20,7 @@ use std::{
 use lanecast::{BufferType, DType};
 
 use crate::{
-    error::{Error, Remedy, Result},
+    error::{Error, Result},
     output::Output,
     pump::{self, Pump},
     report::Entry,
@@ -57,6 +58,11 @@ pub trait FileFormat: Debug + Send + Sync {
     /// `None` if it does.
     fn hidden(&self, _dtype: DType) -> Option<String> {
         None
+    }
+
+    /// Whether the names of tensors are those of the weights of a checkpoint, so that they tell whether it is quantized.
+    fn holds_checkpoints(&self) -> bool {
+        false
     }
 
     /// Whether a cast writes files from front to back, so that they can go to a pipe.
@@ -134,9 +140,9 @@ impl Input {
     ///
     /// [`Error::Io`] if standard input cannot be read or copied.
     pub fn stdin(shown: &Path, go_on: &dyn Fn() -> Result<()>) -> Result<Self> {
-        let failed = |e: std::io::Error| Error::reading(&e).at_path(shown);
         #[cfg(unix)]
         {
+            let failed = |e: std::io::Error| Error::reading(&e).at_path(shown);
             let mut file = File::from(stdin_handle().map_err(failed)?);
             let metadata = file.metadata().map_err(failed)?;
             if metadata.is_file() && file.stream_position().map_err(failed)? == 0 {
@@ -144,15 +150,26 @@ impl Input {
                 return Ok(Self { path: shown.to_owned(), file, length, permissions });
             }
         }
+        Self::copied(&mut std::io::stdin().lock(), shown, go_on)
+    }
+
+    /// Copies a stream such as a pipe, called `shown` in messages, to an unnamed temporary file, because most formats are not read from
+    /// front to back. `go_on` is called between blocks, and an error from it ends the copy.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the stream cannot be read or copied.
+    pub fn copied(stream: &mut dyn Read, shown: &Path, go_on: &dyn Fn() -> Result<()>) -> Result<Self> {
+        let failed = |e: std::io::Error| Error::reading(&e).at_path(shown);
         let folder = std::env::temp_dir();
         let spool = |e: std::io::Error| {
-            Error::system("cannot copy standard input to a temporary file", &e).at_path(&folder)
+            Error::system("cannot copy the stream to a temporary file", &e).at_path(&folder)
         };
         let mut file = tempfile::tempfile_in(&folder).map_err(spool)?;
-        let (mut stdin, mut block, mut length) = (std::io::stdin().lock(), vec![0; SPOOL], 0);
+        let (mut block, mut length) = (vec![0; SPOOL], 0);
         loop {
             go_on()?;
-            match stdin.read(&mut block) {
+            match stream.read(&mut block) {
                 Ok(0) => break,
                 Ok(n) => {
                     file.write_all(&block[..n]).map_err(spool)?;
@@ -170,7 +187,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// [`Error::Request`] if the file is of no known format.
+    /// [`Error::Unsupported`] if the file is of no known format.
     pub fn recognize(&mut self) -> Result<&'static dyn FileFormat> {
         let failed = |e: &std::io::Error| Error::reading(e).at_path(&self.path);
         let mut head = Vec::new();
@@ -180,10 +197,8 @@ impl Input {
         });
         self.file.seek(SeekFrom::Start(0)).map_err(|e| failed(&e))?;
         // A damaged file may not be recognised by its content, but the format that its extension names can say what is wrong with it.
-        match found {
-            Some(format) => Ok(format),
-            None => by_extension(&self.path),
-        }
+        let named = || format_of(&extension_of(&self.path));
+        found.or_else(named).ok_or_else(|| foreign::unknown(&self.path, &head))
     }
 }
 
@@ -191,11 +206,19 @@ impl Input {
 ///
 /// # Errors
 ///
-/// [`Error::Request`] if it names no known format.
+/// [`Error::Unsupported`] if it names no known format.
 pub fn by_extension(path: &Path) -> Result<&'static dyn FileFormat> {
-    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let found = FORMATS.iter().copied().find(|format| format.extensions().contains(&extension.as_str()));
-    found.ok_or_else(|| Error::request("not a known file format").at_path(path).advise(Remedy::NameFormat))
+    format_of(&extension_of(path)).ok_or_else(|| foreign::unknown(path, &[]))
+}
+
+/// The extension of `path` in lower case; empty if it has none.
+fn extension_of(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+}
+
+/// The format of this extension.
+fn format_of(extension: &str) -> Option<&'static dyn FileFormat> {
+    FORMATS.iter().copied().find(|format| format.extensions().contains(&extension))
 }
 
 /// The format of this name.
@@ -225,12 +248,14 @@ pub struct Job {
     pub selection: Selection,
     /// How to cast them.
     pub settings: Settings,
+    /// Whether codes and scales of quantized checkpoints are cast as if they were numbers of their own.
+    pub allow_quantized: bool,
 }
 
 impl Job {
     /// A cast of all floats to `to`, with the default options.
     pub fn to(to: DType) -> Self {
-        Self { to, selection: Selection::default(), settings: Settings::default() }
+        Self { to, selection: Selection::default(), settings: Settings::default(), allow_quantized: false }
     }
 }
 
@@ -370,7 +395,11 @@ fn stdin_handle() -> std::io::Result<std::os::fd::OwnedFd> {
 fn open(path: &Path) -> Result<(File, u64)> {
     let failed = |e: &std::io::Error| Error::system("cannot open", e).at_path(path);
     // Checked before it is opened: opening a pipe would wait for its other end.
-    if !fs::metadata(path).map_err(|e| failed(&e))?.is_file() {
+    let kind = fs::metadata(path).map_err(|e| failed(&e))?;
+    if kind.is_dir() {
+        return Err(Error::folder(path));
+    }
+    if !kind.is_file() {
         return Err(Error::not_a_file(path));
     }
     let file = File::open(path).map_err(|e| failed(&e))?;

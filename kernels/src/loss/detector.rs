@@ -50,8 +50,13 @@ impl LossDetector {
         if let (Rounds::Differs, Some(f)) = (rounds.how, s.float_spec()) {
             all.push_rounded_ends(f, d, rules);
         }
-        // A value that becomes zero is also rounded, but a target that has no zero cannot show that.
-        let wanted = |loss: Loss| labelled || loss.is_out_of_range() || rounds.how == Rounds::Differs;
+        // A value that becomes zero is also rounded, but cast back to a source that has no zero it may be itself again.
+        let powers = s.float_spec().is_some_and(|s| s.flavor == Flavor::Exponent);
+        let shown = rounds.how != Rounds::Never && !(rounds.how == Rounds::Differs && powers);
+        let wanted = |loss: Loss| match loss {
+            Loss::Underflow => (labelled || inexact) && !shown,
+            _ => true,
+        };
         let ranges = all.merged(wanted);
         let real = !matches!(d.spec(), Spec::Bool | Spec::Complex(_));
         let is_complex = |dtype: DType| matches!(dtype.spec(), Spec::Complex(_));

@@ -14,7 +14,7 @@
 use super::{
     exactness::{LossTest, Residue, Rounds, Test, Within},
     lane::Lane,
-    loss_tests::{BITS, BOUNDS, ENDS, InRange, LossCounts, LossTests, OVER, Shape},
+    loss_tests::{BITS, BOUNDS, ENDS, ENDS_AND_ONE, InRange, LossCounts, LossTests, OVER, Shape},
     ranges::MOST,
 };
 use crate::{fpenv, machine::BLOCK_BYTES};
@@ -67,7 +67,7 @@ pub(crate) fn may_lose<L: Lane, E: Residue<L>, const RANGES: usize, const PAIRS:
     back: &[u8],
 ) -> bool {
     let candidates =
-        [first, first + 1].map(|i| tests.candidates.get(i).copied().unwrap_or_default().numbers());
+        [first, first + 1, first + 2].map(|i| tests.candidates.get(i).copied().unwrap_or_default().numbers());
     let candidates = candidates.map(Within::<L>::new);
     let exactness = E::new(tests.exactness);
     let magnitude = L::from_word(tests.magnitude);
@@ -77,9 +77,10 @@ pub(crate) fn may_lose<L: Lane, E: Residue<L>, const RANGES: usize, const PAIRS:
     let mut residues = L::ZERO;
     // The least difference of each range; or the extremes, which begin with what is inside.
     let mut least = match RANGES {
-        ENDS | BITS | OVER => [L::ZERO; 2],
+        ENDS | BITS | OVER => [L::ZERO; 3],
+        ENDS_AND_ONE => [L::ZERO, L::ZERO, L::from_word(u64::MAX)],
         BOUNDS => candidates.map(|range| range.first),
-        _ => [L::from_word(u64::MAX); 2],
+        _ => [L::from_word(u64::MAX); 3],
     };
     for (x, back) in src.chunks_exact(step).zip(back.chunks_exact(step)) {
         if PAIRS {
@@ -87,9 +88,12 @@ pub(crate) fn may_lose<L: Lane, E: Residue<L>, const RANGES: usize, const PAIRS:
         }
         let (x, back) = (L::read(&x[..L::BYTES]), L::read(&back[..L::BYTES]));
         match RANGES {
-            ENDS => {
+            ENDS | ENDS_AND_ONE => {
                 least[0] = least[0].signed_max(x);
                 least[1] = least[1].max(x);
+                if RANGES == ENDS_AND_ONE {
+                    least[2] = least[2].min(candidates[2].above_first(x));
+                }
             }
             BOUNDS => {
                 least[0] = least[0].signed_min(x);
@@ -107,16 +111,16 @@ pub(crate) fn may_lose<L: Lane, E: Residue<L>, const RANGES: usize, const PAIRS:
         }
         residues = residues | exactness.residue(x, back);
     }
+    let within = |i: usize| least[i] < candidates[i].span;
     let found = match RANGES {
-        ENDS => !least[0].signed_less(candidates[0].first) | (least[1] >= candidates[1].first),
+        ENDS | ENDS_AND_ONE => {
+            let ends = !least[0].signed_less(candidates[0].first) | (least[1] >= candidates[1].first);
+            ends | (RANGES == ENDS_AND_ONE && within(2))
+        }
         BOUNDS => least[0].signed_less(candidates[0].first) | candidates[1].first.signed_less(least[1]),
         BITS => least[0] >= candidates[0].span,
         OVER => least[0].signed_less(L::ZERO),
-        _ => candidates
-            .iter()
-            .zip(least)
-            .take(RANGES)
-            .fold(false, |any, (range, least)| any | (least < range.span)),
+        _ => (0..RANGES).fold(false, |any, i| any | within(i)),
     };
     found | (residues != L::ZERO)
 }
@@ -315,18 +319,22 @@ macro_rules! define_loops {
         #[inline]
         pub(crate) fn loops(shape: crate::loss::Shape) -> crate::loss::Loops {
             use crate::loss::{
-                BITS, BOUNDS, Differs, Digits, ENDS, Fraction, LossTest, Low, Never, OVER, Rounds, Within,
-                pick_loops as pick,
+                BITS, BOUNDS, Differs, Digits, ENDS, ENDS_AND_ONE, Fraction, LossTest, Low, Never, OVER,
+                Rounds, Within, pick_loops as pick,
             };
             match (shape.width, shape.exactness, shape.pairs) {
-                (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [2, BITS]),
-                (2, Rounds::Never, _) => pick!(shape, u16, Never, Never, false, [2, ENDS, BOUNDS, BITS]),
-                (4, Rounds::Never, false) => pick!(shape, u32, Never, Never, false, [2, ENDS, BOUNDS, BITS]),
-                (_, Rounds::Never, false) => {
-                    pick!(shape, u64, Never, Never, false, [2, ENDS, BOUNDS, BITS, OVER])
+                (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [2, 3, BITS]),
+                (2, Rounds::Never, _) => {
+                    pick!(shape, u16, Never, Never, false, [2, ENDS, ENDS_AND_ONE, BOUNDS, BITS])
                 }
-                (4, Rounds::Never, true) => pick!(shape, u32, Never, Never, true, [ENDS]),
-                (_, Rounds::Never, true) => pick!(shape, u64, Never, Never, true, [ENDS]),
+                (4, Rounds::Never, false) => {
+                    pick!(shape, u32, Never, Never, false, [2, ENDS, ENDS_AND_ONE, BOUNDS, BITS])
+                }
+                (_, Rounds::Never, false) => {
+                    pick!(shape, u64, Never, Never, false, [2, ENDS, ENDS_AND_ONE, BOUNDS, BITS, OVER])
+                }
+                (4, Rounds::Never, true) => pick!(shape, u32, Never, Never, true, [ENDS, ENDS_AND_ONE]),
+                (_, Rounds::Never, true) => pick!(shape, u64, Never, Never, true, [ENDS, ENDS_AND_ONE]),
                 (4, Rounds::Low, false) => pick!(shape, u32, Low<u32>, Fraction<u32>, false, []),
                 (_, Rounds::Low, false) => pick!(shape, u64, Low<u64>, Fraction<u64>, false, []),
                 (4, Rounds::Fraction, false) => {

@@ -61,11 +61,13 @@ pub(crate) struct Shape {
 }
 
 /// Two ranges: from a code to the largest without a sign, and from another to the largest with one. Maxima find them.
-pub(crate) const ENDS: usize = 5;
+pub(crate) const ENDS: usize = ranges::MOST + 1;
+/// As [`ENDS`], and one range more, the third candidate.
+pub(crate) const ENDS_AND_ONE: usize = ranges::MOST + 2;
 /// All signed numbers but those from one to another (or more ranges with nothing but NaNs between them).
-pub(crate) const BOUNDS: usize = 6;
+pub(crate) const BOUNDS: usize = ranges::MOST + 3;
 
 /// All integers but those from one to another, a power of two of them: `first` is the first of these and `span` their number.
-pub(crate) const BITS: usize = 7;
+pub(crate) const BITS: usize = ranges::MOST + 4;
 /// One range that is all magnitudes from a code to infinity (NaNs, which may belong to it or not, may be lost as well).
-pub(crate) const OVER: usize = 8;
+pub(crate) const OVER: usize = ranges::MOST + 5;

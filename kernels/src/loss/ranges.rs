@@ -9,7 +9,7 @@ use super::{
     Loss,
     exactness::Rounds,
     half_goes_up,
-    loss_tests::{BITS, BOUNDS, ENDS, InRange, OVER},
+    loss_tests::{BITS, BOUNDS, ENDS, ENDS_AND_ONE, InRange, OVER},
     of_part,
 };
 use crate::{
@@ -28,7 +28,7 @@ pub(super) struct Range {
 }
 
 /// The most ranges of any pair.
-pub(super) const MOST: usize = 4;
+pub(super) const MOST: usize = 5;
 
 /// The ranges of a pair.
 #[derive(Clone, Copy, Debug)]
@@ -110,14 +110,20 @@ impl Ranges {
         let powers = matches!(to.spec(), Spec::Float(f) if f.flavor == Flavor::Exponent);
         let pairs = matches!(from.spec(), Spec::Complex(_)) && !matches!(to.spec(), Spec::Complex(_));
         let fraction = rounds == Rounds::Fraction;
+        let ends = |low: &Range, high: &Range| {
+            (low.mask, high.mask) == (lane, lane)
+                && bits >= 16
+                && low.last == sign - 1
+                && high.first >= sign
+                && high.last == lane
+        };
         match self.get() {
+            [one, low, high] if ends(low, high) && rounds == Rounds::Never => {
+                numbers[..3].copy_from_slice(&[number(low.first), number(high.first), InRange::new(one)]);
+                return (ENDS_AND_ONE, numbers);
+            }
             [low, high]
-                if raw
-                    && bits >= 16
-                    && low.last == sign - 1
-                    && high.first >= sign
-                    && high.last == lane
-                    && (matches!(rounds, Rounds::Never | Rounds::Fraction) || bits == 16) =>
+                if ends(low, high) && (matches!(rounds, Rounds::Never | Rounds::Fraction) || bits == 16) =>
             {
                 if bits == 64
                     && !pairs
@@ -314,6 +320,13 @@ impl Ranges {
             }
         };
         let outside = outside_int(rules);
+        for (mask, sign, negative) in signs(s, rules) {
+            let zero = underflow_edge(0, of_magnitudes(rules.rounding, negative));
+            // Without a sign in the target, negative values that round away from zero are outside, and the others become zero.
+            if let Some(last) = zero.and_then(|(limit, inclusive)| last_at_most(s, limit, inclusive)) {
+                self.push_signed(mask, sign, (least(s), last), Loss::Underflow);
+            }
+        }
         let positive = edge(max, rules.rounding == Ceil);
         self.push(mask, positive.map_or(0, |last| last + 1), top, outside);
         // NaNs come after infinity; those of the other sign come last.
@@ -366,15 +379,7 @@ impl Ranges {
     fn float_to_float(&mut self, s: FloatSpec, f: FloatSpec, rules: &Rules) {
         let (sign, magnitude) = (s.sign_mask(), s.magnitude_mask());
         let infinity = s.infinity().zip(infinity_of(f, rules));
-        // An exponent alone is never zero.
-        let least = (s.flavor != Flavor::Exponent) as u64;
-        let both = [(sign | magnitude, 0, false), (sign | magnitude, sign, true)];
-        let signs = match rules.rounding {
-            Rounding::Floor | Rounding::Ceil if s.signed() => &both[..],
-            // One range holds both signs.
-            _ => &[(magnitude, 0, false)],
-        };
-        for &(mask, sign, negative) in signs {
+        for (mask, sign, negative) in signs(s, rules) {
             let rounding = of_magnitudes(rules.rounding, negative);
             let overflow = overflow_of(f, rules, negative);
             let last = match infinity {
@@ -384,9 +389,9 @@ impl Ranges {
             let (limit, inclusive) = overflow_edge(f, rounding);
             let first = last_at_most(s, limit, inclusive).map_or(0, |last| last + 1);
             self.push_signed(mask, sign, (first, last), overflow);
-            let underflow = underflow_edge(f, rounding);
+            let underflow = underflow_edge(f.min_exponent(), rounding);
             if let Some(last) = underflow.and_then(|(limit, inclusive)| last_at_most(s, limit, inclusive)) {
-                self.push_signed(mask, sign, (least, last), Loss::Underflow);
+                self.push_signed(mask, sign, (least(s), last), Loss::Underflow);
             }
         }
         // Only small targets lose infinities, and their overflow has the same loss for both signs.
@@ -403,6 +408,21 @@ impl Ranges {
             }
         }
     }
+}
+
+/// The masks of a float source whose magnitudes have ranges of their own, each with the sign bit and whether it is set: one mask without
+/// the sign, unless the rounding treats the signs differently.
+fn signs(s: FloatSpec, rules: &Rules) -> impl Iterator<Item = (u64, u64, bool)> {
+    let (sign, magnitude) = (s.sign_mask(), s.magnitude_mask());
+    let apart = s.signed() && matches!(rules.rounding, Rounding::Floor | Rounding::Ceil);
+    let positive = if apart { sign | magnitude } else { magnitude };
+    [(positive, 0, false), (sign | magnitude, sign, true)].into_iter().take(1 + apart as usize)
+}
+
+/// The code of the smallest magnitude other than zero.
+fn least(s: FloatSpec) -> u64 {
+    // An exponent alone is never zero.
+    (s.flavor != Flavor::Exponent) as u64
 }
 
 fn outside_int(rules: &Rules) -> Loss {

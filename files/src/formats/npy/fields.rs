@@ -7,10 +7,8 @@
 use std::io::{Read, Write};
 
 use lanecast::{
-    BufferType, ByteOrder, CastReport, DType, Level,
-    structured::{
-        CheckedStructPlan, CountingStructPlan, FieldType, Match, StructError, StructPlan, StructType,
-    },
+    BufferType, ByteOrder, CastReport, DType,
+    structured::{FieldType, Match, StructError, StructPlan, StructType},
 };
 
 use super::header::{is_carrier, is_lossy};
@@ -19,7 +17,7 @@ use crate::{
     formats::{Job, Place, TensorInfo, elements},
     pump::{Pump, Stopped},
     report::Entry,
-    settings::{OnLoss, Settings},
+    settings::Settings,
 };
 
 /// The largest item in bytes. Each item is held in memory as a whole, and real files have none as large as this.
@@ -199,27 +197,23 @@ impl Struct {
         reader: &mut dyn Read,
         writer: &mut dyn Write,
     ) -> std::result::Result<Vec<Option<CastReport>>, Stopped> {
-        enum Way {
-            Counted(CountingStructPlan),
-            Checked(CheckedStructPlan),
-        }
-        let way = match job.settings.on_loss {
-            OnLoss::Refuse => Way::Checked(self.plan.checked(Level::Range)),
-            OnLoss::Count => Way::Counted(self.plan.counted(Level::Range)),
-        };
+        let on_loss = job.settings.on_loss;
+        let plan = self.plan.counted(on_loss.counts());
         let mut reports = vec![CastReport::default(); self.plan.casts().count()];
         let sizes = (self.from.item_size(), self.to.item_size());
         pump.items(sizes, self.items, reader, writer, |source, result, n, before| {
-            let done = match &way {
-                Way::Counted(plan) => plan.run(source, result, n).map(|block| {
-                    for (sum, report) in reports.iter_mut().zip(&block) {
-                        *sum = sum.and(report);
-                    }
-                }),
-                Way::Checked(plan) => plan.run(source, result, n),
-            };
-            done.map_err(|error| refusal(error, before))
+            let refused = |error| refusal(error, before);
+            for (sum, report) in reports.iter_mut().zip(plan.run(source, result, n).map_err(refused)?) {
+                if let Some(level) = on_loss.refuses(&report) {
+                    self.plan.checked(level).run(source, result, n).map_err(refused)?;
+                }
+                *sum = sum.and(&report);
+            }
+            Ok(())
         })?;
+        for report in &reports {
+            job.settings.check_underflow(report, job.to).map_err(Stopped::Refused)?;
+        }
         // The casts of the plan are the fields of elements, in the same order.
         let mut found = Vec::new();
         leaves(&self.to, "", &[], &mut found);

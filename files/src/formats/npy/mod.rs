@@ -183,6 +183,12 @@ pub fn held(header: &Header, from: Option<DType>, carriers: bool) -> Option<(DTy
     }
 }
 
+/// The error for a descriptor of bytes.
+pub fn unnamed(descr: &str) -> Error {
+    Error::request(format!("the descriptor {descr} does not say what the array holds"))
+        .advise(Remedy::NameSource)
+}
+
 /// An array and what is made of it.
 #[derive(Clone, Debug)]
 pub struct Array {
@@ -335,13 +341,14 @@ fn decide(job: &Job, file: &mut File, length: u64) -> Result<(Array, Vec<Entry>)
         }
         (None, _) => {
             let descr = &header.descr_text;
-            let what = match asked {
-                None => format!("the descriptor {descr} does not say what the array holds"),
-                Some(from) => {
-                    format!("the descriptor {descr} cannot hold {from}, which takes {} bytes", from.size())
-                }
-            };
-            return Err(Error::request(what).advise(Remedy::NameSource));
+            return Err(match asked {
+                None => unnamed(descr),
+                Some(from) => Error::request(format!(
+                    "the descriptor {descr} cannot hold {from}, which takes {} bytes",
+                    from.size()
+                ))
+                .advise(Remedy::NameSource),
+            });
         }
     };
     if let Some(from) = asked

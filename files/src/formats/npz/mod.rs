@@ -64,6 +64,10 @@ impl FileFormat for Npz {
         head.starts_with(b"PK\x03\x04") && name.is_some_and(|name| name.ends_with(b".npy"))
     }
 
+    fn holds_checkpoints(&self) -> bool {
+        true
+    }
+
     fn open(&self, input: Input) -> Result<Box<dyn Contents>> {
         Ok(Box::new(Opened::new(input)?))
     }

@@ -22,7 +22,7 @@ use crate::{
     error::{Error, Result},
     output::Output,
     pump::Pump,
-    report::Entry,
+    report::{Entry, UNNAMED},
 };
 
 /// An archive and what to do with it.
@@ -51,6 +51,10 @@ impl<'a> Recast<'a> {
             let first = entries.len();
             entries.extend(its_own);
             members.push((name, array, first..entries.len()));
+        }
+        let unnamed = entries.iter().find(|entry: &&Entry| entry.is_unnamed());
+        if let (Some(entry), true) = (unnamed, entries.iter().all(|entry| entry.to.is_none())) {
+            return Err(npy::unnamed(&entry.from).at(quoted(&entry.name)));
         }
         Ok(Self { job, path: input.path, archive, length: input.length, members, entries, structured })
     }
@@ -148,7 +152,11 @@ fn decide(
         let entries = cast.entries(array, data)?;
         return Ok((Some(cast), entries));
     }
-    Ok((None, vec![copied(array, npy::shown(&header), header.known_shape(), data)]))
+    let mut kept = copied(array, npy::shown(&header), header.known_shape(), data);
+    if job.selection.from().is_none() && matches!(header.descr, Descr::Lossy(..)) {
+        kept.kept = Some(UNNAMED);
+    }
+    Ok((None, vec![kept]))
 }
 
 #[allow(clippy::too_many_arguments)]

@@ -154,9 +154,9 @@ fn external(folder: &Path, location: &str, offset: u64, bytes: u64) -> Result<Fi
     }
     let path = folder.join(location);
     let failed = |e: io::Error| Error::system("cannot open", &e).at_path(&path);
-    // Symbolic links must not lead out of the folder either.
-    let real = path.canonicalize().map_err(failed)?;
-    if !real.starts_with(folder.canonicalize().map_err(failed)?) {
+    // Symbolic links must not lead out of the folder either, except to the blobs of the cache that the folder is in.
+    let (real, folder) = (path.canonicalize().map_err(failed)?, folder.canonicalize().map_err(failed)?);
+    if !real.starts_with(&folder) && !is_blob_of(&folder, &real) {
         return Err(outside());
     }
     let (file, len) = open(&real)?;
@@ -166,6 +166,13 @@ fn external(folder: &Path, location: &str, offset: u64, bytes: u64) -> Result<Fi
             "external data of {bytes} bytes from byte {offset} on, where \"{location}\" has {len} bytes"
         ))),
     }
+}
+
+/// Whether `file` is a blob of the cache in which `folder` is a snapshot, or a folder of one. In the cache of the Hugging Face hub the
+/// files of `MODEL/snapshots/REVISION` are links to files in `MODEL/blobs`.
+fn is_blob_of(folder: &Path, file: &Path) -> bool {
+    let snapshots = folder.ancestors().skip(1).find(|path| path.ends_with("snapshots"));
+    snapshots.and_then(Path::parent).is_some_and(|model| file.parent() == Some(&model.join("blobs")))
 }
 
 /// Whether a field holds elements.

@@ -25,17 +25,13 @@ use crate::{
     text,
 };
 
-/// The longest header that the format allows.
+/// The longest header that the format allows. It bounds the memory for a header: up to twenty bytes for each of its bytes.
 pub const LONGEST: u64 = 100_000_000;
 
 /// The longest text that is read in a header, which has to be held in memory.
 const LONGEST_TEXT: usize = 1 << 22;
 
-/// The approximate limit on memory for a header: enough for about 45,000 tensors. (A header as long as the format allows
-/// may name 1.6 million, and each takes more than half a KiB until it is cast.)
-const ROOM: usize = 34 << 20;
-
-/// The beginning of the messages about these limits.
+/// The beginning of the message about this limit.
 const TOO_LARGE: &str = "the header is larger than this program reads";
 
 /// The format's name for `dtype`.
@@ -181,24 +177,6 @@ impl<R: Read> Read for TextLimit<R> {
     }
 }
 
-/// The memory left for a header, in bytes.
-struct Room(usize);
-
-impl Room {
-    /// Takes `bytes` of the room; fails if there is less.
-    fn take<E: de::Error>(&mut self, bytes: usize) -> std::result::Result<(), E> {
-        let left = self.0.checked_sub(bytes);
-        self.0 =
-            left.ok_or_else(|| E::custom(format_args!("{TOO_LARGE}: it has too many names and dimensions")))?;
-        Ok(())
-    }
-
-    /// Takes the room for a tensor, including its entry in the report and in the new header.
-    fn tensor<E: de::Error>(&mut self, name: &str, axes: usize) -> std::result::Result<(), E> {
-        self.take(560 + 4 * name.len() + 24 * axes)
-    }
-}
-
 /// A parsed header, not checked except for duplicate names.
 struct RawHeader {
     metadata: Option<Vec<(String, String)>>,
@@ -259,19 +237,13 @@ impl<'de> Deserialize<'de> for RawHeader {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<RawHeader, A::Error> {
                 let mut header = RawHeader { metadata: None, tensors: Vec::new() };
                 let mut has_metadata = false;
-                let mut room = Room(ROOM);
                 while let Some(name) = map.next_key::<String>()? {
                     if name != METADATA {
-                        let tensor: RawTensor = map.next_value()?;
-                        room.tensor(&name, tensor.shape.0.len())?;
-                        header.tensors.push((name, tensor));
+                        header.tensors.push((name, map.next_value()?));
                     } else if !has_metadata {
                         has_metadata = true;
                         let texts = map.next_value::<Option<Texts>>()?;
                         header.metadata = texts.map(|texts| texts.0);
-                        for (key, value) in header.metadata.iter().flatten() {
-                            room.take(of_pair(key, value))?;
-                        }
                     } else {
                         return Err(twice(METADATA));
                     }
@@ -299,10 +271,8 @@ impl<'de> Deserialize<'de> for Texts {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Texts, A::Error> {
                 let mut pairs = Vec::new();
-                let mut room = Room(ROOM);
-                while let Some((key, value)) = map.next_entry::<String, String>()? {
-                    room.take(of_pair(&key, &value))?;
-                    pairs.push((key, value));
+                while let Some(pair) = map.next_entry::<String, String>()? {
+                    pairs.push(pair);
                 }
                 check_unique(pairs.iter().map(|(key, _)| key))?;
                 Ok(Texts(pairs))
@@ -310,11 +280,6 @@ impl<'de> Deserialize<'de> for Texts {
         }
         deserializer.deserialize_map(Pairs)
     }
-}
-
-/// The room for a line of metadata, including that in the new header.
-fn of_pair(key: &str, value: &str) -> usize {
-    192 + 3 * (key.len() + value.len())
 }
 
 fn check_unique<'a, E: de::Error>(names: impl Iterator<Item = &'a String>) -> std::result::Result<(), E> {

@@ -54,6 +54,10 @@ impl FileFormat for Safetensors {
         true
     }
 
+    fn holds_checkpoints(&self) -> bool {
+        true
+    }
+
     fn open(&self, mut input: Input) -> Result<Box<dyn Contents>> {
         let header = Header::read(&mut input.file, input.length)?;
         let start = header.data_start;

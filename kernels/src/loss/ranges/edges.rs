@@ -32,13 +32,14 @@ pub(super) fn overflow_edge(f: FloatSpec, of_magnitudes: Rounding) -> (Exact, bo
     }
 }
 
-/// The edge below which magnitudes round to zero, and whether the edge itself does; `None` if only zero does.
-pub(super) fn underflow_edge(f: FloatSpec, of_magnitudes: Rounding) -> Option<(Exact, bool)> {
+/// The edge below which magnitudes round to zero in a target whose smallest one is `2^least`, and whether the edge itself does; `None`
+/// if only zero does.
+pub(super) fn underflow_edge(least: i32, of_magnitudes: Rounding) -> Option<(Exact, bool)> {
     match of_magnitudes {
         Rounding::NearestEven | Rounding::NearestAway => {
-            Some((Exact::finite(1, f.min_exponent() - 1), !half_goes_up(of_magnitudes, false)))
+            Some((Exact::finite(1, least - 1), !half_goes_up(of_magnitudes, false)))
         }
-        Rounding::TowardZero | Rounding::Floor => Some((Exact::finite(1, f.min_exponent()), false)),
+        Rounding::TowardZero | Rounding::Floor => Some((Exact::finite(1, least), false)),
         Rounding::Ceil | Rounding::ToOdd => None,
     }
 }
