@@ -333,7 +333,7 @@ pub fn new_bytes(py: Python<'_>, len: usize) -> PyResult<(Bound<'_, PyBytes>, *m
 /// Elements per chunk of a cast whose result is discarded.
 const CHUNK: usize = 1 << 20;
 
-/// Counts what a cast of `src` loses. It holds the results of one chunk at a time, unless `src` is not contiguous.
+/// Counts what a cast of `src` loses. It holds the results of one chunk or block at a time.
 ///
 /// # Safety
 ///
@@ -358,14 +358,12 @@ pub unsafe fn count(
     if n == 0 {
         return plan.counted(level).run(&[], &mut [], 0);
     }
+    let long = takes_long(plan, n.saturating_mul(2));
     if !src.is_c_contiguous() {
-        let mut out = room(n)?;
-        let shape: Vec<usize> = src.shape().to_vec();
-        // SAFETY: the memory was just allocated.
-        let dst = unsafe { Array::new(out.as_mut_ptr(), Layout::contiguous(to, &shape)?) };
         // SAFETY: the caller's promise.
-        let outcome = unsafe { run_detached(py, plan, Mode::Counted(level), src, &dst, threads)? };
-        return Ok(outcome.report);
+        let view = unsafe { View::from_raw(src.data, src.layout) };
+        let count = || plan.counted(level).count_strided(&view);
+        return if long { py.detach(count) } else { count() };
     }
     let from = src.buffer();
     let read = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
@@ -383,7 +381,7 @@ pub unsafe fn count(
         }
         Ok(total)
     };
-    if takes_long(plan, n.saturating_mul(2)) { py.detach(chunked) } else { chunked() }
+    if long { py.detach(chunked) } else { chunked() }
 }
 
 /// The bytes of a contiguous array.
