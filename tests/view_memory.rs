@@ -69,7 +69,7 @@ fn nothing_is_allocated() {
 /// What `lanecast::strided` promises. A stack that is too small ends the process.
 #[test]
 fn a_small_stack_is_enough() {
-    const STACK: usize = 64 << 10;
+    const STACK: usize = 80 << 10;
     let dtypes = [DType::Bool, DType::Int8, DType::Float8E4M3FN, DType::Float16, DType::Float32];
     let dtypes = dtypes.into_iter().chain([DType::Int64, DType::Complex128]);
     let shape = [200, 300];

@@ -173,12 +173,12 @@ pub unsafe fn run(
         unsafe { (View::from_raw(src.data, src.layout), ViewMut::from_raw(dst.data, dst.layout)?) };
     match mode {
         Mode::Plain => plan.par_run_strided(&from, &mut to, threads).map(|()| done),
-        Mode::Checked(level) => plan.checked(level).run_strided(&from, &mut to).map(|()| done),
+        Mode::Checked(level) => plan.checked(level).par_run_strided(&from, &mut to, threads).map(|()| done),
         Mode::Masked(level, bits) => {
-            plan.checked(level).run_strided_masked(&from, &mut to, bits).map(|_| done)
+            plan.checked(level).par_run_strided_masked(&from, &mut to, bits, threads).map(|_| done)
         }
         Mode::Counted(level) => {
-            plan.counted(level).run_strided(&from, &mut to).map(|report| Outcome { report })
+            plan.counted(level).par_run_strided(&from, &mut to, threads).map(|report| Outcome { report })
         }
     }
 }

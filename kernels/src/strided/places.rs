@@ -111,7 +111,10 @@ impl Places<'_> {
                             clear(mask, index + i as isize, u64::MAX >> (64 - 64.min(len - i)));
                         }
                     } else {
-                        (0..len as isize).for_each(|i| clear(mask, index + i * again, 1));
+                        for i in 0..len as isize {
+                            let index = (index + i * again) as usize;
+                            mask[index / 8] &= !(1 << (index % 8));
+                        }
                     }
                 }
             }

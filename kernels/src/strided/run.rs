@@ -165,18 +165,29 @@ impl Runs for Plain {
         n: usize,
         _: &Places<'_>,
     ) -> bool {
-        let (read, written) = (bytes(kernel.from(), n), bytes(kernel.to(), n));
-        // SAFETY: the caller's promise.
-        unsafe {
-            let src = slice::from_raw_parts(src, read);
-            let dst = slice::from_raw_parts_mut(dst.cast(), written);
-            if read + written >= STREAMED {
-                kernel.run_cut(src, dst, n);
-            } else {
-                kernel.run_unguarded(src, dst, n);
-            }
-        }
+        // SAFETY: the caller's promise is the same.
+        unsafe { run_plain(kernel, src, dst, n) };
         true
+    }
+}
+
+/// Casts a run, in one place for all loops.
+///
+/// # Safety
+///
+/// As [`Runs::run`].
+#[inline(never)]
+unsafe fn run_plain(kernel: &Kernel, src: *const u8, dst: *mut u8, n: usize) {
+    let (read, written) = (bytes(kernel.from(), n), bytes(kernel.to(), n));
+    // SAFETY: the caller's promise.
+    unsafe {
+        let src = slice::from_raw_parts(src, read);
+        let dst = slice::from_raw_parts_mut(dst.cast(), written);
+        if read + written >= STREAMED {
+            kernel.run_cut(src, dst, n);
+        } else {
+            kernel.run_unguarded(src, dst, n);
+        }
     }
 }
 
@@ -237,6 +248,12 @@ impl<R: Runs> Cast<'_, R> {
         }
     }
 
+    /// Whether there is a destination. A plain cast has one.
+    #[inline]
+    fn keeps(&self) -> bool {
+        !R::SLOW || self.results != Results::Dropped
+    }
+
     /// Casts a run; see [`Runs::run`].
     ///
     /// # Safety
@@ -248,11 +265,14 @@ impl<R: Runs> Cast<'_, R> {
         unsafe { self.runs.run(self.kernel, src, dst, n, places) }
     }
 
+    // Each loop has a frame of its own, so that the stack holds the blocks of one of them only.
+
     /// Casts with packed elements on either side along the innermost axis: row by row, in blocks of whole bytes.
     ///
     /// # Safety
     ///
     /// As [`all`](Self::all).
+    #[inline(never)]
     unsafe fn packed(&mut self, src: *const u8, dst: *mut u8, start: isize, inner: Axis, outer: &[Axis]) {
         let (from, to) = (self.kernel.from(), self.kernel.to());
         let together = |buffer: BufferType, step: isize, size: usize| {
@@ -281,7 +301,7 @@ impl<R: Runs> Cast<'_, R> {
                     }
                     if write {
                         self.run(at, out, n, &places);
-                    } else if self.run(at, results.start(), n, &places) && self.results != Results::Dropped {
+                    } else if self.run(at, results.start(), n, &places) && self.keeps() {
                         if to.is_packed() {
                             results.start().copy_to_nonoverlapping(out, bytes(to, n));
                         } else {
@@ -298,6 +318,7 @@ impl<R: Runs> Cast<'_, R> {
     /// # Safety
     ///
     /// As [`all`](Self::all).
+    #[inline(never)]
     unsafe fn blocks(&mut self, src: *const u8, dst: *mut u8, first: isize, axes: &[Axis]) {
         // A value that is repeated along the innermost axis is cast once and written repeatedly.
         let (repeat, axes) = match axes {
@@ -309,7 +330,7 @@ impl<R: Runs> Cast<'_, R> {
         let mut gathered = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
         let mut results = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
         let (from_stack, to_stack) = (gathered.start(), results.start());
-        let (s, d, kept) = (self.s, self.d, self.results != Results::Dropped);
+        let (s, d, kept) = (self.s, self.d, self.keeps());
         let plane = |step: usize, width: usize| [step as isize, (step * width) as isize];
         let scatter = |dst: *mut u8, from: *const u8, width: usize, height: usize| {
             let steps = [x.dst, y.dst];

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Bytes of a tile and of its results, a part of the first-level cache and of small stacks.
-const TILE: usize = 32 << 10;
+const TILE: usize = (48 << 10) + CACHE_LINE;
 /// The number of rows, or of elements in a row, below which a tile is not cast row by row.
 const FEW: usize = 16;
 
@@ -38,6 +38,7 @@ impl<R: Runs> Cast<'_, R> {
     /// # Safety
     ///
     /// As [`all`](Self::all), not in place.
+    #[inline(never)]
     pub(super) unsafe fn tiles(
         &mut self,
         src: *const u8,
@@ -108,8 +109,10 @@ impl<R: Runs> Cast<'_, R> {
         } else if wide < FEW {
             (wide, y.min(most / wide))
         } else {
-            // Whole squares of vectors, unless the axis ends before.
-            (wide, high.min(most / wide / FEW * FEW))
+            // Kernels are slower for what remains after whole registers.
+            let power = |most: usize| 1 << most.ilog2();
+            let wide = wide.min(power(most / FEW));
+            (wide, high.min(power(most / wide)))
         }
     }
 
