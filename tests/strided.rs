@@ -10,7 +10,6 @@ mod oracle;
 mod support;
 
 use arrays::{PATTERN, Step, buffer, layout, noise, one_by_one, order, side};
-use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewError, ViewMut};
 use lanecast::{BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType, Level, Storage, Streaming};
 use proptest::prelude::*;
@@ -231,8 +230,10 @@ fn few_losses() {
 }
 
 /// Several threads find what one finds.
+#[cfg(feature = "rayon")]
 #[test]
 fn losses_over_threads() {
+    use lanecast::bulk::Threads;
     let mut rng = Rng(5);
     for (from, to) in [
         (DType::Float32.into(), DType::Int8.into()),
