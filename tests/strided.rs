@@ -214,7 +214,9 @@ fn few_losses() {
                         layout(from, &base, &ordered(src_order), &[step, Step::Over(0), step], 3);
                     let n = layout_of.elements();
                     let values: Vec<f32> = (0..n)
-                        .map(|i| if rng.bits() as usize % odds == 0 { bad } else { (i % 2) as f32 })
+                        .map(
+                            |i| if (rng.bits() as usize).is_multiple_of(odds) { bad } else { (i % 2) as f32 },
+                        )
                         .collect();
                     let mut src = vec![0; len];
                     let view = View::from_slice(&values, &base).unwrap();
@@ -248,7 +250,8 @@ fn losses_over_threads() {
                 let (source, read) = layout(from, &shape, &order, &[Step::Back(2), Step::Over(0)], 1);
                 let (to, written) = layout(to, &shape, &[1, 0], &[Step::Over(0); 2], 0);
                 let n = source.elements();
-                let lost = |rng: &mut Rng| if rng.bits() as usize % odds == 0 { -5.0 } else { 1.0 };
+                let lost =
+                    |rng: &mut Rng| if (rng.bits() as usize).is_multiple_of(odds) { -5.0 } else { 1.0 };
                 let values: Vec<f32> = (0..n).map(|_| lost(&mut rng)).collect();
                 let (mut src, mut dst) = (vec![0; read], vec![0; written]);
                 let all = View::from_slice(&values, &shape).unwrap();

@@ -69,7 +69,7 @@ fn nothing_is_allocated() {
 #[cfg(not(target_family = "wasm"))]
 #[test]
 fn a_small_stack_is_enough() {
-    const STACK: usize = 80 << 10;
+    const STACK: usize = 112 << 10;
     let dtypes = [DType::Bool, DType::Int8, DType::Float8E4M3FN, DType::Float16, DType::Float32];
     let dtypes = dtypes.into_iter().chain([DType::Int64, DType::Complex128]);
     let shape = [200, 300];
