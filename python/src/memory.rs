@@ -116,15 +116,6 @@ pub enum Mode<'a> {
     Checked(Level),
     /// Sets a bit for each element that fits.
     Masked(Level, &'a mut [u8]),
-    /// Counts losses.
-    Counted(Level),
-}
-
-/// What a cast returns.
-#[derive(Default)]
-pub struct Outcome {
-    /// Filled by [`Mode::Counted`].
-    pub report: CastReport,
 }
 
 /// Casts `src` to `dst`, arrays of the same shape.
@@ -138,33 +129,29 @@ pub unsafe fn run(
     src: &Array,
     dst: &Array,
     threads: Threads<'_>,
-) -> Result<Outcome, CastError> {
+) -> Result<(), CastError> {
     let n = src.elements();
     let plain = matches!(mode, Mode::Plain);
     let joined = src.is_c_contiguous() && dst.is_c_contiguous()
         // The order of the elements does not matter here.
         || plain && src.is_dense(false) && dst.is_dense(false);
-    let done = Outcome::default();
     if joined && !src.shares_memory(dst) {
         let too_large = |buffer| CastError::TooLarge { elements: n, buffer };
         let read = src.buffer().byte_len(n).ok_or(too_large(src.buffer()))?;
         let written = dst.buffer().byte_len(n).ok_or(too_large(dst.buffer()))?;
         if n == 0 {
             // The pointers may be null, which is not allowed in slices.
-            return Ok(done);
+            return Ok(());
         }
         // SAFETY: the elements are contiguous and so fill these bytes, which do not overlap. The destination comes from a foreign
         // allocator, so for the language its bytes are initialized.
         let (src, dst) =
             unsafe { (slice::from_raw_parts(src.data, read), slice::from_raw_parts_mut(dst.data, written)) };
         return match mode {
-            Mode::Plain => plan.par_run(src, dst, n, threads).map(|()| done),
-            Mode::Checked(level) => plan.checked(level).par_run(src, dst, n, threads).map(|()| done),
+            Mode::Plain => plan.par_run(src, dst, n, threads),
+            Mode::Checked(level) => plan.checked(level).par_run(src, dst, n, threads),
             Mode::Masked(level, bits) => {
-                plan.checked(level).par_run_masked(src, dst, bits, n, threads).map(|_| done)
-            }
-            Mode::Counted(level) => {
-                plan.counted(level).par_run(src, dst, n, threads).map(|report| Outcome { report })
+                plan.checked(level).par_run_masked(src, dst, bits, n, threads).map(|_| ())
             }
         };
     }
@@ -172,13 +159,10 @@ pub unsafe fn run(
     let (from, mut to) =
         unsafe { (View::from_raw(src.data, src.layout), ViewMut::from_raw(dst.data, dst.layout)?) };
     match mode {
-        Mode::Plain => plan.par_run_strided(&from, &mut to, threads).map(|()| done),
-        Mode::Checked(level) => plan.checked(level).par_run_strided(&from, &mut to, threads).map(|()| done),
+        Mode::Plain => plan.par_run_strided(&from, &mut to, threads),
+        Mode::Checked(level) => plan.checked(level).par_run_strided(&from, &mut to, threads),
         Mode::Masked(level, bits) => {
-            plan.checked(level).par_run_strided_masked(&from, &mut to, bits, threads).map(|_| done)
-        }
-        Mode::Counted(level) => {
-            plan.counted(level).par_run_strided(&from, &mut to, threads).map(|report| Outcome { report })
+            plan.checked(level).par_run_strided_masked(&from, &mut to, bits, threads).map(|_| ())
         }
     }
 }
@@ -228,7 +212,7 @@ pub unsafe fn run_detached(
     src: &Array,
     dst: &Array,
     threads: Threads<'static>,
-) -> Result<Outcome, CastError> {
+) -> Result<(), CastError> {
     // A checked or strided cast takes about twice as long.
     if takes_long(plan, src.elements().saturating_mul(2)) {
         // SAFETY: the caller's promise; the caller keeps the objects alive.
