@@ -9,7 +9,8 @@ impl CastPlan {
     /// Casts the `n` elements at `src` to `n` elements at `dst`; in place, as [`run_in_place`](Self::run_in_place), if the two are the
     /// same address.
     ///
-    /// Unlike a slice, the memory of the destination need not be initialised, and that of a cast in place may be named twice.
+    /// Unlike a slice, the memory of the destination need not be initialised, and that of a cast in place may be named twice. Elements are
+    /// only read through `src` and results are only written through `dst`, so either pointer may be derived from its own elements alone.
     ///
     /// ```
     /// use lanecast::{CastOptions, CastPlan, DType};

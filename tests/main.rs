@@ -72,6 +72,7 @@ mod text_parse;
 mod text_strings;
 mod typed;
 mod uniform;
+mod view_memory;
 mod words;
 
 /// A file that no `main.rs` lists would never run.

@@ -85,7 +85,7 @@ fn decoders_agree_with_steps_in_memory() {
                         assert!(loops.step_in_place(step, &mut words, run, &factors));
                         store.run(words.as_flattened(), &mut want, n).expect("fits");
                         let ways: [Run; 2] = [ScaledCast::run, |cast, src, dst, n, run, factors| {
-                            cast.with_stream(|stream| stream.run(src, dst, n, run, factors))
+                            cast.stream().run(src, dst, n, run, factors)
                         }];
                         for (way, offset) in
                             ways.into_iter().flat_map(|way| [0, 16, 60].map(|offset| (way, offset)))
@@ -240,11 +240,7 @@ fn what_does_not_fit_is_refused() {
         ] {
             let dst = &mut dst[..len];
             assert_eq!(decoder.run(src, dst, n, run, &factors), 0, "{tier}: {n} in runs of {run}");
-            assert_eq!(
-                decoder.with_stream(|stream| stream.run(src, dst, n, run, &factors)),
-                0,
-                "{tier}: {n} in runs of {run}"
-            );
+            assert_eq!(decoder.stream().run(src, dst, n, run, &factors), 0, "{tier}: {n} in runs of {run}");
         }
         assert_eq!(dst, [0xA5; 512], "{tier}");
     }

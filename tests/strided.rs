@@ -7,10 +7,10 @@
 #[path = "strided/arrays.rs"]
 mod arrays;
 
-use crate::support::{size, storages, tiers::tiers};
+use crate::support::{rng::Rng, size, storages, tiers::tiers};
 use arrays::{PATTERN, Step, buffer, layout, noise, one_by_one, order, side};
 use lanecast::strided::{Layout, View, ViewError, ViewMut};
-use lanecast::{BufferType, CastError, CastOptions, CastPlan, DType, Level, Storage, Streaming};
+use lanecast::{BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType, Level, Storage, Streaming};
 use proptest::prelude::*;
 
 /// Casts between two layouts and holds the whole buffer to the loop over elements.
@@ -27,25 +27,29 @@ fn check(plan: &CastPlan, (from, read): (Layout, usize), (to, written): (Layout,
 }
 
 /// Casts between two layouts with an eye on losses: what is found is what the cast of the same elements without gaps finds.
-fn check_losses(plan: &CastPlan, (from, read): (Layout, usize), (to, written): (Layout, usize)) {
-    let src = noise(read, 7);
+fn check_losses(plan: &CastPlan, (from, read): (Layout, usize), to: (Layout, usize)) {
+    check_losses_of(plan, &noise(read, 7), from, to);
+}
+
+fn check_losses_of(plan: &CastPlan, src: &[u8], from: Layout, (to, written): (Layout, usize)) {
     let plain = |buffer: BufferType| BufferType::new(buffer.dtype()).with_order(buffer.order());
     // The elements one after the other, by a cast to their own dtype.
     let keep = CastPlan::new(from.buffer(), plain(from.buffer()), &CastOptions::RUST).unwrap();
     let flat = Layout::contiguous(plain(from.buffer()), from.shape()).unwrap();
     let n = flat.elements();
-    let flat = one_by_one(&keep, &src, &from, &vec![0; n * size(from.buffer().dtype())], &flat);
+    let flat = one_by_one(&keep, src, &from, &vec![0; n * size(from.buffer().dtype())], &flat);
     let flat_plan =
         CastPlan::with_tier(plain(plan.from()), plain(plan.to()), &CastOptions::RUST, plan.tier()).unwrap();
     let start = vec![PATTERN; written + 9];
-    let want = one_by_one(plan, &src, &from, &start, &to);
-    let view = View::new(&src, from).expect("inside");
+    let want = one_by_one(plan, src, &from, &start, &to);
+    let view = View::new(src, from).expect("inside");
     for level in [Level::Range, Level::Exact] {
         let mut out = vec![0; n * size(to.buffer().dtype())];
         let mut dst = start.clone();
         let got = plan.counted(level).run_strided(&view, &mut ViewMut::new(&mut dst, to).unwrap());
         assert_eq!(got, flat_plan.counted(level).run(&flat, &mut out, n), "{plan:?}, {from:?} -> {to:?}");
         assert!(dst == want, "{plan:?}, {from:?} -> {to:?}, counted");
+        assert_eq!(plan.counted(level).count_strided(&view), got, "{plan:?}, {from:?}, dropped");
         let (plan, flat_plan) = (plan.checked(level), flat_plan.checked(level));
         let mut masks = [vec![PATTERN; n.div_ceil(8) + 1], vec![PATTERN; n.div_ceil(8) + 1]];
         let mut dst = start.clone();
@@ -53,8 +57,13 @@ fn check_losses(plan: &CastPlan, (from, read): (Layout, usize), (to, written): (
         let wanted = flat_plan.run_masked(&flat, &mut out, &mut masks[1], n);
         assert_eq!((got, &masks[0]), (wanted, &masks[1]), "{plan:?}, {from:?} -> {to:?}");
         assert!(dst == want, "{plan:?}, {from:?} -> {to:?}, masked");
+        let mut dst = start.clone();
         let got = plan.run_strided(&view, &mut ViewMut::new(&mut dst, to).unwrap());
         assert_eq!(got, flat_plan.run(&flat, &mut out, n), "{plan:?}, {from:?} -> {to:?}");
+        // Elements have been cast or are unchanged; packed ones share bytes.
+        let packed = to.buffer().storage() == Storage::Packed;
+        let cast = |i: usize| dst[i] == want[i] || dst[i] == start[i] && got.is_err();
+        assert!(packed || (0..dst.len()).all(cast), "{plan:?}, {from:?} -> {to:?}");
     }
 }
 
@@ -149,6 +158,114 @@ fn losses() {
                         check_losses(&plan, turned, destination);
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Few elements are lost, none or nearly all: the first of them in C order may come late in memory.
+#[test]
+fn few_losses() {
+    use DType::*;
+    let swapped = |dtype: DType| {
+        let other = if ByteOrder::NATIVE == ByteOrder::Little { ByteOrder::Big } else { ByteOrder::Little };
+        BufferType::new(dtype).with_order(other)
+    };
+    let mut rng = Rng(3);
+    for &tier in tiers() {
+        for (from, to, bad) in [
+            (Float32.into(), Int8.into(), 1e9),
+            (swapped(Float32), Int8.into(), f32::NAN),
+            (Float32.into(), swapped(Float16), 1e9),
+            (Int8.into(), UInt64.into(), -3.0),
+            (UInt16.into(), Int8.into(), 300.0),
+            (Float64.into(), BFloat16.into(), f32::NAN),
+            (Float64.into(), Float16.into(), -1e30),
+            (Complex128.into(), Complex64.into(), f32::INFINITY),
+            (Complex64.into(), Float8E4M3FN.into(), 1e9),
+            (BufferType::packed(Int4), BufferType::packed(UInt2), -1.0),
+            (Int16.into(), BufferType::packed(Int2), 7.0),
+        ] {
+            let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
+            let fill = CastPlan::new(Float32, from, &CastOptions::RUST).unwrap();
+            let packed = [from, to].map(|side| side.storage() == Storage::Packed);
+            for (shape, src_order, dst_order, repeated) in [
+                (vec![150, 192], [0, 1, 2], [1, 0, 2], None),
+                (vec![150, 192], [1, 0, 2], [0, 1, 2], None),
+                (vec![7, 90, 40], [1, 0, 2], [2, 1, 0], None),
+                (vec![40, 64, 3], [2, 1, 0], [0, 1, 2], None),
+                (vec![3, 50, 60], [2, 1, 0], [2, 1, 0], Some(0)),
+                (vec![50, 3, 60], [2, 1, 0], [2, 1, 0], Some(1)),
+                (vec![50, 60, 130], [2, 1, 0], [2, 1, 0], Some(2)),
+                (vec![2, 3, 4000], [2, 0, 1], [2, 1, 0], None),
+            ] {
+                for (odds, back) in [(9000, false), (9000, true), (3, true)] {
+                    let axes = shape.len();
+                    let step = if back { Step::Back(0) } else { Step::Over(0) };
+                    let ordered =
+                        |order: [usize; 3]| order.into_iter().filter(|i| *i < axes).collect::<Vec<_>>();
+                    let mut base = shape.clone();
+                    if let Some(axis) = repeated.filter(|axis| !(packed[0] && axis + 1 == axes)) {
+                        base[axis] = 1;
+                    }
+                    let (layout_of, len) =
+                        layout(from, &base, &ordered(src_order), &[step, Step::Over(0), step], 3);
+                    let n = layout_of.elements();
+                    let values: Vec<f32> = (0..n)
+                        .map(
+                            |i| if (rng.bits() as usize).is_multiple_of(odds) { bad } else { (i % 2) as f32 },
+                        )
+                        .collect();
+                    let mut src = vec![0; len];
+                    let view = View::from_slice(&values, &base).unwrap();
+                    fill.run_strided(&view, &mut ViewMut::new(&mut src, layout_of).unwrap()).unwrap();
+                    let source = layout_of.broadcast(&shape).unwrap();
+                    let steps = [Step::Over(5), step, Step::Over(0)];
+                    let destination = layout(to, &shape, &ordered(dst_order), &steps, 1);
+                    check_losses_of(&plan, &src, source, destination);
+                }
+            }
+        }
+    }
+}
+
+/// Several threads find what one finds.
+#[cfg(feature = "rayon")]
+#[test]
+fn losses_over_threads() {
+    use lanecast::bulk::Threads;
+    let mut rng = Rng(5);
+    for (from, to) in [
+        (DType::Float32.into(), DType::Int8.into()),
+        (DType::Int16.into(), BufferType::packed(DType::Int4)),
+        (BufferType::packed(DType::Int4), DType::UInt8.into()),
+    ] {
+        let plan = CastPlan::new(from, to, &CastOptions::RUST).unwrap();
+        let fill = CastPlan::new(DType::Float32, from, &CastOptions::RUST).unwrap();
+        for shape in [[1, 300_001], [301, 1003], [70_001, 5]] {
+            for odds in [usize::MAX, 150_000, 3] {
+                let order = if from.storage() == Storage::Packed { [1, 0] } else { [0, 1] };
+                let (source, read) = layout(from, &shape, &order, &[Step::Back(2), Step::Over(0)], 1);
+                let (to, written) = layout(to, &shape, &[1, 0], &[Step::Over(0); 2], 0);
+                let n = source.elements();
+                let lost =
+                    |rng: &mut Rng| if (rng.bits() as usize).is_multiple_of(odds) { -5.0 } else { 1.0 };
+                let values: Vec<f32> = (0..n).map(|_| lost(&mut rng)).collect();
+                let (mut src, mut dst) = (vec![0; read], vec![0; written]);
+                let all = View::from_slice(&values, &shape).unwrap();
+                fill.run_strided(&all, &mut ViewMut::new(&mut src, source).unwrap()).unwrap();
+                let view = View::new(&src, source).unwrap();
+                let (checked, counted) = (plan.checked(Level::Range), plan.counted(Level::Range));
+                let mut masks = [vec![PATTERN; n.div_ceil(8)], vec![PATTERN; n.div_ceil(8)]];
+                let threads = || Threads::Rayon;
+                let mut out = ViewMut::new(&mut dst, to).unwrap();
+                let one = checked.run_strided_masked(&view, &mut out, &mut masks[0]);
+                assert_eq!(checked.par_run_strided_masked(&view, &mut out, &mut masks[1], threads()), one);
+                assert!(masks[0] == masks[1], "{plan:?}, {shape:?}");
+                let one = counted.run_strided(&view, &mut out);
+                assert_eq!(counted.par_run_strided(&view, &mut out, threads()), one);
+                let one = checked.run_strided(&view, &mut out);
+                assert_eq!(checked.par_run_strided(&view, &mut out, threads()), one);
             }
         }
     }

@@ -44,20 +44,34 @@ impl Kernel {
         n: usize,
     ) -> Option<&'a mut [u8]> {
         let (read, written) = (self.from().byte_len(n)?, self.to().byte_len(n)?);
-        let both = buffer.get_mut(..read.max(written))?;
+        let start = buffer.get_mut(..read.max(written))?.as_mut_ptr().cast::<u8>();
+        // SAFETY: the buffer has the bytes of `n` elements of either side, of which those of the source are initialised.
+        unsafe {
+            self.run_in_place_at(start, start, n);
+            // These are the results of all `n` elements, which have been written.
+            Some(slice::from_raw_parts_mut(start, written))
+        }
+    }
+
+    /// Casts the `n` elements at `src` to `n` elements at `dst`, the same address. Only elements of the source are read through `src`,
+    /// and only results are written through `dst`: the one may be derived from fewer bytes than the other.
+    ///
+    /// # Safety
+    ///
+    /// `src` is readable for the bytes of `n` elements of the source, which are initialised, and `dst` is writable for those of `n`
+    /// elements of the target; no one else accesses them meanwhile.
+    pub(crate) unsafe fn run_in_place_at(&self, src: *const u8, dst: *mut u8, n: usize) {
         let (from, to) = (self.from().bits_per_element(), self.to().bits_per_element());
         let _guard = self.guard();
         if self.is_identity() {
             // Every byte already is its own result.
         } else if from < to {
-            // SAFETY: the buffer has the bytes of `n` elements of either side; the guard is held; the target is wider.
-            unsafe { self.backward(both, n) };
+            // SAFETY: the caller's memory; the guard is held; the target is wider.
+            unsafe { self.backward(src, dst, n) };
         } else {
             // SAFETY: as above, but that the target is not wider.
-            unsafe { self.forward(both, n) };
+            unsafe { self.forward(src, dst, n) };
         }
-        // SAFETY: these are the results of all `n` elements, which have been written.
-        Some(unsafe { initialised_mut(&mut both[..written]) })
     }
 
     /// Whether the bytes of the result are always those of the source.
@@ -68,9 +82,9 @@ impl Kernel {
 
     /// # Safety
     ///
-    /// The caller holds the guard of the floating-point environment. The target is not wider than the source, of which the buffer
-    /// has the bytes of `n` elements, initialised.
-    unsafe fn forward(&self, buffer: &mut [MaybeUninit<u8>], n: usize) {
+    /// As [`run_in_place_at`](Self::run_in_place_at); the target is not wider than the source. The caller holds the guard of the
+    /// floating-point environment.
+    unsafe fn forward(&self, src: *const u8, dst: *mut u8, n: usize) {
         let from = self.from().bits_per_element() as usize;
         let to = self.to().bits_per_element() as usize;
         // If the first block only has to make room for pieces, it is short.
@@ -80,15 +94,14 @@ impl Kernel {
         while done < n {
             let free = done / BLOCK_ELEMENTS * (from - to) / to * BLOCK_ELEMENTS;
             let count = (n - done).min(if free > 0 { free } else { block });
-            if free > 0 {
-                let src = self.from().span(done, count);
-                // `(done + free) * to <= done * from`
-                let (low, high) = buffer.split_at_mut(src.start);
-                // SAFETY: the bytes of `count` elements of either side; the guard is the caller's.
-                unsafe { self.piece(&high[..src.len()], &mut low[self.to().span(done, count)], count) };
-            } else {
-                // SAFETY: the guard is the caller's.
-                unsafe { self.through_stack(buffer, done, count) };
+            // SAFETY: elements of the caller's, which have not been read. If there is room for their results before the first of them,
+            // `(done + count) * to <= done * from`, these overlap no element that has not been read.
+            unsafe {
+                if free > 0 {
+                    self.piece(src, dst, done, count);
+                } else {
+                    self.through_stack(src, dst, done, count);
+                }
             }
             done += count;
         }
@@ -96,52 +109,58 @@ impl Kernel {
 
     /// # Safety
     ///
-    /// The caller holds the guard of the floating-point environment. The target is wider than the source, the buffer has the
-    /// bytes of `n` elements of it, and those of the source are initialised.
-    unsafe fn backward(&self, buffer: &mut [MaybeUninit<u8>], n: usize) {
+    /// As [`forward`](Self::forward), but that the target is wider.
+    unsafe fn backward(&self, src: *const u8, dst: *mut u8, n: usize) {
         let from = self.from().bits_per_element() as usize;
         let to = self.to().bits_per_element() as usize;
         let mut rest = n;
         while rest > 0 {
             let first = (rest.div_ceil(BLOCK_ELEMENTS) * from).div_ceil(to) * BLOCK_ELEMENTS;
             if first < rest {
-                let dst = self.to().span(first, rest - first);
-                // `first * to >= rest * from`
-                let (low, high) = buffer.split_at_mut(dst.start);
-                let src = self.from().span(first, rest - first);
-                // SAFETY: as in `forward`.
-                unsafe { self.piece(&low[src], &mut high[..dst.len()], rest - first) };
+                // SAFETY: elements of the caller's. Their results begin after the last element, since `first * to >= rest * from`.
+                unsafe { self.piece(src, dst, first, rest - first) };
                 rest = first;
             } else {
                 let first = (rest - 1) / BLOCK_ELEMENTS * BLOCK_ELEMENTS;
-                // SAFETY: the guard is the caller's.
-                unsafe { self.through_stack(buffer, first, rest - first) };
+                // SAFETY: elements of the caller's; the results overlap no element before them.
+                unsafe { self.through_stack(src, dst, first, rest - first) };
                 rest = first;
             }
         }
     }
 
+    /// Casts the `count` elements from index `first` on.
+    ///
     /// # Safety
     ///
-    /// As `run_unguarded`; the bytes of the source are initialised.
-    unsafe fn piece(&self, src: &[MaybeUninit<u8>], dst: &mut [MaybeUninit<u8>], count: usize) {
-        // SAFETY: the source is initialised, and what else `run_unguarded` needs is the caller's promise.
-        unsafe { self.run_unguarded(initialised(src), dst, count) };
+    /// As [`run_in_place_at`](Self::run_in_place_at), of these elements, which share no bytes with their results. The caller holds the
+    /// guard of the floating-point environment.
+    unsafe fn piece(&self, src: *const u8, dst: *mut u8, first: usize, count: usize) {
+        let (read, written) = (self.from().span(first, count), self.to().span(first, count));
+        // SAFETY: the bytes of `count` elements of either side, of which those of the source are initialised. They do not overlap.
+        unsafe {
+            let src = slice::from_raw_parts(src.add(read.start), read.len());
+            let dst = slice::from_raw_parts_mut(dst.add(written.start).cast(), written.len());
+            self.run_unguarded(src, dst, count);
+        }
     }
 
-    /// Casts the `count` elements from index `first` on, which fit on the stack.
+    /// Casts the `count` elements from index `first` on, which fit on the stack: all are read before their results are written.
     ///
     /// # Safety
     ///
-    /// The caller holds the guard of the floating-point environment; the elements of the source are initialised.
-    unsafe fn through_stack(&self, buffer: &mut [MaybeUninit<u8>], first: usize, count: usize) {
+    /// As [`piece`](Self::piece), but that elements may share bytes with their results.
+    unsafe fn through_stack(&self, src: *const u8, dst: *mut u8, first: usize, count: usize) {
         let mut stack = Stack::<STACK>::new();
-        let (src, dst) = (self.from().span(first, count), self.to().span(first, count));
-        let results = &mut stack.bytes()[..dst.len()];
-        // SAFETY: the bytes of `count` elements of either side: slices are cut to them. Elements of the source that have not been read
-        // are initialised; the guard is the caller's.
-        unsafe { self.run_unguarded(initialised(&buffer[src]), results, count) };
-        buffer[dst].copy_from_slice(results);
+        let (read, written) = (self.from().span(first, count), self.to().span(first, count));
+        let results = &mut stack.bytes()[..written.len()];
+        // SAFETY: the bytes of `count` elements of either side. The source is read by the first call, and the second one writes what
+        // the first has written on the stack.
+        unsafe {
+            self.run_unguarded(slice::from_raw_parts(src.add(read.start), read.len()), results, count);
+            let results = results.as_ptr().cast::<u8>();
+            results.copy_to_nonoverlapping(dst.add(written.start), written.len());
+        }
     }
 
     /// [`run_in_place`](Self::run_in_place) on a whole slice, whose elements become elements of `D`.
@@ -169,22 +188,6 @@ impl Kernel {
         // and what it writes is valid for `D`. What the caller writes there is any bytes to `S`, or also bool.
         Some(unsafe { slice::from_raw_parts_mut(start.cast::<D>(), n) })
     }
-}
-
-/// # Safety
-///
-/// The bytes are initialised.
-unsafe fn initialised(bytes: &[MaybeUninit<u8>]) -> &[u8] {
-    // SAFETY: the same memory, initialised by the caller's promise.
-    unsafe { slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
-}
-
-/// # Safety
-///
-/// As [`initialised`].
-unsafe fn initialised_mut(bytes: &mut [MaybeUninit<u8>]) -> &mut [u8] {
-    // SAFETY: the same memory, initialised by the caller's promise.
-    unsafe { slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
 }
 
 /// Whether a slice of `S` can become a slice of `D` in place: the memory must be large enough and aligned for both, and both types

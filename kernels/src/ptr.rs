@@ -18,7 +18,8 @@ pub enum PtrError {
 }
 
 impl Kernel {
-    /// Casts `n` elements at `src` to `n` elements at `dst`: in place if the addresses are equal.
+    /// Casts `n` elements at `src` to `n` elements at `dst`: in place if the addresses are equal. Bytes are only read through `src` and
+    /// only written through `dst`.
     ///
     /// # Errors
     ///
@@ -38,12 +39,8 @@ impl Kernel {
         }
         let (start, end) = (src.addr(), dst.addr());
         if start == end {
-            // SAFETY: `dst` is writable for the results; the bytes behind them belong to the source, which the caller gives up by naming its
-            // address twice. The elements of the source are initialised.
-            unsafe {
-                let buffer = slice::from_raw_parts_mut(dst.cast(), read.max(written));
-                self.run_in_place_uninit(buffer, n);
-            }
+            // SAFETY: the caller's promise is the same.
+            unsafe { self.run_in_place_at(src, dst, n) };
             return Ok(());
         }
         // Neither sum wraps: both ranges are memory.
@@ -61,5 +58,45 @@ impl Kernel {
             self.run_cut(src, dst, n);
         }
         Ok(())
+    }
+}
+
+/// Small enough for Miri; `tests/ptr.rs` of the root crate tests every pair.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{arch::Tier, dtype::DType, exact::Rules};
+    use alloc::{vec, vec::Vec};
+
+    /// In place, either pointer is derived from no more than its own elements.
+    #[test]
+    fn in_place_by_pointers_of_the_elements() {
+        for (from, to, n) in [
+            (DType::Float32, DType::Int8, 4),
+            (DType::Float32, DType::Int8, 1500),
+            (DType::Int8, DType::Float32, 4),
+            (DType::Int8, DType::Float32, 1100),
+            (DType::Float32, DType::Int32, 3),
+        ] {
+            let kernel =
+                Kernel::new(Tier::Scalar, from.into(), to.into(), &Rules::common(to, true)).expect("scalar");
+            let (read, written) = (n * from.size(), n * to.size());
+            let values: Vec<u8> = (0..read).map(|i| (i * 37 + i / 256) as u8).collect();
+            let mut want = vec![0; written];
+            kernel.run(&values, &mut want, n).expect("large enough");
+            let mut buffer = values.clone();
+            buffer.resize(read.max(written), 0);
+            let start = buffer.as_mut_ptr();
+            // SAFETY: bytes of the buffer, which nobody else accesses before the last use of both.
+            unsafe {
+                let (src, dst) = if read > written {
+                    (start, slice::from_raw_parts_mut(start, written).as_mut_ptr())
+                } else {
+                    (slice::from_raw_parts_mut(start, read).as_mut_ptr(), start)
+                };
+                kernel.run_ptr(src, dst, n).expect("the same address");
+            }
+            assert_eq!(buffer[..written], want, "{kernel:?}");
+        }
     }
 }

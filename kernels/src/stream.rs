@@ -63,8 +63,14 @@ const fn block_of(from_bits: usize, to_bits: usize) -> usize {
     }
 }
 
-/// Calls the fence on drop.
-struct Fence(fn());
+#[cfg(test)]
+std::thread_local! {
+    /// How often this thread has called the fence of a tier.
+    pub(crate) static FENCES: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
+}
+
+/// Calls the fence of [`NonTemporal`] on drop.
+pub(crate) struct Fence(pub(crate) fn());
 
 impl Drop for Fence {
     fn drop(&mut self) {

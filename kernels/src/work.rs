@@ -21,5 +21,5 @@ pub trait Work {
 /// Does the work with the vectors of the tier. AVX-512 uses those of AVX2, so that the machine code is there only twice.
 #[inline]
 pub fn run_work<W: Work>(tier: TierToken, src: &W::Source, dst: &mut W::Destination) -> W::Output {
-    arch::run_work::<W>(tier.tier(), src, dst)
+    arch::run_work::<W>(tier, src, dst)
 }

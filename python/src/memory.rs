@@ -126,15 +126,6 @@ pub enum Mode<'a> {
     Checked(Level),
     /// Sets a bit for each element that fits.
     Masked(Level, &'a mut [u8]),
-    /// Counts losses.
-    Counted(Level),
-}
-
-/// What a cast returns.
-#[derive(Default)]
-pub struct Outcome {
-    /// Filled by [`Mode::Counted`].
-    pub report: CastReport,
 }
 
 /// Casts `src` to `dst`, arrays of the same shape.
@@ -148,25 +139,21 @@ pub unsafe fn run(
     src: &Array,
     dst: &Array,
     threads: Threads<'_>,
-) -> Result<Outcome, CastError> {
+) -> Result<(), CastError> {
     let n = src.elements();
-    let done = Outcome::default();
     if is_joined(&mode, src, dst) && !src.shares_memory(dst) {
         if let Mode::Plain = mode {
             // SAFETY: the caller's memory, which is contiguous and does not overlap.
-            return unsafe { run_contiguous(plan, src.data, dst.data, n, threads) }.map(|()| done);
+            return unsafe { run_contiguous(plan, src.data, dst.data, n, threads) };
         }
         // SAFETY: the caller's memory, for the call below only. The destination comes from a foreign allocator, so for the language its
         // bytes are initialized.
         let (src, dst) = unsafe { (bytes(src), bytes_mut(dst)) };
         return match mode {
-            Mode::Plain => Ok(done),
-            Mode::Checked(level) => plan.checked(level).par_run(src, dst, n, threads).map(|()| done),
+            Mode::Plain => Ok(()),
+            Mode::Checked(level) => plan.checked(level).par_run(src, dst, n, threads),
             Mode::Masked(level, bits) => {
-                plan.checked(level).par_run_masked(src, dst, bits, n, threads).map(|_| done)
-            }
-            Mode::Counted(level) => {
-                plan.counted(level).par_run(src, dst, n, threads).map(|report| Outcome { report })
+                plan.checked(level).par_run_masked(src, dst, bits, n, threads).map(|_| ())
             }
         };
     }
@@ -174,13 +161,10 @@ pub unsafe fn run(
     let (from, mut to) =
         unsafe { (View::from_raw(src.data, src.layout), ViewMut::from_raw(dst.data, dst.layout)?) };
     match mode {
-        Mode::Plain => plan.par_run_strided(&from, &mut to, threads).map(|()| done),
-        Mode::Checked(level) => plan.checked(level).run_strided(&from, &mut to).map(|()| done),
+        Mode::Plain => plan.par_run_strided(&from, &mut to, threads),
+        Mode::Checked(level) => plan.checked(level).par_run_strided(&from, &mut to, threads),
         Mode::Masked(level, bits) => {
-            plan.checked(level).run_strided_masked(&from, &mut to, bits).map(|_| done)
-        }
-        Mode::Counted(level) => {
-            plan.counted(level).run_strided(&from, &mut to).map(|report| Outcome { report })
+            plan.checked(level).par_run_strided_masked(&from, &mut to, bits, threads).map(|_| ())
         }
     }
 }
@@ -254,7 +238,7 @@ pub unsafe fn run_detached(
     src: &Array,
     dst: &Array,
     threads: Threads<'static>,
-) -> Result<Outcome, Stopped> {
+) -> Result<(), Stopped> {
     // A checked or strided cast takes about twice as long.
     if takes_long(plan, src.elements().saturating_mul(2)) {
         // SAFETY: the caller's promise; the caller keeps the objects alive.
@@ -359,7 +343,7 @@ pub fn new_bytes(py: Python<'_>, len: usize) -> PyResult<(Bound<'_, PyBytes>, *m
 /// Elements per chunk of a cast whose result is discarded.
 const CHUNK: usize = 1 << 20;
 
-/// Counts what a cast of `src` loses. It holds the results of one chunk at a time, unless `src` is not contiguous.
+/// Counts what a cast of `src` loses. It holds the results of one chunk or block at a time.
 ///
 /// # Safety
 ///
@@ -384,15 +368,11 @@ pub unsafe fn count(
     if n == 0 {
         return Ok(plan.counted(level).run(&[], &mut [], 0)?);
     }
+    let long = takes_long(plan, n.saturating_mul(2));
     if !src.is_c_contiguous() {
-        let mut out = room(n)?;
-        let shape: Vec<usize> = src.shape().to_vec();
-        // SAFETY: the memory was just allocated.
-        let dst =
-            unsafe { Array::new(out.as_mut_ptr(), Layout::contiguous(to, &shape).map_err(CastError::from)?) };
         // SAFETY: the caller's promise.
-        let outcome = unsafe { run_detached(py, plan, Mode::Counted(level), src, &dst, threads)? };
-        return Ok(outcome.report);
+        let count = || unsafe { interrupt::count(plan, level, src) };
+        return if long { py.detach(count) } else { count() };
     }
     let chunked = || {
         // SAFETY: the caller's promise.
@@ -409,7 +389,7 @@ pub unsafe fn count(
         }
         Ok::<_, Stopped>(total)
     };
-    if takes_long(plan, n.saturating_mul(2)) { py.detach(chunked) } else { chunked() }
+    if long { py.detach(chunked) } else { chunked() }
 }
 
 /// The bytes of a contiguous array.

@@ -1,7 +1,7 @@
 //! The plans over several threads.
 
 use super::Threads;
-use super::chunks::{Chunk, Chunks, Masked, Parts};
+use super::chunks::{Chunks, Masked, Parts};
 use super::schedule::{Share, alone};
 use crate::checked::{CastReport, CheckedPlan, CountingPlan, Rejection, all_valid};
 use crate::{BufferType, CastError, CastPlan, Element, Streaming};
@@ -156,9 +156,9 @@ pub(super) fn goes_on(done: Result<(), CastError>, at: usize, failed: &First) ->
 
 /// Collects the rejections of checked chunks. Chunks after a rejected element need not be cast.
 #[derive(Default)]
-struct Rejections {
+pub(super) struct Rejections {
     lowest: Lowest,
-    first: First,
+    pub(super) first: First,
 }
 
 /// The lowest index of a rejected element so far.
@@ -171,23 +171,20 @@ impl Default for Lowest {
 }
 
 impl Rejections {
-    /// Casts a chunk, unless it is after a rejected element; then so are all chunks left in the queue.
-    fn cast<S, D>(
-        &self,
-        chunk: Chunk<'_, S, D>,
-        cast: impl FnOnce(&[S], &mut [D], usize) -> Result<(), CastError>,
-    ) -> ControlFlow<()> {
-        if chunk.first > self.lowest.0.load(Ordering::Relaxed) {
+    /// Casts a chunk whose first element has the index `at`, unless that is after a rejected element; then so are all chunks left in the
+    /// queue.
+    pub(super) fn cast(&self, at: usize, cast: impl FnOnce() -> Result<(), CastError>) -> ControlFlow<()> {
+        if at > self.lowest.0.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
-        match cast(chunk.src, chunk.dst, chunk.len) {
+        match cast() {
             Ok(()) => return ControlFlow::Continue(()),
             Err(CastError::Rejected(found)) => {
-                let found: Rejection = found.after(chunk.first);
+                let found: Rejection = found.after(at);
                 self.lowest.0.fetch_min(found.index, Ordering::Relaxed);
                 self.first.report(found.index, CastError::Rejected(found));
             }
-            Err(error) => self.first.report(chunk.first, error),
+            Err(error) => self.first.report(at, error),
         }
         ControlFlow::Break(())
     }
@@ -237,7 +234,7 @@ impl CheckedPlan {
         let checked = self.with_streaming(shared.streaming);
         let rejections = Rejections::default();
         threads.share(shared.share.tasks, shared.chunks(self.plan(), src, dst, n), |c| {
-            rejections.cast(c, |src, dst, n| checked.run(src, dst, n))
+            rejections.cast(c.first, || checked.run(c.src, c.dst, c.len))
         });
         rejections.first.result()
     }
@@ -260,7 +257,7 @@ impl CheckedPlan {
         let checked = self.with_streaming(streaming);
         let rejections = Rejections::default();
         threads.share(share.tasks, Chunks::of_elements(src, dst, chunk), |c| {
-            rejections.cast(c, |src, dst, _| checked.run_slice(src, dst))
+            rejections.cast(c.first, || checked.run_slice(c.src, c.dst))
         });
         rejections.first.result()
     }
@@ -295,15 +292,15 @@ impl CheckedPlan {
 
 /// The sum of the reports of chunks.
 #[derive(Default)]
-struct Counts(Mutex<CastReport>);
+pub(super) struct Counts(Mutex<CastReport>);
 
 impl Counts {
-    fn add(&self, report: &CastReport) {
+    pub(super) fn add(&self, report: &CastReport) {
         let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *sum = sum.and(report);
     }
 
-    fn sum(self) -> CastReport {
+    pub(super) fn sum(self) -> CastReport {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,10 +2,13 @@
 
 use super::Threads;
 use super::cost::{self, Cost};
-use super::plans::{First, goes_on, streaming};
+use super::plans::{Counts, First, Rejections, goes_on, streaming};
 use super::schedule::Share;
+use crate::checked::all_valid;
 use crate::strided::{View, ViewMut};
-use crate::{CastError, CastOptions, CastPlan, Storage};
+use crate::{CastError, CastOptions, CastPlan, CastReport, CheckedPlan, CountingPlan, Storage};
+use core::mem;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use lanecast_kernels::machine::RUN;
 
 /// Slices of two views along an axis.
@@ -60,6 +63,60 @@ fn cut(src: &View<'_>, dst: &ViewMut<'_>, chunk: usize, tasks: usize) -> Option<
     Some((axis, if goes_on { size.max(RUN) } else { size }))
 }
 
+/// Slices that follow each other in C order.
+struct InOrder<'a> {
+    share: Share,
+    slices: Slices<'a>,
+    /// Elements of a slice per element along the axis.
+    across: usize,
+}
+
+impl<'a> InOrder<'a> {
+    /// Cuts the first axis of two elements or more, at whole bytes of a bitmap; `None` if one thread should do it all, or if the views
+    /// cannot be cast.
+    fn new(
+        plan: &CastPlan,
+        src: &View<'a>,
+        dst: &'a mut ViewMut<'_>,
+        threads: &Threads<'_>,
+    ) -> Option<InOrder<'a>> {
+        let n = src.layout().elements();
+        let time = cost::of_strided(plan).nanoseconds(n);
+        let share = Share::new(time, || threads.count())?;
+        // Views are checked as a whole before they are cut.
+        plan.kernel().check_strided(src, dst).ok()?;
+        let shape = src.layout().shape();
+        let axis = shape.iter().position(|len| *len > 1)?;
+        let across = n / shape[axis];
+        let packed = [src.buffer(), dst.buffer()].iter().any(|buffer| buffer.storage() == Storage::Packed);
+        let step = match packed && axis + 1 == shape.len() {
+            true => super::chunks::GRAIN,
+            false => 8 >> across.trailing_zeros().min(3),
+        };
+        let size = Cost::elements(n, share.chunk, time).div_ceil(across).checked_next_multiple_of(step)?;
+        let slices = Slices { rest: Some((*src, dst.reborrow())), axis, size, first: 0 };
+        Some(InOrder { share, slices, across })
+    }
+}
+
+/// Slices with their bytes of a validity bitmap.
+struct Masked<'a> {
+    slices: Slices<'a>,
+    validity: &'a mut [u8],
+}
+
+impl<'a> Iterator for Masked<'a> {
+    type Item = (usize, View<'a>, ViewMut<'a>, &'a mut [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (first, src, dst) = self.slices.next()?;
+        let bytes = src.layout().elements().div_ceil(8);
+        let (validity, rest) = mem::take(&mut self.validity).split_at_mut_checked(bytes)?;
+        self.validity = rest;
+        Some((first, src, dst, validity))
+    }
+}
+
 /// Whether there is an axis that is contiguous on both sides and long enough for its runs to be cast directly.
 fn has_rows(src: &View<'_>, dst: &ViewMut<'_>) -> bool {
     let (from, to) = (src.layout(), dst.layout());
@@ -104,6 +161,82 @@ impl CastPlan {
             goes_on(plan.run_strided(&src, &mut dst), first, &failed)
         });
         failed.result()
+    }
+}
+
+impl CheckedPlan {
+    /// [`run_strided`](Self::run_strided) over several threads. The reported element is the first in C order, whichever thread is the
+    /// fastest.
+    ///
+    /// The views are cut along the first axis that has two elements or more.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_strided`](Self::run_strided).
+    pub fn par_run_strided(
+        &self,
+        src: &View<'_>,
+        dst: &mut ViewMut<'_>,
+        threads: Threads<'_>,
+    ) -> Result<(), CastError> {
+        let Some(InOrder { share, slices, across }) = InOrder::new(self.plan(), src, dst, &threads) else {
+            return self.run_strided(src, dst);
+        };
+        let rejections = Rejections::default();
+        threads.share(share.tasks, slices, |(first, src, mut dst)| {
+            rejections.cast(first * across, || self.run_strided(&src, &mut dst))
+        });
+        rejections.first.result()
+    }
+
+    /// [`run_strided_masked`](Self::run_strided_masked) over several threads, cut as by [`par_run_strided`](Self::par_run_strided); the
+    /// bytes written are the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_strided_masked`](Self::run_strided_masked).
+    pub fn par_run_strided_masked(
+        &self,
+        src: &View<'_>,
+        dst: &mut ViewMut<'_>,
+        validity: &mut [u8],
+        threads: Threads<'_>,
+    ) -> Result<usize, CastError> {
+        let Some(InOrder { share, slices, .. }) = InOrder::new(self.plan(), src, dst, &threads) else {
+            return self.run_strided_masked(src, dst, validity);
+        };
+        let validity = all_valid(validity, src.layout().elements())?;
+        let (rejected, failed) = (AtomicUsize::new(0), First::default());
+        threads.share(share.tasks, Masked { slices, validity }, |(first, src, mut dst, validity)| {
+            let done = self.run_strided_masked(&src, &mut dst, validity);
+            goes_on(done.map(|k| _ = rejected.fetch_add(k, Ordering::Relaxed)), first, &failed)
+        });
+        failed.result().map(|()| rejected.into_inner())
+    }
+}
+
+impl CountingPlan {
+    /// [`run_strided`](Self::run_strided) over several threads, cut as by [`CheckedPlan::par_run_strided`]; the elements written and the
+    /// counts are the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_strided`](Self::run_strided).
+    pub fn par_run_strided(
+        &self,
+        src: &View<'_>,
+        dst: &mut ViewMut<'_>,
+        threads: Threads<'_>,
+    ) -> Result<CastReport, CastError> {
+        let Some(InOrder { share, slices, .. }) = InOrder::new(self.plan(), src, dst, &threads) else {
+            return self.run_strided(src, dst);
+        };
+        let (counts, failed) = (Counts::default(), First::default());
+        threads.share(share.tasks, slices, |(first, src, mut dst)| {
+            let done = self.run_strided(&src, &mut dst);
+            goes_on(done.map(|report| counts.add(&report)), first, &failed)
+        });
+        failed.result().map(|()| counts.sum())
     }
 }
 

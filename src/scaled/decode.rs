@@ -95,8 +95,9 @@ impl ScaledPlan {
             return Ok(());
         }
         match (&decoder.fused, loops) {
-            (Some(fused), Some(_)) if streams => fused
-                .with_stream(|stream| decoder.pieces(loops, Some(stream), data, scales, &mut scratch, dst)),
+            (Some(fused), Some(_)) if streams => {
+                decoder.pieces(loops, Some(&mut fused.stream()), data, scales, &mut scratch, dst)
+            }
             _ => decoder.pieces(loops, None, data, scales, &mut scratch, dst),
         }
     }

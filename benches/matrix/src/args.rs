@@ -296,6 +296,9 @@ pub(crate) struct StridedArgs {
     /// Only layouts with this in their names.
     #[arg(long)]
     pub(crate) layout: Option<String>,
+    /// Measures casts that detect losses beside plain ones of the same views, with such values.
+    #[arg(long, value_enum)]
+    pub(crate) losses: Option<Inputs>,
     /// Milliseconds per row.
     #[arg(long, default_value_t = 500)]
     pub(crate) budget: u64,

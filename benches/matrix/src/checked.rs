@@ -127,6 +127,15 @@ pub fn run(selection: &Selection) -> Result<Rows, String> {
     Ok(Rows { machine, inputs: selection.inputs, rows })
 }
 
+/// One period of the source of a pair in its default mode, as [`run`] has them.
+///
+/// # Errors
+///
+/// If a plan cannot be made.
+pub fn source_of(from: DType, to: DType, inputs: Inputs) -> Result<Vec<u8>, CastError> {
+    source(&Cast { from: from.into(), to: to.into(), mode: Mode::Saturate }, inputs)
+}
+
 /// One period of a source: clean, unless values out of range or NaNs are asked for.
 fn source(cast: &Cast, inputs: Inputs) -> Result<Vec<u8>, CastError> {
     let (from, to) = (cast.from.dtype(), cast.to.dtype());

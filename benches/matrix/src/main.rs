@@ -62,7 +62,12 @@ fn main() -> ExitCode {
             let pairs: Vec<_> = args.pair.iter().filter_map(|(from, to)| Some(((*from)?, (*to)?))).collect();
             let pairs = if pairs.is_empty() { &strided::PAIRS[..] } else { &pairs };
             let budget = Duration::from_millis(args.budget);
-            strided::table(pairs, &args.side, args.layout.as_deref(), budget).map(|table| print!("{table}"))
+            let layout = args.layout.as_deref();
+            match args.losses {
+                None => strided::table(pairs, &args.side, layout, budget),
+                Some(inputs) => strided::losses(pairs, &args.side, layout, inputs, budget),
+            }
+            .map(|table| print!("{table}"))
         }
         Command::Scaled(args) => {
             let selection = scaled::Selection {

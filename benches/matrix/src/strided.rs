@@ -1,15 +1,16 @@
 //! Arrays of other layouts: the time of a strided cast beside the contiguous cast of as many elements.
 //!
 //! Every answer is checked against a cast of elements that were brought together one by one. `benches/peers/strided.py` times
-//! numpy on arrays of the same layouts, by the same names.
+//! numpy on arrays of the same layouts, by the same names. Casts that detect losses are timed beside the plain cast of the same views.
 
 use crate::{
-    inputs,
+    checked::source_of,
+    inputs::{self, Inputs},
     measure::{Contender, Effort, measure},
     pool::Pool,
 };
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType,
+    BufferType, CastOptions, CastPlan, DType, Level,
     strided::{Layout, View, ViewError, ViewMut},
 };
 use std::{cell::RefCell, hint::black_box, time::Duration};
@@ -137,6 +138,99 @@ fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String
     ];
     let rounds = measure(&mut contenders, effort);
     Ok((rounds.time(1) / n as f64, rounds.ratio(0, 1)))
+}
+
+/// A table: for every layout the time of the plain cast in nanoseconds per element, and the times of casts that detect losses divided
+/// by it. A checked cast of values out of range ends at the first of them, so it is left out for these.
+///
+/// # Errors
+///
+/// If a cast finds other losses than that of the same elements brought together.
+pub fn losses(
+    pairs: &[(DType, DType)],
+    sides: &[usize],
+    only: Option<&str>,
+    inputs: Inputs,
+    budget: Duration,
+) -> Result<String, String> {
+    let effort = Effort { budget, min_rounds: 5, max_rounds: 200, turn: Duration::from_millis(1) };
+    let mut table = format!("{:16}{:16}{:>6}  {:24}{:>12}", "from", "to", "side", "layout", "ns/element");
+    ["range", "exact", "masked", "counted", "no result"]
+        .iter()
+        .for_each(|way| table += &format!("{way:>10}"));
+    table += "\n";
+    for &(from, to) in pairs {
+        for &side in sides {
+            for (name, layouts) in
+                LAYOUTS.iter().filter(|(name, _)| only.is_none_or(|only| name.contains(only)))
+            {
+                let (src, dst) = layouts(from, to, side).map_err(|error| error.to_string())?;
+                let (ns, ratios) = losses_of(&src, &dst, inputs, &effort)
+                    .map_err(|error| format!("{from} -> {to}, {name}: {error}"))?;
+                table += &format!("{from:16}{to:16}{side:>6}  {name:24}{ns:>12.3}");
+                for ratio in ratios {
+                    table += &ratio.map_or(format!("{:>10}", "-"), |ratio| format!("{ratio:>10.2}"));
+                }
+                table += "\n";
+            }
+        }
+    }
+    Ok(table)
+}
+
+fn losses_of(
+    from: &Layout,
+    to: &Layout,
+    inputs: Inputs,
+    effort: &Effort,
+) -> Result<(f64, [Option<f64>; 5]), String> {
+    let told = |error: &dyn std::fmt::Display| error.to_string();
+    let n = from.elements();
+    let plan = CastPlan::new(from.buffer(), to.buffer(), &CastOptions::RUST).map_err(|e| told(&e))?;
+    let [range, exact] = [Level::Range, Level::Exact].map(|level| plan.checked(level));
+    let counted = plan.counted(Level::Range);
+    let (size, written) = (from.buffer().dtype().size(), n * to.buffer().dtype().size());
+    let sizes = [reach(from), reach(to), n * size, written, n.div_ceil(8), n.div_ceil(8)];
+    let mut pool = Pool::for_buffers(&sizes);
+    let [src, dst, together, results, mask, want] = pool.buffers(sizes);
+    let period = source_of(from.buffer().dtype(), to.buffer().dtype(), inputs).map_err(|e| told(&e))?;
+    inputs::repeat(&period, src);
+    let view = View::new(src, *from).map_err(|e| told(&e))?;
+    let out = RefCell::new(ViewMut::new(dst, *to).map_err(|e| told(&e))?);
+    let mask = RefCell::new(mask);
+    let plain = || plan.run_strided(black_box(&view), &mut out.borrow_mut());
+    let masked = || range.run_strided_masked(black_box(&view), &mut out.borrow_mut(), &mut mask.borrow_mut());
+    let count = || counted.run_strided(black_box(&view), &mut out.borrow_mut());
+
+    for (at, element) in places(from).zip(together.chunks_exact_mut(size)) {
+        element.copy_from_slice(&src[at..at + size]);
+    }
+    let rejected = range.run_masked(together, results, want, n).map_err(|e| told(&e))?;
+    if masked().map_err(|e| told(&e))? != rejected || **mask.borrow() != *want {
+        return Err("another mask than of the elements brought together".into());
+    }
+    let report = counted.run(together, results, n).map_err(|e| told(&e))?;
+    if count() != Ok(report) || counted.count_strided(&view) != Ok(report) {
+        return Err("other counts than of the elements brought together".into());
+    }
+    let clean = exact.run_strided(&view, &mut out.borrow_mut()).is_ok();
+    let mut contenders: Vec<Contender<'_>> = vec![
+        Box::new(|calls| (0..calls).for_each(|_| _ = black_box(plain()))),
+        Box::new(|calls| (0..calls).for_each(|_| _ = black_box(masked()))),
+        Box::new(|calls| (0..calls).for_each(|_| _ = black_box(count()))),
+        Box::new(|calls| (0..calls).for_each(|_| _ = black_box(counted.count_strided(&view)))),
+    ];
+    if clean {
+        for checked in [&range, &exact] {
+            let (view, out) = (&view, &out);
+            contenders.push(Box::new(move |calls| {
+                (0..calls).for_each(|_| _ = black_box(checked.run_strided(view, &mut out.borrow_mut())));
+            }));
+        }
+    }
+    let rounds = measure(&mut contenders, effort);
+    let ratio = |k: usize| (k < 4 || clean).then(|| rounds.ratio(k, 0));
+    Ok((rounds.time(0) / n as f64, [4, 5, 1, 2, 3].map(ratio)))
 }
 
 /// The first bytes of all elements, the last axis first.

@@ -52,11 +52,10 @@ mod native {
     pub(super) fn non_temporal(_: super::Tier) -> Option<&'static super::NonTemporal> {
         None
     }
-    pub(super) fn run_work<W: super::Work>(
-        _: super::Tier,
-        src: &W::Source,
-        dst: &mut W::Destination,
-    ) -> W::Output {
+    /// # Safety
+    ///
+    /// None: there are only the vectors of the target.
+    pub(super) unsafe fn run_work<W: super::Work>(src: &W::Source, dst: &mut W::Destination) -> W::Output {
         W::run(src, dst)
     }
     pub(super) fn last_cache() -> usize {
@@ -102,6 +101,7 @@ mod native {
 }
 
 use crate::{
+    active::TierToken,
     dtype::DType,
     exact::Rules,
     format::{
@@ -124,10 +124,14 @@ pub(crate) fn last_cache() -> usize {
     native::last_cache()
 }
 
-/// Does work with the vectors of a tier that can run here.
+/// Does work with the vectors of a tier.
 #[inline]
-pub(crate) fn run_work<W: Work>(tier: Tier, src: &W::Source, dst: &mut W::Destination) -> W::Output {
-    if matches!(tier, Tier::Scalar) { W::run(src, dst) } else { native::run_work::<W>(tier, src, dst) }
+pub(crate) fn run_work<W: Work>(tier: TierToken, src: &W::Source, dst: &mut W::Destination) -> W::Output {
+    if matches!(tier.tier(), Tier::Scalar) {
+        return W::run(src, dst);
+    }
+    // SAFETY: the token proves that the tier can run here, and it is not the scalar one.
+    unsafe { native::run_work::<W>(src, dst) }
 }
 
 /// In how many variants the code of a pair is there: one per tier and set of CPU features, the scalar one first.

@@ -6,14 +6,8 @@
 
 use super::{Loss, Losses, detector::LossDetector, loss, loss_tests::LossCounts};
 use crate::{
-    buffer::read,
-    drive::Stack,
-    format::Element,
-    fpenv,
-    machine::{BLOCK_BYTES, BLOCK_ELEMENTS},
-    one::assert_size,
-    storage::BufferType,
-    stream::Streaming,
+    buffer::read, drive::Stack, format::Element, fpenv, machine::BLOCK_BYTES, one::assert_size,
+    storage::BufferType, stream::Streaming,
 };
 use alloc::vec::Vec;
 use core::{mem::MaybeUninit, slice};
@@ -168,58 +162,6 @@ impl LossDetector {
         self.run_uninit(bytes, out, src.len(), sought)
     }
 
-    /// Casts `n` elements, the first of which has the index `first` in the whole cast. Returns false if the rest is not needed.
-    ///
-    /// The slices are those of `n` elements; if either is shorter, nothing is written.
-    pub(crate) fn run_part(
-        &self,
-        src: &[u8],
-        dst: &mut [MaybeUninit<u8>],
-        n: usize,
-        first: usize,
-        sought: &mut Sought<'_>,
-    ) -> bool {
-        match sought {
-            Sought::First(found) => {
-                let mut part = Sought::First(None);
-                self.run_uninit(src, dst, n, &mut part);
-                *found = part.first().map(|lost| Lost { index: first + lost.index, ..lost });
-                return found.is_none();
-            }
-            Sought::Counts(losses) => {
-                let mut part = Sought::Counts(Losses::default());
-                self.run_uninit(src, dst, n, &mut part);
-                losses.merge(&part.counts());
-            }
-            Sought::Mask(mask, lost) if first.is_multiple_of(8) => {
-                let mut part = Sought::Mask(&mut mask[first / 8..], 0);
-                self.run_uninit(src, dst, n, &mut part);
-                *lost += part.count();
-            }
-            Sought::Mask(mask, lost) => {
-                // Bits that do not begin at a byte are first written on the stack.
-                let (from, to) = (self.kernel.from(), self.kernel.to());
-                for at in (0..n).step_by(BLOCK_ELEMENTS) {
-                    let len = BLOCK_ELEMENTS.min(n - at);
-                    let mut bits = [0xFF; BLOCK_ELEMENTS / 8];
-                    let mut part = Sought::Mask(&mut bits, 0);
-                    self.run_uninit(&src[from.span(at, len)], &mut dst[to.span(at, len)], len, &mut part);
-                    *lost += part.count();
-                    let (byte, shift) = ((first + at) / 8, first % 8);
-                    for (i, bits) in bits[..len.div_ceil(8)].iter().enumerate() {
-                        let lost = !u16::from(*bits) & 0xFF;
-                        let [low, high] = (lost << shift).to_le_bytes();
-                        mask[byte + i] &= !low;
-                        if high != 0 {
-                            mask[byte + i + 1] &= !high;
-                        }
-                    }
-                }
-            }
-        }
-        true
-    }
-
     /// Casts `n` elements and passes every block that lost something to `sought`, in order, until it needs no more; then the result is
     /// false. If the result is true, all `n` elements are written.
     ///
@@ -234,12 +176,35 @@ impl LossDetector {
         if self.idle {
             return self.kernel.run_uninit(src, dst, n).map(|_| true);
         }
+        let src = src.get(..self.kernel.from().byte_len(n)?)?;
+        let dst = dst.get_mut(..self.kernel.to().byte_len(n)?)?;
+        let _guard = self.guard();
+        let streams = self.kernel.streams(src.len() + dst.len());
+        // SAFETY: both were just cut to the bytes of `n` elements; the guard lives to the end of the function.
+        Some(unsafe { self.run_unguarded(src, dst, n, streams, sought) })
+    }
+
+    /// Sets the floating-point environment in which the cast and its tests run, if they obey it, until the result is dropped.
+    pub(crate) fn guard(&self) -> Option<fpenv::Guard> {
+        self.guarded.then(fpenv::guard)
+    }
+
+    /// Casts as [`run_uninit`](Self::run_uninit), with non-temporal stores if `streams` says so.
+    ///
+    /// # Safety
+    ///
+    /// The slices are exactly the bytes of `n` elements, and the caller holds the [guard](Self::guard).
+    pub(crate) unsafe fn run_unguarded(
+        &self,
+        src: &[u8],
+        dst: &mut [MaybeUninit<u8>],
+        n: usize,
+        streams: bool,
+        sought: &mut Sought<'_>,
+    ) -> bool {
         let (from, to) = (self.kernel.from(), self.kernel.to());
-        let src = src.get(..from.byte_len(n)?)?;
-        let dst = dst.get_mut(..to.byte_len(n)?)?;
-        let _guard = self.guarded.then(fpenv::guard);
         // Results that are read again should stay in a cache.
-        let streams = self.back.is_none() && self.kernel.streams(src.len() + dst.len());
+        let streams = streams && self.back.is_none();
         let kernel = self.native.with_streaming(if streams { Streaming::Always } else { Streaming::Never });
         // With non-temporal stores, results would have to be read back from memory.
         let results = self.results.as_ref().filter(|_| !streams);
@@ -285,11 +250,11 @@ impl LossDetector {
                 let (first, len) = (first + i * BLOCK_BYTES / size, codes.len() / size);
                 let block = Block { watch: self, first, len, counts: &counts, codes };
                 if counts.any() && !sought.look(&block) {
-                    return Some(false);
+                    return false;
                 }
             }
         }
-        Some(true)
+        true
     }
 }
 

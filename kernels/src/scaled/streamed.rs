@@ -4,8 +4,8 @@
 //! not begin together: the end of a block that fills no line is stored with the next block.
 
 use super::{Factors, ScaledCast};
-use crate::arch::Tier;
 use crate::machine::{BLOCK_BYTES, CACHE_LINE};
+use crate::stream::Fence;
 
 /// How far ahead the source is prefetched, in bytes.
 const AHEAD: usize = 8192;
@@ -25,28 +25,15 @@ impl core::fmt::Debug for ScaledStream<'_> {
     }
 }
 
-/// Orders the stores before everything that follows.
-struct Fence(Tier);
-
-impl Drop for Fence {
-    fn drop(&mut self) {
-        if let Some(tools) = self.0.non_temporal() {
-            (tools.fence)();
-        }
-    }
-}
-
 impl ScaledCast {
-    /// Lends the same cast with non-temporal stores, if the tier has them. They are ordered before everything that follows.
-    pub fn with_stream<R>(&self, casts: impl FnOnce(&mut ScaledStream<'_>) -> R) -> R {
-        // Not the caller's to forget.
-        let _fence = Fence(self.tier);
-        casts(&mut ScaledStream { cast: self, lines: Lines([0; BLOCK_BYTES]) })
+    /// The same cast with non-temporal stores, if the tier has them.
+    pub fn stream(&self) -> ScaledStream<'_> {
+        ScaledStream { cast: self, lines: Lines([0; BLOCK_BYTES]) }
     }
 }
 
 impl ScaledStream<'_> {
-    /// [`ScaledCast::run`] with non-temporal stores.
+    /// [`ScaledCast::run`] with non-temporal stores, which are ordered before everything that follows the call.
     pub fn run(&mut self, src: &[u8], dst: &mut [u8], n: usize, run: usize, factors: &Factors<'_>) -> usize {
         let Self { cast, lines: Lines(lines) } = self;
         let n = cast.whole_blocks(src, dst, n, run, factors);
@@ -55,6 +42,8 @@ impl ScaledStream<'_> {
             Some(tools) if n > 0 && (run.is_multiple_of(block) || block.is_multiple_of(run)) => tools,
             _ => return cast.run(src, dst, n, run, factors),
         };
+        // Safe code reads and publishes the destination after the call.
+        let _fence = Fence(tools.fence);
         let [read, written] = cast.bits;
         // One step of the loop casts whole blocks and runs, or whole blocks of one run. Its bytes follow the carried ones, less than a line.
         let room = 8 * (BLOCK_BYTES - CACHE_LINE) / written;

@@ -211,9 +211,32 @@ fn compare(cast: &ScaledCast, src: &[u8], want: &[u8], n: usize, run: usize, fac
     let mut got = vec![0xA5; want.len() + 64 + 6];
     let start = got.as_ptr().align_offset(64) + 6;
     let dst = &mut got[start..start + want.len()];
-    assert_eq!(cast.with_stream(|stream| stream.run(src, dst, n, run, factors)), done);
+    assert_eq!(cast.stream().run(src, dst, n, run, factors), done);
     assert_eq!(dst[..bytes], want[..bytes], "{n} in runs of {run}, with non-temporal stores");
     done
+}
+
+/// Safe code may read or publish what a call has written before it drops the stream. As below, only Miri has kernels here.
+#[test]
+fn stores_of_every_call_are_ordered() {
+    let fences = || crate::stream::FENCES.get();
+    let mut found = false;
+    for (tier, _) in loops().filter(|(tier, _)| tier.non_temporal().is_some()) {
+        let to = BufferType::new(DType::Float8E4M3FN);
+        let kernel = Kernel::new(tier, DType::Float32.into(), to, &Rules::common(to.dtype(), true));
+        let cast = kernel.and_then(|kernel| ScaledCast::new(&kernel, DType::Float32, Step::Times));
+        let Some(cast) = cast else { continue };
+        let (src, mut dst, ones) = (vec![0; 4 * 512], vec![0; 512], [1.0; 16]);
+        let mut stream = cast.stream();
+        for _ in 0..2 {
+            let before = fences();
+            let factors = Factors { factor: &ones, block: &[], scale: &ones };
+            assert_eq!(stream.run(&src, &mut dst, 512, 32, &factors), 512);
+            assert!(fences() > before, "{tier}");
+            found = true;
+        }
+    }
+    assert_eq!(found, cfg!(miri) && cfg!(target_arch = "x86_64") && Tier::Avx2.is_available());
 }
 
 /// What is scaled in registers has the codes of a step in memory and a cast. Without Miri, kernels of tiers are tested from outside.

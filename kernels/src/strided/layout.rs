@@ -97,6 +97,11 @@ impl Layout {
         Layout { offset, ..self }
     }
 
+    /// The same places of other elements, which need not fit there: for results that are not written.
+    pub(crate) const fn with_buffer(self, buffer: BufferType) -> Layout {
+        Layout { buffer, ..self }
+    }
+
     /// The buffer type of the elements.
     pub const fn buffer(&self) -> BufferType {
         self.buffer
@@ -130,12 +135,11 @@ impl Layout {
     /// [`ViewError::NotAPermutation`]; [`ViewError::PackedStride`] if the last axis of packed elements would not stay the last.
     pub fn permuted(&self, axes: &[usize]) -> Result<Layout, ViewError> {
         let n = usize::from(self.axes);
-        let mut named = 0_u32;
+        let mut named = [false; MAX_AXES];
         for axis in axes {
-            named |=
-                1_u32.checked_shl(*axis as u32).filter(|_| *axis < n).ok_or(ViewError::NotAPermutation)?;
+            *named[..n].get_mut(*axis).ok_or(ViewError::NotAPermutation)? = true;
         }
-        if axes.len() != n || named.count_ones() as usize != n {
+        if axes.len() != n || named[..n].contains(&false) {
             return Err(ViewError::NotAPermutation);
         }
         let mut to = *self;
@@ -277,19 +281,22 @@ impl Layout {
         if at > len {
             return Err(ViewError::NoAxis { axis: at, axes: len });
         }
-        let way = if self.buffer.is_packed() && axis + 1 == axes {
-            if at < len && !(at as u128 * u128::from(self.buffer.bits_per_element())).is_multiple_of(8) {
-                return Err(ViewError::PackedRows { elements: at });
-            }
-            self.buffer.byte_len(at).ok_or(ViewError::TooLarge)? as isize
-        } else {
-            at as isize * self.strides[axis]
-        };
+        let row = self.buffer.is_packed() && axis + 1 == axes;
+        if row && at < len && !(at as u128 * u128::from(self.buffer.bits_per_element())).is_multiple_of(8) {
+            return Err(ViewError::PackedRows { elements: at });
+        }
         let (mut low, mut high) = (*self, *self);
         low.shape[axis] = at;
         high.shape[axis] = len - at;
-        // There need not be any memory after the last element to point to.
-        Ok((low, high, if high.elements() == 0 { 0 } else { way }))
+        let way = if high.elements() == 0 {
+            // There need not be any memory after the last element to point to, and the distance may be no number.
+            Some(0)
+        } else if row {
+            self.buffer.byte_len(at).and_then(|way| isize::try_from(way).ok())
+        } else {
+            (at as isize).checked_mul(self.strides[axis])
+        };
+        Ok((low, high, way.ok_or(ViewError::TooLarge)?))
     }
 }
 
@@ -315,6 +322,7 @@ impl fmt::Debug for Layout {
 mod tests {
     use super::*;
     use crate::dtype::DType;
+    use alloc::{vec, vec::Vec};
 
     fn f32s(shape: &[usize], strides: &[isize]) -> Layout {
         Layout::new(DType::Float32, shape, strides).expect("a good layout")
@@ -354,6 +362,17 @@ mod tests {
         }
     }
 
+    /// An end of an axis is as far away as no element is.
+    #[test]
+    fn parts_of_far_elements() {
+        let far = Layout::new(DType::UInt8, &[2], &[isize::MAX - 1]).expect("a good layout");
+        let (low, high, way) = far.split(0, 2).expect("all and nothing");
+        assert_eq!((low.elements(), high.elements(), way), (2, 0, 0));
+        assert_eq!(far.split(0, 1).map(|(_, _, way)| way), Ok(isize::MAX - 1));
+        let none = Layout::new(DType::UInt8, &[usize::MAX, 0], &[isize::MAX, 1]).expect("a good layout");
+        assert_eq!(none.split(0, usize::MAX / 2).map(|(_, _, way)| way), Ok(0));
+    }
+
     #[test]
     fn other_layouts_of_the_same() {
         let layout = Layout::contiguous(DType::Int16, &[2, 3, 4]).expect("a good layout");
@@ -361,6 +380,12 @@ mod tests {
         assert_eq!(layout.permuted(&[1, 2, 0]).map(|l| (l.shape()[2], l.strides()[2])), Ok((2, 24)));
         for bad in [&[0, 1][..], &[0, 1, 1], &[0, 1, 3], &[0, 1, usize::MAX]] {
             assert_eq!(layout.permuted(bad), Err(ViewError::NotAPermutation));
+        }
+        for axes in [33, MAX_AXES] {
+            let shape: Vec<usize> = (0..axes).map(|axis| 1 + usize::from(axis % 8 == 0)).collect();
+            let many = Layout::new(DType::Int16, &shape, &vec![0; axes]).expect("a good layout");
+            let backwards: Vec<usize> = (0..axes).rev().collect();
+            assert_eq!(many.permuted(&backwards), Ok(many.transposed()), "{axes} axes");
         }
         let reversed = layout.with_offset(10).reversed(0).expect("an axis");
         assert_eq!((reversed.offset(), reversed.strides()), (34, &[-24, 8, 2][..]));

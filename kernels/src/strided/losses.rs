@@ -1,27 +1,29 @@
 //! Casts between views that detect losses.
 //!
-//! Elements are numbered and cast in C order, block by block. A block is gathered to the stack unless its elements are contiguous,
-//! cast by [`LossDetector`] as a buffer, and scattered unless the destination is contiguous. Packed elements are cast row by row,
-//! because a row begins at a whole byte; blocks of other elements may span several rows.
+//! The loops are those of plain casts (`run`): every run of contiguous elements is cast by [`LossDetector`] as a buffer. Runs come in
+//! the order that suits the memory, so each has its [`Places`]: the indices of its elements in C order. Most runs lose nothing, and
+//! their places are not looked at. The lost elements of a run are marked in a bitmap in the order of the run; from there, bits go to
+//! the mask of the whole cast, or the lowest index is the first lost element so far. Once one is found, only runs that have an element
+//! before it are cast.
 
 use super::{
-    copy::copy,
     error::ViewError,
-    nest::{Axis, Nest, Odometer},
+    layout::Layout,
     overlap::Together,
-    run::bytes,
+    places::{BITS, PIECE, Places},
+    run::{Results, Runs, bytes},
     view::{View, ViewMut},
 };
 use crate::{
     drive::Stack,
-    loss::{LossDetector, Losses, Lost, Sought},
-    machine::BLOCK_ELEMENTS,
+    kernel::Kernel,
+    loss::{Loss, LossDetector, Losses, Lost, Sought},
 };
-use core::slice;
+use core::{ptr, slice};
 
 impl LossDetector {
-    /// [`run`](Self::run) between views in C order; the index counts in that order. The elements of the destination from the lost
-    /// element on are unspecified.
+    /// [`run`](Self::run) between views; the lost element is the first in C order, and the index counts in that order. Each element of
+    /// the destination before the lost one has either been cast or is unchanged; those from it on are unspecified.
     ///
     /// # Errors
     ///
@@ -40,6 +42,25 @@ impl LossDetector {
     pub fn run_strided_counted(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<Losses, ViewError> {
         let mut sought = Sought::Counts(Losses::default());
         self.run_views(src, dst, &mut sought)?;
+        Ok(sought.counts())
+    }
+
+    /// The losses of [`run_strided_counted`](Self::run_strided_counted), without a destination.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::WrongBuffer`] if the view has a different buffer type from the kernel.
+    pub fn count_strided(&self, src: &View<'_>) -> Result<Losses, ViewError> {
+        let (plan, view) = (self.kernel().from(), src.buffer());
+        if plan != view {
+            return Err(ViewError::WrongBuffer { plan, view });
+        }
+        let mut sought = Sought::Counts(Losses::default());
+        if !self.is_idle() {
+            let dropped = (ptr::null_mut(), &src.layout().with_buffer(self.kernel().to()));
+            // SAFETY: the view has the elements. The results are dropped.
+            unsafe { self.search(src, dropped, Results::Dropped, &mut sought) };
+        }
         Ok(sought.counts())
     }
 
@@ -67,147 +88,133 @@ impl LossDetector {
         dst: &mut ViewMut<'_>,
         sought: &mut Sought<'_>,
     ) -> Result<(), ViewError> {
-        let kernel = self.kernel();
-        let together = kernel.together(src, dst)?;
-        if src.layout().elements() == 0 {
-            return Ok(());
-        }
         if self.is_idle() {
-            return kernel.run_strided(src, dst);
+            return self.kernel().run_strided(src, dst);
         }
-        let nest = Nest::in_order(src.layout(), dst.layout());
-        let cast = Blocks {
-            detector: self,
-            in_place: together == Together::InPlace,
-            sizes: [kernel.from().dtype().size(), kernel.to().dtype().size()],
+        let results = match self.kernel().together(src, dst)? {
+            Together::Apart => Results::Written,
+            Together::InPlace => Results::Replace,
         };
-        // SAFETY: the views have all elements of the nest; no two elements of the destination share bytes, and `together` has found
-        // how they lie to those of the source.
-        unsafe { cast.all(src.first(), dst.first(), nest.axes(), sought) };
+        // SAFETY: the views have their elements; no two elements of the destination share bytes, and `together` has found how they lie
+        // to those of the source.
+        unsafe { self.search(src, (dst.first(), dst.layout()), results, sought) };
         Ok(())
     }
-}
 
-struct Blocks<'a> {
-    detector: &'a LossDetector,
-    /// Whether elements are replaced in place: then results stay on the stack until all elements of a block have been read.
-    in_place: bool,
-    /// The size in bytes of an element in byte storage, for the source and the destination.
-    sizes: [usize; 2],
-}
-
-/// Elements on the stack.
-type Elements = Stack<{ BLOCK_ELEMENTS * 16 }>;
-
-impl Blocks<'_> {
     /// # Safety
     ///
-    /// The elements that the axes lead to from `src` may be read and those from `dst` written; of these, no two share bytes, and they
-    /// share none with the source unless each begins where its own element does (`in_place`).
-    unsafe fn all(&self, src: *const u8, dst: *mut u8, axes: &[Axis], sought: &mut Sought<'_>) {
-        let [inner, outer @ ..] = axes else { return };
-        let kernel = self.detector.kernel();
-        let [read, write] = [(kernel.from(), inner.src, 0), (kernel.to(), inner.dst, 1)]
-            .map(|(side, step, i)| side.is_packed() || step == self.sizes[i] as isize || inner.len == 1);
-        let write = write && !self.in_place;
-        let [mut gathered, mut results] = [const { Elements::new() }; 2];
-        let (gathered, results) = (gathered.start(), results.start());
-        let packed = kernel.from().is_packed() || kernel.to().is_packed();
-        if read && write && (packed || outer.is_empty() || inner.len >= 8 * BLOCK_ELEMENTS) {
-            let mut first = 0;
-            for (from, to) in Odometer::new(outer) {
-                // SAFETY: a row of elements that follow each other, and its results.
-                if !unsafe { self.cast(src.offset(from), dst.offset(to), inner.len, first, sought) } {
-                    return;
-                }
-                first += inner.len;
-            }
-            return;
-        }
-        let mut first = 0;
-        // A block consists of parts of rows: `(from, to)` of the row, the first element, and the number of elements.
-        let mut rows = Odometer::new(outer);
-        let mut row = rows.next().map(|row| (row, 0));
-        while let Some((start, at)) = row {
-            let mut writes = rows.clone();
-            let mut count = 0;
-            let mut part = (start, at);
-            // The last part may end inside its row.
-            loop {
-                let len = (inner.len - part.1).min(BLOCK_ELEMENTS - count);
-                let (from, step) = match kernel.from().is_packed() {
-                    true => (bytes(kernel.from(), part.1) as isize, 1),
-                    false => (part.1 as isize * inner.src, inner.src),
-                };
-                // SAFETY: `len` elements of the row from `part.1` on; the stack has room for a block of them. Parts of packed rows begin
-                // at whole bytes, since blocks are multiples of 8 and hold a part of one row only.
-                unsafe {
-                    let from = src.offset(part.0.0 + from);
-                    let to = gathered.add(count * self.sizes[0]);
-                    if kernel.from().is_packed() {
-                        from.copy_to_nonoverlapping(to, bytes(kernel.from(), len));
-                    } else {
-                        copy(self.sizes[0], from, [step, 0], to, [self.sizes[0] as isize, 0], [len, 1]);
-                    }
-                }
-                count += len;
-                part.1 += len;
-                row = if part.1 < inner.len { Some(part) } else { rows.next().map(|row| (row, 0)) };
-                match row {
-                    Some(next) if count < BLOCK_ELEMENTS && !packed => part = next,
-                    _ => break,
-                }
-            }
-            // SAFETY: the elements were gathered, and the stack has room for as many results.
-            let goes_on = unsafe { self.cast(gathered, results, count, first, sought) };
-            let (mut part, mut done) = ((start, at), 0);
-            while done < count {
-                let len = (inner.len - part.1).min(count - done);
-                // SAFETY: the same parts of rows in the destination; the results are on the stack.
-                unsafe {
-                    let from = results.add(done * self.sizes[1]);
-                    if kernel.to().is_packed() {
-                        let to = dst.offset(part.0.1 + bytes(kernel.to(), part.1) as isize);
-                        from.copy_to_nonoverlapping(to, bytes(kernel.to(), len));
-                    } else {
-                        let to = dst.offset(part.0.1 + part.1 as isize * inner.dst);
-                        copy(self.sizes[1], from, [self.sizes[1] as isize, 0], to, [inner.dst, 0], [len, 1]);
-                    }
-                }
-                done += len;
-                if done < count {
-                    part = (writes.next().unwrap_or_default(), 0);
-                }
-            }
-            if !goes_on {
-                return;
-            }
-            first += count;
-        }
+    /// As [`Kernel::run_nest`].
+    unsafe fn search(
+        &self,
+        src: &View<'_>,
+        dst: (*mut u8, &Layout),
+        results: Results,
+        sought: &mut Sought<'_>,
+    ) {
+        let _guard = self.guard();
+        let search = Search { detector: self, sought, lost: [0xFF; BITS] };
+        // SAFETY: the caller's promise.
+        unsafe { self.kernel().run_nest((src.first(), src.layout()), dst, results, search) };
+    }
+}
+
+/// A search for losses.
+pub(super) struct Search<'a, 'b> {
+    detector: &'a LossDetector,
+    sought: &'a mut Sought<'b>,
+    /// Lost elements of a piece are bits that are cleared; between pieces, none is.
+    lost: [u8; BITS],
+}
+
+impl Runs for Search<'_, '_> {
+    const SLOW: bool = true;
+
+    fn are_numbered(&self) -> bool {
+        !matches!(self.sought, Sought::Counts(_))
     }
 
-    /// Casts `n` contiguous elements, the first of which has the index `first`. Returns false if the rest is not needed.
-    ///
-    /// # Safety
-    ///
-    /// `src` is readable for the bytes of `n` elements of the source and `dst` writable for those of the destination; they do not
-    /// overlap.
-    unsafe fn cast(
-        &self,
+    #[inline(never)]
+    unsafe fn run(
+        &mut self,
+        kernel: &Kernel,
         src: *const u8,
         dst: *mut u8,
         n: usize,
-        first: usize,
-        sought: &mut Sought<'_>,
+        places: &Places<'_>,
     ) -> bool {
-        let kernel = self.detector.kernel();
+        let all = |n: usize| [bytes(kernel.from(), n), bytes(kernel.to(), n)];
+        // What is on the stack is no longer than a piece.
+        let streams = n > PIECE && kernel.streams(all(n).iter().sum());
+        (0..n).step_by(PIECE).all(|at| {
+            let (len, [read, written]) = (PIECE.min(n - at), all(at));
+            // SAFETY: the caller's elements, from one that begins at a whole byte of both sides. If there are more than a piece, they
+            // are one row.
+            unsafe { self.piece(src.add(read), dst.add(written), len, streams, &places.after(at)) }
+        })
+    }
+}
+
+impl Search<'_, '_> {
+    /// # Safety
+    ///
+    /// As [`run`](Runs::run), of at most a piece.
+    unsafe fn piece(
+        &mut self,
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        streams: bool,
+        places: &Places<'_>,
+    ) -> bool {
+        let (from, to) = (self.detector.kernel().from(), self.detector.kernel().to());
         // SAFETY: the caller's promise; nothing is said of what is in `dst`.
         let (src, dst) = unsafe {
-            (
-                slice::from_raw_parts(src, bytes(kernel.from(), n)),
-                slice::from_raw_parts_mut(dst.cast(), bytes(kernel.to(), n)),
-            )
+            (slice::from_raw_parts(src, bytes(from, n)), slice::from_raw_parts_mut(dst.cast(), bytes(to, n)))
         };
-        self.detector.run_part(src, dst, n, first, sought)
+        if let Sought::Counts(sum) = self.sought {
+            let mut part = Sought::Counts(Losses::default());
+            // SAFETY: the slices are those of `n` elements, and the guard is the caller's.
+            unsafe { self.detector.run_unguarded(src, dst, n, streams, &mut part) };
+            let part = part.counts();
+            Loss::ALL.iter().for_each(|loss| sum.add(*loss, part.of(*loss) * places.repeat.len as u64));
+            return true;
+        }
+        if let Sought::First(Some(found)) = self.sought
+            && found.index <= places.lowest(n)
+        {
+            return false;
+        }
+        let mut part = Sought::Mask(&mut self.lost, 0);
+        // SAFETY: as above.
+        unsafe { self.detector.run_unguarded(src, dst, n, streams, &mut part) };
+        let count = part.count();
+        if count == 0 {
+            return true;
+        }
+        let goes_on = match self.sought {
+            Sought::Mask(mask, lost) => {
+                *lost += count * places.repeat.len;
+                places.clear(&self.lost, n, mask);
+                true
+            }
+            Sought::First(found) => {
+                let (index, i) = places.first_lost(&self.lost, n);
+                if found.is_none_or(|before| index < before.index) {
+                    // The elements before it in its byte, if it is packed, are in the same row, so they are not lost.
+                    let first = if from.is_packed() { i - i % 8 } else { i };
+                    let mut room = Stack::<{ 8 * 16 }>::new();
+                    let mut one = Sought::First(None);
+                    let len = if from.is_packed() { 8.min(n - first) } else { 1 };
+                    let (src, out) = (&src[from.span(first, len)], &mut room.bytes()[..bytes(to, len)]);
+                    // SAFETY: the slices are those of `len` elements, and the guard is the caller's.
+                    unsafe { self.detector.run_unguarded(src, out, len, false, &mut one) };
+                    *found = one.first().map(|lost| Lost { index, ..lost });
+                }
+                false
+            }
+            Sought::Counts(_) => true,
+        };
+        self.lost[..n.div_ceil(8)].fill(0xFF);
+        goes_on
     }
 }

@@ -19,7 +19,8 @@
 //! * *blocks*: all other elements are gathered to a block on the stack unless they are contiguous, cast, and scattered unless the
 //!   destination is contiguous; a value that is repeated is cast once.
 //!
-//! A cast that detects losses numbers and casts elements in C order (`losses`).
+//! A cast that detects losses has the same loops. Each run of contiguous elements is cast and tested (`losses`), and knows the numbers of
+//! its elements in C order (`places`). A cast that has no destination drops its results.
 //!
 //! # Overlap
 //!
@@ -34,6 +35,7 @@ mod losses;
 mod ndarray;
 mod nest;
 mod overlap;
+mod places;
 mod run;
 mod tile;
 mod tiles;

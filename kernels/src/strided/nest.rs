@@ -3,12 +3,22 @@
 use super::layout::{Layout, MAX_AXES};
 use crate::storage::BufferType;
 
-/// A loop: its length, and its stride on each side.
+/// A loop: its length, its stride on each side, and its stride in C order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
     pub(super) len: usize,
     pub(super) src: isize,
     pub(super) dst: isize,
+    /// The distance in elements to the next element in C order; 0 in a nest that does not number its elements.
+    pub(super) index: isize,
+}
+
+/// Where an element is: bytes from the first element on both sides, and its number in C order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Offsets {
+    pub(super) src: isize,
+    pub(super) dst: isize,
+    pub(super) index: isize,
 }
 
 /// The loops, the innermost first; at least one.
@@ -16,7 +26,7 @@ pub(super) struct Nest {
     axes: [Axis; MAX_AXES],
     count: usize,
     /// The offsets from the first elements of the layouts to the first elements of the loops.
-    pub(super) start: (isize, isize),
+    pub(super) start: Offsets,
 }
 
 /// One side of the innermost loop.
@@ -46,17 +56,24 @@ impl Side {
 }
 
 impl Nest {
-    /// The loops of two layouts of the same shape, which must not be empty.
-    pub(super) fn new(from: &Layout, to: &Layout) -> Nest {
+    /// The loops of two layouts of the same shape, which must not be empty. `numbered` elements have an index in C order.
+    pub(super) fn new(from: &Layout, to: &Layout, numbered: bool) -> Nest {
+        let mut step = numbered as isize;
         let one = Axis {
             len: 1,
             src: from.buffer().dtype().size() as isize,
             dst: to.buffer().dtype().size() as isize,
+            index: step,
         };
-        let mut nest = Nest { axes: [one; MAX_AXES], count: 0, start: (0, 0) };
+        let mut nest = Nest { axes: [one; MAX_AXES], count: 0, start: Offsets::default() };
         let pinned = from.buffer().is_packed() || to.buffer().is_packed();
         let lengths = from.shape().iter().zip(from.strides().iter().zip(to.strides()));
-        let mut axes = lengths.map(|(len, (src, dst))| Axis { len: *len, src: *src, dst: *dst }).rev();
+        let mut axes = lengths.rev().map(|(len, (src, dst))| {
+            let index = step;
+            // At most the number of elements.
+            step *= *len as isize;
+            Axis { len: *len, src: *src, dst: *dst, index }
+        });
         if pinned {
             // Packed elements are contiguous along the last axis, which stays the innermost loop.
             nest.axes[0] = axes.next().unwrap_or(one);
@@ -65,30 +82,13 @@ impl Nest {
         for mut axis in axes.filter(|axis| axis.len > 1) {
             if axis.dst < 0 || axis.dst == 0 && axis.src < 0 {
                 let last = axis.len as isize - 1;
-                // The offsets are within the spans of the layouts.
-                nest.start.0 += last * axis.src;
-                nest.start.1 += last * axis.dst;
-                (axis.src, axis.dst) = (-axis.src, -axis.dst);
+                // The offsets are within the spans of the layouts, and the index is that of an element.
+                nest.start.src += last * axis.src;
+                nest.start.dst += last * axis.dst;
+                nest.start.index += last * axis.index;
+                axis = Axis { len: axis.len, src: -axis.src, dst: -axis.dst, index: -axis.index };
             }
             nest.insert(axis, pinned as usize);
-        }
-        nest.count = nest.count.max(1);
-        nest.join(Side { buffer: from.buffer() }, Side { buffer: to.buffer() });
-        nest
-    }
-
-    /// The loops in C order: the last axis is the innermost loop, and every axis is traversed forwards.
-    pub(super) fn in_order(from: &Layout, to: &Layout) -> Nest {
-        let sizes = [from, to].map(|layout| layout.buffer().dtype().size() as isize);
-        let one = Axis { len: 1, src: sizes[0], dst: sizes[1] };
-        let mut nest = Nest { axes: [one; MAX_AXES], count: 0, start: (0, 0) };
-        let lengths = from.shape().iter().zip(from.strides().iter().zip(to.strides()));
-        for (i, (len, (src, dst))) in lengths.rev().enumerate() {
-            // Packed elements are on the last axis.
-            if *len > 1 || i == 0 {
-                nest.axes[nest.count] = Axis { len: *len, src: *src, dst: *dst };
-                nest.count += 1;
-            }
         }
         nest.count = nest.count.max(1);
         nest.join(Side { buffer: from.buffer() }, Side { buffer: to.buffer() });
@@ -106,7 +106,7 @@ impl Nest {
         self.count += 1;
     }
 
-    /// Merges loops that continue each other on both sides.
+    /// Merges loops that continue each other on both sides and in C order.
     fn join(&mut self, from: Side, to: Side) {
         let mut kept = 0;
         for i in 1..self.count {
@@ -115,6 +115,7 @@ impl Nest {
             let joined = inner.len.checked_mul(outer.len).filter(|_| {
                 from.continues(inner.len, inner.src, outer.src, last)
                     && to.continues(inner.len, inner.dst, outer.dst, last)
+                    && inner.len as isize * inner.index == outer.index
             });
             if let Some(len) = joined {
                 self.axes[kept].len = len;
@@ -136,41 +137,49 @@ impl Nest {
 pub(super) struct Odometer<'a> {
     axes: &'a [Axis],
     at: [usize; MAX_AXES],
-    src: isize,
-    dst: isize,
+    now: Offsets,
     done: bool,
 }
 
 impl<'a> Odometer<'a> {
     /// An odometer over axes, none of which is empty.
     pub(super) fn new(axes: &'a [Axis]) -> Odometer<'a> {
-        Odometer { axes, at: [0; MAX_AXES], src: 0, dst: 0, done: false }
+        Odometer { axes, at: [0; MAX_AXES], now: Offsets::default(), done: false }
     }
 }
 
 impl Iterator for Odometer<'_> {
-    /// Bytes from the start, on both sides.
-    type Item = (isize, isize);
+    type Item = Offsets;
 
     #[inline]
-    fn next(&mut self) -> Option<(isize, isize)> {
+    fn next(&mut self) -> Option<Offsets> {
         if self.done {
             return None;
         }
-        let now = (self.src, self.dst);
+        let was = self.now;
         for (axis, at) in self.axes.iter().zip(&mut self.at) {
             *at += 1;
-            self.src += axis.src;
-            self.dst += axis.dst;
+            self.now = self.now.moved(1, axis);
             if *at < axis.len {
-                return Some(now);
+                return Some(was);
             }
             *at = 0;
-            self.src -= axis.len as isize * axis.src;
-            self.dst -= axis.len as isize * axis.dst;
+            self.now = self.now.moved(-(axis.len as isize), axis);
         }
         self.done = true;
-        Some(now)
+        Some(was)
+    }
+}
+
+impl Offsets {
+    /// So many steps along an axis.
+    #[inline]
+    pub(super) const fn moved(self, steps: isize, axis: &Axis) -> Offsets {
+        Offsets {
+            src: self.src + steps * axis.src,
+            dst: self.dst + steps * axis.dst,
+            index: self.index + steps * axis.index,
+        }
     }
 }
 
@@ -181,19 +190,22 @@ mod tests {
 
     fn nest(from: BufferType, src: &[isize], to: BufferType, dst: &[isize], shape: &[usize]) -> Nest {
         let layout = |buffer, strides| Layout::new(buffer, shape, strides).expect("a good layout");
-        Nest::new(&layout(from, src), &layout(to, dst))
+        Nest::new(&layout(from, src), &layout(to, dst), false)
     }
 
     #[test]
     fn loops() {
         let (f32, f16) = (BufferType::new(DType::Float32), BufferType::new(DType::Float16));
-        let axis = |len, src, dst| Axis { len, src, dst };
+        let axis = |len, src, dst| Axis { len, src, dst, index: 0 };
         let got = nest(f32, &[48, 16, 4], f16, &[24, 8, 2], &[2, 3, 4]);
         assert_eq!(got.axes(), [axis(24, 4, 2)], "contiguous");
         let got = nest(f32, &[4, 8, 24], f16, &[2, 4, 12], &[2, 3, 4]);
         assert_eq!(got.axes(), [axis(24, 4, 2)], "the first axis innermost");
         let got = nest(f32, &[-48, -16, -4], f16, &[-24, -8, -2], &[2, 3, 4]);
-        assert_eq!((got.axes(), got.start), (&[axis(24, 4, 2)][..], (-92, -46)));
+        assert_eq!(
+            (got.axes(), got.start),
+            (&[axis(24, 4, 2)][..], Offsets { src: -92, dst: -46, index: 0 })
+        );
         let got = nest(f32, &[16, 4], f16, &[16, 2], &[3, 4]);
         assert_eq!(got.axes(), [axis(4, 4, 2), axis(3, 16, 16)], "rows with gaps");
         let got = nest(f32, &[4, 12], f16, &[8, 2], &[3, 4]);
@@ -211,11 +223,25 @@ mod tests {
         assert_eq!(got.axes(), [axis(4, 1, 12), axis(3, 2, 4)], "the packed axis stays the innermost");
     }
 
+    /// Loops join only if the numbers of their elements continue, and a reversed loop counts backwards.
+    #[test]
+    fn numbers_in_c_order() {
+        let layout =
+            |strides: [isize; 2]| Layout::new(DType::Float32, &[3, 4], &strides).expect("a good layout");
+        let axis = |len, stride, index| Axis { len, src: stride, dst: stride, index };
+        let numbered = |strides| Nest::new(&layout(strides), &layout(strides), true);
+        assert_eq!(numbered([16, 4]).axes(), [axis(12, 4, 1)]);
+        assert_eq!(numbered([4, 12]).axes(), [axis(3, 4, 4), axis(4, 12, 1)]);
+        let reversed = numbered([-16, 4]);
+        assert_eq!(reversed.axes(), [axis(4, 4, 1), axis(3, 16, -4)]);
+        assert_eq!(reversed.start, Offsets { src: -32, dst: -32, index: 8 });
+    }
+
     #[test]
     fn offsets_come_in_order() {
-        let axes = [Axis { len: 2, src: 1, dst: 10 }, Axis { len: 3, src: -5, dst: 0 }];
-        let all: alloc::vec::Vec<_> = Odometer::new(&axes).collect();
-        assert_eq!(all, [(0, 0), (1, 10), (-5, 0), (-4, 10), (-10, 0), (-9, 10)]);
+        let axes = [Axis { len: 2, src: 1, dst: 10, index: 3 }, Axis { len: 3, src: -5, dst: 0, index: -1 }];
+        let all: alloc::vec::Vec<_> = Odometer::new(&axes).map(|at| (at.src, at.dst, at.index)).collect();
+        assert_eq!(all, [(0, 0, 0), (1, 10, 3), (-5, 0, -1), (-4, 10, 2), (-10, 0, -2), (-9, 10, 1)]);
         assert_eq!(Odometer::new(&[]).count(), 1);
     }
 }

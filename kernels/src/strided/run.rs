@@ -6,6 +6,7 @@ use super::{
     layout::Layout,
     nest::{Axis, Nest, Odometer},
     overlap::{self, Together},
+    places::Places,
     view::{View, ViewMut, place},
 };
 use crate::{
@@ -53,34 +54,55 @@ impl Kernel {
     /// [`ViewError::WrongBuffer`] if a view has a different buffer type from the kernel, [`ViewError::AxesMismatch`] or
     /// [`ViewError::LengthMismatch`] if the shapes differ, [`ViewError::Overlap`]; then nothing is written.
     pub fn run_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), ViewError> {
-        let together = self.together(src, dst)?;
-        let elements = src.layout().elements();
+        let results = match self.together(src, dst)? {
+            Together::Apart => Results::Written,
+            Together::InPlace => Results::Replace,
+        };
+        let _guard = self.guard();
+        // SAFETY: the views have their elements, and `together` has shown how these lie to each other. The guard is held.
+        unsafe { self.run_nest((src.first(), src.layout()), (dst.first(), dst.layout()), results, Plain) };
+        Ok(())
+    }
+
+    /// Casts the elements of two layouts at their first elements, in runs of `runs`.
+    ///
+    /// # Safety
+    ///
+    /// The elements of the source may be read. Unless the results are dropped, those of the destination may be written; of these, no
+    /// two share bytes, and they share none with the source unless each begins where its own element does (`Replace`). The caller
+    /// holds the guard of the runs.
+    pub(super) unsafe fn run_nest<R: Runs>(
+        &self,
+        (src, from): (*const u8, &Layout),
+        (dst, to): (*mut u8, &Layout),
+        results: Results,
+        runs: R,
+    ) {
+        let elements = from.elements();
         if elements == 0 {
-            return Ok(());
+            return;
         }
-        let nest = Nest::new(src.layout(), dst.layout());
+        let nest = Nest::new(from, to, runs.are_numbered());
         let bytes = |buffer: BufferType| buffer.byte_len(elements).unwrap_or(usize::MAX);
         let total = bytes(self.from()).saturating_add(bytes(self.to()));
         // If elements are far apart, each has a cache line of its own.
-        let lines = [src.layout(), dst.layout()].map(|layout| {
+        let lines = [from, to].map(|layout| {
             layout.span().map_or(0, |span| span.len().min(elements.saturating_mul(CACHE_LINE)))
         });
         let lines = lines[0].saturating_add(lines[1]);
         let streaming = if self.streams(total) { Streaming::Always } else { Streaming::Never };
         let kernel = self.with_streaming(streaming);
-        let cast = Cast {
+        let mut cast = Cast {
             kernel: &kernel,
-            in_place: together == Together::InPlace,
+            runs,
+            results,
             s: self.from().dtype().size(),
             d: self.to().dtype().size(),
             ahead: self.tier().non_temporal().filter(|_| lines > SECOND_CACHE),
         };
-        let src = src.first().wrapping_offset(nest.start.0);
-        let dst = dst.first().wrapping_offset(nest.start.1);
-        let _guard = self.guard();
-        // SAFETY: the views have all elements of the nest, and `check` has shown how they lie to each other; the guard is held.
-        unsafe { cast.all(src, dst, nest.axes()) };
-        Ok(())
+        let (src, dst) = (src.wrapping_offset(nest.start.src), dst.wrapping_offset(nest.start.dst));
+        // SAFETY: the caller's elements are all those of the nest, and the guard is held.
+        unsafe { cast.all(src, dst, nest.start.index, nest.axes()) };
     }
 }
 
@@ -100,11 +122,91 @@ impl Kernel {
     }
 }
 
+/// How runs, contiguous elements with contiguous results, are cast.
+pub(super) trait Runs {
+    /// Whether much is done before each run: then short ones are copied to a block together.
+    const SLOW: bool;
+
+    /// Whether the runs are given the places of their elements.
+    fn are_numbered(&self) -> bool;
+
+    /// Casts `n` elements. Returns false if the results are not needed: then not all are written.
+    ///
+    /// # Safety
+    ///
+    /// `src` is readable for the bytes of `n` elements of the source and `dst` writable for those of the destination; they do not
+    /// overlap. The caller holds the guard. The places are those of the elements.
+    unsafe fn run(
+        &mut self,
+        kernel: &Kernel,
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        places: &Places<'_>,
+    ) -> bool;
+}
+
+/// The runs of a plain cast.
+struct Plain;
+
+impl Runs for Plain {
+    const SLOW: bool = false;
+
+    fn are_numbered(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    unsafe fn run(
+        &mut self,
+        kernel: &Kernel,
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        _: &Places<'_>,
+    ) -> bool {
+        // SAFETY: the caller's promise is the same.
+        unsafe { run_plain(kernel, src, dst, n) };
+        true
+    }
+}
+
+/// Casts a run, in one place for all loops.
+///
+/// # Safety
+///
+/// As [`Runs::run`].
+#[inline(never)]
+unsafe fn run_plain(kernel: &Kernel, src: *const u8, dst: *mut u8, n: usize) {
+    let (read, written) = (bytes(kernel.from(), n), bytes(kernel.to(), n));
+    // SAFETY: the caller's promise.
+    unsafe {
+        let src = slice::from_raw_parts(src, read);
+        let dst = slice::from_raw_parts_mut(dst.cast(), written);
+        if read + written >= STREAMED {
+            kernel.run_cut(src, dst, n);
+        } else {
+            kernel.run_unguarded(src, dst, n);
+        }
+    }
+}
+
+/// What becomes of the results.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Results {
+    /// They go to the destination.
+    Written,
+    /// They replace their elements: they stay on the stack until all elements of a block have been read.
+    Replace,
+    /// They stay on the stack: there is no destination.
+    Dropped,
+}
+
 /// The parameters that all loops share.
-pub(super) struct Cast<'a> {
+pub(super) struct Cast<'a, R> {
     pub(super) kernel: &'a Kernel,
-    /// Whether elements are replaced in place: then results stay on the stack until all elements of a block have been read.
-    in_place: bool,
+    pub(super) runs: R,
+    pub(super) results: Results,
     /// Bytes of an element of the source in byte storage.
     pub(super) s: usize,
     /// Bytes of an element of the destination in byte storage.
@@ -115,65 +217,69 @@ pub(super) struct Cast<'a> {
 }
 
 /// An axis of length one.
-pub(super) const ONCE: Axis = Axis { len: 1, src: 0, dst: 0 };
+pub(super) const ONCE: Axis = Axis { len: 1, src: 0, dst: 0, index: 0 };
 
-impl Cast<'_> {
+impl<R: Runs> Cast<'_, R> {
     /// # Safety
     ///
-    /// The elements that the axes lead to from `src` may be read and those from `dst` written; of these, no two share bytes, and they share none
-    /// with the source unless each begins where its own element does (`in_place`). The caller holds the guard.
-    unsafe fn all(&self, src: *const u8, dst: *mut u8, axes: &[Axis]) {
+    /// The elements that the axes lead to from `src` may be read. Unless the results are dropped, those from `dst` may be written; of
+    /// these, no two share bytes, and they share none with the source unless each begins where its own element does (`Replace`). The
+    /// caller holds the guard.
+    unsafe fn all(&mut self, src: *const u8, dst: *mut u8, first: isize, axes: &[Axis]) {
         let [inner, outer @ ..] = axes else { return };
         let packed = self.kernel.from().is_packed() || self.kernel.to().is_packed();
         let dense = inner.src == self.s as isize && inner.dst == self.d as isize;
+        let written = self.results == Results::Written;
+        let long = if R::SLOW { 4 * RUN } else { RUN };
         // SAFETY: as the caller's.
         unsafe {
             if packed {
-                self.packed(src, dst, *inner, outer);
-            } else if dense && !self.in_place && (inner.len >= RUN || outer.is_empty()) {
-                for (from, to) in Odometer::new(outer) {
-                    self.run(src.offset(from), dst.offset(to), inner.len);
+                self.packed(src, dst, first, *inner, outer);
+            } else if dense && written && (inner.len >= long || outer.is_empty()) {
+                for at in Odometer::new(outer) {
+                    let places = Places::row(first + at.index, *inner);
+                    self.run(src.offset(at.src), dst.offset(at.dst), inner.len, &places);
                 }
-            } else if let Some(other) = self.turned(axes) {
-                self.tiles(src, dst, *inner, outer, other);
+            } else if let (Some(other), true) = (self.turned(axes), written) {
+                self.tiles(src, dst, first, *inner, outer, other);
             } else {
-                self.blocks(src, dst, axes);
+                self.blocks(src, dst, first, axes);
             }
         }
     }
 
-    /// Casts elements that are contiguous on both sides.
+    /// Whether there is a destination. A plain cast has one.
+    #[inline]
+    fn keeps(&self) -> bool {
+        !R::SLOW || self.results != Results::Dropped
+    }
+
+    /// Casts a run; see [`Runs::run`].
     ///
     /// # Safety
     ///
-    /// As [`all`](Self::all), of `n` elements, which share no bytes with their results.
+    /// As [`Runs::run`].
     #[inline]
-    pub(super) unsafe fn run(&self, src: *const u8, dst: *mut u8, n: usize) {
-        let (read, written) = (bytes(self.kernel.from(), n), bytes(self.kernel.to(), n));
-        // SAFETY: the caller's promise.
-        unsafe {
-            let src = slice::from_raw_parts(src, read);
-            let dst = slice::from_raw_parts_mut(dst.cast(), written);
-            if read + written >= STREAMED {
-                self.kernel.run_cut(src, dst, n);
-            } else {
-                self.kernel.run_unguarded(src, dst, n);
-            }
-        }
+    pub(super) unsafe fn run(&mut self, src: *const u8, dst: *mut u8, n: usize, places: &Places<'_>) -> bool {
+        // SAFETY: the caller's promise is the same.
+        unsafe { self.runs.run(self.kernel, src, dst, n, places) }
     }
+
+    // Each loop has a frame of its own, so that the stack holds the blocks of one of them only.
 
     /// Casts with packed elements on either side along the innermost axis: row by row, in blocks of whole bytes.
     ///
     /// # Safety
     ///
     /// As [`all`](Self::all).
-    unsafe fn packed(&self, src: *const u8, dst: *mut u8, inner: Axis, outer: &[Axis]) {
+    #[inline(never)]
+    unsafe fn packed(&mut self, src: *const u8, dst: *mut u8, start: isize, inner: Axis, outer: &[Axis]) {
         let (from, to) = (self.kernel.from(), self.kernel.to());
         let together = |buffer: BufferType, step: isize, size: usize| {
             buffer.is_packed() || step == size as isize || inner.len == 1
         };
         let read = together(from, inner.src, self.s);
-        let write = together(to, inner.dst, self.d) && !self.in_place;
+        let write = together(to, inner.dst, self.d) && self.results == Results::Written;
         let block = if read && write { inner.len } else { BLOCK_ELEMENTS };
         let place = |buffer: BufferType, step: isize, first: usize| match buffer.is_packed() {
             true => bytes(buffer, first) as isize,
@@ -181,21 +287,21 @@ impl Cast<'_> {
         };
         let mut gathered = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
         let mut results = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
-        for (row_from, row_to) in Odometer::new(outer) {
+        for row in Odometer::new(outer) {
             for first in (0..inner.len).step_by(block) {
                 let n = block.min(inner.len - first);
+                let places = Places::row(start + row.index, inner).after(first);
                 // SAFETY: `n` elements of a row, which begin at a whole byte as blocks do; the stack has room for a block.
                 unsafe {
-                    let mut at = src.offset(row_from + place(from, inner.src, first));
-                    let out = dst.offset(row_to + place(to, inner.dst, first));
+                    let mut at = src.offset(row.src + place(from, inner.src, first));
+                    let out = dst.wrapping_offset(row.dst + place(to, inner.dst, first));
                     if !read {
                         copy(self.s, at, [inner.src, 0], gathered.start(), [self.s as isize, 0], [n, 1]);
                         at = gathered.start();
                     }
                     if write {
-                        self.run(at, out, n);
-                    } else {
-                        self.run(at, results.start(), n);
+                        self.run(at, out, n, &places);
+                    } else if self.run(at, results.start(), n, &places) && self.keeps() {
                         if to.is_packed() {
                             results.start().copy_to_nonoverlapping(out, bytes(to, n));
                         } else {
@@ -212,7 +318,8 @@ impl Cast<'_> {
     /// # Safety
     ///
     /// As [`all`](Self::all).
-    unsafe fn blocks(&self, src: *const u8, dst: *mut u8, axes: &[Axis]) {
+    #[inline(never)]
+    unsafe fn blocks(&mut self, src: *const u8, dst: *mut u8, first: isize, axes: &[Axis]) {
         // A value that is repeated along the innermost axis is cast once and written repeatedly.
         let (repeat, axes) = match axes {
             [first, rest @ ..] if first.src == 0 && first.len > 1 => (*first, rest),
@@ -223,15 +330,16 @@ impl Cast<'_> {
         let mut gathered = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
         let mut results = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
         let (from_stack, to_stack) = (gathered.start(), results.start());
+        let (s, d, kept) = (self.s, self.d, self.keeps());
         let plane = |step: usize, width: usize| [step as isize, (step * width) as isize];
         let scatter = |dst: *mut u8, from: *const u8, width: usize, height: usize| {
             let steps = [x.dst, y.dst];
             // SAFETY: a plane of results, which has room; the elements are on the stack.
             unsafe {
                 if repeat.len > 1 {
-                    fill(self.d, from, dst, steps, [width, height], repeat);
+                    fill(d, from, dst, steps, [width, height], repeat);
                 } else {
-                    copy(self.d, from, plane(self.d, width), dst, steps, [width, height]);
+                    copy(d, from, plane(d, width), dst, steps, [width, height]);
                 }
             }
         };
@@ -241,76 +349,68 @@ impl Cast<'_> {
             let (mut reads, mut writes) = (Odometer::new(outer), Odometer::new(outer));
             loop {
                 let mut planes = 0;
-                for (from, _) in reads.by_ref().take(BLOCK_ELEMENTS / size) {
+                for at in reads.by_ref().take(BLOCK_ELEMENTS / size) {
                     // SAFETY: a plane of elements; the stack has room for a block of them.
                     unsafe {
-                        let to = from_stack.add(planes * size * self.s);
-                        copy(
-                            self.s,
-                            src.offset(from),
-                            [x.src, y.src],
-                            to,
-                            plane(self.s, x.len),
-                            [x.len, y.len],
-                        );
+                        let to = from_stack.add(planes * size * s);
+                        copy(s, src.offset(at.src), [x.src, y.src], to, plane(s, x.len), [x.len, y.len]);
                     }
                     planes += 1;
                 }
                 if planes == 0 {
                     return;
                 }
+                let places = Places { first, x, y, repeat, planes: Some(&writes) };
                 // SAFETY: the elements were gathered, the results have room, as each plane has in the destination.
-                unsafe { self.run(from_stack, to_stack, planes * size) };
-                for (i, (_, to)) in writes.by_ref().take(planes).enumerate() {
-                    // SAFETY: as above.
-                    unsafe { scatter(dst.offset(to), to_stack.add(i * size * self.d), x.len, y.len) };
+                let ran = unsafe { self.run(from_stack, to_stack, planes * size, &places) };
+                for (i, at) in writes.by_ref().take(planes).enumerate() {
+                    if ran && kept {
+                        // SAFETY: as above.
+                        unsafe { scatter(dst.offset(at.dst), to_stack.add(i * size * d), x.len, y.len) };
+                    }
                 }
             }
         }
         // For data outside the caches smaller blocks are better, with and without prefetching.
-        let block = if self.ahead.is_some() {
-            (1024 / self.s.max(self.d)).clamp(128, BLOCK_ELEMENTS)
+        let block = if self.ahead.is_some() && !R::SLOW {
+            (1024 / s.max(d)).clamp(128, BLOCK_ELEMENTS)
         } else {
             BLOCK_ELEMENTS
         };
         // The hardware prefetches adjacent lines itself, and software prefetches take time; they only pay for wide results.
-        let in_line = x.src.unsigned_abs() <= CACHE_LINE && x.dst == self.d as isize && repeat.len == 1;
-        let ahead = self.ahead.filter(|_| !in_line || self.d >= 8);
+        let in_line = x.src.unsigned_abs() <= CACHE_LINE && x.dst == d as isize && repeat.len == 1;
+        let ahead = self.ahead.filter(|_| !in_line || d >= 8);
         let width = x.len.min(block);
         let height = if width == x.len { (block / width).min(y.len) } else { 1 };
-        for (from, to) in Odometer::new(outer) {
+        for start in Odometer::new(outer) {
             for row in (0..y.len).step_by(height) {
                 let height = height.min(y.len - row);
                 for col in (0..x.len).step_by(width) {
                     let width = width.min(x.len - col);
-                    let place = |x: isize, y: isize| col as isize * x + row as isize * y;
+                    let start = start.moved(col as isize, &x).moved(row as isize, &y);
                     let together = |x: isize, y: isize, size: usize| {
                         (x == size as isize || width == 1) && (y == (size * width) as isize || height == 1)
                     };
                     let n = width * height;
+                    let places = Places::plane(first + start.index, [x, y], width, repeat);
                     // SAFETY: `n` elements of the source and as many of the destination; the stack has room for both.
                     unsafe {
-                        let mut at = src.offset(from + place(x.src, y.src));
-                        let out = dst.offset(to + place(x.dst, y.dst));
+                        let mut at = src.offset(start.src);
+                        let out = dst.wrapping_offset(start.dst);
                         if let Some(tools) = ahead {
                             ask(tools, at, [x.src, y.src], [width, height]);
-                            ask(tools, out, [x.dst, y.dst], [width, height]);
+                            if kept {
+                                ask(tools, out, [x.dst, y.dst], [width, height]);
+                            }
                         }
-                        if !together(x.src, y.src, self.s) {
-                            copy(
-                                self.s,
-                                at,
-                                [x.src, y.src],
-                                from_stack,
-                                plane(self.s, width),
-                                [width, height],
-                            );
+                        if !together(x.src, y.src, s) {
+                            copy(s, at, [x.src, y.src], from_stack, plane(s, width), [width, height]);
                             at = from_stack;
                         }
-                        if together(x.dst, y.dst, self.d) && repeat.len == 1 && !self.in_place {
-                            self.run(at, out, n);
-                        } else {
-                            self.run(at, to_stack, n);
+                        let written = self.results == Results::Written;
+                        if together(x.dst, y.dst, d) && repeat.len == 1 && written {
+                            self.run(at, out, n, &places);
+                        } else if self.run(at, to_stack, n, &places) && kept {
                             scatter(out, to_stack, width, height);
                         }
                     }
@@ -349,7 +449,7 @@ pub(super) fn ask_rows(tools: &NonTemporal, start: *const u8, step: isize, rows:
 }
 
 /// The bytes of `n` elements of an existing buffer, which do not overflow.
-pub(super) fn bytes(buffer: BufferType, n: usize) -> usize {
+pub(super) const fn bytes(buffer: BufferType, n: usize) -> usize {
     let bits = buffer.bits_per_element() as usize;
     n / 8 * bits + (n % 8 * bits).div_ceil(8)
 }

@@ -8,7 +8,8 @@ use super::{
     MAX_AXES,
     copy::copy,
     nest::{Axis, Odometer},
-    run::{Cast, ONCE, ask_rows},
+    places::{PIECE, Places},
+    run::{Cast, ONCE, Runs, ask_rows},
 };
 use crate::{
     drive::Stack,
@@ -16,12 +17,12 @@ use crate::{
     stream::NonTemporal,
 };
 
-/// Bytes of a tile, on either side.
-const TILE: usize = 32 << 10;
+/// Bytes of a tile and of its results, a part of the first-level cache and of small stacks.
+const TILE: usize = (48 << 10) + CACHE_LINE;
 /// The number of rows, or of elements in a row, below which a tile is not cast row by row.
 const FEW: usize = 16;
 
-impl Cast<'_> {
+impl<R: Runs> Cast<'_, R> {
     /// The axis with the smallest stride in the source, if it differs from that of the destination and tiles are worthwhile for both.
     pub(super) fn turned(&self, axes: &[Axis]) -> Option<usize> {
         let step = |axis: &Axis| axis.src.unsigned_abs();
@@ -37,7 +38,16 @@ impl Cast<'_> {
     /// # Safety
     ///
     /// As [`all`](Self::all), not in place.
-    pub(super) unsafe fn tiles(&self, src: *const u8, dst: *mut u8, x: Axis, outer: &[Axis], other: usize) {
+    #[inline(never)]
+    pub(super) unsafe fn tiles(
+        &mut self,
+        src: *const u8,
+        dst: *mut u8,
+        first: isize,
+        x: Axis,
+        outer: &[Axis],
+        other: usize,
+    ) {
         // The axes of the outer loops.
         let mut rest = [ONCE; MAX_AXES];
         let mut count = 0;
@@ -48,22 +58,21 @@ impl Cast<'_> {
             }
         }
         let y = outer[other - 1];
-        let (wide, high) = self.tile_of(x.len, y.len);
         let streams = self.ahead.filter(|_| self.kernel.streams(usize::MAX));
-        for (from, to) in Odometer::new(&rest[..count]) {
+        let (wide, high) = self.tile_of(x.len, y.len, streams.is_some());
+        for start in Odometer::new(&rest[..count]) {
             // Non-temporal stores write whole lines: tiles begin at lines of the destination, if all its rows do.
-            let over = dst.addr().wrapping_add_signed(to) % CACHE_LINE;
+            let over = dst.addr().wrapping_add_signed(start.dst) % CACHE_LINE;
             let rows_alike = x.dst == self.d as isize && y.dst.unsigned_abs().is_multiple_of(CACHE_LINE);
             let past = streams.filter(|_| rows_alike && over.is_multiple_of(self.d));
-            let first = if past.is_some() { wide - over / self.d % wide } else { wide };
+            let head = if past.is_some() { wide - over / self.d % wide } else { wide };
             for row in (0..y.len).step_by(high) {
                 let mut col = 0;
                 while col < x.len {
-                    let place = |x: isize, y: isize| col as isize * x + row as isize * y;
-                    let wide = if col == 0 { first } else { wide };
+                    let start = start.moved(col as isize, &x).moved(row as isize, &y);
+                    let wide = if col == 0 { head } else { wide };
                     let len = [wide.min(x.len - col), high.min(y.len - row)];
-                    let src = src.wrapping_offset(from + place(x.src, y.src));
-                    let dst = dst.wrapping_offset(to + place(x.dst, y.dst));
+                    let (src, dst) = (src.wrapping_offset(start.src), dst.wrapping_offset(start.dst));
                     if let Some(tools) = self.ahead {
                         let next = match wide < x.len {
                             true => [wide as isize * x.src, wide as isize * x.dst],
@@ -77,7 +86,9 @@ impl Cast<'_> {
                     let whole =
                         (len[0] * self.d).is_multiple_of(CACHE_LINE) && dst.addr().is_multiple_of(CACHE_LINE);
                     // SAFETY: the elements of a tile of both sides. Rows of it are whole lines if they are stored non-temporally.
-                    unsafe { self.tile(src, dst, x, y, len, past.filter(|_| whole)) };
+                    unsafe {
+                        self.tile(src, dst, first + start.index, x, y, len, past.filter(|_| whole));
+                    }
                     col += len[0];
                 }
             }
@@ -89,67 +100,83 @@ impl Cast<'_> {
 
     /// The elements of a tile along the axes of the destination and of the source: several cache lines each, and more along one axis if
     /// the other is short.
-    fn tile_of(&self, x: usize, y: usize) -> (usize, usize) {
-        let most = TILE / self.s.max(self.d);
+    fn tile_of(&self, x: usize, y: usize, streams: bool) -> (usize, usize) {
+        let size = self.d + if streams { self.s.max(self.d) } else { self.s };
+        let most = ((TILE - CACHE_LINE) / size).min(PIECE);
         let (wide, high) = (x.min((256 / self.d).clamp(32, 128)), y.min(128));
         if high < FEW {
             (x.min(most / high), high)
         } else if wide < FEW {
             (wide, y.min(most / wide))
         } else {
-            (wide, high.min(most / wide))
+            // Kernels are slower for what remains after whole registers.
+            let power = |most: usize| 1 << most.ilog2();
+            let wide = wide.min(power(most / FEW));
+            (wide, high.min(power(most / wide)))
         }
     }
 
-    /// Casts a tile of `len` elements along both axes.
+    /// Casts a tile of `len` elements along both axes, the first of which has the index `first`.
     ///
     /// # Safety
     ///
     /// As [`all`](Self::all); the tile is one that `tile_of` allows. With `past`, its rows in the destination are whole lines.
+    #[expect(clippy::too_many_arguments, reason = "a tile has two sides and two axes")]
     unsafe fn tile(
-        &self,
+        &mut self,
         src: *const u8,
         dst: *mut u8,
+        first: isize,
         x: Axis,
         y: Axis,
         [wide, high]: [usize; 2],
         past: Option<&NonTemporal>,
     ) {
         let (s, d) = (self.s, self.d);
-        let mut elements = Stack::<TILE>::new();
-        let mut results = Stack::<TILE>::new();
-        let (elements, results) = (elements.start(), results.start());
+        let mut room = Stack::<TILE>::new();
+        let elements = room.start();
+        let size = wide * high * if past.is_some() { s.max(d) } else { s };
+        // SAFETY: the stack has room for the elements of a tile and their results, or for twice the wider ones if they are stored
+        // non-temporally (`tile_of`).
+        let results = unsafe { elements.add(size.next_multiple_of(CACHE_LINE)) };
         let dense = y.src == s as isize;
         // Rows as the source has them: `wide` of `high` elements.
         let row = |size: usize| (high * size) as isize;
         // SAFETY: elements of the tile; the stack has room for all of them on either side.
         unsafe {
-            if 2 * s <= d && wide >= FEW && x.dst == d as isize {
+            if 2 * s <= d && wide >= FEW && x.dst == d as isize && !R::SLOW {
                 // The elements are transposed first, because they are narrower, and then cast into the destination.
                 copy(s, src, [y.src, x.src], results, [s as isize, row(s)], [high, wide]);
                 let turned = (wide * s) as isize;
                 self.turn(s, results, row(s), elements, turned, [wide, high]);
                 for i in 0..high as isize {
                     let (row, dst) = (elements.offset(i * turned), dst.offset(i * y.dst));
+                    let places = Places::row(first + i * y.index, x);
                     match past {
                         Some(tools) => {
-                            self.run(row, results, wide);
+                            self.run(row, results, wide, &places);
                             (tools.store)(results, dst, wide * d);
                         }
-                        None => self.run(row, dst, wide),
+                        None => _ = self.run(row, dst, wide, &places),
                     }
                 }
                 return;
             }
-            if dense && x.src == row(s) {
-                self.run(src, results, high * wide);
-            } else if dense && high >= FEW {
+            let mut from = src;
+            if dense && x.src != row(s) && high >= FEW && !R::SLOW {
                 for i in 0..wide as isize {
-                    self.run(src.offset(i * x.src), results.offset(i * row(d)), high);
+                    let places = Places::row(first + i * x.index, y);
+                    self.run(src.offset(i * x.src), results.offset(i * row(d)), high, &places);
                 }
             } else {
-                copy(s, src, [y.src, x.src], elements, [s as isize, row(s)], [high, wide]);
-                self.run(elements, results, high * wide);
+                if !(dense && x.src == row(s)) {
+                    copy(s, src, [y.src, x.src], elements, [s as isize, row(s)], [high, wide]);
+                    from = elements;
+                }
+                let places = Places::plane(first, [y, x], high, ONCE);
+                if !self.run(from, results, high * wide, &places) {
+                    return;
+                }
             }
             if let Some(tools) = past {
                 let turned = (wide * d) as isize;

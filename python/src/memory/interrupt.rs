@@ -4,10 +4,10 @@
 //! would delay a `KeyboardInterrupt` to its end. Such a cast is cut into blocks of some [`BLOCK_NANOSECONDS`], and the handlers run
 //! between them. A shorter cast is a single block, and costs no more than before.
 
-use super::{Array, Mode, Outcome, is_joined, picoseconds};
+use super::{Array, Mode, is_joined, picoseconds};
 use lanecast::bulk::Threads;
-use lanecast::strided::{Layout, ViewMut};
-use lanecast::{BufferType, CastError, CastPlan, Storage};
+use lanecast::strided::{Layout, View, ViewMut};
+use lanecast::{BufferType, CastError, CastPlan, CastReport, Level, Storage};
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -84,13 +84,13 @@ pub unsafe fn run(
     src: &Array,
     dst: &Array,
     threads: Threads<'static>,
-) -> Result<Outcome, Stopped> {
+) -> Result<(), Stopped> {
     let size = block(plan, &mode);
     let Some((src, dst)) = to_cut(&mode, src, dst, size)? else {
         // SAFETY: the caller's promise.
         return unsafe { super::run(plan, mode, src, dst, threads) }.map_err(Stopped::from);
     };
-    let (mut signals, mut total) = (Signals::new(), Outcome::default());
+    let mut signals = Signals::new();
     let whole_bytes = matches!(mode, Mode::Masked(..));
     each(&src, &dst, size, whole_bytes, 0, &mut |first, src, dst| {
         if first > 0 {
@@ -98,11 +98,33 @@ pub unsafe fn run(
         }
         // SAFETY: the caller's promise; each block is a part of both arrays.
         let done = unsafe { super::run(plan, mode.part(first, src.elements()), src, dst, threads) };
-        let done = done.map_err(|error| match error {
+        done.map_err(|error| match error {
             CastError::Rejected(found) => CastError::Rejected(found.after(first)),
             error => error,
         })?;
-        total.report = total.report.and(&done.report);
+        Ok(())
+    })
+}
+
+/// Counts the losses of a view in blocks, without the GIL.
+///
+/// # Safety
+///
+/// `src` is readable. Until the call returns, nobody else writes to it.
+pub unsafe fn count(plan: &CastPlan, level: Level, src: &Array) -> Result<CastReport, Stopped> {
+    // Rows of packed elements are not cut.
+    let size = match src.buffer().storage() {
+        Storage::Packed => usize::MAX,
+        Storage::Byte => block(plan, &Mode::Checked(level)),
+    };
+    let (mut signals, mut total) = (Signals::new(), CastReport::default());
+    each(src, src, size, false, 0, &mut |first, part, _| {
+        if first > 0 {
+            signals.check()?;
+        }
+        // SAFETY: the caller's promise; each block is a part of the array.
+        let view = unsafe { View::from_raw(part.data, part.layout) };
+        total = total.and(&plan.counted(level).count_strided(&view)?);
         Ok(())
     })?;
     Ok(total)
@@ -201,7 +223,6 @@ impl Mode<'_> {
             Mode::Plain => Mode::Plain,
             Mode::Checked(level) => Mode::Checked(*level),
             Mode::Masked(level, bits) => Mode::Masked(*level, &mut bits[first / 8..(first + n).div_ceil(8)]),
-            Mode::Counted(level) => Mode::Counted(*level),
         }
     }
 }

@@ -43,8 +43,12 @@ pub(super) fn detected(tier: Tier) -> Option<bool> {
 }
 
 /// Does work: all code here is compiled for NEON.
+///
+/// # Safety
+///
+/// None.
 #[inline]
-pub(super) fn run_work<W: Work>(_: Tier, src: &W::Source, dst: &mut W::Destination) -> W::Output {
+pub(super) unsafe fn run_work<W: Work>(src: &W::Source, dst: &mut W::Destination) -> W::Output {
     W::run(src, dst)
 }
 

@@ -250,10 +250,14 @@ avx2_fn! {
     }
 }
 
-/// Does work on a tier that was detected.
+/// Does work with the vectors of AVX2.
+///
+/// # Safety
+///
+/// A vector tier can run here.
 #[inline]
-pub(super) fn run_work<W: Work>(_: Tier, src: &W::Source, dst: &mut W::Destination) -> W::Output {
-    // SAFETY: both tiers have the features of AVX2.
+pub(super) unsafe fn run_work<W: Work>(src: &W::Source, dst: &mut W::Destination) -> W::Output {
+    // SAFETY: both vector tiers have the features of AVX2.
     unsafe { work_avx2::<W>(src, dst) }
 }
 

@@ -28,6 +28,8 @@ fn prefetch(start: *const u8, len: usize) {
 }
 
 fn fence() {
+    #[cfg(test)]
+    crate::stream::FENCES.set(crate::stream::FENCES.get() + 1);
     // SAFETY: every CPU with the registers of SSE2 has the instruction.
     #[cfg(not(miri))]
     unsafe {
