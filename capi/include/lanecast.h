@@ -132,6 +132,11 @@
 #define LANECAST_EXACT 2
 
 /**
+ * A level: values out of range and nonzero values that become zero count as lost.
+ */
+#define LANECAST_UNDERFLOW 3
+
+/**
  * A scaled cast of tensors of one type and shape, made by `lanecast_scaled_create` or `lanecast_scaled_create_from`. It may be shared between
  * threads.
  */
@@ -332,7 +337,7 @@ typedef struct lanecast_report {
      */
     uint64_t underflowed_to_zero;
     /**
-     * Values in range that were rounded; 0 at the level `LANECAST_RANGE`.
+     * Values in range that were rounded; 0 at the levels `LANECAST_RANGE` and `LANECAST_UNDERFLOW`.
      */
     uint64_t inexact;
     /**

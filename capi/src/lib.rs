@@ -43,7 +43,7 @@ pub use options::*;
 pub use plan::{lanecast_explain, lanecast_plan, lanecast_plan_init};
 pub use promote::*;
 pub use run::{
-    LANECAST_EXACT, LANECAST_RANGE, lanecast_report, lanecast_run, lanecast_run_checked,
+    LANECAST_EXACT, LANECAST_RANGE, LANECAST_UNDERFLOW, lanecast_report, lanecast_run, lanecast_run_checked,
     lanecast_run_counted, lanecast_run_masked,
 };
 pub use scaled::*;

@@ -17,6 +17,8 @@ use std::slice;
 pub const LANECAST_RANGE: u32 = 1;
 /// A level: rounded values count as lost as well.
 pub const LANECAST_EXACT: u32 = 2;
+/// A level: values out of range and nonzero values that become zero count as lost.
+pub const LANECAST_UNDERFLOW: u32 = 3;
 
 /// What a cast lost.
 #[repr(C)]
@@ -38,7 +40,7 @@ pub struct lanecast_report {
     pub imaginary_dropped: u64,
     /// Nonzero values in range that became zero, in float and integer targets.
     pub underflowed_to_zero: u64,
-    /// Values in range that were rounded; 0 at the level `LANECAST_RANGE`.
+    /// Values in range that were rounded; 0 at the levels `LANECAST_RANGE` and `LANECAST_UNDERFLOW`.
     pub inexact: u64,
     /// Zero.
     pub reserved: [u64; 7],
@@ -65,8 +67,9 @@ pub(crate) fn level(number: u32) -> Result<Level, Failure> {
     match number {
         LANECAST_RANGE => Ok(Level::Range),
         LANECAST_EXACT => Ok(Level::Exact),
+        LANECAST_UNDERFLOW => Ok(Level::Underflow),
         other => {
-            let text = "a level is LANECAST_RANGE or LANECAST_EXACT, not";
+            let text = "a level is LANECAST_RANGE, LANECAST_UNDERFLOW or LANECAST_EXACT, not";
             Err(Failure::Number(LANECAST_BAD_OPTION, text, i64::from(other)))
         }
     }

@@ -21,7 +21,7 @@ _OutT = TypeVar("_OutT")
 _Order: TypeAlias = Literal["K", "C", "F", "A"]
 _Casting: TypeAlias = Literal["no", "equiv", "lossless", "safe", "same_kind", "unsafe"]
 _Profile: TypeAlias = Literal["numpy", "torch", "jax", "onnx", "rust", "cuda"]
-_Level: TypeAlias = Literal["range", "exact"]
+_Level: TypeAlias = Literal["range", "underflow", "exact"]
 _Standard: TypeAlias = Literal[
     "mindspore", "megengine", "megengine_core", "array_api", "numpy", "torch", "jax", "jax_strict", "onnx"
 ]

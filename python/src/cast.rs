@@ -30,7 +30,8 @@ use pyo3::types::PyDict;
 ///     out: a writable array of any library to write to, with the target dtype and the shape of `x`.
 ///     casting: which casts to allow, by the rules of the library of `x`: "no", "equiv", "lossless", "safe", "same_kind" or "unsafe".
 ///     profile: whose results to reproduce: "numpy", "torch", "jax", "onnx", "rust" or "cuda"; None follows the library of `x`.
-///     check: raises LossError for the first element out of range ("range") or not representable exactly ("exact").
+///     check: raises LossError for the first element that is out of range ("range"); that is out of range or becomes zero
+///         ("underflow"); or that the dtype cannot represent exactly ("exact").
 ///     threads: the maximum number of threads; None uses the setting of `set_num_threads`.
 ///     **options: `saturate`, `int_round` and so on, which override the profile.
 ///
@@ -226,7 +227,8 @@ pub fn check_out(py: Python<'_>, out: &Operand<'_>, target: BufferType, shape: &
 ///
 /// Args:
 ///     x, dtype, order, out, casting, profile, threads, **options: as for `astype`.
-///     check: "range" rejects elements out of range; "exact" also rejects elements that need rounding.
+///     check: "range" rejects elements out of range; "underflow" also rejects nonzero elements that become zero; "exact" also rejects elements
+///         that need rounding.
 ///
 /// Returns:
 ///     The array that `astype` returns, and a bool array of the same library and shape, which is True where an element fits.

@@ -20,6 +20,8 @@ np = package("numpy")
         (np.array([0.5, 0.0]), "float8_e8m0fnu", "range", (1,), 0.0, "no_zero"),
         (np.array([1, 1 + 2j]), "float32", "range", (1,), 1 + 2j, "imaginary"),
         (np.array([1, 1e-40]), "float16", "exact", (1,), 1e-40, "underflow"),
+        (np.array([0.1, 0, 1e-40]), "float16", "underflow", (2,), 1e-40, "underflow"),
+        (np.array([1.5, 0, 0.5]), "int8", "underflow", (2,), 0.5, "underflow"),
         (np.array([16777217], np.int64), "float32", "exact", (0,), 16777217, "inexact"),
         (np.array(300.0), "int8", "range", (), 300.0, "overflow"),
         (np.array([2**64 - 1], np.uint64), "int64", "range", (0,), 2**64 - 1, "overflow"),

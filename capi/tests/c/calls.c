@@ -117,7 +117,9 @@ static void runs(void)
     CHECK(error.index == 1 && error.reason == 3 && error.code[0] == 0xC3960000u && error.code[1] == 0);
     CHECK(lanecast_run_checked(&plan, src + 2, dst, 2, LANECAST_RANGE, NULL, &error) == LANECAST_OK);
     CHECK(lanecast_run_checked(&plan, src + 2, dst, 2, LANECAST_EXACT, NULL, NULL) == LANECAST_REJECTED);
-    CHECK(lanecast_run_checked(&plan, src, dst, 4, 3, NULL, &error) == LANECAST_BAD_OPTION);
+    CHECK(lanecast_run_checked(&plan, src + 2, dst, 2, LANECAST_UNDERFLOW, NULL, &error) == LANECAST_REJECTED && error.index == 0);
+    CHECK(lanecast_run_checked(&plan, src + 3, dst, 1, LANECAST_UNDERFLOW, NULL, &error) == LANECAST_OK);
+    CHECK(lanecast_run_checked(&plan, src, dst, 4, 4, NULL, &error) == LANECAST_BAD_OPTION);
     CHECK(lanecast_run_masked(&plan, src, dst, 4, LANECAST_RANGE, mask, &rejected, NULL, &error) == LANECAST_OK);
     CHECK(mask[0] == 0x0D && mask[1] == 0xA5 && rejected == 1);
     CHECK(lanecast_run_masked(&plan, src, dst, 4, LANECAST_RANGE, NULL, NULL, NULL, &error) == LANECAST_NULL_POINTER);
