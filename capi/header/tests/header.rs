@@ -1,4 +1,4 @@
-//! The headers in `include` are what the code says. `LANECAST_BLESS=1 cargo test -p lanecast-capi --test header` writes them anew.
+//! The headers in `capi/include` are what the code says. `LANECAST_BLESS=1 cargo test -p lanecast-header` writes them anew.
 #![cfg(any(target_arch = "x86_64", target_os = "macos", windows))]
 
 use lanecast::DType;
@@ -37,7 +37,7 @@ fn render(mut config: cbindgen::Config, of: &str) -> String {
 }
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder capi")
 }
 
 fn config() -> cbindgen::Config {
