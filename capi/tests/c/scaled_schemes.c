@@ -136,9 +136,9 @@ static void wrong_schemes(void)
     WRONG(granularity, 4, LANECAST_BAD_OPTION);
     WRONG(rule, 6, LANECAST_BAD_OPTION); /* Powers of two in scales of float8_e4m3fn. */
     WRONG(rule, 8, LANECAST_BAD_OPTION); /* Zero points of floats. */
-    WRONG(rule, 9, LANECAST_BAD_OPTION);
+    WRONG(rule, 11, LANECAST_BAD_OPTION);
     WRONG(quotient, 5, LANECAST_BAD_OPTION);
-    WRONG(quotient, 6, LANECAST_BAD_OPTION);
+    WRONG(quotient, 7, LANECAST_BAD_OPTION);
     WRONG(empty, 1, LANECAST_BAD_OPTION); /* Its number is 0. */
     WRONG(empty, 4, LANECAST_BAD_OPTION);
     WRONG(non_finite, 4, LANECAST_BAD_OPTION);
