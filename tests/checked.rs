@@ -3,9 +3,9 @@
 //! With the default options on all codes of `tests/pairs.rs`; with every other combination of the options that apply to the
 //! pair on a sample of them, and on those at the ends of the range of the target.
 
+use crate::oracle;
 use crate::oracle::loss::{Loss, losses};
 use crate::support::{check::Case, options, patterns, storages, store, tiers::tiers};
-use crate::{oracle, support};
 use lanecast::{
     BufferType, CastError, CastOptions, CastPlan, CastReport, DType, F8E4M3FN, F8E8M0FNU, Level, Reason,
     Streaming, num_complex::Complex, try_cast, try_cast_masked, try_cast_masked_with, try_cast_to_vec_with,
@@ -266,10 +266,10 @@ fn what_is_said() {
 fn threads_agree() {
     use lanecast::bulk::Threads;
     let n = if cfg!(miri) { 100 } else { 3_000_001 };
-    if !support::THREADS {
-        support::say("SKIPPED: a checked cast shared by threads: this target has none");
+    if !crate::support::THREADS {
+        crate::support::say("SKIPPED: a checked cast shared by threads: this target has none");
     }
-    let mut rng = support::rng::Rng(9);
+    let mut rng = crate::support::rng::Rng(9);
     for (from, to) in [
         (BufferType::new(DType::Float32), BufferType::new(DType::Int8)),
         (BufferType::new(DType::Int64), BufferType::packed(DType::UInt4)),

@@ -15,8 +15,8 @@ mod scaled;
 
 use crate::support::check::Case;
 use crate::support::{byte_len, options, patterns, storages, store, tiers::tiers};
-#[cfg(feature = "text")]
 use crate::{control, oracle, support};
+#[cfg(feature = "text")]
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{CastError, CastOptions, CastPlan, CastReport, DType, IntRound, Level, half::f16};
 #[cfg(feature = "text")]

@@ -81,7 +81,7 @@ mod words;
 fn every_file_is_a_module() {
     for (folder, programs) in [
         ("tests", &["main", "fork", "typed_pairs"][..]),
-        ("cli/tests", &["main"]),
+        ("cli/tests", &["main", "memory"]),
         ("files/tests", &["main"]),
     ] {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);

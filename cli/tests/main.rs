@@ -14,7 +14,6 @@ mod inputs;
 mod inspect;
 mod kinds;
 mod loss;
-mod memory;
 mod npy;
 mod npz;
 mod onnx_again;

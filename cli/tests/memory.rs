@@ -1,17 +1,18 @@
 //! Memory that headers of 91 MB take, which name more than anybody has, and the largest that are read. A `.safetensors` header is read
 //! up to the limit of its format and takes a multiple of its length; all others take less than a fixed amount.
 //!
-//! One test, as the system says only how much the largest of all programs took that this process started. What it needs itself
-//! counts, too, so files are written piece by piece.
+//! A program of its own with one test, as the system says only how much the largest of all programs took that this process started.
+//! What it needs itself counts, too, so files are written piece by piece.
 #![cfg(target_os = "linux")]
 
-use crate::common;
+mod common;
+
 use std::{
     fs::File,
     io::{BufWriter, Write},
 };
 
-use crate::common::{Folder, stderr};
+use common::{Folder, stderr};
 use nix::sys::resource::{UsageWho, getrusage};
 
 const MIB: i64 = 64;

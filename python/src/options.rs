@@ -10,7 +10,8 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 
 type Choices<T> = &'static [(&'static str, T)];
 
-const LEVELS: Choices<Level> = &[("range", Level::Range), ("underflow", Level::Underflow), ("exact", Level::Exact)];
+const LEVELS: Choices<Level> =
+    &[("range", Level::Range), ("underflow", Level::Underflow), ("exact", Level::Exact)];
 
 const NAMES: &str = "saturate, e8m0_round, e8m0_range, float_to_int, int_to_int, int_round, float_round, e5m2_nan, nan_to_fp4, fnuz_inf";
 

@@ -57,7 +57,11 @@ impl<'a> Resolver<'a> {
             let mut pairs = from.fields().iter().zip(to.fields());
             return pairs.try_for_each(|(src, dst)| self.fields(src, dst, at, path));
         }
-        let by_name: BTreeMap<&str, &Field> = from.fields().iter().map(|f| (f.name(), f)).collect();
+        // One by one: `collect` would link a sort.
+        let mut by_name: BTreeMap<&str, &Field> = BTreeMap::new();
+        for field in from.fields() {
+            by_name.insert(field.name(), field);
+        }
         for dst in to.fields() {
             match by_name.get(dst.name()) {
                 Some(src) => self.fields(src, dst, at, path)?,
