@@ -57,7 +57,7 @@ impl LossDetector {
             Loss::Underflow => (labelled || inexact) && !shown,
             _ => true,
         };
-        let ranges = all.merged(wanted);
+        let ranges = all.merged(&wanted);
         let real = !matches!(d.spec(), Spec::Bool | Spec::Complex(_));
         let is_complex = |dtype: DType| matches!(dtype.spec(), Spec::Complex(_));
         let pairs = is_complex(s) && real;
@@ -71,7 +71,7 @@ impl LossDetector {
         let may_lose = match (rounds.how, s.float_spec(), d.float_spec()) {
             // Underflows are included.
             (Rounds::Low, Some(from), Some(to)) if !pairs => {
-                all.merged(|loss| loss.is_out_of_range()).with_subnormals(from, to)
+                all.merged(&|loss| loss.is_out_of_range()).with_subnormals(from, to)
             }
             _ => ranges,
         };

@@ -333,8 +333,8 @@ macro_rules! define_loops {
                 (_, Rounds::Never, false) => {
                     pick!(shape, u64, Never, Never, false, [2, ENDS, ENDS_AND_ONE, BOUNDS, BITS, OVER])
                 }
-                (4, Rounds::Never, true) => pick!(shape, u32, Never, Never, true, [ENDS, ENDS_AND_ONE]),
-                (_, Rounds::Never, true) => pick!(shape, u64, Never, Never, true, [ENDS, ENDS_AND_ONE]),
+                (4, Rounds::Never, true) => pick!(shape, u32, Never, Never, true, [ENDS]),
+                (_, Rounds::Never, true) => pick!(shape, u64, Never, Never, true, [ENDS]),
                 (4, Rounds::Low, false) => pick!(shape, u32, Low<u32>, Fraction<u32>, false, []),
                 (_, Rounds::Low, false) => pick!(shape, u64, Low<u64>, Fraction<u64>, false, []),
                 (4, Rounds::Fraction, false) => {

@@ -18,6 +18,7 @@ pub(super) fn of_magnitudes(rounding: Rounding, negative: bool) -> Rounding {
 }
 
 /// The edge below which magnitudes round into the range of a float target, and whether the edge itself does.
+#[inline(never)]
 pub(super) fn overflow_edge(f: FloatSpec, of_magnitudes: Rounding) -> (Exact, bool) {
     let digits = f.max_finite() & ((1 << f.mantissa_bits) - 1) | 1 << f.mantissa_bits;
     let ulp = f.max_exponent() - f.mantissa_bits as i32;
@@ -34,6 +35,7 @@ pub(super) fn overflow_edge(f: FloatSpec, of_magnitudes: Rounding) -> (Exact, bo
 
 /// The edge below which magnitudes round to zero in a target whose smallest one is `2^least`, and whether the edge itself does; `None`
 /// if only zero does.
+#[inline(never)]
 pub(super) fn underflow_edge(least: i32, of_magnitudes: Rounding) -> Option<(Exact, bool)> {
     match of_magnitudes {
         Rounding::NearestEven | Rounding::NearestAway => {
@@ -59,6 +61,7 @@ pub(super) fn whole_at_most(limit: Exact, inclusive: bool) -> u64 {
 }
 
 /// The largest magnitude code of a float format whose value is less than `limit`, or equal to it if that is `inclusive`.
+#[inline(never)]
 pub(super) fn last_at_most(s: FloatSpec, limit: Exact, inclusive: bool) -> Option<u64> {
     let rules = Rules { rounding: Rounding::TowardZero, ..Rules::common(DType::Float64, true) };
     let code = to_float(s, limit, &rules) & s.magnitude_mask();
