@@ -11,6 +11,8 @@ mod control;
 mod grid;
 mod guarded;
 mod oracle;
+// Modules with typed casts of all dtypes compile only where all are built.
+#[cfg(feature = "dtypes")]
 mod small;
 
 mod bulk;
@@ -36,8 +38,11 @@ mod lossless;
 mod names;
 mod ndarray;
 mod ndarray_globs;
+#[cfg(feature = "dtypes")]
 mod newtypes;
+#[cfg(feature = "dtypes")]
 mod newtypes_text;
+#[cfg(feature = "dtypes")]
 mod newtypes_traits;
 mod onnx;
 mod onnx_linear;
@@ -70,6 +75,7 @@ mod text_format;
 mod text_golden;
 mod text_parse;
 mod text_strings;
+#[cfg(feature = "dtypes")]
 mod typed;
 mod uniform;
 mod view_memory;
