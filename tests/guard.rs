@@ -7,13 +7,13 @@
 
 #![allow(unsafe_code, reason = "inaccessible pages are not to be had without")]
 
-use crate::{oracle, support};
+use crate::support;
 
 #[cfg(all(unix, not(miri)))]
-#[cfg(all(unix, not(miri)))]
 mod check {
-    use super::{oracle, support};
+    use super::support;
     use crate::guarded::{Guarded, set_case, set_place};
+    use crate::oracle;
     use crate::support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
     use lanecast::{CastOptions, DType, IntOverflow, Kind, Saturate, Storage, Tier};
 

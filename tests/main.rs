@@ -9,6 +9,7 @@ mod support;
 mod control;
 #[path = "../build/grid.rs"]
 mod grid;
+#[cfg(all(unix, not(miri)))]
 mod guarded;
 mod oracle;
 // Modules with typed casts of all dtypes compile only where all are built.

@@ -2,7 +2,7 @@
 
 use crate::support::{size, tiers::tiers};
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{CastOptions, CastPlan, DType, Level, Streaming};
+use lanecast::{CastOptions, CastPlan, DType, Level};
 use std::alloc::{GlobalAlloc, System};
 use std::cell::Cell;
 
@@ -78,7 +78,7 @@ fn a_small_stack_is_enough() {
             let (mut dst, mut mask) = (vec![0; n * size(to)], vec![0; n.div_ceil(8)]);
             let casts = move || {
                 run(&plan, &shape, &src, &mut dst, &mut mask);
-                run(&plan.with_streaming(Streaming::Always), &shape, &src, &mut dst, &mut mask);
+                run(&plan.with_streaming(lanecast::Streaming::Always), &shape, &src, &mut dst, &mut mask);
             };
             let small = std::thread::Builder::new().stack_size(STACK).spawn(casts).expect("a thread");
             small.join().expect("it ran");

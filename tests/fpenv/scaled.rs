@@ -3,7 +3,7 @@
 use super::states;
 use crate::control;
 use lanecast::DType;
-use lanecast::scaled::{Granularity, Quantized, Report, ScaledPlan, Scheme, requantize};
+use lanecast::scaled::{Quantized, Report, ScaledPlan, Scheme, requantize};
 use lanecast::strided::View;
 use std::fmt::Debug;
 
@@ -174,7 +174,7 @@ fn threads() {
             ([codes, by_chance, by_given, of_view, scales, back], reports, amax)
         });
     }
-    for granularity in [Granularity::Axis(0), Granularity::Tensor] {
+    for granularity in [lanecast::scaled::Granularity::Axis(0), lanecast::scaled::Granularity::Tensor] {
         let scheme = Scheme { granularity, ..Scheme::UINT8_ROW };
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
         let (plan, threads) = (plan.with_squared_error().with_counts(), Threads::Custom(&Host));
