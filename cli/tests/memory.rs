@@ -15,10 +15,10 @@ use std::{
 use common::{Folder, stderr};
 use nix::sys::resource::{UsageWho, getrusage};
 
-const MIB: i64 = 64;
+const MIB: u64 = 64;
 const HEADER: u64 = 91_000_000;
 /// For a `.safetensors` header of [`READ`] bytes, which is read: twenty bytes for each of its bytes.
-const MIB_OF_TENSORS: i64 = 400;
+const MIB_OF_TENSORS: u64 = 400;
 const READ: u64 = 20_000_000;
 
 /// Writes `head`, then what `item` says of 0, 1 and so on up to `bytes` bytes in all or `count` items, then `tail`.
@@ -123,7 +123,7 @@ fn headers_take_bounded_memory() {
         return;
     }
     let folder = Folder::new();
-    let check_below = |limit: i64, what: &str, file: &str, codes: &[i32]| {
+    let check_below = |limit: u64, what: &str, file: &str, codes: &[i32]| {
         let out = file.replace("in.", "out.");
         for args in
             [&["inspect", file][..], &["cast", file, &out, "--to", "f16", "--force", "--include", "*"]]
@@ -134,7 +134,8 @@ fn headers_take_bounded_memory() {
                 "{what}: {}",
                 stderr(&output)
             );
-            let peak = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss() >> 10;
+            let kib = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss();
+            let peak = u64::try_from(kib).expect("a size") >> 10;
             eprintln!("{what}, {}: at most {peak} MiB up to here: {}", args[0], stderr(&output).trim_end());
             assert!(peak < limit, "{what}: {peak} MiB");
         }
