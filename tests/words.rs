@@ -87,15 +87,23 @@ fn compare(scalar: &CastPlan, plan: &CastPlan, src: &[u8], n: usize) {
     assert_eq!(wrong, None, "the first wrong byte of {n} elements: {plan:?}");
 }
 
+fn every_code_among_ordinary_ones(from: DType) {
+    let (alone, mixed) = (bytes(&alone(from)), bytes(&mixed()));
+    for_each_plan(from, |scalar, plan| {
+        compare(scalar, plan, &alone, alone.len() / 2);
+        compare(scalar, plan, &mixed, mixed.len() / 2);
+    });
+}
+
+/// The longest tests of all: one for each source, so that two cores share them.
 #[test]
-fn every_code_among_ordinary_ones() {
-    for from in [DType::Float16, DType::BFloat16] {
-        let (alone, mixed) = (bytes(&alone(from)), bytes(&mixed()));
-        for_each_plan(from, |scalar, plan| {
-            compare(scalar, plan, &alone, alone.len() / 2);
-            compare(scalar, plan, &mixed, mixed.len() / 2);
-        });
-    }
+fn every_code_of_float16_among_ordinary_ones() {
+    every_code_among_ordinary_ones(DType::Float16);
+}
+
+#[test]
+fn every_code_of_bfloat16_among_ordinary_ones() {
+    every_code_among_ordinary_ones(DType::BFloat16);
 }
 
 #[test]
