@@ -7,14 +7,14 @@
 
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType, Element};
+use lanecast::{ByteOrder, CastError, CastOptions, CastPlan, DType, Element, Encoding};
 use std::error::Error;
 use std::sync::Arc;
 
 #[derive(Clone)]
 struct Array {
     bytes: Arc<[u8]>,
-    of: BufferType,
+    of: Encoding,
     shape: Vec<usize>,
     /// Bytes from an element to the next along each axis.
     strides: Vec<isize>,
@@ -25,13 +25,13 @@ struct Array {
 impl Array {
     /// A new array in C order, written by `fill`.
     fn new(
-        of: BufferType,
+        of: Encoding,
         shape: &[usize],
         fill: impl FnOnce(&mut ViewMut<'_>) -> Result<(), CastError>,
     ) -> Result<Array, CastError> {
         let layout = Layout::contiguous(of, shape)?;
         let elements = layout.elements();
-        let len = of.byte_len(elements).ok_or(CastError::TooLarge { elements, buffer: of })?;
+        let len = of.byte_len(elements).ok_or(CastError::TooLarge { elements, encoding: of })?;
         let mut bytes = vec![0; len];
         fill(&mut ViewMut::new(&mut bytes, layout)?)?;
         Ok(Array {
@@ -74,7 +74,7 @@ impl Array {
     }
 
     /// A new array of the same shape with other elements: of another dtype, in other storage or in the other byte order.
-    fn astype(&self, to: impl Into<BufferType>, threads: Threads<'_>) -> Result<Array, CastError> {
+    fn astype(&self, to: impl Into<Encoding>, threads: Threads<'_>) -> Result<Array, CastError> {
         let to = to.into();
         // A library would keep the plan of a pair, a few words, and run it whenever the pair comes again.
         let plan = CastPlan::new(self.of, to, &CastOptions::NUMPY)?;
@@ -103,13 +103,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!((&halves.shape[..], &values[..]), (&[3, 2][..], &[2.5, 500.5, 1.5, 4.5, 0.5, 3.5][..]));
 
     // Every other column, with 4-bit floats packed two to a byte: what fits no more becomes the largest value.
-    let packed = table.every(1, 0, 2).astype(BufferType::packed(DType::Float4E2M1FN), Threads::Serial)?;
+    let packed = table.every(1, 0, 2).astype(Encoding::packed(DType::Float4E2M1FN), Threads::Serial)?;
     let values: Vec<f32> = packed.to_vec()?;
     println!("{} {:?}: {values:?} in {} bytes", packed.of, packed.shape, packed.bytes.len());
     assert_eq!((&packed.bytes[..], &values[..]), (&[0x41, 0x76][..], &[0.5, 2.0, 4.0, 6.0][..]));
 
     // For a file of the other byte order.
-    let big = table.astype(BufferType::from(DType::Int16).with_order(ByteOrder::Big), Threads::Serial)?;
+    let big = table.astype(Encoding::from(DType::Int16).with_order(ByteOrder::Big), Threads::Serial)?;
     println!("{} {:?}: {:?}", big.of, big.shape, big.bytes);
     assert_eq!(big.bytes[..], [0, 0, 0, 1, 0, 2, 0, 3, 0, 4, 1, 0xF4]);
 

@@ -32,7 +32,7 @@ pub(crate) use schedule::Share;
 pub use strided::{par_cast_strided, par_cast_strided_with};
 pub use threads::{ParallelFor, Threads};
 
-use crate::{BufferType, CastError, CastOptions, CastPlan, Element, cast::certain};
+use crate::{CastError, CastOptions, CastPlan, Element, Encoding, cast::certain};
 use alloc::vec::Vec;
 
 /// [`cast`](crate::cast()) over several threads.
@@ -93,9 +93,9 @@ pub fn par_cast_to_vec_with<S: Element, D: Element>(
 /// As [`cast_bytes`](crate::cast_bytes).
 pub fn par_cast_bytes(
     src: &[u8],
-    from: impl Into<BufferType>,
+    from: impl Into<Encoding>,
     dst: &mut [u8],
-    to: impl Into<BufferType>,
+    to: impl Into<Encoding>,
     n: usize,
     threads: Threads<'_>,
 ) -> Result<(), CastError> {
@@ -109,9 +109,9 @@ pub fn par_cast_bytes(
 /// As [`cast_bytes_with`](crate::cast_bytes_with).
 pub fn par_cast_bytes_with(
     src: &[u8],
-    from: impl Into<BufferType>,
+    from: impl Into<Encoding>,
     dst: &mut [u8],
-    to: impl Into<BufferType>,
+    to: impl Into<Encoding>,
     n: usize,
     threads: Threads<'_>,
     options: &CastOptions,

@@ -6,7 +6,7 @@
 //! The first forms on slices find their kernels at compile time: a call resolves nothing, and a program that has no other casts
 //! links only the kernels of its pairs.
 
-use crate::{BufferType, CastError, CastOptions, CastPlan, Element, tier};
+use crate::{CastError, CastOptions, CastPlan, Element, Encoding, tier};
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use lanecast_kernels::typed;
@@ -181,7 +181,7 @@ pub fn cast_one_with<S: Element, D: Element>(value: S, options: &CastOptions) ->
 /// Casts the first `n` elements of a byte buffer to the first `n` of another, with the default options.
 ///
 /// Buffers may be unaligned and longer than `n` elements. Multi-byte elements are in the byte order of their
-/// [`BufferType`]; a plain dtype means the host's byte order. Bytes of bool that are neither 0 nor 1 are read as true.
+/// [`Encoding`]; a plain dtype means the host's byte order. Bytes of bool that are neither 0 nor 1 are read as true.
 ///
 /// # Errors
 ///
@@ -189,9 +189,9 @@ pub fn cast_one_with<S: Element, D: Element>(value: S, options: &CastOptions) ->
 #[inline]
 pub fn cast_bytes(
     src: &[u8],
-    from: impl Into<BufferType>,
+    from: impl Into<Encoding>,
     dst: &mut [u8],
-    to: impl Into<BufferType>,
+    to: impl Into<Encoding>,
     n: usize,
 ) -> Result<(), CastError> {
     cast_bytes_with(src, from, dst, to, n, &CastOptions::RUST)
@@ -205,9 +205,9 @@ pub fn cast_bytes(
 #[inline]
 pub fn cast_bytes_with(
     src: &[u8],
-    from: impl Into<BufferType>,
+    from: impl Into<Encoding>,
     dst: &mut [u8],
-    to: impl Into<BufferType>,
+    to: impl Into<Encoding>,
     n: usize,
     options: &CastOptions,
 ) -> Result<(), CastError> {

@@ -14,7 +14,7 @@ mod report;
 pub use rejection::{Reason, Rejection, Value};
 pub use report::{CastReport, CountingPlan};
 
-use crate::{BufferType, CastError, CastOptions, CastPlan, Element, Streaming};
+use crate::{CastError, CastOptions, CastPlan, Element, Encoding, Streaming};
 use alloc::vec::Vec;
 use core::{
     fmt,
@@ -158,7 +158,7 @@ impl CheckedPlan {
         n: usize,
     ) -> Result<usize, CastError> {
         let have = (src.len(), dst.len());
-        let lengths = (self.plan.from().byte_len(n), self.plan.to().byte_len(n));
+        let lengths = (self.plan.source().byte_len(n), self.plan.target().byte_len(n));
         if !matches!(lengths, (Some(src), Some(dst)) if src <= have.0 && dst <= have.1) {
             return Err(self.plan.shortage(have.0, have.1, n));
         }
@@ -205,7 +205,7 @@ impl CheckedPlan {
     ) -> Result<usize, CastError> {
         let len = dst.len();
         let fits =
-            self.plan.from() == BufferType::new(S::DTYPE) && self.plan.to() == BufferType::new(D::DTYPE);
+            self.plan.source() == Encoding::new(S::DTYPE) && self.plan.target() == Encoding::new(D::DTYPE);
         if !fits || src.len() != len {
             return Err(self.plan.mismatch::<S, D>(src.len(), len));
         }
@@ -216,7 +216,7 @@ impl CheckedPlan {
 
     #[cold]
     pub(crate) fn rejected(&self, lost: &Lost) -> CastError {
-        CastError::Rejected(Rejection::new(lost, self.plan.from().dtype(), self.plan.to().dtype()))
+        CastError::Rejected(Rejection::new(lost, self.plan.source().dtype(), self.plan.target().dtype()))
     }
 }
 
@@ -338,9 +338,9 @@ pub fn try_cast_masked_with<S: Element, D: Element>(
 /// As [`CheckedPlan::run`] and [`CastPlan::new`].
 pub fn try_cast_bytes(
     src: &[u8],
-    from: impl Into<BufferType>,
+    from: impl Into<Encoding>,
     dst: &mut [u8],
-    to: impl Into<BufferType>,
+    to: impl Into<Encoding>,
     n: usize,
     level: Level,
 ) -> Result<(), CastError> {
@@ -354,9 +354,9 @@ pub fn try_cast_bytes(
 /// As [`try_cast_bytes`].
 pub fn try_cast_bytes_with(
     src: &[u8],
-    from: impl Into<BufferType>,
+    from: impl Into<Encoding>,
     dst: &mut [u8],
-    to: impl Into<BufferType>,
+    to: impl Into<Encoding>,
     n: usize,
     level: Level,
     options: &CastOptions,

@@ -2,7 +2,7 @@
 
 use crate::Rejection;
 use core::{fmt, ops::Range};
-use lanecast_kernels::{BufferType, DType, Tier, TierStatus, UnknownName, UnknownTier, ViewError};
+use lanecast_kernels::{DType, Encoding, Tier, TierStatus, UnknownName, UnknownTier, ViewError};
 
 /// The source or the destination of a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,15 +46,15 @@ pub enum CastError {
     TooLarge {
         /// The number of elements.
         elements: usize,
-        /// Their buffer type.
-        buffer: BufferType,
+        /// Their encoding.
+        encoding: Encoding,
     },
     /// A typed slice was given to a plan for another dtype, for packed storage or for another byte order than the host's.
     WrongElement {
         /// The slice that does not fit.
         which: Side,
-        /// The buffer type of the plan.
-        plan: BufferType,
+        /// The encoding of the plan.
+        plan: Encoding,
         /// The dtype of the slice's elements.
         slice: DType,
     },
@@ -111,7 +111,7 @@ impl fmt::Display for CastError {
             CastError::BufferTooSmall { which, need, have } => {
                 write!(f, "the {which} needs {need} bytes but has {have}")
             }
-            CastError::TooLarge { elements, buffer } => {
+            CastError::TooLarge { elements, encoding: buffer } => {
                 write!(f, "{elements} elements of {buffer} do not fit in any buffer")
             }
             CastError::WrongElement { which, plan, slice } => {

@@ -1,6 +1,6 @@
 //! [`Explanation`]: what a plan will do, as a value.
 
-use crate::{BufferType, CastPlan, DType, Tier};
+use crate::{CastPlan, DType, Encoding, Tier};
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 use lanecast_kernels::{Family, Kernel, Stage};
@@ -14,10 +14,10 @@ use lanecast_kernels::{Family, Kernel, Stage};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The buffer type of the source.
-    pub from: BufferType,
-    /// The buffer type of the destination.
-    pub to: BufferType,
+    /// The encoding of the source.
+    pub from: Encoding,
+    /// The encoding of the destination.
+    pub to: Encoding,
     /// The tier of the plan.
     pub tier: Tier,
     /// The CPU features that its kernels may use: those of the tier, then optional ones that this CPU has.
@@ -48,9 +48,9 @@ pub struct ExplainedStage {
     /// does not cast.
     pub kernel: Option<&'static str>,
     /// What it reads.
-    pub from: BufferType,
+    pub from: Encoding,
     /// What it writes.
-    pub to: BufferType,
+    pub to: Encoding,
     /// Why it is needed.
     pub why: String,
 }
@@ -59,8 +59,8 @@ impl CastPlan {
     /// What the plan will do and why.
     ///
     /// ```
-    /// use lanecast::{BufferType, CastOptions, CastPlan, DType, Tier};
-    /// let packed = BufferType::packed(DType::Int4);
+    /// use lanecast::{Encoding, CastOptions, CastPlan, DType, Tier};
+    /// let packed = Encoding::packed(DType::Int4);
     /// let plan = CastPlan::with_tier(DType::Int64, packed, &CastOptions::RUST, Tier::Scalar)?;
     /// let explanation = plan.explain();
     /// let names: Vec<_> = explanation.stages.iter().map(|stage| stage.name).collect();
@@ -72,8 +72,8 @@ impl CastPlan {
         let kernel = self.kernel();
         let tier = kernel.tier();
         Explanation {
-            from: kernel.from(),
-            to: kernel.to(),
+            from: kernel.source(),
+            to: kernel.target(),
             tier,
             features: [tier.required_features(), tier.features()].concat(),
             stages: stages(kernel),
@@ -87,7 +87,7 @@ impl CastPlan {
 }
 
 fn stages(kernel: &Kernel) -> Vec<ExplainedStage> {
-    let (from, to) = (kernel.from(), kernel.to());
+    let (from, to) = (kernel.source(), kernel.target());
     let (source, result) = (from.dtype(), to.dtype());
     let stages: Vec<Stage> = kernel.stages().collect();
     let explained = stages.iter().enumerate().map(|(i, stage)| {
@@ -131,7 +131,7 @@ fn stages(kernel: &Kernel) -> Vec<ExplainedStage> {
     explained.collect()
 }
 
-fn order(buffer: BufferType) -> &'static str {
+fn order(buffer: Encoding) -> &'static str {
     match buffer.order() {
         crate::ByteOrder::Little => "little-endian",
         crate::ByteOrder::Big => "big-endian",
@@ -170,7 +170,7 @@ fn first_step(from: DType, to: DType, middle: DType) -> String {
 /// Why a kernel is of its kind.
 fn reason(kernel: &Kernel, from: DType, to: DType, family: Family) -> String {
     match family {
-        Family::Copy if kernel.from() == kernel.to() => "The elements stay as they are.".into(),
+        Family::Copy if kernel.source() == kernel.target() => "The elements stay as they are.".into(),
         Family::Copy if from == to => "Only the storage changes.".into(),
         Family::Copy => format!("{from} and {to} have the same bits here."),
         Family::Swap => "Only the byte order changes.".into(),

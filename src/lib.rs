@@ -2,7 +2,7 @@
 //!
 //! * **Every pair** of bool, integers of 2 to 64 bits, float16, bfloat16, float32, float64, complex64, complex128, eight
 //!   8-bit floats, two 6-bit floats and a 4-bit float ([`DType::ALL`]); the small ones packed or one per byte, the
-//!   others in either byte order ([`BufferType`]).
+//!   others in either byte order ([`Encoding`]).
 //! * **One rounding.** A result is the exact source value rounded once to the target, for every pair. The specification,
 //!   down to the bits of NaNs, is in [`semantics`].
 //! * **The same bits everywhere**: on every architecture, at every length, offset and alignment, and on x86, 64-bit Arm,
@@ -35,10 +35,10 @@
 //! Bytes whose dtype is known at run time ([`cast_bytes`]), here two 4-bit floats to a byte:
 //!
 //! ```
-//! use lanecast::{BufferType, DType, cast_bytes};
+//! use lanecast::{Encoding, DType, cast_bytes};
 //! let packed = [0x52, 0x0F];
 //! let mut floats = [0; 3 * 4];
-//! let from = BufferType::packed("float4_e2m1fn".parse()?);
+//! let from = Encoding::packed("float4_e2m1fn".parse()?);
 //! cast_bytes(&packed, from, &mut floats, DType::Float32, 3)?;
 //! assert_eq!(floats[..4], 1.0_f32.to_ne_bytes());
 //! # Ok::<(), lanecast::CastError>(())
@@ -114,6 +114,8 @@
 
 extern crate alloc;
 
+#[cfg(feature = "ndarray")]
+mod array;
 #[cfg(feature = "rayon")]
 pub mod bulk;
 mod cast;
@@ -125,8 +127,6 @@ mod explain;
 #[cfg(feature = "gguf")]
 pub mod gguf;
 pub mod names;
-#[cfg(feature = "ndarray")]
-mod nd;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 mod options;
@@ -145,6 +145,8 @@ pub mod structured;
 pub mod text;
 pub mod tier;
 
+#[cfg(feature = "ndarray")]
+pub use array::AsType;
 pub use cast::{
     cast, cast_bytes, cast_bytes_with, cast_in_place, cast_in_place_with, cast_one, cast_one_with,
     cast_to_vec, cast_to_vec_with, cast_uninit, cast_uninit_with, cast_with,
@@ -160,14 +162,12 @@ pub use error::{CastError, Side};
 pub use explain::{ExplainedStage, Explanation};
 pub use half;
 pub use lanecast_kernels::{
-    BufferType, ByteOrder, DType, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus,
+    ByteOrder, DType, Encoding, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus,
     UnknownName, UnknownTier,
 };
-#[cfg(feature = "ndarray")]
-pub use nd::AsType;
 pub use num_complex;
 pub use options::{
-    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
+    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFinite,
     Saturate,
 };
 pub use plan::CastPlan;

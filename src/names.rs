@@ -128,16 +128,16 @@ impl core::error::Error for UnknownDType {}
 
 /// The dtype and the byte order of a NumPy name or code: `<f4`, `>i2`, `|u1`, `=f8`, `?`, `float32`. Names, and codes without
 /// an order, are native. The order does not affect promotion; in a cast it is part of the
-/// [`BufferType`](crate::BufferType).
+/// [`Encoding`](crate::Encoding).
 ///
 /// ```
-/// use lanecast::{BufferType, CastOptions, DType, cast_bytes, names::{ByteOrder, parse_numpy}};
+/// use lanecast::{Encoding, CastOptions, DType, cast_bytes, names::{ByteOrder, parse_numpy}};
 /// assert_eq!(parse_numpy(">i2"), Ok((DType::Int16, ByteOrder::Big)));
 /// assert_eq!(parse_numpy("f8"), Ok((DType::Float64, ByteOrder::NATIVE)));
 ///
 /// let (dtype, order) = parse_numpy(">f4")?;
 /// let mut out = [0];
-/// cast_bytes(&[0x41, 0x20, 0, 0], BufferType::new(dtype).with_order(order), &mut out, DType::UInt8, 1)?;
+/// cast_bytes(&[0x41, 0x20, 0, 0], Encoding::new(dtype).with_order(order), &mut out, DType::UInt8, 1)?;
 /// assert_eq!(out, [10]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -20,7 +20,7 @@ mod attributes;
 mod cast;
 mod element;
 mod error;
-mod linear;
+mod quantization;
 mod tensor;
 mod version;
 
@@ -28,7 +28,7 @@ pub use attributes::{AttributeValue, Attributes};
 pub use cast::{Cast, Value};
 pub use element::ElementType;
 pub use error::{Error, Side};
-pub use linear::{
+pub use quantization::{
     DequantizeLinear, DynamicQuantizeLinear, DynamicScale, LinearAttributes, QuantizeLinear, Tensor,
 };
 pub use tensor::{Contents, Field, Payload, TensorError, TypedData, elements};

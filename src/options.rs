@@ -108,7 +108,7 @@ pub enum E5M2Nan {
 
 /// What NaN becomes in the floats of 4 and 6 bits, which have no NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum NanToFp4 {
+pub enum NanToFinite {
     /// A zero of the opposite sign, as in ml_dtypes and ONNX.
     #[default]
     Zero,
@@ -156,7 +156,7 @@ pub struct CastOptions {
     /// NaN in the `float8_e5m2` target.
     pub e5m2_nan: E5M2Nan,
     /// NaN in `float4_*` and `float6_*` targets.
-    pub nan_to_fp4: NanToFp4,
+    pub nan_to_finite: NanToFinite,
     /// Infinity in FNUZ targets that saturate.
     pub fnuz_inf: FnuzInf,
 }
@@ -185,7 +185,7 @@ impl CastOptions {
         int_round: IntRound::TowardZero,
         float_round: FloatRound::NearestEven,
         e5m2_nan: E5M2Nan::Code7E,
-        nan_to_fp4: NanToFp4::Zero,
+        nan_to_finite: NanToFinite::Zero,
         fnuz_inf: FnuzInf::Max,
     };
     /// The ONNX `Cast` operator: float to integer wraps.
@@ -208,7 +208,7 @@ impl CastOptions {
     /// magnitude.
     pub const CUDA: Self = Self::RUST
         .with_e5m2_nan(E5M2Nan::Code7F)
-        .with_nan_to_fp4(NanToFp4::Max)
+        .with_nan_to_finite(NanToFinite::Max)
         .with_e8m0_range(E8M0Range::Magnitude);
 
     /// All profiles with their names.
@@ -230,7 +230,7 @@ impl CastOptions {
         with_int_round int_round: IntRound;
         with_float_round float_round: FloatRound;
         with_e5m2_nan e5m2_nan: E5M2Nan;
-        with_nan_to_fp4 nan_to_fp4: NanToFp4;
+        with_nan_to_finite nan_to_finite: NanToFinite;
         with_fnuz_inf fnuz_inf: FnuzInf;
     }
 }
@@ -275,7 +275,7 @@ impl CastOptions {
             saturate,
             rounding,
             e5m2_nan_7f: self.e5m2_nan == E5M2Nan::Code7F,
-            finite_nan_max: self.nan_to_fp4 == NanToFp4::Max,
+            finite_nan_max: self.nan_to_finite == NanToFinite::Max,
             fnuz_inf_nan: self.fnuz_inf == FnuzInf::Nan,
             power_range: match self.e8m0_range {
                 E8M0Range::Exact => PowerRange::Exact,

@@ -1,6 +1,6 @@
 //! [`CastPlan`]: a pair and its options, resolved once to a kernel and run often.
 
-use crate::{BufferType, CastError, CastOptions, Element, Side, Streaming, Tier, tier};
+use crate::{CastError, CastOptions, Element, Encoding, Side, Streaming, Tier, tier};
 use alloc::vec::Vec;
 use core::{
     fmt,
@@ -9,13 +9,13 @@ use core::{
 };
 use lanecast_kernels::{Kernel, LossDetector, Rules};
 
-/// A cast from one buffer type to another under fixed options, resolved to a kernel.
+/// A cast from one encoding to another under fixed options, resolved to a kernel.
 ///
 /// Making a plan is a lookup. For a source of at most 8 bits, the first plan of a pair may make a table of results, some hundred bytes
 /// in some microseconds, which the process keeps. A plan is a few words large and can be copied and shared between threads. Running
 /// it neither allocates nor locks.
 ///
-/// Two plans are equal if they have the same buffer types, tier, [`Streaming`], and options as far as these affect the pair.
+/// Two plans are equal if they have the same encodings, tier, [`Streaming`], and options as far as these affect the pair.
 #[derive(Clone, Copy)]
 pub struct CastPlan {
     kernel: Kernel,
@@ -25,8 +25,8 @@ pub struct CastPlan {
 
 impl CastPlan {
     /// The fields that define the plan, without those derived from them.
-    fn key(&self) -> (BufferType, BufferType, Rules, Tier, Streaming) {
-        let (from, to) = (self.from(), self.to());
+    fn key(&self) -> (Encoding, Encoding, Rules, Tier, Streaming) {
+        let (from, to) = (self.source(), self.target());
         (from, to, self.rules.canonical(from.dtype(), to.dtype()), self.tier(), self.streaming)
     }
 }
@@ -53,8 +53,8 @@ impl CastPlan {
     /// [`CastError::NotBuilt`] if the Cargo feature of a dtype is off. Otherwise there is a kernel for every pair, whatever the
     /// environment says.
     pub fn new(
-        from: impl Into<BufferType>,
-        to: impl Into<BufferType>,
+        from: impl Into<Encoding>,
+        to: impl Into<Encoding>,
         options: &CastOptions,
     ) -> Result<CastPlan, CastError> {
         Self::resolve(from.into(), to.into(), options, tier::active())
@@ -66,8 +66,8 @@ impl CastPlan {
     ///
     /// [`CastError::Unsupported`] if the tier cannot run here, [`CastError::NotBuilt`] if the Cargo feature of a dtype is off.
     pub fn with_tier(
-        from: impl Into<BufferType>,
-        to: impl Into<BufferType>,
+        from: impl Into<Encoding>,
+        to: impl Into<Encoding>,
         options: &CastOptions,
         tier: Tier,
     ) -> Result<CastPlan, CastError> {
@@ -76,8 +76,8 @@ impl CastPlan {
     }
 
     fn resolve(
-        from: BufferType,
-        to: BufferType,
+        from: Encoding,
+        to: Encoding,
         options: &CastOptions,
         tier: Tier,
     ) -> Result<CastPlan, CastError> {
@@ -116,14 +116,14 @@ impl CastPlan {
         LossDetector::new(self.kernel, &self.rules, inexact, labelled)
     }
 
-    /// The buffer type of the source.
-    pub const fn from(&self) -> BufferType {
-        self.kernel.from()
+    /// The encoding of the source.
+    pub const fn source(&self) -> Encoding {
+        self.kernel.source()
     }
 
-    /// The buffer type of the destination.
-    pub const fn to(&self) -> BufferType {
-        self.kernel.to()
+    /// The encoding of the destination.
+    pub const fn target(&self) -> Encoding {
+        self.kernel.target()
     }
 
     /// The tier whose kernel runs.
@@ -133,7 +133,7 @@ impl CastPlan {
 
     /// Casts the first `n` elements of `src` to the first `n` of `dst`.
     ///
-    /// The buffers are bytes at any alignment, with multi-byte elements in the byte order of their [`BufferType`]. They may be
+    /// The buffers are bytes at any alignment, with multi-byte elements in the byte order of their [`Encoding`]. They may be
     /// longer than `n` elements; the bytes after those are neither read nor written.
     ///
     /// # Errors
@@ -175,15 +175,15 @@ impl CastPlan {
     /// past the end of the buffer; then nothing is written.
     pub fn run_within(&self, buffer: &mut [u8], src: usize, dst: usize, n: usize) -> Result<(), CastError> {
         let have = buffer.len();
-        let range = |which, start: usize, of: BufferType| {
-            let len = of.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: of })?;
+        let range = |which, start: usize, of: Encoding| {
+            let len = of.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: of })?;
             match start.checked_add(len) {
                 Some(end) if end <= have => Ok(start..end),
                 end => Err(CastError::BufferTooSmall { which, need: end.unwrap_or(usize::MAX), have }),
             }
         };
-        let src = range(Side::Source, src, self.from())?;
-        let dst = range(Side::Destination, dst, self.to())?;
+        let src = range(Side::Source, src, self.source())?;
+        let dst = range(Side::Destination, dst, self.target())?;
         if n == 0 {
             return Ok(());
         }
@@ -205,8 +205,8 @@ impl CastPlan {
     /// rest of it may have changed.
     ///
     /// ```
-    /// use lanecast::{BufferType, CastOptions, CastPlan, DType};
-    /// let packed = BufferType::packed(DType::UInt4);
+    /// use lanecast::{Encoding, CastOptions, CastPlan, DType};
+    /// let packed = Encoding::packed(DType::UInt4);
     /// let plan = CastPlan::new(packed, DType::UInt8, &CastOptions::RUST)?;
     /// let mut buffer = [0x21, 0x43, 0, 0];
     /// plan.run_in_place(&mut buffer, 4)?;
@@ -297,23 +297,23 @@ impl CastPlan {
 
     #[cold]
     pub(crate) fn shortage(&self, src: usize, dst: usize, n: usize) -> CastError {
-        let buffers = [(Side::Source, src, self.from()), (Side::Destination, dst, self.to())];
+        let buffers = [(Side::Source, src, self.source()), (Side::Destination, dst, self.target())];
         for (which, have, buffer) in buffers {
             match buffer.byte_len(n) {
-                None => return CastError::TooLarge { elements: n, buffer },
+                None => return CastError::TooLarge { elements: n, encoding: buffer },
                 Some(need) if need > have => return CastError::BufferTooSmall { which, need, have },
                 Some(_) => {}
             }
         }
-        CastError::TooLarge { elements: n, buffer: self.from() }
+        CastError::TooLarge { elements: n, encoding: self.source() }
     }
 
     #[cold]
     pub(crate) fn mismatch<S: Element, D: Element>(&self, src: usize, dst: usize) -> CastError {
-        if self.from() != BufferType::new(S::DTYPE) {
-            CastError::WrongElement { which: Side::Source, plan: self.from(), slice: S::DTYPE }
-        } else if self.to() != BufferType::new(D::DTYPE) {
-            CastError::WrongElement { which: Side::Destination, plan: self.to(), slice: D::DTYPE }
+        if self.source() != Encoding::new(S::DTYPE) {
+            CastError::WrongElement { which: Side::Source, plan: self.source(), slice: S::DTYPE }
+        } else if self.target() != Encoding::new(D::DTYPE) {
+            CastError::WrongElement { which: Side::Destination, plan: self.target(), slice: D::DTYPE }
         } else {
             CastError::LengthMismatch { src, dst }
         }
@@ -322,6 +322,6 @@ impl CastPlan {
 
 impl fmt::Debug for CastPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CastPlan({} -> {}, {})", self.from(), self.to(), self.tier())
+        write!(f, "CastPlan({} -> {}, {})", self.source(), self.target(), self.tier())
     }
 }

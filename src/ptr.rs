@@ -32,8 +32,8 @@ impl CastPlan {
     ///
     /// # Safety
     ///
-    /// * `src` is readable for the bytes of `n` elements of [`from`](Self::from), and these are initialised;
-    /// * `dst` is writable for the bytes of `n` elements of [`to`](Self::to);
+    /// * `src` is readable for the bytes of `n` elements of [`source`](Self::source), and these are initialised;
+    /// * `dst` is writable for the bytes of `n` elements of [`target`](Self::target);
     /// * no one else writes the former or accesses the latter until the call returns.
     ///
     /// Any alignment will do. If `n` is 0, the pointers may be null or dangling.

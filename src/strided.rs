@@ -42,7 +42,7 @@ pub fn cast(src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), CastError> {
 ///
 /// As [`cast`].
 pub fn cast_with(src: &View<'_>, dst: &mut ViewMut<'_>, options: &CastOptions) -> Result<(), CastError> {
-    CastPlan::new(src.buffer(), dst.buffer(), options)?.run_strided(src, dst)
+    CastPlan::new(src.encoding(), dst.encoding(), options)?.run_strided(src, dst)
 }
 
 impl CastPlan {
@@ -50,7 +50,7 @@ impl CastPlan {
     ///
     /// # Errors
     ///
-    /// [`CastError::View`] if the shapes differ or a view does not have the plan's buffer type, [`CastError::Overlap`] if the views share
+    /// [`CastError::View`] if the shapes differ or a view does not have the plan's encoding, [`CastError::Overlap`] if the views share
     /// bytes, unless each element is replaced in its own place; then nothing is written.
     pub fn run_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), CastError> {
         self.kernel().run_strided(src, dst).map_err(refused)
@@ -152,7 +152,7 @@ impl CountingPlan {
     ///
     /// # Errors
     ///
-    /// [`CastError::View`] if the view does not have the buffer type of the plan's source.
+    /// [`CastError::View`] if the view does not have the encoding of the plan's source.
     pub fn count_strided(&self, src: &View<'_>) -> Result<CastReport, CastError> {
         let losses = self.detector().count_strided(src).map_err(refused)?;
         Ok(CastReport::new(src.layout().elements(), &losses))

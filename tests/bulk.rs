@@ -6,7 +6,7 @@ use crate::support::{byte_len, rng::Rng, storages};
 use lanecast::bulk::{self, BatchItem, ParallelFor, Threads, par_cast_batch};
 use lanecast::strided::{Layout, View, ViewMut};
 use lanecast::{
-    BufferType, CastError, CastOptions, CastPlan, DType, FloatRound, Level, Side, Tier, half::bf16,
+    CastError, CastOptions, CastPlan, DType, Encoding, FloatRound, Level, Side, Tier, half::bf16,
 };
 use proptest::prelude::*;
 use rayon::prelude::*;
@@ -98,12 +98,12 @@ fn noise(seed: u64, bytes: usize) -> Vec<u8> {
     (0..bytes.div_ceil(8)).flat_map(|_| rng.bits().to_ne_bytes()).take(bytes).collect()
 }
 
-fn plan(from: impl Into<BufferType>, to: impl Into<BufferType>) -> CastPlan {
+fn plan(from: impl Into<Encoding>, to: impl Into<Encoding>) -> CastPlan {
     CastPlan::new(from, to, &CastOptions::RUST).expect("a plan")
 }
 
 /// A cast that takes long enough for a few dozen chunks: a rounding of the scalar tier.
-fn slow(from: impl Into<BufferType>, to: impl Into<BufferType>) -> CastPlan {
+fn slow(from: impl Into<Encoding>, to: impl Into<Encoding>) -> CastPlan {
     let options = CastOptions::RUST.with_float_round(FloatRound::TowardZero);
     CastPlan::with_tier(from, to, &options, Tier::Scalar).expect("there is always one")
 }
@@ -150,14 +150,14 @@ fn dtypes() {
 fn everybody() {
     let cases = [
         (slow(DType::Float32, DType::Float8E4M3FN), LARGE),
-        (slow(DType::Float64, BufferType::packed(DType::Float6E2M3FN)), LARGE / 3),
-        (slow(BufferType::packed(DType::Int4), BufferType::packed(DType::Float4E2M1FN)), LARGE + 1),
-        (plan(BufferType::packed(DType::UInt2), DType::Float32), 8 * LARGE + 3),
+        (slow(DType::Float64, Encoding::packed(DType::Float6E2M3FN)), LARGE / 3),
+        (slow(Encoding::packed(DType::Int4), Encoding::packed(DType::Float4E2M1FN)), LARGE + 1),
+        (plan(Encoding::packed(DType::UInt2), DType::Float32), 8 * LARGE + 3),
         (plan(DType::Complex128, DType::Bool), LARGE),
     ];
     for (plan, n) in cases {
-        let src = noise(n as u64, byte_len(plan.from(), n) + 1);
-        let len = byte_len(plan.to(), n);
+        let src = noise(n as u64, byte_len(plan.source(), n) + 1);
+        let len = byte_len(plan.target(), n);
         let mut want = vec![0xA5; len + 9];
         plan.run(&src[1..], &mut want[5..], n).expect("the buffers fit");
         with_all(|threads| {
@@ -318,8 +318,8 @@ fn batches() {
     let plans = [
         plan(Float32, BFloat16),
         slow(Float32, Float8E4M3FN),
-        plan(BufferType::packed(Int4), Float16),
-        plan(Int64, BufferType::packed(Float4E2M1FN)),
+        plan(Encoding::packed(Int4), Float16),
+        plan(Int64, Encoding::packed(Float4E2M1FN)),
         plan(Bool, Bool),
     ];
     let mut rng = Rng(5);
@@ -337,14 +337,14 @@ fn batches() {
     let sources: Vec<Vec<u8>> = tensors
         .iter()
         .enumerate()
-        .map(|(k, (n, p))| noise(k as u64, byte_len(plans[*p].from(), *n) + k % 3))
+        .map(|(k, (n, p))| noise(k as u64, byte_len(plans[*p].source(), *n) + k % 3))
         .collect();
     let want: Vec<Vec<u8>> = tensors
         .iter()
         .zip(&sources)
         .enumerate()
         .map(|(k, ((n, p), src))| {
-            let mut out = vec![0xA5; byte_len(plans[*p].to(), *n) + k % 2];
+            let mut out = vec![0xA5; byte_len(plans[*p].target(), *n) + k % 2];
             plans[*p].run(src, &mut out, *n).expect("the buffers fit");
             out
         })
@@ -389,16 +389,16 @@ fn views() {
     let shapes: [&[usize]; 6] =
         [&[k * k * k], &[2, k * k * k / 2], &[k, k, k], &[k * k * k / 4, 4], &[3 * k, k], &[1, k * k, 1, k]];
     for (from, to) in [
-        (BufferType::new(DType::Float32), BufferType::new(DType::Float8E4M3FN)),
-        (BufferType::packed(DType::Int4), BufferType::new(DType::Float64)),
-        (BufferType::new(DType::Int16), BufferType::packed(DType::Float6E3M2FN)),
+        (Encoding::new(DType::Float32), Encoding::new(DType::Float8E4M3FN)),
+        (Encoding::packed(DType::Int4), Encoding::new(DType::Float64)),
+        (Encoding::new(DType::Int16), Encoding::packed(DType::Float6E3M2FN)),
     ] {
         let plan = slow(from, to);
         for shape in shapes {
             let n: usize = shape.iter().product();
             let (a, b) = (Layout::contiguous(from, shape), Layout::contiguous(to, shape));
             let (a, b) = (a.expect("small"), b.expect("small"));
-            let packed = from != BufferType::new(from.dtype()) || to != BufferType::new(to.dtype());
+            let packed = from != Encoding::new(from.dtype()) || to != Encoding::new(to.dtype());
             // Transposed sources where elements have places of their own.
             let turned = |layout: &Layout| {
                 let other: Vec<usize> = layout.shape().iter().rev().copied().collect();
@@ -444,12 +444,12 @@ proptest! {
         habit in 0_usize..4,
     ) {
         let (from, to) = [
-            (BufferType::new(DType::Float32), BufferType::new(DType::BFloat16)),
-            (BufferType::new(DType::Float16), BufferType::packed(DType::Float4E2M1FN)),
-            (BufferType::packed(DType::UInt2), BufferType::packed(DType::Float6E2M3FN)),
-            (BufferType::packed(DType::Float6E3M2FN), BufferType::new(DType::Float4E2M1FN)),
-            (BufferType::new(DType::Complex128), BufferType::new(DType::Complex64)),
-            (BufferType::new(DType::Int64), BufferType::new(DType::Float64)),
+            (Encoding::new(DType::Float32), Encoding::new(DType::BFloat16)),
+            (Encoding::new(DType::Float16), Encoding::packed(DType::Float4E2M1FN)),
+            (Encoding::packed(DType::UInt2), Encoding::packed(DType::Float6E2M3FN)),
+            (Encoding::packed(DType::Float6E3M2FN), Encoding::new(DType::Float4E2M1FN)),
+            (Encoding::new(DType::Complex128), Encoding::new(DType::Complex64)),
+            (Encoding::new(DType::Int64), Encoding::new(DType::Float64)),
         ][pair];
         let plan = slow(from, to);
         let habit = [Habit::Forward, Habit::Backward, Habit::First, Habit::None][habit];

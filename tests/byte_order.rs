@@ -5,8 +5,8 @@ use crate::support::{options, patterns, storages, store, tiers::tiers};
 #[cfg(feature = "text")]
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{
-    BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType, E5M2Nan, FloatRound, IntRound, Level,
-    Side, Streaming, Tier,
+    ByteOrder, CastError, CastOptions, CastPlan, DType, E5M2Nan, Encoding, FloatRound, IntRound, Level, Side,
+    Streaming, Tier,
     num_complex::Complex,
     strided::{Layout, View, ViewMut},
 };
@@ -24,7 +24,7 @@ const OFFSETS: &[(usize, usize)] = &[(0, 0), (1, 3)];
 const CANARY: u8 = 0xA5;
 
 /// Elements in the other order, or in that of the host again: of complex numbers each part for itself.
-fn reversed(bytes: &[u8], of: BufferType) -> Vec<u8> {
+fn reversed(bytes: &[u8], of: Encoding) -> Vec<u8> {
     let part = match of.dtype() {
         _ if !of.is_swapped() => 1,
         DType::Complex64 => 4,
@@ -34,8 +34,8 @@ fn reversed(bytes: &[u8], of: BufferType) -> Vec<u8> {
     bytes.chunks(part).flat_map(|word| word.iter().rev().copied()).collect()
 }
 
-/// A pair of buffer types with one side or both in the other order; none if neither has wide elements.
-fn swapped(from: BufferType, to: BufferType) -> Vec<(BufferType, BufferType)> {
+/// A pair of encodings with one side or both in the other order; none if neither has wide elements.
+fn swapped(from: Encoding, to: Encoding) -> Vec<(Encoding, Encoding)> {
     let mut all = vec![
         (from.with_order(OTHER), to),
         (from, to.with_order(OTHER)),
@@ -58,10 +58,10 @@ impl Check<'_> {
     /// The source of the plan and the result it has to give.
     fn case(&self, n: usize) -> (Vec<u8>, Vec<u8>) {
         let (read, written) =
-            (self.native.from().byte_len(n).unwrap(), self.native.to().byte_len(n).unwrap());
+            (self.native.source().byte_len(n).unwrap(), self.native.target().byte_len(n).unwrap());
         let mut want = vec![0; written];
         self.native.run(self.source, &mut want, n).unwrap();
-        (reversed(&self.source[..read], self.plan.from()), reversed(&want, self.plan.to()))
+        (reversed(&self.source[..read], self.plan.source()), reversed(&want, self.plan.target()))
     }
 
     /// Between two buffers at an offset, with nothing written outside.
@@ -100,23 +100,26 @@ impl Check<'_> {
     /// What is rejected, marked and counted is what the native cast loses, also with non-temporal stores.
     fn losses(&self, level: Level, n: usize, src: &[u8]) {
         let plan = &self.plan;
-        let len = plan.to().byte_len(n).unwrap();
+        let len = plan.target().byte_len(n).unwrap();
         let (mut want, mut got) = (vec![0; len], vec![0; len]);
         let (native, checked) = (self.native.checked(level), plan.checked(level));
         let expected = native.run(self.source, &mut want, n);
         assert_eq!(checked.run(src, &mut got, n), expected, "{checked:?}, {level:?}");
-        assert!(expected.is_err() || got == reversed(&want, plan.to()), "{checked:?}, {level:?}");
+        assert!(expected.is_err() || got == reversed(&want, plan.target()), "{checked:?}, {level:?}");
         let (mut valid, mut marked) = (vec![0; n.div_ceil(8)], vec![0; n.div_ceil(8)]);
         let lost = native.run_masked(self.source, &mut want, &mut valid, n);
         for streaming in [Streaming::Never, Streaming::Always] {
             let checked = checked.with_streaming(streaming);
             got.fill(CANARY);
             assert_eq!(checked.run_masked(src, &mut got, &mut marked, n), lost, "{checked:?}, {level:?}");
-            assert!(marked == valid && got == reversed(&want, plan.to()), "{checked:?}, {level:?}, masked");
+            assert!(
+                marked == valid && got == reversed(&want, plan.target()),
+                "{checked:?}, {level:?}, masked"
+            );
         }
         let report = self.native.counted(level).run(self.source, &mut want, n);
         assert_eq!(plan.counted(level).run(src, &mut got, n), report, "{plan:?}, {level:?}, counted");
-        assert!(got == reversed(&want, plan.to()), "{plan:?}, {level:?}, counted");
+        assert!(got == reversed(&want, plan.target()), "{plan:?}, {level:?}, counted");
     }
 }
 
@@ -155,10 +158,10 @@ every_source!(check_source);
 /// In bytes that anybody can read.
 #[test]
 fn by_hand() {
-    let big = |dtype| BufferType::new(dtype).with_order(ByteOrder::Big);
-    let little = |dtype| BufferType::new(dtype).with_order(ByteOrder::Little);
+    let big = |dtype| Encoding::new(dtype).with_order(ByteOrder::Big);
+    let little = |dtype| Encoding::new(dtype).with_order(ByteOrder::Little);
     let cast = |from, to, src: &[u8], n| {
-        let mut out = vec![0; BufferType::byte_len(to, n).unwrap()];
+        let mut out = vec![0; Encoding::byte_len(to, n).unwrap()];
         CastPlan::new(from, to, &CastOptions::RUST).unwrap().run(src, &mut out, n).unwrap();
         out
     };
@@ -179,7 +182,7 @@ fn by_hand() {
 #[test]
 fn rare_options() {
     let [big, native] =
-        [DType::Float32, DType::Float8E5M2].map(|d| BufferType::new(d).with_order(ByteOrder::Big));
+        [DType::Float32, DType::Float8E5M2].map(|d| Encoding::new(d).with_order(ByteOrder::Big));
     let nan: Vec<u8> = [f32::NAN, 1.9, -1.9].iter().flat_map(|x| x.to_be_bytes()).collect();
     let mut out = [0; 3];
     let options = CastOptions::RUST.with_e5m2_nan(E5M2Nan::Code7F);
@@ -193,7 +196,7 @@ fn rare_options() {
 /// Slices are of the host's order.
 #[test]
 fn slices_are_native() {
-    let other = |dtype| BufferType::new(dtype).with_order(OTHER);
+    let other = |dtype| Encoding::new(dtype).with_order(OTHER);
     let options = &CastOptions::RUST;
     let order = if OTHER == ByteOrder::Big { "big-endian" } else { "little-endian" };
     let said = |error: Option<CastError>, which| {
@@ -237,21 +240,20 @@ fn bytes_have_no_order() {
             assert_eq!(buffer.with_order(OTHER).order(), ByteOrder::NATIVE);
         }
     }
-    let plan =
-        CastPlan::new(BufferType::new(DType::UInt8).with_order(OTHER), DType::Int8, &CastOptions::RUST);
+    let plan = CastPlan::new(Encoding::new(DType::UInt8).with_order(OTHER), DType::Int8, &CastOptions::RUST);
     assert_eq!(plan.unwrap().run_slice(&[200_u8], &mut [0_i8]), Ok(()));
 }
 
 /// The element that is rejected is named by its value and its place, in a later block too.
 #[test]
 fn rejections() {
-    let other = BufferType::new(DType::Float64).with_order(OTHER);
+    let other = Encoding::new(DType::Float64).with_order(OTHER);
     for &tier in tiers() {
         for place in [0, 511, 512, 1499] {
             let mut values = vec![1.0_f64; 1500];
             values[place] = -1.5;
             let native: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
-            for to in [BufferType::new(DType::UInt8), BufferType::new(DType::UInt32).with_order(OTHER)] {
+            for to in [Encoding::new(DType::UInt8), Encoding::new(DType::UInt32).with_order(OTHER)] {
                 let plan = CastPlan::with_tier(other, to, &CastOptions::RUST, tier).unwrap();
                 let mut out = vec![0; 6000];
                 let error =
@@ -273,7 +275,7 @@ fn texts() {
     let numbers = ["1.5", "-2", "1e3", "NaN", "0.1"];
     let options = &CastOptions::RUST;
     for dtype in [DType::Float16, DType::Float32, DType::Float64, DType::Complex64, DType::Complex128] {
-        let (native, other) = (BufferType::new(dtype), BufferType::new(dtype).with_order(OTHER));
+        let (native, other) = (Encoding::new(dtype), Encoding::new(dtype).with_order(OTHER));
         let parse = |to, dst: &mut [u8]| {
             ParsePlan::new(to, &TextOptions::DEFAULT, options).unwrap().run(numbers, dst)
         };
@@ -291,7 +293,7 @@ fn texts() {
         one(native, &want, &mut b).unwrap();
         assert_eq!(a, b);
     }
-    let big = BufferType::new(DType::UInt32).with_order(ByteOrder::Big);
+    let big = Encoding::new(DType::UInt32).with_order(ByteOrder::Big);
     let plan = ParsePlan::new(big, &TextOptions::DEFAULT, options).unwrap();
     let mut out = [0; 4];
     plan.run(["258"], &mut out).unwrap();
@@ -314,7 +316,7 @@ fn threads_agree() {
     for (from, to) in
         [(DType::Complex64, DType::Float32), (DType::Float32, DType::Float32), (DType::Int64, DType::Int4)]
     {
-        for (from, to) in swapped(BufferType::packed(from), BufferType::packed(to)) {
+        for (from, to) in swapped(Encoding::packed(from), Encoding::packed(to)) {
             let plan = CastPlan::new(from, to, &CastOptions::RUST).unwrap();
             let len = to.byte_len(n).unwrap();
             let (mut one, mut many) = (vec![0; len], vec![0; len]);
@@ -339,14 +341,14 @@ fn threads_agree() {
 /// Nothing is written when a buffer is too small.
 #[test]
 fn shortages() {
-    let other = BufferType::new(DType::Complex128).with_order(OTHER);
+    let other = Encoding::new(DType::Complex128).with_order(OTHER);
     let plan = CastPlan::with_tier(other, other.native(), &CastOptions::RUST, Tier::best()).unwrap();
     let mut out = [CANARY; 32];
     let short = CastError::BufferTooSmall { which: Side::Source, need: 32, have: 31 };
     assert_eq!(plan.run(&[0; 31], &mut out, 2), Err(short));
     assert_eq!(
         plan.run(&[], &mut out, usize::MAX),
-        Err(CastError::TooLarge { elements: usize::MAX, buffer: other })
+        Err(CastError::TooLarge { elements: usize::MAX, encoding: other })
     );
     assert_eq!(out, [CANARY; 32]);
     let z = Complex { re: 1.0_f64, im: 2.0 };
@@ -366,8 +368,8 @@ fn strided_arrays() {
         (DType::Complex64, DType::Complex64),
         (DType::Float64, DType::Int8),
     ] {
-        let (s, d) = (BufferType::new(s), BufferType::new(d));
-        let run = |from: BufferType, to: BufferType, turn: usize, tier: Tier| {
+        let (s, d) = (Encoding::new(s), Encoding::new(d));
+        let run = |from: Encoding, to: Encoding, turn: usize, tier: Tier| {
             let layout = |of, turned: bool| {
                 let layout = Layout::contiguous(of, if turned { &[45, 37] } else { &shape }).unwrap();
                 if turned { layout.transposed() } else { layout }
@@ -398,17 +400,17 @@ fn strided_arrays() {
 #[ignore = "a measurement"]
 fn ratios() {
     use std::time::Instant;
-    let wide = DType::ALL.iter().filter(|dtype| BufferType::new(**dtype).with_order(OTHER).is_swapped());
+    let wide = DType::ALL.iter().filter(|dtype| Encoding::new(**dtype).with_order(OTHER).is_swapped());
     let noise: Vec<u8> = (0..1 << 20).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let mut dst = vec![0; 1 << 20];
     for &tier in tiers() {
         let (mut logs, mut count, mut worst) = (0.0, 0, Vec::new());
         for from in wide.clone() {
             for to in DType::ALL.iter().filter(|to| *to != from) {
-                let (from, to) = (BufferType::new(*from), BufferType::new(*to));
+                let (from, to) = (Encoding::new(*from), Encoding::new(*to));
                 // Half a mebibyte for both sides.
                 let n = (1 << 22) / (from.bits_per_element() + to.bits_per_element()) as usize;
-                let mut time = |from: BufferType, to: BufferType| {
+                let mut time = |from: Encoding, to: Encoding| {
                     let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
                     let times = (0..15).map(|_| {
                         let start = Instant::now();

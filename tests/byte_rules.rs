@@ -1,6 +1,6 @@
 //! Sources of a byte or less under every rule: the vector tiers give the bits of the scalar one.
 
-use lanecast_kernels::{BufferType, DType, Flavor, Kernel, PowerRange, Rounding, Rules, Spec, Tier};
+use lanecast_kernels::{DType, Encoding, Flavor, Kernel, PowerRange, Rounding, Rules, Spec, Tier};
 
 fn of_byte() -> impl Iterator<Item = DType> {
     DType::ALL.iter().copied().filter(|dtype| dtype.size() == 1)
@@ -45,16 +45,16 @@ fn all_rules(to: DType) -> Vec<Rules> {
     all
 }
 
-fn storages(dtype: DType) -> Vec<BufferType> {
-    let mut all = vec![BufferType::new(dtype)];
+fn storages(dtype: DType) -> Vec<Encoding> {
+    let mut all = vec![Encoding::new(dtype)];
     if dtype.is_sub_byte() {
-        all.push(BufferType::packed(dtype));
+        all.push(Encoding::packed(dtype));
     }
     all
 }
 
 fn cast(kernel: &Kernel, src: &[u8], n: usize) -> Vec<u8> {
-    let len = kernel.to().byte_len(n).expect("small");
+    let len = kernel.target().byte_len(n).expect("small");
     let mut dst = vec![0xA5; len + 1];
     assert_eq!(kernel.run(src, &mut dst, n).expect("long enough").len(), len);
     assert_eq!(dst.pop(), Some(0xA5), "{kernel:?} writes behind the end");

@@ -7,7 +7,7 @@ use crate::oracle;
 use crate::oracle::loss::{Loss, losses};
 use crate::support::{check::Case, options, patterns, storages, store, tiers::tiers};
 use lanecast::{
-    BufferType, CastError, CastOptions, CastPlan, CastReport, DType, F8E4M3FN, F8E8M0FNU, Level, Reason,
+    CastError, CastOptions, CastPlan, CastReport, DType, Encoding, F8E4M3FN, F8E8M0FNU, Level, Reason,
     Streaming, num_complex::Complex, try_cast, try_cast_masked, try_cast_masked_with, try_cast_to_vec_with,
 };
 
@@ -142,7 +142,7 @@ fn check_source(from: DType) {
             }
             source.extend(patterns::edges(from, to));
             let expected = Expected::new(from, to, options, &source);
-            let buffers = |dtype| if i == 0 { storages(dtype) } else { vec![BufferType::new(dtype)] };
+            let buffers = |dtype| if i == 0 { storages(dtype) } else { vec![Encoding::new(dtype)] };
             for source_buffer in buffers(from) {
                 let bytes = store(source_buffer, &source);
                 for to in buffers(to) {
@@ -271,9 +271,9 @@ fn threads_agree() {
     }
     let mut rng = crate::support::rng::Rng(9);
     for (from, to) in [
-        (BufferType::new(DType::Float32), BufferType::new(DType::Int8)),
-        (BufferType::new(DType::Int64), BufferType::packed(DType::UInt4)),
-        (BufferType::packed(DType::Int4), BufferType::new(DType::UInt8)),
+        (Encoding::new(DType::Float32), Encoding::new(DType::Int8)),
+        (Encoding::new(DType::Int64), Encoding::packed(DType::UInt4)),
+        (Encoding::packed(DType::Int4), Encoding::new(DType::UInt8)),
     ] {
         let plan = CastPlan::new(from, to, &CastOptions::RUST).unwrap();
         let len = to.byte_len(n).unwrap();

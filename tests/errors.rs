@@ -2,7 +2,7 @@
 
 use crate::support::{self, every_tier};
 use lanecast::{
-    BufferType, CastError, CastOptions, CastPlan, DType, F4E2M1FN, Side, Tier, cast, cast_bytes_with,
+    CastError, CastOptions, CastPlan, DType, Encoding, F4E2M1FN, Side, Tier, cast, cast_bytes_with,
     cast_uninit_with, cast_with, tier,
 };
 use std::mem::MaybeUninit;
@@ -37,7 +37,7 @@ fn buffers_that_are_too_small() {
     }
 }
 
-fn too_small(from: BufferType, to: BufferType, n: usize) {
+fn too_small(from: Encoding, to: Encoding, n: usize) {
     let plan = CastPlan::new(from, to, &OPTIONS).expect("a plan");
     let (s, d) = (support::byte_len(from, n), support::byte_len(to, n));
     let (src, mut dst) = (vec![0; s], vec![0xA5; d]);
@@ -58,12 +58,12 @@ fn more_elements_than_memory() {
         [(DType::Float32, DType::Int8), (DType::Int8, DType::Float32), (DType::Int8, DType::UInt8)]
     {
         let plan = CastPlan::new(from, to, &OPTIONS).expect("a plan");
-        let (from, to) = (BufferType::new(from), BufferType::new(to));
+        let (from, to) = (Encoding::new(from), Encoding::new(to));
         // So that 4 n overflows, and so that it only exceeds what a buffer can have.
         for n in [usize::MAX, usize::MAX / 4 + 2, isize::MAX as usize + 1] {
             // The source is looked at first.
             let expected = match from.byte_len(n) {
-                None => CastError::TooLarge { elements: n, buffer: from },
+                None => CastError::TooLarge { elements: n, encoding: from },
                 Some(need) => CastError::BufferTooSmall { which: Side::Source, need, have: 8 },
             };
             assert_eq!(plan.run(&[0; 8], &mut [0; 8], n), Err(expected), "{from} -> {to}, {n}");
@@ -75,14 +75,14 @@ fn more_elements_than_memory() {
 fn slices_of_another_dtype() {
     let plan = CastPlan::new(DType::Float32, DType::Int8, &OPTIONS).expect("a plan");
     let wrong = |which, plan, slice| Err(CastError::WrongElement { which, plan, slice });
-    let int8 = BufferType::new(DType::Int8);
+    let int8 = Encoding::new(DType::Int8);
     assert_eq!(
         plan.run_slice(&[1_i32], &mut [0_i8]),
         wrong(Side::Source, DType::Float32.into(), DType::Int32)
     );
     assert_eq!(plan.run_slice(&[1_f32], &mut [0_u8]), wrong(Side::Destination, int8, DType::UInt8));
     assert_eq!(plan.run_slice(&[1_f32], &mut [0_i8; 2]), Err(CastError::LengthMismatch { src: 1, dst: 2 }));
-    let packed = BufferType::packed(DType::Float4E2M1FN);
+    let packed = Encoding::packed(DType::Float4E2M1FN);
     let plan = CastPlan::new(DType::Float32, packed, &OPTIONS).expect("a plan");
     let mut dst = [F4E2M1FN::default()];
     assert_eq!(plan.run_slice(&[1_f32], &mut dst), wrong(Side::Destination, packed, DType::Float4E2M1FN));

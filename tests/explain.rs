@@ -1,20 +1,20 @@
 //! What a plan says of itself: `CastPlan::explain`.
 
 use lanecast::{
-    BufferType, ByteOrder, CastOptions, CastPlan, DType, ExplainedStage, Explanation, FloatRound, Streaming,
+    ByteOrder, CastOptions, CastPlan, DType, Encoding, ExplainedStage, Explanation, FloatRound, Streaming,
     Tier,
 };
 
 const SWAPPED: ByteOrder =
     if matches!(ByteOrder::NATIVE, ByteOrder::Little) { ByteOrder::Big } else { ByteOrder::Little };
 
-fn plan(from: BufferType, to: BufferType, options: &CastOptions, tier: Tier) -> CastPlan {
+fn plan(from: Encoding, to: Encoding, options: &CastOptions, tier: Tier) -> CastPlan {
     CastPlan::with_tier(from, to, options, tier).expect("the tier is available")
 }
 
-fn storages(dtype: DType) -> impl Iterator<Item = BufferType> {
-    let plain = BufferType::new(dtype);
-    let others = [BufferType::packed(dtype), plain.with_order(SWAPPED)];
+fn storages(dtype: DType) -> impl Iterator<Item = Encoding> {
+    let plain = Encoding::new(dtype);
+    let others = [Encoding::packed(dtype), plain.with_order(SWAPPED)];
     std::iter::once(plain).chain(others.into_iter().filter(move |other| *other != plain))
 }
 
@@ -37,7 +37,7 @@ fn stages_fit_together() {
                     assert_eq!(stages[stages.len() - 1].to, to, "{explanation}");
                     for pair in stages.windows(2) {
                         assert_eq!(pair[0].to, pair[1].from, "{explanation}");
-                        assert_eq!(pair[0].to, BufferType::new(pair[0].to.dtype()), "{explanation}");
+                        assert_eq!(pair[0].to, Encoding::new(pair[0].to.dtype()), "{explanation}");
                     }
                     assert_eq!(stages.len() > 1, block.is_some(), "{explanation}");
                     assert!(block.is_none_or(|block| block.is_multiple_of(8)));
@@ -60,9 +60,9 @@ fn names(explanation: &Explanation) -> Vec<(&'static str, Option<&'static str>)>
 
 #[test]
 fn routes_of_the_scalar_tier() {
-    let of = |from: BufferType, to: BufferType| plan(from, to, &CastOptions::RUST, Tier::Scalar).explain();
-    let swapped = |dtype: DType| BufferType::new(dtype).with_order(SWAPPED);
-    let (f32, f16, packed) = (DType::Float32, DType::Float16, BufferType::packed);
+    let of = |from: Encoding, to: Encoding| plan(from, to, &CastOptions::RUST, Tier::Scalar).explain();
+    let swapped = |dtype: DType| Encoding::new(dtype).with_order(SWAPPED);
+    let (f32, f16, packed) = (DType::Float32, DType::Float16, Encoding::packed);
     let scalar = ("cast", Some("scalar"));
     assert_eq!(names(&of(f32.into(), f16.into())), [scalar]);
     assert_eq!(names(&of(swapped(f32), swapped(f16))), [("swap", None), scalar, ("swap", None)]);

@@ -120,7 +120,7 @@ impl Answers {
 fn check_asked(plan: &CastPlan, src: &[u8], n: usize, states: &[control::Control]) {
     for level in [Level::Range, Level::Exact] {
         let new = || Answers {
-            dst: vec![0xA5; byte_len(plan.to(), n)],
+            dst: vec![0xA5; byte_len(plan.target(), n)],
             validity: vec![0; n.div_ceil(8)],
             ..Answers::default()
         };

@@ -6,8 +6,8 @@
 use crate::support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
 use lanecast::num_complex::Complex;
 use lanecast::{
-    BufferType, CastError, CastOptions, CastPlan, DType, E5M2Nan, F8E4M3FN, FloatRound, I4, IntRound,
-    NanToFp4, Side, cast_in_place, cast_in_place_with, cast_to_vec, half::bf16,
+    CastError, CastOptions, CastPlan, DType, E5M2Nan, Encoding, F8E4M3FN, FloatRound, I4, IntRound,
+    NanToFinite, Side, cast_in_place, cast_in_place_with, cast_to_vec, half::bf16,
 };
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ fn check_source(from: DType) {
         rounded(FloatRound::NearestAway).with_int_round(IntRound::NearestAway),
         rounded(FloatRound::Up).with_int_round(IntRound::Ceil),
         rounded(FloatRound::Down).with_int_round(IntRound::Floor),
-        rounded(FloatRound::ToOdd).with_nan_to_fp4(NanToFp4::Max),
+        rounded(FloatRound::ToOdd).with_nan_to_finite(NanToFinite::Max),
     ];
     for &to in DType::ALL {
         let codes = patterns::sample(from, to, longest, 23);
@@ -151,8 +151,8 @@ fn buffers_that_are_too_small() {
     for (from, to, n) in [
         (DType::Float32.into(), DType::Int8.into(), 700),
         (DType::Int8.into(), DType::Float32.into(), 700),
-        (BufferType::packed(DType::UInt2), BufferType::packed(DType::Float6E2M3FN), 5),
-        (BufferType::packed(DType::Int4), DType::Int4.into(), 5),
+        (Encoding::packed(DType::UInt2), Encoding::packed(DType::Float6E2M3FN), 5),
+        (Encoding::packed(DType::Int4), DType::Int4.into(), 5),
     ] {
         let plan = CastPlan::new(from, to, &CastOptions::RUST).expect("a plan");
         let (read, written) = (byte_len(from, n), byte_len(to, n));

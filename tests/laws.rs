@@ -5,15 +5,15 @@ use crate::oracle::value::Value;
 use crate::support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
 use crate::{oracle, support};
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf,
-    IntOverflow, IntRound, Kind, NanToFp4, Saturate, Tier, cast_bytes_with,
+    CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, Encoding, FloatRound, FnuzInf, IntOverflow,
+    IntRound, Kind, NanToFinite, Saturate, Tier, cast_bytes_with,
 };
 use proptest::prelude::*;
 use std::{cmp::Ordering, mem::MaybeUninit};
 
-/// A buffer type.
-fn buffer() -> impl Strategy<Value = BufferType> {
-    let all: Vec<BufferType> = DType::ALL.iter().flat_map(|d| storages(*d)).collect();
+/// An encoding.
+fn buffer() -> impl Strategy<Value = Encoding> {
+    let all: Vec<Encoding> = DType::ALL.iter().flat_map(|d| storages(*d)).collect();
     prop::sample::select(all)
 }
 
@@ -27,7 +27,7 @@ fn options() -> impl Strategy<Value = CastOptions> {
         prop::sample::select(vec![E8M0Round::Up, E8M0Round::Down, E8M0Round::Nearest]),
         prop::sample::select(vec![E8M0Range::Exact, E8M0Range::Rounded, E8M0Range::Magnitude]),
         prop::sample::select(vec![E5M2Nan::Code7E, E5M2Nan::Code7F]),
-        prop::sample::select(vec![NanToFp4::Zero, NanToFp4::Max]),
+        prop::sample::select(vec![NanToFinite::Zero, NanToFinite::Max]),
         prop::sample::select(vec![FnuzInf::Max, FnuzInf::Nan]),
     );
     let round = prop::sample::select(vec![
@@ -51,7 +51,7 @@ fn options() -> impl Strategy<Value = CastOptions> {
                 .with_e8m0_round(e8m0)
                 .with_e8m0_range(e8m0_range)
                 .with_e5m2_nan(e5m2)
-                .with_nan_to_fp4(fp4)
+                .with_nan_to_finite(fp4)
                 .with_fnuz_inf(fnuz)
                 .with_float_to_int(float_to_int)
                 .with_int_to_int(int_to_int)
@@ -64,8 +64,8 @@ fn options() -> impl Strategy<Value = CastOptions> {
 /// A cast with its source.
 #[derive(Clone, Debug)]
 struct Job {
-    from: BufferType,
-    to: BufferType,
+    from: Encoding,
+    to: Encoding,
     options: CastOptions,
     tier: Tier,
     codes: Vec<u128>,
@@ -228,11 +228,11 @@ fn threads_agree() {
         support::say("SKIPPED: a cast shared by threads: this target has none; `par_run` runs on the one");
     }
     for (from, to) in [
-        (BufferType::new(Float32), BufferType::new(BFloat16)),
-        (BufferType::new(Float32), BufferType::packed(Float6E2M3FN)),
-        (BufferType::packed(Int4), BufferType::new(Float64)),
-        (BufferType::packed(UInt2), BufferType::packed(Float6E3M2FN)),
-        (BufferType::new(Complex128), BufferType::new(Complex64)),
+        (Encoding::new(Float32), Encoding::new(BFloat16)),
+        (Encoding::new(Float32), Encoding::packed(Float6E2M3FN)),
+        (Encoding::packed(Int4), Encoding::new(Float64)),
+        (Encoding::packed(UInt2), Encoding::packed(Float6E3M2FN)),
+        (Encoding::new(Complex128), Encoding::new(Complex64)),
     ] {
         let mut rng = support::rng::Rng(5);
         let src: Vec<u8> =
@@ -281,7 +281,7 @@ fn more_bits_than_a_word_counts() {
     use DType::{Int2, UInt2};
     let n = (1 << 31) + 7;
     let options = CastOptions::RUST.with_int_to_int(IntOverflow::Saturate);
-    let (from, to) = (BufferType::packed(Int2), BufferType::packed(UInt2));
+    let (from, to) = (Encoding::packed(Int2), Encoding::packed(UInt2));
     let mut src = vec![0_u8; from.byte_len(n).expect("half a gigabyte and two bytes")];
     let last = src.len() - 1;
     // 1, -1, 1, -1 in each byte. Of the last one, three are elements.

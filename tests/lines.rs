@@ -2,15 +2,15 @@
 
 use crate::support::every_tier::on_every_tier;
 use crate::support::rng::Rng;
-use lanecast::{BufferType, CastOptions, CastPlan, DType};
+use lanecast::{CastOptions, CastPlan, DType, Encoding};
 
 /// Elements: more than 4 KiB in every storage, and no whole number of bytes in packed ones.
 const N: usize = 20_003;
 
 /// A dtype in its storages.
-fn storages(dtype: DType) -> impl Iterator<Item = BufferType> {
-    let packed = (dtype.bits() < 8).then(|| BufferType::packed(dtype));
-    [Some(BufferType::new(dtype)), packed].into_iter().flatten()
+fn storages(dtype: DType) -> impl Iterator<Item = Encoding> {
+    let packed = (dtype.bits() < 8).then(|| Encoding::packed(dtype));
+    [Some(Encoding::new(dtype)), packed].into_iter().flatten()
 }
 
 #[test]

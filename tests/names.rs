@@ -7,7 +7,7 @@ use lanecast::names::{
     ByteOrder, Namespace, dlpack, from_dlpack, from_onnx_number, numpy_code, onnx_number, parse_numpy,
 };
 use lanecast::{
-    DType, DTypeKind, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
+    DType, DTypeKind, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFinite,
     Saturate, isdtype,
 };
 
@@ -168,7 +168,7 @@ fn values_of_options_have_names_of_their_own() {
     check(IntRound::NAMED, IntRound::name);
     check(FloatRound::NAMED, FloatRound::name);
     check(E5M2Nan::NAMED, E5M2Nan::name);
-    check(NanToFp4::NAMED, NanToFp4::name);
+    check(NanToFinite::NAMED, NanToFinite::name);
     check(FnuzInf::NAMED, FnuzInf::name);
     assert_eq!(IntRound::NAMED[1], ("nearest-even", IntRound::NearestEven));
 }

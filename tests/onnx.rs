@@ -95,7 +95,7 @@ fn types_are_those_of_the_schemas() {
                 match made {
                     Ok(cast) => {
                         assert!(takes(from) && takes(to), "{operator}-{version} {from} {to}");
-                        assert_eq!((cast.from(), cast.to(), cast.operator()), (from, to, operator));
+                        assert_eq!((cast.source(), cast.target(), cast.operator()), (from, to, operator));
                     }
                     Err(Error::Type { operator: o, version: v, side, element, since }) => {
                         assert!(!(takes(from) && takes(to)), "{operator}-{version} {from} {to}");
@@ -175,7 +175,7 @@ fn attributes_are_those_of_the_schemas() {
             other => panic!("{other} does not cast"),
         };
         let plain = node(&[]).unwrap_or_else(|e| panic!("{operator}-{version}: {e}"));
-        assert_eq!((plain.from(), plain.to()), (from, to));
+        assert_eq!((plain.source(), plain.target()), (from, to));
         assert_eq!(*plain.options(), CastOptions::ONNX);
         let off = node(&[("saturate", AttributeValue::Int(0))]);
         assert_eq!(
@@ -307,7 +307,7 @@ fn every_pair_is_the_plan_of_the_profile() {
     let n = 133;
     for &from in &dtypes {
         for &to in &dtypes {
-            let (source, target) = (BufferType::packed(from), BufferType::packed(to));
+            let (source, target) = (Encoding::packed(from), Encoding::packed(to));
             let mut raw = vec![0; source.byte_len(n).expect("small")];
             raw.iter_mut().for_each(|byte| *byte = rng.bits() as u8);
             for (attributes, options) in [
@@ -332,7 +332,7 @@ fn every_pair_is_the_plan_of_the_profile() {
                 let held = cast.plan().expect("numbers");
                 // The bytes of ONNX are little-endian on every host.
                 let [source, target] = [source, target].map(|buffer| buffer.with_order(ByteOrder::Little));
-                assert_eq!((held.from(), held.to(), *cast.options()), (source, target, options));
+                assert_eq!((held.source(), held.target(), *cast.options()), (source, target, options));
             }
         }
     }

@@ -55,8 +55,8 @@ impl Node {
         zero: Option<Tensor<'_>>,
     ) -> Result<Vec<u8>, Error> {
         let to = match self {
-            Node::Quantize(node) => node.to(),
-            Node::Dequantize(node) => node.to(),
+            Node::Quantize(node) => node.target(),
+            Node::Dequantize(node) => node.target(),
         };
         let mut y = vec![0xA5; packed::byte_len(to, n)];
         match self {

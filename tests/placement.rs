@@ -8,7 +8,7 @@
 use crate::oracle;
 use crate::support::check::Case;
 use crate::support::{byte_len, options, patterns, rng::Rng, storages, store, tiers::tiers};
-use lanecast::{BufferType, CastOptions, DType, Storage};
+use lanecast::{CastOptions, DType, Encoding, Storage};
 use std::sync::OnceLock;
 
 const LENGTHS: usize = if cfg!(miri) { 131 } else { 300 };
@@ -143,7 +143,7 @@ fn unused_bits_are_ignored_and_written_zero() {
         for &tier in tiers() {
             for n in 1..140 {
                 let codes: Vec<u128> = (0..n as u128).map(|i| (i * 5 + 1) & oracle::mask(dtype)).collect();
-                let packed = BufferType::packed(dtype);
+                let packed = Encoding::packed(dtype);
                 let clean = store(packed, &codes);
                 let mut dirty = clean.clone();
                 let used = n * width as usize % 8;

@@ -1,14 +1,14 @@
 //! Plans as keys: they are equal if they cast the same in the same way.
 
 use lanecast::{
-    BufferType, ByteOrder, CastOptions, CastPlan, DType, E5M2Nan, FloatRound, IntOverflow, Level, Streaming,
+    ByteOrder, CastOptions, CastPlan, DType, E5M2Nan, Encoding, FloatRound, IntOverflow, Level, Streaming,
     Tier,
 };
 use std::collections::{HashMap, HashSet};
 
 const OPTIONS: CastOptions = CastOptions::RUST;
 
-fn plan(from: impl Into<BufferType>, to: impl Into<BufferType>, options: &CastOptions) -> CastPlan {
+fn plan(from: impl Into<Encoding>, to: impl Into<Encoding>, options: &CastOptions) -> CastPlan {
     CastPlan::with_tier(from, to, options, Tier::Scalar).expect("a plan")
 }
 
@@ -24,10 +24,10 @@ fn what_defines_a_plan() {
         plan(DType::Float64, DType::Int8, &OPTIONS),
         plan(DType::Float32, DType::UInt8, &OPTIONS),
         plan(DType::Float32, DType::Int8, &CastOptions::ONNX),
-        plan(BufferType::new(DType::Float32).with_order(ByteOrder::Big), DType::Int8, &OPTIONS),
-        plan(BufferType::new(DType::Float32).with_order(ByteOrder::Little), DType::Int8, &CastOptions::ONNX),
+        plan(Encoding::new(DType::Float32).with_order(ByteOrder::Big), DType::Int8, &OPTIONS),
+        plan(Encoding::new(DType::Float32).with_order(ByteOrder::Little), DType::Int8, &CastOptions::ONNX),
         plan(DType::Float32, DType::Int4, &OPTIONS),
-        plan(DType::Float32, BufferType::packed(DType::Int4), &OPTIONS),
+        plan(DType::Float32, Encoding::packed(DType::Int4), &OPTIONS),
         base.with_streaming(Streaming::Always),
         base.with_streaming(Streaming::Never),
     ];

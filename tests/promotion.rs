@@ -92,12 +92,12 @@ fn every_pair_is_the_measured_one() {
                     {
                         let needed = operand.dtype().filter(|from| Some(*from) != expected.map(|(to, _)| to));
                         assert_eq!(
-                            cast.map(|cast| cast.from().dtype()),
+                            cast.map(|cast| cast.source().dtype()),
                             needed,
                             "{standard}: {left}, {right}"
                         );
                         assert!(
-                            cast.is_none_or(|cast| Some(cast.to().dtype()) == expected.map(|(to, _)| to))
+                            cast.is_none_or(|cast| Some(cast.target().dtype()) == expected.map(|(to, _)| to))
                         );
                     }
                 }

@@ -1,14 +1,14 @@
 //! Casts between addresses are those between buffers.
 
-use lanecast::{BufferType, CastError, CastOptions, CastPlan, DType};
+use lanecast::{CastError, CastOptions, CastPlan, DType, Encoding};
 use std::mem::MaybeUninit;
 use std::ptr;
 
 /// Every pair of some dtypes of all widths, in both storages.
-fn pairs() -> impl Iterator<Item = (BufferType, BufferType)> {
+fn pairs() -> impl Iterator<Item = (Encoding, Encoding)> {
     let all = [DType::Bool, DType::Int4, DType::UInt8, DType::Float6E2M3FN, DType::Float16, DType::Float32];
     let all = all.into_iter().chain([DType::Int64, DType::Complex64, DType::Complex128]);
-    let all: Vec<_> = all.flat_map(|dtype| [BufferType::new(dtype), BufferType::packed(dtype)]).collect();
+    let all: Vec<_> = all.flat_map(|dtype| [Encoding::new(dtype), Encoding::packed(dtype)]).collect();
     all.clone().into_iter().flat_map(move |from| all.clone().into_iter().map(move |to| (from, to)))
 }
 

@@ -1,7 +1,7 @@
 //! Every tier rounds wide numbers as the scalar tier does, under every rounding: to integers, and from wider numbers to float32 and
 //! float64. `pairs` holds all pairs to the oracle; this one looks closer at the values where roundings differ.
 
-use lanecast_kernels::{BufferType, DType, Kernel, Rounding, Rules, Tier};
+use lanecast_kernels::{DType, Encoding, Kernel, Rounding, Rules, Tier};
 
 const SOURCES: [DType; 6] =
     [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64, DType::Complex64, DType::Complex128];
@@ -138,7 +138,7 @@ fn elements(from: DType) -> Vec<u8> {
 }
 
 fn cast(kernel: &Kernel, src: &[u8], n: usize) -> Vec<u8> {
-    let mut dst = vec![0xA5; kernel.to().byte_len(n).unwrap() + 16];
+    let mut dst = vec![0xA5; kernel.target().byte_len(n).unwrap() + 16];
     kernel.run(src, &mut dst[..], n).unwrap();
     let whole = dst.len() - 16;
     assert!(dst[whole..].iter().all(|&x| x == 0xA5), "written behind the end");
@@ -149,7 +149,7 @@ fn cast(kernel: &Kernel, src: &[u8], n: usize) -> Vec<u8> {
 /// Compares a pair under rules on all tiers; a few pairs in all short lengths too.
 fn compare(from: DType, to: DType, rules: &Rules, src: &[u8]) {
     let n = src.len() / from.size();
-    let [from_type, to_type] = [from, to].map(BufferType::new);
+    let [from_type, to_type] = [from, to].map(Encoding::new);
     let scalar = Kernel::new(Tier::Scalar, from_type, to_type, rules).unwrap();
     let expected = cast(&scalar, src, n);
     for &tier in Tier::ALL {

@@ -2,7 +2,7 @@
 //!
 //! What the kernels answer is compared in `tests/pairs.rs`; this only checks which kernels a plan takes.
 
-use lanecast_kernels::{BufferType, DType, Flavor, Kernel, PowerRange, Rounding, Rules, Spec, Tier};
+use lanecast_kernels::{DType, Encoding, Flavor, Kernel, PowerRange, Rounding, Rules, Spec, Tier};
 
 /// The roundings that mean something for a target.
 fn roundings(to: DType) -> &'static [Rounding] {
@@ -31,10 +31,8 @@ fn every_rule(to: DType) -> impl Iterator<Item = Rules> {
     })
 }
 
-fn storages(dtype: &DType) -> impl Iterator<Item = BufferType> {
-    [Some(BufferType::new(*dtype)), dtype.is_sub_byte().then(|| BufferType::packed(*dtype))]
-        .into_iter()
-        .flatten()
+fn storages(dtype: &DType) -> impl Iterator<Item = Encoding> {
+    [Some(Encoding::new(*dtype)), dtype.is_sub_byte().then(|| Encoding::packed(*dtype))].into_iter().flatten()
 }
 
 #[test]

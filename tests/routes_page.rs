@@ -3,14 +3,14 @@
 //! `LANECAST_BLESS=1 cargo test --test library routes_page::` writes the table of byte orders and the sections of the tiers that this CPU has anew. The sections of other
 //! tiers, or of CPUs with other features beyond a tier, stay as they are; the test says so.
 
-use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType, FloatRound, IntRound, Kind, Tier};
+use lanecast::{ByteOrder, CastOptions, CastPlan, DType, Encoding, FloatRound, IntRound, Kind, Tier};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/routes.md");
 
 /// Whether a buffer is in a class.
-type Class = fn(BufferType) -> bool;
+type Class = fn(Encoding) -> bool;
 
 /// Buffers that mostly take the same routes, by a name for all of them.
 const CLASSES: &[(&str, Class)] = &[
@@ -27,21 +27,21 @@ const CLASSES: &[(&str, Class)] = &[
     ("complex", |b| b.dtype().kind() == Kind::Complex),
 ];
 
-fn is_int(buffer: BufferType) -> bool {
+fn is_int(buffer: Encoding) -> bool {
     matches!(buffer.dtype().kind(), Kind::SignedInt | Kind::UnsignedInt)
 }
 
-fn is_packed(buffer: BufferType) -> bool {
+fn is_packed(buffer: Encoding) -> bool {
     buffer.bits_per_element() < 8
 }
 
-fn buffers() -> Vec<BufferType> {
+fn buffers() -> Vec<Encoding> {
     let packed = |dtype: &&DType| dtype.bits() < 8;
-    let bytes = DType::ALL.iter().map(|dtype| BufferType::new(*dtype));
-    bytes.chain(DType::ALL.iter().filter(packed).map(|dtype| BufferType::packed(*dtype))).collect()
+    let bytes = DType::ALL.iter().map(|dtype| Encoding::new(*dtype));
+    bytes.chain(DType::ALL.iter().filter(packed).map(|dtype| Encoding::packed(*dtype))).collect()
 }
 
-fn label(buffer: BufferType) -> String {
+fn label(buffer: Encoding) -> String {
     format!("{}{}", if is_packed(buffer) { "packed " } else { "" }, buffer.dtype())
 }
 
@@ -62,12 +62,12 @@ fn route(plan: &CastPlan) -> String {
 type Set = u64;
 
 /// The class as a set.
-fn class(is_in: Class, all: &[BufferType]) -> Set {
+fn class(is_in: Class, all: &[Encoding]) -> Set {
     (0..all.len()).filter(|i| is_in(all[*i])).fold(0, |class, i| class | 1 << i)
 }
 
 /// The names of a set: classes, with what they lack, and single buffers; or what is not in it, if that is shorter.
-fn names(set: Set, all: &[BufferType]) -> String {
+fn names(set: Set, all: &[Encoding]) -> String {
     let full = (1 << all.len()) - 1;
     let listed = |set: Set| {
         let mut names = Vec::new();
@@ -118,9 +118,9 @@ fn rows(tier: Tier, options: &CastOptions) -> Vec<(String, String, String)> {
     // A dtype to itself in each storage, and copies of others.
     let mut rows = Vec::new();
     for (storage, target) in [
-        ("itself", (|buffer| buffer) as fn(BufferType) -> BufferType),
-        ("itself, one per byte", |buffer| BufferType::new(buffer.dtype())),
-        ("itself, packed", |buffer| BufferType::packed(buffer.dtype())),
+        ("itself", (|buffer| buffer) as fn(Encoding) -> Encoding),
+        ("itself, one per byte", |buffer| Encoding::new(buffer.dtype())),
+        ("itself, packed", |buffer| Encoding::packed(buffer.dtype())),
     ] {
         let mut groups: BTreeMap<String, Set> = BTreeMap::new();
         for (i, from) in all.iter().enumerate() {
@@ -195,7 +195,7 @@ const SWAPPED: ByteOrder =
 
 /// Casts between byte orders: the examples of the page.
 fn orders() -> String {
-    let swapped = |dtype: DType| BufferType::new(dtype).with_order(SWAPPED);
+    let swapped = |dtype: DType| Encoding::new(dtype).with_order(SWAPPED);
     let examples = [
         (swapped(DType::Float32), DType::Float32.into()),
         (swapped(DType::Float32), swapped(DType::Float32)),
@@ -203,14 +203,14 @@ fn orders() -> String {
         (DType::Float32.into(), swapped(DType::Float16)),
         (swapped(DType::Float32), swapped(DType::Float64)),
         (swapped(DType::Float32), DType::UInt8.into()),
-        (swapped(DType::Int64), BufferType::packed(DType::Int4)),
-        (swapped(DType::Int64), BufferType::packed(DType::Float4E2M1FN)),
+        (swapped(DType::Int64), Encoding::packed(DType::Int4)),
+        (swapped(DType::Int64), Encoding::packed(DType::Float4E2M1FN)),
     ];
     let mut out = String::from("| from | to | route | elements of a block |\n|---|---|---|---|\n");
     for (from, to) in examples {
         let plan =
             CastPlan::with_tier(from, to, &CastOptions::RUST, Tier::Scalar).expect("there is always one");
-        let name = |buffer: BufferType| {
+        let name = |buffer: Encoding| {
             let swapped =
                 if buffer.order() == SWAPPED && buffer.dtype().size() > 1 { ", swapped" } else { "" };
             format!("{}{swapped}", label(buffer))
@@ -294,13 +294,13 @@ fn swaps_are_stages_around_the_native_route() {
             for to in buffers() {
                 let native = plan(from, to);
                 let explanation = native.explain();
-                let size = |buffer: BufferType| buffer.dtype().size();
+                let size = |buffer: Encoding| buffer.dtype().size();
                 let inner = explanation.stages.iter().skip(1).map(|stage| size(stage.from)).max();
                 let widest = inner.max(Some(size(from).max(size(to)).div_ceil(4)));
                 assert!(explanation.block.is_none_or(|block| Some(4096 / block) == widest), "{explanation}");
                 for (source, target) in [(true, false), (false, true), (true, true)] {
                     let order =
-                        |buffer: BufferType, swap| if swap { buffer.with_order(SWAPPED) } else { buffer };
+                        |buffer: Encoding, swap| if swap { buffer.with_order(SWAPPED) } else { buffer };
                     let (source, target) = (order(from, source), order(to, target));
                     let swaps = [source != from, target != to];
                     let route_of = route(&plan(source, target));

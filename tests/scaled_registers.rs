@@ -4,7 +4,7 @@
 
 use crate::support::rng::Rng;
 use lanecast::scaled::{ScaledPlan, Scheme};
-use lanecast::{BufferType, ByteOrder, DType, Tier};
+use lanecast::{ByteOrder, DType, Encoding, Tier};
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, Step};
 use lanecast_kernels::{Kernel, Rounding, Rules};
 
@@ -18,7 +18,7 @@ fn scale(rng: &mut Rng) -> f32 {
     }
 }
 
-fn kernel(tier: Tier, from: BufferType, to: DType) -> Kernel {
+fn kernel(tier: Tier, from: Encoding, to: DType) -> Kernel {
     Kernel::new(tier, from, to.into(), &Rules::common(to, true)).expect("every tier has it")
 }
 
@@ -56,8 +56,8 @@ fn decoders_agree_with_steps_in_memory() {
     for (tier, loops) in tiers.filter_map(|tier| Some((tier, ScaledLoops::new(tier)?))) {
         let mut decoders = 0;
         let lanes = lanes(tier);
-        let eights = [DType::Float8E4M3FN, DType::Float8E5M2, DType::Int8].map(BufferType::new);
-        let fours = [DType::Float4E2M1FN, DType::Int4].map(BufferType::packed);
+        let eights = [DType::Float8E4M3FN, DType::Float8E5M2, DType::Int8].map(Encoding::new);
+        let fours = [DType::Float4E2M1FN, DType::Int4].map(Encoding::packed);
         for from in eights.into_iter().chain(fours) {
             for to in [DType::Float32, DType::BFloat16] {
                 for (block, beside) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -169,8 +169,8 @@ fn quantizers_agree_with_steps_in_memory() {
     let tiers = Tier::ALL.iter().copied().filter(|tier| tier.is_available());
     for (tier, loops) in tiers.filter_map(|tier| Some((tier, ScaledLoops::new(tier)?))) {
         let mut quantizers = 0;
-        let eights = [DType::Float8E4M3FN, DType::Float8E5M2, DType::Int8].map(BufferType::new);
-        let fours = [DType::Float4E2M1FN, DType::Int4].map(BufferType::packed);
+        let eights = [DType::Float8E4M3FN, DType::Float8E5M2, DType::Int8].map(Encoding::new);
+        let fours = [DType::Float4E2M1FN, DType::Int4].map(Encoding::packed);
         for to in eights.into_iter().chain(fours) {
             let rules = Rules { rounding: Rounding::NearestEven, ..Rules::common(to.dtype(), true) };
             let store = Kernel::new(tier, DType::Float32.into(), to, &rules).expect("every tier has it");
@@ -263,7 +263,7 @@ fn the_other_byte_order_has_the_same_values() {
         for to in [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64] {
             let (mut got, mut want) = (vec![0; n * to.size()], vec![0; n * to.size()]);
             plan.dequantize(&codes, &scales, report.global, to, &mut want).expect("casts");
-            let swapped = BufferType::new(to).with_order(other);
+            let swapped = Encoding::new(to).with_order(other);
             plan.dequantize(&codes, &scales, report.global, swapped, &mut got).expect("casts");
             got.chunks_exact_mut(to.size()).for_each(<[u8]>::reverse);
             assert!(got == want, "{name} to {to}");

@@ -4,7 +4,7 @@
 
 use lanecast::scaled::{Granularity, Quantized, Report, ScaledError, ScaledPlan, Scheme, requantize};
 use lanecast::strided::{Layout, View};
-use lanecast::{BufferType, ByteOrder, CastError, DType};
+use lanecast::{ByteOrder, CastError, DType, Encoding};
 
 /// Floats of several magnitudes, with a block of zeros here and there.
 fn floats(n: usize) -> Vec<f32> {
@@ -116,7 +116,7 @@ fn views_of_other_buffers() {
         })
         .collect();
     let other = if cfg!(target_endian = "little") { ByteOrder::Big } else { ByteOrder::Little };
-    let buffer = BufferType::new(DType::Float32).with_order(other);
+    let buffer = Encoding::new(DType::Float32).with_order(other);
     let view = View::new(&swapped, Layout::contiguous(buffer, &[5, 64]).expect("a layout")).expect("inside");
     let plan = ScaledPlan::new(DType::Float32, &Scheme::MX, &[5, 64]).expect("fits");
     let got = quantize(&plan, |data, scales| plan.quantize_dynamic_view(&view, data, scales));
@@ -348,7 +348,7 @@ mod threads {
     fn plain_stochastic_casts() {
         let src = bytes(&floats(SHAPE.iter().product()));
         let n = src.len() / 4;
-        for to in [BufferType::new(DType::Int8), BufferType::packed(DType::Float4E2M1FN)] {
+        for to in [Encoding::new(DType::Int8), Encoding::packed(DType::Float4E2M1FN)] {
             let plan = StochasticPlan::new(DType::Float32, to, Stochastic::default()).expect("a pair");
             let plan = plan.starting_at(3);
             let mut want = vec![0; to.byte_len(n).expect("small")];

@@ -4,7 +4,7 @@
 
 use crate::support::{every_tier, rng::Rng};
 use lanecast::scaled::{Granularity, NonFinite, Report, ScaledPlan, Scheme};
-use lanecast::{BufferType, CastOptions, CastPlan, DType, Storage, Tier, tier};
+use lanecast::{CastOptions, CastPlan, DType, Encoding, Storage, Tier, tier};
 use lanecast_kernels::scaled::{ScaledCast, Step};
 use lanecast_kernels::{Kernel, Rounding, Rules};
 
@@ -137,7 +137,7 @@ fn other_rules_are_not_scaled_in_registers() {
         let mut found = 0;
         for to in [DType::Float8E4M3FN, DType::Float8E5M2, DType::Int8, DType::Int4, DType::Float4E2M1FN] {
             let block = to == DType::Float4E2M1FN;
-            let data = BufferType::packed(to);
+            let data = Encoding::packed(to);
             let cast = |rules: Rules| {
                 let kernel =
                     Kernel::new(tier, DType::Float32.into(), data, &rules).expect("every tier has it");

@@ -4,7 +4,7 @@
 
 use lanecast::scaled::{Granularity, Quotient, ScaledPlan, Scheme};
 use lanecast::stochastic::{RandomBits, Stochastic, StochasticError, StochasticPlan, philox4x32_10};
-use lanecast::{BufferType, CastError, CastOptions, CastPlan, DType, Side, Storage};
+use lanecast::{CastError, CastOptions, CastPlan, DType, Encoding, Side, Storage};
 use num_bigint::BigInt;
 
 const BITS: [RandomBits; 3] = [RandomBits::Eight, RandomBits::Sixteen, RandomBits::ThirtyTwo];
@@ -33,7 +33,7 @@ fn random_bits(random: Stochastic, index: u64) -> u32 {
 }
 
 fn run(plan: &StochasticPlan, src: &[u8], n: usize) -> Vec<u8> {
-    let mut dst = vec![0; plan.to().byte_len(n).expect("small")];
+    let mut dst = vec![0; plan.target().byte_len(n).expect("small")];
     plan.run(src, &mut dst, n).expect("long enough");
     dst
 }
@@ -141,7 +141,7 @@ fn noise(seed: u64) -> impl FnMut() -> u64 {
 }
 
 /// The values of codes as doubles.
-fn decoded(to: impl Into<BufferType>, codes: &[u8], n: usize) -> Vec<f64> {
+fn decoded(to: impl Into<Encoding>, codes: &[u8], n: usize) -> Vec<f64> {
     let mut out = vec![0; 8 * n];
     CastPlan::new(to, DType::Float64, &CastOptions::RUST)
         .and_then(|plan| plan.run(codes, &mut out, n))
@@ -251,10 +251,10 @@ fn chunks_change_nothing() {
     let src: Vec<u8> = (0..n).flat_map(|i| (i as f32 / 700.0 - 1.5).to_ne_bytes()).collect();
     let random = Stochastic { seed: 77, stream: 1, bits: RandomBits::Sixteen };
     for to in [
-        BufferType::new(DType::Float8E4M3FN),
-        BufferType::packed(DType::Float4E2M1FN),
-        BufferType::packed(DType::Float6E2M3FN),
-        BufferType::new(DType::Int16),
+        Encoding::new(DType::Float8E4M3FN),
+        Encoding::packed(DType::Float4E2M1FN),
+        Encoding::packed(DType::Float6E2M3FN),
+        Encoding::new(DType::Int16),
     ] {
         let plan =
             StochasticPlan::new(DType::Float32, to, random).expect("a pair").starting_at(u64::MAX - 600);

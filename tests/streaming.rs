@@ -1,14 +1,14 @@
 //! A cast that uses non-temporal stores writes the same bytes, and no others.
 
 use crate::support::{rng::Rng, storages, tiers::tiers};
-use lanecast::{BufferType, CastOptions, CastPlan, DType, Streaming};
+use lanecast::{CastOptions, CastPlan, DType, Encoding, Streaming};
 
 /// Fewer elements than a block, some blocks, and lengths that end inside a byte, a line, a block.
 const LENGTHS: &[usize] = &[0, 1, 255, 700, 2048, 5003];
 /// How far the source and the destination are from where they were allocated.
 const OFFSETS: &[(usize, usize)] = &[(0, 0), (1, 0), (3, 1), (0, 61)];
 
-fn check(from: BufferType, to: BufferType) {
+fn check(from: Encoding, to: Encoding) {
     let mut rng = Rng(u64::from(from.dtype().code()) << 8 | u64::from(to.dtype().code()));
     let most = LENGTHS[LENGTHS.len() - 1];
     let noise: Vec<u8> = (0..from.byte_len(most).expect("small") + 64).map(|_| rng.bits() as u8).collect();

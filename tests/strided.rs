@@ -10,7 +10,7 @@ mod arrays;
 use crate::support::{rng::Rng, size, storages, tiers::tiers};
 use arrays::{PATTERN, Step, buffer, layout, noise, one_by_one, order, side};
 use lanecast::strided::{Layout, View, ViewError, ViewMut};
-use lanecast::{BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType, Level, Storage, Streaming};
+use lanecast::{ByteOrder, CastError, CastOptions, CastPlan, DType, Encoding, Level, Storage, Streaming};
 use proptest::prelude::*;
 
 /// Casts between two layouts and holds the whole buffer to the loop over elements.
@@ -32,19 +32,20 @@ fn check_losses(plan: &CastPlan, (from, read): (Layout, usize), to: (Layout, usi
 }
 
 fn check_losses_of(plan: &CastPlan, src: &[u8], from: Layout, (to, written): (Layout, usize)) {
-    let plain = |buffer: BufferType| BufferType::new(buffer.dtype()).with_order(buffer.order());
+    let plain = |buffer: Encoding| Encoding::new(buffer.dtype()).with_order(buffer.order());
     // The elements one after the other, by a cast to their own dtype.
-    let keep = CastPlan::new(from.buffer(), plain(from.buffer()), &CastOptions::RUST).unwrap();
-    let flat = Layout::contiguous(plain(from.buffer()), from.shape()).unwrap();
+    let keep = CastPlan::new(from.encoding(), plain(from.encoding()), &CastOptions::RUST).unwrap();
+    let flat = Layout::contiguous(plain(from.encoding()), from.shape()).unwrap();
     let n = flat.elements();
-    let flat = one_by_one(&keep, src, &from, &vec![0; n * size(from.buffer().dtype())], &flat);
+    let flat = one_by_one(&keep, src, &from, &vec![0; n * size(from.encoding().dtype())], &flat);
     let flat_plan =
-        CastPlan::with_tier(plain(plan.from()), plain(plan.to()), &CastOptions::RUST, plan.tier()).unwrap();
+        CastPlan::with_tier(plain(plan.source()), plain(plan.target()), &CastOptions::RUST, plan.tier())
+            .unwrap();
     let start = vec![PATTERN; written + 9];
     let want = one_by_one(plan, src, &from, &start, &to);
     let view = View::new(src, from).expect("inside");
     for level in [Level::Range, Level::Exact] {
-        let mut out = vec![0; n * size(to.buffer().dtype())];
+        let mut out = vec![0; n * size(to.encoding().dtype())];
         let mut dst = start.clone();
         let got = plan.counted(level).run_strided(&view, &mut ViewMut::new(&mut dst, to).unwrap());
         assert_eq!(got, flat_plan.counted(level).run(&flat, &mut out, n), "{plan:?}, {from:?} -> {to:?}");
@@ -61,7 +62,7 @@ fn check_losses_of(plan: &CastPlan, src: &[u8], from: Layout, (to, written): (La
         let got = plan.run_strided(&view, &mut ViewMut::new(&mut dst, to).unwrap());
         assert_eq!(got, flat_plan.run(&flat, &mut out, n), "{plan:?}, {from:?} -> {to:?}");
         // Elements have been cast or are unchanged; packed ones share bytes.
-        let packed = to.buffer().storage() == Storage::Packed;
+        let packed = to.encoding().storage() == Storage::Packed;
         let cast = |i: usize| dst[i] == want[i] || dst[i] == start[i] && got.is_err();
         assert!(packed || (0..dst.len()).all(cast), "{plan:?}, {from:?} -> {to:?}");
     }
@@ -137,15 +138,15 @@ fn two_axes() {
 /// Rows that share blocks, rows of several blocks and packed rows that end inside a byte of the mask, all with losses.
 #[test]
 fn losses() {
-    let nibbles = BufferType::packed(DType::Int4);
+    let nibbles = Encoding::packed(DType::Int4);
     for &tier in tiers() {
         for (from, to) in [
             (DType::Float32.into(), DType::Int8.into()),
             (DType::Complex64.into(), DType::Float16.into()),
             (nibbles, DType::UInt8.into()),
-            (DType::Int8.into(), BufferType::packed(DType::UInt2)),
-            (nibbles, BufferType::packed(DType::UInt4)),
-            (BufferType::packed(DType::Float6E2M3FN), BufferType::packed(DType::Float4E2M1FN)),
+            (DType::Int8.into(), Encoding::packed(DType::UInt2)),
+            (nibbles, Encoding::packed(DType::UInt4)),
+            (Encoding::packed(DType::Float6E2M3FN), Encoding::packed(DType::Float4E2M1FN)),
         ] {
             let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
             for shape in [[3, 700], [300, 7], [2, 513], [9, 64], [1, 5000]] {
@@ -169,7 +170,7 @@ fn few_losses() {
     use DType::*;
     let swapped = |dtype: DType| {
         let other = if ByteOrder::NATIVE == ByteOrder::Little { ByteOrder::Big } else { ByteOrder::Little };
-        BufferType::new(dtype).with_order(other)
+        Encoding::new(dtype).with_order(other)
     };
     let mut rng = Rng(3);
     for &tier in tiers() {
@@ -183,8 +184,8 @@ fn few_losses() {
             (Float64.into(), Float16.into(), -1e30),
             (Complex128.into(), Complex64.into(), f32::INFINITY),
             (Complex64.into(), Float8E4M3FN.into(), 1e9),
-            (BufferType::packed(Int4), BufferType::packed(UInt2), -1.0),
-            (Int16.into(), BufferType::packed(Int2), 7.0),
+            (Encoding::packed(Int4), Encoding::packed(UInt2), -1.0),
+            (Int16.into(), Encoding::packed(Int2), 7.0),
         ] {
             let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
             let fill = CastPlan::new(Float32, from, &CastOptions::RUST).unwrap();
@@ -237,8 +238,8 @@ fn losses_over_threads() {
     let mut rng = Rng(5);
     for (from, to) in [
         (DType::Float32.into(), DType::Int8.into()),
-        (DType::Int16.into(), BufferType::packed(DType::Int4)),
-        (BufferType::packed(DType::Int4), DType::UInt8.into()),
+        (DType::Int16.into(), Encoding::packed(DType::Int4)),
+        (Encoding::packed(DType::Int4), DType::UInt8.into()),
     ] {
         let plan = CastPlan::new(from, to, &CastOptions::RUST).unwrap();
         let fill = CastPlan::new(DType::Float32, from, &CastOptions::RUST).unwrap();
@@ -427,7 +428,7 @@ fn parts() {
             assert_eq!(dst, one_by_one(&plan, &src, &from, &start, &to), "{axis} at {at}");
         }
     }
-    let nibbles = Layout::contiguous(BufferType::packed(DType::Int4), &[7]).unwrap();
+    let nibbles = Layout::contiguous(Encoding::packed(DType::Int4), &[7]).unwrap();
     let bytes = [0; 4];
     let view = View::new(&bytes, nibbles).unwrap();
     assert_eq!(view.split(0, 3).unwrap_err(), ViewError::PackedRows { elements: 3 });

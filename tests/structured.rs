@@ -7,7 +7,7 @@ mod random;
 
 use crate::support::data::rows;
 use lanecast::structured::{Field, FieldType, Match, StructError, StructPlan, StructType, Trouble};
-use lanecast::{BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType, Level, Side};
+use lanecast::{ByteOrder, CastError, CastOptions, CastPlan, DType, Encoding, Level, Side};
 use proptest::prelude::*;
 
 fn read(descr: &str) -> StructType {
@@ -116,7 +116,7 @@ fn other_spellings_are_read() {
     );
     same("[('a', '|V3', (4,)), ('', '|V3', (4,))]", "[('a', '|V3', (4,)), ('', '|V12')]");
     assert_eq!(FieldType::from_descr("'>f4'"), FieldType::from_descr(" >f4"));
-    let big = BufferType::new(DType::Float32).with_order(ByteOrder::Big);
+    let big = Encoding::new(DType::Float32).with_order(ByteOrder::Big);
     assert_eq!(FieldType::from_descr(">f4"), Ok(big.into()));
     assert_eq!(FieldType::from_descr("[('a', '|u1')]"), Ok(read("[('a', '|u1')]").into()));
     assert_eq!(FieldType::from_descr("U3").unwrap().size(), 12);
@@ -230,7 +230,7 @@ fn unsound_structs_are_refused() {
     assert_eq!(trouble(StructType::packed([float("")])), (String::new(), Trouble::NoName));
     let twice = [float("a"), float("b").with_title("a")];
     assert_eq!(trouble(StructType::packed(twice)), ("b".into(), Trouble::NameTwice("a".into())));
-    let packed = BufferType::packed(DType::Int4);
+    let packed = Encoding::packed(DType::Int4);
     let (_, refused) = trouble(StructType::packed([Field::new("a", packed)]));
     assert_eq!(refused, Trouble::Packed(packed));
     assert!(refused.to_string().contains("one per byte"));
@@ -272,7 +272,7 @@ fn new_elements_keep_the_manner_of_the_layout() {
     let halved = |descr: &str| {
         let half = |_: &str, of: &FieldType| match of {
             FieldType::Element(float) if float.dtype() == DType::Float32 => {
-                BufferType::new(DType::Float16).with_order(ByteOrder::Little).into()
+                Encoding::new(DType::Float16).with_order(ByteOrder::Little).into()
             }
             other => other.clone(),
         };

@@ -33,8 +33,8 @@ static ALLOCATOR: Counting = Counting;
 /// Every kind of cast between a transposed and a contiguous view of `[width, height]` elements, with a mask.
 fn run(plan: &CastPlan, shape: &[usize; 2], src: &[u8], dst: &mut [u8], mask: &mut [u8]) {
     let turned = [shape[1], shape[0]];
-    let from = Layout::contiguous(plan.from(), &turned).unwrap().transposed();
-    let to = Layout::contiguous(plan.to(), shape).unwrap();
+    let from = Layout::contiguous(plan.source(), &turned).unwrap().transposed();
+    let to = Layout::contiguous(plan.target(), shape).unwrap();
     let view = View::new(src, from).unwrap();
     let mut out = ViewMut::new(dst, to).unwrap();
     plan.run_strided(&view, &mut out).unwrap();

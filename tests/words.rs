@@ -7,7 +7,7 @@
 
 use crate::support::{storages, tiers::tiers};
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType, FloatRound, FnuzInf, IntOverflow, Kind, NanToFp4, Saturate,
+    CastOptions, CastPlan, DType, Encoding, FloatRound, FnuzInf, IntOverflow, Kind, NanToFinite, Saturate,
     Tier,
 };
 
@@ -52,7 +52,7 @@ fn options(to: DType) -> Vec<CastOptions> {
         all.push(common);
         if to.kind() == Kind::Float {
             all.extend([FloatRound::NearestAway, FloatRound::TowardZero].map(|r| common.with_float_round(r)));
-            let common = common.with_fnuz_inf(FnuzInf::Nan).with_nan_to_fp4(NanToFp4::Max);
+            let common = common.with_fnuz_inf(FnuzInf::Nan).with_nan_to_finite(NanToFinite::Max);
             let directions = [FloatRound::Up, FloatRound::Down, FloatRound::ToOdd];
             all.extend(directions.map(|r| common.with_float_round(r)));
         }
@@ -65,7 +65,7 @@ fn for_each_plan(from: DType, mut check: impl FnMut(&CastPlan, &CastPlan)) {
     for to in targets().flat_map(storages) {
         for options in options(to.dtype()) {
             let plan = |tier| {
-                CastPlan::with_tier(BufferType::new(from), to, &options, tier).expect("the tier is there")
+                CastPlan::with_tier(Encoding::new(from), to, &options, tier).expect("the tier is there")
             };
             let scalar = plan(Tier::Scalar);
             for &tier in tiers().iter().filter(|tier| **tier != Tier::Scalar) {
@@ -76,7 +76,7 @@ fn for_each_plan(from: DType, mut check: impl FnMut(&CastPlan, &CastPlan)) {
 }
 
 fn compare(scalar: &CastPlan, plan: &CastPlan, src: &[u8], n: usize) {
-    let len = plan.to().byte_len(n).expect("small");
+    let len = plan.target().byte_len(n).expect("small");
     let run = |plan: &CastPlan| {
         let mut out = vec![0xA5; len + 64];
         plan.run(src, &mut out, n).expect("the buffers fit");

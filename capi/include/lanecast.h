@@ -274,7 +274,7 @@ typedef struct lanecast_options {
     /**
      * NaN in floats of 4 and 6 bits: 0 zero, 1 the largest value.
      */
-    uint8_t nan_to_fp4;
+    uint8_t nan_to_finite;
     /**
      * Infinity in FNUZ floats that saturate: 0 the largest value, 1 NaN.
      */

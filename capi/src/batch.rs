@@ -73,10 +73,10 @@ pub unsafe extern "C" fn lanecast_run_batch(
 unsafe fn item<'a>(item: &lanecast_item) -> Result<BatchItem<'a>, Failure> {
     // SAFETY: the caller's promise.
     let plan = unsafe { plan::read(item.plan)? };
-    let bytes = |buffer: lanecast::BufferType| {
-        buffer.byte_len(item.n).ok_or(CastError::TooLarge { elements: item.n, buffer })
+    let bytes = |buffer: lanecast::Encoding| {
+        buffer.byte_len(item.n).ok_or(CastError::TooLarge { elements: item.n, encoding: buffer })
     };
-    let (read, written) = (bytes(plan.from())?, bytes(plan.to())?);
+    let (read, written) = (bytes(plan.source())?, bytes(plan.target())?);
     if item.n == 0 {
         return Ok(BatchItem { src: &[], dst: &mut [], n: 0, plan });
     }

@@ -5,7 +5,7 @@ use crate::error::{
 };
 use crate::types::{put, text};
 use lanecast::{
-    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
+    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFinite,
     Saturate, Streaming, Tier,
 };
 use std::ffi::c_char;
@@ -32,7 +32,7 @@ pub struct lanecast_options {
     /// NaN of float8_e5m2: 0 is 0x7E, 1 is 0x7F.
     pub e5m2_nan: u8,
     /// NaN in floats of 4 and 6 bits: 0 zero, 1 the largest value.
-    pub nan_to_fp4: u8,
+    pub nan_to_finite: u8,
     /// Infinity in FNUZ floats that saturate: 0 the largest value, 1 NaN.
     pub fnuz_inf: u8,
     /// Non-temporal stores: 0 if the buffers are larger than the last-level cache or 32 MiB, 1 always, 2 never.
@@ -65,7 +65,7 @@ const FLOAT_ROUND: &[FloatRound] = &[
     FloatRound::ToOdd,
 ];
 const E5M2_NAN: &[E5M2Nan] = &[E5M2Nan::Code7E, E5M2Nan::Code7F];
-const NAN_TO_FP4: &[NanToFp4] = &[NanToFp4::Zero, NanToFp4::Max];
+const NAN_TO_FINITE: &[NanToFinite] = &[NanToFinite::Zero, NanToFinite::Max];
 const FNUZ_INF: &[FnuzInf] = &[FnuzInf::Max, FnuzInf::Nan];
 const STREAMING: &[Streaming] = &[Streaming::Auto, Streaming::Always, Streaming::Never];
 const TIERS: &[Option<Tier>] =
@@ -87,7 +87,7 @@ impl lanecast_options {
             .with_int_round(pick("lanecast_options.int_round", self.int_round, INT_ROUND)?)
             .with_float_round(pick("lanecast_options.float_round", self.float_round, FLOAT_ROUND)?)
             .with_e5m2_nan(pick("lanecast_options.e5m2_nan", self.e5m2_nan, E5M2_NAN)?)
-            .with_nan_to_fp4(pick("lanecast_options.nan_to_fp4", self.nan_to_fp4, NAN_TO_FP4)?)
+            .with_nan_to_finite(pick("lanecast_options.nan_to_finite", self.nan_to_finite, NAN_TO_FINITE)?)
             .with_fnuz_inf(pick("lanecast_options.fnuz_inf", self.fnuz_inf, FNUZ_INF)?);
         let streaming = pick("lanecast_options.streaming", self.streaming, STREAMING)?;
         Ok((options, streaming, pick("lanecast_options.tier", self.tier, TIERS)?))
@@ -106,7 +106,7 @@ impl lanecast_options {
             int_round: at(options.int_round, INT_ROUND),
             float_round: at(options.float_round, FLOAT_ROUND),
             e5m2_nan: at(options.e5m2_nan, E5M2_NAN),
-            nan_to_fp4: at(options.nan_to_fp4, NAN_TO_FP4),
+            nan_to_finite: at(options.nan_to_finite, NAN_TO_FINITE),
             fnuz_inf: at(options.fnuz_inf, FNUZ_INF),
             ..lanecast_options::default()
         }

@@ -95,9 +95,9 @@ unsafe fn buffers<'a>(
     dst: *mut u8,
     n: usize,
 ) -> Result<Buffers<'a>, Failure> {
-    let (from, to) = (plan.from(), plan.to());
-    let read = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
-    let written = to.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: to })?;
+    let (from, to) = (plan.source(), plan.target());
+    let read = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: from })?;
+    let written = to.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: to })?;
     if n == 0 {
         return Ok(Buffers::Empty);
     }

@@ -4,7 +4,7 @@ use crate::error::{
     Failure, LANECAST_BAD_NAME, LANECAST_BAD_TYPE, LANECAST_NULL_POINTER, guarded, lanecast_error,
     lanecast_status,
 };
-use lanecast::{BufferType, ByteOrder, CastError, DType, Storage, names};
+use lanecast::{ByteOrder, CastError, DType, Encoding, Storage, names};
 use std::ffi::{CStr, c_char};
 
 /// What a buffer holds: `LANECAST_FLOAT32` and so on, alone or with `LANECAST_PACKED` for elements of 2, 4 and 6 bits that share
@@ -43,7 +43,7 @@ static NAMES: [[u8; NAME]; DTYPES] = {
 };
 
 /// A type as the library has it.
-pub(crate) fn buffer(number: lanecast_type) -> Result<BufferType, Failure> {
+pub(crate) fn buffer(number: lanecast_type) -> Result<Encoding, Failure> {
     let bad = |text| Failure::Number(LANECAST_BAD_TYPE, text, i64::from(number));
     let dtype = u8::try_from(number & !FLAGS).ok().and_then(DType::from_code);
     let dtype = dtype.ok_or_else(|| bad("no lanecast_type has this number"))?;
@@ -54,7 +54,7 @@ pub(crate) fn buffer(number: lanecast_type) -> Result<BufferType, Failure> {
         _ => return Err(bad("a lanecast_type is either LANECAST_LITTLE or LANECAST_BIG")),
     };
     let storage = if number & LANECAST_PACKED != 0 { Storage::Packed } else { Storage::Byte };
-    Ok(BufferType::with_storage(dtype, storage).with_order(order))
+    Ok(Encoding::with_storage(dtype, storage).with_order(order))
 }
 
 /// A type without storage and byte order.
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn lanecast_type_bytes(
     unsafe {
         guarded(std::ptr::null_mut(), || {
             let buffer = buffer(type_)?;
-            let bytes = buffer.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer })?;
+            let bytes = buffer.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: buffer })?;
             put(out, bytes)
         })
     }
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn lanecast_type_bytes(
 pub(crate) const PADDED: u64 = 4;
 
 /// What a `DLDataType` and the flags of its tensor describe.
-pub(crate) fn from_dlpack(code: u8, bits: u8, lanes: u16, flags: u64) -> Result<BufferType, Failure> {
+pub(crate) fn from_dlpack(code: u8, bits: u8, lanes: u16, flags: u64) -> Result<Encoding, Failure> {
     let bad = |text, number| Failure::Number(LANECAST_BAD_TYPE, text, number);
     let dtype = names::from_dlpack(code, bits).ok_or_else(|| {
         let text = format!("no dtype of lanecast is the DLDataType of code {code} with {bits} bits");
@@ -171,7 +171,7 @@ pub(crate) fn from_dlpack(code: u8, bits: u8, lanes: u16, flags: u64) -> Result<
         }
     }
     let storage = if padded { Storage::Byte } else { Storage::Packed };
-    Ok(BufferType::with_storage(dtype, storage))
+    Ok(Encoding::with_storage(dtype, storage))
 }
 
 /// The type of a DLPack tensor's elements. Elements of less than 8 bits are packed, unless `flags` has

@@ -7,7 +7,7 @@ use crate::plan::{self, lanecast_plan};
 use crate::run::{bitmap, lanecast_report, level, place, put_if_wanted};
 use crate::threads::lanecast_threads;
 use lanecast::strided::{Layout, MAX_AXES, View, ViewMut};
-use lanecast::{BufferType, CastError, CastPlan, Storage};
+use lanecast::{CastError, CastPlan, Encoding, Storage};
 use std::ffi::c_void;
 use std::slice;
 
@@ -43,11 +43,7 @@ pub(crate) enum Axes {
 /// # Safety
 ///
 /// `view` leads to one whose shape and strides can be read for its axes.
-pub(crate) unsafe fn layout(
-    view: &lanecast_view,
-    buffer: BufferType,
-    which: Axes,
-) -> Result<Layout, Failure> {
+pub(crate) unsafe fn layout(view: &lanecast_view, buffer: Encoding, which: Axes) -> Result<Layout, Failure> {
     let axes =
         usize::try_from(view.ndim).map_err(|_| bad("a negative number of axes", i64::from(view.ndim)))?;
     if axes > 0 && view.shape.is_null() {
@@ -116,7 +112,8 @@ unsafe fn views<'a>(
         ));
     }
     // SAFETY: as above.
-    let (from, to) = unsafe { (layout(src, plan.from(), Axes::Long)?, layout(dst, plan.to(), Axes::Long)?) };
+    let (from, to) =
+        unsafe { (layout(src, plan.source(), Axes::Long)?, layout(dst, plan.target(), Axes::Long)?) };
     // SAFETY: the elements of both are the caller's memory.
     unsafe {
         let to = ViewMut::from_raw(dst.data.cast(), to).map_err(CastError::View)?;

@@ -35,7 +35,7 @@ NAMES = (
 class Options(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_uint8) for name in "saturate e8m0_round e8m0_range float_to_int int_to_int int_round".split()),
-        *((name, ctypes.c_uint8) for name in "float_round e5m2_nan nan_to_fp4 fnuz_inf streaming tier".split()),
+        *((name, ctypes.c_uint8) for name in "float_round e5m2_nan nan_to_finite fnuz_inf streaming tier".split()),
         ("reserved", ctypes.c_uint8 * 20),
     ]
 

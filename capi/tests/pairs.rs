@@ -1,11 +1,11 @@
 //! Every pair, storage and byte order through the interface gives what the library gives.
 
-use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType, Storage};
+use lanecast::{ByteOrder, CastOptions, CastPlan, DType, Encoding, Storage};
 use lanecast_capi::*;
 use std::ptr;
 
 /// The type of a buffer, as a program in C writes it.
-fn number(buffer: BufferType) -> lanecast_type {
+fn number(buffer: Encoding) -> lanecast_type {
     let packed = if buffer.storage() == Storage::Packed { LANECAST_PACKED } else { 0 };
     let order = match buffer.order() {
         ByteOrder::Little => LANECAST_LITTLE,
@@ -14,12 +14,12 @@ fn number(buffer: BufferType) -> lanecast_type {
     u32::from(buffer.dtype().code()) | packed | order
 }
 
-fn buffers() -> Vec<BufferType> {
+fn buffers() -> Vec<Encoding> {
     let forms = |dtype: &DType| {
-        let plain = BufferType::new(*dtype);
-        [plain.with_order(ByteOrder::Little), plain.with_order(ByteOrder::Big), BufferType::packed(*dtype)]
+        let plain = Encoding::new(*dtype);
+        [plain.with_order(ByteOrder::Little), plain.with_order(ByteOrder::Big), Encoding::packed(*dtype)]
     };
-    let mut all: Vec<BufferType> = Vec::new();
+    let mut all: Vec<Encoding> = Vec::new();
     for buffer in DType::ALL.iter().flat_map(forms) {
         if !all.contains(&buffer) {
             all.push(buffer);

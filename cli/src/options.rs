@@ -5,8 +5,8 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use lanecast::{
-    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, Level, NanToFp4,
-    Saturate, Tier,
+    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, Level,
+    NanToFinite, Saturate, Tier,
 };
 
 use lanecast_files::{FORMATS, FileFormat, Settings, formats::by_name};
@@ -100,9 +100,9 @@ pub struct CastArgs {
     #[arg(help = with_default("The code of NaN in float8_e5m2", E5M2Nan::NAMED, DEFAULT.e5m2_nan))]
     #[arg(long, value_name = "CODE", value_parser = one_of(E5M2Nan::NAMED), ignore_case = true)]
     e5m2_nan: Option<E5M2Nan>,
-    #[arg(help = with_default("NaN in 4 and 6 bit float targets", NanToFp4::NAMED, DEFAULT.nan_to_fp4))]
-    #[arg(long, value_name = "WHAT", value_parser = one_of(NanToFp4::NAMED))]
-    nan_to_fp4: Option<NanToFp4>,
+    #[arg(help = with_default("NaN in 4 and 6 bit float targets", NanToFinite::NAMED, DEFAULT.nan_to_finite))]
+    #[arg(long, value_name = "WHAT", value_parser = one_of(NanToFinite::NAMED))]
+    nan_to_finite: Option<NanToFinite>,
     #[arg(help = with_default("Infinity in FNUZ targets that saturate", FnuzInf::NAMED, DEFAULT.fnuz_inf))]
     #[arg(long, value_name = "WHAT", value_parser = one_of(FnuzInf::NAMED))]
     fnuz_inf: Option<FnuzInf>,
@@ -152,7 +152,7 @@ impl CastArgs {
         options.int_round = self.int_round.unwrap_or(options.int_round);
         options.float_round = self.float_round.unwrap_or(options.float_round);
         options.e5m2_nan = self.e5m2_nan.unwrap_or(options.e5m2_nan);
-        options.nan_to_fp4 = self.nan_to_fp4.unwrap_or(options.nan_to_fp4);
+        options.nan_to_finite = self.nan_to_finite.unwrap_or(options.nan_to_finite);
         options.fnuz_inf = self.fnuz_inf.unwrap_or(options.fnuz_inf);
         options
     }

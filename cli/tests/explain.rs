@@ -1,7 +1,7 @@
 //! `lanecast explain`: what it prints is what a plan says of itself.
 
 use crate::common::{bad, good, run, runs_in_program};
-use lanecast::{BufferType, CastOptions, CastPlan, DType, Tier};
+use lanecast::{CastOptions, CastPlan, DType, Encoding, Tier};
 use serde_json::Value;
 
 fn text(args: &[&str]) -> String {
@@ -10,10 +10,10 @@ fn text(args: &[&str]) -> String {
 
 #[test]
 fn the_words_of_the_plan() {
-    let plan = |from: BufferType, to: BufferType| {
+    let plan = |from: Encoding, to: Encoding| {
         CastPlan::with_tier(from, to, &CastOptions::RUST, Tier::Scalar).expect("there is always one")
     };
-    let packed = plan(DType::Int64.into(), BufferType::packed(DType::Int4)).explain();
+    let packed = plan(DType::Int64.into(), Encoding::packed(DType::Int4)).explain();
     assert_eq!(text(&["i64", "i4", "--tier", "scalar"]), format!("{packed}\n"));
     let bytes = plan(DType::Int64.into(), DType::Int4.into()).explain();
     assert_eq!(text(&["i64", "i4", "--tier", "scalar", "--to-storage", "byte"]), format!("{bytes}\n"));

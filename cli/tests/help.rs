@@ -217,7 +217,7 @@ fn defaults_are_shown() {
         ("--int-round", "toward-zero"),
         ("--float-round", "nearest-even"),
         ("--e5m2-nan", "7e"),
-        ("--nan-to-fp4", "zero"),
+        ("--nan-to-finite", "zero"),
         ("--fnuz-inf", "max"),
         ("--on-loss", "ignore"),
         ("--max-underflow", "no limit"),

@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use crate::common::{Folder, bad, f32s, feed, good, program, run, runs_in_program, stderr};
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf,
-    IntOverflow, IntRound, NanToFp4, Saturate, Tier,
+    CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, Encoding, FloatRound, FnuzInf, IntOverflow,
+    IntRound, NanToFinite, Saturate, Tier,
 };
 use serde_json::Value;
 
@@ -23,16 +23,16 @@ fn noise(n: usize) -> Vec<u8> {
 }
 
 /// What the library says. Files are little-endian: run this on such a host.
-fn expected(from: BufferType, to: BufferType, options: &CastOptions, source: &[u8], n: usize) -> Vec<u8> {
+fn expected(from: Encoding, to: Encoding, options: &CastOptions, source: &[u8], n: usize) -> Vec<u8> {
     let mut result = vec![0; to.byte_len(n).expect("a small buffer")];
     CastPlan::new(from, to, options).expect("a plan").run(source, &mut result, n).expect("enough bytes");
     result
 }
 
 /// Both storages of a dtype and their names, or its only one.
-fn storages(dtype: DType) -> Vec<(BufferType, &'static str)> {
-    let packed = (BufferType::packed(dtype), "packed");
-    if dtype.is_sub_byte() { vec![packed, (BufferType::new(dtype), "byte")] } else { vec![packed] }
+fn storages(dtype: DType) -> Vec<(Encoding, &'static str)> {
+    let packed = (Encoding::packed(dtype), "packed");
+    if dtype.is_sub_byte() { vec![packed, (Encoding::new(dtype), "byte")] } else { vec![packed] }
 }
 
 #[test]
@@ -170,8 +170,8 @@ fn every_option_reaches_the_kernels() {
             DType::Float8E5M2,
             CastOptions::TORCH.with_e5m2_nan(E5M2Nan::Code7E),
         ),
-        (&["--nan-to-fp4", "max"], DType::Float4E2M1FN, rust.with_nan_to_fp4(NanToFp4::Max)),
-        (&["--profile", "CUDA", "--nan-to-fp4", "zero"], DType::Float4E2M1FN, rust),
+        (&["--nan-to-finite", "max"], DType::Float4E2M1FN, rust.with_nan_to_finite(NanToFinite::Max)),
+        (&["--profile", "CUDA", "--nan-to-finite", "zero"], DType::Float4E2M1FN, rust),
         (&["--fnuz-inf", "nan"], DType::Float8E4M3FNUZ, rust.with_fnuz_inf(FnuzInf::Nan)),
     ];
     let source = f32s(&values);

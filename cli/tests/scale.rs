@@ -2,7 +2,7 @@
 
 use crate::common::{self, Folder, bad, f32s, good, npy, stderr};
 use lanecast::{
-    BufferType, ByteOrder, DType,
+    ByteOrder, DType, Encoding,
     scaled::{ScaleType, ScaledPlan, Scheme},
 };
 
@@ -59,7 +59,7 @@ fn every_scheme_there_and_back() {
             assert_eq!(folder.read("zeros"), zeros, "{name}");
         }
         good(folder.run(&back));
-        let to = BufferType::new(DType::Float32).with_order(ByteOrder::Little);
+        let to = Encoding::new(DType::Float32).with_order(ByteOrder::Little);
         let mut want = vec![0; 3600];
         let done = match scheme.has_zero_points() {
             true => plan.dequantize_min_max(&data, &scales, &zeros, to, &mut want),

@@ -1,10 +1,10 @@
 //! Streaming casts: elements go from a reader through a cast to a writer, in blocks of bounded size.
 //!
-//! Files are little-endian unless they declare another byte order; the buffer types of a lane carry it.
+//! Files are little-endian unless they declare another byte order; the encodings of a lane carry it.
 
 use std::io::{self, Read, Write};
 
-use lanecast::{BufferType, CastError, CastReport, CountingPlan, bulk::Threads};
+use lanecast::{CastError, CastReport, CountingPlan, Encoding, bulk::Threads};
 
 use crate::{
     error::{Error, Result},
@@ -15,7 +15,7 @@ use crate::{
 /// A block holds at most this many bytes on its larger side.
 const BLOCK: usize = 4 << 20;
 
-/// A streaming cast for one pair of buffer types.
+/// A streaming cast for one pair of encodings.
 #[derive(Debug)]
 pub struct Lane {
     plan: Box<CountingPlan>,
@@ -28,14 +28,14 @@ impl Lane {
     /// # Errors
     ///
     /// [`Error::Unsupported`] if the library refuses the pair.
-    pub fn new(settings: &Settings, from: BufferType, to: BufferType) -> Result<Self> {
+    pub fn new(settings: &Settings, from: Encoding, to: Encoding) -> Result<Self> {
         let plan = settings.plan(from, to)?.counted(settings.on_loss.counts());
         Ok(Self { plan: Box::new(plan), settings: *settings })
     }
 
-    /// The buffer types of the source and of the target.
-    fn buffers(&self) -> (BufferType, BufferType) {
-        (self.plan.plan().from(), self.plan.plan().to())
+    /// The encodings of the source and of the target.
+    fn buffers(&self) -> (Encoding, Encoding) {
+        (self.plan.plan().source(), self.plan.plan().target())
     }
 
     /// Casts a block of `n` elements, and counts what it loses. The first value that the settings refuse is an error.
@@ -63,7 +63,7 @@ impl Lane {
 }
 
 /// The size of `n` elements in bytes; `None` if it overflows.
-pub fn byte_len(buffer: BufferType, n: u64) -> Option<u64> {
+pub fn byte_len(buffer: Encoding, n: u64) -> Option<u64> {
     let bits = u128::from(n) * u128::from(buffer.bits_per_element());
     u64::try_from(bits.div_ceil(8)).ok()
 }
@@ -296,7 +296,7 @@ impl<'a> Pump<'a> {
 }
 
 /// The size in bytes of the `n` elements of a block, which never overflows.
-fn block_len(buffer: BufferType, n: u64) -> usize {
+fn block_len(buffer: Encoding, n: u64) -> usize {
     (n * u64::from(buffer.bits_per_element())).div_ceil(8) as usize
 }
 
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn lengths_do_not_overflow() {
         assert_eq!(byte_len(DType::Complex128.into(), u64::MAX), None);
-        assert_eq!(byte_len(BufferType::packed(DType::Int4), u64::MAX), Some(1 << 63));
-        assert_eq!(byte_len(BufferType::packed(DType::Float6E2M3FN), 5), Some(4));
+        assert_eq!(byte_len(Encoding::packed(DType::Int4), u64::MAX), Some(1 << 63));
+        assert_eq!(byte_len(Encoding::packed(DType::Float6E2M3FN), 5), Some(4));
     }
 }

@@ -30,7 +30,7 @@ impl Selection {
     }
 
     /// The source dtype that is selected; `None` selects floats.
-    pub fn from(&self) -> Option<DType> {
+    pub fn source(&self) -> Option<DType> {
         self.from
     }
 

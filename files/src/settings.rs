@@ -1,6 +1,6 @@
 //! How elements are cast: the options, the tier, and how losses are handled.
 
-use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, CastReport, DType, Level, Tier};
+use lanecast::{ByteOrder, CastOptions, CastPlan, CastReport, DType, Encoding, Level, Tier};
 
 use crate::error::{Error, Remedy, Result};
 
@@ -67,7 +67,7 @@ impl Settings {
     /// # Errors
     ///
     /// [`Error::Unsupported`](crate::Error::Unsupported) if the library refuses the pair or the tier.
-    pub fn plan(&self, from: BufferType, to: BufferType) -> Result<CastPlan> {
+    pub fn plan(&self, from: Encoding, to: Encoding) -> Result<CastPlan> {
         Ok(CastPlan::with_tier(from, to, &self.options, self.tier)?)
     }
 
@@ -88,6 +88,6 @@ impl Settings {
 }
 
 /// The elements of a dtype in files that do not say otherwise: packed and little-endian.
-pub fn in_files(dtype: DType) -> BufferType {
-    BufferType::packed(dtype).with_order(ByteOrder::Little)
+pub fn in_files(dtype: DType) -> Encoding {
+    Encoding::packed(dtype).with_order(ByteOrder::Little)
 }

@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use lanecast::{BufferType, CastPlan, CastReport, CountingPlan, DType, Kind, Level, Spec, bulk::Threads};
+use lanecast::{CastPlan, CastReport, CountingPlan, DType, Encoding, Kind, Level, Spec, bulk::Threads};
 use serde::Serialize;
 
 use crate::{
@@ -200,14 +200,14 @@ impl TensorFile {
         let path = self.path().to_owned();
         let failed = |e: Error| e.at(&place).in_path(&path);
         let trials = what_if.iter().map(|to| {
-            let plan = settings.plan(from, BufferType::packed(*to))?.counted(Level::Exact);
+            let plan = settings.plan(from, Encoding::packed(*to))?.counted(Level::Exact);
             Ok(Trial { plan, counts: CastReport::default() })
         });
         let mut trials = trials.collect::<Result<Vec<Trial>>>().map_err(failed)?;
         let mut reader = self.reader(index)?;
         let tally = tally(&mut *reader, from, elements, settings, &mut trials, go_on).map_err(failed)?;
         let what_if = trials.iter().map(|trial| {
-            let to = trial.plan.plan().to();
+            let to = trial.plan.plan().target();
             WhatIf { to: to.dtype(), bytes: byte_len(to, elements).unwrap_or(u64::MAX), counts: trial.counts }
         });
         Ok(Some(tally.done(what_if.collect())))
@@ -216,7 +216,7 @@ impl TensorFile {
 
 fn tally(
     reader: &mut dyn Read,
-    from: BufferType,
+    from: Encoding,
     elements: u64,
     settings: &Settings,
     trials: &mut [Trial],
@@ -226,8 +226,8 @@ fn tally(
     let mut tally = Tally::new(dtype);
     // A complex number is read as two floats.
     let (part, parts) = match dtype {
-        DType::Complex64 => (BufferType::new(DType::Float32).with_order(from.order()), 2),
-        DType::Complex128 => (BufferType::new(DType::Float64).with_order(from.order()), 2),
+        DType::Complex64 => (Encoding::new(DType::Float32).with_order(from.order()), 2),
+        DType::Complex128 => (Encoding::new(DType::Float64).with_order(from.order()), 2),
         _ => (from, 1),
     };
     let wide = match dtype.kind() {
@@ -256,7 +256,7 @@ fn tally(
             _ => tally.floats(words.iter().map(|w| f64::from_le_bytes(*w))),
         }
         for trial in trials.iter_mut() {
-            result.resize(byte_len(trial.plan.plan().to(), n).unwrap_or(0) as usize, 0);
+            result.resize(byte_len(trial.plan.plan().target(), n).unwrap_or(0) as usize, 0);
             let counts = trial.plan.par_run(&source, &mut result, n as usize, Threads::Rayon)?;
             trial.counts = trial.counts.and(&counts);
         }

@@ -4,11 +4,11 @@ use crate::common;
 use std::fs;
 
 use crate::common::{Folder, field, model};
-use lanecast::{BufferType, DType};
+use lanecast::{DType, Encoding};
 use lanecast_files::{Error, NewTensor, Place, TensorFile, save};
 
 /// Sixteen elements of `dtype` as a format stores them.
-fn bytes_of(buffer: BufferType) -> Vec<u8> {
+fn bytes_of(buffer: Encoding) -> Vec<u8> {
     let bits = 16 * buffer.bits_per_element() as usize;
     (0..bits / 8).map(|i| if buffer.dtype() == DType::Bool { (i % 2) as u8 } else { i as u8 & 3 }).collect()
 }
@@ -16,9 +16,9 @@ fn bytes_of(buffer: BufferType) -> Vec<u8> {
 #[test]
 fn every_dtype_is_written_and_read_back() {
     for (file, of) in [
-        ("a.safetensors", BufferType::packed as fn(DType) -> BufferType),
-        ("a.npz", BufferType::new),
-        ("a.npy", BufferType::new),
+        ("a.safetensors", Encoding::packed as fn(DType) -> Encoding),
+        ("a.npz", Encoding::new),
+        ("a.npy", Encoding::new),
     ] {
         let mut written = 0;
         for dtype in DType::ALL {

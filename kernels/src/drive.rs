@@ -13,7 +13,7 @@ use crate::{
     fpenv,
     machine::BLOCK_BYTES,
     route::{Route, Side, Way},
-    storage::BufferType,
+    storage::Encoding,
     table::KernelFn,
 };
 use core::{mem::MaybeUninit, slice};
@@ -59,7 +59,7 @@ unsafe fn call(kernel: KernelFn, src: *const u8, dst: *mut u8, n: usize, data: &
 /// `side` is not plain, and is how `buffer` is stored. The CPU has the tier. `src` is readable for the bytes of `n` elements of
 /// `buffer`, `dst` writable for those of its dtype in byte storage, and the two do not overlap.
 #[inline(always)]
-unsafe fn load(tier: Tier, side: Side, buffer: BufferType, src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn load(tier: Tier, side: Side, buffer: Encoding, src: *const u8, dst: *mut u8, n: usize) {
     if side == Side::Packed {
         // SAFETY: these are the bytes of `n` packed elements, and one for each of them; the CPU has the tier.
         unsafe {
@@ -80,7 +80,7 @@ unsafe fn load(tier: Tier, side: Side, buffer: BufferType, src: *const u8, dst: 
 ///
 /// As [`load`], with the sides exchanged.
 #[inline(always)]
-unsafe fn store(tier: Tier, side: Side, buffer: BufferType, src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn store(tier: Tier, side: Side, buffer: Encoding, src: *const u8, dst: *mut u8, n: usize) {
     if side == Side::Packed {
         // SAFETY: these are a byte for each of `n` elements, and the bytes of as many packed ones; the CPU has the tier.
         unsafe {
@@ -133,7 +133,7 @@ impl Route {
         match self.way {
             // SAFETY: as in `run`.
             Way::Direct => unsafe { call(self.run, from, to, n, self.data) },
-            // SAFETY: the two buffer types are the same, so the slices have the same length; the kernel copies as many bytes. Then the
+            // SAFETY: the two encodings are the same, so the slices have the same length; the kernel copies as many bytes. Then the
             // last byte has been written.
             Way::Bytes => unsafe {
                 call(self.run, from, to, dst.len(), self.data);

@@ -14,7 +14,7 @@
 
 use crate::{
     drive::Stack, dtype::DType, format::Element, kernel::Kernel, machine::BLOCK_ELEMENTS, one::assert_size,
-    storage::BufferType,
+    storage::Encoding,
 };
 use core::{mem::MaybeUninit, slice};
 
@@ -43,7 +43,7 @@ impl Kernel {
         buffer: &'a mut [MaybeUninit<u8>],
         n: usize,
     ) -> Option<&'a mut [u8]> {
-        let (read, written) = (self.from().byte_len(n)?, self.to().byte_len(n)?);
+        let (read, written) = (self.source().byte_len(n)?, self.target().byte_len(n)?);
         let start = buffer.get_mut(..read.max(written))?.as_mut_ptr().cast::<u8>();
         // SAFETY: the buffer has the bytes of `n` elements of either side, of which those of the source are initialised.
         unsafe {
@@ -61,7 +61,7 @@ impl Kernel {
     /// `src` is readable for the bytes of `n` elements of the source, which are initialised, and `dst` is writable for those of `n`
     /// elements of the target; no one else accesses them meanwhile.
     pub(crate) unsafe fn run_in_place_at(&self, src: *const u8, dst: *mut u8, n: usize) {
-        let (from, to) = (self.from().bits_per_element(), self.to().bits_per_element());
+        let (from, to) = (self.source().bits_per_element(), self.target().bits_per_element());
         let _guard = self.guard();
         if self.is_identity() {
             // Every byte already is its own result.
@@ -76,8 +76,8 @@ impl Kernel {
 
     /// Whether the bytes of the result are always those of the source.
     fn is_identity(&self) -> bool {
-        let dtype = self.from().dtype();
-        self.from() == self.to() && !dtype.is_sub_byte() && dtype != DType::Bool
+        let dtype = self.source().dtype();
+        self.source() == self.target() && !dtype.is_sub_byte() && dtype != DType::Bool
     }
 
     /// # Safety
@@ -85,8 +85,8 @@ impl Kernel {
     /// As [`run_in_place_at`](Self::run_in_place_at); the target is not wider than the source. The caller holds the guard of the
     /// floating-point environment.
     unsafe fn forward(&self, src: *const u8, dst: *mut u8, n: usize) {
-        let from = self.from().bits_per_element() as usize;
-        let to = self.to().bits_per_element() as usize;
+        let from = self.source().bits_per_element() as usize;
+        let to = self.target().bits_per_element() as usize;
         // If the first block only has to make room for pieces, it is short.
         let block =
             if from == to { STACK / (BLOCK_ELEMENTS / 8 * to) * BLOCK_ELEMENTS } else { BLOCK_ELEMENTS };
@@ -111,8 +111,8 @@ impl Kernel {
     ///
     /// As [`forward`](Self::forward), but that the target is wider.
     unsafe fn backward(&self, src: *const u8, dst: *mut u8, n: usize) {
-        let from = self.from().bits_per_element() as usize;
-        let to = self.to().bits_per_element() as usize;
+        let from = self.source().bits_per_element() as usize;
+        let to = self.target().bits_per_element() as usize;
         let mut rest = n;
         while rest > 0 {
             let first = (rest.div_ceil(BLOCK_ELEMENTS) * from).div_ceil(to) * BLOCK_ELEMENTS;
@@ -136,7 +136,7 @@ impl Kernel {
     /// As [`run_in_place_at`](Self::run_in_place_at), of these elements, which share no bytes with their results. The caller holds the
     /// guard of the floating-point environment.
     unsafe fn piece(&self, src: *const u8, dst: *mut u8, first: usize, count: usize) {
-        let (read, written) = (self.from().span(first, count), self.to().span(first, count));
+        let (read, written) = (self.source().span(first, count), self.target().span(first, count));
         // SAFETY: the bytes of `count` elements of either side, of which those of the source are initialised. They do not overlap.
         unsafe {
             let src = slice::from_raw_parts(src.add(read.start), read.len());
@@ -152,7 +152,7 @@ impl Kernel {
     /// As [`piece`](Self::piece), but that elements may share bytes with their results.
     unsafe fn through_stack(&self, src: *const u8, dst: *mut u8, first: usize, count: usize) {
         let mut stack = Stack::<STACK>::new();
-        let (read, written) = (self.from().span(first, count), self.to().span(first, count));
+        let (read, written) = (self.source().span(first, count), self.target().span(first, count));
         let results = &mut stack.bytes()[..written.len()];
         // SAFETY: the bytes of `count` elements of either side. The source is read by the first call, and the second one writes what
         // the first has written on the stack.
@@ -174,7 +174,7 @@ impl Kernel {
     ) -> Option<&'a mut [D]> {
         const { assert_size::<S>() };
         const { assert_size::<D>() };
-        let typed = self.from() == BufferType::new(S::DTYPE) && self.to() == BufferType::new(D::DTYPE);
+        let typed = self.source() == Encoding::new(S::DTYPE) && self.target() == Encoding::new(D::DTYPE);
         if !typed || !shares_memory::<S, D>() {
             return None;
         }
@@ -206,15 +206,15 @@ mod tests {
     use crate::{arch::Tier, exact::Rules};
     use alloc::{vec, vec::Vec};
 
-    fn kernel(from: impl Into<BufferType>, to: impl Into<BufferType>) -> Kernel {
+    fn kernel(from: impl Into<Encoding>, to: impl Into<Encoding>) -> Kernel {
         let (from, to) = (from.into(), to.into());
         Kernel::new(Tier::Scalar, from, to, &Rules::common(to.dtype(), true)).expect("scalar")
     }
 
     #[test]
     fn the_same_as_between_buffers() {
-        let packed = BufferType::packed(DType::UInt4);
-        let six = BufferType::packed(DType::Float6E2M3FN);
+        let packed = Encoding::packed(DType::UInt4);
+        let six = Encoding::packed(DType::Float6E2M3FN);
         let pairs = [
             (DType::UInt16.into(), DType::Int8.into()),
             (DType::Int8.into(), DType::UInt16.into()),

@@ -95,7 +95,7 @@ pub use one::cast_one;
 pub use par_vec::Part;
 pub use ptr::PtrError;
 pub use route::{Family, Stage};
-pub use storage::{BufferType, ByteOrder, Storage};
+pub use storage::{ByteOrder, Encoding, Storage};
 pub use stream::Streaming;
 pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};
 #[doc(hidden)]

@@ -59,13 +59,13 @@ pub(crate) unsafe fn swap<const WORD: usize, const PARTS: usize>(
 /// Small enough for Miri; `tests/byte_order.rs` of the root crate tests all routes on all tiers.
 #[cfg(test)]
 mod tests {
-    use crate::{BufferType, ByteOrder, DType, Kernel, Rules, Tier};
+    use crate::{ByteOrder, DType, Encoding, Kernel, Rules, Tier};
     use alloc::{vec, vec::Vec};
 
     const OTHER: ByteOrder =
         if matches!(ByteOrder::NATIVE, ByteOrder::Little) { ByteOrder::Big } else { ByteOrder::Little };
 
-    fn reversed(bytes: &[u8], of: BufferType) -> Vec<u8> {
+    fn reversed(bytes: &[u8], of: Encoding) -> Vec<u8> {
         let part = if of.is_swapped() { of.dtype().alignment() } else { 1 };
         bytes.chunks(part).flat_map(|word| word.iter().rev().copied()).collect()
     }
@@ -83,7 +83,7 @@ mod tests {
         ];
         let lengths: &[usize] = if cfg!(miri) { &[3, 300] } else { &[0, 1, 7, 255, 256, 257, 1024, 5000] };
         for (from, to) in pairs {
-            let (from, to) = (BufferType::packed(from), BufferType::packed(to));
+            let (from, to) = (Encoding::packed(from), Encoding::packed(to));
             for (source, target) in [(from.with_order(OTHER), to), (from, to.with_order(OTHER))]
                 .into_iter()
                 .chain([(from.with_order(OTHER), to.with_order(OTHER))])

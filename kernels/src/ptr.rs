@@ -31,7 +31,7 @@ impl Kernel {
     /// of the target; no one else accesses them meanwhile. If there are no elements, the pointers may be null or dangling.
     #[inline]
     pub unsafe fn run_ptr(&self, src: *const u8, dst: *mut u8, n: usize) -> Result<(), PtrError> {
-        let (Some(read), Some(written)) = (self.from().byte_len(n), self.to().byte_len(n)) else {
+        let (Some(read), Some(written)) = (self.source().byte_len(n), self.target().byte_len(n)) else {
             return Err(PtrError::TooLarge);
         };
         if n == 0 {

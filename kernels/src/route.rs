@@ -22,7 +22,7 @@ use crate::{
     format::packed::Nibbles,
     machine::BLOCK_BYTES,
     steps,
-    storage::BufferType,
+    storage::Encoding,
     table::{Entry, KernelFn, Table, never, same_bits},
     tabled::{self, Common, Made, Tabled},
 };
@@ -62,8 +62,8 @@ pub(crate) struct Route {
     pub(crate) first: Option<KernelFn>,
     /// The table of results for half-bytes.
     pub(crate) nibbles: Option<&'static Nibbles>,
-    pub(crate) from: BufferType,
-    pub(crate) to: BufferType,
+    pub(crate) from: Encoding,
+    pub(crate) to: Encoding,
     /// The dtype that the kernel `run` reads: that of the source, or the intermediate one between two kernels.
     pub(crate) middle: DType,
     pub(crate) tier: Tier,
@@ -122,13 +122,13 @@ pub enum Family {
 }
 
 /// Whether a kernel reads or writes a buffer itself.
-fn side(buffer: BufferType, kernel_knows: bool) -> Side {
+fn side(buffer: Encoding, kernel_knows: bool) -> Side {
     if buffer.is_packed() && !kernel_knows { Side::Packed } else { Side::Plain }
 }
 
 impl Route {
     /// The route from `from` to `to` on `tier`; `None` if the tier cannot run here.
-    pub(crate) fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Route> {
+    pub(crate) fn new(tier: Tier, from: Encoding, to: Encoding, rules: &Rules) -> Option<Route> {
         let kernels = tier.table().filter(|_| tier == Tier::Scalar || tier.is_available())?;
         let (s, d) = (from.dtype(), to.dtype());
         if !s.is_built() || !d.is_built() {
@@ -147,9 +147,9 @@ impl Route {
     fn through(
         tier: Tier,
         kernels: &Table,
-        from: BufferType,
+        from: Encoding,
         middle: DType,
-        to: BufferType,
+        to: Encoding,
         rules: &Rules,
     ) -> Route {
         let last_rules = rules.canonical(middle, to.dtype());
@@ -166,7 +166,7 @@ impl Route {
 
     /// The route between buffers in the byte order of the host without an intermediate dtype, unless that is float32 under rules that are not
     /// the common ones. `rules` are canonical.
-    fn without_middle(tier: Tier, kernels: &Table, from: BufferType, to: BufferType, rules: &Rules) -> Route {
+    fn without_middle(tier: Tier, kernels: &Table, from: Encoding, to: Encoding, rules: &Rules) -> Route {
         let (s, d) = (from.dtype(), to.dtype());
         let common = Route {
             run: never,
@@ -291,7 +291,7 @@ impl Route {
     }
 
     /// The route between sides in any byte order. `moves` says that the kernel copies the elements.
-    fn in_byte_orders(self, from: BufferType, to: BufferType, moves: bool) -> Route {
+    fn in_byte_orders(self, from: Encoding, to: Encoding, moves: bool) -> Route {
         let route = Route { from, to, ..self };
         match (from.is_swapped(), to.is_swapped()) {
             (false, false) => route,

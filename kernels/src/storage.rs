@@ -34,7 +34,7 @@ impl ByteOrder {
 /// Elements may have any alignment. Those of more than one byte are in the byte order of the host unless
 /// [`with_order`](Self::with_order) says otherwise. The two parts of a complex number are swapped separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct BufferType {
+pub struct Encoding {
     dtype: DType,
     form: Form,
 }
@@ -48,7 +48,7 @@ enum Form {
     Swapped,
 }
 
-impl BufferType {
+impl Encoding {
     /// Elements with separate bytes, one per byte if they are smaller.
     pub const fn new(dtype: DType) -> Self {
         Self { dtype, form: Form::Byte }
@@ -157,13 +157,13 @@ impl BufferType {
     }
 }
 
-impl From<DType> for BufferType {
+impl From<DType> for Encoding {
     fn from(dtype: DType) -> Self {
         Self::new(dtype)
     }
 }
 
-impl fmt::Display for BufferType {
+impl fmt::Display for Encoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.dtype.name())?;
         match (self.dtype.is_sub_byte(), self.storage()) {
@@ -186,15 +186,15 @@ mod tests {
 
     #[test]
     fn lengths() {
-        assert_eq!(BufferType::new(DType::Int4).byte_len(5), Some(5));
-        assert_eq!(BufferType::packed(DType::Int4).byte_len(5), Some(3));
-        assert_eq!(BufferType::packed(DType::UInt2).byte_len(5), Some(2));
-        assert_eq!(BufferType::packed(DType::Float6E2M3FN).byte_len(5), Some(4));
-        assert_eq!(BufferType::packed(DType::Complex128).byte_len(5), Some(80));
-        assert_eq!(BufferType::packed(DType::Float32).storage(), Storage::Byte);
-        assert_eq!(BufferType::new(DType::Float64).byte_len(usize::MAX), None);
-        assert_eq!(BufferType::new(DType::UInt8).byte_len(usize::MAX), None);
-        assert_eq!(BufferType::packed(DType::Int4).to_string(), "int4 (packed)");
-        assert_eq!(BufferType::from(DType::Float32).to_string(), "float32");
+        assert_eq!(Encoding::new(DType::Int4).byte_len(5), Some(5));
+        assert_eq!(Encoding::packed(DType::Int4).byte_len(5), Some(3));
+        assert_eq!(Encoding::packed(DType::UInt2).byte_len(5), Some(2));
+        assert_eq!(Encoding::packed(DType::Float6E2M3FN).byte_len(5), Some(4));
+        assert_eq!(Encoding::packed(DType::Complex128).byte_len(5), Some(80));
+        assert_eq!(Encoding::packed(DType::Float32).storage(), Storage::Byte);
+        assert_eq!(Encoding::new(DType::Float64).byte_len(usize::MAX), None);
+        assert_eq!(Encoding::new(DType::UInt8).byte_len(usize::MAX), None);
+        assert_eq!(Encoding::packed(DType::Int4).to_string(), "int4 (packed)");
+        assert_eq!(Encoding::from(DType::Float32).to_string(), "float32");
     }
 }

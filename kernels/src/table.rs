@@ -7,7 +7,7 @@ use crate::{
     data::{Data, Direction},
     dtype::{COUNT, DType, Spec},
     exact::Rules,
-    storage::BufferType,
+    storage::Encoding,
     tabled::Made,
 };
 
@@ -65,7 +65,7 @@ pub(crate) enum Found {
 /// a few comparisons. That is smaller than a table of pointers, which a loader would have to relocate.
 pub(crate) struct Bytes {
     /// Finds the kernel under the common rules.
-    pub(crate) find: fn(from: BufferType, to: BufferType, saturate: bool) -> Found,
+    pub(crate) find: fn(from: Encoding, to: Encoding, saturate: bool) -> Found,
     /// The kernel of a dtype to itself.
     pub(crate) copy: fn(dtype: DType) -> KernelFn,
 }
@@ -75,7 +75,7 @@ pub(crate) type Instead = fn(from: DType, to: DType, saturate: bool) -> Option<K
 
 /// See [`Table::tabled`].
 pub(crate) type TabledFn =
-    fn(from: BufferType, to: BufferType, rules: &Rules, words: &[u16; 256]) -> Option<Made>;
+    fn(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 256]) -> Option<Made>;
 
 /// The kernels of one tier.
 pub(crate) struct Table {
@@ -164,7 +164,7 @@ impl Table {
     }
 
     /// How buffers are cast.
-    pub(crate) fn find(&self, from: BufferType, to: BufferType, saturate: bool) -> Found {
+    pub(crate) fn find(&self, from: Encoding, to: Encoding, saturate: bool) -> Found {
         let (s, d) = (from.dtype(), to.dtype());
         let packed = from.is_packed() || to.is_packed();
         match &self.bytes {
@@ -179,7 +179,7 @@ impl Table {
 
     /// The kernel of a pair with a packed side, if it has one, whose source is in `kernels`.
     #[inline]
-    pub(crate) fn get_packed(&self, from: BufferType, to: BufferType, saturate: bool) -> Option<Entry> {
+    pub(crate) fn get_packed(&self, from: Encoding, to: Encoding, saturate: bool) -> Option<Entry> {
         let (s, d) = (from.dtype() as usize, to.dtype() as usize);
         if self.bytes.is_some() {
             let row = &self.packed_to?[WIDE_PLACES[s] as usize];

@@ -15,7 +15,7 @@ use crate::{
     format::packed::Nibbles,
     kept::Kept,
     lut,
-    storage::BufferType,
+    storage::Encoding,
     table::{Entry, Found, KernelFn, Table},
 };
 use alloc::boxed::Box;
@@ -52,7 +52,7 @@ impl Made {
     }
 }
 
-/// How a pair of buffer types is cast under given rules.
+/// How a pair of encodings is cast under given rules.
 pub(crate) enum Tabled {
     /// The rules change nothing here.
     Common,
@@ -65,19 +65,19 @@ pub(crate) enum Tabled {
 }
 
 /// The key of a table.
-type Key = (Tier, BufferType, BufferType, Rules);
+type Key = (Tier, Encoding, Encoding, Rules);
 
 /// `[from][to]`
 static KNOWN: [[Kept<Key, Tabled>; COUNT]; COUNT] = [const { [const { Kept::new() }; COUNT] }; COUNT];
 
-/// How a pair of buffer types is cast by tables, under any rules. The source has at most a byte.
-pub(crate) fn find(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> &'static Tabled {
+/// How a pair of encodings is cast by tables, under any rules. The source has at most a byte.
+pub(crate) fn find(tier: Tier, from: Encoding, to: Encoding, rules: &Rules) -> &'static Tabled {
     let known = &KNOWN[from.dtype() as usize][to.dtype() as usize];
     known.get((tier, from, to, *rules), || make(tier, from, to, rules))
 }
 
 #[cold]
-fn make(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Tabled {
+fn make(tier: Tier, from: Encoding, to: Encoding, rules: &Rules) -> Tabled {
     let (s, d) = (from.dtype(), to.dtype());
     let common = rules.is(&Rules::common(d, rules.saturate));
     if !common && changes_nothing(s, d, rules) {
@@ -97,12 +97,12 @@ fn make(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Tabled {
 }
 
 /// Whether the source is packed in half-bytes, and each of them has a result of a byte, or of as many bits.
-fn are_halves(from: BufferType, to: BufferType) -> bool {
+fn are_halves(from: Encoding, to: Encoding) -> bool {
     let width = from.bits_per_element();
     from.is_packed() && width <= 4 && to.bits_per_element() == if to.is_packed() { width } else { 8 }
 }
 
-/// How a pair of buffer types is cast under the common rules.
+/// How a pair of encodings is cast under the common rules.
 pub(crate) enum Common {
     /// By a kernel.
     Kernel(Entry),
@@ -112,8 +112,8 @@ pub(crate) enum Common {
     Staged,
 }
 
-/// How a pair of buffer types is cast under the common `rules`, with the kernels of a tier.
-pub(crate) fn common(tier: Tier, kernels: &Table, from: BufferType, to: BufferType, rules: &Rules) -> Common {
+/// How a pair of encodings is cast under the common `rules`, with the kernels of a tier.
+pub(crate) fn common(tier: Tier, kernels: &Table, from: Encoding, to: Encoding, rules: &Rules) -> Common {
     let halves = are_halves(from, to);
     match kernels.find(from, to, rules.saturate) {
         // Casts from half-bytes to half-bytes need no unpacking.

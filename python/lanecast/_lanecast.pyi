@@ -217,7 +217,7 @@ def astype(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> NDArray[Any]: ...
 @overload
@@ -241,7 +241,7 @@ def astype(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> _ArrayT: ...
 @overload
@@ -265,7 +265,7 @@ def astype(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> _OutT: ...
 @overload
@@ -288,7 +288,7 @@ def astype_masked(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> tuple[NDArray[Any], NDArray[np.bool]]: ...
 @overload
@@ -311,7 +311,7 @@ def astype_masked(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> tuple[_ArrayT, _ArrayT]: ...
 def count_losses(
@@ -330,7 +330,7 @@ def count_losses(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> Report: ...
 def pack(
@@ -349,7 +349,7 @@ def pack(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> Buffer: ...
 def unpack(
@@ -369,7 +369,7 @@ def unpack(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> Any: ...
 @overload
@@ -394,7 +394,7 @@ def cast_buffer(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> bytes: ...
 @overload
@@ -419,7 +419,7 @@ def cast_buffer(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> _OutT: ...
 def parse(
@@ -437,7 +437,7 @@ def parse(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> Any: ...
 def format(
@@ -487,7 +487,7 @@ def explain(
     int_round: _IntRound = ...,
     float_round: _FloatRound = ...,
     e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_fp4: Literal["zero", "max"] = ...,
+    nan_to_finite: Literal["zero", "max"] = ...,
     fnuz_inf: Literal["max", "nan"] = ...,
 ) -> str: ...
 def onnx_attributes(

@@ -5,7 +5,7 @@ use crate::dlpack::{self, Exported};
 use crate::dtype::{self, PyDType};
 use crate::memory::{self, Array};
 use lanecast::strided::Layout;
-use lanecast::{BufferType, ByteOrder, CastError, Storage, names::Namespace};
+use lanecast::{ByteOrder, CastError, Encoding, Storage, names::Namespace};
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -31,7 +31,7 @@ pub struct PyBuffer {
     block: NonNull<u8>,
     data: NonNull<u8>,
     bytes: usize,
-    buffer: BufferType,
+    buffer: Encoding,
     shape: Vec<usize>,
 }
 
@@ -50,9 +50,9 @@ impl Drop for PyBuffer {
 
 impl PyBuffer {
     /// New, uninitialized memory. The caller writes it before anybody reads it.
-    pub fn new(_py: Python<'_>, buffer: BufferType, shape: &[usize]) -> PyResult<PyBuffer> {
+    pub fn new(_py: Python<'_>, buffer: Encoding, shape: &[usize]) -> PyResult<PyBuffer> {
         let n = shape.iter().try_fold(1_usize, |n, len| n.checked_mul(*len)).unwrap_or(usize::MAX);
-        let too_large = || CastError::TooLarge { elements: n, buffer };
+        let too_large = || CastError::TooLarge { elements: n, encoding: buffer };
         let bytes = buffer.byte_len(n).ok_or_else(|| PyMemoryError::new_err(too_large().to_string()))?;
         // Python's allocator, so that `tracemalloc` sees the memory, and so that its bytes count as initialized for the language.
         // SAFETY: the thread is attached.

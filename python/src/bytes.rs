@@ -9,7 +9,7 @@ use crate::operand::{Operand, given};
 use crate::options;
 use crate::plans;
 use lanecast::strided::Layout;
-use lanecast::{BufferType, ByteOrder, CastOptions, DType};
+use lanecast::{ByteOrder, CastOptions, DType, Encoding};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -43,7 +43,7 @@ impl Raw {
     }
 
     /// The first `n` elements.
-    fn array(&self, of: BufferType, n: usize, what: &str) -> PyResult<Array> {
+    fn array(&self, of: Encoding, n: usize, what: &str) -> PyResult<Array> {
         let (need, have) = (of.byte_len(n), self.len());
         if need.is_none_or(|need| need > have) {
             let need = need.map_or("more".into(), |need| need.to_string());
@@ -84,13 +84,13 @@ pub fn cast(
     threads: Option<usize>,
 ) -> PyResult<()> {
     let plan =
-        plans::plan(src.buffer(), dst.buffer(), options).map_err(|error| cast_error(py, error, &[]))?;
+        plans::plan(src.encoding(), dst.encoding(), options).map_err(|error| cast_error(py, error, &[]))?;
     // SAFETY: the objects that own both arrays live until the call returns.
     let done = unsafe { memory::run_detached(py, &plan, mode, src, dst, memory::threads(threads)) };
     done.map(|_| ()).map_err(|error| cast_error(py, error, src.shape()))
 }
 
-fn with_order(of: BufferType, order: &str) -> PyResult<BufferType> {
+fn with_order(of: Encoding, order: &str) -> PyResult<Encoding> {
     Ok(match order {
         "=" => of,
         "<" => of.with_order(ByteOrder::Little),
@@ -128,7 +128,7 @@ fn elements(shape: &[usize]) -> PyResult<usize> {
 }
 
 /// The number of elements in `bytes` bytes.
-fn holds(of: BufferType, bytes: usize) -> usize {
+fn holds(of: Encoding, bytes: usize) -> usize {
     (bytes as u128 * 8 / u128::from(of.bits_per_element())) as usize
 }
 
@@ -166,7 +166,7 @@ pub fn cast_buffer<'py>(
     let py = data.py();
     let side = |of: &Bound<'py, PyAny>, packed: bool, order: Option<&String>| {
         let argument = dtype::argument(of)?;
-        let stored = if packed { BufferType::packed(argument.dtype()) } else { argument };
+        let stored = if packed { Encoding::packed(argument.dtype()) } else { argument };
         with_order(stored, order.map_or("=", String::as_str))
     };
     let packed = packed.unwrap_or_default();
@@ -228,14 +228,14 @@ pub fn pack<'py>(
     };
     let options = options::options(base, given(options))?;
     let mode = check.map(options::level).transpose()?.map_or(Mode::Plain, Mode::Checked);
-    Bound::new(py, packed(py, &source, BufferType::packed(target), mode, &options, threads)?)
+    Bound::new(py, packed(py, &source, Encoding::packed(target), mode, &options, threads)?)
 }
 
 /// The elements of an array, cast to a packed buffer.
 pub fn packed(
     py: Python<'_>,
     source: &Operand<'_>,
-    to: BufferType,
+    to: Encoding,
     mode: Mode<'_>,
     options: &CastOptions,
     threads: Option<usize>,
@@ -247,7 +247,7 @@ pub fn packed(
         cast(py, &src, &dst, mode, options, threads)?;
     } else {
         // First cast to one element per byte, which supports strides and checks.
-        let apart = PyBuffer::new(py, BufferType::new(to.dtype()), &source.shape)?;
+        let apart = PyBuffer::new(py, Encoding::new(to.dtype()), &source.shape)?;
         cast(py, &source.array, &apart.array()?, mode, options, threads)?;
         let joined = |array: Array| array.flattened().unwrap_or(array);
         cast(py, &joined(apart.array()?), &joined(dst), Mode::Plain, options, threads)?;
@@ -279,12 +279,12 @@ pub fn unpack<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
     let from = dtype::argument(dtype)?.dtype();
-    let shape = lengths(shape, || Some(holds(BufferType::packed(from), Raw::get(data, false).ok()?.len())))?;
-    let to = to.map_or(Ok(BufferType::new(from)), dtype::argument)?;
+    let shape = lengths(shape, || Some(holds(Encoding::packed(from), Raw::get(data, false).ok()?.len())))?;
+    let to = to.map_or(Ok(Encoding::new(from)), dtype::argument)?;
     let options = options::options(options::profile(profile)?, given(options))?;
     let n = elements(&shape)?;
     let raw = Raw::get(data, false)?;
-    let src = raw.array(BufferType::packed(from), n, "the data")?;
+    let src = raw.array(Encoding::packed(from), n, "the data")?;
     unpacked(py, &src, &shape, to, &options, threads)
 }
 
@@ -292,7 +292,7 @@ fn unpacked<'py>(
     py: Python<'py>,
     src: &Array,
     shape: &[usize],
-    to: BufferType,
+    to: Encoding,
     options: &CastOptions,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -317,7 +317,7 @@ pub fn to_buffer(
 ) -> PyResult<PyBuffer> {
     let py = data.py();
     let dtype = dtype::argument(dtype)?.dtype();
-    let of = if packed { BufferType::packed(dtype) } else { BufferType::new(dtype) };
+    let of = if packed { Encoding::packed(dtype) } else { Encoding::new(dtype) };
     let of = with_order(of, order)?;
     let raw = Raw::get(data, false)?;
     let shape = lengths(shape, || Some(holds(of, raw.len())))?;
@@ -344,5 +344,5 @@ pub fn unpack_array<'py>(
     dtype: DType,
 ) -> PyResult<Bound<'py, PyAny>> {
     crate::numpy::imported(py)?;
-    unpacked(py, src, shape, BufferType::new(dtype), &CastOptions::RUST, None)
+    unpacked(py, src, shape, Encoding::new(dtype), &CastOptions::RUST, None)
 }

@@ -10,7 +10,7 @@ use crate::plans;
 use crate::report::PyReport;
 use crate::torch;
 use lanecast::promote::{Casting, can_cast};
-use lanecast::{BufferType, CastPlan, DType, Level, Storage};
+use lanecast::{CastPlan, DType, Encoding, Level, Storage};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -67,7 +67,7 @@ pub fn astype<'py>(
     let check = check.map(options::level).transpose()?;
     let source = Operand::source(x)?;
     let request = Request { order, profile, threads, options };
-    let from = source.array.buffer();
+    let from = source.array.encoding();
     check_casting(py, &source, target, casting)?;
     if let Some(out) = out {
         let destination = Operand::destination(out)?;
@@ -94,7 +94,7 @@ struct Request<'a, 'py> {
 
 impl<'py> Request<'_, 'py> {
     /// The fast path for the common case: a contiguous array of NumPy or PyTorch, cast to a new one.
-    fn contiguous(&self, x: &Bound<'py, PyAny>, target: BufferType) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn contiguous(&self, x: &Bound<'py, PyAny>, target: Encoding) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = x.py();
         if self.order != Order::Keep || target.storage() == Storage::Packed {
             return Ok(None);
@@ -104,7 +104,7 @@ impl<'py> Request<'_, 'py> {
         {
             let Some(array) = NumpyArray::of(numpy, x)? else { return Ok(None) };
             let Some((src, n)) = array.dense() else { return Ok(None) };
-            let plan = self.plan(py, Library::Numpy, array.buffer()?, target)?;
+            let plan = self.plan(py, Library::Numpy, array.encoding()?, target)?;
             let new = array.new_like(Order::Keep, target)?;
             // The new array keeps the order of a contiguous one, so it is contiguous.
             let Some((dst, _)) = new.dense() else { return Ok(None) };
@@ -114,7 +114,7 @@ impl<'py> Request<'_, 'py> {
             return Ok(Some(new.object().clone()));
         }
         let Some(tensor) = torch::Dense::source(x)? else { return Ok(None) };
-        let plan = self.plan(py, Library::Torch, tensor.buffer, BufferType::new(target.dtype()))?;
+        let plan = self.plan(py, Library::Torch, tensor.buffer, Encoding::new(target.dtype()))?;
         let Some(new) = tensor.new_like(target.dtype())? else { return Ok(None) };
         // SAFETY: as above, by PyTorch.
         unsafe {
@@ -124,7 +124,7 @@ impl<'py> Request<'_, 'py> {
         Ok(Some(new.object()))
     }
 
-    fn plan(&self, py: Python<'_>, library: Library, from: BufferType, to: BufferType) -> PyResult<CastPlan> {
+    fn plan(&self, py: Python<'_>, library: Library, from: Encoding, to: Encoding) -> PyResult<CastPlan> {
         let base = match self.profile {
             None => library.options(),
             Some(name) => options::profile(name)?,
@@ -135,13 +135,13 @@ impl<'py> Request<'_, 'py> {
 
     /// Casts to `out`.
     fn run(&self, py: Python<'_>, source: &Operand<'_>, out: &Array, mode: Mode<'_>) -> PyResult<()> {
-        let plan = self.plan(py, source.library, source.array.buffer(), out.buffer())?;
+        let plan = self.plan(py, source.library, source.array.encoding(), out.encoding())?;
         self.run_plan(py, &plan, source, out, mode)
     }
 
     /// Casts to newly allocated memory.
     fn run_new(&self, py: Python<'_>, source: &Operand<'_>, new: &Array, mode: Mode<'_>) -> PyResult<()> {
-        let plan = self.plan(py, source.library, source.array.buffer(), new.buffer())?;
+        let plan = self.plan(py, source.library, source.array.encoding(), new.encoding())?;
         let plan = memory::for_new_memory(plan, new.elements());
         self.run_plan(py, &plan, source, new, mode)
     }
@@ -176,7 +176,7 @@ fn same_axes(src: &Array, dst: &Array) -> PyResult<(Array, Array)> {
     }
 }
 
-fn check_casting(py: Python<'_>, source: &Operand<'_>, target: BufferType, casting: &str) -> PyResult<()> {
+fn check_casting(py: Python<'_>, source: &Operand<'_>, target: Encoding, casting: &str) -> PyResult<()> {
     let level = match casting {
         "unsafe" => return Ok(()),
         "same_kind" => Casting::SameKind,
@@ -189,7 +189,7 @@ fn check_casting(py: Python<'_>, source: &Operand<'_>, target: BufferType, casti
             )));
         }
     };
-    let (from, to) = (source.array.buffer(), target);
+    let (from, to) = (source.array.encoding(), target);
     let allowed = match casting {
         "no" => from == to,
         "equiv" => from.dtype() == to.dtype(),
@@ -206,8 +206,8 @@ fn check_casting(py: Python<'_>, source: &Operand<'_>, target: BufferType, casti
 }
 
 /// Checks that `out` can take a result of this dtype and shape.
-pub fn check_out(py: Python<'_>, out: &Operand<'_>, target: BufferType, shape: &[usize]) -> PyResult<()> {
-    let dtype = out.array.buffer().dtype();
+pub fn check_out(py: Python<'_>, out: &Operand<'_>, target: Encoding, shape: &[usize]) -> PyResult<()> {
+    let dtype = out.array.encoding().dtype();
     if dtype != target.dtype() {
         return Err(dtype_error(
             py,
@@ -269,7 +269,7 @@ pub fn astype_masked<'py>(
             answer.finish()?
         }
     };
-    let mask = source.answer(Order::C, BufferType::new(DType::Bool))?;
+    let mask = source.answer(Order::C, Encoding::new(DType::Bool))?;
     let Some(flat) = mask.array.flattened() else {
         return Err(PyTypeError::new_err("the library returned a mask that is not contiguous"));
     };
@@ -301,7 +301,7 @@ pub fn count_losses(
     let request = Request { order: Order::C, profile, threads, options: given(options) };
     let level = if exact { Level::Exact } else { Level::Range };
     let source = Operand::source(x)?;
-    let plan = request.plan(py, source.library, source.array.buffer(), target)?;
+    let plan = request.plan(py, source.library, source.array.encoding(), target)?;
     // SAFETY: the object keeps its memory alive until the call returns.
     let report = unsafe { memory::count(py, &plan, level, &source.array, memory::threads(threads)) };
     report.map(PyReport::new).map_err(|error| cast_error(py, error, &source.shape))

@@ -4,7 +4,7 @@
 
 use crate::memory::Array;
 use lanecast::strided::{Layout, MAX_AXES};
-use lanecast::{BufferType, DType, names};
+use lanecast::{DType, Encoding, names};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
@@ -202,7 +202,7 @@ fn read(tensor: &DLTensor, flags: Option<u64>) -> PyResult<(Array, Vec<usize>)> 
     let strides = (!tensor.strides.is_null()).then(|| list(tensor.strides));
     let buffer = dtype(tensor.dtype, flags.unwrap_or(0), &mut shape)?;
     let too_large = || bad("the array exceeds the address space");
-    let layout = if buffer.dtype().is_sub_byte() && buffer != BufferType::new(buffer.dtype()) {
+    let layout = if buffer.dtype().is_sub_byte() && buffer != Encoding::new(buffer.dtype()) {
         packed(buffer, &shape, strides)?
     } else {
         let size = buffer.dtype().size() as isize;
@@ -234,8 +234,8 @@ fn read(tensor: &DLTensor, flags: Option<u64>) -> PyResult<(Array, Vec<usize>)> 
     Ok((array, shape))
 }
 
-/// The buffer type of a DLPack dtype. Two lanes of a 4-bit float count as two elements of the last axis.
-fn dtype(of: DLDataType, flags: u64, shape: &mut [usize]) -> PyResult<BufferType> {
+/// The encoding of a DLPack dtype. Two lanes of a 4-bit float count as two elements of the last axis.
+fn dtype(of: DLDataType, flags: u64, shape: &mut [usize]) -> PyResult<Encoding> {
     let unknown = || {
         bad(format!(
             "the DLPack dtype with code {}, {} bits and {} lanes is not supported",
@@ -252,11 +252,11 @@ fn dtype(of: DLDataType, flags: u64, shape: &mut [usize]) -> PyResult<BufferType
         _ => return Err(unknown()),
     }
     let padded = flags & PADDED != 0 && of.lanes == 1;
-    Ok(if dtype.is_sub_byte() && !padded { BufferType::packed(dtype) } else { BufferType::new(dtype) })
+    Ok(if dtype.is_sub_byte() && !padded { Encoding::packed(dtype) } else { Encoding::new(dtype) })
 }
 
 /// The layout of packed elements. Rows are not padded to whole bytes.
-fn packed(buffer: BufferType, shape: &[usize], strides: Option<&[i64]>) -> PyResult<Layout> {
+fn packed(buffer: Encoding, shape: &[usize], strides: Option<&[i64]>) -> PyResult<Layout> {
     let mut step = 1_i64;
     for (len, stride) in shape.iter().zip(strides.unwrap_or(&[])).rev() {
         if *len > 1 && *stride != step && !shape.contains(&0) {
@@ -277,7 +277,7 @@ fn packed(buffer: BufferType, shape: &[usize], strides: Option<&[i64]>) -> PyRes
 /// An array to export as a capsule.
 pub struct Exported {
     pub data: *mut u8,
-    pub buffer: BufferType,
+    pub buffer: Encoding,
     pub shape: Vec<usize>,
     /// Kept until the importer calls the deleter.
     pub owner: Py<PyAny>,
@@ -301,7 +301,7 @@ pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) 
             "DLPack supports native byte order only; Buffer.numpy() supports both",
         ));
     }
-    let padded = dtype.is_sub_byte() && array.buffer == BufferType::new(dtype);
+    let padded = dtype.is_sub_byte() && array.buffer == Encoding::new(dtype);
     let versioned = max_version.is_some_and(|(major, _)| major >= 1);
     if dtype.is_sub_byte() && !versioned {
         return Err(PyBufferError::new_err(format!(

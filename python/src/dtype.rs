@@ -2,7 +2,7 @@
 
 use crate::errors::dtype_error;
 use crate::{libraries, numpy, torch};
-use lanecast::{BufferType, DType, Kind, names};
+use lanecast::{DType, Encoding, Kind, names};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -78,7 +78,7 @@ impl PyDType {
     #[getter]
     fn numpy(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         numpy::imported(py)?;
-        Ok(numpy::descr(py, BufferType::new(self.dtype))?.unbind())
+        Ok(numpy::descr(py, Encoding::new(self.dtype))?.unbind())
     }
 
     /// The `numpy.dtype` for NumPy itself, which reads this attribute in `np.dtype(lanecast.float32)` and wherever it takes a dtype. Raises
@@ -141,13 +141,13 @@ pub fn make<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDType>> {
 }
 
 /// The dtype and byte order of a dtype argument.
-pub fn argument(value: &Bound<'_, PyAny>) -> PyResult<BufferType> {
+pub fn argument(value: &Bound<'_, PyAny>) -> PyResult<Encoding> {
     let py = value.py();
     if let Ok(dtype) = value.cast_exact::<PyDType>() {
-        return Ok(BufferType::new(dtype.get().dtype));
+        return Ok(Encoding::new(dtype.get().dtype));
     }
     if let Ok(name) = value.cast::<PyString>() {
-        return Ok(BufferType::new(by_name(py, name.to_str()?)?));
+        return Ok(Encoding::new(by_name(py, name.to_str()?)?));
     }
     if let Some(found) = numpy::dtype_argument(value)? {
         return Ok(found);
@@ -217,7 +217,7 @@ fn refused_class(class: &Bound<'_, PyType>) -> PyResult<PyErr> {
 }
 
 /// The dtype of a dtype or an array.
-pub fn of_either(value: &Bound<'_, PyAny>) -> PyResult<BufferType> {
+pub fn of_either(value: &Bound<'_, PyAny>) -> PyResult<Encoding> {
     // A `numpy.str_` has both attributes, too.
     let is_array = !value.is_instance_of::<PyString>()
         && !value.is_instance_of::<PyType>()

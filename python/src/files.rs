@@ -5,7 +5,7 @@ use crate::errors::{cast_error, format_error};
 use crate::memory::{self, Array, Mode};
 use crate::operand::Operand;
 use lanecast::strided::Layout;
-use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, Storage};
+use lanecast::{ByteOrder, CastOptions, CastPlan, Encoding, Storage};
 use lanecast_files::{Detail, Error, NewTensor, Place};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyIndexError, PyOSError, PyPermissionError, PyValueError,
@@ -85,7 +85,7 @@ impl PyTensorFile {
                     bytes.map(|bytes| bytes as u64),
                     offset,
                     tensor.buffer.is_some_and(|buffer| buffer.storage() == Storage::Packed),
-                    tensor.buffer.is_some_and(BufferType::is_swapped),
+                    tensor.buffer.is_some_and(Encoding::is_swapped),
                     tensor.fortran_order,
                 ))
             })
@@ -140,7 +140,7 @@ pub fn save_tensors(
     }
     let mut held = Vec::with_capacity(sources.len());
     for (name, source, shape) in &sources {
-        let dtype = source.array.buffer().dtype();
+        let dtype = source.array.encoding().dtype();
         held.push((name, dtype, shape, stored(py, source, packs)?));
     }
     let tensors: Vec<NewTensor<'_>> = held
@@ -154,12 +154,12 @@ pub fn save_tensors(
 /// The elements as a file stores them: C-contiguous and little-endian. Borrowed if the array already has this layout.
 fn stored<'a>(py: Python<'_>, source: &'a Operand<'_>, packs: bool) -> PyResult<Cow<'a, [u8]>> {
     let array = &source.array;
-    let dtype = array.buffer().dtype();
-    let apart = BufferType::new(dtype).with_order(ByteOrder::Little);
-    let to = if packs && dtype.is_sub_byte() { BufferType::packed(dtype) } else { apart };
+    let dtype = array.encoding().dtype();
+    let apart = Encoding::new(dtype).with_order(ByteOrder::Little);
+    let to = if packs && dtype.is_sub_byte() { Encoding::packed(dtype) } else { apart };
     let flat = array.flattened();
     if let Some(flat) = &flat
-        && flat.buffer() == to
+        && flat.encoding() == to
     {
         // SAFETY: the operand keeps the memory alive. The program must not write to it meanwhile.
         return Ok(Cow::Borrowed(unsafe { memory::bytes(flat) }));
@@ -177,12 +177,12 @@ fn stored<'a>(py: Python<'_>, source: &'a Operand<'_>, packs: bool) -> PyResult<
     Ok(Cow::Owned(out))
 }
 
-fn copied(py: Python<'_>, src: &Array, to: BufferType) -> PyResult<Vec<u8>> {
+fn copied(py: Python<'_>, src: &Array, to: Encoding) -> PyResult<Vec<u8>> {
     let failed = |error| cast_error(py, error, &[]);
     let mut out = vec![0; to.byte_len(src.elements()).unwrap_or(0)];
     let layout =
         Layout::contiguous(to, src.shape()).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let plan = CastPlan::new(src.buffer(), to, &CastOptions::RUST).map_err(failed)?;
+    let plan = CastPlan::new(src.encoding(), to, &CastOptions::RUST).map_err(failed)?;
     // SAFETY: the object of the source lives until the call returns. The vector has as many bytes as the layout, and nobody else uses it.
     let done = unsafe {
         let dst = Array::new(out.as_mut_ptr(), layout);

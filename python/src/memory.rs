@@ -13,7 +13,7 @@ pub mod scaled;
 use interrupt::{Signals, Stopped};
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{BufferType, CastError, CastPlan, CastReport, DType, Level, Storage, Streaming};
+use lanecast::{CastError, CastPlan, CastReport, DType, Encoding, Level, Storage, Streaming};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -54,8 +54,8 @@ impl Array {
         self.layout.shape()
     }
 
-    pub fn buffer(&self) -> BufferType {
-        self.layout.buffer()
+    pub fn encoding(&self) -> Encoding {
+        self.layout.encoding()
     }
 
     pub fn elements(&self) -> usize {
@@ -64,7 +64,7 @@ impl Array {
 
     /// Whether the elements are contiguous in C order.
     pub fn is_c_contiguous(&self) -> bool {
-        self.layout.buffer().storage() == Storage::Packed && self.shape().len() == 1 || self.is_dense(true)
+        self.layout.encoding().storage() == Storage::Packed && self.shape().len() == 1 || self.is_dense(true)
     }
 
     fn is_dense(&self, c_order: bool) -> bool {
@@ -72,10 +72,10 @@ impl Array {
             // Whatever the strides are, which libraries choose differently.
             return true;
         }
-        if self.layout.buffer().storage() == Storage::Packed {
+        if self.layout.encoding().storage() == Storage::Packed {
             return false;
         }
-        let mut step = self.layout.buffer().dtype().size();
+        let mut step = self.layout.encoding().dtype().size();
         let mut follows = |(len, stride): (&usize, &isize)| {
             let fits = *len <= 1 || usize::try_from(*stride) == Ok(step);
             step = step.saturating_mul(*len);
@@ -91,11 +91,11 @@ impl Array {
         if self.elements() == 0 {
             return start..start;
         }
-        if self.layout.buffer().storage() == Storage::Packed {
-            let bytes = self.layout.buffer().byte_len(self.elements()).unwrap_or(usize::MAX);
+        if self.layout.encoding().storage() == Storage::Packed {
+            let bytes = self.layout.encoding().byte_len(self.elements()).unwrap_or(usize::MAX);
             return start..start.saturating_add(bytes);
         }
-        let (mut low, mut high) = (start, start.wrapping_add(self.layout.buffer().dtype().size()));
+        let (mut low, mut high) = (start, start.wrapping_add(self.layout.encoding().dtype().size()));
         for (len, stride) in self.shape().iter().zip(self.layout.strides()) {
             let reach = (*len as isize - 1).wrapping_mul(*stride);
             if reach < 0 {
@@ -114,7 +114,7 @@ impl Array {
 
     /// The same elements as one axis, if they are contiguous in C order.
     pub fn flattened(&self) -> Option<Array> {
-        let layout = Layout::contiguous(self.buffer(), &[self.elements()]).ok()?;
+        let layout = Layout::contiguous(self.encoding(), &[self.elements()]).ok()?;
         self.is_c_contiguous().then_some(Array { layout, ..*self })
     }
 }
@@ -187,8 +187,9 @@ unsafe fn run_contiguous(
     }
     let layout = |of| Layout::contiguous(of, &[n]);
     // SAFETY: the caller's promise.
-    let (src, mut dst) =
-        unsafe { (View::from_raw(src, layout(plan.from())?), ViewMut::from_raw(dst, layout(plan.to())?)?) };
+    let (src, mut dst) = unsafe {
+        (View::from_raw(src, layout(plan.source())?), ViewMut::from_raw(dst, layout(plan.target())?)?)
+    };
     plan.par_run_strided(&src, &mut dst, threads)
 }
 
@@ -216,8 +217,8 @@ pub unsafe fn run_fresh(
         return unsafe { plan.run_ptr(src, dst, n) }.map_err(Stopped::from);
     }
     let plan = for_new_memory(*plan, n);
-    let (from, to) = (Layout::contiguous(plan.from(), &[n]), Layout::contiguous(plan.to(), &[n]));
-    let too_large = |_| CastError::TooLarge { elements: n, buffer: plan.to() };
+    let (from, to) = (Layout::contiguous(plan.source(), &[n]), Layout::contiguous(plan.target(), &[n]));
+    let too_large = |_| CastError::TooLarge { elements: n, encoding: plan.target() };
     // SAFETY: the caller's promise.
     let (src, dst) = unsafe {
         (Array::new(src.cast_mut(), from.map_err(too_large)?), Array::new(dst, to.map_err(too_large)?))
@@ -263,7 +264,7 @@ pub fn takes_long(plan: &CastPlan, n: usize) -> bool {
 fn picoseconds(plan: &CastPlan) -> u64 {
     const DTYPES: usize = DType::EVERY.len();
     static COSTS: [[AtomicU32; DTYPES]; DTYPES] = [const { [const { AtomicU32::new(0) }; DTYPES] }; DTYPES];
-    let cost = &COSTS[plan.from().dtype().code() as usize][plan.to().dtype().code() as usize];
+    let cost = &COSTS[plan.source().dtype().code() as usize][plan.target().dtype().code() as usize];
     let known = match cost.load(Ordering::Relaxed) {
         0 => {
             let found = plan.explain().picoseconds_per_element.max(1);
@@ -303,7 +304,7 @@ const MAPPED: usize = 32 << 20;
 /// The kernel zeroes a new page on the first write, which brings the page into the cache. Non-temporal stores would bypass the cache: they
 /// make a cast of 8 Mi float32 to float64 7 % slower.
 pub fn for_new_memory(plan: CastPlan, n: usize) -> CastPlan {
-    match plan.to().byte_len(n) {
+    match plan.target().byte_len(n) {
         Some(bytes) if bytes >= MAPPED => plan.with_streaming(Streaming::Never),
         _ => plan,
     }
@@ -356,9 +357,9 @@ pub unsafe fn count(
     threads: Threads<'static>,
 ) -> Result<CastReport, Stopped> {
     let n = src.elements();
-    let to = plan.to();
+    let to = plan.target();
     let room = |n: usize| {
-        let too_large = || CastError::TooLarge { elements: n, buffer: to };
+        let too_large = || CastError::TooLarge { elements: n, encoding: to };
         let bytes = to.byte_len(n).ok_or_else(too_large)?;
         let mut room = Vec::new();
         room.try_reserve_exact(bytes).map_err(|_| too_large())?;
@@ -384,7 +385,7 @@ pub unsafe fn count(
             signals.check()?;
             let len = (n - first).min(CHUNK);
             // A chunk is a whole number of bytes.
-            let start = src.buffer().byte_len(first).unwrap_or(bytes.len());
+            let start = src.encoding().byte_len(first).unwrap_or(bytes.len());
             total = total.and(&counting.par_run(&bytes[start..], &mut out, len, threads)?);
         }
         Ok::<_, Stopped>(total)
@@ -415,7 +416,7 @@ pub unsafe fn bytes_mut<'a>(array: &Array) -> &'a mut [u8] {
 }
 
 fn byte_len(array: &Array) -> usize {
-    array.buffer().byte_len(array.elements()).unwrap_or(0)
+    array.encoding().byte_len(array.elements()).unwrap_or(0)
 }
 
 /// Copies the bytes of a contiguous array to another one, which is as large.

@@ -7,7 +7,7 @@ use crate::errors::dtype_error;
 use crate::libraries;
 use crate::memory::Array;
 use lanecast::strided::Layout;
-use lanecast::{BufferType, ByteOrder, DType, names::Namespace};
+use lanecast::{ByteOrder, DType, Encoding, names::Namespace};
 use numpy::npyffi::{
     NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NPY_ORDER, NpyTypes, PY_ARRAY_API,
     PyArray_Descr, PyArrayObject, get_type_object,
@@ -150,7 +150,7 @@ pub fn is_dtype(value: &Bound<'_, PyAny>) -> bool {
 }
 
 /// The dtype of a `numpy.dtype` or scalar class; `None` for other values.
-pub fn dtype_argument(value: &Bound<'_, PyAny>) -> PyResult<Option<BufferType>> {
+pub fn dtype_argument(value: &Bound<'_, PyAny>) -> PyResult<Option<Encoding>> {
     let py = value.py();
     let Some(numpy) = loaded(py)? else { return Ok(None) };
     if is_subclass(value, numpy.dtype) {
@@ -160,18 +160,18 @@ pub fn dtype_argument(value: &Bound<'_, PyAny>) -> PyResult<Option<BufferType>> 
     let own = value.as_ptr().addr();
     let mut known = numpy.classes.iter().chain(ml_dtypes(py)?);
     if let Some((_, dtype)) = known.find(|(class, _)| *class == own) {
-        return Ok(Some(BufferType::new(*dtype)));
+        return Ok(Some(Encoding::new(*dtype)));
     }
     let is_bool = own == (&raw mut ffi::PyBool_Type).addr();
-    Ok(is_bool.then(|| BufferType::new(DType::Bool)))
+    Ok(is_bool.then(|| Encoding::new(DType::Bool)))
 }
 
-/// The buffer type of arrays of this `numpy.dtype`.
+/// The encoding of arrays of this `numpy.dtype`.
 ///
 /// # Safety
 ///
 /// `descr` is a `numpy.dtype`.
-unsafe fn buffer_type(py: Python<'_>, descr: *mut PyArray_Descr) -> PyResult<BufferType> {
+unsafe fn buffer_type(py: Python<'_>, descr: *mut PyArray_Descr) -> PyResult<Encoding> {
     // SAFETY: the caller's promise; the fields are the same in all versions of NumPy.
     let fields = unsafe { &(*descr).fields };
     let dtype = match builtin(fields.type_num) {
@@ -192,15 +192,15 @@ unsafe fn buffer_type(py: Python<'_>, descr: *mut PyArray_Descr) -> PyResult<Buf
             ),
         ));
     };
-    Ok(BufferType::new(dtype).with_order(match fields.byteorder as u8 {
+    Ok(Encoding::new(dtype).with_order(match fields.byteorder as u8 {
         b'<' => ByteOrder::Little,
         b'>' => ByteOrder::Big,
         _ => ByteOrder::NATIVE,
     }))
 }
 
-/// The `numpy.dtype` of a buffer type. NumPy must be imported.
-pub fn descr(py: Python<'_>, of: BufferType) -> PyResult<Bound<'_, PyAny>> {
+/// The `numpy.dtype` of an encoding. NumPy must be imported.
+pub fn descr(py: Python<'_>, of: Encoding) -> PyResult<Bound<'_, PyAny>> {
     let dtype = of.dtype();
     let native = DESCRS[usize::from(dtype.code())].get_or_try_init(py, || native_descr(py, dtype))?.bind(py);
     if !of.is_swapped() {
@@ -295,7 +295,7 @@ impl<'py> NumpyArray<'py> {
         &self.0
     }
 
-    pub fn buffer(&self) -> PyResult<BufferType> {
+    pub fn encoding(&self) -> PyResult<Encoding> {
         // SAFETY: the object is an array, and has a dtype.
         unsafe { buffer_type(self.0.py(), (*self.pointer()).fields.descr) }
     }
@@ -338,7 +338,7 @@ impl<'py> NumpyArray<'py> {
 
     pub fn array(&self) -> PyResult<Array> {
         // First, since it may run Python code, which may give the array another shape.
-        let buffer = self.buffer()?;
+        let buffer = self.encoding()?;
         let strides = match self.axes() {
             0 => &[][..],
             // SAFETY: there is one stride per axis.
@@ -351,7 +351,7 @@ impl<'py> NumpyArray<'py> {
     }
 
     /// A new, uninitialized array of the same shape.
-    pub fn new_like(&self, order: Order, of: BufferType) -> PyResult<NumpyArray<'py>> {
+    pub fn new_like(&self, order: Order, of: Encoding) -> PyResult<NumpyArray<'py>> {
         let py = self.0.py();
         let descr = descr(py, of)?;
         // SAFETY: the object is an array; the function takes the reference to the dtype and returns a new one.
@@ -368,7 +368,7 @@ impl<'py> NumpyArray<'py> {
     }
 
     /// A new array in C order.
-    pub fn new(py: Python<'py>, shape: &[usize], of: BufferType) -> PyResult<NumpyArray<'py>> {
+    pub fn new(py: Python<'py>, shape: &[usize], of: Encoding) -> PyResult<NumpyArray<'py>> {
         imported(py)?;
         let descr = descr(py, of)?;
         let mut lengths: Vec<isize> = shape.iter().map(|len| *len as isize).collect();

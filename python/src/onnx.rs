@@ -11,7 +11,7 @@ use crate::operand::Operand;
 use lanecast::onnx::{
     AttributeValue, Cast, DequantizeLinear, DynamicQuantizeLinear, ElementType, Error, QuantizeLinear, Tensor,
 };
-use lanecast::{BufferType, ByteOrder, CastOptions, DType, E8M0Round, Saturate, names};
+use lanecast::{ByteOrder, CastOptions, DType, E8M0Round, Encoding, Saturate, names};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
@@ -99,11 +99,11 @@ pub fn onnx_linear<'py>(
     if quantize {
         let node = QuantizeLinear::from_attributes(opset, x_code, scale_code, zero_code, &attributes);
         let node = node.map_err(failed)?;
-        output.write(py, node.to(), |y| node.run(x.tensor(), scale.tensor(), zero_tensor(), y))
+        output.write(py, node.target(), |y| node.run(x.tensor(), scale.tensor(), zero_tensor(), y))
     } else {
         let node = DequantizeLinear::from_attributes(opset, x_code, scale_code, zero_code, &attributes);
         let node = node.map_err(failed)?;
-        output.write(py, node.to(), |y| node.run(x.tensor(), scale.tensor(), zero_tensor(), y))
+        output.write(py, node.target(), |y| node.run(x.tensor(), scale.tensor(), zero_tensor(), y))
     }
 }
 
@@ -139,13 +139,13 @@ struct Input<'a> {
 }
 
 /// The form of `TensorProto.raw_data`.
-fn raw(dtype: DType) -> BufferType {
-    BufferType::packed(dtype).with_order(ByteOrder::Little)
+fn raw(dtype: DType) -> Encoding {
+    Encoding::packed(dtype).with_order(ByteOrder::Little)
 }
 
 /// Whether the memory of an array is as ONNX stores it.
 fn is_raw(array: &Array) -> bool {
-    let (have, want) = (array.buffer(), raw(array.buffer().dtype()));
+    let (have, want) = (array.encoding(), raw(array.encoding().dtype()));
     let same = have.is_swapped() == want.is_swapped()
         && (have.storage() == want.storage() || !have.dtype().is_sub_byte());
     same && array.is_c_contiguous()
@@ -153,7 +153,7 @@ fn is_raw(array: &Array) -> bool {
 
 impl<'a> Input<'a> {
     fn new(py: Python<'_>, operand: &'a Operand<'_>) -> PyResult<Self> {
-        let to = raw(operand.array.buffer().dtype());
+        let to = raw(operand.array.encoding().dtype());
         let mut copy = None;
         if !is_raw(&operand.array) {
             let buffer = packed(py, operand, to, Mode::Plain, &CastOptions::RUST, None)?;
@@ -164,7 +164,7 @@ impl<'a> Input<'a> {
     }
 
     fn dtype(&self) -> DType {
-        self.array.buffer().dtype()
+        self.array.encoding().dtype()
     }
 
     /// The elements, for a run of the node. No Python code may run while they are in use, since it could write to them.
@@ -194,12 +194,12 @@ impl<'py> Output<'_, 'py> {
         run: impl FnOnce(&mut [u8]) -> Result<(), Error> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
         let Some(out) = self.out else {
-            let answer = self.like.answer(Order::C, BufferType::new(to))?;
+            let answer = self.like.answer(Order::C, Encoding::new(to))?;
             self.write_to(py, &answer.array, to, run)?;
             return answer.finish();
         };
         let destination = Operand::destination(out)?;
-        check_out(py, &destination, BufferType::new(to), &self.like.shape)?;
+        check_out(py, &destination, Encoding::new(to), &self.like.shape)?;
         let mut inputs = self.others.iter().chain([&self.like]);
         if inputs.any(|input| input.array.shares_memory(&destination.array)) {
             return Err(overlap_error(py, "`out` overlaps an input; call without `out`"));

@@ -7,7 +7,7 @@ use crate::memory::Array;
 use crate::numpy::{self, NumpyArray, Order};
 use crate::torch::Tensor;
 use lanecast::promote::Standard;
-use lanecast::{BufferType, CastOptions, DType, Storage};
+use lanecast::{CastOptions, DType, Encoding, Storage};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -178,7 +178,7 @@ impl<'py> Operand<'py> {
     }
 
     /// A new, uninitialized array of the same library and shape.
-    pub fn answer(&self, order: Order, to: BufferType) -> PyResult<Answer<'py>> {
+    pub fn answer(&self, order: Order, to: Encoding) -> PyResult<Answer<'py>> {
         Ok(match (&self.holder, self.library) {
             (Holder::Numpy(array), Library::Numpy | Library::NumpyScalar) => {
                 let new = array.new_like(order, to)?;
@@ -194,7 +194,7 @@ impl<'py> Operand<'py> {
     }
 
     /// A new, uninitialized array of the same library in C order. The dtype has one element per byte, or wider ones.
-    pub fn answer_shaped(&self, shape: &[usize], to: BufferType) -> PyResult<Answer<'py>> {
+    pub fn answer_shaped(&self, shape: &[usize], to: Encoding) -> PyResult<Answer<'py>> {
         let py = self.object.py();
         Ok(match (&self.holder, self.library) {
             (Holder::Numpy(_), Library::Numpy | Library::NumpyScalar) => {
@@ -209,7 +209,7 @@ impl<'py> Operand<'py> {
         })
     }
 
-    fn in_buffer(&self, shape: &[usize], to: BufferType) -> PyResult<Answer<'py>> {
+    fn in_buffer(&self, shape: &[usize], to: Encoding) -> PyResult<Answer<'py>> {
         let py = self.object.py();
         let buffer = Bound::new(py, PyBuffer::new(py, to, shape)?)?;
         let array = buffer.get().array()?;
@@ -270,7 +270,7 @@ fn jax_imports(dtype: DType) -> bool {
 
 fn to_jax<'py>(buffer: &Bound<'py, PyBuffer>) -> PyResult<Bound<'py, PyAny>> {
     let py = buffer.py();
-    let dtype = buffer.get().array()?.buffer().dtype();
+    let dtype = buffer.get().array()?.encoding().dtype();
     let imported = if jax_imports(dtype) {
         py.import("jax.dlpack")?.call_method1("from_dlpack", (buffer,)).ok()
     } else {
@@ -303,7 +303,7 @@ fn to_other<'py>(buffer: &Bound<'py, PyBuffer>, source: &Bound<'py, PyAny>) -> P
     {
         return Ok(array);
     }
-    if numpy::loaded(py)?.is_some() && buffer.get().array()?.buffer().storage() == Storage::Byte {
+    if numpy::loaded(py)?.is_some() && buffer.get().array()?.encoding().storage() == Storage::Byte {
         return PyBuffer::numpy(buffer);
     }
     Ok(buffer.clone().into_any())

@@ -1,8 +1,8 @@
 //! Profiles and options by name.
 
 use lanecast::{
-    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, Level, NanToFp4,
-    Saturate,
+    CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, Level,
+    NanToFinite, Saturate,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ type Choices<T> = &'static [(&'static str, T)];
 const LEVELS: Choices<Level> =
     &[("range", Level::Range), ("underflow", Level::Underflow), ("exact", Level::Exact)];
 
-const NAMES: &str = "saturate, e8m0_round, e8m0_range, float_to_int, int_to_int, int_round, float_round, e5m2_nan, nan_to_fp4, fnuz_inf";
+const NAMES: &str = "saturate, e8m0_round, e8m0_range, float_to_int, int_to_int, int_round, float_round, e5m2_nan, nan_to_finite, fnuz_inf";
 
 /// A name of the library as Python spells it: words joined by underscores.
 fn spelled(name: &str) -> String {
@@ -80,7 +80,7 @@ pub fn options(mut base: CastOptions, given: Option<&Bound<'_, PyDict>>) -> PyRe
                     Err(_) => named("e5m2_nan", E5M2Nan::NAMED, &value)?,
                 }
             }
-            "nan_to_fp4" => base.nan_to_fp4 = named("nan_to_fp4", NanToFp4::NAMED, &value)?,
+            "nan_to_finite" => base.nan_to_finite = named("nan_to_finite", NanToFinite::NAMED, &value)?,
             "fnuz_inf" => base.fnuz_inf = named("fnuz_inf", FnuzInf::NAMED, &value)?,
             other => {
                 return Err(PyTypeError::new_err(format!(

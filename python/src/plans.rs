@@ -1,14 +1,14 @@
 //! A cache of cast plans. Creating a plan takes a fifth of the time of a call that casts few elements.
 
-use lanecast::{BufferType, CastError, CastOptions, CastPlan};
+use lanecast::{CastError, CastOptions, CastPlan, Encoding};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A plan and its key.
 #[derive(Clone, Copy)]
 struct Kept {
-    from: BufferType,
-    to: BufferType,
+    from: Encoding,
+    to: Encoding,
     options: CastOptions,
     generation: u32,
     plan: CastPlan,
@@ -30,7 +30,7 @@ pub fn forget() {
 }
 
 /// Returns the cached plan, or creates it with [`CastPlan::new`].
-pub fn plan(from: BufferType, to: BufferType, options: &CastOptions) -> Result<CastPlan, CastError> {
+pub fn plan(from: Encoding, to: Encoding, options: &CastOptions) -> Result<CastPlan, CastError> {
     // Read first: if the tier changes while the plan is created, the plan is already invalid.
     let generation = GENERATION.load(Ordering::Relaxed);
     let place = (usize::from(from.dtype().code()) + 7 * usize::from(to.dtype().code())) % PLACES;

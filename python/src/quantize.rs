@@ -12,7 +12,7 @@ use crate::options::choose;
 use crate::torch;
 use lanecast::scaled::{Granularity, NonFinite, ScaleType, ScaledPlan, Scheme};
 use lanecast::stochastic::{RandomBits, Stochastic};
-use lanecast::{BufferType, CastOptions, DType, Storage};
+use lanecast::{CastOptions, DType, Encoding, Storage};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -64,7 +64,7 @@ pub fn quantize_array<'py>(
     let global = given_global(name, &scheme, scales.is_some(), global_scale)?;
     let source = Operand::source(x)?;
     let shape = &source.shape;
-    let plan = ScaledPlan::new(source.array.buffer().dtype(), &scheme, shape);
+    let plan = ScaledPlan::new(source.array.encoding().dtype(), &scheme, shape);
     let mut plan = plan.map_err(|error| scaled_error(py, error))?.with_storage(storage);
     if counts {
         plan = plan.with_counts();
@@ -80,7 +80,7 @@ pub fn quantize_array<'py>(
         plan = plan.stochastic(Stochastic { seed, stream, bits: RandomBits::default() });
     }
     let held = match is_packed(plan.data_type()) {
-        true => BufferType::new(DType::UInt8),
+        true => Encoding::new(DType::UInt8),
         false => held_by(py, source.library, scheme.element),
     };
     let data = source.answer_shaped(&data_shape(plan.data_type(), shape), held)?;
@@ -152,7 +152,7 @@ fn copy_scales(scales: &Bound<'_, PyAny>, name: &str, dtype: DType, to: &Array) 
         true => PyTypeError::new_err(format!("scales: {}", error.value(py))),
         false => error,
     })?;
-    check_dtype(py, "scales", name, dtype, given.array.buffer().dtype())?;
+    check_dtype(py, "scales", name, dtype, given.array.encoding().dtype())?;
     check_shape("scales", &given.shape, to.shape())?;
     let dense = Dense::of(py, &given)?;
     // SAFETY: the operand or the copy keeps its memory alive, and nobody else uses the new array. The bytes are as many: elements are of
@@ -191,17 +191,17 @@ pub fn dequantize_array<'py>(
     let (data, scales) = (Operand::source(data)?, Operand::source(scales)?);
     // Scales of the dtype of the source tell which dtype that was.
     let source = match scheme.scale {
-        ScaleType::Source => scales.array.buffer().dtype(),
+        ScaleType::Source => scales.array.encoding().dtype(),
         _ => DType::Float32,
     };
     let plan = ScaledPlan::new(source, &scheme, &shape).map_err(|error| scaled_error(py, error))?;
     let zeros = given_zero_points(name, &scheme, zero_points)?;
-    check_dtype(py, "data", name, scheme.element, data.array.buffer().dtype())?;
-    check_dtype(py, "scales", name, plan.scale_type().dtype(), scales.array.buffer().dtype())?;
+    check_dtype(py, "data", name, scheme.element, data.array.encoding().dtype())?;
+    check_dtype(py, "scales", name, plan.scale_type().dtype(), scales.array.encoding().dtype())?;
     let (codes, by) = (Dense::of(py, &data)?, Dense::of(py, &scales)?);
     // An array of a sub-byte dtype has its own storage. In `uint8`, the caller says which.
-    let typed = scheme.element.is_sub_byte() && data.array.buffer().dtype() == scheme.element;
-    let plan = plan.with_storage(if typed { codes.array.buffer().storage() } else { storage });
+    let typed = scheme.element.is_sub_byte() && data.array.encoding().dtype() == scheme.element;
+    let plan = plan.with_storage(if typed { codes.array.encoding().storage() } else { storage });
     let want = if typed { shape.clone() } else { data_shape(plan.data_type(), &shape) };
     check_shape("data", &data.shape, &want)?;
     let blocks = scheme.granularity.scales_shape(&shape);
@@ -210,7 +210,7 @@ pub fn dequantize_array<'py>(
         Some(zeros) => Some(zero_points_as(py, &plan, zeros, &blocks)?),
         None => None,
     };
-    let to = BufferType::new(to);
+    let to = Encoding::new(to);
     let run = |to: &Array| {
         // SAFETY: the operands and the copies keep their memory alive, and nobody else uses that of `to`, which is C-contiguous.
         let done = unsafe {
@@ -233,7 +233,7 @@ pub fn dequantize_array<'py>(
         return Err(overlap_error(py, wrong));
     }
     match destination.array.flattened() {
-        Some(dense) if !dense.buffer().is_swapped() => run(&dense)?,
+        Some(dense) if !dense.encoding().is_swapped() => run(&dense)?,
         _ => {
             let copy = PyBuffer::new(py, to, &shape)?;
             run(&copy.array()?)?;
@@ -255,7 +255,7 @@ fn given_zero_points<'py>(
         (_, None) => return Ok(None),
         (_, Some(given)) => {
             let zeros = Operand::source(given)?;
-            check_dtype(given.py(), "zero points", name, scheme.element, zeros.array.buffer().dtype())?;
+            check_dtype(given.py(), "zero points", name, scheme.element, zeros.array.encoding().dtype())?;
             return Ok(Some(zeros));
         }
     };
@@ -269,7 +269,7 @@ fn zero_points_as(
     zeros: &Operand<'_>,
     blocks: &[usize],
 ) -> PyResult<Dense> {
-    let (stored, buffer) = (plan.data_type(), zeros.array.buffer());
+    let (stored, buffer) = (plan.data_type(), zeros.array.encoding());
     let typed = buffer.dtype() == stored.dtype() && stored.dtype().is_sub_byte();
     if typed && buffer.storage() != stored.storage() {
         let how = if is_packed(stored) { "packed" } else { "one per byte" };
@@ -308,12 +308,12 @@ fn scheme_of(name: &str, axis: Option<isize>, element: Option<&Bound<'_, PyAny>>
     }
 }
 
-fn is_packed(data: BufferType) -> bool {
+fn is_packed(data: Encoding) -> bool {
     data.storage() == Storage::Packed && data.dtype().is_sub_byte()
 }
 
 /// The dtype in which a library holds elements, one per byte or wider: `uint8` if it lacks theirs.
-fn held_by(py: Python<'_>, library: Library, dtype: DType) -> BufferType {
+fn held_by(py: Python<'_>, library: Library, dtype: DType) -> Encoding {
     let has_it = match library {
         // The sub-byte dtypes of PyTorch hold two elements per byte, or have no operations.
         Library::Torch => !dtype.is_sub_byte() && torch::dtype(py, dtype).is_ok(),
@@ -324,12 +324,12 @@ fn held_by(py: Python<'_>, library: Library, dtype: DType) -> BufferType {
         }
         Library::Numpy | Library::NumpyScalar | Library::Other => true,
     };
-    BufferType::new(if has_it || dtype.size() > 1 { dtype } else { DType::UInt8 })
+    Encoding::new(if has_it || dtype.size() > 1 { dtype } else { DType::UInt8 })
 }
 
 /// The shape of codes or zero points: that of the tensor or of the scales, whose last axis counts bytes if a row is packed in whole ones.
 /// Others that are packed have one axis.
-fn data_shape(buffer: BufferType, shape: &[usize]) -> Vec<usize> {
+fn data_shape(buffer: Encoding, shape: &[usize]) -> Vec<usize> {
     if !is_packed(buffer) {
         return shape.to_vec();
     }
@@ -372,11 +372,11 @@ struct Dense {
 
 impl Dense {
     fn of(py: Python<'_>, operand: &Operand<'_>) -> PyResult<Dense> {
-        let buffer = operand.array.buffer();
+        let buffer = operand.array.encoding();
         if let (Some(array), false) = (operand.array.flattened(), buffer.is_swapped()) {
             return Ok(Dense { array, _copy: None });
         }
-        let copy = PyBuffer::new(py, BufferType::new(buffer.dtype()), operand.array.shape())?;
+        let copy = PyBuffer::new(py, Encoding::new(buffer.dtype()), operand.array.shape())?;
         let array = copy.array()?;
         bytes::cast(py, &operand.array, &array, Mode::Plain, &CastOptions::RUST, Some(1))?;
         Ok(Dense { array, _copy: Some(copy) })

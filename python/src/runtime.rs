@@ -6,7 +6,7 @@ use crate::memory;
 use crate::operand::given;
 use crate::options;
 use crate::plans;
-use lanecast::{BufferType, CastPlan, Tier};
+use lanecast::{CastPlan, Encoding, Tier};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -61,7 +61,7 @@ pub fn explain(
 ) -> PyResult<String> {
     let side = |of: &Bound<'_, PyAny>, packed: bool| {
         let argument = dtype::argument(of)?;
-        Ok::<_, PyErr>(if packed { BufferType::packed(argument.dtype()) } else { argument })
+        Ok::<_, PyErr>(if packed { Encoding::packed(argument.dtype()) } else { argument })
     };
     let packed = packed.unwrap_or_default();
     let options = options::options(options::profile(profile)?, given(options))?;

@@ -8,7 +8,7 @@ use crate::numpy::NumpyArray;
 use crate::operand::{Operand, given};
 use crate::options::{self, choose};
 use lanecast::text::{Exponent, FormatPlan, OnBadText, ParsePlan, Special, TextError, TextOptions};
-use lanecast::{BufferType, CastOptions, CastPlan};
+use lanecast::{CastOptions, CastPlan, Encoding};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -36,7 +36,7 @@ pub fn parse<'py>(
     let py = texts.py();
     let argument = dtype::argument(dtype)?;
     // One element per byte, even if the dtype argument is packed.
-    let to = BufferType::new(argument.dtype()).with_order(argument.order());
+    let to = Encoding::new(argument.dtype()).with_order(argument.order());
     let choices = [("error", OnBadText::Error), ("nan", OnBadText::Nan), ("zero", OnBadText::Zero)];
     let text = TextOptions::DEFAULT.with_on_error(choose("on_error", &choices, on_error)?);
     let options = options::options(options::profile(profile)?, given(options))?;
@@ -173,14 +173,14 @@ pub fn format<'py>(
     let source = Operand::source(x)?;
     let failed = |error| cast_error(py, error, &source.shape);
     let list = |array: &Array| {
-        let plan = FormatPlan::new(array.buffer(), &text).map_err(failed)?;
+        let plan = FormatPlan::new(array.encoding(), &text).map_err(failed)?;
         let (list, n) = (PyList::empty(py), array.elements());
         // SAFETY: the elements are contiguous, in memory that lives until the call returns.
         let src = unsafe { memory::bytes(array) };
         for first in (0..n).step_by(BATCH) {
             let count = BATCH.min(n - first);
             // A batch begins on a whole byte.
-            let rest = &src[array.buffer().byte_len(first).unwrap_or(src.len())..];
+            let rest = &src[array.encoding().byte_len(first).unwrap_or(src.len())..];
             let run = || plan.run(rest, count);
             let texts = if count > LONG { detached(py, run)? } else { run() }.map_err(failed)?;
             texts.iter().try_for_each(|text| list.append(text))?;
@@ -190,9 +190,9 @@ pub fn format<'py>(
     if let Some(flat) = source.array.flattened() {
         return list(&flat);
     }
-    let native = BufferType::new(source.array.buffer().dtype());
+    let native = Encoding::new(source.array.encoding().dtype());
     let copy = PyBuffer::new(py, native, &source.shape)?;
-    let plan = CastPlan::new(source.array.buffer(), native, &CastOptions::RUST).map_err(failed)?;
+    let plan = CastPlan::new(source.array.encoding(), native, &CastOptions::RUST).map_err(failed)?;
     let elements = copy.array()?;
     // SAFETY: the object lives until the call returns, and nobody else uses the copy.
     let done = unsafe {

@@ -10,7 +10,7 @@ use crate::libraries;
 use crate::memory::{self, Array};
 use crate::numpy::Order;
 use lanecast::strided::Layout;
-use lanecast::{BufferType, DType, Kind, Storage, names::Namespace};
+use lanecast::{DType, Encoding, Kind, Storage, names::Namespace};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -34,7 +34,7 @@ struct Torch {
 /// A `torch.dtype`.
 struct Known {
     object: Py<PyAny>,
-    buffer: BufferType,
+    buffer: Encoding,
     /// The keyword arguments of functions that make a tensor of the dtype, which are not to take another device.
     keywords: Py<PyDict>,
 }
@@ -65,10 +65,10 @@ fn known(module: &Bound<'_, PyAny>) -> PyResult<&'static Torch> {
     let py = module.py();
     TORCH.get_or_try_init(py, || {
         let cpu = module.getattr("device")?.call1(("cpu",))?;
-        let packed = (PACKED, BufferType::packed(DType::Float4E2M1FN));
+        let packed = (PACKED, Encoding::packed(DType::Float4E2M1FN));
         let named = DType::EVERY
             .iter()
-            .filter_map(|dtype| Some((Namespace::Torch.name(*dtype)?, BufferType::new(*dtype))));
+            .filter_map(|dtype| Some((Namespace::Torch.name(*dtype)?, Encoding::new(*dtype))));
         let mut dtypes = Vec::new();
         for (name, buffer) in named.chain([packed]) {
             // Older versions lack some of them.
@@ -102,8 +102,8 @@ impl Torch {
 
     fn known(&self, py: Python<'_>, dtype: DType) -> PyResult<&Known> {
         let of = match dtype {
-            DType::Float4E2M1FN => BufferType::packed(dtype),
-            dtype => BufferType::new(dtype),
+            DType::Float4E2M1FN => Encoding::packed(dtype),
+            dtype => Encoding::new(dtype),
         };
         self.dtypes.iter().find(|known| known.buffer == of).ok_or_else(|| {
             dtype_error(
@@ -155,7 +155,7 @@ impl Torch {
 }
 
 /// The dtype of a `torch.dtype`; `None` for other values.
-pub fn dtype_argument(value: &Bound<'_, PyAny>) -> PyResult<Option<BufferType>> {
+pub fn dtype_argument(value: &Bound<'_, PyAny>) -> PyResult<Option<Encoding>> {
     let py = value.py();
     let Some(torch) = loaded(py)? else { return Ok(None) };
     if let Some(known) = torch.dtypes.iter().find(|known| known.object.is(value)) {
@@ -172,7 +172,7 @@ pub fn dtype(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
     Ok(imported(py)?.known(py, dtype)?.object.bind(py).clone())
 }
 
-fn buffer_of(tensor: &Bound<'_, PyAny>) -> PyResult<BufferType> {
+fn buffer_of(tensor: &Bound<'_, PyAny>) -> PyResult<Encoding> {
     dtype_argument(&libraries::dtype_of(tensor)?)?
         .ok_or_else(|| PyTypeError::new_err("the dtype of the tensor is not a torch.dtype"))
 }
@@ -196,7 +196,7 @@ fn is_lazy(torch: &Bound<'_, PyAny>, tensor: &Bound<'_, PyAny>, dtype: DType) ->
 /// cast.
 pub struct Dense<'py> {
     object: Bound<'py, PyAny>,
-    pub buffer: BufferType,
+    pub buffer: Encoding,
     pub data: *mut u8,
     pub elements: usize,
 }
@@ -219,7 +219,7 @@ impl<'py> Dense<'py> {
         let torch = imported(py)?;
         let new = torch.call(intern!(py, "empty_like"), (&self.object,), to, None)?;
         let new = torch.dense(&new)?;
-        let new = new.filter(|new| new.buffer == BufferType::new(to) && new.elements == self.elements);
+        let new = new.filter(|new| new.buffer == Encoding::new(to) && new.elements == self.elements);
         if let Some(new) = &new {
             memory::prefer_huge_pages(new.data.addr(), new.elements.saturating_mul(to.size()));
         }
@@ -279,7 +279,7 @@ impl<'py> Tensor<'py> {
     }
 
     /// A strided tensor in CPU memory, whose elements are what its memory holds.
-    fn read(object: Bound<'py, PyAny>, buffer: BufferType, plain: Option<Plain>) -> PyResult<Tensor<'py>> {
+    fn read(object: Bound<'py, PyAny>, buffer: Encoding, plain: Option<Plain>) -> PyResult<Tensor<'py>> {
         let py = object.py();
         let Plain { data, shape, strides } = match plain {
             Some(plain) => plain,
@@ -308,11 +308,11 @@ impl<'py> Tensor<'py> {
     }
 
     /// A new, uninitialized tensor of the same shape.
-    pub fn new_like(&self, order: Order, to: BufferType) -> PyResult<Tensor<'py>> {
+    pub fn new_like(&self, order: Order, to: Encoding) -> PyResult<Tensor<'py>> {
         let py = self.object.py();
         let (torch, to) = (imported(py)?, to.dtype());
         let packed = to == DType::Float4E2M1FN;
-        let was_packed = self.array.buffer().storage() == Storage::Packed;
+        let was_packed = self.array.encoding().storage() == Storage::Packed;
         let shape = self.array.shape();
         let fortran = order == Order::Fortran
             || order == Order::Any && !self.array.is_c_contiguous() && is_fortran(&self.array);
@@ -349,7 +349,7 @@ impl<'py> Tensor<'py> {
     }
 
     /// A new, uninitialized tensor in C order, of a dtype without packed elements.
-    pub fn new(py: Python<'py>, shape: &[usize], to: BufferType) -> PyResult<Tensor<'py>> {
+    pub fn new(py: Python<'py>, shape: &[usize], to: Encoding) -> PyResult<Tensor<'py>> {
         Tensor::made(imported(py)?.call(
             intern!(py, "empty"),
             (PyTuple::new(py, shape)?,),
@@ -369,7 +369,7 @@ impl<'py> Tensor<'py> {
 }
 
 fn is_fortran(array: &Array) -> bool {
-    let mut step = array.buffer().dtype().size() as isize;
+    let mut step = array.encoding().dtype().size() as isize;
     array.shape().iter().zip(array.layout().strides()).all(|(len, stride)| {
         let follows = *len <= 1 || *stride == step;
         step = step.saturating_mul(*len as isize);
@@ -377,7 +377,7 @@ fn is_fortran(array: &Array) -> bool {
     })
 }
 
-fn layout(buffer: BufferType, mut shape: Vec<usize>, mut strides: Vec<isize>) -> PyResult<Layout> {
+fn layout(buffer: Encoding, mut shape: Vec<usize>, mut strides: Vec<isize>) -> PyResult<Layout> {
     let made = if buffer.storage() == Storage::Packed {
         let mut step = 1;
         for (len, stride) in shape.iter().zip(&strides).rev() {

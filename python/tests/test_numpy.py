@@ -190,7 +190,7 @@ def test_options():
     nan = np.array([np.nan], np.float32)
     assert lanecast.astype(nan, "float8_e5m2", e5m2_nan=0x7F).tobytes() == b"\x7f"
     assert lanecast.astype(nan, "float8_e5m2", e5m2_nan="7e").tobytes() == b"\x7e"
-    assert lanecast.astype(nan, "float4_e2m1fn", nan_to_fp4="max")[0] == 6
+    assert lanecast.astype(nan, "float4_e2m1fn", nan_to_finite="max")[0] == 6
     assert lanecast.astype(np.array([1 + 2**-11 + 2**-30]), "float16", float_round="toward_zero")[0] == 1
     for wrong in ({"int_round": "x"}, {"saturate": "x"}, {"profile": "x"}, {"order": "x"}, {"check": "x"}):
         with pytest.raises(ValueError, match="must be one of"):

@@ -111,8 +111,8 @@ impl<'b, 'a> Parts<'b, 'a> {
         let (plan, n) = (item.plan, item.n);
         let size = Cost::elements(n, self.chunk, nanoseconds(item, self.bytes));
         // The lengths were checked before the first part.
-        let read = plan.from().byte_len(n).unwrap_or(0).min(item.src.len());
-        let written = plan.to().byte_len(n).unwrap_or(0).min(item.dst.len());
+        let read = plan.source().byte_len(n).unwrap_or(0).min(item.src.len());
+        let written = plan.target().byte_len(n).unwrap_or(0).min(item.dst.len());
         (plan, Chunks::of_bytes(plan, &item.src[..read], &mut item.dst[..written], n, size))
     }
 }
@@ -150,8 +150,8 @@ pub fn par_cast_batch(items: &mut [BatchItem<'_>], threads: Threads<'_>) -> Resu
     let mut bytes = 0_u64;
     for (index, item) in items.iter().enumerate() {
         let fits = |need: Option<usize>, have| need.filter(|need| *need <= have);
-        let read = fits(item.plan.from().byte_len(item.n), item.src.len());
-        let written = fits(item.plan.to().byte_len(item.n), item.dst.len());
+        let read = fits(item.plan.source().byte_len(item.n), item.src.len());
+        let written = fits(item.plan.target().byte_len(item.n), item.dst.len());
         let (Some(read), Some(written)) = (read, written) else {
             let error = item.plan.shortage(item.src.len(), item.dst.len(), item.n);
             return Err(BatchError { index, error });

@@ -36,7 +36,7 @@ pub(super) struct Chunks<'a, S, D> {
 impl<'a> Chunks<'a, u8, u8> {
     /// Exactly the bytes of `n` elements, in chunks of about `size` elements.
     pub(super) fn of_bytes(plan: &CastPlan, src: &'a [u8], dst: &'a mut [u8], n: usize, size: usize) -> Self {
-        let eight = (plan.from().bits_per_element() as usize, plan.to().bits_per_element() as usize);
+        let eight = (plan.source().bits_per_element() as usize, plan.target().bits_per_element() as usize);
         Self::new(src, dst, eight, n, size)
     }
 }
@@ -132,18 +132,18 @@ impl<'a, S: Element, D: Element> Iterator for Parts<'a, S, D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BufferType, CastOptions, DType};
+    use crate::{CastOptions, DType, Encoding};
     use alloc::vec;
 
     /// Where the destination has a line at an element that is an eighth, all chunks but the first begin there.
     #[test]
     fn lines() {
         for to in [
-            BufferType::new(DType::UInt8),
-            BufferType::new(DType::Float32),
-            BufferType::packed(DType::Int2),
-            BufferType::packed(DType::Float6E2M3FN),
-            BufferType::new(DType::Complex128),
+            Encoding::new(DType::UInt8),
+            Encoding::new(DType::Float32),
+            Encoding::packed(DType::Int2),
+            Encoding::packed(DType::Float6E2M3FN),
+            Encoding::new(DType::Complex128),
         ] {
             let plan = CastPlan::new(DType::Int8, to, &CastOptions::RUST).expect("a plan");
             let n = 5003;

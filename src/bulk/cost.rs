@@ -36,7 +36,7 @@ pub(super) fn of_strided(plan: &CastPlan) -> Cost {
 
 impl Cost {
     fn new(plan: &CastPlan, picoseconds: u32) -> Cost {
-        let bits = plan.from().bits_per_element() + plan.to().bits_per_element();
+        let bits = plan.source().bits_per_element() + plan.target().bits_per_element();
         Cost { element: picoseconds.into(), bits: bits.into() }
     }
 
@@ -66,16 +66,16 @@ impl Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BufferType, CastOptions, DType, FloatRound, Tier};
+    use crate::{CastOptions, DType, Encoding, FloatRound, Tier};
 
-    fn cost(from: BufferType, to: BufferType, tier: Tier, options: &CastOptions) -> Option<Cost> {
+    fn cost(from: Encoding, to: Encoding, tier: Tier, options: &CastOptions) -> Option<Cost> {
         CastPlan::with_tier(from, to, options, tier).ok().map(|plan| of(&plan))
     }
 
     /// Of every pair: something, and no overflow.
     #[test]
     fn all_pairs() {
-        let storages = |dtype: &DType| [BufferType::new(*dtype), BufferType::packed(*dtype)];
+        let storages = |dtype: &DType| [Encoding::new(*dtype), Encoding::packed(*dtype)];
         for from in DType::ALL.iter().flat_map(storages) {
             for to in DType::ALL.iter().flat_map(storages) {
                 for &tier in Tier::ALL {
@@ -109,7 +109,7 @@ mod tests {
             |from, to, options| cost(from, to, Tier::Scalar, options).expect("there is always one").element;
         let (f32, f8, f6) = (DType::Float32.into(), DType::Float8E4M3FN.into(), DType::Float6E2M3FN);
         assert!(scalar(f32, f8, &rust) > scalar(f32, f32, &rust));
-        assert!(scalar(f32, BufferType::packed(f6), &rust) > scalar(f32, f6.into(), &rust));
+        assert!(scalar(f32, Encoding::packed(f6), &rust) > scalar(f32, f6.into(), &rust));
         assert!(scalar(f32, f8, &rust.with_float_round(FloatRound::Up)) >= scalar(f32, f8, &rust));
         let plan = CastPlan::with_tier(f32, f8, &rust, Tier::Scalar).expect("there is always one");
         assert!(of_strided(&plan).element >= of(&plan).element);

@@ -4,7 +4,7 @@ use super::Threads;
 use super::chunks::{Chunks, Masked, Parts};
 use super::schedule::{Share, alone};
 use crate::checked::{CastReport, CheckedPlan, CountingPlan, Rejection, all_valid};
-use crate::{BufferType, CastError, CastPlan, Element, Streaming};
+use crate::{CastError, CastPlan, Element, Encoding, Streaming};
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -30,7 +30,7 @@ impl Shared {
     /// `None` if one thread should do it all, or if a buffer is too small.
     fn new(plan: &CastPlan, src: usize, dst: usize, n: usize, threads: &Threads<'_>) -> Option<Shared> {
         let (share, chunk) = Share::of_cast(plan, n, threads)?;
-        let (read, written) = (plan.from().byte_len(n)?, plan.to().byte_len(n)?);
+        let (read, written) = (plan.source().byte_len(n)?, plan.target().byte_len(n)?);
         if read > src || written > dst {
             return None;
         }
@@ -50,7 +50,7 @@ fn shared_elements<S: Element, D: Element>(
     dst: usize,
     threads: &Threads<'_>,
 ) -> Option<(Share, usize, Streaming)> {
-    let typed = plan.from() == BufferType::new(S::DTYPE) && plan.to() == BufferType::new(D::DTYPE);
+    let typed = plan.source() == Encoding::new(S::DTYPE) && plan.target() == Encoding::new(D::DTYPE);
     if !typed || src.len() != dst {
         return None;
     }

@@ -68,12 +68,12 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BufferType, CastOptions, DType, FloatRound, Tier};
+    use crate::{CastOptions, DType, Encoding, FloatRound, Tier};
 
     /// No cast of few elements is thought to be worth a second thread, and every one of many is.
     #[test]
     fn what_is_short() {
-        let storages = |dtype: &DType| [BufferType::new(*dtype), BufferType::packed(*dtype)];
+        let storages = |dtype: &DType| [Encoding::new(*dtype), Encoding::packed(*dtype)];
         let round = CastOptions::RUST.with_float_round(FloatRound::Up);
         for from in DType::ALL.iter().flat_map(storages) {
             for to in DType::ALL.iter().flat_map(storages) {

@@ -42,7 +42,7 @@ impl<'a> Iterator for Slices<'a> {
 /// The axis to cut, and the elements along it per chunk; `None` if no axis of at least two elements can be cut.
 fn cut(src: &View<'_>, dst: &ViewMut<'_>, chunk: usize, tasks: usize) -> Option<(usize, usize)> {
     let (from, to) = (src.layout(), dst.layout());
-    let packed = [from.buffer(), to.buffer()].map(|buffer| buffer.storage() == Storage::Packed);
+    let packed = [from.encoding(), to.encoding()].map(|buffer| buffer.storage() == Storage::Packed);
     let last = to.shape().len().checked_sub(1)?;
     // Rows of packed elements have no stride.
     let rows = packed[0] || packed[1];
@@ -59,7 +59,7 @@ fn cut(src: &View<'_>, dst: &ViewMut<'_>, chunk: usize, tasks: usize) -> Option<
     let across = to.elements() / to.shape()[axis].max(1);
     let size = chunk.div_ceil(across.max(1)).max(1).checked_next_multiple_of(step)?;
     // Contiguous runs are cast directly if they are long enough.
-    let goes_on = from.strides()[axis].unsigned_abs() == from.buffer().dtype().size();
+    let goes_on = from.strides()[axis].unsigned_abs() == from.encoding().dtype().size();
     Some((axis, if goes_on { size.max(RUN) } else { size }))
 }
 
@@ -88,7 +88,8 @@ impl<'a> InOrder<'a> {
         let shape = src.layout().shape();
         let axis = shape.iter().position(|len| *len > 1)?;
         let across = n / shape[axis];
-        let packed = [src.buffer(), dst.buffer()].iter().any(|buffer| buffer.storage() == Storage::Packed);
+        let packed =
+            [src.encoding(), dst.encoding()].iter().any(|buffer| buffer.storage() == Storage::Packed);
         let step = match packed && axis + 1 == shape.len() {
             true => super::chunks::GRAIN,
             false => 8 >> across.trailing_zeros().min(3),
@@ -120,10 +121,10 @@ impl<'a> Iterator for Masked<'a> {
 /// Whether there is an axis that is contiguous on both sides and long enough for its runs to be cast directly.
 fn has_rows(src: &View<'_>, dst: &ViewMut<'_>) -> bool {
     let (from, to) = (src.layout(), dst.layout());
-    let sizes = [from, to].map(|layout| layout.buffer().dtype().size() as isize);
+    let sizes = [from, to].map(|layout| layout.encoding().dtype().size() as isize);
     let axes = from.strides().iter().zip(to.strides()).zip(to.shape());
-    from.buffer().storage() == Storage::Packed
-        || to.buffer().storage() == Storage::Packed
+    from.encoding().storage() == Storage::Packed
+        || to.encoding().storage() == Storage::Packed
         || axes.into_iter().any(|((s, d), len)| [*s, *d] == sizes && *len >= RUN)
 }
 
@@ -281,5 +282,5 @@ pub fn par_cast_strided_with(
     threads: Threads<'_>,
     options: &CastOptions,
 ) -> Result<(), CastError> {
-    CastPlan::new(src.buffer(), dst.buffer(), options)?.par_run_strided(src, dst, threads)
+    CastPlan::new(src.encoding(), dst.encoding(), options)?.par_run_strided(src, dst, threads)
 }

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "text")]
 use crate::text::{FormatPlan, TextOptions};
-use crate::{BufferType, CastOptions, CastPlan, DType, Kind, Tier};
+use crate::{CastOptions, CastPlan, DType, Encoding, Kind, Tier};
 #[cfg(feature = "text")]
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -110,7 +110,7 @@ impl Value {
     fn widened(&self, wide: DType) -> Option<[u8; 16]> {
         let mut out = [0; 16];
         let plan =
-            CastPlan::with_tier(BufferType::new(self.dtype), wide, &CastOptions::RUST, Tier::Scalar).ok()?;
+            CastPlan::with_tier(Encoding::new(self.dtype), wide, &CastOptions::RUST, Tier::Scalar).ok()?;
         plan.run(&self.bytes(), &mut out, 1).ok()?;
         Some(out)
     }

@@ -5,7 +5,7 @@ use super::{
     attributes::{AttributeValue, read},
 };
 use crate::{
-    BufferType, ByteOrder, CastError, CastOptions, CastPlan,
+    ByteOrder, CastError, CastOptions, CastPlan, Encoding,
     text::{FormatPlan, ParsePlan, Strings, TextOptions},
 };
 use alloc::vec::Vec;
@@ -92,7 +92,7 @@ impl Cast {
     /// use lanecast::onnx::{AttributeValue, Cast};
     /// let cast = Cast::from_attributes(1, 1, &[("to", AttributeValue::String(b"INT64"))])?;
     /// let same = Cast::from_attributes(6, 1, &[("to", AttributeValue::Int(7))])?;
-    /// assert_eq!(cast.to(), same.to());
+    /// assert_eq!(cast.target(), same.target());
     /// # Ok::<(), lanecast::onnx::Error>(())
     /// ```
     ///
@@ -189,7 +189,7 @@ impl Cast {
 
     fn resolve(mut self) -> Result<Self, Error> {
         use ElementType::{Number, String};
-        let packed = |dtype| BufferType::packed(dtype).with_order(ByteOrder::Little);
+        let packed = |dtype| Encoding::packed(dtype).with_order(ByteOrder::Little);
         self.route = match (self.from, self.to) {
             (Number(from), Number(to)) => {
                 Route::Numbers(CastPlan::new(packed(from), packed(to), &self.options)?)
@@ -212,12 +212,12 @@ impl Cast {
     }
 
     /// The type of the input.
-    pub const fn from(&self) -> ElementType {
+    pub const fn source(&self) -> ElementType {
         self.from
     }
 
     /// The type of the output.
-    pub const fn to(&self) -> ElementType {
+    pub const fn target(&self) -> ElementType {
         self.to
     }
 
@@ -296,8 +296,8 @@ impl Cast {
     /// As [`run`](Self::run) and [`parse`](Self::parse); [`Error::OtherKind`] if the contents are not of the input's type, or are a
     /// different number of texts; [`Error::NotUtf8`] if a text in a cast from text to text is not UTF-8.
     pub fn apply<S: AsRef<[u8]>>(&self, contents: &Contents<'_, S>, n: usize) -> Result<Value, Error> {
-        let room = |to: BufferType| {
-            let too_large = CastError::TooLarge { elements: n, buffer: to };
+        let room = |to: Encoding| {
+            let too_large = CastError::TooLarge { elements: n, encoding: to };
             let len = to.byte_len(n).ok_or(too_large.clone())?;
             let mut room = Vec::new();
             room.try_reserve_exact(len).map_err(|_| too_large)?;
@@ -305,16 +305,16 @@ impl Cast {
             Ok::<_, CastError>(room)
         };
         match (contents, &self.route) {
-            (Contents::Numbers(dtype, raw), Route::Numbers(plan)) if plan.from().dtype() == *dtype => {
-                let mut out = room(plan.to())?;
+            (Contents::Numbers(dtype, raw), Route::Numbers(plan)) if plan.source().dtype() == *dtype => {
+                let mut out = room(plan.target())?;
                 self.run(raw, &mut out, n)?;
                 Ok(Value::Numbers(out))
             }
-            (Contents::Numbers(dtype, raw), Route::Format(plan)) if plan.from().dtype() == *dtype => {
+            (Contents::Numbers(dtype, raw), Route::Format(plan)) if plan.source().dtype() == *dtype => {
                 Ok(Value::Strings(self.format(raw, n)?))
             }
             (Contents::Strings(texts), Route::Parse(plan)) if texts.len() == n => {
-                let mut out = room(plan.to())?;
+                let mut out = room(plan.target())?;
                 self.parse(*texts, &mut out)?;
                 Ok(Value::Numbers(out))
             }

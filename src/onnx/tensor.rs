@@ -15,7 +15,7 @@
 //! A value that violates this is refused with the field and the entry; nothing is truncated to fit.
 
 use super::ElementType;
-use crate::{BufferType, DType, Kind};
+use crate::{DType, Encoding, Kind};
 use alloc::{borrow::Cow, vec::Vec};
 use core::fmt;
 
@@ -252,7 +252,7 @@ impl<'a, S> Payload<'a, S> {
             self.check(field, self.elements)?;
             return Ok(Contents::Strings(self.string_data));
         };
-        let buffer = BufferType::packed(dtype);
+        let buffer = Encoding::packed(dtype);
         let bytes = buffer.byte_len(self.elements).ok_or(TensorError::TooLarge)?;
         if let (Field::Raw, Some(raw)) = (field, self.raw_data) {
             self.check(field, bytes)?;
@@ -394,7 +394,7 @@ impl TypedData {
     /// [`TensorError::NotInOnnx`], [`TensorError::Length`] if `raw` has another length, [`TensorError::TooLarge`].
     pub fn new(dtype: DType, elements: usize, raw: &[u8]) -> Result<Self, TensorError> {
         let field = Field::of(dtype).ok_or(TensorError::NotInOnnx(dtype))?;
-        let buffer = BufferType::packed(dtype);
+        let buffer = Encoding::packed(dtype);
         let need = buffer.byte_len(elements).ok_or(TensorError::TooLarge)?;
         if raw.len() != need {
             return Err(TensorError::Length { field: Field::Raw, need, have: raw.len() });

@@ -1,6 +1,8 @@
 //! The names of the values of options, as command lines, Python and files spell them.
 
-use super::{E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4, Saturate};
+use super::{
+    E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFinite, Saturate,
+};
 
 macro_rules! named {
     ($($option:ident { $($value:ident $name:literal),* $(,)? })*) => {
@@ -41,6 +43,6 @@ named! {
         ToOdd "to-odd",
     }
     E5M2Nan { Code7E "7e", Code7F "7f" }
-    NanToFp4 { Zero "zero", Max "max" }
+    NanToFinite { Zero "zero", Max "max" }
     FnuzInf { Max "max", Nan "nan" }
 }

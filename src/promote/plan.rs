@@ -106,7 +106,7 @@ impl Plan {
 
 fn apply(cast: Option<CastPlan>, bytes: &[u8]) -> Result<Bytes<'_>, CastError> {
     let Some(cast) = cast else { return Ok(Cow::Borrowed(bytes)) };
-    let size = cast.from().dtype().size();
+    let size = cast.source().dtype().size();
     let n = bytes.len() / size;
     if !bytes.len().is_multiple_of(size) {
         return Err(CastError::BufferTooSmall {
@@ -115,8 +115,8 @@ fn apply(cast: Option<CastPlan>, bytes: &[u8]) -> Result<Bytes<'_>, CastError> {
             have: bytes.len(),
         });
     }
-    let Some(len) = cast.to().byte_len(n) else {
-        return Err(CastError::TooLarge { elements: n, buffer: cast.to() });
+    let Some(len) = cast.target().byte_len(n) else {
+        return Err(CastError::TooLarge { elements: n, encoding: cast.target() });
     };
     let mut out = vec![0; len];
     cast.run(bytes, &mut out, n)?;

@@ -5,7 +5,7 @@ use super::{
     plan::{INFINITY, ScaledPlan},
     scheme::Scheme,
 };
-use crate::BufferType;
+use crate::Encoding;
 
 /// The largest magnitude of some elements. Those of parts [merge](Self::merge) to that of the whole, in any order, so that chunks, shards, or
 /// tensors that share a scale need not be in memory together:
@@ -58,7 +58,7 @@ impl Amax {
 /// # Errors
 ///
 /// [`ScaledError::Source`] if the dtype is another one, [`ScaledError::Length`] if `src` ends within an element.
-pub fn amax(from: impl Into<BufferType>, src: &[u8]) -> Result<Amax, ScaledError> {
+pub fn amax(from: impl Into<Encoding>, src: &[u8]) -> Result<Amax, ScaledError> {
     let from = from.into();
     let (n, size) = (src.len() / from.dtype().size(), from.dtype().size());
     let plan = ScaledPlan::new(from, &Scheme::FP8_TENSOR, &[n])?;

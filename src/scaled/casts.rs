@@ -1,7 +1,7 @@
 //! The plain casts that a scaled one is made of, and the loops between them.
 
 use super::{error::ScaledError, scheme::Scheme};
-use crate::{BufferType, CastOptions, CastPlan, DType, IntOverflow, IntRound, Saturate, Storage, tier};
+use crate::{CastOptions, CastPlan, DType, Encoding, IntOverflow, IntRound, Saturate, Storage, tier};
 use core::fmt;
 use lanecast_kernels::scaled::{ScaledCast, ScaledLoops, Step};
 
@@ -45,10 +45,10 @@ fn saturating() -> CastOptions {
 }
 
 impl Casts {
-    pub(super) fn new(from: BufferType, scheme: &Scheme) -> Result<Self, ScaledError> {
+    pub(super) fn new(from: Encoding, scheme: &Scheme) -> Result<Self, ScaledError> {
         let (element, scale) = (scheme.element, scheme.scale.dtype(from.dtype()));
-        let exact = |from: BufferType, to: DType| CastPlan::new(from, to, &CastOptions::RUST);
-        let (bytes, packed) = (BufferType::new(element), BufferType::packed(element));
+        let exact = |from: Encoding, to: DType| CastPlan::new(from, to, &CastOptions::RUST);
+        let (bytes, packed) = (Encoding::new(element), Encoding::packed(element));
         Ok(Self {
             loops: ScaledLoops::new(tier::active()),
             load: exact(from, DType::Float32)?,
@@ -60,12 +60,12 @@ impl Casts {
             load_scales: exact(scale.into(), DType::Float32)?,
             store_scales: exact(DType::Float32.into(), scale)?,
             fused: None,
-            native: from == BufferType::new(from.dtype()),
+            native: from == Encoding::new(from.dtype()),
         })
     }
 
     /// Quotients of float32 to codes as `data` stores them.
-    pub(super) fn encode_stored(&self, data: BufferType) -> &CastPlan {
+    pub(super) fn encode_stored(&self, data: Encoding) -> &CastPlan {
         match data.storage() {
             Storage::Byte => &self.encode,
             Storage::Packed => &self.encode_packed,
@@ -73,7 +73,7 @@ impl Casts {
     }
 
     /// Codes as `data` stores them to float32.
-    pub(super) fn decode_stored(&self, data: BufferType) -> &CastPlan {
+    pub(super) fn decode_stored(&self, data: Encoding) -> &CastPlan {
         match data.storage() {
             Storage::Byte => &self.decode,
             Storage::Packed => &self.decode_packed,
@@ -81,8 +81,8 @@ impl Casts {
     }
 
     /// Finds the cast to `data` that scales by a step in registers, if there is one.
-    pub(super) fn fuse(self, step: Option<Step>, data: BufferType) -> Self {
-        let (from, kernel) = (self.load.from().dtype(), self.encode_stored(data).kernel());
+    pub(super) fn fuse(self, step: Option<Step>, data: Encoding) -> Self {
+        let (from, kernel) = (self.load.source().dtype(), self.encode_stored(data).kernel());
         let fused = step.filter(|_| self.native).and_then(|step| ScaledCast::new(kernel, from, step));
         Self { fused, ..self }
     }

@@ -9,7 +9,7 @@ use super::{
     rule::Rule,
     scheme::{Global, ScaleType},
 };
-use crate::{BufferType, CastOptions, CastPlan, DType};
+use crate::{CastOptions, CastPlan, DType, Encoding};
 use core::ops::Range;
 use lanecast_kernels::machine::SECOND_CACHE;
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, ScaledStream, Step};
@@ -57,7 +57,7 @@ impl ScaledPlan {
         data: &[u8],
         scales: &[u8],
         global: f32,
-        to: BufferType,
+        to: Encoding,
         dst: &mut [u8],
     ) -> Result<(), ScaledError> {
         let n = self.elements();
@@ -81,7 +81,7 @@ impl ScaledPlan {
             narrow,
             wide: CastPlan::new(DType::Float64, to, &CastOptions::RUST)?,
             codes: self.decoder()?,
-            is_float32: to == BufferType::new(DType::Float32),
+            is_float32: to == Encoding::new(DType::Float32),
         };
         // The loops are exact for products of short codes that float64 need not hold.
         let divided = self.scheme.scale == ScaleType::E4M3(Global::Divisor);
@@ -192,7 +192,7 @@ impl Decoder<'_> {
         if far || short {
             return Ok(false);
         }
-        let size = self.narrow.to().dtype().size();
+        let size = self.narrow.target().dtype().size();
         for Tile { start, rows, len, stride, block } in tiles {
             let piece = |start| Piece { elements: start..start + len, run: len, block };
             if let Some(factors) = self.factors(scales, &piece(start), scratch)?
@@ -220,7 +220,7 @@ impl Decoder<'_> {
         factors: &Factors<'_>,
         dst: &mut [u8],
     ) -> Result<(), ScaledError> {
-        let (plan, start, size) = (self.plan, whole.elements.start, self.narrow.to().dtype().size());
+        let (plan, start, size) = (self.plan, whole.elements.start, self.narrow.target().dtype().size());
         let mut done = 0;
         if is_aligned(plan.data, start) {
             let codes = &data[bytes_of(plan.data, &whole.elements)];
@@ -277,7 +277,7 @@ impl Decoder<'_> {
         let mut q = Buffer([0.0_f64; CHUNK]);
         let q = &mut q.0[..piece.elements.len()];
         self.plan.values(&self.codes, &self.rule, (data, scales), piece, q)?;
-        let size = self.wide.to().dtype().size();
+        let size = self.wide.target().dtype().size();
         let dst = &mut dst[piece.elements.start * size..piece.elements.end * size];
         self.wide.run(bytemuck::cast_slice(q), dst, q.len())?;
         Ok(())

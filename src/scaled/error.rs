@@ -1,6 +1,6 @@
 //! What can be wrong with a scaled cast.
 
-use crate::{BufferType, CastError, DType};
+use crate::{CastError, DType, Encoding};
 use core::fmt;
 
 /// Why a scaled cast was not done.
@@ -123,6 +123,6 @@ pub(super) fn check_len(which: &'static str, want: usize, have: usize) -> Result
 }
 
 /// The bytes of `n` elements.
-pub(super) fn byte_len(buffer: BufferType, n: usize) -> Result<usize, ScaledError> {
+pub(super) fn byte_len(buffer: Encoding, n: usize) -> Result<usize, ScaledError> {
     buffer.byte_len(n).ok_or(ScaledError::Shape)
 }

@@ -17,7 +17,7 @@ use super::{
     split::{Alone, Done, Elements, InOrder, Run, TOO_LARGE, guarded, next},
     view::Gathered,
 };
-use crate::{BufferType, CastOptions, CastPlan, DType, iinfo, strided::View};
+use crate::{CastOptions, CastPlan, DType, Encoding, iinfo, strided::View};
 use alloc::{vec, vec::Vec};
 use loops::Limits;
 
@@ -119,7 +119,7 @@ impl ScaledPlan {
         check_len("zero points", self.zeros_len(), zeros.len())?;
         // The zero points of a part need not begin at a whole byte: they are packed at the end.
         let mut apart = Vec::new();
-        let its = match self.data == BufferType::new(self.scheme.element) {
+        let its = match self.data == Encoding::new(self.scheme.element) {
             true => &mut *zeros,
             false => {
                 apart.resize(self.scales(), 0);
@@ -217,7 +217,7 @@ impl ScaledPlan {
         data: &[u8],
         scales: &[u8],
         zeros: &[u8],
-        to: impl Into<BufferType>,
+        to: impl Into<Encoding>,
         dst: &mut [u8],
     ) -> Result<(), ScaledError> {
         self.dequantize_min_max_split(&Alone, self.elements(), [data, scales, zeros], to.into(), dst)
@@ -229,7 +229,7 @@ impl ScaledPlan {
         run: &impl Run,
         target: usize,
         [data, scales, zeros]: [&[u8]; 3],
-        to: BufferType,
+        to: Encoding,
         mut dst: &mut [u8],
     ) -> Result<(), ScaledError> {
         self.with_zeros()?;
@@ -308,7 +308,7 @@ mod tests {
                 let [mut data, mut scales, mut zeros] = buffers();
                 let report = plan.quantize_min_max(src, &mut data, &mut scales, &mut zeros).expect("casts");
                 let mut values = vec![0; 2 * n];
-                let to = BufferType::from(DType::BFloat16);
+                let to = Encoding::from(DType::BFloat16);
                 plan.dequantize_min_max(&data, &scales, &zeros, to, &mut values).expect("casts");
                 for target in [8, 52, 130, 1000] {
                     let [mut codes, mut its, mut points] = buffers();

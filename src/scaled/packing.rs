@@ -2,25 +2,25 @@
 //!
 //! The packing of the tiers begins at whole bytes. Here rows and slabs need not end at one.
 
-use crate::BufferType;
+use crate::Encoding;
 use core::ops::Range;
 
 /// Elements that are cast at once, in memory of the stack.
 pub(super) const CHUNK: usize = 1024;
 
 /// Whether the codes of a run begin with a byte.
-pub(super) fn is_aligned(of: BufferType, start: usize) -> bool {
+pub(super) fn is_aligned(of: Encoding, start: usize) -> bool {
     (start * of.bits_per_element() as usize).is_multiple_of(8)
 }
 
 /// The bytes of a run that begins with a byte.
-pub(super) fn bytes_of(of: BufferType, range: &Range<usize>) -> Range<usize> {
+pub(super) fn bytes_of(of: Encoding, range: &Range<usize>) -> Range<usize> {
     let bits = of.bits_per_element() as usize;
     range.start * bits / 8..(range.end * bits).div_ceil(8)
 }
 
 /// Stores codes, one per byte or wider, as `data` does. Those in front of them are there already.
-pub(super) fn put(of: BufferType, codes: &[u8], range: Range<usize>, data: &mut [u8]) {
+pub(super) fn put(of: Encoding, codes: &[u8], range: Range<usize>, data: &mut [u8]) {
     let (bits, size) = (of.bits_per_element() as usize, of.dtype().size());
     if bits >= 8 {
         data[range.start * size..range.end * size].copy_from_slice(codes);
@@ -48,7 +48,7 @@ pub(super) fn put(of: BufferType, codes: &[u8], range: Range<usize>, data: &mut 
 }
 
 /// The codes of a range, one per byte or wider.
-pub(super) fn take(of: BufferType, data: &[u8], range: Range<usize>, codes: &mut [u8]) {
+pub(super) fn take(of: Encoding, data: &[u8], range: Range<usize>, codes: &mut [u8]) {
     let (bits, size) = (of.bits_per_element() as usize, of.dtype().size());
     if bits >= 8 {
         codes.copy_from_slice(&data[range.start * size..range.end * size]);

@@ -7,7 +7,7 @@ use super::{
     split::{Alone, Elements, InOrder, Run},
     view::Gathered,
 };
-use crate::{BufferType, bulk::Share, bulk::Threads, strided::View};
+use crate::{Encoding, bulk::Share, bulk::Threads, strided::View};
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -138,7 +138,7 @@ impl ScaledPlan {
         data: &[u8],
         scales: &[u8],
         global: f32,
-        to: impl Into<BufferType>,
+        to: impl Into<Encoding>,
         dst: &mut [u8],
         threads: Threads<'_>,
     ) -> Result<(), ScaledError> {
@@ -201,7 +201,7 @@ impl ScaledPlan {
         data: &[u8],
         scales: &[u8],
         zeros: &[u8],
-        to: impl Into<BufferType>,
+        to: impl Into<Encoding>,
         dst: &mut [u8],
         threads: Threads<'_>,
     ) -> Result<(), ScaledError> {

@@ -9,7 +9,7 @@ use super::{
     scheme::{Global, Quotient, ScaleType, Scheme},
 };
 use crate::{
-    BufferType, DType, Storage,
+    DType, Encoding, Storage,
     stochastic::{Random, Stochastic},
 };
 use lanecast_kernels::in_default_environment;
@@ -44,8 +44,8 @@ pub(super) fn is_positive(x: f32) -> bool {
 #[derive(Clone, Debug)]
 pub struct ScaledPlan {
     pub(super) scheme: Scheme,
-    pub(super) from: BufferType,
-    pub(super) data: BufferType,
+    pub(super) from: Encoding,
+    pub(super) data: Encoding,
     pub(super) blocks: Blocks,
     pub(super) codes: Codes,
     /// Whether clipped and underflowed elements are counted.
@@ -70,7 +70,7 @@ impl ScaledPlan {
     /// [`ScaledError::Number`], [`ScaledError::Axis`], [`ScaledError::EmptyBlock`] or [`ScaledError::Shape`] if the scheme does not fit
     /// itself or the shape; [`ScaledError::Cast`] if a dtype is not built.
     pub fn new(
-        from: impl Into<BufferType>,
+        from: impl Into<Encoding>,
         scheme: &Scheme,
         shape: &[usize],
     ) -> Result<ScaledPlan, ScaledError> {
@@ -99,7 +99,7 @@ impl ScaledPlan {
         super::rule::check(scheme)?;
         super::min_max::check(scheme)?;
         let blocks = Blocks::new(scheme.granularity, shape)?;
-        let data = BufferType::packed(scheme.element);
+        let data = Encoding::packed(scheme.element);
         let casts = Casts::new(from, scheme)?;
         let plan = ScaledPlan {
             scheme: *scheme,
@@ -141,7 +141,7 @@ impl ScaledPlan {
     /// The same cast with another storage of the codes.
     #[must_use]
     pub fn with_storage(self, storage: Storage) -> ScaledPlan {
-        let data = BufferType::with_storage(self.scheme.element, storage);
+        let data = Encoding::with_storage(self.scheme.element, storage);
         ScaledPlan { data, ..self }.fused()
     }
 
@@ -169,13 +169,13 @@ impl ScaledPlan {
     }
 
     /// The dtype and storage of the codes.
-    pub fn data_type(&self) -> BufferType {
+    pub fn data_type(&self) -> Encoding {
         self.data
     }
 
     /// The dtype of the scales, in the byte order of the host.
-    pub fn scale_type(&self) -> BufferType {
-        BufferType::new(self.scheme.scale.dtype(self.from.dtype()))
+    pub fn scale_type(&self) -> Encoding {
+        Encoding::new(self.scheme.scale.dtype(self.from.dtype()))
     }
 
     /// Elements of the tensor.
@@ -307,12 +307,12 @@ impl ScaledPlan {
         data: &[u8],
         scales: &[u8],
         global: f32,
-        to: impl Into<BufferType>,
+        to: impl Into<Encoding>,
         dst: &mut [u8],
     ) -> Result<(), ScaledError> {
         let mut call = (data, scales, global, to.into(), dst);
         in_default_environment(
-            |plan: &ScaledPlan, call: &mut (&[u8], &[u8], f32, BufferType, &mut [u8])| {
+            |plan: &ScaledPlan, call: &mut (&[u8], &[u8], f32, Encoding, &mut [u8])| {
                 plan.decode(call.0, call.1, call.2, call.3, call.4)
             },
             self,

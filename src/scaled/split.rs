@@ -15,7 +15,7 @@ use super::{
     scheme::NonFinite,
 };
 #[cfg(any(feature = "rayon", test))]
-use crate::BufferType;
+use crate::Encoding;
 use alloc::{boxed::Box, vec, vec::Vec};
 use core::{mem, ops::Range};
 use lanecast_kernels::in_default_environment;
@@ -313,7 +313,7 @@ impl ScaledPlan {
         run: &impl Run,
         target: usize,
         (data, scales, global): (&[u8], &[u8], f32),
-        to: BufferType,
+        to: Encoding,
         mut dst: &mut [u8],
     ) -> Result<(), ScaledError> {
         check_len("data", self.data_len(), data.len())?;

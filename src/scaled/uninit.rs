@@ -7,7 +7,7 @@ use super::{
     plan::ScaledPlan,
     report::Report,
 };
-use crate::BufferType;
+use crate::Encoding;
 use core::mem::MaybeUninit;
 use lanecast_kernels::filled;
 
@@ -81,7 +81,7 @@ impl ScaledPlan {
         data: &[u8],
         scales: &[u8],
         global: f32,
-        to: impl Into<BufferType>,
+        to: impl Into<Encoding>,
         dst: &'a mut [MaybeUninit<u8>],
     ) -> Result<&'a mut [u8], ScaledError> {
         let to = to.into();

@@ -23,13 +23,13 @@ const ROWS: usize = 32;
 /// A view whose elements are copied in C order as they are needed.
 pub(super) struct Gathered<'a> {
     view: View<'a>,
-    /// The copy, to the buffer type of a plan.
+    /// The copy, to the encoding of a plan.
     copy: CastPlan,
 }
 
 impl<'a> Gathered<'a> {
     pub(super) fn new(plan: &ScaledPlan, view: &View<'a>) -> Result<Self, ScaledError> {
-        let dtype = view.buffer().dtype();
+        let dtype = view.encoding().dtype();
         if dtype != plan.from.dtype() {
             let wrong = CastError::WrongElement { which: Side::Source, plan: plan.from, slice: dtype };
             return Err(ScaledError::Cast(wrong));
@@ -38,7 +38,7 @@ impl<'a> Gathered<'a> {
         if Blocks::new(plan.scheme.granularity, view.layout().shape())? != plan.blocks {
             return Err(ScaledError::OtherShape);
         }
-        Ok(Self { view: *view, copy: CastPlan::new(view.buffer(), plan.from, &CastOptions::RUST)? })
+        Ok(Self { view: *view, copy: CastPlan::new(view.encoding(), plan.from, &CastOptions::RUST)? })
     }
 }
 
@@ -65,10 +65,10 @@ fn gather(
         return Ok(());
     }
     if range == (0..n) {
-        let layout = Layout::contiguous(copy.to(), shape).map_err(refused)?;
+        let layout = Layout::contiguous(copy.target(), shape).map_err(refused)?;
         return Ok(copy.run_strided(&view, &mut ViewMut::new(out, layout).map_err(refused)?)?);
     }
-    let (inner, size) = (n / shape[axis], copy.to().dtype().size());
+    let (inner, size) = (n / shape[axis], copy.target().dtype().size());
     let (first, end) = (range.start.div_ceil(inner), range.end / inner);
     let part = |index: usize, inside: Range<usize>, out: &mut [u8]| {
         gather(copy, between(view, axis, index..index + 1)?, axis + 1, inside, out)
@@ -93,7 +93,7 @@ fn gather(
 
 impl Elements for Gathered<'_> {
     fn get<'m>(&'m self, range: Range<usize>, memory: &'m mut Vec<u8>) -> Result<&'m [u8], ScaledError> {
-        memory.resize(range.len() * self.copy.to().dtype().size(), 0);
+        memory.resize(range.len() * self.copy.target().dtype().size(), 0);
         gather(&self.copy, self.view, 0, range, memory)?;
         Ok(memory)
     }

@@ -1,7 +1,7 @@
 //! [`StochasticPlan`]: a plain cast that rounds stochastically.
 
 use super::{Random, Stochastic};
-use crate::{BufferType, CastError, CastOptions, CastPlan, DType, Kind, Side};
+use crate::{CastError, CastOptions, CastPlan, DType, Encoding, Kind, Side};
 use core::fmt;
 
 /// Elements that are cast at once, in memory of the stack: whole bytes in every storage.
@@ -88,8 +88,8 @@ impl StochasticPlan {
     ///
     /// [`StochasticError::Source`], [`StochasticError::Target`] or, if a dtype is not built, [`StochasticError::Cast`].
     pub fn new(
-        from: impl Into<BufferType>,
-        to: impl Into<BufferType>,
+        from: impl Into<Encoding>,
+        to: impl Into<Encoding>,
         stochastic: Stochastic,
     ) -> Result<StochasticPlan, StochasticError> {
         let (from, to) = (from.into(), to.into());
@@ -108,14 +108,14 @@ impl StochasticPlan {
         StochasticPlan { random: self.random.starting_at(index), ..self }
     }
 
-    /// The buffer type of the source.
-    pub fn from(&self) -> BufferType {
-        self.load.from()
+    /// The encoding of the source.
+    pub fn source(&self) -> Encoding {
+        self.load.source()
     }
 
-    /// The buffer type of the destination.
-    pub fn to(&self) -> BufferType {
-        self.store.to()
+    /// The encoding of the destination.
+    pub fn target(&self) -> Encoding {
+        self.store.target()
     }
 
     /// Casts the first `n` elements of `src` to the first `n` of `dst`. Both may be longer.
@@ -130,18 +130,18 @@ impl StochasticPlan {
         for first in (0..n).step_by(CHUNK) {
             let count = CHUNK.min(n - first);
             let values = &mut values[..count];
-            self.load.run(&src[bytes(self.from(), first)..], bytemuck::cast_slice_mut(values), count)?;
+            self.load.run(&src[bytes(self.source(), first)..], bytemuck::cast_slice_mut(values), count)?;
             self.random.round(first, values);
-            self.store.run(bytemuck::cast_slice(values), &mut dst[bytes(self.to(), first)..], count)?;
+            self.store.run(bytemuck::cast_slice(values), &mut dst[bytes(self.target(), first)..], count)?;
         }
         Ok(())
     }
 
     fn check(&self, src: &[u8], dst: &[u8], n: usize) -> Result<(), CastError> {
-        let sides = [(Side::Source, self.from(), src.len()), (Side::Destination, self.to(), dst.len())];
+        let sides = [(Side::Source, self.source(), src.len()), (Side::Destination, self.target(), dst.len())];
         for (which, buffer, have) in sides {
             match buffer.byte_len(n) {
-                None => return Err(CastError::TooLarge { elements: n, buffer }),
+                None => return Err(CastError::TooLarge { elements: n, encoding: buffer }),
                 Some(need) if need > have => return Err(CastError::BufferTooSmall { which, need, have }),
                 Some(_) => {}
             }
@@ -170,13 +170,13 @@ impl StochasticPlan {
         let parts = usize::try_from(time / share.chunk).unwrap_or(usize::MAX).max(1);
         let size = n.div_ceil(parts).next_multiple_of(CHUNK);
         // The lengths are checked: no part fails.
-        let len = self.to().byte_len(n).unwrap_or(0);
-        let parts = dst[..len].chunks_mut(bytes(self.to(), size)).enumerate();
+        let len = self.target().byte_len(n).unwrap_or(0);
+        let parts = dst[..len].chunks_mut(bytes(self.target(), size)).enumerate();
         let failed = std::sync::Mutex::new(Ok(()));
         threads.share(share.tasks, parts, |(i, dst)| {
             let first = i * size;
             let plan = StochasticPlan { random: self.random.after(first), ..*self };
-            let done = plan.run(&src[bytes(self.from(), first)..], dst, size.min(n - first));
+            let done = plan.run(&src[bytes(self.source(), first)..], dst, size.min(n - first));
             if done.is_err() {
                 *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = done;
             }
@@ -187,6 +187,6 @@ impl StochasticPlan {
 }
 
 /// The bytes of so many elements, a multiple of 8.
-fn bytes(buffer: BufferType, elements: usize) -> usize {
+fn bytes(buffer: Encoding, elements: usize) -> usize {
     elements / 8 * buffer.bits_per_element() as usize
 }

@@ -2,7 +2,7 @@
 
 use super::{FieldType, StructError, StructType, Trouble, layout::join};
 use crate::{
-    BufferType, ByteOrder, DType,
+    ByteOrder, DType, Encoding,
     names::{self, numpy_code},
 };
 use alloc::{borrow::Cow, format, string::String};
@@ -15,8 +15,8 @@ impl StructType {
     /// As in NumPy, dtypes of ml_dtypes are written as bytes, such as `<V2`, and `float8_e5m2` as `<f1`.
     ///
     /// ```
-    /// use lanecast::{BufferType, ByteOrder, DType, structured::{Field, StructType}};
-    /// let big = BufferType::new(DType::Int32).with_order(ByteOrder::Big);
+    /// use lanecast::{Encoding, ByteOrder, DType, structured::{Field, StructType}};
+    /// let big = Encoding::new(DType::Int32).with_order(ByteOrder::Big);
     /// let of = StructType::aligned([Field::new("a", DType::Bool), Field::new("b", big).with_shape([2])])?;
     /// assert_eq!(of.descr()?, "[('a', '|b1'), ('', '|V3'), ('b', '>i4', (2,))]");
     /// # Ok::<(), lanecast::structured::StructError>(())
@@ -121,7 +121,7 @@ fn code(kind: &FieldType) -> Cow<'static, str> {
     }
 }
 
-fn element(buffer: BufferType) -> Cow<'static, str> {
+fn element(buffer: Encoding) -> Cow<'static, str> {
     let order = match buffer.order() {
         ByteOrder::Little => names::ByteOrder::Little,
         ByteOrder::Big => names::ByteOrder::Big,

@@ -1,7 +1,7 @@
 //! The errors of structs, their descriptions and their casts.
 
 use super::FieldType;
-use crate::{BufferType, CastError, Rejection, Side};
+use crate::{CastError, Encoding, Rejection, Side};
 use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
 use core::fmt;
 
@@ -84,7 +84,7 @@ pub enum Trouble {
         axes: usize,
     },
     /// Its elements share bytes.
-    Packed(BufferType),
+    Packed(Encoding),
     /// It is larger than any buffer.
     TooLarge,
     /// It ends after the end of the item.

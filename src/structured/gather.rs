@@ -5,7 +5,7 @@
 //! an overrun.
 
 use super::plan::Axis;
-use crate::BufferType;
+use crate::Encoding;
 use alloc::{vec, vec::Vec};
 
 /// The size limit of a piece in bytes, on each side.
@@ -71,7 +71,7 @@ pub(super) fn cast<E>(
     axes: &[Axis],
     (src, src_at): (&[u8], usize),
     (dst, dst_at): (&mut [u8], usize),
-    (from_type, to_type): (BufferType, BufferType),
+    (from_type, to_type): (Encoding, Encoding),
     stage: &mut Stage,
     mut run: impl FnMut(&[u8], &mut [u8], usize, usize) -> Result<(), E>,
 ) -> Result<(), E> {

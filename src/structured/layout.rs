@@ -5,7 +5,7 @@
 //! the struct cannot be a destination.
 
 use super::{StructError, Trouble};
-use crate::{BufferType, ByteOrder, Storage};
+use crate::{ByteOrder, Encoding, Storage};
 use alloc::{
     collections::{BTreeMap, BTreeSet},
     format,
@@ -23,7 +23,7 @@ pub(super) const MOST_AXES: usize = 64;
 #[non_exhaustive]
 pub enum FieldType {
     /// An element of a dtype, in its byte order. Elements of 2, 4 and 6 bits are stored one per byte.
-    Element(BufferType),
+    Element(Encoding),
     /// NumPy's `S`: this many bytes of text, padded with NUL.
     Bytes(usize),
     /// NumPy's `U`: text of four-byte characters, padded with NUL.
@@ -66,7 +66,7 @@ impl FieldType {
     }
 }
 
-impl<T: Into<BufferType>> From<T> for FieldType {
+impl<T: Into<Encoding>> From<T> for FieldType {
     fn from(of: T) -> Self {
         FieldType::Element(of.into())
     }

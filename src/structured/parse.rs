@@ -9,7 +9,7 @@ use super::{
     layout::{MOST_AXES, MOST_DEPTH},
 };
 use crate::{
-    BufferType, ByteOrder, DType,
+    ByteOrder, DType, Encoding,
     names::{self, Namespace},
 };
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
@@ -355,7 +355,7 @@ fn code(text: &str) -> Result<FieldType, Cow<'static, str>> {
             names::ByteOrder::Little => ByteOrder::Little,
             names::ByteOrder::Big => ByteOrder::Big,
         };
-        return Ok(BufferType::new(dtype).with_order(order).into());
+        return Ok(Encoding::new(dtype).with_order(order).into());
     }
     match Namespace::MlDtypes.parse(text) {
         Ok(dtype) => Ok(dtype.into()),

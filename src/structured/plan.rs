@@ -6,7 +6,7 @@ use super::{
     resolve::Resolver,
 };
 use crate::{
-    BufferType, CastError, CastOptions, CastPlan, DType, Side, Tier,
+    CastError, CastOptions, CastPlan, DType, Encoding, Side, Tier,
     strided::{Layout, MAX_AXES, View, ViewMut},
     tier,
 };
@@ -34,8 +34,8 @@ pub(super) struct Axis {
 /// What is done to one element.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
-    /// It is cast. The plan is for elements in native byte order; the buffer types have the actual order.
-    Cast { plan: CastPlan, from: BufferType, to: BufferType },
+    /// It is cast. The plan is for elements in native byte order; the encodings have the actual order.
+    Cast { plan: CastPlan, from: Encoding, to: Encoding },
     /// `src` bytes are copied to `dst` bytes, truncated or padded with 0.
     Bytes { src: usize, dst: usize },
     /// The same for four-byte characters whose byte order changes.
@@ -247,10 +247,10 @@ pub struct StructPlan {
 pub struct FieldCast<'a> {
     /// The name of the field of the destination, qualified by the structs that contain it: `outer.inner`.
     pub field: &'a str,
-    /// The buffer type in the source.
-    pub from: BufferType,
-    /// The buffer type in the destination.
-    pub to: BufferType,
+    /// The encoding in the source.
+    pub from: Encoding,
+    /// The encoding in the destination.
+    pub to: Encoding,
     /// Elements in an item.
     pub count: usize,
 }
@@ -371,7 +371,7 @@ impl StructPlan {
             // The strides are smaller than the items.
             (shape[i], steps[0][i], steps[1][i]) = (axis.len, axis.src as isize, axis.dst as isize);
         }
-        let layout = |of: &BufferType, side: usize, at: usize| {
+        let layout = |of: &Encoding, side: usize, at: usize| {
             Layout::new(*of, &shape[..axes.len()], &steps[side][..axes.len()]).map(|of| of.with_offset(at))
         };
         let mut views = || {

@@ -1,6 +1,6 @@
 //! The errors of texts and of the buffers around them.
 
-use crate::{BufferType, CastError, DType};
+use crate::{CastError, DType, Encoding};
 use alloc::string::String;
 use core::fmt;
 
@@ -42,8 +42,8 @@ pub enum TextError {
         need: usize,
         /// Bytes that the buffer has.
         have: usize,
-        /// The buffer type of the destination.
-        to: BufferType,
+        /// The encoding of the destination.
+        to: Encoding,
     },
     /// The bitmap has no bit for this element.
     MaskTooSmall {

@@ -9,7 +9,7 @@ use super::{
     write::{boolean, complex, float, float16, int},
 };
 use crate::{
-    BufferType, CastError, CastOptions, CastPlan, DType, Element, FloatSpec, Side, Spec, num_complex::Complex,
+    CastError, CastOptions, CastPlan, DType, Element, Encoding, FloatSpec, Side, Spec, num_complex::Complex,
 };
 use alloc::vec::Vec;
 
@@ -18,7 +18,7 @@ const BLOCK: usize = 256;
 /// The number of elements from which small dtypes use a table of texts.
 const MANY: usize = 1024;
 
-/// The formatting of one buffer type, resolved once and run often.
+/// The formatting of one encoding, resolved once and run often.
 ///
 /// A plan is a few words large and can be copied and shared between threads.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +31,12 @@ pub struct FormatPlan {
 }
 
 impl FormatPlan {
-    /// Resolves the formatting of this buffer type.
+    /// Resolves the formatting of this encoding.
     ///
     /// # Errors
     ///
     /// As [`CastPlan::new`].
-    pub fn new(from: impl Into<BufferType>, options: &TextOptions) -> Result<FormatPlan, CastError> {
+    pub fn new(from: impl Into<Encoding>, options: &TextOptions) -> Result<FormatPlan, CastError> {
         let from = from.into();
         let dtype = from.dtype();
         let to = match dtype.spec() {
@@ -54,17 +54,17 @@ impl FormatPlan {
         Ok(FormatPlan { cast, unpack, options: *options })
     }
 
-    /// The buffer type of the source.
-    pub const fn from(&self) -> BufferType {
-        self.cast.from()
+    /// The encoding of the source.
+    pub const fn source(&self) -> Encoding {
+        self.cast.source()
     }
 
     /// Formats the first `n` elements of `src`.
     ///
     /// ```
     /// use lanecast::text::{FormatPlan, TextOptions};
-    /// use lanecast::{BufferType, DType};
-    /// let plan = FormatPlan::new(BufferType::packed(DType::Int4), &TextOptions::DEFAULT)?;
+    /// use lanecast::{Encoding, DType};
+    /// let plan = FormatPlan::new(Encoding::packed(DType::Int4), &TextOptions::DEFAULT)?;
     /// let texts = plan.run(&[0x8F, 0x07], 3)?;
     /// assert_eq!((texts.offsets(), texts.bytes()), (&[0, 2, 4, 5][..], &b"-1-87"[..]));
     /// # Ok::<(), lanecast::CastError>(())
@@ -85,8 +85,8 @@ impl FormatPlan {
     ///
     /// As [`run`](Self::run); then nothing is added.
     pub fn run_into(&self, src: &[u8], n: usize, out: &mut Strings) -> Result<(), CastError> {
-        let from = self.from();
-        let need = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
+        let from = self.source();
+        let need = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: from })?;
         let short = CastError::BufferTooSmall { which: Side::Source, need, have: src.len() };
         let src = src.get(..need).ok_or(short)?;
         if n >= MANY && from.dtype().bits() <= 8 {
@@ -131,7 +131,7 @@ impl FormatPlan {
         let mut out = Strings::new();
         out.reserve(src.len(), src.len().saturating_mul(self.usual_len()));
         let options = &self.options;
-        match self.cast.to().dtype() {
+        match self.cast.target().dtype() {
             DType::Bool => self.slices(src, &mut out, |x: bool, out| boolean(x, out))?,
             DType::Int64 => self.slices(src, &mut out, |x: i64, out| int(x, out))?,
             DType::UInt64 => self.slices(src, &mut out, |x: u64, out| int(x, out))?,
@@ -178,7 +178,7 @@ impl FormatPlan {
     /// Writes the first `count` elements of the result of the cast.
     fn write(&self, bytes: &[u8], count: usize, out: &mut impl Output) {
         let options = &self.options;
-        match self.cast.to().dtype() {
+        match self.cast.target().dtype() {
             DType::Bool => each(bytes, count, out, |[x], out| boolean(x != 0, out)),
             DType::Int64 => each(bytes, count, out, |x, out| int(i64::from_ne_bytes(x), out)),
             DType::UInt64 => each(bytes, count, out, |x, out| int(u64::from_ne_bytes(x), out)),
@@ -202,13 +202,13 @@ impl FormatPlan {
 
     /// Writes elements of at most 8 bits from a table of the texts of all bytes.
     fn look_up(&self, src: &[u8], n: usize, out: &mut Strings) -> Result<(), CastError> {
-        let dtype = self.from().dtype();
+        let dtype = self.source().dtype();
         let codes: [u8; 256] = core::array::from_fn(|code| code as u8);
         let texts = FormatPlan::new(dtype, &self.options)?.run(&codes, codes.len())?;
         out.reserve(n, n.saturating_mul(self.usual_len()));
         let mut bytes = [0; BLOCK];
         for (first, count) in blocks(n) {
-            let at = self.from().byte_len(first).unwrap_or(0);
+            let at = self.source().byte_len(first).unwrap_or(0);
             self.unpack.run(&src[at..], &mut bytes, count)?;
             for &code in &bytes[..count] {
                 out.push(texts.get(code.into()).unwrap_or_default());
@@ -219,7 +219,7 @@ impl FormatPlan {
 
     /// Bytes reserved per text, somewhat more than most texts need.
     fn usual_len(&self) -> usize {
-        match self.from().dtype().spec() {
+        match self.source().dtype().spec() {
             Spec::Bool => 5,
             Spec::Int { bits, .. } => bits as usize / 4 + 2,
             Spec::Float(part) => (part.mantissa_bits as usize / 3 + 4).min(20),

@@ -30,7 +30,7 @@ pub enum OnBadText {
     /// [`ParsePlan::run_masked`](super::ParsePlan::run_masked).
     Null,
     /// The element is the cast of a NaN: NaN if the target has one, 0 in integers, true in bool; for floats of 4 and 6 bits see
-    /// [`NanToFp4`](crate::NanToFp4). In complex targets both parts are NaN.
+    /// [`NanToFinite`](crate::NanToFinite). In complex targets both parts are NaN.
     Nan,
     /// The element is 0, cast to the target (`float8_e8m0fnu` has no zero).
     Zero,

@@ -8,13 +8,13 @@ use super::{
     binary::Stand,
     element::{Bools, Complexes, Ints, Reader, Reals},
 };
-use crate::{BufferType, CastError, CastOptions, CastPlan, DType, Element, Spec};
+use crate::{CastError, CastOptions, CastPlan, DType, Element, Encoding, Spec};
 use alloc::vec::Vec;
 
 /// Elements per block, a number that fills whole bytes in every packed storage and in a bitmap.
 const BLOCK: usize = 256;
 
-/// The parsing of texts to one buffer type, resolved once and run often.
+/// The parsing of texts to one encoding, resolved once and run often.
 ///
 /// A plan is a few words large and can be copied and shared between threads. Running it does not allocate.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ enum Stage {
 }
 
 impl ParsePlan {
-    /// Resolves the parsing to this buffer type.
+    /// Resolves the parsing to this encoding.
     ///
     /// The options apply as in a cast of the exact value, except that integer overflow is always an error: parsing ignores
     /// [`IntOverflow`](crate::IntOverflow), but not [`IntRound`](crate::IntRound).
@@ -44,7 +44,7 @@ impl ParsePlan {
     ///
     /// As [`CastPlan::new`].
     pub fn new(
-        to: impl Into<BufferType>,
+        to: impl Into<Encoding>,
         text: &TextOptions,
         options: &CastOptions,
     ) -> Result<ParsePlan, CastError> {
@@ -65,9 +65,9 @@ impl ParsePlan {
         Ok(ParsePlan { cast: CastPlan::new(from, to, &options)?, stage, on_error: text.on_error })
     }
 
-    /// The buffer type of the destination.
-    pub const fn to(&self) -> BufferType {
-        self.cast.to()
+    /// The encoding of the destination.
+    pub const fn target(&self) -> Encoding {
+        self.cast.target()
     }
 
     /// Parses texts into the elements at the start of `dst` and returns how many there were.
@@ -77,8 +77,8 @@ impl ParsePlan {
     ///
     /// ```
     /// use lanecast::text::{ParsePlan, TextOptions};
-    /// use lanecast::{BufferType, CastOptions, DType};
-    /// let packed = BufferType::packed(DType::Float4E2M1FN);
+    /// use lanecast::{Encoding, CastOptions, DType};
+    /// let packed = Encoding::packed(DType::Float4E2M1FN);
     /// let plan = ParsePlan::new(packed, &TextOptions::DEFAULT, &CastOptions::RUST)?;
     /// let mut bytes = [0; 2];
     /// assert_eq!(plan.run(["0.5", "-6", "1e9"], &mut bytes)?, 3);
@@ -217,7 +217,7 @@ impl ParsePlan {
 
     #[cold]
     fn fault(&self, index: usize, text: &[u8], reason: BadText) -> TextError {
-        TextError::text(index, text, reason, self.to().dtype())
+        TextError::text(index, text, reason, self.target().dtype())
     }
 }
 
@@ -246,7 +246,7 @@ impl Sink for Bytes<'_> {
         bits: &[u8; BLOCK / 8],
         done: usize,
     ) -> Result<(), TextError> {
-        let to = self.cast.to();
+        let to = self.cast.target();
         let width = to.bits_per_element() as usize;
         // Eight elements take as many bytes as one element has bits.
         let room =

@@ -256,6 +256,6 @@ options! {
     int_round with_int_round IntRound: TowardZero NearestEven NearestAway Floor Ceil;
     float_round with_float_round FloatRound: NearestEven NearestAway TowardZero Up Down ToOdd;
     e5m2_nan with_e5m2_nan E5M2Nan: Code7E Code7F;
-    nan_to_fp4 with_nan_to_fp4 NanToFp4: Zero Max;
+    nan_to_finite with_nan_to_finite NanToFinite: Zero Max;
     fnuz_inf with_fnuz_inf FnuzInf: Max Nan;
 }

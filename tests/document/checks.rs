@@ -5,7 +5,7 @@ use crate::support;
 use lanecast::DType::{Bool, Float8E5M2, Float8E8M0FNU, Float32, Float64, Int8};
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{
-    CastError, CastOptions, DType, E5M2Nan, IntOverflow, Level, NanToFp4, Saturate, iinfo,
+    CastError, CastOptions, DType, E5M2Nan, IntOverflow, Level, NanToFinite, Saturate, iinfo,
     try_cast_bytes_with,
 };
 
@@ -199,7 +199,7 @@ pub fn tiny_bounds(cell: &Cell) -> Found {
         2 => bound(cell.text(), to, RUST, |y| y.abs() == largest),
         3 => bound(cell.text(), to, RUST, |y| y == 0.0),
         4 => Ok(format!("{} / {}", coded(NANS[0]), coded(NANS[1]))),
-        5 => one(NANS.map(|nan| Ok(self::coded(nan, to, RUST.with_nan_to_fp4(NanToFp4::Max))))),
+        5 => one(NANS.map(|nan| Ok(self::coded(nan, to, RUST.with_nan_to_finite(NanToFinite::Max))))),
         _ => bound(cell.text(), to, TOWARD_ZERO, |y| y == 0.0),
     }
 }

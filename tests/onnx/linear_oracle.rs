@@ -186,7 +186,7 @@ fn quantize_linear() {
             attributes.saturate = saturate;
             let node =
                 QuantizeLinear::new(version, x, scale, named.then_some(to), &attributes).expect("a node");
-            assert_eq!((node.version(), node.from(), node.scale(), node.to()), (version, x, scale, to));
+            assert_eq!((node.version(), node.source(), node.scale(), node.target()), (version, x, scale, to));
 
             let elements: Vec<u128> = shapes.of.iter().map(|_| code(&mut rng, x)).collect();
             let scale_count: usize = shapes.scale.iter().product();
@@ -242,7 +242,7 @@ fn dequantize_linear() {
             let named = rng.below(2) == 0;
             let node =
                 DequantizeLinear::new(version, x, scale, named.then_some(x), &attributes).expect("a node");
-            assert_eq!((node.version(), node.from(), node.scale(), node.to()), (version, x, scale, to));
+            assert_eq!((node.version(), node.source(), node.scale(), node.target()), (version, x, scale, to));
 
             let elements: Vec<u128> = shapes.of.iter().map(|_| rng.wide() & oracle::mask(x)).collect();
             let scale_count: usize = shapes.scale.iter().product();
@@ -319,11 +319,11 @@ fn attributes_by_number() {
     ];
     let node = QuantizeLinear::from_attributes(25, 1, number(DType::Float8E8M0FNU), None, &named);
     let node = node.expect("a node");
-    assert_eq!((node.attributes(), node.to()), (&attributes, DType::Float4E2M1FN));
+    assert_eq!((node.attributes(), node.target()), (&attributes, DType::Float4E2M1FN));
     assert_eq!((node.precision(), node.zero_point()), (DType::BFloat16, None));
     let given = [("output_dtype", Int(10)), ("block_size", Int(0)), ("axis", Int(0))];
     let node = DequantizeLinear::from_attributes(25, 22, 1, Some(22), &given).expect("a node");
-    assert_eq!((node.to(), node.zero_point()), (DType::Float16, Some(DType::Int4)));
+    assert_eq!((node.target(), node.zero_point()), (DType::Float16, Some(DType::Int4)));
     let want = LinearAttributes::NONE.with_output_dtype(DType::Float16).with_block_size(0).with_axis(0);
     assert_eq!(node.attributes(), &want);
 }

@@ -117,7 +117,7 @@ fn typed_fields_keep_every_code() {
     for dtype in (1..=28).filter_map(ElementType::from_code).filter_map(ElementType::dtype) {
         let code = ElementType::from(dtype).code().expect("of ONNX");
         for n in 0..50 {
-            let buffer = BufferType::packed(dtype);
+            let buffer = Encoding::packed(dtype);
             let mut raw = vec![0; buffer.byte_len(n).expect("small")];
             raw.iter_mut().for_each(|byte| *byte = rng.bits() as u8);
             let typed = TypedData::new(dtype, n, &raw).expect("a tensor");

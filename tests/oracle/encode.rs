@@ -3,8 +3,8 @@
 use super::format::{Class, Float, Rules, class};
 use super::value::{Dyadic, Value};
 use lanecast::{
-    CastOptions, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
-    Saturate,
+    CastOptions, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound,
+    NanToFinite, Saturate,
 };
 use std::cmp::Ordering;
 
@@ -146,9 +146,9 @@ fn to_tiny(value: Value, format: &Float, options: &CastOptions) -> u64 {
     let signed =
         |negative: bool, magnitude: u64| if negative { magnitude | format.sign() } else { magnitude };
     match value {
-        Value::Nan(nan) => match options.nan_to_fp4 {
-            NanToFp4::Zero => signed(!nan.negative, 0),
-            NanToFp4::Max => format.largest,
+        Value::Nan(nan) => match options.nan_to_finite {
+            NanToFinite::Zero => signed(!nan.negative, 0),
+            NanToFinite::Max => format.largest,
         },
         Value::Infinite { negative } => signed(negative, format.largest),
         Value::Finite { negative, magnitude } => {

@@ -2,7 +2,7 @@
 
 use crate::support::{rng::Rng, size};
 use lanecast::strided::Layout;
-use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType, Storage, Tier};
+use lanecast::{ByteOrder, CastOptions, CastPlan, DType, Encoding, Storage, Tier};
 use proptest::prelude::*;
 
 /// What stands between the elements of a destination.
@@ -23,7 +23,7 @@ pub enum Step {
 
 /// A layout with the axes nested in the order given, the first the innermost, from `offset` on; and the bytes of a buffer for it.
 pub fn layout(
-    buffer: BufferType,
+    buffer: Encoding,
     shape: &[usize],
     order: &[usize],
     steps: &[Step],
@@ -64,7 +64,7 @@ pub fn layout(
 /// The bytes of all elements from the start of the buffer, with the number of the element along the last axis if that is packed, in
 /// C order.
 fn places(layout: &Layout) -> Vec<(usize, usize)> {
-    let packed = layout.buffer().storage() == Storage::Packed;
+    let packed = layout.encoding().storage() == Storage::Packed;
     let mut all = vec![(layout.offset() as isize, 0)];
     for (axis, (len, stride)) in layout.shape().iter().zip(layout.strides()).enumerate() {
         let last = packed && axis + 1 == layout.shape().len();
@@ -81,35 +81,35 @@ fn places(layout: &Layout) -> Vec<(usize, usize)> {
 /// The destination as a loop over elements leaves it.
 pub fn one_by_one(plan: &CastPlan, src: &[u8], from: &Layout, dst: &[u8], to: &Layout) -> Vec<u8> {
     let mut out = dst.to_vec();
-    let one = |buffer: BufferType| BufferType::new(buffer.dtype()).with_order(buffer.order());
-    let cast =
-        CastPlan::with_tier(one(plan.from()), one(plan.to()), &CastOptions::RUST, Tier::Scalar).unwrap();
+    let one = |buffer: Encoding| Encoding::new(buffer.dtype()).with_order(buffer.order());
+    let cast = CastPlan::with_tier(one(plan.source()), one(plan.target()), &CastOptions::RUST, Tier::Scalar)
+        .unwrap();
     // Packed elements are taken out and put in bit by bit.
-    let bits = |buffer: BufferType, at: usize, i: usize| {
+    let bits = |buffer: Encoding, at: usize, i: usize| {
         let width = buffer.bits_per_element() as usize;
         (i * width..(i + 1) * width).map(move |bit| (at + bit / 8, bit % 8))
     };
-    for row in places(to).iter().filter(|(_, i)| *i == 0 && to.buffer().storage() == Storage::Packed) {
+    for row in places(to).iter().filter(|(_, i)| *i == 0 && to.encoding().storage() == Storage::Packed) {
         let len = *to.shape().last().unwrap_or(&1);
-        out[row.0..][..to.buffer().byte_len(len).unwrap()].fill(0);
+        out[row.0..][..to.encoding().byte_len(len).unwrap()].fill(0);
     }
     for ((read, i), (written, j)) in places(from).into_iter().zip(places(to)) {
-        let element = match from.buffer().storage() {
-            Storage::Byte => src[read..][..size(from.buffer().dtype())].to_vec(),
+        let element = match from.encoding().storage() {
+            Storage::Byte => src[read..][..size(from.encoding().dtype())].to_vec(),
             Storage::Packed => {
-                let bits = bits(from.buffer(), read, i).enumerate();
+                let bits = bits(from.encoding(), read, i).enumerate();
                 vec![bits.fold(0, |code, (k, (byte, bit))| code | (src[byte] >> bit & 1) << k)]
             }
         };
         let mut result = [0; 16];
         cast.run(&element, &mut result, 1).unwrap();
-        match to.buffer().storage() {
+        match to.encoding().storage() {
             Storage::Byte => {
-                let size = size(to.buffer().dtype());
+                let size = size(to.encoding().dtype());
                 out[written..][..size].copy_from_slice(&result[..size]);
             }
             Storage::Packed => {
-                for (k, (byte, bit)) in bits(to.buffer(), written, j).enumerate() {
+                for (k, (byte, bit)) in bits(to.encoding(), written, j).enumerate() {
                     out[byte] |= (result[0] >> k & 1) << bit;
                 }
             }
@@ -123,7 +123,7 @@ pub fn noise(len: usize, seed: u64) -> Vec<u8> {
     (0..len).map(|_| rng.bits() as u8).collect()
 }
 
-pub fn buffer() -> impl Strategy<Value = BufferType> {
+pub fn buffer() -> impl Strategy<Value = Encoding> {
     (0..DType::ALL.len(), any::<bool>(), any::<bool>()).prop_map(|(i, packed, swapped)| {
         let dtype = DType::ALL[i];
         let order = match (swapped, ByteOrder::NATIVE) {
@@ -131,7 +131,7 @@ pub fn buffer() -> impl Strategy<Value = BufferType> {
             (true, ByteOrder::Little) => ByteOrder::Big,
             (true, ByteOrder::Big) => ByteOrder::Little,
         };
-        if packed { BufferType::packed(dtype) } else { BufferType::new(dtype).with_order(order) }
+        if packed { Encoding::packed(dtype) } else { Encoding::new(dtype).with_order(order) }
     })
 }
 

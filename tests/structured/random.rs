@@ -2,14 +2,14 @@
 
 use crate::support::rng::Rng;
 use lanecast::structured::{Field, Match, StructPlan, StructType};
-use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType, Level};
+use lanecast::{ByteOrder, CastOptions, CastPlan, DType, Encoding, Level};
 
 /// An element of a random struct: where it is in both items, from what to what.
 struct Single {
     src: usize,
     dst: usize,
-    from: BufferType,
-    to: BufferType,
+    from: Encoding,
+    to: Encoding,
 }
 
 /// A struct, another that casts to it by `matching`, and all elements, found without the plan.
@@ -19,7 +19,7 @@ fn random(rng: &mut Rng, matching: Match, depth: u32) -> (StructType, StructType
     let pick = |rng: &mut Rng| {
         let dtype = DType::ALL[rng.below(DType::ALL.len() as u64) as usize];
         let order = if rng.below(3) == 0 { ByteOrder::Big } else { ByteOrder::Little };
-        BufferType::new(dtype).with_order(order)
+        Encoding::new(dtype).with_order(order)
     };
     let mut same = (pick(rng), pick(rng));
     for i in 0..count {
@@ -113,7 +113,7 @@ fn random(rng: &mut Rng, matching: Match, depth: u32) -> (StructType, StructType
 }
 
 /// Brings the bytes of an element, or of the parts of a complex one, into the other order.
-fn turn(bytes: &mut [u8], of: BufferType) {
+fn turn(bytes: &mut [u8], of: Encoding) {
     if of.is_swapped() {
         bytes.chunks_exact_mut(of.dtype().alignment()).for_each(<[u8]>::reverse);
     }

@@ -1,7 +1,7 @@
 //! A plan against the codes it has to give.
 
 use super::{byte_len, load, options::describe, size, storages, store, tiers::tiers};
-use lanecast::{BufferType, CastOptions, CastPlan, DType, Tier};
+use lanecast::{CastOptions, CastPlan, DType, Encoding, Tier};
 use std::fmt::{self, Write};
 
 /// What is left in bytes that a cast must not touch.
@@ -11,9 +11,9 @@ const CANARY: u8 = 0xA5;
 #[derive(Clone, Copy)]
 pub struct Case<'a> {
     /// What is read.
-    pub from: BufferType,
+    pub from: Encoding,
     /// What is written.
-    pub to: BufferType,
+    pub to: Encoding,
     /// How.
     pub options: &'a CastOptions,
     /// By which kernels.

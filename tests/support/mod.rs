@@ -16,13 +16,13 @@ pub mod sweep;
 pub mod tiers;
 
 use crate::oracle;
-use lanecast::{BufferType, DType, Storage};
+use lanecast::{DType, Encoding, Storage};
 
 /// The storages of a dtype: packed as well if that is another one.
-pub fn storages(dtype: DType) -> Vec<BufferType> {
-    let mut all = vec![BufferType::new(dtype)];
+pub fn storages(dtype: DType) -> Vec<Encoding> {
+    let mut all = vec![Encoding::new(dtype)];
     if oracle::width(dtype) < 8 {
-        all.push(BufferType::packed(dtype));
+        all.push(Encoding::packed(dtype));
     }
     all
 }
@@ -33,7 +33,7 @@ pub fn size(dtype: DType) -> usize {
 }
 
 /// Bytes that `n` elements take.
-pub fn byte_len(buffer: BufferType, n: usize) -> usize {
+pub fn byte_len(buffer: Encoding, n: usize) -> usize {
     match buffer.storage() {
         Storage::Byte => n * size(buffer.dtype()),
         Storage::Packed => oracle::packed::byte_len(buffer.dtype(), n),
@@ -41,7 +41,7 @@ pub fn byte_len(buffer: BufferType, n: usize) -> usize {
 }
 
 /// These codes as a buffer. One element per byte takes the codes as they are, unused high bits included.
-pub fn store(buffer: BufferType, codes: &[u128]) -> Vec<u8> {
+pub fn store(buffer: Encoding, codes: &[u128]) -> Vec<u8> {
     if buffer.storage() == Storage::Packed {
         return oracle::packed::pack(buffer.dtype(), codes);
     }
@@ -67,7 +67,7 @@ pub fn store(buffer: BufferType, codes: &[u128]) -> Vec<u8> {
 }
 
 /// The first `n` codes of a buffer.
-pub fn load(buffer: BufferType, bytes: &[u8], n: usize) -> Vec<u128> {
+pub fn load(buffer: Encoding, bytes: &[u8], n: usize) -> Vec<u128> {
     if buffer.storage() == Storage::Packed {
         return oracle::packed::unpack(buffer.dtype(), bytes, n);
     }

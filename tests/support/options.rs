@@ -2,8 +2,8 @@
 
 use crate::oracle::format::{Class, Rules, class};
 use lanecast::{
-    CastOptions, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFp4,
-    Saturate,
+    CastOptions, DType, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound,
+    NanToFinite, Saturate,
 };
 
 const SATURATE: [Saturate; 3] = [Saturate::On, Saturate::Off, Saturate::FnOnly];
@@ -22,7 +22,7 @@ pub const FLOAT_ROUND: [FloatRound; 6] = [
     FloatRound::ToOdd,
 ];
 const E5M2_NAN: [E5M2Nan; 2] = [E5M2Nan::Code7E, E5M2Nan::Code7F];
-const NAN_TO_FP4: [NanToFp4; 2] = [NanToFp4::Zero, NanToFp4::Max];
+const NAN_TO_FINITE: [NanToFinite; 2] = [NanToFinite::Zero, NanToFinite::Max];
 const FNUZ_INF: [FnuzInf; 2] = [FnuzInf::Max, FnuzInf::Nan];
 
 /// `all` with every value of one option.
@@ -80,8 +80,8 @@ pub fn applicable(from: DType, to: DType) -> Vec<CastOptions> {
                 foreign.fnuz_inf = default.fnuz_inf;
             }
             if format.rules == Rules::Tiny {
-                all = each(all, &NAN_TO_FP4, CastOptions::with_nan_to_fp4);
-                foreign.nan_to_fp4 = default.nan_to_fp4;
+                all = each(all, &NAN_TO_FINITE, CastOptions::with_nan_to_finite);
+                foreign.nan_to_finite = default.nan_to_finite;
             }
             if to == DType::Float8E5M2 {
                 all = each(all, &E5M2_NAN, CastOptions::with_e5m2_nan);
@@ -104,7 +104,7 @@ fn all_changed() -> CastOptions {
         .with_int_round(IntRound::Ceil)
         .with_float_round(FloatRound::TowardZero)
         .with_e5m2_nan(E5M2Nan::Code7F)
-        .with_nan_to_fp4(NanToFp4::Max)
+        .with_nan_to_finite(NanToFinite::Max)
         .with_fnuz_inf(FnuzInf::Nan)
 }
 
@@ -130,7 +130,7 @@ pub fn describe(options: &CastOptions) -> String {
     note("int_round", &options.int_round, options.int_round != default.int_round);
     note("float_round", &options.float_round, options.float_round != default.float_round);
     note("e5m2_nan", &options.e5m2_nan, options.e5m2_nan != default.e5m2_nan);
-    note("nan_to_fp4", &options.nan_to_fp4, options.nan_to_fp4 != default.nan_to_fp4);
+    note("nan_to_finite", &options.nan_to_finite, options.nan_to_finite != default.nan_to_finite);
     note("fnuz_inf", &options.fnuz_inf, options.fnuz_inf != default.fnuz_inf);
     if text.is_empty() { " default options".into() } else { text }
 }

@@ -190,7 +190,7 @@ pub fn run(from: DType, rules: &[Rule], nth: usize) {
 
 /// Panics with the wrong elements of a block.
 fn fail(rule: &Rule, plan: &CastPlan, first: u32, got: &[u8]) -> ! {
-    let case = Case { from: plan.from(), to: plan.to(), options: &rule.options, tier: plan.tier() };
+    let case = Case { from: plan.source(), to: plan.target(), options: &rule.options, tier: plan.tier() };
     let source: Vec<u128> = (0..BLOCK as u32).map(|k| (first + k).into()).collect();
     let expected: Vec<u128> = (0..BLOCK as u32).map(|k| rule.at(first + k).into()).collect();
     debug_assert_eq!(store(rule.to.into(), &expected).len(), got.len());

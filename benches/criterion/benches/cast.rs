@@ -6,7 +6,7 @@
 #![allow(missing_docs, reason = "the macro of criterion makes a public function without a comment")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lanecast::{BufferType, CastOptions, CastPlan, DType, Level, Tier};
+use lanecast::{CastOptions, CastPlan, DType, Encoding, Level, Tier};
 use std::hint::black_box;
 
 include!("../../common/pairs.rs");
@@ -16,7 +16,7 @@ const SIZES: &[(&str, usize)] = &[("24KiB", 24 << 10), ("512KiB", 512 << 10), ("
 
 fn pairs(c: &mut Criterion) {
     for &(from, to) in PAIRS {
-        let (from, to) = (BufferType::packed(from), BufferType::packed(to));
+        let (from, to) = (Encoding::packed(from), Encoding::packed(to));
         let mut group = c.benchmark_group(format!("{}-{}", from.dtype(), to.dtype()));
         for &tier in Tier::ALL.iter().filter(|tier| tier.is_available()) {
             let plan =
@@ -24,7 +24,7 @@ fn pairs(c: &mut Criterion) {
             for &(name, footprint) in SIZES {
                 let bits = (from.bits_per_element() + to.bits_per_element()) as usize;
                 let n = (footprint * 8 / bits) & !3;
-                let bytes = |t: BufferType| t.byte_len(n).expect("a small buffer");
+                let bytes = |t: Encoding| t.byte_len(n).expect("a small buffer");
                 // Normal numbers in every format, in a range that integers of 8 bits hold.
                 let ramp: Vec<u8> =
                     (0..n).flat_map(|i| (0.5 + (i % 61) as f32 / 16.0).to_ne_bytes()).collect();
@@ -45,7 +45,7 @@ fn pairs(c: &mut Criterion) {
 /// A benchmark of a wrong answer is worth nothing: the tier must agree with the scalar one.
 fn check(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize) {
     plan.run(src, dst, n).expect("the buffers are large enough");
-    let scalar = CastPlan::with_tier(plan.from(), plan.to(), &CastOptions::RUST, Tier::Scalar);
+    let scalar = CastPlan::with_tier(plan.source(), plan.target(), &CastOptions::RUST, Tier::Scalar);
     let mut want = vec![0; dst.len()];
     scalar.and_then(|plan| plan.run(src, &mut want, n)).expect("every machine has the scalar tier");
     assert!(*dst == *want, "{plan:?} differs from the scalar tier");

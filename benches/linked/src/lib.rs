@@ -5,7 +5,7 @@
 //! blocks, structured dtypes and promotion.
 
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType, Level, bulk,
+    CastOptions, CastPlan, DType, Encoding, Level, bulk,
     gguf::{self, BlockFormat},
     half::{bf16, f16},
     onnx,
@@ -34,7 +34,7 @@ fn everything(names: &str, src: &[u8], dst: &mut [u8], n: usize) -> Result<usize
     let (from, to) = (dtype()?, dtype()?);
     let profile = CastOptions::PROFILES.iter().find(|(name, _)| names.ends_with(name));
     let options = profile.map_or(CastOptions::RUST, |(_, options)| *options);
-    let plan = CastPlan::new(BufferType::packed(from), to, &options)?;
+    let plan = CastPlan::new(Encoding::packed(from), to, &options)?;
     plan.run(src, dst, n)?;
     plan.run_in_place(dst, n)?;
     plan.checked(Level::Exact).run(src, dst, n)?;

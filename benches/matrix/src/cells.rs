@@ -1,6 +1,6 @@
-//! Which casts there are: pairs of buffer types and what happens on overflow.
+//! Which casts there are: pairs of encodings and what happens on overflow.
 
-use lanecast::{BufferType, CastOptions, DType, IntOverflow, Kind, Saturate, Spec, Storage};
+use lanecast::{CastOptions, DType, Encoding, IntOverflow, Kind, Saturate, Spec, Storage};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -74,9 +74,9 @@ fn int_fits(from: DType, to: DType) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cast {
     /// What the source holds.
-    pub from: BufferType,
+    pub from: Encoding,
     /// What the destination holds.
-    pub to: BufferType,
+    pub to: Encoding,
     /// What happens on overflow.
     pub mode: Mode,
 }
@@ -87,8 +87,8 @@ impl fmt::Display for Cast {
     }
 }
 
-/// The name of a buffer type: the dtype's, with `/packed` behind it if elements share bytes.
-pub fn label(buffer: BufferType) -> String {
+/// The name of an encoding: the dtype's, with `/packed` behind it if elements share bytes.
+pub fn label(buffer: Encoding) -> String {
     let packed = if buffer.storage() == Storage::Packed { "/packed" } else { "" };
     format!("{}{packed}", buffer.dtype())
 }
@@ -99,19 +99,18 @@ pub fn pair_label(from: &str, to: &str, mode: Mode) -> String {
     format!("{from} -> {to}{mode}")
 }
 
-/// Every buffer type: each dtype in bytes of its own, those below 8 bits also packed.
-pub fn buffer_types() -> Vec<BufferType> {
-    let bytes = DType::ALL.iter().map(|&dtype| BufferType::new(dtype));
-    let packed =
-        DType::ALL.iter().filter(|dtype| dtype.is_sub_byte()).map(|&dtype| BufferType::packed(dtype));
+/// Every encoding: each dtype in bytes of its own, those below 8 bits also packed.
+pub fn buffer_types() -> Vec<Encoding> {
+    let bytes = DType::ALL.iter().map(|&dtype| Encoding::new(dtype));
+    let packed = DType::ALL.iter().filter(|dtype| dtype.is_sub_byte()).map(|&dtype| Encoding::packed(dtype));
     bytes.chain(packed).collect()
 }
 
-/// Every cast: all pairs of buffer types in all their modes.
+/// Every cast: all pairs of encodings in all their modes.
 pub fn every() -> Vec<Cast> {
     let types = buffer_types();
     let pairs = types.iter().flat_map(|&from| types.iter().map(move |&to| (from, to)));
-    let modes = |(from, to): (BufferType, BufferType)| {
+    let modes = |(from, to): (Encoding, Encoding)| {
         Mode::of(from.dtype(), to.dtype()).iter().map(move |&mode| Cast { from, to, mode })
     };
     pairs.flat_map(modes).collect()
@@ -130,8 +129,8 @@ pub fn all() -> Vec<Cast> {
 }
 
 /// The smallest number of elements whose source and destination are both whole 64-byte lines.
-pub fn step(from: BufferType, to: BufferType) -> usize {
-    let elements = |buffer: BufferType| {
+pub fn step(from: Encoding, to: Encoding) -> usize {
+    let elements = |buffer: Encoding| {
         let bits = buffer.bits_per_element();
         // A line has 512 bits; an odd factor of the width needs as many more lines.
         512 >> bits.trailing_zeros()
@@ -150,7 +149,7 @@ mod tests {
             for &to in DType::ALL {
                 let bytes = casts
                     .iter()
-                    .filter(|cast| (cast.from, cast.to) == (BufferType::new(from), BufferType::new(to)));
+                    .filter(|cast| (cast.from, cast.to) == (Encoding::new(from), Encoding::new(to)));
                 assert_eq!(bytes.count(), Mode::of(from, to).len(), "{from} -> {to}");
             }
         }

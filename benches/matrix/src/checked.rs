@@ -13,7 +13,7 @@ use crate::{
     results::Size,
     run::Selection,
 };
-use lanecast::{BufferType, CastError, CastOptions, CastPlan, DType, Level, Storage, Tier};
+use lanecast::{CastError, CastOptions, CastPlan, DType, Encoding, Level, Storage, Tier};
 use serde::{Deserialize, Serialize};
 use std::{cell::RefCell, fmt::Write as _, hint::black_box};
 
@@ -140,10 +140,10 @@ pub fn source_of(from: DType, to: DType, inputs: Inputs) -> Result<Vec<u8>, Cast
 fn source(cast: &Cast, inputs: Inputs) -> Result<Vec<u8>, CastError> {
     let (from, to) = (cast.from.dtype(), cast.to.dtype());
     let options = cast.mode.options();
-    let plan = |from: BufferType, to: BufferType, options: &CastOptions| {
+    let plan = |from: Encoding, to: Encoding, options: &CastOptions| {
         CastPlan::with_tier(from, to, options, Tier::Scalar)
     };
-    let mut codes = inputs::period(BufferType::new(from), Range::new(from, to, inputs));
+    let mut codes = inputs::period(Encoding::new(from), Range::new(from, to, inputs));
     if matches!(inputs, Inputs::Normal | Inputs::Subnormal) {
         let (mut there, mut validity) = (vec![0; PERIOD * to.size()], vec![0; PERIOD / 8]);
         let cast = plan(from.into(), to.into(), &options)?;
@@ -179,7 +179,7 @@ fn cell(
     period: &[u8],
     n: usize,
 ) -> Result<Figures, CastError> {
-    let [read, written] = [plan.from(), plan.to()].map(|buffer| buffer.byte_len(n).unwrap_or_default());
+    let [read, written] = [plan.source(), plan.target()].map(|buffer| buffer.byte_len(n).unwrap_or_default());
     let (src, dst) = memory.split_at_mut(read.next_multiple_of(PAGE));
     let src = &mut src[..read];
     inputs::repeat(period, src);

@@ -4,7 +4,7 @@
 //! written so that they exclude each other and do not lean on their order, but for the last, which takes what is left.
 
 use crate::cells::{Cast, Mode};
-use lanecast::{BufferType, DType, Storage, Tier};
+use lanecast::{DType, Encoding, Storage, Tier};
 
 /// The sizes that have targets, in the order of a target's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -151,18 +151,18 @@ pub fn by_name(name: &str) -> Option<&'static Class> {
     CLASSES.iter().find(|class| class.name == name)
 }
 
-fn is(buffer: BufferType, dtypes: &[DType]) -> bool {
+fn is(buffer: Encoding, dtypes: &[DType]) -> bool {
     dtypes.contains(&buffer.dtype())
 }
 
 /// The 8-bit floats with values on both sides of zero; e8m0 is left to the rest.
-fn float8(buffer: BufferType) -> bool {
+fn float8(buffer: Encoding) -> bool {
     let dtype = buffer.dtype();
     dtype.bits() == 8 && dtype.float_spec().is_some() && dtype != DType::Float8E8M0FNU
 }
 
 /// Integers of at least 8 bits.
-fn int(buffer: BufferType) -> bool {
+fn int(buffer: Encoding) -> bool {
     lanecast::iinfo(buffer.dtype()).is_some() && !buffer.dtype().is_sub_byte()
 }
 
@@ -211,7 +211,7 @@ fn narrow(cast: &Cast) -> bool {
 }
 
 fn byte_to_byte(cast: &Cast) -> bool {
-    let byte = |buffer: BufferType| buffer.storage() == Storage::Byte && buffer.dtype().size() == 1;
+    let byte = |buffer: Encoding| buffer.storage() == Storage::Byte && buffer.dtype().size() == 1;
     let (from, to) = (cast.from.dtype(), cast.to.dtype());
     let plain = |dtype: DType| dtype == DType::Bool || matches!(dtype, DType::Int8 | DType::UInt8);
     byte(cast.from)
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn classes_of_well_known_pairs() {
         let class =
-            |from, to, mode| of(&Cast { from: BufferType::new(from), to: BufferType::new(to), mode }).name;
+            |from, to, mode| of(&Cast { from: Encoding::new(from), to: Encoding::new(to), mode }).name;
         use DType::*;
         assert_eq!(class(Float16, Float32, Mode::Only), "widen");
         assert_eq!(class(Int8, UInt8, Mode::Wrap), "widen");

@@ -16,7 +16,7 @@ use crate::{
     run::answer_is,
 };
 use lanecast::{
-    BufferType, ByteOrder, DType, Kind, Tier,
+    ByteOrder, DType, Encoding, Kind, Tier,
     strided::{Layout, View, ViewMut},
 };
 use lanecast_kernels::{
@@ -64,13 +64,13 @@ struct Case {
 }
 
 impl Case {
-    fn new(tier: Tier, from: BufferType, to: BufferType, rules: Rules) -> Option<Case> {
+    fn new(tier: Tier, from: Encoding, to: Encoding, rules: Rules) -> Option<Case> {
         let kernel = Kernel::new(tier, from, to, &rules)?;
         Some(Case { kernel, rules, strided: false, looks: Vec::new() })
     }
 
     fn elements(&self) -> usize {
-        let (from, to) = (self.kernel.from(), self.kernel.to());
+        let (from, to) = (self.kernel.source(), self.kernel.target());
         let bits = (from.bits_per_element() + to.bits_per_element()) as usize;
         let step = cells::step(from, to);
         (FOOTPRINT * 8 / bits / step * step).max(step)
@@ -87,13 +87,13 @@ impl Case {
 /// The sources of all casts, and the memory in which they run.
 struct Memory {
     pool: Pool,
-    periods: Vec<(BufferType, Range, Vec<u8>)>,
+    periods: Vec<(Encoding, Range, Vec<u8>)>,
 }
 
 impl Memory {
     /// Takes a look at a case; checks its answer if `check`.
     fn look(&mut self, case: &mut Case, check: bool) -> Result<(), String> {
-        let (from, to) = (case.kernel.from(), case.kernel.to());
+        let (from, to) = (case.kernel.source(), case.kernel.target());
         let n = case.elements();
         let range = Range::new(from.dtype(), to.dtype(), Inputs::Normal);
         let known = self.periods.iter().position(|(buffer, of, _)| (*buffer, *of) == (from, range));
@@ -103,7 +103,7 @@ impl Memory {
         });
         let period = &self.periods[place].2;
         // Every second element of a strided source is cast.
-        let bytes = |buffer: BufferType| buffer.byte_len(n).unwrap_or_default();
+        let bytes = |buffer: Encoding| buffer.byte_len(n).unwrap_or_default();
         let read = if case.strided { 2 * bytes(from) } else { bytes(from) };
         let (src, dst) = self.pool.bytes().split_at_mut(read.next_multiple_of(PAGE));
         let (src, dst) = (&mut src[..read], &mut dst[..bytes(to)]);
@@ -140,8 +140,8 @@ impl Memory {
 }
 
 /// One period of a source, in its own byte order.
-fn period(from: BufferType, range: Range) -> Vec<u8> {
-    let native = from.with_order(BufferType::new(from.dtype()).order());
+fn period(from: Encoding, range: Range) -> Vec<u8> {
+    let native = from.with_order(Encoding::new(from.dtype()).order());
     let mut bytes = inputs::period(native, range);
     if from.is_swapped() {
         let part = from.dtype().alignment();
@@ -176,14 +176,14 @@ fn common(from: DType, to: DType) -> Rules {
 fn with_term(tier: Tier, term: Term) -> Vec<Case> {
     let mut cases = Vec::new();
     let other = |order| if order == ByteOrder::Little { ByteOrder::Big } else { ByteOrder::Little };
-    let swapped = |buffer: BufferType| buffer.with_order(other(buffer.order()));
+    let swapped = |buffer: Encoding| buffer.with_order(other(buffer.order()));
     for (from, to) in pairs() {
-        let (s, d) = (BufferType::new(from), BufferType::new(to));
+        let (s, d) = (Encoding::new(from), Encoding::new(to));
         let rules = common(from, to);
         let (s, d, rules) = match term {
             Term::Rules => (s, d, Rules { rounding: Rounding::Floor, ..rules }),
-            Term::Unpack if from.is_sub_byte() => (BufferType::packed(from), d, rules),
-            Term::Pack if to.is_sub_byte() => (s, BufferType::packed(to), rules),
+            Term::Unpack if from.is_sub_byte() => (Encoding::packed(from), d, rules),
+            Term::Pack if to.is_sub_byte() => (s, Encoding::packed(to), rules),
             Term::Swap if cases.len() % 2 == 0 => (swapped(s), d, rules),
             Term::Swap => (s, swapped(d), rules),
             Term::Strided => (s, d, rules),
@@ -245,7 +245,7 @@ pub fn measure(tiers: &[Tier], passes: usize) -> Result<Vec<Measured>, String> {
         let pairs: Vec<Vec<f64>> = times.chunks(DType::ALL.len()).map(<[f64]>::to_vec).collect();
         let term = |cases: &Vec<Case>| {
             let more = cases.iter().map(|case| {
-                let (from, to) = (case.kernel.from().dtype(), case.kernel.to().dtype());
+                let (from, to) = (case.kernel.source().dtype(), case.kernel.target().dtype());
                 case.picoseconds() - pairs[from as usize][to as usize]
             });
             (!cases.is_empty()).then(|| crate::measure::median(more))

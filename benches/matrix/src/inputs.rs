@@ -4,7 +4,7 @@
 //! all machines measure the same bytes. A source longer than [`PERIOD`] elements repeats them: then the right answer repeats
 //! as well, and a destination of any length can be compared as a whole against one period from the scalar tier.
 
-use lanecast::{BufferType, CastOptions, CastPlan, DType, Kind, Spec, Tier};
+use lanecast::{CastOptions, CastPlan, DType, Encoding, Kind, Spec, Tier};
 use serde::{Deserialize, Serialize};
 
 /// Elements after which a source repeats: whole lines in every storage, and far more than a branch predictor remembers.
@@ -105,7 +105,7 @@ pub fn apply(inputs: Inputs, from: DType, to: DType) -> bool {
 }
 
 /// One period of a source's bytes.
-pub fn period(from: BufferType, range: Range) -> Vec<u8> {
+pub fn period(from: Encoding, range: Range) -> Vec<u8> {
     beginning(from, range, PERIOD)
 }
 
@@ -114,11 +114,11 @@ pub fn period(from: BufferType, range: Range) -> Vec<u8> {
 /// # Panics
 ///
 /// Never: every machine has the scalar tier.
-pub fn beginning(from: BufferType, range: Range, elements: usize) -> Vec<u8> {
+pub fn beginning(from: Encoding, range: Range, elements: usize) -> Vec<u8> {
     // Complex numbers are made part by part.
     let (made, count) = match from.dtype() {
-        DType::Complex64 => (BufferType::new(DType::Float32), 2 * elements),
-        DType::Complex128 => (BufferType::new(DType::Float64), 2 * elements),
+        DType::Complex64 => (Encoding::new(DType::Float32), 2 * elements),
+        DType::Complex128 => (Encoding::new(DType::Float64), 2 * elements),
         _ => (from, elements),
     };
     let bytes: Vec<u8> = range.values(from.dtype(), count).iter().flat_map(|v| v.to_ne_bytes()).collect();

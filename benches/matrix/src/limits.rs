@@ -7,7 +7,7 @@ use crate::{
     measure::{Contender, Effort, measure},
     traffic::Traffic,
 };
-use lanecast::{BufferType, DType, Tier};
+use lanecast::{DType, Encoding, Tier};
 use std::{cell::RefCell, hint::black_box, time::Duration};
 
 /// Pairs that make all ratios that are powers of two.
@@ -32,7 +32,7 @@ pub fn limits(tiers: &[Tier], footprints: &[usize]) -> String {
     for &footprint in footprints {
         for &tier in tiers {
             for &(from, to) in SHAPES {
-                let (from, to) = (BufferType::packed(from), BufferType::packed(to));
+                let (from, to) = (Encoding::packed(from), Encoding::packed(to));
                 let bits = (from.bits_per_element() + to.bits_per_element()) as usize;
                 let step = crate::cells::step(from, to);
                 let n = footprint * 8 / bits / step * step;

@@ -7,7 +7,7 @@
 
 use crate::cells::PAIRS;
 use lanecast::{DType, Tier, TierStatus};
-use lanecast_kernels::{BufferType, Kernel, Rules};
+use lanecast_kernels::{Encoding, Kernel, Rules};
 use std::{
     collections::BTreeMap,
     fmt::Write,
@@ -152,7 +152,7 @@ fn compare_sizes(old: &str, new: &str, margin: f64) -> Result<(), String> {
 /// Which ones are not, and why; or that there is no `objdump`.
 pub fn check_every_pair(objdump: &str) -> Result<(), String> {
     let program = Program::read(objdump)?;
-    let types = || DType::ALL.iter().flat_map(|&dtype| [BufferType::new(dtype), BufferType::packed(dtype)]);
+    let types = || DType::ALL.iter().flat_map(|&dtype| [Encoding::new(dtype), Encoding::packed(dtype)]);
     let (mut kernels, mut faults) = (BTreeMap::new(), Vec::new());
     for tier in tiers() {
         for (from, to) in types().flat_map(|from| types().map(move |to| (from, to))) {

@@ -16,8 +16,8 @@ use crate::{
     run::{Selection, answer_is},
 };
 use lanecast::{
-    BufferType, CastError, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, Flavor, FloatRound,
-    FnuzInf, IntOverflow, IntRound, Kind, NanToFp4, Saturate, Spec, Tier,
+    CastError, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, Encoding, Flavor, FloatRound,
+    FnuzInf, IntOverflow, IntRound, Kind, NanToFinite, Saturate, Spec, Tier,
 };
 use serde::{Deserialize, Serialize};
 use std::{cell::RefCell, collections::BTreeMap, fmt::Write as _, hint::black_box};
@@ -78,9 +78,9 @@ const E5M2_NAN: &[Choice] = &[
     ("e5m2-nan=7e", |o| o.with_e5m2_nan(E5M2Nan::Code7E)),
     ("e5m2-nan=7f", |o| o.with_e5m2_nan(E5M2Nan::Code7F)),
 ];
-const NAN_TO_FP4: &[Choice] = &[
-    ("nan-to-fp4=zero", |o| o.with_nan_to_fp4(NanToFp4::Zero)),
-    ("nan-to-fp4=max", |o| o.with_nan_to_fp4(NanToFp4::Max)),
+const NAN_TO_FINITE: &[Choice] = &[
+    ("nan-to-finite=zero", |o| o.with_nan_to_finite(NanToFinite::Zero)),
+    ("nan-to-finite=max", |o| o.with_nan_to_finite(NanToFinite::Max)),
 ];
 const FNUZ_INF: &[Choice] = &[
     ("fnuz-inf=max", |o| o.with_fnuz_inf(FnuzInf::Max)),
@@ -97,7 +97,7 @@ fn applicable(from: DType, to: DType) -> Vec<&'static [Choice]> {
         Spec::Complex(_) => vec![FLOAT_ROUND],
         Spec::Float(f) => match f.flavor {
             Flavor::Exponent => vec![SATURATE, E8M0_ROUND, E8M0_RANGE],
-            Flavor::Finite => vec![FLOAT_ROUND, NAN_TO_FP4],
+            Flavor::Finite => vec![FLOAT_ROUND, NAN_TO_FINITE],
             Flavor::Fnuz => vec![FLOAT_ROUND, SATURATE, FNUZ_INF],
             _ if to == DType::Float8E5M2 => vec![FLOAT_ROUND, SATURATE, E5M2_NAN],
             _ if f.bits() == 8 => vec![FLOAT_ROUND, SATURATE],
@@ -239,8 +239,8 @@ pub fn run(selection: &Selection, wanted: &Wanted) -> Result<Rows, String> {
 
 /// The right answer for one period.
 fn expected(
-    from: BufferType,
-    to: BufferType,
+    from: Encoding,
+    to: Encoding,
     options: &CastOptions,
     period: &[u8],
 ) -> Result<Vec<u8>, CastError> {
@@ -259,8 +259,8 @@ struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     fn new(
-        from: BufferType,
-        to: BufferType,
+        from: Encoding,
+        to: Encoding,
         tier: Tier,
         combinations: &[Combination],
         pool: &'a mut Pool,
@@ -284,7 +284,7 @@ impl<'a> Pair<'a> {
         for ((plan, expected), combination) in self.plans[1..].iter().zip(expected).zip(combinations) {
             self.dst.fill(0xEE);
             plan.run(self.src, self.dst, self.n).map_err(|error| error.to_string())?;
-            if !answer_is(expected, self.dst, plan.to(), self.n) {
+            if !answer_is(expected, self.dst, plan.target(), self.n) {
                 return Err(format!("{} differs from the scalar tier", combination.name));
             }
         }

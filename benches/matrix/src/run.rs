@@ -13,7 +13,7 @@ use crate::{
     results::{Cell, Key, Results, Size, Store},
     traffic::Traffic,
 };
-use lanecast::{BufferType, CastPlan, DType, Storage, Tier};
+use lanecast::{CastPlan, DType, Encoding, Storage, Tier};
 use std::{cell::RefCell, hint::black_box, time::Duration, time::Instant};
 
 /// What to run.
@@ -90,8 +90,8 @@ impl Selection {
     }
 }
 
-/// The storage of a buffer type, as results name it.
-fn store(buffer: BufferType) -> Store {
+/// The storage of an encoding, as results name it.
+fn store(buffer: Encoding) -> Store {
     match buffer.storage() {
         Storage::Byte => Store::Byte,
         Storage::Packed => Store::Packed,
@@ -141,7 +141,7 @@ struct Buffers {
     dst: Pool,
     /// One period of the current source, and the cast that it was made for.
     period: Vec<u8>,
-    made_for: Option<(BufferType, Range)>,
+    made_for: Option<(Encoding, Range)>,
     /// Where in `src` that period is repeated from.
     repeated_from: Option<usize>,
 }
@@ -180,7 +180,7 @@ impl Buffers {
 }
 
 /// How far a buffer begins behind its alignment.
-fn offset(buffer: BufferType, unaligned: bool) -> usize {
+fn offset(buffer: Encoding, unaligned: bool) -> usize {
     if unaligned { buffer.dtype().size() } else { 0 }
 }
 
@@ -215,7 +215,7 @@ fn cell(
     });
     let failed = |error: lanecast::CastError| format!("{cast} on {tier}: {error}");
     let plan = CastPlan::with_tier(cast.from, cast.to, &cast.mode.options(), tier).map_err(failed)?;
-    let bytes = |buffer: BufferType| buffer.byte_len(n).unwrap_or_default();
+    let bytes = |buffer: Encoding| buffer.byte_len(n).unwrap_or_default();
     let (read, written) = (bytes(cast.from), bytes(cast.to));
     let offsets = [offset(cast.from, selection.unaligned), offset(cast.to, selection.unaligned)];
     let half = (read + written).div_ceil(2);
@@ -260,7 +260,7 @@ fn cell(
 }
 
 /// Whether `n` elements are the right answer. A packed buffer may end within a byte, whose other bits are zero then.
-pub(crate) fn answer_is(expected: &[u8], got: &[u8], to: BufferType, n: usize) -> bool {
+pub(crate) fn answer_is(expected: &[u8], got: &[u8], to: Encoding, n: usize) -> bool {
     let whole = n * to.bits_per_element() as usize / 8;
     let rest = n * to.bits_per_element() as usize % 8;
     inputs::repeats(expected, &got[..whole])
@@ -283,9 +283,9 @@ fn contest(
     offsets: [usize; 2],
     n: usize,
 ) -> Rounds {
-    let traffic = Traffic::new(plan.tier(), plan.from(), plan.to());
-    let streaming = Traffic::streaming(plan.tier(), plan.from(), plan.to());
-    let [read, written] = [plan.from(), plan.to()].map(|buffer| buffer.byte_len(n).unwrap_or_default());
+    let traffic = Traffic::new(plan.tier(), plan.source(), plan.target());
+    let streaming = Traffic::streaming(plan.tier(), plan.source(), plan.target());
+    let [read, written] = [plan.source(), plan.target()].map(|buffer| buffer.byte_len(n).unwrap_or_default());
     let half = (read + written).div_ceil(2);
     let src = &src[offsets[0]..];
     // All write to the same destination, one after the other.

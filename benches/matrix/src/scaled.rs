@@ -9,7 +9,7 @@ use crate::{
     traffic::Traffic,
 };
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType, Tier,
+    CastOptions, CastPlan, DType, Encoding, Tier,
     scaled::{Quotient, ScaledError, ScaledPlan, Scheme},
     tier,
 };
@@ -175,7 +175,7 @@ impl Cell<'_> {
         let (src, codes, scales, back) =
             (&*src, RefCell::new(codes), RefCell::new(scales), RefCell::new(back));
         let in_memory = n > 1 << 22;
-        let traffic = |from: BufferType, to: BufferType| match in_memory {
+        let traffic = |from: Encoding, to: Encoding| match in_memory {
             true => Traffic::streaming(self.tier, from, to),
             false => Traffic::new(self.tier, from, to),
         };

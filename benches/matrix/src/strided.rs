@@ -10,7 +10,7 @@ use crate::{
     pool::Pool,
 };
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType, Level,
+    CastOptions, CastPlan, DType, Encoding, Level,
     strided::{Layout, View, ViewError, ViewMut},
 };
 use std::{cell::RefCell, hint::black_box, time::Duration};
@@ -62,7 +62,7 @@ pub const PAIRS: [(DType, DType); 5] = [
 fn reach(layout: &Layout) -> usize {
     let ways =
         layout.shape().iter().zip(layout.strides()).map(|(len, stride)| (len - 1) * stride.unsigned_abs());
-    ways.sum::<usize>() + layout.buffer().dtype().size()
+    ways.sum::<usize>() + layout.encoding().dtype().size()
 }
 
 /// A table: for every layout the time of a cast in nanoseconds per element, and the contiguous cast's time divided by it.
@@ -99,11 +99,12 @@ pub fn table(
 fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String> {
     let told = |error: &dyn std::fmt::Display| error.to_string();
     let n = from.elements();
-    let plan = CastPlan::new(from.buffer(), to.buffer(), &CastOptions::RUST).map_err(|e| told(&e))?;
-    let sizes = [reach(from), reach(to), n * from.buffer().dtype().size(), n * to.buffer().dtype().size()];
+    let plan = CastPlan::new(from.encoding(), to.encoding(), &CastOptions::RUST).map_err(|e| told(&e))?;
+    let sizes =
+        [reach(from), reach(to), n * from.encoding().dtype().size(), n * to.encoding().dtype().size()];
     let mut pool = Pool::for_buffers(&sizes);
     let [src, dst, together, results] = pool.buffers(sizes);
-    noise(from.buffer(), src);
+    noise(from.encoding(), src);
     let (src, dst) = (&*src, RefCell::new(dst));
     let view = View::new(src, *from).map_err(|e| told(&e))?;
     plan.run_strided(&view, &mut ViewMut::new(&mut dst.borrow_mut(), *to).map_err(|e| told(&e))?)
@@ -111,7 +112,7 @@ fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String
 
     // The elements together, in the order of the shape.
     let bytes = |layout: &Layout, all: &[u8]| -> Vec<u8> {
-        let size = layout.buffer().dtype().size();
+        let size = layout.encoding().dtype().size();
         places(layout).flat_map(|at| all[at..at + size].iter().copied()).collect()
     };
     together.copy_from_slice(&bytes(from, src));
@@ -186,14 +187,14 @@ fn losses_of(
 ) -> Result<(f64, [Option<f64>; 5]), String> {
     let told = |error: &dyn std::fmt::Display| error.to_string();
     let n = from.elements();
-    let plan = CastPlan::new(from.buffer(), to.buffer(), &CastOptions::RUST).map_err(|e| told(&e))?;
+    let plan = CastPlan::new(from.encoding(), to.encoding(), &CastOptions::RUST).map_err(|e| told(&e))?;
     let [range, exact] = [Level::Range, Level::Exact].map(|level| plan.checked(level));
     let counted = plan.counted(Level::Range);
-    let (size, written) = (from.buffer().dtype().size(), n * to.buffer().dtype().size());
+    let (size, written) = (from.encoding().dtype().size(), n * to.encoding().dtype().size());
     let sizes = [reach(from), reach(to), n * size, written, n.div_ceil(8), n.div_ceil(8)];
     let mut pool = Pool::for_buffers(&sizes);
     let [src, dst, together, results, mask, want] = pool.buffers(sizes);
-    let period = source_of(from.buffer().dtype(), to.buffer().dtype(), inputs).map_err(|e| told(&e))?;
+    let period = source_of(from.encoding().dtype(), to.encoding().dtype(), inputs).map_err(|e| told(&e))?;
     inputs::repeat(&period, src);
     let view = View::new(src, *from).map_err(|e| told(&e))?;
     let out = RefCell::new(ViewMut::new(dst, *to).map_err(|e| told(&e))?);
@@ -249,7 +250,7 @@ fn places(layout: &Layout) -> impl Iterator<Item = usize> {
 }
 
 /// Values that are in range of every target.
-fn noise(buffer: BufferType, out: &mut [u8]) {
+fn noise(buffer: Encoding, out: &mut [u8]) {
     let size = buffer.dtype().size();
     let small: Vec<u8> = (0..1024_u32).map(|i| (i * 37 % 101) as u8).collect();
     let mut period = vec![0; 1024 * size];

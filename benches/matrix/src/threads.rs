@@ -11,7 +11,7 @@ use crate::{
     pool::{PAGE, Pool},
 };
 use lanecast::{
-    BufferType, CastOptions, CastPlan, DType, FloatRound,
+    CastOptions, CastPlan, DType, Encoding, FloatRound,
     bulk::{BatchItem, Threads, par_cast_batch},
 };
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ pub struct Rows {
 /// The pairs that are measured.
 fn plans() -> Result<Vec<(String, CastPlan)>, String> {
     use DType::*;
-    let (byte, packed) = (BufferType::new, BufferType::packed);
+    let (byte, packed) = (Encoding::new, Encoding::packed);
     let rust = CastOptions::RUST;
     let truncated = rust.with_float_round(FloatRound::TowardZero);
     let pairs = [
@@ -84,7 +84,7 @@ fn plans() -> Result<Vec<(String, CastPlan)>, String> {
         (byte(Float32), byte(Float32), rust, ""),
         (byte(Float32), byte(Float8E4M3FN), truncated, ", rounded toward zero"),
     ];
-    let plan = |(from, to, options, more): (BufferType, BufferType, CastOptions, &str)| {
+    let plan = |(from, to, options, more): (Encoding, Encoding, CastOptions, &str)| {
         let plan = CastPlan::new(from, to, &options).map_err(|error| error.to_string())?;
         Ok((format!("{from} -> {to}{more}"), plan))
     };
@@ -100,14 +100,15 @@ const EFFORT: Effort = Effort {
 
 /// Fills a source with the values that casts are measured with.
 fn fill(plan: &CastPlan, src: &mut [u8]) -> Result<(), String> {
-    let dtype = plan.from().dtype();
-    let period = inputs::period(BufferType::new(dtype), Range::new(dtype, plan.to().dtype(), Inputs::Normal));
-    if plan.from() == BufferType::new(dtype) {
+    let dtype = plan.source().dtype();
+    let period =
+        inputs::period(Encoding::new(dtype), Range::new(dtype, plan.target().dtype(), Inputs::Normal));
+    if plan.source() == Encoding::new(dtype) {
         inputs::repeat(&period, src);
         return Ok(());
     }
-    let mut packed = vec![0; plan.from().byte_len(PERIOD).unwrap_or_default()];
-    let pack = CastPlan::new(dtype, plan.from(), &CastOptions::RUST).map_err(|error| error.to_string())?;
+    let mut packed = vec![0; plan.source().byte_len(PERIOD).unwrap_or_default()];
+    let pack = CastPlan::new(dtype, plan.source(), &CastOptions::RUST).map_err(|error| error.to_string())?;
     pack.run(&period, &mut packed, PERIOD).map_err(|error| error.to_string())?;
     inputs::repeat(&packed, src);
     Ok(())
@@ -138,10 +139,10 @@ pub fn run(sizes: &[usize]) -> Result<Rows, String> {
     for (pair, plan) in plans()? {
         eprintln!("{pair}");
         for &bytes in sizes {
-            let bits = (plan.from().bits_per_element() + plan.to().bits_per_element()) as usize;
+            let bits = (plan.source().bits_per_element() + plan.target().bits_per_element()) as usize;
             let n = bytes * 8 / bits / 64 * 64;
             let [read, written] =
-                [plan.from(), plan.to()].map(|buffer| buffer.byte_len(n).unwrap_or_default());
+                [plan.source(), plan.target()].map(|buffer| buffer.byte_len(n).unwrap_or_default());
             let (src, dst) = pool.bytes().split_at_mut(read.next_multiple_of(PAGE));
             fill(&plan, &mut src[..read])?;
             let (src, dst) = (&src[..read], &mut dst[..written]);

@@ -9,7 +9,7 @@
 mod every_tier;
 
 use every_tier::on_every_tier;
-use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan, DType, FloatRound};
+use lanecast::{ByteOrder, CastOptions, CastPlan, DType, Encoding, FloatRound};
 use std::arch::{asm, x86_64::__cpuid_count};
 
 const LENGTHS: [usize; 6] = [1, 5, 8, 32, 70, 300];
@@ -34,11 +34,11 @@ fn in_use() -> u32 {
 }
 
 /// Every dtype in its storages, and with its bytes swapped.
-fn buffers() -> impl Iterator<Item = BufferType> {
+fn buffers() -> impl Iterator<Item = Encoding> {
     DType::ALL.iter().flat_map(|dtype| {
-        let packed = (dtype.bits() < 8).then(|| BufferType::packed(*dtype));
-        let swapped = (dtype.size() > 1).then(|| BufferType::new(*dtype).with_order(ByteOrder::Big));
-        [Some(BufferType::new(*dtype)), packed, swapped].into_iter().flatten()
+        let packed = (dtype.bits() < 8).then(|| Encoding::packed(*dtype));
+        let swapped = (dtype.size() > 1).then(|| Encoding::new(*dtype).with_order(ByteOrder::Big));
+        [Some(Encoding::new(*dtype)), packed, swapped].into_iter().flatten()
     })
 }
 

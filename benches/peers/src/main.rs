@@ -8,7 +8,7 @@ mod loops;
 mod others;
 
 use clap::Parser;
-use lanecast::{BufferType, CastPlan, DType, Tier};
+use lanecast::{Encoding, CastPlan, DType, Tier};
 use lanecast_bench::{
     cells::{self, Mode},
     inputs::{self, Inputs, Range},
@@ -146,7 +146,7 @@ fn contest(
     peers: &[&Peer],
     budget: u64,
 ) -> Result<Vec<PeerCell>, String> {
-    let (source, target) = (BufferType::new(from), BufferType::new(to));
+    let (source, target) = (Encoding::new(from), Encoding::new(to));
     let step = cells::step(source, target);
     let n = size.elements().unwrap_or(footprint / (from.size() + to.size()) / step * step);
     let [read, written] = [n * from.size(), n * to.size()];

@@ -10,7 +10,7 @@ use crate::plan;
 use crate::types::{LANECAST_PACKED, buffer, dtype, lanecast_type, number, put};
 use lanecast::scaled::{ScaleRule, ScaledError, ScaledPlan, Scheme};
 use lanecast::stochastic::{RandomBits, Stochastic};
-use lanecast::{BufferType, Storage};
+use lanecast::{Encoding, Storage};
 use std::alloc::{Layout, alloc};
 use std::ffi::c_char;
 use std::ptr;
@@ -23,7 +23,7 @@ pub struct lanecast_scaled_plan(());
 #[repr(C)]
 struct Content {
     magic: u64,
-    source: BufferType,
+    source: Encoding,
     plan: ScaledPlan,
 }
 
@@ -133,7 +133,7 @@ pub(super) unsafe fn read<'a>(plan: *const lanecast_scaled_plan) -> Result<&'a S
 /// As for [`content`].
 pub(super) unsafe fn read_with_source<'a>(
     plan: *const lanecast_scaled_plan,
-) -> Result<(BufferType, &'a ScaledPlan), Failure> {
+) -> Result<(Encoding, &'a ScaledPlan), Failure> {
     // SAFETY: the caller's promise.
     let Content { source, plan, .. } = unsafe { content(plan)? };
     Ok((*source, plan))
@@ -141,7 +141,7 @@ pub(super) unsafe fn read_with_source<'a>(
 
 impl lanecast_scaled_options {
     /// The plan of a scheme under these options.
-    fn plan(&self, mut scheme: Scheme, from: BufferType, shape: &[usize]) -> Result<ScaledPlan, Failure> {
+    fn plan(&self, mut scheme: Scheme, from: Encoding, shape: &[usize]) -> Result<ScaledPlan, Failure> {
         if self.reserved_bytes != [0; 3] || self.reserved != [0; 24] {
             let text = "lanecast_scaled_options.reserved is not zero; the header is newer than the library";
             return Err(Failure::Argument(LANECAST_BAD_OPTION, text));

@@ -15,7 +15,7 @@ fn extent(first: *const c_void, layout: &Layout) -> Buffer {
     if layout.elements() == 0 {
         return (first, 0);
     }
-    let (mut low, mut len) = (0_isize, layout.buffer().dtype().size());
+    let (mut low, mut len) = (0_isize, layout.encoding().dtype().size());
     // A layout is only made if these fit.
     for (axis, stride) in layout.shape().iter().zip(layout.strides()) {
         let way = (*axis as isize - 1) * stride;

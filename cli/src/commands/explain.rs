@@ -1,6 +1,6 @@
 //! `lanecast explain`.
 
-use lanecast::{BufferType, ExplainedStage, Explanation};
+use lanecast::{Encoding, ExplainedStage, Explanation};
 use serde::Serialize;
 
 use crate::{args::Explain, error::Result, options::settings, output, report::json};
@@ -64,9 +64,8 @@ impl From<Explanation> for Answer {
 
 /// Runs the subcommand.
 pub fn run(args: &Explain) -> Result<()> {
-    let from =
-        BufferType::with_storage(args.from, args.from_storage.into()).with_order(args.from_order.into());
-    let to = BufferType::with_storage(args.to, args.to_storage.into()).with_order(args.to_order.into());
+    let from = Encoding::with_storage(args.from, args.from_storage.into()).with_order(args.from_order.into());
+    let to = Encoding::with_storage(args.to, args.to_storage.into()).with_order(args.to_order.into());
     let explanation = settings(&args.cast)?.plan(from, to)?.explain();
     if args.json {
         return output::print(&json(&Answer::from(explanation))?);

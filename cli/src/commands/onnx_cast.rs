@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 
 use lanecast::{
-    BufferType, CastOptions,
+    CastOptions, Encoding,
     onnx::{Attributes, Cast, ElementType, Error},
     text::{BadText, Exponent, Special, StringsRef, TextError, TextOptions},
 };
@@ -37,17 +37,17 @@ pub fn run(args: &OnnxCast) -> Result<()> {
     signals::watch();
     let mut source = Source::open(named(&args.input))?;
     // An unsupported cast is refused here, before the output is started.
-    let lane = match (cast.from(), cast.to()) {
+    let lane = match (cast.source(), cast.target()) {
         (ElementType::Number(from), ElementType::Number(to)) => {
             Some(Lane::new(&settings, in_files(from), in_files(to))?)
         }
         _ => None,
     };
-    let content = if cast.to() == ElementType::String { Content::Lines } else { Content::Elements };
+    let content = if cast.target() == ElementType::String { Content::Lines } else { Content::Elements };
     let like = source.permissions.take();
     let mut output = sink::start(named(&args.output), &args.writing, content, like)?;
     let reader = &mut source.reader;
-    let passed = match (lane, cast.from()) {
+    let passed = match (lane, cast.source()) {
         (Some(mut lane), _) => {
             let extent = args.count.map_or(Extent::All, Extent::Elements);
             let total = Some(source.length).filter(|length| !output.is_stream() && *length > 0);
@@ -58,7 +58,7 @@ pub fn run(args: &OnnxCast) -> Result<()> {
             passed.map(drop).map_err(Trouble::Stopped)
         }
         (None, ElementType::Number(from)) => {
-            format(&cast, BufferType::packed(from), reader, output.writer(), args.count)
+            format(&cast, Encoding::packed(from), reader, output.writer(), args.count)
         }
         (None, ElementType::String) => parse(&cast, &mut BufReader::new(reader), output.writer(), args.count),
     };
@@ -89,7 +89,7 @@ fn go_on() -> std::result::Result<(), Stopped> {
 /// Casts elements to lines.
 fn format(
     cast: &Cast,
-    from: BufferType,
+    from: Encoding,
     reader: &mut dyn Read,
     writer: &mut dyn Write,
     count: Option<u64>,
@@ -133,7 +133,7 @@ fn parse(
     writer: &mut dyn Write,
     count: Option<u64>,
 ) -> std::result::Result<(), Trouble> {
-    let to = cast.to().dtype().map(BufferType::packed);
+    let to = cast.target().dtype().map(Encoding::packed);
     // The lines of a batch, concatenated, and the offset of each. They need not be UTF-8.
     let (mut bytes, mut offsets) = (Vec::new(), Vec::new());
     let (mut line, mut out) = (Vec::new(), Vec::new());

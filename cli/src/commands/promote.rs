@@ -32,7 +32,7 @@ impl Row {
             standard: standard.id(),
             result: Some(plan.result.name()),
             weak: plan.weak,
-            casts: casts.map(|cast| format!("{} to {}", cast.from(), cast.to())).collect(),
+            casts: casts.map(|cast| format!("{} to {}", cast.source(), cast.target())).collect(),
             refused: None,
         })
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use lanecast::BufferType;
+use lanecast::Encoding;
 use lanecast_files::{
     Entry, Hooks, Report,
     pump::{Extent, Lane, Passed, Pump},
@@ -24,9 +24,8 @@ use crate::{
 /// Runs the subcommand.
 pub fn run(args: &Raw) -> Result<()> {
     let settings = settings(&args.common.cast)?;
-    let from =
-        BufferType::with_storage(args.from, args.from_storage.into()).with_order(args.from_order.into());
-    let to = BufferType::with_storage(args.to, args.to_storage.into()).with_order(args.to_order.into());
+    let from = Encoding::with_storage(args.from, args.from_storage.into()).with_order(args.from_order.into());
+    let to = Encoding::with_storage(args.to, args.to_storage.into()).with_order(args.to_order.into());
     let mut lane = Lane::new(&settings, from, to)?;
     let started = Instant::now();
 

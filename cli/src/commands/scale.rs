@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lanecast::{
-    BufferType, ByteOrder, DType,
+    ByteOrder, DType, Encoding,
     scaled::{Report, ScaleType, ScaledError, ScaledPlan, Scheme},
 };
 use lanecast_files::TensorFile;
@@ -26,7 +26,7 @@ pub fn run(args: &Scale) -> Result<()> {
     let together = Kind::of(&args.data) == Kind::Safetensors;
     signals::watch();
     let (name, source) = read(args)?;
-    let from = BufferType::new(source.dtype).with_order(ByteOrder::Little);
+    let from = Encoding::new(source.dtype).with_order(ByteOrder::Little);
     let plan = ScaledPlan::new(from, &scheme, &source.shape).map_err(refused)?.with_counts();
     let names =
         [("--scales", &args.scales), ("--global", &args.global), ("--zero-points", &args.zero_points)];

@@ -7,7 +7,7 @@ use std::{
 };
 
 use lanecast::{
-    BufferType, ByteOrder, CastOptions, CastPlan, DType, Storage,
+    ByteOrder, CastOptions, CastPlan, DType, Encoding, Storage,
     names::Namespace,
     scaled::{ScaledError, Scheme},
 };
@@ -154,17 +154,17 @@ fn wide(shape: &[usize]) -> Vec<u64> {
     shape.iter().map(|axis| *axis as u64).collect()
 }
 
-fn little(dtype: DType) -> BufferType {
-    BufferType::packed(dtype).with_order(ByteOrder::Little)
+fn little(dtype: DType) -> Encoding {
+    Encoding::packed(dtype).with_order(ByteOrder::Little)
 }
 
 /// As `.npy` files store elements.
-fn one_per_byte(dtype: DType) -> BufferType {
-    BufferType::with_storage(dtype, Storage::Byte).with_order(ByteOrder::Little)
+fn one_per_byte(dtype: DType) -> Encoding {
+    Encoding::with_storage(dtype, Storage::Byte).with_order(ByteOrder::Little)
 }
 
 /// The same elements in another storage or byte order.
-fn recast(bytes: &[u8], from: BufferType, to: BufferType, n: usize) -> Result<Vec<u8>> {
+fn recast(bytes: &[u8], from: Encoding, to: Encoding, n: usize) -> Result<Vec<u8>> {
     if from == to {
         return Ok(bytes.to_vec());
     }
@@ -240,7 +240,7 @@ pub fn read(path: &Path, what: &str, dtype: DType, shape: Vec<usize>) -> Result<
         return read_tensor(&mut file, 0, what, dtype, shape);
     }
     let n = shape.iter().try_fold(1_usize, |n, axis| n.checked_mul(*axis));
-    let want = n.and_then(|n| BufferType::packed(dtype).byte_len(n));
+    let want = n.and_then(|n| Encoding::packed(dtype).byte_len(n));
     let want = want.ok_or_else(|| refused(ScaledError::Shape))?;
     let source = Source::open((!is_standard(path)).then_some(path))?;
     let place = source.place;

@@ -1,7 +1,7 @@
 //! `lanecast unscale`: codes and scales, back to floats.
 
 use lanecast::{
-    BufferType, ByteOrder, DType,
+    ByteOrder, DType, Encoding,
     scaled::{ScaleType, ScaledPlan, Scheme},
 };
 use lanecast_files::TensorFile;
@@ -35,7 +35,7 @@ pub fn run(args: &Unscale) -> Result<()> {
         Kind::Safetensors => together(args)?,
         _ => apart(args)?,
     };
-    let to = BufferType::new(args.to).with_order(ByteOrder::Little);
+    let to = Encoding::new(args.to).with_order(ByteOrder::Little);
     let mut out = vec![0; to.byte_len(of.plan.elements()).unwrap_or(usize::MAX)];
     let (data, scales) = (of.data.into_native(), of.scales.into_native());
     let done = match of.zeros {

@@ -17,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecast::{BufferType, DType};
+use lanecast::{DType, Encoding};
 
 use crate::{
     error::{Error, Result},
@@ -303,7 +303,7 @@ pub struct TensorInfo {
     /// Its name, empty in a `.npy` file.
     pub name: String,
     /// Its dtype, storage and byte order; `None` if the file does not say, or if the elements are not numbers of a known dtype.
-    pub buffer: Option<BufferType>,
+    pub buffer: Option<Encoding>,
     /// The name of its dtype, or what the file says instead.
     pub described: String,
     /// Its shape, if it has one.
@@ -373,7 +373,7 @@ pub struct NewTensor<'a> {
 
 impl NewTensor<'_> {
     /// Checks that the data is as long as `dtype` and `shape` say.
-    fn check(&self, of: impl Fn(DType) -> BufferType) -> Result<()> {
+    fn check(&self, of: impl Fn(DType) -> Encoding) -> Result<()> {
         let place = || quoted("tensor", self.name);
         let count = elements(self.shape).ok_or_else(|| Error::request("the shape overflows").at(place()))?;
         let need = result_len(of(self.dtype), count).map_err(|e| e.at(place()))?;
@@ -433,7 +433,7 @@ fn elements(shape: &[u64]) -> Option<u64> {
 }
 
 /// The size in bytes of `elements` in the target, unless it is more than a file can hold.
-fn result_len(to: BufferType, elements: u64) -> Result<u64> {
+fn result_len(to: Encoding, elements: u64) -> Result<u64> {
     pump::byte_len(to, elements).filter(|bytes| i64::try_from(*bytes).is_ok()).ok_or_else(|| {
         Error::unsupported(format!("{elements} elements of {to} are more than a file can hold"))
     })

@@ -63,8 +63,8 @@ mod native {
     }
     pub(super) fn rounded(
         _: super::Tier,
-        _: super::BufferType,
-        _: super::BufferType,
+        _: super::Encoding,
+        _: super::Encoding,
         _: &super::Rules,
     ) -> Option<super::Rounded> {
         None
@@ -75,14 +75,14 @@ mod native {
     pub(super) fn fused(
         _: super::Tier,
         _: super::DType,
-        _: super::BufferType,
+        _: super::Encoding,
         _: crate::scaled::Step,
     ) -> Option<crate::scaled::Fused> {
         None
     }
     pub(super) fn decoder(
         _: super::Tier,
-        _: super::BufferType,
+        _: super::Encoding,
         _: super::DType,
         _: crate::scaled::Step,
     ) -> Option<crate::scaled::Fused> {
@@ -90,8 +90,8 @@ mod native {
     }
     pub(super) fn products(
         _: super::Tier,
-        _: super::BufferType,
-        _: super::BufferType,
+        _: super::Encoding,
+        _: super::Encoding,
     ) -> Option<crate::table::KernelFn> {
         None
     }
@@ -110,7 +110,7 @@ use crate::{
     },
     loss::{Loops, Shape},
     order,
-    storage::BufferType,
+    storage::Encoding,
     stream::NonTemporal,
     strided::{self, Transpose},
     table::{Entry, KernelFn, Rounded, Table},
@@ -251,8 +251,8 @@ impl Tier {
         }
     }
 
-    /// The kernel of a pair of buffer types under rules that are not the common ones, if the tier has one.
-    pub(crate) fn rounded(self, from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+    /// The kernel of a pair of encodings under rules that are not the common ones, if the tier has one.
+    pub(crate) fn rounded(self, from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
         match self {
             Tier::Scalar => scalar::rounded(from, to, rules),
             _ if PARTS_ONLY => None,
@@ -263,8 +263,8 @@ impl Tier {
     /// The kernel from a source of at most a byte that makes these [words](crate::lut::words), if the tier has one.
     pub(crate) fn tabled(
         self,
-        from: BufferType,
-        to: BufferType,
+        from: Encoding,
+        to: Encoding,
         rules: &Rules,
         words: &[u16; 256],
     ) -> Option<Made> {
@@ -305,7 +305,7 @@ impl Tier {
     pub(crate) fn fused(
         self,
         from: DType,
-        to: BufferType,
+        to: Encoding,
         step: crate::scaled::Step,
     ) -> Option<crate::scaled::Fused> {
         if matches!(self, Tier::Scalar) || PARTS_ONLY { None } else { native::fused(self, from, to, step) }
@@ -314,7 +314,7 @@ impl Tier {
     /// The loop that scales codes in registers, if there is one for the pair.
     pub(crate) fn decoder(
         self,
-        from: BufferType,
+        from: Encoding,
         to: DType,
         step: crate::scaled::Step,
     ) -> Option<crate::scaled::Fused> {
@@ -322,7 +322,7 @@ impl Tier {
     }
 
     /// The kernel that looks the words of an 8-bit float up in a table of magnitudes, if the tier has a quick one.
-    pub(crate) fn products(self, from: BufferType, to: BufferType) -> Option<KernelFn> {
+    pub(crate) fn products(self, from: Encoding, to: Encoding) -> Option<KernelFn> {
         if matches!(self, Tier::Scalar) || PARTS_ONLY { None } else { native::products(self, from, to) }
     }
 

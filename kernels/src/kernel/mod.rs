@@ -15,13 +15,13 @@ use crate::{
     data::{Data, Direction},
     exact::Rules,
     route::{Route, Side, Stage, Way},
-    storage::BufferType,
+    storage::Encoding,
     stream::Streaming,
 };
 use core::fmt;
 pub(crate) use environment::obeys_environment;
 
-/// A cast between two buffer types under fixed rules, resolved for one tier.
+/// A cast between two encodings under fixed rules, resolved for one tier.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     route: Route,
@@ -43,7 +43,7 @@ fn stream_above(tier: Tier, streaming: Streaming) -> usize {
 
 impl Kernel {
     /// The cast from `from` to `to` on `tier`; `None` if the tier cannot run here or this build leaves out a dtype.
-    pub fn new(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Kernel> {
+    pub fn new(tier: Tier, from: Encoding, to: Encoding, rules: &Rules) -> Option<Kernel> {
         let route = Route::new(tier, from, to, rules)?;
         let rounds = route.other || route.direction != Direction::NearestEven;
         Some(Kernel {
@@ -106,11 +106,11 @@ impl Kernel {
     }
 
     /// What the source holds.
-    pub const fn from(&self) -> BufferType {
+    pub const fn source(&self) -> Encoding {
         self.route.from
     }
     /// What the destination holds.
-    pub const fn to(&self) -> BufferType {
+    pub const fn target(&self) -> Encoding {
         self.route.to
     }
     /// The tier whose kernel runs.
@@ -146,7 +146,7 @@ impl Kernel {
 
     fn picoseconds(&self, terms: &Terms) -> u32 {
         let tier = if self.route.borrowed { Tier::Scalar } else { self.route.tier };
-        Costs::of(tier).picoseconds(self.from().dtype(), self.to().dtype(), terms)
+        Costs::of(tier).picoseconds(self.source().dtype(), self.target().dtype(), terms)
     }
 
     /// Where the machine code of the pair's kernel is, for tools that look at it; of two kernels, that of the second.

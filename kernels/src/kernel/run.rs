@@ -7,7 +7,7 @@ use crate::{
     fpenv,
     machine::CACHE_LINE,
     one::assert_size,
-    storage::BufferType,
+    storage::Encoding,
     stream::{head, stream},
 };
 use alloc::vec::Vec;
@@ -51,8 +51,8 @@ impl Kernel {
         dst: &'a mut [MaybeUninit<u8>],
         n: usize,
     ) -> Option<&'a mut [u8]> {
-        let src = src.get(..self.from().byte_len(n)?)?;
-        let dst = dst.get_mut(..self.to().byte_len(n)?)?;
+        let src = src.get(..self.source().byte_len(n)?)?;
+        let dst = dst.get_mut(..self.target().byte_len(n)?)?;
         let _guard = self.guard();
         // SAFETY: both were just cut to the bytes of `n` elements; the guard lives to the end of the function.
         Some(unsafe { self.run_cut(src, dst, n) })
@@ -94,7 +94,7 @@ impl Kernel {
     /// As [`run_unguarded`](Self::run_unguarded).
     #[inline(never)]
     unsafe fn run_lines<'a>(&self, src: &[u8], dst: &'a mut [MaybeUninit<u8>], n: usize) -> &'a mut [u8] {
-        let bits = [self.from(), self.to()].map(|of| of.bits_per_element() as usize);
+        let bits = [self.source(), self.target()].map(|of| of.bits_per_element() as usize);
         let first = match head(dst.as_ptr().addr(), bits[1], bits[0]) {
             Some(first) if first < n => first,
             _ => 0,
@@ -120,7 +120,7 @@ impl Kernel {
             // SAFETY: as the caller's.
             return unsafe { self.run_unguarded(src, dst, n) };
         };
-        let bits = (self.from().bits_per_element(), self.to().bits_per_element());
+        let bits = (self.source().bits_per_element(), self.target().bits_per_element());
         // SAFETY: `new` checked the tier; the slices are the bytes of `n` elements.
         unsafe {
             stream(tools, src, dst, n, bits, |src, dst, count| {
@@ -172,7 +172,7 @@ impl Kernel {
     ) -> Option<&'a mut [D]> {
         const { assert_size::<S>() };
         const { assert_size::<D>() };
-        let typed = self.from() == BufferType::new(S::DTYPE) && self.to() == BufferType::new(D::DTYPE);
+        let typed = self.source() == Encoding::new(S::DTYPE) && self.target() == Encoding::new(D::DTYPE);
         if !typed || src.len() != dst.len() {
             return None;
         }

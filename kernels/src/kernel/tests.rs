@@ -38,7 +38,7 @@ fn all_common_rules(to: DType) -> impl Iterator<Item = Rules> {
 }
 
 pub(crate) fn run(kernel: &Kernel, src: &[u8], n: usize) -> Vec<u8> {
-    let len = kernel.to().byte_len(n).expect("small");
+    let len = kernel.target().byte_len(n).expect("small");
     let mut dst = vec![0xAA; len + 3];
     assert_eq!(kernel.run(src, &mut dst, n).expect("large enough").len(), len);
     assert_eq!(dst[len..], [0xAA; 3], "nothing behind the elements is written");
@@ -114,7 +114,7 @@ fn packed_storage_is_the_same_cast() {
                 let bytes = Kernel::new(Tier::Scalar, from.into(), to.into(), &rules(to)).expect("scalar");
                 let want = run(&bytes, &src, n);
                 // To packed, from packed to packed, and back.
-                let (p, q) = (BufferType::packed(from), BufferType::packed(to));
+                let (p, q) = (Encoding::packed(from), Encoding::packed(to));
                 let pack = Kernel::new(Tier::Scalar, from.into(), p, &rules(from)).expect("scalar");
                 let cast = Kernel::new(Tier::Scalar, p, q, &rules(to)).expect("scalar");
                 let unpack = Kernel::new(Tier::Scalar, q, to.into(), &rules(to)).expect("scalar");

@@ -12,7 +12,7 @@ use crate::{
     exact::Rules,
     hub::parts_fit,
     kernel::Kernel,
-    storage::BufferType,
+    storage::Encoding,
 };
 
 /// A kernel and the tests of its pair: a cast that detects its losses.
@@ -43,7 +43,7 @@ impl LossDetector {
     ///
     /// `inexact` says that values rounded in range count as lost, too. `labelled` says that the kind of loss matters.
     pub fn new(kernel: Kernel, rules: &Rules, inexact: bool, labelled: bool) -> LossDetector {
-        let (from, to) = (kernel.from(), kernel.to());
+        let (from, to) = (kernel.source(), kernel.target());
         let (s, d) = (from.dtype(), to.dtype());
         let mut all = Ranges::new(s, d, rules);
         let rounds = if inexact { Rounded::new(s, d) } else { Rounded::NEVER };
@@ -81,7 +81,7 @@ impl LossDetector {
         let loops = kernel.tier().loops(shape);
         let results = match all.result_of_loss(s, d, rules, labelled) {
             // The imaginary parts of real numbers are zero.
-            Some(code) if !inexact && to == BufferType::new(d) && is_complex(s) == is_complex(d) => {
+            Some(code) if !inexact && to == Encoding::new(d) && is_complex(s) == is_complex(d) => {
                 let shape = Shape { width: d.alignment(), pairs: false, ranges: 1, exactness: Rounds::Never };
                 let mut candidates = [InRange::default(); MOST];
                 candidates[0] = code;
@@ -93,12 +93,12 @@ impl LossDetector {
         let magnitude = s.float_spec().map_or(0, FloatSpec::magnitude_mask);
         let byte_rules = |to: DType| Rules::common(to, false);
         let back = match rounds.how {
-            Rounds::Differs => Kernel::new(kernel.tier(), to, BufferType::new(s), &byte_rules(s)),
+            Rounds::Differs => Kernel::new(kernel.tier(), to, Encoding::new(s), &byte_rules(s)),
             _ => None,
         };
-        let unpack = match from == BufferType::new(s) {
+        let unpack = match from == Encoding::new(s) {
             true => None,
-            false => Kernel::new(kernel.tier(), from, BufferType::new(s), &byte_rules(s)),
+            false => Kernel::new(kernel.tier(), from, Encoding::new(s), &byte_rules(s)),
         };
         // Elements of the other order are swapped once for the tests and the cast. The tier is available: it has a kernel.
         let native = Kernel::new(kernel.tier(), from.native(), to, rules).unwrap_or(kernel);

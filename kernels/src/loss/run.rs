@@ -7,7 +7,7 @@
 use super::{Loss, Losses, detector::LossDetector, loss, loss_tests::LossCounts};
 use crate::{
     buffer::read, drive::Stack, format::Element, fpenv, machine::BLOCK_BYTES, one::assert_size,
-    storage::BufferType, stream::Streaming,
+    storage::Encoding, stream::Streaming,
 };
 use alloc::vec::Vec;
 use core::{mem::MaybeUninit, slice};
@@ -150,8 +150,8 @@ impl LossDetector {
     ) -> Option<bool> {
         const { assert_size::<S>() };
         const { assert_size::<D>() };
-        let (from, to) = (self.kernel.from(), self.kernel.to());
-        let typed = from == BufferType::new(S::DTYPE) && to == BufferType::new(D::DTYPE);
+        let (from, to) = (self.kernel.source(), self.kernel.target());
+        let typed = from == Encoding::new(S::DTYPE) && to == Encoding::new(D::DTYPE);
         if !typed || src.len() != dst.len() {
             return None;
         }
@@ -176,8 +176,8 @@ impl LossDetector {
         if self.idle {
             return self.kernel.run_uninit(src, dst, n).map(|_| true);
         }
-        let src = src.get(..self.kernel.from().byte_len(n)?)?;
-        let dst = dst.get_mut(..self.kernel.to().byte_len(n)?)?;
+        let src = src.get(..self.kernel.source().byte_len(n)?)?;
+        let dst = dst.get_mut(..self.kernel.target().byte_len(n)?)?;
         let _guard = self.guard();
         let streams = self.kernel.streams(src.len() + dst.len());
         // SAFETY: both were just cut to the bytes of `n` elements; the guard lives to the end of the function.
@@ -202,7 +202,7 @@ impl LossDetector {
         streams: bool,
         sought: &mut Sought<'_>,
     ) -> bool {
-        let (from, to) = (self.kernel.from(), self.kernel.to());
+        let (from, to) = (self.kernel.source(), self.kernel.target());
         // Results that are read again should stay in a cache.
         let streams = streams && self.back.is_none();
         let kernel = self.native.with_streaming(if streams { Streaming::Always } else { Streaming::Never });
@@ -302,7 +302,7 @@ impl Block<'_> {
     fn flags(&self, at: usize) -> u64 {
         let width = self.watch.shape.width;
         // Each part of a complex number has its own bit.
-        if self.watch.kernel.from().dtype().size() == width {
+        if self.watch.kernel.source().dtype().size() == width {
             return self.counts.flags(width, at / 64);
         }
         let pairs = |i: usize| {
@@ -316,7 +316,7 @@ impl Block<'_> {
     /// The code of element `i` of the block, the real part lowest, and the losses of its parts; `None` if the block has no such
     /// element.
     fn loss(&self, i: usize) -> Option<(u128, [Option<Loss>; 2])> {
-        let (from, to) = (self.watch.kernel.from().dtype(), self.watch.kernel.to().dtype());
+        let (from, to) = (self.watch.kernel.source().dtype(), self.watch.kernel.target().dtype());
         let mut code = read(self.codes.chunks_exact(from.size()).nth(i)?, from);
         if from.is_sub_byte() {
             // The high bits of the byte are ignored.
@@ -365,8 +365,8 @@ mod tests {
         for (from, to) in [
             (DType::Float32.into(), DType::UInt8.into()),
             (DType::Float32.into(), DType::BFloat16.into()),
-            (DType::Float16.into(), BufferType::new(DType::Float8E4M3FN)),
-            (BufferType::packed(DType::Int4), BufferType::packed(DType::UInt4)),
+            (DType::Float16.into(), Encoding::new(DType::Float8E4M3FN)),
+            (Encoding::packed(DType::Int4), Encoding::packed(DType::UInt4)),
             (DType::Complex64.into(), DType::Float32.into()),
             (DType::Int32.into(), DType::Float32.into()),
         ] {

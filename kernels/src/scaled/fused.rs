@@ -2,7 +2,7 @@
 
 use super::{Factors, Step, fits};
 use crate::{
-    arch::Tier, data::Data, dtype::DType, exact::Rounding, kernel::Kernel, lut::Lut, storage::BufferType,
+    arch::Tier, data::Data, dtype::DType, exact::Rounding, kernel::Kernel, lut::Lut, storage::Encoding,
     table::KernelFn,
 };
 
@@ -90,8 +90,8 @@ impl ProductTable {
 pub struct ScaledCast {
     pub(super) fused: Fused,
     pub(super) tier: Tier,
-    from: BufferType,
-    to: BufferType,
+    from: Encoding,
+    to: Encoding,
     pub(super) step: Step,
     /// Bits of an element of the source and of the target, in their storage.
     pub(super) bits: [usize; 2],
@@ -109,19 +109,19 @@ impl ScaledCast {
     /// The cast from `from` that stores what `kernel`, one of float32, makes of the results of a step; `None` if the tier has none, or if
     /// the kernel does not round to the nearest, ties to even, and saturate.
     pub fn new(kernel: &Kernel, from: DType, step: Step) -> Option<Self> {
-        let fused = kernel.tier().fused(from, kernel.to(), step)?;
+        let fused = kernel.tier().fused(from, kernel.target(), step)?;
         let data = kernel.data();
         // The constants are those of the target if it is made in one step.
-        let single = data.to == kernel.to().dtype() && kernel.from().dtype() == DType::Float32;
+        let single = data.to == kernel.target().dtype() && kernel.source().dtype() == DType::Float32;
         // The bodies have the environment's direction, and those of integers no other answer to overflow.
         let nearest = data.rules.rounding == Rounding::NearestEven && data.rules.saturate;
         (single && nearest).then_some(Self {
             fused,
             tier: kernel.tier(),
             from: from.into(),
-            to: kernel.to(),
+            to: kernel.target(),
             step,
-            bits: [from.into(), kernel.to()].map(bits),
+            bits: [from.into(), kernel.target()].map(bits),
             data: [data; 2],
         })
     }
@@ -129,18 +129,18 @@ impl ScaledCast {
     /// The cast from the codes that `load` casts to float32 to the target of `store`, a cast from float32, with a step between them;
     /// `None` if the tier has none, or if `store` does not round to the nearest, ties to even, or swaps bytes.
     pub fn decoder(load: &Kernel, store: &Kernel, step: Step) -> Option<Self> {
-        let fused = load.tier().decoder(load.from(), store.to().dtype(), step)?;
-        let through = [load.to(), store.from()].iter().all(|of| *of == BufferType::new(DType::Float32));
-        let single = load.data().to == DType::Float32 && store.data().to == store.to().dtype();
+        let fused = load.tier().decoder(load.source(), store.target().dtype(), step)?;
+        let through = [load.target(), store.source()].iter().all(|of| *of == Encoding::new(DType::Float32));
+        let single = load.data().to == DType::Float32 && store.data().to == store.target().dtype();
         let nearest = store.data().rules.rounding == Rounding::NearestEven;
-        let native = !store.to().is_swapped();
+        let native = !store.target().is_swapped();
         (through && single && nearest && native && load.tier() == store.tier()).then_some(Self {
             fused,
             tier: load.tier(),
-            from: load.from(),
-            to: store.to(),
+            from: load.source(),
+            to: store.target(),
             step,
-            bits: [load.from(), store.to()].map(bits),
+            bits: [load.source(), store.target()].map(bits),
             data: [load.data(), store.data()],
         })
     }
@@ -180,6 +180,6 @@ impl ScaledCast {
     }
 }
 
-fn bits(of: BufferType) -> usize {
+fn bits(of: Encoding) -> usize {
     of.bits_per_element() as usize
 }

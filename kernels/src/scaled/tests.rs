@@ -1,7 +1,7 @@
 //! The loops of every tier, by their definitions. Miri runs these, too.
 
 use super::*;
-use crate::{BufferType, DType, Kernel, Rules, Tier};
+use crate::{DType, Encoding, Kernel, Rules, Tier};
 use alloc::{vec, vec::Vec};
 
 /// Loops that can run here, with the names of their tiers.
@@ -222,7 +222,7 @@ fn stores_of_every_call_are_ordered() {
     let fences = || crate::stream::FENCES.get();
     let mut found = false;
     for (tier, _) in loops().filter(|(tier, _)| tier.non_temporal().is_some()) {
-        let to = BufferType::new(DType::Float8E4M3FN);
+        let to = Encoding::new(DType::Float8E4M3FN);
         let kernel = Kernel::new(tier, DType::Float32.into(), to, &Rules::common(to.dtype(), true));
         let cast = kernel.and_then(|kernel| ScaledCast::new(&kernel, DType::Float32, Step::Times));
         let Some(cast) = cast else { continue };
@@ -245,12 +245,12 @@ fn in_registers_as_in_memory() {
     let mut numbers = Numbers(21);
     let mut found = 0;
     for (tier, loops) in loops() {
-        let (small, quotient) = (BufferType::new(DType::Float8E4M3FN), Step::Quotient { block: false });
+        let (small, quotient) = (Encoding::new(DType::Float8E4M3FN), Step::Quotient { block: false });
         for (to, step) in [
             (small, Step::Times),
             (small, quotient),
-            (BufferType::packed(DType::Float4E2M1FN), Step::Times),
-            (BufferType::new(DType::Int8), quotient),
+            (Encoding::packed(DType::Float4E2M1FN), Step::Times),
+            (Encoding::new(DType::Int8), quotient),
         ] {
             let kernel = Kernel::new(tier, DType::Float32.into(), to, &Rules::common(to.dtype(), true));
             let Some(kernel) = kernel else { continue };
@@ -293,9 +293,9 @@ fn decoded_in_registers_as_in_memory() {
     let mut numbers = Numbers(22);
     let (mut decoders, mut tables) = (0, 0);
     let types = [
-        BufferType::new(DType::Float8E4M3FN),
-        BufferType::new(DType::Int8),
-        BufferType::packed(DType::Float4E2M1FN),
+        Encoding::new(DType::Float8E4M3FN),
+        Encoding::new(DType::Int8),
+        Encoding::packed(DType::Float4E2M1FN),
     ];
     for (tier, loops) in loops() {
         for (from, to, block) in types.iter().flat_map(|from| {

@@ -1,7 +1,7 @@
 //! The errors of layouts and views.
 
 use super::MAX_AXES;
-use crate::storage::BufferType;
+use crate::storage::Encoding;
 use core::{fmt, ops::Range};
 
 /// The error of a layout or a view.
@@ -87,12 +87,12 @@ pub enum ViewError {
         /// Bytes of the destination.
         dst: Range<usize>,
     },
-    /// The view has a different buffer type from the cast.
-    WrongBuffer {
-        /// The buffer type of the cast.
-        plan: BufferType,
-        /// The buffer type of the view.
-        view: BufferType,
+    /// The view has a different encoding from the cast.
+    WrongEncoding {
+        /// The encoding of the cast.
+        plan: Encoding,
+        /// The encoding of the view.
+        view: Encoding,
     },
 }
 
@@ -146,7 +146,7 @@ impl fmt::Display for ViewError {
                 "the source (bytes {}..{}) and the destination (bytes {}..{}) overlap; cast to other memory, or each element to its own place",
                 src.start, src.end, dst.start, dst.end
             ),
-            Self::WrongBuffer { plan, view } => {
+            Self::WrongEncoding { plan, view } => {
                 write!(f, "a view of {view} for a cast of {plan}")
             }
         }

@@ -1,7 +1,7 @@
 //! [`Layout`]: the shape and strides of an array.
 
 use super::ViewError;
-use crate::storage::BufferType;
+use crate::storage::Encoding;
 use core::{fmt, ops::Range};
 
 /// The most axes of a layout, as in NumPy and PyTorch.
@@ -23,7 +23,7 @@ pub const MAX_AXES: usize = 64;
 /// ```
 #[derive(Clone, Copy)]
 pub struct Layout {
-    buffer: BufferType,
+    buffer: Encoding,
     axes: u8,
     offset: usize,
     shape: [usize; MAX_AXES],
@@ -36,7 +36,7 @@ impl Layout {
     /// # Errors
     ///
     /// [`ViewError::TooManyAxes`], [`ViewError::StridesMismatch`], [`ViewError::PackedStride`], [`ViewError::TooLarge`].
-    pub fn new(of: impl Into<BufferType>, shape: &[usize], strides: &[isize]) -> Result<Layout, ViewError> {
+    pub fn new(of: impl Into<Encoding>, shape: &[usize], strides: &[isize]) -> Result<Layout, ViewError> {
         let axes = shape.len();
         if axes > MAX_AXES {
             return Err(ViewError::TooManyAxes { axes });
@@ -68,7 +68,7 @@ impl Layout {
     /// # Errors
     ///
     /// [`ViewError::PackedRows`] if they are packed and rows do not end at whole bytes; otherwise as [`new`](Self::new).
-    pub fn contiguous(of: impl Into<BufferType>, shape: &[usize]) -> Result<Layout, ViewError> {
+    pub fn contiguous(of: impl Into<Encoding>, shape: &[usize]) -> Result<Layout, ViewError> {
         let buffer = of.into();
         let mut strides = [0; MAX_AXES];
         let strides = strides.get_mut(..shape.len()).ok_or(ViewError::TooManyAxes { axes: shape.len() })?;
@@ -98,12 +98,12 @@ impl Layout {
     }
 
     /// The same places of other elements, which need not fit there: for results that are not written.
-    pub(crate) const fn with_buffer(self, buffer: BufferType) -> Layout {
+    pub(crate) const fn with_encoding(self, buffer: Encoding) -> Layout {
         Layout { buffer, ..self }
     }
 
-    /// The buffer type of the elements.
-    pub const fn buffer(&self) -> BufferType {
+    /// The encoding of the elements.
+    pub const fn encoding(&self) -> Encoding {
         self.buffer
     }
 
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(f32s(&[2, 3], &[-12, 4]).span(), Some(-12..12));
         assert_eq!(f32s(&[2, 0], &[-12, 4]).span(), Some(0..0));
         assert_eq!(f32s(&[1 << 20, 5], &[0, 0]).span(), Some(0..4));
-        let packed = Layout::new(BufferType::packed(DType::Int4), &[3, 5], &[4, 1]).expect("a good layout");
+        let packed = Layout::new(Encoding::packed(DType::Int4), &[3, 5], &[4, 1]).expect("a good layout");
         assert_eq!((packed.span(), packed.elements()), (Some(0..11), 15));
         let far = [isize::MAX / 2, isize::MAX / 2];
         assert_eq!(Layout::new(DType::Float32, &[2, 2], &far), Err(ViewError::TooLarge));
@@ -393,7 +393,7 @@ mod tests {
         let wide = layout.broadcast(&[5, 2, 3, 4]).expect("a larger shape");
         assert_eq!((wide.shape(), wide.strides()), (&[5, 2, 3, 4][..], &[0, 24, 8, 2][..]));
         assert_eq!(layout.broadcast(&[2, 3, 5]), Err(ViewError::NoBroadcast { axis: 2, from: 4, to: 5 }));
-        let packed = BufferType::packed(DType::UInt4);
+        let packed = Encoding::packed(DType::UInt4);
         assert_eq!(Layout::contiguous(packed, &[2, 3]), Err(ViewError::PackedRows { elements: 3 }));
         assert_eq!(Layout::contiguous(packed, &[2, 4]).expect("whole bytes").strides(), [2, 1]);
         assert!(Layout::contiguous(packed, &[1, 3]).is_ok() && Layout::contiguous(packed, &[0, 3]).is_ok());

@@ -49,15 +49,15 @@ impl LossDetector {
     ///
     /// # Errors
     ///
-    /// [`ViewError::WrongBuffer`] if the view has a different buffer type from the kernel.
+    /// [`ViewError::WrongEncoding`] if the view has a different encoding from the kernel.
     pub fn count_strided(&self, src: &View<'_>) -> Result<Losses, ViewError> {
-        let (plan, view) = (self.kernel().from(), src.buffer());
+        let (plan, view) = (self.kernel().source(), src.encoding());
         if plan != view {
-            return Err(ViewError::WrongBuffer { plan, view });
+            return Err(ViewError::WrongEncoding { plan, view });
         }
         let mut sought = Sought::Counts(Losses::default());
         if !self.is_idle() {
-            let dropped = (ptr::null_mut(), &src.layout().with_buffer(self.kernel().to()));
+            let dropped = (ptr::null_mut(), &src.layout().with_encoding(self.kernel().target()));
             // SAFETY: the view has the elements. The results are dropped.
             unsafe { self.search(src, dropped, Results::Dropped, &mut sought) };
         }
@@ -142,7 +142,7 @@ impl Runs for Search<'_, '_> {
         n: usize,
         places: &Places<'_>,
     ) -> bool {
-        let all = |n: usize| [bytes(kernel.from(), n), bytes(kernel.to(), n)];
+        let all = |n: usize| [bytes(kernel.source(), n), bytes(kernel.target(), n)];
         // What is on the stack is no longer than a piece.
         let streams = n > PIECE && kernel.streams(all(n).iter().sum());
         (0..n).step_by(PIECE).all(|at| {
@@ -166,7 +166,7 @@ impl Search<'_, '_> {
         streams: bool,
         places: &Places<'_>,
     ) -> bool {
-        let (from, to) = (self.detector.kernel().from(), self.detector.kernel().to());
+        let (from, to) = (self.detector.kernel().source(), self.detector.kernel().target());
         // SAFETY: the caller's promise; nothing is said of what is in `dst`.
         let (src, dst) = unsafe {
             (slice::from_raw_parts(src, bytes(from, n)), slice::from_raw_parts_mut(dst.cast(), bytes(to, n)))

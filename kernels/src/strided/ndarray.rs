@@ -52,7 +52,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// [`ViewError::WrongBuffer`] if the kernel is for other elements; [`ViewError::TooManyAxes`].
+    /// [`ViewError::WrongEncoding`] if the kernel is for other elements; [`ViewError::TooManyAxes`].
     pub fn run_to_array<S: Element, E: Element, D: Dimension>(
         &self,
         src: ArrayView<'_, S, D>,

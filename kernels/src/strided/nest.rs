@@ -1,7 +1,7 @@
 //! Loop nests over two layouts at once.
 
 use super::layout::{Layout, MAX_AXES};
-use crate::storage::BufferType;
+use crate::storage::Encoding;
 
 /// A loop: its length, its stride on each side, and its stride in C order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct Nest {
 /// One side of the innermost loop.
 #[derive(Clone, Copy)]
 struct Side {
-    buffer: BufferType,
+    buffer: Encoding,
 }
 
 impl Side {
@@ -61,12 +61,12 @@ impl Nest {
         let mut step = numbered as isize;
         let one = Axis {
             len: 1,
-            src: from.buffer().dtype().size() as isize,
-            dst: to.buffer().dtype().size() as isize,
+            src: from.encoding().dtype().size() as isize,
+            dst: to.encoding().dtype().size() as isize,
             index: step,
         };
         let mut nest = Nest { axes: [one; MAX_AXES], count: 0, start: Offsets::default() };
-        let pinned = from.buffer().is_packed() || to.buffer().is_packed();
+        let pinned = from.encoding().is_packed() || to.encoding().is_packed();
         let lengths = from.shape().iter().zip(from.strides().iter().zip(to.strides()));
         let mut axes = lengths.rev().map(|(len, (src, dst))| {
             let index = step;
@@ -91,7 +91,7 @@ impl Nest {
             nest.insert(axis, pinned as usize);
         }
         nest.count = nest.count.max(1);
-        nest.join(Side { buffer: from.buffer() }, Side { buffer: to.buffer() });
+        nest.join(Side { buffer: from.encoding() }, Side { buffer: to.encoding() });
         nest
     }
 
@@ -188,14 +188,14 @@ mod tests {
     use super::*;
     use crate::dtype::DType;
 
-    fn nest(from: BufferType, src: &[isize], to: BufferType, dst: &[isize], shape: &[usize]) -> Nest {
+    fn nest(from: Encoding, src: &[isize], to: Encoding, dst: &[isize], shape: &[usize]) -> Nest {
         let layout = |buffer, strides| Layout::new(buffer, shape, strides).expect("a good layout");
         Nest::new(&layout(from, src), &layout(to, dst), false)
     }
 
     #[test]
     fn loops() {
-        let (f32, f16) = (BufferType::new(DType::Float32), BufferType::new(DType::Float16));
+        let (f32, f16) = (Encoding::new(DType::Float32), Encoding::new(DType::Float16));
         let axis = |len, src, dst| Axis { len, src, dst, index: 0 };
         let got = nest(f32, &[48, 16, 4], f16, &[24, 8, 2], &[2, 3, 4]);
         assert_eq!(got.axes(), [axis(24, 4, 2)], "contiguous");
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(got.axes(), [axis(12, 0, 2)], "one element repeated");
         let got = nest(f32, &[], f16, &[], &[]);
         assert_eq!(got.axes(), [axis(1, 4, 2)]);
-        let packed = BufferType::packed(DType::Int4);
+        let packed = Encoding::packed(DType::Int4);
         let got = nest(f32, &[16, 4], packed, &[2, 1], &[3, 4]);
         assert_eq!(got.axes(), [axis(12, 4, 1)], "rows of whole bytes");
         let got = nest(f32, &[20, 4], packed, &[3, 1], &[3, 5]);

@@ -65,8 +65,8 @@ fn side_by_side(from: &Layout, to: &Layout, apart: i128) -> bool {
 
 /// Whether views that begin at the same byte have every element in the place of its own result.
 fn in_place(from: &Layout, to: &Layout) -> bool {
-    let bits = (from.buffer().bits_per_element(), to.buffer().bits_per_element());
-    let packed = (from.buffer().is_packed(), to.buffer().is_packed());
+    let bits = (from.encoding().bits_per_element(), to.encoding().bits_per_element());
+    let packed = (from.encoding().is_packed(), to.encoding().is_packed());
     let alike = if packed == (false, false) {
         // A wider element does not overlap another's result only if it overlaps no other element.
         bits.0 <= bits.1 || from.repeated().is_none()
@@ -127,7 +127,7 @@ mod tests {
         assert!(together(square(16, 4), square(4, 16)).is_err(), "transposed in place");
         assert_eq!(together(layout(Float32, 0, &[0], &[4]), row(UInt8, 0, 1)), Ok(Apart));
         let nibbles =
-            |bits| Layout::new(crate::BufferType::packed(bits), &[2, 5], &[4, 1]).expect("a good layout");
+            |bits| Layout::new(crate::Encoding::packed(bits), &[2, 5], &[4, 1]).expect("a good layout");
         assert_eq!(together(nibbles(DType::Int4), nibbles(DType::Float4E2M1FN)), Ok(InPlace));
         assert!(together(nibbles(DType::Int4), nibbles(DType::Int2)).is_err());
     }

@@ -13,7 +13,7 @@ use crate::{
     drive::Stack,
     kernel::Kernel,
     machine::{BLOCK_ELEMENTS, CACHE_LINE, RUN, SECOND_CACHE},
-    storage::BufferType,
+    storage::Encoding,
     stream::{NonTemporal, Streaming},
 };
 use core::slice;
@@ -32,9 +32,9 @@ impl Kernel {
     }
 
     pub(super) fn together(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<Together, ViewError> {
-        for (plan, view) in [(self.from(), src.buffer()), (self.to(), dst.buffer())] {
+        for (plan, view) in [(self.source(), src.encoding()), (self.target(), dst.encoding())] {
             if plan != view {
-                return Err(ViewError::WrongBuffer { plan, view });
+                return Err(ViewError::WrongEncoding { plan, view });
             }
         }
         let (from, to) = (src.layout().shape(), dst.layout().shape());
@@ -51,7 +51,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// [`ViewError::WrongBuffer`] if a view has a different buffer type from the kernel, [`ViewError::AxesMismatch`] or
+    /// [`ViewError::WrongEncoding`] if a view has a different encoding from the kernel, [`ViewError::AxesMismatch`] or
     /// [`ViewError::LengthMismatch`] if the shapes differ, [`ViewError::Overlap`]; then nothing is written.
     pub fn run_strided(&self, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), ViewError> {
         let results = match self.together(src, dst)? {
@@ -83,8 +83,8 @@ impl Kernel {
             return;
         }
         let nest = Nest::new(from, to, runs.are_numbered());
-        let bytes = |buffer: BufferType| buffer.byte_len(elements).unwrap_or(usize::MAX);
-        let total = bytes(self.from()).saturating_add(bytes(self.to()));
+        let bytes = |buffer: Encoding| buffer.byte_len(elements).unwrap_or(usize::MAX);
+        let total = bytes(self.source()).saturating_add(bytes(self.target()));
         // If elements are far apart, each has a cache line of its own.
         let lines = [from, to].map(|layout| {
             layout.span().map_or(0, |span| span.len().min(elements.saturating_mul(CACHE_LINE)))
@@ -96,8 +96,8 @@ impl Kernel {
             kernel: &kernel,
             runs,
             results,
-            s: self.from().dtype().size(),
-            d: self.to().dtype().size(),
+            s: self.source().dtype().size(),
+            d: self.target().dtype().size(),
             ahead: self.tier().non_temporal().filter(|_| lines > SECOND_CACHE),
         };
         let (src, dst) = (src.wrapping_offset(nest.start.src), dst.wrapping_offset(nest.start.dst));
@@ -178,7 +178,7 @@ impl Runs for Plain {
 /// As [`Runs::run`].
 #[inline(never)]
 unsafe fn run_plain(kernel: &Kernel, src: *const u8, dst: *mut u8, n: usize) {
-    let (read, written) = (bytes(kernel.from(), n), bytes(kernel.to(), n));
+    let (read, written) = (bytes(kernel.source(), n), bytes(kernel.target(), n));
     // SAFETY: the caller's promise.
     unsafe {
         let src = slice::from_raw_parts(src, read);
@@ -227,7 +227,7 @@ impl<R: Runs> Cast<'_, R> {
     /// caller holds the guard.
     unsafe fn all(&mut self, src: *const u8, dst: *mut u8, first: isize, axes: &[Axis]) {
         let [inner, outer @ ..] = axes else { return };
-        let packed = self.kernel.from().is_packed() || self.kernel.to().is_packed();
+        let packed = self.kernel.source().is_packed() || self.kernel.target().is_packed();
         let dense = inner.src == self.s as isize && inner.dst == self.d as isize;
         let written = self.results == Results::Written;
         let long = if R::SLOW { 4 * RUN } else { RUN };
@@ -274,14 +274,14 @@ impl<R: Runs> Cast<'_, R> {
     /// As [`all`](Self::all).
     #[inline(never)]
     unsafe fn packed(&mut self, src: *const u8, dst: *mut u8, start: isize, inner: Axis, outer: &[Axis]) {
-        let (from, to) = (self.kernel.from(), self.kernel.to());
-        let together = |buffer: BufferType, step: isize, size: usize| {
+        let (from, to) = (self.kernel.source(), self.kernel.target());
+        let together = |buffer: Encoding, step: isize, size: usize| {
             buffer.is_packed() || step == size as isize || inner.len == 1
         };
         let read = together(from, inner.src, self.s);
         let write = together(to, inner.dst, self.d) && self.results == Results::Written;
         let block = if read && write { inner.len } else { BLOCK_ELEMENTS };
-        let place = |buffer: BufferType, step: isize, first: usize| match buffer.is_packed() {
+        let place = |buffer: Encoding, step: isize, first: usize| match buffer.is_packed() {
             true => bytes(buffer, first) as isize,
             false => first as isize * step,
         };
@@ -449,7 +449,7 @@ pub(super) fn ask_rows(tools: &NonTemporal, start: *const u8, step: isize, rows:
 }
 
 /// The bytes of `n` elements of an existing buffer, which do not overflow.
-pub(super) const fn bytes(buffer: BufferType, n: usize) -> usize {
+pub(super) const fn bytes(buffer: Encoding, n: usize) -> usize {
     let bits = buffer.bits_per_element() as usize;
     n / 8 * bits + (n % 8 * bits).div_ceil(8)
 }

@@ -1,7 +1,7 @@
 //! Views: a layout on memory.
 
 use super::{error::ViewError, layout::Layout};
-use crate::{format::Element, one::assert_size, storage::BufferType};
+use crate::{format::Element, one::assert_size, storage::Encoding};
 use core::{fmt, marker::PhantomData, mem::size_of_val};
 
 /// The elements of a layout in memory, for reading.
@@ -82,9 +82,9 @@ impl<'a> View<'a> {
         &self.layout
     }
 
-    /// The buffer type of the elements.
-    pub const fn buffer(&self) -> BufferType {
-        self.layout.buffer()
+    /// The encoding of the elements.
+    pub const fn encoding(&self) -> Encoding {
+        self.layout.encoding()
     }
 
     /// The same elements with the axes in reverse order, as [`Layout::transposed`].
@@ -168,9 +168,9 @@ impl<'a> ViewMut<'a> {
         &self.layout
     }
 
-    /// The buffer type of the elements.
-    pub const fn buffer(&self) -> BufferType {
-        self.layout.buffer()
+    /// The encoding of the elements.
+    pub const fn encoding(&self) -> Encoding {
+        self.layout.encoding()
     }
 
     /// The same elements, borrowed for a shorter time.

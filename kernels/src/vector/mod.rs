@@ -43,7 +43,7 @@ use crate::{
     dtype::{DType, Spec},
     exact::{Rounding, Rules},
     format::Format,
-    storage::BufferType,
+    storage::Encoding,
     table::{KernelFn, Rounded, Steps, Table},
 };
 use target::Target;
@@ -241,8 +241,8 @@ pub(crate) fn rounds(from: DType, to: DType) -> bool {
 /// packed around byte storage. `table` holds the tier's kernels under the common rules; `words` finds those in lanes of 16 bits, and
 /// `styled` those of a style.
 pub(crate) fn rounded(
-    from: BufferType,
-    to: BufferType,
+    from: Encoding,
+    to: Encoding,
     rules: &Rules,
     table: &Table,
     words: fn(DType, DType) -> Option<KernelFn>,

@@ -7,7 +7,7 @@
 use super::{Array, Mode, is_joined, picoseconds};
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{BufferType, CastError, CastPlan, CastReport, Level, Storage};
+use lanecast::{CastError, CastPlan, CastReport, Encoding, Level, Storage};
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,7 @@ impl Signals {
 
 /// The number of elements per block.
 fn block(plan: &CastPlan, mode: &Mode<'_>) -> usize {
-    let bits = u64::from(plan.from().bits_per_element() + plan.to().bits_per_element());
+    let bits = u64::from(plan.source().bits_per_element() + plan.target().bits_per_element());
     let cost = picoseconds(plan).max(FAR * bits / 8).max(1);
     // Looking for losses takes longer than the cast.
     let cost = if matches!(mode, Mode::Plain) { cost } else { 4 * cost };
@@ -113,7 +113,7 @@ pub unsafe fn run(
 /// `src` is readable. Until the call returns, nobody else writes to it.
 pub unsafe fn count(plan: &CastPlan, level: Level, src: &Array) -> Result<CastReport, Stopped> {
     // Rows of packed elements are not cut.
-    let size = match src.buffer().storage() {
+    let size = match src.encoding().storage() {
         Storage::Packed => usize::MAX,
         Storage::Byte => block(plan, &Mode::Checked(level)),
     };
@@ -144,18 +144,18 @@ fn to_cut(
     // Arrays that share memory are compared as a whole, unless each element is in the place of its own result.
     let in_place = src.data == dst.data
         && src.layout.strides() == dst.layout.strides()
-        && src.buffer().bits_per_element() <= dst.buffer().bits_per_element();
+        && src.encoding().bits_per_element() <= dst.encoding().bits_per_element();
     if src.shares_memory(dst) && !in_place {
         return Ok(None);
     }
     if is_joined(mode, src, dst) {
         let flat = |array: &Array| {
-            let layout = Layout::contiguous(array.buffer(), &[n]).ok()?;
+            let layout = Layout::contiguous(array.encoding(), &[n]).ok()?;
             Some(Array { layout, ..*array })
         };
         return Ok(flat(src).zip(flat(dst)));
     }
-    let is_packed = |array: &Array| array.buffer().storage() == Storage::Packed;
+    let is_packed = |array: &Array| array.encoding().storage() == Storage::Packed;
     if is_packed(src) || is_packed(dst) {
         return Ok(None);
     }
@@ -200,7 +200,7 @@ fn each(
 impl Array {
     /// A part of the array along an axis. Packed elements have one axis, and the part begins on a whole byte.
     fn part(&self, axis: usize, at: usize, count: usize) -> Result<Array, CastError> {
-        let buffer: BufferType = self.buffer();
+        let buffer: Encoding = self.encoding();
         let mut shape = self.shape().to_vec();
         shape[axis] = count;
         if buffer.storage() == Storage::Packed {

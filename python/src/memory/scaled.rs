@@ -42,7 +42,7 @@ pub unsafe fn quantize(
         let (data, scales) = unsafe { (bytes_mut(to.data), bytes_mut(to.scales)) };
         // SAFETY: the caller's promise.
         let zeros = to.zeros.map(|zeros| unsafe { bytes_mut(zeros) });
-        let in_order = src.is_c_contiguous() && !src.buffer().is_swapped();
+        let in_order = src.is_c_contiguous() && !src.encoding().is_swapped();
         if global.is_some() || in_order {
             // SAFETY: the caller's promise.
             let src = unsafe { bytes(src) };
@@ -79,8 +79,8 @@ pub unsafe fn dequantize(
         let (data, scales, dst) = unsafe { (bytes(from.data), bytes(from.scales), bytes_mut(to)) };
         // SAFETY: the caller's promise.
         match from.zeros.map(|zeros| unsafe { bytes(zeros) }) {
-            Some(zeros) => plan.par_dequantize_min_max(data, scales, zeros, to.buffer(), dst, threads),
-            None => plan.par_dequantize(data, scales, global, to.buffer(), dst, threads),
+            Some(zeros) => plan.par_dequantize_min_max(data, scales, zeros, to.encoding(), dst, threads),
+            None => plan.par_dequantize(data, scales, global, to.encoding(), dst, threads),
         }
     })
 }

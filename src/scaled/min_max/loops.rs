@@ -11,7 +11,7 @@ use super::super::{
     split::Done,
     values::positive_nan,
 };
-use crate::{BufferType, CastPlan, iinfo, stochastic::truncated_quotient};
+use crate::{CastPlan, Encoding, iinfo, stochastic::truncated_quotient};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -146,7 +146,7 @@ impl ScaledPlan {
         for range in chunks(0..made.len()) {
             let values = &mut values[..range.len()];
             values.iter_mut().zip(&made[range.clone()]).for_each(|(value, made)| *value = made.zero);
-            self.put_integers(values, BufferType::new(self.scheme.element), range, zeros)?;
+            self.put_integers(values, Encoding::new(self.scheme.element), range, zeros)?;
         }
         Ok(())
     }
@@ -217,7 +217,7 @@ impl ScaledPlan {
         dst: &mut [u8],
     ) -> Result<(), ScaledError> {
         let rule = Rule::of_global(self, 1.0);
-        let (mut q, size) = ([0.0; CHUNK], store.to().dtype().size());
+        let (mut q, size) = ([0.0; CHUNK], store.target().dtype().size());
         for range in chunks(0..self.elements()) {
             let q = &mut q[..range.len()];
             self.integers_of(decoder, data, range.clone(), q)?;
@@ -243,7 +243,7 @@ impl ScaledPlan {
     fn put_integers(
         &self,
         values: &[f64],
-        of: BufferType,
+        of: Encoding,
         range: Range<usize>,
         data: &mut [u8],
     ) -> Result<(), ScaledError> {

@@ -12,7 +12,7 @@ use crate::{
     machine::Machine,
     results::Results,
 };
-use lanecast::{BufferType, Tier};
+use lanecast::{Encoding, Tier};
 use std::{
     collections::HashMap,
     fmt::Write as _,
@@ -51,8 +51,8 @@ impl Casts {
         match self {
             Casts::Pairs { saturate } => {
                 let types = cells::buffer_types();
-                let row = |from: BufferType| {
-                    let count = |&to: &BufferType| {
+                let row = |from: Encoding| {
+                    let count = |&to: &Encoding| {
                         Some(empty(&Cast { from, to, mode: mode(from, to, saturate)? }, tier))
                     };
                     (cells::label(from), types.iter().map(count).collect())
@@ -78,7 +78,7 @@ fn path(directory: &Path, target: &str, tier: &str) -> PathBuf {
 }
 
 /// The mode of a pair that stands in the first table of two, or in the second.
-fn mode(from: BufferType, to: BufferType, saturate: bool) -> Option<Mode> {
+fn mode(from: Encoding, to: Encoding, saturate: bool) -> Option<Mode> {
     let modes = Mode::of(from.dtype(), to.dtype()).iter().copied();
     modes.into_iter().find(|mode| matches!(mode, Mode::Only | Mode::Saturate) == saturate)
 }

@@ -7,13 +7,13 @@
 
 mod vectors;
 
-use lanecast::{BufferType, Tier};
+use lanecast::{Encoding, Tier};
 use vectors::Vector;
 
 /// One loop: `groups` times `r` vectors from the source, `w` to the destination.
 type Loop = unsafe fn(src: *const u8, dst: *mut u8, groups: usize);
 
-/// The pure-traffic loop of a pair of buffer types on a tier.
+/// The pure-traffic loop of a pair of encodings on a tier.
 #[derive(Clone, Copy)]
 pub struct Traffic {
     body: Loop,
@@ -31,7 +31,7 @@ impl Traffic {
     /// # Panics
     ///
     /// If the CPU lacks the tier.
-    pub fn new(tier: Tier, from: BufferType, to: BufferType) -> Traffic {
+    pub fn new(tier: Tier, from: Encoding, to: Encoding) -> Traffic {
         Self::select::<false>(tier, from, to)
     }
 
@@ -40,11 +40,11 @@ impl Traffic {
     /// # Panics
     ///
     /// If the CPU lacks the tier.
-    pub fn streaming(tier: Tier, from: BufferType, to: BufferType) -> Traffic {
+    pub fn streaming(tier: Tier, from: Encoding, to: Encoding) -> Traffic {
         Self::select::<true>(tier, from, to)
     }
 
-    fn select<const STREAM: bool>(tier: Tier, from: BufferType, to: BufferType) -> Traffic {
+    fn select<const STREAM: bool>(tier: Tier, from: Encoding, to: Encoding) -> Traffic {
         assert!(tier.is_available(), "{tier}: {}", tier.status());
         let (r, w) = ratio(from.bits_per_element(), to.bits_per_element());
         let (body, bytes) = vectors::select::<STREAM>(tier, r, w);
@@ -159,7 +159,7 @@ mod tests {
     fn loops_write_everything_and_nothing_else() {
         for cast in cells::all() {
             let n = 3 * cells::step(cast.from, cast.to);
-            let bytes = |buffer: BufferType| buffer.byte_len(n).expect("a small buffer");
+            let bytes = |buffer: Encoding| buffer.byte_len(n).expect("a small buffer");
             let src = vec![0xA5_u8; bytes(cast.from)];
             let mut dst = vec![0_u8; bytes(cast.to) + 192];
             let start = dst.as_ptr().align_offset(64) + 64;

@@ -4,7 +4,7 @@
 //! All of them run on the same buffers, in turn. The cost of the interface is the median of the differences within a round.
 
 use clap::Parser;
-use lanecast::{BufferType, CastOptions, CastPlan, DType, Tier};
+use lanecast::{Encoding, CastOptions, CastPlan, DType, Tier};
 use lanecast_bench::{
     inputs::{self, Inputs, Range},
     machine::Machine,
@@ -222,7 +222,7 @@ fn contest(
     let src = &src[..read];
     let dst = RefCell::new(&mut dst.bytes()[..written]);
 
-    let ours = CastPlan::with_tier(BufferType::new(from), BufferType::new(to), &CastOptions::RUST, tier)
+    let ours = CastPlan::with_tier(Encoding::new(from), Encoding::new(to), &CastOptions::RUST, tier)
         .map_err(|error| error.to_string())?;
     let plan = interface.plan(from, to, tier)?;
     let call = *interface.run;

@@ -6,16 +6,16 @@ use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use lanecast::names::Namespace;
-use lanecast::{BufferType, ByteOrder, CastOptions, CastPlan};
+use lanecast::{Encoding, ByteOrder, CastOptions, CastPlan};
 use lanecast_neighbours::{compare, head, numbers};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, View, serialize};
 use std::borrow::Cow;
 use std::error::Error;
 
 /// What a tensor of a file holds: packed elements, the lowest byte of each first.
-fn buffer(of: Dtype) -> Result<BufferType, Box<dyn Error>> {
+fn buffer(of: Dtype) -> Result<Encoding, Box<dyn Error>> {
     let dtype = Namespace::Safetensors.parse(&of.to_string())?;
-    Ok(BufferType::packed(dtype).with_order(ByteOrder::Little))
+    Ok(Encoding::packed(dtype).with_order(ByteOrder::Little))
 }
 
 /// A tensor that becomes another dtype when it is written.
@@ -54,7 +54,7 @@ impl View for Cast<'_> {
 
     fn data_len(&self) -> usize {
         self.plan
-            .to()
+            .target()
             .byte_len(self.elements())
             .expect("less than the source, which is there, or twice as much")
     }

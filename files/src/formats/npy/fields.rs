@@ -7,7 +7,7 @@
 use std::io::{Read, Write};
 
 use lanecast::{
-    BufferType, ByteOrder, CastReport, DType,
+    ByteOrder, CastReport, DType, Encoding,
     structured::{FieldType, Match, StructError, StructPlan, StructType},
 };
 
@@ -102,12 +102,12 @@ impl Struct {
     /// Decides what the job does to the array `name` of the type `of`; `None` if it casts no field.
     pub fn new(job: &Job, name: &str, of: &StructType, shape: &[u64]) -> Result<Option<Self>> {
         let refused = |error: StructError| Error::unsupported(error.to_string());
-        let asked = job.selection.from();
+        let asked = job.selection.source();
         // The selection says which dtype is held by bytes, and by integers that an include names.
         let from = of
             .viewed_as(|path, kind| match (kind, asked) {
                 (FieldType::Void(size), Some(from)) if is_lossy(from) && from.size() == *size => {
-                    BufferType::new(from).with_order(ByteOrder::Little).into()
+                    Encoding::new(from).with_order(ByteOrder::Little).into()
                 }
                 (FieldType::Element(of), Some(from))
                     if is_lossy(from)
@@ -115,7 +115,7 @@ impl Struct {
                         && from.size() == of.dtype().size()
                         && names_explicitly(job, name, path) =>
                 {
-                    BufferType::new(from).with_order(of.order()).into()
+                    Encoding::new(from).with_order(of.order()).into()
                 }
                 _ => kind.clone(),
             })
@@ -129,7 +129,7 @@ impl Struct {
         if !found.iter().any(|leaf| chosen(&leaf.path, leaf.kind)) {
             return Ok(None);
         }
-        let target = BufferType::new(job.to).with_order(ByteOrder::Little);
+        let target = Encoding::new(job.to).with_order(ByteOrder::Little);
         // Fields are visited in the same order as the leaves.
         let mut held = found.iter().map(|leaf| leaf.kind);
         let to = of

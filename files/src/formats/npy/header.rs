@@ -6,7 +6,7 @@
 
 use std::io::{self, Read};
 
-use lanecast::{BufferType, ByteOrder, DType, Kind, names::numpy_code, structured::StructType};
+use lanecast::{ByteOrder, DType, Encoding, Kind, names::numpy_code, structured::StructType};
 
 use crate::{
     error::{Error, Result},
@@ -111,7 +111,7 @@ impl Header {
     pub fn data_bytes(&self) -> Result<Option<u64>> {
         let n = self.elements()?;
         let bytes = match &self.descr {
-            Descr::Plain(dtype, _) => byte_len(BufferType::new(*dtype), n),
+            Descr::Plain(dtype, _) => byte_len(Encoding::new(*dtype), n),
             Descr::Lossy(size, _) => n.checked_mul(*size as u64),
             Descr::Struct(of) => n.checked_mul(of.item_size() as u64),
             Descr::Foreign(_) => return Ok(None),

@@ -9,7 +9,7 @@ use std::{
     path::PathBuf,
 };
 
-use lanecast::{BufferType, ByteOrder, CastReport, DType};
+use lanecast::{ByteOrder, CastReport, DType, Encoding};
 
 use self::{
     fields::Struct,
@@ -86,7 +86,7 @@ pub fn write_array(
     writer: &mut dyn Write,
     failed: impl Fn(&std::io::Error) -> Error,
 ) -> Result<()> {
-    tensor.check(BufferType::new)?;
+    tensor.check(Encoding::new)?;
     let header = new_header(tensor.dtype, false, tensor.shape);
     writer.write_all(&header).and_then(|()| writer.write_all(tensor.data)).map_err(|e| failed(&e))
 }
@@ -136,8 +136,8 @@ pub fn listed(name: &str, header: &Header, length: u64, place: Place) -> Result<
 }
 
 /// The storage of the elements of an array.
-fn stored(dtype: DType, big_endian: bool) -> BufferType {
-    BufferType::new(dtype).with_order(if big_endian { ByteOrder::Big } else { ByteOrder::Little })
+fn stored(dtype: DType, big_endian: bool) -> Encoding {
+    Encoding::new(dtype).with_order(if big_endian { ByteOrder::Big } else { ByteOrder::Little })
 }
 
 /// The dtype or descriptor of an array, for display.
@@ -333,7 +333,7 @@ fn decide(job: &Job, file: &mut File, length: u64) -> Result<(Array, Vec<Entry>)
         let what = "the patterns choose by name, and the .npy file holds one array without fields";
         return Err(Error::request(what).advise(Remedy::OmitPatterns));
     }
-    let asked = job.selection.from();
+    let asked = job.selection.source();
     let held = match (held(&header, asked, true), &header.descr) {
         (Some(held), _) => held,
         (None, Descr::Foreign(words)) => {

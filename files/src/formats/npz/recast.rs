@@ -145,7 +145,7 @@ fn decide(
     }
     // An unsigned integer may be meant as one: only an include that names the member says that it carries another dtype.
     let carriers = job.selection.names_explicitly(array);
-    if let Some(held) = npy::held(&header, job.selection.from(), carriers)
+    if let Some(held) = npy::held(&header, job.selection.source(), carriers)
         && job.selection.chooses(array, held.0)
     {
         let cast = Array::new(job, header, held)?;
@@ -153,7 +153,7 @@ fn decide(
         return Ok((Some(cast), entries));
     }
     let mut kept = copied(array, npy::shown(&header), header.known_shape(), data);
-    if job.selection.from().is_none() && matches!(header.descr, Descr::Lossy(..)) {
+    if job.selection.source().is_none() && matches!(header.descr, Descr::Lossy(..)) {
         kept.kept = Some(UNNAMED);
     }
     Ok((None, vec![kept]))

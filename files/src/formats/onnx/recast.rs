@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecast::{BufferType, DType, Kind, onnx::ElementType};
+use lanecast::{DType, Encoding, Kind, onnx::ElementType};
 
 use super::{
     folder_of,
@@ -134,9 +134,9 @@ impl<'a> Recast<'a> {
                         }
                     }
                     tensor.check(&mut self.source, &self.folder).map_err(|e| e.at(place()))?;
-                    let to = BufferType::packed(self.job.to);
+                    let to = Encoding::packed(self.job.to);
                     // An unsupported pair is refused here, before anything is written.
-                    self.job.settings.plan(BufferType::packed(from), to)?;
+                    self.job.settings.plan(Encoding::packed(from), to)?;
                     entry.bytes_out = result_len(to, tensor.elements)?;
                     entry.to = Some(self.job.to.name().to_owned());
                     Some(if back {
@@ -427,7 +427,7 @@ fn leaves_out(selection: &Selection, tensor: &Tensor, from: DType) -> Option<&'s
     if selection.has_include() && !included {
         return Some("not included by name");
     }
-    let floats = selection.from().is_none() && origin.dtype.kind() == Kind::Float;
+    let floats = selection.source().is_none() && origin.dtype.kind() == Kind::Float;
     if floats || selection.chooses_dtype(from) { None } else { reason.or(Some("of another dtype")) }
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use lanecast::{
-    BufferType, DType,
+    DType, Encoding,
     onnx::{Contents, ElementType, Payload},
 };
 
@@ -255,7 +255,7 @@ impl Parts {
         let element = i32::try_from(self.code).ok().and_then(ElementType::from_code);
         let need = match element.and_then(ElementType::dtype) {
             Some(dtype) => {
-                let need = byte_len(BufferType::packed(dtype), count);
+                let need = byte_len(Encoding::packed(dtype), count);
                 Some(need.ok_or_else(|| Error::format("the size overflows"))?)
             }
             None => None,

@@ -11,7 +11,7 @@ use std::{
     io::{self, BufRead, BufReader, Read},
 };
 
-use lanecast::{BufferType, DType, names::Namespace};
+use lanecast::{DType, Encoding, names::Namespace};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{self, MapAccess, SeqAccess, Visitor},
@@ -206,7 +206,7 @@ impl RawTensor {
         let shape = self.shape.0;
         let count = elements(&shape).ok_or_else(|| bad("the shape overflows".into()))?;
         let expected =
-            byte_len(BufferType::packed(dtype), count).ok_or_else(|| bad("the size overflows".into()))?;
+            byte_len(Encoding::packed(dtype), count).ok_or_else(|| bad("the size overflows".into()))?;
         if !ends_at_a_byte(dtype, count) {
             return Err(bad(format!("{count} elements of {} do not fill whole bytes", self.dtype)));
         }

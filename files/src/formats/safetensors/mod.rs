@@ -9,7 +9,7 @@ use std::{
     path::PathBuf,
 };
 
-use lanecast::{BufferType, DType};
+use lanecast::{DType, Encoding};
 
 use self::header::{Header, LONGEST, NewHeader, Tensor, ends_at_a_byte, name_of};
 use super::{
@@ -92,7 +92,7 @@ impl FileFormat for Safetensors {
         let mut new = NewHeader { metadata: Some(metadata).filter(|m| !m.is_empty()), tensors: Vec::new() };
         let mut offset = 0_u64;
         for tensor in &order {
-            tensor.check(BufferType::packed)?;
+            tensor.check(Encoding::packed)?;
             let place = || quoted("tensor", tensor.name);
             let dtype = name_of(tensor.dtype).ok_or_else(|| no_name(tensor.dtype).at(place()))?;
             let count = super::elements(tensor.shape).unwrap_or_default();
@@ -250,9 +250,9 @@ fn entry(job: &Job, tensor: &Tensor) -> Result<Entry> {
     if !job.selection.chooses(&tensor.name, tensor.dtype) {
         return Ok(entry);
     }
-    let to = BufferType::packed(job.to);
+    let to = Encoding::packed(job.to);
     // An unsupported pair is refused here, before anything is written.
-    job.settings.plan(BufferType::packed(tensor.dtype), to)?;
+    job.settings.plan(Encoding::packed(tensor.dtype), to)?;
     if !ends_at_a_byte(job.to, tensor.elements) {
         let remedy = Remedy::Exclude { item: "the tensor", instead: "" };
         return Err(torn(job.to, tensor.elements).advise(remedy));

@@ -4,7 +4,7 @@ use super::Tier;
 use crate::{
     dtype::DType,
     exact::Rules,
-    storage::BufferType,
+    storage::Encoding,
     table::{Entry, Rounded},
 };
 use crate::{
@@ -93,7 +93,7 @@ pub(super) fn loops(_: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
 pub(super) fn fused(
     _: Tier,
     from: DType,
-    to: BufferType,
+    to: Encoding,
     step: crate::scaled::Step,
 ) -> Option<crate::scaled::Fused> {
     neon::fused(from, to, step)
@@ -102,7 +102,7 @@ pub(super) fn fused(
 /// The loop of a scaled cast from codes, if there is one for the pair.
 pub(super) fn decoder(
     _: Tier,
-    from: BufferType,
+    from: Encoding,
     to: DType,
     step: crate::scaled::Step,
 ) -> Option<crate::scaled::Fused> {
@@ -110,7 +110,7 @@ pub(super) fn decoder(
 }
 
 /// There are no lookups of products.
-pub(super) fn products(_: Tier, _: BufferType, _: BufferType) -> Option<crate::table::KernelFn> {
+pub(super) fn products(_: Tier, _: Encoding, _: Encoding) -> Option<crate::table::KernelFn> {
     None
 }
 
@@ -120,7 +120,7 @@ pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
 }
 
 /// The kernel of a pair under rules that are not the common ones, on a tier that was detected.
-pub(super) fn rounded(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+pub(super) fn rounded(tier: Tier, from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
     match tier {
         Tier::Neon => neon::rounded(from, to, rules),
         _ => None,

@@ -17,7 +17,7 @@ use crate::{
     format::{Encoder, Format},
     hub::{F32, F64, Hub},
     round::Correction,
-    storage::BufferType,
+    storage::Encoding,
     table::{KernelFn, Rounded},
 };
 use core::mem::MaybeUninit;
@@ -30,7 +30,7 @@ const BLOCK: usize = 128;
 const INFINITY: u32 = 0x7F80_0000;
 
 /// The kernel of a pair in byte storage under any rules. It leaves the direction of rounding alone.
-pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+pub(in super::super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
     if from.is_packed() || to.is_packed() {
         return None;
     }

@@ -13,7 +13,7 @@ use crate::{
     format::packed::{Packing, SCALAR},
     kernel::Kernel,
     lut, order, steps,
-    storage::BufferType,
+    storage::Encoding,
     table::{Entry, Found, KernelFn, Table},
 };
 use alloc::{boxed::Box, vec::Vec};
@@ -69,12 +69,12 @@ fn packed(bytes: usize) -> Box<[u8]> {
     (0..bytes).map(|i| (i * 167 + 91) as u8).collect()
 }
 
-fn source(from: BufferType, n: usize) -> Box<[u8]> {
+fn source(from: Encoding, n: usize) -> Box<[u8]> {
     if from.is_packed() { packed(from.byte_len(n).expect("small")) } else { elements(from.dtype(), n) }
 }
 
 /// What a kernel writes of `n` elements.
-fn run(kernel: KernelFn, src: &[u8], to: BufferType, n: usize, data: &Data) -> Box<[u8]> {
+fn run(kernel: KernelFn, src: &[u8], to: Encoding, n: usize, data: &Data) -> Box<[u8]> {
     let mut dst = Box::new_uninit_slice(to.byte_len(n).expect("small"));
     // SAFETY: `n` elements on both sides, on a CPU with all features, of a kernel that writes all of them.
     unsafe {
@@ -84,7 +84,7 @@ fn run(kernel: KernelFn, src: &[u8], to: BufferType, n: usize, data: &Data) -> B
 }
 
 /// The bits of results without those of NaN, which Miri leaves open.
-fn results(bytes: &[u8], to: BufferType) -> Vec<u128> {
+fn results(bytes: &[u8], to: Encoding) -> Vec<u128> {
     let dtype = to.dtype();
     if to.is_packed() || !dtype.has_nan() {
         return bytes.iter().map(|byte| (*byte).into()).collect();
@@ -98,7 +98,7 @@ fn results(bytes: &[u8], to: BufferType) -> Vec<u128> {
 }
 
 /// Runs a kernel and compares what it writes with what the scalar tier writes.
-fn compare(kernel: Entry, from: BufferType, to: BufferType, saturate: bool, n: usize, what: &str) {
+fn compare(kernel: Entry, from: Encoding, to: Encoding, saturate: bool, n: usize, what: &str) {
     let rules = Rules::common(to.dtype(), saturate);
     let scalar = Kernel::new(Tier::Scalar, from, to, &rules).expect("scalar");
     let src = source(from, n);
@@ -116,8 +116,8 @@ fn compare(kernel: Entry, from: BufferType, to: BufferType, saturate: bool, n: u
 /// Runs the kernels of tables of which it is the turn.
 fn kernels_of(tables: &[(&str, &Table)]) {
     let storages = |dtype: DType| {
-        let packed = dtype.is_sub_byte().then(|| BufferType::packed(dtype));
-        core::iter::once(BufferType::new(dtype)).chain(packed)
+        let packed = dtype.is_sub_byte().then(|| Encoding::packed(dtype));
+        core::iter::once(Encoding::new(dtype)).chain(packed)
     };
     let (mut turn, mut count) = (0, 0);
     for from in DType::ALL.iter().flat_map(|dtype| storages(*dtype)) {

@@ -4,7 +4,7 @@ use super::Tier;
 use crate::{
     exact::Rules,
     format::Format,
-    storage::BufferType,
+    storage::Encoding,
     table::{Entry, Rounded, Table},
     work::Work,
 };
@@ -329,7 +329,7 @@ pub(super) fn loops(tier: Tier, shape: crate::loss::Shape) -> crate::loss::Loops
 pub(super) fn fused(
     tier: Tier,
     from: crate::dtype::DType,
-    to: BufferType,
+    to: Encoding,
     step: crate::scaled::Step,
 ) -> Option<crate::scaled::Fused> {
     match tier {
@@ -343,7 +343,7 @@ pub(super) fn fused(
 /// The loop of a scaled cast from codes, if there is one for the pair on a tier that was detected.
 pub(super) fn decoder(
     tier: Tier,
-    from: BufferType,
+    from: Encoding,
     to: crate::dtype::DType,
     step: crate::scaled::Step,
 ) -> Option<crate::scaled::Fused> {
@@ -356,7 +356,7 @@ pub(super) fn decoder(
 }
 
 /// The kernel that looks words up in a table of magnitudes on a tier that was detected. AVX2 decodes in fewer instructions.
-pub(super) fn products(tier: Tier, from: BufferType, to: BufferType) -> Option<crate::table::KernelFn> {
+pub(super) fn products(tier: Tier, from: Encoding, to: Encoding) -> Option<crate::table::KernelFn> {
     let _ = (from, to);
     match tier {
         #[cfg(feature = "avx512")]
@@ -376,7 +376,7 @@ pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
 }
 
 /// The kernel of a pair under rules that are not the common ones, on a tier that was detected.
-pub(super) fn rounded(tier: Tier, from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+pub(super) fn rounded(tier: Tier, from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
     match tier {
         Tier::Avx2 => avx2::rounded(from, to, rules),
         #[cfg(feature = "avx512")]

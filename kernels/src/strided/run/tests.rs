@@ -4,13 +4,13 @@ use super::*;
 use crate::{arch::Tier, dtype::DType, exact::Rules};
 use alloc::{vec, vec::Vec};
 
-fn kernel(from: BufferType, to: BufferType) -> Kernel {
+fn kernel(from: Encoding, to: Encoding) -> Kernel {
     Kernel::new(Tier::Scalar, from, to, &Rules::common(to.dtype(), true)).expect("scalar")
 }
 
 /// Casts between two layouts of two axes, of which the last is packed or not, and compares element by element.
 fn check(from: Layout, to: Layout) {
-    let kernel = kernel(from.buffer(), to.buffer());
+    let kernel = kernel(from.encoding(), to.encoding());
     let len = |layout: &Layout| {
         let span = layout.span().expect("small");
         layout.offset() + span.end as usize
@@ -27,7 +27,7 @@ fn check(from: Layout, to: Layout) {
     };
     for row in 0..rows {
         // A packed row is cast as one.
-        let packed = from.buffer().is_packed();
+        let packed = from.encoding().is_packed();
         for col in 0..if packed { 1 } else { cols } {
             let n = if packed { cols } else { 1 };
             let (s, d) = (&src[place(&from, row, col)..], &mut want[place(&to, row, col)..]);
@@ -39,7 +39,7 @@ fn check(from: Layout, to: Layout) {
 
 #[test]
 fn all_ways() {
-    let layout = |of: BufferType, shape: [usize; 2], strides: [isize; 2], offset: usize| {
+    let layout = |of: Encoding, shape: [usize; 2], strides: [isize; 2], offset: usize| {
         Layout::new(of, &shape, &strides).expect("a good layout").with_offset(offset)
     };
     let (wide, half, byte) = (DType::Float32.into(), DType::Float16.into(), DType::UInt8.into());
@@ -54,7 +54,7 @@ fn all_ways() {
     check(layout(wide, [1, 600], [0, 8], 0), layout(half, [1, 600], [0, 3], 0));
     check(layout(wide, [6, 9], [4, 0], 0), layout(half, [6, 9], [18, 2], 0));
     check(layout(wide, [6, 9], [0, 4], 0), layout(half, [6, 9], [18, 2], 0));
-    let nibbles = BufferType::packed(DType::Int4);
+    let nibbles = Encoding::packed(DType::Int4);
     check(layout(nibbles, [3, 7], [5, 1], 0), layout(byte, [3, 7], [7, 1], 0));
 }
 

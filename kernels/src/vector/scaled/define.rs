@@ -22,7 +22,7 @@ macro_rules! define_fused {
 
         pub(in crate::arch) fn fused(
             from: DType,
-            to: BufferType,
+            to: Encoding,
             step: crate::scaled::Step,
         ) -> Option<crate::scaled::Fused> {
             use crate::{
@@ -70,7 +70,7 @@ pub(crate) use define_fused;
 macro_rules! define_decoders {
     ($simd:ty, $e4m3:ty, $e5m2:ty, $e2m1:ty, $int4:ty, $int8:ty) => {
         pub(in crate::arch) fn decoder(
-            from: BufferType,
+            from: Encoding,
             to: DType,
             step: crate::scaled::Step,
         ) -> Option<crate::scaled::Fused> {

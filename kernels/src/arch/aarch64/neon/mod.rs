@@ -40,7 +40,7 @@ use crate::{
     dtype::{COUNT, DType, Spec},
     exact::Rules,
     format::*,
-    storage::BufferType,
+    storage::Encoding,
     table::{
         Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table,
         define_table, has_overflow_rule, same_bits, same_truth,

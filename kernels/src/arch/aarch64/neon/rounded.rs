@@ -263,7 +263,7 @@ macro_rules! of_source {
 }
 
 /// The kernel of a pair under rules that are not the common ones, in byte storage.
-pub(in super::super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+pub(in super::super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
     if from.is_packed() || to.is_packed() {
         return None;
@@ -364,8 +364,8 @@ fn widened<Q: Lookup<E>, const E: usize, const BITS: usize>(to: DType, signed: b
 
 /// The kernel of a source of a byte under rules that are not the common ones, with the table that it reads.
 pub(in super::super) fn tabled(
-    from: BufferType,
-    to: BufferType,
+    from: Encoding,
+    to: Encoding,
     rules: &Rules,
     words: &[u16; 256],
 ) -> Option<Made> {

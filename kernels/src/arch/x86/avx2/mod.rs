@@ -18,7 +18,7 @@ use crate::{
     dtype::{COUNT, DType, Flavor, Spec},
     exact::Rules,
     format::*,
-    storage::BufferType,
+    storage::Encoding,
     table::{
         Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
         has_overflow_rule, is_copy, same_bits, same_truth,
@@ -113,7 +113,7 @@ const fn copy_bytes(dtype: DType) -> KernelFn {
 }
 
 /// The kernel of a pair under rules that are not the common ones.
-pub(super) fn rounded(from: BufferType, to: BufferType, rules: &Rules) -> Option<Rounded> {
+pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
     if !vector::rounds(s, d) {
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };

@@ -69,7 +69,7 @@ use crate::{
     format::Format,
     linear,
     lut::{self, Codes, Folded, FoldedOf, Lut, Of, Saturating, Truncating, Words, Wrapping, choice, set},
-    storage::BufferType,
+    storage::Encoding,
     table::{Entry, Found, KernelFn, has_overflow_rule},
     tabled::{Made, direction},
     vector::{padded_bits, short::padded},
@@ -160,7 +160,7 @@ avx2_fn! {
 }
 
 /// How a pair whose source has at most a byte per element is cast.
-pub(super) const fn find(from: BufferType, to: BufferType, saturate: bool) -> Found {
+pub(super) const fn find(from: Encoding, to: Encoding, saturate: bool) -> Found {
     let (s, d) = (from.dtype(), to.dtype());
     if from.is_packed() || to.is_packed() {
         // Small tables map half bytes to bytes, and integers of a byte to shorter ones are soon made and packed afterwards.
@@ -179,7 +179,7 @@ pub(super) const fn find(from: BufferType, to: BufferType, saturate: bool) -> Fo
 
 /// The kernel of a pair of byte storage, its table a constant.
 pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Entry {
-    let (from, to) = (BufferType::new(S::DTYPE), BufferType::new(D::DTYPE));
+    let (from, to) = (Encoding::new(S::DTYPE), Encoding::new(D::DTYPE));
     if let Found::Kernel(entry) = find(from, to, saturate) {
         return entry;
     }
@@ -296,7 +296,7 @@ const fn overflow(to: DType, saturate: bool) -> u8 {
 }
 
 /// The body of a source of at most 4 bits, or of bool.
-const fn short(from: BufferType, to: BufferType) -> KernelFn {
+const fn short(from: Encoding, to: Encoding) -> KernelFn {
     match (from.bits_per_element(), to.bits_per_element()) {
         (2, 4) => narrow::<false, 16, 2, 4>,
         (2, 6) => narrow::<false, 16, 2, 6>,
@@ -319,7 +319,7 @@ const fn to_bits<const TRUTH: bool, const E: usize>(to: u32) -> KernelFn {
 }
 
 /// The kernel of a target of more than a byte.
-const fn to_more(from: BufferType, to: DType, saturate: bool) -> Entry {
+const fn to_more(from: Encoding, to: DType, saturate: bool) -> Entry {
     let s = from.dtype();
     let is_short = lut::set_of(s) & set::SHORT != 0;
     if is_short && matches!(to, DType::Int16 | DType::UInt16) {
@@ -413,7 +413,7 @@ const fn integer<Q: sources::Source, const FROM: u32, const ROUNDED: bool>(
 }
 
 /// The kernel of a pair under any rules, if its buffers are not better unpacked or packed around that of byte storage.
-pub(super) fn tabled(from: BufferType, to: BufferType, rules: &Rules, words: &[u16; 256]) -> Option<Made> {
+pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 256]) -> Option<Made> {
     let (s, d) = (from.dtype(), to.dtype());
     let (from_bits, bits) = (from.bits_per_element(), to.bits_per_element());
     let set = lut::set_of(s);

@@ -21,7 +21,7 @@ use crate::{
     dtype::{DType, Spec},
     format::Format,
     lut::{self, Codes, Lut, Of, Saturating, Truncating, Wrapping, choice, set},
-    storage::BufferType,
+    storage::Encoding,
     table::{Entry, Found, KernelFn, has_overflow_rule},
     tabled::Made,
 };
@@ -107,7 +107,7 @@ impl Wide {
 }
 
 /// The body of a target of a byte or less.
-const fn narrow<L: Load, Q: Planes<E, 1>, const E: usize>(to: BufferType) -> KernelFn {
+const fn narrow<L: Load, Q: Planes<E, 1>, const E: usize>(to: Encoding) -> KernelFn {
     match to.bits_per_element() {
         2 => run::<L, Q, WPacked<2>, E, 1>,
         4 => run::<L, Q, WPacked<4>, E, 1>,
@@ -142,7 +142,7 @@ const fn wide_but_f32<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape
 }
 
 /// The body of a target of a byte or less.
-const fn to_byte(from: BufferType, to: BufferType) -> KernelFn {
+const fn to_byte(from: Encoding, to: Encoding) -> KernelFn {
     match lut::set_of(from.dtype()) {
         set::TRUTH => narrow::<Bytes, Truth<T64, 1>, 64>(to),
         set::FOUR | set::SIX => short(from, to, None),
@@ -151,7 +151,7 @@ const fn to_byte(from: BufferType, to: BufferType) -> KernelFn {
 }
 
 /// The body of an integer of 16 bits.
-const fn to_integer_16(from: BufferType, to: BufferType) -> KernelFn {
+const fn to_integer_16(from: Encoding, to: Encoding) -> KernelFn {
     if lut::set_of(from.dtype()) & set::SHORT != 0 {
         short(from, to, Some(WideShape::W16))
     } else {
@@ -161,8 +161,8 @@ const fn to_integer_16(from: BufferType, to: BufferType) -> KernelFn {
 }
 
 /// The body of sources of at most 6 bits, packed or not.
-const fn short(from: BufferType, to: BufferType, shape: Option<WideShape>) -> KernelFn {
-    const fn of<L: Load>(to: BufferType, shape: Option<WideShape>) -> KernelFn {
+const fn short(from: Encoding, to: Encoding, shape: Option<WideShape>) -> KernelFn {
+    const fn of<L: Load>(to: Encoding, shape: Option<WideShape>) -> KernelFn {
         match shape {
             Some(shape) => wide::<L, Direct<T64, 2>, 64>(shape),
             None => narrow::<L, Direct<T64, 1>, 64>(to),
@@ -177,7 +177,7 @@ const fn short(from: BufferType, to: BufferType, shape: Option<WideShape>) -> Ke
 }
 
 /// How a pair whose source has at most a byte per element is cast.
-pub(super) const fn find(from: BufferType, to: BufferType, saturate: bool) -> Found {
+pub(super) const fn find(from: Encoding, to: Encoding, saturate: bool) -> Found {
     let (s, d) = (from.dtype(), to.dtype());
     if !from.is_packed()
         && !to.is_packed()
@@ -205,7 +205,7 @@ pub(super) const fn find(from: BufferType, to: BufferType, saturate: bool) -> Fo
 
 /// The kernel of a pair of byte storage, its table a constant.
 pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Entry {
-    let (from, to) = (BufferType::new(S::DTYPE), BufferType::new(D::DTYPE));
+    let (from, to) = (Encoding::new(S::DTYPE), Encoding::new(D::DTYPE));
     if let Found::Kernel(entry) = find(from, to, saturate) {
         return entry;
     }
@@ -229,7 +229,7 @@ const fn own<S: Format, D: Format, const E: usize, const P: usize>(saturate: boo
 }
 
 /// The kernel that makes the words of a pair, whatever they are.
-pub(super) fn tabled(from: BufferType, to: BufferType, saturate: bool, words: &[u16; 256]) -> Made {
+pub(super) fn tabled(from: Encoding, to: Encoding, saturate: bool, words: &[u16; 256]) -> Made {
     let (s, d) = (from.dtype(), to.dtype());
     let set = lut::set_of(s);
     if d.size() == 1 {

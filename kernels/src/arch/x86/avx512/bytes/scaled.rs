@@ -52,9 +52,9 @@ impl Source<Avx512<true, false>> for Ints {
 }
 
 /// The kernel of 8-bit floats to bfloat16 that looks all words up in a table of magnitudes.
-pub(in crate::arch) fn products(from: BufferType, to: BufferType) -> Option<KernelFn> {
+pub(in crate::arch) fn products(from: Encoding, to: Encoding) -> Option<KernelFn> {
     let covered = matches!(from.dtype(), DType::Float8E4M3FN | DType::Float8E5M2);
-    (covered && to == BufferType::new(DType::BFloat16)).then_some(run::<Bytes, Signed<T128, 2>, W16, 128, 2>)
+    (covered && to == Encoding::new(DType::BFloat16)).then_some(run::<Bytes, Signed<T128, 2>, W16, 128, 2>)
 }
 
 crate::vector::scaled::define_decoders!(Avx512<true, false>, Small, Small, Four, Four, Ints);

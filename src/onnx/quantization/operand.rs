@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use crate::{
-    BufferType, ByteOrder, CastError, CastOptions, CastPlan, DType,
+    ByteOrder, CastError, CastOptions, CastPlan, DType, Encoding,
     onnx::{Error, Operator, Side, cast::known},
     tier,
 };
@@ -36,8 +36,8 @@ impl<'a> Tensor<'a> {
 }
 
 /// The form of a dtype in `TensorProto.raw_data`.
-pub(super) const fn raw(dtype: DType) -> BufferType {
-    BufferType::packed(dtype).with_order(ByteOrder::Little)
+pub(super) const fn raw(dtype: DType) -> Encoding {
+    Encoding::packed(dtype).with_order(ByteOrder::Little)
 }
 
 /// The dtype with a number of `TensorProto.DataType`, which a node has on this side.
@@ -47,8 +47,8 @@ pub(super) fn dtype_of(operator: Operator, version: u32, side: Side, code: i32) 
 }
 
 /// Checks that a buffer has exactly the bytes of `n` elements.
-pub(super) fn check_len(which: &'static str, of: BufferType, n: usize, have: usize) -> Result<(), Error> {
-    let need = of.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: of })?;
+pub(super) fn check_len(which: &'static str, of: Encoding, n: usize, have: usize) -> Result<(), Error> {
+    let need = of.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: of })?;
     if need == have { Ok(()) } else { Err(Error::Length { which, need, have }) }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn check_zero_point(
             rule,
         });
     }
-    check_len("zero point", load.from(), layout.scales, tensor.data.len())
+    check_len("zero point", load.source(), layout.scales, tensor.data.len())
 }
 
 /// The floats of a chunk, at an address where no vector lies in two lines of the cache.
@@ -222,9 +222,9 @@ impl Load {
         })
     }
 
-    pub(super) fn from(&self) -> BufferType {
+    pub(super) fn source(&self) -> Encoding {
         match self {
-            Self::Direct(plan) | Self::Rounded(plan, _) => plan.from(),
+            Self::Direct(plan) | Self::Rounded(plan, _) => plan.source(),
         }
     }
 
@@ -235,7 +235,7 @@ impl Load {
         range: Range<usize>,
         out: &mut [R],
     ) -> Result<(), CastError> {
-        let first = range.start * self.from().bits_per_element() as usize / 8;
+        let first = range.start * self.source().bits_per_element() as usize / 8;
         let (data, n) = (&data[first..], range.len());
         let out = bytemuck::cast_slice_mut(&mut out[..n]);
         match self {

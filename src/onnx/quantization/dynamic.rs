@@ -78,7 +78,7 @@ impl DynamicQuantizeLinear {
     /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] in [`Error::Cast`]; then nothing is written.
     pub fn run(&self, x: &[u8], y: &mut [u8], n: usize) -> Result<DynamicScale, Error> {
         let from = raw(DType::Float32);
-        let need = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, buffer: from })?;
+        let need = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: from })?;
         for (which, need, have) in [(Buffer::Source, need, x.len()), (Buffer::Destination, n, y.len())] {
             if have < need {
                 return Err(CastError::BufferTooSmall { which, need, have }.into());

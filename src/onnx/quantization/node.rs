@@ -103,7 +103,7 @@ impl Node {
         precision: DType,
         store: CastPlan,
     ) -> Result<Self, CastError> {
-        let (real, to) = (store.from().dtype(), store.to().dtype());
+        let (real, to) = (store.source().dtype(), store.target().dtype());
         let bytes = match (inputs.x, to) {
             _ if precision != DType::Float32 => None,
             (DType::Float32, to) => Byte::new(to).map(Bytes::Quantize),
@@ -144,7 +144,7 @@ impl Node {
         let (Some(tensor), Some(load)) = (zero_point, &self.load_zero_point) else {
             return Ok(None);
         };
-        let dtype = load.from().dtype();
+        let dtype = load.source().dtype();
         if dtype != DType::Int32 && (dtype.kind() != Kind::Float || dtype.bits() != 8) {
             return Ok(Some(Window::new(load, tensor.data, layout.scales)));
         }
@@ -214,7 +214,7 @@ macro_rules! define_methods {
         }
 
         /// The dtype of the input.
-        pub const fn from(&self) -> DType {
+        pub const fn source(&self) -> DType {
             self.node.inputs.x
         }
 
@@ -229,7 +229,7 @@ macro_rules! define_methods {
         }
 
         /// The dtype of the output.
-        pub const fn to(&self) -> DType {
+        pub const fn target(&self) -> DType {
             self.node.to
         }
 
