@@ -88,7 +88,8 @@ fn every_pair_is_the_measured_one() {
                     assert!(!matches!(refusal, Some(Reason::NotInStandard(_) | Reason::ResultNotHere(_))));
                     let planned = rules.plan(left, right).ok();
                     assert_eq!(planned.as_ref().map(|plan| (plan.result, plan.weak)), expected);
-                    for (operand, cast) in planned.map_or(vec![], |p| vec![(left, p.left.clone()), (right, p.right.clone())])
+                    for (operand, cast) in
+                        planned.map_or(vec![], |p| vec![(left, p.left.clone()), (right, p.right.clone())])
                     {
                         let needed = operand.dtype().filter(|from| Some(*from) != expected.map(|(to, _)| to));
                         assert_eq!(
