@@ -1,10 +1,8 @@
 //! Arrays of the crate [`ndarray`](https://docs.rs/ndarray), and an example of how to connect an array library: its views convert
 //! to [`View`] and [`ViewMut`] with `try_from`, and a plan does the rest.
 
-use crate::{
-    CastError, CastOptions, CastPlan, Element,
-    strided::{View, ViewMut},
-};
+use crate::{error::CastError, options::CastOptions, plan::CastPlan};
+use lanecast_kernels::{Element, View, ViewMut};
 use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
 /// Casts of the arrays of the crate [`ndarray`](https://docs.rs/ndarray) (feature `ndarray`).

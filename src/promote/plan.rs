@@ -1,11 +1,18 @@
 //! The casts that bring two operands to their common dtype.
 
-use super::{MissingKernel, Operand, PlanError, Promotion, Standard};
-use crate::{CastError, CastOptions, CastPlan, DType, Side};
+use super::{
+    defaults::Promotion,
+    error::{MissingKernel, PlanError},
+    operand::Operand,
+    standard::Standard,
+};
+use crate::{
+    error::{CastError, Side},
+    options::CastOptions,
+    plan::CastPlan,
+};
 use alloc::{borrow::Cow, vec};
-
-/// Bytes that were cast, or borrowed bytes that did not have to be.
-pub type Bytes<'a> = Cow<'a, [u8]>;
+use lanecast_kernels::DType;
 
 /// The dtype that two operands compute in and the casts that bring them there, resolved to kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,12 +106,16 @@ impl Plan {
     /// # Errors
     ///
     /// [`CastError::BufferTooSmall`] if a buffer that has to be cast ends within an element.
-    pub fn apply<'a>(&self, left: &'a [u8], right: &'a [u8]) -> Result<(Bytes<'a>, Bytes<'a>), CastError> {
+    pub fn apply<'a>(
+        &self,
+        left: &'a [u8],
+        right: &'a [u8],
+    ) -> Result<(Cow<'a, [u8]>, Cow<'a, [u8]>), CastError> {
         Ok((apply(self.left, left)?, apply(self.right, right)?))
     }
 }
 
-fn apply(cast: Option<CastPlan>, bytes: &[u8]) -> Result<Bytes<'_>, CastError> {
+fn apply(cast: Option<CastPlan>, bytes: &[u8]) -> Result<Cow<'_, [u8]>, CastError> {
     let Some(cast) = cast else { return Ok(Cow::Borrowed(bytes)) };
     let size = cast.source().dtype().size();
     let n = bytes.len() / size;

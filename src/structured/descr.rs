@@ -1,12 +1,13 @@
 //! Descriptions exactly as NumPy prints them: `repr(dtype.descr)`.
 
-use super::{FieldType, StructError, StructType, Trouble, layout::join};
-use crate::{
-    ByteOrder, DType, Encoding,
-    names::{self, numpy_code},
+use super::{
+    error::{StructError, Trouble},
+    types::{FieldType, StructType, join},
 };
+use crate::names::{self, numpy_code};
 use alloc::{borrow::Cow, format, string::String};
 use core::fmt::Write;
+use lanecast_kernels::{ByteOrder, DType, Encoding};
 
 impl StructType {
     /// The description that NumPy prints for this dtype as `dtype.descr` and writes into `.npy` files; gaps are fields without a

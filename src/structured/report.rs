@@ -1,11 +1,16 @@
 //! Casts of structs that count or reject losses, field by field.
 
 use super::{
-    StructError, StructPlan,
+    error::StructError,
     gather::Stage,
-    plan::{Leaf, Op},
+    leaf::{Leaf, Op},
+    plan::StructPlan,
 };
-use crate::{CastError, CastPlan, CastReport, CheckedPlan, CountingPlan, Level};
+use crate::{
+    checked::{CastReport, CheckedPlan, CountingPlan, Level},
+    error::CastError,
+    plan::CastPlan,
+};
 use alloc::{boxed::Box, vec::Vec};
 
 /// A cast of structs that counts the losses of its fields; made by [`StructPlan::counted`].

@@ -3,12 +3,14 @@
 //! *Law.* The cast from the result of a [`Reader`] to the target loses nothing but the one rounding that the options specify.
 
 use super::{
-    BadText,
     binary::{Stand, stand_in},
+    error::BadText,
     exact::integer,
     scan::{Decimal, Visitor, number, trim},
 };
-use crate::{Element, IntRound, num_complex::Complex};
+use crate::options::IntRound;
+use lanecast_kernels::Element;
+use num_complex::Complex;
 
 /// Parses texts to elements of a stage.
 pub(super) trait Reader: Copy {

@@ -4,32 +4,35 @@
 //! use lanecast::{CastOptions, DType, names::ByteOrder, text::{ParsePlan, TextOptions, fixed}};
 //! let plan = ParsePlan::new(DType::UInt8, &TextOptions::DEFAULT, &CastOptions::RUST)?;
 //! let mut out = [0; 2];
-//! plan.run(fixed::Bytes::new(b"7\0\x00255", 3), &mut out)?;
+//! plan.run(fixed::PaddedBytes::new(b"7\0\x00255", 3), &mut out)?;
 //! assert_eq!(out, [7, 255]);
 //! plan.run(fixed::Ucs4::new(b"\0\0\x008\0\0\x009", 1, ByteOrder::Big), &mut out)?;
 //! assert_eq!(out, [8, 9]);
 //! # Ok::<(), lanecast::text::TextError>(())
 //! ```
 
-use super::{StringsRef, TextError};
-use crate::{CastError, Side, names::ByteOrder};
+use super::{error::TextError, strings::StringsRef};
+use crate::{
+    error::{CastError, Side},
+    names::ByteOrder,
+};
 use alloc::vec::Vec;
 
 /// The texts of an array of NumPy's `S`: each has `width` bytes, of which trailing NULs are dropped.
 #[derive(Clone, Debug)]
-pub struct Bytes<'a> {
+pub struct PaddedBytes<'a> {
     data: &'a [u8],
     width: usize,
 }
 
-impl<'a> Bytes<'a> {
+impl<'a> PaddedBytes<'a> {
     /// The elements of `data`, of `width` bytes each. An incomplete last element is left out; with width 0 there are no elements.
-    pub fn new(data: &'a [u8], width: usize) -> Bytes<'a> {
-        Bytes { data, width }
+    pub fn new(data: &'a [u8], width: usize) -> PaddedBytes<'a> {
+        PaddedBytes { data, width }
     }
 }
 
-impl<'a> Iterator for Bytes<'a> {
+impl<'a> Iterator for PaddedBytes<'a> {
     type Item = &'a [u8];
 
     #[inline]
@@ -49,13 +52,13 @@ impl<'a> Iterator for Bytes<'a> {
     }
 }
 
-impl ExactSizeIterator for Bytes<'_> {}
+impl ExactSizeIterator for PaddedBytes<'_> {}
 
 /// The texts of an array of NumPy's `U`, as UTF-8.
 #[derive(Clone, Debug)]
 pub struct Ucs4<'a> {
     data: &'a [u8],
-    /// Bytes of an element.
+    /// PaddedBytes of an element.
     width: usize,
     order: ByteOrder,
 }
@@ -105,7 +108,7 @@ const SHORT: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Utf8 {
     short: [u8; SHORT],
-    /// Bytes in `short`.
+    /// PaddedBytes in `short`.
     len: usize,
     /// The whole text, if it is not in `short`.
     long: Vec<u8>,

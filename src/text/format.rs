@@ -5,13 +5,18 @@
 //! instead.
 
 use super::{
-    Strings, TextOptions,
+    options::TextOptions,
+    strings::Strings,
     write::{boolean, complex, float, float16, int},
 };
 use crate::{
-    CastError, CastOptions, CastPlan, DType, Element, Encoding, FloatSpec, Side, Spec, num_complex::Complex,
+    error::{CastError, Side},
+    options::CastOptions,
+    plan::CastPlan,
 };
 use alloc::vec::Vec;
+use lanecast_kernels::{DType, Element, Encoding, FloatSpec, Spec};
+use num_complex::Complex;
 
 /// Elements per block, a number that fills whole bytes in every packed storage.
 const BLOCK: usize = 256;
@@ -136,7 +141,7 @@ impl FormatPlan {
             DType::Int64 => self.slices(src, &mut out, |x: i64, out| int(x, out))?,
             DType::UInt64 => self.slices(src, &mut out, |x: u64, out| int(x, out))?,
             DType::Float16 => {
-                self.slices(src, &mut out, |x: crate::half::f16, out| float16(x.to_bits(), options, out))?;
+                self.slices(src, &mut out, |x: half::f16, out| float16(x.to_bits(), options, out))?;
             }
             DType::Float32 => {
                 self.slices(src, &mut out, |x: f32, out| float(x.to_bits(), options, true, out))?

@@ -4,12 +4,18 @@
 //! [`super::binary`]), 64 bits of two's complement for integers. Full blocks are cast by the kernel of the tier.
 
 use super::{
-    BadText, OnBadText, TextError, TextOptions,
     binary::Stand,
     element::{Bools, Complexes, Ints, Reader, Reals},
+    error::{BadText, TextError},
+    options::{OnBadText, TextOptions},
 };
-use crate::{CastError, CastOptions, CastPlan, DType, Element, Encoding, Spec};
+use crate::{
+    error::CastError,
+    options::{CastOptions, IntOverflow},
+    plan::CastPlan,
+};
 use alloc::vec::Vec;
+use lanecast_kernels::{DType, Element, Encoding, Spec};
 
 /// Elements per block, a number that fills whole bytes in every packed storage and in a bitmap.
 const BLOCK: usize = 256;
@@ -61,7 +67,7 @@ impl ParsePlan {
             }
         };
         // The range of integers is checked while parsing, so the cast only has to keep their low bits.
-        let options = options.with_int_to_int(crate::IntOverflow::Wrap);
+        let options = options.with_int_to_int(IntOverflow::Wrap);
         Ok(ParsePlan { cast: CastPlan::new(from, to, &options)?, stage, on_error: text.on_error })
     }
 
@@ -144,7 +150,7 @@ impl ParsePlan {
             Stage::Bools(_) => self.cast.run_to_vec::<u8, D>(&[])?,
             Stage::Ints(_) => self.cast.run_to_vec::<u64, D>(&[])?,
             Stage::Reals(_) => self.cast.run_to_vec::<f64, D>(&[])?,
-            Stage::Complexes(_) => self.cast.run_to_vec::<crate::num_complex::Complex<f64>, D>(&[])?,
+            Stage::Complexes(_) => self.cast.run_to_vec::<num_complex::Complex<f64>, D>(&[])?,
         };
         let texts = texts.into_iter().map(Some);
         let mut sink = Elements { cast: self.cast, out: Vec::with_capacity(texts.size_hint().0) };

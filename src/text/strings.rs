@@ -1,9 +1,9 @@
 //! Arrow-style strings: [`Strings`], which owns its text, and [`StringsRef`], which borrows bytes.
 
-use super::{TextError, error::shorten};
-use crate::ByteOrder;
-use alloc::{vec, vec::Vec};
+use super::error::{TextError, shorten};
+use alloc::vec::Vec;
 use core::{fmt, ops::Index};
+use lanecast_kernels::ByteOrder;
 
 /// Texts concatenated in one buffer, with `len + 1` offsets: the layout of Arrow's `LargeUtf8`.
 ///

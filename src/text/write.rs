@@ -3,8 +3,9 @@
 //! *Law.* There is no floating-point arithmetic, so the state of the floating-point control register does not matter.
 
 use super::{
-    Exponent, TextOptions, half,
+    float16,
     layout::{self, Digits},
+    options::{Exponent, TextOptions},
 };
 use alloc::vec::Vec;
 
@@ -136,7 +137,7 @@ pub(super) fn float16(code: u16, options: &TextOptions, out: &mut Vec<u8>) {
         INFINITY => out.extend_from_slice(layout::infinity(options)),
         0 if options.trailing_dot_zero => out.extend_from_slice(b"0.0"),
         0 => out.push(b'0'),
-        _ => half::digits(magnitude).write(options, options.trailing_dot_zero, out),
+        _ => float16::digits(magnitude).write(options, options.trailing_dot_zero, out),
     }
 }
 

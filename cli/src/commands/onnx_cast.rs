@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 
 use lanecast::{
     CastOptions, Encoding,
-    onnx::{Attributes, Cast, ElementType, Error},
+    onnx::{Attributes, Cast, ElementType, OnnxError},
     text::{BadText, Exponent, Special, StringsRef, TextError, TextOptions},
 };
 use lanecast_files::{
@@ -189,17 +189,17 @@ fn parse(
 }
 
 /// Converts an error of the library that is not about a text.
-fn refused(error: Error) -> Trouble {
+fn refused(error: OnnxError) -> Trouble {
     Trouble::Line(match error {
-        Error::Cast(error) => error.into(),
+        OnnxError::Cast(error) => error.into(),
         error => Failure::unsupported(error.to_string()),
     })
 }
 
 /// Converts an error about the texts of a batch that follows `done` lines; lines are counted from 1.
-fn refused_line(error: Error, done: u64) -> Trouble {
+fn refused_line(error: OnnxError, done: u64) -> Trouble {
     match error {
-        Error::Text(TextError::Text { index, text, reason, to }) => {
+        OnnxError::Text(TextError::Text { index, text, reason, to }) => {
             let what = match reason {
                 BadText::Empty => "is empty, not a value",
                 BadText::NotANumber => "is not a value",
@@ -230,8 +230,8 @@ fn node(args: &OnnxCast) -> Result<Cast> {
         .and_then(|cast| cast.with_options(&options))
         .and_then(|cast| cast.with_text(&text));
     cast.map_err(|error| match error {
-        Error::Cast(error) => error.into(),
-        Error::NoSuchOpset { .. } | Error::NoAttribute { .. } => Failure::usage(error.to_string()),
+        OnnxError::Cast(error) => error.into(),
+        OnnxError::NoSuchOpset { .. } | OnnxError::NoAttribute { .. } => Failure::usage(error.to_string()),
         _ => Failure::unsupported(error.to_string()),
     })
 }

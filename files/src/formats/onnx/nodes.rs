@@ -21,10 +21,10 @@ pub fn cast_version(model: &Model, from: DType, to: DType) -> Result<u32> {
     // The node casts back at run time.
     match Cast::new(model.opset()?, to, from, &Attributes::NONE) {
         Ok(cast) => Ok(cast.version()),
-        Err(onnx::Error::Cast(error)) => Err(error.into()),
+        Err(onnx::OnnxError::Cast(error)) => Err(error.into()),
         Err(error) => {
             let remedy = match error {
-                onnx::Error::Type { since: Some(since), .. } => Remedy::Text(format!(
+                onnx::OnnxError::Type { since: Some(since), .. } => Remedy::Text(format!(
                     "bring the model to opset {since} or later first, for example with onnx.version_converter, or choose another dtype"
                 )),
                 _ => Remedy::Exclude { item: "the tensor", instead: "choose another dtype" },
