@@ -161,11 +161,11 @@ pub use element::*;
 pub use error::{CastError, Side};
 pub use explain::{ExplainedStage, Explanation};
 pub use half;
-pub use lanecast_kernels::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 pub use lanecast_kernels::{
     ByteOrder, DType, Encoding, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus,
     UnknownName, UnknownTier,
 };
+pub use lanecast_kernels::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 pub use num_complex;
 pub use options::{
     CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFinite,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::{
     error::{Error, Result},
     file::TensorFile,
-    formats::{Place, quoted},
+    formats::format::{Place, quoted},
     pump::byte_len,
     report::all_counts,
     settings::{Settings, in_files},

@@ -14,7 +14,7 @@ use lanecast::{
 use super::header::{is_carrier, is_lossy};
 use crate::{
     error::{Error, Result},
-    formats::{Job, Place, TensorInfo, elements},
+    formats::format::{Job, Place, TensorInfo, elements},
     pump::{Pump, Stopped},
     report::Entry,
     settings::Settings,

@@ -16,10 +16,14 @@ use self::{
     header::{Descr, Header, MAGIC, header_of, is_carrier, is_lossy, new_header},
 };
 use super::{
-    Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, copied, read_at, result_len,
+    format::{
+        Contents, FileFormat, Job, NewTensor, Place, Probe, TensorInfo, Work, copied, read_at, result_len,
+    },
+    input::Input,
 };
 use crate::{
     error::{Error, Remedy, Result},
+    extensions,
     output::Output,
     pump::{Extent, Lane, Pump, Stopped},
     report::Entry,
@@ -35,7 +39,7 @@ impl FileFormat for Npy {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["npy"]
+        extensions::NPY
     }
 
     fn help(&self) -> &'static str {
