@@ -13,7 +13,7 @@ use lanecast_files::{
 };
 
 use super::{
-    Bar,
+    progress::Bar,
     sink::{self, Content, Source, named, stop},
 };
 use crate::{
