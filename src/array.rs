@@ -65,7 +65,7 @@ pub trait AsType<D: Dimension> {
 
 impl<A: Element, S: Data<Elem = A>, D: Dimension> AsType<D> for ArrayBase<S, D> {
     fn astype_with<E: Element>(&self, options: &CastOptions) -> Result<Array<E, D>, CastError> {
-        let plan = CastPlan::new(A::DTYPE, E::DTYPE, options)?;
+        let plan = CastPlan::of::<A, E>(options);
         Ok(plan.kernel().run_to_array(self.view())?)
     }
 
@@ -74,7 +74,7 @@ impl<A: Element, S: Data<Elem = A>, D: Dimension> AsType<D> for ArrayBase<S, D> 
         to: &mut ArrayViewMut<'_, E, D>,
         options: &CastOptions,
     ) -> Result<(), CastError> {
-        let plan = CastPlan::new(A::DTYPE, E::DTYPE, options)?;
-        plan.run_strided(&View::try_from(self.view())?, &mut ViewMut::try_from(to.view_mut())?)
+        let plan = CastPlan::of::<A, E>(options);
+        plan.run(&View::try_from(self.view())?, &mut ViewMut::try_from(to.view_mut())?)
     }
 }

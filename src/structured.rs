@@ -65,6 +65,5 @@ mod types;
 
 pub use error::{StructError, Trouble};
 pub use plan::{FieldCast, StructPlan};
-pub use report::{CheckedStructPlan, CountingStructPlan};
 pub use resolve::Match;
 pub use types::{Field, FieldType, StructType};

@@ -64,7 +64,7 @@ mod strings;
 mod write;
 
 pub use error::{BadText, TextError};
-pub use format::{FormatPlan, format, format_with};
+pub use format::{FormatPlan, format};
 pub use options::{Exponent, OnBadText, Special, TextOptions};
-pub use parse::{ParsePlan, parse, parse_with};
+pub use parse::{ParsePlan, parse};
 pub use strings::{BadOffsets, BytesIter, Iter, Offsets, Strings, StringsError, StringsRef};

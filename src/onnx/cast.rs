@@ -14,23 +14,23 @@ use crate::{
     text::{FormatPlan, ParsePlan, Strings, TextOptions},
 };
 use alloc::vec::Vec;
-use lanecast_kernels::{ByteOrder, Encoding};
+use lanecast_kernels::{ByteOrder, Bytes, BytesMut, Encoding, Source, Target};
 
 /// A `Cast` or `CastLike` node, whose types and attributes have been checked against its version.
 ///
 /// ```
 /// use lanecast::onnx::{Attributes, Cast};
-/// use lanecast::DType;
+/// use lanecast::{Bytes, DType, F8E4M3FN};
 /// let cast = Cast::new(19, DType::Float32, DType::Float8E4M3FN, &Attributes::NONE)?;
-/// let mut out = [0; 2];
-/// cast.run(&[0, 0, 0x80, 0x3F, 0, 0, 0x7A, 0x44], &mut out, 2)?; // 1.0 and 1000.0
-/// assert_eq!(out, [0x38, 0x7E]); // 1.0 and 448.0
+/// let mut out = [F8E4M3FN::default(); 2];
+/// cast.run(Bytes::new(&[0, 0, 0x80, 0x3F, 0, 0, 0x7A, 0x44], 2), &mut out)?; // 1.0 and 1000.0
+/// assert_eq!(out.map(F8E4M3FN::to_f32), [1.0, 448.0]);
 ///
 /// let error = Cast::new(18, DType::Float32, DType::Float8E4M3FN, &Attributes::NONE).unwrap_err();
 /// assert_eq!(error.to_string(), "Cast-13 does not give float8_e4m3fn; opset 19 is the first that does");
 /// # Ok::<(), lanecast::onnx::OnnxError>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Cast {
     operator: Operator,
     version: u32,
@@ -43,7 +43,7 @@ pub struct Cast {
 }
 
 /// What runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Route {
     Numbers(CastPlan),
     Format(FormatPlan),
@@ -152,15 +152,15 @@ impl Cast {
     ///
     /// ```
     /// use lanecast::onnx::{Attributes, Cast};
-    /// use lanecast::{CastOptions, DType, FnuzInf};
+    /// use lanecast::{Bytes, CastOptions, DType, F8E4M3FNUZ, FnuzInf};
     /// let infinity = f32::INFINITY.to_le_bytes();
-    /// let (mut code, mut letter) = ([0], [0]);
+    /// let (mut code, mut letter) = ([F8E4M3FNUZ::default()], [F8E4M3FNUZ::default()]);
     /// let cast = Cast::new(19, DType::Float32, DType::Float8E4M3FNUZ, &Attributes::NONE)?;
-    /// cast.run(&infinity, &mut code, 1)?;
+    /// cast.run(Bytes::new(&infinity, 1), &mut code)?;
     /// let cast = cast.with_options(&CastOptions::ONNX.with_fnuz_inf(FnuzInf::Nan))?;
-    /// cast.run(&infinity, &mut letter, 1)?;
+    /// cast.run(Bytes::new(&infinity, 1), &mut letter)?;
     /// // The largest value, as all tests of ONNX have it, and NaN, as the text of opsets 19 to 23 has it.
-    /// assert_eq!((code, letter), ([0x7F], [0x80]));
+    /// assert_eq!([code, letter].map(|[x]| x.to_bits()), [0x7F, 0x80]);
     /// # Ok::<(), lanecast::onnx::OnnxError>(())
     /// ```
     ///
@@ -176,12 +176,12 @@ impl Cast {
     ///
     /// ```
     /// use lanecast::onnx::{Attributes, Cast};
-    /// use lanecast::{DType, onnx::ElementType, text::{Exponent, TextOptions}};
+    /// use lanecast::{Bytes, DType, onnx::ElementType, text::{Exponent, TextOptions}};
     /// let cast = Cast::new(9, DType::Float32, ElementType::String, &Attributes::NONE)?;
     /// let raw: Vec<u8> = [314.15926_f32, 1e20, f32::INFINITY].iter().flat_map(|x| x.to_le_bytes()).collect();
-    /// assert!(cast.format(&raw, 3)?.iter().eq(["314.15927", "1e+20", "INF"]));
+    /// assert!(cast.format(Bytes::new(&raw, 3))?.iter().eq(["314.15927", "1e+20", "INF"]));
     /// let plain = cast.with_text(&TextOptions::ONNX.with_exponent(Exponent::Never))?;
-    /// assert!(plain.format(&raw, 2)?.iter().eq(["314.15927", "100000000000000000000.0"]));
+    /// assert!(plain.format(Bytes::new(&raw, 2))?.iter().eq(["314.15927", "100000000000000000000.0"]));
     /// # Ok::<(), lanecast::onnx::OnnxError>(())
     /// ```
     ///
@@ -245,29 +245,27 @@ impl Cast {
         }
     }
 
-    /// Casts the first `n` elements of `src` to the first `n` of `dst`, numbers to numbers.
+    /// Casts numbers to numbers, as [`CastPlan::run`].
     ///
-    /// The bytes are those of `TensorProto.raw_data`: little-endian on every host, elements of less than a byte packed, the
-    /// first one in the lowest bits, unused bits of the last byte 0. The buffers may have any alignment and be longer than `n`
-    /// elements; the bytes after those are neither read nor written.
+    /// [`Bytes`] are those of `TensorProto.raw_data`: little-endian on every host, elements of less than a byte packed, the first one in
+    /// the lowest bits, unused bits of the last byte 0. So a slice of elements fits on little-endian hosts, except for packed dtypes.
     ///
     /// # Errors
     ///
-    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] in [`OnnxError::Cast`], [`OnnxError::OtherKind`] if a side is text; then
-    /// nothing is written.
-    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), OnnxError> {
+    /// [`OnnxError::Cast`] as [`CastPlan::run`], [`OnnxError::OtherKind`] if a side is text; then nothing is written.
+    pub fn run<'a>(&self, src: impl Into<Source<'a>>, dst: impl Into<Target<'a>>) -> Result<(), OnnxError> {
         let Route::Numbers(plan) = &self.route else { return Err(self.other_kind()) };
-        Ok(plan.run(src, dst, n)?)
+        Ok(plan.run(src, dst)?)
     }
 
-    /// Formats the first `n` elements of `src`, which are as in [`run`](Self::run), as text.
+    /// Formats elements, which are as in [`run`](Self::run), as text.
     ///
     /// # Errors
     ///
     /// As [`run`](Self::run); [`OnnxError::OtherKind`] if the cast is not from numbers to text.
-    pub fn format(&self, src: &[u8], n: usize) -> Result<Strings, OnnxError> {
+    pub fn format<'a>(&self, src: impl Into<Source<'a>>) -> Result<Strings, OnnxError> {
         let Route::Format(plan) = &self.route else { return Err(self.other_kind()) };
-        Ok(plan.run(src, n)?)
+        Ok(plan.run(src)?)
     }
 
     /// Parses texts to numbers at the start of `dst`, in the form of [`run`](Self::run), and returns how many there were.
@@ -317,11 +315,11 @@ impl Cast {
         match (contents, &self.route) {
             (Contents::Numbers(dtype, raw), Route::Numbers(plan)) if plan.source().dtype() == *dtype => {
                 let mut out = room(plan.target())?;
-                self.run(raw, &mut out, n)?;
+                self.run(Bytes::new(raw, n), BytesMut::new(&mut out, n))?;
                 Ok(CastOutput::Numbers(out))
             }
             (Contents::Numbers(dtype, raw), Route::Format(plan)) if plan.source().dtype() == *dtype => {
-                Ok(CastOutput::Strings(self.format(raw, n)?))
+                Ok(CastOutput::Strings(self.format(Bytes::new(raw, n))?))
             }
             (Contents::Strings(texts), Route::Parse(plan)) if texts.len() == n => {
                 let mut out = room(plan.target())?;

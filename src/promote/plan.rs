@@ -12,10 +12,10 @@ use crate::{
     plan::CastPlan,
 };
 use alloc::{borrow::Cow, vec};
-use lanecast_kernels::DType;
+use lanecast_kernels::{Bytes, BytesMut, DType};
 
 /// The dtype that two operands compute in and the casts that bring them there, resolved to kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Plan {
     /// The dtype to compute in, and of the result.
@@ -111,11 +111,11 @@ impl Plan {
         left: &'a [u8],
         right: &'a [u8],
     ) -> Result<(Cow<'a, [u8]>, Cow<'a, [u8]>), CastError> {
-        Ok((apply(self.left, left)?, apply(self.right, right)?))
+        Ok((apply(self.left.as_ref(), left)?, apply(self.right.as_ref(), right)?))
     }
 }
 
-fn apply(cast: Option<CastPlan>, bytes: &[u8]) -> Result<Cow<'_, [u8]>, CastError> {
+fn apply<'a>(cast: Option<&CastPlan>, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, CastError> {
     let Some(cast) = cast else { return Ok(Cow::Borrowed(bytes)) };
     let size = cast.source().dtype().size();
     let n = bytes.len() / size;
@@ -130,7 +130,7 @@ fn apply(cast: Option<CastPlan>, bytes: &[u8]) -> Result<Cow<'_, [u8]>, CastErro
         return Err(CastError::TooLarge { elements: n, encoding: cast.target() });
     };
     let mut out = vec![0; len];
-    cast.run(bytes, &mut out, n)?;
+    cast.run(Bytes::new(bytes, n), BytesMut::new(&mut out, n))?;
     Ok(Cow::Owned(out))
 }
 

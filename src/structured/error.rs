@@ -2,8 +2,8 @@
 
 use super::types::{FieldType, MOST_AXES, MOST_DEPTH};
 use crate::{
-    checked::Rejection,
     error::{CastError, Side},
+    loss::Rejection,
 };
 use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
 use core::fmt;

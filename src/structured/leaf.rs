@@ -16,7 +16,7 @@ pub(super) struct Axis {
 }
 
 /// What is done to one element.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Op {
     /// It is cast. The plan is for elements in native byte order; the encodings have the actual order.
     Cast { plan: CastPlan, from: Encoding, to: Encoding },

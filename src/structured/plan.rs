@@ -9,12 +9,13 @@ use super::{
 };
 use crate::{
     error::{CastError, Side},
+    loss::Level,
     options::CastOptions,
     plan::CastPlan,
     tier,
 };
 use alloc::vec::Vec;
-use lanecast_kernels::{Encoding, Layout, MAX_AXES, Tier, View, ViewMut};
+use lanecast_kernels::{Bytes, BytesMut, Encoding, Layout, MAX_AXES, Tier, View, ViewMut};
 
 /// A cast from items of one struct to items of another, resolved to the casts of its fields.
 ///
@@ -40,6 +41,7 @@ pub struct StructPlan {
     runs: Vec<Leaf>,
     src_size: usize,
     dst_size: usize,
+    pub(super) level: Option<Level>,
 }
 
 /// The cast of one field, as a plan does it.
@@ -88,7 +90,19 @@ impl StructPlan {
     ) -> Result<StructPlan, StructError> {
         let leaves = Resolver::leaves(from, to, matching, options, tier)?;
         let runs = runs(&leaves, from.item_size(), to.item_size());
-        Ok(StructPlan { leaves, runs, src_size: from.item_size(), dst_size: to.item_size() })
+        Ok(StructPlan { leaves, runs, src_size: from.item_size(), dst_size: to.item_size(), level: None })
+    }
+
+    /// The same cast that refuses values that its fields cannot hold, or counts them, as [`CastPlan::checked`].
+    #[must_use]
+    pub fn checked(&self, level: Level) -> StructPlan {
+        let mut checked = StructPlan { level: Some(level), ..self.clone() };
+        for leaf in &mut checked.leaves {
+            if let Op::Cast { plan, .. } = &mut leaf.op {
+                *plan = plan.checked(level);
+            }
+        }
+        checked
     }
 
     /// The fields that are cast, in the order of the destination, without those that are copied (text and bytes) or set to zero.
@@ -108,13 +122,20 @@ impl StructPlan {
     ///
     /// # Errors
     ///
-    /// [`StructError::BufferTooSmall`] or [`StructError::TooLarge`]; then nothing is written.
+    /// [`StructError::BufferTooSmall`] or [`StructError::TooLarge`]; then nothing is written. If the plan is
+    /// [checked](Self::checked), also [`StructError::Rejected`] with the first rejected element of the first field, in the order of the
+    /// destination, that has one; then the fields of the destination are unspecified.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), StructError> {
+        if self.level.is_some() {
+            return self.run_checked(src, dst, n);
+        }
         let mut stage = Stage::new();
         self.blocks(src, dst, n, |src, dst, items| {
             for run in &self.runs {
                 if !self.views(run, src, dst, items) {
-                    let plain = |plan: &CastPlan, src: &[u8], dst: &mut [u8], n, _| plan.run(src, dst, n);
+                    let plain = |plan: &CastPlan, src: &[u8], dst: &mut [u8], n, _| {
+                        plan.run(Bytes::new(src, n), BytesMut::new(dst, n))
+                    };
                     self.apply(run, src, dst, items, &mut stage, plain)?;
                 }
             }
@@ -174,7 +195,7 @@ impl StructPlan {
         let mut views = || {
             let src = View::new(src, layout(from, 0, run.src)?)?;
             let mut dst = ViewMut::new(dst, layout(to, 1, run.dst)?)?;
-            plan.run_strided(&src, &mut dst)
+            plan.run(&src, &mut dst)
         };
         views().is_ok()
     }

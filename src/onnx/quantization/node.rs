@@ -17,7 +17,7 @@ use crate::{
     },
     plan::CastPlan,
 };
-use lanecast_kernels::{DType, Kind};
+use lanecast_kernels::{BytesMut, DType, Kind};
 
 /// The dtypes of the inputs.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ pub(super) fn read(
 }
 
 /// A node, whose dtypes and attributes have been checked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) version: u32,
     pub(super) inputs: Inputs,
@@ -189,7 +189,7 @@ impl Node {
             let shifted = zero_points.is_some();
             compute(&mut Chunk { x: &mut chunk[..n], scales: scale_of, zero_points: zero_of, shifted })?;
             let encoded = &mut call.y[range.start * bits / 8..];
-            self.store.run(bytemuck::cast_slice(&chunk[..n]), encoded, n)?;
+            self.store.run(&chunk[..n], BytesMut::new(encoded, n))?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::{
     tier,
 };
 use core::{marker::PhantomData, ops::Range};
-use lanecast_kernels::{ByteOrder, DType, Encoding, Work, run_work};
+use lanecast_kernels::{ByteOrder, Bytes, BytesMut, DType, Element, Encoding, Work, run_work};
 
 /// Elements that are decoded at once. A multiple of 8, so that packed elements begin at a byte.
 pub(super) const CHUNK: usize = 512;
@@ -88,7 +88,7 @@ pub(super) fn check_zero_point(
 pub(super) struct Floats<R>(pub(super) [R; CHUNK]);
 
 /// The floats that are calculated with.
-pub(super) trait Real: bytemuck::Pod {
+pub(super) trait Real: Element {
     const ZERO: Self;
 
     /// Divides. A NaN of `x` stays what it is, and any other is positive, as hardware differs here.
@@ -209,7 +209,7 @@ real!(f32);
 real!(f64);
 
 /// How the elements of a tensor become floats.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Load {
     Direct(CastPlan),
     /// Rounded to a narrow float on the way.
@@ -242,15 +242,13 @@ impl Load {
         out: &mut [R],
     ) -> Result<(), CastError> {
         let first = range.start * self.source().bits_per_element() as usize / 8;
-        let (data, n) = (&data[first..], range.len());
-        let out = bytemuck::cast_slice_mut(&mut out[..n]);
+        let (data, out) = (Bytes::new(&data[first..], range.len()), &mut out[..range.len()]);
         match self {
-            Self::Direct(plan) => plan.run(data, out, n),
+            Self::Direct(plan) => plan.run(data, out),
             Self::Rounded(to, from) => {
-                let mut rounded = [0_u16; CHUNK];
-                let rounded: &mut [u8] = bytemuck::cast_slice_mut(&mut rounded);
-                to.run(data, rounded, n)?;
-                from.run(rounded, out, n)
+                let mut rounded = [0; 2 * CHUNK];
+                to.run(data, BytesMut::new(&mut rounded, out.len()))?;
+                from.run(Bytes::new(&rounded, out.len()), out)
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::{
     options::{CastOptions, Saturate},
     plan::CastPlan,
 };
-use lanecast_kernels::{DType, Kind, in_default_environment};
+use lanecast_kernels::{Bytes, BytesMut, DType, Kind, in_default_environment};
 
 /// A `QuantizeLinear` node, whose dtypes and attributes have been checked against its version.
 ///
@@ -37,7 +37,7 @@ use lanecast_kernels::{DType, Kind, in_default_environment};
 /// assert_eq!(error.to_string(), message);
 /// # Ok::<(), lanecast::onnx::OnnxError>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct QuantizeLinear {
     node: Node,
     precision: DType,
@@ -142,11 +142,9 @@ impl QuantizeLinear {
     /// Rounds results to the precision.
     fn round<R: Real>(&self, chunk: &mut [R]) -> Result<(), CastError> {
         if let Some((to, from)) = &self.round {
-            let mut rounded = [0_u16; CHUNK];
-            let rounded: &mut [u8] = bytemuck::cast_slice_mut(&mut rounded);
-            let n = chunk.len();
-            to.run(bytemuck::cast_slice(chunk), rounded, n)?;
-            from.run(rounded, bytemuck::cast_slice_mut(chunk), n)?;
+            let (mut rounded, n) = ([0; 2 * CHUNK], chunk.len());
+            to.run(&*chunk, BytesMut::new(&mut rounded, n))?;
+            from.run(Bytes::new(&rounded, n), chunk)?;
         }
         Ok(())
     }
