@@ -253,7 +253,11 @@ impl Cast {
     /// # Errors
     ///
     /// [`OnnxError::Cast`] as [`CastPlan::run`], [`OnnxError::OtherKind`] if a side is text; then nothing is written.
-    pub fn run<'a>(&self, src: impl Into<Source<'a>>, dst: impl Into<Target<'a>>) -> Result<(), OnnxError> {
+    pub fn run<'s, 'd>(
+        &self,
+        src: impl Into<Source<'s>>,
+        dst: impl Into<Target<'d>>,
+    ) -> Result<(), OnnxError> {
         let Route::Numbers(plan) = &self.route else { return Err(self.other_kind()) };
         Ok(plan.run(src, dst)?)
     }

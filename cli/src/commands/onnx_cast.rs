@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 
 use lanecast::{
-    CastOptions, Encoding,
+    Bytes, CastOptions, Encoding,
     onnx::{Attributes, Cast, ElementType, OnnxError},
     text::{BadText, Exponent, Special, StringsRef, TextError, TextOptions},
 };
@@ -108,7 +108,7 @@ fn format(
         block.clear();
         reader.take(bytes as u64).read_to_end(&mut block).map_err(Stopped::Read)?;
         let got = if block.len() == bytes { wanted } else { block.len() * 8 / bits };
-        let texts = cast.format(&block, got).map_err(refused)?;
+        let texts = cast.format(Bytes::new(&block, got)).map_err(refused)?;
         lines.clear();
         for text in &texts {
             lines.extend_from_slice(text.as_bytes());

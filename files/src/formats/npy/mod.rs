@@ -214,7 +214,7 @@ impl Array {
     pub fn new(job: &Job, header: Header, held: (DType, bool)) -> Result<Self> {
         let (from, big_endian) = held;
         let array = Self { header, content: Content::Plain { from, big_endian, to: job.to } };
-        job.settings.plan(from.into(), job.to.into())?;
+        let _ = job.settings.plan(from.into(), job.to.into())?;
         result_len(job.to.into(), array.header.elements()?)?;
         Ok(array)
     }

@@ -127,7 +127,7 @@ impl<'a> Recast<'a> {
                     tensor.check(&mut self.source, &self.folder).map_err(|e| e.at(place()))?;
                     let to = Encoding::packed(self.job.to);
                     // An unsupported pair is refused here, before anything is written.
-                    self.job.settings.plan(Encoding::packed(from), to)?;
+                    let _ = self.job.settings.plan(Encoding::packed(from), to)?;
                     entry.bytes_out = result_len(to, tensor.elements)?;
                     entry.to = Some(self.job.to.name().to_owned());
                     Some(if back {

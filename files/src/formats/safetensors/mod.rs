@@ -257,7 +257,7 @@ fn entry(job: &Job, tensor: &Tensor) -> Result<Entry> {
     }
     let to = Encoding::packed(job.to);
     // An unsupported pair is refused here, before anything is written.
-    job.settings.plan(Encoding::packed(tensor.dtype), to)?;
+    let _ = job.settings.plan(Encoding::packed(tensor.dtype), to)?;
     if !ends_at_a_byte(job.to, tensor.elements) {
         let remedy = Remedy::Exclude { item: "the tensor", instead: "" };
         return Err(torn(job.to, tensor.elements).advise(remedy));
