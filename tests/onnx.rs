@@ -11,6 +11,7 @@ use lanecast::onnx::{
 };
 use lanecast::text::TextOptions;
 use lanecast::*;
+use lanecast::{Bytes, BytesMut};
 
 const NONE: &Attributes = &Attributes::NONE;
 
@@ -287,14 +288,14 @@ fn node_tests_of_onnx() {
             continue;
         }
         if to == ElementType::String {
-            let texts = cast.format(&bytes(input), n).expect("room");
+            let texts = cast.format(Bytes::new(&bytes(input), n)).expect("room");
             let texts: Vec<_> = (0..n).map(|i| &texts[i]).collect();
             assert_eq!(texts, output.split('|').collect::<Vec<_>>(), "{name}");
             continue;
         }
         let expected = bytes(output);
         let mut out = vec![0xAA; expected.len()];
-        cast.run(&bytes(input), &mut out, n).expect("room");
+        cast.run(Bytes::new(&bytes(input), n), BytesMut::new(&mut out, n)).expect("room");
         assert_eq!(out, expected, "{name}");
     }
     assert_eq!(tested, 64);
@@ -324,12 +325,12 @@ fn every_pair_is_the_plan_of_the_profile() {
             ] {
                 let cast = Cast::new(28, from, to, &attributes).expect("a cast");
                 let mut out = vec![0xAA; target.byte_len(n).expect("small") + 1];
-                cast.run(&raw, &mut out, n).expect("room");
+                cast.run(Bytes::new(&raw, n), BytesMut::new(&mut out, n)).expect("room");
                 let mut native = raw.clone();
                 swap(&mut native, from);
                 let mut expected = vec![0xAA; out.len()];
                 let plan = CastPlan::new(source, target, &options).expect("a plan");
-                plan.run(&native, &mut expected, n).expect("room");
+                plan.run(Bytes::new(&native, n), BytesMut::new(&mut expected, n)).expect("room");
                 let end = expected.len() - 1;
                 swap(&mut expected[..end], to);
                 assert_eq!(out, expected, "{from} {to}");
@@ -358,13 +359,16 @@ fn options_are_laid_under_the_attributes() {
     assert_eq!(cast.options().float_to_int, IntOverflow::Saturate);
     assert_eq!(cast.options().e5m2_nan, E5M2Nan::Code7F);
     let (mut out, infinity) = ([0], f32::INFINITY.to_le_bytes());
-    cast.run(&infinity, &mut out, 1).expect("room");
+    cast.run(Bytes::new(&infinity, 1), BytesMut::new(&mut out, 1)).expect("room");
     assert_eq!(out, [0x80]);
     // ONNX has no attribute for directions: they are those of the options, of text as well.
     let up = CastOptions::ONNX.with_float_round(FloatRound::Up);
     let cast = Cast::new(13, DType::Float32, DType::Float16, NONE).expect("a cast");
     let mut half = [0; 2];
-    cast.with_options(&up).expect("a tier").run(&65505.0_f32.to_le_bytes(), &mut half, 1).expect("room");
+    cast.with_options(&up)
+        .expect("a tier")
+        .run(Bytes::new(&65505.0_f32.to_le_bytes(), 1), BytesMut::new(&mut half, 1))
+        .expect("room");
     assert_eq!(u16::from_le_bytes(half), 0x7C00);
     let cast = Cast::new(13, ElementType::String, DType::Float64, NONE).expect("a cast");
     let cast = cast.with_options(&up.with_float_round(FloatRound::Down)).expect("a tier");
@@ -381,7 +385,7 @@ fn options_are_laid_under_the_attributes() {
 fn text() {
     let f32s = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|x| x.to_le_bytes()).collect() };
     let strings = |cast: &Cast, raw: &[u8], n| -> Vec<String> {
-        let texts = cast.format(raw, n).expect("room");
+        let texts = cast.format(Bytes::new(raw, n)).expect("room");
         texts.iter().map(Into::into).collect()
     };
     let cast = Cast::new(9, DType::Float32, ElementType::String, NONE).expect("a cast");
@@ -393,7 +397,7 @@ fn text() {
     assert_eq!(strings(&cast, &[0b11_10_01_00], 4), ["0", "1", "-2", "-1"]);
     let cast = Cast::new(9, DType::Bool, ElementType::String, NONE).expect("a cast");
     assert_eq!(strings(&cast, &[0, 2], 2), ["False", "True"]);
-    assert!(matches!(cast.run(&[0], &mut [0], 1), Err(OnnxError::OtherKind { .. })));
+    assert!(matches!(cast.run(&[0_u8], &mut [0_u8]), Err(OnnxError::OtherKind { .. })));
 
     // The attributes hold for text, too.
     let nosat = NONE.with_saturate(false);
@@ -417,7 +421,7 @@ fn text() {
     assert!(matches!(cast.apply(&contents, 3), Err(OnnxError::OtherKind { .. })));
     let copy = Cast::new(9, ElementType::String, ElementType::String, NONE).expect("a cast");
     assert_eq!(copy.apply(&contents, 2), Ok(CastOutput::Strings(texts.iter().collect())));
-    assert!(copy.parse(texts, &mut out).is_err() && copy.format(&[], 0).is_err());
+    assert!(copy.parse(texts, &mut out).is_err() && copy.format(&[0_u8; 0]).is_err());
     let raw = f32s(&[2.5]);
     let numbers = Payload::<Vec<u8>> { raw_data: Some(&raw), ..Payload::new(1, 1) };
     let numbers = numbers.read().expect("a tensor");
@@ -433,12 +437,12 @@ fn text() {
 fn buffers_that_are_too_small() {
     let cast = Cast::new(28, DType::Float32, DType::Int4, NONE).expect("a cast");
     let mut out = [0xAA; 1];
-    let short = cast.run(&[0; 11], &mut out, 3);
+    let short = cast.run(Bytes::new(&[0; 11], 3), BytesMut::new(&mut out, 3));
     assert_eq!(
         short,
         Err(OnnxError::Cast(CastError::BufferTooSmall { which: lanecast::Side::Source, need: 12, have: 11 }))
     );
-    let short = cast.run(&[0; 12], &mut out, 3);
+    let short = cast.run(Bytes::new(&[0; 12], 3), BytesMut::new(&mut out, 3));
     assert_eq!(
         short,
         Err(OnnxError::Cast(CastError::BufferTooSmall {
@@ -447,6 +451,9 @@ fn buffers_that_are_too_small() {
             have: 1
         }))
     );
-    assert!(matches!(cast.run(&[], &mut [], usize::MAX), Err(OnnxError::Cast(CastError::TooLarge { .. }))));
+    assert!(matches!(
+        cast.run(Bytes::new(&[], usize::MAX), BytesMut::new(&mut [], usize::MAX)),
+        Err(OnnxError::Cast(CastError::TooLarge { .. }))
+    ));
     assert_eq!(out, [0xAA]);
 }

@@ -157,7 +157,7 @@ fn numpy_unicode() {
 fn there_and_back() {
     let numbers: Vec<f64> = (0..700).map(|i| f64::from(i) * 0.1 - 3.0).collect();
     let texts = FormatPlan::new(DType::Float64, &TextOptions::DEFAULT)
-        .and_then(|plan| plan.run_slice(&numbers))
+        .and_then(|plan| plan.run(&numbers))
         .expect("a tier");
     let plan = ParsePlan::new(DType::Float64, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
     let width = texts.view().max_bytes();

@@ -134,7 +134,7 @@ fn typed_fields_keep_every_code() {
             let mut expected = vec![0; raw.len()];
             CastPlan::new(buffer, buffer, &CastOptions::ONNX)
                 .expect("a plan")
-                .run(&raw, &mut expected, n)
+                .run(lanecast::Bytes::new(&raw, n), lanecast::BytesMut::new(&mut expected, n))
                 .expect("room");
             assert_eq!(*packed, expected, "{dtype} {n}");
         }
