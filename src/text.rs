@@ -61,7 +61,7 @@ mod parse;
 mod powers;
 mod scan;
 mod strings;
-mod write;
+pub(crate) mod write;
 
 pub use error::{BadText, TextError};
 pub use format::{FormatPlan, format};

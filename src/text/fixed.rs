@@ -12,11 +12,9 @@
 //! ```
 
 use super::{error::TextError, strings::StringsRef};
-use crate::{
-    error::{CastError, Side},
-    names::ByteOrder,
-};
+use crate::error::{CastError, Side};
 use alloc::vec::Vec;
+use lanecast_kernels::ByteOrder;
 
 /// The texts of an array of NumPy's `S`: each has `width` bytes, of which trailing NULs are dropped.
 #[derive(Clone, Debug)]
@@ -143,48 +141,56 @@ fn room(n: usize, width: usize, dst: &mut [u8]) -> Result<&mut [u8], TextError> 
     Ok(dst.get_mut(..need).ok_or(short)?)
 }
 
-pub(super) fn write_bytes(texts: StringsRef<'_>, width: usize, dst: &mut [u8]) -> Result<(), TextError> {
-    if let Some(index) = texts.iter().position(|text| text.len() > width) {
-        let need = texts.get(index).map(<[u8]>::len);
-        return Err(texts.too_wide(index, need, width));
-    }
-    let dst = room(texts.len(), width, dst)?;
-    if width > 0 {
-        for (text, element) in texts.iter().zip(dst.chunks_exact_mut(width)) {
-            let (head, tail) = element.split_at_mut(text.len());
-            head.copy_from_slice(text);
-            tail.fill(0);
+impl StringsRef<'_> {
+    /// Writes NumPy's `S`: `width` bytes for each text, padded with NUL. `dst` may be longer than that.
+    ///
+    /// # Errors
+    ///
+    /// [`TextError::Width`] if a text is longer, [`TextError::Cast`] if the buffer is too small; then nothing is written.
+    pub fn write_bytes(&self, width: usize, dst: &mut [u8]) -> Result<(), TextError> {
+        if let Some(index) = self.iter().position(|text| text.len() > width) {
+            let need = self.get(index).map(<[u8]>::len);
+            return Err(self.too_wide(index, need, width));
         }
-    }
-    Ok(())
-}
-
-pub(super) fn write_ucs4(
-    texts: StringsRef<'_>,
-    width: usize,
-    order: ByteOrder,
-    dst: &mut [u8],
-) -> Result<(), TextError> {
-    for (index, text) in texts.iter().enumerate() {
-        match core::str::from_utf8(text).map(|text| text.chars().count()) {
-            Ok(chars) if chars <= width => {}
-            chars => return Err(texts.too_wide(index, chars.ok(), width)),
-        }
-    }
-    let bytes = width.saturating_mul(4);
-    let dst = room(texts.len(), bytes, dst)?;
-    if width > 0 {
-        for (text, element) in texts.iter().zip(dst.chunks_exact_mut(bytes)) {
-            element.fill(0);
-            for (place, char) in
-                element.as_chunks_mut().0.iter_mut().zip(core::str::from_utf8(text).unwrap_or("").chars())
-            {
-                *place = match order {
-                    ByteOrder::Little => (char as u32).to_le_bytes(),
-                    ByteOrder::Big => (char as u32).to_be_bytes(),
-                };
+        let dst = room(self.len(), width, dst)?;
+        if width > 0 {
+            for (text, element) in self.iter().zip(dst.chunks_exact_mut(width)) {
+                let (head, tail) = element.split_at_mut(text.len());
+                head.copy_from_slice(text);
+                tail.fill(0);
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Writes NumPy's `U`: `width` characters of four bytes for each text, padded with NUL. `dst` may be longer than that.
+    ///
+    /// # Errors
+    ///
+    /// [`TextError::Width`] if a text has more characters or is not UTF-8, [`TextError::Cast`] if the buffer is too small; then
+    /// nothing is written.
+    pub fn write_ucs4(&self, width: usize, order: ByteOrder, dst: &mut [u8]) -> Result<(), TextError> {
+        for (index, text) in self.iter().enumerate() {
+            match core::str::from_utf8(text).map(|text| text.chars().count()) {
+                Ok(chars) if chars <= width => {}
+                chars => return Err(self.too_wide(index, chars.ok(), width)),
+            }
+        }
+        let bytes = width.saturating_mul(4);
+        let dst = room(self.len(), bytes, dst)?;
+        if width > 0 {
+            for (text, element) in self.iter().zip(dst.chunks_exact_mut(bytes)) {
+                element.fill(0);
+                for (place, char) in
+                    element.as_chunks_mut().0.iter_mut().zip(core::str::from_utf8(text).unwrap_or("").chars())
+                {
+                    *place = match order {
+                        ByteOrder::Little => (char as u32).to_le_bytes(),
+                        ByteOrder::Big => (char as u32).to_be_bytes(),
+                    };
+                }
+            }
+        }
+        Ok(())
+    }
 }

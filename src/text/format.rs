@@ -7,11 +7,11 @@
 use super::{
     options::TextOptions,
     strings::Strings,
-    write::{boolean, complex, float, float16, int},
+    write::{Output, elements, written_as},
 };
 use crate::{error::CastError, options::CastOptions, plan::CastPlan};
 use alloc::vec::Vec;
-use lanecast_kernels::{Bytes, BytesMut, DType, Element, Encoding, FloatSpec, Source, Spec, View};
+use lanecast_kernels::{Bytes, BytesMut, Element, Encoding, Source, Spec, View};
 
 /// Elements per block, a number that fills whole bytes in every packed storage.
 const BLOCK: usize = 256;
@@ -39,17 +39,7 @@ impl FormatPlan {
     pub fn new(from: impl Into<Encoding>, options: &TextOptions) -> Result<FormatPlan, CastError> {
         let from = from.into();
         let dtype = from.dtype();
-        let to = match dtype.spec() {
-            Spec::Bool => DType::Bool,
-            Spec::Int { signed: true, .. } => DType::Int64,
-            Spec::Int { signed: false, .. } => DType::UInt64,
-            Spec::Float(FloatSpec { exponent_bits: 5, mantissa_bits: 10, .. }) => DType::Float16,
-            Spec::Float(part) if part.bits() <= 32 => DType::Float32,
-            Spec::Float(_) => DType::Float64,
-            Spec::Complex(part) if part.bits() <= 32 => DType::Complex64,
-            Spec::Complex(_) => DType::Complex128,
-        };
-        let cast = CastPlan::new(from, to, &CastOptions::RUST)?;
+        let cast = CastPlan::new(from, written_as(dtype), &CastOptions::RUST)?;
         let unpack = CastPlan::new(from, dtype, &CastOptions::RUST)?;
         Ok(FormatPlan { cast, unpack, options: *options })
     }
@@ -95,7 +85,7 @@ impl FormatPlan {
         let mut bytes = [0; BLOCK * 16];
         blocks(view, &mut |block, count| {
             self.cast.run(block, BytesMut::new(&mut bytes, count))?;
-            self.write(&bytes, count, out);
+            elements(self.cast.target().dtype(), &bytes, count, &self.options, out);
             Ok(())
         })
     }
@@ -116,33 +106,8 @@ impl FormatPlan {
     pub fn run_one(&self, src: &[u8], out: &mut Vec<u8>) -> Result<(), CastError> {
         let mut bytes = [0; 16];
         self.cast.run(Bytes::new(src, 1), BytesMut::new(&mut bytes, 1))?;
-        self.write(&bytes, 1, out);
+        elements(self.cast.target().dtype(), &bytes, 1, &self.options, out);
         Ok(())
-    }
-
-    /// Writes the first `count` elements of the result of the cast.
-    fn write(&self, bytes: &[u8], count: usize, out: &mut impl Output) {
-        let options = &self.options;
-        match self.cast.target().dtype() {
-            DType::Bool => each(bytes, count, out, |[x], out| boolean(x != 0, out)),
-            DType::Int64 => each(bytes, count, out, |x, out| int(i64::from_ne_bytes(x), out)),
-            DType::UInt64 => each(bytes, count, out, |x, out| int(u64::from_ne_bytes(x), out)),
-            DType::Float16 => each(bytes, count, out, |x, out| float16(u16::from_ne_bytes(x), options, out)),
-            DType::Float32 => {
-                each(bytes, count, out, |x, out| float(u32::from_ne_bytes(x), options, true, out));
-            }
-            DType::Float64 => {
-                each(bytes, count, out, |x, out| float(u64::from_ne_bytes(x), options, true, out));
-            }
-            DType::Complex64 => each(bytes, count, out, |x: [u8; 8], out| {
-                let part = |i| u32::from_ne_bytes(x.as_chunks().0[i]);
-                complex([part(0), part(1)], options, out);
-            }),
-            _ => each(bytes, count, out, |x: [u8; 16], out| {
-                let part = |i| u64::from_ne_bytes(x.as_chunks().0[i]);
-                complex([part(0), part(1)], options, out);
-            }),
-        }
     }
 
     /// Writes elements of at most 8 bits from a table of the texts of all bytes.
@@ -170,40 +135,12 @@ impl FormatPlan {
     }
 }
 
-/// Where texts are appended.
-trait Output {
-    fn tail(&mut self) -> &mut Vec<u8>;
-    /// A text has been appended.
-    fn end(&mut self);
-}
-
 impl Output for Strings {
     fn tail(&mut self) -> &mut Vec<u8> {
         Strings::tail(self)
     }
     fn end(&mut self) {
         Strings::end(self);
-    }
-}
-
-impl Output for Vec<u8> {
-    fn tail(&mut self) -> &mut Vec<u8> {
-        self
-    }
-    fn end(&mut self) {}
-}
-
-/// Appends the texts of elements that are given as their bytes.
-#[inline(always)]
-fn each<const N: usize>(
-    bytes: &[u8],
-    count: usize,
-    out: &mut impl Output,
-    write: impl Fn([u8; N], &mut Vec<u8>),
-) {
-    for &element in &bytes.as_chunks().0[..count] {
-        write(element, out.tail());
-        out.end();
     }
 }
 
