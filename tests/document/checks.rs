@@ -5,7 +5,8 @@ use crate::support;
 use lanecast::DType::{Bool, Float8E5M2, Float8E8M0FNU, Float32, Float64, Int8};
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{
-    BytesMut, CastError, CastOptions, DType, E5M2Nan, IntOverflow, Level, NanToFinite, Saturate, iinfo,
+    Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, E5M2Nan, IntOverflow, Level, NanToFinite,
+    Saturate, iinfo,
 };
 
 pub fn prose(_: &Cell) -> Found {
@@ -237,7 +238,7 @@ pub fn parsed(cell: &Cell) -> Found {
 pub fn formatted(cell: &Cell) -> Found {
     let (from, code) = (dtype(cell.at(0).trim_matches('`')), code(cell.at(1))?);
     let plan = FormatPlan::new(from, &TextOptions::DEFAULT).expect("a tier");
-    let texts = plan.run(&support::store(from.into(), &[code.into()]), 1).expect("one element");
+    let texts = plan.run(lanecast::Bytes::new(&support::store(from.into(), &[code.into()]), 1)).expect("one element");
     Ok(format!("`{}`", texts.get(0).expect("ASCII")))
 }
 
