@@ -215,7 +215,7 @@ impl CastPlan {
     }
 
     #[cold]
-    pub(super) fn refused(&self, error: OperandError) -> CastError {
+    pub(crate) fn refused(&self, error: OperandError) -> CastError {
         let side = |target| if target { Side::Destination } else { Side::Source };
         match error {
             OperandError::Lengths { src, dst } => CastError::LengthMismatch { src, dst },
