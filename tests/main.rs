@@ -68,6 +68,7 @@ mod scaled_min_max;
 mod scaled_registers;
 mod scaled_split;
 mod scaled_tiers;
+mod serde;
 mod stochastic;
 mod streaming;
 mod strided;

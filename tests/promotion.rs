@@ -8,7 +8,7 @@ use lanecast::promote::{
     Casting, NumberKind, Operand, PlanError, Promotion, Reason, Standard, can_cast, is_lossless, plan_with,
     promote_all,
 };
-use lanecast::{CastError, CastOptions, DType, DTypeKind, FloatRound, Kind, isdtype, promote};
+use lanecast::{CastError, CastOptions, DType, DTypeKind, FloatRound, Kind, promote};
 
 fn standard(name: &str) -> Standard {
     name.parse().unwrap_or_else(|e| panic!("{e}"))
@@ -470,8 +470,8 @@ fn errors_are_one_sentence() {
 fn every_kind_is_the_measured_one() {
     let (_, section) = tables("isdtype").pop().expect("a table");
     for (dtype_name, kind, cell) in section.cells() {
-        let kind = DTypeKind::from_name(&kind.replace('_', " ")).expect("a kind");
-        assert_eq!(isdtype(dtype(dtype_name), kind), cell == "1", "{dtype_name}, {kind:?}");
+        let kind = kind.replace('_', " ").parse::<DTypeKind>().expect("a kind");
+        assert_eq!(dtype(dtype_name).is(kind), cell == "1", "{dtype_name}, {kind:?}");
     }
     assert_eq!(section.rows.len(), DType::ALL.len());
 }

@@ -11,7 +11,7 @@ use crate::operand::Operand;
 use lanecast::onnx::{
     AttributeValue, Cast, DequantizeLinear, DynamicQuantizeLinear, ElementType, Error, QuantizeLinear, Tensor,
 };
-use lanecast::{ByteOrder, CastOptions, DType, E8M0Round, Encoding, Saturate, names};
+use lanecast::{ByteOrder, CastOptions, DType, E8M0Round, Encoding, Saturate};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
@@ -233,7 +233,8 @@ impl<'py> Output<'_, 'py> {
 
 /// The number of a dtype in `TensorProto.DataType`.
 fn number(py: Python<'_>, dtype: DType) -> PyResult<i32> {
-    names::onnx_number(dtype)
+    dtype
+        .onnx()
         .map(Into::into)
         .ok_or_else(|| dtype_error(py, format!("ONNX has no dtype {dtype}")))
 }

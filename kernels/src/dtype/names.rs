@@ -31,9 +31,11 @@ impl core::error::Error for UnknownName {}
 impl FromStr for DType {
     type Err = UnknownName;
 
+    /// The dtype with this canonical name or alias, in any letter case.
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        if let Some(dtype) = DType::from_name(name) {
-            return Ok(dtype);
+        let found = DType::EVERY.iter().find(|dtype| dtype.names().any(|n| n.eq_ignore_ascii_case(name)));
+        if let Some(dtype) = found {
+            return Ok(*dtype);
         }
         // A long name cannot be similar, and computing its distance would take quadratic time.
         let mut near: Vec<(usize, &'static str)> = Vec::new();
