@@ -2,7 +2,7 @@
 
 use crate::Rejection;
 use core::{fmt, ops::Range};
-use lanecast_kernels::{DType, Encoding, Tier, TierStatus, UnknownName, UnknownTier, ViewError};
+use lanecast_kernels::{DType, Encoding, Tier, TierStatus, UnknownName, ViewError};
 
 /// The source or the destination of a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,7 +89,7 @@ pub enum CastError {
         /// The dtype of the source or the destination.
         dtype: DType,
     },
-    /// No dtype has this name.
+    /// No dtype, or no tier, has this name.
     UnknownName(UnknownName),
     /// The tier cannot run here.
     Unsupported {
@@ -98,8 +98,6 @@ pub enum CastError {
         /// Why it cannot run.
         status: TierStatus,
     },
-    /// No tier has this name.
-    UnknownTier(UnknownTier),
 }
 
 impl fmt::Display for CastError {
@@ -145,12 +143,19 @@ impl fmt::Display for CastError {
                     "the tier {tier} cannot run here: {status}; Tier::best() and `lanecast cpu` tell which can"
                 )
             }
-            CastError::UnknownTier(name) => name.fmt(f),
         }
     }
 }
 
-impl core::error::Error for CastError {}
+impl core::error::Error for CastError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            CastError::View(error) => Some(error),
+            CastError::UnknownName(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<UnknownName> for CastError {
     fn from(error: UnknownName) -> Self {
@@ -161,11 +166,5 @@ impl From<UnknownName> for CastError {
 impl From<ViewError> for CastError {
     fn from(error: ViewError) -> Self {
         CastError::View(error)
-    }
-}
-
-impl From<UnknownTier> for CastError {
-    fn from(error: UnknownTier) -> Self {
-        CastError::UnknownTier(error)
     }
 }

@@ -172,7 +172,7 @@ pub use explain::{ExplainedStage, Explanation};
 pub use half;
 pub use lanecast_kernels::{
     ByteOrder, DType, DTypeKind, Encoding, FInfo, Flavor, FloatSpec, IInfo, Kind, Spec, Storage, Streaming,
-    Tier, TierStatus, UnknownKind, UnknownName, UnknownTier,
+    Tier, TierStatus, UnknownName,
 };
 pub use num_complex;
 pub use options::{

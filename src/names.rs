@@ -15,9 +15,8 @@
 //! [`DType::name`] and `DType::from_str` are the names of lanecast itself; [`DType::onnx`] and [`DType::dlpack`] are numbers of other systems.
 
 pub use crate::ByteOrder;
-use crate::{DType, Encoding, Kind};
+use crate::{DType, Encoding, Kind, UnknownName};
 use alloc::{format, string::String};
-use core::fmt;
 
 #[rustfmt::skip]
 mod made {
@@ -89,8 +88,8 @@ impl Namespace {
     ///
     /// # Errors
     ///
-    /// [`UnknownDType`] if the system has no such name, or lanecast no such dtype.
-    pub fn parse(self, name: &str) -> Result<DType, UnknownDType> {
+    /// [`UnknownName`] if the system has no such name, or lanecast no such dtype.
+    pub fn parse(self, name: &str) -> Result<DType, UnknownName> {
         self.encoding(name).map(Encoding::dtype)
     }
 
@@ -106,8 +105,8 @@ impl Namespace {
     ///
     /// # Errors
     ///
-    /// [`UnknownDType`] if the system has no such name, or lanecast no such dtype.
-    pub fn encoding(self, name: &str) -> Result<Encoding, UnknownDType> {
+    /// [`UnknownName`] if the system has no such name, or lanecast no such dtype.
+    pub fn encoding(self, name: &str) -> Result<Encoding, UnknownName> {
         let (order, code) = match name.split_at_checked(1) {
             Some(("<", code)) => (Some(ByteOrder::Little), code),
             Some((">", code)) => (Some(ByteOrder::Big), code),
@@ -121,7 +120,7 @@ impl Namespace {
             Some(dtype) if order.is_none() || may_have_order() => {
                 Ok(Encoding::new(dtype).with_order(order.unwrap_or(ByteOrder::NATIVE)))
             }
-            _ => Err(UnknownDType { name: name.into(), namespace: self }),
+            _ => Err(self.unknown(name)),
         }
     }
 
@@ -155,35 +154,18 @@ impl Namespace {
         Some(format!("{order}{kind}{}", dtype.size()))
     }
 
+    #[cold]
+    fn unknown(self, name: &str) -> UnknownName {
+        let known = DType::EVERY.iter().filter_map(|dtype| self.name(*dtype)).collect();
+        UnknownName::new(format!("{} dtype", self.id()), name, known)
+    }
+
     fn find(self, name: &str) -> Option<DType> {
         DType::EVERY.iter().copied().find(|dtype| self.names(*dtype).contains(&name))
     }
 }
 
-/// A name that a system does not have, or whose dtype lanecast does not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnknownDType {
-    /// The name that was given.
-    pub name: String,
-    /// The system in which it was looked up.
-    pub namespace: Namespace,
-}
-
-impl fmt::Display for UnknownDType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no dtype of {}; it has", self.name, self.namespace.id())?;
-        let names = DType::EVERY.iter().filter_map(|dtype| self.namespace.name(*dtype));
-        for (i, name) in names.enumerate() {
-            write!(f, "{}{name}", if i == 0 { " " } else { ", " })?;
-        }
-        Ok(())
-    }
-}
-
-impl core::error::Error for UnknownDType {}
-
-pub(crate) fn parse_numpy(name: &str) -> Result<(DType, ByteOrder), UnknownDType> {
+pub(crate) fn parse_numpy(name: &str) -> Result<(DType, ByteOrder), UnknownName> {
     Namespace::NumPy.encoding(name).map(|encoding| (encoding.dtype(), encoding.order()))
 }
 

@@ -17,8 +17,7 @@ mod codes;
 mod limits;
 mod names;
 
-pub use limits::{DTypeKind, FInfo, IInfo, UnknownKind};
-pub use names::UnknownName;
+pub use limits::{DTypeKind, FInfo, IInfo};
 
 use crate::format::Element;
 use core::fmt;

@@ -80,11 +80,12 @@ mod stream;
 mod strided;
 mod table;
 mod tabled;
+mod unknown;
 mod vector;
 mod work;
 
-pub use arch::{Tier, TierStatus, UnknownTier};
-pub use dtype::{DType, DTypeKind, FInfo, Flavor, FloatSpec, IInfo, Kind, Spec, UnknownKind, UnknownName};
+pub use arch::{Tier, TierStatus};
+pub use dtype::{DType, DTypeKind, FInfo, Flavor, FloatSpec, IInfo, Kind, Spec};
 pub use exact::{PowerRange, Rounding, Rules};
 #[doc(hidden)]
 pub use filled::filled;
@@ -101,6 +102,7 @@ pub use route::{Family, Stage};
 pub use storage::{ByteOrder, Encoding, Storage};
 pub use stream::Streaming;
 pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};
+pub use unknown::UnknownName;
 #[doc(hidden)]
 pub use work::{Work, run_work};
 

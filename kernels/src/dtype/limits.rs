@@ -1,7 +1,7 @@
 //! The limits of dtypes and the kinds of the array API, derived from their definitions.
 
 use super::{DType, Kind, Spec};
-use alloc::string::String;
+use crate::unknown::UnknownName;
 use core::{fmt, str::FromStr};
 
 /// The limits of a float dtype, or of the parts of a complex one, all exact in `f64`.
@@ -105,7 +105,7 @@ impl DType {
     /// use lanecast::{DType, DTypeKind};
     /// assert!(DType::Float8E5M2.is(DTypeKind::RealFloating));
     /// assert!(!DType::Bool.is("numeric".parse()?));
-    /// # Ok::<(), lanecast::UnknownKind>(())
+    /// # Ok::<(), lanecast::UnknownName>(())
     /// ```
     pub const fn is(self, kind: DTypeKind) -> bool {
         match kind {
@@ -165,33 +165,15 @@ impl DTypeKind {
     }
 }
 
-/// The error for a name that is not the name of a [`DTypeKind`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnknownKind {
-    /// The name that was given.
-    pub name: String,
-}
-
-impl fmt::Display for UnknownKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is not a kind of dtypes in the array API; the kinds are", self.name)?;
-        DTypeKind::ALL
-            .iter()
-            .enumerate()
-            .try_for_each(|(i, kind)| write!(f, "{}{:?}", if i == 0 { " " } else { ", " }, kind.name()))
-    }
-}
-
-impl core::error::Error for UnknownKind {}
-
 impl FromStr for DTypeKind {
-    type Err = UnknownKind;
+    type Err = UnknownName;
 
     /// The kind with this name in the array API.
-    fn from_str(name: &str) -> Result<Self, UnknownKind> {
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
         let found = DTypeKind::ALL.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| UnknownKind { name: name.into() })
+        found.ok_or_else(|| {
+            UnknownName::new("kind of dtypes", name, DTypeKind::ALL.iter().map(|kind| kind.name()).collect())
+        })
     }
 }
 

@@ -1,32 +1,9 @@
 //! Dtypes from their names, and the names nearest to one that is no dtype's.
 
 use super::DType;
-use alloc::{string::String, vec::Vec};
-use core::{fmt, str::FromStr};
-
-/// The error for a name that is not a dtype's, with the most similar names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownName {
-    /// The name that was given.
-    pub name: String,
-    /// Up to three canonical names within two edits of it (within one edit for names of two or three bytes), the nearest first.
-    pub near: Vec<&'static str>,
-}
-
-impl fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown dtype {:?}", self.name)?;
-        for (i, near) in self.near.iter().enumerate() {
-            write!(f, "{}{near}", if i == 0 { "; did you mean " } else { " or " })?;
-        }
-        if self.near.is_empty() {
-            f.write_str("; DType::ALL and `lanecast dtypes` list the known ones")?;
-        }
-        Ok(())
-    }
-}
-
-impl core::error::Error for UnknownName {}
+use crate::unknown::UnknownName;
+use alloc::vec::Vec;
+use core::str::FromStr;
 
 impl FromStr for DType {
     type Err = UnknownName;
@@ -53,7 +30,8 @@ impl FromStr for DType {
             }
             near.truncate(3);
         }
-        Err(UnknownName { name: name.into(), near: near.into_iter().map(|(_, n)| n).collect() })
+        let near = near.into_iter().map(|(_, n)| n).collect();
+        Err(UnknownName { near, ..UnknownName::new("dtype", name, Vec::new()) })
     }
 }
 
