@@ -170,11 +170,11 @@ pub use element::*;
 pub use error::{CastError, Side};
 pub use explain::{ExplainedStage, Explanation};
 pub use half;
-pub use lanecast_kernels::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 pub use lanecast_kernels::{
     ByteOrder, DType, DTypeKind, Encoding, FInfo, Flavor, FloatSpec, IInfo, Kind, Spec, Storage, Streaming,
     Tier, TierStatus, UnknownName,
 };
+pub use lanecast_kernels::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 pub use num_complex;
 pub use options::{
     CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFinite,

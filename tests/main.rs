@@ -23,6 +23,7 @@ mod checked;
 mod checked_alone;
 mod document;
 mod environment;
+mod error_types;
 mod errors;
 mod exhaustive_f32;
 mod exhaustive_int32;

@@ -98,10 +98,10 @@ pub use in_place::shares_memory;
 pub use kernel::Kernel;
 pub use loss::{Loss, LossDetector, Losses, Lost, loss};
 pub use one::cast_one;
-pub use par_vec::Part;
 pub use operand::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 #[doc(hidden)]
 pub use operand::{Flat, InPlaceBytes, OperandError, Operands, Written, append};
+pub use par_vec::Part;
 pub use ptr::PtrError;
 pub use route::{Family, Stage};
 pub use storage::{ByteOrder, Encoding, Storage};

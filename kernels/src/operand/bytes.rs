@@ -96,7 +96,15 @@ impl<'a> BytesMut<'a> {
     pub fn uninit(bytes: &'a mut Uninit<'_, u8>, n: usize) -> BytesMut<'a> {
         let (memory, written) = bytes.parts();
         let (start, len) = (memory.as_mut_ptr().cast(), memory.len());
-        BytesMut { start, len, n, dtype: None, initialised: false, written: Some(written), memory: PhantomData }
+        BytesMut {
+            start,
+            len,
+            n,
+            dtype: None,
+            initialised: false,
+            written: Some(written),
+            memory: PhantomData,
+        }
     }
 
     /// The first `n` elements of the `len` bytes at an address. If `n` is 0, the address may be null.
@@ -226,7 +234,15 @@ impl<'a, T: Element> From<&'a mut Uninit<'_, T>> for Target<'a> {
         let (memory, written) = elements.parts();
         let (n, len, start) = (memory.len(), size_of_val(memory), memory.as_mut_ptr().cast());
         let (dtype, written) = (Some(T::DTYPE), Some(written));
-        Target(Writes::Bytes(BytesMut { start, len, n, dtype, initialised: false, written, memory: PhantomData }))
+        Target(Writes::Bytes(BytesMut {
+            start,
+            len,
+            n,
+            dtype,
+            initialised: false,
+            written,
+            memory: PhantomData,
+        }))
     }
 }
 

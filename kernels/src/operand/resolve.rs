@@ -268,9 +268,7 @@ impl Kernel {
                 same(n, other)?;
                 (Operands::Flat(Flat { src, dst, n }), written)
             }
-            (Reads::View(src), Writes::View(dst)) => {
-                (Operands::Views(*src, dst.reborrow()), Written(None))
-            }
+            (Reads::View(src), Writes::View(dst)) => (Operands::Views(*src, dst.reborrow()), Written(None)),
             (Reads::Bytes(src), Writes::View(dst)) => {
                 same(src.n, dst.layout().elements())?;
                 let src = src.view(from, dst.layout().shape())?;
