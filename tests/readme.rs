@@ -95,7 +95,7 @@ fn features() {
     let lists = [
         (
             "README.md",
-            section(include_str!("../README.md"), "`full` turns on every feature:", "`DType::ALL`"),
+            section(include_str!("../README.md"), "| feature | default |", "\n\n"),
         ),
         ("src/lib.rs", section(include_str!("../src/lib.rs"), "On by default:", "#![cfg_attr")),
     ];
