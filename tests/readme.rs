@@ -93,10 +93,7 @@ fn features() {
         .collect();
     assert!(features.len() > 10, "{features:?}");
     let lists = [
-        (
-            "README.md",
-            section(include_str!("../README.md"), "| feature | default |", "\n\n"),
-        ),
+        ("README.md", section(include_str!("../README.md"), "| feature | default |", "\n\n")),
         ("src/lib.rs", section(include_str!("../src/lib.rs"), "On by default:", "#![cfg_attr")),
     ];
     for (file, list) in lists {

@@ -67,7 +67,6 @@ mod one;
 mod operand;
 mod order;
 mod pair;
-mod par_vec;
 mod ptr;
 mod round;
 mod route;
@@ -101,7 +100,6 @@ pub use one::cast_one;
 pub use operand::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 #[doc(hidden)]
 pub use operand::{Flat, InPlaceBytes, OperandError, Operands, Written, append};
-pub use par_vec::Part;
 pub use ptr::PtrError;
 pub use route::{Family, Stage};
 pub use storage::{ByteOrder, Encoding, Storage};
