@@ -80,7 +80,9 @@ impl Check<'_> {
         let (plan, (src, want)) = (&self.plan, self.case(n));
         self.run(&plan.with_streaming(Streaming::Always), n, (3, 2));
         let mut memory = vec![MaybeUninit::uninit(); want.len() + 1];
-        assert!(*plan.run_uninit(&src, &mut memory, n).unwrap() == want, "{plan:?}, uninitialised");
+        let mut memory = Uninit::new(&mut memory);
+        plan.run(Bytes::new(&src, n), BytesMut::uninit(&mut memory, n)).unwrap();
+        assert!(*memory.written() == want, "{plan:?}, uninitialised");
         let longest = src.len().max(want.len());
         let mut buffer = vec![CANARY; longest + 9];
         buffer[..src.len()].copy_from_slice(&src);
@@ -89,7 +91,8 @@ impl Check<'_> {
         for (s, d) in [(0, src.len() + 1), (want.len() + 5, 2)] {
             let mut buffer = vec![CANARY; src.len() + want.len() + 8];
             buffer[s..][..src.len()].copy_from_slice(&src);
-            plan.run_within(&mut buffer, s, d, n).unwrap();
+            let layout = |of, at| Layout::contiguous(of, &[n]).unwrap().with_offset(at);
+            plan.run_within(&mut buffer, &layout(plan.source(), s), &layout(plan.target(), d)).unwrap();
             assert!(buffer[s..][..src.len()] == src && buffer[d..][..want.len()] == want, "{plan:?}, within");
         }
         for level in [Level::Range, Level::Exact] {
@@ -107,18 +110,18 @@ impl Check<'_> {
         assert_eq!(checked.run(src, &mut got, n), expected, "{checked:?}, {level:?}");
         assert!(expected.is_err() || got == reversed(&want, plan.target()), "{checked:?}, {level:?}");
         let (mut valid, mut marked) = (vec![0; n.div_ceil(8)], vec![0; n.div_ceil(8)]);
-        let lost = native.run_masked(self.source, &mut want, &mut valid, n);
+        let lost = native.run_masked(Bytes::new(self.source, n), BytesMut::new(&mut want, n), &mut valid);
         for streaming in [Streaming::Never, Streaming::Always] {
             let checked = checked.with_streaming(streaming);
             got.fill(CANARY);
-            assert_eq!(checked.run_masked(src, &mut got, &mut marked, n), lost, "{checked:?}, {level:?}");
+            assert_eq!(checked.run_masked(Bytes::new(src, n), BytesMut::new(&mut got, n), &mut marked), lost, "{checked:?}, {level:?}");
             assert!(
                 marked == valid && got == reversed(&want, plan.target()),
                 "{checked:?}, {level:?}, masked"
             );
         }
-        let report = self.native.counted(level).run(self.source, &mut want, n);
-        assert_eq!(plan.counted(level).run(src, &mut got, n), report, "{plan:?}, {level:?}, counted");
+        let report = self.native.checked(level).run_counted(Bytes::new(self.source, n), BytesMut::new(&mut want, n));
+        assert_eq!(plan.checked(level).run_counted(Bytes::new(src, n), BytesMut::new(&mut got, n)), report, "{plan:?}, {level:?}, counted");
         assert!(got == reversed(&want, plan.target()), "{plan:?}, {level:?}, counted");
     }
 }
@@ -208,18 +211,17 @@ fn slices_are_native() {
         assert_eq!(error.unwrap().to_string(), text);
     };
     let plan = CastPlan::new(other(DType::Float32), DType::Float64, options).unwrap();
-    said(plan.run_slice(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
-    said(plan.run_to_vec::<f32, f64>(&[1.0]).err(), Side::Source);
-    said(plan.checked(Level::Range).run_slice(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
+    said(plan.run(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
+    said(plan.run_to_vec::<f64>(&[1.0_f32]).err(), Side::Source);
+    said(plan.checked(Level::Range).run(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
     said(
-        plan.checked(Level::Range).run_slice_masked(&[1.0_f32], &mut [0.0_f64], &mut [0]).err(),
+        plan.checked(Level::Range).run_masked(&[1.0_f32], &mut [0.0_f64], &mut [0]).err(),
         Side::Source,
     );
-    said(plan.counted(Level::Range).run_slice(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
+    said(plan.checked(Level::Range).run_counted(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
     let plan = CastPlan::new(DType::Float64, other(DType::Float32), options).unwrap();
-    said(plan.run_slice(&[1.0_f64], &mut [0.0_f32]).err(), Side::Destination);
-    said(plan.run_slice_in_place::<f64, f32>(&mut [1.0]).err(), Side::Destination);
-    said(plan.checked(Level::Exact).run_to_vec::<f64, f32>(&[1.0]).err(), Side::Destination);
+    said(plan.run(&[1.0_f64], &mut [0.0_f32]).err(), Side::Destination);
+    said(plan.checked(Level::Exact).run_to_vec::<f32>(&[1.0_f64]).err(), Side::Destination);
     #[cfg(feature = "text")]
     {
         let text = &TextOptions::DEFAULT;
@@ -241,7 +243,7 @@ fn bytes_have_no_order() {
         }
     }
     let plan = CastPlan::new(Encoding::new(DType::UInt8).with_order(OTHER), DType::Int8, &CastOptions::RUST);
-    assert_eq!(plan.unwrap().run_slice(&[200_u8], &mut [0_i8]), Ok(()));
+    assert_eq!(plan.unwrap().run(&[200_u8], &mut [0_i8]), Ok(()));
 }
 
 /// The element that is rejected is named by its value and its place, in a later block too.
@@ -310,7 +312,7 @@ fn texts() {
 #[cfg(feature = "rayon")]
 #[test]
 fn threads_agree() {
-    use lanecast::bulk::Threads;
+    use lanecast::Threads;
     let n = if cfg!(miri) { 100 } else { 1_000_003 };
     let noise: Vec<u8> = (0..8 * n).map(|i| ((i * 151) >> 3) as u8).collect();
     for (from, to) in
@@ -321,17 +323,17 @@ fn threads_agree() {
             let len = to.byte_len(n).unwrap();
             let (mut one, mut many) = (vec![0; len], vec![0; len]);
             plan.run(&noise, &mut one, n).unwrap();
-            plan.par_run(&noise, &mut many, n, Threads::Rayon).unwrap();
+            plan.with_threads(Threads::Rayon).run(Bytes::new(&noise, n), BytesMut::new(&mut many, n)).unwrap();
             assert!(one == many, "{plan:?}");
             let checked = plan.checked(Level::Range);
             assert_eq!(
-                checked.par_run(&noise, &mut many, n, Threads::Rayon),
+                checked.with_threads(Threads::Rayon).run(Bytes::new(&noise, n), BytesMut::new(&mut many, n)),
                 checked.run(&noise, &mut one, n)
             );
-            let counted = plan.counted(Level::Exact);
+            let counted = plan.checked(Level::Exact);
             assert_eq!(
-                counted.par_run(&noise, &mut many, n, Threads::Rayon),
-                counted.run(&noise, &mut one, n)
+                counted.with_threads(Threads::Rayon).run_counted(Bytes::new(&noise, n), BytesMut::new(&mut many, n)),
+                counted.run_counted(Bytes::new(&noise, n), BytesMut::new(&mut one, n))
             );
             assert!(one == many, "{plan:?}");
         }
@@ -352,7 +354,7 @@ fn shortages() {
     );
     assert_eq!(out, [CANARY; 32]);
     let z = Complex { re: 1.0_f64, im: 2.0 };
-    assert!(plan.run_slice(&[z], &mut [z]).is_err());
+    assert!(plan.run(&[z], &mut [z]).is_err());
 }
 
 /// Between arrays of any layout: whatever is gathered, turned or copied keeps its order.
@@ -379,7 +381,7 @@ fn strided_arrays() {
             let src = View::new(&source, layout(from, turn % 2 == 1)).unwrap();
             let mut dst = ViewMut::new(&mut out, layout(to, turn >= 2)).unwrap();
             let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
-            plan.run_strided(&src, &mut dst).unwrap();
+            plan.run(&src, &mut dst).unwrap();
             reversed(&out, to)
         };
         for (from, to) in swapped(s, d) {

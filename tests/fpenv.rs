@@ -109,10 +109,10 @@ struct Answers {
 
 impl Answers {
     fn ask(&mut self, plan: &CastPlan, level: Level, src: &[u8], n: usize) {
-        let (counted, checked) = (plan.counted(level), plan.checked(level));
+        let (counted, checked) = (plan.checked(level), plan.checked(level));
         self.checked = Some(checked.run(src, &mut self.dst, n));
-        self.masked = Some(checked.run_masked(src, &mut self.dst, &mut self.validity, n));
-        self.counted = Some(counted.run(src, &mut self.dst, n));
+        self.masked = Some(checked.run_masked(Bytes::new(src, n), BytesMut::new(&mut self.dst, n), &mut self.validity));
+        self.counted = Some(counted.run_counted(Bytes::new(src, n), BytesMut::new(&mut self.dst, n)));
     }
 }
 

@@ -131,18 +131,21 @@ fn typed_slices() {
 fn what_slices_cannot_become() {
     let refused = |from, to| CastError::NotInPlace { from, to };
     let options = &CastOptions::RUST;
-    let wider = cast_in_place_with::<u8, u16>(&mut [1, 2], options).map(|_| ());
+    let wider = options.cast_in_place::<u8, u16>(&mut [1, 2]).map(|_| ());
     assert_eq!(wider, Err(refused(DType::UInt8, DType::UInt16)));
-    let bool_left_with_any_bytes = cast_in_place_with::<bool, u8>(&mut [true], options).map(|_| ());
+    let bool_left_with_any_bytes = options.cast_in_place::<bool, u8>(&mut [true]).map(|_| ());
     assert_eq!(bool_left_with_any_bytes, Err(refused(DType::Bool, DType::UInt8)));
     if align_of::<u64>() > align_of::<Complex<f32>>() {
-        let aligned = cast_in_place_with::<Complex<f32>, u64>(&mut [], options).map(|_| ());
+        let aligned = options.cast_in_place::<Complex<f32>, u64>(&mut []).map(|_| ());
         assert_eq!(aligned, Err(refused(DType::Complex64, DType::UInt64)));
     }
-    let plan = CastPlan::new(DType::Float32, DType::Int8, options).expect("a plan");
-    let wrong =
-        CastError::WrongElement { which: Side::Source, plan: DType::Float32.into(), slice: DType::Float64 };
-    assert_eq!(plan.run_slice_in_place::<f64, i8>(&mut [1.0]).map(|_| ()), Err(wrong));
+    // Elements are typed, or not: the source of these is unknown.
+    let plan = CastPlan::new(DType::Float32, DType::Int32, options).expect("a plan");
+    assert_eq!(plan.run(InPlace, &mut [1_i32]), Err(CastError::NoBytes));
+    let mut memory = [std::mem::MaybeUninit::new(1_u8); 4];
+    let mut memory = Uninit::new(&mut memory);
+    assert_eq!(plan.run(InPlace, BytesMut::uninit(&mut memory, 1)), Err(CastError::NoBytes));
+    assert_eq!(plan.run_to_vec::<i32>(InPlace), Err(CastError::NoBytes));
 }
 
 /// One byte less than either side needs; nothing is written then.

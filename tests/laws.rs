@@ -6,7 +6,7 @@ use crate::support::{byte_len, check::Case, patterns, storages, store, tiers::ti
 use crate::{oracle, support};
 use lanecast::{
     CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, Encoding, FloatRound, FnuzInf, IntOverflow,
-    IntRound, Kind, NanToFinite, Saturate, Tier, cast_bytes_with,
+    IntRound, Kind, NanToFinite, Saturate, Tier, Uninit,
 };
 use proptest::prelude::*;
 use std::{cmp::Ordering, mem::MaybeUninit};
@@ -139,19 +139,18 @@ proptest! {
         let (whole, plan, n) = (job.run(), job.plan(), job.n());
 
         let mut uninit = vec![MaybeUninit::new(0xA5); whole.len() + 7];
-        let written = plan.run_uninit(&job.src, &mut uninit, n).expect("the buffers fit");
-        prop_assert_eq!(&*written, &whole[..]);
-
-        let mut bytes = vec![0xA5; whole.len() + 7];
-        cast_bytes_with(&job.src, job.from, &mut bytes, job.to, n, &job.options).expect("the buffers fit");
-        prop_assert_eq!(&bytes[..whole.len()], &whole[..]);
+        let mut uninit = Uninit::new(&mut uninit);
+        plan.run(Bytes::new(&job.src, n), BytesMut::uninit(&mut uninit, n)).expect("the buffers fit");
+        prop_assert_eq!(&*uninit.written(), &whole[..]);
 
         // Inside one buffer, in either order.
         for source_first in [true, false] {
             let (src, dst) = if source_first { (1, job.src.len() + 3) } else { (whole.len() + 3, 2) };
             let mut buffer = vec![0xA5; job.src.len() + whole.len() + 8];
             buffer[src..src + job.src.len()].copy_from_slice(&job.src);
-            plan.run_within(&mut buffer, src, dst, n).expect("nothing overlaps");
+            let layout = |of, at| Layout::contiguous(of, &[n]).map(|layout| layout.with_offset(at));
+            let (from, to) = (layout(job.from, src).expect("small"), layout(job.to, dst).expect("small"));
+            plan.run_within(&mut buffer, &from, &to).expect("nothing overlaps");
             prop_assert_eq!(&buffer[dst..dst + whole.len()], &whole[..]);
             prop_assert_eq!(&buffer[src..src + job.src.len()], &job.src[..]);
         }
@@ -222,10 +221,10 @@ fn order(a: Value, b: Value) -> Ordering {
 #[test]
 fn threads_agree() {
     use DType::*;
-    use lanecast::bulk::Threads;
+    use lanecast::Threads;
     let n = if cfg!(miri) { 100 } else { 3_000_001 };
     if !support::THREADS {
-        support::say("SKIPPED: a cast shared by threads: this target has none; `par_run` runs on the one");
+        support::say("SKIPPED: a cast shared by threads: this target has none; the plan runs on the one");
     }
     for (from, to) in [
         (Encoding::new(Float32), Encoding::new(BFloat16)),
@@ -241,12 +240,12 @@ fn threads_agree() {
         let len = byte_len(to, n);
         let (mut one, mut many) = (vec![0xA5; len + 9], vec![0xA5; len + 9]);
         plan.run(&src, &mut one, n).expect("the buffers fit");
-        plan.par_run(&src, &mut many, n, Threads::Rayon).expect("the buffers fit");
+        plan.with_threads(Threads::Rayon).run(Bytes::new(&src, n), BytesMut::new(&mut many, n)).expect("the buffers fit");
         assert!(one == many, "{plan:?}");
         // Too small is too small for all threads.
         let error = plan.run(&src, &mut one[..len - 1], n);
         assert!(error.is_err());
-        assert_eq!(plan.par_run(&src, &mut many[..len - 1], n, Threads::Rayon), error);
+        assert_eq!(plan.with_threads(Threads::Rayon).run(Bytes::new(&src, n), BytesMut::new(&mut many[..len - 1], n)), error);
         assert!(one == many, "nothing is written");
     }
 }

@@ -50,7 +50,7 @@ fn checked_and_counting_plans() {
     let checked: HashSet<_> =
         [base.checked(Level::Range), base.checked(Level::Exact), other.checked(Level::Exact)].into();
     assert_eq!(checked.len(), 3);
-    let counted: HashMap<_, _> = [(base.counted(Level::Range), 1), (base.counted(Level::Exact), 2)].into();
-    assert_eq!(counted.get(&base.counted(Level::Exact)), Some(&2));
-    assert_ne!(base.counted(Level::Range), base.counted(Level::Range).with_streaming(Streaming::Always));
+    let counted: HashMap<_, _> = [(base.checked(Level::Range), 1), (base.checked(Level::Exact), 2)].into();
+    assert_eq!(counted.get(&base.checked(Level::Exact)), Some(&2));
+    assert_ne!(base.checked(Level::Range), base.checked(Level::Range).with_streaming(Streaming::Always));
 }
