@@ -5,13 +5,13 @@ use crate::support;
 use crate::support::{byte_len, rng::Rng, storages};
 use lanecast::strided::{Layout, View, ViewMut};
 use lanecast::{
-    BatchItem, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, FloatRound, InPlace, Level,
-    ParallelFor, Side, Threads, Tier, Uninit, cast_batch, half::bf16,
+    BatchItem, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, FloatRound, InPlace,
+    Level, ParallelFor, Side, Threads, Tier, Uninit, cast_batch, half::bf16,
 };
 use proptest::prelude::*;
 use rayon::prelude::*;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// What a host does with the tasks it is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,7 +138,9 @@ fn dtypes() {
             let (mut one, mut many) = (vec![0xA5; len + 70], vec![0xA5; len + 70]);
             for (s, d) in [(0, 0), (3, 61)] {
                 plan.run(&src[s..], &mut one[d..d + len], n).expect("the buffers fit");
-                plan.with_threads(Threads::Host(host.clone())).run(Bytes::new(&src[s..], n), BytesMut::new(&mut many[d..], n)).expect("as before");
+                plan.with_threads(Threads::Host(host.clone()))
+                    .run(Bytes::new(&src[s..], n), BytesMut::new(&mut many[d..], n))
+                    .expect("as before");
                 assert!(one == many, "{plan:?}, offsets {s} and {d}");
             }
         }
@@ -163,10 +165,14 @@ fn everybody() {
         plan.run(&src[1..], &mut want[5..], n).expect("the buffers fit");
         with_all(|threads| {
             let mut got = vec![0xA5; len + 9];
-            plan.with_threads(threads.clone()).run(Bytes::new(&src[1..], n), BytesMut::new(&mut got[5..], n)).expect("the buffers fit");
+            plan.with_threads(threads.clone())
+                .run(Bytes::new(&src[1..], n), BytesMut::new(&mut got[5..], n))
+                .expect("the buffers fit");
             assert!(got == want, "{plan:?}, {threads:?}");
             // Too small is too small for all threads.
-            let short = plan.with_threads(threads.clone()).run(Bytes::new(&src[1..], n), BytesMut::new(&mut got[9..len + 8], n));
+            let short = plan
+                .with_threads(threads.clone())
+                .run(Bytes::new(&src[1..], n), BytesMut::new(&mut got[9..len + 8], n));
             let error = CastError::BufferTooSmall { which: Side::Destination, need: len, have: len - 1 };
             assert_eq!(short, Err(error));
             assert!(got == want, "nothing is written");
@@ -187,7 +193,10 @@ fn slices_and_vectors() {
         assert!(plan.with_threads(threads.clone()).run_to_vec::<i16>(&src).expect("the right types") == want);
         let (src, dst) = (src.len(), got.len());
         let long = vec![0.0; src];
-        assert_eq!(plan.with_threads(threads.clone()).run(&long, &mut got), Err(CastError::LengthMismatch { src, dst }));
+        assert_eq!(
+            plan.with_threads(threads.clone()).run(&long, &mut got),
+            Err(CastError::LengthMismatch { src, dst })
+        );
         assert!(matches!(
             plan.with_threads(threads.clone()).run(&long, &mut vec![0_u16; src]),
             Err(CastError::WrongElement { which: Side::Destination, .. })
@@ -228,13 +237,33 @@ fn errors() {
         if round % 4 == 3 {
             let raw: Vec<u8> = src.iter().flat_map(|x| x.to_ne_bytes()).collect();
             let mut out = vec![0; n];
-            assert_eq!(found(checked.with_threads(threads.clone()).run(Bytes::new(&raw, n), BytesMut::new(&mut out, n))), first, "{threads:?}");
+            assert_eq!(
+                found(
+                    checked
+                        .with_threads(threads.clone())
+                        .run(Bytes::new(&raw, n), BytesMut::new(&mut out, n))
+                ),
+                first,
+                "{threads:?}"
+            );
             let [a, b] = &mut masks;
             let rejected = checked.run_masked(Bytes::new(&raw, n), BytesMut::new(&mut out, n), a);
-            assert_eq!(checked.with_threads(threads.clone()).run_masked(Bytes::new(&raw, n), BytesMut::new(&mut out, n), b), rejected);
+            assert_eq!(
+                checked.with_threads(threads.clone()).run_masked(
+                    Bytes::new(&raw, n),
+                    BytesMut::new(&mut out, n),
+                    b
+                ),
+                rejected
+            );
             assert!(a == b && rejected.is_ok_and(|k| k > 0));
             let report = counted.run_counted(Bytes::new(&raw, n), BytesMut::new(&mut out, n));
-            assert_eq!(counted.with_threads(threads.clone()).run_counted(Bytes::new(&raw, n), BytesMut::new(&mut out, n)), report);
+            assert_eq!(
+                counted
+                    .with_threads(threads.clone())
+                    .run_counted(Bytes::new(&raw, n), BytesMut::new(&mut out, n)),
+                report
+            );
             assert_eq!(counted.with_threads(threads.clone()).run_counted(&src, &mut dst), report);
         }
         wrong.iter().for_each(|at| src[*at] = good);
@@ -251,7 +280,9 @@ fn nested() {
     plan.run(&src, &mut want, n).expect("the buffers fit");
     let check = |threads: &Threads| {
         let mut got = vec![0; n];
-        plan.with_threads(threads.clone()).run(Bytes::new(&src, n), BytesMut::new(&mut got, n)).expect("the buffers fit");
+        plan.with_threads(threads.clone())
+            .run(Bytes::new(&src, n), BytesMut::new(&mut got, n))
+            .expect("the buffers fit");
         assert!(got == want);
     };
     let pools = pools();
@@ -352,7 +383,8 @@ fn batches() {
 /// Operands of every kind, and what a checked plan refuses.
 #[test]
 fn batches_of_all_operands() {
-    let (widen, check) = (plan(DType::Int8, DType::Int32), plan(DType::Float32, DType::Int8).checked(Level::Range));
+    let (widen, check) =
+        (plan(DType::Int8, DType::Int32), plan(DType::Float32, DType::Int8).checked(Level::Range));
     let n = LARGE;
     with_all(|threads| {
         let mut values = vec![1.0_f32; n];
@@ -480,7 +512,8 @@ fn work_for_all() {
     let run = |n: usize| {
         let (src, mut dst) = (vec![0; 4 * n], vec![1; n]);
         slow(DType::Float32, DType::Float8E4M3FN)
-            .with_threads(Threads::Host(host.clone())).run(Bytes::new(&src, n), BytesMut::new(&mut dst, n))
+            .with_threads(Threads::Host(host.clone()))
+            .run(Bytes::new(&src, n), BytesMut::new(&mut dst, n))
             .expect("the buffers fit");
         assert!(dst.iter().all(|byte| *byte == 0));
         host.0.lock().expect("no panic").pop()

@@ -114,14 +114,23 @@ impl Check<'_> {
         for streaming in [Streaming::Never, Streaming::Always] {
             let checked = checked.with_streaming(streaming);
             got.fill(CANARY);
-            assert_eq!(checked.run_masked(Bytes::new(src, n), BytesMut::new(&mut got, n), &mut marked), lost, "{checked:?}, {level:?}");
+            assert_eq!(
+                checked.run_masked(Bytes::new(src, n), BytesMut::new(&mut got, n), &mut marked),
+                lost,
+                "{checked:?}, {level:?}"
+            );
             assert!(
                 marked == valid && got == reversed(&want, plan.target()),
                 "{checked:?}, {level:?}, masked"
             );
         }
-        let report = self.native.checked(level).run_counted(Bytes::new(self.source, n), BytesMut::new(&mut want, n));
-        assert_eq!(plan.checked(level).run_counted(Bytes::new(src, n), BytesMut::new(&mut got, n)), report, "{plan:?}, {level:?}, counted");
+        let report =
+            self.native.checked(level).run_counted(Bytes::new(self.source, n), BytesMut::new(&mut want, n));
+        assert_eq!(
+            plan.checked(level).run_counted(Bytes::new(src, n), BytesMut::new(&mut got, n)),
+            report,
+            "{plan:?}, {level:?}, counted"
+        );
         assert!(got == reversed(&want, plan.target()), "{plan:?}, {level:?}, counted");
     }
 }
@@ -214,10 +223,7 @@ fn slices_are_native() {
     said(plan.run(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
     said(plan.run_to_vec::<f64>(&[1.0_f32]).err(), Side::Source);
     said(plan.checked(Level::Range).run(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
-    said(
-        plan.checked(Level::Range).run_masked(&[1.0_f32], &mut [0.0_f64], &mut [0]).err(),
-        Side::Source,
-    );
+    said(plan.checked(Level::Range).run_masked(&[1.0_f32], &mut [0.0_f64], &mut [0]).err(), Side::Source);
     said(plan.checked(Level::Range).run_counted(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
     let plan = CastPlan::new(DType::Float64, other(DType::Float32), options).unwrap();
     said(plan.run(&[1.0_f64], &mut [0.0_f32]).err(), Side::Destination);
@@ -323,7 +329,9 @@ fn threads_agree() {
             let len = to.byte_len(n).unwrap();
             let (mut one, mut many) = (vec![0; len], vec![0; len]);
             plan.run(&noise, &mut one, n).unwrap();
-            plan.with_threads(Threads::Rayon).run(Bytes::new(&noise, n), BytesMut::new(&mut many, n)).unwrap();
+            plan.with_threads(Threads::Rayon)
+                .run(Bytes::new(&noise, n), BytesMut::new(&mut many, n))
+                .unwrap();
             assert!(one == many, "{plan:?}");
             let checked = plan.checked(Level::Range);
             assert_eq!(
@@ -332,7 +340,9 @@ fn threads_agree() {
             );
             let counted = plan.checked(Level::Exact);
             assert_eq!(
-                counted.with_threads(Threads::Rayon).run_counted(Bytes::new(&noise, n), BytesMut::new(&mut many, n)),
+                counted
+                    .with_threads(Threads::Rayon)
+                    .run_counted(Bytes::new(&noise, n), BytesMut::new(&mut many, n)),
                 counted.run_counted(Bytes::new(&noise, n), BytesMut::new(&mut one, n))
             );
             assert!(one == many, "{plan:?}");

@@ -7,8 +7,8 @@ use crate::oracle;
 use crate::oracle::loss::{Loss, losses};
 use crate::support::{check::Case, options, patterns, storages, store, tiers::tiers};
 use lanecast::{
-    CastError, CastOptions, CastPlan, CastReport, DType, Element, Encoding, F8E4M3FN, F8E8M0FNU, Level, RejectionReason,
-    Streaming, num_complex::Complex,
+    CastError, CastOptions, CastPlan, CastReport, DType, Element, Encoding, F8E4M3FN, F8E8M0FNU, Level,
+    RejectionReason, Streaming, num_complex::Complex,
 };
 
 const LEVELS: [Level; 3] = [Level::Range, Level::Underflow, Level::Exact];
@@ -62,7 +62,8 @@ fn check(case: &Case<'_>, source: &[u128], bytes: &[u8], expected: &Expected) {
     plan.run(bytes, &mut plain, n).unwrap();
     for level in LEVELS {
         let mut out = vec![0xA5; len + 8];
-        let report = plan.checked(level).run_counted(Bytes::new(bytes, n), BytesMut::new(&mut out, n)).unwrap();
+        let report =
+            plan.checked(level).run_counted(Bytes::new(bytes, n), BytesMut::new(&mut out, n)).unwrap();
         assert!(out == plain, "{case}: a counting cast is the plain cast");
         if report != expected.report(level) {
             let wrong = blame(case, level, source, expected);
@@ -72,7 +73,8 @@ fn check(case: &Case<'_>, source: &[u128], bytes: &[u8], expected: &Expected) {
         let checked = plan.checked(level);
         let mut out = vec![0xA5; len + 8];
         let mut validity = vec![0xA5; n.div_ceil(8) + 1];
-        let rejected = checked.run_masked(Bytes::new(bytes, n), BytesMut::new(&mut out, n), &mut validity).unwrap();
+        let rejected =
+            checked.run_masked(Bytes::new(bytes, n), BytesMut::new(&mut out, n), &mut validity).unwrap();
         assert!(out == plain, "{case}: what is masked is the plain cast");
         for i in 0..n.div_ceil(8) * 8 {
             let valid = i < n && !expected.rejected(i, level);
@@ -246,7 +248,8 @@ fn what_is_said() {
     );
     let mut validity = [0; 1];
     let plan = CastPlan::new(DType::Int32, DType::Int8, &CastOptions::RUST).unwrap();
-    let masked = |validity: &mut [u8]| plan.checked(Level::Range).run_masked(&[1_i32; 9], &mut [0_i8; 9], validity);
+    let masked =
+        |validity: &mut [u8]| plan.checked(Level::Range).run_masked(&[1_i32; 9], &mut [0_i8; 9], validity);
     assert_eq!(said(masked(&mut validity).map(drop)), "the validity bitmap needs 2 bytes but has 1");
     assert_eq!(masked(&mut [0; 2]), Ok(0));
     // Everything that is wrong with a plain cast is wrong with a checked one.
@@ -255,8 +258,16 @@ fn what_is_said() {
         let error = plan.run(&src, &mut dst, n);
         assert!(error.is_err());
         assert_eq!(plan.checked(Level::Range).run(&src, &mut dst, n), error);
-        assert_eq!(plan.checked(Level::Range).run_masked(Bytes::new(&src, n), BytesMut::new(&mut dst, n), &mut []).map(drop), error);
-        assert_eq!(plan.checked(Level::Range).run_counted(Bytes::new(&src, n), BytesMut::new(&mut dst, n)).map(drop), error);
+        assert_eq!(
+            plan.checked(Level::Range)
+                .run_masked(Bytes::new(&src, n), BytesMut::new(&mut dst, n), &mut [])
+                .map(drop),
+            error
+        );
+        assert_eq!(
+            plan.checked(Level::Range).run_counted(Bytes::new(&src, n), BytesMut::new(&mut dst, n)).map(drop),
+            error
+        );
     }
     let error = plan.run(&[1_i32; 2], &mut [0_i8; 3]);
     assert_eq!(plan.checked(Level::Range).run(&[1_i32; 2], &mut [0_i8; 3]), error);
@@ -294,19 +305,41 @@ fn threads_agree() {
                 let (checked, counted) = (plan.checked(level), plan.checked(level));
                 // Many times: which thread is first changes.
                 for _ in 0..if cfg!(miri) { 1 } else { 5 } {
-                    assert_eq!(checked.with_threads(Threads::Rayon).run(Bytes::new(&src, n), BytesMut::new(many, n)), checked.run(&src, one, n));
+                    assert_eq!(
+                        checked.with_threads(Threads::Rayon).run(Bytes::new(&src, n), BytesMut::new(many, n)),
+                        checked.run(&src, one, n)
+                    );
                 }
                 assert_eq!(checked.run(&src, one, n).is_err(), wrong > 0);
                 let (a, b) = (&mut vec![0; n.div_ceil(8)], &mut vec![0; n.div_ceil(8)]);
                 assert_eq!(
-                    checked.with_threads(Threads::Rayon).run_masked(Bytes::new(&src, n), BytesMut::new(many, n), a),
+                    checked.with_threads(Threads::Rayon).run_masked(
+                        Bytes::new(&src, n),
+                        BytesMut::new(many, n),
+                        a
+                    ),
                     checked.run_masked(Bytes::new(&src, n), BytesMut::new(one, n), b)
                 );
                 assert!(a == b && one == many);
-                assert_eq!(counted.with_threads(Threads::Rayon).run_counted(Bytes::new(&src, n), BytesMut::new(many, n)), counted.run_counted(Bytes::new(&src, n), BytesMut::new(one, n)));
+                assert_eq!(
+                    counted
+                        .with_threads(Threads::Rayon)
+                        .run_counted(Bytes::new(&src, n), BytesMut::new(many, n)),
+                    counted.run_counted(Bytes::new(&src, n), BytesMut::new(one, n))
+                );
                 assert!(one == many);
-                assert!(checked.with_threads(Threads::Rayon).run_masked(Bytes::new(&src, n), BytesMut::new(many, n), &mut a[1..]).is_err());
-                assert!(checked.with_threads(Threads::Rayon).run(Bytes::new(&src, n), BytesMut::new(&mut many[1..], n)).is_err());
+                assert!(
+                    checked
+                        .with_threads(Threads::Rayon)
+                        .run_masked(Bytes::new(&src, n), BytesMut::new(many, n), &mut a[1..])
+                        .is_err()
+                );
+                assert!(
+                    checked
+                        .with_threads(Threads::Rayon)
+                        .run(Bytes::new(&src, n), BytesMut::new(&mut many[1..], n))
+                        .is_err()
+                );
             }
         }
     }
@@ -325,7 +358,10 @@ fn streaming() {
             let streamed = checked.with_streaming(Streaming::Always);
             assert_eq!(streamed.run(&src, a, n), checked.run(&src, b, n));
             let streamed = counted.with_streaming(Streaming::Always);
-            assert_eq!(streamed.run(&src, a, n), counted.run_counted(Bytes::new(&src, n), BytesMut::new(b, n)));
+            assert_eq!(
+                streamed.run(&src, a, n),
+                counted.run_counted(Bytes::new(&src, n), BytesMut::new(b, n))
+            );
             assert!(a == b);
         }
     }

@@ -49,7 +49,8 @@ fn check(case: &Case<'_>, elements: &[Element]) {
             let (counted, checked) = (plan.checked(level), plan.checked(level));
             for (code, element, lost) in elements {
                 let (count, rejected) = numbers(*lost, level);
-                let report = counted.run_counted(Bytes::new(element, 1), BytesMut::new(&mut out, 1)).expect("it fits");
+                let report =
+                    counted.run_counted(Bytes::new(element, 1), BytesMut::new(&mut out, 1)).expect("it fits");
                 let counts: u64 = report.counts().iter().map(|(_, n)| n).sum();
                 assert_eq!(
                     counts, count,

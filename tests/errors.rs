@@ -79,10 +79,7 @@ fn slices_of_another_dtype() {
     let plan = CastPlan::new(DType::Float32, DType::Int8, &OPTIONS).expect("a plan");
     let wrong = |which, plan, slice| Err(CastError::WrongElement { which, plan, slice });
     let int8 = Encoding::new(DType::Int8);
-    assert_eq!(
-        plan.run(&[1_i32], &mut [0_i8]),
-        wrong(Side::Source, DType::Float32.into(), DType::Int32)
-    );
+    assert_eq!(plan.run(&[1_i32], &mut [0_i8]), wrong(Side::Source, DType::Float32.into(), DType::Int32));
     assert_eq!(plan.run(&[1_f32], &mut [0_u8]), wrong(Side::Destination, int8, DType::UInt8));
     assert_eq!(plan.run(&[1_f32], &mut [0_i8; 2]), Err(CastError::LengthMismatch { src: 1, dst: 2 }));
     let packed = Encoding::packed(DType::Float4E2M1FN);
@@ -107,8 +104,7 @@ fn overlap() {
     assert_eq!(within(0, 16, 4), Ok(()));
     assert_eq!(within(4, 0, 4), Ok(()));
     assert_eq!(within(8, 8, 0), Ok(()), "nothing overlaps nothing");
-    let outside =
-        |low, high| Err(CastError::View(ViewError::OutOfBounds { low, high, have: 64 }));
+    let outside = |low, high| Err(CastError::View(ViewError::OutOfBounds { low, high, have: 64 }));
     assert_eq!(within(49, 0, 4), outside(49, 65));
     assert_eq!(within(0, 61, 4), outside(61, 65));
     assert!(matches!(within(usize::MAX, 0, 4), Err(CastError::View(_))));

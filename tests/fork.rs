@@ -4,9 +4,7 @@
 //! One test, since it forks: a test beside it could hold a lock of the allocator's or of the terminal at that moment.
 #![cfg(all(unix, feature = "rayon"))]
 
-use lanecast::{
-    BatchItem, Bytes, BytesMut, CastOptions, CastPlan, DType, Threads, cast_batch,
-};
+use lanecast::{BatchItem, Bytes, BytesMut, CastOptions, CastPlan, DType, Threads, cast_batch};
 use std::io::Write;
 
 /// Elements: tens of milliseconds of one thread.

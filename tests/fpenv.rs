@@ -111,7 +111,8 @@ impl Answers {
     fn ask(&mut self, plan: &CastPlan, level: Level, src: &[u8], n: usize) {
         let (counted, checked) = (plan.checked(level), plan.checked(level));
         self.checked = Some(checked.run(src, &mut self.dst, n));
-        self.masked = Some(checked.run_masked(Bytes::new(src, n), BytesMut::new(&mut self.dst, n), &mut self.validity));
+        self.masked =
+            Some(checked.run_masked(Bytes::new(src, n), BytesMut::new(&mut self.dst, n), &mut self.validity));
         self.counted = Some(counted.run_counted(Bytes::new(src, n), BytesMut::new(&mut self.dst, n)));
     }
 }

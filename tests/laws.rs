@@ -169,6 +169,7 @@ proptest! {
         let options = match options.e8m0_range {
             E8M0Range::Magnitude => options.with_e8m0_range(E8M0Range::Rounded),
             E8M0Range::Exact | E8M0Range::Rounded => options,
+            other => unreachable!("{other:?} is new, and has no rule here"),
         };
         let mut codes = job.codes.clone();
         codes.retain(|&c| !matches!(oracle::value(from, c), Value::Nan(_)));
@@ -240,12 +241,18 @@ fn threads_agree() {
         let len = byte_len(to, n);
         let (mut one, mut many) = (vec![0xA5; len + 9], vec![0xA5; len + 9]);
         plan.run(&src, &mut one, n).expect("the buffers fit");
-        plan.with_threads(Threads::Rayon).run(Bytes::new(&src, n), BytesMut::new(&mut many, n)).expect("the buffers fit");
+        plan.with_threads(Threads::Rayon)
+            .run(Bytes::new(&src, n), BytesMut::new(&mut many, n))
+            .expect("the buffers fit");
         assert!(one == many, "{plan:?}");
         // Too small is too small for all threads.
         let error = plan.run(&src, &mut one[..len - 1], n);
         assert!(error.is_err());
-        assert_eq!(plan.with_threads(Threads::Rayon).run(Bytes::new(&src, n), BytesMut::new(&mut many[..len - 1], n)), error);
+        assert_eq!(
+            plan.with_threads(Threads::Rayon)
+                .run(Bytes::new(&src, n), BytesMut::new(&mut many[..len - 1], n)),
+            error
+        );
         assert!(one == many, "nothing is written");
     }
 }

@@ -48,7 +48,11 @@ fn check_losses_of(plan: &CastPlan, src: &[u8], from: Layout, (to, written): (La
         let mut out = vec![0; n * size(to.encoding().dtype())];
         let mut dst = start.clone();
         let got = plan.checked(level).run_counted(&view, &mut ViewMut::new(&mut dst, to).unwrap());
-        assert_eq!(got, flat_plan.checked(level).run_counted(Bytes::new(&flat, n), BytesMut::new(&mut out, n)), "{plan:?}, {from:?} -> {to:?}");
+        assert_eq!(
+            got,
+            flat_plan.checked(level).run_counted(Bytes::new(&flat, n), BytesMut::new(&mut out, n)),
+            "{plan:?}, {from:?} -> {to:?}"
+        );
         assert!(dst == want, "{plan:?}, {from:?} -> {to:?}, counted");
         assert_eq!(plan.checked(level).count(&view), got, "{plan:?}, {from:?}, dropped");
         let (plan, flat_plan) = (plan.checked(level), flat_plan.checked(level));

@@ -9,9 +9,9 @@ use crate::{oracle, support};
 use forms::{check, check_one, done};
 use lanecast::num_complex::Complex;
 use lanecast::{
-    CastOptions, CastPlan, CastSlice, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
-    F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I4, Level, cast, cast_in_place, cast_one,
-    cast_to_vec, half, strided,
+    CastOptions, CastPlan, CastSlice, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3,
+    F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I4, Level, cast, cast_in_place,
+    cast_one, cast_to_vec, half, strided,
 };
 
 types! { bool, I4, u8, i64, half::bf16, f32, f64, Complex<f32>, F8E4M3FN }

@@ -45,12 +45,13 @@ pub fn onnx_attributes(
     let saturate = match options.saturate {
         Saturate::On => "on",
         Saturate::Off => "off",
-        Saturate::FnOnly => return Err(PyOverflowError::new_err("ONNX has no such option")),
+        _ => return Err(PyOverflowError::new_err("ONNX has no such option")),
     };
     let round = match options.e8m0_round {
         E8M0Round::Up => "up",
         E8M0Round::Down => "down",
         E8M0Round::Nearest => "nearest",
+        _ => return Err(PyOverflowError::new_err("ONNX has no such rounding")),
     };
     Ok((saturate, round))
 }
