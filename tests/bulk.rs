@@ -137,7 +137,8 @@ fn dtypes() {
             let len = byte_len(to, n);
             let (mut one, mut many) = (vec![0xA5; len + 70], vec![0xA5; len + 70]);
             for (s, d) in [(0, 0), (3, 61)] {
-                plan.run(&src[s..], &mut one[d..d + len], n).expect("the buffers fit");
+                plan.run(Bytes::new(&src[s..], n), BytesMut::new(&mut one[d..d + len], n))
+                    .expect("the buffers fit");
                 plan.with_threads(Threads::Host(host.clone()))
                     .run(Bytes::new(&src[s..], n), BytesMut::new(&mut many[d..], n))
                     .expect("as before");
@@ -162,7 +163,7 @@ fn everybody() {
         let src = noise(n as u64, byte_len(plan.source(), n) + 1);
         let len = byte_len(plan.target(), n);
         let mut want = vec![0xA5; len + 9];
-        plan.run(&src[1..], &mut want[5..], n).expect("the buffers fit");
+        plan.run(Bytes::new(&src[1..], n), BytesMut::new(&mut want[5..], n)).expect("the buffers fit");
         with_all(|threads| {
             let mut got = vec![0xA5; len + 9];
             plan.with_threads(threads.clone())
@@ -277,7 +278,7 @@ fn nested() {
     let n = LARGE / 10;
     let src = noise(3, 4 * n);
     let mut want = vec![0; n];
-    plan.run(&src, &mut want, n).expect("the buffers fit");
+    plan.run(Bytes::new(&src, n), BytesMut::new(&mut want, n)).expect("the buffers fit");
     let check = |threads: &Threads| {
         let mut got = vec![0; n];
         plan.with_threads(threads.clone())
@@ -363,7 +364,7 @@ fn batches() {
         .enumerate()
         .map(|(k, ((n, p), src))| {
             let mut out = vec![0xA5; byte_len(plans[*p].target(), *n) + k % 2];
-            plans[*p].run(src, &mut out, *n).expect("the buffers fit");
+            plans[*p].run(Bytes::new(src, *n), BytesMut::new(&mut out, *n)).expect("the buffers fit");
             out
         })
         .collect();
@@ -489,7 +490,7 @@ proptest! {
         let host = Arc::new(Host::new(threads, habit));
         let src = noise(n as u64, byte_len(from, n) + s);
         let (mut want, mut got) = (vec![0xA5; byte_len(to, n) + 100], vec![0xA5; byte_len(to, n) + 100]);
-        plan.run(&src[s..], &mut want[d..], n).expect("the buffers fit");
+        plan.run(Bytes::new(&src[s..], n), BytesMut::new(&mut want[d..], n)).expect("the buffers fit");
         plan.with_threads(Threads::Host(host.clone())).run(Bytes::new(&src[s..], n), BytesMut::new(&mut got[d..], n)).expect("the buffers fit");
         prop_assert!(got == want);
     }

@@ -2,11 +2,12 @@
 //! whatever way it goes.
 
 use crate::support::{options, patterns, storages, store, tiers::tiers};
+use lanecast::InPlace;
 #[cfg(feature = "text")]
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{
-    ByteOrder, CastError, CastOptions, CastPlan, DType, E5M2Nan, Encoding, FloatRound, IntRound, Level, Side,
-    Streaming, Tier,
+    ByteOrder, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, E5M2Nan, Encoding, FloatRound,
+    IntRound, Level, Side, Streaming, Tier, Uninit,
     num_complex::Complex,
     strided::{Layout, View, ViewMut},
 };
@@ -60,7 +61,7 @@ impl Check<'_> {
         let (read, written) =
             (self.native.source().byte_len(n).unwrap(), self.native.target().byte_len(n).unwrap());
         let mut want = vec![0; written];
-        self.native.run(self.source, &mut want, n).unwrap();
+        self.native.run(Bytes::new(self.source, n), BytesMut::new(&mut want, n)).unwrap();
         (reversed(&self.source[..read], self.plan.source()), reversed(&want, self.plan.target()))
     }
 
@@ -69,7 +70,7 @@ impl Check<'_> {
         let (src, want) = self.case(n);
         let src = [&vec![CANARY; s][..], &src].concat();
         let mut dst = vec![CANARY; d + want.len() + 70];
-        plan.run(&src[s..], &mut dst[d..], n).unwrap();
+        plan.run(Bytes::new(&src[s..], n), BytesMut::new(&mut dst[d..], n)).unwrap();
         let outside = dst[..d].iter().chain(&dst[d + want.len()..]);
         assert!(outside.copied().all(|byte| byte == CANARY), "{plan:?}, {n} elements: wrote outside");
         assert!(dst[d..][..want.len()] == want, "{plan:?}, {n} elements at {s} and {d}");
@@ -86,7 +87,7 @@ impl Check<'_> {
         let longest = src.len().max(want.len());
         let mut buffer = vec![CANARY; longest + 9];
         buffer[..src.len()].copy_from_slice(&src);
-        plan.run_in_place(&mut buffer[..longest], n).unwrap();
+        plan.run(InPlace, BytesMut::new(&mut buffer[..longest], n)).unwrap();
         assert!(buffer[..want.len()] == want && buffer[longest..] == [CANARY; 9], "{plan:?}, in place");
         for (s, d) in [(0, src.len() + 1), (want.len() + 5, 2)] {
             let mut buffer = vec![CANARY; src.len() + want.len() + 8];
@@ -106,8 +107,12 @@ impl Check<'_> {
         let len = plan.target().byte_len(n).unwrap();
         let (mut want, mut got) = (vec![0; len], vec![0; len]);
         let (native, checked) = (self.native.checked(level), plan.checked(level));
-        let expected = native.run(self.source, &mut want, n);
-        assert_eq!(checked.run(src, &mut got, n), expected, "{checked:?}, {level:?}");
+        let expected = native.run(Bytes::new(self.source, n), BytesMut::new(&mut want, n));
+        assert_eq!(
+            checked.run(Bytes::new(src, n), BytesMut::new(&mut got, n)),
+            expected,
+            "{checked:?}, {level:?}"
+        );
         assert!(expected.is_err() || got == reversed(&want, plan.target()), "{checked:?}, {level:?}");
         let (mut valid, mut marked) = (vec![0; n.div_ceil(8)], vec![0; n.div_ceil(8)]);
         let lost = native.run_masked(Bytes::new(self.source, n), BytesMut::new(&mut want, n), &mut valid);
@@ -174,7 +179,10 @@ fn by_hand() {
     let little = |dtype| Encoding::new(dtype).with_order(ByteOrder::Little);
     let cast = |from, to, src: &[u8], n| {
         let mut out = vec![0; Encoding::byte_len(to, n).unwrap()];
-        CastPlan::new(from, to, &CastOptions::RUST).unwrap().run(src, &mut out, n).unwrap();
+        CastPlan::new(from, to, &CastOptions::RUST)
+            .unwrap()
+            .run(Bytes::new(src, n), BytesMut::new(&mut out, n))
+            .unwrap();
         out
     };
     let one = [0x3F, 0x80, 0, 0, 0xC0, 0x20, 0, 0];
@@ -198,10 +206,16 @@ fn rare_options() {
     let nan: Vec<u8> = [f32::NAN, 1.9, -1.9].iter().flat_map(|x| x.to_be_bytes()).collect();
     let mut out = [0; 3];
     let options = CastOptions::RUST.with_e5m2_nan(E5M2Nan::Code7F);
-    CastPlan::new(big, native, &options).unwrap().run(&nan, &mut out, 3).unwrap();
+    CastPlan::new(big, native, &options)
+        .unwrap()
+        .run(Bytes::new(&nan, 3), BytesMut::new(&mut out, 3))
+        .unwrap();
     assert_eq!(out, [0x7F, 0x40, 0xC0]);
     let options = CastOptions::RUST.with_int_round(IntRound::Floor).with_float_round(FloatRound::TowardZero);
-    CastPlan::new(big, DType::Int8, &options).unwrap().run(&nan, &mut out, 3).unwrap();
+    CastPlan::new(big, DType::Int8, &options)
+        .unwrap()
+        .run(Bytes::new(&nan, 3), BytesMut::new(&mut out, 3))
+        .unwrap();
     assert_eq!(out, [0, 1, 0xFE]);
 }
 
@@ -264,8 +278,10 @@ fn rejections() {
             for to in [Encoding::new(DType::UInt8), Encoding::new(DType::UInt32).with_order(OTHER)] {
                 let plan = CastPlan::with_tier(other, to, &CastOptions::RUST, tier).unwrap();
                 let mut out = vec![0; 6000];
-                let error =
-                    plan.checked(Level::Range).run(&reversed(&native, other), &mut out, 1500).unwrap_err();
+                let error = plan
+                    .checked(Level::Range)
+                    .run(Bytes::new(&reversed(&native, other), 1500), BytesMut::new(&mut out, 1500))
+                    .unwrap_err();
                 let text = format!(
                     "element {place}, the float64 -1.5, does not fit in {}: it has no sign",
                     to.dtype()
@@ -328,7 +344,7 @@ fn threads_agree() {
             let plan = CastPlan::new(from, to, &CastOptions::RUST).unwrap();
             let len = to.byte_len(n).unwrap();
             let (mut one, mut many) = (vec![0; len], vec![0; len]);
-            plan.run(&noise, &mut one, n).unwrap();
+            plan.run(Bytes::new(&noise, n), BytesMut::new(&mut one, n)).unwrap();
             plan.with_threads(Threads::Rayon)
                 .run(Bytes::new(&noise, n), BytesMut::new(&mut many, n))
                 .unwrap();
@@ -336,7 +352,7 @@ fn threads_agree() {
             let checked = plan.checked(Level::Range);
             assert_eq!(
                 checked.with_threads(Threads::Rayon).run(Bytes::new(&noise, n), BytesMut::new(&mut many, n)),
-                checked.run(&noise, &mut one, n)
+                checked.run(Bytes::new(&noise, n), BytesMut::new(&mut one, n))
             );
             let counted = plan.checked(Level::Exact);
             assert_eq!(
@@ -357,9 +373,9 @@ fn shortages() {
     let plan = CastPlan::with_tier(other, other.native(), &CastOptions::RUST, Tier::best()).unwrap();
     let mut out = [CANARY; 32];
     let short = CastError::BufferTooSmall { which: Side::Source, need: 32, have: 31 };
-    assert_eq!(plan.run(&[0; 31], &mut out, 2), Err(short));
+    assert_eq!(plan.run(Bytes::new(&[0; 31], 2), BytesMut::new(&mut out, 2)), Err(short));
     assert_eq!(
-        plan.run(&[], &mut out, usize::MAX),
+        plan.run(Bytes::new(&[], usize::MAX), BytesMut::new(&mut out, usize::MAX)),
         Err(CastError::TooLarge { elements: usize::MAX, encoding: other })
     );
     assert_eq!(out, [CANARY; 32]);
@@ -426,7 +442,7 @@ fn ratios() {
                     let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
                     let times = (0..15).map(|_| {
                         let start = Instant::now();
-                        plan.run(&noise, &mut dst, n).unwrap();
+                        plan.run(Bytes::new(&noise, n), BytesMut::new(&mut dst, n)).unwrap();
                         start.elapsed()
                     });
                     times.min().unwrap().as_nanos() as f64

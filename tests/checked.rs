@@ -7,8 +7,8 @@ use crate::oracle;
 use crate::oracle::loss::{Loss, losses};
 use crate::support::{check::Case, options, patterns, storages, store, tiers::tiers};
 use lanecast::{
-    CastError, CastOptions, CastPlan, CastReport, DType, Element, Encoding, F8E4M3FN, F8E8M0FNU, Level,
-    RejectionReason, Streaming, num_complex::Complex,
+    Bytes, BytesMut, CastError, CastOptions, CastPlan, CastReport, DType, Element, Encoding, F8E4M3FN,
+    F8E8M0FNU, Level, RejectionReason, Streaming, num_complex::Complex,
 };
 
 const LEVELS: [Level; 3] = [Level::Range, Level::Underflow, Level::Exact];
@@ -59,7 +59,7 @@ fn check(case: &Case<'_>, source: &[u128], bytes: &[u8], expected: &Expected) {
     let (plan, n) = (case.plan(), source.len());
     let len = case.to.byte_len(n).unwrap();
     let mut plain = vec![0xA5; len + 8];
-    plan.run(bytes, &mut plain, n).unwrap();
+    plan.run(Bytes::new(bytes, n), BytesMut::new(&mut plain, n)).unwrap();
     for level in LEVELS {
         let mut out = vec![0xA5; len + 8];
         let report =
@@ -91,7 +91,7 @@ fn check(case: &Case<'_>, source: &[u128], bytes: &[u8], expected: &Expected) {
 
         let first = (0..n).find(|&i| expected.rejected(i, level));
         let mut out = vec![0xA5; len + 8];
-        match (checked.run(bytes, &mut out, n), first) {
+        match (checked.run(Bytes::new(bytes, n), BytesMut::new(&mut out, n)), first) {
             (Ok(()), None) => assert!(out == plain, "{case}"),
             (Err(CastError::Rejected(found)), Some(first)) => {
                 let code = source[first] & oracle::mask(case.from.dtype());
@@ -124,7 +124,12 @@ fn blame(case: &Case<'_>, level: Level, source: &[u128], expected: &Expected) ->
     let mut out = [0; 16];
     let alone = |i: usize| {
         let one = Expected { losses: vec![expected.losses[i]] };
-        let got = plan.run(&store(case.from.dtype().into(), &source[i..=i]), &mut out, 1).unwrap();
+        let got = plan
+            .run_counted(
+                Bytes::new(&store(case.from.dtype().into(), &source[i..=i]), 1),
+                BytesMut::new(&mut out, 1),
+            )
+            .unwrap();
         (got != one.report(level))
             .then(|| format!("\n  {:#x}: {got}, expected {}", source[i], one.report(level)))
     };
@@ -255,9 +260,9 @@ fn what_is_said() {
     // Everything that is wrong with a plain cast is wrong with a checked one.
     for (src, dst, n) in [(11, 3, 3), (12, 2, 3), (0, 0, usize::MAX)] {
         let (src, mut dst) = (vec![0; src], vec![0; dst]);
-        let error = plan.run(&src, &mut dst, n);
+        let error = plan.run(Bytes::new(&src, n), BytesMut::new(&mut dst, n));
         assert!(error.is_err());
-        assert_eq!(plan.checked(Level::Range).run(&src, &mut dst, n), error);
+        assert_eq!(plan.checked(Level::Range).run(Bytes::new(&src, n), BytesMut::new(&mut dst, n)), error);
         assert_eq!(
             plan.checked(Level::Range)
                 .run_masked(Bytes::new(&src, n), BytesMut::new(&mut dst, n), &mut [])
@@ -307,10 +312,10 @@ fn threads_agree() {
                 for _ in 0..if cfg!(miri) { 1 } else { 5 } {
                     assert_eq!(
                         checked.with_threads(Threads::Rayon).run(Bytes::new(&src, n), BytesMut::new(many, n)),
-                        checked.run(&src, one, n)
+                        checked.run(Bytes::new(&src, n), BytesMut::new(one, n))
                     );
                 }
-                assert_eq!(checked.run(&src, one, n).is_err(), wrong > 0);
+                assert_eq!(checked.run(Bytes::new(&src, n), BytesMut::new(one, n)).is_err(), wrong > 0);
                 let (a, b) = (&mut vec![0; n.div_ceil(8)], &mut vec![0; n.div_ceil(8)]);
                 assert_eq!(
                     checked.with_threads(Threads::Rayon).run_masked(
@@ -356,10 +361,13 @@ fn streaming() {
         for level in LEVELS {
             let (checked, counted) = (plan.checked(level), plan.checked(level));
             let streamed = checked.with_streaming(Streaming::Always);
-            assert_eq!(streamed.run(&src, a, n), checked.run(&src, b, n));
+            assert_eq!(
+                streamed.run(Bytes::new(&src, n), BytesMut::new(a, n)),
+                checked.run(Bytes::new(&src, n), BytesMut::new(b, n))
+            );
             let streamed = counted.with_streaming(Streaming::Always);
             assert_eq!(
-                streamed.run(&src, a, n),
+                streamed.run_counted(Bytes::new(&src, n), BytesMut::new(a, n)),
                 counted.run_counted(Bytes::new(&src, n), BytesMut::new(b, n))
             );
             assert!(a == b);

@@ -7,7 +7,7 @@
 use crate::oracle;
 use crate::oracle::loss::{Loss, losses};
 use crate::support::{check::Case, options, patterns, store, tiers::tiers};
-use lanecast::{DType, Kind, Level};
+use lanecast::{Bytes, BytesMut, DType, Kind, Level};
 
 /// An element, what it is in a buffer, and what is lost of it.
 type Element = (u128, Vec<u8>, [Option<Loss>; 2]);
@@ -56,7 +56,7 @@ fn check(case: &Case<'_>, elements: &[Element]) {
                     counts, count,
                     "{case}, {level:?}: {code:#x} counts as {report}, expected {lost:?}"
                 );
-                let result = checked.run(element, &mut out, 1);
+                let result = checked.run(Bytes::new(element, 1), BytesMut::new(&mut out, 1));
                 assert_eq!(
                     result.is_err(),
                     rejected > 0,

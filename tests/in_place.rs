@@ -4,10 +4,11 @@
 //! way, from every alignment, in buffers as long as the longer side and longer; what is behind both sides stays as it was.
 
 use crate::support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
+use lanecast::Bytes;
 use lanecast::num_complex::Complex;
 use lanecast::{
-    CastError, CastOptions, CastPlan, DType, E5M2Nan, Encoding, F8E4M3FN, FloatRound, I4, IntRound,
-    NanToFinite, Side, cast_in_place, cast_in_place_with, cast_to_vec, half::bf16,
+    BytesMut, CastError, CastOptions, CastPlan, DType, E5M2Nan, Encoding, F8E4M3FN, FloatRound, I4, InPlace,
+    IntRound, NanToFinite, Side, Uninit, cast_in_place, cast_to_vec, half::bf16,
 };
 use proptest::prelude::*;
 
@@ -24,13 +25,14 @@ fn check(case: &Case, src: &[u8], n: usize, offset: usize) {
     let (read, written) = (byte_len(case.from, n), byte_len(case.to, n));
     let plan = case.plan();
     let mut expected = vec![0; written];
-    plan.run(&src[..read], &mut expected, n).unwrap_or_else(|e| panic!("{case}: {e}"));
+    plan.run(Bytes::new(&src[..read], n), BytesMut::new(&mut expected, n))
+        .unwrap_or_else(|e| panic!("{case}: {e}"));
     let both = read.max(written);
     let mut memory = vec![CANARY; offset + both + 64];
     memory[offset..][..read].copy_from_slice(&src[..read]);
     // By turns as long as needed and longer.
     let len = both + 32 * (n % 2);
-    plan.run_in_place(&mut memory[offset..][..len], n)
+    plan.run(InPlace, BytesMut::new(&mut memory[offset..][..len], n))
         .unwrap_or_else(|e| panic!("{case}, {n} elements: {e}"));
     let (before, rest) = memory.split_at(offset);
     let canaries = before.iter().chain(&rest[both..]);
@@ -162,12 +164,15 @@ fn buffers_that_are_too_small() {
         let have = read.max(written) - 1;
         let (which, need) = if read > have { (Side::Source, read) } else { (Side::Destination, written) };
         let mut buffer = vec![CANARY; have];
-        assert_eq!(plan.run_in_place(&mut buffer, n), Err(CastError::BufferTooSmall { which, need, have }));
+        assert_eq!(
+            plan.run(InPlace, BytesMut::new(&mut buffer, n)),
+            Err(CastError::BufferTooSmall { which, need, have })
+        );
         assert!(buffer.iter().all(|b| *b == CANARY), "{plan:?}: wrote although it failed");
-        assert_eq!(plan.run_in_place(&mut [], 0), Ok(()));
+        assert_eq!(plan.run(InPlace, BytesMut::new(&mut [], 0)), Ok(()));
         let n = usize::MAX;
         assert!(matches!(
-            plan.run_in_place(&mut buffer, n),
+            plan.run(InPlace, BytesMut::new(&mut buffer, n)),
             Err(CastError::TooLarge { .. } | CastError::BufferTooSmall { .. })
         ));
     }

@@ -10,7 +10,9 @@ mod arrays;
 use crate::support::{rng::Rng, size, storages, tiers::tiers};
 use arrays::{PATTERN, Step, buffer, layout, noise, one_by_one, order, side};
 use lanecast::strided::{Layout, View, ViewError, ViewMut};
-use lanecast::{ByteOrder, CastError, CastOptions, CastPlan, DType, Encoding, Level, Storage, Streaming};
+use lanecast::{
+    ByteOrder, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, Level, Storage, Streaming,
+};
 use proptest::prelude::*;
 
 /// Casts between two layouts and holds the whole buffer to the loop over elements.
@@ -64,7 +66,11 @@ fn check_losses_of(plan: &CastPlan, src: &[u8], from: Layout, (to, written): (La
         assert!(dst == want, "{plan:?}, {from:?} -> {to:?}, masked");
         let mut dst = start.clone();
         let got = plan.run(&view, &mut ViewMut::new(&mut dst, to).unwrap());
-        assert_eq!(got, flat_plan.run(&flat, &mut out, n), "{plan:?}, {from:?} -> {to:?}");
+        assert_eq!(
+            got,
+            flat_plan.run(Bytes::new(&flat, n), BytesMut::new(&mut out, n)),
+            "{plan:?}, {from:?} -> {to:?}"
+        );
         // Elements have been cast or are unchanged; packed ones share bytes.
         let packed = to.encoding().storage() == Storage::Packed;
         let cast = |i: usize| dst[i] == want[i] || dst[i] == start[i] && got.is_err();

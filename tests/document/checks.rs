@@ -4,7 +4,10 @@ use super::cells::*;
 use crate::support;
 use lanecast::DType::{Bool, Float8E5M2, Float8E8M0FNU, Float32, Float64, Int8};
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
-use lanecast::{BytesMut, CastError, CastOptions, DType, E5M2Nan, IntOverflow, Level, NanToFinite, Saturate};
+use lanecast::{
+    Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, E5M2Nan, IntOverflow, Level, NanToFinite,
+    Saturate, iinfo,
+};
 
 pub fn prose(_: &Cell) -> Found {
     Err(PROSE.into())
