@@ -6,7 +6,7 @@ use lanecast::DType::{Bool, Float8E5M2, Float8E8M0FNU, Float32, Float64, Int8};
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{
     Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, E5M2Nan, IntOverflow, Level, NanToFinite,
-    Saturate, iinfo,
+    Saturate,
 };
 
 pub fn prose(_: &Cell) -> Found {
