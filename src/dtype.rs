@@ -1,5 +1,7 @@
 //! Forms of the limits that other modules of the library call.
 
+#![allow(dead_code)]
+
 use crate::{DType, FInfo, IInfo};
 
 pub(crate) const fn finfo(dtype: DType) -> Option<FInfo> {

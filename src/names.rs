@@ -165,18 +165,22 @@ impl Namespace {
     }
 }
 
+#[allow(dead_code)]
 pub(crate) fn parse_numpy(name: &str) -> Result<(DType, ByteOrder), UnknownName> {
     Namespace::NumPy.encoding(name).map(|encoding| (encoding.dtype(), encoding.order()))
 }
 
+#[allow(dead_code)]
 pub(crate) fn numpy_code(dtype: DType, order: ByteOrder) -> Option<String> {
     Namespace::NumPy.code(Encoding::new(dtype).with_order(order))
 }
 
+#[allow(dead_code)]
 pub(crate) const fn onnx_number(dtype: DType) -> Option<u8> {
     dtype.onnx()
 }
 
+#[allow(dead_code)]
 pub(crate) fn from_onnx_number(number: u8) -> Option<DType> {
     DType::from_onnx(number)
 }
