@@ -428,7 +428,14 @@ impl fmt::Display for StringsError {
     }
 }
 
-impl core::error::Error for StringsError {}
+impl core::error::Error for StringsError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            StringsError::Offsets(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<BadOffsets> for StringsError {
     fn from(error: BadOffsets) -> Self {
