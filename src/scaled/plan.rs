@@ -116,7 +116,9 @@ impl ScaledPlan {
     /// The same cast, whose [`dequantize`](Self::dequantize) writes elements of this encoding if its target is bytes; otherwise they are of
     /// the encoding of the source. Slices and views have their own.
     pub fn with_output(&self, output: impl Into<Encoding>) -> ScaledPlan {
-        self.with(|plan| plan.output = output.into())
+        let mut plan = self.clone();
+        plan.resolved.output = output.into();
+        plan
     }
 
     /// The same cast with a scale of the tensor that is known beforehand, such as one from calibration, or one that several tensors share:
