@@ -11,7 +11,7 @@ use crate::operand::{Library, Operand};
 use crate::options::choose;
 use crate::torch;
 use lanecast::scaled::{Granularity, NonFinite, ScaleType, ScaledPlan, Scheme};
-use lanecast::stochastic::{RandomBits, Stochastic};
+use lanecast::stochastic::Stochastic;
 use lanecast::{CastOptions, DType, Encoding, Storage};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -77,7 +77,7 @@ pub fn quantize_array<'py>(
         plan = plan.with_global(global).map_err(|error| scaled_error(py, error))?;
     }
     if let Some((seed, stream)) = random {
-        plan = plan.with_stochastic(Stochastic { seed, stream, bits: RandomBits::default() });
+        plan = plan.with_stochastic(Stochastic { seed, stream, ..Stochastic::default() });
     }
     let held = match is_packed(plan.data_encoding()) {
         true => Encoding::new(DType::UInt8),

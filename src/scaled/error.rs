@@ -1,6 +1,6 @@
 //! What can be wrong with a scaled cast.
 
-use crate::{CastError, DType, Side};
+use crate::{DType, error::{CastError, refused}};
 use core::{error::Error, fmt};
 use lanecast_kernels::OperandError;
 
@@ -67,8 +67,6 @@ pub enum ScaledError {
         /// The buffer.
         which: &'static str,
     },
-    /// A cast in place, which scaled casts do not have.
-    InPlace,
     /// A scale for the tensor was needed, or one that is finite and positive.
     Global {
         /// The scale that was given.
@@ -115,7 +113,6 @@ impl fmt::Display for ScaledError {
             Self::Strided { which } => {
                 write!(f, "the {which} must be in C order and without gaps; give a slice instead of a view")
             }
-            Self::InPlace => f.write_str("a scaled cast has another place for its results; give a source of its own"),
             Self::Global { given: Some(given) } => {
                 write!(f, "the scale of the tensor must be finite and positive, and is {given}")
             }
@@ -155,19 +152,7 @@ impl From<CastError> for ScaledError {
 
 impl From<OperandError> for ScaledError {
     fn from(error: OperandError) -> Self {
-        let side = |target: bool| if target { Side::Destination } else { Side::Source };
-        Self::Cast(match error {
-            OperandError::NotBytes => return Self::InPlace,
-            OperandError::Lengths { src, dst } => CastError::LengthMismatch { src, dst },
-            OperandError::Bytes { target, need, have } => {
-                CastError::BufferTooSmall { which: side(target), need, have }
-            }
-            OperandError::TooLarge { elements, encoding } => CastError::TooLarge { elements, encoding },
-            OperandError::Element { target, plan, slice } => {
-                CastError::WrongElement { which: side(target), plan, slice }
-            }
-            OperandError::View(error) => CastError::View(error),
-        })
+        Self::Cast(refused(error))
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
     team::Team,
 };
 #[cfg(feature = "rayon")]
-use crate::bulk::Threads;
+use crate::threads::Threads;
 use crate::{
     Encoding, Source, Storage, Target,
     stochastic::{Random, Stochastic},
@@ -48,7 +48,7 @@ use crate::{
 pub struct ScaledPlan {
     pub(super) resolved: Resolved,
     #[cfg(feature = "rayon")]
-    threads: Threads<'static>,
+    threads: Threads,
 }
 
 impl ScaledPlan {
@@ -80,7 +80,7 @@ impl ScaledPlan {
 
     /// The same cast over several threads: the same codes, scales, values and report.
     #[cfg(feature = "rayon")]
-    pub fn with_threads(&self, threads: Threads<'static>) -> ScaledPlan {
+    pub fn with_threads(&self, threads: Threads) -> ScaledPlan {
         ScaledPlan { threads, ..self.clone() }
     }
 
@@ -89,11 +89,6 @@ impl ScaledPlan {
     /// tensor; parts then have the codes of the whole. See [`stochastic`](crate::stochastic).
     pub fn with_stochastic(&self, stochastic: Stochastic) -> ScaledPlan {
         self.with(|plan| plan.random = Random::new(plan.scheme.element, stochastic))
-    }
-
-    /// The same cast for a part of a tensor, whose first element has this index in it.
-    pub fn starting_at(&self, first: u64) -> ScaledPlan {
-        self.with(|plan| plan.random = plan.random.map(|random| random.starting_at(first)))
     }
 
     /// The same cast, whose reports have the exact sum of squared errors. It reads the elements and the codes once more, and takes several

@@ -2,7 +2,7 @@
 
 use super::error::ScaledError;
 #[cfg(feature = "rayon")]
-use crate::bulk::{Share, Threads};
+use crate::threads::{Share, Threads};
 use alloc::vec::Vec;
 #[cfg(feature = "rayon")]
 use core::ops::ControlFlow;
@@ -18,7 +18,7 @@ pub(super) struct Team<'t> {
     /// Elements of a part, about.
     pub(super) part: usize,
     #[cfg(feature = "rayon")]
-    threads: Option<(&'t Threads<'static>, usize)>,
+    threads: Option<(&'t Threads, usize)>,
     #[cfg(not(feature = "rayon"))]
     threads: Option<&'t ()>,
 }
@@ -31,7 +31,7 @@ impl<'t> Team<'t> {
 
     /// As many of the threads as are worth it for `n` elements. `part` is for the calling thread alone.
     #[cfg(feature = "rayon")]
-    pub(super) fn new(n: usize, part: usize, threads: &'t Threads<'static>) -> Self {
+    pub(super) fn new(n: usize, part: usize, threads: &'t Threads) -> Self {
         let time = n as u64 / 1000 * ELEMENT;
         match Share::new(time, || threads.count()) {
             None => Self::alone(part),
@@ -61,7 +61,7 @@ impl<'t> Team<'t> {
 
 #[cfg(feature = "rayon")]
 fn share<J: Send, R: Send>(
-    threads: &Threads<'static>,
+    threads: &Threads,
     tasks: usize,
     jobs: impl Iterator<Item = J> + Send,
     work: impl Fn(J, &mut Vec<u8>) -> Result<R, ScaledError> + Sync,

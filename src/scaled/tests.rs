@@ -62,7 +62,7 @@ fn parts_change_nothing() {
     for (scheme, storage) in schemes() {
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
         let plan = plan.with_storage(storage).with_squared_error().with_counts();
-        let random = plan.with_stochastic(Stochastic::default()).starting_at(9);
+        let random = plan.with_stochastic(Stochastic { first: 9, ..Stochastic::default() });
         let known = plan.with_global(3e-4).unwrap_or(plan.clone());
         for (plan, floats) in [(&plan, &floats), (&random, &floats), (&plan, &poisoned), (&known, &poisoned)] {
             let mut q = plan.alloc();

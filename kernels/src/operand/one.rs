@@ -85,7 +85,7 @@ impl<'a> Target<'a> {
     pub fn encoding(&self) -> Option<Encoding> {
         match &self.0 {
             Writes::Bytes(bytes) => bytes.dtype.map(Encoding::new),
-            Writes::View(view) => Some(view.encoding()),
+            Writes::View(view) => Some(view.get().encoding()),
         }
     }
 

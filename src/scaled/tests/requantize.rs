@@ -1,6 +1,6 @@
 //! From one scheme to another.
 
-use crate::DType;
+use crate::{DType, stochastic::Stochastic};
 use crate::scaled::{NonFinite, Quantized, Quotient, ScaleType, ScaledError, ScaledPlan, Scheme};
 use alloc::{vec, vec::Vec};
 
@@ -20,7 +20,7 @@ fn as_float32_where_that_is_exact() {
             let (src, mut values) = (Quantized::new(data, powers), vec![0.0_f32; n]);
             from.dequantize(&src, &mut values).expect("casts");
             let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
-            let random = plan.with_stochastic(Default::default()).starting_at(3);
+            let random = plan.with_stochastic(Stochastic { first: 3, ..Stochastic::default() });
             for to in [plan, random] {
                 let to = to.with_counts().with_squared_error();
                 let (mut want, mut got) = (to.alloc(), to.alloc());
