@@ -2,7 +2,9 @@
 
 use crate::loss::Rejection;
 use core::{fmt, ops::Range};
-use lanecast_kernels::{DType, Encoding, OperandError, Tier, TierStatus, UnknownName, UnknownTier, ViewError};
+use lanecast_kernels::{
+    DType, Encoding, OperandError, Tier, TierStatus, UnknownName, UnknownTier, ViewError,
+};
 
 /// The source or the destination of a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

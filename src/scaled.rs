@@ -3,6 +3,10 @@
 //! *Law.* A code is the one nearest to the exact quotient of the element by the *stored* scale, rounded once, ties to even; so it is
 //! the best one for what a reader will multiply by. Schemes that reproduce the bits of another library state its arithmetic
 //! ([`Quotient`]). Finite elements never give a NaN. The specification is `docs/scaled.md`.
+//!
+//! *The source.* [`ScaledPlan`] is the face of `resolved`: a [`Scheme`] (`scheme`) for a tensor of one shape (`blocks`, `parts`), with the kernels
+//! of its plain casts (`kernels`). `rule` and `scale_code` make scales; `quantize` casts elements to codes and `dequantize` codes to values.
+//! `elements` and `quantized` match operands with a plan, and `team` runs the parts of a cast.
 
 mod blocks;
 mod codes;
@@ -29,6 +33,4 @@ pub use plan::ScaledPlan;
 pub use quantize::amax::Amax;
 pub use quantized::{Buffer, BufferMut, Quantized};
 pub use report::Report;
-pub use scheme::{
-    Empty, Global, Granularity, NonFinite, Pow2, Quotient, ScaleRule, ScaleType, Scheme,
-};
+pub use scheme::{Empty, Global, Granularity, NonFinite, Pow2, Quotient, ScaleRule, ScaleType, Scheme};

@@ -8,7 +8,7 @@ use lanecast::half::bf16;
 use lanecast::scaled::{
     Amax, Granularity, NonFinite, Quantized, Report, ScaleRule, ScaleType, ScaledError, ScaledPlan, Scheme,
 };
-use lanecast::{Bytes, CastError, DType, Kind, Storage, cast_one, cast_to_vec};
+use lanecast::{Bytes, CastError, DType, Kind, Storage, cast_to_vec};
 
 /// Floats of many magnitudes, with zeros of both signs.
 fn values(n: usize, seed: u64) -> Vec<f32> {
@@ -32,7 +32,7 @@ fn magnitudes(dtype: DType) -> Vec<f64> {
     let bits = dtype.bits();
     let decode = |code: u8| -> f64 {
         let plan = lanecast::CastPlan::new(dtype, DType::Float64, &Default::default()).expect("a plan");
-        let mut out = [0.0];
+        let mut out = [0.0_f64];
         plan.run(Bytes::new(&[code], 1), &mut out).expect("one element");
         out[0]
     };

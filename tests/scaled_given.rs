@@ -4,8 +4,8 @@
 
 use crate::support::every_tier::on_every_tier;
 use lanecast::scaled::{
-    Empty, Global, Granularity, NonFinite, Quantized, Quotient, Report, ScaleRule, ScaleType, ScaledError, ScaledPlan,
-    Scheme,
+    Empty, Global, Granularity, NonFinite, Quantized, Quotient, Report, ScaleRule, ScaleType, ScaledError,
+    ScaledPlan, Scheme,
 };
 use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Storage};
 

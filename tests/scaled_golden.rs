@@ -2,7 +2,9 @@
 
 #![cfg(feature = "scaled")]
 
-use lanecast::scaled::{Empty, Granularity, Quantized, Quotient, Report, ScaleRule, ScaleType, ScaledPlan, Scheme};
+use lanecast::scaled::{
+    Empty, Granularity, Quantized, Quotient, Report, ScaleRule, ScaleType, ScaledPlan, Scheme,
+};
 use lanecast::{Bytes, DType, Storage};
 use std::collections::HashMap;
 
@@ -89,7 +91,11 @@ fn nvfp4() {
         let plan = ScaledPlan::new(DType::BFloat16, &scheme, &[12, 128]).expect("fits");
         let (data, scales, report) = quantize(&plan, &src);
         let (want_scales, want_data, global) = &answers[name];
-        assert_eq!(format!("{:08x}", report.global.unwrap_or(1.0).to_bits()), format!("{global:08x}"), "{name}");
+        assert_eq!(
+            format!("{:08x}", report.global.unwrap_or(1.0).to_bits()),
+            format!("{global:08x}"),
+            "{name}"
+        );
         assert_eq!(&scales, want_scales, "{name}");
         for (i, (got, want)) in data.iter().zip(want_data).enumerate() {
             assert_eq!(format!("{got:02x}"), format!("{want:02x}"), "{name}: byte {i}, block {}", i / 8);

@@ -17,7 +17,7 @@ fn ascending(dtype: DType) -> Vec<(f64, u8)> {
     let plan = CastPlan::new(dtype, DType::Float64, &CastOptions::default()).expect("a plan");
     let mut values: Vec<(f64, u8)> = (0..=u8::MAX >> (8 - dtype.bits()))
         .filter_map(|code| {
-            let mut value = [0.0];
+            let mut value = [0.0_f64];
             plan.run(Bytes::new(&[code], 1), &mut value).ok()?;
             Some((value[0], code))
         })

@@ -3,9 +3,7 @@
 #![cfg(feature = "scaled")]
 
 use lanecast::half::{bf16, f16};
-use lanecast::scaled::{
-    Granularity, NonFinite, Quantized, Report, ScaledError, ScaledPlan, Scheme,
-};
+use lanecast::scaled::{Granularity, NonFinite, Quantized, Report, ScaledError, ScaledPlan, Scheme};
 use lanecast::strided::{Layout, View, ViewMut};
 use lanecast::{ByteOrder, CastError, DType, Encoding, Source, Uninit};
 
@@ -59,9 +57,8 @@ fn views() {
         let layout = Layout::new(DType::Float32, shape, &steps).expect("a layout");
         let view = View::new(bytemuck::cast_slice(&values), layout).expect("inside");
         let copy = gathered(&values, shape, strides);
-        let asymmetric =
-            [Granularity::Tensor, Granularity::Axis(0), Granularity::Block { axis: -1, len: 8 }]
-                .map(|granularity| Scheme { granularity, ..Scheme::UINT4_GROUP128 });
+        let asymmetric = [Granularity::Tensor, Granularity::Axis(0), Granularity::Block { axis: -1, len: 8 }]
+            .map(|granularity| Scheme { granularity, ..Scheme::UINT4_GROUP128 });
         let symmetric =
             [Scheme::MX, Scheme::NVFP4, Scheme::FP8_TENSOR, Scheme::FP8_ROW, Scheme::FP8_BLOCK128];
         for scheme in symmetric.into_iter().chain(asymmetric) {
@@ -108,7 +105,9 @@ fn views_of_other_buffers() {
     plan.dequantize(&got.1, &mut out).expect("casts");
     let mut native = vec![0.0_f32; values.len()];
     plan.dequantize(&got.1, &mut native).expect("casts");
-    assert!(back.iter().rev().eq(native.iter().rev().flat_map(|x| x.to_ne_bytes()).collect::<Vec<_>>().iter()));
+    assert!(
+        back.iter().rev().eq(native.iter().rev().flat_map(|x| x.to_ne_bytes()).collect::<Vec<_>>().iter())
+    );
     let refused = |view: &View<'_>| plan.quantize(view, &mut plan.alloc());
     assert_eq!(refused(&view.transposed()), Err(ScaledError::OtherShape));
     let halves = [lanecast::half::f16::ONE; 320];
@@ -173,7 +172,8 @@ fn uninitialised_destinations() {
         let mut q = Quantized::new(Uninit::new(&mut codes), Uninit::new(&mut its));
         assert_eq!(plan.quantize(&src, &mut q), Ok(report));
         assert_eq!((&*q.data.written(), &*q.scales.written()), (&want.data[..], &want.scales[..]));
-        let mut q = Quantized { global: report.global, ..Quantized::new(Uninit::new(&mut codes), &want.scales) };
+        let mut q =
+            Quantized { global: report.global, ..Quantized::new(Uninit::new(&mut codes), &want.scales) };
         plan.quantize_given(&src, &mut q).expect("casts");
         assert_eq!(q.data.written(), want.data);
         let mut values = vec![bf16::ZERO; 9 * 35];

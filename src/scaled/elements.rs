@@ -60,7 +60,9 @@ impl<'a> Elements<'a> {
                 plan.check_shape(view.layout())?;
                 match view.bytes_in_order().filter(|_| view.encoding() == plan.source) {
                     Some(bytes) => Ok(Self::InOrder(bytes, size)),
-                    None => Ok(Self::View(view, Plain::new(view.encoding(), plan.source, &CastOptions::RUST)?)),
+                    None => {
+                        Ok(Self::View(view, Plain::new(view.encoding(), plan.source, &CastOptions::RUST)?))
+                    }
                 }
             }
         }
@@ -75,7 +77,11 @@ impl<'a> Elements<'a> {
     }
 
     /// The bytes of a range, which may be copied to `memory`.
-    pub(super) fn get<'m>(&'m self, range: Range<usize>, memory: &'m mut Vec<u8>) -> Result<&'m [u8], ScaledError> {
+    pub(super) fn get<'m>(
+        &'m self,
+        range: Range<usize>,
+        memory: &'m mut Vec<u8>,
+    ) -> Result<&'m [u8], ScaledError> {
         match self {
             Self::InOrder(bytes, size) => Ok(&bytes[range.start * size..range.end * size]),
             Self::View(view, copy) => {

@@ -1,6 +1,9 @@
 //! What can be wrong with a scaled cast.
 
-use crate::{DType, error::{CastError, refused}};
+use crate::{
+    DType,
+    error::{CastError, refused},
+};
 use core::{error::Error, fmt};
 use lanecast_kernels::OperandError;
 

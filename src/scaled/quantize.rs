@@ -4,8 +4,8 @@
 //! made and then their codes. Otherwise a cast is cut into parts ([`by_parts`]). Integers with a zero point have loops of their own
 //! ([`zero_points`]).
 
-pub(super) mod amax;
 mod affine;
+pub(super) mod amax;
 mod amaxes;
 mod by_parts;
 mod done;

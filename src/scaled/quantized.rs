@@ -150,7 +150,12 @@ fn held(slice: Option<Encoding>, of: Encoding) -> Encoding {
     if slice == Some(bytes) { bytes } else { of }
 }
 
-fn read<'a>(which: &'static str, from: Source<'a>, of: Encoding, len: usize) -> Result<&'a [u8], ScaledError> {
+fn read<'a>(
+    which: &'static str,
+    from: Source<'a>,
+    of: Encoding,
+    len: usize,
+) -> Result<&'a [u8], ScaledError> {
     match from.one(held(from.encoding(), of))? {
         OneSource::Bytes(bytes) => check_len(which, len, bytes.len()).map(|()| bytes),
         OneSource::View(_) => Err(ScaledError::Strided { which }),
@@ -190,7 +195,10 @@ impl Resolved {
     }
 
     /// The parts of a tensor, to be read.
-    pub(super) fn parts<'a, D: Buffer, S: Buffer>(&self, of: &'a Quantized<D, S>) -> Result<Parts<'a>, ScaledError> {
+    pub(super) fn parts<'a, D: Buffer, S: Buffer>(
+        &self,
+        of: &'a Quantized<D, S>,
+    ) -> Result<Parts<'a>, ScaledError> {
         let zeros = match self.zeros(of.zero_points.as_ref())? {
             Some(zeros) => read("zero points", zeros.source(), self.data, self.codes_in(self.scales()))?,
             None => &[],

@@ -17,11 +17,15 @@ const ELEMENT: u64 = 300;
 pub(super) struct Team<'t> {
     /// Elements of a part, about.
     pub(super) part: usize,
-    #[cfg(feature = "rayon")]
-    threads: Option<(&'t Threads, usize)>,
-    #[cfg(not(feature = "rayon"))]
-    threads: Option<&'t ()>,
+    threads: Option<Shared<'t>>,
 }
+
+/// The threads, and how many of them.
+#[cfg(feature = "rayon")]
+type Shared<'t> = (&'t Threads, usize);
+
+#[cfg(not(feature = "rayon"))]
+type Shared<'t> = core::marker::PhantomData<&'t ()>;
 
 impl<'t> Team<'t> {
     /// The calling thread.

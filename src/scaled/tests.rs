@@ -64,7 +64,8 @@ fn parts_change_nothing() {
         let plan = plan.with_storage(storage).with_squared_error().with_counts();
         let random = plan.with_stochastic(Stochastic { first: 9, ..Stochastic::default() });
         let known = plan.with_global(3e-4).unwrap_or(plan.clone());
-        for (plan, floats) in [(&plan, &floats), (&random, &floats), (&plan, &poisoned), (&known, &poisoned)] {
+        for (plan, floats) in [(&plan, &floats), (&random, &floats), (&plan, &poisoned), (&known, &poisoned)]
+        {
             let mut q = plan.alloc();
             let report = plan.quantize(floats, &mut q).expect("casts");
             let mut given = q.clone();

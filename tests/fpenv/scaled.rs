@@ -3,8 +3,8 @@
 use super::states;
 use crate::control;
 use lanecast::scaled::{Quantized, Report, ScaledPlan, Scheme};
-use lanecast::{DType, Source, Stochastic};
 use lanecast::strided::View;
+use lanecast::{DType, Source, Stochastic};
 use std::fmt::Debug;
 
 /// Magnitudes down to subnormal ones, so that flushing them would show.

@@ -6,8 +6,8 @@ use crate::memory::{bytes, bytes_mut, overlap};
 use crate::run::put_if_wanted;
 use crate::threads::lanecast_threads;
 use crate::types::{buffer, lanecast_type, put};
-use lanecast::{Bytes, BytesMut, Encoding};
 use lanecast::scaled::{Amax, Quantized, Report, ScaledError, ScaledPlan};
+use lanecast::{Bytes, BytesMut, Encoding};
 use std::borrow::Cow;
 use std::ffi::c_void;
 
@@ -88,10 +88,7 @@ fn check(which: &'static str, of: Encoding, plan: &ScaledPlan, have: usize) -> R
 /// # Safety
 ///
 /// `src` can be read for `src_len` bytes, and nobody writes them.
-pub(super) unsafe fn source<'a>(
-    plan: &ScaledPlan,
-    (src, src_len): Buffer,
-) -> Result<Bytes<'a>, Failure> {
+pub(super) unsafe fn source<'a>(plan: &ScaledPlan, (src, src_len): Buffer) -> Result<Bytes<'a>, Failure> {
     // SAFETY: the caller's promise.
     let src = unsafe { bytes(src.cast(), src_len, SOURCE)? };
     check("source", plan.source(), plan, src_len)?;

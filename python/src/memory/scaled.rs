@@ -1,8 +1,8 @@
 //! Scaled casts of arrays.
 
 use super::{Array, bytes, bytes_mut};
-use lanecast::bulk::Threads;
 use lanecast::BytesMut;
+use lanecast::bulk::Threads;
 use lanecast::scaled::{self, Report, ScaledError, ScaledPlan};
 use lanecast::strided::View;
 use pyo3::prelude::*;

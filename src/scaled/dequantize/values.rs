@@ -66,7 +66,10 @@ impl Resolved {
     }
 
     /// The runs of consecutive elements of a range that share a block, in order, and their blocks. The range may begin within one.
-    pub(in crate::scaled) fn runs(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, usize)> + '_ {
+    pub(in crate::scaled) fn runs(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = (Range<usize>, usize)> + '_ {
         let ([_, _, c], [_, _, z]) = (self.blocks.shape, self.blocks.block);
         let mut start = range.start;
         core::iter::from_fn(move || {

@@ -224,7 +224,10 @@ impl Resolved {
         }
         let made = zeros.into_iter().enumerate();
         Ok(made
-            .map(|(block, zero)| Affine { factor: rule.with_factor(self.scale(by.scales, block)).factor, zero })
+            .map(|(block, zero)| Affine {
+                factor: rule.with_factor(self.scale(by.scales, block)).factor,
+                zero,
+            })
             .collect())
     }
 

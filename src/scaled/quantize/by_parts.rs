@@ -160,4 +160,3 @@ impl Resolved {
         Ok(guarded(|| all.report(self, rule)))
     }
 }
-

@@ -94,8 +94,7 @@ impl Resolved {
         }
         let rule = self.rule(|| Rule::of_wide_amax(self, amax));
         let counted = self.counts.then_some(0);
-        let mut report =
-            Report { clipped: counted, underflowed: counted, ..Report::default() };
+        let mut report = Report { clipped: counted, underflowed: counted, ..Report::default() };
         let (mut amaxes, mut made) = (Vec::new(), Vec::<Scale>::new());
         for (elements, blocks) in self.blocks.slabs() {
             amaxes.clear();

@@ -40,8 +40,7 @@ impl Resolved {
     ) -> Result<Report, ScaledError> {
         let n = self.elements();
         let counted = self.counts.then_some(0);
-        let mut report =
-            Report { clipped: counted, underflowed: counted, ..Report::default() };
+        let mut report = Report { clipped: counted, underflowed: counted, ..Report::default() };
         let mut amaxes = Amaxes::new();
         let mut factors = SlabFactors::new();
         let (step, size) = (self.step(), self.scale_size());

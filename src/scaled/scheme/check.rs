@@ -1,7 +1,7 @@
 //! Which schemes fit themselves.
 
-use super::{Empty, Global, Quotient, ScaleRule, ScaleType, Scheme};
 use super::super::error::ScaledError;
+use super::{Empty, Global, Quotient, ScaleRule, ScaleType, Scheme};
 use crate::iinfo;
 
 /// Whether a number is positive and finite, by its bits: callers may be in any floating-point environment.

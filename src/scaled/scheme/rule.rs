@@ -42,7 +42,7 @@ pub enum ScaleRule {
     /// A power of two, by integer arithmetic.
     Pow2(Pow2),
     /// Integers with a zero point: the range from the smallest element to the largest one, widened to contain 0, becomes the range of the
-    /// integers. See [`ScaledPlan::quantize_min_max`](super::ScaledPlan::quantize_min_max).
+    /// integers. A code stands for `(code - zero point) * scale`.
     MinMax,
 }
 

@@ -1,7 +1,7 @@
 //! From one scheme to another.
 
-use crate::{DType, stochastic::Stochastic};
 use crate::scaled::{NonFinite, Quantized, Quotient, ScaleType, ScaledError, ScaledPlan, Scheme};
+use crate::{DType, stochastic::Stochastic};
 use alloc::{vec, vec::Vec};
 
 /// Codes whose values float32 has are cast as those values are: scales, codes and reports.
@@ -14,8 +14,7 @@ fn as_float32_where_that_is_exact() {
     for scheme in named.filter(exact) {
         for source in [Scheme::MX, Scheme::MX_OCP.with_element(DType::Float4E2M1FN)] {
             let from = ScaledPlan::new(DType::Float32, &source, &[rows, cols]).expect("fits");
-            let data: Vec<u8> =
-                (0..from.data_len()).map(|i| (i * 37 % 120 + i % 2 * 128) as u8).collect();
+            let data: Vec<u8> = (0..from.data_len()).map(|i| (i * 37 % 120 + i % 2 * 128) as u8).collect();
             let powers: Vec<u8> = (0..from.scales_len()).map(|i| 110 + (i * 7 % 40) as u8).collect();
             let (src, mut values) = (Quantized::new(data, powers), vec![0.0_f32; n]);
             from.dequantize(&src, &mut values).expect("casts");
