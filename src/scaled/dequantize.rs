@@ -28,7 +28,7 @@ impl Resolved {
     ) -> Result<(), ScaledError> {
         let (parts, size) = (|| self.cut(team.part, true).parts(), to.dtype().size());
         match dst {
-            Values::InOrder(values) if team.part >= self.elements() => self.values_of_all(of, to, values),
+            Values::InOrder(values) if team.part >= self.elements() => self.values_in_order(of, 0, to, values),
             Values::InOrder(mut values) => team.run(
                 parts().map(|part| {
                     let values = next(&mut values, part.elements.len() * size);
@@ -57,10 +57,16 @@ impl Resolved {
         }
     }
 
-    /// The values of a tensor in C order.
-    fn values_of_all(&self, of: Parts<'_>, to: Encoding, values: &mut [u8]) -> Result<(), ScaledError> {
+    /// The values of all codes in C order. The zero points are those of a tensor in which the first block is `first`.
+    fn values_in_order(
+        &self,
+        of: Parts<'_>,
+        first: usize,
+        to: Encoding,
+        values: &mut [u8],
+    ) -> Result<(), ScaledError> {
         guarded(|| match self.scheme.has_zero_points() {
-            true => self.decode_with_zero_points(of, 0, to, values),
+            true => self.decode_with_zero_points(of, first, to, values),
             false => self.decode(of, to, values),
         })
     }
@@ -77,10 +83,7 @@ impl Resolved {
         let first = part.elements.start * bits / 8;
         let data = &of.data[first..first + self.codes_in(part.elements.len())];
         let scales = &of.scales[part.scales.start * size..part.scales.end * size];
-        let (plan, of) = (self.of_part(part), Parts { data, scales, ..of });
-        guarded(|| match self.scheme.has_zero_points() {
-            true => plan.decode_with_zero_points(of, part.scales.start, to, values),
-            false => plan.decode(of, to, values),
-        })
+        let of = Parts { data, scales, ..of };
+        self.of_part(part).values_in_order(of, part.scales.start, to, values)
     }
 }

@@ -141,25 +141,20 @@ trait Cut: Sized {
     fn cut(self, axis: usize, at: usize) -> Result<(Self, Self), ViewError>;
 }
 
-impl Cut for View<'_> {
-    fn layout(&self) -> &Layout {
-        self.layout()
-    }
+macro_rules! cut {
+    ($($view:ident),*) => {$(
+        impl Cut for $view<'_> {
+            fn layout(&self) -> &Layout {
+                self.layout()
+            }
 
-    fn cut(self, axis: usize, at: usize) -> Result<(Self, Self), ViewError> {
-        self.split(axis, at)
-    }
+            fn cut(self, axis: usize, at: usize) -> Result<(Self, Self), ViewError> {
+                self.split(axis, at)
+            }
+        }
+    )*};
 }
-
-impl Cut for ViewMut<'_> {
-    fn layout(&self) -> &Layout {
-        self.layout()
-    }
-
-    fn cut(self, axis: usize, at: usize) -> Result<(Self, Self), ViewError> {
-        self.split(axis, at)
-    }
-}
+cut!(View, ViewMut);
 
 /// Calls `each` with views of the elements of a range in C order, one view after the other. The axes before `axis` have one index each.
 fn boxes<V: Cut>(

@@ -27,6 +27,7 @@ use super::{
     rule::Rule,
     team::Team,
 };
+use done::Done;
 use slabs::Scales;
 
 impl Resolved {
@@ -64,7 +65,7 @@ impl Resolved {
         }
         let rule = guarded(|| Rule::of_global(self, by.global));
         match from.in_order().filter(|_| team.part >= self.elements()) {
-            None => self.quantize_given_by_parts(from, team, &rule, by.scales, data),
+            None => self.codes_by_parts((from, team), &rule, (by.scales, None), data, Done::new(self)),
             Some(src) => guarded(|| {
                 let done = self.cast_and_compare(src, &rule, Scales::Given(by.scales), by.scales, data)?;
                 Ok(done.report(self, &rule))

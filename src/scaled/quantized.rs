@@ -65,20 +65,25 @@ pub trait BufferMut {
     fn target(&mut self) -> Target<'_>;
 }
 
-impl<T: Element> Buffer for [T] {
-    fn source(&self) -> Source<'_> {
-        self.into()
-    }
-}
+macro_rules! buffers {
+    ($([$($generic:tt)*] $memory:ty),*) => {$(
+        impl<$($generic)*> Buffer for $memory {
+            fn source(&self) -> Source<'_> {
+                self.into()
+            }
+        }
 
-impl<T: Element, const N: usize> Buffer for [T; N] {
-    fn source(&self) -> Source<'_> {
-        self.into()
-    }
+        impl<$($generic)*> BufferMut for $memory {
+            fn target(&mut self) -> Target<'_> {
+                self.into()
+            }
+        }
+    )*};
 }
+buffers!([T: Element] [T], [T: Element, const N: usize] [T; N], [T: Element] Vec<T>);
 
-impl<T: Element> Buffer for Vec<T> {
-    fn source(&self) -> Source<'_> {
+impl<T: Element> BufferMut for Uninit<'_, T> {
+    fn target(&mut self) -> Target<'_> {
         self.into()
     }
 }
@@ -92,30 +97,6 @@ impl<B: Buffer + ?Sized> Buffer for &B {
 impl<B: Buffer + ?Sized> Buffer for &mut B {
     fn source(&self) -> Source<'_> {
         (**self).source()
-    }
-}
-
-impl<T: Element> BufferMut for [T] {
-    fn target(&mut self) -> Target<'_> {
-        self.into()
-    }
-}
-
-impl<T: Element, const N: usize> BufferMut for [T; N] {
-    fn target(&mut self) -> Target<'_> {
-        self.into()
-    }
-}
-
-impl<T: Element> BufferMut for Vec<T> {
-    fn target(&mut self) -> Target<'_> {
-        self.into()
-    }
-}
-
-impl<T: Element> BufferMut for Uninit<'_, T> {
-    fn target(&mut self) -> Target<'_> {
-        self.into()
     }
 }
 

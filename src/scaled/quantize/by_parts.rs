@@ -77,18 +77,6 @@ impl Resolved {
         Ok(guarded(|| all.report(self, &rule)))
     }
 
-    /// Casts with given scales in parts.
-    pub(super) fn quantize_given_by_parts(
-        &self,
-        from: &Elements<'_>,
-        team: &Team<'_>,
-        rule: &Rule<'_>,
-        scales: &[u8],
-        data: &mut [u8],
-    ) -> Result<Report, ScaledError> {
-        self.codes_by_parts((from, team), rule, (scales, None), data, Done::new(self))
-    }
-
     /// Makes and stores all scales.
     fn scales_by_parts(
         &self,
@@ -129,7 +117,7 @@ impl Resolved {
     }
 
     /// Casts all elements with scales that are there.
-    fn codes_by_parts(
+    pub(super) fn codes_by_parts(
         &self,
         (from, team): (&Elements<'_>, &Team<'_>),
         rule: &Rule<'_>,
