@@ -1,7 +1,7 @@
 //! Arrow-style strings: [`Strings`], which owns its text, and [`StringsRef`], which borrows bytes.
 
 use super::error::{TextError, shorten};
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::{fmt, ops::Index};
 
 /// Texts concatenated in one buffer, with `len + 1` offsets: the layout of Arrow's `LargeUtf8`.
