@@ -123,7 +123,6 @@ extern crate alloc;
 #[cfg(feature = "ndarray")]
 mod array;
 mod cast;
-mod dtype;
 mod element;
 mod error;
 #[cfg(feature = "gguf")]
@@ -153,8 +152,6 @@ pub mod tier;
 #[cfg(feature = "ndarray")]
 pub use array::AsType;
 pub use cast::{CastSlice, cast, cast_in_place, cast_one, cast_to_vec};
-#[allow(unused_imports)]
-pub(crate) use dtype::{finfo, iinfo};
 pub use element::*;
 pub use error::{CastError, Side};
 pub use half;
