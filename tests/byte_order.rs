@@ -245,7 +245,7 @@ fn slices_are_native() {
     #[cfg(feature = "text")]
     {
         let text = &TextOptions::DEFAULT;
-        said(FormatPlan::new(other(DType::Float32), text).unwrap().run_slice(&[1.0_f32]).err(), Side::Source);
+        said(FormatPlan::new(other(DType::Float32), text).unwrap().run(&[1.0_f32]).err(), Side::Source);
         let parsed =
             ParsePlan::new(other(DType::Float32), text, options).unwrap().run_to_vec::<_, f32>(["1"]);
         let text = format!("the destination is a slice of float32 but the plan is for float32 ({order})");
@@ -307,8 +307,9 @@ fn texts() {
         parse(native, &mut want).unwrap();
         assert_eq!(parse(other, &mut got).unwrap(), 5);
         assert_eq!(got, reversed(&want, other), "{other}");
-        let format =
-            |from, src: &[u8]| FormatPlan::new(from, &TextOptions::DEFAULT).unwrap().run(src, 5).unwrap();
+        let format = |from, src: &[u8]| {
+            FormatPlan::new(from, &TextOptions::DEFAULT).unwrap().run(Bytes::new(src, 5)).unwrap()
+        };
         assert_eq!(format(other, &got), format(native, &want), "{other}");
         let (mut a, mut b) = (vec![], vec![]);
         let one =
@@ -326,7 +327,7 @@ fn texts() {
     let mut out = vec![0; 8000];
     plan.run(&many, &mut out).unwrap();
     assert!(out.chunks(4).enumerate().all(|(i, word)| *word == (i as u32).to_be_bytes()));
-    let texts = FormatPlan::new(big, &TextOptions::DEFAULT).unwrap().run(&out, 2000).unwrap();
+    let texts = FormatPlan::new(big, &TextOptions::DEFAULT).unwrap().run(Bytes::new(&out, 2000)).unwrap();
     assert!(texts.iter().eq(&many));
 }
 

@@ -195,7 +195,7 @@ fn texts() {
         let format = FormatPlan::new(dtype, &TextOptions::DEFAULT).expect("a tier");
         let run = |elements: &mut [u8]| {
             let parsed = parse.run(&texts, elements);
-            (parsed, format.run(elements, texts.len()))
+            (parsed, format.run(lanecast::Bytes::new(elements, texts.len())))
         };
         let mut want = vec![0; texts.len() * dtype.size()];
         let written = run(&mut want);

@@ -1,7 +1,9 @@
 //! The runs of a plan: one for every kind of answer, whatever the operands are.
 
-use super::job::{Job, Outcome, Tally};
-use super::{CastPlan, ptr};
+use super::cast_plan::CastPlan;
+use super::job::Job;
+use super::outcome::{Outcome, Tally};
+use super::ptr;
 use crate::error::{CastError, refused};
 use crate::loss::CastReport;
 use alloc::vec::Vec;
@@ -207,18 +209,9 @@ impl CastPlan {
         #[cfg(feature = "rayon")]
         let found = super::parallel::run(&job, operands, mask)?;
         #[cfg(not(feature = "rayon"))]
-        let found = alone(&job, operands, mask)?;
+        let found = job.alone(operands, mask)?;
         ptr::all_written(written);
         Ok(found)
-    }
-}
-
-/// The whole cast on this thread.
-pub(super) fn alone(job: &Job<'_>, operands: Operands<'_>, mask: &mut [u8]) -> Result<Tally, CastError> {
-    match operands {
-        Operands::Flat(flat) => job.flat(0, flat, mask),
-        Operands::Views(src, mut dst) => job.views(0, &src, &mut dst, mask),
-        Operands::InPlace(bytes) => job.in_place(bytes, mask),
     }
 }
 

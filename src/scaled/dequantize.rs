@@ -13,9 +13,10 @@ use super::{
     resolved::{Resolved, guarded},
     team::Team,
 };
-use crate::{CastOptions, Encoding};
+use crate::options::CastOptions;
 use alloc::vec;
 use core::mem;
+use lanecast_kernels::Encoding;
 
 impl Resolved {
     /// The values of all codes, rounded once.
@@ -28,7 +29,9 @@ impl Resolved {
     ) -> Result<(), ScaledError> {
         let (parts, size) = (|| self.cut(team.part, true).parts(), to.dtype().size());
         match dst {
-            Values::InOrder(values) if team.part >= self.elements() => self.values_in_order(of, 0, to, values),
+            Values::InOrder(values) if team.part >= self.elements() => {
+                self.values_in_order(of, 0, to, values)
+            }
             Values::InOrder(mut values) => team.run(
                 parts().map(|part| {
                     let values = next(&mut values, part.elements.len() * size);

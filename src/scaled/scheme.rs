@@ -8,7 +8,8 @@ mod rule;
 pub use granularity::Granularity;
 pub use rule::{Pow2, ScaleRule};
 
-use crate::{DType, finfo, iinfo};
+use crate::dtype::{finfo, iinfo};
+use lanecast_kernels::DType;
 
 /// The largest value of a dtype, that of the smaller side for integers.
 pub(super) const fn largest(dtype: DType) -> Option<f64> {

@@ -238,7 +238,8 @@ pub fn parsed(cell: &Cell) -> Found {
 pub fn formatted(cell: &Cell) -> Found {
     let (from, code) = (dtype(cell.at(0).trim_matches('`')), code(cell.at(1))?);
     let plan = FormatPlan::new(from, &TextOptions::DEFAULT).expect("a tier");
-    let texts = plan.run(&support::store(from.into(), &[code.into()]), 1).expect("one element");
+    let texts =
+        plan.run(lanecast::Bytes::new(&support::store(from.into(), &[code.into()]), 1)).expect("one element");
     Ok(format!("`{}`", texts.get(0).expect("ASCII")))
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::error::ScaledError;
 use super::{Empty, Global, Quotient, ScaleRule, ScaleType, Scheme};
-use crate::iinfo;
+use crate::dtype::iinfo;
 
 /// Whether a number is positive and finite, by its bits: callers may be in any floating-point environment.
 pub(in super::super) fn is_positive(x: f32) -> bool {
