@@ -188,7 +188,7 @@ fn permuted_blocks() {
 
 /// The codes, scales and report of a plan.
 fn quantized(plan: &ScaledPlan, src: &[f32]) -> Result<(Vec<u8>, Vec<u8>, Report), ScaledError> {
-    let mut q = Quantized::new(vec![1_u8; plan.data_len()], vec![1; plan.scales_len()]);
+    let mut q = Quantized::new(vec![1_u8; plan.data_len()], vec![1_u8; plan.scales_len()]);
     let report = plan.quantize(src, &mut q)?;
     assert_eq!(q.global, report.global);
     Ok((q.data, q.scales, report))
@@ -374,7 +374,7 @@ fn nan_and_infinity() {
     let cast = |non_finite| {
         let scheme = Scheme::MX.with_non_finite(non_finite);
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[96]).expect("fits");
-        let mut q = Quantized::new(vec![1_u8; plan.data_len()], vec![1; plan.scales_len()]);
+        let mut q = Quantized::new(vec![1_u8; plan.data_len()], vec![1_u8; plan.scales_len()]);
         (plan.quantize(&src, &mut q), q.data, q.scales)
     };
     let (report, codes, scales) = cast(NonFinite::Poison);

@@ -4,7 +4,7 @@ use super::{
     error::ScaledError,
     scheme::{ScaleRule, Scheme, largest},
 };
-use crate::{DType, Kind};
+use lanecast_kernels::{DType, Kind};
 
 /// The code format of the values that a scaled cast rounds to: microscaled `int8` has six bits behind the point.
 #[derive(Clone, Copy, Debug)]

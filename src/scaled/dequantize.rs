@@ -13,9 +13,10 @@ use super::{
     resolved::{Resolved, guarded},
     team::Team,
 };
-use crate::{CastOptions, Encoding};
+use crate::options::CastOptions;
 use alloc::vec;
 use core::mem;
+use lanecast_kernels::Encoding;
 
 impl Resolved {
     /// The values of all codes, rounded once.

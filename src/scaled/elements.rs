@@ -7,10 +7,15 @@ use super::{
     parts::next,
     resolved::Resolved,
 };
-use crate::{CastError, CastOptions, DType, Encoding, Side, Source, Target};
+use crate::{
+    error::{CastError, Side},
+    options::CastOptions,
+};
 use alloc::vec::Vec;
 use core::ops::Range;
-use lanecast_kernels::{Layout, OneSource, OneTarget, View, ViewError, ViewMut};
+use lanecast_kernels::{
+    DType, Encoding, Layout, OneSource, OneTarget, Source, Target, View, ViewError, ViewMut,
+};
 
 /// Elements of a panel, at least and at most: in the second cache, or in the third if rows are long.
 const PANEL: Range<usize> = 1 << 16..1 << 21;

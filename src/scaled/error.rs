@@ -1,11 +1,8 @@
 //! What can be wrong with a scaled cast.
 
-use crate::{
-    DType,
-    error::{CastError, refused},
-};
+use crate::error::{CastError, refused};
 use core::{error::Error, fmt};
-use lanecast_kernels::OperandError;
+use lanecast_kernels::{DType, OperandError};
 
 /// Why a scaled cast was not done.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,14 @@
 //! The plain casts that a scaled one is made of, and the loops between them.
 
 use super::{error::ScaledError, scheme::Scheme};
-use crate::{CastOptions, CastPlan, DType, Encoding, IntOverflow, IntRound, Saturate, Storage, tier};
+use crate::{
+    options::{CastOptions, IntOverflow, IntRound, Saturate},
+    plan::CastPlan,
+    tier,
+};
 use core::{fmt, ops::Deref};
 use lanecast_kernels::{
-    Kernel,
+    DType, Encoding, Kernel, Storage,
     scaled::{ScaledCast, ScaledLoops, Step},
 };
 

@@ -2,8 +2,8 @@
 //!
 //! The packing of the tiers begins at whole bytes. Here rows and slabs need not end at one.
 
-use crate::Encoding;
 use core::ops::Range;
+use lanecast_kernels::Encoding;
 
 /// Elements that are cast at once, in memory of the stack.
 pub(super) const CHUNK: usize = 1024;

@@ -10,12 +10,10 @@ use super::{
     scheme::{Scheme, check::is_positive},
     team::Team,
 };
+use crate::stochastic::{Random, Stochastic};
 #[cfg(feature = "rayon")]
 use crate::threads::Threads;
-use crate::{
-    Encoding, Source, Storage, Target,
-    stochastic::{Random, Stochastic},
-};
+use lanecast_kernels::{Encoding, Source, Storage, Target};
 
 /// A scaled cast between tensors of one dtype and shape, and codes with their scales.
 ///

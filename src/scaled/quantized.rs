@@ -4,9 +4,8 @@ use super::{
     error::{ScaledError, check_len},
     resolved::Resolved,
 };
-use crate::{DType, Element, Encoding, Source, Target, Uninit};
 use alloc::{vec, vec::Vec};
-use lanecast_kernels::{OneSource, OneTarget};
+use lanecast_kernels::{DType, Element, Encoding, OneSource, OneTarget, Source, Target, Uninit};
 
 /// A tensor as a [`ScaledPlan`](super::ScaledPlan) stores it: codes, scales, and what the scheme has beside them.
 ///

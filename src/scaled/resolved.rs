@@ -8,8 +8,8 @@ use super::{
     parts::{Cut, Part},
     scheme::{Quotient, ScaleRule, ScaleType, Scheme, check},
 };
-use crate::{DType, Encoding, stochastic::Random};
-use lanecast_kernels::{in_default_environment, scaled::Step};
+use crate::stochastic::Random;
+use lanecast_kernels::{DType, Encoding, in_default_environment, scaled::Step};
 
 /// The bits of a `float32` without its sign.
 pub(super) const MAGNITUDE: u32 = 0x7FFF_FFFF;

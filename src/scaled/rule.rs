@@ -6,9 +6,8 @@ use super::{
     scale_code::{decode, encode, epsilon, to_source},
     scheme::{Empty, Global, NonFinite, Pow2, Quotient, ScaleRule, ScaleType, Scheme},
 };
-use crate::DType;
 use core::ops::Range;
-use lanecast_kernels::scaled::PowerRule;
+use lanecast_kernels::{DType, scaled::PowerRule};
 
 /// Scales that the loops of a tier can divide by, without a remainder that underflows.
 pub(super) const NORMAL: Range<f32> = f32::from_bits((127 - 64) << 23)..f32::from_bits((127 + 64) << 23);

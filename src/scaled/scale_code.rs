@@ -1,7 +1,8 @@
 //! The codes of scales.
 
 use super::scheme::ScaleType;
-use crate::{DType, F8E4M3FN, F8E8M0FNU, cast_one, half};
+use crate::cast::cast_one;
+use lanecast_kernels::{DType, F8E4M3FN, F8E8M0FNU};
 
 /// A `float32` rounded to the dtype of a source.
 pub(super) fn to_source(source: DType, x: f32) -> f32 {

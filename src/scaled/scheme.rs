@@ -8,7 +8,7 @@ mod rule;
 pub use granularity::Granularity;
 pub use rule::{Pow2, ScaleRule};
 
-use crate::DType;
+use lanecast_kernels::DType;
 
 /// The largest value of a dtype, that of the smaller side for integers.
 pub(super) const fn largest(dtype: DType) -> Option<f64> {

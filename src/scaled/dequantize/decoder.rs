@@ -10,10 +10,10 @@ use super::super::{
     rule::{NORMAL, Rule},
     scheme::{Global, ScaleType},
 };
-use crate::{CastOptions, DType, Encoding};
+use crate::options::CastOptions;
 use core::ops::Range;
-use lanecast_kernels::machine::SECOND_CACHE;
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, ScaledStream, Step};
+use lanecast_kernels::{DType, Encoding, machine::SECOND_CACHE};
 
 /// The mean number of elements of a block from which a table of products is worth making. In the second-level cache, a cast to bfloat16 by
 /// tables was 6 % slower with 1024 elements and 20 % faster with 2048.

@@ -9,8 +9,9 @@ use super::super::{
     rule::Rule,
     scheme::{Global, ScaleType},
 };
-use crate::{CastOptions, DType};
+use crate::options::CastOptions;
 use core::ops::Range;
+use lanecast_kernels::DType;
 
 /// The value of a code. NaN of a code stays as it is; every other one is positive, whatever the arithmetic of the CPU makes.
 pub(in crate::scaled) fn positive_nan(code: f64, value: f64) -> f64 {

@@ -11,7 +11,8 @@ use super::{
     },
     values::positive_nan,
 };
-use crate::{CastOptions, DType, Encoding};
+use crate::options::CastOptions;
+use lanecast_kernels::{DType, Encoding};
 
 impl Resolved {
     /// The values of all codes: `(code - zero) * scale`, rounded once. The zero points are those of a tensor in which the first block is

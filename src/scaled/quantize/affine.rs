@@ -13,9 +13,10 @@ use super::{
     done::Done,
     load::Buffer,
 };
-use crate::{Encoding, stochastic::truncated_quotient};
+use crate::stochastic::truncated_quotient;
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
+use lanecast_kernels::Encoding;
 
 /// Rounds to an integer, ties to even: adding leaves no bits for the fraction.
 fn nearest(x: f64) -> f64 {

@@ -7,7 +7,7 @@ use super::super::{
     scheme::Scheme,
     team::Team,
 };
-use crate::{Encoding, Source};
+use lanecast_kernels::{Encoding, Source};
 
 /// The largest magnitude of some elements. Those of parts [merge](Self::merge) to that of the whole, in any order, so that chunks, shards, or
 /// tensors that share a scale need not be in memory together:

@@ -15,9 +15,12 @@ use super::{
     factors::SlabFactors,
     load::Buffer,
 };
-use crate::{Kind, stochastic::truncated_quotient};
+use crate::stochastic::truncated_quotient;
 use core::ops::Range;
-use lanecast_kernels::scaled::{ScaledLoops, Step, Word};
+use lanecast_kernels::{
+    Kind,
+    scaled::{ScaledLoops, Step, Word},
+};
 
 /// The scales of a cast.
 pub(super) enum Scales<'a> {

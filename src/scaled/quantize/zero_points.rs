@@ -20,8 +20,8 @@ use super::{
     affine::{Affine, Limits},
     done::Done,
 };
-use crate::Encoding;
 use alloc::{vec, vec::Vec};
+use lanecast_kernels::Encoding;
 
 impl Resolved {
     /// Scales and casts a tensor to integers with zero points.

@@ -1,7 +1,7 @@
 //! The schemes in use, as constants.
 
 use super::{Empty, Global, Granularity, NonFinite, Pow2, Quotient, ScaleRule, ScaleType, Scheme};
-use crate::DType;
+use lanecast_kernels::DType;
 
 impl Scheme {
     const fn of(element: DType, granularity: Granularity, scale: ScaleType, rule: ScaleRule) -> Self {
