@@ -5,7 +5,7 @@
 //! blocks, structured dtypes and promotion.
 
 use lanecast::{
-    CastOptions, CastPlan, DType, Encoding, Level, bulk,
+    Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, InPlace, Level, Threads, cast_batch,
     gguf::{self, BlockFormat},
     half::{bf16, f16},
     onnx,
@@ -35,14 +35,15 @@ fn everything(names: &str, src: &[u8], dst: &mut [u8], n: usize) -> Result<usize
     let profile = CastOptions::PROFILES.iter().find(|(name, _)| names.ends_with(name));
     let options = profile.map_or(CastOptions::RUST, |(_, options)| *options);
     let plan = CastPlan::new(Encoding::packed(from), to, &options)?;
-    plan.run(src, dst, n)?;
-    plan.run_in_place(dst, n)?;
-    plan.checked(Level::Exact).run(src, dst, n)?;
-    plan.counted(Level::Range).run(src, dst, n)?;
-    plan.par_run(src, dst, n, bulk::Threads::Rayon)?;
-    bulk::par_cast_batch(&mut [], bulk::Threads::Rayon)?;
+    let elements = Bytes::new(src, n);
+    plan.run(elements, BytesMut::new(dst, n))?;
+    plan.run(InPlace, BytesMut::new(dst, n))?;
+    plan.checked(Level::Exact).run(elements, BytesMut::new(dst, n))?;
+    plan.run_counted(elements, BytesMut::new(dst, n))?;
+    plan.with_threads(Threads::Rayon).run(elements, BytesMut::new(dst, n))?;
+    cast_batch(Vec::new(), &Threads::Rayon)?;
     let view = View::new(src, Layout::contiguous(from, &[n, 2])?.transposed())?;
-    plan.run_strided(&view, &mut ViewMut::new(dst, Layout::contiguous(to, &[2, n])?)?)?;
+    plan.run(&view, &mut ViewMut::new(dst, Layout::contiguous(to, &[2, n])?)?)?;
     let text = TextOptions::default();
     let strings = FormatPlan::new(from, &text)?.run(src, n)?;
     ParsePlan::new(to, &text, &options)?.run([strings.bytes()], dst)?;

@@ -9,7 +9,7 @@ use crate::{
     traffic::Traffic,
 };
 use lanecast::{
-    CastOptions, CastPlan, DType, Encoding, Tier,
+    BytesMut, CastOptions, CastPlan, DType, Encoding, Tier,
     scaled::{Quotient, ScaledError, ScaledPlan, Scheme},
     tier,
 };
@@ -142,11 +142,10 @@ impl Cell<'_> {
             state ^= state << 17;
             (state >> 40) as f32 / (1 << 24) as f32 - 0.5
         };
-        let values: Vec<u8> =
-            (0..n).flat_map(|_| (uniform() + uniform() + uniform() + uniform()).to_ne_bytes()).collect();
+        let values: Vec<f32> = (0..n).map(|_| uniform() + uniform() + uniform() + uniform()).collect();
         let cast = CastPlan::new(DType::Float32, self.from, &CastOptions::RUST).map_err(|e| e.to_string())?;
         let mut src = vec![0; n * self.from.size()];
-        cast.run(&values, &mut src, n).map_err(|e| e.to_string())?;
+        cast.run(&values, BytesMut::new(&mut src, n)).map_err(|e| e.to_string())?;
         Ok(src)
     }
 

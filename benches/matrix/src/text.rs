@@ -63,8 +63,7 @@ pub fn text(only: Option<DType>, budget: Duration) -> Result<String, String> {
         let mut bytes = vec![0; N * dtype.size()];
         let plan =
             lanecast::CastPlan::new(DType::Float64, *dtype, &CastOptions::RUST).map_err(|e| e.to_string())?;
-        let values: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
-        plan.run(&values, &mut bytes, N).map_err(|e| e.to_string())?;
+        plan.run(&values, lanecast::BytesMut::new(&mut bytes, N)).map_err(|e| e.to_string())?;
         let rates = row(*dtype, &bytes, &effort).map_err(|e| format!("{dtype}, {what}: {e}"))?;
         table += &format!("{:16}{what:24}", dtype.name());
         for (rate, width) in rates.into_iter().zip([10, 10, 12, 12]) {
