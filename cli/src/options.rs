@@ -12,7 +12,7 @@ use lanecast::{
 use lanecast_files::{FORMATS, FileFormat, Settings, formats::by_name};
 
 use crate::{
-    args::fraction,
+    args::values::fraction,
     error::{Failure, Result},
 };
 
