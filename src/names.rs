@@ -131,14 +131,13 @@ impl core::error::Error for UnknownDType {}
 /// [`Encoding`](crate::Encoding).
 ///
 /// ```
-/// use lanecast::{Encoding, CastOptions, DType, cast_bytes, names::{ByteOrder, parse_numpy}};
+/// use lanecast::{Bytes, CastOptions, CastPlan, DType, Encoding, names::{ByteOrder, parse_numpy}};
 /// assert_eq!(parse_numpy(">i2"), Ok((DType::Int16, ByteOrder::Big)));
 /// assert_eq!(parse_numpy("f8"), Ok((DType::Float64, ByteOrder::NATIVE)));
 ///
 /// let (dtype, order) = parse_numpy(">f4")?;
-/// let mut out = [0];
-/// cast_bytes(&[0x41, 0x20, 0, 0], Encoding::new(dtype).with_order(order), &mut out, DType::UInt8, 1)?;
-/// assert_eq!(out, [10]);
+/// let plan = CastPlan::new(Encoding::new(dtype).with_order(order), DType::UInt8, &CastOptions::RUST)?;
+/// assert_eq!(plan.run_to_vec::<u8>(Bytes::new(&[0x41, 0x20, 0, 0], 1))?, [10]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
