@@ -8,7 +8,7 @@
 
 use lanecast::{CastError, CastOptions, CastPlan, F8E4M3FN, ParallelFor, Threads};
 use std::error::Error;
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, stderr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -71,21 +71,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     if same { Ok(()) } else { Err("the results on rayon's pool differ".into()) }
 }
 
-/// Prints the progress until the cast has ended.
+/// Prints the progress until the cast has ended, if someone can see it.
 fn show(done: &AtomicUsize, all: usize) {
-    let mut out = std::io::stderr();
-    let terminal = out.is_terminal();
-    loop {
+    while stderr().is_terminal() {
         let now = done.load(Ordering::Relaxed);
-        if terminal {
-            let _ = write!(out, "\r{:3} %", 100 * now / all.max(1));
-        }
+        eprint!("\r{:3} %", 100 * now / all.max(1));
         if now >= all {
-            break;
+            return eprintln!();
         }
         thread::sleep(Duration::from_millis(5));
-    }
-    if terminal {
-        let _ = writeln!(out);
     }
 }
