@@ -15,10 +15,13 @@ mod philox;
 mod round;
 
 pub use philox::philox4x32_10;
-pub(crate) use round::{Random, truncated_quotient};
+pub(crate) use round::Random;
+#[cfg(feature = "scaled")]
+pub(crate) use round::truncated_quotient;
 
 /// How many random bits an element takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum RandomBits {
     /// 8 bits: a probability is a multiple of 1/256, rounded down.
     Eight,

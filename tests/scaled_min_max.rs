@@ -4,7 +4,7 @@
 
 use crate::support::every_tier::on_every_tier;
 use lanecast::scaled::{Granularity, NonFinite, Quantized, ScaleType, ScaledError, ScaledPlan, Scheme};
-use lanecast::{Bytes, BytesMut, DType, Storage, iinfo};
+use lanecast::{Bytes, BytesMut, DType, Storage};
 use num_bigint::BigInt;
 
 /// A double as a multiple of 2^-1100.
@@ -90,7 +90,7 @@ fn block_of(granularity: Granularity, shape: &[usize], i: usize) -> usize {
 
 /// The integers of codes or of zero points.
 fn integers(element: DType, storage: Storage, bytes: &[u8], n: usize) -> Vec<i64> {
-    let limits = iinfo(element).expect("an integer");
+    let limits = element.iinfo().expect("an integer");
     let bits = limits.bits as usize;
     let code = |i: usize| match storage {
         Storage::Packed if bits < 8 => bytes[i * bits / 8] >> (i * bits % 8),
@@ -170,7 +170,7 @@ fn check(plan: &ScaledPlan, storage: Storage, from: DType, shape: &[usize], sour
     let again = plan.quantize_given(bytes, &mut given).expect("casts");
     assert_eq!((&given, again.clipped, again.squared_error), (&q, report.clipped, report.squared_error));
     let (data, scales, zeros) = (&q.data, &q.scales, q.zero_points.as_ref().expect("they are there"));
-    let limits = iinfo(scheme.element).expect("an integer");
+    let limits = scheme.element.iinfo().expect("an integer");
     let (least, largest) = (limits.min as i64, limits.max as i64);
     let codes = integers(scheme.element, storage, data, src.len());
     let points = integers(scheme.element, storage, zeros, plan.scales());

@@ -4,7 +4,6 @@ use super::{
     error::ScaledError,
     scheme::{ScaleRule, Scheme, largest},
 };
-use crate::dtype::finfo;
 use lanecast_kernels::{DType, Kind};
 
 /// The code format of the values that a scaled cast rounds to: microscaled `int8` has six bits behind the point.
@@ -29,7 +28,7 @@ impl Codes {
         {
             return Err(refused);
         }
-        let float = finfo(scheme.element);
+        let float = scheme.element.finfo();
         let unit = match (scheme.rule, float) {
             (ScaleRule::Pow2(_), None) => (max as u64).div_ceil(2) as f64,
             _ => 1.0,

@@ -8,7 +8,7 @@ use super::{
     parts::{Cut, Part},
     scheme::{Quotient, ScaleRule, ScaleType, Scheme, check},
 };
-use crate::{dtype::iinfo, stochastic::Random};
+use crate::stochastic::Random;
 use lanecast_kernels::{DType, Encoding, in_default_environment, scaled::Step};
 
 /// The bits of a `float32` without its sign.
@@ -97,7 +97,7 @@ impl Resolved {
             return None;
         }
         // Negative quotients become zero where there is no sign, and are counted by their codes.
-        if self.counts && iinfo(self.scheme.element).is_some_and(|int| int.min == 0) {
+        if self.counts && self.scheme.element.iinfo().is_some_and(|int| int.min == 0) {
             return None;
         }
         let step = match (self.scheme.quotient, self.scheme.scale) {

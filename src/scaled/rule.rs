@@ -6,7 +6,6 @@ use super::{
     scale_code::{decode, encode, epsilon, to_source},
     scheme::{Empty, Global, NonFinite, Pow2, Quotient, ScaleRule, ScaleType, Scheme},
 };
-use crate::dtype::finfo;
 use core::ops::Range;
 use lanecast_kernels::{DType, scaled::PowerRule};
 
@@ -56,7 +55,7 @@ impl<'a> Rule<'a> {
                 }
                 ScaleRule::AmaxTimesInverseSource { range, .. } => {
                     // The library divides by no subnormal number.
-                    let least = finfo(source).map_or(0.0, |float| float.smallest_normal as f32);
+                    let least = source.finfo().map_or(0.0, |float| float.smallest_normal as f32);
                     let product = to_source(source, to_source(source, 1.0 / amax.max(least)) * range);
                     inverse = if product.is_finite() { product } else { 1.0 };
                     global = if kind == Global::Divisor { inverse } else { 1.0 / inverse };

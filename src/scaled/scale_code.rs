@@ -1,7 +1,7 @@
 //! The codes of scales.
 
 use super::scheme::ScaleType;
-use crate::{cast::cast_one, dtype::finfo};
+use crate::cast::cast_one;
 use lanecast_kernels::{DType, F8E4M3FN, F8E8M0FNU};
 
 /// A `float32` rounded to the dtype of a source.
@@ -15,7 +15,7 @@ pub(super) fn to_source(source: DType, x: f32) -> f32 {
 
 /// The code of the machine epsilon of the dtype of scales.
 pub(super) fn epsilon(scale: ScaleType) -> u32 {
-    encode(scale, finfo(scale.dtype(DType::Float32)).map_or(1.0, |float| float.eps))
+    encode(scale, scale.dtype(DType::Float32).finfo().map_or(1.0, |float| float.eps))
 }
 
 /// The smallest normal number of `float8_e4m3fn`.

@@ -8,12 +8,11 @@ mod rule;
 pub use granularity::Granularity;
 pub use rule::{Pow2, ScaleRule};
 
-use crate::dtype::{finfo, iinfo};
 use lanecast_kernels::DType;
 
 /// The largest value of a dtype, that of the smaller side for integers.
 pub(super) const fn largest(dtype: DType) -> Option<f64> {
-    match (finfo(dtype), iinfo(dtype)) {
+    match (dtype.finfo(), dtype.iinfo()) {
         (Some(float), _) => Some(float.max),
         (_, Some(int)) => Some(int.max as f64),
         _ => None,

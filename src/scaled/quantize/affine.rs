@@ -13,7 +13,7 @@ use super::{
     done::Done,
     load::Buffer,
 };
-use crate::{dtype::iinfo, stochastic::truncated_quotient};
+use crate::stochastic::truncated_quotient;
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 use lanecast_kernels::Encoding;
@@ -234,7 +234,7 @@ impl Resolved {
 
     /// The least and the largest code.
     fn integers(&self) -> (f64, f64) {
-        iinfo(self.scheme.element).map_or((0.0, 0.0), |int| (int.min as f64, int.max as f64))
+        self.scheme.element.iinfo().map_or((0.0, 0.0), |int| (int.min as f64, int.max as f64))
     }
 
     fn put_integers(

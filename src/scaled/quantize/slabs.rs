@@ -15,7 +15,7 @@ use super::{
     factors::SlabFactors,
     load::Buffer,
 };
-use crate::{dtype::finfo, stochastic::truncated_quotient};
+use crate::stochastic::truncated_quotient;
 use core::ops::Range;
 use lanecast_kernels::{
     Kind,
@@ -191,7 +191,7 @@ impl Resolved {
 
     /// The largest quotient that becomes zero.
     fn tiny(&self) -> f32 {
-        finfo(self.scheme.element).map_or(0.5, |float| (float.smallest_subnormal / 2.0) as f32)
+        self.scheme.element.finfo().map_or(0.5, |float| (float.smallest_subnormal / 2.0) as f32)
     }
 
     /// Casts the elements of a piece by the factors of its blocks, in double precision.

@@ -2,7 +2,6 @@
 
 use super::super::error::ScaledError;
 use super::{Empty, Global, Quotient, ScaleRule, ScaleType, Scheme};
-use crate::dtype::iinfo;
 
 /// Whether a number is positive and finite, by its bits: callers may be in any floating-point environment.
 pub(in super::super) fn is_positive(x: f32) -> bool {
@@ -60,7 +59,7 @@ pub(in super::super) fn numbers(scheme: &Scheme) -> Result<(), ScaledError> {
 pub(in super::super) fn zero_points(scheme: &Scheme) -> Result<(), ScaledError> {
     let float = matches!(scheme.scale, ScaleType::Float32 | ScaleType::Float16 | ScaleType::BFloat16);
     if !scheme.has_zero_points()
-        || iinfo(scheme.element).is_some() && float && scheme.quotient == Quotient::Exact
+        || scheme.element.iinfo().is_some() && float && scheme.quotient == Quotient::Exact
     {
         return Ok(());
     }
