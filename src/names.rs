@@ -14,8 +14,7 @@
 //!
 //! [`DType::name`] and `DType::from_str` are the names of lanecast itself; [`DType::onnx`] and [`DType::dlpack`] are numbers of other systems.
 
-pub use crate::ByteOrder;
-use crate::{DType, Encoding, Kind, UnknownName};
+use crate::{ByteOrder, DType, Encoding, Kind, UnknownName};
 use alloc::{format, string::String};
 
 #[rustfmt::skip]
@@ -163,26 +162,6 @@ impl Namespace {
     fn find(self, name: &str) -> Option<DType> {
         DType::EVERY.iter().copied().find(|dtype| self.names(*dtype).contains(&name))
     }
-}
-
-#[allow(dead_code)]
-pub(crate) fn parse_numpy(name: &str) -> Result<(DType, ByteOrder), UnknownName> {
-    Namespace::NumPy.encoding(name).map(|encoding| (encoding.dtype(), encoding.order()))
-}
-
-#[allow(dead_code)]
-pub(crate) fn numpy_code(dtype: DType, order: ByteOrder) -> Option<String> {
-    Namespace::NumPy.code(Encoding::new(dtype).with_order(order))
-}
-
-#[allow(dead_code)]
-pub(crate) const fn onnx_number(dtype: DType) -> Option<u8> {
-    dtype.onnx()
-}
-
-#[allow(dead_code)]
-pub(crate) fn from_onnx_number(number: u8) -> Option<DType> {
-    DType::from_onnx(number)
 }
 
 const _: () = {

@@ -136,7 +136,7 @@ pub enum FnuzInf {
 /// use lanecast::{CastOptions, IntOverflow};
 /// const WRAPPING: CastOptions = CastOptions::RUST.with_float_to_int(IntOverflow::Wrap);
 /// let mut out = [0_u8; 2];
-/// lanecast::cast_with(&[300.0_f32, -1.0], &mut out, &WRAPPING)?;
+/// WRAPPING.cast(&[300.0_f32, -1.0], &mut out)?;
 /// assert_eq!(out, [44, 255]);
 /// # Ok::<(), lanecast::CastError>(())
 /// ```

@@ -5,7 +5,7 @@ use super::{
     standard::Standard,
     table::Answer,
 };
-use crate::{dtype::iinfo, error::CastError};
+use crate::error::CastError;
 use core::fmt;
 use lanecast_kernels::{DType, Kind};
 
@@ -168,7 +168,7 @@ impl fmt::Display for PromotionError {
                 return write!(f, "{standard} has no weak types; name the operand an array or a number");
             }
             Refusal::OutOfRange(value, dtype) => {
-                return match iinfo(dtype) {
+                return match dtype.iinfo() {
                     Some(i) => write!(
                         f,
                         "{value} does not fit {dtype} ({} to {}); cast the array first",

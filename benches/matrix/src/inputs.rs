@@ -4,7 +4,7 @@
 //! all machines measure the same bytes. A source longer than [`PERIOD`] elements repeats them: then the right answer repeats
 //! as well, and a destination of any length can be compared as a whole against one period from the scalar tier.
 
-use lanecast::{CastOptions, CastPlan, DType, Encoding, Kind, Spec, Tier};
+use lanecast::{BytesMut, CastOptions, CastPlan, DType, Encoding, Kind, Spec, Tier};
 use serde::{Deserialize, Serialize};
 
 /// Elements after which a source repeats: whole lines in every storage, and far more than a branch predictor remembers.
@@ -121,10 +121,11 @@ pub fn beginning(from: Encoding, range: Range, elements: usize) -> Vec<u8> {
         DType::Complex128 => (Encoding::new(DType::Float64), 2 * elements),
         _ => (from, elements),
     };
-    let bytes: Vec<u8> = range.values(from.dtype(), count).iter().flat_map(|v| v.to_ne_bytes()).collect();
+    let values = range.values(from.dtype(), count);
     let mut out = vec![0; made.byte_len(count).unwrap_or_default()];
     let plan = CastPlan::with_tier(DType::Float64, made, &CastOptions::RUST, Tier::Scalar);
-    plan.and_then(|plan| plan.run(&bytes, &mut out, count)).expect("the scalar tier has every pair");
+    plan.and_then(|plan| plan.run(&values, BytesMut::new(&mut out, count)))
+        .expect("the scalar tier has every pair");
     out
 }
 
