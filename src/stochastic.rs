@@ -15,7 +15,9 @@ mod philox;
 mod round;
 
 pub use philox::philox4x32_10;
-pub(crate) use round::{Random, truncated_quotient};
+pub(crate) use round::Random;
+#[cfg(feature = "scaled")]
+pub(crate) use round::truncated_quotient;
 
 /// How many random bits an element takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -91,6 +91,7 @@ impl Random {
 /// The nearest quotient is too large where its product with `s` is above `x`. That product is exact in two parts, of 24 bits of the quotient
 /// and of the rest, unless the rest has so many bits that the next smaller quotient has the same upper ones anyway.
 #[inline(always)]
+#[cfg(feature = "scaled")]
 pub(crate) fn truncated_quotient(x: f64, s: f64) -> f64 {
     let quotient = x / s;
     let bits = quotient.to_bits();
