@@ -72,26 +72,32 @@
 //!
 //! # Features
 //!
-//! All but `ndarray`, `num-traits` and `serde` are on by default:
+//! On by default:
 //!
 //! * `std`: CPU detection and the environment variables of [`tier`];
-//! * `rayon`: `Threads` and `cast_batch`, casts over several threads, with the crate `rayon` (and `std`);
+//! * `tiers`, which is `avx512`, `avx2` and `neon`: the kernels of the tiers of these names. Without one, casts use another tier or the
+//!   scalar one;
+//! * `dtypes`, which is `int2`, `float6`, `fnuz`, `b11`, `e3m4` and `e4m3`: rarer dtypes ([`DType::feature`]).
+//!
+//! `full` turns on these and all others:
+//!
+//! * `rayon`: casts over several threads, with the crate `rayon` (needs `std`);
 //! * `text`: the module `text`, which parses and formats numbers, with the crates `itoa` and `zmij`;
 //! * `structured`: the module `structured`, items of named fields;
-//! * `onnx`: the module `onnx`, the operators of ONNX (with `text`);
+//! * `promote`: the module `promote`, the dtype that an operation computes in;
+//! * `onnx`: the module `onnx`, the operators of ONNX (needs `text`);
 //! * `gguf`: the module `gguf`, the quantised blocks of GGUF files;
-//! * `promote`: the module `promote`, which dtype an operation computes in;
 //! * `scaled`: the module `scaled`, casts of blocks that share a scale;
-//! * `avx512`, `avx2`, `neon`: the tiers of these names, together `tiers`; without one, casts use another tier or the scalar one;
-//! * `int2`, `float6`, `fnuz`, `b11`, `e3m4`, `e4m3`: rarer dtypes ([`DType::feature`]), together `dtypes`;
 //! * `ndarray`: the trait `AsType`, casts of the arrays of the crate of this name;
 //! * `num-traits`: `Bounded`, `ToPrimitive`, `FromPrimitive`, `NumCast` and `AsPrimitive` for the small types. (`Zero`, `One` and
 //!   `Num` need arithmetic, which casts do not have.)
-//! * `serde`: `Serialize` and `Deserialize` for the small types, as a number in human-readable formats and as the code in others.
+//! * `serde`: `Serialize` and `Deserialize` for [`DType`], [`Encoding`], [`CastOptions`] and its values, [`Level`], [`Streaming`] and [`Tier`],
+//!   by name in human-readable formats and by number in others; and for the small types, as a number or as the code.
 //!
-//! Without `std` the crate is `no_std` with `alloc`; casts, plans, checked casts, [`strided`] and [`names`] need no feature.
+//! Without `std` the crate is `no_std` with `alloc`. Casts, plans, checks, [`strided`] and [`names`] need no feature.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 extern crate alloc;
@@ -114,6 +120,8 @@ mod plan;
 pub mod promote;
 #[cfg(feature = "scaled")]
 pub mod scaled;
+#[cfg(feature = "serde")]
+mod serde;
 pub mod stochastic;
 pub mod strided;
 #[cfg(feature = "structured")]
@@ -127,13 +135,14 @@ pub mod tier;
 #[cfg(feature = "ndarray")]
 pub use array::AsType;
 pub use cast::{CastSlice, cast, cast_in_place, cast_one, cast_to_vec};
-pub use dtype::{DTypeKind, FInfo, IInfo, finfo, iinfo, isdtype};
+#[allow(unused_imports)]
+pub(crate) use dtype::{finfo, iinfo};
 pub use element::*;
 pub use error::{CastError, Side};
 pub use half;
 pub use lanecast_kernels::{
-    ByteOrder, Bytes, BytesMut, DType, Encoding, Flavor, FloatSpec, InPlace, Kind, Source, Spec, Storage,
-    Streaming, Target, Tier, TierStatus, Uninit, UnknownName, UnknownTier,
+    ByteOrder, Bytes, BytesMut, DType, DTypeKind, Encoding, FInfo, Flavor, FloatSpec, IInfo, InPlace, Kind,
+    Source, Spec, Storage, Streaming, Target, Tier, TierStatus, Uninit, UnknownName,
 };
 pub use loss::{CastReport, Level, RejectedValue, Rejection, RejectionReason};
 pub use num_complex;
@@ -157,11 +166,13 @@ pub mod semantics {}
 #[cfg(all(
     doctest,
     feature = "std",
+    feature = "rayon",
     feature = "text",
     feature = "structured",
+    feature = "promote",
     feature = "onnx",
     feature = "gguf",
-    feature = "promote"
+    feature = "scaled"
 ))]
 #[doc = include_str!("../README.md")]
 struct Readme;

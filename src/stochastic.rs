@@ -19,6 +19,7 @@ pub(crate) use round::{Random, truncated_quotient};
 
 /// How many random bits an element takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum RandomBits {
     /// 8 bits: a probability is a multiple of 1/256, rounded down.
     Eight,

@@ -307,8 +307,9 @@ fn texts() {
         parse(native, &mut want).unwrap();
         assert_eq!(parse(other, &mut got).unwrap(), 5);
         assert_eq!(got, reversed(&want, other), "{other}");
-        let format =
-            |from, src: &[u8]| FormatPlan::new(from, &TextOptions::DEFAULT).unwrap().run(Bytes::new(src, 5)).unwrap();
+        let format = |from, src: &[u8]| {
+            FormatPlan::new(from, &TextOptions::DEFAULT).unwrap().run(Bytes::new(src, 5)).unwrap()
+        };
         assert_eq!(format(other, &got), format(native, &want), "{other}");
         let (mut a, mut b) = (vec![], vec![]);
         let one =

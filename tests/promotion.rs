@@ -8,7 +8,7 @@ use lanecast::promote::{
     Casting, NumberKind, Operand, PlanError, Promotion, Refusal, Standard, can_cast, is_lossless, plan_with,
     promote_all,
 };
-use lanecast::{CastError, CastOptions, DType, DTypeKind, FloatRound, Kind, isdtype, promote};
+use lanecast::{CastError, CastOptions, DType, DTypeKind, FloatRound, Kind, promote};
 
 fn standard(name: &str) -> Standard {
     name.parse().unwrap_or_else(|e| panic!("{e}"))
@@ -88,7 +88,8 @@ fn every_pair_is_the_measured_one() {
                     assert!(!matches!(refusal, Some(Refusal::NotInStandard(_) | Refusal::ResultNotHere(_))));
                     let planned = rules.plan(left, right).ok();
                     assert_eq!(planned.as_ref().map(|plan| (plan.result, plan.weak)), expected);
-                    for (operand, cast) in planned.map_or(vec![], |p| vec![(left, p.left), (right, p.right)])
+                    for (operand, cast) in
+                        planned.map_or(vec![], |p| vec![(left, p.left.clone()), (right, p.right.clone())])
                     {
                         let needed = operand.dtype().filter(|from| Some(*from) != expected.map(|(to, _)| to));
                         assert_eq!(
@@ -470,8 +471,8 @@ fn errors_are_one_sentence() {
 fn every_kind_is_the_measured_one() {
     let (_, section) = tables("isdtype").pop().expect("a table");
     for (dtype_name, kind, cell) in section.cells() {
-        let kind = DTypeKind::from_name(&kind.replace('_', " ")).expect("a kind");
-        assert_eq!(isdtype(dtype(dtype_name), kind), cell == "1", "{dtype_name}, {kind:?}");
+        let kind = kind.replace('_', " ").parse::<DTypeKind>().expect("a kind");
+        assert_eq!(dtype(dtype_name).is(kind), cell == "1", "{dtype_name}, {kind:?}");
     }
     assert_eq!(section.rows.len(), DType::ALL.len());
 }

@@ -171,7 +171,7 @@ fn fp8() {
 fn libraries() {
     let (mut src, mut seen) = (Vec::new(), 0);
     for row in rows(include_str!("scaled/libraries.tsv")) {
-        let from = DType::from_name(row[0]).expect("a dtype");
+        let from = row[0].parse::<DType>().expect("a dtype");
         let Some(scheme) = Scheme::from_name(row[2]) else {
             src = words(row[5], from.size());
             continue;

@@ -4,7 +4,7 @@
 
 use crate::support::every_tier::on_every_tier;
 use lanecast::scaled::{Granularity, NonFinite, ScaleType, ScaledError, ScaledPlan, Scheme};
-use lanecast::{DType, Storage, iinfo};
+use lanecast::{DType, Storage};
 use num_bigint::BigInt;
 
 /// A double as a multiple of 2^-1100.
@@ -90,7 +90,7 @@ fn block_of(granularity: Granularity, shape: &[usize], i: usize) -> usize {
 
 /// The integers of codes or of zero points.
 fn integers(element: DType, storage: Storage, bytes: &[u8], n: usize) -> Vec<i64> {
-    let limits = iinfo(element).expect("an integer");
+    let limits = element.iinfo().expect("an integer");
     let bits = limits.bits as usize;
     let code = |i: usize| match storage {
         Storage::Packed if bits < 8 => bytes[i * bits / 8] >> (i * bits % 8),
@@ -163,7 +163,7 @@ fn check(plan: &ScaledPlan, storage: Storage, from: DType, shape: &[usize], sour
     let (mut data, mut scales) = (vec![0xA5; plan.data_len()], vec![0xA5; plan.scales_len()]);
     let mut zeros = vec![0xA5; plan.zeros_len()];
     let report = plan.quantize_min_max(&bytes, &mut data, &mut scales, &mut zeros).expect("casts");
-    let limits = iinfo(scheme.element).expect("an integer");
+    let limits = scheme.element.iinfo().expect("an integer");
     let (least, largest) = (limits.min as i64, limits.max as i64);
     let codes = integers(scheme.element, storage, &data, src.len());
     let points = integers(scheme.element, storage, &zeros, plan.scales());

@@ -101,7 +101,7 @@ fn exact(x: f64) -> BigInt {
 fn magnitudes(dtype: DType) -> Vec<f64> {
     let mut values = match dtype {
         DType::Int8 | DType::UInt4 => {
-            let max = lanecast::iinfo(dtype).expect("an integer").max;
+            let max = dtype.iinfo().expect("an integer").max;
             (0..=max as u32).map(f64::from).collect()
         }
         _ => {
@@ -229,7 +229,7 @@ fn exact_values_and_others() {
                 continue;
             }
             let values = [0.0, -0.0, 1.0, 1.5, 2.0, -3.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
-            let values: Vec<f32> = match lanecast::iinfo(to) {
+            let values: Vec<f32> = match to.iinfo() {
                 Some(int) => values.into_iter().filter(|x| *x != 1.5 && (*x >= 0.0 || int.min < 0)).collect(),
                 None => values.to_vec(),
             };

@@ -132,7 +132,7 @@ fn status_of(error: &CastError) -> lanecast_status {
         CastError::View(_) => LANECAST_BAD_LAYOUT,
         CastError::Rejected(_) => LANECAST_REJECTED,
         CastError::NotBuilt { .. } => LANECAST_BAD_TYPE,
-        CastError::UnknownName(_) | CastError::UnknownTier(_) => LANECAST_BAD_NAME,
+        CastError::UnknownName(_) => LANECAST_BAD_NAME,
         CastError::Unsupported { .. } => LANECAST_NO_TIER,
         // The others are about slices, which this crate makes itself.
         _ => LANECAST_BUG,

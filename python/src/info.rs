@@ -153,7 +153,7 @@ impl PyIInfo {
 #[pyo3(signature = (type_, /))]
 pub fn finfo(type_: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
     let dtype = dtype::of_either(type_)?.dtype();
-    let info = lanecast::finfo(dtype).ok_or_else(|| {
+    let info = dtype.finfo().ok_or_else(|| {
         dtype_error(type_.py(), format!("{dtype} is not a floating-point dtype; use iinfo for integers"))
     })?;
     let part = match dtype {
@@ -169,7 +169,7 @@ pub fn finfo(type_: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
 #[pyo3(signature = (type_, /))]
 pub fn iinfo(type_: &Bound<'_, PyAny>) -> PyResult<PyIInfo> {
     let dtype = dtype::of_either(type_)?.dtype();
-    let info = lanecast::iinfo(dtype).ok_or_else(|| {
+    let info = dtype.iinfo().ok_or_else(|| {
         dtype_error(
             type_.py(),
             format!("{dtype} is not an integer dtype; use finfo for floating-point dtypes"),
@@ -195,8 +195,8 @@ fn is_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Ok(name) = kind.cast::<PyString>() else {
         return Ok(dtype::argument(kind)?.dtype() == dtype);
     };
-    if let Some(kind) = DTypeKind::from_name(name.to_str()?) {
-        return Ok(lanecast::isdtype(dtype, kind));
+    if let Ok(kind) = name.to_str()?.parse::<DTypeKind>() {
+        return Ok(dtype.is(kind));
     }
     if name.to_str()? != "bool" && DType::EVERY.iter().any(|dtype| name == dtype.name()) {
         return Ok(dtype::argument(kind)?.dtype() == dtype);

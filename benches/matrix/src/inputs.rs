@@ -49,13 +49,13 @@ impl Range {
             _ if narrow => 1.0,
             _ => 4.25,
         };
-        let normal = [from, to].map(|dtype| lanecast::finfo(dtype).map_or(0.0, |f| f.smallest_normal));
+        let normal = [from, to].map(|dtype| dtype.finfo().map_or(0.0, |f| f.smallest_normal));
         Range { signed, min: normal[0].max(normal[1]).max(0.5), max, inputs }
     }
 
     /// One period of values.
     fn values(&self, from: DType, count: usize) -> Vec<f64> {
-        let tiny = lanecast::finfo(from).map_or(0.0, |f| f.smallest_normal);
+        let tiny = from.finfo().map_or(0.0, |f| f.smallest_normal);
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         let mut random = || {
             // xorshift64*
@@ -86,7 +86,7 @@ impl Range {
 
 /// The largest finite value of a dtype, half that of `float64` at most.
 fn largest(dtype: DType) -> f64 {
-    match (lanecast::finfo(dtype), lanecast::iinfo(dtype)) {
+    match (dtype.finfo(), dtype.iinfo()) {
         (Some(float), _) => float.max.min(f64::MAX / 4.0),
         (_, Some(int)) => int.max as f64,
         _ => 1.0,
