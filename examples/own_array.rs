@@ -1,6 +1,6 @@
 //! Gives an array type of one's own all casts: any dtype, any layout, one thread or many.
 //!
-//! `cargo run --release --example own_array`
+//! `cargo run --release --features rayon --example own_array`
 //!
 //! The array is like those of array libraries: shared bytes, and the encoding, shape, strides in bytes and offset of its elements.
 //! Slicing and transposing only change shape, strides and offset. lanecast learns all of them from the two lines of `view`.

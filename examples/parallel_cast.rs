@@ -1,6 +1,6 @@
 //! Casts a large buffer over several threads and shows how far it is.
 //!
-//! `cargo run --release --example parallel_cast -- [MILLIONS OF ELEMENTS] [THREADS]`
+//! `cargo run --release --features rayon --example parallel_cast -- [MILLIONS OF ELEMENTS] [THREADS]`
 //!
 //! The caller cuts the cast into pieces of a few milliseconds. Each piece is one call, whose plan shares it among the threads of the host:
 //! here threads that the program starts itself, through the trait that a library implements for its own pool. Another thread prints

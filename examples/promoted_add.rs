@@ -1,6 +1,6 @@
 //! Adds arrays of different dtypes as NumPy, PyTorch and JAX do: each says which dtype the sum has.
 //!
-//! `cargo run --release --example promoted_add`
+//! `cargo run --release --features promote,text --example promoted_add`
 //!
 //! lanecast answers which dtype an operation computes in and casts the operands; the addition is the library's own. Here it is a
 //! loop for each dtype that has one.
