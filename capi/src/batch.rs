@@ -1,8 +1,8 @@
 //! Many casts as one.
 
 use crate::error::{
-    Failure, LANECAST_NO_MEMORY, LANECAST_NULL_POINTER, LANECAST_OVERLAP, guarded, lanecast_error,
-    lanecast_status,
+    Failure, LANECAST_ERR_NO_MEMORY, LANECAST_ERR_NULL_POINTER, LANECAST_ERR_OVERLAP, guarded,
+    lanecast_error, lanecast_status,
 };
 use crate::memory::overlap;
 use crate::plan::{self, lanecast_plan};
@@ -30,7 +30,7 @@ const _: () =
 
 /// Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
 /// invalid, `error` gives its index, and nothing is written. The call allocates six words an item; if it
-/// cannot, it writes nothing and returns `LANECAST_NO_MEMORY`.
+/// cannot, it writes nothing and returns `LANECAST_ERR_NO_MEMORY`.
 ///
 /// # Safety
 ///
@@ -50,12 +50,12 @@ pub unsafe extern "C" fn lanecast_run_batch(
                 return Ok(());
             }
             if items.is_null() {
-                return Err(Failure::Argument(LANECAST_NULL_POINTER, "the items are NULL"));
+                return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the items are NULL"));
             }
             let mut batch = Vec::new();
             if batch.try_reserve_exact(count).is_err() {
                 let text = "no memory for the list of the batch, which takes six words an item";
-                return Err(Failure::Argument(LANECAST_NO_MEMORY, text));
+                return Err(Failure::Argument(LANECAST_ERR_NO_MEMORY, text));
             }
             for (index, item) in slice::from_raw_parts(items, count).iter().enumerate() {
                 let of_item = |failure| Failure::Item(index, Box::new(failure));
@@ -81,12 +81,12 @@ unsafe fn item<'a>(item: &lanecast_item) -> Result<BatchItem<'a>, Failure> {
         return Ok(BatchItem { src: &[], dst: &mut [], n: 0, plan });
     }
     if item.src.is_null() || item.dst.is_null() {
-        return Err(Failure::Argument(LANECAST_NULL_POINTER, "the source or the destination is NULL"));
+        return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the source or the destination is NULL"));
     }
     let (start, end) = (item.src.addr(), item.dst.addr());
     if overlap(start, read, end, written) {
         let text = "the source and the destination share bytes; lanecast_run casts in place";
-        return Err(Failure::Argument(LANECAST_OVERLAP, text));
+        return Err(Failure::Argument(LANECAST_ERR_OVERLAP, text));
     }
     // SAFETY: the caller's memory, which was just found to be apart.
     let (src, dst) = unsafe {

@@ -1,6 +1,6 @@
 //! The threads that share a cast.
 
-use crate::error::{Failure, LANECAST_BAD_OPTION};
+use crate::error::{Failure, LANECAST_ERR_BAD_OPTION};
 use lanecast::bulk::{ParallelFor, Threads};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,7 +52,7 @@ impl lanecast_threads {
             None => Ok(Threads::Serial),
             Some(lanecast_threads { run: None, context, .. }) if !context.is_null() => {
                 let text = "lanecast_threads.context is set but run is NULL";
-                Err(Failure::Argument(LANECAST_BAD_OPTION, text))
+                Err(Failure::Argument(LANECAST_ERR_BAD_OPTION, text))
             }
             Some(lanecast_threads { run: None, count: 0, .. }) => Ok(Threads::Rayon),
             Some(lanecast_threads { run: None, count, .. }) => Ok(Threads::AtMost(*count)),

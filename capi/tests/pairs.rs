@@ -6,10 +6,10 @@ use std::ptr;
 
 /// The type of a buffer, as a program in C writes it.
 fn number(buffer: Encoding) -> lanecast_type {
-    let packed = if buffer.storage() == Storage::Packed { LANECAST_PACKED } else { 0 };
+    let packed = if buffer.storage() == Storage::Packed { LANECAST_TYPE_PACKED } else { 0 };
     let order = match buffer.order() {
-        ByteOrder::Little => LANECAST_LITTLE,
-        ByteOrder::Big => LANECAST_BIG,
+        ByteOrder::Little => LANECAST_TYPE_LITTLE,
+        ByteOrder::Big => LANECAST_TYPE_BIG,
     };
     u32::from(buffer.dtype().code()) | packed | order
 }
