@@ -32,6 +32,48 @@
  */
 typedef struct lanecast_scaled_plan lanecast_scaled_plan;
 
+/**
+ * What a buffer holds: `LANECAST_FLOAT32` and so on, alone or with `LANECAST_TYPE_PACKED` for elements of 2, 4 and 6 bits that share
+ * bytes (the first in the lowest bits), or with `LANECAST_TYPE_LITTLE` or `LANECAST_TYPE_BIG` for elements of more than one byte that are not
+ * in the byte order of the host.
+ */
+typedef uint32_t lanecast_type;
+#define LANECAST_BOOL               0u
+#define LANECAST_INT2               1u
+#define LANECAST_INT4               2u
+#define LANECAST_INT8               3u
+#define LANECAST_INT16              4u
+#define LANECAST_INT32              5u
+#define LANECAST_INT64              6u
+#define LANECAST_UINT2              7u
+#define LANECAST_UINT4              8u
+#define LANECAST_UINT8              9u
+#define LANECAST_UINT16             10u
+#define LANECAST_UINT32             11u
+#define LANECAST_UINT64             12u
+#define LANECAST_FLOAT16            13u
+#define LANECAST_BFLOAT16           14u
+#define LANECAST_FLOAT32            15u
+#define LANECAST_FLOAT64            16u
+#define LANECAST_COMPLEX64          17u
+#define LANECAST_COMPLEX128         18u
+#define LANECAST_FLOAT8_E4M3FN      19u
+#define LANECAST_FLOAT8_E4M3FNUZ    20u
+#define LANECAST_FLOAT8_E5M2        21u
+#define LANECAST_FLOAT8_E5M2FNUZ    22u
+#define LANECAST_FLOAT8_E8M0FNU     23u
+#define LANECAST_FLOAT8_E3M4        24u
+#define LANECAST_FLOAT8_E4M3        25u
+#define LANECAST_FLOAT8_E4M3B11FNUZ 26u
+#define LANECAST_FLOAT6_E2M3FN      27u
+#define LANECAST_FLOAT6_E3M2FN      28u
+#define LANECAST_FLOAT4_E2M1FN      29u
+#define LANECAST_TYPE_PACKED        256  /**< A flag: elements of less than 8 bits share bytes. It has no effect on other dtypes. */
+/** A flag: the least significant byte of an element comes first. It has no effect on elements of one byte. */
+#define LANECAST_TYPE_LITTLE        512
+/** A flag: the most significant byte of an element comes first. It has no effect on elements of one byte. */
+#define LANECAST_TYPE_BIG           1024
+
 /** The result of a call: `LANECAST_OK`, or why it failed. */
 typedef int32_t lanecast_status;
 #define LANECAST_OK               0    /**< Done. */
@@ -60,44 +102,6 @@ typedef int32_t lanecast_status;
 #define LANECAST_ERR_NO_MEMORY    13   /**< No memory for the list of a batch or for a plan. Nothing was written. */
 #define LANECAST_ERR_BAD_DEVICE   14   /**< A tensor is on a device whose memory the CPU cannot address. */
 #define LANECAST_ERR_BAD_LENGTH   15   /**< A buffer of a scaled cast does not have the bytes of the plan. */
-
-/**
- * A cast from one type to another under fixed options, made by `lanecast_plan_init`. It is a plain value that may be copied and shared
- * between threads, is valid as long as the library is loaded, and needs no cleanup.
- */
-typedef struct lanecast_plan {
-    /** Private to the library. */
-    uint64_t opaque[16];
-} lanecast_plan;
-
-/** One cast of a batch. */
-typedef struct lanecast_item {
-    /** The cast. */
-    const struct lanecast_plan *plan;
-    /** The elements to cast. */
-    const void *src;
-    /** Where the results go. */
-    void *dst;
-    /** Elements. */
-    size_t n;
-} lanecast_item;
-
-/** A task for the host to run: it takes the context that came with it, and an index. */
-typedef void (*lanecast_task)(void *context, size_t index);
-
-/** Threads for a cast. A NULL pointer to one means the calling thread only. */
-typedef struct lanecast_threads {
-    /** How many threads to use at most, the calling one included. With `run` NULL, 0 means all that the library's pool has. */
-    size_t count;
-    /**
-     * The parallel loop of the host: calls `task(task_context, i)` for each `i` below `tasks`, in any order and on any threads, and
-     * returns when all of these calls have returned. It may call a task twice or not at all: the library does what is left. It
-     * must not throw. If it is NULL, the library uses its own pool.
-     */
-    void (*run)(void *context, size_t tasks, lanecast_task task, void *task_context);
-    /** Handed to `run`. */
-    void *context;
-} lanecast_threads;
 
 /** Why an element was rejected. */
 typedef uint32_t lanecast_reason;
@@ -243,65 +247,30 @@ typedef struct lanecast_options {
 } lanecast_options;
 
 /**
- * What a buffer holds: `LANECAST_FLOAT32` and so on, alone or with `LANECAST_TYPE_PACKED` for elements of 2, 4 and 6 bits that share
- * bytes (the first in the lowest bits), or with `LANECAST_TYPE_LITTLE` or `LANECAST_TYPE_BIG` for elements of more than one byte that are not
- * in the byte order of the host.
+ * A cast from one type to another under fixed options, made by `lanecast_plan_init`. It is a plain value that may be copied and shared
+ * between threads, is valid as long as the library is loaded, and needs no cleanup.
  */
-typedef uint32_t lanecast_type;
-#define LANECAST_BOOL               0u
-#define LANECAST_INT2               1u
-#define LANECAST_INT4               2u
-#define LANECAST_INT8               3u
-#define LANECAST_INT16              4u
-#define LANECAST_INT32              5u
-#define LANECAST_INT64              6u
-#define LANECAST_UINT2              7u
-#define LANECAST_UINT4              8u
-#define LANECAST_UINT8              9u
-#define LANECAST_UINT16             10u
-#define LANECAST_UINT32             11u
-#define LANECAST_UINT64             12u
-#define LANECAST_FLOAT16            13u
-#define LANECAST_BFLOAT16           14u
-#define LANECAST_FLOAT32            15u
-#define LANECAST_FLOAT64            16u
-#define LANECAST_COMPLEX64          17u
-#define LANECAST_COMPLEX128         18u
-#define LANECAST_FLOAT8_E4M3FN      19u
-#define LANECAST_FLOAT8_E4M3FNUZ    20u
-#define LANECAST_FLOAT8_E5M2        21u
-#define LANECAST_FLOAT8_E5M2FNUZ    22u
-#define LANECAST_FLOAT8_E8M0FNU     23u
-#define LANECAST_FLOAT8_E3M4        24u
-#define LANECAST_FLOAT8_E4M3        25u
-#define LANECAST_FLOAT8_E4M3B11FNUZ 26u
-#define LANECAST_FLOAT6_E2M3FN      27u
-#define LANECAST_FLOAT6_E3M2FN      28u
-#define LANECAST_FLOAT4_E2M1FN      29u
-#define LANECAST_TYPE_PACKED        256  /**< A flag: elements of less than 8 bits share bytes. It has no effect on other dtypes. */
-/** A flag: the least significant byte of an element comes first. It has no effect on elements of one byte. */
-#define LANECAST_TYPE_LITTLE        512
-/** A flag: the most significant byte of an element comes first. It has no effect on elements of one byte. */
-#define LANECAST_TYPE_BIG           1024
+typedef struct lanecast_plan {
+    /** Private to the library. */
+    uint64_t opaque[16];
+} lanecast_plan;
 
-/** Whose rules of promotion apply. */
-typedef uint32_t lanecast_standard;
-#define LANECAST_STANDARD_MINDSPORE      0    /**< MindSpore's documented tables. */
-#define LANECAST_STANDARD_MEGENGINE      1    /**< MegEngine as documented. */
-#define LANECAST_STANDARD_MEGENGINE_CORE 2    /**< What MegEngine's operators do since version 1.9. */
-#define LANECAST_STANDARD_ARRAY_API      3    /**< The Python array API standard 2025.12. */
-#define LANECAST_STANDARD_NUMPY          4    /**< NumPy 2 with ml_dtypes. */
-#define LANECAST_STANDARD_TORCH          5    /**< PyTorch. */
-#define LANECAST_STANDARD_JAX            6    /**< JAX, standard promotion with 64-bit dtypes. */
-#define LANECAST_STANDARD_JAX_STRICT     7    /**< JAX, strict promotion. */
-#define LANECAST_STANDARD_ONNX           8    /**< ONNX: operands of one dtype. */
+/** A task for the host to run: it takes the context that came with it, and an index. */
+typedef void (*lanecast_task)(void *context, size_t index);
 
-/** Which casts are allowed. */
-typedef uint32_t lanecast_casting;
-#define LANECAST_CASTING_LOSSLESS  0    /**< Casts that keep every value. */
-#define LANECAST_CASTING_SAFE      1    /**< Casts that the standard does by itself. */
-#define LANECAST_CASTING_SAME_KIND 2    /**< Also casts to a narrower dtype of the same kind, and to higher kinds. */
-#define LANECAST_CASTING_UNSAFE    3    /**< Every cast that the standard has. */
+/** Threads for a cast. A NULL pointer to one means the calling thread only. */
+typedef struct lanecast_threads {
+    /** How many threads to use at most, the calling one included. With `run` NULL, 0 means all that the library's pool has. */
+    size_t count;
+    /**
+     * The parallel loop of the host: calls `task(task_context, i)` for each `i` below `tasks`, in any order and on any threads, and
+     * returns when all of these calls have returned. It may call a task twice or not at all: the library does what is left. It
+     * must not throw. If it is NULL, the library uses its own pool.
+     */
+    void (*run)(void *context, size_t tasks, lanecast_task task, void *task_context);
+    /** Handed to `run`. */
+    void *context;
+} lanecast_threads;
 
 /**
  * Elements in memory: `n` that follow each other, or an array of any shape and strides. Fields that are not needed are zero, so that
@@ -356,6 +325,37 @@ typedef struct lanecast_report {
     /** Zero. */
     uint64_t reserved[7];
 } lanecast_report;
+
+/** One cast of a batch. */
+typedef struct lanecast_item {
+    /** The cast. */
+    const struct lanecast_plan *plan;
+    /** The elements to cast. */
+    const void *src;
+    /** Where the results go. */
+    void *dst;
+    /** Elements. */
+    size_t n;
+} lanecast_item;
+
+/** Whose rules of promotion apply. */
+typedef uint32_t lanecast_standard;
+#define LANECAST_STANDARD_MINDSPORE      0    /**< MindSpore's documented tables. */
+#define LANECAST_STANDARD_MEGENGINE      1    /**< MegEngine as documented. */
+#define LANECAST_STANDARD_MEGENGINE_CORE 2    /**< What MegEngine's operators do since version 1.9. */
+#define LANECAST_STANDARD_ARRAY_API      3    /**< The Python array API standard 2025.12. */
+#define LANECAST_STANDARD_NUMPY          4    /**< NumPy 2 with ml_dtypes. */
+#define LANECAST_STANDARD_TORCH          5    /**< PyTorch. */
+#define LANECAST_STANDARD_JAX            6    /**< JAX, standard promotion with 64-bit dtypes. */
+#define LANECAST_STANDARD_JAX_STRICT     7    /**< JAX, strict promotion. */
+#define LANECAST_STANDARD_ONNX           8    /**< ONNX: operands of one dtype. */
+
+/** Which casts are allowed. */
+typedef uint32_t lanecast_casting;
+#define LANECAST_CASTING_LOSSLESS  0    /**< Casts that keep every value. */
+#define LANECAST_CASTING_SAFE      1    /**< Casts that the standard does by itself. */
+#define LANECAST_CASTING_SAME_KIND 2    /**< Also casts to a narrower dtype of the same kind, and to higher kinds. */
+#define LANECAST_CASTING_UNSAFE    3    /**< Every cast that the standard has. */
 
 /** How codes of less than 8 bits are stored. */
 typedef uint8_t lanecast_storage;
@@ -547,20 +547,61 @@ extern "C" {
 /** The version of the library: major << 16 | minor << 8 | patch. */
 LANECAST_API uint32_t lanecast_version(void) LANECAST_NOEXCEPT;
 
+/** The name of the dtype without flags, as a static string such as "float8_e4m3fn"; NULL if there is no such dtype. */
+LANECAST_API const char *lanecast_type_name(lanecast_type type) LANECAST_NOEXCEPT;
+
 /**
- * Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
- * invalid, `error` gives its index, and nothing is written. The call allocates six words an item; if it
- * cannot, it writes nothing and returns `LANECAST_ERR_NO_MEMORY`.
+ * The dtype with a name of lanecast's: "float8_e4m3fn", or a short form such as "f8e4m3fn" or "bf16". Names of other systems that
+ * mean another dtype here ("i4" of NumPy) are read as lanecast's.
  *
  * Preconditions:
  *
- * `items` can be read for `count` items, each of which is as for `lanecast_run`.
+ * `name` is NULL or a string that ends with 0; `out` and `error` are NULL or can be written.
  */
 LANECAST_API
-lanecast_status lanecast_run_batch(const struct lanecast_item *items,
-                                   size_t count,
-                                   const struct lanecast_threads *threads,
-                                   struct lanecast_error *error)
+lanecast_status lanecast_type_parse(const char *name,
+                                    lanecast_type *out,
+                                    struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * The bytes that `n` elements take, a last partial byte included.
+ *
+ * Preconditions:
+ *
+ * `out` is NULL or can be written.
+ */
+LANECAST_API lanecast_status lanecast_type_bytes(lanecast_type type, size_t n, size_t *out) LANECAST_NOEXCEPT;
+
+/**
+ * The type of a DLPack tensor's elements. Elements of less than 8 bits are packed, unless `flags` has
+ * `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED` (4). `lanes` is 1, or 2 for pairs of packed
+ * float4, which are two elements.
+ *
+ * Preconditions:
+ *
+ * `out` is NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_type_from_dlpack(uint8_t code,
+                                          uint8_t bits,
+                                          uint16_t lanes,
+                                          uint64_t flags,
+                                          lanecast_type *out)
+LANECAST_NOEXCEPT;
+
+/**
+ * The DLPack type code, bits and flags of a type; lanes are 1. DLPack has no byte order: only that of the host is taken.
+ *
+ * Preconditions:
+ *
+ * The places are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_type_to_dlpack(lanecast_type type,
+                                        uint8_t *code,
+                                        uint8_t *bits,
+                                        uint64_t *flags)
 LANECAST_NOEXCEPT;
 
 /** The name of a status, as a static string; NULL if there is no such status. */
@@ -581,7 +622,7 @@ LANECAST_NOEXCEPT;
 
 /**
  * Casts `n` elements of the type `from` at `src` to `n` elements of the type `to` at `dst`, on the calling thread: `lanecast_plan_init` and
- * `lanecast_run` in one call.
+ * `lanecast_run` in one call. If `options` is NULL, the default options apply. The cast is in place if both addresses are the same.
  *
  * Preconditions:
  *
@@ -627,37 +668,6 @@ lanecast_status lanecast_explain(const struct lanecast_plan *plan,
                                  size_t capacity,
                                  size_t *length,
                                  struct lanecast_error *error)
-LANECAST_NOEXCEPT;
-
-/**
- * The dtype in which an operation on two computes. Types with flags are refused.
- *
- * Preconditions:
- *
- * `out` and `error` are NULL or can be written.
- */
-LANECAST_API
-lanecast_status lanecast_promote(lanecast_standard standard,
-                                 lanecast_type a,
-                                 lanecast_type b,
-                                 lanecast_type *out,
-                                 struct lanecast_error *error)
-LANECAST_NOEXCEPT;
-
-/**
- * Whether a standard allows a cast under a rule: `*out` becomes 1 or 0. Types with flags are refused.
- *
- * Preconditions:
- *
- * `out` and `error` are NULL or can be written.
- */
-LANECAST_API
-lanecast_status lanecast_can_cast(lanecast_standard standard,
-                                  lanecast_type from,
-                                  lanecast_type to,
-                                  lanecast_casting casting,
-                                  int32_t *out,
-                                  struct lanecast_error *error)
 LANECAST_NOEXCEPT;
 
 /**
@@ -751,6 +761,68 @@ lanecast_status lanecast_run_counted(const struct lanecast_plan *plan,
                                      const struct lanecast_threads *threads,
                                      struct lanecast_error *error)
 LANECAST_NOEXCEPT;
+
+/** The library's own pool with all of its threads, for `threads` arguments. */
+LANECAST_API const struct lanecast_threads *lanecast_pool(void) LANECAST_NOEXCEPT;
+
+/**
+ * Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
+ * invalid, `error` gives its index, and nothing is written. The call allocates six words an item; if it
+ * cannot, it writes nothing and returns `LANECAST_ERR_NO_MEMORY`.
+ *
+ * Preconditions:
+ *
+ * `items` can be read for `count` items, each of which is as for `lanecast_run`.
+ */
+LANECAST_API
+lanecast_status lanecast_run_batch(const struct lanecast_item *items,
+                                   size_t count,
+                                   const struct lanecast_threads *threads,
+                                   struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * The dtype in which an operation on two computes. Types with flags are refused.
+ *
+ * Preconditions:
+ *
+ * `out` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_promote(lanecast_standard standard,
+                                 lanecast_type a,
+                                 lanecast_type b,
+                                 lanecast_type *out,
+                                 struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/**
+ * Whether a standard allows a cast under a rule: `*out` becomes 1 or 0. Types with flags are refused.
+ *
+ * Preconditions:
+ *
+ * `out` and `error` are NULL or can be written.
+ */
+LANECAST_API
+lanecast_status lanecast_can_cast(lanecast_standard standard,
+                                  lanecast_type from,
+                                  lanecast_type to,
+                                  lanecast_casting casting,
+                                  int32_t *out,
+                                  struct lanecast_error *error)
+LANECAST_NOEXCEPT;
+
+/** The name of the tier that new plans use: "avx512", "avx2", "neon" or "scalar", a static string. */
+LANECAST_API const char *lanecast_active_tier(void) LANECAST_NOEXCEPT;
+
+/**
+ * Makes new plans of the whole process use a tier; NULL takes that back.
+ *
+ * Preconditions:
+ *
+ * `name` is NULL or a string that ends with 0; `error` is NULL or can be written.
+ */
+LANECAST_API lanecast_status lanecast_force_tier(const char *name, struct lanecast_error *error) LANECAST_NOEXCEPT;
 
 /**
  * Makes a plan for scaled casts by the scheme of this name: between tensors of the type `from` (float16, bfloat16 or float32, in either byte
@@ -1062,78 +1134,6 @@ lanecast_status lanecast_scaled_dequantize_min_max(const struct lanecast_scaled_
                                                    size_t dst_len,
                                                    const struct lanecast_threads *threads,
                                                    struct lanecast_error *error)
-LANECAST_NOEXCEPT;
-
-/** The library's own pool with all of its threads, for `threads` arguments. */
-LANECAST_API const struct lanecast_threads *lanecast_pool(void) LANECAST_NOEXCEPT;
-
-/** The name of the tier that new plans use: "avx512", "avx2", "neon" or "scalar", a static string. */
-LANECAST_API const char *lanecast_active_tier(void) LANECAST_NOEXCEPT;
-
-/**
- * Makes new plans of the whole process use a tier; NULL takes that back.
- *
- * Preconditions:
- *
- * `name` is NULL or a string that ends with 0; `error` is NULL or can be written.
- */
-LANECAST_API lanecast_status lanecast_force_tier(const char *name, struct lanecast_error *error) LANECAST_NOEXCEPT;
-
-/** The name of the dtype without flags, as a static string such as "float8_e4m3fn"; NULL if there is no such dtype. */
-LANECAST_API const char *lanecast_type_name(lanecast_type type_) LANECAST_NOEXCEPT;
-
-/**
- * The dtype with a name of lanecast's: "float8_e4m3fn", or a short form such as "f8e4m3fn" or "bf16". Names of other systems that
- * mean another dtype here ("i4" of NumPy) are read as lanecast's.
- *
- * Preconditions:
- *
- * `name` is NULL or a string that ends with 0; `out` and `error` are NULL or can be written.
- */
-LANECAST_API
-lanecast_status lanecast_type_parse(const char *name,
-                                    lanecast_type *out,
-                                    struct lanecast_error *error)
-LANECAST_NOEXCEPT;
-
-/**
- * The bytes that `n` elements take, a last partial byte included.
- *
- * Preconditions:
- *
- * `out` is NULL or can be written.
- */
-LANECAST_API lanecast_status lanecast_type_bytes(lanecast_type type_, size_t n, size_t *out) LANECAST_NOEXCEPT;
-
-/**
- * The type of a DLPack tensor's elements. Elements of less than 8 bits are packed, unless `flags` has
- * `DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED` (4). `lanes` is 1, or 2 for pairs of packed
- * float4, which are two elements.
- *
- * Preconditions:
- *
- * `out` is NULL or can be written.
- */
-LANECAST_API
-lanecast_status lanecast_type_from_dlpack(uint8_t code,
-                                          uint8_t bits,
-                                          uint16_t lanes,
-                                          uint64_t flags,
-                                          lanecast_type *out)
-LANECAST_NOEXCEPT;
-
-/**
- * The DLPack type code, bits and flags of a type; lanes are 1. DLPack has no byte order: only that of the host is taken.
- *
- * Preconditions:
- *
- * The places are NULL or can be written.
- */
-LANECAST_API
-lanecast_status lanecast_type_to_dlpack(lanecast_type type_,
-                                        uint8_t *code,
-                                        uint8_t *bits,
-                                        uint64_t *flags)
 LANECAST_NOEXCEPT;
 
 #ifdef __cplusplus

@@ -17,19 +17,32 @@
 
 #![allow(non_camel_case_types, reason = "the names are those of the header")]
 
-mod array;
-mod batch;
-mod dlpack;
-mod error;
-mod memory;
-mod options;
-mod plan;
-mod promote;
-mod run;
-mod scaled;
-mod threads;
-mod tier;
+// The order of the header; rustfmt sorts modules that no empty line separates.
 mod types;
+
+mod error;
+
+mod options;
+
+mod plan;
+
+mod array;
+
+mod run;
+
+mod threads;
+
+mod batch;
+
+mod promote;
+
+mod tier;
+
+mod scaled;
+
+mod dlpack;
+
+mod memory;
 
 pub use array::lanecast_array;
 pub use batch::*;

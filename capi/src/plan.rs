@@ -83,7 +83,7 @@ unsafe fn make(
 }
 
 /// Casts `n` elements of the type `from` at `src` to `n` elements of the type `to` at `dst`, on the calling thread: `lanecast_plan_init` and
-/// `lanecast_run` in one call.
+/// `lanecast_run` in one call. If `options` is NULL, the default options apply. The cast is in place if both addresses are the same.
 ///
 /// # Safety
 ///

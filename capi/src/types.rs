@@ -98,8 +98,8 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Failure> {
 
 /// The name of the dtype without flags, as a static string such as "float8_e4m3fn"; NULL if there is no such dtype.
 #[unsafe(no_mangle)]
-pub extern "C" fn lanecast_type_name(type_: lanecast_type) -> *const c_char {
-    let code = u8::try_from(type_ & !FLAGS).ok();
+pub extern "C" fn lanecast_type_name(r#type: lanecast_type) -> *const c_char {
+    let code = u8::try_from(r#type & !FLAGS).ok();
     match code.and_then(DType::from_code) {
         Some(dtype) => NAMES[dtype as usize].as_ptr().cast(),
         None => std::ptr::null(),
@@ -134,14 +134,14 @@ pub unsafe extern "C" fn lanecast_type_parse(
 /// `out` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_type_bytes(
-    type_: lanecast_type,
+    r#type: lanecast_type,
     n: usize,
     out: *mut usize,
 ) -> lanecast_status {
     // SAFETY: the pointer is as the caller promises.
     unsafe {
         guarded(std::ptr::null_mut(), || {
-            let buffer = buffer(type_)?;
+            let buffer = buffer(r#type)?;
             let bytes = buffer.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: buffer })?;
             put(out, bytes)
         })
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn lanecast_type_from_dlpack(
 /// The places are NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_type_to_dlpack(
-    type_: lanecast_type,
+    r#type: lanecast_type,
     code: *mut u8,
     bits: *mut u8,
     flags: *mut u64,
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn lanecast_type_to_dlpack(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(std::ptr::null_mut(), || {
-            let buffer = buffer(type_)?;
+            let buffer = buffer(r#type)?;
             let known = names::dlpack(buffer.dtype()).filter(|_| buffer.order() == ByteOrder::NATIVE);
             let bad = Failure::Argument(LANECAST_ERR_BAD_TYPE, "DLPack has no such type");
             let (kind, width) = known.ok_or(bad)?;
