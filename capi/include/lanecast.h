@@ -709,7 +709,8 @@ LANECAST_NOEXCEPT;
 
 /**
  * As `lanecast_run_array`, but fails with `LANECAST_ERR_REJECTED` at the first element that the target cannot represent; `error` gives its
- * index, bits and reason. From that element on the contents of the destination are unspecified. In place both types must have the same width.
+ * index, bits and reason. From that element on the contents of the destination are unspecified; memory that is cast in
+ * place is unchanged.
  *
  * Preconditions:
  *
@@ -727,8 +728,7 @@ LANECAST_NOEXCEPT;
 /**
  * As `lanecast_run_array`, and marks which elements the target can represent, as an Arrow validity bitmap does: bit `i % 8` of byte `i / 8`
  * of `validity`, lowest bit first, becomes 1 if element `i` in C order fits and 0 if not; the bits after the last element become 0. Elements
- * that do not fit are cast as by `lanecast_run_array`. Unless `rejected` is NULL, their number goes there. In place both types must have the
- * same width.
+ * that do not fit are cast as by `lanecast_run_array`. Unless `rejected` is NULL, their number goes there.
  *
  * Preconditions:
  *
@@ -746,7 +746,7 @@ lanecast_status lanecast_run_masked(const struct lanecast_plan *plan,
 LANECAST_NOEXCEPT;
 
 /**
- * As `lanecast_run_array`, and counts in `report` what was lost. In place both types must have the same width.
+ * As `lanecast_run_array`, and counts in `report` what was lost.
  *
  * Preconditions:
  *
@@ -767,8 +767,8 @@ LANECAST_API const struct lanecast_threads *lanecast_pool(void) LANECAST_NOEXCEP
 
 /**
  * Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
- * invalid, `error` gives its index, and nothing is written. The call allocates six words an item; if it
- * cannot, it writes nothing and returns `LANECAST_ERR_NO_MEMORY`.
+ * invalid, `error` gives its index, and nothing is written. The call allocates
+ * at most twelve words an item; if it cannot, it writes nothing and returns `LANECAST_ERR_NO_MEMORY`.
  *
  * Preconditions:
  *

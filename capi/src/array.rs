@@ -2,11 +2,12 @@
 
 use crate::error::{
     Failure, LANECAST_ERR_BAD_LAYOUT, LANECAST_ERR_BAD_OPTION, LANECAST_ERR_BAD_TYPE,
-    LANECAST_ERR_NULL_POINTER,
+    LANECAST_ERR_NULL_POINTER, LANECAST_ERR_OVERLAP,
 };
+use crate::memory::overlap;
 use crate::types::{buffer, lanecast_type};
 use lanecast::strided::{Layout, MAX_AXES, View, ViewMut};
-use lanecast::{CastError, CastPlan, Encoding, Storage};
+use lanecast::{Bytes, BytesMut, CastError, CastPlan, Encoding, InPlace, Source, Storage, Target};
 use std::ffi::c_void;
 use std::slice;
 
@@ -132,44 +133,107 @@ impl lanecast_array {
     }
 }
 
-/// The memory of a cast between arrays.
+/// The operands of a cast.
+#[expect(clippy::large_enum_variant, reason = "it lives for a call, and nothing may be allocated")]
 pub(crate) enum Operands<'a> {
-    /// So many elements that follow each other, on both sides.
-    Flat(*const u8, *mut u8, usize),
+    /// So many elements that follow each other.
+    Flat(Source<'a>, Target<'a>, usize),
     /// Arrays of one shape.
     Views(View<'a>, ViewMut<'a>),
 }
 
-/// The operands of a cast between arrays.
-///
-/// # Safety
-///
-/// As for `lanecast_run_array`.
-pub(crate) unsafe fn operands<'a>(
-    plan: &CastPlan,
-    src: *const lanecast_array,
-    dst: *const lanecast_array,
-) -> Result<Operands<'a>, Failure> {
-    // SAFETY: the pointers are as the caller promises.
-    let (Some(src), Some(dst)) = (unsafe { (src.as_ref(), dst.as_ref()) }) else {
-        return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "an array is NULL"));
-    };
-    let (from, to) = (plan.source(), plan.target());
-    src.check(from)?;
-    dst.check(to)?;
-    let mut flat = ([0], [0]);
-    // SAFETY: as above.
-    same_shape(unsafe { src.shape(&mut flat.0) }, unsafe { dst.shape(&mut flat.1) })?;
-    if src.ndim == 0 && dst.ndim == 0 {
-        return Ok(Operands::Flat(src.data.cast_const().cast(), dst.data.cast(), src.n));
+impl<'a> Operands<'a> {
+    /// `n` elements at two addresses, or at one, where they are cast in place.
+    ///
+    /// # Safety
+    ///
+    /// As for `lanecast_run`, but for the plan. What is in the memory comes from C, so nothing says that it is not initialised.
+    pub(crate) unsafe fn flat(
+        plan: &CastPlan,
+        src: *const c_void,
+        dst: *mut c_void,
+        n: usize,
+    ) -> Result<Operands<'a>, Failure> {
+        let bytes =
+            |side: Encoding| side.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: side });
+        let (read, written) = (bytes(plan.source())?, bytes(plan.target())?);
+        not_null(src, dst, n)?;
+        if n > 0 && src.addr() == dst.addr() {
+            // SAFETY: the caller's memory has room for both sides.
+            let bytes = unsafe { BytesMut::from_raw(dst.cast(), read.max(written), n) };
+            return Ok(Operands::Flat(InPlace.into(), bytes.into(), n));
+        }
+        if overlap(src.addr(), read, dst.addr(), written) {
+            let text = "the source and the destination share bytes but do not begin at the same address";
+            return Err(Failure::Argument(LANECAST_ERR_OVERLAP, text));
+        }
+        // SAFETY: the caller's memory, which was just found to be apart.
+        let (src, dst) =
+            unsafe { (Bytes::from_raw(src.cast(), read, n), BytesMut::from_raw(dst.cast(), written, n)) };
+        Ok(Operands::Flat(src.into(), dst.into(), n))
     }
-    let packed = [from, to].iter().any(|encoding| encoding.storage() == Storage::Packed);
-    let which = if packed { Axes::LongAndLast } else { Axes::Long };
-    // SAFETY: as above; the elements of both are the caller's memory.
-    unsafe {
-        let (from, to) = (src.layout(from, which)?, dst.layout(to, which)?);
-        let to = ViewMut::from_raw(dst.data.cast(), to).map_err(CastError::View)?;
-        Ok(Operands::Views(View::from_raw(src.data.cast_const().cast(), from), to))
+
+    /// Two arrays.
+    ///
+    /// # Safety
+    ///
+    /// As for `lanecast_run_array`.
+    pub(crate) unsafe fn arrays(
+        plan: &CastPlan,
+        src: *const lanecast_array,
+        dst: *const lanecast_array,
+    ) -> Result<Operands<'a>, Failure> {
+        // SAFETY: the pointers are as the caller promises.
+        let (Some(src), Some(dst)) = (unsafe { (src.as_ref(), dst.as_ref()) }) else {
+            return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "an array is NULL"));
+        };
+        let (from, to) = (plan.source(), plan.target());
+        src.check(from)?;
+        dst.check(to)?;
+        let mut flat = ([0], [0]);
+        // SAFETY: as above.
+        same_shape(unsafe { src.shape(&mut flat.0) }, unsafe { dst.shape(&mut flat.1) })?;
+        if src.ndim == 0 && dst.ndim == 0 {
+            // SAFETY: as above.
+            return unsafe { Self::flat(plan, src.data, dst.data, src.n) };
+        }
+        let packed = [from, to].iter().any(|encoding| encoding.storage() == Storage::Packed);
+        let which = if packed { Axes::LongAndLast } else { Axes::Long };
+        // SAFETY: as above; the elements of both are the caller's memory.
+        unsafe {
+            let (from, to) = (src.layout(from, which)?, dst.layout(to, which)?);
+            let to = ViewMut::from_raw(dst.data.cast(), to).map_err(CastError::View)?;
+            Ok(Operands::Views(View::from_raw(src.data.cast_const().cast(), from), to))
+        }
+    }
+
+    /// How many elements there are.
+    pub(crate) fn elements(&self) -> usize {
+        match self {
+            Operands::Flat(_, _, n) => *n,
+            Operands::Views(src, _) => src.layout().elements(),
+        }
+    }
+
+    /// Gives them to a run.
+    pub(crate) fn run<T>(
+        self,
+        run: impl FnOnce(Source<'_>, Target<'_>) -> Result<T, CastError>,
+    ) -> Result<T, Failure> {
+        Ok(match self {
+            Operands::Flat(src, dst, _) => run(src, dst),
+            Operands::Views(src, mut dst) => run((&src).into(), (&mut dst).into()),
+        }?)
+    }
+}
+
+/// Whether the addresses of elements lead to memory.
+#[inline]
+pub(crate) fn not_null(src: *const c_void, dst: *const c_void, n: usize) -> Result<(), Failure> {
+    match (n, src.is_null(), dst.is_null()) {
+        (0, ..) | (_, false, false) => Ok(()),
+        (_, true, _) => Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the source is NULL")),
+        (_, _, true) => Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the destination is NULL")),
     }
 }
 

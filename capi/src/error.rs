@@ -1,7 +1,7 @@
 //! Statuses and messages, and the guard that stops panics at the interface.
 
 use lanecast::scaled::ScaledError;
-use lanecast::{CastError, Reason};
+use lanecast::{CastError, RejectionReason};
 use std::ffi::{CStr, c_char};
 use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -190,13 +190,13 @@ impl Failure {
         match self {
             Failure::Cast(CastError::Rejected(rejection)) => {
                 error.reason = match rejection.reason {
-                    Reason::Nan => LANECAST_REASON_NAN,
-                    Reason::Overflow => LANECAST_REASON_OVERFLOW,
-                    Reason::Negative => LANECAST_REASON_NEGATIVE,
-                    Reason::NoZero => LANECAST_REASON_NO_ZERO,
-                    Reason::Imaginary => LANECAST_REASON_IMAGINARY,
-                    Reason::Underflow => LANECAST_REASON_UNDERFLOW,
-                    Reason::Inexact => LANECAST_REASON_INEXACT,
+                    RejectionReason::Nan => LANECAST_REASON_NAN,
+                    RejectionReason::Overflow => LANECAST_REASON_OVERFLOW,
+                    RejectionReason::Negative => LANECAST_REASON_NEGATIVE,
+                    RejectionReason::NoZero => LANECAST_REASON_NO_ZERO,
+                    RejectionReason::Imaginary => LANECAST_REASON_IMAGINARY,
+                    RejectionReason::Underflow => LANECAST_REASON_UNDERFLOW,
+                    RejectionReason::Inexact => LANECAST_REASON_INEXACT,
                     _ => LANECAST_REASON_NONE,
                 };
                 error.index = rejection.index as u64;

@@ -3,8 +3,9 @@
 //!
 //! # Laws
 //!
-//! * The caller owns all memory but the plans of scaled casts; a run allocates nothing on the calling thread (a batch allocates 48 bytes
-//!   an item, the first runs of some pairs a table that is kept, and a scaled cast frees what it allocates), and keeps no pointer.
+//! * The caller owns all memory but the plans of scaled casts; a run keeps no pointer and allocates nothing on the calling thread. The
+//!   exceptions: a batch has a list of its items, the threads of a host are counted (`Arc`), the first runs of some pairs make a table
+//!   that is kept, and a scaled cast frees what it allocates.
 //! * Every function that can fail returns a status and fills the caller's `lanecast_error`, if there is one. There is no thread-local state,
 //!   and no global state but the forced tier.
 //! * A failed call writes nothing, except for `LANECAST_ERR_REJECTED` and `LANECAST_ERR_BUG`.

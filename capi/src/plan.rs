@@ -1,12 +1,12 @@
 //! Plans in the caller's memory.
 
+use crate::array::not_null;
 use crate::error::{
     Failure, LANECAST_ERR_BAD_PLAN, LANECAST_ERR_NULL_POINTER, cut, guarded, lanecast_error, lanecast_status,
 };
 use crate::options::lanecast_options;
-use crate::run::{flat, put_if_wanted};
+use crate::run::put_if_wanted;
 use crate::types::{buffer, lanecast_type};
-use lanecast::bulk::Threads;
 use lanecast::{CastOptions, CastPlan, Streaming};
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
@@ -21,8 +21,9 @@ pub struct lanecast_plan {
 }
 
 /// What a plan's memory holds.
+///
+/// C programs copy the plan as bytes and never drop it: its mode and its threads are the defaults, which own nothing.
 #[repr(C)]
-#[derive(Clone, Copy)]
 struct Content {
     magic: u64,
     plan: CastPlan,
@@ -100,7 +101,13 @@ pub unsafe extern "C" fn lanecast_cast(
     error: *mut lanecast_error,
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
-    unsafe { guarded(error, || flat(&make(from, to, options)?, src.cast(), dst.cast(), n, Threads::Serial)) }
+    unsafe {
+        guarded(error, || {
+            let plan = make(from, to, options)?;
+            not_null(src, dst, n)?;
+            Ok(plan.run_ptr(src.cast(), dst.cast(), n)?)
+        })
+    }
 }
 
 /// Makes a plan. If `options` is NULL, the default options apply. On failure `plan` is not written.

@@ -1,18 +1,14 @@
 //! Casts by a plan.
 
-use crate::array::{Operands, lanecast_array, operands};
+use crate::array::{Operands, lanecast_array, not_null};
 use crate::error::{
-    Failure, LANECAST_ERR_BAD_OPTION, LANECAST_ERR_NULL_POINTER, LANECAST_ERR_OVERLAP, guarded,
-    lanecast_error, lanecast_status,
+    Failure, LANECAST_ERR_BAD_OPTION, LANECAST_ERR_NULL_POINTER, guarded, lanecast_error, lanecast_status,
 };
-use crate::memory::{bytes_mut, overlap};
+use crate::memory::bytes_mut;
 use crate::plan::{self, lanecast_plan};
 use crate::threads::lanecast_threads;
-use lanecast::bulk::Threads;
-use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{CastError, CastPlan, CastReport, Level};
+use lanecast::{CastPlan, CastReport, Level, Threads};
 use std::ffi::c_void;
-use std::slice;
 
 /// Which values count as lost.
 pub type lanecast_level = u32;
@@ -79,78 +75,19 @@ pub(crate) fn level(number: lanecast_level) -> Result<Level, Failure> {
     }
 }
 
-/// The memory of a cast that checks.
-#[expect(clippy::large_enum_variant, reason = "it lives for a call, and nothing may be allocated")]
-enum Buffers<'a> {
-    /// No elements.
-    Empty,
-    /// Two buffers of so many elements that share no byte.
-    Apart(&'a [u8], &'a mut [u8], usize),
-    /// Arrays, or one buffer whose elements are replaced by their results.
-    Views(View<'a>, ViewMut<'a>),
-}
-
-/// The memory of a cast between arrays.
+/// The plan of a checked run.
 ///
 /// # Safety
 ///
-/// As for [`lanecast_run_array`].
-unsafe fn arrays<'a>(
+/// `threads` is null or can be read for as long as the result is used.
+unsafe fn at(
     plan: &CastPlan,
-    src: *const lanecast_array,
-    dst: *const lanecast_array,
-) -> Result<Buffers<'a>, Failure> {
+    level: lanecast_level,
+    threads: *const lanecast_threads,
+) -> Result<CastPlan, Failure> {
     // SAFETY: the caller's promise.
-    unsafe {
-        match operands(plan, src, dst)? {
-            Operands::Flat(src, dst, n) => buffers(plan, src, dst, n),
-            Operands::Views(src, dst) => Ok(Buffers::Views(src, dst)),
-        }
-    }
-}
-
-/// # Safety
-///
-/// As [`lanecast_run`]. What is in the destination comes from C, so nothing says that it is not initialised.
-unsafe fn buffers<'a>(
-    plan: &CastPlan,
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-) -> Result<Buffers<'a>, Failure> {
-    let (from, to) = (plan.source(), plan.target());
-    let read = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: from })?;
-    let written = to.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: to })?;
-    if n == 0 {
-        return Ok(Buffers::Empty);
-    }
-    not_null(src, dst)?;
-    let (start, end) = (src.addr(), dst.addr());
-    if start == end && from.bits_per_element() == to.bits_per_element() {
-        let layout = |of| Layout::contiguous(of, &[n]).map_err(CastError::View);
-        let (read, written) = (layout(from)?, layout(to)?);
-        // SAFETY: the caller's memory: elements of either side at the same places.
-        let views =
-            unsafe { (View::from_raw(src, read), ViewMut::from_raw(dst, written).map_err(CastError::View)?) };
-        return Ok(Buffers::Views(views.0, views.1));
-    }
-    if overlap(start, read, end, written) {
-        let text = "the source and the destination share bytes; only lanecast_run and lanecast_run_array cast in place between widths";
-        return Err(Failure::Argument(LANECAST_ERR_OVERLAP, text));
-    }
-    // SAFETY: the caller's memory, which was just found to be apart.
-    let (src, dst) = unsafe { (slice::from_raw_parts(src, read), slice::from_raw_parts_mut(dst, written)) };
-    Ok(Buffers::Apart(src, dst, n))
-}
-
-fn not_null(src: *const u8, dst: *const u8) -> Result<(), Failure> {
-    if src.is_null() {
-        return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the source is NULL"));
-    }
-    if dst.is_null() {
-        return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the destination is NULL"));
-    }
-    Ok(())
+    let threads = unsafe { lanecast_threads::read(threads)? };
+    Ok(plan.checked_by_each_run(self::level(level)?).with_threads(threads))
 }
 
 /// Casts `n` elements at `src` to `n` elements at `dst`, at any alignment. If both are the same address, the cast is in place, and the
@@ -174,38 +111,12 @@ pub unsafe extern "C" fn lanecast_run(
     unsafe {
         guarded(error, || {
             let plan = plan::read(plan)?;
-            flat(plan, src.cast(), dst.cast(), n, lanecast_threads::read(threads)?)
+            not_null(src, dst, n)?;
+            match lanecast_threads::read(threads)? {
+                Threads::Serial => Ok(plan.run_ptr(src.cast(), dst.cast(), n)?),
+                threads => Ok(plan.with_threads(threads).run_ptr(src.cast(), dst.cast(), n)?),
+            }
         })
-    }
-}
-
-/// The cast of `lanecast_run`.
-///
-/// # Safety
-///
-/// As for [`lanecast_run`].
-#[inline]
-pub(crate) unsafe fn flat(
-    plan: &CastPlan,
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    threads: Threads<'_>,
-) -> Result<(), Failure> {
-    if n > 0 {
-        not_null(src, dst)?;
-    }
-    // SAFETY: the pointers are as the caller promises.
-    unsafe {
-        match threads {
-            Threads::Serial => Ok(plan.run_ptr(src, dst, n)?),
-            // In place there are no two buffers to share.
-            _ if src.addr() == dst.addr() => Ok(plan.run_ptr(src, dst, n)?),
-            threads => match buffers(plan, src, dst, n)? {
-                Buffers::Apart(src, dst, n) => Ok(plan.par_run(src, dst, n, threads)?),
-                _ => Ok(()),
-            },
-        }
     }
 }
 
@@ -229,17 +140,15 @@ pub unsafe extern "C" fn lanecast_run_array(
     unsafe {
         guarded(error, || {
             let plan = plan::read(plan)?;
-            let threads = lanecast_threads::read(threads)?;
-            match operands(plan, src, dst)? {
-                Operands::Flat(src, dst, n) => flat(plan, src, dst, n, threads),
-                Operands::Views(src, mut dst) => Ok(plan.par_run_strided(&src, &mut dst, threads)?),
-            }
+            let plan = plan.with_threads(lanecast_threads::read(threads)?);
+            Operands::arrays(&plan, src, dst)?.run(|src, dst| plan.run(src, dst))
         })
     }
 }
 
 /// As `lanecast_run_array`, but fails with `LANECAST_ERR_REJECTED` at the first element that the target cannot represent; `error` gives its
-/// index, bits and reason. From that element on the contents of the destination are unspecified. In place both types must have the same width.
+/// index, bits and reason. From that element on the contents of the destination are unspecified; memory that is cast in
+/// place is unchanged.
 ///
 /// # Safety
 ///
@@ -257,20 +166,15 @@ pub unsafe extern "C" fn lanecast_run_checked(
     unsafe {
         guarded(error, || {
             let plan = plan::read(plan)?;
-            let (checked, threads) = (plan.checked(self::level(level)?), lanecast_threads::read(threads)?);
-            match arrays(plan, src, dst)? {
-                Buffers::Empty => Ok(()),
-                Buffers::Apart(src, dst, n) => Ok(checked.par_run(src, dst, n, threads)?),
-                Buffers::Views(src, mut dst) => Ok(checked.run_strided(&src, &mut dst)?),
-            }
+            let plan = at(plan, level, threads)?;
+            Operands::arrays(&plan, src, dst)?.run(|src, dst| plan.run(src, dst))
         })
     }
 }
 
 /// As `lanecast_run_array`, and marks which elements the target can represent, as an Arrow validity bitmap does: bit `i % 8` of byte `i / 8`
 /// of `validity`, lowest bit first, becomes 1 if element `i` in C order fits and 0 if not; the bits after the last element become 0. Elements
-/// that do not fit are cast as by `lanecast_run_array`. Unless `rejected` is NULL, their number goes there. In place both types must have the
-/// same width.
+/// that do not fit are cast as by `lanecast_run_array`. Unless `rejected` is NULL, their number goes there.
 ///
 /// # Safety
 ///
@@ -290,24 +194,18 @@ pub unsafe extern "C" fn lanecast_run_masked(
     unsafe {
         guarded(error, || {
             let plan = plan::read(plan)?;
-            let (checked, threads) = (plan.checked(self::level(level)?), lanecast_threads::read(threads)?);
-            let lost = match arrays(plan, src, dst)? {
-                Buffers::Empty => 0,
-                Buffers::Apart(src, dst, n) => {
-                    checked.par_run_masked(src, dst, bitmap(validity, n)?, n, threads)?
-                }
-                Buffers::Views(src, mut dst) => {
-                    let validity = bitmap(validity, src.layout().elements())?;
-                    checked.run_strided_masked(&src, &mut dst, validity)?
-                }
-            };
+            let plan = at(plan, level, threads)?;
+            let operands = Operands::arrays(&plan, src, dst)?;
+            let null = "the validity bitmap is NULL";
+            let validity = bytes_mut(validity, operands.elements().div_ceil(8), null)?;
+            let lost = operands.run(|src, dst| plan.run_masked(src, dst, validity))?;
             put_if_wanted(rejected, lost);
             Ok(())
         })
     }
 }
 
-/// As `lanecast_run_array`, and counts in `report` what was lost. In place both types must have the same width.
+/// As `lanecast_run_array`, and counts in `report` what was lost.
 ///
 /// # Safety
 ///
@@ -326,15 +224,11 @@ pub unsafe extern "C" fn lanecast_run_counted(
     unsafe {
         guarded(error, || {
             let plan = plan::read(plan)?;
-            let (counted, threads) = (plan.counted(self::level(level)?), lanecast_threads::read(threads)?);
+            let plan = at(plan, level, threads)?;
             if report.is_null() {
                 return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the report is NULL"));
             }
-            let counts = match arrays(plan, src, dst)? {
-                Buffers::Empty => counted.run(&[], &mut [], 0)?,
-                Buffers::Apart(src, dst, n) => counted.par_run(src, dst, n, threads)?,
-                Buffers::Views(src, mut dst) => counted.run_strided(&src, &mut dst)?,
-            };
+            let counts = Operands::arrays(&plan, src, dst)?.run(|src, dst| plan.run_counted(src, dst))?;
             report.write(counts.into());
             Ok(())
         })
@@ -351,14 +245,4 @@ pub(crate) unsafe fn put_if_wanted<T>(place: *mut T, value: T) {
         // SAFETY: the caller's promise.
         unsafe { place.write(value) };
     }
-}
-
-/// The bytes of a bitmap of `n` elements.
-///
-/// # Safety
-///
-/// `validity` is null or writable for them.
-unsafe fn bitmap<'a>(validity: *mut u8, n: usize) -> Result<&'a mut [u8], Failure> {
-    // SAFETY: the caller's promise.
-    unsafe { bytes_mut(validity, n.div_ceil(8), "the validity bitmap is NULL") }
 }

@@ -175,7 +175,7 @@ impl lanecast_scaled_options {
         }
         if let Some(bits) = bits {
             let Self { seed, stream, first_element, .. } = *self;
-            plan = plan.stochastic(Stochastic { seed, stream, bits }).starting_at(first_element);
+            plan = plan.stochastic(Stochastic { seed, stream, bits, first: 0 }).starting_at(first_element);
         }
         if self.global != 0.0 {
             plan = plan.with_global(self.global)?;

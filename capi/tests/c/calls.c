@@ -183,7 +183,14 @@ static void runs(void)
     memcpy(place, src, sizeof src);
     CHECK(lanecast_run_array(&plan, &in_place, &again, lanecast_pool(), &error) == LANECAST_OK && memcmp(place, dst, 4) == 0);
     memcpy(place, src, sizeof src);
-    CHECK(lanecast_run_counted(&plan, &in_place, &again, LANECAST_LEVEL_RANGE, &losses, NULL, &error) == LANECAST_ERR_OVERLAP);
+    CHECK(lanecast_run_counted(&plan, &in_place, &again, LANECAST_LEVEL_RANGE, &losses, NULL, &error) == LANECAST_OK);
+    CHECK(losses.saturated == 1 && memcmp(place, dst, 4) == 0);
+    memcpy(place, src, sizeof src);
+    CHECK(lanecast_run_checked(&plan, &in_place, &again, LANECAST_LEVEL_RANGE, NULL, &error) == LANECAST_ERR_REJECTED);
+    CHECK(error.index == 1 && memcmp(place, src, sizeof src) == 0);
+    CHECK(lanecast_run_masked(&plan, &in_place, &again, LANECAST_LEVEL_RANGE, mask, NULL, NULL, &error) == LANECAST_OK);
+    CHECK(mask[0] == 0x0D && memcmp(place, dst, 4) == 0);
+    memcpy(place, src, sizeof src);
     again.type = LANECAST_INT32;
     CHECK(lanecast_run_counted(&same, &in_place, &again, LANECAST_LEVEL_RANGE, &losses, NULL, &error) == LANECAST_OK);
     memcpy(&first, place + 1, sizeof first);

@@ -4,7 +4,7 @@ use crate::build::{Linked, Program, has, temporary, tried};
 use crate::standards::SANITIZED;
 use lanecast::scaled::{ScaledPlan, Scheme};
 use lanecast::stochastic::{RandomBits, Stochastic};
-use lanecast::{CastOptions, CastPlan, DType, Storage};
+use lanecast::{BytesMut, CastOptions, CastPlan, DType, Storage};
 use std::fmt::Write as _;
 use std::{fs, process};
 
@@ -31,10 +31,9 @@ fn source(from: DType, n: usize, special: bool) -> Vec<u8> {
     if special {
         (values[1], values[n - 1]) = (f32::INFINITY, f32::NAN);
     }
-    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
     let plan = CastPlan::new(DType::Float32, from, &CastOptions::RUST).expect("a pair");
     let mut out = vec![0; n * from.size()];
-    plan.run(&bytes, &mut out, n).expect("a cast");
+    plan.run(&values, BytesMut::new(&mut out, n)).expect("a cast");
     out
 }
 
@@ -60,7 +59,7 @@ fn line(
     let plan = ScaledPlan::new(from, &scheme, shape).expect("it fits");
     let mut plan = plan.with_storage(storage).with_counts().with_squared_error();
     if let Some(bits) = random {
-        let stochastic = Stochastic { seed: 0x0123_4567_89AB_CDEF, stream: 5, bits };
+        let stochastic = Stochastic { seed: 0x0123_4567_89AB_CDEF, stream: 5, bits, first: 0 };
         plan = plan.stochastic(stochastic).starting_at(3);
     }
     let src = source(from, plan.elements(), special);
