@@ -270,6 +270,9 @@ static void views(void)
     to.ndim = 3;
     to.data = src;
     CHECK(lanecast_run_array(&plan, &from, &to, NULL, &error) == LANECAST_ERR_OVERLAP);
+    mask[0] = 0xA5;
+    CHECK(lanecast_run_masked(&plan, &from, &to, LANECAST_LEVEL_RANGE, mask, NULL, NULL, &error) == LANECAST_ERR_OVERLAP);
+    CHECK(mask[0] == 0xA5);
     to.data = NULL;
     CHECK(lanecast_run_array(&plan, &from, &to, NULL, &error) == LANECAST_ERR_NULL_POINTER);
     to.data = dst;
