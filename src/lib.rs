@@ -116,8 +116,6 @@ extern crate alloc;
 
 #[cfg(feature = "ndarray")]
 mod array;
-#[cfg(feature = "ndarray")]
-mod array;
 mod cast;
 mod dtype;
 mod element;

@@ -9,6 +9,7 @@ use crate::support::{data::rows, rng::Rng};
 use lanecast::onnx::{AttributeValue, Attributes, Cast, ElementType, Error, Operator, Payload, Side, Value};
 use lanecast::text::TextOptions;
 use lanecast::*;
+use lanecast::{Bytes, BytesMut};
 
 const NONE: &Attributes = &Attributes::NONE;
 
@@ -325,7 +326,7 @@ fn every_pair_is_the_plan_of_the_profile() {
                 swap(&mut native, from);
                 let mut expected = vec![0xAA; out.len()];
                 let plan = CastPlan::new(source, target, &options).expect("a plan");
-                plan.run(&native, &mut expected, n).expect("room");
+                plan.run(Bytes::new(&native, n), BytesMut::new(&mut expected, n)).expect("room");
                 let end = expected.len() - 1;
                 swap(&mut expected[..end], to);
                 assert_eq!(out, expected, "{from} {to}");

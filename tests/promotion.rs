@@ -87,12 +87,12 @@ fn every_pair_is_the_measured_one() {
                     let refusal = found.err().map(|error| error.reason);
                     assert!(!matches!(refusal, Some(Reason::NotInStandard(_) | Reason::ResultNotHere(_))));
                     let planned = rules.plan(left, right).ok();
-                    assert_eq!(planned.map(|plan| (plan.result, plan.weak)), expected);
-                    for (operand, cast) in planned.map_or(vec![], |p| vec![(left, p.left), (right, p.right)])
+                    assert_eq!(planned.as_ref().map(|plan| (plan.result, plan.weak)), expected);
+                    for (operand, cast) in planned.map_or(vec![], |p| vec![(left, p.left.clone()), (right, p.right.clone())])
                     {
                         let needed = operand.dtype().filter(|from| Some(*from) != expected.map(|(to, _)| to));
                         assert_eq!(
-                            cast.map(|cast| cast.source().dtype()),
+                            cast.as_ref().map(|cast| cast.source().dtype()),
                             needed,
                             "{standard}: {left}, {right}"
                         );
@@ -389,7 +389,7 @@ fn plans_round_as_the_options_say() {
         let options = CastOptions::TORCH.with_float_round(round);
         let plan = plan_with(Standard::Torch, DType::Float32, DType::Int32, &options).expect("a plan");
         let (mut out, cast) = ([0.0_f32], plan.right.expect("a cast of the integer"));
-        cast.run_slice(&[16_777_217_i32], &mut out).expect("one element");
+        cast.run(&[16_777_217_i32], &mut out).expect("one element");
         assert_eq!(out, [expected], "{round:?}");
     }
 }

@@ -8,6 +8,7 @@ mod random;
 use crate::support::data::rows;
 use lanecast::structured::{Field, FieldType, Match, StructError, StructPlan, StructType, Trouble};
 use lanecast::{ByteOrder, CastError, CastOptions, CastPlan, DType, Encoding, Level, Side};
+use lanecast::{Bytes, BytesMut};
 use proptest::prelude::*;
 
 fn read(descr: &str) -> StructType {
@@ -400,7 +401,9 @@ fn short_buffers_and_too_many_items_are_refused() {
     let empty = "[('a', '<f4', (0, 9)), ('b', '|V0')]";
     let empty = StructPlan::new(&read(empty), &read(empty), Match::Name, &CastOptions::RUST).unwrap();
     empty.checked(Level::Range).run(&[], &mut [], usize::MAX).unwrap();
-    let refused = CastPlan::new(DType::Int8, DType::Int8, &CastOptions::RUST).unwrap().run(&[], &mut [], 1);
+    let refused = CastPlan::new(DType::Int8, DType::Int8, &CastOptions::RUST)
+        .unwrap()
+        .run(Bytes::new(&[], 1), BytesMut::new(&mut [], 1));
     assert!(matches!(
         StructError::from(refused.unwrap_err()),
         StructError::Cast(CastError::BufferTooSmall { .. })

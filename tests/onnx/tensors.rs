@@ -4,6 +4,7 @@ use super::{bytes, element};
 use crate::support::{data::rows, rng::Rng};
 use lanecast::onnx::{Contents, ElementType, Field, Payload, TensorError, TypedData, elements};
 use lanecast::*;
+use lanecast::{Bytes, BytesMut};
 
 /// The entries of a field, owned.
 #[derive(Debug, Default)]
@@ -134,7 +135,7 @@ fn typed_fields_keep_every_code() {
             let mut expected = vec![0; raw.len()];
             CastPlan::new(buffer, buffer, &CastOptions::ONNX)
                 .expect("a plan")
-                .run(&raw, &mut expected, n)
+                .run(Bytes::new(&raw, n), BytesMut::new(&mut expected, n))
                 .expect("room");
             assert_eq!(*packed, expected, "{dtype} {n}");
         }

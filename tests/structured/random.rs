@@ -3,6 +3,7 @@
 use crate::support::rng::Rng;
 use lanecast::structured::{Field, Match, StructPlan, StructType};
 use lanecast::{ByteOrder, CastOptions, CastPlan, DType, Encoding, Level};
+use lanecast::{Bytes, BytesMut};
 
 /// An element of a random struct: where it is in both items, from what to what.
 struct Single {
@@ -128,7 +129,10 @@ fn one(of: &Single, src: &[u8], dst: &mut [u8], options: &CastOptions) {
     let mut element = src[of.src..][..of.from.dtype().size()].to_vec();
     turn(&mut element, of.from);
     let mut result = vec![0; of.to.dtype().size()];
-    CastPlan::new(of.from.native(), of.to.native(), options).unwrap().run(&element, &mut result, 1).unwrap();
+    CastPlan::new(of.from.native(), of.to.native(), options)
+        .unwrap()
+        .run(Bytes::new(&element, 1), BytesMut::new(&mut result, 1))
+        .unwrap();
     turn(&mut result, of.to);
     dst[of.dst..][..result.len()].copy_from_slice(&result);
 }
