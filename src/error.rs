@@ -2,7 +2,9 @@
 
 use crate::loss::Rejection;
 use core::{fmt, ops::Range};
-use lanecast_kernels::{DType, Encoding, Tier, TierStatus, UnknownName, UnknownTier, ViewError};
+use lanecast_kernels::{
+    DType, Encoding, OperandError, Tier, TierStatus, UnknownName, UnknownTier, ViewError,
+};
 
 /// The source or the destination of a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -197,5 +199,23 @@ impl From<ViewError> for CastError {
 impl From<UnknownTier> for CastError {
     fn from(error: UnknownTier) -> Self {
         CastError::UnknownTier(error)
+    }
+}
+
+/// The error of operands that do not fit a cast.
+#[cold]
+pub(crate) fn refused(error: OperandError) -> CastError {
+    let side = |target| if target { Side::Destination } else { Side::Source };
+    match error {
+        OperandError::Lengths { src, dst } => CastError::LengthMismatch { src, dst },
+        OperandError::Bytes { target, need, have } => {
+            CastError::BufferTooSmall { which: side(target), need, have }
+        }
+        OperandError::TooLarge { elements, encoding } => CastError::TooLarge { elements, encoding },
+        OperandError::Element { target, plan, slice } => {
+            CastError::WrongElement { which: side(target), plan, slice }
+        }
+        OperandError::NotBytes => CastError::NoBytes,
+        OperandError::View(error) => error.into(),
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! [`CastPlan::with_stochastic`](crate::CastPlan::with_stochastic) casts floats so to integers and to floats of at most 16 bits. Scaled casts
 //! round so after
-//! [`ScaledPlan::stochastic`](crate::scaled::ScaledPlan::stochastic).
+//! [`ScaledPlan::with_stochastic`](crate::scaled::ScaledPlan::with_stochastic).
 
 mod philox;
 mod round;

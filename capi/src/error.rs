@@ -159,10 +159,13 @@ fn status_of(error: &CastError) -> lanecast_status {
 
 fn status_of_scaled(error: &ScaledError) -> lanecast_status {
     match error {
-        ScaledError::Source { .. } | ScaledError::Element { .. } => LANECAST_ERR_BAD_TYPE,
-        ScaledError::Scheme { .. } | ScaledError::Number { .. } | ScaledError::Global { .. } => {
-            LANECAST_ERR_BAD_OPTION
+        ScaledError::Source { .. } | ScaledError::Target { .. } | ScaledError::Element { .. } => {
+            LANECAST_ERR_BAD_TYPE
         }
+        ScaledError::Scheme { .. }
+        | ScaledError::Number { .. }
+        | ScaledError::Global { .. }
+        | ScaledError::Amax { .. } => LANECAST_ERR_BAD_OPTION,
         ScaledError::Axis { .. } | ScaledError::EmptyBlock | ScaledError::OtherShape => {
             LANECAST_ERR_BAD_LAYOUT
         }

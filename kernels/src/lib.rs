@@ -95,7 +95,9 @@ pub use loss::{Loss, LossDetector, Losses, Lost, loss};
 pub use one::cast_one;
 pub use operand::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 #[doc(hidden)]
-pub use operand::{Flat, InPlaceBytes, OperandError, Operands, Written, append};
+pub use operand::{
+    Flat, InPlaceBytes, Memory, OneSource, OneTarget, OperandError, Operands, Written, append,
+};
 pub use ptr::PtrError;
 pub use route::{Family, Stage};
 pub use storage::{ByteOrder, Encoding, Storage};

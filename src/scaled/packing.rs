@@ -61,3 +61,9 @@ pub(super) fn take(of: Encoding, data: &[u8], range: Range<usize>, codes: &mut [
         *code = ((u16::from(data[byte]) | high) >> shift & ((1 << bits) - 1)) as u8;
     }
 }
+
+/// A range in pieces of [`CHUNK`] elements.
+pub(super) fn chunks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(CHUNK).map(move |start| start..end.min(start + CHUNK))
+}

@@ -47,11 +47,6 @@ impl Random {
         })
     }
 
-    /// The same for a part of the tensor, whose first element has this index in it.
-    pub(crate) fn starting_at(self, first: u64) -> Random {
-        Random { first, ..self }
-    }
-
     /// The same, beginning `elements` elements later.
     pub(crate) fn after(self, elements: usize) -> Random {
         Random { first: self.first.wrapping_add(elements as u64), ..self }
