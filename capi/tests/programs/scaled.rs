@@ -2,9 +2,9 @@
 
 use crate::build::{Linked, Program, has, temporary, tried};
 use crate::standards::SANITIZED;
-use lanecast::scaled::{ScaledPlan, Scheme};
+use lanecast::scaled::{Quantized, ScaledPlan, Scheme};
 use lanecast::stochastic::{RandomBits, Stochastic};
-use lanecast::{BytesMut, CastOptions, CastPlan, DType, Storage};
+use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Storage};
 use std::fmt::Write as _;
 use std::{fs, process};
 
@@ -59,21 +59,23 @@ fn line(
     let plan = ScaledPlan::new(from, &scheme, shape).expect("it fits");
     let mut plan = plan.with_storage(storage).with_counts().with_squared_error();
     if let Some(bits) = random {
-        let stochastic = Stochastic { seed: 0x0123_4567_89AB_CDEF, stream: 5, bits, first: 0 };
-        plan = plan.stochastic(stochastic).starting_at(3);
+        let stochastic = Stochastic { seed: 0x0123_4567_89AB_CDEF, stream: 5, bits, first: 3 };
+        plan = plan.with_stochastic(stochastic);
     }
     let src = source(from, plan.elements(), special);
-    let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-    let report = plan.quantize_dynamic(&src, &mut data, &mut scales).expect("a cast");
+    let elements = Bytes::new(&src, plan.elements());
+    let mut quantized = Quantized::new(vec![0; plan.data_len()], vec![0; plan.scales_len()]);
+    let report = plan.quantize(elements, &mut quantized).expect("a cast");
     let [clipped, underflowed] = [report.clipped, report.underflowed].map(|n| n.expect("counted"));
     let counts = [report.elements, report.empty, report.poisoned, clipped, underflowed];
     let mut numbers: Vec<u8> = counts.iter().flat_map(|n| n.to_ne_bytes()).collect();
-    numbers.extend(report.global.to_ne_bytes());
+    numbers.extend(report.global.unwrap_or(1.0).to_ne_bytes());
     numbers.extend(report.squared_error.expect("summed").to_ne_bytes());
-    let amax = plan.amax(&src).expect("its length");
+    let amax = plan.amax(elements).expect("its length").largest();
     let back = |to: DType| {
         let mut out = vec![0; plan.elements() * to.size()];
-        plan.dequantize(&data, &scales, report.global, to, &mut out).expect("a cast");
+        let dst = BytesMut::new(&mut out, plan.elements());
+        plan.with_output(to).dequantize(&quantized, dst).expect("a cast");
         hex(&out)
     };
     let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
@@ -90,8 +92,8 @@ fn line(
         random.map_or(0, RandomBits::count).to_string(),
         shape.join(","),
         hex(&src),
-        hex(&data),
-        hex(&scales),
+        hex(&quantized.data),
+        hex(&quantized.scales),
         hex(&numbers),
         hex(&amax.to_ne_bytes()),
         back(DType::Float32),
