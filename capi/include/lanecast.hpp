@@ -7,7 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,7 +21,7 @@ namespace lanecast {
 /* Why a call failed. */
 struct error {
     lanecast_status status;
-    std::uint32_t reason;
+    lanecast_reason reason;
     std::uint64_t index;
     std::uint64_t code[2];
     std::string message;
@@ -29,22 +32,132 @@ struct error {
     }
 };
 
-/* A value or an error. */
-template <class T> class result {
+#ifdef __cpp_exceptions
+/* What `value()` throws if there is an error instead. */
+class bad_result_access : public std::runtime_error {
   public:
-    result(T value) : content(std::move(value)) {}
-    result(error failure) : content(std::move(failure)) {}
-    explicit operator bool() const noexcept { return content.index() == 0; }
-    const T &operator*() const { return std::get<0>(content); }
-    const T *operator->() const { return &std::get<0>(content); }
-    const lanecast::error &failure() const { return std::get<1>(content); }
+    explicit bad_result_access(lanecast::error failure) : std::runtime_error(failure.message), content(std::move(failure)) {}
+    const lanecast::error &error() const noexcept { return content; }
 
   private:
+    lanecast::error content;
+};
+#endif
+
+namespace detail {
+[[noreturn]] inline void bad_access(const lanecast::error &failure)
+{
+#ifdef __cpp_exceptions
+    throw bad_result_access(failure);
+#else
+    (void)failure;
+    std::abort();
+#endif
+}
+} // namespace detail
+
+/* A value or an error, with the members of `std::expected<T, lanecast::error>` of C++23. As there, `*` and `->` need a value, and `error()`
+ * needs an error; `value()` throws, or aborts without exceptions. An error converts to a result. */
+template <class T> class [[nodiscard]] result {
+  public:
+    using value_type = T;
+    using error_type = lanecast::error;
+
+    result(T value) : content(std::in_place_index<0>, std::move(value)) {}
+    result(lanecast::error failure) : content(std::in_place_index<1>, std::move(failure)) {}
+
+    bool has_value() const noexcept { return content.index() == 0; }
+    explicit operator bool() const noexcept { return has_value(); }
+
+    const T &operator*() const & noexcept { return *std::get_if<0>(&content); }
+    T &operator*() & noexcept { return *std::get_if<0>(&content); }
+    T &&operator*() && noexcept { return std::move(*std::get_if<0>(&content)); }
+    const T *operator->() const noexcept { return std::get_if<0>(&content); }
+    T *operator->() noexcept { return std::get_if<0>(&content); }
+
+    const T &value() const & { return checked(), **this; }
+    T &value() & { return checked(), **this; }
+    T &&value() && { return checked(), std::move(**this); }
+
+    const lanecast::error &error() const & noexcept { return *std::get_if<1>(&content); }
+    lanecast::error &&error() && noexcept { return std::move(*std::get_if<1>(&content)); }
+
+    template <class U> T value_or(U &&other) const &
+    {
+        return has_value() ? **this : static_cast<T>(std::forward<U>(other));
+    }
+    template <class U> T value_or(U &&other) &&
+    {
+        return has_value() ? std::move(**this) : static_cast<T>(std::forward<U>(other));
+    }
+
+    /* `next` takes the value and returns a result. */
+    template <class F> auto and_then(F &&next) const & -> std::invoke_result_t<F, const T &>
+    {
+        if (has_value()) {
+            return std::invoke(std::forward<F>(next), **this);
+        }
+        return error();
+    }
+
+    /* `next` takes the value and returns another one. */
+    template <class F> auto transform(F &&next) const & -> result<std::invoke_result_t<F, const T &>>
+    {
+        if (!has_value()) {
+            return error();
+        }
+        if constexpr (std::is_void_v<std::invoke_result_t<F, const T &>>) {
+            std::invoke(std::forward<F>(next), **this);
+            return {};
+        } else {
+            return std::invoke(std::forward<F>(next), **this);
+        }
+    }
+
+  private:
+    void checked() const
+    {
+        if (!has_value()) {
+            detail::bad_access(error());
+        }
+    }
+
     std::variant<T, lanecast::error> content;
 };
 
-/* Nothing, where only the error is of interest. */
-using done = std::monostate;
+/* Nothing or an error. */
+template <> class [[nodiscard]] result<void> {
+  public:
+    using value_type = void;
+    using error_type = lanecast::error;
+
+    result() = default;
+    result(lanecast::error failure) : content(std::move(failure)) {}
+
+    bool has_value() const noexcept { return content.index() == 0; }
+    explicit operator bool() const noexcept { return has_value(); }
+    void operator*() const noexcept {}
+    void value() const
+    {
+        if (!has_value()) {
+            detail::bad_access(error());
+        }
+    }
+    const lanecast::error &error() const & noexcept { return *std::get_if<1>(&content); }
+    lanecast::error &&error() && noexcept { return std::move(*std::get_if<1>(&content)); }
+
+    /* `next` takes nothing and returns a result. */
+    template <class F> auto and_then(F &&next) const & -> std::invoke_result_t<F>
+    {
+        if (has_value()) {
+            return std::invoke(std::forward<F>(next));
+        }
+        return error();
+    }
+
+  private:
+    std::variant<std::monostate, lanecast::error> content;
+};
 
 namespace detail {
 template <class T> constexpr lanecast_type integer()
@@ -55,13 +168,17 @@ template <class T> constexpr lanecast_type integer()
     return from[std::is_signed_v<T>][sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3];
 }
 
-inline result<done> finish(lanecast_status status, const lanecast_error &raw)
+inline result<void> finish(lanecast_status status, const lanecast_error &raw)
 {
     if (status == LANECAST_OK) {
-        return done{};
+        return {};
     }
     return error(raw);
 }
+
+/* The elements of a contiguous range, without const. */
+template <class Range>
+using element_of = std::remove_cv_t<std::remove_reference_t<decltype(*std::declval<const Range &>().data())>>;
 } // namespace detail
 
 /* The type of the elements of C++; specialise it for the 16- and 8-bit floats of your library. */
@@ -79,7 +196,54 @@ template <class T> struct type_of {
     }();
 };
 
-/* A cast from one type to another, made once and run often. */
+/* Elements that follow each other. Those of a source are not written. */
+inline lanecast_array array(const void *data, lanecast_type type, std::size_t n)
+{
+    lanecast_array out{};
+    out.data = const_cast<void *>(data);
+    out.n = n;
+    out.type = type;
+    return out;
+}
+
+/* The elements of a contiguous range (vector, array, span). */
+template <class Range> lanecast_array array(const Range &range)
+{
+    return array(range.data(), type_of<detail::element_of<Range>>::value, range.size());
+}
+
+/* An array with a shape, a range of std::int64_t, and as many strides in bytes, or nullptr for C order. It borrows both. */
+template <class Shape>
+lanecast_array array(const void *data, lanecast_type type, const Shape &shape, const std::int64_t *strides)
+{
+    auto out = array(data, type, 0);
+    out.ndim = static_cast<std::int32_t>(shape.size());
+    out.shape = shape.data();
+    out.strides = strides;
+    return out;
+}
+
+namespace detail {
+template <class T> lanecast_array source(const T &operand)
+{
+    if constexpr (std::is_same_v<T, lanecast_array>) {
+        return operand;
+    } else {
+        return array(operand);
+    }
+}
+
+template <class T> lanecast_array target(T &operand)
+{
+    if constexpr (!std::is_same_v<std::remove_cv_t<T>, lanecast_array>) {
+        static_assert(!std::is_const_v<std::remove_reference_t<decltype(*operand.data())>>, "the destination is const");
+    }
+    return source(operand);
+}
+} // namespace detail
+
+/* A cast from one type to another, made once and run often. Operands are contiguous ranges (vector, array, span) or arrays of any layout,
+ * as `lanecast::array` makes them. */
 class plan {
   public:
     static result<plan> make(lanecast_type from, lanecast_type to, const lanecast_options *options = nullptr)
@@ -93,37 +257,57 @@ class plan {
     }
 
     /* As lanecast_run. */
-    result<done> run(const void *src, void *dst, std::size_t n, const lanecast_threads *threads = nullptr) const
+    result<void> run(const void *src, void *dst, std::size_t n, const lanecast_threads *threads = nullptr) const
     {
         lanecast_error raw;
         return detail::finish(lanecast_run(&content, src, dst, n, threads, &raw), raw);
     }
 
+    /* As lanecast_run_array. */
+    template <class Source, class Destination>
+    result<void> run(const Source &src, Destination &&dst, const lanecast_threads *threads = nullptr) const
+    {
+        const lanecast_array from = detail::source(src), to = detail::target(dst);
+        lanecast_error raw;
+        return detail::finish(lanecast_run_array(&content, &from, &to, threads, &raw), raw);
+    }
+
     /* As lanecast_run_checked. */
-    result<done> run_checked(const void *src, void *dst, std::size_t n, std::uint32_t level,
+    template <class Source, class Destination>
+    result<void> run_checked(const Source &src, Destination &&dst, lanecast_level level,
                              const lanecast_threads *threads = nullptr) const
     {
+        const lanecast_array from = detail::source(src), to = detail::target(dst);
         lanecast_error raw;
-        return detail::finish(lanecast_run_checked(&content, src, dst, n, level, threads, &raw), raw);
+        return detail::finish(lanecast_run_checked(&content, &from, &to, level, threads, &raw), raw);
+    }
+
+    /* As lanecast_run_masked, with a bit of `validity` for each element; returns how many elements are rejected. */
+    template <class Source, class Destination>
+    result<std::size_t> run_masked(const Source &src, Destination &&dst, lanecast_level level, std::uint8_t *validity,
+                                   const lanecast_threads *threads = nullptr) const
+    {
+        const lanecast_array from = detail::source(src), to = detail::target(dst);
+        std::size_t rejected = 0;
+        lanecast_error raw;
+        if (lanecast_run_masked(&content, &from, &to, level, validity, &rejected, threads, &raw) != LANECAST_OK) {
+            return error(raw);
+        }
+        return rejected;
     }
 
     /* As lanecast_run_counted. */
-    result<lanecast_report> run_counted(const void *src, void *dst, std::size_t n, std::uint32_t level,
+    template <class Source, class Destination>
+    result<lanecast_report> run_counted(const Source &src, Destination &&dst, lanecast_level level,
                                         const lanecast_threads *threads = nullptr) const
     {
+        const lanecast_array from = detail::source(src), to = detail::target(dst);
         lanecast_report report;
         lanecast_error raw;
-        if (lanecast_run_counted(&content, src, dst, n, level, &report, threads, &raw) != LANECAST_OK) {
+        if (lanecast_run_counted(&content, &from, &to, level, &report, threads, &raw) != LANECAST_OK) {
             return error(raw);
         }
         return report;
-    }
-
-    /* As lanecast_run_strided. */
-    result<done> run(const lanecast_view &src, const lanecast_view &dst, const lanecast_threads *threads = nullptr) const
-    {
-        lanecast_error raw;
-        return detail::finish(lanecast_run_strided(&content, &src, &dst, threads, &raw), raw);
     }
 
     /* For the functions of the C interface. */
@@ -134,25 +318,13 @@ class plan {
     lanecast_plan content;
 };
 
-/* Casts a contiguous range (vector, array, span) to another of the same length. */
+/* Casts a contiguous range (vector, array, span) to another one with as many elements. */
 template <class Source, class Destination>
-result<done> cast(const Source &src, Destination &&dst, const lanecast_options *options = nullptr)
+result<void> cast(const Source &src, Destination &&dst, const lanecast_options *options = nullptr)
 {
-    using S = std::remove_cv_t<std::remove_reference_t<decltype(*src.data())>>;
-    using D = std::remove_cv_t<std::remove_reference_t<decltype(*dst.data())>>;
-    if (src.size() != dst.size()) {
-        lanecast_error raw{};
-        raw.status = LANECAST_BAD_LAYOUT;
-        error failure(raw);
-        failure.message = "the source has " + std::to_string(src.size()) + " elements but the destination " +
-                          std::to_string(dst.size()) + "; make them equal";
-        return failure;
-    }
-    const auto made = plan::make(type_of<S>::value, type_of<D>::value, options);
-    if (!made) {
-        return made.failure();
-    }
-    return made->run(src.data(), dst.data(), src.size());
+    const auto made = plan::make(type_of<detail::element_of<Source>>::value,
+                                 type_of<detail::element_of<std::remove_reference_t<Destination>>>::value, options);
+    return made.and_then([&](const plan &it) { return it.run(src, dst); });
 }
 
 namespace detail {
@@ -183,7 +355,7 @@ struct magnitude {
 /* As lanecast_scaled_finite_amax, of a contiguous range of float or of an element of your library with 16 bits. */
 template <class Source> result<magnitude> finite_amax(const Source &src)
 {
-    using S = std::remove_cv_t<std::remove_reference_t<decltype(*src.data())>>;
+    using S = detail::element_of<Source>;
     float finite = 0.0F;
     std::int32_t non_finite = 0;
     lanecast_error raw;
@@ -242,7 +414,7 @@ class scaled_plan {
 
     /* As lanecast_scaled_quantize_dynamic_view. */
     template <class Data, class Scales>
-    result<lanecast_scaled_report> quantize_dynamic(const lanecast_view &src, Data &&data, Scales &&scales,
+    result<lanecast_scaled_report> quantize_dynamic(const lanecast_array &src, Data &&data, Scales &&scales,
                                                     const lanecast_threads *threads = nullptr) const
     {
         lanecast_scaled_report report;
@@ -314,7 +486,7 @@ class scaled_plan {
 
     /* As lanecast_scaled_dequantize, to the type of the elements of `dst`. */
     template <class Data, class Scales, class Destination>
-    result<done> dequantize(const Data &data, const Scales &scales, float global, Destination &&dst,
+    result<void> dequantize(const Data &data, const Scales &scales, float global, Destination &&dst,
                             const lanecast_threads *threads = nullptr) const
     {
         using D = std::remove_cv_t<std::remove_reference_t<decltype(*dst.data())>>;
@@ -327,7 +499,7 @@ class scaled_plan {
 
     /* As lanecast_scaled_dequantize_min_max, to the type of the elements of `dst`. */
     template <class Data, class Scales, class Zeros, class Destination>
-    result<done> dequantize_min_max(const Data &data, const Scales &scales, const Zeros &zeros, Destination &&dst,
+    result<void> dequantize_min_max(const Data &data, const Scales &scales, const Zeros &zeros, Destination &&dst,
                                     const lanecast_threads *threads = nullptr) const
     {
         using D = std::remove_cv_t<std::remove_reference_t<decltype(*dst.data())>>;

@@ -24,7 +24,7 @@ extern "C" {
  * the memory must have room for the wider side. Other tensors must not overlap, unless every element becomes its own result at
  * its own place. The call borrows the tensors and calls no deleter.
  *
- * The caller sees to this:
+ * Preconditions:
  *
  * `src` and `dst` are NULL or lead to tensors whose shapes, and strides that are not NULL, have `ndim` numbers. All elements of `src` are
  * readable and those of `dst` writable, and nobody else writes the first or accesses the second meanwhile. `options` and `threads` are

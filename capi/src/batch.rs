@@ -1,14 +1,13 @@
 //! Many casts as one.
 
+use crate::array::Operands;
 use crate::error::{
-    Failure, LANECAST_NO_MEMORY, LANECAST_NULL_POINTER, LANECAST_OVERLAP, guarded, lanecast_error,
-    lanecast_status,
+    Failure, LANECAST_ERR_NO_MEMORY, LANECAST_ERR_NULL_POINTER, LANECAST_ERR_OVERLAP, guarded,
+    lanecast_error, lanecast_status,
 };
-use crate::memory::overlap;
 use crate::plan::{self, lanecast_plan};
 use crate::threads::lanecast_threads;
-use lanecast::CastError;
-use lanecast::bulk::{BatchError, BatchItem, par_cast_batch};
+use lanecast::{BatchError, BatchItem, cast_batch};
 use std::ffi::c_void;
 use std::slice;
 
@@ -26,11 +25,11 @@ pub struct lanecast_item {
 }
 
 const _: () =
-    assert!(size_of::<BatchItem>() == 6 * size_of::<usize>(), "the README gives the bytes of an item");
+    assert!(size_of::<BatchItem>() <= 12 * size_of::<usize>(), "the README gives the bytes of an item");
 
 /// Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
-/// invalid, `error` gives its index, and nothing is written. The call allocates six words an item; if it
-/// cannot, it writes nothing and returns `LANECAST_NO_MEMORY`.
+/// invalid, `error` gives its index, and nothing is written. The call allocates
+/// at most twelve words an item; if it cannot, it writes nothing and returns `LANECAST_ERR_NO_MEMORY`.
 ///
 /// # Safety
 ///
@@ -50,19 +49,18 @@ pub unsafe extern "C" fn lanecast_run_batch(
                 return Ok(());
             }
             if items.is_null() {
-                return Err(Failure::Argument(LANECAST_NULL_POINTER, "the items are NULL"));
+                return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the items are NULL"));
             }
             let mut batch = Vec::new();
             if batch.try_reserve_exact(count).is_err() {
-                let text = "no memory for the list of the batch, which takes six words an item";
-                return Err(Failure::Argument(LANECAST_NO_MEMORY, text));
+                return Err(Failure::Argument(LANECAST_ERR_NO_MEMORY, "no memory for the list of the batch"));
             }
             for (index, item) in slice::from_raw_parts(items, count).iter().enumerate() {
                 let of_item = |failure| Failure::Item(index, Box::new(failure));
                 batch.push(self::item(item).map_err(of_item)?);
             }
-            par_cast_batch(&mut batch, threads)
-                .map_err(|BatchError { index, error }| Failure::Item(index, Box::new(error.into())))
+            cast_batch(batch, &threads)
+                .map_err(|BatchError { index, error, .. }| Failure::Item(index, Box::new(error.into())))
         })
     }
 }
@@ -72,25 +70,17 @@ pub unsafe extern "C" fn lanecast_run_batch(
 /// As for `lanecast_run`.
 unsafe fn item<'a>(item: &lanecast_item) -> Result<BatchItem<'a>, Failure> {
     // SAFETY: the caller's promise.
-    let plan = unsafe { plan::read(item.plan)? };
-    let bytes = |buffer: lanecast::Encoding| {
-        buffer.byte_len(item.n).ok_or(CastError::TooLarge { elements: item.n, encoding: buffer })
+    let (plan, operands) = unsafe {
+        let plan = plan::read(item.plan)?;
+        (plan, Operands::flat(plan, item.src, item.dst, item.n)?)
     };
-    let (read, written) = (bytes(plan.source())?, bytes(plan.target())?);
-    if item.n == 0 {
-        return Ok(BatchItem { src: &[], dst: &mut [], n: 0, plan });
+    match operands {
+        Operands::Flat(src, dst, n) if n == 0 || item.src.addr() != item.dst.addr() => {
+            Ok(BatchItem::new(plan, src, dst)?)
+        }
+        _ => {
+            let text = "the source and the destination share bytes; lanecast_run casts in place";
+            Err(Failure::Argument(LANECAST_ERR_OVERLAP, text))
+        }
     }
-    if item.src.is_null() || item.dst.is_null() {
-        return Err(Failure::Argument(LANECAST_NULL_POINTER, "the source or the destination is NULL"));
-    }
-    let (start, end) = (item.src.addr(), item.dst.addr());
-    if overlap(start, read, end, written) {
-        let text = "the source and the destination share bytes; lanecast_run casts in place";
-        return Err(Failure::Argument(LANECAST_OVERLAP, text));
-    }
-    // SAFETY: the caller's memory, which was just found to be apart.
-    let (src, dst) = unsafe {
-        (slice::from_raw_parts(item.src.cast(), read), slice::from_raw_parts_mut(item.dst.cast(), written))
-    };
-    Ok(BatchItem { src, dst, n: item.n, plan })
 }

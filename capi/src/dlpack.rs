@@ -1,15 +1,15 @@
 //! Casts of DLPack tensors. `include/lanecast_dlpack.h` is made from this file.
 
+use crate::array::lanecast_array;
 use crate::error::{
-    Failure, LANECAST_BAD_DEVICE, LANECAST_BAD_LAYOUT, LANECAST_BAD_OPTION, LANECAST_NULL_POINTER,
-    LANECAST_OK, LANECAST_TOO_LARGE, guarded, lanecast_error, lanecast_status,
+    Failure, LANECAST_ERR_BAD_DEVICE, LANECAST_ERR_BAD_LAYOUT, LANECAST_ERR_BAD_OPTION,
+    LANECAST_ERR_NULL_POINTER, LANECAST_ERR_TOO_LARGE, LANECAST_OK, guarded, lanecast_error, lanecast_status,
 };
 use crate::options::lanecast_options;
 use crate::plan::{lanecast_plan, lanecast_plan_init};
-use crate::run::lanecast_run;
+use crate::run::{lanecast_run, lanecast_run_array};
 use crate::threads::lanecast_threads;
-use crate::types::{LANECAST_PACKED, PADDED, from_dlpack, lanecast_type, number};
-use crate::view::{lanecast_run_strided, lanecast_view};
+use crate::types::{LANECAST_TYPE_PACKED, PADDED, from_dlpack, lanecast_type, number};
 use lanecast::Storage;
 use lanecast::strided::MAX_AXES;
 use std::ffi::c_void;
@@ -81,11 +81,11 @@ unsafe fn read(side: &'static str, tensor: *const DLTensor, flags: u64) -> Resul
         |status, what: std::fmt::Arguments<'_>| Err(Failure::Text(status, format!("the {side} {what}")));
     // SAFETY: the caller's promise.
     let Some(tensor) = (unsafe { tensor.as_ref() }) else {
-        return fail(LANECAST_NULL_POINTER, format_args!("tensor is NULL"));
+        return fail(LANECAST_ERR_NULL_POINTER, format_args!("tensor is NULL"));
     };
     if flags & !(READ_ONLY | COPIED | PADDED) != 0 {
         return fail(
-            LANECAST_BAD_OPTION,
+            LANECAST_ERR_BAD_OPTION,
             format_args!("has flags that DLPack 1.3 does not have: {flags:#x}"),
         );
     }
@@ -93,20 +93,20 @@ unsafe fn read(side: &'static str, tensor: *const DLTensor, flags: u64) -> Resul
     if !HOST.contains(&device) {
         let what =
             format_args!("is on a device of type {device}; copy it to the CPU (1) or pinned memory (3, 11)");
-        return fail(LANECAST_BAD_DEVICE, what);
+        return fail(LANECAST_ERR_BAD_DEVICE, what);
     }
     let DLDataType { code, bits, lanes } = tensor.dtype;
     let buffer = from_dlpack(code, bits, lanes, flags)?;
     let packed = buffer.storage() == Storage::Packed;
     let Ok(axes) = usize::try_from(tensor.ndim) else {
-        return fail(LANECAST_BAD_LAYOUT, format_args!("has {} axes", tensor.ndim));
+        return fail(LANECAST_ERR_BAD_LAYOUT, format_args!("has {} axes", tensor.ndim));
     };
     if axes > 0 && tensor.shape.is_null() {
-        return fail(LANECAST_NULL_POINTER, format_args!("tensor has no shape: DLTensor.shape is NULL"));
+        return fail(LANECAST_ERR_NULL_POINTER, format_args!("tensor has no shape: DLTensor.shape is NULL"));
     }
     if axes == 0 && lanes == 2 {
         return fail(
-            LANECAST_BAD_LAYOUT,
+            LANECAST_ERR_BAD_LAYOUT,
             format_args!("has pairs of elements but no axis along which they lie"),
         );
     }
@@ -117,7 +117,7 @@ unsafe fn read(side: &'static str, tensor: *const DLTensor, flags: u64) -> Resul
     };
     let (shape, strides) = (list(tensor.shape), list(tensor.strides));
     let mut out = Tensor {
-        type_: number(buffer.dtype()) | if packed { LANECAST_PACKED } else { 0 },
+        type_: number(buffer.dtype()) | if packed { LANECAST_TYPE_PACKED } else { 0 },
         data: tensor.data,
         axes: 0,
         shape: [0; MAX_AXES],
@@ -129,9 +129,9 @@ unsafe fn read(side: &'static str, tensor: *const DLTensor, flags: u64) -> Resul
     // Elements, as DLPack counts them, that the axes behind hold.
     let mut behind = 1_i64;
     for (axis, len) in shape.iter().enumerate().rev() {
-        let too_large = || Failure::Text(LANECAST_TOO_LARGE, format!("the {side} has too many elements"));
+        let too_large = || Failure::Text(LANECAST_ERR_TOO_LARGE, format!("the {side} has too many elements"));
         if *len < 0 {
-            return fail(LANECAST_BAD_LAYOUT, format_args!("has an axis {axis} of length {len}"));
+            return fail(LANECAST_ERR_BAD_LAYOUT, format_args!("has an axis {axis} of length {len}"));
         }
         let stride = strides.get(axis).copied().unwrap_or(behind);
         if *len != 1 && stride != behind && !empty {
@@ -149,7 +149,7 @@ unsafe fn read(side: &'static str, tensor: *const DLTensor, flags: u64) -> Resul
         // From the last axis to the first: they are put in order below.
         if out.axes == MAX_AXES {
             let what = format_args!("has more than {MAX_AXES} axes that are not of length 1");
-            return fail(LANECAST_BAD_LAYOUT, what);
+            return fail(LANECAST_ERR_BAD_LAYOUT, what);
         }
         out.shape[out.axes] = len;
         let step = stride.checked_mul(buffer.dtype().size() as i64);
@@ -158,7 +158,7 @@ unsafe fn read(side: &'static str, tensor: *const DLTensor, flags: u64) -> Resul
             (None, None) => return Err(too_large()),
             (None, Some(stride)) => {
                 let what = format_args!("has too large a stride along axis {axis}: {stride}");
-                return fail(LANECAST_BAD_LAYOUT, what);
+                return fail(LANECAST_ERR_BAD_LAYOUT, what);
             }
         };
         out.axes += 1;
@@ -169,20 +169,20 @@ unsafe fn read(side: &'static str, tensor: *const DLTensor, flags: u64) -> Resul
     let elements = elements.and_then(|n| usize::try_from(n).ok());
     out.elements = elements
         .filter(|n| buffer.byte_len(*n).is_some())
-        .ok_or_else(|| Failure::Text(LANECAST_TOO_LARGE, format!("the {side} has too many elements")))?;
+        .ok_or_else(|| Failure::Text(LANECAST_ERR_TOO_LARGE, format!("the {side} has too many elements")))?;
     if packed && !out.contiguous {
         let what = format_args!(
             "has packed elements that are not C-contiguous; set the padded flag if each has its own byte"
         );
-        return fail(LANECAST_BAD_LAYOUT, what);
+        return fail(LANECAST_ERR_BAD_LAYOUT, what);
     }
     if out.elements > 0 {
         if tensor.data.is_null() {
-            return fail(LANECAST_NULL_POINTER, format_args!("has elements but DLTensor.data is NULL"));
+            return fail(LANECAST_ERR_NULL_POINTER, format_args!("has elements but DLTensor.data is NULL"));
         }
         let Ok(offset) = usize::try_from(tensor.byte_offset) else {
             return fail(
-                LANECAST_TOO_LARGE,
+                LANECAST_ERR_TOO_LARGE,
                 format_args!("begins {} bytes behind its data", tensor.byte_offset),
             );
         };
@@ -206,13 +206,13 @@ unsafe fn pair(
     let (from, to) = unsafe { (read("source", src, src_flags)?, read("destination", dst, dst_flags)?) };
     if dst_flags & READ_ONLY != 0 {
         let text = "the destination is read-only, as its flags say";
-        return Err(Failure::Argument(LANECAST_BAD_OPTION, text));
+        return Err(Failure::Argument(LANECAST_ERR_BAD_OPTION, text));
     }
     // SAFETY: `read` found them not to be null, and shapes that have a number for each axis.
     let (src, dst) = unsafe { (&*src, &*dst) };
     if src.ndim != dst.ndim {
         let text = format!("the source has {} axes, the destination {}", src.ndim, dst.ndim);
-        return Err(Failure::Text(LANECAST_BAD_LAYOUT, text));
+        return Err(Failure::Text(LANECAST_ERR_BAD_LAYOUT, text));
     }
     for axis in 0..src.ndim as usize {
         let [a, b] = [src, dst].map(|tensor| {
@@ -222,7 +222,7 @@ unsafe fn pair(
         });
         if a != b {
             let text = format!("axis {axis} has {a} elements in the source and {b} in the destination");
-            return Err(Failure::Text(LANECAST_BAD_LAYOUT, text));
+            return Err(Failure::Text(LANECAST_ERR_BAD_LAYOUT, text));
         }
     }
     Ok((from, to))
@@ -274,13 +274,17 @@ pub unsafe extern "C" fn lanecast_run_dlpack(
         if from.contiguous && to.contiguous {
             return lanecast_run(&raw const plan, from.data, to.data, from.elements, threads, error);
         }
-        let view = |tensor: &Tensor| lanecast_view {
+        let array = |tensor: &Tensor| lanecast_array {
             data: tensor.data,
+            // Without an axis there is one element.
+            n: tensor.elements,
+            r#type: tensor.type_,
+            ndim: tensor.axes as i32,
             shape: tensor.shape.as_ptr(),
             // Packed rows follow each other.
             strides: if tensor.contiguous { ptr::null() } else { tensor.strides.as_ptr() },
-            ndim: tensor.axes as i32,
+            reserved: [0; 2],
         };
-        lanecast_run_strided(&raw const plan, &view(&from), &view(&to), threads, error)
+        lanecast_run_array(&raw const plan, &array(&from), &array(&to), threads, error)
     }
 }

@@ -1,7 +1,7 @@
 //! Statuses and messages, and the guard that stops panics at the interface.
 
 use lanecast::scaled::ScaledError;
-use lanecast::{CastError, Reason};
+use lanecast::{CastError, RejectionReason};
 use std::ffi::{CStr, c_char};
 use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,37 +12,37 @@ pub type lanecast_status = i32;
 /// Done.
 pub const LANECAST_OK: lanecast_status = 0;
 /// A pointer is NULL but must not be.
-pub const LANECAST_NULL_POINTER: lanecast_status = 1;
-/// A number is not a `lanecast_type`, or the function does not accept this type.
-pub const LANECAST_BAD_TYPE: lanecast_status = 2;
-/// An option, level, standard or reserved byte has a value that this version does not know, the scale of a tensor is not positive and finite, or
-/// the parts of a scheme do not fit each other or the function.
-pub const LANECAST_BAD_OPTION: lanecast_status = 3;
+pub const LANECAST_ERR_NULL_POINTER: lanecast_status = 1;
+/// A number is not a `lanecast_type`, the function does not accept this type, or an array does not have the type of the plan.
+pub const LANECAST_ERR_BAD_TYPE: lanecast_status = 2;
+/// An option, level, standard or reserved field has a value that the library does not know, the scale of a tensor is not positive and finite,
+/// or the parts of a scheme do not fit each other or the function.
+pub const LANECAST_ERR_BAD_OPTION: lanecast_status = 3;
 /// The memory does not hold a plan made by this library's `lanecast_plan_init` or `lanecast_scaled_create`.
-pub const LANECAST_BAD_PLAN: lanecast_status = 4;
+pub const LANECAST_ERR_BAD_PLAN: lanecast_status = 4;
 /// The elements would take more bytes than an address space has.
-pub const LANECAST_TOO_LARGE: lanecast_status = 5;
+pub const LANECAST_ERR_TOO_LARGE: lanecast_status = 5;
 /// The source and the destination overlap, but not as a cast in place.
-pub const LANECAST_OVERLAP: lanecast_status = 6;
-/// A shape or its strides are invalid, differ between the views, or repeat elements of a destination; a scheme needs an axis that the shape
-/// does not have; or a view, or another plan, does not have the shape of the plan.
-pub const LANECAST_BAD_LAYOUT: lanecast_status = 7;
+pub const LANECAST_ERR_OVERLAP: lanecast_status = 6;
+/// A shape or its strides are invalid, shapes differ, the elements of a destination share memory, or a scheme needs an axis that the shape
+/// does not have.
+pub const LANECAST_ERR_BAD_LAYOUT: lanecast_status = 7;
 /// This CPU cannot run the tier.
-pub const LANECAST_NO_TIER: lanecast_status = 8;
+pub const LANECAST_ERR_NO_TIER: lanecast_status = 8;
 /// A checked cast found an element that the target cannot represent, or a scaled cast a NaN or an infinity that it refuses.
-pub const LANECAST_REJECTED: lanecast_status = 9;
+pub const LANECAST_ERR_REJECTED: lanecast_status = 9;
 /// The standard has no answer for these types.
-pub const LANECAST_NO_PROMOTION: lanecast_status = 10;
+pub const LANECAST_ERR_NO_PROMOTION: lanecast_status = 10;
 /// No dtype, tier, profile or scheme has this name.
-pub const LANECAST_BAD_NAME: lanecast_status = 11;
+pub const LANECAST_ERR_BAD_NAME: lanecast_status = 11;
 /// A defect in lanecast. The contents of the destination are unspecified.
-pub const LANECAST_BUG: lanecast_status = 12;
+pub const LANECAST_ERR_BUG: lanecast_status = 12;
 /// No memory for the list of a batch or for a plan. Nothing was written.
-pub const LANECAST_NO_MEMORY: lanecast_status = 13;
+pub const LANECAST_ERR_NO_MEMORY: lanecast_status = 13;
 /// A tensor is on a device whose memory the CPU cannot address.
-pub const LANECAST_BAD_DEVICE: lanecast_status = 14;
+pub const LANECAST_ERR_BAD_DEVICE: lanecast_status = 14;
 /// A buffer of a scaled cast does not have the bytes of the plan.
-pub const LANECAST_BAD_LENGTH: lanecast_status = 15;
+pub const LANECAST_ERR_BAD_LENGTH: lanecast_status = 15;
 
 const NAMES: [&CStr; 16] = [
     c"ok",
@@ -66,18 +66,36 @@ const NAMES: [&CStr; 16] = [
 /// Bytes of a message, its terminating 0 included; the header repeats the number.
 const MESSAGE: usize = 224;
 
+/// Why an element was rejected.
+pub type lanecast_reason = u32;
+/// There is no reason: no element was rejected, or it was rejected by a scaled cast.
+pub const LANECAST_REASON_NONE: lanecast_reason = 0;
+/// The element is NaN, which the target does not have.
+pub const LANECAST_REASON_NAN: lanecast_reason = 1;
+/// The element is out of range.
+pub const LANECAST_REASON_OVERFLOW: lanecast_reason = 2;
+/// The element is negative, and the target has no sign.
+pub const LANECAST_REASON_NEGATIVE: lanecast_reason = 3;
+/// The element is zero, which the target does not have.
+pub const LANECAST_REASON_NO_ZERO: lanecast_reason = 4;
+/// The element has an imaginary part, which the target does not have.
+pub const LANECAST_REASON_IMAGINARY: lanecast_reason = 5;
+/// The element would become zero.
+pub const LANECAST_REASON_UNDERFLOW: lanecast_reason = 6;
+/// The element would be rounded.
+pub const LANECAST_REASON_INEXACT: lanecast_reason = 7;
+
 /// Why a call failed. It is only written on failure.
 #[repr(C)]
 pub struct lanecast_error {
     /// The status that the call returned.
     pub status: lanecast_status,
-    /// For `LANECAST_REJECTED`: 1 NaN, 2 out of range, 3 negative, 4 the target has no zero, 5 an imaginary part, 6 would become zero, 7 would be
-    /// rounded. 0 for a scaled cast, and for other statuses.
-    pub reason: u32,
-    /// For `LANECAST_REJECTED` the index of the element, in C order, and for a scaled cast that of its block; for a batch the index of the item.
+    /// For `LANECAST_ERR_REJECTED` of a plain cast why the element was rejected; otherwise `LANECAST_REASON_NONE`.
+    pub reason: lanecast_reason,
+    /// For `LANECAST_ERR_REJECTED` the index of the element, in C order, and for a scaled cast that of its block; for a batch the index of the item.
     /// Otherwise 0.
     pub index: u64,
-    /// For `LANECAST_REJECTED` the bits of the element, least significant word first, a complex number's real part lowest. Otherwise, and for
+    /// For `LANECAST_ERR_REJECTED` the bits of the element, least significant word first, a complex number's real part lowest. Otherwise, and for
     /// scaled casts, 0.
     pub code: [u64; 2],
     /// What is wrong and what to do: UTF-8, terminated by 0; a message that is too long is cut between characters.
@@ -127,33 +145,35 @@ impl fmt::Display for Failure {
 
 fn status_of(error: &CastError) -> lanecast_status {
     match error {
-        CastError::Overlap { .. } => LANECAST_OVERLAP,
-        CastError::TooLarge { .. } => LANECAST_TOO_LARGE,
-        CastError::View(_) => LANECAST_BAD_LAYOUT,
-        CastError::Rejected(_) => LANECAST_REJECTED,
-        CastError::NotBuilt { .. } => LANECAST_BAD_TYPE,
-        CastError::UnknownName(_) => LANECAST_BAD_NAME,
-        CastError::Unsupported { .. } => LANECAST_NO_TIER,
+        CastError::Overlap { .. } => LANECAST_ERR_OVERLAP,
+        CastError::TooLarge { .. } => LANECAST_ERR_TOO_LARGE,
+        CastError::View(_) => LANECAST_ERR_BAD_LAYOUT,
+        CastError::Rejected(_) => LANECAST_ERR_REJECTED,
+        CastError::NotBuilt { .. } => LANECAST_ERR_BAD_TYPE,
+        CastError::UnknownName(_) => LANECAST_ERR_BAD_NAME,
+        CastError::Unsupported { .. } => LANECAST_ERR_NO_TIER,
         // The others are about slices, which this crate makes itself.
-        _ => LANECAST_BUG,
+        _ => LANECAST_ERR_BUG,
     }
 }
 
 fn status_of_scaled(error: &ScaledError) -> lanecast_status {
     match error {
         ScaledError::Source { .. } | ScaledError::Target { .. } | ScaledError::Element { .. } => {
-            LANECAST_BAD_TYPE
+            LANECAST_ERR_BAD_TYPE
         }
         ScaledError::Scheme { .. }
         | ScaledError::Number { .. }
         | ScaledError::Global { .. }
-        | ScaledError::Amax { .. } => LANECAST_BAD_OPTION,
-        ScaledError::Axis { .. } | ScaledError::EmptyBlock | ScaledError::OtherShape => LANECAST_BAD_LAYOUT,
-        ScaledError::Shape => LANECAST_TOO_LARGE,
-        ScaledError::Length { .. } => LANECAST_BAD_LENGTH,
-        ScaledError::NonFinite { .. } => LANECAST_REJECTED,
+        | ScaledError::Amax { .. } => LANECAST_ERR_BAD_OPTION,
+        ScaledError::Axis { .. } | ScaledError::EmptyBlock | ScaledError::OtherShape => {
+            LANECAST_ERR_BAD_LAYOUT
+        }
+        ScaledError::Shape => LANECAST_ERR_TOO_LARGE,
+        ScaledError::Length { .. } => LANECAST_ERR_BAD_LENGTH,
+        ScaledError::NonFinite { .. } => LANECAST_ERR_REJECTED,
         ScaledError::Cast(error) => status_of(error),
-        _ => LANECAST_BUG,
+        _ => LANECAST_ERR_BUG,
     }
 }
 
@@ -169,18 +189,18 @@ impl Failure {
 
     fn fill(&self, error: &mut lanecast_error) {
         error.status = self.status();
-        (error.reason, error.index, error.code) = (0, 0, [0; 2]);
+        (error.reason, error.index, error.code) = (LANECAST_REASON_NONE, 0, [0; 2]);
         match self {
             Failure::Cast(CastError::Rejected(rejection)) => {
                 error.reason = match rejection.reason {
-                    Reason::Nan => 1,
-                    Reason::Overflow => 2,
-                    Reason::Negative => 3,
-                    Reason::NoZero => 4,
-                    Reason::Imaginary => 5,
-                    Reason::Underflow => 6,
-                    Reason::Inexact => 7,
-                    _ => 0,
+                    RejectionReason::Nan => LANECAST_REASON_NAN,
+                    RejectionReason::Overflow => LANECAST_REASON_OVERFLOW,
+                    RejectionReason::Negative => LANECAST_REASON_NEGATIVE,
+                    RejectionReason::NoZero => LANECAST_REASON_NO_ZERO,
+                    RejectionReason::Imaginary => LANECAST_REASON_IMAGINARY,
+                    RejectionReason::Underflow => LANECAST_REASON_UNDERFLOW,
+                    RejectionReason::Inexact => LANECAST_REASON_INEXACT,
+                    _ => LANECAST_REASON_NONE,
                 };
                 error.index = rejection.index as u64;
                 let code = rejection.value.code();
@@ -242,7 +262,10 @@ pub(crate) unsafe fn guarded(
         Err(panic) => {
             // Its destructor may be anybody's code.
             std::mem::forget(panic);
-            Failure::Argument(LANECAST_BUG, "a defect of lanecast; please report what was called with what")
+            Failure::Argument(
+                LANECAST_ERR_BUG,
+                "a defect of lanecast; please report what was called with what",
+            )
         }
     };
     if !error.is_null() {
@@ -277,10 +300,10 @@ mod tests {
         let mut error = empty();
         // SAFETY: the place can be written.
         let status = unsafe { guarded(&raw mut error, || panic!("a defect")) };
-        assert_eq!((status, error.status, error.index), (LANECAST_BUG, LANECAST_BUG, 0));
+        assert_eq!((status, error.status, error.index), (LANECAST_ERR_BUG, LANECAST_ERR_BUG, 0));
         assert!(message(&error).contains("report"));
         // SAFETY: null is allowed.
-        assert_eq!(unsafe { guarded(std::ptr::null_mut(), || panic!("a defect")) }, LANECAST_BUG);
+        assert_eq!(unsafe { guarded(std::ptr::null_mut(), || panic!("a defect")) }, LANECAST_ERR_BUG);
     }
 
     #[test]
@@ -288,7 +311,7 @@ mod tests {
         for start in 0..3 {
             let mut error = empty();
             let text = "x".repeat(start) + &"\u{20AC}".repeat(100);
-            Failure::Text(LANECAST_BAD_NAME, text.clone()).fill(&mut error);
+            Failure::Text(LANECAST_ERR_BAD_NAME, text.clone()).fill(&mut error);
             let got = message(&error);
             assert!(text.starts_with(got) && (MESSAGE - 3..MESSAGE).contains(&got.len()), "{}", got.len());
         }

@@ -1,6 +1,6 @@
 //! Buffers of C programs as slices.
 
-use crate::error::{Failure, LANECAST_NULL_POINTER};
+use crate::error::{Failure, LANECAST_ERR_NULL_POINTER};
 use std::slice;
 
 /// Whether so many bytes at one address share any with so many at another.
@@ -20,7 +20,7 @@ pub(crate) unsafe fn bytes<'a>(
 ) -> Result<&'a [u8], Failure> {
     match (start.is_null(), len) {
         (_, 0) => Ok(&[]),
-        (true, _) => Err(Failure::Argument(LANECAST_NULL_POINTER, null)),
+        (true, _) => Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, null)),
         // SAFETY: the caller's promise.
         (false, len) => Ok(unsafe { slice::from_raw_parts(start, len) }),
     }
@@ -38,7 +38,7 @@ pub(crate) unsafe fn bytes_mut<'a>(
 ) -> Result<&'a mut [u8], Failure> {
     match (start.is_null(), len) {
         (_, 0) => Ok(&mut []),
-        (true, _) => Err(Failure::Argument(LANECAST_NULL_POINTER, null)),
+        (true, _) => Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, null)),
         // SAFETY: the caller's promise. What is there comes from C, so nothing says that it is not initialised.
         (false, len) => Ok(unsafe { slice::from_raw_parts_mut(start, len) }),
     }

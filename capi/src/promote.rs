@@ -1,7 +1,7 @@
 //! Which dtype an operation computes in.
 
 use crate::error::{
-    Failure, LANECAST_BAD_OPTION, LANECAST_NO_PROMOTION, guarded, lanecast_error, lanecast_status,
+    Failure, LANECAST_ERR_BAD_OPTION, LANECAST_ERR_NO_PROMOTION, guarded, lanecast_error, lanecast_status,
 };
 use crate::types::{dtype, lanecast_type, number, put};
 use lanecast::promote::{Casting, PromotionError, Standard, can_cast, promote};
@@ -18,43 +18,51 @@ const STANDARDS: &[Standard] = &[
     Standard::JaxStrict,
     Standard::Onnx,
 ];
+/// Whose rules of promotion apply.
+pub type lanecast_standard = u32;
 /// MindSpore's documented tables.
-pub const LANECAST_MINDSPORE: u32 = 0;
+pub const LANECAST_STANDARD_MINDSPORE: lanecast_standard = 0;
 /// MegEngine as documented.
-pub const LANECAST_MEGENGINE: u32 = 1;
+pub const LANECAST_STANDARD_MEGENGINE: lanecast_standard = 1;
 /// What MegEngine's operators do since version 1.9.
-pub const LANECAST_MEGENGINE_CORE: u32 = 2;
+pub const LANECAST_STANDARD_MEGENGINE_CORE: lanecast_standard = 2;
 /// The Python array API standard 2025.12.
-pub const LANECAST_ARRAY_API: u32 = 3;
+pub const LANECAST_STANDARD_ARRAY_API: lanecast_standard = 3;
 /// NumPy 2 with ml_dtypes.
-pub const LANECAST_NUMPY: u32 = 4;
+pub const LANECAST_STANDARD_NUMPY: lanecast_standard = 4;
 /// PyTorch.
-pub const LANECAST_TORCH: u32 = 5;
+pub const LANECAST_STANDARD_TORCH: lanecast_standard = 5;
 /// JAX, standard promotion with 64-bit dtypes.
-pub const LANECAST_JAX: u32 = 6;
+pub const LANECAST_STANDARD_JAX: lanecast_standard = 6;
 /// JAX, strict promotion.
-pub const LANECAST_JAX_STRICT: u32 = 7;
+pub const LANECAST_STANDARD_JAX_STRICT: lanecast_standard = 7;
 /// ONNX: operands of one dtype.
-pub const LANECAST_ONNX: u32 = 8;
+pub const LANECAST_STANDARD_ONNX: lanecast_standard = 8;
 
-/// A casting rule: every value is kept.
-pub const LANECAST_LOSSLESS: u32 = 0;
-/// A casting rule: what the standard does by itself.
-pub const LANECAST_SAFE: u32 = 1;
-/// A casting rule: also to a narrower dtype of the same kind, and to higher kinds.
-pub const LANECAST_SAME_KIND: u32 = 2;
-/// A casting rule: every cast that the standard has.
-pub const LANECAST_UNSAFE: u32 = 3;
+/// Which casts are allowed.
+pub type lanecast_casting = u32;
+/// Casts that keep every value.
+pub const LANECAST_CASTING_LOSSLESS: lanecast_casting = 0;
+/// Casts that the standard does by itself.
+pub const LANECAST_CASTING_SAFE: lanecast_casting = 1;
+/// Also casts to a narrower dtype of the same kind, and to higher kinds.
+pub const LANECAST_CASTING_SAME_KIND: lanecast_casting = 2;
+/// Every cast that the standard has.
+pub const LANECAST_CASTING_UNSAFE: lanecast_casting = 3;
 
 impl From<PromotionError> for Failure {
     fn from(error: PromotionError) -> Self {
-        Failure::Text(LANECAST_NO_PROMOTION, error.to_string())
+        Failure::Text(LANECAST_ERR_NO_PROMOTION, error.to_string())
     }
 }
 
-fn standard(number: u32) -> Result<Standard, Failure> {
+fn standard(number: lanecast_standard) -> Result<Standard, Failure> {
     let found = STANDARDS.get(number as usize).copied();
-    found.ok_or(Failure::Number(LANECAST_BAD_OPTION, "no standard has this number", i64::from(number)))
+    found.ok_or(Failure::Number(
+        LANECAST_ERR_BAD_OPTION,
+        "this number is not a lanecast_standard",
+        i64::from(number),
+    ))
 }
 
 /// The dtype in which an operation on two computes. Types with flags are refused.
@@ -64,7 +72,7 @@ fn standard(number: u32) -> Result<Standard, Failure> {
 /// `out` and `error` are NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_promote(
-    standard: u32,
+    standard: lanecast_standard,
     a: lanecast_type,
     b: lanecast_type,
     out: *mut lanecast_type,
@@ -86,10 +94,10 @@ pub unsafe extern "C" fn lanecast_promote(
 /// `out` and `error` are NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_can_cast(
-    standard: u32,
+    standard: lanecast_standard,
     from: lanecast_type,
     to: lanecast_type,
-    casting: u32,
+    casting: lanecast_casting,
     out: *mut i32,
     error: *mut lanecast_error,
 ) -> lanecast_status {
@@ -98,13 +106,13 @@ pub unsafe extern "C" fn lanecast_can_cast(
         guarded(error, || {
             let (standard, from, to) = (self::standard(standard)?, dtype(from)?, dtype(to)?);
             let casting = match casting {
-                LANECAST_LOSSLESS => Casting::Lossless,
-                LANECAST_SAFE => Casting::Safe,
-                LANECAST_SAME_KIND => Casting::SameKind,
-                LANECAST_UNSAFE => Casting::Unsafe,
+                LANECAST_CASTING_LOSSLESS => Casting::Lossless,
+                LANECAST_CASTING_SAFE => Casting::Safe,
+                LANECAST_CASTING_SAME_KIND => Casting::SameKind,
+                LANECAST_CASTING_UNSAFE => Casting::Unsafe,
                 other => {
-                    let text = "no casting rule has this number";
-                    return Err(Failure::Number(LANECAST_BAD_OPTION, text, i64::from(other)));
+                    let text = "this number is not a lanecast_casting";
+                    return Err(Failure::Number(LANECAST_ERR_BAD_OPTION, text, i64::from(other)));
                 }
             };
             put(out, i32::from(can_cast(standard, from, to, casting)?))
@@ -122,7 +130,7 @@ mod tests {
             assert_eq!(STANDARDS.iter().filter(|other| *other == standard).count(), 1, "{standard:?}");
         }
         assert_eq!(STANDARDS.len(), Standard::ALL.len());
-        assert_eq!(STANDARDS[LANECAST_TORCH as usize], Standard::Torch);
-        assert_eq!(STANDARDS[LANECAST_ONNX as usize], Standard::Onnx);
+        assert_eq!(STANDARDS[LANECAST_STANDARD_TORCH as usize], Standard::Torch);
+        assert_eq!(STANDARDS[LANECAST_STANDARD_ONNX as usize], Standard::Onnx);
     }
 }

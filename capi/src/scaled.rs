@@ -4,6 +4,7 @@ mod plan;
 mod requantize;
 mod run;
 mod scheme;
+mod values;
 mod view;
 mod zeros;
 
@@ -17,5 +18,6 @@ pub use run::{
     lanecast_scaled_quantize_dynamic, lanecast_scaled_quantize_with_amax, lanecast_scaled_report,
 };
 pub use scheme::{lanecast_scaled_name, lanecast_scaled_scheme, lanecast_scaled_scheme_named};
+pub use values::*;
 pub use view::lanecast_scaled_quantize_dynamic_view;
 pub use zeros::{lanecast_scaled_dequantize_min_max, lanecast_scaled_quantize_min_max};

@@ -1,10 +1,11 @@
 //! The threads that share a cast.
 
-use crate::error::{Failure, LANECAST_BAD_OPTION};
-use lanecast::bulk::{ParallelFor, Threads};
+use crate::error::{Failure, LANECAST_ERR_BAD_OPTION};
+use lanecast::{ParallelFor, Threads};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A task for the host to run: it takes the context that came with it, and an index.
@@ -12,6 +13,7 @@ pub type lanecast_task = Option<unsafe extern "C" fn(context: *mut c_void, index
 
 /// Threads for a cast. A NULL pointer to one means the calling thread only.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lanecast_threads {
     /// How many threads to use at most, the calling one included. With `run` NULL, 0 means all that the library's pool has.
     pub count: usize,
@@ -32,6 +34,8 @@ pub struct lanecast_threads {
 
 // SAFETY: the library reads the fields only; what `run` does with `context` on several threads is the host's affair, which gives both.
 unsafe impl Sync for lanecast_threads {}
+// SAFETY: as above.
+unsafe impl Send for lanecast_threads {}
 
 /// The library's own pool with all of its threads, for `threads` arguments.
 #[unsafe(no_mangle)]
@@ -45,18 +49,18 @@ impl lanecast_threads {
     ///
     /// # Safety
     ///
-    /// `threads` is null or can be read for as long as the result is used.
-    pub(crate) unsafe fn read<'a>(threads: *const lanecast_threads) -> Result<Threads<'a>, Failure> {
+    /// `threads` is null or can be read; what it leads to is valid for as long as the result is used.
+    pub(crate) unsafe fn read(threads: *const lanecast_threads) -> Result<Threads, Failure> {
         // SAFETY: the caller's promise.
         match unsafe { threads.as_ref() } {
             None => Ok(Threads::Serial),
             Some(lanecast_threads { run: None, context, .. }) if !context.is_null() => {
                 let text = "lanecast_threads.context is set but run is NULL";
-                Err(Failure::Argument(LANECAST_BAD_OPTION, text))
+                Err(Failure::Argument(LANECAST_ERR_BAD_OPTION, text))
             }
             Some(lanecast_threads { run: None, count: 0, .. }) => Ok(Threads::Rayon),
             Some(lanecast_threads { run: None, count, .. }) => Ok(Threads::AtMost(*count)),
-            Some(host) => Ok(Threads::Custom(host)),
+            Some(host) => Ok(Threads::Host(Arc::new(*host))),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::ptr;
 
 /// The name of the tier that new plans use: "avx512", "avx2", "neon" or "scalar", a static string.
 #[unsafe(no_mangle)]
-pub extern "C" fn lanecast_tier() -> *const c_char {
+pub extern "C" fn lanecast_active_tier() -> *const c_char {
     match tier::active() {
         Tier::Avx512 => c"avx512",
         Tier::Avx2 => c"avx2",

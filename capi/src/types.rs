@@ -1,25 +1,25 @@
 //! Dtypes, storages and byte orders as one number.
 
 use crate::error::{
-    Failure, LANECAST_BAD_NAME, LANECAST_BAD_TYPE, LANECAST_NULL_POINTER, guarded, lanecast_error,
-    lanecast_status,
+    Failure, LANECAST_ERR_BAD_NAME, LANECAST_ERR_BAD_TYPE, LANECAST_ERR_NULL_POINTER, guarded,
+    lanecast_error, lanecast_status,
 };
 use lanecast::{ByteOrder, CastError, DType, Encoding, Storage};
 use std::ffi::{CStr, c_char};
 
-/// What a buffer holds: `LANECAST_FLOAT32` and so on, alone or with `LANECAST_PACKED` for elements of 2, 4 and 6 bits that share
-/// bytes (the first in the lowest bits), or with `LANECAST_LITTLE` or `LANECAST_BIG` for elements of more than one byte that are not
+/// What a buffer holds: `LANECAST_FLOAT32` and so on, alone or with `LANECAST_TYPE_PACKED` for elements of 2, 4 and 6 bits that share
+/// bytes (the first in the lowest bits), or with `LANECAST_TYPE_LITTLE` or `LANECAST_TYPE_BIG` for elements of more than one byte that are not
 /// in the byte order of the host.
 pub type lanecast_type = u32;
 
 /// A flag: elements of less than 8 bits share bytes. It has no effect on other dtypes.
-pub const LANECAST_PACKED: lanecast_type = 0x100;
+pub const LANECAST_TYPE_PACKED: lanecast_type = 0x100;
 /// A flag: the least significant byte of an element comes first. It has no effect on elements of one byte.
-pub const LANECAST_LITTLE: lanecast_type = 0x200;
+pub const LANECAST_TYPE_LITTLE: lanecast_type = 0x200;
 /// A flag: the most significant byte of an element comes first. It has no effect on elements of one byte.
-pub const LANECAST_BIG: lanecast_type = 0x400;
+pub const LANECAST_TYPE_BIG: lanecast_type = 0x400;
 
-const FLAGS: u32 = LANECAST_PACKED | LANECAST_LITTLE | LANECAST_BIG;
+const FLAGS: u32 = LANECAST_TYPE_PACKED | LANECAST_TYPE_LITTLE | LANECAST_TYPE_BIG;
 const DTYPES: usize = 64;
 const NAME: usize = 24;
 
@@ -44,16 +44,16 @@ static NAMES: [[u8; NAME]; DTYPES] = {
 
 /// A type as the library has it.
 pub(crate) fn buffer(number: lanecast_type) -> Result<Encoding, Failure> {
-    let bad = |text| Failure::Number(LANECAST_BAD_TYPE, text, i64::from(number));
+    let bad = |text| Failure::Number(LANECAST_ERR_BAD_TYPE, text, i64::from(number));
     let dtype = u8::try_from(number & !FLAGS).ok().and_then(DType::from_code);
     let dtype = dtype.ok_or_else(|| bad("no lanecast_type has this number"))?;
-    let order = match number & (LANECAST_LITTLE | LANECAST_BIG) {
+    let order = match number & (LANECAST_TYPE_LITTLE | LANECAST_TYPE_BIG) {
         0 => ByteOrder::NATIVE,
-        LANECAST_LITTLE => ByteOrder::Little,
-        LANECAST_BIG => ByteOrder::Big,
-        _ => return Err(bad("a lanecast_type is either LANECAST_LITTLE or LANECAST_BIG")),
+        LANECAST_TYPE_LITTLE => ByteOrder::Little,
+        LANECAST_TYPE_BIG => ByteOrder::Big,
+        _ => return Err(bad("a lanecast_type is either LANECAST_TYPE_LITTLE or LANECAST_TYPE_BIG")),
     };
-    let storage = if number & LANECAST_PACKED != 0 { Storage::Packed } else { Storage::Byte };
+    let storage = if number & LANECAST_TYPE_PACKED != 0 { Storage::Packed } else { Storage::Byte };
     Ok(Encoding::with_storage(dtype, storage).with_order(order))
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn buffer(number: lanecast_type) -> Result<Encoding, Failure> {
 pub(crate) fn dtype(number: lanecast_type) -> Result<DType, Failure> {
     let plain = number & FLAGS == 0;
     let dtype = u8::try_from(number).ok().and_then(DType::from_code).filter(|_| plain);
-    dtype.ok_or(Failure::Number(LANECAST_BAD_TYPE, "not a dtype without flags", i64::from(number)))
+    dtype.ok_or(Failure::Number(LANECAST_ERR_BAD_TYPE, "not a dtype without flags", i64::from(number)))
 }
 
 pub(crate) fn number(dtype: DType) -> lanecast_type {
@@ -75,11 +75,11 @@ pub(crate) fn number(dtype: DType) -> lanecast_type {
 /// `text` is null or ends with 0.
 pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, Failure> {
     if text.is_null() {
-        return Err(Failure::Argument(LANECAST_NULL_POINTER, "the name is NULL"));
+        return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the name is NULL"));
     }
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(text) };
-    text.to_str().map_err(|_| Failure::Argument(LANECAST_BAD_NAME, "the name is not UTF-8"))
+    text.to_str().map_err(|_| Failure::Argument(LANECAST_ERR_BAD_NAME, "the name is not UTF-8"))
 }
 
 /// A place for a result.
@@ -89,7 +89,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, Failure> {
 /// `place` is null or can be written.
 pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Failure> {
     if place.is_null() {
-        return Err(Failure::Argument(LANECAST_NULL_POINTER, "the place of the result is NULL"));
+        return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the place of the result is NULL"));
     }
     // SAFETY: the caller's promise; it is not read.
     unsafe { place.write(value) };
@@ -98,8 +98,8 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Failure> {
 
 /// The name of the dtype without flags, as a static string such as "float8_e4m3fn"; NULL if there is no such dtype.
 #[unsafe(no_mangle)]
-pub extern "C" fn lanecast_type_name(type_: lanecast_type) -> *const c_char {
-    let code = u8::try_from(type_ & !FLAGS).ok();
+pub extern "C" fn lanecast_type_name(r#type: lanecast_type) -> *const c_char {
+    let code = u8::try_from(r#type & !FLAGS).ok();
     match code.and_then(DType::from_code) {
         Some(dtype) => NAMES[dtype as usize].as_ptr().cast(),
         None => std::ptr::null(),
@@ -134,14 +134,14 @@ pub unsafe extern "C" fn lanecast_type_parse(
 /// `out` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_type_bytes(
-    type_: lanecast_type,
+    r#type: lanecast_type,
     n: usize,
     out: *mut usize,
 ) -> lanecast_status {
     // SAFETY: the pointer is as the caller promises.
     unsafe {
         guarded(std::ptr::null_mut(), || {
-            let buffer = buffer(type_)?;
+            let buffer = buffer(r#type)?;
             let bytes = buffer.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: buffer })?;
             put(out, bytes)
         })
@@ -153,7 +153,7 @@ pub(crate) const PADDED: u64 = 4;
 
 /// What a `DLDataType` and the flags of its tensor describe.
 pub(crate) fn from_dlpack(code: u8, bits: u8, lanes: u16, flags: u64) -> Result<Encoding, Failure> {
-    let bad = |text, number| Failure::Number(LANECAST_BAD_TYPE, text, number);
+    let bad = |text, number| Failure::Number(LANECAST_ERR_BAD_TYPE, text, number);
     let padded = flags & PADDED != 0;
     if let Some(encoding) = Encoding::from_dlpack(code, bits, lanes, padded) {
         return Ok(encoding);
@@ -161,7 +161,7 @@ pub(crate) fn from_dlpack(code: u8, bits: u8, lanes: u16, flags: u64) -> Result<
     match DType::from_dlpack(code, bits) {
         None => {
             let text = format!("no dtype of lanecast is the DLDataType of code {code} with {bits} bits");
-            Err(Failure::Text(LANECAST_BAD_TYPE, text))
+            Err(Failure::Text(LANECAST_ERR_BAD_TYPE, text))
         }
         Some(DType::Float4E2M1FN) if lanes == 2 => {
             Err(bad("pairs of float4 are packed, but the flags say padded; DLDataType.lanes is", 2))
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn lanecast_type_from_dlpack(
         guarded(std::ptr::null_mut(), || {
             let buffer = from_dlpack(code, bits, lanes, flags)?;
             let packed = buffer.dtype().is_sub_byte() && buffer.storage() == Storage::Packed;
-            put(out, number(buffer.dtype()) | if packed { LANECAST_PACKED } else { 0 })
+            put(out, number(buffer.dtype()) | if packed { LANECAST_TYPE_PACKED } else { 0 })
         })
     }
 }
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn lanecast_type_from_dlpack(
 /// The places are NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_type_to_dlpack(
-    type_: lanecast_type,
+    r#type: lanecast_type,
     code: *mut u8,
     bits: *mut u8,
     flags: *mut u64,
@@ -210,12 +210,12 @@ pub unsafe extern "C" fn lanecast_type_to_dlpack(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(std::ptr::null_mut(), || {
-            let buffer = buffer(type_)?;
+            let buffer = buffer(r#type)?;
             let known = buffer.dtype().dlpack().filter(|_| buffer.order() == ByteOrder::NATIVE);
-            let bad = Failure::Argument(LANECAST_BAD_TYPE, "DLPack has no such type");
+            let bad = Failure::Argument(LANECAST_ERR_BAD_TYPE, "DLPack has no such type");
             let (kind, width) = known.ok_or(bad)?;
             if code.is_null() || bits.is_null() || flags.is_null() {
-                return Err(Failure::Argument(LANECAST_NULL_POINTER, "a place of the result is NULL"));
+                return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "a place of the result is NULL"));
             }
             let padded = buffer.dtype().is_sub_byte() && buffer.storage() == Storage::Byte;
             put(code, kind)?;

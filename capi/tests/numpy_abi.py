@@ -54,16 +54,19 @@ class Error(ctypes.Structure):
     ]
 
 
-class View(ctypes.Structure):
+class Array(ctypes.Structure):
     _fields_ = [
         ("data", ctypes.c_void_p),
+        ("n", ctypes.c_size_t),
+        ("type", ctypes.c_uint32),
+        ("ndim", ctypes.c_int32),
         ("shape", ctypes.POINTER(ctypes.c_int64)),
         ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("ndim", ctypes.c_int32),
+        ("reserved", ctypes.c_uint64 * 2),
     ]
 
 
-STRUCTS = {"lanecast_options": Options, "lanecast_plan": Plan, "lanecast_error": Error, "lanecast_view": View}
+STRUCTS = {"lanecast_options": Options, "lanecast_plan": Plan, "lanecast_error": Error, "lanecast_array": Array}
 
 
 def layout_of(struct):
@@ -102,11 +105,11 @@ class Library:
         self.c.lanecast_options_profile.argtypes = [ctypes.c_char_p, pointer, pointer]
         self.c.lanecast_plan_init.argtypes = [pointer, ctypes.c_uint32, ctypes.c_uint32, pointer, pointer]
         self.c.lanecast_run.argtypes = [pointer, pointer, pointer, ctypes.c_size_t, pointer, pointer]
-        self.c.lanecast_run_strided.argtypes = [pointer] * 5
+        self.c.lanecast_run_array.argtypes = [pointer] * 5
         self.c.lanecast_pool.restype = pointer
         constants = dict(re.findall(r"^#define (LANECAST_\w+) +(\d+)u?$", header.read_text(), re.MULTILINE))
         self.types = {name: int(constants[f"LANECAST_{name.upper()}"]) for name in NAMES}
-        self.orders = {"<": int(constants["LANECAST_LITTLE"]), ">": int(constants["LANECAST_BIG"]), "=": 0, "|": 0}
+        self.orders = {"<": int(constants["LANECAST_TYPE_LITTLE"]), ">": int(constants["LANECAST_TYPE_BIG"]), "=": 0, "|": 0}
         self.error = Error()
         self.options = Options()
         self.call(self.c.lanecast_options_profile, b"numpy", ctypes.byref(self.options))
@@ -135,10 +138,11 @@ class Library:
             self.call(self.c.lanecast_run, plan, array.ctypes.data, out.ctypes.data, array.size, threads)
             return
         axes = ctypes.c_int64 * array.ndim
-        views = []
+        arrays = []
         for side in (array, out):
-            views.append(View(side.ctypes.data, axes(*side.shape), axes(*side.strides), side.ndim))
-        self.call(self.c.lanecast_run_strided, plan, *map(ctypes.byref, views), threads)
+            layout = axes(*side.shape), axes(*side.strides)
+            arrays.append(Array(side.ctypes.data, side.size, self.type_of(side.dtype), side.ndim, *layout))
+        self.call(self.c.lanecast_run_array, plan, *map(ctypes.byref, arrays), threads)
 
     def astype(self, array, dtype, pool=False):
         out = np.empty_like(array, dtype=dtype, subok=False)

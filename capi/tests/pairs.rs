@@ -1,15 +1,15 @@
 //! Every pair, storage and byte order through the interface gives what the library gives.
 
-use lanecast::{ByteOrder, CastOptions, CastPlan, DType, Encoding, Storage};
+use lanecast::{ByteOrder, Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Storage};
 use lanecast_capi::*;
 use std::ptr;
 
 /// The type of a buffer, as a program in C writes it.
 fn number(buffer: Encoding) -> lanecast_type {
-    let packed = if buffer.storage() == Storage::Packed { LANECAST_PACKED } else { 0 };
+    let packed = if buffer.storage() == Storage::Packed { LANECAST_TYPE_PACKED } else { 0 };
     let order = match buffer.order() {
-        ByteOrder::Little => LANECAST_LITTLE,
-        ByteOrder::Big => LANECAST_BIG,
+        ByteOrder::Little => LANECAST_TYPE_LITTLE,
+        ByteOrder::Big => LANECAST_TYPE_BIG,
     };
     u32::from(buffer.dtype().code()) | packed | order
 }
@@ -45,7 +45,7 @@ fn every_pair() {
             for to in buffers() {
                 let mut want = vec![0; to.byte_len(N).expect("small")];
                 CastPlan::new(from, to, profile)
-                    .and_then(|plan| plan.run(&src, &mut want, N))
+                    .and_then(|plan| plan.run(Bytes::new(&src, N), BytesMut::new(&mut want, N)))
                     .expect("a cast");
                 let mut got = vec![0xA5; want.len()];
                 let mut bytes = 0;

@@ -86,6 +86,8 @@ use lanecast_kernels::{Element, Encoding, Kernel, LossDetector, Rules, Source, S
 pub struct CastPlan {
     kernel: Kernel,
     rules: Rules,
+    /// The level of a plan whose runs make their tests anew.
+    level: Option<Level>,
     /// What few plans have.
     pub(super) mode: Option<Arc<Mode>>,
     #[cfg(feature = "rayon")]
@@ -183,6 +185,7 @@ impl CastPlan {
         Ok(CastPlan {
             kernel,
             rules,
+            level: None,
             mode: None,
             #[cfg(feature = "rayon")]
             threads: Threads::Serial,
@@ -209,7 +212,13 @@ impl CastPlan {
         let (exact, underflow) = (level == Level::Exact, level == Level::Underflow);
         let detector = |labelled| LossDetector::new(self.kernel, &self.rules, exact, labelled);
         let checks = Checks { level, find: detector(underflow), count: detector(true) };
-        self.with_mode(|mode| mode.checks = Some(checks))
+        CastPlan { level: None, ..self.with_mode(|mode| mode.checks = Some(checks)) }
+    }
+
+    /// [`checked`](Self::checked) that allocates nothing, for callers that may not: each run makes its tests anew, in about 150 ns.
+    #[doc(hidden)]
+    pub fn checked_by_each_run(&self, level: Level) -> CastPlan {
+        CastPlan { level: Some(level), ..self.clone() }
     }
 
     /// The same cast on these threads. The calling thread takes part; casts that one thread finishes before others have woken stay on it.
@@ -292,7 +301,7 @@ impl CastPlan {
 
     /// Which losses a [checked](Self::checked) plan looks for.
     pub fn level(&self) -> Option<Level> {
-        self.mode.as_ref()?.checks.map(|checks| checks.level)
+        self.level.or_else(|| self.mode.as_ref()?.checks.map(|checks| checks.level))
     }
 
     /// Whether no element can be lost: at the level of [`checked`](Self::checked), otherwise at [`Level::Range`].
@@ -311,14 +320,14 @@ impl CastPlan {
         let alone = matches!(self.threads, Threads::Serial);
         #[cfg(not(feature = "rayon"))]
         let alone = true;
-        self.mode.is_none() && alone
+        self.level.is_none() && self.mode.is_none() && alone
     }
 
     /// Whether a run of this source is one call of the kernel.
     #[inline]
     pub(super) fn is_direct(&self, src: &Source<'_>) -> bool {
         #[cfg(feature = "rayon")]
-        if self.mode.is_none() && !matches!(self.threads, Threads::Serial) {
+        if self.level.is_none() && self.mode.is_none() && !matches!(self.threads, Threads::Serial) {
             return src.elements().is_some_and(|n| crate::threads::alone(&self.kernel, n));
         }
         _ = src;
@@ -336,12 +345,14 @@ impl CastPlan {
     /// The tests of a run, if it makes any.
     pub(super) fn detector(&self, outcome: Outcome) -> Option<LossDetector> {
         let checks = self.mode.as_ref().and_then(|mode| mode.checks.as_ref());
-        match (checks, outcome) {
-            (Some(checks), Outcome::Counts) => Some(checks.count),
-            (Some(checks), Outcome::Results | Outcome::Mask) => Some(checks.find),
-            (None, Outcome::Results) => None,
-            (None, Outcome::Mask) => Some(LossDetector::new(self.kernel, &self.rules, false, false)),
-            (None, Outcome::Counts) => Some(LossDetector::new(self.kernel, &self.rules, false, true)),
+        let (exact, underflow) = (self.level == Some(Level::Exact), self.level == Some(Level::Underflow));
+        let detector = |labelled| LossDetector::new(self.kernel, &self.rules, exact, labelled);
+        match (self.level, checks, outcome) {
+            (None, Some(checks), Outcome::Counts) => Some(checks.count),
+            (None, Some(checks), Outcome::Results | Outcome::Mask) => Some(checks.find),
+            (None, None, Outcome::Results) => None,
+            (_, _, Outcome::Results | Outcome::Mask) => Some(detector(underflow)),
+            (_, _, Outcome::Counts) => Some(detector(true)),
         }
     }
 }

@@ -30,6 +30,12 @@ impl<'p> Job<'p> {
         Job { plan, search, kernel: *plan.kernel(), detector, random }
     }
 
+    /// Whether no order of the elements matters: nothing is looked for, and nothing counts elements.
+    #[cfg(feature = "rayon")]
+    pub(super) fn is_plain(&self) -> bool {
+        self.detector.is_none() && self.random.is_none()
+    }
+
     /// The same job with non-temporal stores or without.
     #[cfg(feature = "rayon")]
     pub(super) fn with_streaming(self, streaming: Streaming) -> Job<'p> {

@@ -1,7 +1,7 @@
 //! Runs over several threads: the operands are cut, and what the parts find is joined.
 
 use super::job::Job;
-use super::outcome::{Outcome, Tally};
+use super::outcome::Tally;
 use crate::error::CastError;
 use crate::threads::chunks::{Chunks, GRAIN};
 use crate::threads::cost::{self, Cost};
@@ -214,13 +214,6 @@ impl<'a> Slices<'a> {
         };
         let size = Cost::elements(n, share.chunk, time).div_ceil(across).checked_next_multiple_of(step)?;
         Some(Slices { rest: Some((*src, dst)), mask, axis, size, across, first: 0 })
-    }
-}
-
-impl Job<'_> {
-    /// Whether no order of the elements matters: nothing is looked for, and nothing counts elements.
-    fn is_plain(&self) -> bool {
-        self.search.outcome == Outcome::Results && self.plan.mode.is_none()
     }
 }
 

@@ -198,10 +198,16 @@ impl CastPlan {
         outcome: Outcome,
         validity: &mut [u8],
     ) -> Result<Tally, CastError> {
-        let (operands, written) = self.kernel().operands(src, dst).map_err(refused)?;
-        let n = match &operands {
+        let (mut operands, written) = self.kernel().operands(src, dst).map_err(refused)?;
+        let n = match &mut operands {
             Operands::Flat(flat) => flat.n,
-            Operands::Views(src, _) => src.layout().elements(),
+            Operands::Views(src, dst) => {
+                // What is wrong with the views is found before the mask is written.
+                if outcome == Outcome::Mask {
+                    self.kernel().check_strided(src, dst)?;
+                }
+                src.layout().elements()
+            }
             Operands::InPlace(bytes) => bytes.len(),
         };
         let mask = if outcome == Outcome::Mask { all_valid(validity, n)? } else { &mut [] };

@@ -1,23 +1,22 @@
-// Casts of ranges with lanecast.hpp: float32 to bytes, with a report of what is lost.
+// Casts of ranges with lanecast.hpp: float32 to bytes, what that loses, and where.
 #include <lanecast.hpp>
 
 #include <array>
-#include <cstdio>
+#include <iostream>
 #include <vector>
 
 int main()
 {
     const std::vector<float> measured = {1.5F, -3.0F, 1e9F, 42.0F};
     std::array<std::uint8_t, 4> bytes{};
-    if (const auto cast = lanecast::cast(measured, bytes); !cast) {
-        std::fprintf(stderr, "%s\n", cast.failure().message.c_str());
+    if (const auto done = lanecast::cast(measured, bytes); !done) {
+        std::cerr << done.error().message << '\n';
         return 1;
     }
-    const auto plan = lanecast::plan::make(LANECAST_FLOAT32, LANECAST_UINT8);
-    const auto report = plan->run_counted(measured.data(), bytes.data(), measured.size(), LANECAST_EXACT);
-    const auto checked = plan->run_checked(measured.data(), bytes.data(), measured.size(), LANECAST_RANGE);
-    std::printf("%d %d %d %d, saturated %d, inexact %d\n", bytes[0], bytes[1], bytes[2], bytes[3],
-                static_cast<int>(report->saturated), static_cast<int>(report->inexact));
-    std::printf("element %d: %s\n", static_cast<int>(checked.failure().index), checked.failure().message.c_str());
-    return lanecast::cast(measured, std::array<double, 3>{}) ? 1 : 0;
+    std::cout << +bytes[0] << ' ' << +bytes[1] << ' ' << +bytes[2] << ' ' << +bytes[3] << '\n';
+
+    const auto plan = lanecast::plan::make(LANECAST_FLOAT32, LANECAST_UINT8).value();
+    const auto report = plan.run_counted(measured, bytes, LANECAST_LEVEL_EXACT).value();
+    std::cout << report.saturated << " saturated, " << report.inexact << " inexact\n";
+    std::cout << plan.run_checked(measured, bytes, LANECAST_LEVEL_RANGE).error().message << '\n';
 }

@@ -1,13 +1,14 @@
 //! Plans of scaled casts, which the library owns.
 
 use super::scheme::{NON_FINITE, global, lanecast_scaled_scheme, named};
+use super::values::{lanecast_non_finite, lanecast_storage};
 use crate::error::{
-    Failure, LANECAST_BAD_LAYOUT, LANECAST_BAD_OPTION, LANECAST_BAD_PLAN, LANECAST_NO_MEMORY,
-    LANECAST_NULL_POINTER, guarded, lanecast_error, lanecast_status,
+    Failure, LANECAST_ERR_BAD_LAYOUT, LANECAST_ERR_BAD_OPTION, LANECAST_ERR_BAD_PLAN, LANECAST_ERR_NO_MEMORY,
+    LANECAST_ERR_NULL_POINTER, guarded, lanecast_error, lanecast_status,
 };
 use crate::options::pick;
 use crate::plan;
-use crate::types::{LANECAST_PACKED, buffer, dtype, lanecast_type, number, put};
+use crate::types::{LANECAST_TYPE_PACKED, buffer, dtype, lanecast_type, number, put};
 use lanecast::scaled::{ScaledError, ScaledPlan, Scheme};
 use lanecast::stochastic::{RandomBits, Stochastic};
 use lanecast::{Encoding, Storage};
@@ -42,11 +43,10 @@ fn magic() -> u64 {
 pub struct lanecast_scaled_options {
     /// The dtype of the codes, without flags; 0 is that of the scheme.
     pub element: lanecast_type,
-    /// Codes of less than 8 bits: 0 share bytes (`LANECAST_PACKED`), 1 have a byte each.
-    pub storage: u8,
-    /// Blocks with a NaN or an infinity: 0 as the scheme says, 1 their scale is NaN and their codes are 0, 2 they have the scale of
-    /// their finite elements, 3 the cast fails with `LANECAST_REJECTED`.
-    pub non_finite: u8,
+    /// How codes of less than 8 bits are stored.
+    pub storage: lanecast_storage,
+    /// Blocks with a NaN or an infinity; by default as the scheme says.
+    pub non_finite: lanecast_non_finite,
     /// 1 counts the elements that are clipped or underflow, in the report, which takes a few percent more time; 0 does not.
     pub counts: u8,
     /// 1 sums the squared differences between elements and what their codes stand for, in the report; 0 does not.
@@ -69,7 +69,7 @@ pub struct lanecast_scaled_options {
 }
 
 /// By the number of [`lanecast_scaled_options::storage`].
-const STORAGE: &[Storage] = &[Storage::Packed, Storage::Byte];
+const STORAGE: &[Storage] = &[Storage::Packed, Storage::Packed, Storage::Byte];
 
 /// What the buffers of a scaled cast hold.
 #[repr(C)]
@@ -89,7 +89,7 @@ pub struct lanecast_scaled_info {
     pub data_type: lanecast_type,
     /// The type of the scales, which are in the byte order of the host.
     pub scale_type: lanecast_type,
-    /// How the scale of the tensor acts: 0 there is none, 1 values are multiplied by it, 2 they are divided by it.
+    /// How the scale of the tensor acts: a `lanecast_global`.
     pub global: u32,
     /// Bytes of the zero points, one for each scale, stored as the codes are; 0 if the scheme has none.
     pub zeros_len: usize,
@@ -104,12 +104,12 @@ pub struct lanecast_scaled_info {
 /// `plan` is null, or a word can be read there; a plan was not destroyed.
 unsafe fn content<'a>(plan: *const lanecast_scaled_plan) -> Result<&'a Content, Failure> {
     if plan.is_null() {
-        return Err(Failure::Argument(LANECAST_NULL_POINTER, "the plan is NULL"));
+        return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the plan is NULL"));
     }
     // SAFETY: the caller's promise.
     if unsafe { plan.cast::<u64>().read_unaligned() } != magic() {
         let text = "the memory holds no scaled plan of this library: call lanecast_scaled_create first";
-        return Err(Failure::Argument(LANECAST_BAD_PLAN, text));
+        return Err(Failure::Argument(LANECAST_ERR_BAD_PLAN, text));
     }
     // SAFETY: only `lanecast_scaled_create` writes the number, in front of a plan.
     Ok(unsafe { &*plan.cast::<Content>() })
@@ -130,7 +130,7 @@ impl lanecast_scaled_options {
     fn plan(&self, mut scheme: Scheme, from: Encoding, shape: &[usize]) -> Result<ScaledPlan, Failure> {
         if self.reserved_bytes != [0; 3] || self.reserved != [0; 24] {
             let text = "lanecast_scaled_options.reserved is not zero; the header is newer than the library";
-            return Err(Failure::Argument(LANECAST_BAD_OPTION, text));
+            return Err(Failure::Argument(LANECAST_ERR_BAD_OPTION, text));
         }
         if self.element != 0 {
             scheme = scheme.with_element(dtype(self.element)?);
@@ -149,7 +149,7 @@ impl lanecast_scaled_options {
             32 => Some(RandomBits::ThirtyTwo),
             other => {
                 let text = "lanecast_scaled_options.random_bits is 0, 8, 16 or 32, not";
-                return Err(Failure::Number(LANECAST_BAD_OPTION, text, i64::from(other)));
+                return Err(Failure::Number(LANECAST_ERR_BAD_OPTION, text, i64::from(other)));
             }
         };
         let mut plan = ScaledPlan::new(from, &scheme, shape)?.with_storage(storage);
@@ -176,14 +176,14 @@ impl lanecast_scaled_options {
 ///
 /// `shape` is null or can be read for `ndim` numbers.
 unsafe fn lengths(shape: *const i64, ndim: i32) -> Result<Vec<usize>, Failure> {
-    let bad = |text, number| Failure::Number(LANECAST_BAD_LAYOUT, text, number);
+    let bad = |text, number| Failure::Number(LANECAST_ERR_BAD_LAYOUT, text, number);
     let axes = usize::try_from(ndim).map_err(|_| bad("a negative number of axes", i64::from(ndim)))?;
     if axes > 0 && shape.is_null() {
-        return Err(Failure::Argument(LANECAST_NULL_POINTER, "the shape is NULL"));
+        return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the shape is NULL"));
     }
     let mut lengths = Vec::new();
     if lengths.try_reserve_exact(axes).is_err() {
-        return Err(Failure::Argument(LANECAST_NO_MEMORY, "no memory for the shape"));
+        return Err(Failure::Argument(LANECAST_ERR_NO_MEMORY, "no memory for the shape"));
     }
     for axis in 0..axes {
         // SAFETY: the caller's array, which has a number for each axis.
@@ -211,14 +211,14 @@ unsafe fn create(
     unsafe {
         guarded(error, || {
             if plan.is_null() {
-                return Err(Failure::Argument(LANECAST_NULL_POINTER, "the place of the plan is NULL"));
+                return Err(Failure::Argument(LANECAST_ERR_NULL_POINTER, "the place of the plan is NULL"));
             }
             let (scheme, source) = (scheme()?, buffer(from)?);
             let options = options.as_ref().copied().unwrap_or_default();
             let made = options.plan(scheme, source, &lengths(shape, ndim)?)?;
             let place = alloc(Layout::new::<Content>()).cast::<Content>();
             if place.is_null() {
-                return Err(Failure::Argument(LANECAST_NO_MEMORY, "no memory for the plan"));
+                return Err(Failure::Argument(LANECAST_ERR_NO_MEMORY, "no memory for the plan"));
             }
             place.write(Content { magic: magic(), plan: made });
             plan.write(place.cast());
@@ -228,7 +228,7 @@ unsafe fn create(
 }
 
 /// Makes a plan for scaled casts by the scheme of this name: between tensors of the type `from` (float16, bfloat16 or float32, in either byte
-/// order) and of this shape, and their codes and scales. Tensors are in C order and without gaps, unless they are given as a `lanecast_view`. If
+/// order) and of this shape, and their codes and scales. Tensors are in C order and without gaps, unless they are given as a `lanecast_array`. If
 /// `options` is NULL, the default options apply. On failure `*plan` is not written. `lanecast_scaled_destroy` frees the plan.
 ///
 /// # Safety
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn lanecast_scaled_create_from(
     options: *const lanecast_scaled_options,
     error: *mut lanecast_error,
 ) -> lanecast_status {
-    let null = Failure::Argument(LANECAST_NULL_POINTER, "the scheme is NULL");
+    let null = Failure::Argument(LANECAST_ERR_NULL_POINTER, "the scheme is NULL");
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         let scheme = || scheme.as_ref().ok_or(null)?.read();
@@ -319,7 +319,7 @@ pub unsafe extern "C" fn lanecast_scaled_describe(
                 data_len: plan.data_len(),
                 scales: plan.scales(),
                 scales_len: plan.scales_len(),
-                data_type: number(data.dtype()) | if packed { LANECAST_PACKED } else { 0 },
+                data_type: number(data.dtype()) | if packed { LANECAST_TYPE_PACKED } else { 0 },
                 scale_type: number(plan.scale_encoding().dtype()),
                 global: u32::from(global(plan.scheme().scale)),
                 zeros_len: plan.zero_points_len(),

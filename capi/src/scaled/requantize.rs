@@ -10,9 +10,9 @@ use std::ffi::c_void;
 
 /// Casts codes and scales of the plan `from` to those of the plan `to`, whose options apply: each value is decoded exactly and rounded once.
 /// Both plans are for tensors of the same shape. `global` is the tensor's scale for `from`; schemes without one ignore it. The results go to
-/// `data` and `scales`, and unless `report` is NULL, the report goes there, with the tensor's scale for `to`. The scheme of `to` needs the
-/// quotient 0 and one of the rules 1 and 4 to 7 of `lanecast_scaled_scheme`; that of `from` has no zero points. The cast runs on the calling
-/// thread.
+/// `data` and `scales`, and unless `report` is NULL, the report goes there, with the tensor's scale for `to`. The scheme of `to` needs
+/// `LANECAST_QUOTIENT_EXACT` and the rule `LANECAST_SCALE_RULE_AMAX` or one of the `LANECAST_SCALE_RULE_POW2_` ones; that of `from` has no
+/// zero points. The cast runs on the calling thread.
 ///
 /// # Safety
 ///

@@ -1,7 +1,7 @@
 //! Scaled casts of buffers.
 
 use super::plan::{lanecast_scaled_plan, read};
-use crate::error::{Failure, LANECAST_OVERLAP, guarded, lanecast_error, lanecast_status};
+use crate::error::{Failure, LANECAST_ERR_OVERLAP, guarded, lanecast_error, lanecast_status};
 use crate::memory::{bytes, bytes_mut, overlap};
 use crate::run::put_if_wanted;
 use crate::threads::lanecast_threads;
@@ -63,7 +63,7 @@ pub(super) fn apart(written: &[Buffer], read: &[Buffer]) -> Result<(), Failure> 
         for b in written[i + 1..].iter().chain(read) {
             if overlap(a.0.addr(), a.1, b.0.addr(), b.1) {
                 let text = "two buffers of a scaled cast share bytes; give each its own memory";
-                return Err(Failure::Argument(LANECAST_OVERLAP, text));
+                return Err(Failure::Argument(LANECAST_ERR_OVERLAP, text));
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Schemes: what decides the results of a scaled cast, as a struct that C programs can change.
 
+use super::values::*;
 use crate::error::{
-    Failure, LANECAST_BAD_NAME, LANECAST_BAD_OPTION, LANECAST_BAD_TYPE, guarded, lanecast_error,
+    Failure, LANECAST_ERR_BAD_NAME, LANECAST_ERR_BAD_OPTION, LANECAST_ERR_BAD_TYPE, guarded, lanecast_error,
     lanecast_status,
 };
 use crate::options::pick;
@@ -22,39 +23,30 @@ pub struct lanecast_scaled_scheme {
     /// The dtype of the scales, without flags: float32, float16, bfloat16, float8_e8m0fnu (powers of two), or float8_e4m3fn with a float32
     /// for the tensor. 0: the dtype of the source.
     pub scale: lanecast_type,
-    /// The axis of the granularities 1 and 2, counted from the last one if it is negative.
+    /// The axis of the granularities `AXIS` and `BLOCK`, counted from the last one if it is negative.
     pub axis: i64,
-    /// Elements of a block of the granularities 2 and 3.
+    /// Elements of a block or a tile of the granularities `BLOCK` and `TILE`.
     pub block: [u64; 2],
-    /// A number of the rules 1 to 3, 9 and 10: what the largest element of a block becomes, such as 448 for float8_e4m3fn.
+    /// A number of the rules whose description has it: what the largest element of a block becomes, such as 448 for float8_e4m3fn.
     pub over: f32,
-    /// A number of the rules 3 and 9: what the largest element of the tensor would become without the scales of the blocks.
+    /// A number of the rules whose description has it: what the largest element of the tensor would become without the scales of the blocks.
     pub range: f32,
     /// See `empty`.
     pub empty_scale: f32,
     /// See `empty`.
     pub least: f32,
-    /// How the scale of the tensor acts if scales are float8_e4m3fn: 1 values are multiplied by it, 2 they are divided by it. 0 with other scales.
-    pub global: u8,
-    /// Which elements share a scale: 0 all of them, 1 those with the same index along `axis`, 2 blocks of `block[0]` elements along `axis`, 3 tiles
-    /// of `block[0]` by `block[1]` elements of the last two axes.
-    pub granularity: u8,
-    /// How a scale follows from `amax`, the largest magnitude of its block. 0: the caller gives the scales. 1: `amax / over`. 2: the same, rounded
-    /// to float32 before it is divided by the scale of the tensor. 3: the same, rounded to float32 and multiplied by `range / amax` of the
-    /// tensor. 4 to 7: a power of two by the rule floor, even, round up or ceil. 8: integers with zero points, for
-    /// `lanecast_scaled_quantize_min_max`. 9: as 3, in the dtype of the source: each step but the last is also rounded to it,
-    /// `range / amax` is formed by the reciprocal of `amax`, and is 1 if it overflows. 10: `amax` divided by the product of `over` and the
-    /// scale of the tensor, both rounded to float32.
-    pub rule: u8,
-    /// How an element becomes a quotient. 0: the exact quotient by the scale. 1: the quotient in float32. 2: the quotient in the dtype of the
-    /// source. 3: multiplied by the reciprocal of the scale. 4: multiplied by the reciprocal of the tensor's scale over the scale of the
-    /// block. 5: multiplied by `over / amax`. 6: as 1, but quotients of zero lose their sign.
-    pub quotient: u8,
-    /// The scale of a block of zeros. 0: 1, or the code 0 of float8_e8m0fnu and float8_e4m3fn. 1: `amax` is at least `least`. 2: `empty_scale`, and
-    /// every other scale is at least `least`. 3: the machine epsilon of the dtype of the scales, which also replaces scales of 0.
-    pub empty: u8,
-    /// Blocks with a NaN or an infinity: 1, 2 or 3 as in `lanecast_scaled_options`; 0 is 1.
-    pub non_finite: u8,
+    /// How the scale of the tensor acts: `NONE` unless scales are float8_e4m3fn, which need one of the others.
+    pub global: lanecast_global,
+    /// Which elements share a scale.
+    pub granularity: lanecast_granularity,
+    /// How a scale follows from `amax`, the largest magnitude of its block.
+    pub rule: lanecast_scale_rule,
+    /// How an element becomes a quotient.
+    pub quotient: lanecast_quotient,
+    /// The scale of a block of zeros.
+    pub empty: lanecast_empty,
+    /// Blocks with a NaN or an infinity.
+    pub non_finite: lanecast_non_finite,
     /// Zero.
     pub reserved: [u8; 26],
 }
@@ -85,7 +77,7 @@ impl lanecast_scaled_scheme {
     pub(super) fn read(&self) -> Result<Scheme, Failure> {
         if self.reserved != [0; 26] {
             let text = "lanecast_scaled_scheme.reserved is not zero; the header is newer than the library";
-            return Err(Failure::Argument(LANECAST_BAD_OPTION, text));
+            return Err(Failure::Argument(LANECAST_ERR_BAD_OPTION, text));
         }
         let non_finite = pick("lanecast_scaled_scheme.non_finite", self.non_finite, NON_FINITE)?;
         Ok(Scheme {
@@ -111,11 +103,11 @@ impl lanecast_scaled_scheme {
             (SOURCE, None) => ScaleType::Source,
             (scale, _) => {
                 let text = format!(
-                    "scales cannot be {scale} with lanecast_scaled_scheme.global {}: take float8_e4m3fn with 1 or 2, or float32, \
-                     float16, bfloat16, float8_e8m0fnu or 0 with 0",
+                    "scales cannot be {scale} with lanecast_scaled_scheme.global {}: take float8_e4m3fn with \
+                     LANECAST_GLOBAL_MULTIPLIER or _DIVISOR, or float32, float16, bfloat16, float8_e8m0fnu or 0 with _NONE",
                     self.global
                 );
-                return Err(Failure::Text(LANECAST_BAD_TYPE, text));
+                return Err(Failure::Text(LANECAST_ERR_BAD_TYPE, text));
             }
         })
     }
@@ -196,9 +188,9 @@ impl lanecast_scaled_scheme {
 /// How the scale of a tensor acts.
 pub(super) fn global(scale: ScaleType) -> u8 {
     match scale {
-        ScaleType::E4M3(Global::Multiplier) => 1,
-        ScaleType::E4M3(Global::Divisor) => 2,
-        _ => 0,
+        ScaleType::E4M3(Global::Multiplier) => LANECAST_GLOBAL_MULTIPLIER,
+        ScaleType::E4M3(Global::Divisor) => LANECAST_GLOBAL_DIVISOR,
+        _ => LANECAST_GLOBAL_NONE,
     }
 }
 
@@ -231,7 +223,7 @@ pub(super) unsafe fn named(name: *const c_char) -> Result<Scheme, Failure> {
     let name = unsafe { text(name)? };
     Scheme::from_name(name).ok_or_else(|| {
         let text = format!("no scheme is called {name:?}; lanecast_scaled_name lists them");
-        Failure::Text(LANECAST_BAD_NAME, text)
+        Failure::Text(LANECAST_ERR_BAD_NAME, text)
     })
 }
 
@@ -295,5 +287,32 @@ mod tests {
             let read = lanecast_scaled_scheme::of(&scheme).read();
             assert!(read.is_ok_and(|read| read == scheme), "{scheme:?}");
         }
+    }
+
+    /// The names of the parts lead to them: some of each list, its last one included.
+    #[test]
+    fn names_are_those_of_the_parts() {
+        let of = lanecast_scaled_scheme::default();
+        let (over, range) = (0.0, 0.0);
+        let rules = of.rules();
+        assert_eq!(rules[usize::from(LANECAST_SCALE_RULE_AMAX_TWICE)], ScaleRule::AmaxTwice { over });
+        assert_eq!(rules[usize::from(LANECAST_SCALE_RULE_POW2_FLOOR)], ScaleRule::Pow2(Pow2::Floor));
+        assert_eq!(rules[usize::from(LANECAST_SCALE_RULE_POW2_EVEN)], ScaleRule::Pow2(Pow2::Even));
+        assert_eq!(rules[usize::from(LANECAST_SCALE_RULE_POW2_ROUND_UP)], ScaleRule::Pow2(Pow2::RoundUp));
+        assert_eq!(rules[usize::from(LANECAST_SCALE_RULE_POW2_CEIL)], ScaleRule::Pow2(Pow2::Ceil));
+        assert_eq!(rules[usize::from(LANECAST_SCALE_RULE_MIN_MAX)], ScaleRule::MinMax);
+        let source = ScaleRule::AmaxTimesInverseSource { over, range };
+        assert_eq!(rules[usize::from(LANECAST_SCALE_RULE_AMAX_TIMES_INVERSE_SOURCE)], source);
+        let product = rules[usize::from(LANECAST_SCALE_RULE_AMAX_OVER_PRODUCT)];
+        assert_eq!(product, ScaleRule::AmaxOverProduct { over });
+        let tile = of.granularities()[usize::from(LANECAST_GRANULARITY_TILE)];
+        assert_eq!(tile, Granularity::Tile { rows: 0, cols: 0 });
+        assert_eq!(of.empties()[usize::from(LANECAST_EMPTY_EPSILON)], Empty::Epsilon);
+        let quotient = |number: u8| QUOTIENTS[usize::from(number)];
+        assert_eq!(quotient(LANECAST_QUOTIENT_DIVIDE_SOURCE), Quotient::DivideSource);
+        assert_eq!(quotient(LANECAST_QUOTIENT_TIMES_GLOBAL_RECIPROCAL), Quotient::TimesGlobalReciprocal);
+        assert_eq!(quotient(LANECAST_QUOTIENT_DIVIDE_UNSIGNED), Quotient::DivideUnsigned);
+        let non_finite = NON_FINITE[usize::from(LANECAST_NON_FINITE_REFUSE)];
+        assert_eq!(non_finite, Some(NonFinite::Refuse));
     }
 }

@@ -2,11 +2,11 @@
 
 use super::plan::{lanecast_scaled_plan, read};
 use super::run::{Buffer, DATA, SCALES, apart, lanecast_scaled_report, shared};
-use crate::error::{Failure, LANECAST_NULL_POINTER, guarded, lanecast_error, lanecast_status};
+use crate::array::{Axes, lanecast_array};
+use crate::error::{Failure, LANECAST_ERR_NULL_POINTER, guarded, lanecast_error, lanecast_status};
 use crate::memory::bytes_mut;
 use crate::run::put_if_wanted;
 use crate::threads::lanecast_threads;
-use crate::view::{Axes, lanecast_view, layout};
 use lanecast::scaled::Quantized;
 use lanecast::strided::{Layout, View};
 use std::ffi::c_void;
@@ -37,7 +37,7 @@ fn extent(first: *const c_void, layout: &Layout) -> Buffer {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic_view(
     plan: *const lanecast_scaled_plan,
-    src: *const lanecast_view,
+    src: *const lanecast_array,
     data: *mut c_void,
     data_len: usize,
     scales: *mut c_void,
@@ -50,9 +50,9 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic_view(
     unsafe {
         guarded(error, || {
             let plan = shared(read(plan)?, threads)?;
-            let null = Failure::Argument(LANECAST_NULL_POINTER, "the view is NULL");
+            let null = Failure::Argument(LANECAST_ERR_NULL_POINTER, "the array is NULL");
             let view = src.as_ref().ok_or(null)?;
-            let layout = layout(view, plan.source(), Axes::All)?;
+            let layout = view.layout(plan.source(), Axes::All)?;
             apart(&[(data, data_len), (scales, scales_len)], &[extent(view.data, &layout)])?;
             let src = View::from_raw(view.data.cast_const().cast(), layout);
             let data = bytes_mut(data.cast(), data_len, DATA)?;

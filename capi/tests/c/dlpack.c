@@ -46,11 +46,11 @@ static void layouts(void)
     CHECK(cast(&from, COPIED, &to, 0) == LANECAST_OK);
     CHECK(dst[0] == 1 && dst[1] == 4 && dst[2] == 2 && dst[3] == 5 && dst[4] == 44 && dst[5] == 250);
     memset(&options, 0, sizeof options);
-    options.int_to_int = 1;
+    options.int_to_int = LANECAST_INT_OVERFLOW_SATURATE;
     CHECK(lanecast_run_dlpack(&from, 0, &to, 0, &options, NULL, &error) == LANECAST_OK);
     CHECK(dst[4] == 255 && dst[5] == 0);
-    options.int_to_int = 2;
-    CHECK(lanecast_run_dlpack(&from, 0, &to, 0, &options, NULL, NULL) == LANECAST_BAD_OPTION);
+    options.int_to_int = 3;
+    CHECK(lanecast_run_dlpack(&from, 0, &to, 0, &options, NULL, NULL) == LANECAST_ERR_BAD_OPTION);
     CHECK(lanecast_run_dlpack(&from, READ_ONLY, &to, 0, NULL, lanecast_pool(), &error) == LANECAST_OK);
     /* C-contiguous, by strides and without. */
     from.strides = c_order;
@@ -107,18 +107,18 @@ static void packed(void)
     to.strides = up;
     CHECK(cast(&from, 0, &to, 0) == LANECAST_OK && floats[0] == 0.5f && floats[1] == 2.0f && floats[2] == 1.0f);
     to.shape = two;
-    CHECK(cast(&from, 0, &to, 0) == LANECAST_BAD_LAYOUT && strstr(error.message, "axis 1 has 2 elements") != NULL);
-    CHECK(cast(&from, PADDED, &to, 0) == LANECAST_BAD_TYPE && strstr(error.message, "pairs") != NULL);
+    CHECK(cast(&from, 0, &to, 0) == LANECAST_ERR_BAD_LAYOUT && strstr(error.message, "axis 1 has 2 elements") != NULL);
+    CHECK(cast(&from, PADDED, &to, 0) == LANECAST_ERR_BAD_TYPE && strstr(error.message, "pairs") != NULL);
     from.ndim = to.ndim = 0;
-    CHECK(cast(&from, 0, &to, 0) == LANECAST_BAD_LAYOUT);
+    CHECK(cast(&from, 0, &to, 0) == LANECAST_ERR_BAD_LAYOUT);
     from = tensor(nibbles, INT, 4, 2, four, down);
     to = tensor(bytes, INT, 8, 2, four, NULL);
-    CHECK(cast(&from, 0, &to, 0) == LANECAST_BAD_LAYOUT && strstr(error.message, "source has packed") != NULL);
+    CHECK(cast(&from, 0, &to, 0) == LANECAST_ERR_BAD_LAYOUT && strstr(error.message, "source has packed") != NULL);
     CHECK(cast(&from, PADDED, &to, 0) == LANECAST_OK && bytes[0] == -2 && bytes[1] == 1 && bytes[2] == 7);
     /* Rows of three: the second begins within a byte, which is beside a tensor without C order. */
     from = tensor(nibbles, INT, 4, 2, three, NULL);
     to = tensor(bytes, INT, 8, 2, three, up);
-    CHECK(cast(&from, 0, &to, 0) == LANECAST_BAD_LAYOUT);
+    CHECK(cast(&from, 0, &to, 0) == LANECAST_ERR_BAD_LAYOUT);
     /* One row may end anywhere. */
     from = tensor(nibbles, INT, 4, 1, three_by_two, NULL);
     to = tensor(bytes, INT, 8, 1, three_by_two, three_by_two + 1);
@@ -138,11 +138,11 @@ static void devices(void)
         CHECK(cast(&from, 0, &to, 0) == LANECAST_OK && dst[0] == 0x3F80 && dst[1] == 0x4000);
     }
     from.device.device_type = kDLCUDA;
-    CHECK(cast(&from, 0, &to, 0) == LANECAST_BAD_DEVICE && strstr(error.message, "source is on a device of type 2") != NULL);
+    CHECK(cast(&from, 0, &to, 0) == LANECAST_ERR_BAD_DEVICE && strstr(error.message, "source is on a device of type 2") != NULL);
     from.device.device_type = kDLCPU;
     to.device.device_type = (DLDeviceType)10;
     dst[0] = 9;
-    CHECK(cast(&from, 0, &to, 0) == LANECAST_BAD_DEVICE && strstr(error.message, "destination") != NULL && dst[0] == 9);
+    CHECK(cast(&from, 0, &to, 0) == LANECAST_ERR_BAD_DEVICE && strstr(error.message, "destination") != NULL && dst[0] == 9);
 }
 
 static void refused(void)
@@ -153,49 +153,49 @@ static void refused(void)
     int64_t large[2] = {INT64_MAX, 4}, ones[70], far_away[2] = {INT64_MAX, 1};
     DLTensor from = tensor(src, FLOAT, 32, 2, shape, NULL), to = tensor(dst, UINT, 8, 2, shape, NULL), wrong;
     int i;
-    CHECK(cast(NULL, 0, &to, 0) == LANECAST_NULL_POINTER && strstr(error.message, "source") != NULL);
-    CHECK(cast(&from, 0, NULL, 0) == LANECAST_NULL_POINTER && strstr(error.message, "destination") != NULL);
-    CHECK(cast(&from, 8, &to, 0) == LANECAST_BAD_OPTION && strstr(error.message, "0x8") != NULL);
-    CHECK(cast(&from, 0, &to, READ_ONLY) == LANECAST_BAD_OPTION && strstr(error.message, "read-only") != NULL);
+    CHECK(cast(NULL, 0, &to, 0) == LANECAST_ERR_NULL_POINTER && strstr(error.message, "source") != NULL);
+    CHECK(cast(&from, 0, NULL, 0) == LANECAST_ERR_NULL_POINTER && strstr(error.message, "destination") != NULL);
+    CHECK(cast(&from, 8, &to, 0) == LANECAST_ERR_BAD_OPTION && strstr(error.message, "0x8") != NULL);
+    CHECK(cast(&from, 0, &to, READ_ONLY) == LANECAST_ERR_BAD_OPTION && strstr(error.message, "read-only") != NULL);
     wrong = from;
     wrong.data = NULL;
-    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_NULL_POINTER && strstr(error.message, "DLTensor.data") != NULL);
+    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_ERR_NULL_POINTER && strstr(error.message, "DLTensor.data") != NULL);
     wrong = from;
     wrong.shape = NULL;
-    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_NULL_POINTER && strstr(error.message, "DLTensor.shape") != NULL);
+    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_ERR_NULL_POINTER && strstr(error.message, "DLTensor.shape") != NULL);
     wrong = from;
     wrong.dtype.bits = 31;
-    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_BAD_TYPE && strstr(error.message, "31 bits") != NULL);
+    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_ERR_BAD_TYPE && strstr(error.message, "31 bits") != NULL);
     wrong = from;
     wrong.dtype.lanes = 4;
-    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_BAD_TYPE && strstr(error.message, "lanes") != NULL);
+    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_ERR_BAD_TYPE && strstr(error.message, "lanes") != NULL);
     wrong.dtype.lanes = 0;
-    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_BAD_TYPE);
+    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_ERR_BAD_TYPE);
     wrong = from;
     wrong.ndim = -1;
-    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_BAD_LAYOUT && strstr(error.message, "-1 axes") != NULL);
+    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_ERR_BAD_LAYOUT && strstr(error.message, "-1 axes") != NULL);
     wrong.ndim = 1;
-    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_BAD_LAYOUT && strstr(error.message, "1 axes") != NULL);
+    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_ERR_BAD_LAYOUT && strstr(error.message, "1 axes") != NULL);
     wrong = from;
     wrong.shape = other;
-    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_BAD_LAYOUT && strstr(error.message, "axis 0 has 4") != NULL);
+    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_ERR_BAD_LAYOUT && strstr(error.message, "axis 0 has 4") != NULL);
     wrong.shape = bad;
-    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_BAD_LAYOUT && strstr(error.message, "length -2") != NULL);
+    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_ERR_BAD_LAYOUT && strstr(error.message, "length -2") != NULL);
     wrong.shape = large;
-    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_TOO_LARGE);
+    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_ERR_TOO_LARGE);
     wrong = from;
     wrong.strides = far_away;
-    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_BAD_LAYOUT && strstr(error.message, "stride") != NULL);
+    CHECK(cast(&wrong, 0, &to, 0) == LANECAST_ERR_BAD_LAYOUT && strstr(error.message, "stride") != NULL);
     wrong = to;
     wrong.strides = again;
-    CHECK(cast(&from, 0, &wrong, 0) == LANECAST_BAD_LAYOUT);
+    CHECK(cast(&from, 0, &wrong, 0) == LANECAST_ERR_BAD_LAYOUT);
     /* In another order, the source would be overwritten before it is read. */
     wrong = tensor(src, UINT, 32, 2, shape, step);
-    CHECK(cast(&from, 0, &wrong, 0) == LANECAST_OVERLAP);
+    CHECK(cast(&from, 0, &wrong, 0) == LANECAST_ERR_OVERLAP);
     wrong = to;
     wrong.data = src;
     wrong.byte_offset = 4;
-    CHECK(cast(&from, 0, &wrong, 0) == LANECAST_OVERLAP && src[1] == 2.0f);
+    CHECK(cast(&from, 0, &wrong, 0) == LANECAST_ERR_OVERLAP && src[1] == 2.0f);
     /* Axes of length 1 do not count. */
     for (i = 0; i < 70; i++) {
         ones[i] = 1;
@@ -206,10 +206,10 @@ static void refused(void)
     for (i = 0; i < 70; i++) {
         ones[i] = i == 0 ? 0 : 2;
     }
-    CHECK(cast(&from, 0, &to, 0) == LANECAST_BAD_LAYOUT && strstr(error.message, "64 axes") != NULL);
+    CHECK(cast(&from, 0, &to, 0) == LANECAST_ERR_BAD_LAYOUT && strstr(error.message, "64 axes") != NULL);
     CHECK(dst[1] == 9);
     ones[0] = 2;
-    CHECK(cast(&from, 0, &to, 0) == LANECAST_TOO_LARGE);
+    CHECK(cast(&from, 0, &to, 0) == LANECAST_ERR_TOO_LARGE);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <lanecast.h>
 
+#include "arrays.h"
 #include "check.h"
 
 #include <sys/types.h>
@@ -38,7 +39,8 @@ static void cast(const lanecast_threads *threads)
     }
     {
         static uint8_t mask[N / 8];
-        CHECK(lanecast_run_masked(&plan, src, dst, N, LANECAST_RANGE, mask, &rejected, threads, &error) == LANECAST_OK);
+        const lanecast_array from = flat(src, LANECAST_FLOAT32, N), to = flat(dst, LANECAST_UINT8, N);
+        CHECK(lanecast_run_masked(&plan, &from, &to, LANECAST_LEVEL_RANGE, mask, &rejected, threads, &error) == LANECAST_OK);
     }
     CHECK(wrong == 0 && rejected == 0);
 }

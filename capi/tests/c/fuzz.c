@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include <lanecast_dlpack.h>
 
+#include "arrays.h"
 #include "check.h"
 #include "fuzz.h"
 
@@ -22,7 +23,7 @@ static lanecast_error *some_error(void)
 static int done(lanecast_status status, const lanecast_error *place)
 {
     lanecast_error empty;
-    CHECK(status != LANECAST_BUG && lanecast_status_name(status) != NULL);
+    CHECK(status != LANECAST_ERR_BUG && lanecast_status_name(status) != NULL);
     memset(&empty, 0xEE, sizeof empty);
     if (place != NULL && status == LANECAST_OK) {
         CHECK(memcmp(place, &empty, sizeof empty) == 0);
@@ -59,7 +60,7 @@ static int some_cast(cast *out)
     if (given != NULL) {
         simple = *given;
     }
-    simple.tier = 1;
+    simple.tier = LANECAST_TIER_SCALAR;
     return lanecast_plan_init(&out->scalar, out->from, out->to, &simple, NULL) == LANECAST_OK;
 }
 
@@ -69,8 +70,8 @@ static size_t some_count(const cast *of, size_t *read, size_t *written)
     size_t n = one_in(4) ? below(SIZE / 16) : below(80);
     if (one_in(60)) {
         size_t huge = (size_t)-1 >> below(4);
-        if (lanecast_type_bytes(of->from, huge, read) == LANECAST_TOO_LARGE ||
-            lanecast_type_bytes(of->to, huge, read) == LANECAST_TOO_LARGE) {
+        if (lanecast_type_bytes(of->from, huge, read) == LANECAST_ERR_TOO_LARGE ||
+            lanecast_type_bytes(of->to, huge, read) == LANECAST_ERR_TOO_LARGE) {
             *read = *written = 0;
             return huge;
         }
@@ -91,7 +92,7 @@ static void runs(void)
     const lanecast_plan *plan;
     uint8_t *src, *dst, *mask;
     region *in = &target;
-    uint32_t level = one_in(30) ? (uint32_t)draw() : 1 + (uint32_t)below(2);
+    uint32_t level = one_in(30) ? (uint32_t)draw() : 1 + (uint32_t)below(3);
     int huge;
     if (!some_cast(&of)) {
         return;
@@ -122,16 +123,23 @@ static void runs(void)
         const void *from = one_in(100) ? NULL : src;
         void *to = one_in(100) ? NULL : dst;
         const lanecast_threads *with = some_threads(&threads);
+        lanecast_array from_array = flat(from, of.from, n), to_array = flat(to, of.to, n);
+        if (one_in(100)) {
+            from_array.type = some_type();
+        }
         place = some_error();
         switch (kind) {
-        case 0: status = lanecast_run(plan, from, to, n, with, place); break;
-        case 1: status = lanecast_run_checked(plan, from, to, n, level, with, place); break;
+        case 0:
+            status = one_in(2) ? lanecast_run(plan, from, to, n, with, place)
+                               : lanecast_run_array(plan, &from_array, &to_array, with, place);
+            break;
+        case 1: status = lanecast_run_checked(plan, &from_array, &to_array, level, with, place); break;
         case 2:
-            status = lanecast_run_masked(plan, from, to, n, level, one_in(100) ? NULL : mask, one_in(4) ? NULL : &rejected,
-                                         with, place);
+            status = lanecast_run_masked(plan, &from_array, &to_array, level, one_in(100) ? NULL : mask,
+                                         one_in(4) ? NULL : &rejected, with, place);
             break;
         default:
-            status = lanecast_run_counted(plan, from, to, n, level, one_in(100) ? NULL : &report, with, place);
+            status = lanecast_run_counted(plan, &from_array, &to_array, level, one_in(100) ? NULL : &report, with, place);
             break;
         }
     }
@@ -146,7 +154,7 @@ static void runs(void)
         CHECK(kept(in, dst, written) && (in == &source || unchanged(&source)));
         CHECK(kind != 3 || report.elements == n);
         CHECK(kind == 2 ? kept(&bitmap, mask, (n + 7) / 8) : unchanged(&bitmap));
-    } else if (status == LANECAST_REJECTED) {
+    } else if (status == LANECAST_ERR_REJECTED) {
         CHECK(kept(in, dst, written) && (place == NULL || (place->index < n && place->reason > 0)));
     } else {
         CHECK(unchanged(&source) && unchanged(&target) && unchanged(&bitmap) && rejected == 77);
@@ -229,7 +237,7 @@ static int some_strides(const int64_t *shape, int axes, int64_t size, int64_t un
 }
 
 /* Casts element by element into `reference`, which becomes what the whole region has to be. */
-static void one_by_one(const cast *of, const lanecast_view *src, const lanecast_view *dst, const int64_t *from_strides,
+static void one_by_one(const cast *of, const lanecast_array *src, const lanecast_array *dst, const int64_t *from_strides,
                        const int64_t *to_strides)
 {
     int64_t index[AXES] = {0, 0, 0, 0, 0}, from = (uint8_t *)src->data - source.start, to = (uint8_t *)dst->data - target.start;
@@ -260,14 +268,14 @@ static void views(void)
 {
     cast of;
     int64_t shape[AXES], from_strides[AXES], to_strides[AXES], first[2];
-    lanecast_view src, dst;
+    lanecast_array src, dst;
     lanecast_threads threads;
     lanecast_error *place;
     lanecast_report report;
     lanecast_status status;
     size_t elements = 1, size[2], rejected, kind = below(4);
     int i, packed, axes = (int)below(AXES + 1);
-    uint32_t level = one_in(30) ? (uint32_t)draw() : 1 + (uint32_t)below(2);
+    uint32_t level = one_in(30) ? (uint32_t)draw() : 1 + (uint32_t)below(3);
     if (!some_cast(&of) || lanecast_type_bytes(of.from & 0xFF, 1, &size[0]) != LANECAST_OK ||
         lanecast_type_bytes(of.to & 0xFF, 1, &size[1]) != LANECAST_OK) {
         return;
@@ -283,13 +291,12 @@ static void views(void)
         !some_strides(shape, axes, (int64_t)size[1], 1, to_strides, &first[1])) {
         return;
     }
-    src.data = source.start + first[0];
+    src = shaped(source.start + first[0], of.from, axes, shape, from_strides);
+    dst = shaped(NULL, of.to, axes, shape, to_strides);
+    /* Without axes there is one element. */
+    src.n = dst.n = 1;
     dst.data = one_in(10) ? source.start + first[1] : target.start + first[1];
-    src.shape = dst.shape = shape;
-    src.strides = from_strides;
-    dst.strides = to_strides;
-    src.ndim = dst.ndim = axes;
-    packed = ((of.from | of.to) & LANECAST_PACKED) != 0;
+    packed = ((of.from | of.to) & LANECAST_TYPE_PACKED) != 0;
     if (packed || one_in(5)) {
         /* In C order, which is what packed elements have. */
         src.strides = dst.strides = NULL;
@@ -311,18 +318,19 @@ static void views(void)
     }
     place = some_error();
     {
-        const lanecast_view *from = one_in(100) ? NULL : &src, *to = one_in(100) ? NULL : &dst;
+        const lanecast_array *from = one_in(100) ? NULL : &src, *to = one_in(100) ? NULL : &dst;
         uint8_t *mask = bitmap.start + SIZE - (elements + 7) / 8;
+        const lanecast_threads *with = some_threads(&threads);
         switch (kind) {
-        case 0: status = lanecast_run_strided(&of.plan, from, to, some_threads(&threads), place); break;
-        case 1: status = lanecast_run_strided_checked(&of.plan, from, to, level, place); break;
-        case 2: status = lanecast_run_strided_masked(&of.plan, from, to, level, mask, &rejected, place); break;
-        default: status = lanecast_run_strided_counted(&of.plan, from, to, level, &report, place); break;
+        case 0: status = lanecast_run_array(&of.plan, from, to, with, place); break;
+        case 1: status = lanecast_run_checked(&of.plan, from, to, level, with, place); break;
+        case 2: status = lanecast_run_masked(&of.plan, from, to, level, mask, &rejected, with, place); break;
+        default: status = lanecast_run_counted(&of.plan, from, to, level, &report, with, place); break;
         }
         CHECK(kept(&bitmap, mask, (elements + 7) / 8));
     }
     if (!done(status, place)) {
-        CHECK(status == LANECAST_REJECTED || (unchanged(&source) && unchanged(&target) && unchanged(&bitmap)));
+        CHECK(status == LANECAST_ERR_REJECTED || (unchanged(&source) && unchanged(&target) && unchanged(&bitmap)));
     } else if (dst.data != NULL && ((uint8_t *)dst.data < target.start || (uint8_t *)dst.data > target.start + SIZE)) {
         CHECK(unchanged(&target));
     } else if (src.strides != NULL && axes > 0 && shape[0] >= 0 && dst.ndim == axes && dst.data != NULL) {

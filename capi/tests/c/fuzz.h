@@ -91,7 +91,7 @@ static int unchanged(const region *of)
 
 static lanecast_type some_type(void)
 {
-    static const lanecast_type flags[8] = {0, 0, 0, 0, LANECAST_PACKED, LANECAST_PACKED, LANECAST_LITTLE, LANECAST_BIG};
+    static const lanecast_type flags[8] = {0, 0, 0, 0, LANECAST_TYPE_PACKED, LANECAST_TYPE_PACKED, LANECAST_TYPE_LITTLE, LANECAST_TYPE_BIG};
     lanecast_type type;
     if (one_in(40)) {
         return (lanecast_type)(draw() >> below(64));
@@ -112,7 +112,7 @@ static lanecast_options *some_options(lanecast_options *place)
     memset(bytes, 0, sizeof bytes);
     for (i = 0; i < 11; i++) {
         if (one_in(4)) {
-            bytes[i] = (uint8_t)(below(20) == 0 ? below(256) : below(2 + 4 * (i == 6)));
+            bytes[i] = (uint8_t)(below(20) == 0 ? below(256) : below(3 + 4 * (i == 6)));
         }
     }
     if (one_in(4)) {

@@ -25,9 +25,9 @@ static int some_scheme(const char *name, lanecast_scaled_scheme *out)
     }
     if (one_in(2)) {
         /* Zero points, most of them possible. */
-        out->rule = 8;
-        out->quotient = 0;
-        out->global = 0;
+        out->rule = LANECAST_SCALE_RULE_MIN_MAX;
+        out->quotient = LANECAST_QUOTIENT_EXACT;
+        out->global = LANECAST_GLOBAL_NONE;
         out->scale = scale_types[below(3)];
         out->element = one_in(2) ? LANECAST_UINT8 : some_type() & 0xFF;
     }
@@ -43,7 +43,7 @@ static int some_scheme(const char *name, lanecast_scaled_scheme *out)
         out->least = numbers[below(one_in(10) ? 6 : 4)];
     }
     switch (below(12)) {
-    case 0: out->rule = (uint8_t)below(10); break;
+    case 0: out->rule = (uint8_t)below(11); break;
     case 1: out->quotient = (uint8_t)below(7); break;
     case 2: out->scale = some_type(); break;
     case 3: out->element = some_type(); break;
@@ -60,7 +60,7 @@ static int some_scheme(const char *name, lanecast_scaled_scheme *out)
 static void some_scaled_arguments(scaled_arguments *out)
 {
     static const lanecast_type sources[3] = {LANECAST_FLOAT32, LANECAST_FLOAT16, LANECAST_BFLOAT16};
-    static const lanecast_type orders[4] = {0, 0, LANECAST_LITTLE, LANECAST_BIG};
+    static const lanecast_type orders[4] = {0, 0, LANECAST_TYPE_LITTLE, LANECAST_TYPE_BIG};
     size_t schemes = 0;
     int i;
     while (schemes < MOST_SCHEMES && lanecast_scaled_name(schemes) != NULL) {
@@ -81,7 +81,7 @@ static void some_scaled_arguments(scaled_arguments *out)
     }
     memset(&out->options, 0, sizeof out->options);
     out->options.element = one_in(3) ? some_type() : 0;
-    out->options.storage = (uint8_t)below(one_in(20) ? 4 : 2);
+    out->options.storage = (uint8_t)below(one_in(20) ? 5 : 3);
     out->options.non_finite = (uint8_t)below(one_in(20) ? 6 : 4);
     out->options.counts = (uint8_t)below(one_in(20) ? 4 : 2);
     out->options.squared_error = (uint8_t)below(one_in(20) ? 4 : 2);
@@ -160,7 +160,7 @@ static void scaled_buffers(const scaled_arguments *of, const lanecast_scaled_pla
     }
     if (!done(status, place)) {
         CHECK(unchanged(&source));
-        CHECK(status == LANECAST_REJECTED ? kept(&target, data, data_len) && kept(&bitmap, scales, scales_len)
+        CHECK(status == LANECAST_ERR_REJECTED ? kept(&target, data, data_len) && kept(&bitmap, scales, scales_len)
                                           : unchanged(&target) && unchanged(&bitmap));
         return;
     }
@@ -200,7 +200,7 @@ static void zero_points(const lanecast_scaled_plan *plan, const lanecast_scaled_
     }
     if (!done(status, place)) {
         CHECK(unchanged(&source));
-        CHECK(status == LANECAST_REJECTED || (unchanged(&target) && unchanged(&bitmap) && unchanged(&extra)));
+        CHECK(status == LANECAST_ERR_REJECTED || (unchanged(&target) && unchanged(&bitmap) && unchanged(&extra)));
         return;
     }
     CHECK(there ? unchanged(&source) : kept(&source, source.start, back_len));
@@ -215,7 +215,8 @@ static void scaled_views(const scaled_arguments *of, const lanecast_scaled_plan 
     int64_t shape[AXES], strides[AXES], first;
     lanecast_threads threads;
     const lanecast_threads *with = some_threads(&threads);
-    lanecast_view view = {NULL, shape, strides, of->axes}, in_order = {reference, shape, NULL, of->axes};
+    lanecast_array view = shaped(NULL, of->from, of->axes, shape, strides);
+    lanecast_array in_order = shaped(reference, of->from, of->axes, shape, NULL);
     lanecast_error *place = some_error();
     lanecast_plan copy;
     lanecast_status status;
@@ -246,7 +247,7 @@ static void scaled_views(const scaled_arguments *of, const lanecast_scaled_plan 
     status = lanecast_scaled_quantize_dynamic_view(plan, one_in(100) ? NULL : &view, data, data_len, scales, scales_len, NULL,
                                                    with, place);
     if (!done(status, place)) {
-        CHECK(unchanged(&source) && (status == LANECAST_REJECTED || (unchanged(&target) && unchanged(&bitmap))));
+        CHECK(unchanged(&source) && (status == LANECAST_ERR_REJECTED || (unchanged(&target) && unchanged(&bitmap))));
         return;
     }
     CHECK(unchanged(&source) && kept(&target, data, data_len) && kept(&bitmap, scales, scales_len));
@@ -254,7 +255,7 @@ static void scaled_views(const scaled_arguments *of, const lanecast_scaled_plan 
     if (info->source_len + data_len + scales_len <= SIZE) {
         uint8_t *codes = reference + info->source_len;
         CHECK(lanecast_plan_init(&copy, of->from, of->from, NULL, NULL) == LANECAST_OK);
-        CHECK(lanecast_run_strided(&copy, &view, &in_order, NULL, NULL) == LANECAST_OK);
+        CHECK(lanecast_run_array(&copy, &view, &in_order, NULL, NULL) == LANECAST_OK);
         CHECK(lanecast_scaled_quantize_dynamic(plan, reference, info->source_len, codes, data_len, codes + data_len, scales_len,
                                                NULL, NULL, NULL) == LANECAST_OK);
         CHECK(memcmp(codes, data, data_len) == 0 && memcmp(codes + data_len, scales, scales_len) == 0);
@@ -293,7 +294,7 @@ static void requantized(const scaled_arguments *of, const lanecast_scaled_plan *
         if (done(status, place)) {
             CHECK(kept(&target, data, its.data_len) && kept(&bitmap, scales, its.scales_len));
         } else {
-            CHECK(status == LANECAST_REJECTED || (unchanged(&target) && unchanged(&bitmap)));
+            CHECK(status == LANECAST_ERR_REJECTED || (unchanged(&target) && unchanged(&bitmap)));
         }
         CHECK(unchanged(&source) && unchanged(&extra));
     }

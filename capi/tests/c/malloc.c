@@ -2,6 +2,7 @@
  * shared library as well. */
 #include <lanecast_dlpack.h>
 
+#include "arrays.h"
 #include "check.h"
 
 #include <errno.h>
@@ -101,12 +102,12 @@ static void batch(void)
     CHECK(lanecast_plan_init(&plan, LANECAST_FLOAT32, LANECAST_FLOAT16, NULL, NULL) == LANECAST_OK);
     memset(dst, 0xA5, 32);
     counting = failing = 1;
-    CHECK(lanecast_run_batch(items, 2, NULL, &error) == LANECAST_NO_MEMORY);
+    CHECK(lanecast_run_batch(items, 2, NULL, &error) == LANECAST_ERR_NO_MEMORY);
     counting = failing = 0;
-    CHECK(error.status == LANECAST_NO_MEMORY && strstr(error.message, "memory") != NULL && dst[0] == 0xA5);
+    CHECK(error.status == LANECAST_ERR_NO_MEMORY && strstr(error.message, "memory") != NULL && dst[0] == 0xA5);
     ALLOCATES_NOTHING(lanecast_run_batch(items, 0, NULL, &error), LANECAST_OK);
     /* A list that no memory holds. */
-    CHECK(lanecast_run_batch(items, (size_t)-1 / 64, NULL, &error) == LANECAST_NO_MEMORY);
+    CHECK(lanecast_run_batch(items, (size_t)-1 / 64, NULL, &error) == LANECAST_ERR_NO_MEMORY);
     CHECK(lanecast_run_batch(items, 2, NULL, &error) == LANECAST_OK && dst[0] != 0xA5);
 }
 
@@ -135,7 +136,7 @@ static void scaled_plans(void)
                            : lanecast_scaled_create_from(&plan, &scheme, LANECAST_FLOAT32, shape, 2, NULL, &error);
             counting = failing = 0;
             failing_from = 0;
-            CHECK(status == (plan == NULL ? LANECAST_NO_MEMORY : LANECAST_OK));
+            CHECK(status == (plan == NULL ? LANECAST_ERR_NO_MEMORY : LANECAST_OK));
             CHECK(plan != NULL || strstr(error.message, "no memory") != NULL);
         }
         CHECK(attempts == 3 && plan != NULL);
@@ -148,7 +149,8 @@ static void scaled_plans(void)
 static void one_pair(lanecast_type from, lanecast_type to, int first)
 {
     static const int64_t shape[2] = {ROWS, COLUMNS}, columns[2] = {16, 16 * ROWS};
-    lanecast_view source = {src, shape, NULL, 2}, result = {dst, shape, NULL, 2};
+    lanecast_array source = shaped(src, from, 2, shape, NULL), result = shaped(dst, to, 2, shape, NULL);
+    lanecast_array read = flat(src, from, N), written = flat(dst, to, N);
     lanecast_plan plan;
     lanecast_error error;
     lanecast_report losses;
@@ -158,31 +160,33 @@ static void one_pair(lanecast_type from, lanecast_type to, int first)
         counted = 0;
         counting = 1;
         CHECK(lanecast_plan_init(&plan, from, to, NULL, &error) == LANECAST_OK);
-        CHECK(lanecast_run_checked(&plan, src, dst, N, LANECAST_RANGE, NULL, &error) == LANECAST_OK);
-        CHECK(lanecast_run_masked(&plan, src, dst, N, LANECAST_EXACT, mask, &rejected, NULL, &error) == LANECAST_OK);
+        CHECK(lanecast_run_checked(&plan, &read, &written, LANECAST_LEVEL_RANGE, NULL, &error) == LANECAST_OK);
+        CHECK(lanecast_run_masked(&plan, &read, &written, LANECAST_LEVEL_EXACT, mask, &rejected, NULL, &error) == LANECAST_OK);
         counting = 0;
         CHECK(counted <= 12);
         tables += counted;
         return;
     }
     ALLOCATES_NOTHING(lanecast_plan_init(&plan, from, to, NULL, &error), LANECAST_OK);
+    ALLOCATES_NOTHING(lanecast_cast(src, from, dst, to, N, NULL, &error), LANECAST_OK);
     for (i = 0; i < 4; i++) {
         size_t n = sizes[i];
+        read.n = written.n = n;
         ALLOCATES_NOTHING(lanecast_run(&plan, src, dst, n, NULL, &error), LANECAST_OK);
-        ALLOCATES_NOTHING(lanecast_run_checked(&plan, src, dst, n, LANECAST_RANGE, NULL, &error), LANECAST_OK);
-        ALLOCATES_NOTHING(lanecast_run_masked(&plan, src, dst, n, LANECAST_EXACT, mask, &rejected, NULL, &error),
+        ALLOCATES_NOTHING(lanecast_run_checked(&plan, &read, &written, LANECAST_LEVEL_RANGE, NULL, &error), LANECAST_OK);
+        ALLOCATES_NOTHING(lanecast_run_masked(&plan, &read, &written, LANECAST_LEVEL_EXACT, mask, &rejected, NULL, &error),
                           LANECAST_OK);
-        ALLOCATES_NOTHING(lanecast_run_counted(&plan, src, dst, n, LANECAST_EXACT, &losses, NULL, &error), LANECAST_OK);
+        ALLOCATES_NOTHING(lanecast_run_counted(&plan, &read, &written, LANECAST_LEVEL_EXACT, &losses, NULL, &error), LANECAST_OK);
     }
     /* In C order; and by columns, unless elements are packed. */
     for (i = 0; i < 2; i++) {
-        ALLOCATES_NOTHING(lanecast_run_strided(&plan, &source, &result, NULL, &error), LANECAST_OK);
-        ALLOCATES_NOTHING(lanecast_run_strided_checked(&plan, &source, &result, LANECAST_RANGE, &error), LANECAST_OK);
-        ALLOCATES_NOTHING(lanecast_run_strided_masked(&plan, &source, &result, LANECAST_EXACT, mask, &rejected, &error),
+        ALLOCATES_NOTHING(lanecast_run_array(&plan, &source, &result, NULL, &error), LANECAST_OK);
+        ALLOCATES_NOTHING(lanecast_run_checked(&plan, &source, &result, LANECAST_LEVEL_RANGE, NULL, &error), LANECAST_OK);
+        ALLOCATES_NOTHING(lanecast_run_masked(&plan, &source, &result, LANECAST_LEVEL_EXACT, mask, &rejected, NULL, &error),
                           LANECAST_OK);
-        ALLOCATES_NOTHING(lanecast_run_strided_counted(&plan, &source, &result, LANECAST_EXACT, &losses, &error),
+        ALLOCATES_NOTHING(lanecast_run_counted(&plan, &source, &result, LANECAST_LEVEL_EXACT, &losses, NULL, &error),
                           LANECAST_OK);
-        if ((from | to) & LANECAST_PACKED) {
+        if ((from | to) & LANECAST_TYPE_PACKED) {
             break;
         }
         source.strides = result.strides = columns;
@@ -191,7 +195,7 @@ static void one_pair(lanecast_type from, lanecast_type to, int first)
 
 static void every_pair(void)
 {
-    static const lanecast_type forms[3] = {0, LANECAST_PACKED, LANECAST_BIG};
+    static const lanecast_type forms[3] = {0, LANECAST_TYPE_PACKED, LANECAST_TYPE_BIG};
     lanecast_type from, to;
     int i;
     /* The first element of all fits everywhere but in float8_e8m0fnu, which has no zero. */
@@ -217,13 +221,14 @@ static void failing_calls(void)
 {
     lanecast_plan plan;
     lanecast_error error;
+    const lanecast_array from = flat(src, LANECAST_FLOAT32, 8), to = flat(dst, LANECAST_UINT8, 8);
     memset(src, 0xFF, sizeof src);
     CHECK(lanecast_plan_init(&plan, LANECAST_FLOAT32, LANECAST_UINT8, NULL, NULL) == LANECAST_OK);
-    ALLOCATES_NOTHING(lanecast_run_checked(&plan, src, dst, 8, LANECAST_RANGE, NULL, NULL), LANECAST_REJECTED);
-    ALLOCATES_NOTHING(lanecast_run(&plan, NULL, dst, 8, NULL, &error), LANECAST_NULL_POINTER);
-    ALLOCATES_NOTHING(lanecast_run(&plan, src, src + 1, 8, NULL, &error), LANECAST_OVERLAP);
-    ALLOCATES_NOTHING(lanecast_run(&plan, src, dst, (size_t)-1, NULL, &error), LANECAST_TOO_LARGE);
-    ALLOCATES_NOTHING(lanecast_plan_init(&plan, 99, LANECAST_UINT8, NULL, &error), LANECAST_BAD_TYPE);
+    ALLOCATES_NOTHING(lanecast_run_checked(&plan, &from, &to, LANECAST_LEVEL_RANGE, NULL, NULL), LANECAST_ERR_REJECTED);
+    ALLOCATES_NOTHING(lanecast_run(&plan, NULL, dst, 8, NULL, &error), LANECAST_ERR_NULL_POINTER);
+    ALLOCATES_NOTHING(lanecast_run(&plan, src, src + 1, 8, NULL, &error), LANECAST_ERR_OVERLAP);
+    ALLOCATES_NOTHING(lanecast_run(&plan, src, dst, (size_t)-1, NULL, &error), LANECAST_ERR_TOO_LARGE);
+    ALLOCATES_NOTHING(lanecast_plan_init(&plan, 99, LANECAST_UINT8, NULL, &error), LANECAST_ERR_BAD_TYPE);
 }
 
 static void tensors(void)

@@ -5,6 +5,7 @@
 // would a `task_context` or a buffer that is used too long.
 #include <lanecast.h>
 
+#include "arrays.h"
 #include "check.h"
 
 #include <atomic>
@@ -126,18 +127,20 @@ std::size_t casts(const lanecast_threads *threads, std::int32_t first)
     }
     // 0 to 32767 fit; `first` is small and positive.
     const std::size_t fit = 32768 - static_cast<std::size_t>(first);
-    wrong += lanecast_run_masked(&cut, src.data(), narrow.data(), n, LANECAST_RANGE, mask.data(), &rejected, threads,
+    const lanecast_array all = flat(src.data(), LANECAST_INT32, n), low = flat(narrow.data(), LANECAST_INT16, n);
+    wrong += lanecast_run_masked(&cut, &all, &low, LANECAST_LEVEL_RANGE, mask.data(), &rejected, threads,
                                  &error) != LANECAST_OK;
     wrong += rejected != n - fit;
-    wrong += lanecast_run_counted(&cut, src.data(), narrow.data(), n, LANECAST_EXACT, &losses, threads, &error) !=
+    wrong += lanecast_run_counted(&cut, &all, &low, LANECAST_LEVEL_EXACT, &losses, threads, &error) !=
              LANECAST_OK;
     wrong += losses.elements != n || losses.wrapped != n - fit;
-    wrong += lanecast_run_checked(&cut, src.data(), narrow.data(), n, LANECAST_RANGE, threads, &error) !=
-             LANECAST_REJECTED;
+    wrong += lanecast_run_checked(&cut, &all, &low, LANECAST_LEVEL_RANGE, threads, &error) !=
+             LANECAST_ERR_REJECTED;
     wrong += error.index != fit;
     std::int64_t shape[2] = {1500, 1000}, transposed[2] = {4, 6000};
-    const lanecast_view from = {src.data(), shape, transposed, 2}, to = {wide.data(), shape, nullptr, 2};
-    wrong += lanecast_run_strided(&widen, &from, &to, threads, &error) != LANECAST_OK;
+    const lanecast_array from = shaped(src.data(), LANECAST_INT32, 2, shape, transposed);
+    const lanecast_array to = shaped(wide.data(), LANECAST_FLOAT64, 2, shape, nullptr);
+    wrong += lanecast_run_array(&widen, &from, &to, threads, &error) != LANECAST_OK;
     for (std::size_t i = 0; i < n; i++) {
         wrong += wide[i] != static_cast<double>(src[i % 1000 * 1500 + i / 1000]);
     }

@@ -46,53 +46,53 @@ static void plans(void)
     uint64_t garbage[8] = {0, 0, 0, 0, 0, 0, 0, 0};
     memset(&options, 0, sizeof options);
     CHECK(sizeof(lanecast_scaled_options) == 64 && sizeof(lanecast_scaled_report) == 96);
-    CHECK(lanecast_scaled_create(&plan, "mx8", LANECAST_FLOAT32, shape, 2, NULL, &error) == LANECAST_BAD_NAME);
+    CHECK(lanecast_scaled_create(&plan, "mx8", LANECAST_FLOAT32, shape, 2, NULL, &error) == LANECAST_ERR_BAD_NAME);
     CHECK(strstr(error.message, "mx8") != NULL && plan == NULL);
-    CHECK(lanecast_scaled_create(&plan, NULL, LANECAST_FLOAT32, shape, 2, NULL, &error) == LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_create(NULL, "mx", LANECAST_FLOAT32, shape, 2, NULL, &error) == LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, NULL, 2, NULL, &error) == LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT64, shape, 2, NULL, &error) == LANECAST_BAD_TYPE);
+    CHECK(lanecast_scaled_create(&plan, NULL, LANECAST_FLOAT32, shape, 2, NULL, &error) == LANECAST_ERR_NULL_POINTER);
+    CHECK(lanecast_scaled_create(NULL, "mx", LANECAST_FLOAT32, shape, 2, NULL, &error) == LANECAST_ERR_NULL_POINTER);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, NULL, 2, NULL, &error) == LANECAST_ERR_NULL_POINTER);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT64, shape, 2, NULL, &error) == LANECAST_ERR_BAD_TYPE);
     CHECK(strstr(error.message, "float64") != NULL);
-    CHECK(lanecast_scaled_create(&plan, "mx", 77, shape, 2, NULL, &error) == LANECAST_BAD_TYPE);
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, -1, NULL, &error) == LANECAST_BAD_LAYOUT);
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, negative, 2, NULL, &error) == LANECAST_BAD_LAYOUT);
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, NULL, 0, NULL, &error) == LANECAST_BAD_LAYOUT);
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, large, 2, NULL, &error) == LANECAST_TOO_LARGE);
+    CHECK(lanecast_scaled_create(&plan, "mx", 77, shape, 2, NULL, &error) == LANECAST_ERR_BAD_TYPE);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, -1, NULL, &error) == LANECAST_ERR_BAD_LAYOUT);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, negative, 2, NULL, &error) == LANECAST_ERR_BAD_LAYOUT);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, NULL, 0, NULL, &error) == LANECAST_ERR_BAD_LAYOUT);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, large, 2, NULL, &error) == LANECAST_ERR_TOO_LARGE);
     options.element = LANECAST_FLOAT32;
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_TYPE);
-    options.element = LANECAST_INT4 | LANECAST_PACKED;
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_TYPE);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_ERR_BAD_TYPE);
+    options.element = LANECAST_INT4 | LANECAST_TYPE_PACKED;
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_ERR_BAD_TYPE);
     options.element = 0;
-    options.storage = 2;
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
-    CHECK(strstr(error.message, "storage: 2") != NULL);
+    options.storage = 3;
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_ERR_BAD_OPTION);
+    CHECK(strstr(error.message, "storage: 3") != NULL);
     options.storage = 0;
     options.non_finite = 4;
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_ERR_BAD_OPTION);
     options.non_finite = 0;
     options.counts = 2;
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_ERR_BAD_OPTION);
     options.counts = 0;
     options.squared_error = 2;
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_ERR_BAD_OPTION);
     options.squared_error = 0;
     options.random_bits = 24;
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_ERR_BAD_OPTION);
     CHECK(strstr(error.message, "not: 24") != NULL);
     options.random_bits = 0;
     options.reserved[sizeof options.reserved - 1] = 1;
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_ERR_BAD_OPTION);
     CHECK(plan == NULL);
 
-    CHECK(lanecast_scaled_describe(NULL, &info, &error) == LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_describe((lanecast_scaled_plan *)garbage, &info, &error) == LANECAST_BAD_PLAN);
-    CHECK(lanecast_scaled_destroy((lanecast_scaled_plan *)garbage) == LANECAST_BAD_PLAN);
+    CHECK(lanecast_scaled_describe(NULL, &info, &error) == LANECAST_ERR_NULL_POINTER);
+    CHECK(lanecast_scaled_describe((lanecast_scaled_plan *)garbage, &info, &error) == LANECAST_ERR_BAD_PLAN);
+    CHECK(lanecast_scaled_destroy((lanecast_scaled_plan *)garbage) == LANECAST_ERR_BAD_PLAN);
     CHECK(lanecast_scaled_destroy(NULL) == LANECAST_OK);
 
     /* No elements need no memory. */
     CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, none, 2, NULL, &error) == LANECAST_OK);
     CHECK(lanecast_scaled_describe(plan, &info, &error) == LANECAST_OK);
-    CHECK(info.elements == 0 && info.source_len == 0 && info.data_len == 0 && info.scales_len == 0 && info.global == 1);
+    CHECK(info.elements == 0 && info.source_len == 0 && info.data_len == 0 && info.scales_len == 0 && info.global == LANECAST_GLOBAL_MULTIPLIER);
     CHECK(lanecast_scaled_quantize_dynamic(plan, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, &error) == LANECAST_OK);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }
@@ -104,8 +104,8 @@ static void kinds_of_plans(void)
     lanecast_scaled_plan *plan = plan_of("mx", NULL);
     lanecast_error error;
     CHECK(lanecast_plan_init(&plain, LANECAST_FLOAT32, LANECAST_FLOAT16, NULL, NULL) == LANECAST_OK);
-    CHECK(lanecast_scaled_amax((const lanecast_scaled_plan *)&plain, src, sizeof src, back, NULL, &error) == LANECAST_BAD_PLAN);
-    CHECK(lanecast_run((const lanecast_plan *)plan, src, back, 1, NULL, &error) == LANECAST_BAD_PLAN);
+    CHECK(lanecast_scaled_amax((const lanecast_scaled_plan *)&plain, src, sizeof src, back, NULL, &error) == LANECAST_ERR_BAD_PLAN);
+    CHECK(lanecast_run((const lanecast_plan *)plan, src, back, 1, NULL, &error) == LANECAST_ERR_BAD_PLAN);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }
 
@@ -117,19 +117,19 @@ static void sizes(void)
     memset(&options, 0, sizeof options);
     options.element = LANECAST_FLOAT4_E2M1FN;
     plan = plan_of("mx", &options);
-    CHECK(lanecast_scaled_describe(plan, NULL, NULL) == LANECAST_NULL_POINTER);
+    CHECK(lanecast_scaled_describe(plan, NULL, NULL) == LANECAST_ERR_NULL_POINTER);
     CHECK(lanecast_scaled_describe(plan, &info, NULL) == LANECAST_OK);
     CHECK(info.elements == N && info.source_len == 4 * N && info.data_len == N / 2);
-    CHECK(info.scales == 2 * ROWS && info.scales_len == 2 * ROWS && info.global == 0);
-    CHECK(info.data_type == (LANECAST_FLOAT4_E2M1FN | LANECAST_PACKED) && info.scale_type == LANECAST_FLOAT8_E8M0FNU);
+    CHECK(info.scales == 2 * ROWS && info.scales_len == 2 * ROWS && info.global == LANECAST_GLOBAL_NONE);
+    CHECK(info.data_type == (LANECAST_FLOAT4_E2M1FN | LANECAST_TYPE_PACKED) && info.scale_type == LANECAST_FLOAT8_E8M0FNU);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
-    options.storage = 1;
+    options.storage = LANECAST_STORAGE_BYTE;
     plan = plan_of("mx", &options);
     CHECK(lanecast_scaled_describe(plan, &info, NULL) == LANECAST_OK);
     CHECK(info.data_len == N && info.data_type == LANECAST_FLOAT4_E2M1FN);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
     plan = plan_of("compressed-tensors-nvfp4", NULL);
-    CHECK(lanecast_scaled_describe(plan, &info, NULL) == LANECAST_OK && info.global == 2);
+    CHECK(lanecast_scaled_describe(plan, &info, NULL) == LANECAST_OK && info.global == LANECAST_GLOBAL_DIVISOR);
     CHECK(info.scale_type == LANECAST_FLOAT8_E4M3FN && info.scales == 3 * ROWS);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }
@@ -181,43 +181,43 @@ static void wrong_calls(void)
     memset(scales, 0xA5, sizeof scales);
     memset(&report, 0xA5, sizeof report);
     CHECK(lanecast_scaled_quantize_dynamic(NULL, src, sizeof src, data, data_len, scales, scales_len, &report, NULL, &error) ==
-          LANECAST_NULL_POINTER);
+          LANECAST_ERR_NULL_POINTER);
     CHECK(lanecast_scaled_quantize_dynamic(plan, NULL, sizeof src, data, data_len, scales, scales_len, &report, NULL, &error) ==
-          LANECAST_NULL_POINTER);
+          LANECAST_ERR_NULL_POINTER);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, NULL, data_len, scales, scales_len, &report, NULL, &error) ==
-          LANECAST_NULL_POINTER);
+          LANECAST_ERR_NULL_POINTER);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len, NULL, scales_len, &report, NULL, &error) ==
-          LANECAST_NULL_POINTER);
+          LANECAST_ERR_NULL_POINTER);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src - 4, data, data_len, scales, scales_len, &report, NULL,
-                                           &error) == LANECAST_BAD_LENGTH);
+                                           &error) == LANECAST_ERR_BAD_LENGTH);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len + 1, scales, scales_len, &report, NULL,
-                                           &error) == LANECAST_BAD_LENGTH);
+                                           &error) == LANECAST_ERR_BAD_LENGTH);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len, scales, scales_len - 1, &report, NULL,
-                                           &error) == LANECAST_BAD_LENGTH);
+                                           &error) == LANECAST_ERR_BAD_LENGTH);
     CHECK(strstr(error.message, "scales") != NULL);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, (uint8_t *)src + 9, data_len, scales, scales_len,
-                                           &report, NULL, &error) == LANECAST_OVERLAP);
+                                           &report, NULL, &error) == LANECAST_ERR_OVERLAP);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, data_len, data + data_len - 1, scales_len,
-                                           &report, NULL, &error) == LANECAST_OVERLAP);
+                                           &report, NULL, &error) == LANECAST_ERR_OVERLAP);
     CHECK(lanecast_scaled_quantize_with_amax(plan, src, sizeof src, 1e38f * 10.0f, data, data_len, scales, scales_len,
-                                             &report, &error) == LANECAST_BAD_OPTION);
+                                             &report, &error) == LANECAST_ERR_BAD_OPTION);
     CHECK(lanecast_scaled_quantize(plan, src, sizeof src, scales, scales_len, 0.0f, data, data_len, &report, NULL, &error) ==
-          LANECAST_BAD_OPTION);
+          LANECAST_ERR_BAD_OPTION);
     CHECK(lanecast_scaled_quantize(plan, src, sizeof src, scales, scales_len, 1.0f, scales, data_len, &report, NULL, &error) ==
-          LANECAST_OVERLAP);
+          LANECAST_ERR_OVERLAP);
     CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, -1.0f, LANECAST_FLOAT32, back, sizeof back, NULL,
-                                     &error) == LANECAST_BAD_OPTION);
+                                     &error) == LANECAST_ERR_BAD_OPTION);
     CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, 1.0f, LANECAST_INT8, back, N, NULL, &error) ==
-          LANECAST_BAD_TYPE);
+          LANECAST_ERR_BAD_TYPE);
     CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, 1.0f, LANECAST_FLOAT16, back, sizeof back, NULL,
-                                     &error) == LANECAST_BAD_LENGTH);
+                                     &error) == LANECAST_ERR_BAD_LENGTH);
     CHECK(lanecast_scaled_dequantize(plan, data, data_len, scales, scales_len, 1.0f, LANECAST_FLOAT32, NULL, sizeof back, NULL,
-                                     &error) == LANECAST_NULL_POINTER);
+                                     &error) == LANECAST_ERR_NULL_POINTER);
     CHECK(lanecast_scaled_dequantize(plan, back, data_len, scales, scales_len, 1.0f, LANECAST_FLOAT32, back, sizeof back, NULL,
-                                     &error) == LANECAST_OVERLAP);
-    CHECK(lanecast_scaled_amax(plan, src, 3, &amax, NULL, &error) == LANECAST_BAD_LENGTH && amax == -1.0f);
-    CHECK(lanecast_scaled_amax(plan, src, sizeof src, NULL, NULL, &error) == LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_amax(plan, src, sizeof src, &amax, &wrong, &error) == LANECAST_BAD_OPTION && amax == -1.0f);
+                                     &error) == LANECAST_ERR_OVERLAP);
+    CHECK(lanecast_scaled_amax(plan, src, 3, &amax, NULL, &error) == LANECAST_ERR_BAD_LENGTH && amax == -1.0f);
+    CHECK(lanecast_scaled_amax(plan, src, sizeof src, NULL, NULL, &error) == LANECAST_ERR_NULL_POINTER);
+    CHECK(lanecast_scaled_amax(plan, src, sizeof src, &amax, &wrong, &error) == LANECAST_ERR_BAD_OPTION && amax == -1.0f);
     CHECK(data[0] == 0xA5 && scales[0] == 0xA5 && report.counted == 0xA5A5A5A5u);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }
@@ -238,10 +238,10 @@ static void not_finite(void)
         options.non_finite = how;
         plan = plan_of("mx", &options);
         status = lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, N, scales, 2 * ROWS, &report, NULL, &error);
-        CHECK(status == (how == 3 ? LANECAST_REJECTED : LANECAST_OK));
+        CHECK(status == (how == LANECAST_NON_FINITE_REFUSE ? LANECAST_ERR_REJECTED : LANECAST_OK));
         /* The third block: 40 columns are one of 32 and one of 8. */
-        CHECK(how == 3 ? error.index == 2 && error.reason == 0 : (scales[2] == 0xFF) == (how < 2));
-        CHECK(how == 3 || report.poisoned == (how < 2));
+        CHECK(how == LANECAST_NON_FINITE_REFUSE ? error.index == 2 && error.reason == LANECAST_REASON_NONE : (scales[2] == 0xFF) == (how < 2));
+        CHECK(how == LANECAST_NON_FINITE_REFUSE || report.poisoned == (how < 2));
         CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
     }
 }
@@ -335,18 +335,18 @@ static void global_scales(void)
         CHECK(given.global == options.global && (i == 1 || memcmp(scales, scales + scales_len, scales_len) == 0));
         CHECK(memcmp(data, again, data_len) == 0 && (scales[0] - scales[scales_len] == (i == 0 ? 0 : 8)));
         CHECK(lanecast_scaled_quantize_with_amax(plan, src, sizeof src, 60.0f, again, data_len, scales, scales_len, NULL, &error) ==
-              LANECAST_BAD_OPTION);
+              LANECAST_ERR_BAD_OPTION);
         CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
     }
     for (i = 0; i < 3; i++) {
         options.global = wrong[i];
-        CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+        CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_ERR_BAD_OPTION);
     }
     options.global = 1.0f;
-    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    CHECK(lanecast_scaled_create(&plan, "mx", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_ERR_BAD_OPTION);
     CHECK(strstr(error.message, "scale of the tensor") != NULL);
     options.reserved_bytes[1] = 1;
-    CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_BAD_OPTION);
+    CHECK(lanecast_scaled_create(&plan, "nvfp4", LANECAST_FLOAT32, shape, 2, &options, &error) == LANECAST_ERR_BAD_OPTION);
     CHECK(strstr(error.message, "newer") != NULL);
 }
 

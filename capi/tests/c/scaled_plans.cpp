@@ -24,7 +24,7 @@ template <class Scheme> static lanecast::scaled_plan made(const Scheme &scheme)
 {
     const auto plan = lanecast::scaled_plan::make(scheme, LANECAST_FLOAT32, shape);
     if (!plan) {
-        std::printf("%s\n", plan.failure().message.c_str());
+        std::printf("%s\n", plan.error().message.c_str());
         std::exit(1);
     }
     return *plan;
@@ -39,9 +39,9 @@ static void schemes()
     CHECK(made("fp8-group128").info().scales == 4 && made(shorter).info().scales == 8);
     shorter.block[0] = 0;
     const auto wrong = lanecast::scaled_plan::make(shorter, LANECAST_FLOAT32, shape);
-    CHECK(!wrong && wrong.failure().status == LANECAST_BAD_LAYOUT);
+    CHECK(!wrong && wrong.error().status == LANECAST_ERR_BAD_LAYOUT);
     const auto unknown = lanecast::scheme("mx8");
-    CHECK(!unknown && unknown.failure().status == LANECAST_BAD_NAME);
+    CHECK(!unknown && unknown.error().status == LANECAST_ERR_BAD_NAME);
 }
 
 static void views_and_parts()
@@ -56,12 +56,12 @@ static void views_and_parts()
         columns[i % 64 * 4 + i / 64] = x[i];
     }
     const std::array<std::int64_t, 2> strides = {4, 16};
-    const lanecast_view view = {columns.data(), shape.data(), strides.data(), 2};
+    const lanecast_array view = lanecast::array(columns.data(), LANECAST_FLOAT32, shape, strides.data());
     const auto viewed = plan.quantize_dynamic(view, its, other, lanecast_pool());
     CHECK(viewed && viewed->global == report->global && its == codes && other == scales);
     its.pop_back();
     const auto shorter = plan.quantize_dynamic(view, its, other);
-    CHECK(!shorter && shorter.failure().status == LANECAST_BAD_LENGTH);
+    CHECK(!shorter && shorter.error().status == LANECAST_ERR_BAD_LENGTH);
     its.resize(codes.size());
     const auto amax = lanecast::finite_amax(x);
     CHECK(amax && amax->finite == *plan.amax(x) && !amax->has_non_finite && !lanecast::finite_amax(codes));
@@ -81,14 +81,14 @@ static void requantized()
     CHECK(to.quantize_dynamic(values, wanted, steps));
     CHECK(from.requantize(codes, scales, 1.0F, to, its, other) && its == wanted && other == steps);
     const auto swapped = to.requantize(codes, scales, 1.0F, from, its, other);
-    CHECK(!swapped && swapped.failure().status == LANECAST_BAD_LENGTH);
+    CHECK(!swapped && swapped.error().status == LANECAST_ERR_BAD_LENGTH);
 }
 
 static void zero_points()
 {
     const auto x = weights();
     auto scheme = *lanecast::scheme("int8-row");
-    scheme.rule = 8;
+    scheme.rule = LANECAST_SCALE_RULE_MIN_MAX;
     scheme.element = LANECAST_UINT8;
     const auto plan = made(scheme);
     bytes codes(plan.info().data_len), zeros(plan.info().zeros_len);
@@ -101,7 +101,7 @@ static void zero_points()
     }
     zeros.pop_back();
     const auto shorter = plan.quantize_min_max(x, codes, scales, zeros);
-    CHECK(!shorter && shorter.failure().status == LANECAST_BAD_LENGTH);
+    CHECK(!shorter && shorter.error().status == LANECAST_ERR_BAD_LENGTH);
     CHECK(!plan.dequantize_min_max(codes, scales, zeros, back));
 }
 

@@ -37,9 +37,9 @@ static void named_schemes(void)
         CHECK(lanecast_scaled_destroy(from) == LANECAST_OK && lanecast_scaled_destroy(named) == LANECAST_OK);
     }
     memset(&scheme, 0xA5, sizeof scheme);
-    CHECK(lanecast_scaled_scheme_named("mx8", &scheme, &error) == LANECAST_BAD_NAME && scheme.element == 0xA5A5A5A5u);
-    CHECK(lanecast_scaled_scheme_named(NULL, &scheme, &error) == LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_scheme_named("mx", NULL, &error) == LANECAST_NULL_POINTER);
+    CHECK(lanecast_scaled_scheme_named("mx8", &scheme, &error) == LANECAST_ERR_BAD_NAME && scheme.element == 0xA5A5A5A5u);
+    CHECK(lanecast_scaled_scheme_named(NULL, &scheme, &error) == LANECAST_ERR_NULL_POINTER);
+    CHECK(lanecast_scaled_scheme_named("mx", NULL, &error) == LANECAST_ERR_NULL_POINTER);
 }
 
 /* What a caller changes has its effect. */
@@ -57,7 +57,7 @@ static void changed_schemes(void)
     CHECK(info_of(plan).scales == 3 * ROWS && info_of(plan).zeros_len == 0);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
     /* Tiles; a length beyond that of the axis is all of it. */
-    scheme.granularity = 3;
+    scheme.granularity = LANECAST_GRANULARITY_TILE;
     scheme.block[0] = 2;
     scheme.block[1] = UINT64_MAX;
     scheme.scale = LANECAST_BFLOAT16;
@@ -67,7 +67,7 @@ static void changed_schemes(void)
     /* Blocks of zeros. */
     memset(src, 0, sizeof src);
     scheme = scheme_of("fp8-row");
-    scheme.empty = 2;
+    scheme.empty = LANECAST_EMPTY_AT_LEAST;
     scheme.empty_scale = 0.25f;
     scheme.least = 0.125f;
     src[0] = 1.0f;
@@ -82,7 +82,7 @@ static void changed_schemes(void)
     /* The options have the last word: 6 is the largest code of float4. */
     memset(&options, 0, sizeof options);
     options.element = LANECAST_FLOAT4_E2M1FN;
-    options.non_finite = 3;
+    options.non_finite = LANECAST_NON_FINITE_REFUSE;
     plan = plan_from(&scheme, &options);
     src[0] = 12.0f;
     CHECK(info_of(plan).data_len == N / 2);
@@ -92,14 +92,14 @@ static void changed_schemes(void)
     CHECK(scale == 2.0f);
     src[N - 1] = 1e38f * 10.0f;
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, N / 2, scales, 4 * ROWS, NULL, NULL, &error) ==
-          LANECAST_REJECTED);
+          LANECAST_ERR_REJECTED);
     CHECK(error.index == 2);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
     /* Scales that the caller gives, and no others. */
-    scheme.rule = 0;
+    scheme.rule = LANECAST_SCALE_RULE_GIVEN;
     plan = plan_from(&scheme, NULL);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, data, N, scales, 4 * ROWS, NULL, NULL, &error) ==
-          LANECAST_BAD_OPTION);
+          LANECAST_ERR_BAD_OPTION);
     CHECK(lanecast_scaled_quantize(plan, src, sizeof src, scales, 4 * ROWS, 1.0f, data, N, NULL, NULL, &error) == LANECAST_OK);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }
@@ -116,39 +116,39 @@ static void wrong_schemes(void)
     lanecast_scaled_scheme scheme;
     lanecast_scaled_plan *plan = NULL;
     memset(&scheme, 0, sizeof scheme);
-    CHECK(refused(&scheme) == LANECAST_BAD_TYPE);
-    CHECK(refused(NULL) == LANECAST_NULL_POINTER);
+    CHECK(refused(&scheme) == LANECAST_ERR_BAD_TYPE);
+    CHECK(refused(NULL) == LANECAST_ERR_NULL_POINTER);
     scheme = scheme_of("mx");
-    CHECK(lanecast_scaled_create_from(NULL, &scheme, LANECAST_FLOAT32, shape, 2, NULL, NULL) == LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_create_from(&plan, &scheme, LANECAST_FLOAT32, NULL, 2, NULL, NULL) == LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_create_from(&plan, &scheme, LANECAST_INT8, shape, 2, NULL, NULL) == LANECAST_BAD_TYPE);
-    CHECK(lanecast_scaled_create_from(&plan, &scheme, LANECAST_FLOAT32, shape, -1, NULL, NULL) == LANECAST_BAD_LAYOUT);
+    CHECK(lanecast_scaled_create_from(NULL, &scheme, LANECAST_FLOAT32, shape, 2, NULL, NULL) == LANECAST_ERR_NULL_POINTER);
+    CHECK(lanecast_scaled_create_from(&plan, &scheme, LANECAST_FLOAT32, NULL, 2, NULL, NULL) == LANECAST_ERR_NULL_POINTER);
+    CHECK(lanecast_scaled_create_from(&plan, &scheme, LANECAST_INT8, shape, 2, NULL, NULL) == LANECAST_ERR_BAD_TYPE);
+    CHECK(lanecast_scaled_create_from(&plan, &scheme, LANECAST_FLOAT32, shape, -1, NULL, NULL) == LANECAST_ERR_BAD_LAYOUT);
     CHECK(plan == NULL);
-    WRONG(element, LANECAST_FLOAT64, LANECAST_BAD_TYPE);
-    WRONG(element, LANECAST_INT4 | LANECAST_PACKED, LANECAST_BAD_TYPE);
-    WRONG(element, 77, LANECAST_BAD_TYPE);
-    WRONG(scale, LANECAST_INT8, LANECAST_BAD_TYPE);
-    WRONG(scale, LANECAST_FLOAT32, LANECAST_BAD_TYPE);
-    WRONG(scale, LANECAST_FLOAT8_E4M3FN | LANECAST_BIG, LANECAST_BAD_TYPE);
-    WRONG(global, 0, LANECAST_BAD_TYPE);
-    WRONG(global, 2, LANECAST_BAD_OPTION); /* Its exact quotient needs a multiplier. */
-    WRONG(global, 3, LANECAST_BAD_OPTION);
-    WRONG(granularity, 4, LANECAST_BAD_OPTION);
-    WRONG(rule, 6, LANECAST_BAD_OPTION); /* Powers of two in scales of float8_e4m3fn. */
-    WRONG(rule, 8, LANECAST_BAD_OPTION); /* Zero points of floats. */
-    WRONG(rule, 11, LANECAST_BAD_OPTION);
-    WRONG(quotient, 5, LANECAST_BAD_OPTION);
-    WRONG(quotient, 7, LANECAST_BAD_OPTION);
-    WRONG(empty, 1, LANECAST_BAD_OPTION); /* Its number is 0. */
-    WRONG(empty, 4, LANECAST_BAD_OPTION);
-    WRONG(non_finite, 4, LANECAST_BAD_OPTION);
-    WRONG(reserved[0], 1, LANECAST_BAD_OPTION);
-    WRONG(reserved[25], 1, LANECAST_BAD_OPTION);
-    WRONG(axis, 2, LANECAST_BAD_LAYOUT);
-    WRONG(axis, INT64_MIN, LANECAST_BAD_LAYOUT);
-    WRONG(block[0], 0, LANECAST_BAD_LAYOUT);
-    WRONG(over, 0.0f, LANECAST_BAD_OPTION);
-    WRONG(over, -1.0f, LANECAST_BAD_OPTION);
+    WRONG(element, LANECAST_FLOAT64, LANECAST_ERR_BAD_TYPE);
+    WRONG(element, LANECAST_INT4 | LANECAST_TYPE_PACKED, LANECAST_ERR_BAD_TYPE);
+    WRONG(element, 77, LANECAST_ERR_BAD_TYPE);
+    WRONG(scale, LANECAST_INT8, LANECAST_ERR_BAD_TYPE);
+    WRONG(scale, LANECAST_FLOAT32, LANECAST_ERR_BAD_TYPE);
+    WRONG(scale, LANECAST_FLOAT8_E4M3FN | LANECAST_TYPE_BIG, LANECAST_ERR_BAD_TYPE);
+    WRONG(global, LANECAST_GLOBAL_NONE, LANECAST_ERR_BAD_TYPE);
+    WRONG(global, LANECAST_GLOBAL_DIVISOR, LANECAST_ERR_BAD_OPTION); /* Its exact quotient needs a multiplier. */
+    WRONG(global, 3, LANECAST_ERR_BAD_OPTION);
+    WRONG(granularity, 4, LANECAST_ERR_BAD_OPTION);
+    WRONG(rule, LANECAST_SCALE_RULE_POW2_ROUND_UP, LANECAST_ERR_BAD_OPTION); /* Powers of two in scales of float8_e4m3fn. */
+    WRONG(rule, LANECAST_SCALE_RULE_MIN_MAX, LANECAST_ERR_BAD_OPTION); /* Zero points of floats. */
+    WRONG(rule, 11, LANECAST_ERR_BAD_OPTION);
+    WRONG(quotient, LANECAST_QUOTIENT_TIMES_MULTIPLIER, LANECAST_ERR_BAD_OPTION);
+    WRONG(quotient, 7, LANECAST_ERR_BAD_OPTION);
+    WRONG(empty, 1, LANECAST_ERR_BAD_OPTION); /* Its number is 0. */
+    WRONG(empty, 4, LANECAST_ERR_BAD_OPTION);
+    WRONG(non_finite, 4, LANECAST_ERR_BAD_OPTION);
+    WRONG(reserved[0], 1, LANECAST_ERR_BAD_OPTION);
+    WRONG(reserved[25], 1, LANECAST_ERR_BAD_OPTION);
+    WRONG(axis, 2, LANECAST_ERR_BAD_LAYOUT);
+    WRONG(axis, INT64_MIN, LANECAST_ERR_BAD_LAYOUT);
+    WRONG(block[0], 0, LANECAST_ERR_BAD_LAYOUT);
+    WRONG(over, 0.0f, LANECAST_ERR_BAD_OPTION);
+    WRONG(over, -1.0f, LANECAST_ERR_BAD_OPTION);
 }
 
 /* Integers with zero points. */
@@ -166,7 +166,7 @@ static void zero_points(void)
     lanecast_error error;
     float scale, values[3];
     size_t i;
-    scheme.rule = 8;
+    scheme.rule = LANECAST_SCALE_RULE_MIN_MAX;
     scheme.element = LANECAST_UINT8;
     CHECK(lanecast_scaled_create_from(&plan, &scheme, LANECAST_FLOAT32, small, 2, NULL, &error) == LANECAST_OK);
     info = info_of(plan);
@@ -181,7 +181,7 @@ static void zero_points(void)
 
     /* Codes and zero points of 4 bits, in groups; what a reader gets is within half a step. */
     scheme = scheme_of("int4-group128");
-    scheme.rule = 8;
+    scheme.rule = LANECAST_SCALE_RULE_MIN_MAX;
     scheme.block[0] = 8;
     plan = plan_from(&scheme, NULL);
     info = info_of(plan);
@@ -203,42 +203,42 @@ static void zero_points(void)
 #define MIN_MAX(plan, src, src_len, data, scales_len, zeros, zeros_len, threads, status)                              \
     CHECK(lanecast_scaled_quantize_min_max(plan, src, src_len, data, info.data_len, other, scales_len, zeros, zeros_len, NULL, \
                                            threads, &error) == status)
-    MIN_MAX(NULL, src, sizeof src, again, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_NULL_POINTER);
-    MIN_MAX(plan, NULL, sizeof src, again, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_NULL_POINTER);
-    MIN_MAX(plan, src, sizeof src, again, info.scales_len, NULL, info.zeros_len, NULL, LANECAST_NULL_POINTER);
-    MIN_MAX(plan, src, sizeof src - 4, again, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_BAD_LENGTH);
-    MIN_MAX(plan, src, sizeof src, again, info.scales_len - 1, zeros, info.zeros_len, NULL, LANECAST_BAD_LENGTH);
-    MIN_MAX(plan, src, sizeof src, again, info.scales_len, zeros, info.zeros_len + 1, NULL, LANECAST_BAD_LENGTH);
+    MIN_MAX(NULL, src, sizeof src, again, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_ERR_NULL_POINTER);
+    MIN_MAX(plan, NULL, sizeof src, again, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_ERR_NULL_POINTER);
+    MIN_MAX(plan, src, sizeof src, again, info.scales_len, NULL, info.zeros_len, NULL, LANECAST_ERR_NULL_POINTER);
+    MIN_MAX(plan, src, sizeof src - 4, again, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_ERR_BAD_LENGTH);
+    MIN_MAX(plan, src, sizeof src, again, info.scales_len - 1, zeros, info.zeros_len, NULL, LANECAST_ERR_BAD_LENGTH);
+    MIN_MAX(plan, src, sizeof src, again, info.scales_len, zeros, info.zeros_len + 1, NULL, LANECAST_ERR_BAD_LENGTH);
     CHECK(strstr(error.message, "zero points") != NULL);
-    MIN_MAX(plan, src, sizeof src, again, info.scales_len, again + 3, info.zeros_len, NULL, LANECAST_OVERLAP);
-    MIN_MAX(plan, src, sizeof src, src, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_OVERLAP);
-    MIN_MAX(plan, src, sizeof src, again, info.scales_len, zeros, info.zeros_len, &wrong, LANECAST_BAD_OPTION);
-    MIN_MAX(plain, src, sizeof src, again, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_BAD_OPTION);
+    MIN_MAX(plan, src, sizeof src, again, info.scales_len, again + 3, info.zeros_len, NULL, LANECAST_ERR_OVERLAP);
+    MIN_MAX(plan, src, sizeof src, src, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_ERR_OVERLAP);
+    MIN_MAX(plan, src, sizeof src, again, info.scales_len, zeros, info.zeros_len, &wrong, LANECAST_ERR_BAD_OPTION);
+    MIN_MAX(plain, src, sizeof src, again, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_ERR_BAD_OPTION);
     CHECK(lanecast_scaled_quantize_dynamic(plan, src, sizeof src, again, info.data_len, other, info.scales_len, NULL, NULL,
-                                           &error) == LANECAST_BAD_OPTION);
+                                           &error) == LANECAST_ERR_BAD_OPTION);
     CHECK(lanecast_scaled_requantize(plan, data, info.data_len, scales, info.scales_len, 1.0f, plain, again, N, other, 4 * ROWS,
-                                     NULL, &error) == LANECAST_BAD_OPTION);
+                                     NULL, &error) == LANECAST_ERR_BAD_OPTION);
 #define VALUES(plan, zeros, zeros_len, to, dst, dst_len, threads, status)                                             \
     CHECK(lanecast_scaled_dequantize_min_max(plan, data, info.data_len, scales, info.scales_len, zeros, zeros_len, to, dst, \
                                              dst_len, threads, &error) == status)
-    VALUES(NULL, zeros, info.zeros_len, LANECAST_FLOAT32, back, sizeof back, NULL, LANECAST_NULL_POINTER);
-    VALUES(plan, NULL, info.zeros_len, LANECAST_FLOAT32, back, sizeof back, NULL, LANECAST_NULL_POINTER);
-    VALUES(plan, zeros, info.zeros_len, LANECAST_FLOAT32, NULL, sizeof back, NULL, LANECAST_NULL_POINTER);
-    VALUES(plan, zeros, info.zeros_len, LANECAST_INT8, back, N, NULL, LANECAST_BAD_TYPE);
-    VALUES(plan, zeros, info.zeros_len, 77, back, N, NULL, LANECAST_BAD_TYPE);
-    VALUES(plan, zeros, info.zeros_len, LANECAST_FLOAT64, back, sizeof back, NULL, LANECAST_BAD_LENGTH);
-    VALUES(plan, zeros, info.zeros_len - 1, LANECAST_FLOAT32, back, sizeof back, NULL, LANECAST_BAD_LENGTH);
-    VALUES(plan, back, info.zeros_len, LANECAST_FLOAT32, back, sizeof back, NULL, LANECAST_OVERLAP);
-    VALUES(plan, zeros, info.zeros_len, LANECAST_FLOAT32, back, sizeof back, &wrong, LANECAST_BAD_OPTION);
-    VALUES(plain, zeros, info.zeros_len, LANECAST_FLOAT32, back, sizeof back, NULL, LANECAST_BAD_OPTION);
+    VALUES(NULL, zeros, info.zeros_len, LANECAST_FLOAT32, back, sizeof back, NULL, LANECAST_ERR_NULL_POINTER);
+    VALUES(plan, NULL, info.zeros_len, LANECAST_FLOAT32, back, sizeof back, NULL, LANECAST_ERR_NULL_POINTER);
+    VALUES(plan, zeros, info.zeros_len, LANECAST_FLOAT32, NULL, sizeof back, NULL, LANECAST_ERR_NULL_POINTER);
+    VALUES(plan, zeros, info.zeros_len, LANECAST_INT8, back, N, NULL, LANECAST_ERR_BAD_TYPE);
+    VALUES(plan, zeros, info.zeros_len, 77, back, N, NULL, LANECAST_ERR_BAD_TYPE);
+    VALUES(plan, zeros, info.zeros_len, LANECAST_FLOAT64, back, sizeof back, NULL, LANECAST_ERR_BAD_LENGTH);
+    VALUES(plan, zeros, info.zeros_len - 1, LANECAST_FLOAT32, back, sizeof back, NULL, LANECAST_ERR_BAD_LENGTH);
+    VALUES(plan, back, info.zeros_len, LANECAST_FLOAT32, back, sizeof back, NULL, LANECAST_ERR_OVERLAP);
+    VALUES(plan, zeros, info.zeros_len, LANECAST_FLOAT32, back, sizeof back, &wrong, LANECAST_ERR_BAD_OPTION);
+    VALUES(plain, zeros, info.zeros_len, LANECAST_FLOAT32, back, sizeof back, NULL, LANECAST_ERR_BAD_OPTION);
     CHECK(again[0] == 0xA5 && other[0] == 0xA5 && *(uint8_t *)back == 0xA5);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK && lanecast_scaled_destroy(plain) == LANECAST_OK);
 
     memset(&options, 0, sizeof options);
-    options.non_finite = 3;
+    options.non_finite = LANECAST_NON_FINITE_REFUSE;
     plan = plan_from(&scheme, &options);
     src[17] = 1e38f * 10.0f;
-    MIN_MAX(plan, src, sizeof src, again, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_REJECTED);
+    MIN_MAX(plan, src, sizeof src, again, info.scales_len, zeros, info.zeros_len, NULL, LANECAST_ERR_REJECTED);
     CHECK(error.index == 2);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }

@@ -1,6 +1,7 @@
 /* Scaled casts of views, of codes of another scheme, and of parts. C99, and C++ as well. */
 #include <lanecast.h>
 
+#include "arrays.h"
 #include "check.h"
 #include "host.h"
 #include "scaled.h"
@@ -13,7 +14,7 @@ static void views(void)
     lanecast_scaled_plan *plan = plan_of("nvfp4"), *rows = NULL;
     lanecast_scaled_info info = info_of(plan);
     lanecast_scaled_report losses, its;
-    lanecast_view view = {back, shape, transposed, 2};
+    lanecast_array view = shaped(back, LANECAST_FLOAT32, 2, shape, transposed);
     lanecast_error error;
     size_t i, k;
     fill_source();
@@ -49,7 +50,7 @@ static void views(void)
     CHECK(lanecast_scaled_quantize_dynamic_view(plan, &view, again, N, other, 4 * ROWS, NULL, NULL, &error) == LANECAST_OK);
     CHECK(memcmp(data, again, COLUMNS) == 0 && memcmp(data, again + 2 * COLUMNS, COLUMNS) == 0);
     memset(again, 0xA5, sizeof again);
-    CHECK(lanecast_scaled_create(&rows, "fp8-row", LANECAST_FLOAT32 | LANECAST_BIG, shape, 2, NULL, &error) == LANECAST_OK);
+    CHECK(lanecast_scaled_create(&rows, "fp8-row", LANECAST_FLOAT32 | LANECAST_TYPE_BIG, shape, 2, NULL, &error) == LANECAST_OK);
     for (i = 0; i < COLUMNS; i++) {
         uint8_t bytes[4], swapped[4];
         const uint32_t one = 1;
@@ -60,6 +61,7 @@ static void views(void)
         memcpy(&back[i], swapped, 4);
     }
     view.data = back;
+    view.type = LANECAST_FLOAT32 | LANECAST_TYPE_BIG;
     CHECK(lanecast_scaled_quantize_dynamic_view(rows, &view, again, N, other, 4 * ROWS, NULL, NULL, &error) == LANECAST_OK);
     CHECK(memcmp(data, again, COLUMNS) == 0 && memcmp(data, again + 2 * COLUMNS, COLUMNS) == 0);
     CHECK(lanecast_scaled_destroy(rows) == LANECAST_OK);
@@ -69,34 +71,37 @@ static void views(void)
     memset(other, 0xA5, sizeof other);
     view.data = src;
     view.strides = NULL;
+    view.type = LANECAST_FLOAT32 | LANECAST_TYPE_BIG;
+    CHECK(lanecast_scaled_quantize_dynamic_view(plan, &view, again, N, other, 4 * ROWS, NULL, NULL, &error) == LANECAST_ERR_BAD_TYPE);
+    view.type = LANECAST_FLOAT32;
 #define VIEW(plan, view, data, data_len, scales_len, status)                                                          \
     CHECK(lanecast_scaled_quantize_dynamic_view(plan, view, data, data_len, other, scales_len, NULL, NULL, &error) == status)
-    VIEW(NULL, &view, again, N, 4 * ROWS, LANECAST_NULL_POINTER);
-    VIEW(plan, NULL, again, N, 4 * ROWS, LANECAST_NULL_POINTER);
-    VIEW(plan, &view, NULL, N, 4 * ROWS, LANECAST_NULL_POINTER);
-    VIEW(plan, &view, again, N - 1, 4 * ROWS, LANECAST_BAD_LENGTH);
-    VIEW(plan, &view, again, N, 4 * ROWS + 4, LANECAST_BAD_LENGTH);
-    VIEW(plan, &view, src, N, 4 * ROWS, LANECAST_OVERLAP);
-    VIEW(plan, &view, &src[N - 1], N, 4 * ROWS, LANECAST_OVERLAP);
+    VIEW(NULL, &view, again, N, 4 * ROWS, LANECAST_ERR_NULL_POINTER);
+    VIEW(plan, NULL, again, N, 4 * ROWS, LANECAST_ERR_NULL_POINTER);
+    VIEW(plan, &view, NULL, N, 4 * ROWS, LANECAST_ERR_NULL_POINTER);
+    VIEW(plan, &view, again, N - 1, 4 * ROWS, LANECAST_ERR_BAD_LENGTH);
+    VIEW(plan, &view, again, N, 4 * ROWS + 4, LANECAST_ERR_BAD_LENGTH);
+    VIEW(plan, &view, src, N, 4 * ROWS, LANECAST_ERR_OVERLAP);
+    VIEW(plan, &view, &src[N - 1], N, 4 * ROWS, LANECAST_ERR_OVERLAP);
     view.data = NULL;
-    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_NULL_POINTER);
+    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_ERR_NULL_POINTER);
     view.data = src + N - 1;
     view.strides = backwards;
-    VIEW(plan, &view, src, N, 4 * ROWS, LANECAST_OVERLAP);
+    VIEW(plan, &view, src, N, 4 * ROWS, LANECAST_ERR_OVERLAP);
     view.strides = ignored;
-    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_BAD_LAYOUT);
+    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_ERR_BAD_LAYOUT);
     view.data = src;
     view.strides = NULL;
     view.shape = columns;
-    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_BAD_LAYOUT);
+    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_ERR_BAD_LAYOUT);
     CHECK(strstr(error.message, "shape") != NULL);
     view.shape = NULL;
-    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_NULL_POINTER);
+    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_ERR_NULL_POINTER);
     view.shape = shape;
     view.ndim = -1;
-    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_BAD_LAYOUT);
+    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_ERR_BAD_LAYOUT);
     view.ndim = 1;
-    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_BAD_LAYOUT);
+    VIEW(plan, &view, again, N, 4 * ROWS, LANECAST_ERR_BAD_LAYOUT);
     CHECK(again[0] == 0xA5 && other[0] == 0xA5);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }
@@ -113,7 +118,7 @@ static void views_by_threads(void)
     lanecast_scaled_report alone, shared;
     lanecast_scaled_plan *plan = NULL;
     lanecast_scaled_info info;
-    lanecast_view view = {NULL, large, columns, 2};
+    lanecast_array view = shaped(NULL, LANECAST_FLOAT32, 2, large, columns);
     size_t i;
     for (i = 0; i < n; i++) {
         x[i] = (float)((i * 2654435761u) % 1000003u) * 1e-3f - 500.0f;
@@ -169,33 +174,33 @@ static void requantized(void)
 #define REQUANTIZE(from, data, data_len, global, to, out, out_len, status)                                            \
     CHECK(lanecast_scaled_requantize(from, data, data_len, scales, 2 * ROWS, global, to, out, out_len, other, 4 * ROWS, &its, \
                                      &error) == status)
-    REQUANTIZE(NULL, data, N, 1.0f, to, again, N, LANECAST_NULL_POINTER);
-    REQUANTIZE(from, data, N, 1.0f, NULL, again, N, LANECAST_NULL_POINTER);
-    REQUANTIZE(from, NULL, N, 1.0f, to, again, N, LANECAST_NULL_POINTER);
-    REQUANTIZE(from, data, N, 1.0f, to, NULL, N, LANECAST_NULL_POINTER);
-    REQUANTIZE(from, data, N - 1, 1.0f, to, again, N, LANECAST_BAD_LENGTH);
-    REQUANTIZE(from, data, N, 1.0f, to, again, N + 1, LANECAST_BAD_LENGTH);
-    REQUANTIZE(from, data, N, 1.0f, to, data, N, LANECAST_OVERLAP);
-    REQUANTIZE(from, data, N, 1.0f, to, scales, N, LANECAST_OVERLAP);
-    REQUANTIZE((const lanecast_scaled_plan *)src, data, N, 1.0f, to, again, N, LANECAST_BAD_PLAN);
+    REQUANTIZE(NULL, data, N, 1.0f, to, again, N, LANECAST_ERR_NULL_POINTER);
+    REQUANTIZE(from, data, N, 1.0f, NULL, again, N, LANECAST_ERR_NULL_POINTER);
+    REQUANTIZE(from, NULL, N, 1.0f, to, again, N, LANECAST_ERR_NULL_POINTER);
+    REQUANTIZE(from, data, N, 1.0f, to, NULL, N, LANECAST_ERR_NULL_POINTER);
+    REQUANTIZE(from, data, N - 1, 1.0f, to, again, N, LANECAST_ERR_BAD_LENGTH);
+    REQUANTIZE(from, data, N, 1.0f, to, again, N + 1, LANECAST_ERR_BAD_LENGTH);
+    REQUANTIZE(from, data, N, 1.0f, to, data, N, LANECAST_ERR_OVERLAP);
+    REQUANTIZE(from, data, N, 1.0f, to, scales, N, LANECAST_ERR_OVERLAP);
+    REQUANTIZE((const lanecast_scaled_plan *)src, data, N, 1.0f, to, again, N, LANECAST_ERR_BAD_PLAN);
     CHECK(lanecast_scaled_requantize(from, data, N, NULL, 2 * ROWS, 1.0f, to, again, N, other, 4 * ROWS, &its, &error) ==
-          LANECAST_NULL_POINTER);
+          LANECAST_ERR_NULL_POINTER);
     CHECK(lanecast_scaled_requantize(from, data, N, scales, 2 * ROWS - 1, 1.0f, to, again, N, other, 4 * ROWS, &its, &error) ==
-          LANECAST_BAD_LENGTH);
+          LANECAST_ERR_BAD_LENGTH);
     CHECK(strstr(error.message, "source scales") != NULL);
     CHECK(lanecast_scaled_requantize(nvfp4, data, N / 2, scales, 3 * ROWS, 0.0f, to, again, N, other, 4 * ROWS, &its, &error) ==
-          LANECAST_BAD_OPTION);
+          LANECAST_ERR_BAD_OPTION);
     CHECK(lanecast_scaled_create(&more, "fp8-row", LANECAST_FLOAT32, longer, 2, NULL, NULL) == LANECAST_OK);
-    REQUANTIZE(from, data, N, 1.0f, more, again, N, LANECAST_BAD_LAYOUT);
+    REQUANTIZE(from, data, N, 1.0f, more, again, N, LANECAST_ERR_BAD_LAYOUT);
     CHECK(lanecast_scaled_destroy(more) == LANECAST_OK);
     more = plan_from(&dividing, NULL);
-    REQUANTIZE(from, data, N, 1.0f, more, again, N, LANECAST_BAD_OPTION);
+    REQUANTIZE(from, data, N, 1.0f, more, again, N, LANECAST_ERR_BAD_OPTION);
     CHECK(lanecast_scaled_destroy(more) == LANECAST_OK);
     CHECK(again[0] == 0xA5 && other[0] == 0xA5);
-    refusing.non_finite = 3;
+    refusing.non_finite = LANECAST_NON_FINITE_REFUSE;
     more = plan_from(&refusing, NULL);
     scales[3] = 0xFF;
-    REQUANTIZE(from, data, N, 1.0f, more, again, N, LANECAST_REJECTED);
+    REQUANTIZE(from, data, N, 1.0f, more, again, N, LANECAST_ERR_REJECTED);
     CHECK(error.index == 1);
     CHECK(lanecast_scaled_destroy(more) == LANECAST_OK && lanecast_scaled_destroy(from) == LANECAST_OK);
     CHECK(lanecast_scaled_destroy(to) == LANECAST_OK && lanecast_scaled_destroy(row) == LANECAST_OK);
@@ -222,10 +227,10 @@ static void parts(void)
     CHECK(non_finite == 0 && amax < 300.0f);
     CHECK(lanecast_scaled_finite_amax(LANECAST_FLOAT32, NULL, 0, &amax, NULL, &error) == LANECAST_OK && amax == 0.0f);
     amax = -1.0f;
-    CHECK(lanecast_scaled_finite_amax(LANECAST_FLOAT32, NULL, 4, &amax, NULL, &error) == LANECAST_NULL_POINTER);
-    CHECK(lanecast_scaled_finite_amax(LANECAST_FLOAT32, src, 7, &amax, NULL, &error) == LANECAST_BAD_LENGTH);
-    CHECK(lanecast_scaled_finite_amax(LANECAST_FLOAT64, src, 8, &amax, NULL, &error) == LANECAST_BAD_TYPE);
-    CHECK(lanecast_scaled_finite_amax(LANECAST_FLOAT32, src, 8, NULL, &non_finite, &error) == LANECAST_NULL_POINTER);
+    CHECK(lanecast_scaled_finite_amax(LANECAST_FLOAT32, NULL, 4, &amax, NULL, &error) == LANECAST_ERR_NULL_POINTER);
+    CHECK(lanecast_scaled_finite_amax(LANECAST_FLOAT32, src, 7, &amax, NULL, &error) == LANECAST_ERR_BAD_LENGTH);
+    CHECK(lanecast_scaled_finite_amax(LANECAST_FLOAT64, src, 8, &amax, NULL, &error) == LANECAST_ERR_BAD_TYPE);
+    CHECK(lanecast_scaled_finite_amax(LANECAST_FLOAT32, src, 8, NULL, &non_finite, &error) == LANECAST_ERR_NULL_POINTER);
     CHECK(amax == -1.0f && non_finite == 0);
     CHECK(lanecast_scaled_destroy(plan) == LANECAST_OK);
 }

@@ -63,7 +63,7 @@ static void type_of(const char *name, elements *out)
         exit(1);
     }
     /* 64 elements take 8 bytes for each bit. */
-    CHECK(api.bytes(out->type | LANECAST_PACKED, 64, &packed) == LANECAST_OK);
+    CHECK(api.bytes(out->type | LANECAST_TYPE_PACKED, 64, &packed) == LANECAST_OK);
     out->bits = (int)(packed / 8);
     out->complex = strncmp(name, "complex", 7) == 0;
 }
@@ -104,8 +104,8 @@ static int host_is_big(void)
 static size_t store(const elements *from, lanecast_type flags, uint8_t *memory)
 {
     size_t i, width = (size_t)(from->bits + 7) / 8, part = from->complex ? width / 2 : width;
-    int big = flags & LANECAST_BIG ? 1 : flags & LANECAST_LITTLE ? 0 : host_is_big();
-    if (flags & LANECAST_PACKED && from->bits < 8) {
+    int big = flags & LANECAST_TYPE_BIG ? 1 : flags & LANECAST_TYPE_LITTLE ? 0 : host_is_big();
+    if (flags & LANECAST_TYPE_PACKED && from->bits < 8) {
         size_t bits = (size_t)from->bits, bit;
         memset(memory, 0, BYTES);
         for (i = 0; i < from->count * bits; i++) {
@@ -123,7 +123,7 @@ static size_t store(const elements *from, lanecast_type flags, uint8_t *memory)
 
 static void compare(const elements *from, const elements *to)
 {
-    static const lanecast_type forms[4] = {0, LANECAST_PACKED, LANECAST_LITTLE, LANECAST_BIG};
+    static const lanecast_type forms[4] = {0, LANECAST_TYPE_PACKED, LANECAST_TYPE_LITTLE, LANECAST_TYPE_BIG};
     static uint8_t src[BYTES], want[BYTES], got[BYTES + 1];
     int i, k;
     for (i = 0; i < 4; i++) {

@@ -1,5 +1,5 @@
 //! The layout of structs and the signatures of functions stay as `tests/lanecast.abi` has them, by
-//! `abidiff`. `LANECAST_BLESS=1` records them anew, which an incompatible change of the version allows.
+//! `abidiff`. `LANECAST_BLESS=1` records them, which an incompatible change of the version allows.
 //!
 //! The record is of a stub: C functions with the signatures of the headers and empty bodies. With it the built library is compared, too, if
 //! that has full debug information; without, `abidiff` sees no difference between any two libraries. `.ci/run capi` builds it so and sets
@@ -78,7 +78,7 @@ fn the_interface_is_the_recorded_one() {
     let field = stub("field", |text| {
         text.replace("    uint64_t inexact;", "    uint64_t inexact;\n    uint64_t more;")
     });
-    let argument = stub("argument", |text| text.replace("uint32_t level,", "uint64_t level,"));
+    let argument = stub("argument", |text| text.replace("lanecast_level level,", "uint64_t level,"));
     for changed in [&field, &argument] {
         let (equal, said) = same(&record, changed);
         assert!(!equal, "{} should differ: {said}", changed.display());

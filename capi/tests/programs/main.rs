@@ -8,6 +8,7 @@ mod exports;
 mod memory;
 #[path = "../../../tests/oracle/mod.rs"]
 mod oracle;
+mod readme;
 mod scaled;
 mod standards;
 mod threads;

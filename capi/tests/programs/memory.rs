@@ -2,7 +2,7 @@
 
 use crate::build::{Linked, Program, has, say, tried};
 use crate::standards::SANITIZED;
-use lanecast_capi::LANECAST_NO_MEMORY;
+use lanecast_capi::LANECAST_ERR_NO_MEMORY;
 
 /// A run on the calling thread allocates nothing, and a batch without memory is refused.
 #[test]
@@ -16,7 +16,7 @@ fn without_memory() {
     }
     for linked in [Linked::Shared, Linked::Static] {
         let program = Program { source: "malloc.c", compiler: "gcc", standard: "c11", linked, flags: &[] };
-        assert!(program.check(&[]).contains(&LANECAST_NO_MEMORY));
+        assert!(program.check(&[]).contains(&LANECAST_ERR_NO_MEMORY));
     }
 }
 

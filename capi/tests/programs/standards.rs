@@ -47,9 +47,9 @@ fn every_status() {
         let name = unsafe { CStr::from_ptr(lanecast_capi::lanecast_status_name(status)) };
         let elsewhere = match status {
             // Only a defect gives it: a unit test of `error` panics.
-            lanecast_capi::LANECAST_BUG => true,
+            lanecast_capi::LANECAST_ERR_BUG => true,
             // `memory.rs` demands it of `malloc.c`.
-            lanecast_capi::LANECAST_NO_MEMORY => true,
+            lanecast_capi::LANECAST_ERR_NO_MEMORY => true,
             _ => false,
         };
         assert_ne!(seen.contains(&status), elsewhere, "{status} ({name:?}) was seen: {}", !elsewhere);

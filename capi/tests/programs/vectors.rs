@@ -1,5 +1,5 @@
 //! Golden vectors of every pair: `tests/vectors.tsv`, which the oracle of the library's tests makes from the definitions of the formats
-//! (`LANECAST_BLESS=1` writes it anew), cast by a program in C.
+//! (`LANECAST_BLESS=1` regenerates it), cast by a program in C.
 
 use crate::build::{Linked, Program, has, root, tried};
 use crate::oracle;
@@ -91,7 +91,7 @@ fn vectors_are_those_of_the_oracle() {
         fs::write(&path, &want).expect("written");
     }
     let have = fs::read_to_string(&path).unwrap_or_default();
-    assert!(have == want, "tests/vectors.tsv differs; LANECAST_BLESS=1 writes it anew");
+    assert!(have == want, "tests/vectors.tsv differs; LANECAST_BLESS=1 regenerates it");
 }
 
 #[test]

@@ -71,9 +71,8 @@ fn in_place() {
     let at = |dtype: DType| Layout::new(dtype, &[25], &[8]).expect("a good layout");
     let start = buffer.as_mut_ptr();
     // SAFETY: both lie in the buffer, which nobody else accesses; the cast checks how they lie to each other.
-    let (src, dst) = unsafe {
-        (View::from_raw(start, at(DType::Float32)), ViewMut::from_raw(start, at(DType::Float16)))
-    };
+    let (src, dst) =
+        unsafe { (View::from_raw(start, at(DType::Float32)), ViewMut::from_raw(start, at(DType::Float16))) };
     kernel.run_strided(&src, &mut dst.expect("apart")).expect("each to its own place");
     assert_eq!(buffer, want);
 }
