@@ -36,7 +36,7 @@ pub use error::{MissingKernel, PlanError, PromotionError, Reason};
 pub use operand::{NumberKind, Operand, Resolved, promote_all};
 pub use plan::{Bytes, Plan, plan, plan_with};
 
-use crate::DType;
+use crate::{DType, names};
 use alloc::string::String;
 use core::{fmt, str::FromStr};
 use table::Answer;
@@ -154,12 +154,8 @@ impl FromStr for Standard {
 
     /// The standard with this [`id`](Standard::id) or [`name`](Standard::name), in any letter case, with or without `_`, `-` and spaces.
     fn from_str(name: &str) -> Result<Self, UnknownStandard> {
-        fn letters(name: &str) -> impl Iterator<Item = char> {
-            name.chars().filter(|c| !['_', '-', ' '].contains(c)).map(|c| c.to_ascii_lowercase())
-        }
-        let found = Standard::ALL
-            .iter()
-            .find(|s| letters(s.id()).eq(letters(name)) || letters(s.name()).eq(letters(name)));
+        let found =
+            Standard::ALL.iter().find(|s| names::is_same(s.id(), name) || names::is_same(s.name(), name));
         found.copied().ok_or_else(|| UnknownStandard { name: name.into() })
     }
 }

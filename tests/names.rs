@@ -154,7 +154,7 @@ fn values_of_options_have_names_of_their_own() {
         for (i, &(name, value)) in named.iter().enumerate() {
             assert_eq!(name_of(value), name);
             assert!(
-                name.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-'),
+                name.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_'),
                 "{name}"
             );
             assert!(named[..i].iter().all(|(other, same)| *other != name && *same != value), "{name}");
@@ -170,5 +170,11 @@ fn values_of_options_have_names_of_their_own() {
     check(E5M2Nan::NAMED, E5M2Nan::name);
     check(NanToFinite::NAMED, NanToFinite::name);
     check(FnuzInf::NAMED, FnuzInf::name);
-    assert_eq!(IntRound::NAMED[1], ("nearest-even", IntRound::NearestEven));
+    assert_eq!(IntRound::NAMED[1], ("nearest_even", IntRound::NearestEven));
+    for spelled in ["nearest_even", "nearest-even", "NEAREST_EVEN", "NearestEven", "nearest even"] {
+        assert_eq!(IntRound::from_name(spelled), Some(IntRound::NearestEven), "{spelled}");
+    }
+    assert_eq!(FloatRound::from_name("nearest"), None);
+    assert_eq!(CastOptions::from_name("NumPy"), Some(CastOptions::NUMPY));
+    assert_eq!(CastOptions::from_name("pandas"), None);
 }
