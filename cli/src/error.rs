@@ -3,7 +3,7 @@
 //! The line reads `lanecast: <what>: <where>: <what to do>`. It has a bounded length and no control characters,
 //! even where it quotes a file or an argument ([`text::one_line`](crate::text::one_line)).
 
-use std::{fmt, io, path::Path, process::ExitCode};
+use std::{fmt, io, path::Path};
 
 use lanecast::{CastError, tier::EnvError};
 use lanecast_files::{Detail, Error, Remedy, formats::extensions};
@@ -32,12 +32,6 @@ pub enum Exit {
     Pipe = 141,
     /// SIGTERM ended the program.
     Terminate = 143,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(exit as u8)
-    }
 }
 
 /// Why the program failed.
