@@ -2,13 +2,15 @@
 
 import os
 import sys
-from builtins import bool as bool_
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Self, SupportsIndex, TypeAlias, TypeVar, final, overload
+from contextvars import ContextVar
+from typing import Any, Literal, Self, SupportsIndex, TypeAlias, TypeVar, Unpack, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer as _Bytes
+
+from ._options import AxisOrder, ByteOrder, CastOptions, Casting, Check, Standard, Storage
 
 __version__: str
 
@@ -16,21 +18,10 @@ _Array: TypeAlias = Any
 """A NumPy, PyTorch or JAX array, or any other object with ``__dlpack__``."""
 _DTypeLike: TypeAlias = Any
 """A ``DType``, ``numpy.dtype``, scalar class, ``torch.dtype`` or full name."""
+_EncodingLike: TypeAlias = Any
+"""An ``Encoding``, or anything that names a dtype."""
 _ArrayT = TypeVar("_ArrayT")
 _OutT = TypeVar("_OutT")
-_Order: TypeAlias = Literal["K", "C", "F", "A"]
-_Casting: TypeAlias = Literal["no", "equiv", "lossless", "safe", "same_kind", "unsafe"]
-_Profile: TypeAlias = Literal["numpy", "torch", "jax", "onnx", "rust", "cuda"]
-_Level: TypeAlias = Literal["range", "underflow", "exact"]
-_Standard: TypeAlias = Literal[
-    "mindspore", "megengine", "megengine_core", "array_api", "numpy", "torch", "jax", "jax_strict", "onnx"
-]
-_Saturate: TypeAlias = Literal["on", "off", "fn_only"] | bool_
-_E8M0Round: TypeAlias = Literal["up", "down", "nearest"]
-_E8M0Range: TypeAlias = Literal["exact", "rounded", "magnitude"]
-_IntOverflow: TypeAlias = Literal["saturate", "wrap"]
-_IntRound: TypeAlias = Literal["toward_zero", "nearest_even", "nearest_away", "floor", "ceil"]
-_FloatRound: TypeAlias = Literal["nearest_even", "nearest_away", "toward_zero", "up", "down", "to_odd"]
 
 @final
 class DType:
@@ -51,7 +42,21 @@ class DType:
     @property
     def torch(self) -> Any: ...
     def __reduce__(self) -> str: ...
-    def __eq__(self, other: object, /) -> bool_: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Encoding:
+    def __new__(cls, dtype: _DTypeLike, /, *, storage: Storage = "byte", order: ByteOrder | None = None) -> Self: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[DType], dict[str, str]]: ...
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def storage(self) -> Storage: ...
+    @property
+    def order(self) -> Literal["little", "big"]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
@@ -63,17 +68,16 @@ class Buffer:
     @property
     def nbytes(self) -> int: ...
     @property
-    def packed(self) -> bool_: ...
+    def encoding(self) -> Encoding: ...
     @property
     def importers(self) -> tuple[str, ...]: ...
     @classmethod
     def from_bytes(
         cls,
         data: _Bytes,
-        dtype: _DTypeLike,
+        encoding: _EncodingLike,
         shape: int | Sequence[int],
-        packed: bool_ = False,
-        order: Literal["=", "<", ">"] = "=",
+        /,
     ) -> Self: ...
     def numpy(self) -> Any: ...
     def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple[Any, ...]: ...
@@ -84,7 +88,7 @@ class Buffer:
         stream: None = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
-        copy: bool_ | None = None,
+        copy: bool | None = None,
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
     if sys.version_info >= (3, 12):
@@ -127,12 +131,12 @@ class Report:
     @property
     def out_of_range(self) -> int: ...
     @property
-    def is_clean(self) -> bool_: ...
+    def is_clean(self) -> bool: ...
     def as_dict(self) -> dict[str, int]: ...
     def __add__(self, other: Report, /) -> Report: ...
     def __radd__(self, other: Report, /) -> Report: ...
-    def __eq__(self, other: object, /) -> bool_: ...
-    def __ne__(self, other: object, /) -> bool_: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
@@ -160,8 +164,8 @@ class FInfo:
     @property
     def bias(self) -> int: ...
     def __reduce__(self) -> tuple[Any, tuple[DType]]: ...
-    def __eq__(self, other: object, /) -> bool_: ...
-    def __ne__(self, other: object, /) -> bool_: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
@@ -175,8 +179,8 @@ class IInfo:
     @property
     def min(self) -> int: ...
     def __reduce__(self) -> tuple[Any, tuple[DType]]: ...
-    def __eq__(self, other: object, /) -> bool_: ...
-    def __ne__(self, other: object, /) -> bool_: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
@@ -184,7 +188,7 @@ class TensorFile:
     def __new__(cls, path: str | os.PathLike[str], /) -> Self: ...
     def tensors(
         self,
-    ) -> list[tuple[str, DType | None, str, list[int] | None, int | None, int | None, bool_, bool_, bool_]]: ...
+    ) -> list[tuple[str, Encoding | None, str, list[int] | None, int | None, int | None, Literal["C", "F"]]]: ...
     def metadata(self) -> list[tuple[str, str]]: ...
     def read(self, index: int, /) -> bytes: ...
     def check_plain(self, index: int, /) -> None: ...
@@ -193,7 +197,7 @@ def save_tensors(
     path: str | os.PathLike[str],
     tensors: Sequence[tuple[str, _Array]],
     metadata: Sequence[tuple[str, str]],
-    overwrite: bool_,
+    overwrite: bool,
     /,
 ) -> None: ...
 @overload
@@ -202,23 +206,13 @@ def astype(
     dtype: _DTypeLike,
     /,
     *,
-    copy: bool_ = True,
-    order: _Order = "K",
+    copy: bool = True,
+    order: AxisOrder = "K",
     out: None = None,
-    casting: _Casting = "unsafe",
-    profile: _Profile | None = None,
-    check: _Level | None = None,
+    casting: Casting = "unsafe",
+    check: Check | None = None,
     threads: int | None = None,
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
+    **options: Unpack[CastOptions],
 ) -> NDArray[Any]: ...
 @overload
 def astype(
@@ -226,23 +220,13 @@ def astype(
     dtype: _DTypeLike,
     /,
     *,
-    copy: bool_ = True,
-    order: _Order = "K",
+    copy: bool = True,
+    order: AxisOrder = "K",
     out: None = None,
-    casting: _Casting = "unsafe",
-    profile: _Profile | None = None,
-    check: _Level | None = None,
+    casting: Casting = "unsafe",
+    check: Check | None = None,
     threads: int | None = None,
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
+    **options: Unpack[CastOptions],
 ) -> _ArrayT: ...
 @overload
 def astype(
@@ -250,23 +234,13 @@ def astype(
     dtype: _DTypeLike,
     /,
     *,
-    copy: bool_ = True,
-    order: _Order = "K",
+    copy: bool = True,
+    order: AxisOrder = "K",
     out: _OutT,
-    casting: _Casting = "unsafe",
-    profile: _Profile | None = None,
-    check: _Level | None = None,
+    casting: Casting = "unsafe",
+    check: Check | None = None,
     threads: int | None = None,
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
+    **options: Unpack[CastOptions],
 ) -> _OutT: ...
 @overload
 def astype_masked(
@@ -274,22 +248,12 @@ def astype_masked(
     dtype: _DTypeLike,
     /,
     *,
-    check: _Level = "range",
-    order: _Order = "K",
+    order: AxisOrder = "K",
     out: Any = None,
-    casting: _Casting = "unsafe",
-    profile: _Profile | None = None,
+    casting: Casting = "unsafe",
+    check: Check = "range",
     threads: int | None = None,
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
+    **options: Unpack[CastOptions],
 ) -> tuple[NDArray[Any], NDArray[np.bool]]: ...
 @overload
 def astype_masked(
@@ -297,60 +261,30 @@ def astype_masked(
     dtype: _DTypeLike,
     /,
     *,
-    check: _Level = "range",
-    order: _Order = "K",
+    order: AxisOrder = "K",
     out: Any = None,
-    casting: _Casting = "unsafe",
-    profile: _Profile | None = None,
+    casting: Casting = "unsafe",
+    check: Check = "range",
     threads: int | None = None,
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
+    **options: Unpack[CastOptions],
 ) -> tuple[_ArrayT, _ArrayT]: ...
 def count_losses(
     x: _Array,
     dtype: _DTypeLike,
     /,
     *,
-    exact: bool_ = False,
-    profile: _Profile | None = None,
+    check: Check = "range",
     threads: int | None = None,
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
+    **options: Unpack[CastOptions],
 ) -> Report: ...
 def pack(
     x: _Array,
     dtype: _DTypeLike,
     /,
     *,
-    profile: _Profile | None = None,
-    check: _Level | None = None,
+    check: Check | None = None,
     threads: int | None = None,
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
+    **options: Unpack[CastOptions],
 ) -> Buffer: ...
 def unpack(
     data: _Bytes,
@@ -359,142 +293,85 @@ def unpack(
     /,
     *,
     to: _DTypeLike | None = None,
-    profile: _Profile = "numpy",
+    check: Check | None = None,
     threads: int | None = None,
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
+    **options: Unpack[CastOptions],
 ) -> Any: ...
 @overload
 def cast_buffer(
     data: _Bytes,
-    from_: _DTypeLike,
-    to: _DTypeLike,
+    source: _EncodingLike,
+    target: _EncodingLike,
     /,
     *,
     count: int | None = None,
-    packed: tuple[bool_, bool_] | None = None,
-    order: tuple[Literal["=", "<", ">"], Literal["=", "<", ">"]] | None = None,
     out: None = None,
-    profile: _Profile = "numpy",
-    check: _Level | None = None,
+    check: Check | None = None,
     threads: int | None = None,
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
+    **options: Unpack[CastOptions],
 ) -> bytes: ...
 @overload
 def cast_buffer(
     data: _Bytes,
-    from_: _DTypeLike,
-    to: _DTypeLike,
+    source: _EncodingLike,
+    target: _EncodingLike,
     /,
     *,
     count: int | None = None,
-    packed: tuple[bool_, bool_] | None = None,
-    order: tuple[Literal["=", "<", ">"], Literal["=", "<", ">"]] | None = None,
     out: _OutT,
-    profile: _Profile = "numpy",
-    check: _Level | None = None,
+    check: Check | None = None,
     threads: int | None = None,
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
+    **options: Unpack[CastOptions],
 ) -> _OutT: ...
-def parse(
+def parse_text(
     texts: Iterable[str | bytes],
     dtype: _DTypeLike,
     /,
     *,
     on_error: Literal["error", "nan", "zero"] = "error",
-    profile: _Profile = "numpy",
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
+    **options: Unpack[CastOptions],
 ) -> Any: ...
-def format(
+def format_text(
     x: _Array,
     /,
     *,
     special: Literal["lower", "onnx"] = "lower",
     exponent: Literal["auto", "never"] = "auto",
-    trailing_dot_zero: bool_ = True,
+    trailing_dot_zero: bool = True,
 ) -> list[str]: ...
 def result_type(
     *operands: Any,
-    standard: _Standard,
+    standard: Standard,
     default_float: _DTypeLike | None = None,
     default_int: _DTypeLike | None = None,
-    x64: bool_ | None = None,
+    x64: bool | None = None,
 ) -> DType: ...
-def promote_types(a: _DTypeLike, b: _DTypeLike, /, *, standard: _Standard) -> DType: ...
+def promote_types(a: _DTypeLike, b: _DTypeLike, /, *, standard: Standard) -> DType: ...
 def can_cast(
-    from_: Any,
-    to: Any,
+    source: Any,
+    target: Any,
     /,
     *,
-    standard: _Standard,
+    standard: Standard,
     casting: Literal["lossless", "safe", "same_kind", "unsafe"] = "safe",
-) -> bool_: ...
-def finfo(type_: Any, /) -> FInfo: ...
-def iinfo(type_: Any, /) -> IInfo: ...
+) -> bool: ...
+def finfo(dtype: Any, /) -> FInfo: ...
+def iinfo(dtype: Any, /) -> IInfo: ...
 def dtype(value: _DTypeLike, /) -> DType: ...
-def isdtype(dtype: _DTypeLike, kind: _DTypeLike | tuple[_DTypeLike, ...], /) -> bool_: ...
-def tier() -> str: ...
-def force_tier(name: str | None, /) -> None: ...
+def isdtype(dtype: _DTypeLike, kind: _DTypeLike | tuple[_DTypeLike, ...], /) -> bool: ...
+def active_tier() -> str: ...
+def enter_tier(name: str, /) -> int: ...
+def leave_tier(number: int, /) -> None: ...
 def set_num_threads(n: int, /) -> None: ...
 def num_threads() -> int: ...
-def explain(
-    from_: _DTypeLike,
-    to: _DTypeLike,
-    /,
-    *,
-    packed: tuple[bool_, bool_] | None = None,
-    profile: _Profile = "numpy",
-    saturate: _Saturate = ...,
-    e8m0_round: _E8M0Round = ...,
-    e8m0_range: _E8M0Range = ...,
-    float_to_int: _IntOverflow = ...,
-    int_to_int: _IntOverflow = ...,
-    int_round: _IntRound = ...,
-    float_round: _FloatRound = ...,
-    e5m2_nan: Literal["7e", "7f"] | int = ...,
-    nan_to_finite: Literal["zero", "max"] = ...,
-    fnuz_inf: Literal["max", "nan"] = ...,
-) -> str: ...
+def threads_variable() -> ContextVar[int | None]: ...
+def explain(source: _EncodingLike, target: _EncodingLike, /, **options: Unpack[CastOptions]) -> str: ...
+def run_program(arguments: Sequence[str], /) -> int: ...
 def onnx_attributes(
-    from_: _DTypeLike, to: _DTypeLike, opset: int, saturate: bool_ | None, round_mode: str | None, /
-) -> tuple[Literal["on", "off"], _E8M0Round]: ...
+    from_: _DTypeLike, to: _DTypeLike, opset: int, saturate: bool | None, round_mode: str | None, /
+) -> tuple[Literal["on", "off"], Literal["up", "down", "nearest"]]: ...
 def onnx_linear(
-    quantize: bool_,
+    quantize: bool,
     x: Any,
     scale: Any,
     zero_point: Any,
@@ -503,7 +380,7 @@ def onnx_linear(
     block_size: int | None,
     output_dtype: _DTypeLike | None,
     precision: _DTypeLike | None,
-    saturate: bool_ | None,
+    saturate: bool | None,
     out: Any,
     /,
 ) -> Any: ...
@@ -518,8 +395,8 @@ def quantize_array(
     element: _DTypeLike | None,
     storage: str,
     non_finite: str,
-    counts: bool_,
-    squared_error: bool_,
+    counts: bool,
+    squared_error: bool,
     random: tuple[int, int] | None,
     threads: int | None,
     /,
@@ -546,7 +423,7 @@ def dequantize_array(
     /,
 ) -> Any: ...
 
-bool: DType
+bool_: DType
 int2: DType
 int4: DType
 int8: DType

@@ -10,6 +10,7 @@
 pub mod interrupt;
 pub mod scaled;
 
+use crate::runtime;
 use interrupt::{Signals, Stopped};
 use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
@@ -283,8 +284,9 @@ pub fn set_threads(threads: usize) {
     THREADS.store(threads, Ordering::Relaxed);
 }
 
+/// The number of threads of a call that names none.
 pub fn default_threads() -> usize {
-    THREADS.load(Ordering::Relaxed)
+    runtime::scoped_threads().unwrap_or_else(|| THREADS.load(Ordering::Relaxed))
 }
 
 /// The threads that a call may use.

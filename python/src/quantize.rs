@@ -29,6 +29,10 @@ const TARGETS: [DType; 4] = [DType::Float16, DType::BFloat16, DType::Float32, DT
 type Losses = (u64, u64, u64, Option<u64>, Option<u64>, Option<f64>);
 
 /// The names of the schemes that `quantize` and `dequantize` accept. `docs/scaled.md` specifies them.
+///
+/// Examples:
+///     >>> "mx" in lanecast.quantization_schemes()
+///     True
 #[pyfunction]
 pub fn quantization_schemes(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, Scheme::NAMED.iter().map(|(name, _)| *name))
