@@ -161,6 +161,7 @@ pub use element::*;
 pub use error::{CastError, Side};
 pub use explain::{ExplainedStage, Explanation};
 pub use half;
+pub use lanecast_kernels::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 pub use lanecast_kernels::{
     ByteOrder, DType, Encoding, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus,
     UnknownName, UnknownTier,

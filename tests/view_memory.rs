@@ -10,13 +10,13 @@ use std::cell::Cell;
 struct Counting;
 
 thread_local! {
-    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
+    static ALLOCATED: Cell<u64> = const { Cell::new(0) };
 }
 
 // SAFETY: every call is passed on to the allocator of the system.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
-        ALLOCATED.set(ALLOCATED.get() + layout.size());
+        ALLOCATED.set(ALLOCATED.get() + layout.size() as u64);
         // SAFETY: the caller's promise is the same.
         unsafe { System.alloc(layout) }
     }

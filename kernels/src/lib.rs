@@ -19,6 +19,7 @@
 //! * `route`: everything that a cast will do, resolved once; `drive`: the loop over blocks that runs its stages;
 //! * [`Kernel`]: one resolved cast, the entry point for plans; `in_place`: casts inside one buffer; `stream`: casts with non-temporal
 //!   stores; `strided`: casts between arrays of any layout;
+//! * `operand`: what a cast reads and writes, as values;
 //! * [`LossDetector`]: a cast that reports its losses, by the law of `loss`;
 //! * [`scaled`]: the loops of casts whose elements share scales in blocks;
 //! * [`cost`]: the cost of a cast, a measured class for every pair;
@@ -62,6 +63,7 @@ mod lut;
 #[doc(hidden)]
 pub mod machine;
 mod one;
+mod operand;
 mod order;
 mod pair;
 mod par_vec;
@@ -93,6 +95,9 @@ pub use kernel::Kernel;
 pub use loss::{Loss, LossDetector, Losses, Lost, loss};
 pub use one::cast_one;
 pub use par_vec::Part;
+pub use operand::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
+#[doc(hidden)]
+pub use operand::{Flat, InPlaceBytes, OperandError, Operands, Written, append};
 pub use ptr::PtrError;
 pub use route::{Family, Stage};
 pub use storage::{ByteOrder, Encoding, Storage};
