@@ -129,7 +129,7 @@ fn given_global(name: &str, scheme: &Scheme, scales: bool, global: Option<f64>) 
     let has_one = matches!(scheme.scale, ScaleType::E4M3(_));
     let wrong = match global {
         _ if scales && scheme.has_zero_points() => format!(
-            "the scheme {name:?} makes its scales and zero points; leave out scales, or give both to onnx_quantize_linear"
+            "the scheme {name:?} makes its scales and zero points; leave out scales, or give both to lanecast.onnx.quantize_linear"
         ),
         None if !scales => return Ok(None),
         None if !has_one => return Ok(Some(1.0)),
