@@ -10,18 +10,16 @@ Each function does what the operator does in a model of the given opset, on arra
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from . import _lanecast
 from ._options import Check
 
 __all__ = ["DynamicallyQuantized", "cast", "dequantize_linear", "dynamic_quantize_linear", "quantize_linear"]
 
-_ArrayT = TypeVar("_ArrayT")
-
 
 def cast(
-    x: _ArrayT,
+    x: Any,
     to: Any,
     /,
     *,
@@ -31,7 +29,7 @@ def cast(
     out: Any = None,
     check: Check | None = None,
     threads: int | None = None,
-) -> _ArrayT:
+) -> Any:
     """Casts an array as the operator Cast does.
 
     Args:
@@ -54,14 +52,13 @@ def cast(
         array([  1, 232], dtype=uint8)
     """
     saturated, rounded = _lanecast.onnx_attributes(x, to, opset, saturate, round_mode)
-    result: _ArrayT = _lanecast.astype(
+    return _lanecast.astype(
         x, to, out=out, check=check, threads=threads, profile="onnx", saturate=saturated, e8m0_round=rounded
     )
-    return result
 
 
 def quantize_linear(
-    x: _ArrayT,
+    x: Any,
     scale: Any,
     zero_point: Any = None,
     /,
@@ -72,8 +69,8 @@ def quantize_linear(
     output_dtype: Any = None,
     precision: Any = None,
     saturate: bool | None = None,
-    out: _ArrayT | None = None,
-) -> _ArrayT:
+    out: Any = None,
+) -> Any:
     """Quantises an array as the operator QuantizeLinear does.
 
     Args:
@@ -97,14 +94,13 @@ def quantize_linear(
         >>> lanecast.onnx.quantize_linear(np.array([1.0, -2.0], np.float32), np.float32(0.5), np.uint8(128), opset=10)
         array([130, 124], dtype=uint8)
     """
-    result: _ArrayT = _lanecast.onnx_linear(
+    return _lanecast.onnx_linear(
         True, x, scale, zero_point, opset, axis, block_size, output_dtype, precision, saturate, out
     )
-    return result
 
 
 def dequantize_linear(
-    x: _ArrayT,
+    x: Any,
     scale: Any,
     zero_point: Any = None,
     /,
@@ -113,8 +109,8 @@ def dequantize_linear(
     axis: int | None = None,
     block_size: int | None = None,
     output_dtype: Any = None,
-    out: _ArrayT | None = None,
-) -> _ArrayT:
+    out: Any = None,
+) -> Any:
     """Dequantises an array as the operator DequantizeLinear does.
 
     Args:
@@ -135,13 +131,12 @@ def dequantize_linear(
         >>> lanecast.onnx.dequantize_linear(np.array([130, 124], np.uint8), np.float32(0.5), np.uint8(128), opset=10)
         array([ 1., -2.], dtype=float32)
     """
-    result: _ArrayT = _lanecast.onnx_linear(
+    return _lanecast.onnx_linear(
         False, x, scale, zero_point, opset, axis, block_size, output_dtype, None, None, out
     )
-    return result
 
 
-class DynamicallyQuantized(NamedTuple, Generic[_ArrayT]):
+class DynamicallyQuantized(NamedTuple):
     """The outputs of the operator DynamicQuantizeLinear. Returned by ``dynamic_quantize_linear``.
 
     Attributes:
@@ -154,12 +149,12 @@ class DynamicallyQuantized(NamedTuple, Generic[_ArrayT]):
         100
     """
 
-    y: _ArrayT
+    y: Any
     scale: float
     zero_point: int
 
 
-def dynamic_quantize_linear(x: _ArrayT, /, *, opset: int, out: _ArrayT | None = None) -> DynamicallyQuantized[_ArrayT]:
+def dynamic_quantize_linear(x: Any, /, *, opset: int, out: Any = None) -> DynamicallyQuantized:
     """Quantises a float32 array as the operator DynamicQuantizeLinear does.
 
     Args:

@@ -37,7 +37,7 @@ assert_type(lanecast.quantization_schemes(), tuple[str, ...])
 rules: lanecast.CastOptions = {"profile": "numpy", "int_round": "floor", "saturate": True}
 assert_type(lanecast.pack(x, "int4", **rules).encoding, lanecast.Encoding)
 assert_type(lanecast.count_losses(x, "int8", check="exact", **rules), lanecast.Report)
-assert_type(lanecast.onnx.quantize_linear(x, x, opset=21) is out, bool)
+assert_type(lanecast.onnx.quantize_linear(x, x, opset=21), Any)
 assert_type(lanecast.onnx.dynamic_quantize_linear(x, opset=21).zero_point, int)
 with lanecast.threads(4), lanecast.tier("scalar"):
     assert_type(lanecast.num_threads(), int)
