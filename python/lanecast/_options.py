@@ -43,7 +43,7 @@ class CastOptions(TypedDict, total=False):
     Examples:
         >>> rules: lanecast.CastOptions = {"profile": "onnx", "saturate": "off"}
         >>> lanecast.count_losses(np.array([1.0, 1e9]), "float8_e4m3fn", **rules)
-        Report(2 elements, became NaN 1)
+        Report(2 elements, became_nan 1)
     """
 
     profile: Profile | None

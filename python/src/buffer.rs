@@ -31,8 +31,8 @@ const ALIGNMENT: usize = 64;
 ///     >>> packed = lanecast.pack(np.arange(6), "int4")
 ///     >>> packed
 ///     lanecast.Buffer(int4, (6,), packed, importers=())
-///     >>> bytes(packed)
-///     b'\x10\x32\x54'
+///     >>> bytes(packed).hex()
+///     '103254'
 #[pyclass(frozen, name = "Buffer", module = "lanecast")]
 pub struct PyBuffer {
     /// The allocated block. `data` is the first aligned address in it.

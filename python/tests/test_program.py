@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 import sysconfig
-import time
+import threading
 
 import pytest
 
@@ -83,14 +83,24 @@ def test_files(program, tmp_path):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals(program, number, code):
     with subprocess.Popen([*program, "raw", "--from", "int8", "--to", "float64"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        def feed():
+            try:
+                while True:
+                    child.stdin.write(bytes(1 << 16))
+            except OSError:
+                pass
+
+        feeder = threading.Thread(target=feed)
+        feeder.start()
         # The program runs, since it answers.
-        child.stdin.write(bytes(1 << 21))
-        child.stdin.flush()
-        child.stdout.read(1 << 20)
+        assert len(child.stdout.read(1 << 20)) == 1 << 20
         child.send_signal(number)
-        time.sleep(0.1)
-        rest, errors = child.communicate(timeout=60)
-        assert child.returncode == code, errors
+        while child.stdout.read(1 << 20):
+            pass
+        errors = child.stderr.read()
+        assert child.wait(60) == code, errors
+        feeder.join()
+        child.stdin = None
         assert errors.startswith(b"lanecast: ended by SIG") and b"Traceback" not in errors
 
 
