@@ -77,6 +77,6 @@ impl<A: Element, S: Data<Elem = A>, D: Dimension> AsType<D> for ArrayBase<S, D> 
         options: &CastOptions,
     ) -> Result<(), CastError> {
         let plan = CastPlan::new(A::DTYPE, E::DTYPE, options)?;
-        plan.run_strided(&View::try_from(self.view())?, &mut ViewMut::try_from(to.view_mut())?)
+        plan.run(&View::try_from(self.view())?, &mut ViewMut::try_from(to.view_mut())?)
     }
 }

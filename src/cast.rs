@@ -1,15 +1,15 @@
-//! Casts of typed slices and byte buffers in one call, which plans and runs.
+//! Casts of typed slices in one call.
 //!
-//! Every function has a second form, whose name ends in `_with`, that takes [`CastOptions`] as its last argument. The first
-//! form uses [`CastOptions::RUST`].
-//!
-//! The first forms on slices find their kernels at compile time: a call resolves nothing, and a program that has no other casts
-//! links only the kernels of its pairs.
+//! The free functions and [`CastSlice`] use [`CastOptions::RUST`] and find their kernels at compile time: a call resolves nothing, and a
+//! program that has no other casts links only the kernels of its pairs. The methods of [`CastOptions`] do the same under its rules. For
+//! everything else there is [`CastPlan`].
 
-use crate::{CastError, CastOptions, CastPlan, Element, Encoding, tier};
+use crate::error::CastError;
+use crate::options::CastOptions;
+use crate::plan::CastPlan;
+use crate::tier;
 use alloc::vec::Vec;
-use core::mem::MaybeUninit;
-use lanecast_kernels::typed;
+use lanecast_kernels::{Element, typed};
 
 /// Casts every element of `src` into the element of `dst` at the same index, with the default options.
 ///
@@ -32,20 +32,6 @@ pub fn cast<S: Element, D: Element>(src: &[S], dst: &mut [D]) -> Result<(), Cast
     }
 }
 
-/// [`cast`] with other options.
-///
-/// # Errors
-///
-/// As [`cast`].
-#[inline]
-pub fn cast_with<S: Element, D: Element>(
-    src: &[S],
-    dst: &mut [D],
-    options: &CastOptions,
-) -> Result<(), CastError> {
-    CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice(src, dst)
-}
-
 /// [`cast`] into a new vector. It cannot fail.
 ///
 /// ```
@@ -58,62 +44,9 @@ pub fn cast_to_vec<S: Element, D: Element>(src: &[S]) -> Vec<D> {
     typed::cast_to_vec(tier::token, src)
 }
 
-/// [`cast_to_vec`] with other options. It cannot fail.
-#[inline]
-pub fn cast_to_vec_with<S: Element, D: Element>(src: &[S], options: &CastOptions) -> Vec<D> {
-    const { typed::assert_built::<S, D>() };
-    certain(CastPlan::new(S::DTYPE, D::DTYPE, options).and_then(|plan| plan.run_to_vec(src)))
-}
-
-/// Unwraps the result of a typed cast into a new vector, which cannot fail: there is a plan for every pair, and the lengths agree.
-#[inline]
-pub(crate) fn certain<D>(result: Result<Vec<D>, CastError>) -> Vec<D> {
-    result.unwrap_or_else(|error| unreachable!("{error}"))
-}
-
-/// [`cast`] into memory that need not be initialised; returns the initialised slice.
-///
-/// ```
-/// use lanecast::half::f16;
-/// let src = [1.0_f32, 65520.0];
-/// let mut out: Vec<f16> = Vec::with_capacity(src.len());
-/// let written = lanecast::cast_uninit(&src, &mut out.spare_capacity_mut()[..src.len()])?;
-/// assert_eq!(written, [f16::ONE, f16::INFINITY]);
-/// # Ok::<(), lanecast::CastError>(())
-/// ```
-///
-/// # Errors
-///
-/// As [`cast`].
-#[inline]
-pub fn cast_uninit<'a, S: Element, D: Element>(
-    src: &[S],
-    dst: &'a mut [MaybeUninit<D>],
-) -> Result<&'a mut [D], CastError> {
-    let have = dst.len();
-    match typed::cast_uninit(tier::token, src, dst) {
-        Some(written) => Ok(written),
-        None => Err(CastError::LengthMismatch { src: src.len(), dst: have }),
-    }
-}
-
-/// [`cast_uninit`] with other options.
-///
-/// # Errors
-///
-/// As [`cast`].
-#[inline]
-pub fn cast_uninit_with<'a, S: Element, D: Element>(
-    src: &[S],
-    dst: &'a mut [MaybeUninit<D>],
-    options: &CastOptions,
-) -> Result<&'a mut [D], CastError> {
-    CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice_uninit(src, dst)
-}
-
 /// Casts all elements of a slice in place and returns the results.
 ///
-/// Elements of `D` must not be wider than those of `S`, nor need a larger alignment. ([`CastPlan::run_in_place`] casts bytes to
+/// Elements of `D` must not be wider than those of `S`, nor need a larger alignment. ([`InPlace`](crate::InPlace) casts bytes to
 /// wider elements where there is room.) A slice of bool can only become one of bool, because it must not be left with bytes other
 /// than 0 and 1.
 ///
@@ -132,20 +65,7 @@ pub fn cast_uninit_with<'a, S: Element, D: Element>(
 /// [`CastError::NotInPlace`] for other elements; then nothing is written.
 #[inline]
 pub fn cast_in_place<S: Element, D: Element>(elements: &mut [S]) -> Result<&mut [D], CastError> {
-    cast_in_place_with(elements, &CastOptions::RUST)
-}
-
-/// [`cast_in_place`] with other options.
-///
-/// # Errors
-///
-/// As [`cast_in_place`].
-#[inline]
-pub fn cast_in_place_with<'a, S: Element, D: Element>(
-    elements: &'a mut [S],
-    options: &CastOptions,
-) -> Result<&'a mut [D], CastError> {
-    CastPlan::new(S::DTYPE, D::DTYPE, options)?.run_slice_in_place(elements)
+    CastOptions::RUST.cast_in_place(elements)
 }
 
 /// Casts a single element, with the default options.
@@ -163,53 +83,96 @@ pub fn cast_in_place_with<'a, S: Element, D: Element>(
 /// `to_f64` of all small floats are `const`, and so are `new` and `get` of the small integers.
 #[inline]
 pub fn cast_one<S: Element, D: Element>(value: S) -> D {
-    cast_one_with(value, &CastOptions::RUST)
+    CastOptions::RUST.cast_one(value)
 }
 
-/// [`cast_one`] with other options.
+/// Casts as methods of slices, with the default options.
 ///
 /// ```
-/// use lanecast::{CastOptions, IntRound, cast_one_with};
-/// let options = CastOptions::RUST.with_int_round(IntRound::NearestEven);
-/// assert_eq!(cast_one_with::<f32, i8>(2.7, &options), 3);
+/// use lanecast::{CastSlice, half::f16};
+/// let weights = [1.0_f32, 65520.0];
+/// assert_eq!(weights.cast_to::<f16>(), [f16::ONE, f16::INFINITY]);
+///
+/// let mut out = [0_u8; 2];
+/// weights.cast_into(&mut out)?;
+/// assert_eq!(out, [1, 255]);
+/// # Ok::<(), lanecast::CastError>(())
 /// ```
-#[inline]
-pub fn cast_one_with<S: Element, D: Element>(value: S, options: &CastOptions) -> D {
-    lanecast_kernels::cast_one(value, &options.rules(S::DTYPE, D::DTYPE))
+pub trait CastSlice {
+    /// [`cast_to_vec`]: the elements in a new vector. It cannot fail.
+    fn cast_to<D: Element>(&self) -> Vec<D>;
+
+    /// [`cast`]: the elements in another slice of the same length.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::LengthMismatch`] if the slices differ in length; then nothing is written.
+    fn cast_into<D: Element>(&self, dst: &mut [D]) -> Result<(), CastError>;
 }
 
-/// Casts the first `n` elements of a byte buffer to the first `n` of another, with the default options.
-///
-/// Buffers may be unaligned and longer than `n` elements. Multi-byte elements are in the byte order of their
-/// [`Encoding`]; a plain dtype means the host's byte order. Bytes of bool that are neither 0 nor 1 are read as true.
-///
-/// # Errors
-///
-/// As [`CastPlan::new`] and [`CastPlan::run`]; then nothing is written.
-#[inline]
-pub fn cast_bytes(
-    src: &[u8],
-    from: impl Into<Encoding>,
-    dst: &mut [u8],
-    to: impl Into<Encoding>,
-    n: usize,
-) -> Result<(), CastError> {
-    cast_bytes_with(src, from, dst, to, n, &CastOptions::RUST)
+impl<S: Element> CastSlice for [S] {
+    #[inline]
+    fn cast_to<D: Element>(&self) -> Vec<D> {
+        cast_to_vec(self)
+    }
+
+    #[inline]
+    fn cast_into<D: Element>(&self, dst: &mut [D]) -> Result<(), CastError> {
+        cast(self, dst)
+    }
 }
 
-/// [`cast_bytes`] with other options.
-///
-/// # Errors
-///
-/// As [`cast_bytes`].
-#[inline]
-pub fn cast_bytes_with(
-    src: &[u8],
-    from: impl Into<Encoding>,
-    dst: &mut [u8],
-    to: impl Into<Encoding>,
-    n: usize,
-    options: &CastOptions,
-) -> Result<(), CastError> {
-    CastPlan::new(from, to, options)?.run(src, dst, n)
+/// Casts of typed slices under these options.
+impl CastOptions {
+    /// [`cast`](crate::cast()) under these options.
+    ///
+    /// ```
+    /// use lanecast::CastOptions;
+    /// let mut out = [0_u8; 2];
+    /// CastOptions::NUMPY.cast(&[300.0_f32, -1.0], &mut out)?;
+    /// assert_eq!(out, [44, 255]);
+    /// # Ok::<(), lanecast::CastError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::LengthMismatch`] if the slices differ in length; then nothing is written.
+    #[inline]
+    pub fn cast<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Result<(), CastError> {
+        CastPlan::of::<S, D>(self).run(src, dst)
+    }
+
+    /// [`cast_to_vec`] under these options. It cannot fail.
+    #[inline]
+    pub fn cast_to_vec<S: Element, D: Element>(&self, src: &[S]) -> Vec<D> {
+        // The plan is for these elements, and a new vector has the length of the source.
+        CastPlan::of::<S, D>(self).run_to_vec(src).unwrap_or_else(|error| unreachable!("{error}"))
+    }
+
+    /// [`cast_in_place`] under these options.
+    ///
+    /// # Errors
+    ///
+    /// [`CastError::NotInPlace`] as [`cast_in_place`].
+    #[inline]
+    pub fn cast_in_place<'a, S: Element, D: Element>(
+        &self,
+        elements: &'a mut [S],
+    ) -> Result<&'a mut [D], CastError> {
+        let plan = CastPlan::of::<S, D>(self);
+        let refused = CastError::NotInPlace { from: S::DTYPE, to: D::DTYPE };
+        plan.kernel().run_elements_in_place(elements).ok_or(refused)
+    }
+
+    /// [`cast_one`] under these options.
+    ///
+    /// ```
+    /// use lanecast::{CastOptions, IntRound};
+    /// let options = CastOptions::RUST.with_int_round(IntRound::NearestEven);
+    /// assert_eq!(options.cast_one::<f32, i8>(2.7), 3);
+    /// ```
+    #[inline]
+    pub fn cast_one<S: Element, D: Element>(&self, value: S) -> D {
+        lanecast_kernels::cast_one(value, &self.rules(S::DTYPE, D::DTYPE))
+    }
 }

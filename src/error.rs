@@ -1,6 +1,6 @@
 //! The errors of casts. When an error is returned, nothing has been written, except by a checked cast that was rejected.
 
-use crate::Rejection;
+use crate::loss::Rejection;
 use core::{fmt, ops::Range};
 use lanecast_kernels::{DType, Encoding, Tier, TierStatus, UnknownName, UnknownTier, ViewError};
 
@@ -73,6 +73,16 @@ pub enum CastError {
         /// The requested dtype.
         to: DType,
     },
+    /// A cast in place has a target that is not initialised bytes ([`BytesMut`](crate::BytesMut)), or none at all.
+    NoBytes,
+    /// There is no stochastic rounding for a pair: the source must be a real float, and the target an integer or a float of at most 16 bits
+    /// that has a zero.
+    NotStochastic {
+        /// The dtype of the source.
+        from: DType,
+        /// The dtype of the target.
+        to: DType,
+    },
     /// A view is invalid, or cannot be cast as requested.
     View(ViewError),
     /// A checked cast met an element that its target cannot hold.
@@ -129,6 +139,14 @@ impl fmt::Display for CastError {
                 f,
                 "a slice of {from} cannot become {to} in its own memory: that is wider or needs another alignment"
             ),
+            CastError::NoBytes => f.write_str(
+                "a cast in place needs its elements as initialised bytes: give BytesMut::new as the target",
+            ),
+            CastError::NotStochastic { from, to } => write!(
+                f,
+                "cannot round {from} to {to} stochastically: take a real float as the source, and an integer or a float of at most 16 bits \
+                 that has a zero as the target"
+            ),
             CastError::View(error) => error.fmt(f),
             CastError::Rejected(rejection) => rejection.fmt(f),
             CastError::ValidityTooSmall { need, have } => {
@@ -150,7 +168,16 @@ impl fmt::Display for CastError {
     }
 }
 
-impl core::error::Error for CastError {}
+impl core::error::Error for CastError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            CastError::View(error) => Some(error),
+            CastError::UnknownName(error) => Some(error),
+            CastError::UnknownTier(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<UnknownName> for CastError {
     fn from(error: UnknownName) -> Self {
@@ -160,7 +187,10 @@ impl From<UnknownName> for CastError {
 
 impl From<ViewError> for CastError {
     fn from(error: ViewError) -> Self {
-        CastError::View(error)
+        match error {
+            ViewError::Overlap { src, dst } => CastError::Overlap { src, dst },
+            error => CastError::View(error),
+        }
     }
 }
 

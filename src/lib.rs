@@ -116,16 +116,13 @@ extern crate alloc;
 
 #[cfg(feature = "ndarray")]
 mod array;
-#[cfg(feature = "rayon")]
-pub mod bulk;
 mod cast;
-mod checked;
 mod dtype;
 mod element;
 mod error;
-mod explain;
 #[cfg(feature = "gguf")]
 pub mod gguf;
+mod loss;
 pub mod names;
 #[cfg(feature = "onnx")]
 pub mod onnx;
@@ -133,47 +130,43 @@ mod options;
 mod plan;
 #[cfg(feature = "promote")]
 pub mod promote;
-mod ptr;
 #[cfg(feature = "scaled")]
 pub mod scaled;
-#[cfg(feature = "scaled")]
 pub mod stochastic;
 pub mod strided;
 #[cfg(feature = "structured")]
 pub mod structured;
 #[cfg(feature = "text")]
 pub mod text;
+#[cfg(feature = "rayon")]
+mod threads;
 pub mod tier;
 
 #[cfg(feature = "ndarray")]
 pub use array::AsType;
-pub use cast::{
-    cast, cast_bytes, cast_bytes_with, cast_in_place, cast_in_place_with, cast_one, cast_one_with,
-    cast_to_vec, cast_to_vec_with, cast_uninit, cast_uninit_with, cast_with,
-};
-pub use checked::{
-    CastReport, CheckedPlan, CountingPlan, Level, Reason, Rejection, Value, try_cast, try_cast_bytes,
-    try_cast_bytes_with, try_cast_masked, try_cast_masked_with, try_cast_to_vec, try_cast_to_vec_with,
-    try_cast_with,
-};
+pub use cast::{CastSlice, cast, cast_in_place, cast_one, cast_to_vec};
 pub use dtype::{DTypeKind, FInfo, IInfo, finfo, iinfo, isdtype};
 pub use element::*;
 pub use error::{CastError, Side};
-pub use explain::{ExplainedStage, Explanation};
 pub use half;
-pub use lanecast_kernels::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 pub use lanecast_kernels::{
-    ByteOrder, DType, Encoding, Flavor, FloatSpec, Kind, Spec, Storage, Streaming, Tier, TierStatus,
-    UnknownName, UnknownTier,
+    ByteOrder, Bytes, BytesMut, DType, Encoding, Flavor, FloatSpec, InPlace, Kind, Source, Spec, Storage,
+    Streaming, Target, Tier, TierStatus, Uninit, UnknownName, UnknownTier,
 };
+pub use loss::{CastReport, Level, RejectedValue, Rejection, RejectionReason};
 pub use num_complex;
 pub use options::{
     CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, NanToFinite,
     Saturate,
 };
-pub use plan::CastPlan;
+#[cfg(feature = "rayon")]
+pub use plan::{BatchError, BatchItem, cast_batch};
+pub use plan::{CastPlan, ExplainedStage, Explanation};
 #[cfg(feature = "promote")]
 pub use promote::promote;
+pub use stochastic::Stochastic;
+#[cfg(feature = "rayon")]
+pub use threads::{ParallelFor, Threads};
 
 #[doc = include_str!("../docs/semantics.md")]
 pub mod semantics {}

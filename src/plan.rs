@@ -1,39 +1,114 @@
-//! [`CastPlan`]: a pair and its options, resolved once to a kernel and run often.
+//! [`CastPlan`]: a pair, its options and how it is run, resolved once and run often.
 
-use crate::{CastError, CastOptions, Element, Encoding, Side, Streaming, Tier, tier};
-use alloc::vec::Vec;
+#[cfg(feature = "rayon")]
+mod batch;
+mod explain;
+mod job;
+#[cfg(feature = "rayon")]
+mod parallel;
+mod ptr;
+mod run;
+mod stochastic;
+
+#[cfg(feature = "rayon")]
+pub use batch::{BatchError, BatchItem, cast_batch};
+pub use explain::{ExplainedStage, Explanation};
+
+use crate::error::CastError;
+use crate::loss::Level;
+use crate::options::CastOptions;
+use crate::stochastic::Random;
+#[cfg(feature = "rayon")]
+use crate::threads::Threads;
+use crate::tier;
+use alloc::sync::Arc;
 use core::{
     fmt,
     hash::{Hash, Hasher},
-    mem::MaybeUninit,
 };
-use lanecast_kernels::{Kernel, LossDetector, Rules};
+use job::Outcome;
+use lanecast_kernels::{Element, Encoding, Kernel, LossDetector, Rules, Source, Streaming, Tier, typed};
+use stochastic::Stochastically;
 
-/// A cast from one encoding to another under fixed options, resolved to a kernel.
+/// A cast from one encoding to another under fixed options, resolved to a kernel: made once, run often.
 ///
 /// Making a plan is a lookup. For a source of at most 8 bits, the first plan of a pair may make a table of results, some hundred bytes
-/// in some microseconds, which the process keeps. A plan is a few words large and can be copied and shared between threads. Running
-/// it neither allocates nor locks.
+/// in some microseconds, which the process keeps. A plan has about a hundred bytes and can be shared between threads; running it on one
+/// thread neither allocates nor locks.
 ///
-/// Two plans are equal if they have the same encodings, tier, [`Streaming`], and options as far as these affect the pair.
-#[derive(Clone, Copy)]
+/// # What it casts, and what it answers
+///
+/// Operands are values ([`Source`], [`Target`](crate::Target)): slices, [`Bytes`](crate::Bytes), views of any layout
+/// ([`strided`](crate::strided)), memory that need not be initialised ([`Uninit`](crate::Uninit)), or one buffer
+/// ([`InPlace`](crate::InPlace)). Every method takes all of them, on one thread or several ([`with_threads`](Self::with_threads)):
+///
+/// | source to target | results: [`run`](Self::run) | refuse: [`checked`](Self::checked), `run` | mark: [`run_masked`](Self::run_masked) | count: [`run_counted`](Self::run_counted) | threads |
+/// |---|---|---|---|---|---|
+/// | slice to slice | yes | yes | yes | yes | yes |
+/// | bytes to bytes | yes | yes | yes | yes | yes |
+/// | slice, bytes or view to uninitialised memory | yes | yes | yes | yes | yes |
+/// | slice, bytes or view to a new or a reused vector | [`run_to_vec`](Self::run_to_vec), [`run_extend`](Self::run_extend) | the same | | | yes |
+/// | view to view, or to and from contiguous elements | yes | yes | yes | yes | yes |
+/// | layout to layout of one buffer | [`run_within`](Self::run_within) | the same | | | yes |
+/// | in place | yes | yes | yes | yes | the calling thread |
+/// | source only | | | | [`count`](Self::count) | yes |
+/// | address to address | [`run_ptr`](Self::run_ptr) | the same | | | yes |
+///
+/// Bytes, answers and the reported element are the same whatever the operands and the threads. [Stochastic
+/// rounding](Self::with_stochastic) is a mode of all of them.
+///
+/// # Equality
+///
+/// Two plans are equal if they write the same bytes and answer the same: encodings, options as far as these affect the pair, level and
+/// tier. Threads and [`Streaming`] only change the time.
+///
+/// ```
+/// use lanecast::{CastOptions, CastPlan, DType};
+/// let plan = CastPlan::new(DType::Float32, DType::UInt8, &CastOptions::NUMPY)?;
+/// let mut out = [0_u8; 3];
+/// plan.run(&[1.9_f32, -1.0, 300.0], &mut out)?;
+/// assert_eq!(out, [1, 255, 44]);
+/// # Ok::<(), lanecast::CastError>(())
+/// ```
+#[derive(Clone)]
+#[must_use]
 pub struct CastPlan {
     kernel: Kernel,
     rules: Rules,
-    streaming: Streaming,
+    /// What few plans have.
+    mode: Option<Arc<Mode>>,
+    #[cfg(feature = "rayon")]
+    threads: Threads,
+}
+
+/// The modes of a plan that are not part of its kernel.
+#[derive(Clone, Copy, Default)]
+struct Mode {
+    checks: Option<Checks>,
+    stochastically: Option<Stochastically>,
+}
+
+/// The tests of a checked plan.
+#[derive(Clone, Copy)]
+struct Checks {
+    level: Level,
+    /// For rejections and masks.
+    find: LossDetector,
+    /// For counts, which tell losses apart.
+    count: LossDetector,
 }
 
 impl CastPlan {
     /// The fields that define the plan, without those derived from them.
-    fn key(&self) -> (Encoding, Encoding, Rules, Tier, Streaming) {
+    fn key(&self) -> (Encoding, Encoding, Rules, Tier, Option<Level>) {
         let (from, to) = (self.source(), self.target());
-        (from, to, self.rules.canonical(from.dtype(), to.dtype()), self.tier(), self.streaming)
+        (from, to, self.rules.canonical(from.dtype(), to.dtype()), self.tier(), self.level())
     }
 }
 
 impl PartialEq for CastPlan {
     fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
+        self.key() == other.key() && self.random() == other.random()
     }
 }
 
@@ -58,6 +133,13 @@ impl CastPlan {
         options: &CastOptions,
     ) -> Result<CastPlan, CastError> {
         Self::resolve(from.into(), to.into(), options, tier::active())
+    }
+
+    /// Resolves the cast of elements of `S` to elements of `D`. It cannot fail: types whose dtype is not built do not compile.
+    pub fn of<S: Element, D: Element>(options: &CastOptions) -> CastPlan {
+        const { typed::assert_built::<S, D>() };
+        // There is a kernel for every pair that is built, on the tier in use.
+        Self::new(S::DTYPE, D::DTYPE, options).unwrap_or_else(|error| unreachable!("{error}"))
     }
 
     /// Resolves the cast for a given tier.
@@ -85,35 +167,76 @@ impl CastPlan {
             return Err(CastError::NotBuilt { dtype });
         }
         let rules = options.rules(from.dtype(), to.dtype());
-        match Kernel::new(tier, from, to, &rules) {
-            Some(kernel) => Ok(CastPlan { kernel, rules, streaming: Streaming::Auto }),
-            None => Err(CastError::Unsupported { tier, status: tier.status() }),
-        }
+        let kernel = Kernel::new(tier, from, to, &rules)
+            .ok_or_else(|| CastError::Unsupported { tier, status: tier.status() })?;
+        Ok(CastPlan {
+            kernel,
+            rules,
+            mode: None,
+            #[cfg(feature = "rayon")]
+            threads: Threads::Serial,
+        })
     }
 
-    /// The same cast, with non-temporal stores as `streaming` says. By default they are used if the source and the destination
+    /// The same cast that refuses, marks or counts values that its target cannot hold.
+    ///
+    /// [`run`](Self::run) returns an error for the first such element, [`run_masked`](Self::run_masked) marks them and
+    /// [`run_counted`](Self::run_counted) counts them. Each block is tested in vector code while it is in the first-level cache: a cast
+    /// that loses nothing costs little more than a plain one, and nothing more if the buffers are larger than the last-level cache. A
+    /// cast to bool loses nothing: every value is either zero or not.
+    ///
+    /// ```
+    /// use lanecast::{CastError, CastOptions, CastPlan, Level, RejectionReason};
+    /// let plan = CastPlan::of::<i32, f32>(&CastOptions::RUST).checked(Level::Exact);
+    /// let mut out = [0.0_f32; 3];
+    /// let Err(CastError::Rejected(found)) = plan.run(&[1, 16777217, 16777219], &mut out) else {
+    ///     panic!("float32 has 24 bits")
+    /// };
+    /// assert_eq!((found.index, found.reason), (1, RejectionReason::Inexact));
+    /// ```
+    pub fn checked(&self, level: Level) -> CastPlan {
+        let (exact, underflow) = (level == Level::Exact, level == Level::Underflow);
+        let detector = |labelled| LossDetector::new(self.kernel, &self.rules, exact, labelled);
+        let checks = Checks { level, find: detector(underflow), count: detector(true) };
+        self.with_mode(|mode| mode.checks = Some(checks))
+    }
+
+    /// The same cast on these threads. The calling thread takes part; casts that one thread finishes before others have woken stay on it.
+    ///
+    /// ```
+    /// use lanecast::{CastOptions, CastPlan, Threads, half::f16};
+    /// let plan = CastPlan::of::<f32, f16>(&CastOptions::RUST).with_threads(Threads::Rayon);
+    /// let src = vec![0.25_f32; 2_000_000];
+    /// assert!(plan.run_to_vec::<f16>(&src)?.iter().all(|x| x.to_f32() == 0.25));
+    /// # Ok::<(), lanecast::CastError>(())
+    /// ```
+    #[cfg(feature = "rayon")]
+    pub fn with_threads(&self, threads: Threads) -> CastPlan {
+        CastPlan { threads, ..self.clone() }
+    }
+
+    /// The same cast, with non-temporal stores as `streaming` says. By default they are used if the source and the target
     /// together are larger than the last-level cache or 32 MiB.
     ///
     /// The bytes written are the same. On the vector tiers of x86, non-temporal stores save a third of the time of casts larger than
     /// the caches, and cost more than that within them; elsewhere they have no effect.
-    #[must_use]
-    pub fn with_streaming(self, streaming: Streaming) -> CastPlan {
-        CastPlan { kernel: self.kernel.with_streaming(streaming), streaming, ..self }
+    pub fn with_streaming(&self, streaming: Streaming) -> CastPlan {
+        let plan = CastPlan { kernel: self.kernel.with_streaming(streaming), ..self.clone() };
+        if self.mode.is_none() {
+            return plan;
+        }
+        plan.with_mode(|mode| {
+            if let Some(checks) = &mut mode.checks {
+                checks.find = checks.find.with_streaming(streaming);
+                checks.count = checks.count.with_streaming(streaming);
+            }
+        })
     }
 
-    /// Whether a cast that reads and writes `bytes` bytes in total uses non-temporal stores.
-    #[cfg(feature = "rayon")]
-    pub(crate) fn streams(&self, bytes: usize) -> bool {
-        self.kernel.streams(bytes)
-    }
-
-    pub(crate) const fn kernel(&self) -> &Kernel {
-        &self.kernel
-    }
-
-    /// A loss detector for the same cast. It detects rounding in range too if `inexact`, and classifies losses if `labelled`.
-    pub(crate) fn detector(&self, inexact: bool, labelled: bool) -> LossDetector {
-        LossDetector::new(self.kernel, &self.rules, inexact, labelled)
+    fn with_mode(&self, change: impl FnOnce(&mut Mode)) -> CastPlan {
+        let mut mode = self.mode.as_deref().copied().unwrap_or_default();
+        change(&mut mode);
+        CastPlan { mode: Some(Arc::new(mode)), ..self.clone() }
     }
 
     /// The encoding of the source.
@@ -121,7 +244,7 @@ impl CastPlan {
         self.kernel.source()
     }
 
-    /// The encoding of the destination.
+    /// The encoding of the target.
     pub const fn target(&self) -> Encoding {
         self.kernel.target()
     }
@@ -131,197 +254,66 @@ impl CastPlan {
         self.kernel.tier()
     }
 
-    /// Casts the first `n` elements of `src` to the first `n` of `dst`.
-    ///
-    /// The buffers are bytes at any alignment, with multi-byte elements in the byte order of their [`Encoding`]. They may be
-    /// longer than `n` elements; the bytes after those are neither read nor written.
-    ///
-    /// # Errors
-    ///
-    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`]; then nothing is written.
+    /// Which losses a [checked](Self::checked) plan looks for.
+    pub fn level(&self) -> Option<Level> {
+        self.mode.as_ref()?.checks.map(|checks| checks.level)
+    }
+
+    /// Whether no element can be lost: at the level of [`checked`](Self::checked), otherwise at [`Level::Range`].
+    pub fn keeps_all(&self) -> bool {
+        self.detector(Outcome::Mask).is_some_and(|detector| detector.is_idle())
+    }
+
+    pub(crate) const fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// Whether a run is one call of the kernel on this thread.
     #[inline]
-    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
-        match self.kernel.run(src, dst, n) {
-            Some(_) => Ok(()),
-            None => Err(self.shortage(src.len(), dst.len(), n)),
-        }
+    fn is_plain(&self) -> bool {
+        #[cfg(feature = "rayon")]
+        let alone = matches!(self.threads, Threads::Serial);
+        #[cfg(not(feature = "rayon"))]
+        let alone = true;
+        self.mode.is_none() && alone
     }
 
-    /// [`run`](Self::run) into memory that need not be initialised; returns the bytes that were written.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
+    /// Whether a run of this source is one call of the kernel.
     #[inline]
-    pub fn run_uninit<'a>(
-        &self,
-        src: &[u8],
-        dst: &'a mut [MaybeUninit<u8>],
-        n: usize,
-    ) -> Result<&'a mut [u8], CastError> {
-        let have = dst.len();
-        match self.kernel.run_uninit(src, dst, n) {
-            Some(written) => Ok(written),
-            None => Err(self.shortage(src.len(), have, n)),
+    fn is_direct(&self, src: &Source<'_>) -> bool {
+        #[cfg(feature = "rayon")]
+        if self.mode.is_none() && !matches!(self.threads, Threads::Serial) {
+            return src.elements().is_some_and(|n| crate::threads::alone(&self.kernel, n));
         }
+        _ = src;
+        self.is_plain()
     }
 
-    /// Casts within one buffer: `n` elements starting at byte `src` to `n` elements starting at byte `dst`. The two ranges must
-    /// not overlap; [`run_in_place`](Self::run_in_place) is for ranges that start at the same byte.
-    ///
-    /// # Errors
-    ///
-    /// [`CastError::Overlap`] if the ranges share bytes, [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] if one extends
-    /// past the end of the buffer; then nothing is written.
-    pub fn run_within(&self, buffer: &mut [u8], src: usize, dst: usize, n: usize) -> Result<(), CastError> {
-        let have = buffer.len();
-        let range = |which, start: usize, of: Encoding| {
-            let len = of.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: of })?;
-            match start.checked_add(len) {
-                Some(end) if end <= have => Ok(start..end),
-                end => Err(CastError::BufferTooSmall { which, need: end.unwrap_or(usize::MAX), have }),
-            }
-        };
-        let src = range(Side::Source, src, self.source())?;
-        let dst = range(Side::Destination, dst, self.target())?;
-        if n == 0 {
-            return Ok(());
-        }
-        if src.end <= dst.start {
-            let (low, high) = buffer.split_at_mut(dst.start);
-            self.run(&low[src], high, n)
-        } else if dst.end <= src.start {
-            let (low, high) = buffer.split_at_mut(src.start);
-            self.run(high, &mut low[dst], n)
-        } else {
-            Err(CastError::Overlap { src, dst })
-        }
+    fn random(&self) -> Option<&Random> {
+        self.stochastically().map(|by| &by.random)
     }
 
-    /// Casts in place: the `n` elements at the start of the buffer are replaced by their `n` results at its start.
-    ///
-    /// The results are those of [`run`](Self::run). The buffer must have room for the elements of the source and for those
-    /// of the destination. Bytes after both are neither read nor written. If the source is longer than the destination, the
-    /// rest of it may have changed.
-    ///
-    /// ```
-    /// use lanecast::{Encoding, CastOptions, CastPlan, DType};
-    /// let packed = Encoding::packed(DType::UInt4);
-    /// let plan = CastPlan::new(packed, DType::UInt8, &CastOptions::RUST)?;
-    /// let mut buffer = [0x21, 0x43, 0, 0];
-    /// plan.run_in_place(&mut buffer, 4)?;
-    /// assert_eq!(buffer, [1, 2, 3, 4]);
-    /// # Ok::<(), lanecast::CastError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`]; then nothing is written.
-    pub fn run_in_place(&self, buffer: &mut [u8], n: usize) -> Result<(), CastError> {
-        let have = buffer.len();
-        match self.kernel.run_in_place(buffer, n) {
-            Some(_) => Ok(()),
-            None => Err(self.shortage(have, have, n)),
-        }
+    fn stochastically(&self) -> Option<&Stochastically> {
+        self.mode.as_ref()?.stochastically.as_ref()
     }
 
-    /// Casts a slice of elements to another of the same length.
-    ///
-    /// # Errors
-    ///
-    /// [`CastError::LengthMismatch`], or [`CastError::WrongElement`] if a slice is not of the plan's dtype or the plan is for
-    /// packed storage or another byte order than the host's; then nothing is written.
-    #[inline]
-    pub fn run_slice<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Result<(), CastError> {
-        let len = dst.len();
-        match self.kernel.run_elements(src, dst) {
-            Some(_) => Ok(()),
-            None => Err(self.mismatch::<S, D>(src.len(), len)),
-        }
-    }
-
-    /// [`run_slice`](Self::run_slice) into memory that need not be initialised; returns the initialised slice.
-    ///
-    /// # Errors
-    ///
-    /// As [`run_slice`](Self::run_slice).
-    #[inline]
-    pub fn run_slice_uninit<'a, S: Element, D: Element>(
-        &self,
-        src: &[S],
-        dst: &'a mut [MaybeUninit<D>],
-    ) -> Result<&'a mut [D], CastError> {
-        let len = dst.len();
-        match self.kernel.run_elements_uninit(src, dst) {
-            Some(written) => Ok(written),
-            None => Err(self.mismatch::<S, D>(src.len(), len)),
-        }
-    }
-
-    /// [`run_slice`](Self::run_slice) into a new vector.
-    ///
-    /// # Errors
-    ///
-    /// [`CastError::WrongElement`] as [`run_slice`](Self::run_slice).
-    #[inline]
-    pub fn run_to_vec<S: Element, D: Element>(&self, src: &[S]) -> Result<Vec<D>, CastError> {
-        match self.kernel.run_to_vec(src) {
-            Some(out) => Ok(out),
-            None => Err(self.mismatch::<S, D>(src.len(), src.len())),
-        }
-    }
-
-    /// Casts all elements of a slice in place and returns the results. If they are narrower, the rest of the slice may have
-    /// changed.
-    ///
-    /// # Errors
-    ///
-    /// [`CastError::NotInPlace`] if a slice of `S` cannot hold elements of `D`, [`CastError::WrongElement`] as
-    /// [`run_slice`](Self::run_slice); then nothing is written.
-    #[inline]
-    pub fn run_slice_in_place<'a, S: Element, D: Element>(
-        &self,
-        elements: &'a mut [S],
-    ) -> Result<&'a mut [D], CastError> {
-        let n = elements.len();
-        match self.kernel.run_elements_in_place(elements) {
-            Some(written) => Ok(written),
-            None => match self.mismatch::<S, D>(n, n) {
-                CastError::LengthMismatch { .. } => {
-                    Err(CastError::NotInPlace { from: S::DTYPE, to: D::DTYPE })
-                }
-                wrong => Err(wrong),
-            },
-        }
-    }
-
-    #[cold]
-    pub(crate) fn shortage(&self, src: usize, dst: usize, n: usize) -> CastError {
-        let buffers = [(Side::Source, src, self.source()), (Side::Destination, dst, self.target())];
-        for (which, have, buffer) in buffers {
-            match buffer.byte_len(n) {
-                None => return CastError::TooLarge { elements: n, encoding: buffer },
-                Some(need) if need > have => return CastError::BufferTooSmall { which, need, have },
-                Some(_) => {}
-            }
-        }
-        CastError::TooLarge { elements: n, encoding: self.source() }
-    }
-
-    #[cold]
-    pub(crate) fn mismatch<S: Element, D: Element>(&self, src: usize, dst: usize) -> CastError {
-        if self.source() != Encoding::new(S::DTYPE) {
-            CastError::WrongElement { which: Side::Source, plan: self.source(), slice: S::DTYPE }
-        } else if self.target() != Encoding::new(D::DTYPE) {
-            CastError::WrongElement { which: Side::Destination, plan: self.target(), slice: D::DTYPE }
-        } else {
-            CastError::LengthMismatch { src, dst }
+    /// The tests of a run, if it makes any.
+    fn detector(&self, outcome: Outcome) -> Option<LossDetector> {
+        let checks = self.mode.as_ref().and_then(|mode| mode.checks.as_ref());
+        match (checks, outcome) {
+            (Some(checks), Outcome::Counts) => Some(checks.count),
+            (Some(checks), Outcome::Results | Outcome::Mask) => Some(checks.find),
+            (None, Outcome::Results) => None,
+            (None, Outcome::Mask) => Some(LossDetector::new(self.kernel, &self.rules, false, false)),
+            (None, Outcome::Counts) => Some(LossDetector::new(self.kernel, &self.rules, false, true)),
         }
     }
 }
 
 impl fmt::Debug for CastPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CastPlan({} -> {}, {})", self.source(), self.target(), self.tier())
+        write!(f, "CastPlan({} -> {}, {}", self.source(), self.target(), self.tier())?;
+        self.level().map_or(Ok(()), |level| write!(f, ", {level:?}"))?;
+        f.write_str(")")
     }
 }

@@ -34,7 +34,7 @@ pub use casting::{Casting, can_cast, is_lossless};
 pub use defaults::Promotion;
 pub use error::{MissingKernel, PlanError, PromotionError, Reason};
 pub use operand::{NumberKind, Operand, Resolved, promote_all};
-pub use plan::{Bytes, Plan, plan, plan_with};
+pub use plan::{Applied, Plan, plan, plan_with};
 
 use crate::{DType, names};
 use alloc::string::String;

@@ -7,15 +7,14 @@
 //! but the element, its index, the seed and the stream: neither on chunks, nor on threads, nor on the CPU. Codes are exact already if
 //! `f` is 0.
 //!
-//! [`StochasticPlan`] casts floats to integers and to floats of at most 16 bits. Scaled casts round so after
+//! [`CastPlan::with_stochastic`](crate::CastPlan::with_stochastic) casts floats so to integers and to floats of at most 16 bits. Scaled casts
+//! round so after
 //! [`ScaledPlan::stochastic`](crate::scaled::ScaledPlan::stochastic).
 
 mod philox;
-mod plan;
 mod round;
 
 pub use philox::philox4x32_10;
-pub use plan::{StochasticError, StochasticPlan};
 pub(crate) use round::{Random, truncated_quotient};
 
 /// How many random bits an element takes.
@@ -50,4 +49,6 @@ pub struct Stochastic {
     pub stream: u64,
     /// The random bits of an element.
     pub bits: RandomBits,
+    /// The index of the first element, if a cast is a part of a larger tensor's.
+    pub first: u64,
 }

@@ -36,7 +36,7 @@ fn fork(child: impl FnOnce() -> i32) -> i32 {
 fn cast(src: &[f32]) -> i32 {
     let plan = CastPlan::new(DType::Float32, DType::UInt8, &CastOptions::RUST).expect("a plan");
     let mut dst = vec![0_u8; src.len()];
-    plan.par_run_slice(src, &mut dst, Threads::Rayon).expect("equal lengths");
+    plan.with_threads(Threads::Rayon).run(src, &mut dst).expect("equal lengths");
     let first = dst.iter().enumerate().all(|(i, x)| *x == (i % 251) as u8);
     let bytes = vec![0; 4 * N];
     let mut out = vec![1; N];

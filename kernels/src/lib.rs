@@ -66,7 +66,6 @@ mod one;
 mod operand;
 mod order;
 mod pair;
-mod par_vec;
 mod ptr;
 mod round;
 mod route;
@@ -94,7 +93,6 @@ pub use in_place::shares_memory;
 pub use kernel::Kernel;
 pub use loss::{Loss, LossDetector, Losses, Lost, loss};
 pub use one::cast_one;
-pub use par_vec::Part;
 pub use operand::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 #[doc(hidden)]
 pub use operand::{Flat, InPlaceBytes, OperandError, Operands, Written, append};

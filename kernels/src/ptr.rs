@@ -18,6 +18,26 @@ pub enum PtrError {
 }
 
 impl Kernel {
+    /// The bytes of `n` elements of the source and of the target, of which no addresses overlap unless they are equal.
+    ///
+    /// # Errors
+    ///
+    /// [`PtrError`].
+    #[inline]
+    pub fn check_ptr(&self, src: *const u8, dst: *const u8, n: usize) -> Result<(usize, usize), PtrError> {
+        let (Some(read), Some(written)) = (self.source().byte_len(n), self.target().byte_len(n)) else {
+            return Err(PtrError::TooLarge);
+        };
+        let (start, end) = (src.addr(), dst.addr());
+        // Neither sum wraps: both ranges are memory.
+        if n > 0 && start != end && start < end.wrapping_add(written) && end < start.wrapping_add(read) {
+            let low = start.min(end);
+            let range = |at: usize, len: usize| at - low..at - low + len;
+            return Err(PtrError::Overlap { src: range(start, read), dst: range(end, written) });
+        }
+        Ok((read, written))
+    }
+
     /// Casts `n` elements at `src` to `n` elements at `dst`: in place if the addresses are equal. Bytes are only read through `src` and
     /// only written through `dst`.
     ///
@@ -31,23 +51,14 @@ impl Kernel {
     /// of the target; no one else accesses them meanwhile. If there are no elements, the pointers may be null or dangling.
     #[inline]
     pub unsafe fn run_ptr(&self, src: *const u8, dst: *mut u8, n: usize) -> Result<(), PtrError> {
-        let (Some(read), Some(written)) = (self.source().byte_len(n), self.target().byte_len(n)) else {
-            return Err(PtrError::TooLarge);
-        };
+        let (read, written) = self.check_ptr(src, dst, n)?;
         if n == 0 {
             return Ok(());
         }
-        let (start, end) = (src.addr(), dst.addr());
-        if start == end {
+        if src.addr() == dst.addr() {
             // SAFETY: the caller's promise is the same.
             unsafe { self.run_in_place_at(src, dst, n) };
             return Ok(());
-        }
-        // Neither sum wraps: both ranges are memory.
-        if start < end.wrapping_add(written) && end < start.wrapping_add(read) {
-            let low = start.min(end);
-            let range = |at: usize, len: usize| at - low..at - low + len;
-            return Err(PtrError::Overlap { src: range(start, read), dst: range(end, written) });
         }
         let _guard = self.guard();
         // SAFETY: the caller's memory: initialised where it is read, and the two ranges do not overlap, as was just found. They are the bytes

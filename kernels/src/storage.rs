@@ -145,7 +145,8 @@ impl Encoding {
     }
 
     /// The bytes of `count` elements from `first` on, where element `first` begins a byte.
-    pub(crate) fn span(self, first: usize, count: usize) -> Range<usize> {
+    #[doc(hidden)]
+    pub fn span(self, first: usize, count: usize) -> Range<usize> {
         let bits = self.bits_per_element() as usize;
         let start = first / 8 * bits + first % 8 * bits / 8;
         // Divide first: the number of bits may overflow a `usize`.

@@ -9,6 +9,7 @@ use crate::{
     text::{FormatPlan, ParsePlan, Strings, TextOptions},
 };
 use alloc::vec::Vec;
+use lanecast_kernels::{Bytes, BytesMut};
 
 /// A `Cast` or `CastLike` node, whose types and attributes have been checked against its version.
 ///
@@ -24,7 +25,7 @@ use alloc::vec::Vec;
 /// assert_eq!(error.to_string(), "Cast-13 does not give float8_e4m3fn; opset 19 is the first that does");
 /// # Ok::<(), lanecast::onnx::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Cast {
     operator: Operator,
     version: u32,
@@ -37,7 +38,7 @@ pub struct Cast {
 }
 
 /// What runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Route {
     Numbers(CastPlan),
     Format(FormatPlan),
@@ -251,7 +252,7 @@ impl Cast {
     /// nothing is written.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), Error> {
         let Route::Numbers(plan) = &self.route else { return Err(self.other_kind()) };
-        Ok(plan.run(src, dst, n)?)
+        Ok(plan.run(Bytes::new(src, n), BytesMut::new(dst, n))?)
     }
 
     /// Formats the first `n` elements of `src`, which are as in [`run`](Self::run), as text.

@@ -3,12 +3,13 @@
 use super::{MissingKernel, Operand, PlanError, Promotion, Standard};
 use crate::{CastError, CastOptions, CastPlan, DType, Side};
 use alloc::{borrow::Cow, vec};
+use lanecast_kernels::{Bytes, BytesMut};
 
 /// Bytes that were cast, or borrowed bytes that did not have to be.
-pub type Bytes<'a> = Cow<'a, [u8]>;
+pub type Applied<'a> = Cow<'a, [u8]>;
 
 /// The dtype that two operands compute in and the casts that bring them there, resolved to kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Plan {
     /// The dtype to compute in, and of the result.
@@ -99,12 +100,16 @@ impl Plan {
     /// # Errors
     ///
     /// [`CastError::BufferTooSmall`] if a buffer that has to be cast ends within an element.
-    pub fn apply<'a>(&self, left: &'a [u8], right: &'a [u8]) -> Result<(Bytes<'a>, Bytes<'a>), CastError> {
-        Ok((apply(self.left, left)?, apply(self.right, right)?))
+    pub fn apply<'a>(
+        &self,
+        left: &'a [u8],
+        right: &'a [u8],
+    ) -> Result<(Applied<'a>, Applied<'a>), CastError> {
+        Ok((apply(self.left.as_ref(), left)?, apply(self.right.as_ref(), right)?))
     }
 }
 
-fn apply(cast: Option<CastPlan>, bytes: &[u8]) -> Result<Bytes<'_>, CastError> {
+fn apply<'a>(cast: Option<&CastPlan>, bytes: &'a [u8]) -> Result<Applied<'a>, CastError> {
     let Some(cast) = cast else { return Ok(Cow::Borrowed(bytes)) };
     let size = cast.source().dtype().size();
     let n = bytes.len() / size;
@@ -119,7 +124,7 @@ fn apply(cast: Option<CastPlan>, bytes: &[u8]) -> Result<Bytes<'_>, CastError> {
         return Err(CastError::TooLarge { elements: n, encoding: cast.target() });
     };
     let mut out = vec![0; len];
-    cast.run(bytes, &mut out, n)?;
+    cast.run(Bytes::new(bytes, n), BytesMut::new(&mut out, n))?;
     Ok(Cow::Owned(out))
 }
 

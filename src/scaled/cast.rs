@@ -14,6 +14,7 @@ use crate::{Kind, finfo, stochastic::truncated_quotient};
 use alloc::vec::Vec;
 use core::ops::Range;
 use lanecast_kernels::scaled::{ScaledLoops, Step, Word};
+use lanecast_kernels::{Bytes, BytesMut};
 
 /// The scales of a cast.
 pub(super) enum Source<'a> {
@@ -126,7 +127,9 @@ impl ScaledPlan {
             return Ok(bytemuck::cast_slice(bytes));
         }
         let x = &mut x.0[..range.len()];
-        self.casts.load.run(bytes, x.as_flattened_mut(), range.len())?;
+        self.casts
+            .load
+            .run(Bytes::new(bytes, range.len()), BytesMut::new(x.as_flattened_mut(), range.len()))?;
         Ok(x)
     }
 
@@ -288,7 +291,9 @@ impl ScaledPlan {
         if self.from.dtype().size() == 2 {
             let n = amaxes.halves.len();
             let words = bytemuck::cast_slice_mut(&mut amaxes.words);
-            self.casts.load.run(bytemuck::cast_slice(&amaxes.halves), words, n)?;
+            self.casts
+                .load
+                .run(Bytes::new(bytemuck::cast_slice(&amaxes.halves), n), BytesMut::new(words, n))?;
         }
         Ok(amaxes.words.iter().fold(0, |a, b| a.max(*b)))
     }
@@ -345,11 +350,13 @@ impl ScaledPlan {
         }
         if is_aligned(self.data, piece.elements.start) {
             let bytes = bytes_of(self.data, &piece.elements);
-            self.casts.encode_stored(self.data).run(q.as_flattened(), &mut data[bytes], n)?;
+            self.casts
+                .encode_stored(self.data)
+                .run(Bytes::new(q.as_flattened(), n), BytesMut::new(&mut data[bytes], n))?;
         } else {
             let mut codes = [0; CHUNK];
             let codes = &mut codes[..n];
-            self.casts.encode.run(q.as_flattened(), codes, n)?;
+            self.casts.encode.run(Bytes::new(q.as_flattened(), n), BytesMut::new(codes, n))?;
             put(self.data, codes, piece.elements.clone(), data);
         }
         Ok(())
@@ -438,7 +445,9 @@ impl ScaledPlan {
         let mut codes = [0_u8; 2 * CHUNK];
         let size = self.scheme.element.size();
         let codes = &mut codes[..q.len() * size];
-        self.casts.encode_wide.run(bytemuck::cast_slice(q), codes, q.len())?;
+        self.casts
+            .encode_wide
+            .run(Bytes::new(bytemuck::cast_slice(q), q.len()), BytesMut::new(codes, q.len()))?;
         if let Some(underflowed) = &mut report.underflowed {
             let magnitude = match self.scheme.element.kind() {
                 Kind::Float => (1 << (self.scheme.element.bits() - 1)) - 1,

@@ -6,7 +6,7 @@ use core::fmt;
 use lanecast_kernels::scaled::{ScaledCast, ScaledLoops, Step};
 
 /// The plain casts of a plan.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Casts {
     /// The loops of the tier; `None` on one without vectors, which divides in double precision.
     pub(super) loops: Option<ScaledLoops>,

@@ -7,7 +7,7 @@ use super::{
     split::{Alone, Elements, InOrder, Run},
     view::Gathered,
 };
-use crate::{Encoding, bulk::Share, bulk::Threads, strided::View};
+use crate::{Encoding, strided::View, threads::Share, threads::Threads};
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -16,12 +16,12 @@ use std::sync::{Mutex, PoisonError};
 const ELEMENT: u64 = 300;
 
 /// Several threads.
-struct Over<'t> {
-    threads: Threads<'t>,
+struct Over {
+    threads: Threads,
     tasks: usize,
 }
 
-impl Run for Over<'_> {
+impl Run for Over {
     fn run<J: Send, R: Send>(
         &self,
         jobs: impl Iterator<Item = J> + Send,
@@ -60,7 +60,7 @@ impl Run for Over<'_> {
 }
 
 /// The threads that are worth it for `n` elements, and the elements of a part.
-fn over(n: usize, threads: Threads<'_>) -> Option<(Over<'_>, usize)> {
+fn over(n: usize, threads: Threads) -> Option<(Over, usize)> {
     let time = n as u64 / 1000 * ELEMENT;
     let share = Share::new(time, || threads.count())?;
     let part = (n as u64 / (time / share.chunk).max(1)).max(1);
@@ -78,7 +78,7 @@ impl ScaledPlan {
         src: &[u8],
         data: &mut [u8],
         scales: &mut [u8],
-        threads: Threads<'_>,
+        threads: Threads,
     ) -> Result<Report, ScaledError> {
         check_len("source", byte_len(self.from, self.elements())?, src.len())?;
         match over(self.elements(), threads) {
@@ -97,7 +97,7 @@ impl ScaledPlan {
         src: &View<'_>,
         data: &mut [u8],
         scales: &mut [u8],
-        threads: Threads<'_>,
+        threads: Threads,
     ) -> Result<Report, ScaledError> {
         let (elements, part) = (Gathered::new(self, src)?, self.panel());
         match over(self.elements(), threads) {
@@ -117,7 +117,7 @@ impl ScaledPlan {
         scales: &[u8],
         global: f32,
         data: &mut [u8],
-        threads: Threads<'_>,
+        threads: Threads,
     ) -> Result<Report, ScaledError> {
         check_len("source", byte_len(self.from, self.elements())?, src.len())?;
         match over(self.elements(), threads) {
@@ -140,7 +140,7 @@ impl ScaledPlan {
         global: f32,
         to: impl Into<Encoding>,
         dst: &mut [u8],
-        threads: Threads<'_>,
+        threads: Threads,
     ) -> Result<(), ScaledError> {
         let to = to.into();
         match over(self.elements(), threads) {
@@ -160,7 +160,7 @@ impl ScaledPlan {
         data: &mut [u8],
         scales: &mut [u8],
         zeros: &mut [u8],
-        threads: Threads<'_>,
+        threads: Threads,
     ) -> Result<Report, ScaledError> {
         check_len("source", byte_len(self.from, self.elements())?, src.len())?;
         match over(self.elements(), threads) {
@@ -182,7 +182,7 @@ impl ScaledPlan {
         data: &mut [u8],
         scales: &mut [u8],
         zeros: &mut [u8],
-        threads: Threads<'_>,
+        threads: Threads,
     ) -> Result<Report, ScaledError> {
         let (elements, part, buffers) = (Gathered::new(self, src)?, self.panel(), [data, scales, zeros]);
         match over(self.elements(), threads) {
@@ -203,7 +203,7 @@ impl ScaledPlan {
         zeros: &[u8],
         to: impl Into<Encoding>,
         dst: &mut [u8],
-        threads: Threads<'_>,
+        threads: Threads,
     ) -> Result<(), ScaledError> {
         let to = to.into();
         match over(self.elements(), threads) {
@@ -217,7 +217,7 @@ impl ScaledPlan {
     /// # Errors
     ///
     /// As [`amax`](Self::amax).
-    pub fn par_amax(&self, src: &[u8], threads: Threads<'_>) -> Result<f32, ScaledError> {
+    pub fn par_amax(&self, src: &[u8], threads: Threads) -> Result<f32, ScaledError> {
         check_len("source", byte_len(self.from, self.elements())?, src.len())?;
         match over(self.elements(), threads) {
             None => self.amax(src),

@@ -9,6 +9,7 @@ use super::{
     scheme::{Empty, Global, Quotient, ScaleType},
 };
 use lanecast_kernels::scaled::{Factors, Step, Word};
+use lanecast_kernels::{Bytes, BytesMut};
 
 impl ScaledPlan {
     /// Computes the scales of blocks from their largest magnitudes. `false` if [`Rule::scale`] has to do that, because of the scheme or of a
@@ -99,12 +100,21 @@ impl ScaledPlan {
         factors.scale.resize(n, 0.0);
         let quotients: &mut [Word] = bytemuck::cast_slice_mut(&mut factors.scale);
         if !loops.step(Step::Quotient { block: true }, amaxes, quotients, n, &divisor)
-            || self.casts.store_scales.run(bytemuck::cast_slice(&factors.scale), scales, n).is_err()
+            || self
+                .casts
+                .store_scales
+                .run(Bytes::new(bytemuck::cast_slice(&factors.scale), n), BytesMut::new(scales, n))
+                .is_err()
         {
             return false;
         }
         factors.block.resize(n, 0.0);
-        if self.casts.load_scales.run(scales, bytemuck::cast_slice_mut(&mut factors.block), n).is_err() {
+        if self
+            .casts
+            .load_scales
+            .run(Bytes::new(scales, n), BytesMut::new(bytemuck::cast_slice_mut(&mut factors.block), n))
+            .is_err()
+        {
             return false;
         }
         factors.scale.fill(rule.global);

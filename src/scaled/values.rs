@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{CastOptions, CastPlan, DType};
 use core::ops::Range;
+use lanecast_kernels::{Bytes, BytesMut};
 
 /// The value of a code. NaN of a code stays as it is; every other one is positive, whatever the arithmetic of the CPU makes.
 pub(super) fn positive_nan(code: f64, value: f64) -> f64 {
@@ -40,7 +41,7 @@ impl ScaledPlan {
         let (mut codes, n) = ([0_u8; 2 * CHUNK], q.len());
         let codes = &mut codes[..self.scheme.element.size() * n];
         take(self.data, data, piece.elements.clone(), codes);
-        decoder.run(codes, bytemuck::cast_slice_mut(q), n)?;
+        decoder.run(Bytes::new(codes, n), BytesMut::new(bytemuck::cast_slice_mut(q), n))?;
         for (i, run) in q.chunks_mut(piece.run).enumerate() {
             let (scale, unit) = (rule.parts(self.scale(scales, piece.block + i)), self.codes.unit);
             // Codes have at most 16 bits and scales 24 and 4: every product is exact, and the last quotient rounded far from the

@@ -66,7 +66,7 @@ fn gather(
     }
     if range == (0..n) {
         let layout = Layout::contiguous(copy.target(), shape).map_err(refused)?;
-        return Ok(copy.run_strided(&view, &mut ViewMut::new(out, layout).map_err(refused)?)?);
+        return Ok(copy.run(&view, &mut ViewMut::new(out, layout).map_err(refused)?)?);
     }
     let (inner, size) = (n / shape[axis], copy.target().dtype().size());
     let (first, end) = (range.start.div_ceil(inner), range.end / inner);

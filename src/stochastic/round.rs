@@ -1,7 +1,8 @@
 //! Rounding to the values of a dtype by random bits, in integer arithmetic on double precision.
 
 use super::{Stochastic, philox::words};
-use crate::{DType, Kind, finfo};
+use crate::dtype::finfo;
+use lanecast_kernels::{DType, Kind};
 
 const SIGN: u64 = 1 << 63;
 const FRACTION: u64 = (1 << 52) - 1;
@@ -37,7 +38,7 @@ impl Random {
         let least = least.to_bits();
         Some(Random {
             stochastic,
-            first: 0,
+            first: stochastic.first,
             dropped: 52 - mantissa_bits,
             all_kept: (least >> 52) as i64 + 52,
             least,

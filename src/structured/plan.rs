@@ -11,6 +11,7 @@ use crate::{
     tier,
 };
 use alloc::{string::String, vec::Vec};
+use lanecast_kernels::{Bytes, BytesMut};
 
 /// How fields of the source are matched with fields of the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +33,7 @@ pub(super) struct Axis {
 }
 
 /// What is done to one element.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Op {
     /// It is cast. The plan is for elements in native byte order; the encodings have the actual order.
     Cast { plan: CastPlan, from: Encoding, to: Encoding },
@@ -243,7 +244,7 @@ pub struct StructPlan {
 }
 
 /// The cast of one field, as a plan does it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FieldCast<'a> {
     /// The name of the field of the destination, qualified by the structs that contain it: `outer.inner`.
     pub field: &'a str,
@@ -317,7 +318,9 @@ impl StructPlan {
         self.blocks(src, dst, n, |src, dst, items| {
             for run in &self.runs {
                 if !self.views(run, src, dst, items) {
-                    let plain = |plan: &CastPlan, src: &[u8], dst: &mut [u8], n, _| plan.run(src, dst, n);
+                    let plain = |plan: &CastPlan, src: &[u8], dst: &mut [u8], n, _| {
+                        plan.run(Bytes::new(src, n), BytesMut::new(dst, n))
+                    };
                     self.apply(run, src, dst, items, &mut stage, plain)?;
                 }
             }
@@ -377,7 +380,7 @@ impl StructPlan {
         let mut views = || {
             let src = View::new(src, layout(from, 0, run.src)?)?;
             let mut dst = ViewMut::new(dst, layout(to, 1, run.dst)?)?;
-            plan.run_strided(&src, &mut dst)
+            plan.run(&src, &mut dst)
         };
         views().is_ok()
     }

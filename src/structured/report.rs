@@ -5,8 +5,9 @@ use super::{
     gather::Stage,
     plan::{Leaf, Op},
 };
-use crate::{CastError, CastPlan, CastReport, CheckedPlan, CountingPlan, Level};
+use crate::{CastError, CastPlan, CastReport, Level};
 use alloc::{boxed::Box, vec::Vec};
+use lanecast_kernels::{Bytes, BytesMut};
 
 /// A cast of structs that counts the losses of its fields; made by [`StructPlan::counted`].
 #[derive(Clone)]
@@ -16,7 +17,7 @@ pub struct CountingStructPlan {
     /// The runs that lose nothing: copies and zeros.
     copies: Vec<Leaf>,
     /// For each cast of the plan, its index, its counting plan and its runs.
-    casts: Vec<(usize, CountingPlan, Vec<Leaf>)>,
+    casts: Vec<(usize, CastPlan, Vec<Leaf>)>,
 }
 
 /// A cast of structs that rejects values that the fields cannot hold; made by [`StructPlan::checked`].
@@ -25,14 +26,14 @@ pub struct CheckedStructPlan {
     plan: StructPlan,
     level: Level,
     copies: Vec<Leaf>,
-    casts: Vec<(Leaf, CheckedPlan)>,
+    casts: Vec<(Leaf, CastPlan)>,
 }
 
 impl StructPlan {
-    /// The same cast, with losses counted, as in [`CastPlan::counted`].
+    /// The same cast, with losses counted, as in [`CastPlan::run_counted`].
     pub fn counted(&self, level: Level) -> CountingStructPlan {
         let (copies, casts) = self.parted();
-        let casts = casts.map(|(i, leaf, plan)| (i, plan.counted(level), self.columns(leaf))).collect();
+        let casts = casts.map(|(i, leaf, plan)| (i, plan.checked(level), self.columns(leaf))).collect();
         CountingStructPlan { plan: self.clone(), level, copies, casts }
     }
 
@@ -47,10 +48,11 @@ impl StructPlan {
     fn parted(&self) -> (Vec<Leaf>, impl Iterator<Item = (usize, Leaf, CastPlan)>) {
         let cast = |leaf: &&Leaf| matches!(leaf.op, Op::Cast { .. });
         let all = self.leaves.iter().filter(cast).cloned().enumerate().collect::<Vec<_>>();
-        let changes = |leaf: &Leaf| !leaf.is_empty() && matches!(leaf.op.simplified(), Op::Cast { .. });
+        let changes =
+            |leaf: &Leaf| !leaf.is_empty() && matches!(leaf.op.clone().simplified(), Op::Cast { .. });
         let copies: Vec<Leaf> = self.leaves.iter().filter(|leaf| !changes(leaf)).cloned().collect();
-        let casts = all.into_iter().filter_map(move |(i, leaf)| match leaf.op {
-            Op::Cast { plan, .. } if changes(&leaf) => Some((i, leaf, plan)),
+        let casts = all.into_iter().filter_map(move |(i, leaf)| match &leaf.op {
+            Op::Cast { plan, .. } if changes(&leaf) => Some((i, leaf.clone(), plan.clone())),
             _ => None,
         });
         (self.joined(&copies), casts)
@@ -86,7 +88,8 @@ impl CountingStructPlan {
             for (i, counting, runs) in &self.casts {
                 for run in runs {
                     self.plan.apply(run, src, dst, items, &mut stage, |_, src, dst, n, _| {
-                        reports[*i] = reports[*i].and(&counting.run(src, dst, n)?);
+                        reports[*i] = reports[*i]
+                            .and(&counting.run_counted(Bytes::new(src, n), BytesMut::new(dst, n))?);
                         Ok::<_, CastError>(())
                     })?;
                 }
@@ -99,7 +102,7 @@ impl CountingStructPlan {
 
 /// Casts a piece without checking or counting.
 fn plain(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize, _: usize) -> Result<(), CastError> {
-    plan.run(src, dst, n)
+    plan.run(Bytes::new(src, n), BytesMut::new(dst, n))
 }
 
 impl CheckedStructPlan {
@@ -125,7 +128,7 @@ impl CheckedStructPlan {
         }
         for (leaf, checked) in &self.casts {
             let piece = |_: &CastPlan, src: &[u8], dst: &mut [u8], n: usize, before: usize| {
-                checked.run(src, dst, n).map_err(|error| match error {
+                checked.run(Bytes::new(src, n), BytesMut::new(dst, n)).map_err(|error| match error {
                     CastError::Rejected(found) => CastError::Rejected(found.after(before)),
                     error => error,
                 })

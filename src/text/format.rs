@@ -12,6 +12,7 @@ use crate::{
     CastError, CastOptions, CastPlan, DType, Element, Encoding, FloatSpec, Side, Spec, num_complex::Complex,
 };
 use alloc::vec::Vec;
+use lanecast_kernels::{Bytes, BytesMut};
 
 /// Elements per block, a number that fills whole bytes in every packed storage.
 const BLOCK: usize = 256;
@@ -21,7 +22,7 @@ const MANY: usize = 1024;
 /// The formatting of one encoding, resolved once and run often.
 ///
 /// A plan is a few words large and can be copied and shared between threads.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FormatPlan {
     /// The cast to the dtype that is written.
     cast: CastPlan,
@@ -96,7 +97,7 @@ impl FormatPlan {
         let mut bytes = [0; BLOCK * 16];
         for (first, count) in blocks(n) {
             let at = from.byte_len(first).unwrap_or(0);
-            self.cast.run(&src[at..], &mut bytes, count)?;
+            self.cast.run(Bytes::new(&src[at..], count), BytesMut::new(&mut bytes, count))?;
             self.write(&bytes, count, out);
         }
         Ok(())
@@ -117,7 +118,7 @@ impl FormatPlan {
     /// As [`run`](Self::run); then nothing is added.
     pub fn run_one(&self, src: &[u8], out: &mut Vec<u8>) -> Result<(), CastError> {
         let mut bytes = [0; 16];
-        self.cast.run(src, &mut bytes, 1)?;
+        self.cast.run(Bytes::new(src, 1), BytesMut::new(&mut bytes, 1))?;
         self.write(&bytes, 1, out);
         Ok(())
     }
@@ -163,10 +164,10 @@ impl FormatPlan {
     ) -> Result<(), CastError> {
         let mut block = [W::default(); BLOCK];
         // Cast an empty slice first, which checks that `S` is right.
-        self.cast.run_slice::<S, W>(&[], &mut [])?;
+        self.cast.run(&[] as &[S], &mut [] as &mut [W])?;
         for part in src.chunks(BLOCK) {
             let block = &mut block[..part.len()];
-            self.cast.run_slice(part, block)?;
+            self.cast.run(part, &mut *block)?;
             for &mut item in block {
                 write(item, out.tail());
                 out.end();
@@ -209,7 +210,7 @@ impl FormatPlan {
         let mut bytes = [0; BLOCK];
         for (first, count) in blocks(n) {
             let at = self.source().byte_len(first).unwrap_or(0);
-            self.unpack.run(&src[at..], &mut bytes, count)?;
+            self.unpack.run(Bytes::new(&src[at..], count), BytesMut::new(&mut bytes, count))?;
             for &code in &bytes[..count] {
                 out.push(texts.get(code.into()).unwrap_or_default());
             }

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{CastError, CastOptions, CastPlan, DType, Element, Encoding, Spec};
 use alloc::vec::Vec;
+use lanecast_kernels::{Bytes, BytesMut};
 
 /// Elements per block, a number that fills whole bytes in every packed storage and in a bitmap.
 const BLOCK: usize = 256;
@@ -17,7 +18,7 @@ const BLOCK: usize = 256;
 /// The parsing of texts to one encoding, resolved once and run often.
 ///
 /// A plan is a few words large and can be copied and shared between threads. Running it does not allocate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ParsePlan {
     /// The cast from the stage to the target.
     cast: CastPlan,
@@ -26,7 +27,7 @@ pub struct ParsePlan {
 }
 
 /// The reader of the texts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Stage {
     Bools(Bools),
     Ints(Ints),
@@ -96,7 +97,7 @@ impl ParsePlan {
         dst: &mut [u8],
     ) -> Result<usize, TextError> {
         let texts = texts.into_iter().map(Some);
-        Ok(self.drive::<T, false>(texts, &mut Bytes { cast: self.cast, dst, validity: None })?.0)
+        Ok(self.drive::<T, false>(texts, &mut Buffer { cast: self.cast.clone(), dst, validity: None })?.0)
     }
 
     /// [`run`](Self::run) for texts that may be missing, with a validity bitmap as in Arrow: bit `i % 8` of byte `i / 8` is 1 if
@@ -126,7 +127,7 @@ impl ParsePlan {
         dst: &mut [u8],
         validity: &mut [u8],
     ) -> Result<(usize, usize), TextError> {
-        let mut sink = Bytes { cast: self.cast, dst, validity: Some(validity) };
+        let mut sink = Buffer { cast: self.cast.clone(), dst, validity: Some(validity) };
         self.drive::<T, true>(texts.into_iter(), &mut sink)
     }
 
@@ -141,13 +142,15 @@ impl ParsePlan {
     ) -> Result<Vec<D>, TextError> {
         // An empty block checks that `D` is right, even if there are no texts.
         match self.stage {
-            Stage::Bools(_) => self.cast.run_to_vec::<u8, D>(&[])?,
-            Stage::Ints(_) => self.cast.run_to_vec::<u64, D>(&[])?,
-            Stage::Reals(_) => self.cast.run_to_vec::<f64, D>(&[])?,
-            Stage::Complexes(_) => self.cast.run_to_vec::<crate::num_complex::Complex<f64>, D>(&[])?,
+            Stage::Bools(_) => self.cast.run_to_vec::<D>(&[0_u8; 0])?,
+            Stage::Ints(_) => self.cast.run_to_vec::<D>(&[0_u64; 0])?,
+            Stage::Reals(_) => self.cast.run_to_vec::<D>(&[0.0; 0])?,
+            Stage::Complexes(_) => {
+                self.cast.run_to_vec::<D>(&[crate::num_complex::Complex::<f64>::ZERO; 0])?
+            }
         };
         let texts = texts.into_iter().map(Some);
-        let mut sink = Elements { cast: self.cast, out: Vec::with_capacity(texts.size_hint().0) };
+        let mut sink = Elements { cast: self.cast.clone(), out: Vec::with_capacity(texts.size_hint().0) };
         self.drive::<T, false>(texts, &mut sink)?;
         Ok(sink.out)
     }
@@ -233,13 +236,13 @@ trait Sink {
 }
 
 /// A buffer of bytes, and perhaps a bitmap.
-struct Bytes<'a> {
+struct Buffer<'a> {
     cast: CastPlan,
     dst: &'a mut [u8],
     validity: Option<&'a mut [u8]>,
 }
 
-impl Sink for Bytes<'_> {
+impl Sink for Buffer<'_> {
     fn put<R: Reader>(
         &mut self,
         block: &[R::Item],
@@ -259,7 +262,7 @@ impl Sink for Bytes<'_> {
         }
         // `done` is a multiple of the block: it ends with a whole byte.
         let from = (done / 8) * width;
-        self.cast.run(&bytes, &mut self.dst[from..], take)?;
+        self.cast.run(Bytes::new(&bytes, take), BytesMut::new(&mut self.dst[from..], take))?;
         if let Some(validity) = &mut self.validity {
             let part = &mut validity[done / 8..][..take.div_ceil(8)];
             part.copy_from_slice(&bits[..part.len()]);
@@ -287,8 +290,7 @@ struct Elements<D> {
 
 impl<D: Element> Sink for Elements<D> {
     fn put<R: Reader>(&mut self, block: &[R::Item], _: &[u8; BLOCK / 8], _: usize) -> Result<(), TextError> {
-        self.out.append(&mut self.cast.run_to_vec::<R::Item, D>(block)?);
-        Ok(())
+        Ok(self.cast.run_extend(block, &mut self.out)?)
     }
 }
 

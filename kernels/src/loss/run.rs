@@ -5,12 +5,8 @@
 //! lost a value are examined further: for the first lost element, for the count of each kind of loss, or for a mask.
 
 use super::{Loss, Losses, detector::LossDetector, loss, loss_tests::LossCounts};
-use crate::{
-    buffer::read, drive::Stack, format::Element, fpenv, machine::BLOCK_BYTES, one::assert_size,
-    storage::Encoding, stream::Streaming,
-};
-use alloc::vec::Vec;
-use core::{mem::MaybeUninit, slice};
+use crate::{buffer::read, drive::Stack, fpenv, machine::BLOCK_BYTES, operand::Flat, stream::Streaming};
+use core::mem::MaybeUninit;
 
 /// Bytes of a block of a cast with non-temporal stores, which has its own smaller blocks.
 const STREAMED: usize = 8 * BLOCK_BYTES;
@@ -52,114 +48,31 @@ impl Sought<'_> {
 }
 
 impl LossDetector {
-    /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run) until one is lost, and returns that element; then the elements of the
-    /// destination from it on are unspecified.
+    /// Casts until an element is lost, and returns that element; then the elements of the destination from it on are unspecified.
     ///
-    /// `None`, with nothing written, if either buffer is shorter than `n` elements.
-    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Option<Option<Lost>> {
+    /// `None`, with nothing written, if either side is shorter than `n` elements.
+    pub fn run(&self, flat: Flat<'_>) -> Option<Option<Lost>> {
         let mut sought = Sought::First(None);
-        self.run_bytes(src, dst, n, &mut sought)?;
+        self.run_uninit(flat.src, flat.dst, flat.n, &mut sought)?;
         Some(sought.first())
     }
 
-    /// [`run`](Self::run) between slices of the kernel's element types; `None` as for
-    /// [`Kernel::run_elements`](crate::Kernel::run_elements).
-    pub fn run_elements<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Option<Option<Lost>> {
-        let mut sought = Sought::First(None);
-        self.run_slices(src, dst, &mut sought)?;
-        Some(sought.first())
-    }
-
-    /// [`run_elements`](Self::run_elements) into a new vector.
-    pub fn run_to_vec<S: Element, D: Element>(&self, src: &[S]) -> Option<Result<Vec<D>, Lost>> {
-        let mut out = Vec::with_capacity(src.len());
-        let mut sought = Sought::First(None);
-        let ended = self.run_elements_uninit(src, &mut out.spare_capacity_mut()[..src.len()], &mut sought)?;
-        if let Some(lost) = sought.first() {
-            return Some(Err(lost));
-        }
-        debug_assert!(ended);
-        // SAFETY: the capacity is at least this. Only an element that is found ends a run early, and none was, so the run
-        // initialised as many elements.
-        unsafe { out.set_len(src.len()) };
-        Some(Ok(out))
-    }
-
-    /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run), and counts losses. The detector must be `labelled`.
+    /// Casts and counts losses. The detector must be `labelled`.
     ///
-    /// `None`, with nothing written, if either buffer is shorter than `n` elements.
-    pub fn run_counted(&self, src: &[u8], dst: &mut [u8], n: usize) -> Option<Losses> {
+    /// `None`, with nothing written, if either side is shorter than `n` elements.
+    pub fn run_counted(&self, flat: Flat<'_>) -> Option<Losses> {
         let mut sought = Sought::Counts(Losses::default());
-        self.run_bytes(src, dst, n, &mut sought)?;
+        self.run_uninit(flat.src, flat.dst, flat.n, &mut sought)?;
         Some(sought.counts())
     }
 
-    /// [`run_counted`](Self::run_counted) between slices; `None` as for
-    /// [`Kernel::run_elements`](crate::Kernel::run_elements).
-    pub fn run_elements_counted<S: Element, D: Element>(&self, src: &[S], dst: &mut [D]) -> Option<Losses> {
-        let mut sought = Sought::Counts(Losses::default());
-        self.run_slices(src, dst, &mut sought)?;
-        Some(sought.counts())
-    }
-
-    /// Casts `n` elements as [`Kernel::run`](crate::Kernel::run), and clears bit `i % 8` of byte `i / 8` of `mask` for every element
-    /// `i` that is lost. Returns the number of lost elements.
+    /// Casts and clears bit `i % 8` of byte `i / 8` of `mask` for every element `i` that is lost. Returns the number of lost elements.
     ///
-    /// `None`, with nothing written, if either buffer is shorter than `n` elements, or the mask than `n` bits.
-    pub fn run_masked(&self, src: &[u8], dst: &mut [u8], mask: &mut [u8], n: usize) -> Option<usize> {
-        let mut sought = Sought::Mask(mask.get_mut(..n.div_ceil(8))?, 0);
-        self.run_bytes(src, dst, n, &mut sought)?;
+    /// `None`, with nothing written, if either side is shorter than `n` elements, or the mask than `n` bits.
+    pub fn run_masked(&self, flat: Flat<'_>, mask: &mut [u8]) -> Option<usize> {
+        let mut sought = Sought::Mask(mask.get_mut(..flat.n.div_ceil(8))?, 0);
+        self.run_uninit(flat.src, flat.dst, flat.n, &mut sought)?;
         Some(sought.count())
-    }
-
-    /// [`run_masked`](Self::run_masked) between slices; `None` as of
-    /// [`Kernel::run_elements`](crate::Kernel::run_elements), or if the mask is shorter than their bits.
-    pub fn run_elements_masked<S: Element, D: Element>(
-        &self,
-        src: &[S],
-        dst: &mut [D],
-        mask: &mut [u8],
-    ) -> Option<usize> {
-        let mut sought = Sought::Mask(mask.get_mut(..src.len().div_ceil(8))?, 0);
-        self.run_slices(src, dst, &mut sought)?;
-        Some(sought.count())
-    }
-
-    fn run_bytes(&self, src: &[u8], dst: &mut [u8], n: usize, sought: &mut Sought<'_>) -> Option<bool> {
-        // SAFETY: the same memory; `run_uninit` writes only initialised bytes.
-        let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) };
-        self.run_uninit(src, dst, n, sought)
-    }
-
-    fn run_slices<S: Element, D: Element>(
-        &self,
-        src: &[S],
-        dst: &mut [D],
-        sought: &mut Sought<'_>,
-    ) -> Option<bool> {
-        // SAFETY: the same memory; `run_elements_uninit` writes only initialised elements.
-        let dst = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast::<MaybeUninit<D>>(), dst.len()) };
-        self.run_elements_uninit(src, dst, sought)
-    }
-
-    fn run_elements_uninit<S: Element, D: Element>(
-        &self,
-        src: &[S],
-        dst: &mut [MaybeUninit<D>],
-        sought: &mut Sought<'_>,
-    ) -> Option<bool> {
-        const { assert_size::<S>() };
-        const { assert_size::<D>() };
-        let (from, to) = (self.kernel.source(), self.kernel.target());
-        let typed = from == Encoding::new(S::DTYPE) && to == Encoding::new(D::DTYPE);
-        if !typed || src.len() != dst.len() {
-            return None;
-        }
-        // SAFETY: elements have no padding (`Element`), so all their bytes are initialised.
-        let bytes = unsafe { slice::from_raw_parts(src.as_ptr().cast::<u8>(), size_of_val(src)) };
-        // SAFETY: the same memory, of which nothing is claimed to be initialised.
-        let out = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), size_of_val(dst)) };
-        self.run_uninit(bytes, out, src.len(), sought)
     }
 
     /// Casts `n` elements and passes every block that lost something to `sought`, in order, until it needs no more; then the result is
@@ -355,8 +268,8 @@ impl Block<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kernel, Rules, Tier, dtype::DType};
-    use alloc::vec;
+    use crate::{Kernel, Rules, Tier, dtype::DType, storage::Encoding};
+    use alloc::{vec, vec::Vec};
 
     /// Every way through the blocks, in all storages, also where nothing is initialised before: small enough for Miri.
     #[test]
@@ -406,14 +319,18 @@ mod tests {
                     }
                     let mut dst = vec![0xA5; plain.len() + 1];
                     let mut got = vec![0xFF; n.div_ceil(8) + 1];
-                    assert_eq!(watch.run_masked(&src, &mut dst, &mut got, n), Some(lost), "{kernel:?}");
+                    assert_eq!(
+                        watch.run_masked(Flat::new(&src, &mut dst, n), &mut got),
+                        Some(lost),
+                        "{kernel:?}"
+                    );
                     assert_eq!((&got[..mask.len()], got[mask.len()]), (&mask[..], 0xFF), "{kernel:?}");
                     assert_eq!((&dst[..plain.len()], dst[plain.len()]), (&plain[..], 0xA5), "{kernel:?}");
-                    let found = watch.run(&src, &mut dst, n).expect("large enough");
+                    let found = watch.run(Flat::new(&src, &mut dst, n)).expect("large enough");
                     let found = found.map(|Lost { index, code, loss }| (index, code, loss));
                     assert_eq!(found, first, "{kernel:?}, {inexact}, {labelled}");
                     if labelled {
-                        let counts = watch.run_counted(&src, &mut dst, n).expect("large enough");
+                        let counts = watch.run_counted(Flat::new(&src, &mut dst, n)).expect("large enough");
                         assert!(
                             Loss::ALL.iter().all(|loss| counts.of(*loss) == want.of(*loss)),
                             "{kernel:?}"
@@ -421,29 +338,10 @@ mod tests {
                         assert_eq!((&dst[..plain.len()], dst[plain.len()]), (&plain[..], 0xA5));
                     }
                     let short = &mut plain[1.min(n)..].to_vec();
-                    assert!(n == 0 || watch.run(&src, short, n).is_none());
-                    assert!(n == 0 || watch.run_masked(&src, &mut dst, &mut [], n).is_none());
+                    assert!(n == 0 || watch.run(Flat::new(&src, short, n)).is_none());
+                    assert!(n == 0 || watch.run_masked(Flat::new(&src, &mut dst, n), &mut []).is_none());
                 }
             }
         }
-    }
-
-    #[test]
-    fn slices() {
-        let rules = Rules::common(DType::UInt8, true);
-        let kernel =
-            Kernel::new(Tier::Scalar, DType::Float32.into(), DType::UInt8.into(), &rules).expect("scalar");
-        let watch = LossDetector::new(kernel, &rules, false, true);
-        let lost = Lost { index: 1, code: (-1.0_f32).to_bits().into(), loss: Loss::Saturated };
-        assert_eq!(watch.run_to_vec::<f32, u8>(&[1.0; 70]), Some(Ok(vec![1; 70])));
-        assert_eq!(watch.run_to_vec::<f32, u8>(&[1.0, -1.0]), Some(Err(lost)));
-        assert!(watch.run_to_vec::<f64, u8>(&[1.0]).is_none());
-        let (mut out, mut mask) = ([0_u8; 3], [0xFF]);
-        assert_eq!(watch.run_elements(&[1.0_f32, -1.0, 300.0], &mut out), Some(Some(lost)));
-        let ran = watch.run_elements_masked(&[1.0_f32, -1.0, 300.0], &mut out, &mut mask);
-        assert_eq!((ran, mask, out), (Some(2), [0b1111_1001], [1, 0, 255]));
-        let counts = watch.run_elements_counted(&[1.0_f32, -1.0, 300.0], &mut out);
-        assert_eq!(counts.map(|counts| counts.of(Loss::Saturated)), Some(2));
-        assert!(watch.run_elements::<f32, u8>(&[1.0; 2], &mut out).is_none());
     }
 }

@@ -7,11 +7,7 @@ use crate::{
     one::assert_size,
     strided::{View, ViewMut},
 };
-use core::{
-    fmt,
-    marker::PhantomData,
-    mem::{self, size_of_val},
-};
+use core::{fmt, marker::PhantomData, mem::size_of_val, ptr::NonNull};
 
 /// As a [`Source`]: the elements are at the start of the target's bytes, where their results replace them.
 ///
@@ -96,7 +92,15 @@ impl<'a> BytesMut<'a> {
     pub fn uninit(bytes: &'a mut Uninit<'_, u8>, n: usize) -> BytesMut<'a> {
         let (memory, written) = bytes.parts();
         let (start, len) = (memory.as_mut_ptr().cast(), memory.len());
-        BytesMut { start, len, n, dtype: None, initialised: false, written: Some(written), memory: PhantomData }
+        BytesMut {
+            start,
+            len,
+            n,
+            dtype: None,
+            initialised: false,
+            written: Some(written),
+            memory: PhantomData,
+        }
     }
 
     /// The first `n` elements of the `len` bytes at an address. If `n` is 0, the address may be null.
@@ -146,7 +150,28 @@ pub struct Target<'a>(pub(super) Writes<'a>);
 
 pub(super) enum Writes<'a> {
     Bytes(BytesMut<'a>),
-    View(&'a mut ViewMut<'a>),
+    View(ViewOperand<'a>),
+}
+
+/// A reference to a view, whose memory may be borrowed for longer than the reference.
+pub(super) struct ViewOperand<'a> {
+    view: NonNull<ViewMut<'static>>,
+    reference: PhantomData<&'a mut ()>,
+}
+
+// SAFETY: it is an exclusive reference to a view, which any thread may use.
+unsafe impl Send for ViewOperand<'_> {}
+
+impl<'a> ViewOperand<'a> {
+    pub(super) fn get(&self) -> &ViewMut<'_> {
+        // SAFETY: the view is borrowed for `'a`, and through `self` nothing else can be done meanwhile.
+        unsafe { self.view.as_ref() }
+    }
+
+    pub(super) fn reborrow(mut self) -> ViewMut<'a> {
+        // SAFETY: the view is borrowed exclusively for `'a`, and its memory for longer. Nothing is stored in the view itself.
+        unsafe { self.view.as_mut() }.reborrow()
+    }
 }
 
 impl<'a> From<Bytes<'a>> for Source<'a> {
@@ -226,17 +251,22 @@ impl<'a, T: Element> From<&'a mut Uninit<'_, T>> for Target<'a> {
         let (memory, written) = elements.parts();
         let (n, len, start) = (memory.len(), size_of_val(memory), memory.as_mut_ptr().cast());
         let (dtype, written) = (Some(T::DTYPE), Some(written));
-        Target(Writes::Bytes(BytesMut { start, len, n, dtype, initialised: false, written, memory: PhantomData }))
+        Target(Writes::Bytes(BytesMut {
+            start,
+            len,
+            n,
+            dtype,
+            initialised: false,
+            written,
+            memory: PhantomData,
+        }))
     }
 }
 
 impl<'a> From<&'a mut ViewMut<'_>> for Target<'a> {
     #[inline]
     fn from(view: &'a mut ViewMut<'_>) -> Self {
-        // SAFETY: only the lifetime of the view's memory becomes shorter: that of the reference, which the memory outlives. Through such a
-        // reference, a view of memory that lives shorter could be stored in place of the caller's; the field is private to this module,
-        // whose only use of it is `reborrow`.
-        Target(Writes::View(unsafe { mem::transmute::<&'a mut ViewMut<'_>, &'a mut ViewMut<'a>>(view) }))
+        Target(Writes::View(ViewOperand { view: NonNull::from(view).cast(), reference: PhantomData }))
     }
 }
 
@@ -266,7 +296,7 @@ impl fmt::Debug for Target<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Writes::Bytes(bytes) => bytes.fmt(f),
-            Writes::View(view) => view.fmt(f),
+            Writes::View(view) => view.get().fmt(f),
         }
     }
 }

@@ -46,6 +46,9 @@ pub struct InPlaceBytes<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
+// SAFETY: it is the only borrow of the bytes, which any thread may write.
+unsafe impl Send for InPlaceBytes<'_> {}
+
 impl InPlaceBytes<'_> {
     /// The number of elements.
     #[expect(clippy::len_without_is_empty, reason = "nobody asks whether there are none")]
@@ -268,12 +271,10 @@ impl Kernel {
                 same(n, other)?;
                 (Operands::Flat(Flat { src, dst, n }), written)
             }
-            (Reads::View(src), Writes::View(dst)) => {
-                (Operands::Views(*src, dst.reborrow()), Written(None))
-            }
+            (Reads::View(src), Writes::View(dst)) => (Operands::Views(*src, dst.reborrow()), Written(None)),
             (Reads::Bytes(src), Writes::View(dst)) => {
-                same(src.n, dst.layout().elements())?;
-                let src = src.view(from, dst.layout().shape())?;
+                same(src.n, dst.get().layout().elements())?;
+                let src = src.view(from, dst.get().layout().shape())?;
                 (Operands::Views(src, dst.reborrow()), Written(None))
             }
             (Reads::View(src), Writes::Bytes(dst)) => {

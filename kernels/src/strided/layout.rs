@@ -102,6 +102,15 @@ impl Layout {
         Layout { buffer, ..self }
     }
 
+    /// Whether the elements lie in a buffer of `have` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::OutOfBounds`], [`ViewError::TooLarge`].
+    pub fn check_bounds(&self, have: usize) -> Result<(), ViewError> {
+        super::view::place(self, have)
+    }
+
     /// The encoding of the elements.
     pub const fn encoding(&self) -> Encoding {
         self.buffer

@@ -45,23 +45,52 @@ impl LossDetector {
         Ok(sought.counts())
     }
 
-    /// The losses of [`run_strided_counted`](Self::run_strided_counted), without a destination.
+    /// The first element that [`run_strided`](Self::run_strided) would lose, without a destination.
     ///
     /// # Errors
     ///
     /// [`ViewError::WrongEncoding`] if the view has a different encoding from the kernel.
+    pub fn find_strided(&self, src: &View<'_>) -> Result<Option<Lost>, ViewError> {
+        let mut sought = Sought::First(None);
+        self.look(src, &mut sought)?;
+        Ok(sought.first())
+    }
+
+    /// The losses of [`run_strided_counted`](Self::run_strided_counted), without a destination.
+    ///
+    /// # Errors
+    ///
+    /// As [`find_strided`](Self::find_strided).
     pub fn count_strided(&self, src: &View<'_>) -> Result<Losses, ViewError> {
+        let mut sought = Sought::Counts(Losses::default());
+        self.look(src, &mut sought)?;
+        Ok(sought.counts())
+    }
+
+    /// The mask of [`run_strided_masked`](Self::run_strided_masked), without a destination.
+    ///
+    /// # Errors
+    ///
+    /// As [`find_strided`](Self::find_strided).
+    pub fn mask_strided(&self, src: &View<'_>, mask: &mut [u8]) -> Result<Option<usize>, ViewError> {
+        let Some(mask) = mask.get_mut(..src.layout().elements().div_ceil(8)) else { return Ok(None) };
+        let mut sought = Sought::Mask(mask, 0);
+        self.look(src, &mut sought)?;
+        Ok(Some(sought.count()))
+    }
+
+    /// Looks for losses, block by block on the stack.
+    fn look(&self, src: &View<'_>, sought: &mut Sought<'_>) -> Result<(), ViewError> {
         let (plan, view) = (self.kernel().source(), src.encoding());
         if plan != view {
             return Err(ViewError::WrongEncoding { plan, view });
         }
-        let mut sought = Sought::Counts(Losses::default());
         if !self.is_idle() {
             let dropped = (ptr::null_mut(), &src.layout().with_encoding(self.kernel().target()));
             // SAFETY: the view has the elements. The results are dropped.
-            unsafe { self.search(src, dropped, Results::Dropped, &mut sought) };
+            unsafe { self.search(src, dropped, Results::Dropped, sought) };
         }
-        Ok(sought.counts())
+        Ok(())
     }
 
     /// [`run_masked`](Self::run_masked) between views, with bits in C order. `None`, with nothing written, if the mask has fewer bits

@@ -7,7 +7,7 @@ use super::{
     nest::{Axis, Nest, Odometer},
     overlap::{self, Together},
     places::Places,
-    view::{View, ViewMut, place},
+    view::{View, ViewMut},
 };
 use crate::{
     drive::Stack,
@@ -103,22 +103,6 @@ impl Kernel {
         let (src, dst) = (src.wrapping_offset(nest.start.src), dst.wrapping_offset(nest.start.dst));
         // SAFETY: the caller's elements are all those of the nest, and the guard is held.
         unsafe { cast.all(src, dst, nest.start.index, nest.axes()) };
-    }
-}
-
-impl Kernel {
-    /// [`run_strided`](Self::run_strided) between two layouts of one buffer.
-    ///
-    /// # Errors
-    ///
-    /// As [`run_strided`](Self::run_strided); [`ViewError::OutOfBounds`] and [`ViewError::Repeated`] as for views.
-    pub fn run_strided_within(&self, buffer: &mut [u8], from: &Layout, to: &Layout) -> Result<(), ViewError> {
-        place(from, buffer.len())?;
-        place(to, buffer.len())?;
-        let start = buffer.as_mut_ptr();
-        // SAFETY: both lie in the buffer, which is borrowed for as long; `run_strided` checks how they lie to each other.
-        let (src, mut dst) = unsafe { (View::from_raw(start, *from), ViewMut::from_raw(start, *to)?) };
-        self.run_strided(&src, &mut dst)
     }
 }
 

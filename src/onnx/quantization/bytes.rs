@@ -48,7 +48,7 @@ impl Byte {
 
 /// The direction of a cast.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Bytes {
+pub(super) enum ByteNode {
     Quantize(Byte),
     Dequantize(Byte),
 }
@@ -166,7 +166,7 @@ pub(super) fn worthwhile(layout: &Layout) -> bool {
 }
 
 /// Runs a node whose precision is `float32`.
-pub(super) fn run(node: &Node, bytes: Bytes, layout: &Layout, call: &mut Call<'_>) -> Result<(), Error> {
+pub(super) fn run(node: &Node, bytes: ByteNode, layout: &Layout, call: &mut Call<'_>) -> Result<(), Error> {
     let mut scales = Window::<f32>::new(&node.load_scale, call.scale.data, layout.scales);
     let mut zero_points = node.zero_points::<f32>(call.zero_point, layout)?;
     let mut done = 0;
@@ -185,12 +185,12 @@ pub(super) fn run(node: &Node, bytes: Bytes, layout: &Layout, call: &mut Call<'_
             scales = &scales[..zero_points.len()];
             let range = done..done + scales.len() * run;
             match bytes {
-                Bytes::Quantize(byte) => {
+                ByteNode::Quantize(byte) => {
                     let x = &call.x.data.as_chunks().0[range.clone()];
                     let elements = Elements { x, byte, run, scales, zero_points };
                     run_work::<Loops<&[[u8; 4]]>>(tier::token(), &elements, &mut call.y[range.clone()]);
                 }
-                Bytes::Dequantize(byte) => {
+                ByteNode::Dequantize(byte) => {
                     let elements =
                         Elements { x: &call.x.data[range.clone()], byte, run, scales, zero_points };
                     let y = &mut call.y.as_chunks_mut().0[range.clone()];

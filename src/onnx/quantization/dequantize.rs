@@ -23,7 +23,7 @@ use lanecast_kernels::in_default_environment;
 /// assert_eq!(y.as_chunks().0, &[0.5_f32.to_le_bytes(), (-4.0_f32).to_le_bytes()]);
 /// # Ok::<(), lanecast::onnx::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct DequantizeLinear {
     node: Node,
 }

@@ -2,7 +2,7 @@
 
 use super::{
     attributes::LinearAttributes,
-    bytes::{self, Byte, Bytes},
+    bytes::{self, Byte, ByteNode},
     layout::Layout,
     operand::{
         CHUNK, Floats, Load, Real, Tensor, Window, check_len, check_zero_point, chunks, dtype_of, raw,
@@ -12,6 +12,7 @@ use crate::{
     CastError, CastPlan, DType, Kind,
     onnx::{AttributeValue, Error, Operator, Side},
 };
+use lanecast_kernels::{Bytes, BytesMut};
 
 /// The dtypes of the inputs.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +63,7 @@ pub(super) fn read(
 }
 
 /// A node, whose dtypes and attributes have been checked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) version: u32,
     pub(super) inputs: Inputs,
@@ -73,7 +74,7 @@ pub(super) struct Node {
     load_zero_point: Option<Load>,
     store: CastPlan,
     /// The casts that have loops of their own.
-    bytes: Option<Bytes>,
+    bytes: Option<ByteNode>,
 }
 
 /// What a node runs on.
@@ -106,8 +107,8 @@ impl Node {
         let (real, to) = (store.source().dtype(), store.target().dtype());
         let bytes = match (inputs.x, to) {
             _ if precision != DType::Float32 => None,
-            (DType::Float32, to) => Byte::new(to).map(Bytes::Quantize),
-            (x, DType::Float32) => Byte::new(x).map(Bytes::Dequantize),
+            (DType::Float32, to) => Byte::new(to).map(ByteNode::Quantize),
+            (x, DType::Float32) => Byte::new(x).map(ByteNode::Dequantize),
             _ => None,
         };
         Ok(Self {
@@ -181,7 +182,7 @@ impl Node {
             let shifted = zero_points.is_some();
             compute(&mut Chunk { x: &mut chunk[..n], scales: scale_of, zero_points: zero_of, shifted })?;
             let encoded = &mut call.y[range.start * bits / 8..];
-            self.store.run(bytemuck::cast_slice(&chunk[..n]), encoded, n)?;
+            self.store.run(Bytes::new(bytemuck::cast_slice(&chunk[..n]), n), BytesMut::new(encoded, n))?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use crate::{
     tier,
 };
 use core::{marker::PhantomData, ops::Range};
+use lanecast_kernels::{Bytes, BytesMut};
 use lanecast_kernels::{Work, run_work};
 
 /// Elements that are decoded at once. A multiple of 8, so that packed elements begin at a byte.
@@ -203,7 +204,7 @@ real!(f32);
 real!(f64);
 
 /// How the elements of a tensor become floats.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Load {
     Direct(CastPlan),
     /// Rounded to a narrow float on the way.
@@ -239,12 +240,12 @@ impl Load {
         let (data, n) = (&data[first..], range.len());
         let out = bytemuck::cast_slice_mut(&mut out[..n]);
         match self {
-            Self::Direct(plan) => plan.run(data, out, n),
+            Self::Direct(plan) => plan.run(Bytes::new(data, n), BytesMut::new(out, n)),
             Self::Rounded(to, from) => {
                 let mut rounded = [0_u16; CHUNK];
                 let rounded: &mut [u8] = bytemuck::cast_slice_mut(&mut rounded);
-                to.run(data, rounded, n)?;
-                from.run(rounded, out, n)
+                to.run(Bytes::new(data, n), BytesMut::new(rounded, n))?;
+                from.run(Bytes::new(rounded, n), BytesMut::new(out, n))
             }
         }
     }

@@ -10,6 +10,7 @@ use crate::{
     onnx::{AttributeValue, Error, Operator, Side},
 };
 use lanecast_kernels::in_default_environment;
+use lanecast_kernels::{Bytes, BytesMut};
 
 /// A `QuantizeLinear` node, whose dtypes and attributes have been checked against its version.
 ///
@@ -31,7 +32,7 @@ use lanecast_kernels::in_default_environment;
 /// assert_eq!(error.to_string(), message);
 /// # Ok::<(), lanecast::onnx::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct QuantizeLinear {
     node: Node,
     precision: DType,
@@ -139,8 +140,8 @@ impl QuantizeLinear {
             let mut rounded = [0_u16; CHUNK];
             let rounded: &mut [u8] = bytemuck::cast_slice_mut(&mut rounded);
             let n = chunk.len();
-            to.run(bytemuck::cast_slice(chunk), rounded, n)?;
-            from.run(rounded, bytemuck::cast_slice_mut(chunk), n)?;
+            to.run(Bytes::new(bytemuck::cast_slice(chunk), n), BytesMut::new(rounded, n))?;
+            from.run(Bytes::new(rounded, n), BytesMut::new(bytemuck::cast_slice_mut(chunk), n))?;
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use super::super::{
 use crate::{CastPlan, Encoding, iinfo, stochastic::truncated_quotient};
 use alloc::vec::Vec;
 use core::ops::Range;
+use lanecast_kernels::{Bytes, BytesMut};
 
 /// Rounds to an integer, ties to even: adding leaves no bits for the fraction.
 fn nearest(x: f64) -> f64 {
@@ -230,7 +231,7 @@ impl ScaledPlan {
                     .for_each(|q| *q = positive_nan(*q, (*q - zero[0]) * scale));
             }
             let dst = &mut dst[range.start * size..range.end * size];
-            store.run(bytemuck::cast_slice(q), dst, range.len())?;
+            store.run(Bytes::new(bytemuck::cast_slice(q), range.len()), BytesMut::new(dst, range.len()))?;
         }
         Ok(())
     }
@@ -249,7 +250,10 @@ impl ScaledPlan {
     ) -> Result<(), ScaledError> {
         let mut codes = [0; 2 * CHUNK];
         let codes = &mut codes[..values.len() * self.scheme.element.size()];
-        self.casts.encode_wide.run(bytemuck::cast_slice(values), codes, values.len())?;
+        self.casts.encode_wide.run(
+            Bytes::new(bytemuck::cast_slice(values), values.len()),
+            BytesMut::new(codes, values.len()),
+        )?;
         put(of, codes, range, data);
         Ok(())
     }
@@ -264,7 +268,7 @@ impl ScaledPlan {
         let (mut codes, n) = ([0; 2 * CHUNK], values.len());
         let codes = &mut codes[..n * self.scheme.element.size()];
         take(self.data, data, range, codes);
-        Ok(decoder.run(codes, bytemuck::cast_slice_mut(values), n)?)
+        Ok(decoder.run(Bytes::new(codes, n), BytesMut::new(bytemuck::cast_slice_mut(values), n))?)
     }
 }
 

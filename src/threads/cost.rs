@@ -5,8 +5,7 @@
 //! the memory traffic. Other machines tend to be slower than the measured one, so estimates tend to be too low. That is the better
 //! error: an estimate that is too high makes a short cast slower, and one that is too low only leaves a thread asleep.
 
-use crate::CastPlan;
-use lanecast_kernels::machine::SECOND_CACHE;
+use lanecast_kernels::{Kernel, machine::SECOND_CACHE};
 
 /// Bytes of source and destination that count as cached, and the picoseconds per byte beyond. It is more than the second-level cache
 /// of one core: if the data fits in the caches of two cores, a second thread first has to move its half to its own cache. (Measured at
@@ -14,50 +13,55 @@ use lanecast_kernels::machine::SECOND_CACHE;
 const NEAR: u64 = SECOND_CACHE as u64 / 4 * 7;
 const FAR: u64 = 20;
 
-/// The estimate for a plan.
+/// The estimate for a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cost {
+pub(crate) struct Cost {
     /// Picoseconds per element within the caches.
     element: u64,
     /// Bits per element, of both sides together.
     bits: u64,
 }
 
-/// The estimate for a plan on contiguous elements.
+/// The estimate for a kernel on contiguous elements.
 #[inline]
-pub(super) fn of(plan: &CastPlan) -> Cost {
-    Cost::new(plan, plan.kernel().picoseconds_per_element())
+pub(crate) fn of(kernel: &Kernel) -> Cost {
+    Cost::new(kernel, kernel.picoseconds_per_element())
 }
 
-/// The estimate for a plan on views in which no axis is contiguous on both sides.
-pub(super) fn of_strided(plan: &CastPlan) -> Cost {
-    Cost::new(plan, plan.kernel().strided_picoseconds_per_element())
+/// The estimate for a kernel on views in which no axis is contiguous on both sides.
+pub(crate) fn of_strided(kernel: &Kernel) -> Cost {
+    Cost::new(kernel, kernel.strided_picoseconds_per_element())
 }
 
 impl Cost {
-    fn new(plan: &CastPlan, picoseconds: u32) -> Cost {
-        let bits = plan.source().bits_per_element() + plan.target().bits_per_element();
+    fn new(kernel: &Kernel, picoseconds: u32) -> Cost {
+        let bits = kernel.source().bits_per_element() + kernel.target().bits_per_element();
         Cost { element: picoseconds.into(), bits: bits.into() }
     }
 
+    /// The same for elements that take at least this.
+    pub(crate) fn at_least(self, picoseconds: u64) -> Cost {
+        Cost { element: self.element.max(picoseconds), ..self }
+    }
+
     /// Bytes that `n` elements read and write.
-    pub(super) fn bytes(&self, n: usize) -> u64 {
+    pub(crate) fn bytes(&self, n: usize) -> u64 {
         (n as u64 / 8).saturating_mul(self.bits)
     }
 
     /// Nanoseconds for a cast of `n` elements.
-    pub(super) fn nanoseconds(&self, n: usize) -> u64 {
+    pub(crate) fn nanoseconds(&self, n: usize) -> u64 {
         self.nanoseconds_among(n, self.bytes(n))
     }
 
     /// Nanoseconds for `n` elements that are cast together with others, `bytes` bytes in total.
-    pub(super) fn nanoseconds_among(&self, n: usize, bytes: u64) -> u64 {
+    pub(crate) fn nanoseconds_among(&self, n: usize, bytes: u64) -> u64 {
         let far = if bytes > NEAR { FAR * self.bits / 8 } else { 0 };
         self.element.max(far).saturating_mul(n as u64) / 1000
     }
 
     /// How many of `n` elements take `part` nanoseconds, if all of them take `whole`.
-    pub(super) fn elements(n: usize, part: u64, whole: u64) -> usize {
+    pub(crate) fn elements(n: usize, part: u64, whole: u64) -> usize {
         let elements = n as u128 * u128::from(part) / u128::from(whole.max(1));
         usize::try_from(elements).unwrap_or(usize::MAX)
     }
@@ -66,10 +70,11 @@ impl Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::CastPlan;
     use crate::{CastOptions, DType, Encoding, FloatRound, Tier};
 
     fn cost(from: Encoding, to: Encoding, tier: Tier, options: &CastOptions) -> Option<Cost> {
-        CastPlan::with_tier(from, to, options, tier).ok().map(|plan| of(&plan))
+        CastPlan::with_tier(from, to, options, tier).ok().map(|plan| of(plan.kernel()))
     }
 
     /// Of every pair: something, and no overflow.

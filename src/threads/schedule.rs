@@ -4,9 +4,8 @@
 //! shared, and no chunk is shorter than [`SHORTEST`]. Otherwise there are several chunks per thread, so that all threads end at about
 //! the same time, whatever else they have to do.
 
-use super::Threads;
-use super::cost::{self, Cost};
-use crate::CastPlan;
+use super::cost;
+use lanecast_kernels::Kernel;
 
 /// Nanoseconds below which one thread does a cast by itself.
 const ALONE: u64 = 45_000;
@@ -25,8 +24,8 @@ const FEW: usize = 1024;
 
 /// Whether one thread should do a cast.
 #[inline]
-pub(super) fn alone(plan: &CastPlan, n: usize) -> bool {
-    n <= FEW || cost::of(plan).nanoseconds(n) < ALONE
+pub(crate) fn alone(kernel: &Kernel, n: usize) -> bool {
+    n <= FEW || cost::of(kernel).nanoseconds(n) < ALONE
 }
 
 /// How work is shared.
@@ -53,21 +52,12 @@ impl Share {
         // The same number of chunks, made equally long.
         Some(Share { tasks, chunk: time.div_ceil(time / chunk) })
     }
-
-    /// For one cast, with the number of elements per chunk.
-    pub(super) fn of_cast(plan: &CastPlan, n: usize, threads: &Threads<'_>) -> Option<(Share, usize)> {
-        if n <= FEW {
-            return None;
-        }
-        let time = cost::of(plan).nanoseconds(n);
-        let share = Share::new(time, || threads.count())?;
-        Some((share, Cost::elements(n, share.chunk, time)))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::CastPlan;
     use crate::{CastOptions, DType, Encoding, FloatRound, Tier};
 
     /// No cast of few elements is thought to be worth a second thread, and every one of many is.
@@ -80,8 +70,8 @@ mod tests {
                 for options in [CastOptions::RUST, round] {
                     for &tier in Tier::ALL.iter().filter(|tier| tier.is_available()) {
                         let plan = CastPlan::with_tier(from, to, &options, tier).expect("a plan");
-                        assert!(cost::of(&plan).nanoseconds(FEW) < ALONE, "{plan:?}");
-                        assert!(alone(&plan, FEW) && !alone(&plan, 1 << 26), "{plan:?}");
+                        assert!(cost::of(plan.kernel()).nanoseconds(FEW) < ALONE, "{plan:?}");
+                        assert!(alone(plan.kernel(), FEW) && !alone(plan.kernel(), 1 << 26), "{plan:?}");
                     }
                 }
             }

@@ -2,10 +2,10 @@
 
 #[cfg(feature = "text")]
 use crate::text::{FormatPlan, TextOptions};
-use crate::{CastOptions, CastPlan, DType, Encoding, Kind, Tier};
 #[cfg(feature = "text")]
 use alloc::{string::String, vec::Vec};
 use core::fmt;
+use lanecast_kernels::{DType, Encoding, Kernel, Kind, Rules, Tier};
 use lanecast_kernels::{Loss, Lost};
 
 /// The bits of 1 as float64.
@@ -18,17 +18,17 @@ pub struct Rejection {
     /// Its index, counted from 0. It is the first of the elements that do not fit.
     pub index: usize,
     /// Its value.
-    pub value: Value,
+    pub value: RejectedValue,
     /// The dtype of the target.
     pub to: DType,
     /// Why it does not fit.
-    pub reason: Reason,
+    pub reason: RejectionReason,
 }
 
 /// Why an element does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum RejectionReason {
     /// NaN, which the target does not have.
     Nan,
     /// Beyond the range of the target, infinities included.
@@ -45,29 +45,29 @@ pub enum Reason {
     Inexact,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for RejectionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Reason::Nan => "it has no NaN",
-            Reason::Overflow => "it is out of range",
-            Reason::Negative => "it has no sign",
-            Reason::NoZero => "its least value is greater",
-            Reason::Imaginary => "it has no imaginary part",
-            Reason::Underflow => "it would become zero",
-            Reason::Inexact => "it would be rounded",
+            RejectionReason::Nan => "it has no NaN",
+            RejectionReason::Overflow => "it is out of range",
+            RejectionReason::Negative => "it has no sign",
+            RejectionReason::NoZero => "its least value is greater",
+            RejectionReason::Imaginary => "it has no imaginary part",
+            RejectionReason::Underflow => "it would become zero",
+            RejectionReason::Inexact => "it would be rounded",
         })
     }
 }
 
 /// The exact value of one element of any dtype.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Value {
+pub struct RejectedValue {
     dtype: DType,
     /// The bits of the element, in the low bits, with the real part lowest.
     code: u128,
 }
 
-impl Value {
+impl RejectedValue {
     /// The dtype of the element.
     pub const fn dtype(&self) -> DType {
         self.dtype
@@ -109,9 +109,10 @@ impl Value {
     /// The element cast to a wider dtype.
     fn widened(&self, wide: DType) -> Option<[u8; 16]> {
         let mut out = [0; 16];
-        let plan =
-            CastPlan::with_tier(Encoding::new(self.dtype), wide, &CastOptions::RUST, Tier::Scalar).ok()?;
-        plan.run(&self.bytes(), &mut out, 1).ok()?;
+        let wide = Encoding::new(wide);
+        let kernel =
+            Kernel::new(Tier::Scalar, Encoding::new(self.dtype), wide, &Rules::common(wide.dtype(), true))?;
+        kernel.run(&self.bytes(), &mut out, 1)?;
         Some(out)
     }
 
@@ -133,7 +134,7 @@ impl Value {
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for RejectedValue {
     /// As the module `text` formats it; without the feature `text` as Rust formats integers and `f64`.
     #[cfg(feature = "text")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -157,7 +158,7 @@ impl fmt::Display for Value {
     }
 }
 
-impl fmt::Debug for Value {
+impl fmt::Debug for RejectedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self} ({}, {:#x})", self.dtype, self.code)
     }
@@ -165,9 +166,9 @@ impl fmt::Debug for Value {
 
 impl Rejection {
     /// Describes what the kernels found.
-    pub(super) fn new(lost: &Lost, from: DType, to: DType) -> Rejection {
+    pub(crate) fn new(lost: &Lost, from: DType, to: DType) -> Rejection {
         let Lost { index, code, loss } = *lost;
-        let value = Value { dtype: from, code };
+        let value = RejectedValue { dtype: from, code };
         // A target without a sign or without zero is real, so only the real part can be out of its range.
         let part = value.part_bits().map(|(re, _)| re);
         // Tested by bits: a comparison might flush a subnormal number or trap, depending on the host's control register.
@@ -180,13 +181,13 @@ impl Rejection {
         };
         let powers = to == DType::Float8E8M0FNU;
         let reason = match loss {
-            Loss::LostNan => Reason::Nan,
-            Loss::Imaginary => Reason::Imaginary,
-            Loss::Underflow => Reason::Underflow,
-            Loss::Inexact => Reason::Inexact,
-            _ if negative && (powers || to.kind() == Kind::UnsignedInt) => Reason::Negative,
-            _ if zero && powers => Reason::NoZero,
-            _ => Reason::Overflow,
+            Loss::LostNan => RejectionReason::Nan,
+            Loss::Imaginary => RejectionReason::Imaginary,
+            Loss::Underflow => RejectionReason::Underflow,
+            Loss::Inexact => RejectionReason::Inexact,
+            _ if negative && (powers || to.kind() == Kind::UnsignedInt) => RejectionReason::Negative,
+            _ if zero && powers => RejectionReason::NoZero,
+            _ => RejectionReason::Overflow,
         };
         Rejection { index, value, to, reason }
     }

@@ -1,39 +1,38 @@
 //! [`Threads`]: which threads share a cast.
 
 use super::fork_guard::{self, Global};
+use alloc::sync::Arc;
 use core::fmt;
 use core::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Which threads share a cast.
+/// Which threads share a cast; a setting of a plan ([`CastPlan::with_threads`](crate::CastPlan::with_threads)).
 ///
 /// The calling thread takes part and is counted: a cast over a pool of four threads runs on the caller and three of them.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 #[non_exhaustive]
-pub enum Threads<'a> {
+pub enum Threads {
     /// Only the calling thread.
+    #[default]
     Serial,
-    /// The rayon pool of which the calling thread is a worker, otherwise rayon's global pool.
+    /// The rayon pool of which the calling thread is a worker (as in [`ThreadPool::install`](rayon::ThreadPool::install)), otherwise
+    /// rayon's global pool.
     ///
     /// After a `fork` the global pool has no threads in the child, which then casts on the calling thread.
-    #[default]
     Rayon,
     /// As [`Rayon`](Self::Rayon), on at most this many threads, including the calling one. 0 and 1 mean [`Serial`](Self::Serial).
     AtMost(usize),
-    /// This rayon pool. Its threads must exist: after a `fork`, a pool from the parent has no threads in the child, and the child
-    /// would wait for them for ever.
-    Pool(&'a rayon::ThreadPool),
-    /// The threads of the host program.
-    Custom(&'a dyn ParallelFor),
+    /// The threads of the host program, or a rayon pool of its own. The threads of a pool must exist: after a `fork`, a pool from the parent
+    /// has no threads in the child, and the child would wait for them for ever.
+    Host(Arc<dyn ParallelFor>),
 }
 
 /// The threads of a host program: a parallel loop over tasks in its own thread pool.
 ///
 /// ```
-/// use lanecast::bulk::{ParallelFor, Threads, par_cast};
-/// use lanecast::half::bf16;
-/// use std::thread;
+/// use lanecast::{CastOptions, CastPlan, ParallelFor, Threads, half::bf16};
+/// use std::{sync::Arc, thread};
 ///
 /// /// A host that starts its threads anew for every loop.
 /// struct Host;
@@ -53,13 +52,12 @@ pub enum Threads<'a> {
 ///     }
 /// }
 ///
-/// let src = vec![1.0_f32; 3_000_000];
-/// let mut dst = vec![bf16::ZERO; src.len()];
-/// par_cast(&src, &mut dst, Threads::Custom(&Host))?;
-/// assert!(dst.iter().all(|x| *x == bf16::ONE));
+/// let plan = CastPlan::of::<f32, bf16>(&CastOptions::RUST).with_threads(Threads::Host(Arc::new(Host)));
+/// let out = plan.run_to_vec::<bf16>(&vec![1.0_f32; 3_000_000])?;
+/// assert!(out.iter().all(|x| *x == bf16::ONE));
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
-pub trait ParallelFor: Sync {
+pub trait ParallelFor: Send + Sync {
     /// How many threads [`run`](Self::run) can use at once, including the calling one. If it is 1 or 0, `run` is not called.
     fn threads(&self) -> usize;
 
@@ -73,19 +71,28 @@ pub trait ParallelFor: Sync {
     fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync));
 }
 
-impl fmt::Debug for Threads<'_> {
+impl ParallelFor for rayon::ThreadPool {
+    fn threads(&self) -> usize {
+        self.current_num_threads()
+    }
+
+    fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        self.in_place_scope(|scope| spread(scope, tasks, task));
+    }
+}
+
+impl fmt::Debug for Threads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Threads::Serial => f.write_str("Serial"),
             Threads::Rayon => f.write_str("Rayon"),
             Threads::AtMost(threads) => f.debug_tuple("AtMost").field(threads).finish(),
-            Threads::Pool(pool) => f.debug_tuple("Pool").field(pool).finish(),
-            Threads::Custom(host) => write!(f, "Custom({} threads)", host.threads()),
+            Threads::Host(host) => write!(f, "Host({} threads)", host.threads()),
         }
     }
 }
 
-impl Threads<'_> {
+impl Threads {
     /// How many threads can share a cast. Never waits for a pool; for a pool whose state is unknown, it is a guess.
     pub(crate) fn count(&self) -> usize {
         match self {
@@ -96,15 +103,14 @@ impl Threads<'_> {
                 Global::Asked => thread::available_parallelism().map_or(1, usize::from),
                 Global::Gone => 1,
             },
-            Threads::Pool(pool) => pool.current_num_threads(),
-            Threads::Custom(host) => host.threads(),
+            Threads::Host(host) => host.threads(),
         }
     }
 
     /// Calls `work` for all `chunks`, on at most `tasks` threads, each of which takes the next chunk when it has finished one. If
     /// `work` breaks, the chunks after its own are not needed.
     pub(crate) fn share<C>(
-        self,
+        &self,
         tasks: usize,
         chunks: impl Iterator<Item = C> + Send,
         work: impl Fn(C) -> ControlFlow<()> + Sync,
@@ -121,8 +127,7 @@ impl Threads<'_> {
         };
         match self {
             Threads::Serial | Threads::AtMost(0 | 1) => drain(),
-            Threads::Pool(pool) => pool.in_place_scope(|scope| spread(scope, tasks, &drain)),
-            Threads::Custom(host) => {
+            Threads::Host(host) => {
                 host.run(tasks, &|_| drain());
                 // The chunks that the host left over.
                 drain();
@@ -132,7 +137,8 @@ impl Threads<'_> {
                 match fork_guard::global() {
                     Global::Worker | Global::Alive => {
                         let tasks = tasks.min(rayon::current_num_threads());
-                        return rayon::in_place_scope(|scope| spread(scope, tasks, &drain));
+                        let task = |_| drain();
+                        return rayon::in_place_scope(|scope| spread(scope, tasks, &task));
                     }
                     Global::Gone => return drain(),
                     // Do not wait for the pool: until it answers, this thread casts alone.
@@ -148,12 +154,12 @@ impl Threads<'_> {
     }
 }
 
-/// Runs `drain` on this thread and on `tasks - 1` threads of a pool.
-fn spread<'s>(scope: &rayon::Scope<'s>, tasks: usize, drain: &'s (dyn Fn() + Sync)) {
-    for _ in 1..tasks {
-        scope.spawn(|_| drain());
+/// Runs a task on this thread and others on `tasks - 1` threads of a pool.
+fn spread<'s>(scope: &rayon::Scope<'s>, tasks: usize, task: &'s (dyn Fn(usize) + Sync)) {
+    for index in 1..tasks {
+        scope.spawn(move |_| task(index));
     }
-    drain();
+    task(0);
 }
 
 /// There are no threads on WebAssembly.
@@ -165,7 +171,7 @@ mod tests {
     use std::vec::Vec;
 
     /// The threads that take a chunk, each of which lasts long enough for all threads to come.
-    fn used(threads: Threads<'_>, tasks: usize) -> usize {
+    fn used(threads: &Threads, tasks: usize) -> usize {
         let seen = Mutex::new(HashSet::new());
         threads.share(tasks, 0..40, |_: i32| {
             seen.lock().expect("no panics").insert(thread::current().id());
@@ -182,7 +188,7 @@ mod tests {
             pool.install(|| caps.iter().map(|cap| Threads::AtMost(*cap).count()).collect())
         };
         assert_eq!(counts(&[0, 1, 2, 3, 4, 9]), [1, 1, 2, 3, 4, 4]);
-        let at_most = |cap| pool.install(|| used(Threads::AtMost(cap), Threads::AtMost(cap).count()));
+        let at_most = |cap| pool.install(|| used(&Threads::AtMost(cap), Threads::AtMost(cap).count()));
         assert_eq!((at_most(0), at_most(1)), (1, 1));
         assert!((1..=2).contains(&at_most(2)) && (2..=3).contains(&at_most(3)));
     }

@@ -1,12 +1,7 @@
-//! Casts that count what they lose.
+//! [`CastReport`]: how many values a cast lost.
 
-use super::Level;
-use crate::{CastError, CastPlan, Element, Streaming};
-use core::{
-    fmt,
-    hash::{Hash, Hasher},
-};
-use lanecast_kernels::{Loss, LossDetector, Losses};
+use core::fmt;
+use lanecast_kernels::{Loss, Losses};
 
 /// How many values a cast lost, and how. Every value counts at most once; the parts of a complex number count as two values.
 ///
@@ -32,7 +27,7 @@ pub struct CastReport {
     /// Nonzero values in range that became zero. In a float target they were below its subnormal numbers; in an integer target the
     /// rounding dropped all of them: 0.02, and -0.9 toward zero.
     pub underflowed_to_zero: u64,
-    /// Values in range that were rounded or lost a fraction, but did not become zero; 0 unless the level is [`Level::Exact`].
+    /// Values in range that were rounded or lost a fraction, but did not become zero; 0 unless the level is [`Level::Exact`](crate::Level::Exact).
     pub inexact: u64,
 }
 
@@ -102,105 +97,5 @@ impl fmt::Display for CastReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} elements", self.elements)?;
         self.counts().iter().filter(|(_, n)| *n != 0).try_for_each(|(name, n)| write!(f, ", {name} {n}"))
-    }
-}
-
-/// A cast that counts what it loses; made by [`CastPlan::counted`].
-///
-/// Two counting plans are equal if their plain plans and levels are equal.
-#[derive(Clone, Copy)]
-pub struct CountingPlan {
-    plan: CastPlan,
-    level: Level,
-    detector: LossDetector,
-}
-
-impl PartialEq for CountingPlan {
-    fn eq(&self, other: &Self) -> bool {
-        (self.plan, self.level) == (other.plan, other.level)
-    }
-}
-
-impl Eq for CountingPlan {}
-
-impl Hash for CountingPlan {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.plan, self.level).hash(state);
-    }
-}
-
-impl CastPlan {
-    /// The same cast, with losses counted: values that are out of range or become zero and, if `level` is [`Level::Exact`], values
-    /// that are rounded.
-    ///
-    /// ```
-    /// use lanecast::{CastOptions, CastPlan, DType, F8E4M3FN, Level};
-    /// let plan = CastPlan::new(DType::Float32, DType::Float8E4M3FN, &CastOptions::RUST)?.counted(Level::Range);
-    /// let report = plan.run_slice(&[1.0_f32, 465.0, -1e9, 1e-9], &mut [F8E4M3FN::default(); 4])?;
-    /// assert_eq!(report.to_string(), "4 elements, saturated 2, underflowed_to_zero 1");
-    /// # Ok::<(), lanecast::CastError>(())
-    /// ```
-    pub fn counted(&self, level: Level) -> CountingPlan {
-        CountingPlan { plan: *self, level, detector: self.detector(level == Level::Exact, true) }
-    }
-}
-
-impl CountingPlan {
-    /// The plain cast.
-    pub const fn plan(&self) -> &CastPlan {
-        &self.plan
-    }
-
-    /// The same cast, with non-temporal stores as `streaming` says; see [`CastPlan::with_streaming`].
-    #[must_use]
-    pub fn with_streaming(self, streaming: Streaming) -> CountingPlan {
-        CountingPlan {
-            plan: self.plan.with_streaming(streaming),
-            detector: self.detector.with_streaming(streaming),
-            ..self
-        }
-    }
-
-    pub(crate) const fn detector(&self) -> &LossDetector {
-        &self.detector
-    }
-
-    /// Whether no value of the pair can be lost in a way that is counted.
-    pub const fn keeps_all(&self) -> bool {
-        self.detector.is_idle()
-    }
-
-    /// Casts the first `n` elements of `src` to the first `n` of `dst`, as [`CastPlan::run`], and counts losses.
-    ///
-    /// # Errors
-    ///
-    /// As [`CastPlan::run`]; then nothing is written.
-    pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<CastReport, CastError> {
-        match self.detector.run_counted(src, dst, n) {
-            Some(losses) => Ok(CastReport::new(n, &losses)),
-            None => Err(self.plan.shortage(src.len(), dst.len(), n)),
-        }
-    }
-
-    /// [`run`](Self::run) from a slice of elements to another of the same length.
-    ///
-    /// # Errors
-    ///
-    /// As [`CastPlan::run_slice`]; then nothing is written.
-    pub fn run_slice<S: Element, D: Element>(
-        &self,
-        src: &[S],
-        dst: &mut [D],
-    ) -> Result<CastReport, CastError> {
-        match self.detector.run_elements_counted(src, dst) {
-            Some(losses) => Ok(CastReport::new(src.len(), &losses)),
-            None => Err(self.plan.mismatch::<S, D>(src.len(), dst.len())),
-        }
-    }
-}
-
-impl fmt::Debug for CountingPlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CountingPlan({:?})", self.plan)
     }
 }
