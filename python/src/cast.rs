@@ -141,7 +141,7 @@ impl<'py> Request<'_, 'py> {
     /// Casts to newly allocated memory.
     fn run_new(&self, py: Python<'_>, source: &Operand<'_>, new: &Array, mode: Mode<'_>) -> PyResult<()> {
         let plan = self.plan(py, source.library, source.array.encoding(), new.encoding())?;
-        let plan = memory::for_new_memory(plan, new.elements());
+        let plan = memory::for_new_memory(&plan, new.elements());
         self.run_plan(py, &plan, source, new, mode)
     }
 

@@ -5,7 +5,7 @@ use crate::errors::{cast_error, format_error};
 use crate::memory::{self, Array, Mode};
 use crate::operand::Operand;
 use lanecast::strided::Layout;
-use lanecast::{ByteOrder, CastOptions, CastPlan, Encoding};
+use lanecast::{ByteOrder, Bytes, BytesMut, CastOptions, CastPlan, Encoding};
 use lanecast_files::{Detail, Error, NewTensor, Place};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyIndexError, PyOSError, PyPermissionError, PyValueError,
@@ -161,7 +161,7 @@ fn stored<'a>(py: Python<'_>, source: &'a Operand<'_>, packs: bool) -> PyResult<
     let plan = CastPlan::new(apart, to, &CastOptions::RUST).map_err(failed)?;
     let n = array.elements();
     let mut out = vec![0; to.byte_len(n).unwrap_or(0)];
-    plan.run(&copy, &mut out, n).map_err(failed)?;
+    plan.run(Bytes::new(&copy, n), BytesMut::new(&mut out, n)).map_err(failed)?;
     Ok(Cow::Owned(out))
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use lanecast::{
-    ByteOrder, CastOptions, CastPlan, DType, Encoding, Storage,
+    ByteOrder, Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Storage,
     names::Namespace,
     scaled::{ScaledError, Scheme},
 };
@@ -169,7 +169,7 @@ fn recast(bytes: &[u8], from: Encoding, to: Encoding, n: usize) -> Result<Vec<u8
         return Ok(bytes.to_vec());
     }
     let mut out = vec![0; to.byte_len(n).unwrap_or(usize::MAX)];
-    CastPlan::new(from, to, &CastOptions::RUST)?.run(bytes, &mut out, n)?;
+    CastPlan::new(from, to, &CastOptions::RUST)?.run(Bytes::new(bytes, n), BytesMut::new(&mut out, n))?;
     Ok(out)
 }
 

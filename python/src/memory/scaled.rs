@@ -1,7 +1,7 @@
 //! Scaled casts of arrays.
 
 use super::{Array, bytes, bytes_mut};
-use lanecast::bulk::Threads;
+use lanecast::Threads;
 use lanecast::scaled::{Report, ScaledError, ScaledPlan};
 use lanecast::strided::View;
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ pub unsafe fn quantize(
     src: &Array,
     to: Quantized<'_>,
     global: Option<f32>,
-    threads: Threads<'static>,
+    threads: Threads,
 ) -> Result<Report, ScaledError> {
     detached(py, src.elements(), || {
         // SAFETY: the caller's promise.
@@ -72,7 +72,7 @@ pub unsafe fn dequantize(
     from: Quantized<'_>,
     global: f32,
     to: &Array,
-    threads: Threads<'static>,
+    threads: Threads,
 ) -> Result<(), ScaledError> {
     detached(py, to.elements(), || {
         // SAFETY: the caller's promise.
