@@ -40,8 +40,7 @@ def _threads(n: int) -> Iterator[None]:
         variable.reset(token)
 
 
-@contextmanager
-def tier(name: str, /) -> Iterator[None]:
+def tier(name: str, /) -> AbstractContextManager[None]:
     """Makes casts use an instruction-set tier inside a ``with`` block. All tiers return the same bits, so this serves tests and measurements.
 
     The tier is that of the process. Blocks may be nested, and threads may have blocks at the same time: of the blocks that have not ended, the
@@ -58,6 +57,11 @@ def tier(name: str, /) -> Iterator[None]:
         ...     lanecast.active_tier()
         'scalar'
     """
+    return _tier(name)
+
+
+@contextmanager
+def _tier(name: str) -> Iterator[None]:
     number = _lanecast.enter_tier(name)
     try:
         yield

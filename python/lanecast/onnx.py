@@ -8,8 +8,6 @@ Each function does what the operator does in a model of the given opset, on arra
     array([ 2, -4], dtype=int8)
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from . import _lanecast

@@ -81,7 +81,7 @@ pub fn quantize_array<'py>(
         plan = plan.with_global(global).map_err(|error| scaled_error(py, error))?;
     }
     if let Some((seed, stream)) = random {
-        plan = plan.stochastic(Stochastic { seed, stream, bits: RandomBits::default() });
+        plan = plan.stochastic(Stochastic { seed, stream, bits: RandomBits::default(), first: 0 });
     }
     let held = match is_packed(plan.data_type()) {
         true => Encoding::new(DType::UInt8),
