@@ -98,7 +98,7 @@ class Encoding:
 
 @final
 class Buffer:
-    r"""A C-contiguous array that owns its memory, aligned to 64 bytes. Other libraries can use it without a copy.
+    """A C-contiguous array that owns its memory, aligned to 64 bytes. Other libraries can use it without a copy.
 
     `importers` names the libraries that take it through `__dlpack__`. NumPy takes none of the dtypes of ml_dtypes, and no library takes
     sub-byte dtypes: `numpy()` returns an array of any dtype, and the buffer protocol shares the raw bytes.
@@ -112,8 +112,8 @@ class Buffer:
         >>> packed = lanecast.pack(np.arange(6), "int4")
         >>> packed
         lanecast.Buffer(int4, (6,), packed, importers=())
-        >>> bytes(packed)
-        b'\x10\x32\x54'
+        >>> bytes(packed).hex()
+        '103254'
     """
     @property
     def dtype(self) -> DType:

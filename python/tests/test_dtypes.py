@@ -22,7 +22,7 @@ def test_every_dtype_is_one_object():
     assert len(lanecast.dtypes) == 30
     for code, dtype in enumerate(lanecast.dtypes):
         assert dtype.code == code
-        assert getattr(lanecast, dtype.name) is dtype
+        assert getattr(lanecast, repr(dtype).removeprefix("lanecast.")) is dtype
         assert pickle.loads(pickle.dumps(dtype)) is dtype
         assert copy.deepcopy(dtype) is dtype
         assert repr(dtype) == f"lanecast.{dtype.name}" and str(dtype) == dtype.name
