@@ -143,7 +143,7 @@ def test_calls_without_out(function, alarm):
     short = np.ones(1 << 17, np.float32) / 3
     texts = ["0.3333333"] * len(short)
     call = {
-        "count_losses": lambda n: lanecast.count_losses(np.ones(n, np.int8), "float8_e4m3fn", threads=1),
+        "count_losses": lambda n: lanecast.count_losses(np.ones(n, np.int8), "uint4", threads=1),
         "astype_masked": lambda n: lanecast.astype_masked(np.ones(n, np.int8), "float8_e4m3fn", threads=1),
         "astype": lambda n: lanecast.astype(np.ones(n, np.int8), "float8_e4m3fn", check="range", threads=1),
         "format": lambda n: lanecast.format_text(np.resize(short, n // 32)),
