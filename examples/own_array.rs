@@ -47,7 +47,7 @@ impl Array {
         let src = View::from_slice(elements, shape)?;
         // A dtype to itself is a copy of the bits.
         let copy = CastPlan::new(T::DTYPE, T::DTYPE, &CastOptions::RUST)?;
-        Array::new(T::DTYPE.into(), shape, |dst| copy.run_strided(&src, dst))
+        Array::new(T::DTYPE.into(), shape, |dst| copy.run(&src, dst))
     }
 
     /// What lanecast sees: whatever is wrong with the shape, strides and offset is found here.
@@ -80,14 +80,14 @@ impl Array {
         let plan = CastPlan::new(self.of, to, &CastOptions::NUMPY)?;
         let src = self.view()?;
         // On one thread this is `run_strided`, and so it is for arrays that are too small to be shared.
-        Array::new(to, &self.shape, |dst| plan.par_run_strided(&src, dst, threads))
+        Array::new(to, &self.shape, |dst| plan.with_threads(threads).run(&src, dst))
     }
 
     /// The elements in C order.
     fn to_vec<T: Element + Default>(&self) -> Result<Vec<T>, CastError> {
         let mut out = vec![T::default(); self.shape.iter().product()];
         let plan = CastPlan::new(self.of, T::DTYPE, &CastOptions::NUMPY)?;
-        plan.run_strided(&self.view()?, &mut ViewMut::from_slice(&mut out, &self.shape)?)?;
+        plan.run(&self.view()?, &mut ViewMut::from_slice(&mut out, &self.shape)?)?;
         Ok(out)
     }
 }

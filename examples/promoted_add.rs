@@ -5,10 +5,10 @@
 //! lanecast answers which dtype an operation computes in and casts the operands; the addition is the library's own. Here it is a
 //! loop for each dtype that has one.
 
-use lanecast::DType;
 use lanecast::half::{bf16, f16};
 use lanecast::promote::{Standard, plan};
 use lanecast::text::{FormatPlan, TextOptions};
+use lanecast::{Bytes, DType};
 use std::error::Error;
 
 /// Elements whose dtype is known at run time, in the byte order of the machine.
@@ -57,7 +57,7 @@ fn promoted_add(standard: Standard, left: &Array, right: &Array) -> Result<Array
 
 fn show(array: &Array) -> Result<String, Box<dyn Error>> {
     let n = array.bytes.len() / array.dtype.size();
-    let texts = FormatPlan::new(array.dtype, &TextOptions::DEFAULT)?.run(&array.bytes, n)?;
+    let texts = FormatPlan::new(array.dtype, &TextOptions::DEFAULT)?.run(Bytes::new(&array.bytes, n))?;
     let texts: Vec<_> = texts.iter().collect();
     Ok(format!("{} [{}]", array.dtype, texts.join(", ")))
 }

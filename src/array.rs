@@ -1,10 +1,8 @@
 //! Arrays of the crate [`ndarray`](https://docs.rs/ndarray), and an example of how to connect an array library: its views convert
 //! to [`View`] and [`ViewMut`] with `try_from`, and a plan does the rest.
 
-use crate::{
-    CastError, CastOptions, CastPlan, Element,
-    strided::{View, ViewMut},
-};
+use crate::{error::CastError, options::CastOptions, plan::CastPlan};
+use lanecast_kernels::{Element, View, ViewMut};
 use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
 /// Casts of the arrays of the crate [`ndarray`](https://docs.rs/ndarray) (feature `ndarray`).
@@ -67,7 +65,7 @@ pub trait AsType<D: Dimension> {
 
 impl<A: Element, S: Data<Elem = A>, D: Dimension> AsType<D> for ArrayBase<S, D> {
     fn astype_with<E: Element>(&self, options: &CastOptions) -> Result<Array<E, D>, CastError> {
-        let plan = CastPlan::new(A::DTYPE, E::DTYPE, options)?;
+        let plan = CastPlan::of::<A, E>(options);
         Ok(plan.kernel().run_to_array(self.view())?)
     }
 
@@ -76,7 +74,7 @@ impl<A: Element, S: Data<Elem = A>, D: Dimension> AsType<D> for ArrayBase<S, D> 
         to: &mut ArrayViewMut<'_, E, D>,
         options: &CastOptions,
     ) -> Result<(), CastError> {
-        let plan = CastPlan::new(A::DTYPE, E::DTYPE, options)?;
+        let plan = CastPlan::of::<A, E>(options);
         plan.run(&View::try_from(self.view())?, &mut ViewMut::try_from(to.view_mut())?)
     }
 }

@@ -20,16 +20,17 @@ mod attributes;
 mod cast;
 mod element;
 mod error;
+mod operator;
 mod quantization;
 mod tensor;
 mod version;
 
 pub use attributes::{AttributeValue, Attributes};
-pub use cast::{Cast, Value};
+pub use cast::{Cast, CastOutput};
 pub use element::ElementType;
-pub use error::{Error, Side};
+pub use error::OnnxError;
+pub use operator::{Operator, Port};
 pub use quantization::{
     DequantizeLinear, DynamicQuantizeLinear, DynamicScale, LinearAttributes, QuantizeLinear, Tensor,
 };
-pub use tensor::{Contents, Field, Payload, TensorError, TypedData, elements};
-pub use version::Operator;
+pub use tensor::{Contents, DataField, Payload, TensorError, TypedData, elements};

@@ -6,8 +6,7 @@
 
 mod named;
 
-use crate::{DType, Flavor, FloatSpec, Kind, Spec};
-use lanecast_kernels::{PowerRange, Rounding, Rules};
+use lanecast_kernels::{DType, Flavor, FloatSpec, Kind, PowerRange, Rounding, Rules, Spec};
 
 /// Which 8-bit float targets clamp on overflow; the ONNX attribute `saturate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

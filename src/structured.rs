@@ -56,12 +56,14 @@ mod descr;
 mod error;
 mod gather;
 mod layout;
+mod leaf;
 mod parse;
 mod plan;
 mod report;
 mod resolve;
+mod types;
 
 pub use error::{StructError, Trouble};
-pub use layout::{Field, FieldType, StructType};
-pub use plan::{FieldCast, Match, StructPlan};
-pub use report::{CheckedStructPlan, CountingStructPlan};
+pub use plan::{FieldCast, StructPlan};
+pub use resolve::Match;
+pub use types::{Field, FieldType, StructType};

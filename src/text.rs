@@ -23,7 +23,7 @@
 //! |---|---|---|
 //! | slices of `&str`, `String`, `Vec<u8>` | as they are | |
 //! | Arrow `Utf8`, `LargeUtf8`, `Binary` | [`StringsRef::new`] of [`Offsets`] and bytes, then [`iter`](StringsRef::iter) | [`Strings`], [`Strings::offsets_i32`] |
-//! | NumPy `S` (bytes padded with NUL) | [`fixed::Bytes`] | [`StringsRef::write_bytes`] |
+//! | NumPy `S` (bytes padded with NUL) | [`fixed::PaddedBytes`] | [`StringsRef::write_bytes`] |
 //! | NumPy `U` (UCS-4, either byte order) | [`fixed::Ucs4`] | [`StringsRef::write_ucs4`] |
 //!
 //! A cast from strings to strings is a copy: [`StringsRef::to_strings`]. [`Strings`] owns text and yields `&str`; a [`StringsRef`]
@@ -46,25 +46,25 @@
 //! [`CastOptions`](crate::CastOptions) apply, and the vector kernels do the rounding. Integers are read exactly.
 //!
 //! Formatting takes the shortest digits of `float32` and `float64` from the crate `zmij` and puts them into the layout of section
-//! 8.2; `float16` has its own algorithm (src/text/half.rs); all other floats are first widened exactly to `float32` by a cast.
+//! 8.2; `float16` has its own algorithm (src/text/float16.rs); all other floats are first widened exactly to `float32` by a cast.
 
 mod binary;
 mod element;
 mod error;
 mod exact;
 pub mod fixed;
+mod float16;
 mod format;
-mod half;
 mod layout;
 mod options;
 mod parse;
 mod powers;
 mod scan;
 mod strings;
-mod write;
+pub(crate) mod write;
 
 pub use error::{BadText, TextError};
-pub use format::{FormatPlan, format, format_with};
+pub use format::{FormatPlan, format};
 pub use options::{Exponent, OnBadText, Special, TextOptions};
-pub use parse::{ParsePlan, parse, parse_with};
+pub use parse::{ParsePlan, parse};
 pub use strings::{BadOffsets, BytesIter, Iter, Offsets, Strings, StringsError, StringsRef};

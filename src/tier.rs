@@ -8,11 +8,11 @@
 //! `LANECAST_DISABLE` a CPU feature that no kernel uses, the library writes one line on standard error and ignores the name.
 //! A program that would rather stop calls [`from_env`] when it starts. Without the feature `std` there is no environment.
 
-use crate::{CastError, Tier, TierStatus, UnknownTier};
+use crate::error::CastError;
 use alloc::string::String;
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
-use lanecast_kernels::typed::TierToken;
+use lanecast_kernels::{Tier, TierStatus, UnknownTier, typed::TierToken};
 
 /// The index of the tier set by [`force`], or [`NONE`].
 static FORCED: AtomicU8 = AtomicU8::new(NONE);

@@ -3,15 +3,15 @@
 
 use crate::support;
 use crate::support::{byte_len, rng::Rng, storages};
-use lanecast::bulk::{self, BatchItem, ParallelFor, Threads, par_cast_batch};
 use lanecast::strided::{Layout, View, ViewMut};
 use lanecast::{
-    CastError, CastOptions, CastPlan, DType, Encoding, FloatRound, Level, Side, Tier, half::bf16,
+    BatchItem, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, FloatRound, InPlace,
+    Level, ParallelFor, Side, Threads, Tier, Uninit, cast_batch, half::bf16,
 };
 use proptest::prelude::*;
 use rayon::prelude::*;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// What a host does with the tasks it is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ impl ParallelFor for Host {
 }
 
 /// Hosts of all habits; without threads in the target, those that need none.
-fn hosts() -> Vec<Host> {
+fn hosts() -> Vec<Arc<Host>> {
     use Habit::*;
     let all = [
         (2, Forward),
@@ -69,28 +69,29 @@ fn hosts() -> Vec<Host> {
         (0, Forward),
     ];
     let can = |habit: &Habit| support::THREADS || *habit != Threads;
-    all.into_iter().filter(|(_, habit)| can(habit)).map(|(n, habit)| Host::new(n, habit)).collect()
+    all.into_iter().filter(|(_, habit)| can(habit)).map(|(n, habit)| Arc::new(Host::new(n, habit))).collect()
 }
 
 /// Pools of rayon; none, and a word about it, where there are no threads.
-fn pools() -> Vec<rayon::ThreadPool> {
+fn pools() -> Vec<Arc<rayon::ThreadPool>> {
     if !support::THREADS || cfg!(miri) {
         support::say("SKIPPED: casts over the pools of rayon: this target has no threads");
         return Vec::new();
     }
-    let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("a few threads");
+    let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("a few threads").into();
     [1, 2, 3, 8].into_iter().map(pool).collect()
 }
 
 /// Calls `check` with everybody who can run a cast.
-fn with_all(mut check: impl FnMut(Threads<'_>)) {
-    check(Threads::Serial);
-    hosts().iter().for_each(|host| check(Threads::Custom(host)));
+fn with_all(mut check: impl FnMut(&Threads)) {
+    check(&Threads::Serial);
+    hosts().into_iter().for_each(|host| check(&Threads::Host(host)));
     let pools = pools();
-    pools.iter().for_each(|pool| check(Threads::Pool(pool)));
     if !pools.is_empty() {
-        check(Threads::Rayon);
+        check(&Threads::Rayon);
+        check(&Threads::AtMost(2));
     }
+    pools.into_iter().for_each(|pool| check(&Threads::Host(pool)));
 }
 
 fn noise(seed: u64, bytes: usize) -> Vec<u8> {
@@ -114,7 +115,7 @@ const LARGE: usize = if cfg!(miri) { 100 } else { 300_007 };
 #[test]
 fn dtypes() {
     use DType::*;
-    let host = Host::new(3, if support::THREADS { Habit::Threads } else { Habit::Backward });
+    let host = Arc::new(Host::new(3, if support::THREADS { Habit::Threads } else { Habit::Backward }));
     let some = [
         Bool,
         Int4,
@@ -136,13 +137,16 @@ fn dtypes() {
             let len = byte_len(to, n);
             let (mut one, mut many) = (vec![0xA5; len + 70], vec![0xA5; len + 70]);
             for (s, d) in [(0, 0), (3, 61)] {
-                plan.run(&src[s..], &mut one[d..d + len], n).expect("the buffers fit");
-                plan.par_run(&src[s..], &mut many[d..], n, Threads::Custom(&host)).expect("as before");
+                plan.run(Bytes::new(&src[s..], n), BytesMut::new(&mut one[d..d + len], n))
+                    .expect("the buffers fit");
+                plan.with_threads(Threads::Host(host.clone()))
+                    .run(Bytes::new(&src[s..], n), BytesMut::new(&mut many[d..], n))
+                    .expect("as before");
                 assert!(one == many, "{plan:?}, offsets {s} and {d}");
             }
         }
     }
-    assert!(cfg!(miri) || host.2.into_inner() > 100, "most of them are shared");
+    assert!(cfg!(miri) || host.2.load(Ordering::Relaxed) > 100, "most of them are shared");
 }
 
 /// Everybody who can run tasks, on buffers with a few hundred chunks, of odd lengths and at odd places.
@@ -159,13 +163,17 @@ fn everybody() {
         let src = noise(n as u64, byte_len(plan.source(), n) + 1);
         let len = byte_len(plan.target(), n);
         let mut want = vec![0xA5; len + 9];
-        plan.run(&src[1..], &mut want[5..], n).expect("the buffers fit");
+        plan.run(Bytes::new(&src[1..], n), BytesMut::new(&mut want[5..], n)).expect("the buffers fit");
         with_all(|threads| {
             let mut got = vec![0xA5; len + 9];
-            plan.par_run(&src[1..], &mut got[5..], n, threads).expect("the buffers fit");
+            plan.with_threads(threads.clone())
+                .run(Bytes::new(&src[1..], n), BytesMut::new(&mut got[5..], n))
+                .expect("the buffers fit");
             assert!(got == want, "{plan:?}, {threads:?}");
             // Too small is too small for all threads.
-            let short = plan.par_run(&src[1..], &mut got[9..len + 8], n, threads);
+            let short = plan
+                .with_threads(threads.clone())
+                .run(Bytes::new(&src[1..], n), BytesMut::new(&mut got[9..len + 8], n));
             let error = CastError::BufferTooSmall { which: Side::Destination, need: len, have: len - 1 };
             assert_eq!(short, Err(error));
             assert!(got == want, "nothing is written");
@@ -181,33 +189,22 @@ fn slices_and_vectors() {
     let plan = plan.expect("always there");
     with_all(|threads| {
         let mut got = vec![0; src.len() + 1];
-        plan.par_run_slice(&src, &mut got[1..], threads).expect("equal lengths");
+        plan.with_threads(threads.clone()).run(&src, &mut got[1..]).expect("equal lengths");
         assert!(got[1..] == want, "{threads:?}");
-        assert!(plan.par_run_to_vec::<f64, i16>(&src, threads).expect("the right types") == want);
+        assert!(plan.with_threads(threads.clone()).run_to_vec::<i16>(&src).expect("the right types") == want);
         let (src, dst) = (src.len(), got.len());
         let long = vec![0.0; src];
-        assert_eq!(plan.par_run_slice(&long, &mut got, threads), Err(CastError::LengthMismatch { src, dst }));
+        assert_eq!(
+            plan.with_threads(threads.clone()).run(&long, &mut got),
+            Err(CastError::LengthMismatch { src, dst })
+        );
         assert!(matches!(
-            plan.par_run_slice(&long, &mut vec![0_u16; src], threads),
+            plan.with_threads(threads.clone()).run(&long, &mut vec![0_u16; src]),
             Err(CastError::WrongElement { which: Side::Destination, .. })
         ));
-        let wrong = plan.par_run_to_vec::<f64, u16>(&long, threads);
+        let wrong = plan.with_threads(threads.clone()).run_to_vec::<u16>(&long);
         assert!(matches!(wrong, Err(CastError::WrongElement { .. })));
     });
-    let threads = Threads::Custom(&Host::new(2, Habit::First));
-    let mut bytes = vec![0; 2 * src.len()];
-    let raw: Vec<u8> = src.iter().flat_map(|x| x.to_ne_bytes()).collect();
-    let n = src.len();
-    bulk::par_cast_bytes(&raw, DType::Float64, &mut bytes, DType::Int16, n, threads)
-        .expect("the buffers fit");
-    assert!(bytes.chunks_exact(2).map(|x| i16::from_ne_bytes([x[0], x[1]])).eq(want.iter().copied()));
-    let mut got = vec![0_i16; n];
-    bulk::par_cast(&src, &mut got, threads).expect("equal lengths");
-    assert!(got == want);
-    assert!(bulk::par_cast_to_vec::<_, i16>(&src, threads) == want);
-    got.fill(0);
-    bulk::par_cast(&src, &mut got, Threads::Rayon).expect("equal lengths");
-    assert!(got == want);
 }
 
 /// Elements of `wrong` do not fit in int8; of several, the first is found.
@@ -215,7 +212,7 @@ fn slices_and_vectors() {
 fn errors() {
     let plan = CastPlan::with_tier(DType::Float32, DType::Int8, &CastOptions::RUST, Tier::Scalar);
     let plan = plan.expect("always there");
-    let (checked, counted) = (plan.checked(Level::Range), plan.counted(Level::Range));
+    let (checked, counted) = (plan.checked(Level::Range), plan.checked(Level::Range));
     let n = 8 * LARGE;
     let good = 1.5_f32;
     let mut src = vec![good; n];
@@ -224,31 +221,51 @@ fn errors() {
     let mut masks = [vec![0; n.div_ceil(8)], vec![0; n.div_ceil(8)]];
     let pools = pools();
     let hosts = hosts();
-    let everybody: Vec<Threads<'_>> =
-        hosts.iter().map(|host| Threads::Custom(host)).chain(pools.iter().map(Threads::Pool)).collect();
+    let mut everybody: Vec<Threads> = hosts.into_iter().map(|host| Threads::Host(host)).collect();
+    everybody.extend(pools.into_iter().map(|pool| Threads::Host(pool)));
     for round in 0..if cfg!(miri) { 3 } else { 60 } {
         let count = [0, 1, 2, 40][round % 4];
         let wrong: Vec<usize> = (0..count).map(|_| rng.below(n as u64) as usize).collect();
         wrong.iter().for_each(|at| src[*at] = 1000.0);
-        let threads = everybody[round % everybody.len()];
+        let threads = &everybody[round % everybody.len()];
         let first = wrong.iter().min().copied();
         let found = |result| match result {
             Ok(()) => None,
             Err(CastError::Rejected(found)) => Some(found.index),
             Err(error) => panic!("{error}"),
         };
-        assert_eq!(found(checked.par_run_slice(&src, &mut dst, threads)), first, "{threads:?}");
+        assert_eq!(found(checked.with_threads(threads.clone()).run(&src, &mut dst)), first, "{threads:?}");
         if round % 4 == 3 {
             let raw: Vec<u8> = src.iter().flat_map(|x| x.to_ne_bytes()).collect();
             let mut out = vec![0; n];
-            assert_eq!(found(checked.par_run(&raw, &mut out, n, threads)), first, "{threads:?}");
+            assert_eq!(
+                found(
+                    checked
+                        .with_threads(threads.clone())
+                        .run(Bytes::new(&raw, n), BytesMut::new(&mut out, n))
+                ),
+                first,
+                "{threads:?}"
+            );
             let [a, b] = &mut masks;
-            let rejected = checked.run_masked(&raw, &mut out, a, n);
-            assert_eq!(checked.par_run_masked(&raw, &mut out, b, n, threads), rejected);
+            let rejected = checked.run_masked(Bytes::new(&raw, n), BytesMut::new(&mut out, n), a);
+            assert_eq!(
+                checked.with_threads(threads.clone()).run_masked(
+                    Bytes::new(&raw, n),
+                    BytesMut::new(&mut out, n),
+                    b
+                ),
+                rejected
+            );
             assert!(a == b && rejected.is_ok_and(|k| k > 0));
-            let report = counted.run(&raw, &mut out, n);
-            assert_eq!(counted.par_run(&raw, &mut out, n, threads), report);
-            assert_eq!(counted.par_run_slice(&src, &mut dst, threads), report);
+            let report = counted.run_counted(Bytes::new(&raw, n), BytesMut::new(&mut out, n));
+            assert_eq!(
+                counted
+                    .with_threads(threads.clone())
+                    .run_counted(Bytes::new(&raw, n), BytesMut::new(&mut out, n)),
+                report
+            );
+            assert_eq!(counted.with_threads(threads.clone()).run_counted(&src, &mut dst), report);
         }
         wrong.iter().for_each(|at| src[*at] = good);
     }
@@ -261,26 +278,28 @@ fn nested() {
     let n = LARGE / 10;
     let src = noise(3, 4 * n);
     let mut want = vec![0; n];
-    plan.run(&src, &mut want, n).expect("the buffers fit");
-    let check = |threads: Threads<'_>| {
+    plan.run(Bytes::new(&src, n), BytesMut::new(&mut want, n)).expect("the buffers fit");
+    let check = |threads: &Threads| {
         let mut got = vec![0; n];
-        plan.par_run(&src, &mut got, n, threads).expect("the buffers fit");
+        plan.with_threads(threads.clone())
+            .run(Bytes::new(&src, n), BytesMut::new(&mut got, n))
+            .expect("the buffers fit");
         assert!(got == want);
     };
     let pools = pools();
     for pool in &pools {
         pool.install(|| {
-            check(Threads::Rayon);
-            rayon::join(|| check(Threads::Rayon), || check(Threads::Rayon));
-            rayon::scope(|scope| (0..5).for_each(|_| scope.spawn(|_| check(Threads::Rayon))));
-            (0..20).into_par_iter().for_each(|_| check(Threads::Rayon));
+            check(&Threads::Rayon);
+            rayon::join(|| check(&Threads::Rayon), || check(&Threads::Rayon));
+            rayon::scope(|scope| (0..5).for_each(|_| scope.spawn(|_| check(&Threads::Rayon))));
+            (0..20).into_par_iter().for_each(|_| check(&Threads::Rayon));
             // Another pool's tasks, and our own by name.
-            (0..6).into_par_iter().for_each(|k| check(Threads::Pool(&pools[k % pools.len()])));
+            (0..6).into_par_iter().for_each(|k| check(&Threads::Host(pools[k % pools.len()].clone())));
         });
     }
     // From many threads that belong to no pool.
     if !pools.is_empty() {
-        std::thread::scope(|scope| (0..4).for_each(|_| _ = scope.spawn(|| check(Threads::Rayon))));
+        std::thread::scope(|scope| (0..4).for_each(|_| _ = scope.spawn(|| check(&Threads::Rayon))));
     }
 }
 
@@ -302,11 +321,11 @@ fn a_host_that_panics() {
     }
     let src = vec![1.0_f64; 4 * LARGE];
     let mut dst = vec![bf16::ZERO; src.len()];
-    let threads = Threads::Custom(&Panics);
-    let failed =
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| bulk::par_cast(&src, &mut dst, threads)));
+    let plan = plan(DType::Float64, DType::BFloat16);
+    let failing = plan.with_threads(Threads::Host(Arc::new(Panics)));
+    let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| failing.run(&src, &mut dst)));
     assert!(failed.is_err() || cfg!(miri));
-    bulk::par_cast(&src, &mut dst, Threads::Rayon).expect("equal lengths");
+    plan.with_threads(Threads::Rayon).run(&src, &mut dst).expect("equal lengths");
     assert!(dst.iter().all(|x| *x == bf16::ONE));
 }
 
@@ -345,41 +364,56 @@ fn batches() {
         .enumerate()
         .map(|(k, ((n, p), src))| {
             let mut out = vec![0xA5; byte_len(plans[*p].target(), *n) + k % 2];
-            plans[*p].run(src, &mut out, *n).expect("the buffers fit");
+            plans[*p].run(Bytes::new(src, *n), BytesMut::new(&mut out, *n)).expect("the buffers fit");
             out
         })
         .collect();
-    let items = |out: &mut [Vec<u8>], check: &mut dyn FnMut(&mut [BatchItem<'_>])| {
-        let mut items: Vec<BatchItem<'_>> = tensors
-            .iter()
-            .zip(&sources)
-            .zip(out)
-            .map(|(((n, p), src), dst)| BatchItem { src, dst, n: *n, plan: &plans[*p] })
-            .collect();
-        check(&mut items);
-    };
     with_all(|threads| {
         let mut out: Vec<Vec<u8>> = want.iter().map(|bytes| vec![0xA5; bytes.len()]).collect();
-        items(&mut out, &mut |items| assert_eq!(par_cast_batch(items, threads), Ok(())));
-        assert!(out == want, "{threads:?}");
-        // One item that does not fit, and nothing is written.
-        let mut out: Vec<Vec<u8>> = want.iter().map(|bytes| vec![0xA5; bytes.len()]).collect();
-        let clean = out.clone();
-        items(&mut out, &mut |items| {
-            let at = items.len() - 7;
-            items[at].n = 1 << 20;
-            items[at + 3].n = usize::MAX;
-            let error = par_cast_batch(items, threads).expect_err("too small");
-            assert_eq!(error.index, at);
-            assert!(matches!(error.error, CastError::BufferTooSmall { which: Side::Source, .. }));
-            assert!(error.to_string().starts_with(&format!("item {at} of the batch: the source needs")));
-            items[at].n = 0;
-            let error = par_cast_batch(items, threads).expect_err("too large");
-            assert!(matches!((error.index - at, error.error), (3, CastError::TooLarge { .. })));
+        let items = tensors.iter().zip(&sources).zip(&mut out).map(|(((n, p), src), dst)| {
+            BatchItem::new(&plans[*p], Bytes::new(src, *n), BytesMut::new(dst, *n)).expect("the buffers fit")
         });
-        assert!(out == clean);
+        assert_eq!(cast_batch(items.collect(), threads), Ok(()));
+        assert!(out == want, "{threads:?}");
     });
-    assert_eq!(par_cast_batch(&mut [], Threads::Rayon), Ok(()));
+    assert_eq!(cast_batch(Vec::new(), &Threads::Rayon), Ok(()));
+    let short = BatchItem::new(&plans[0], Bytes::new(&[0; 11], 3), BytesMut::new(&mut [0; 6], 3)).err();
+    assert_eq!(short, Some(CastError::BufferTooSmall { which: Side::Source, need: 12, have: 11 }));
+}
+
+/// Operands of every kind, and what a checked plan refuses.
+#[test]
+fn batches_of_all_operands() {
+    let (widen, check) =
+        (plan(DType::Int8, DType::Int32), plan(DType::Float32, DType::Int8).checked(Level::Range));
+    let n = LARGE;
+    with_all(|threads| {
+        let mut values = vec![1.0_f32; n];
+        (values[n - 5], values[n / 2]) = (1e9, f32::NAN);
+        let (mut small, mut column, mut buffer) = (vec![0_i8; n], vec![0_i32; 2 * n], vec![0xFF; 4 * n]);
+        let bytes = vec![7_i8; n];
+        let mut memory = Vec::<i32>::with_capacity(n);
+        let mut uninit = Uninit::new(&mut memory.spare_capacity_mut()[..n]);
+        let layout = Layout::new(DType::Int32, &[n], &[8]).expect("every other one");
+        let mut raw: Vec<u8> = column.iter().flat_map(|x| x.to_ne_bytes()).collect();
+        let mut view = ViewMut::new(&mut raw, layout).expect("within");
+        let items = vec![
+            BatchItem::new(&widen, &bytes, &mut uninit).expect("one length"),
+            BatchItem::new(&widen, &bytes, &mut view).expect("one length"),
+            BatchItem::new(&widen, InPlace, BytesMut::new(&mut buffer, n)).expect("room"),
+        ];
+        assert_eq!(cast_batch(items, threads), Ok(()));
+        assert!(uninit.written().iter().all(|x| *x == 7) && buffer == vec![0xFF; 4 * n], "{threads:?}");
+        column = raw.chunks_exact(4).map(|x| i32::from_ne_bytes(x.try_into().expect("four"))).collect();
+        assert!(column.chunks_exact(2).all(|pair| pair == [7, 0]));
+        let items = vec![
+            BatchItem::new(&widen, &bytes, &mut column[..n]).expect("one length"),
+            BatchItem::new(&check, &values, &mut small).expect("one length"),
+        ];
+        let refused = cast_batch(items, threads).expect_err("NaN");
+        let CastError::Rejected(found) = &refused.error else { panic!("{refused}") };
+        assert_eq!((refused.index, found.index), (1, n / 2), "{threads:?}");
+    });
 }
 
 /// Views of all kinds, cut along whichever axis.
@@ -410,11 +444,11 @@ fn views() {
             for layout in layouts {
                 let view = View::new(&src, layout).expect("within");
                 let mut want = vec![0xA5; 9 * n + 100];
-                plan.run_strided(&view, &mut ViewMut::new(&mut want, b).expect("within")).expect("one shape");
+                plan.run(&view, &mut ViewMut::new(&mut want, b).expect("within")).expect("one shape");
                 for host in &hosts() {
                     let mut got = vec![0xA5; 9 * n + 100];
                     let mut out = ViewMut::new(&mut got, b).expect("within");
-                    plan.par_run_strided(&view, &mut out, Threads::Custom(host)).expect("one shape");
+                    plan.with_threads(Threads::Host(host.clone())).run(&view, &mut out).expect("one shape");
                     assert!(got == want, "{layout:?} to {b:?}");
                 }
             }
@@ -424,8 +458,8 @@ fn views() {
         let (src, mut dst) = (noise(1, 9 * k * k * k + 100), vec![0xA5; 9 * k * k * k + 100]);
         let view = View::new(&src, a).expect("within");
         let mut out = ViewMut::new(&mut dst, b.expect("small")).expect("within");
-        let error = plan.par_run_strided(&view, &mut out, Threads::Custom(&hosts()[0]));
-        assert_eq!(error, plan.run_strided(&view, &mut out));
+        let error = plan.with_threads(Threads::Host(hosts()[0].clone())).run(&view, &mut out);
+        assert_eq!(error, plan.run(&view, &mut out));
         assert!(matches!(error, Err(CastError::View(_))));
         assert!(dst.iter().all(|byte| *byte == 0xA5));
     }
@@ -453,11 +487,11 @@ proptest! {
         ][pair];
         let plan = slow(from, to);
         let habit = [Habit::Forward, Habit::Backward, Habit::First, Habit::None][habit];
-        let host = Host::new(threads, habit);
+        let host = Arc::new(Host::new(threads, habit));
         let src = noise(n as u64, byte_len(from, n) + s);
         let (mut want, mut got) = (vec![0xA5; byte_len(to, n) + 100], vec![0xA5; byte_len(to, n) + 100]);
-        plan.run(&src[s..], &mut want[d..], n).expect("the buffers fit");
-        plan.par_run(&src[s..], &mut got[d..], n, Threads::Custom(&host)).expect("the buffers fit");
+        plan.run(Bytes::new(&src[s..], n), BytesMut::new(&mut want[d..], n)).expect("the buffers fit");
+        plan.with_threads(Threads::Host(host.clone())).run(Bytes::new(&src[s..], n), BytesMut::new(&mut got[d..], n)).expect("the buffers fit");
         prop_assert!(got == want);
     }
 }
@@ -475,11 +509,12 @@ fn work_for_all() {
             (0..tasks).for_each(task);
         }
     }
-    let host = Watched(Mutex::new(Vec::new()));
+    let host = Arc::new(Watched(Mutex::new(Vec::new())));
     let run = |n: usize| {
         let (src, mut dst) = (vec![0; 4 * n], vec![1; n]);
         slow(DType::Float32, DType::Float8E4M3FN)
-            .par_run(&src, &mut dst, n, Threads::Custom(&host))
+            .with_threads(Threads::Host(host.clone()))
+            .run(Bytes::new(&src, n), BytesMut::new(&mut dst, n))
             .expect("the buffers fit");
         assert!(dst.iter().all(|byte| *byte == 0));
         host.0.lock().expect("no panic").pop()

@@ -2,11 +2,12 @@
 //! whatever way it goes.
 
 use crate::support::{options, patterns, storages, store, tiers::tiers};
+use lanecast::InPlace;
 #[cfg(feature = "text")]
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{
-    ByteOrder, CastError, CastOptions, CastPlan, DType, E5M2Nan, Encoding, FloatRound, IntRound, Level, Side,
-    Streaming, Tier,
+    ByteOrder, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, E5M2Nan, Encoding, FloatRound,
+    IntRound, Level, Side, Streaming, Tier, Uninit,
     num_complex::Complex,
     strided::{Layout, View, ViewMut},
 };
@@ -60,7 +61,7 @@ impl Check<'_> {
         let (read, written) =
             (self.native.source().byte_len(n).unwrap(), self.native.target().byte_len(n).unwrap());
         let mut want = vec![0; written];
-        self.native.run(self.source, &mut want, n).unwrap();
+        self.native.run(Bytes::new(self.source, n), BytesMut::new(&mut want, n)).unwrap();
         (reversed(&self.source[..read], self.plan.source()), reversed(&want, self.plan.target()))
     }
 
@@ -69,7 +70,7 @@ impl Check<'_> {
         let (src, want) = self.case(n);
         let src = [&vec![CANARY; s][..], &src].concat();
         let mut dst = vec![CANARY; d + want.len() + 70];
-        plan.run(&src[s..], &mut dst[d..], n).unwrap();
+        plan.run(Bytes::new(&src[s..], n), BytesMut::new(&mut dst[d..], n)).unwrap();
         let outside = dst[..d].iter().chain(&dst[d + want.len()..]);
         assert!(outside.copied().all(|byte| byte == CANARY), "{plan:?}, {n} elements: wrote outside");
         assert!(dst[d..][..want.len()] == want, "{plan:?}, {n} elements at {s} and {d}");
@@ -80,16 +81,19 @@ impl Check<'_> {
         let (plan, (src, want)) = (&self.plan, self.case(n));
         self.run(&plan.with_streaming(Streaming::Always), n, (3, 2));
         let mut memory = vec![MaybeUninit::uninit(); want.len() + 1];
-        assert!(*plan.run_uninit(&src, &mut memory, n).unwrap() == want, "{plan:?}, uninitialised");
+        let mut memory = Uninit::new(&mut memory);
+        plan.run(Bytes::new(&src, n), BytesMut::uninit(&mut memory, n)).unwrap();
+        assert!(*memory.written() == want, "{plan:?}, uninitialised");
         let longest = src.len().max(want.len());
         let mut buffer = vec![CANARY; longest + 9];
         buffer[..src.len()].copy_from_slice(&src);
-        plan.run_in_place(&mut buffer[..longest], n).unwrap();
+        plan.run(InPlace, BytesMut::new(&mut buffer[..longest], n)).unwrap();
         assert!(buffer[..want.len()] == want && buffer[longest..] == [CANARY; 9], "{plan:?}, in place");
         for (s, d) in [(0, src.len() + 1), (want.len() + 5, 2)] {
             let mut buffer = vec![CANARY; src.len() + want.len() + 8];
             buffer[s..][..src.len()].copy_from_slice(&src);
-            plan.run_within(&mut buffer, s, d, n).unwrap();
+            let layout = |of, at| Layout::contiguous(of, &[n]).unwrap().with_offset(at);
+            plan.run_within(&mut buffer, &layout(plan.source(), s), &layout(plan.target(), d)).unwrap();
             assert!(buffer[s..][..src.len()] == src && buffer[d..][..want.len()] == want, "{plan:?}, within");
         }
         for level in [Level::Range, Level::Exact] {
@@ -103,22 +107,35 @@ impl Check<'_> {
         let len = plan.target().byte_len(n).unwrap();
         let (mut want, mut got) = (vec![0; len], vec![0; len]);
         let (native, checked) = (self.native.checked(level), plan.checked(level));
-        let expected = native.run(self.source, &mut want, n);
-        assert_eq!(checked.run(src, &mut got, n), expected, "{checked:?}, {level:?}");
+        let expected = native.run(Bytes::new(self.source, n), BytesMut::new(&mut want, n));
+        assert_eq!(
+            checked.run(Bytes::new(src, n), BytesMut::new(&mut got, n)),
+            expected,
+            "{checked:?}, {level:?}"
+        );
         assert!(expected.is_err() || got == reversed(&want, plan.target()), "{checked:?}, {level:?}");
         let (mut valid, mut marked) = (vec![0; n.div_ceil(8)], vec![0; n.div_ceil(8)]);
-        let lost = native.run_masked(self.source, &mut want, &mut valid, n);
+        let lost = native.run_masked(Bytes::new(self.source, n), BytesMut::new(&mut want, n), &mut valid);
         for streaming in [Streaming::Never, Streaming::Always] {
             let checked = checked.with_streaming(streaming);
             got.fill(CANARY);
-            assert_eq!(checked.run_masked(src, &mut got, &mut marked, n), lost, "{checked:?}, {level:?}");
+            assert_eq!(
+                checked.run_masked(Bytes::new(src, n), BytesMut::new(&mut got, n), &mut marked),
+                lost,
+                "{checked:?}, {level:?}"
+            );
             assert!(
                 marked == valid && got == reversed(&want, plan.target()),
                 "{checked:?}, {level:?}, masked"
             );
         }
-        let report = self.native.counted(level).run(self.source, &mut want, n);
-        assert_eq!(plan.counted(level).run(src, &mut got, n), report, "{plan:?}, {level:?}, counted");
+        let report =
+            self.native.checked(level).run_counted(Bytes::new(self.source, n), BytesMut::new(&mut want, n));
+        assert_eq!(
+            plan.checked(level).run_counted(Bytes::new(src, n), BytesMut::new(&mut got, n)),
+            report,
+            "{plan:?}, {level:?}, counted"
+        );
         assert!(got == reversed(&want, plan.target()), "{plan:?}, {level:?}, counted");
     }
 }
@@ -162,7 +179,10 @@ fn by_hand() {
     let little = |dtype| Encoding::new(dtype).with_order(ByteOrder::Little);
     let cast = |from, to, src: &[u8], n| {
         let mut out = vec![0; Encoding::byte_len(to, n).unwrap()];
-        CastPlan::new(from, to, &CastOptions::RUST).unwrap().run(src, &mut out, n).unwrap();
+        CastPlan::new(from, to, &CastOptions::RUST)
+            .unwrap()
+            .run(Bytes::new(src, n), BytesMut::new(&mut out, n))
+            .unwrap();
         out
     };
     let one = [0x3F, 0x80, 0, 0, 0xC0, 0x20, 0, 0];
@@ -186,10 +206,16 @@ fn rare_options() {
     let nan: Vec<u8> = [f32::NAN, 1.9, -1.9].iter().flat_map(|x| x.to_be_bytes()).collect();
     let mut out = [0; 3];
     let options = CastOptions::RUST.with_e5m2_nan(E5M2Nan::Code7F);
-    CastPlan::new(big, native, &options).unwrap().run(&nan, &mut out, 3).unwrap();
+    CastPlan::new(big, native, &options)
+        .unwrap()
+        .run(Bytes::new(&nan, 3), BytesMut::new(&mut out, 3))
+        .unwrap();
     assert_eq!(out, [0x7F, 0x40, 0xC0]);
     let options = CastOptions::RUST.with_int_round(IntRound::Floor).with_float_round(FloatRound::TowardZero);
-    CastPlan::new(big, DType::Int8, &options).unwrap().run(&nan, &mut out, 3).unwrap();
+    CastPlan::new(big, DType::Int8, &options)
+        .unwrap()
+        .run(Bytes::new(&nan, 3), BytesMut::new(&mut out, 3))
+        .unwrap();
     assert_eq!(out, [0, 1, 0xFE]);
 }
 
@@ -208,22 +234,18 @@ fn slices_are_native() {
         assert_eq!(error.unwrap().to_string(), text);
     };
     let plan = CastPlan::new(other(DType::Float32), DType::Float64, options).unwrap();
-    said(plan.run_slice(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
-    said(plan.run_to_vec::<f32, f64>(&[1.0]).err(), Side::Source);
-    said(plan.checked(Level::Range).run_slice(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
-    said(
-        plan.checked(Level::Range).run_slice_masked(&[1.0_f32], &mut [0.0_f64], &mut [0]).err(),
-        Side::Source,
-    );
-    said(plan.counted(Level::Range).run_slice(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
+    said(plan.run(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
+    said(plan.run_to_vec::<f64>(&[1.0_f32]).err(), Side::Source);
+    said(plan.checked(Level::Range).run(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
+    said(plan.checked(Level::Range).run_masked(&[1.0_f32], &mut [0.0_f64], &mut [0]).err(), Side::Source);
+    said(plan.checked(Level::Range).run_counted(&[1.0_f32], &mut [0.0_f64]).err(), Side::Source);
     let plan = CastPlan::new(DType::Float64, other(DType::Float32), options).unwrap();
-    said(plan.run_slice(&[1.0_f64], &mut [0.0_f32]).err(), Side::Destination);
-    said(plan.run_slice_in_place::<f64, f32>(&mut [1.0]).err(), Side::Destination);
-    said(plan.checked(Level::Exact).run_to_vec::<f64, f32>(&[1.0]).err(), Side::Destination);
+    said(plan.run(&[1.0_f64], &mut [0.0_f32]).err(), Side::Destination);
+    said(plan.checked(Level::Exact).run_to_vec::<f32>(&[1.0_f64]).err(), Side::Destination);
     #[cfg(feature = "text")]
     {
         let text = &TextOptions::DEFAULT;
-        said(FormatPlan::new(other(DType::Float32), text).unwrap().run_slice(&[1.0_f32]).err(), Side::Source);
+        said(FormatPlan::new(other(DType::Float32), text).unwrap().run(&[1.0_f32]).err(), Side::Source);
         let parsed =
             ParsePlan::new(other(DType::Float32), text, options).unwrap().run_to_vec::<_, f32>(["1"]);
         let text = format!("the destination is a slice of float32 but the plan is for float32 ({order})");
@@ -241,7 +263,7 @@ fn bytes_have_no_order() {
         }
     }
     let plan = CastPlan::new(Encoding::new(DType::UInt8).with_order(OTHER), DType::Int8, &CastOptions::RUST);
-    assert_eq!(plan.unwrap().run_slice(&[200_u8], &mut [0_i8]), Ok(()));
+    assert_eq!(plan.unwrap().run(&[200_u8], &mut [0_i8]), Ok(()));
 }
 
 /// The element that is rejected is named by its value and its place, in a later block too.
@@ -256,8 +278,10 @@ fn rejections() {
             for to in [Encoding::new(DType::UInt8), Encoding::new(DType::UInt32).with_order(OTHER)] {
                 let plan = CastPlan::with_tier(other, to, &CastOptions::RUST, tier).unwrap();
                 let mut out = vec![0; 6000];
-                let error =
-                    plan.checked(Level::Range).run(&reversed(&native, other), &mut out, 1500).unwrap_err();
+                let error = plan
+                    .checked(Level::Range)
+                    .run(Bytes::new(&reversed(&native, other), 1500), BytesMut::new(&mut out, 1500))
+                    .unwrap_err();
                 let text = format!(
                     "element {place}, the float64 -1.5, does not fit in {}: it has no sign",
                     to.dtype()
@@ -283,8 +307,9 @@ fn texts() {
         parse(native, &mut want).unwrap();
         assert_eq!(parse(other, &mut got).unwrap(), 5);
         assert_eq!(got, reversed(&want, other), "{other}");
-        let format =
-            |from, src: &[u8]| FormatPlan::new(from, &TextOptions::DEFAULT).unwrap().run(src, 5).unwrap();
+        let format = |from, src: &[u8]| {
+            FormatPlan::new(from, &TextOptions::DEFAULT).unwrap().run(Bytes::new(src, 5)).unwrap()
+        };
         assert_eq!(format(other, &got), format(native, &want), "{other}");
         let (mut a, mut b) = (vec![], vec![]);
         let one =
@@ -302,7 +327,7 @@ fn texts() {
     let mut out = vec![0; 8000];
     plan.run(&many, &mut out).unwrap();
     assert!(out.chunks(4).enumerate().all(|(i, word)| *word == (i as u32).to_be_bytes()));
-    let texts = FormatPlan::new(big, &TextOptions::DEFAULT).unwrap().run(&out, 2000).unwrap();
+    let texts = FormatPlan::new(big, &TextOptions::DEFAULT).unwrap().run(Bytes::new(&out, 2000)).unwrap();
     assert!(texts.iter().eq(&many));
 }
 
@@ -310,7 +335,7 @@ fn texts() {
 #[cfg(feature = "rayon")]
 #[test]
 fn threads_agree() {
-    use lanecast::bulk::Threads;
+    use lanecast::Threads;
     let n = if cfg!(miri) { 100 } else { 1_000_003 };
     let noise: Vec<u8> = (0..8 * n).map(|i| ((i * 151) >> 3) as u8).collect();
     for (from, to) in
@@ -320,18 +345,22 @@ fn threads_agree() {
             let plan = CastPlan::new(from, to, &CastOptions::RUST).unwrap();
             let len = to.byte_len(n).unwrap();
             let (mut one, mut many) = (vec![0; len], vec![0; len]);
-            plan.run(&noise, &mut one, n).unwrap();
-            plan.par_run(&noise, &mut many, n, Threads::Rayon).unwrap();
+            plan.run(Bytes::new(&noise, n), BytesMut::new(&mut one, n)).unwrap();
+            plan.with_threads(Threads::Rayon)
+                .run(Bytes::new(&noise, n), BytesMut::new(&mut many, n))
+                .unwrap();
             assert!(one == many, "{plan:?}");
             let checked = plan.checked(Level::Range);
             assert_eq!(
-                checked.par_run(&noise, &mut many, n, Threads::Rayon),
-                checked.run(&noise, &mut one, n)
+                checked.with_threads(Threads::Rayon).run(Bytes::new(&noise, n), BytesMut::new(&mut many, n)),
+                checked.run(Bytes::new(&noise, n), BytesMut::new(&mut one, n))
             );
-            let counted = plan.counted(Level::Exact);
+            let counted = plan.checked(Level::Exact);
             assert_eq!(
-                counted.par_run(&noise, &mut many, n, Threads::Rayon),
-                counted.run(&noise, &mut one, n)
+                counted
+                    .with_threads(Threads::Rayon)
+                    .run_counted(Bytes::new(&noise, n), BytesMut::new(&mut many, n)),
+                counted.run_counted(Bytes::new(&noise, n), BytesMut::new(&mut one, n))
             );
             assert!(one == many, "{plan:?}");
         }
@@ -345,14 +374,14 @@ fn shortages() {
     let plan = CastPlan::with_tier(other, other.native(), &CastOptions::RUST, Tier::best()).unwrap();
     let mut out = [CANARY; 32];
     let short = CastError::BufferTooSmall { which: Side::Source, need: 32, have: 31 };
-    assert_eq!(plan.run(&[0; 31], &mut out, 2), Err(short));
+    assert_eq!(plan.run(Bytes::new(&[0; 31], 2), BytesMut::new(&mut out, 2)), Err(short));
     assert_eq!(
-        plan.run(&[], &mut out, usize::MAX),
+        plan.run(Bytes::new(&[], usize::MAX), BytesMut::new(&mut out, usize::MAX)),
         Err(CastError::TooLarge { elements: usize::MAX, encoding: other })
     );
     assert_eq!(out, [CANARY; 32]);
     let z = Complex { re: 1.0_f64, im: 2.0 };
-    assert!(plan.run_slice(&[z], &mut [z]).is_err());
+    assert!(plan.run(&[z], &mut [z]).is_err());
 }
 
 /// Between arrays of any layout: whatever is gathered, turned or copied keeps its order.
@@ -379,7 +408,7 @@ fn strided_arrays() {
             let src = View::new(&source, layout(from, turn % 2 == 1)).unwrap();
             let mut dst = ViewMut::new(&mut out, layout(to, turn >= 2)).unwrap();
             let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
-            plan.run_strided(&src, &mut dst).unwrap();
+            plan.run(&src, &mut dst).unwrap();
             reversed(&out, to)
         };
         for (from, to) in swapped(s, d) {
@@ -414,7 +443,7 @@ fn ratios() {
                     let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
                     let times = (0..15).map(|_| {
                         let start = Instant::now();
-                        plan.run(&noise, &mut dst, n).unwrap();
+                        plan.run(Bytes::new(&noise, n), BytesMut::new(&mut dst, n)).unwrap();
                         start.elapsed()
                     });
                     times.min().unwrap().as_nanos() as f64

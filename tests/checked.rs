@@ -7,8 +7,8 @@ use crate::oracle;
 use crate::oracle::loss::{Loss, losses};
 use crate::support::{check::Case, options, patterns, storages, store, tiers::tiers};
 use lanecast::{
-    CastError, CastOptions, CastPlan, CastReport, DType, Encoding, F8E4M3FN, F8E8M0FNU, Level, Reason,
-    Streaming, num_complex::Complex, try_cast, try_cast_masked, try_cast_masked_with, try_cast_to_vec_with,
+    Bytes, BytesMut, CastError, CastOptions, CastPlan, CastReport, DType, Element, Encoding, F8E4M3FN,
+    F8E8M0FNU, Level, RejectionReason, Streaming, num_complex::Complex,
 };
 
 const LEVELS: [Level; 3] = [Level::Range, Level::Underflow, Level::Exact];
@@ -59,10 +59,11 @@ fn check(case: &Case<'_>, source: &[u128], bytes: &[u8], expected: &Expected) {
     let (plan, n) = (case.plan(), source.len());
     let len = case.to.byte_len(n).unwrap();
     let mut plain = vec![0xA5; len + 8];
-    plan.run(bytes, &mut plain, n).unwrap();
+    plan.run(Bytes::new(bytes, n), BytesMut::new(&mut plain, n)).unwrap();
     for level in LEVELS {
         let mut out = vec![0xA5; len + 8];
-        let report = plan.counted(level).run(bytes, &mut out, n).unwrap();
+        let report =
+            plan.checked(level).run_counted(Bytes::new(bytes, n), BytesMut::new(&mut out, n)).unwrap();
         assert!(out == plain, "{case}: a counting cast is the plain cast");
         if report != expected.report(level) {
             let wrong = blame(case, level, source, expected);
@@ -72,7 +73,8 @@ fn check(case: &Case<'_>, source: &[u128], bytes: &[u8], expected: &Expected) {
         let checked = plan.checked(level);
         let mut out = vec![0xA5; len + 8];
         let mut validity = vec![0xA5; n.div_ceil(8) + 1];
-        let rejected = checked.run_masked(bytes, &mut out, &mut validity, n).unwrap();
+        let rejected =
+            checked.run_masked(Bytes::new(bytes, n), BytesMut::new(&mut out, n), &mut validity).unwrap();
         assert!(out == plain, "{case}: what is masked is the plain cast");
         for i in 0..n.div_ceil(8) * 8 {
             let valid = i < n && !expected.rejected(i, level);
@@ -85,11 +87,11 @@ fn check(case: &Case<'_>, source: &[u128], bytes: &[u8], expected: &Expected) {
         }
         assert_eq!(validity[n.div_ceil(8)], 0xA5, "{case}");
         assert_eq!(rejected, (0..n).filter(|&i| expected.rejected(i, level)).count(), "{case}");
-        assert!(rejected == 0 || !checked.accepts_all(), "{case}");
+        assert!(rejected == 0 || !checked.keeps_all(), "{case}");
 
         let first = (0..n).find(|&i| expected.rejected(i, level));
         let mut out = vec![0xA5; len + 8];
-        match (checked.run(bytes, &mut out, n), first) {
+        match (checked.run(Bytes::new(bytes, n), BytesMut::new(&mut out, n)), first) {
             (Ok(()), None) => assert!(out == plain, "{case}"),
             (Err(CastError::Rejected(found)), Some(first)) => {
                 let code = source[first] & oracle::mask(case.from.dtype());
@@ -104,12 +106,12 @@ fn check(case: &Case<'_>, source: &[u128], bytes: &[u8], expected: &Expected) {
     }
 }
 
-fn fits(loss: Loss, reason: Reason) -> bool {
+fn fits(loss: Loss, reason: RejectionReason) -> bool {
     match reason {
-        Reason::Nan => loss == Loss::LostNan,
-        Reason::Imaginary => loss == Loss::Imaginary,
-        Reason::Underflow => loss == Loss::Underflow,
-        Reason::Inexact => loss == Loss::Inexact,
+        RejectionReason::Nan => loss == Loss::LostNan,
+        RejectionReason::Imaginary => loss == Loss::Imaginary,
+        RejectionReason::Underflow => loss == Loss::Underflow,
+        RejectionReason::Inexact => loss == Loss::Inexact,
         _ => matches!(loss, Loss::Saturated | Loss::Wrapped | Loss::Infinite | Loss::MadeNan),
     }
 }
@@ -118,11 +120,16 @@ fn fits(loss: Loss, reason: Reason) -> bool {
 fn blame(case: &Case<'_>, level: Level, source: &[u128], expected: &Expected) -> String {
     let plan = CastPlan::with_tier(case.from.dtype(), case.to.dtype(), case.options, case.tier)
         .unwrap()
-        .counted(level);
+        .checked(level);
     let mut out = [0; 16];
     let alone = |i: usize| {
         let one = Expected { losses: vec![expected.losses[i]] };
-        let got = plan.run(&store(case.from.dtype().into(), &source[i..=i]), &mut out, 1).unwrap();
+        let got = plan
+            .run_counted(
+                Bytes::new(&store(case.from.dtype().into(), &source[i..=i]), 1),
+                BytesMut::new(&mut out, 1),
+            )
+            .unwrap();
         (got != one.report(level))
             .then(|| format!("\n  {:#x}: {got}, expected {}", source[i], one.report(level)))
     };
@@ -163,32 +170,34 @@ every_source!(check_source);
 fn slices() {
     let clean: Vec<f32> = (0..3000).map(|i| (i % 100) as f32).collect();
     let expected: Vec<u8> = clean.iter().map(|x| *x as u8).collect();
-    let options = CastOptions::RUST;
-    assert_eq!(try_cast_to_vec_with::<f32, u8>(&clean, Level::Exact, &options).as_ref(), Ok(&expected));
-    assert_eq!(try_cast_to_vec_with::<f32, u8>(&[], Level::Exact, &options), Ok(vec![]));
+    let plan = CastPlan::of::<f32, u8>(&CastOptions::RUST);
+    let exact = plan.checked(Level::Exact);
+    assert_eq!(exact.run_to_vec(&clean).as_ref(), Ok(&expected));
+    assert_eq!(exact.run_to_vec::<u8>(&[0.0_f32; 0]), Ok(vec![]));
     for place in [0, 1, 63, 64, 1023, 1024, 2047, 2999] {
         for (bad, level, reason) in [
-            (f32::NAN, Level::Range, Reason::Nan),
-            (-1.0, Level::Range, Reason::Negative),
-            (256.0, Level::Range, Reason::Overflow),
-            (f32::INFINITY, Level::Exact, Reason::Overflow),
-            (0.5, Level::Underflow, Reason::Underflow),
-            (0.5, Level::Exact, Reason::Underflow),
-            (1.5, Level::Exact, Reason::Inexact),
+            (f32::NAN, Level::Range, RejectionReason::Nan),
+            (-1.0, Level::Range, RejectionReason::Negative),
+            (256.0, Level::Range, RejectionReason::Overflow),
+            (f32::INFINITY, Level::Exact, RejectionReason::Overflow),
+            (0.5, Level::Underflow, RejectionReason::Underflow),
+            (0.5, Level::Exact, RejectionReason::Underflow),
+            (1.5, Level::Exact, RejectionReason::Inexact),
         ] {
             let mut src = clean.clone();
             src[place] = bad;
             src[2999] = bad;
-            let Err(CastError::Rejected(found)) = try_cast_to_vec_with::<f32, u8>(&src, level, &options)
-            else {
+            let plan = plan.checked(level);
+            let mut old = vec![7_u8];
+            let Err(CastError::Rejected(found)) = plan.run_extend(&src, &mut old) else {
                 panic!("{bad} at {place} is accepted")
             };
             assert_eq!((found.index, found.reason, found.to), (place, reason, DType::UInt8));
-            assert_eq!(found.value.code() as u32, bad.to_bits());
+            assert_eq!((found.value.code() as u32, old), (bad.to_bits(), vec![7]));
             let mut out = vec![0; src.len()];
-            assert_eq!(try_cast(&src, &mut out, level), Err(CastError::Rejected(found)));
+            assert_eq!(plan.run(&src, &mut out), Err(CastError::Rejected(found)));
             let mut validity = vec![0; src.len().div_ceil(8)];
-            let rejected = try_cast_masked_with(&src, &mut out, &mut validity, level, &options).unwrap();
+            let rejected = plan.run_masked(&src, &mut out, &mut validity).unwrap();
             assert_eq!(rejected, if place == 2999 { 1 } else { 2 });
             assert_eq!(out[..place], expected[..place]);
             assert_eq!(validity.iter().map(|b| b.count_zeros()).sum::<u32>() as usize, rejected);
@@ -209,62 +218,74 @@ fn reports_add_up() {
 #[test]
 fn what_is_said() {
     let said = |result: Result<(), CastError>| result.unwrap_err().to_string();
+    fn checked<S: Element, D: Element>(src: &[S], dst: &mut [D], level: Level) -> Result<(), CastError> {
+        CastPlan::of::<S, D>(&CastOptions::RUST).checked(level).run(src, dst)
+    }
     let mut small = [F8E4M3FN::default(); 2];
     assert_eq!(
-        said(try_cast(&[1.0_f64, -1e6], &mut small, Level::Range)),
+        said(checked(&[1.0_f64, -1e6], &mut small, Level::Range)),
         "element 1, the float64 -1000000.0, does not fit in float8_e4m3fn: it is out of range"
     );
     // Without the feature values are in the digits of `f64`.
     let or = |text, digits| if cfg!(feature = "text") { text } else { digits };
     let z = [Complex { re: 1.0_f32, im: -2.0 }];
     assert_eq!(
-        said(try_cast(&z, &mut [0_i8], Level::Range)),
+        said(checked(&z, &mut [0_i8], Level::Range)),
         format!(
             "element 0, the complex64 {}, does not fit in int8: it has no imaginary part",
             or("(1-2j)", "(1.0-2.0j)")
         )
     );
     assert_eq!(
-        said(try_cast(&[0_u16], &mut [F8E8M0FNU::default()], Level::Range)),
+        said(checked(&[0_u16], &mut [F8E8M0FNU::default()], Level::Range)),
         "element 0, the uint16 0, does not fit in float8_e8m0fnu: its least value is greater"
     );
     assert_eq!(
-        said(try_cast(&[-5_i64], &mut [0_u64], Level::Range)),
+        said(checked(&[-5_i64], &mut [0_u64], Level::Range)),
         "element 0, the int64 -5, does not fit in uint64: it has no sign"
     );
     assert_eq!(
-        said(try_cast(&[1e-9_f32], &mut small[..1], Level::Exact)),
+        said(checked(&[1e-9_f32], &mut small[..1], Level::Exact)),
         format!(
             "element 0, the float32 {}, does not fit in float8_e4m3fn: it would become zero",
             or("1e-09", "9.999999717180685e-10")
         )
     );
     let mut validity = [0; 1];
-    let masked = |validity: &mut [u8]| try_cast_masked(&[1_i32; 9], &mut [0_i8; 9], validity, Level::Range);
+    let plan = CastPlan::new(DType::Int32, DType::Int8, &CastOptions::RUST).unwrap();
+    let masked =
+        |validity: &mut [u8]| plan.checked(Level::Range).run_masked(&[1_i32; 9], &mut [0_i8; 9], validity);
     assert_eq!(said(masked(&mut validity).map(drop)), "the validity bitmap needs 2 bytes but has 1");
     assert_eq!(masked(&mut [0; 2]), Ok(0));
     // Everything that is wrong with a plain cast is wrong with a checked one.
-    let plan = CastPlan::new(DType::Int32, DType::Int8, &CastOptions::RUST).unwrap();
     for (src, dst, n) in [(11, 3, 3), (12, 2, 3), (0, 0, usize::MAX)] {
         let (src, mut dst) = (vec![0; src], vec![0; dst]);
-        let error = plan.run(&src, &mut dst, n);
+        let error = plan.run(Bytes::new(&src, n), BytesMut::new(&mut dst, n));
         assert!(error.is_err());
-        assert_eq!(plan.checked(Level::Range).run(&src, &mut dst, n), error);
-        assert_eq!(plan.checked(Level::Range).run_masked(&src, &mut dst, &mut [], n).map(drop), error);
-        assert_eq!(plan.counted(Level::Range).run(&src, &mut dst, n).map(drop), error);
+        assert_eq!(plan.checked(Level::Range).run(Bytes::new(&src, n), BytesMut::new(&mut dst, n)), error);
+        assert_eq!(
+            plan.checked(Level::Range)
+                .run_masked(Bytes::new(&src, n), BytesMut::new(&mut dst, n), &mut [])
+                .map(drop),
+            error
+        );
+        assert_eq!(
+            plan.checked(Level::Range).run_counted(Bytes::new(&src, n), BytesMut::new(&mut dst, n)).map(drop),
+            error
+        );
     }
-    let error = plan.run_slice(&[1_i32; 2], &mut [0_i8; 3]);
-    assert_eq!(plan.checked(Level::Range).run_slice(&[1_i32; 2], &mut [0_i8; 3]), error);
-    assert_eq!(plan.counted(Level::Range).run_slice(&[1_i32; 2], &mut [0_i8; 3]).map(drop), error);
-    let error = plan.run_slice(&[1_i64; 2], &mut [0_i8; 2]);
-    assert_eq!(plan.checked(Level::Range).run_slice(&[1_i64; 2], &mut [0_i8; 2]), error);
+    let error = plan.run(&[1_i32; 2], &mut [0_i8; 3]);
+    assert_eq!(plan.checked(Level::Range).run(&[1_i32; 2], &mut [0_i8; 3]), error);
+    assert_eq!(plan.checked(Level::Range).run_counted(&[1_i32; 2], &mut [0_i8; 3]).map(drop), error);
+    let error = plan.run(&[1_i64; 2], &mut [0_i8; 2]);
+    assert_eq!(plan.checked(Level::Range).run(&[1_i64; 2], &mut [0_i8; 2]), error);
 }
 
 /// Several threads write, mark, count and report what one does.
 #[cfg(feature = "rayon")]
 #[test]
 fn threads_agree() {
-    use lanecast::bulk::Threads;
+    use lanecast::Threads;
     let n = if cfg!(miri) { 100 } else { 3_000_001 };
     if !crate::support::THREADS {
         crate::support::say("SKIPPED: a checked cast shared by threads: this target has none");
@@ -286,22 +307,44 @@ fn threads_agree() {
             }
             let (one, many) = (&mut vec![0xA5; len], &mut vec![0xA5; len]);
             for level in LEVELS {
-                let (checked, counted) = (plan.checked(level), plan.counted(level));
+                let (checked, counted) = (plan.checked(level), plan.checked(level));
                 // Many times: which thread is first changes.
                 for _ in 0..if cfg!(miri) { 1 } else { 5 } {
-                    assert_eq!(checked.par_run(&src, many, n, Threads::Rayon), checked.run(&src, one, n));
+                    assert_eq!(
+                        checked.with_threads(Threads::Rayon).run(Bytes::new(&src, n), BytesMut::new(many, n)),
+                        checked.run(Bytes::new(&src, n), BytesMut::new(one, n))
+                    );
                 }
-                assert_eq!(checked.run(&src, one, n).is_err(), wrong > 0);
+                assert_eq!(checked.run(Bytes::new(&src, n), BytesMut::new(one, n)).is_err(), wrong > 0);
                 let (a, b) = (&mut vec![0; n.div_ceil(8)], &mut vec![0; n.div_ceil(8)]);
                 assert_eq!(
-                    checked.par_run_masked(&src, many, a, n, Threads::Rayon),
-                    checked.run_masked(&src, one, b, n)
+                    checked.with_threads(Threads::Rayon).run_masked(
+                        Bytes::new(&src, n),
+                        BytesMut::new(many, n),
+                        a
+                    ),
+                    checked.run_masked(Bytes::new(&src, n), BytesMut::new(one, n), b)
                 );
                 assert!(a == b && one == many);
-                assert_eq!(counted.par_run(&src, many, n, Threads::Rayon), counted.run(&src, one, n));
+                assert_eq!(
+                    counted
+                        .with_threads(Threads::Rayon)
+                        .run_counted(Bytes::new(&src, n), BytesMut::new(many, n)),
+                    counted.run_counted(Bytes::new(&src, n), BytesMut::new(one, n))
+                );
                 assert!(one == many);
-                assert!(checked.par_run_masked(&src, many, &mut a[1..], n, Threads::Rayon).is_err());
-                assert!(checked.par_run(&src, &mut many[1..], n, Threads::Rayon).is_err());
+                assert!(
+                    checked
+                        .with_threads(Threads::Rayon)
+                        .run_masked(Bytes::new(&src, n), BytesMut::new(many, n), &mut a[1..])
+                        .is_err()
+                );
+                assert!(
+                    checked
+                        .with_threads(Threads::Rayon)
+                        .run(Bytes::new(&src, n), BytesMut::new(&mut many[1..], n))
+                        .is_err()
+                );
             }
         }
     }
@@ -316,11 +359,17 @@ fn streaming() {
         let plan = CastPlan::new(DType::Float32, to, &CastOptions::RUST).unwrap();
         let (a, b) = (&mut vec![0; n * to.size()], &mut vec![0; n * to.size()]);
         for level in LEVELS {
-            let (checked, counted) = (plan.checked(level), plan.counted(level));
+            let (checked, counted) = (plan.checked(level), plan.checked(level));
             let streamed = checked.with_streaming(Streaming::Always);
-            assert_eq!(streamed.run(&src, a, n), checked.run(&src, b, n));
+            assert_eq!(
+                streamed.run(Bytes::new(&src, n), BytesMut::new(a, n)),
+                checked.run(Bytes::new(&src, n), BytesMut::new(b, n))
+            );
             let streamed = counted.with_streaming(Streaming::Always);
-            assert_eq!(streamed.run(&src, a, n), counted.run(&src, b, n));
+            assert_eq!(
+                streamed.run_counted(Bytes::new(&src, n), BytesMut::new(a, n)),
+                counted.run_counted(Bytes::new(&src, n), BytesMut::new(b, n))
+            );
             assert!(a == b);
         }
     }

@@ -7,7 +7,7 @@
 use crate::oracle;
 use crate::oracle::loss::{Loss, losses};
 use crate::support::{check::Case, options, patterns, store, tiers::tiers};
-use lanecast::{DType, Kind, Level};
+use lanecast::{Bytes, BytesMut, DType, Kind, Level};
 
 /// An element, what it is in a buffer, and what is lost of it.
 type Element = (u128, Vec<u8>, [Option<Loss>; 2]);
@@ -46,16 +46,17 @@ fn check(case: &Case<'_>, elements: &[Element]) {
         let plan = case.plan();
         let mut out = [0; 16];
         for level in [Level::Range, Level::Underflow, Level::Exact] {
-            let (counted, checked) = (plan.counted(level), plan.checked(level));
+            let (counted, checked) = (plan.checked(level), plan.checked(level));
             for (code, element, lost) in elements {
                 let (count, rejected) = numbers(*lost, level);
-                let report = counted.run(element, &mut out, 1).expect("it fits");
+                let report =
+                    counted.run_counted(Bytes::new(element, 1), BytesMut::new(&mut out, 1)).expect("it fits");
                 let counts: u64 = report.counts().iter().map(|(_, n)| n).sum();
                 assert_eq!(
                     counts, count,
                     "{case}, {level:?}: {code:#x} counts as {report}, expected {lost:?}"
                 );
-                let result = checked.run(element, &mut out, 1);
+                let result = checked.run(Bytes::new(element, 1), BytesMut::new(&mut out, 1));
                 assert_eq!(
                     result.is_err(),
                     rejected > 0,

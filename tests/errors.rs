@@ -2,8 +2,8 @@
 
 use crate::support::{self, every_tier};
 use lanecast::{
-    CastError, CastOptions, CastPlan, DType, Encoding, F4E2M1FN, Side, Tier, cast, cast_bytes_with,
-    cast_uninit_with, cast_with, tier,
+    Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, F4E2M1FN, Side, Tier, Uninit, cast,
+    strided::Layout, strided::ViewError, tier,
 };
 use std::mem::MaybeUninit;
 
@@ -14,10 +14,12 @@ fn slices_of_different_lengths() {
     let mut dst = [7_u8; 2];
     let error = Err(CastError::LengthMismatch { src: 3, dst: 2 });
     assert_eq!(cast(&[1.0_f32, 2.0, 3.0], &mut dst), error);
-    assert_eq!(cast_with(&[1.0_f32, 2.0, 3.0], &mut dst, &OPTIONS), error);
+    assert_eq!(OPTIONS.cast(&[1.0_f32, 2.0, 3.0], &mut dst), error);
     assert_eq!(dst, [7, 7]);
     let mut uninit = [MaybeUninit::<u8>::uninit(); 2];
-    assert_eq!(cast_uninit_with(&[1.0_f32, 2.0, 3.0], &mut uninit, &OPTIONS).map(|_| ()), error);
+    let mut uninit = Uninit::new(&mut uninit);
+    assert_eq!(CastPlan::of::<f32, u8>(&OPTIONS).run(&[1.0_f32, 2.0, 3.0], &mut uninit), error);
+    assert!(uninit.written().is_empty());
     assert_eq!(cast::<f32, u8>(&[], &mut []), Ok(()));
 }
 
@@ -42,14 +44,15 @@ fn too_small(from: Encoding, to: Encoding, n: usize) {
     let (s, d) = (support::byte_len(from, n), support::byte_len(to, n));
     let (src, mut dst) = (vec![0; s], vec![0xA5; d]);
     let error = CastError::BufferTooSmall { which: Side::Source, need: s, have: s - 1 };
-    assert_eq!(plan.run(&src[..s - 1], &mut dst, n), Err(error.clone()));
-    assert_eq!(cast_bytes_with(&src[..s - 1], from, &mut dst, to, n, &OPTIONS), Err(error));
+    assert_eq!(plan.run(Bytes::new(&src[..s - 1], n), BytesMut::new(&mut dst, n)), Err(error));
     let error = CastError::BufferTooSmall { which: Side::Destination, need: d, have: d - 1 };
-    assert_eq!(plan.run(&src, &mut dst[..d - 1], n), Err(error.clone()));
+    assert_eq!(plan.run(Bytes::new(&src, n), BytesMut::new(&mut dst[..d - 1], n)), Err(error.clone()));
     let mut uninit = vec![MaybeUninit::new(0xA5); d - 1];
-    assert_eq!(plan.run_uninit(&src, &mut uninit, n).map(|_| ()), Err(error));
+    let mut uninit = Uninit::new(&mut uninit);
+    assert_eq!(plan.run(Bytes::new(&src, n), BytesMut::uninit(&mut uninit, n)), Err(error));
+    assert!(uninit.written().is_empty());
     assert!(dst.iter().all(|b| *b == 0xA5), "{plan:?}: wrote although it failed");
-    assert_eq!(plan.run(&[], &mut [], 0), Ok(()));
+    assert_eq!(plan.run(Bytes::new(&[], 0), BytesMut::new(&mut [], 0)), Ok(()));
 }
 
 #[test]
@@ -66,7 +69,11 @@ fn more_elements_than_memory() {
                 None => CastError::TooLarge { elements: n, encoding: from },
                 Some(need) => CastError::BufferTooSmall { which: Side::Source, need, have: 8 },
             };
-            assert_eq!(plan.run(&[0; 8], &mut [0; 8], n), Err(expected), "{from} -> {to}, {n}");
+            assert_eq!(
+                plan.run(Bytes::new(&[0; 8], n), BytesMut::new(&mut [0; 8], n)),
+                Err(expected),
+                "{from} -> {to}, {n}"
+            );
         }
     }
 }
@@ -76,33 +83,35 @@ fn slices_of_another_dtype() {
     let plan = CastPlan::new(DType::Float32, DType::Int8, &OPTIONS).expect("a plan");
     let wrong = |which, plan, slice| Err(CastError::WrongElement { which, plan, slice });
     let int8 = Encoding::new(DType::Int8);
-    assert_eq!(
-        plan.run_slice(&[1_i32], &mut [0_i8]),
-        wrong(Side::Source, DType::Float32.into(), DType::Int32)
-    );
-    assert_eq!(plan.run_slice(&[1_f32], &mut [0_u8]), wrong(Side::Destination, int8, DType::UInt8));
-    assert_eq!(plan.run_slice(&[1_f32], &mut [0_i8; 2]), Err(CastError::LengthMismatch { src: 1, dst: 2 }));
+    assert_eq!(plan.run(&[1_i32], &mut [0_i8]), wrong(Side::Source, DType::Float32.into(), DType::Int32));
+    assert_eq!(plan.run(&[1_f32], &mut [0_u8]), wrong(Side::Destination, int8, DType::UInt8));
+    assert_eq!(plan.run(&[1_f32], &mut [0_i8; 2]), Err(CastError::LengthMismatch { src: 1, dst: 2 }));
     let packed = Encoding::packed(DType::Float4E2M1FN);
     let plan = CastPlan::new(DType::Float32, packed, &OPTIONS).expect("a plan");
     let mut dst = [F4E2M1FN::default()];
-    assert_eq!(plan.run_slice(&[1_f32], &mut dst), wrong(Side::Destination, packed, DType::Float4E2M1FN));
+    assert_eq!(plan.run(&[1_f32], &mut dst), wrong(Side::Destination, packed, DType::Float4E2M1FN));
 }
 
 #[test]
 fn overlap() {
     let plan = CastPlan::new(DType::Float32, DType::Int8, &OPTIONS).expect("a plan");
     let mut buffer = [0; 64];
+    let mut within = |src: usize, dst: usize, n: usize| {
+        let layout = |dtype, at| Layout::contiguous(dtype, &[n]).expect("small").with_offset(at);
+        plan.run_within(&mut buffer, &layout(DType::Float32, src), &layout(DType::Int8, dst))
+    };
+    // Ranges count from the lowest byte of both.
     let refused = |src: std::ops::Range<usize>, dst| Err(CastError::Overlap { src, dst });
-    assert_eq!(plan.run_within(&mut buffer, 0, 15, 4), refused(0..16, 15..19));
-    assert_eq!(plan.run_within(&mut buffer, 15, 12, 4), refused(15..31, 12..16));
-    assert_eq!(plan.run_within(&mut buffer, 8, 8, 4), refused(8..24, 8..12));
-    assert_eq!(plan.run_within(&mut buffer, 0, 16, 4), Ok(()));
-    assert_eq!(plan.run_within(&mut buffer, 4, 0, 4), Ok(()));
-    assert_eq!(plan.run_within(&mut buffer, 8, 8, 0), Ok(()), "nothing overlaps nothing");
-    let short = |which, need| Err(CastError::BufferTooSmall { which, need, have: 64 });
-    assert_eq!(plan.run_within(&mut buffer, 49, 0, 4), short(Side::Source, 65));
-    assert_eq!(plan.run_within(&mut buffer, 0, 61, 4), short(Side::Destination, 65));
-    assert_eq!(plan.run_within(&mut buffer, usize::MAX, 0, 4), short(Side::Source, usize::MAX));
+    assert_eq!(within(0, 15, 4), refused(0..16, 15..19));
+    assert_eq!(within(15, 12, 4), refused(3..19, 0..4));
+    assert_eq!(within(8, 8, 4), Ok(()));
+    assert_eq!(within(0, 16, 4), Ok(()));
+    assert_eq!(within(4, 0, 4), Ok(()));
+    assert_eq!(within(8, 8, 0), Ok(()), "nothing overlaps nothing");
+    let outside = |low, high| Err(CastError::View(ViewError::OutOfBounds { low, high, have: 64 }));
+    assert_eq!(within(49, 0, 4), outside(49, 65));
+    assert_eq!(within(0, 61, 4), outside(61, 65));
+    assert!(matches!(within(usize::MAX, 0, 4), Err(CastError::View(_))));
 }
 
 #[test]

@@ -4,8 +4,7 @@
 //! One test, since it forks: a test beside it could hold a lock of the allocator's or of the terminal at that moment.
 #![cfg(all(unix, feature = "rayon"))]
 
-use lanecast::bulk::{BatchItem, Threads, par_cast_batch};
-use lanecast::{CastOptions, CastPlan, DType};
+use lanecast::{BatchItem, Bytes, BytesMut, CastOptions, CastPlan, DType, Threads, cast_batch};
 use std::io::Write;
 
 /// Elements: tens of milliseconds of one thread.
@@ -40,8 +39,8 @@ fn cast(src: &[f32]) -> i32 {
     let first = dst.iter().enumerate().all(|(i, x)| *x == (i % 251) as u8);
     let bytes = vec![0; 4 * N];
     let mut out = vec![1; N];
-    let mut items = [BatchItem { src: &bytes, dst: &mut out, n: N, plan: &plan }];
-    par_cast_batch(&mut items, Threads::Rayon).expect("large enough");
+    let item = BatchItem::new(&plan, Bytes::new(&bytes, N), BytesMut::new(&mut out, N));
+    cast_batch(vec![item.expect("large enough")], &Threads::Rayon).expect("nothing is checked");
     if first && out.iter().all(|x| *x == 0) { 0 } else { 1 }
 }
 

@@ -18,7 +18,9 @@ use crate::support::{byte_len, options, patterns, storages, store, tiers::tiers}
 use crate::{control, oracle, support};
 #[cfg(feature = "text")]
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
-use lanecast::{CastError, CastOptions, CastPlan, CastReport, DType, IntRound, Level, half::f16};
+use lanecast::{
+    Bytes, BytesMut, CastError, CastOptions, CastPlan, CastReport, DType, IntRound, Level, half::f16,
+};
 #[cfg(feature = "text")]
 use lanecast::{Kind, num_complex::Complex};
 use std::hint::black_box;
@@ -56,7 +58,9 @@ fn check_pair(from: DType, to: DType, masked: bool) {
             for state in states(masked) {
                 let mut dst = vec![0xA5; byte_len(to, N)];
                 let mut result = Ok(());
-                let (before, after) = control::under(state, &mut || result = plan.run(&src, &mut dst, N));
+                let (before, after) = control::under(state, &mut || {
+                    result = plan.run(Bytes::new(&src, N), BytesMut::new(&mut dst, N))
+                });
                 assert_eq!(result, Ok(()));
                 assert_eq!(
                     after, before,
@@ -109,10 +113,11 @@ struct Answers {
 
 impl Answers {
     fn ask(&mut self, plan: &CastPlan, level: Level, src: &[u8], n: usize) {
-        let (counted, checked) = (plan.counted(level), plan.checked(level));
-        self.checked = Some(checked.run(src, &mut self.dst, n));
-        self.masked = Some(checked.run_masked(src, &mut self.dst, &mut self.validity, n));
-        self.counted = Some(counted.run(src, &mut self.dst, n));
+        let (counted, checked) = (plan.checked(level), plan.checked(level));
+        self.checked = Some(checked.run(Bytes::new(src, n), BytesMut::new(&mut self.dst, n)));
+        self.masked =
+            Some(checked.run_masked(Bytes::new(src, n), BytesMut::new(&mut self.dst, n), &mut self.validity));
+        self.counted = Some(counted.run_counted(Bytes::new(src, n), BytesMut::new(&mut self.dst, n)));
     }
 }
 
@@ -190,7 +195,7 @@ fn texts() {
         let format = FormatPlan::new(dtype, &TextOptions::DEFAULT).expect("a tier");
         let run = |elements: &mut [u8]| {
             let parsed = parse.run(&texts, elements);
-            (parsed, format.run(elements, texts.len()))
+            (parsed, format.run(lanecast::Bytes::new(elements, texts.len())))
         };
         let mut want = vec![0; texts.len() * dtype.size()];
         let written = run(&mut want);

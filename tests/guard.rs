@@ -15,7 +15,7 @@ mod check {
     use crate::guarded::{Guarded, set_case, set_place};
     use crate::oracle;
     use crate::support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
-    use lanecast::{CastOptions, DType, IntOverflow, Kind, Saturate, Storage, Tier};
+    use lanecast::{Bytes, BytesMut, CastOptions, DType, IntOverflow, Kind, Saturate, Storage, Tier};
 
     const LONGEST: usize = 1025;
     /// What stands beside the destination and in it before.
@@ -70,7 +70,10 @@ mod check {
                 (beside, dst)
             };
             let place = || format!("{}: {n} elements, at end: {src_at_end}, {dst_at_end}", self.case);
-            self.case.plan().run(src, dst, n).unwrap_or_else(|e| panic!("{}: {e}", place()));
+            self.case
+                .plan()
+                .run(Bytes::new(src, n), BytesMut::new(dst, n))
+                .unwrap_or_else(|e| panic!("{}: {e}", place()));
             assert!(beside.iter().all(|b| *b == CANARY), "{}: wrote beside the destination", place());
             // The bits of a packed destination behind the last element are zero.
             let used = n * oracle::width(to.dtype()) as usize % 8;
@@ -97,7 +100,10 @@ mod check {
                     for to in storages(to) {
                         let scalar = Case { from, to, options: &options, tier: Tier::Scalar };
                         let mut dst = vec![0; byte_len(to, LONGEST)];
-                        scalar.plan().run(&src, &mut dst, LONGEST).expect("ordinary memory");
+                        scalar
+                            .plan()
+                            .run(Bytes::new(&src, LONGEST), BytesMut::new(&mut dst, LONGEST))
+                            .expect("ordinary memory");
                         for &tier in tiers() {
                             let case = Case { tier, ..scalar };
                             set_case(&format!("{case}; elements, source and destination at the end:"));

@@ -4,10 +4,11 @@
 //! way, from every alignment, in buffers as long as the longer side and longer; what is behind both sides stays as it was.
 
 use crate::support::{byte_len, check::Case, patterns, storages, store, tiers::tiers};
+use lanecast::Bytes;
 use lanecast::num_complex::Complex;
 use lanecast::{
-    CastError, CastOptions, CastPlan, DType, E5M2Nan, Encoding, F8E4M3FN, FloatRound, I4, IntRound,
-    NanToFinite, Side, cast_in_place, cast_in_place_with, cast_to_vec, half::bf16,
+    BytesMut, CastError, CastOptions, CastPlan, DType, E5M2Nan, Encoding, F8E4M3FN, FloatRound, I4, InPlace,
+    IntRound, NanToFinite, Side, Uninit, cast_in_place, cast_to_vec, half::bf16,
 };
 use proptest::prelude::*;
 
@@ -24,13 +25,14 @@ fn check(case: &Case, src: &[u8], n: usize, offset: usize) {
     let (read, written) = (byte_len(case.from, n), byte_len(case.to, n));
     let plan = case.plan();
     let mut expected = vec![0; written];
-    plan.run(&src[..read], &mut expected, n).unwrap_or_else(|e| panic!("{case}: {e}"));
+    plan.run(Bytes::new(&src[..read], n), BytesMut::new(&mut expected, n))
+        .unwrap_or_else(|e| panic!("{case}: {e}"));
     let both = read.max(written);
     let mut memory = vec![CANARY; offset + both + 64];
     memory[offset..][..read].copy_from_slice(&src[..read]);
     // By turns as long as needed and longer.
     let len = both + 32 * (n % 2);
-    plan.run_in_place(&mut memory[offset..][..len], n)
+    plan.run(InPlace, BytesMut::new(&mut memory[offset..][..len], n))
         .unwrap_or_else(|e| panic!("{case}, {n} elements: {e}"));
     let (before, rest) = memory.split_at(offset);
     let canaries = before.iter().chain(&rest[both..]);
@@ -131,18 +133,21 @@ fn typed_slices() {
 fn what_slices_cannot_become() {
     let refused = |from, to| CastError::NotInPlace { from, to };
     let options = &CastOptions::RUST;
-    let wider = cast_in_place_with::<u8, u16>(&mut [1, 2], options).map(|_| ());
+    let wider = options.cast_in_place::<u8, u16>(&mut [1, 2]).map(|_| ());
     assert_eq!(wider, Err(refused(DType::UInt8, DType::UInt16)));
-    let bool_left_with_any_bytes = cast_in_place_with::<bool, u8>(&mut [true], options).map(|_| ());
+    let bool_left_with_any_bytes = options.cast_in_place::<bool, u8>(&mut [true]).map(|_| ());
     assert_eq!(bool_left_with_any_bytes, Err(refused(DType::Bool, DType::UInt8)));
     if align_of::<u64>() > align_of::<Complex<f32>>() {
-        let aligned = cast_in_place_with::<Complex<f32>, u64>(&mut [], options).map(|_| ());
+        let aligned = options.cast_in_place::<Complex<f32>, u64>(&mut []).map(|_| ());
         assert_eq!(aligned, Err(refused(DType::Complex64, DType::UInt64)));
     }
-    let plan = CastPlan::new(DType::Float32, DType::Int8, options).expect("a plan");
-    let wrong =
-        CastError::WrongElement { which: Side::Source, plan: DType::Float32.into(), slice: DType::Float64 };
-    assert_eq!(plan.run_slice_in_place::<f64, i8>(&mut [1.0]).map(|_| ()), Err(wrong));
+    // Elements are typed, or not: the source of these is unknown.
+    let plan = CastPlan::new(DType::Float32, DType::Int32, options).expect("a plan");
+    assert_eq!(plan.run(InPlace, &mut [1_i32]), Err(CastError::NoBytes));
+    let mut memory = [std::mem::MaybeUninit::new(1_u8); 4];
+    let mut memory = Uninit::new(&mut memory);
+    assert_eq!(plan.run(InPlace, BytesMut::uninit(&mut memory, 1)), Err(CastError::NoBytes));
+    assert_eq!(plan.run_to_vec::<i32>(InPlace), Err(CastError::NoBytes));
 }
 
 /// One byte less than either side needs; nothing is written then.
@@ -159,12 +164,15 @@ fn buffers_that_are_too_small() {
         let have = read.max(written) - 1;
         let (which, need) = if read > have { (Side::Source, read) } else { (Side::Destination, written) };
         let mut buffer = vec![CANARY; have];
-        assert_eq!(plan.run_in_place(&mut buffer, n), Err(CastError::BufferTooSmall { which, need, have }));
+        assert_eq!(
+            plan.run(InPlace, BytesMut::new(&mut buffer, n)),
+            Err(CastError::BufferTooSmall { which, need, have })
+        );
         assert!(buffer.iter().all(|b| *b == CANARY), "{plan:?}: wrote although it failed");
-        assert_eq!(plan.run_in_place(&mut [], 0), Ok(()));
+        assert_eq!(plan.run(InPlace, BytesMut::new(&mut [], 0)), Ok(()));
         let n = usize::MAX;
         assert!(matches!(
-            plan.run_in_place(&mut buffer, n),
+            plan.run(InPlace, BytesMut::new(&mut buffer, n)),
             Err(CastError::TooLarge { .. } | CastError::BufferTooSmall { .. })
         ));
     }

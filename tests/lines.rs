@@ -2,6 +2,7 @@
 
 use crate::support::every_tier::on_every_tier;
 use crate::support::rng::Rng;
+use lanecast::{Bytes, BytesMut};
 use lanecast::{CastOptions, CastPlan, DType, Encoding};
 
 /// Elements: more than 4 KiB in every storage, and no whole number of bytes in packed ones.
@@ -30,11 +31,19 @@ fn addresses_do_not_matter() {
                 let (line, behind) = (random.as_ptr().align_offset(64), 64 - offset);
                 let mut aligned = vec![0; written + 64];
                 let start = aligned.as_ptr().align_offset(64);
-                plan.run(&random[line..line + read], &mut aligned[start..start + written], N).expect("fits");
+                plan.run(
+                    Bytes::new(&random[line..line + read], N),
+                    BytesMut::new(&mut aligned[start..start + written], N),
+                )
+                .expect("fits");
                 moved[behind..behind + read].copy_from_slice(&random[line..line + read]);
                 let mut other = vec![0xA5; written + 128 + 8];
                 let at = other.as_ptr().align_offset(64) + offset;
-                plan.run(&moved[behind..behind + read], &mut other[at..at + written], N).expect("fits");
+                plan.run(
+                    Bytes::new(&moved[behind..behind + read], N),
+                    BytesMut::new(&mut other[at..at + written], N),
+                )
+                .expect("fits");
                 assert!(
                     other[at..at + written] == aligned[start..start + written],
                     "{from} to {to} on {tier}: {offset} bytes behind a line"

@@ -8,6 +8,7 @@ use crate::oracle::format::{Class, class};
 use crate::oracle::value::Value;
 use crate::support::data::{dtype, rows};
 use crate::support::{load, patterns, size, store};
+use lanecast::{Bytes, BytesMut};
 use lanecast::{CastOptions, CastPlan, DType, Saturate};
 
 /// What became of a value.
@@ -47,7 +48,8 @@ fn fate(before: Value, after: Value) -> Fate {
 fn cast(from: DType, to: DType, source: &[u128]) -> Vec<u128> {
     let mut out = vec![0; source.len() * size(to)];
     let plan = CastPlan::new(from, to, &CastOptions::RUST.with_saturate(Saturate::Off)).expect("a plan");
-    plan.run(&store(from.into(), source), &mut out, source.len()).expect("the buffers fit");
+    plan.run(Bytes::new(&store(from.into(), source), source.len()), BytesMut::new(&mut out, source.len()))
+        .expect("the buffers fit");
     load(to.into(), &out, source.len())
 }
 

@@ -47,6 +47,7 @@ mod newtypes_text;
 mod newtypes_traits;
 mod onnx;
 mod onnx_linear;
+mod operands;
 mod pairs;
 mod placement;
 mod plans;

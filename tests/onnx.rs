@@ -6,9 +6,12 @@
 mod tensors;
 
 use crate::support::{data::rows, rng::Rng};
-use lanecast::onnx::{AttributeValue, Attributes, Cast, ElementType, Error, Operator, Payload, Side, Value};
+use lanecast::onnx::{
+    AttributeValue, Attributes, Cast, CastOutput, ElementType, OnnxError, Operator, Payload, Port,
+};
 use lanecast::text::TextOptions;
 use lanecast::*;
+use lanecast::{Bytes, BytesMut};
 
 const NONE: &Attributes = &Attributes::NONE;
 
@@ -31,7 +34,7 @@ fn make(
     from: ElementType,
     to: ElementType,
     attributes: &Attributes,
-) -> Result<Cast, Error> {
+) -> Result<Cast, OnnxError> {
     match operator {
         Operator::Cast => Cast::new(opset, from, to, attributes),
         Operator::CastLike => Cast::like(opset, from, to, attributes),
@@ -75,7 +78,7 @@ fn versions_are_those_of_the_schemas() {
             let made = make(operator, opset, DType::Float32.into(), DType::Int8.into(), NONE);
             match (expected, made) {
                 (Some(version), Ok(cast)) => assert_eq!(cast.version(), version),
-                (None, Err(error)) => assert_eq!(error, Error::NoSuchOpset { operator, opset }),
+                (None, Err(error)) => assert_eq!(error, OnnxError::NoSuchOpset { operator, opset }),
                 (_, made) => panic!("{operator} in opset {opset}: {made:?}"),
             }
         }
@@ -91,15 +94,15 @@ fn types_are_those_of_the_schemas() {
             for to in all_types() {
                 let takes = |element| types.contains(&element);
                 let made = make(operator, version, from, to, NONE);
-                let refused = if takes(from) { (Side::Output, to) } else { (Side::Input, from) };
+                let refused = if takes(from) { (Port::Output, to) } else { (Port::Input, from) };
                 match made {
                     Ok(cast) => {
                         assert!(takes(from) && takes(to), "{operator}-{version} {from} {to}");
                         assert_eq!((cast.source(), cast.target(), cast.operator()), (from, to, operator));
                     }
-                    Err(Error::Type { operator: o, version: v, side, element, since }) => {
+                    Err(OnnxError::Type { operator: o, version: v, port, element, since }) => {
                         assert!(!(takes(from) && takes(to)), "{operator}-{version} {from} {to}");
-                        assert_eq!((o, v, (side, element)), (operator, version, refused));
+                        assert_eq!((o, v, (port, element)), (operator, version, refused));
                         let first =
                             schemas().iter().find(|s| s.0 == operator && s.3.contains(&element)).map(|s| s.1);
                         assert_eq!(since, first, "{operator}-{version} {from} {to}");
@@ -159,7 +162,7 @@ fn attributes_are_those_of_the_schemas() {
                 Err(error) => {
                     assert!(!names.contains(&name), "{operator}-{version}");
                     let since = Some(since);
-                    assert_eq!(error, Error::NoAttribute { operator, version, name: name.into(), since });
+                    assert_eq!(error, OnnxError::NoAttribute { operator, version, name: name.into(), since });
                 }
             }
         }
@@ -196,15 +199,15 @@ fn attributes_are_those_of_the_schemas() {
                 names.contains(&"round_mode").then_some(mode)
             );
         }
-        assert!(matches!(node(&[("axis", number)]), Err(Error::NoAttribute { since: None, .. })));
+        assert!(matches!(node(&[("axis", number)]), Err(OnnxError::NoAttribute { since: None, .. })));
         if operator == Operator::CastLike {
-            assert!(matches!(node(&[("to", number)]), Err(Error::NoAttribute { since: None, .. })));
+            assert!(matches!(node(&[("to", number)]), Err(OnnxError::NoAttribute { since: None, .. })));
             continue;
         }
-        assert_eq!(node(&[("to", target)]).map(|_| ()), Err(Error::Twice("to")));
+        assert_eq!(node(&[("to", target)]).map(|_| ()), Err(OnnxError::Twice("to")));
         let wrong = Cast::from_attributes(version, f32_code, &[("to", other)]);
-        assert!(matches!(wrong, Err(Error::AttributeValue { name: "to", .. })), "{version}");
-        assert_eq!(Cast::from_attributes(version, f32_code, &[]).map(|_| ()), Err(Error::MissingTo));
+        assert!(matches!(wrong, Err(OnnxError::AttributeValue { name: "to", .. })), "{version}");
+        assert_eq!(Cast::from_attributes(version, f32_code, &[]).map(|_| ()), Err(OnnxError::MissingTo));
     }
     let node = |attributes: &[(&str, AttributeValue<'_>)]| {
         let to = ("to", AttributeValue::Int(17));
@@ -218,18 +221,20 @@ fn attributes_are_those_of_the_schemas() {
         ("round_mode", AttributeValue::Other),
     ];
     for (name, value) in bad {
-        assert!(matches!(node(&[(name, value)]), Err(Error::AttributeValue { name: n, .. }) if n == name));
+        assert!(
+            matches!(node(&[(name, value)]), Err(OnnxError::AttributeValue { name: n, .. }) if n == name)
+        );
     }
     let twice = [("saturate", AttributeValue::Int(1)), ("saturate", AttributeValue::Int(1))];
-    assert_eq!(node(&twice), Err(Error::Twice("saturate")));
+    assert_eq!(node(&twice), Err(OnnxError::Twice("saturate")));
     for code in [0, 29, -1, 1 << 40] {
         let made = Cast::from_attributes(28, 1, &[("to", AttributeValue::Int(code))]);
-        assert_eq!(made.map(|_| ()), Err(Error::UnknownCode(code)));
+        assert_eq!(made.map(|_| ()), Err(OnnxError::UnknownCode(code)));
     }
     let made = Cast::from_attributes(28, 0, &[("to", AttributeValue::Int(1))]);
-    assert_eq!(made.map(|_| ()), Err(Error::UnknownCode(0)));
+    assert_eq!(made.map(|_| ()), Err(OnnxError::UnknownCode(0)));
     let made = Cast::from_attributes(1, 1, &[("to", AttributeValue::String(b"float\xFF"))]);
-    assert_eq!(made.map(|_| ()), Err(Error::UnknownName("float\u{FFFD}".into())));
+    assert_eq!(made.map(|_| ()), Err(OnnxError::UnknownName("float\u{FFFD}".into())));
 }
 
 #[test]
@@ -283,14 +288,14 @@ fn node_tests_of_onnx() {
             continue;
         }
         if to == ElementType::String {
-            let texts = cast.format(&bytes(input), n).expect("room");
+            let texts = cast.format(Bytes::new(&bytes(input), n)).expect("room");
             let texts: Vec<_> = (0..n).map(|i| &texts[i]).collect();
             assert_eq!(texts, output.split('|').collect::<Vec<_>>(), "{name}");
             continue;
         }
         let expected = bytes(output);
         let mut out = vec![0xAA; expected.len()];
-        cast.run(&bytes(input), &mut out, n).expect("room");
+        cast.run(Bytes::new(&bytes(input), n), BytesMut::new(&mut out, n)).expect("room");
         assert_eq!(out, expected, "{name}");
     }
     assert_eq!(tested, 64);
@@ -320,12 +325,12 @@ fn every_pair_is_the_plan_of_the_profile() {
             ] {
                 let cast = Cast::new(28, from, to, &attributes).expect("a cast");
                 let mut out = vec![0xAA; target.byte_len(n).expect("small") + 1];
-                cast.run(&raw, &mut out, n).expect("room");
+                cast.run(Bytes::new(&raw, n), BytesMut::new(&mut out, n)).expect("room");
                 let mut native = raw.clone();
                 swap(&mut native, from);
                 let mut expected = vec![0xAA; out.len()];
                 let plan = CastPlan::new(source, target, &options).expect("a plan");
-                plan.run(&native, &mut expected, n).expect("room");
+                plan.run(Bytes::new(&native, n), BytesMut::new(&mut expected, n)).expect("room");
                 let end = expected.len() - 1;
                 swap(&mut expected[..end], to);
                 assert_eq!(out, expected, "{from} {to}");
@@ -354,13 +359,16 @@ fn options_are_laid_under_the_attributes() {
     assert_eq!(cast.options().float_to_int, IntOverflow::Saturate);
     assert_eq!(cast.options().e5m2_nan, E5M2Nan::Code7F);
     let (mut out, infinity) = ([0], f32::INFINITY.to_le_bytes());
-    cast.run(&infinity, &mut out, 1).expect("room");
+    cast.run(Bytes::new(&infinity, 1), BytesMut::new(&mut out, 1)).expect("room");
     assert_eq!(out, [0x80]);
     // ONNX has no attribute for directions: they are those of the options, of text as well.
     let up = CastOptions::ONNX.with_float_round(FloatRound::Up);
     let cast = Cast::new(13, DType::Float32, DType::Float16, NONE).expect("a cast");
     let mut half = [0; 2];
-    cast.with_options(&up).expect("a tier").run(&65505.0_f32.to_le_bytes(), &mut half, 1).expect("room");
+    cast.with_options(&up)
+        .expect("a tier")
+        .run(Bytes::new(&65505.0_f32.to_le_bytes(), 1), BytesMut::new(&mut half, 1))
+        .expect("room");
     assert_eq!(u16::from_le_bytes(half), 0x7C00);
     let cast = Cast::new(13, ElementType::String, DType::Float64, NONE).expect("a cast");
     let cast = cast.with_options(&up.with_float_round(FloatRound::Down)).expect("a tier");
@@ -377,7 +385,7 @@ fn options_are_laid_under_the_attributes() {
 fn text() {
     let f32s = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|x| x.to_le_bytes()).collect() };
     let strings = |cast: &Cast, raw: &[u8], n| -> Vec<String> {
-        let texts = cast.format(raw, n).expect("room");
+        let texts = cast.format(Bytes::new(raw, n)).expect("room");
         texts.iter().map(Into::into).collect()
     };
     let cast = Cast::new(9, DType::Float32, ElementType::String, NONE).expect("a cast");
@@ -389,7 +397,7 @@ fn text() {
     assert_eq!(strings(&cast, &[0b11_10_01_00], 4), ["0", "1", "-2", "-1"]);
     let cast = Cast::new(9, DType::Bool, ElementType::String, NONE).expect("a cast");
     assert_eq!(strings(&cast, &[0, 2], 2), ["False", "True"]);
-    assert!(matches!(cast.run(&[0], &mut [0], 1), Err(Error::OtherKind { .. })));
+    assert!(matches!(cast.run(&[0_u8], &mut [0_u8]), Err(OnnxError::OtherKind { .. })));
 
     // The attributes hold for text, too.
     let nosat = NONE.with_saturate(false);
@@ -403,25 +411,25 @@ fn text() {
     assert_eq!(out, [0xE8, 0x03, 0xFE, 0xFF, 0xAA]);
     let refused = cast.parse(["1", "0x10"], &mut out).expect_err("no number");
     assert_eq!(refused.to_string(), "text 1, \"0x10\", is not a number that int16 can be read from");
-    assert!(matches!(cast.parse(["1", "2", "3"], &mut out), Err(Error::Text(_))));
+    assert!(matches!(cast.parse(["1", "2", "3"], &mut out), Err(OnnxError::Text(_))));
 
     // Whatever a tensor holds.
     let texts = ["7", "-3"];
     let payload = Payload { string_data: &texts, ..Payload::new(8, 2) };
     let contents = payload.read().expect("a tensor");
-    assert_eq!(cast.apply(&contents, 2), Ok(Value::Numbers(vec![7, 0, 0xFD, 0xFF])));
-    assert!(matches!(cast.apply(&contents, 3), Err(Error::OtherKind { .. })));
+    assert_eq!(cast.apply(&contents, 2), Ok(CastOutput::Numbers(vec![7, 0, 0xFD, 0xFF])));
+    assert!(matches!(cast.apply(&contents, 3), Err(OnnxError::OtherKind { .. })));
     let copy = Cast::new(9, ElementType::String, ElementType::String, NONE).expect("a cast");
-    assert_eq!(copy.apply(&contents, 2), Ok(Value::Strings(texts.iter().collect())));
-    assert!(copy.parse(texts, &mut out).is_err() && copy.format(&[], 0).is_err());
+    assert_eq!(copy.apply(&contents, 2), Ok(CastOutput::Strings(texts.iter().collect())));
+    assert!(copy.parse(texts, &mut out).is_err() && copy.format(&[0_u8; 0]).is_err());
     let raw = f32s(&[2.5]);
     let numbers = Payload::<Vec<u8>> { raw_data: Some(&raw), ..Payload::new(1, 1) };
     let numbers = numbers.read().expect("a tensor");
-    assert!(matches!(cast.apply(&numbers, 1), Err(Error::OtherKind { .. })));
+    assert!(matches!(cast.apply(&numbers, 1), Err(OnnxError::OtherKind { .. })));
     let cast = Cast::new(9, DType::Float32, ElementType::String, NONE).expect("a cast");
-    assert_eq!(cast.apply(&numbers, 1), Ok(Value::Strings(["2.5"].iter().collect())));
+    assert_eq!(cast.apply(&numbers, 1), Ok(CastOutput::Strings(["2.5"].iter().collect())));
     let cast = Cast::new(9, DType::Float32, DType::Int8, NONE).expect("a cast");
-    assert_eq!(cast.apply(&numbers, 1), Ok(Value::Numbers(vec![2])));
+    assert_eq!(cast.apply(&numbers, 1), Ok(CastOutput::Numbers(vec![2])));
     assert!(cast.apply(&numbers, 2).is_err());
 }
 
@@ -429,16 +437,23 @@ fn text() {
 fn buffers_that_are_too_small() {
     let cast = Cast::new(28, DType::Float32, DType::Int4, NONE).expect("a cast");
     let mut out = [0xAA; 1];
-    let short = cast.run(&[0; 11], &mut out, 3);
+    let short = cast.run(Bytes::new(&[0; 11], 3), BytesMut::new(&mut out, 3));
     assert_eq!(
         short,
-        Err(Error::Cast(CastError::BufferTooSmall { which: lanecast::Side::Source, need: 12, have: 11 }))
+        Err(OnnxError::Cast(CastError::BufferTooSmall { which: lanecast::Side::Source, need: 12, have: 11 }))
     );
-    let short = cast.run(&[0; 12], &mut out, 3);
+    let short = cast.run(Bytes::new(&[0; 12], 3), BytesMut::new(&mut out, 3));
     assert_eq!(
         short,
-        Err(Error::Cast(CastError::BufferTooSmall { which: lanecast::Side::Destination, need: 2, have: 1 }))
+        Err(OnnxError::Cast(CastError::BufferTooSmall {
+            which: lanecast::Side::Destination,
+            need: 2,
+            have: 1
+        }))
     );
-    assert!(matches!(cast.run(&[], &mut [], usize::MAX), Err(Error::Cast(CastError::TooLarge { .. }))));
+    assert!(matches!(
+        cast.run(Bytes::new(&[], usize::MAX), BytesMut::new(&mut [], usize::MAX)),
+        Err(OnnxError::Cast(CastError::TooLarge { .. }))
+    ));
     assert_eq!(out, [0xAA]);
 }

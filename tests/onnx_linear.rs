@@ -13,8 +13,8 @@ use crate::support::every_tier::on_every_tier;
 use crate::{oracle, support};
 use lanecast::DType;
 use lanecast::onnx::{
-    AttributeValue, DequantizeLinear, DynamicQuantizeLinear, DynamicScale, ElementType, Error,
-    LinearAttributes, Operator, QuantizeLinear, Side, Tensor,
+    AttributeValue, DequantizeLinear, DynamicQuantizeLinear, DynamicScale, ElementType, LinearAttributes,
+    OnnxError, Operator, Port, QuantizeLinear, Tensor,
 };
 
 const NONE: &LinearAttributes = &LinearAttributes::NONE;
@@ -33,7 +33,7 @@ impl Node {
         [x, scale]: [DType; 2],
         zero_point: Option<DType>,
         attributes: &[(&str, AttributeValue<'_>)],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, OnnxError> {
         let (x, scale, zero_point) = (number(x), number(scale), zero_point.map(number));
         Ok(match operator {
             Operator::QuantizeLinear => {
@@ -53,7 +53,7 @@ impl Node {
         x: Tensor<'_>,
         scale: Tensor<'_>,
         zero: Option<Tensor<'_>>,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<Vec<u8>, OnnxError> {
         let to = match self {
             Node::Quantize(node) => node.target(),
             Node::Dequantize(node) => node.target(),
@@ -100,14 +100,14 @@ fn versions_and_types_are_those_of_the_schemas() {
     for operator in operators() {
         let versions: Vec<u32> = schemas().iter().filter(|s| s.0 == operator).map(|s| s.1).collect();
         assert_eq!(operator.versions(), versions);
-        for (side, index) in [(Side::Input, 0), (Side::Scale, 1), (Side::Output, 2)] {
+        for (port, index) in [(Port::Input, 0), (Port::Scale, 1), (Port::Output, 2)] {
             for &dtype in DType::ALL {
                 let has = |schema: &&Schema| schema.3[index].contains(&dtype);
                 let all = schemas();
                 let first = all.iter().filter(|schema| schema.0 == operator).find(has).map(|schema| schema.1);
-                assert_eq!(operator.since_on(side, dtype), first, "{operator} {side:?} {dtype}");
+                assert_eq!(operator.since_on(port, dtype), first, "{operator} {port:?} {dtype}");
             }
-            assert_eq!(operator.since_on(side, ElementType::String), None);
+            assert_eq!(operator.since_on(port, ElementType::String), None);
         }
     }
     // Of the combinations that the types of 19 and 21 leave, those with equal types of input and scale are there.
@@ -155,12 +155,12 @@ fn the_document_says_the_same() {
             names.map(|name| name.trim_matches('`')).collect::<Vec<_>>()
         };
         let version: u32 = cells[0].parse().expect("a version");
-        for (index, side) in [(1, Side::Input), (2, Side::Scale), (3, Side::Output)] {
+        for (index, port) in [(1, Port::Input), (2, Port::Scale), (3, Port::Output)] {
             let mut want = DType::ALL.to_vec();
-            want.retain(|dtype| quantize.since_on(side, *dtype) == Some(version));
+            want.retain(|dtype| quantize.since_on(port, *dtype) == Some(version));
             let mut got: Vec<DType> = names(index).into_iter().map(dtype).collect();
             got.sort_by_key(|dtype| DType::ALL.iter().position(|other| other == dtype));
-            assert_eq!(got, want, "version {version}, {side:?}");
+            assert_eq!(got, want, "version {version}, {port:?}");
         }
         let all = schemas();
         let attributes = |version| {
@@ -174,13 +174,13 @@ fn the_document_says_the_same() {
     }
     assert_eq!(quantize.versions(), versions);
     for &dtype in DType::ALL {
-        let quantized = dequantize.since_on(Side::Input, dtype);
-        let scale = dequantize.since_on(Side::Scale, dtype);
+        let quantized = dequantize.since_on(Port::Input, dtype);
+        let scale = dequantize.since_on(Port::Scale, dtype);
         match dtype {
             DType::Int32 => assert_eq!((quantized, scale), (Some(10), None)),
             _ => {
-                assert_eq!(quantized, quantize.since_on(Side::Output, dtype), "{dtype}");
-                assert_eq!(scale, quantize.since_on(Side::Scale, dtype), "{dtype}");
+                assert_eq!(quantized, quantize.since_on(Port::Output, dtype), "{dtype}");
+                assert_eq!(scale, quantize.since_on(Port::Scale, dtype), "{dtype}");
             }
         }
     }
@@ -207,7 +207,7 @@ fn attributes_are_those_of_the_schemas() {
                 true => assert_eq!(result, Ok(()), "{operator}-{version} {name}"),
                 false => {
                     let name = name.into();
-                    assert_eq!(result, Err(Error::NoAttribute { operator, version, name, since }));
+                    assert_eq!(result, Err(OnnxError::NoAttribute { operator, version, name, since }));
                 }
             }
         }
@@ -264,7 +264,7 @@ fn golden_nodes() {
         if opset == 23 && scale == "e8m0" {
             let refusal = Node::new(operator(op), opset, types, zero_type, &attributes).err();
             assert!(
-                matches!(refusal, Some(Error::Type { side: Side::Scale, since: Some(24), .. })),
+                matches!(refusal, Some(OnnxError::Type { port: Port::Scale, since: Some(24), .. })),
                 "{row:?}"
             );
             (opset, refused) = (24, refused + 1);
@@ -297,7 +297,7 @@ fn row(
     (x, elements): (DType, &[u8]),
     (scale, factor): (DType, &[u8]),
     zero: Option<(DType, &[u8])>,
-) -> Result<Vec<u8>, Error> {
+) -> Result<Vec<u8>, OnnxError> {
     let n = elements.len() * 8 / oracle::width(x) as usize;
     let node = Node::new(operator, opset, [x, scale], zero.map(|(dtype, _)| dtype), &[])?;
     let zero = zero.map(|(_, zero)| Tensor::scalar(zero));
@@ -339,7 +339,7 @@ fn faults_of_the_reference_evaluator() {
     assert_eq!(row(quantize, 13, (DType::Int32, &x), (float, &scale), None), Ok(vec![0]));
     // It takes dtypes of inputs that the version does not have, here scales of float16 for a float32 input in opset 21.
     let refusal = row(quantize, 21, (float, &one), (DType::Float16, &[0x00, 0x3C]), None);
-    assert!(matches!(refusal, Err(Error::ScaleType { version: 21, since: 23, .. })), "{refusal:?}");
+    assert!(matches!(refusal, Err(OnnxError::ScaleType { version: 21, since: 23, .. })), "{refusal:?}");
     // It does not subtract zero points of float4_e2m1fn, which by the text are subtracted: 2.
     let (four, zero) = (DType::Float4E2M1FN, [0x02]);
     let got = row(dequantize, 23, (four, &[0x44]), (float, &one), Some((four, &zero)));
@@ -349,7 +349,7 @@ fn faults_of_the_reference_evaluator() {
     assert_eq!(got, Ok(vec![0x25]));
     // It ignores zero points of 8-bit floats in QuantizeLinear, and refuses those that are not 0 in DequantizeLinear.
     let eight = DType::Float8E4M3FN;
-    let refused = Err(Error::NotZero { dtype: eight, index: 0 });
+    let refused = Err(OnnxError::NotZero { dtype: eight, index: 0 });
     assert_eq!(row(quantize, 19, (float, &one), (float, &one), Some((eight, &[0x38]))), refused);
     assert_eq!(row(dequantize, 19, (eight, &[0x38]), (float, &one), Some((eight, &[0x38]))), refused);
     // It multiplies in float32 and then rounds to the output; not a fault, but since opset 23 the text has the precision of the

@@ -8,6 +8,7 @@
 use crate::oracle;
 use crate::support::check::Case;
 use crate::support::{byte_len, options, patterns, rng::Rng, storages, store, tiers::tiers};
+use lanecast::{Bytes, BytesMut};
 use lanecast::{CastOptions, DType, Encoding, Storage};
 use std::sync::OnceLock;
 
@@ -73,7 +74,8 @@ impl<'a> Bench<'a> {
         let mut dst_buffer = self.noise[..MARGIN + dst_offset + len + MARGIN].to_vec();
         let range = MARGIN + dst_offset..MARGIN + dst_offset + len + more;
         let plan = self.case.plan();
-        let ran = plan.run(&src_buffer[src_offset..], &mut dst_buffer[range.clone()], n);
+        let ran = plan
+            .run(Bytes::new(&src_buffer[src_offset..], n), BytesMut::new(&mut dst_buffer[range.clone()], n));
         let place = || format!("{}: {n} elements, offsets {src_offset} and {dst_offset}", self.case);
         ran.unwrap_or_else(|e| panic!("{}: {e}", place()));
         let (head, rest) = dst_buffer.split_at(range.start);

@@ -1,5 +1,6 @@
 //! Casts between addresses are those between buffers.
 
+use lanecast::{Bytes, BytesMut};
 use lanecast::{CastError, CastOptions, CastPlan, DType, Encoding};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -22,7 +23,7 @@ fn between_buffers_and_in_place() {
             let (read, written) = (from.byte_len(n).expect("small"), to.byte_len(n).expect("small"));
             let src: Vec<u8> = (0..read).map(|i| (i * 37 + i / 256) as u8).collect();
             let mut want = vec![0; written];
-            plan.run(&src, &mut want, n).expect("large enough");
+            plan.run(Bytes::new(&src, n), BytesMut::new(&mut want, n)).expect("large enough");
             // Nothing is initialised but the source.
             let mut out = vec![MaybeUninit::<u8>::uninit(); written + 1];
             out[written].write(0xA5);

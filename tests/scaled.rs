@@ -8,6 +8,7 @@ use lanecast::scaled::{
     Amax, Granularity, NonFinite, Quantized, Report, ScaleRule, ScaleType, ScaledError, ScaledPlan, Scheme,
     amax, requantize,
 };
+use lanecast::{Bytes, BytesMut};
 use lanecast::{DType, Kind, Storage, cast_one};
 
 /// Floats of many magnitudes, with zeros of both signs.
@@ -37,7 +38,7 @@ fn magnitudes(dtype: DType) -> Vec<f64> {
     let decode = |code: u8| -> f64 {
         let plan = lanecast::CastPlan::new(dtype, DType::Float64, &Default::default()).expect("a plan");
         let mut out = [0; 8];
-        plan.run(&[code], &mut out, 1).expect("one element");
+        plan.run(Bytes::new(&[code], 1), BytesMut::new(&mut out, 1)).expect("one element");
         f64::from_ne_bytes(out)
     };
     (0..1_u16 << (bits - 1)).map(|code| decode(code as u8)).take_while(|x| x.is_finite()).collect()

@@ -4,6 +4,7 @@
 
 use crate::support::every_tier::on_every_tier;
 use lanecast::scaled::{Granularity, ScaledPlan, Scheme};
+use lanecast::{Bytes, BytesMut};
 use lanecast::{CastOptions, CastPlan, DType, Storage};
 
 /// All scales of `float8_e8m0fnu` that are numbers, and all codes of a bfloat16.
@@ -112,7 +113,7 @@ fn every_code_by_every_power_of_two() {
             for to in [DType::Float64, DType::Float32, DType::BFloat16, DType::Float16] {
                 let mut want = vec![0; 255 * n * to.size()];
                 let cast = CastPlan::new(DType::Float64, to, &CastOptions::RUST).expect("a plan");
-                cast.run(&exact, &mut want, 255 * n).expect("fits");
+                cast.run(Bytes::new(&exact, 255 * n), BytesMut::new(&mut want, 255 * n)).expect("fits");
                 let mut got = vec![0; want.len()];
                 plan.dequantize(&data, &scales, 1.0, to, &mut got).expect("casts");
                 assert!(got == want, "{element} to {to} on {tier}");

@@ -7,6 +7,7 @@ use lanecast::scaled::{
     Empty, Global, Granularity, NonFinite, Quotient, Report, ScaleRule, ScaleType, ScaledError, ScaledPlan,
     Scheme,
 };
+use lanecast::{Bytes, BytesMut};
 use lanecast::{CastOptions, CastPlan, DType, Storage};
 
 fn bytes(values: &[f32]) -> Vec<u8> {
@@ -17,7 +18,8 @@ fn bytes(values: &[f32]) -> Vec<u8> {
 fn of_dtype(values: &[f32], dtype: DType) -> Vec<u8> {
     let mut elements = vec![0; values.len() * dtype.size()];
     let cast = CastPlan::new(DType::Float32, dtype, &CastOptions::RUST).expect("a plan");
-    cast.run(&bytes(values), &mut elements, values.len()).expect("fits");
+    cast.run(Bytes::new(&bytes(values), values.len()), BytesMut::new(&mut elements, values.len()))
+        .expect("fits");
     elements
 }
 
@@ -155,7 +157,7 @@ fn values_that_are_nan() {
                 let stored = CastPlan::new(scale.dtype(DType::Float32), DType::Float32, &CastOptions::RUST)
                     .expect("a plan");
                 let mut by = [0; 4];
-                stored.run(&scales, &mut by, 1).expect("fits");
+                stored.run(Bytes::new(&scales, 1), BytesMut::new(&mut by, 1)).expect("fits");
                 let by = f32::from_ne_bytes(by);
                 for to in [DType::Float32, DType::BFloat16, DType::Float16, DType::Float64] {
                     let mut got = vec![0; LEN * to.size()];

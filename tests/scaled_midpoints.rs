@@ -6,6 +6,7 @@
 use crate::support::every_tier::on_every_tier;
 use crate::support::rng::Rng;
 use lanecast::scaled::{Granularity, ScaledPlan, Scheme};
+use lanecast::{Bytes, BytesMut};
 use lanecast::{CastOptions, CastPlan, DType, Kind, Storage};
 
 /// Elements of a row, in whole blocks of every tier.
@@ -18,7 +19,7 @@ fn ascending(dtype: DType) -> Vec<(f64, u8)> {
     let mut values: Vec<(f64, u8)> = (0..=u8::MAX >> (8 - dtype.bits()))
         .filter_map(|code| {
             let mut value = [0; 8];
-            plan.run(&[code], &mut value, 1).ok()?;
+            plan.run(Bytes::new(&[code], 1), BytesMut::new(&mut value, 1)).ok()?;
             Some((f64::from_ne_bytes(value), code))
         })
         .filter(|(value, _)| value.is_finite() && !(*value == 0.0 && value.is_sign_negative()))

@@ -209,8 +209,9 @@ fn uninitialised_destinations() {
 #[cfg(all(feature = "rayon", not(target_family = "wasm")))]
 mod threads {
     use super::*;
-    use lanecast::bulk::{ParallelFor, Threads};
-    use lanecast::stochastic::{Stochastic, StochasticPlan};
+    use lanecast::stochastic::Stochastic;
+    use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, ParallelFor, Threads};
+    use std::sync::Arc;
 
     /// So many threads, started for each loop.
     struct Host(usize);
@@ -251,23 +252,24 @@ mod threads {
             let mut values = vec![0; 2 * src.len() / 4];
             plan.dequantize(data, scales, report.global, DType::Float16, &mut values).expect("casts");
             for threads in [2, 5] {
-                let host = Host(threads);
-                let threads = Threads::Custom(&host);
-                let got =
-                    quantize(&plan, |data, scales| plan.par_quantize_dynamic(&src, data, scales, threads));
+                let host = Arc::new(Host(threads));
+                let threads = Threads::Host(host.clone());
+                let got = quantize(&plan, |data, scales| {
+                    plan.par_quantize_dynamic(&src, data, scales, threads.clone())
+                });
                 assert!(got == want, "{scheme:?}: {:?} {report:?}", got.0);
                 let got = quantize(&plan, |data, scales| {
-                    plan.par_quantize_dynamic_view(&transposed, data, scales, threads)
+                    plan.par_quantize_dynamic_view(&transposed, data, scales, threads.clone())
                 });
                 assert!(got == of_view, "{scheme:?}: {:?}", got.0);
                 let mut again = vec![0; data.len()];
-                let got = plan.par_quantize(&src, scales, report.global, &mut again, threads);
+                let got = plan.par_quantize(&src, scales, report.global, &mut again, threads.clone());
                 assert!(got == Ok(given) && again == codes, "{scheme:?}: {got:?} {given:?}");
                 let mut back = vec![0; values.len()];
-                plan.par_dequantize(data, scales, report.global, DType::Float16, &mut back, threads)
+                plan.par_dequantize(data, scales, report.global, DType::Float16, &mut back, threads.clone())
                     .expect("casts");
                 assert!(back == values, "{scheme:?}");
-                assert_eq!(plan.par_amax(&src, threads), plan.amax(&src));
+                assert_eq!(plan.par_amax(&src, threads.clone()), plan.amax(&src));
             }
         }
     }
@@ -290,18 +292,18 @@ mod threads {
             let mut values = vec![0; 2 * src.len() / 4];
             plan.dequantize_min_max(data, scales, zeros, DType::Float16, &mut values).expect("casts");
             for threads in [1, 2, 5] {
-                let host = Host(threads);
-                let threads = Threads::Custom(&host);
+                let host = Arc::new(Host(threads));
+                let threads = Threads::Host(host.clone());
                 let got = quantize_with_zeros(&plan, |data, scales, zeros| {
-                    plan.par_quantize_min_max(&src, data, scales, zeros, threads)
+                    plan.par_quantize_min_max(&src, data, scales, zeros, threads.clone())
                 });
                 assert!(got == want, "{scheme:?}: {:?} {:?}", got.0, want.0);
                 let got = quantize_with_zeros(&plan, |data, scales, zeros| {
-                    plan.par_quantize_min_max_view(&transposed, data, scales, zeros, threads)
+                    plan.par_quantize_min_max_view(&transposed, data, scales, zeros, threads.clone())
                 });
                 assert!(got == of_view, "{scheme:?}: {:?} {:?}", got.0, of_view.0);
                 let mut back = vec![0; values.len()];
-                plan.par_dequantize_min_max(data, scales, zeros, DType::Float16, &mut back, threads)
+                plan.par_dequantize_min_max(data, scales, zeros, DType::Float16, &mut back, threads.clone())
                     .expect("casts");
                 assert!(back == values, "{scheme:?}");
             }
@@ -315,9 +317,9 @@ mod threads {
         let scheme = Scheme::FP8_ROW.with_non_finite(lanecast::scaled::NonFinite::Refuse);
         let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE).expect("fits");
         let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-        let host = Host(3);
+        let host = Arc::new(Host(3));
         let mut cast =
-            |src: &[u8]| plan.par_quantize_dynamic(src, &mut data, &mut scales, Threads::Custom(&host));
+            |src: &[u8]| plan.par_quantize_dynamic(src, &mut data, &mut scales, Threads::Host(host.clone()));
         assert_eq!(cast(&bytes(&values)), Err(ScaledError::NonFinite { block: 1 }));
         assert!(matches!(cast(&[0; 8]), Err(ScaledError::Length { which: "source", have: 8, .. })));
         let refused = plan.par_quantize_min_max(
@@ -325,14 +327,14 @@ mod threads {
             &mut data,
             &mut scales,
             &mut [],
-            Threads::Custom(&host),
+            Threads::Host(host.clone()),
         );
         assert!(matches!(refused, Err(ScaledError::Scheme { .. })));
         let scheme = Scheme::UINT8_ROW.with_non_finite(lanecast::scaled::NonFinite::Refuse);
         let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE).expect("fits");
         let mut zeros = vec![0; plan.zeros_len()];
         let mut cast = |src: &[u8], zeros: &mut [u8]| {
-            plan.par_quantize_min_max(src, &mut data, &mut scales, zeros, Threads::Custom(&host))
+            plan.par_quantize_min_max(src, &mut data, &mut scales, zeros, Threads::Host(host.clone()))
         };
         assert_eq!(cast(&bytes(&values), &mut zeros), Err(ScaledError::NonFinite { block: 1 }));
         assert!(matches!(cast(&[0; 8], &mut zeros), Err(ScaledError::Length { which: "source", .. })));
@@ -340,7 +342,8 @@ mod threads {
         assert!(matches!(short, Err(ScaledError::Length { which: "zero points", .. })));
         let mut back = vec![0; 4 * values.len()];
         let to = DType::Float32;
-        let short = plan.par_dequantize_min_max(&data, &scales, &[], to, &mut back, Threads::Custom(&host));
+        let short =
+            plan.par_dequantize_min_max(&data, &scales, &[], to, &mut back, Threads::Host(host.clone()));
         assert!(matches!(short, Err(ScaledError::Length { which: "zero points", .. })));
     }
 
@@ -349,13 +352,15 @@ mod threads {
         let src = bytes(&floats(SHAPE.iter().product()));
         let n = src.len() / 4;
         for to in [Encoding::new(DType::Int8), Encoding::packed(DType::Float4E2M1FN)] {
-            let plan = StochasticPlan::new(DType::Float32, to, Stochastic::default()).expect("a pair");
-            let plan = plan.starting_at(3);
+            let plan = CastPlan::new(DType::Float32, to, &CastOptions::RUST).expect("a pair");
+            let plan =
+                plan.with_stochastic(Stochastic { first: 3, ..Stochastic::default() }).expect("floats");
             let mut want = vec![0; to.byte_len(n).expect("small")];
-            plan.run(&src, &mut want, n).expect("long enough");
+            plan.run(Bytes::new(&src, n), BytesMut::new(&mut want, n)).expect("long enough");
             for threads in [1, 3] {
                 let mut got = vec![0; want.len()];
-                plan.par_run(&src, &mut got, n, Threads::Custom(&Host(threads))).expect("long enough");
+                let plan = plan.with_threads(Threads::Host(Arc::new(Host(threads))));
+                plan.run(Bytes::new(&src, n), BytesMut::new(&mut got, n)).expect("long enough");
                 assert!(got == want, "{to}");
             }
         }

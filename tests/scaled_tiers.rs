@@ -4,6 +4,7 @@
 
 use crate::support::{every_tier, rng::Rng};
 use lanecast::scaled::{Granularity, NonFinite, Report, ScaledPlan, Scheme};
+use lanecast::{Bytes, BytesMut};
 use lanecast::{CastOptions, CastPlan, DType, Encoding, Storage, Tier, tier};
 use lanecast_kernels::scaled::{ScaledCast, Step};
 use lanecast_kernels::{Kernel, Rounding, Rules};
@@ -28,7 +29,7 @@ fn elements(rng: &mut Rng, n: usize, from: DType, finite: bool) -> Vec<u8> {
         .collect();
     let to = CastPlan::new(DType::Float32, from, &CastOptions::RUST).expect("a plan");
     let mut elements = vec![0; n * from.size()];
-    to.run(&values, &mut elements, n).expect("fits");
+    to.run(Bytes::new(&values, n), BytesMut::new(&mut elements, n)).expect("fits");
     elements
 }
 

@@ -3,8 +3,11 @@
 #![cfg(feature = "scaled")]
 
 use lanecast::scaled::{Granularity, Quotient, ScaledPlan, Scheme};
-use lanecast::stochastic::{RandomBits, Stochastic, StochasticError, StochasticPlan, philox4x32_10};
-use lanecast::{CastError, CastOptions, CastPlan, DType, Encoding, Side, Storage};
+use lanecast::stochastic::{RandomBits, Stochastic, philox4x32_10};
+use lanecast::strided::{Layout, View, ViewMut};
+use lanecast::{
+    Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, InPlace, Level, Side, Storage,
+};
 use num_bigint::BigInt;
 
 const BITS: [RandomBits; 3] = [RandomBits::Eight, RandomBits::Sixteen, RandomBits::ThirtyTwo];
@@ -32,9 +35,14 @@ fn random_bits(random: Stochastic, index: u64) -> u32 {
     word(random, index) >> (32 - random.bits.count())
 }
 
-fn run(plan: &StochasticPlan, src: &[u8], n: usize) -> Vec<u8> {
+fn plan(from: impl Into<Encoding>, to: impl Into<Encoding>, random: Stochastic) -> CastPlan {
+    let plan = CastPlan::new(from, to, &CastOptions::RUST).expect("a pair");
+    plan.with_stochastic(random).expect("floats to what rounds")
+}
+
+fn run(plan: &CastPlan, src: &[u8], n: usize) -> Vec<u8> {
     let mut dst = vec![0; plan.target().byte_len(n).expect("small")];
-    plan.run(src, &mut dst, n).expect("long enough");
+    plan.run(Bytes::new(src, n), BytesMut::new(&mut dst, n)).expect("long enough");
     dst
 }
 
@@ -67,9 +75,9 @@ fn golden() {
                     "e2m3fn" => DType::Float6E2M3FN,
                     _ => DType::BFloat16,
                 };
-                let random = Stochastic { seed: number(row[1]), stream: number(row[2]), bits };
-                let plan = StochasticPlan::new(DType::Float32, to, random).expect("a pair");
-                let got = run(&plan.starting_at(number(row[0])), &src, 76);
+                let (seed, stream, first) = (number(row[1]), number(row[2]), number(row[0]));
+                let plan = plan(DType::Float32, to, Stochastic { seed, stream, bits, first });
+                let got = run(&plan, &src, 76);
                 assert_eq!(got, bytes(row[5], to.size()), "{row:?}");
                 seen += 1;
             }
@@ -107,7 +115,7 @@ fn magnitudes(dtype: DType) -> Vec<f64> {
             let n = codes.len() / dtype.size();
             let plan = CastPlan::new(dtype, DType::Float64, &CastOptions::RUST).expect("a pair");
             let mut out = vec![0; 8 * n];
-            plan.run(&codes, &mut out, n).expect("long enough");
+            plan.run(Bytes::new(&codes, n), BytesMut::new(&mut out, n)).expect("long enough");
             let values = out.chunks(8).map(|x| f64::from_ne_bytes(x.try_into().expect("8 bytes")));
             values.filter(|x| x.is_finite() && x.is_sign_positive()).collect::<Vec<_>>()
         }
@@ -144,7 +152,7 @@ fn noise(seed: u64) -> impl FnMut() -> u64 {
 fn decoded(to: impl Into<Encoding>, codes: &[u8], n: usize) -> Vec<f64> {
     let mut out = vec![0; 8 * n];
     CastPlan::new(to, DType::Float64, &CastOptions::RUST)
-        .and_then(|plan| plan.run(codes, &mut out, n))
+        .and_then(|plan| plan.run(Bytes::new(codes, n), BytesMut::new(&mut out, n)))
         .expect("long enough");
     out.chunks(8).map(|x| f64::from_ne_bytes(x.try_into().expect("8 bytes"))).collect()
 }
@@ -186,13 +194,13 @@ fn every_code_is_that_of_the_definition() {
     for (i, to) in TARGETS.into_iter().enumerate() {
         let magnitudes = magnitudes(to);
         for bits in BITS {
-            let random = Stochastic { seed: 0x5EED + i as u64, stream: 3, bits };
+            let random = Stochastic { seed: 0x5EED + i as u64, stream: 3, bits, first: 5 };
             let mut values = doubles(&magnitudes, n, &mut noise(i as u64));
             if to == DType::UInt4 {
                 values.iter_mut().for_each(|x| *x = x.abs());
             }
             let src: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
-            let plan = StochasticPlan::new(DType::Float64, to, random).expect("a pair").starting_at(5);
+            let plan = plan(DType::Float64, to, random);
             let got = decoded(to, &run(&plan, &src, n), n);
             for (i, (x, got)) in values.iter().zip(got).enumerate() {
                 let want = match (to, *x) {
@@ -226,21 +234,17 @@ fn exact_values_and_others() {
                 None => values.to_vec(),
             };
             let mut src = vec![0; values.len() * from.size()];
-            let floats: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
             let options = CastOptions::NUMPY;
             CastPlan::new(DType::Float32, from, &options)
-                .and_then(|plan| plan.run(&floats, &mut src, values.len()))
+                .and_then(|plan| plan.run(&values, BytesMut::new(&mut src, values.len())))
                 .expect("long enough");
-            let plan = StochasticPlan::new(from, to, random).expect("a pair");
-            let mut want = vec![0; values.len() * to.size()];
-            CastPlan::new(from, to, &CastOptions::RUST)
-                .and_then(|plan| plan.run(&src, &mut want, values.len()))
-                .expect("long enough");
+            let plain = CastPlan::new(from, to, &CastOptions::RUST).expect("a pair");
+            let (plan, want) = (plan(from, to, random), run(&plain, &src, values.len()));
             assert_eq!(run(&plan, &src, values.len()), want, "{from} to {to}");
         }
     }
     // Finite values do not become infinite.
-    let plan = StochasticPlan::new(DType::Float32, DType::Float16, random).expect("a pair");
+    let plan = plan(DType::Float32, DType::Float16, random);
     let got = decoded(DType::Float16, &run(&plan, &f32::MAX.to_ne_bytes(), 1), 1);
     assert_eq!(got, [65504.0]);
 }
@@ -249,23 +253,22 @@ fn exact_values_and_others() {
 fn chunks_change_nothing() {
     let n = 2113;
     let src: Vec<u8> = (0..n).flat_map(|i| (i as f32 / 700.0 - 1.5).to_ne_bytes()).collect();
-    let random = Stochastic { seed: 77, stream: 1, bits: RandomBits::Sixteen };
+    let first = u64::MAX - 600;
+    let random = Stochastic { seed: 77, stream: 1, bits: RandomBits::Sixteen, first };
     for to in [
         Encoding::new(DType::Float8E4M3FN),
         Encoding::packed(DType::Float4E2M1FN),
         Encoding::packed(DType::Float6E2M3FN),
         Encoding::new(DType::Int16),
     ] {
-        let plan =
-            StochasticPlan::new(DType::Float32, to, random).expect("a pair").starting_at(u64::MAX - 600);
-        let whole = run(&plan, &src, n);
+        let whole = run(&plan(DType::Float32, to, random), &src, n);
         for size in [8, 24, 520, 1000] {
             let parts: Vec<u8> = src
                 .chunks(4 * size)
                 .enumerate()
                 .flat_map(|(i, src)| {
-                    let plan = plan.starting_at((u64::MAX - 600).wrapping_add((i * size) as u64));
-                    run(&plan, src, src.len() / 4)
+                    let first = first.wrapping_add((i * size) as u64);
+                    run(&plan(DType::Float32, to, Stochastic { first, ..random }), src, src.len() / 4)
                 })
                 .collect();
             assert_eq!(parts, whole, "{to} by {size}");
@@ -273,9 +276,101 @@ fn chunks_change_nothing() {
     }
 }
 
+/// Views and one buffer have the codes of contiguous elements; elements count in C order.
+#[test]
+fn operands_change_nothing() {
+    let shape = [3, 5, 37];
+    let n: usize = shape.iter().product();
+    let values: Vec<f32> = (0..n).map(|i| i as f32 / 100.0 - 2.0).collect();
+    let src: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    for to in [DType::Int8, DType::BFloat16, DType::Float4E2M1FN] {
+        let plan = plan(DType::Float32, to, Stochastic { seed: 3, first: 11, ..Stochastic::default() });
+        let want = run(&plan, &src, n);
+        let mut out = vec![0; want.len()];
+        let (view, to_layout) = (View::from_slice(&values, &shape), Layout::contiguous(to, &shape));
+        let mut dst = ViewMut::new(&mut out, to_layout.expect("small")).expect("inside");
+        plan.run(&view.expect("inside"), &mut dst).expect("one shape");
+        assert_eq!(out, want, "{to}: views");
+
+        // Backwards twice: the same order of indices.
+        let reversed: Vec<f32> = values.iter().rev().copied().collect();
+        let layout = Layout::contiguous(DType::Float32, &[n]).and_then(|layout| layout.reversed(0));
+        let bytes: Vec<u8> = reversed.iter().flat_map(|x| x.to_ne_bytes()).collect();
+        let view = View::new(&bytes, layout.expect("an axis")).expect("inside");
+        plan.run(&view, BytesMut::new(&mut out, n)).expect("one length");
+        assert_eq!(out, want, "{to}: a reversed view");
+
+        let mut buffer = src.clone();
+        plan.run(InPlace, BytesMut::new(&mut buffer, n)).expect("room");
+        assert_eq!(buffer[..want.len()], want, "{to}: in place");
+    }
+    // Wider results, from the last block to the first.
+    let n = 1300;
+    let small: Vec<u8> = (0..n).map(|i| (i % 120) as u8).collect();
+    let plan = plan(DType::Float8E5M2, DType::Int32, Stochastic::default());
+    let want = run(&plan, &small, n);
+    let mut buffer = small.clone();
+    buffer.resize(4 * n, 0);
+    plan.run(InPlace, BytesMut::new(&mut buffer, n)).expect("room");
+    assert_eq!(buffer, want);
+}
+
+/// What is refused, marked and counted, with all operands.
+#[test]
+fn losses() {
+    let n = 1003;
+    let values: Vec<f32> = (0..n)
+        .map(|i| match i % 10 {
+            0 => 1000.0,
+            1 => f32::NAN,
+            2 => 0.25,
+            3 => 1.5,
+            _ => i as f32 % 100.0,
+        })
+        .collect();
+    let plain = plan(DType::Float32, DType::Int8, Stochastic { seed: 5, ..Stochastic::default() });
+    let codes = plain.run_to_vec::<i8>(&values).expect("one length");
+    for level in [Level::Range, Level::Underflow, Level::Exact] {
+        let plan = plain.checked(level);
+        let lost = |i: usize| match i % 10 {
+            0 | 1 => true,
+            2 => (level != Level::Range && codes[i] == 0) || level == Level::Exact,
+            3 => level == Level::Exact,
+            _ => false,
+        };
+        let want: Vec<bool> = (0..n).map(lost).collect();
+        let count = want.iter().filter(|lost| **lost).count();
+        let (mut out, mut mask) = (vec![0_i8; n], vec![0; n.div_ceil(8)]);
+        assert_eq!(plan.run_masked(&values, &mut out, &mut mask), Ok(count), "{level:?}");
+        assert_eq!(out, codes, "what is marked is cast");
+        assert!((0..n).all(|i| (mask[i / 8] >> (i % 8) & 1 == 0) == want[i]), "{level:?}");
+        let flat = plan.run_counted(&values, &mut out).expect("one length");
+        let ends = (flat.saturated, flat.nan_lost, flat.underflowed_to_zero > 20);
+        assert_eq!((ends, flat.inexact > 100), ((101, 101, true), level == Level::Exact), "{flat}");
+        assert_eq!((flat.elements, plan.count(&values)), (n as u64, Ok(flat)));
+        let view = View::from_slice(&values, &[17, 59]).expect("inside");
+        assert_eq!(plan.run_counted(&view, &mut out), Ok(flat));
+        let Err(CastError::Rejected(found)) = plan.run(&values[2..], &mut out[2..]) else {
+            panic!("a thousand is out of range")
+        };
+        let first =
+            (2..n).position(|i| if i % 10 == 2 || i % 10 == 3 { level == Level::Exact } else { want[i] });
+        if level != Level::Underflow {
+            assert_eq!(Some(found.index), first);
+            assert_eq!(found.value.code() as u32, values[2 + found.index].to_bits());
+        }
+        let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
+        let mut buffer = bytes.clone();
+        assert!(plan.run(InPlace, BytesMut::new(&mut buffer, n)).is_err());
+        assert_eq!(buffer, bytes, "a rejected cast leaves the buffer");
+        assert_eq!(plan.run_masked(InPlace, BytesMut::new(&mut buffer, n), &mut mask), Ok(count));
+        assert!(buffer.iter().zip(&codes).all(|(a, b)| *a == *b as u8));
+    }
+}
+
 /// The number of times that a value between 1 and 2 becomes 2.
 fn count_up(random: Stochastic, x: f32, n: usize) -> f64 {
-    let plan = StochasticPlan::new(DType::Float32, DType::Int8, random).expect("a pair");
+    let plan = plan(DType::Float32, DType::Int8, random);
     let src = x.to_ne_bytes().repeat(n);
     run(&plan, &src, n).iter().filter(|code| **code == 2).count() as f64
 }
@@ -289,7 +384,8 @@ fn as_often_as_it_should() {
             let mut chi_square = 0.0;
             for k in 1..16_u32 {
                 let p = f64::from(k) / 16.0;
-                let up = count_up(Stochastic { seed, stream: u64::from(k), bits }, 1.0 + p as f32, n);
+                let up =
+                    count_up(Stochastic { seed, stream: u64::from(k), bits, first: 0 }, 1.0 + p as f32, n);
                 let expected = n as f64 * p;
                 chi_square += (up - expected).powi(2) / (expected * (1.0 - p));
             }
@@ -305,7 +401,7 @@ fn means() {
     let n = if cfg!(miri) { 400 } else { 40_000 };
     let x = 1.1_f32;
     let random = Stochastic { seed: 4, ..Stochastic::default() };
-    let plan = StochasticPlan::new(DType::Float32, DType::Float4E2M1FN, random).expect("a pair");
+    let plan = plan(DType::Float32, DType::Float4E2M1FN, random);
     let codes = run(&plan, &x.to_ne_bytes().repeat(n), n);
     let mean = decoded(DType::Float4E2M1FN, &codes, n).iter().sum::<f64>() / n as f64;
     // Four standard deviations of the mean: a gap of 0.5, and a probability of 0.2.
@@ -315,18 +411,21 @@ fn means() {
 
 #[test]
 fn refusals() {
-    let plan = |from, to| StochasticPlan::new(from, to, Stochastic::default());
-    assert_eq!(plan(DType::Int8, DType::Float16).err(), Some(StochasticError::Source { dtype: DType::Int8 }));
+    let refused = |from, to| {
+        let plan = CastPlan::new(from, to, &CastOptions::RUST).expect("a pair");
+        assert_eq!(plan.with_stochastic(Stochastic::default()), Err(CastError::NotStochastic { from, to }));
+    };
+    refused(DType::Int8, DType::Float16);
     for to in [DType::Float32, DType::Float8E8M0FNU, DType::Bool, DType::Complex64] {
-        assert_eq!(plan(DType::Float32, to).err(), Some(StochasticError::Target { dtype: to }));
+        refused(DType::Float32, to);
     }
-    let plan = plan(DType::Float32, DType::Float16).expect("a pair");
+    let plan = plan(DType::Float32, DType::Float16, Stochastic::default());
     assert_eq!(
-        plan.run(&[0; 11], &mut [0; 6], 3),
+        plan.run(Bytes::new(&[0; 11], 3), BytesMut::new(&mut [0; 6], 3)),
         Err(CastError::BufferTooSmall { which: Side::Source, need: 12, have: 11 })
     );
     assert_eq!(
-        plan.run(&[0; 12], &mut [0; 5], 3),
+        plan.run(Bytes::new(&[0; 12], 3), BytesMut::new(&mut [0; 5], 3)),
         Err(CastError::BufferTooSmall { which: Side::Destination, need: 6, have: 5 })
     );
 }
@@ -340,7 +439,7 @@ fn scaled_codes_are_those_of_the_definition() {
     for (i, scheme) in schemes.into_iter().enumerate() {
         let magnitudes = magnitudes(scheme.element);
         for bits in BITS {
-            let random = Stochastic { seed: i as u64, stream: 8, bits };
+            let random = Stochastic { seed: i as u64, stream: 8, bits, first: 0 };
             let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
             let plan = plan.with_storage(Storage::Byte).stochastic(random).starting_at(11);
             let scale_codes: Vec<u8> = (0..plan.scales())
@@ -388,7 +487,7 @@ fn scaled_codes_are_those_of_the_definition() {
 #[test]
 fn scaled_parts() {
     let src: Vec<u8> = (0..16 * 65).flat_map(|i| (i as f32 * 0.37 % 3.0 - 1.4).to_ne_bytes()).collect();
-    let random = Stochastic { seed: 3, stream: 1 << 40, bits: RandomBits::Eight };
+    let random = Stochastic { seed: 3, stream: 1 << 40, bits: RandomBits::Eight, first: 0 };
     let row = Granularity::Axis(0);
     for scheme in [
         Scheme::MX,

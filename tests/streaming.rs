@@ -1,6 +1,7 @@
 //! A cast that uses non-temporal stores writes the same bytes, and no others.
 
 use crate::support::{rng::Rng, storages, tiers::tiers};
+use lanecast::{Bytes, BytesMut};
 use lanecast::{CastOptions, CastPlan, DType, Encoding, Streaming};
 
 /// Fewer elements than a block, some blocks, and lengths that end inside a byte, a line, a block.
@@ -19,8 +20,12 @@ fn check(from: Encoding, to: Encoding) {
             for &(s, d) in OFFSETS {
                 let len = to.byte_len(n).expect("small");
                 let (mut want, mut got) = (vec![0xA5; len + 128], vec![0xA5; len + 128]);
-                never.run(&noise[s..], &mut want[d..d + len], n).expect("large enough");
-                always.run(&noise[s..], &mut got[d..d + len], n).expect("large enough");
+                never
+                    .run(Bytes::new(&noise[s..], n), BytesMut::new(&mut want[d..d + len], n))
+                    .expect("large enough");
+                always
+                    .run(Bytes::new(&noise[s..], n), BytesMut::new(&mut got[d..d + len], n))
+                    .expect("large enough");
                 assert!(got == want, "{plan:?}, {n} elements, offsets {s} and {d}");
             }
         }
@@ -43,7 +48,9 @@ fn by_itself() {
     let src: Vec<u8> = (0..n).map(|i| (i * 7) as u8).collect();
     let plan = CastPlan::new(DType::UInt8, DType::Int16, &CastOptions::RUST).expect("a plan");
     let (mut auto, mut never) = (vec![1_u8; 2 * n], vec![2_u8; 2 * n]);
-    plan.run(&src, &mut auto, n).expect("large enough");
-    plan.with_streaming(Streaming::Never).run(&src, &mut never, n).expect("large enough");
+    plan.run(Bytes::new(&src, n), BytesMut::new(&mut auto, n)).expect("large enough");
+    plan.with_streaming(Streaming::Never)
+        .run(Bytes::new(&src, n), BytesMut::new(&mut never, n))
+        .expect("large enough");
     assert!(auto == never);
 }

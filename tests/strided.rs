@@ -10,7 +10,9 @@ mod arrays;
 use crate::support::{rng::Rng, size, storages, tiers::tiers};
 use arrays::{PATTERN, Step, buffer, layout, noise, one_by_one, order, side};
 use lanecast::strided::{Layout, View, ViewError, ViewMut};
-use lanecast::{ByteOrder, CastError, CastOptions, CastPlan, DType, Encoding, Level, Storage, Streaming};
+use lanecast::{
+    ByteOrder, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, Level, Storage, Streaming,
+};
 use proptest::prelude::*;
 
 /// Casts between two layouts and holds the whole buffer to the loop over elements.
@@ -19,7 +21,7 @@ fn check(plan: &CastPlan, (from, read): (Layout, usize), (to, written): (Layout,
     let start = vec![PATTERN; written + 9];
     let mut dst = start.clone();
     let view = View::new(&src, from).expect("inside");
-    plan.run_strided(&view, &mut ViewMut::new(&mut dst, to).expect("inside, apart")).expect("the same shape");
+    plan.run(&view, &mut ViewMut::new(&mut dst, to).expect("inside, apart")).expect("the same shape");
     let want = one_by_one(plan, &src, &from, &start, &to);
     if let Some(at) = (0..dst.len()).find(|i| dst[*i] != want[*i]) {
         panic!("{plan:?}, {from:?} -> {to:?}: byte {at} is {:#x}, not {:#x}", dst[at], want[at]);
@@ -47,20 +49,28 @@ fn check_losses_of(plan: &CastPlan, src: &[u8], from: Layout, (to, written): (La
     for level in [Level::Range, Level::Exact] {
         let mut out = vec![0; n * size(to.encoding().dtype())];
         let mut dst = start.clone();
-        let got = plan.counted(level).run_strided(&view, &mut ViewMut::new(&mut dst, to).unwrap());
-        assert_eq!(got, flat_plan.counted(level).run(&flat, &mut out, n), "{plan:?}, {from:?} -> {to:?}");
+        let got = plan.checked(level).run_counted(&view, &mut ViewMut::new(&mut dst, to).unwrap());
+        assert_eq!(
+            got,
+            flat_plan.checked(level).run_counted(Bytes::new(&flat, n), BytesMut::new(&mut out, n)),
+            "{plan:?}, {from:?} -> {to:?}"
+        );
         assert!(dst == want, "{plan:?}, {from:?} -> {to:?}, counted");
-        assert_eq!(plan.counted(level).count_strided(&view), got, "{plan:?}, {from:?}, dropped");
+        assert_eq!(plan.checked(level).count(&view), got, "{plan:?}, {from:?}, dropped");
         let (plan, flat_plan) = (plan.checked(level), flat_plan.checked(level));
         let mut masks = [vec![PATTERN; n.div_ceil(8) + 1], vec![PATTERN; n.div_ceil(8) + 1]];
         let mut dst = start.clone();
-        let got = plan.run_strided_masked(&view, &mut ViewMut::new(&mut dst, to).unwrap(), &mut masks[0]);
-        let wanted = flat_plan.run_masked(&flat, &mut out, &mut masks[1], n);
+        let got = plan.run_masked(&view, &mut ViewMut::new(&mut dst, to).unwrap(), &mut masks[0]);
+        let wanted = flat_plan.run_masked(Bytes::new(&flat, n), BytesMut::new(&mut out, n), &mut masks[1]);
         assert_eq!((got, &masks[0]), (wanted, &masks[1]), "{plan:?}, {from:?} -> {to:?}");
         assert!(dst == want, "{plan:?}, {from:?} -> {to:?}, masked");
         let mut dst = start.clone();
-        let got = plan.run_strided(&view, &mut ViewMut::new(&mut dst, to).unwrap());
-        assert_eq!(got, flat_plan.run(&flat, &mut out, n), "{plan:?}, {from:?} -> {to:?}");
+        let got = plan.run(&view, &mut ViewMut::new(&mut dst, to).unwrap());
+        assert_eq!(
+            got,
+            flat_plan.run(Bytes::new(&flat, n), BytesMut::new(&mut out, n)),
+            "{plan:?}, {from:?} -> {to:?}"
+        );
         // Elements have been cast or are unchanged; packed ones share bytes.
         let packed = to.encoding().storage() == Storage::Packed;
         let cast = |i: usize| dst[i] == want[i] || dst[i] == start[i] && got.is_err();
@@ -219,7 +229,7 @@ fn few_losses() {
                         .collect();
                     let mut src = vec![0; len];
                     let view = View::from_slice(&values, &base).unwrap();
-                    fill.run_strided(&view, &mut ViewMut::new(&mut src, layout_of).unwrap()).unwrap();
+                    fill.run(&view, &mut ViewMut::new(&mut src, layout_of).unwrap()).unwrap();
                     let source = layout_of.broadcast(&shape).unwrap();
                     let steps = [Step::Over(5), step, Step::Over(0)];
                     let destination = layout(to, &shape, &ordered(dst_order), &steps, 1);
@@ -234,7 +244,7 @@ fn few_losses() {
 #[cfg(feature = "rayon")]
 #[test]
 fn losses_over_threads() {
-    use lanecast::bulk::Threads;
+    use lanecast::Threads;
     let mut rng = Rng(5);
     for (from, to) in [
         (DType::Float32.into(), DType::Int8.into()),
@@ -254,19 +264,19 @@ fn losses_over_threads() {
                 let values: Vec<f32> = (0..n).map(|_| lost(&mut rng)).collect();
                 let (mut src, mut dst) = (vec![0; read], vec![0; written]);
                 let all = View::from_slice(&values, &shape).unwrap();
-                fill.run_strided(&all, &mut ViewMut::new(&mut src, source).unwrap()).unwrap();
+                fill.run(&all, &mut ViewMut::new(&mut src, source).unwrap()).unwrap();
                 let view = View::new(&src, source).unwrap();
-                let (checked, counted) = (plan.checked(Level::Range), plan.counted(Level::Range));
+                let (checked, counted) = (plan.checked(Level::Range), plan.checked(Level::Range));
                 let mut masks = [vec![PATTERN; n.div_ceil(8)], vec![PATTERN; n.div_ceil(8)]];
                 let threads = || Threads::Rayon;
                 let mut out = ViewMut::new(&mut dst, to).unwrap();
-                let one = checked.run_strided_masked(&view, &mut out, &mut masks[0]);
-                assert_eq!(checked.par_run_strided_masked(&view, &mut out, &mut masks[1], threads()), one);
+                let one = checked.run_masked(&view, &mut out, &mut masks[0]);
+                assert_eq!(checked.with_threads(threads()).run_masked(&view, &mut out, &mut masks[1]), one);
                 assert!(masks[0] == masks[1], "{plan:?}, {shape:?}");
-                let one = counted.run_strided(&view, &mut out);
-                assert_eq!(counted.par_run_strided(&view, &mut out, threads()), one);
-                let one = checked.run_strided(&view, &mut out);
-                assert_eq!(checked.par_run_strided(&view, &mut out, threads()), one);
+                let one = counted.run_counted(&view, &mut out);
+                assert_eq!(counted.with_threads(threads()).run_counted(&view, &mut out), one);
+                let one = checked.run(&view, &mut out);
+                assert_eq!(checked.with_threads(threads()).run(&view, &mut out), one);
             }
         }
     }
@@ -279,12 +289,12 @@ fn losses_in_place() {
     let mut values: Vec<f32> = (0..1500).map(|i| if i % 700 == 650 { 1e9 } else { i as f32 }).collect();
     let start = values.as_mut_ptr().cast::<u8>();
     let at = |dtype: DType| Layout::new(dtype, &[1500], &[4]).unwrap();
-    // SAFETY: the elements of one vector, read and written by nobody else while the views exist; `run_strided` checks how the two
+    // SAFETY: the elements of one vector, read and written by nobody else while the views exist; `run` checks how the two
     // lie to each other.
     let (view, mut out) = unsafe {
         (View::from_raw(start, at(DType::Float32)), ViewMut::from_raw(start, at(DType::Int16)).unwrap())
     };
-    let report = plan.counted(Level::Range).run_strided(&view, &mut out).unwrap();
+    let report = plan.checked(Level::Range).run_counted(&view, &mut out).unwrap();
     assert_eq!(report.to_string(), "1500 elements, saturated 2");
     let low =
         |x: f32| if cfg!(target_endian = "little") { x.to_bits() as i16 } else { (x.to_bits() >> 16) as i16 };
@@ -293,7 +303,7 @@ fn losses_in_place() {
     let (src, mut out) = ([1.0_f32; 30], [0_i16; 30]);
     let view = View::from_slice(&src, &[30]).unwrap();
     let mut out = ViewMut::from_slice(&mut out, &[30]).unwrap();
-    let refused = plan.checked(Level::Range).run_strided_masked(&view, &mut out, &mut short);
+    let refused = plan.checked(Level::Range).run_masked(&view, &mut out, &mut short);
     assert_eq!(refused, Err(CastError::ValidityTooSmall { need: 4, have: 3 }));
 }
 
@@ -383,7 +393,7 @@ fn in_place() {
                     };
                     let start = noise(len + 7, 3);
                     let mut buffer = start.clone();
-                    plan.run_strided_within(&mut buffer, &at(from), &at(to)).expect("each to its own place");
+                    plan.run_within(&mut buffer, &at(from), &at(to)).expect("each to its own place");
                     assert_eq!(
                         buffer,
                         one_by_one(&plan, &start, &at(from), &start, &at(to)),
@@ -405,7 +415,7 @@ fn side_by_side() {
         Layout::new(DType::Float32, &[100], &[12]).unwrap(),
         Layout::new(DType::Float64, &[100], &[12]).unwrap().with_offset(4),
     );
-    plan.run_strided_within(&mut table, &from, &to).expect("side by side");
+    plan.run_within(&mut table, &from, &to).expect("side by side");
     assert_eq!(table, one_by_one(&plan, &start, &from, &start, &to));
 }
 
@@ -423,8 +433,8 @@ fn parts() {
             let mut dst = start.clone();
             let views = View::new(&src, from).unwrap().split(axis, at).unwrap();
             let (mut low, mut high) = ViewMut::new(&mut dst, to).unwrap().split(axis, at).unwrap();
-            plan.run_strided(&views.1, &mut high).unwrap();
-            plan.run_strided(&views.0, &mut low.reborrow()).unwrap();
+            plan.run(&views.1, &mut high).unwrap();
+            plan.run(&views.0, &mut low.reborrow()).unwrap();
             assert_eq!(dst, one_by_one(&plan, &src, &from, &start, &to), "{axis} at {at}");
         }
     }
@@ -448,7 +458,7 @@ fn refusals() {
     let floats =
         |shape: &[usize]| View::new(&src, Layout::contiguous(DType::Float32, shape).unwrap()).unwrap();
     let mut run = |src: &View<'_>, to: Layout| {
-        plan.run_strided(src, &mut ViewMut::new(&mut dst, to).unwrap()).unwrap_err().to_string()
+        plan.run(src, &mut ViewMut::new(&mut dst, to).unwrap()).unwrap_err().to_string()
     };
     let halves = |shape: &[usize]| Layout::contiguous(DType::Float16, shape).unwrap();
     assert_eq!(
@@ -475,9 +485,9 @@ fn refusals() {
     let mut buffer = [1_u8; 64];
     let (from, to) = (Layout::contiguous(DType::Float32, &[4]).unwrap(), halves(&[4]));
     assert_eq!(
-        plan.run_strided_within(&mut buffer, &from, &to.with_offset(2)),
+        plan.run_within(&mut buffer, &from, &to.with_offset(2)),
         Err(CastError::Overlap { src: 0..16, dst: 2..10 })
     );
-    assert!(plan.run_strided_within(&mut buffer, &from.with_offset(52), &to).is_err());
+    assert!(plan.run_within(&mut buffer, &from.with_offset(52), &to).is_err());
     assert_eq!(buffer, [1; 64]);
 }

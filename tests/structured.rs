@@ -7,7 +7,7 @@ mod random;
 
 use crate::support::data::rows;
 use lanecast::structured::{Field, FieldType, Match, StructError, StructPlan, StructType, Trouble};
-use lanecast::{ByteOrder, CastError, CastOptions, CastPlan, DType, Encoding, Level, Side};
+use lanecast::{ByteOrder, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, Level, Side};
 use proptest::prelude::*;
 
 fn read(descr: &str) -> StructType {
@@ -329,7 +329,7 @@ fn casts_are_numpys() {
         plan.run(&src, &mut dst, n).unwrap();
         assert_eq!(dst, expected, "{row:?}");
         let mut dst = bytes(row[5]);
-        let reports = plan.counted(Level::Range).run(&src, &mut dst, n).unwrap();
+        let reports = plan.run_counted(&src, &mut dst, n).unwrap();
         assert_eq!(dst, expected, "counted {row:?}");
         assert!(plan.casts().zip(&reports).all(|(cast, report)| report.elements == (n * cast.count) as u64));
     }
@@ -396,11 +396,13 @@ fn short_buffers_and_too_many_items_are_refused() {
     // Items of no bytes are as many as one likes.
     let nothing = StructPlan::new(&read("[]"), &read("[]"), Match::Position, &CastOptions::RUST).unwrap();
     nothing.run(&[], &mut [], usize::MAX).unwrap();
-    assert_eq!(nothing.counted(Level::Range).run(&[], &mut [], usize::MAX), Ok(vec![]));
+    assert_eq!(nothing.run_counted(&[], &mut [], usize::MAX), Ok(vec![]));
     let empty = "[('a', '<f4', (0, 9)), ('b', '|V0')]";
     let empty = StructPlan::new(&read(empty), &read(empty), Match::Name, &CastOptions::RUST).unwrap();
     empty.checked(Level::Range).run(&[], &mut [], usize::MAX).unwrap();
-    let refused = CastPlan::new(DType::Int8, DType::Int8, &CastOptions::RUST).unwrap().run(&[], &mut [], 1);
+    let refused = CastPlan::new(DType::Int8, DType::Int8, &CastOptions::RUST)
+        .unwrap()
+        .run(Bytes::new(&[], 1), BytesMut::new(&mut [], 1));
     assert!(matches!(
         StructError::from(refused.unwrap_err()),
         StructError::Cast(CastError::BufferTooSmall { .. })
@@ -424,7 +426,7 @@ fn losses_are_counted_and_refused_by_field() {
         src.extend(item(x, if i == 1500 { f32::NAN } else { 3.0 }, i));
     }
     let mut dst = vec![0; 3000 * 6];
-    let reports = plan.counted(Level::Range).run(&src, &mut dst, 3000).unwrap();
+    let reports = plan.run_counted(&src, &mut dst, 3000).unwrap();
     let casts: Vec<_> = plan.casts().map(|cast| (cast.field.to_owned(), cast.count)).collect();
     assert_eq!(casts, [("n.x".into(), 2), ("n.y".into(), 1), ("k".into(), 1)]);
     assert_eq!((reports[0].elements, reports[0].wrapped), (6000, 3));

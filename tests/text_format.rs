@@ -6,7 +6,7 @@ use crate::oracle::value::Value;
 use crate::support::{load, rng::Rng, storages, store};
 use lanecast::text::{Exponent, FormatPlan, ParsePlan, Special, Strings, TextOptions};
 use lanecast::{
-    CastError, CastOptions, DType, E8M0Round, F8E4M3FN, Kind, Saturate,
+    Bytes, CastError, CastOptions, DType, E8M0Round, F8E4M3FN, Kind, Saturate,
     half::{bf16, f16},
     num_complex::Complex,
 };
@@ -15,7 +15,7 @@ const TEXT: TextOptions = TextOptions::DEFAULT;
 
 fn format(from: DType, options: &TextOptions, codes: &[u128]) -> Strings {
     let plan = FormatPlan::new(from, options).expect("a tier");
-    plan.run(&store(from.into(), codes), codes.len()).expect("the buffer is whole")
+    plan.run(Bytes::new(&store(from.into(), codes), codes.len())).expect("the buffer is whole")
 }
 
 /// The text of Python's layout from the digits that the standard library finds: `{:e}` has no layout of its own.
@@ -58,7 +58,7 @@ fn every_code_returns() {
         let options = CastOptions::RUST.with_saturate(Saturate::Off).with_e8m0_round(E8M0Round::Nearest);
         for (style, buffer) in styles.iter().zip(storages(dtype).into_iter().cycle()) {
             let plan = FormatPlan::new(buffer, style).expect("a tier");
-            let texts = plan.run(&store(buffer, &codes), codes.len()).expect("whole");
+            let texts = plan.run(Bytes::new(&store(buffer, &codes), codes.len())).expect("whole");
             assert_eq!(texts.len(), codes.len());
             let mut bytes = vec![0; codes.len() * 2];
             let parse = ParsePlan::new(buffer, &TEXT, &options).expect("a tier");
@@ -206,7 +206,7 @@ fn bools() {
     // A byte that is neither 0 nor 1 is true, also where texts are looked up.
     for n in [3, 3000] {
         let bytes: Vec<u8> = [0, 1, 0xA5].into_iter().cycle().take(n).collect();
-        let texts = plan.run(&bytes, n).expect("whole");
+        let texts = plan.run(Bytes::new(&bytes, n)).expect("whole");
         assert!(texts.iter().eq(["False", "True", "True"].into_iter().cycle().take(n)));
     }
 }
@@ -250,7 +250,7 @@ fn complex() {
     let bits = |z: &Complex<f32>| (z.re.to_bits(), z.im.to_bits());
     assert!(back.iter().map(bits).eq(narrow.iter().map(bits)));
     let onnx = FormatPlan::new(DType::Complex64, &TextOptions::ONNX).expect("a tier");
-    let odd = onnx.run_slice(&[Complex::new(f32::NEG_INFINITY, f32::NAN)]).expect("its element");
+    let odd = onnx.run(&[Complex::new(f32::NEG_INFINITY, f32::NAN)]).expect("its element");
     assert_eq!(odd.get(0), Some("(-INF+NaNj)"));
 }
 
@@ -273,7 +273,7 @@ fn options() {
     ];
     let of = |options: TextOptions| -> Vec<String> {
         let plan = FormatPlan::new(DType::Float32, &options).expect("a tier");
-        let texts = plan.run_slice(&numbers).expect("its element");
+        let texts = plan.run(&numbers).expect("its element");
         texts.iter().map(|text| text.to_owned()).collect()
     };
     let onnx = ["NaN", "INF", "-INF"];
@@ -307,12 +307,12 @@ fn options() {
     );
     // The ends of float64, without exponents.
     let never = FormatPlan::new(DType::Float64, &TEXT.with_exponent(Exponent::Never)).expect("a tier");
-    let texts = never.run_slice(&[f64::MAX, 5e-324]).expect("its element");
+    let texts = never.run(&[f64::MAX, 5e-324]).expect("its element");
     assert_eq!(texts.get(0), Some(&format!("17976931348623157{}.0", "0".repeat(292))[..]));
     assert_eq!(texts.get(1), Some(&format!("0.{}5", "0".repeat(323))[..]));
     let halves = [f16::from_f32(1.0), f16::from_f32(65504.0), f16::from_bits(1), f16::NEG_ZERO];
     let plan = FormatPlan::new(DType::Float16, &TEXT.with_trailing_dot_zero(false)).expect("a tier");
-    let texts = plan.run_slice(&halves).expect("its element");
+    let texts = plan.run(&halves).expect("its element");
     assert!(texts.iter().eq(["1", "65500", "6e-08", "-0"]));
 }
 
@@ -323,8 +323,8 @@ fn ways() {
     let codes: Vec<u8> = (0..5000).map(|_| rng.bits() as u8).collect();
     let floats: Vec<F8E4M3FN> = codes.iter().map(|code| F8E4M3FN::from_bits(*code)).collect();
     let plan = FormatPlan::new(DType::Float8E4M3FN, &TEXT).expect("a tier");
-    let texts = plan.run(&codes, codes.len()).expect("whole");
-    assert_eq!(plan.run_slice(&floats).expect("its element"), texts);
+    let texts = plan.run(Bytes::new(&codes, codes.len())).expect("whole");
+    assert_eq!(plan.run(&floats).expect("its element"), texts);
     let mut one = Vec::new();
     let mut all = Strings::new();
     for (i, code) in codes.iter().enumerate() {
@@ -332,8 +332,8 @@ fn ways() {
         plan.run_one(&[*code], &mut one).expect("whole");
         assert_eq!(&one[..], texts[i].as_bytes());
     }
-    plan.run_into(&codes[..77], 77, &mut all).expect("whole");
-    plan.run_into(&codes[77..], codes.len() - 77, &mut all).expect("whole");
+    plan.run_into(Bytes::new(&codes[..77], 77), &mut all).expect("whole");
+    plan.run_into(Bytes::new(&codes[77..], codes.len() - 77), &mut all).expect("whole");
     assert_eq!(all, texts);
     // Packed storage of all lengths.
     for dtype in [DType::Int2, DType::UInt4, DType::Float6E3M2FN, DType::Float4E2M1FN] {
@@ -341,7 +341,7 @@ fn ways() {
         for n in [0, 1, 2, 3, 5, 255, 257, 1023, 1024, 1025, 1029] {
             let texts = storages(dtype).into_iter().map(|buffer| {
                 let plan = FormatPlan::new(buffer, &TEXT).expect("a tier");
-                plan.run(&store(buffer, &codes[..n]), n).expect("whole")
+                plan.run(Bytes::new(&store(buffer, &codes[..n]), n)).expect("whole")
             });
             let texts: Vec<Strings> = texts.collect();
             assert_eq!(texts[0].len(), n);
@@ -358,10 +358,10 @@ fn ways() {
 fn errors() {
     let plan = FormatPlan::new(DType::Float32, &TEXT).expect("a tier");
     let mut texts = Strings::from_iter(["kept"]);
-    let short = plan.run_into(&[0; 7], 2, &mut texts).expect_err("a byte is missing");
+    let short = plan.run_into(Bytes::new(&[0; 7], 2), &mut texts).expect_err("a byte is missing");
     assert!(matches!(short, CastError::BufferTooSmall { need: 8, have: 7, .. }));
-    assert!(matches!(plan.run(&[], usize::MAX), Err(CastError::TooLarge { .. })));
+    assert!(matches!(plan.run(Bytes::new(&[], usize::MAX)), Err(CastError::TooLarge { .. })));
     assert!(matches!(plan.run_one(&[0; 3], &mut Vec::new()), Err(CastError::BufferTooSmall { .. })));
-    assert!(matches!(plan.run_slice::<f64>(&[]), Err(CastError::WrongElement { .. })));
+    assert!(matches!(plan.run(&[0.0_f64; 0]), Err(CastError::WrongElement { .. })));
     assert!(texts.iter().eq(["kept"]));
 }

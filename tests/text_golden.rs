@@ -6,7 +6,7 @@ use crate::support::{
     load, storages, store,
 };
 use lanecast::text::{BadText, FormatPlan, ParsePlan, TextError, TextOptions};
-use lanecast::{CastOptions, DType, Kind};
+use lanecast::{Bytes, CastOptions, DType, Kind};
 
 const TEXT: TextOptions = TextOptions::DEFAULT;
 
@@ -126,7 +126,7 @@ fn formatted() {
         let bits = code(from, row[1]);
         for buffer in storages(from) {
             let plan = FormatPlan::new(buffer, &TEXT).expect("a tier");
-            let texts = plan.run(&store(buffer, &[bits]), 1).expect("one element");
+            let texts = plan.run(Bytes::new(&store(buffer, &[bits]), 1)).expect("one element");
             assert_eq!(texts.get(0), Some(row[2]), "{buffer} {}", row[1]);
         }
     }

@@ -91,14 +91,14 @@ fn numpy_bytes() {
     let mut array = [0xA5; 17];
     texts.view().write_bytes(4, &mut array).expect("wide enough");
     assert_eq!(&array, b"1\x00\x00\x00-22\x00\x00\x00\x00\x004444\xA5");
-    let back = fixed::Bytes::new(&array, 4);
+    let back = fixed::PaddedBytes::new(&array, 4);
     assert_eq!(back.len(), 4);
     assert!(back.eq(texts.view()));
-    assert_eq!(parse(fixed::Bytes::new(&array[..8], 4)), Ok(vec![1, -22]));
+    assert_eq!(parse(fixed::PaddedBytes::new(&array[..8], 4)), Ok(vec![1, -22]));
     // Only NULs at the end are padding.
-    assert!(fixed::Bytes::new(b"\x001\0\0", 4).eq([b"\x001"]));
-    assert_eq!(fixed::Bytes::new(b"123", 0).count(), 0);
-    assert_eq!(fixed::Bytes::new(b"123", 2).count(), 1);
+    assert!(fixed::PaddedBytes::new(b"\x001\0\0", 4).eq([b"\x001"]));
+    assert_eq!(fixed::PaddedBytes::new(b"123", 0).count(), 0);
+    assert_eq!(fixed::PaddedBytes::new(b"123", 2).count(), 1);
 
     let before = array;
     let error = texts.view().write_bytes(3, &mut array).expect_err("too narrow");
@@ -157,13 +157,13 @@ fn numpy_unicode() {
 fn there_and_back() {
     let numbers: Vec<f64> = (0..700).map(|i| f64::from(i) * 0.1 - 3.0).collect();
     let texts = FormatPlan::new(DType::Float64, &TextOptions::DEFAULT)
-        .and_then(|plan| plan.run_slice(&numbers))
+        .and_then(|plan| plan.run(&numbers))
         .expect("a tier");
     let plan = ParsePlan::new(DType::Float64, &TextOptions::DEFAULT, &CastOptions::RUST).expect("a tier");
     let width = texts.view().max_bytes();
     let mut array = vec![0; width * numbers.len()];
     texts.view().write_bytes(width, &mut array).expect("wide enough");
-    assert_eq!(plan.run_to_vec(fixed::Bytes::new(&array, width)), Ok(numbers.clone()));
+    assert_eq!(plan.run_to_vec(fixed::PaddedBytes::new(&array, width)), Ok(numbers.clone()));
     let mut array = vec![0; 4 * width * numbers.len()];
     texts.view().write_ucs4(width, ByteOrder::Big, &mut array).expect("wide enough");
     assert_eq!(plan.run_to_vec(fixed::Ucs4::new(&array, width, ByteOrder::Big)), Ok(numbers.clone()));

@@ -9,9 +9,9 @@ use crate::{oracle, support};
 use forms::{check, check_one, done};
 use lanecast::num_complex::Complex;
 use lanecast::{
-    CastError, CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
-    F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I4, Level, cast, cast_in_place, cast_one,
-    cast_to_vec, cast_uninit, half, strided, try_cast,
+    CastOptions, CastPlan, CastSlice, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3,
+    F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I4, Level, cast, cast_in_place,
+    cast_one, cast_to_vec, half, strided,
 };
 
 types! { bool, I4, u8, i64, half::bf16, f32, f64, Complex<f32>, F8E4M3FN }
@@ -29,19 +29,13 @@ fn default_options() {
     let src = [2.5_f32, -1.0, 300.0, f32::NAN];
     let expected = [2, 0, 255, 0];
     assert_eq!(cast_to_vec::<f32, u8>(&src), expected);
-    let mut out = Vec::with_capacity(src.len());
-    let written = cast_uninit::<f32, u8>(&src, &mut out.spare_capacity_mut()[..src.len()]);
-    assert_eq!(written.as_deref(), Ok(&expected[..]));
+    assert_eq!(src.cast_to::<u8>(), expected);
+    let mut out = [0_u8; 4];
+    done(src.cast_into(&mut out));
+    assert_eq!(out, expected);
+    assert!(src.cast_into(&mut out[1..]).is_err());
     let mut memory = src;
     assert_eq!(lanecast::cast_in_place::<f32, u8>(&mut memory).as_deref(), Ok(&expected[..]));
-    let bytes: Vec<u8> = src.iter().flat_map(|x| x.to_ne_bytes()).collect();
-    let mut out = [0; 4];
-    lanecast::cast_bytes(&bytes, DType::Float32, &mut out, DType::UInt8, 4).expect("large enough");
-    assert_eq!(out, expected);
-    let refused = lanecast::try_cast_bytes(&bytes, DType::Float32, &mut out, DType::UInt8, 4, Level::Exact);
-    assert!(matches!(refused, Err(CastError::Rejected(found)) if found.index == 0));
-    let refused = lanecast::try_cast_to_vec::<f32, u8>(&src, Level::Range);
-    assert!(matches!(refused, Err(CastError::Rejected(found)) if found.index == 1));
 }
 
 /// `usize` and `isize` are the integers of their width.
@@ -65,7 +59,8 @@ fn integers_of_a_pointer() {
         Ok(Some("1".into()))
     );
     assert_eq!(cast_one::<usize, i8>(300), 44);
-    assert!(try_cast(&[usize::MAX], &mut [0_u8], Level::Range).is_err());
+    let plan = CastPlan::of::<usize, u8>(&CastOptions::RUST).checked(Level::Range);
+    assert!(plan.run(&[usize::MAX], &mut [0_u8]).is_err());
 }
 
 /// A wrapper of the user's.
@@ -90,7 +85,7 @@ fn wrappers_of_elements() {
     let view = strided::View::from_slice(&out, &[2]).expect("a slice");
     let mut doubles = [Metres(0.0_f64); 2];
     let mut to = strided::ViewMut::from_slice(&mut doubles, &[2]).expect("a slice");
-    strided::cast(&view, &mut to).expect("a tier");
+    CastPlan::of::<u8, f64>(&CastOptions::RUST).run(&view, &mut to).expect("one shape");
     assert_eq!(doubles, [Metres(1.0), Metres(0.0)]);
 }
 

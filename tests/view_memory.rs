@@ -37,12 +37,12 @@ fn run(plan: &CastPlan, shape: &[usize; 2], src: &[u8], dst: &mut [u8], mask: &m
     let to = Layout::contiguous(plan.target(), shape).unwrap();
     let view = View::new(src, from).unwrap();
     let mut out = ViewMut::new(dst, to).unwrap();
-    plan.run_strided(&view, &mut out).unwrap();
+    plan.run(&view, &mut out).unwrap();
     for level in [Level::Range, Level::Exact] {
-        plan.checked(level).run_strided_masked(&view, &mut out, mask).unwrap();
-        let counts = plan.counted(level).run_strided(&view, &mut out).unwrap();
-        assert_eq!(plan.counted(level).count_strided(&view), Ok(counts));
-        _ = plan.checked(level).run_strided(&view, &mut out);
+        plan.checked(level).run_masked(&view, &mut out, mask).unwrap();
+        let counts = plan.checked(level).run_counted(&view, &mut out).unwrap();
+        assert_eq!(plan.checked(level).count(&view), Ok(counts));
+        _ = plan.checked(level).run(&view, &mut out);
     }
 }
 

@@ -6,6 +6,7 @@
 //! holds to the oracle, says what is right.
 
 use crate::support::{storages, tiers::tiers};
+use lanecast::{Bytes, BytesMut};
 use lanecast::{
     CastOptions, CastPlan, DType, Encoding, FloatRound, FnuzInf, IntOverflow, Kind, NanToFinite, Saturate,
     Tier,
@@ -79,7 +80,7 @@ fn compare(scalar: &CastPlan, plan: &CastPlan, src: &[u8], n: usize) {
     let len = plan.target().byte_len(n).expect("small");
     let run = |plan: &CastPlan| {
         let mut out = vec![0xA5; len + 64];
-        plan.run(src, &mut out, n).expect("the buffers fit");
+        plan.run(Bytes::new(src, n), BytesMut::new(&mut out, n)).expect("the buffers fit");
         out
     };
     let (want, got) = (run(scalar), run(plan));

@@ -2,10 +2,12 @@
 //! command lines.
 
 mod scaled;
-mod values;
+pub mod values;
+mod writing;
 
 pub use scaled::{Scale, Unscale};
-pub use values::{OrderArg, StorageArg, Which, fraction};
+pub use values::{OrderArg, StorageArg, Which};
+pub use writing::Writing;
 
 use std::path::PathBuf;
 
@@ -20,7 +22,7 @@ use crate::{
     options::{CastArgs, flag, fnuz_inf, format, round_mode, tier},
     terminal::ColorWhen,
 };
-use values::{axes, dtype, element, standard, standard_or_all, targets};
+use values::{dtype, element, standard, standard_or_all, targets};
 
 /// Cast tensors from one numeric dtype to another, each value rounded once, the same bits on every CPU.
 #[derive(Debug, Parser)]
@@ -212,17 +214,6 @@ pub struct OnnxCast {
     /// The file to write, `-` for standard output [default: -]
     #[arg(value_name = "OUT")]
     pub output: Option<PathBuf>,
-}
-
-/// How outputs are written.
-#[derive(Debug, Args)]
-pub struct Writing {
-    /// Replace OUT if it exists
-    #[arg(long)]
-    pub force: bool,
-    /// Remove the temporary files that killed runs left in the folder of OUT
-    #[arg(long)]
-    pub clean: bool,
 }
 
 /// The arguments shared by `cast` and `raw`.

@@ -14,7 +14,7 @@ use lanecast::{
 use lanecast_files::{FORMATS, FileFormat, Settings, formats::by_name};
 
 use crate::{
-    args::fraction,
+    args::values::fraction,
     error::{self, Failure},
 };
 

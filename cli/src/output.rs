@@ -2,11 +2,22 @@
 
 use std::io::{self, Write};
 
-use crate::error::{Exit, Failure, Result};
+use crate::{
+    error::{Failure, Result},
+    exit::Exit,
+};
 
 /// Writes `text` to standard output.
 pub fn print(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
+    write(&mut io::stdout().lock(), text)
+}
+
+/// Writes `text`, which may have escape sequences, to standard output.
+pub fn print_styled(text: &str) -> Result<()> {
+    write(&mut anstream::stdout().lock(), text)
+}
+
+fn write(out: &mut dyn Write, text: &str) -> Result<()> {
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(|e| Failure::writing(&e).at("standard output"))

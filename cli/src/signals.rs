@@ -25,7 +25,7 @@ mod unix {
         iterator::Signals,
     };
 
-    use crate::{error::Exit, terminal};
+    use crate::{exit::Exit, terminal};
 
     /// How long the work may take to reach its next block.
     const GRACE: Duration = Duration::from_millis(300);
@@ -125,7 +125,7 @@ pub use other::{ended, exit, leave, line, watch};
 /// On other systems a signal ends the program, and the next run reports the leftover.
 #[cfg(not(unix))]
 mod other {
-    use crate::error::Exit;
+    use crate::exit::Exit;
 
     pub fn watch() {}
 

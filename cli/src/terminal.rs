@@ -15,8 +15,6 @@ use clap::{
     builder::styling::{AnsiColor, Style},
 };
 
-use crate::error::{Failure, Result};
-
 /// When text is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColorWhen {
@@ -66,14 +64,6 @@ pub fn color_of(words: impl Iterator<Item = OsString>) -> ColorWhen {
         }
     }
     found
-}
-
-/// Writes `text`, which may have escape sequences, to standard output.
-pub fn print(text: &str) -> Result<()> {
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|e| Failure::writing(&e).at("standard output"))
 }
 
 /// Writes an error to standard error: `lanecast: ...`, a line or more, which may have escape sequences.

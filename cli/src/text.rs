@@ -11,6 +11,11 @@ use crate::terminal::HEAD;
 /// The widest that a column becomes for one long cell. (The formatter allows at most 65535 in any case.)
 const WIDEST: usize = 80;
 
+/// The name of a tensor; `-` if it is empty.
+pub fn shown(name: &str) -> String {
+    one_line(if name.is_empty() { "-" } else { name })
+}
+
 /// `1 tensor`, `2 tensors`.
 pub fn count(n: u64, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }

@@ -8,18 +8,14 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use crate::{
-    error::{Exit, Result},
-    meant::UnknownDType,
-    terminal, text,
-};
+use crate::{error::Result, exit::Exit, meant::UnknownDType, output, terminal, text};
 
 /// Prints the message of `error` about `args` and returns the exit code. A command line that only asks for help is no error.
 pub fn answer(mut error: clap::Error, args: &[OsString]) -> Result<u8> {
     terminal::settle(terminal::color_of(args.iter().cloned()), false);
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            terminal::print(&error.render().ansi().to_string()).map(|()| 0)
+            output::print_styled(&error.render().ansi().to_string()).map(|()| 0)
         }
         // Nothing was done, so a script with an empty variable must not take this for success.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {

@@ -4,7 +4,7 @@ use std::{fmt, io, path::Path};
 
 use lanecast::CastError;
 
-use crate::text;
+use crate::{extensions::extensions, text};
 
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -100,7 +100,7 @@ impl fmt::Display for Remedy {
             Self::Exclude { item, instead: "" } => write!(f, "exclude {item}"),
             Self::Exclude { item, instead } => write!(f, "{instead}, or exclude {item}"),
             Self::AllowLoss => f.write_str("cast to a dtype that holds it, or allow losses"),
-            Self::NameFiles => write!(f, "name the {} files in it", crate::formats::extensions("and")),
+            Self::NameFiles => write!(f, "name the {} files in it", extensions("and")),
             Self::Scale => f.write_str("scale the values, or allow more of them to become zero"),
             Self::AllowQuantized => f.write_str(
                 "dequantize them with the library that made them, choose other tensors, or set allow_quantized",
@@ -111,7 +111,7 @@ impl fmt::Display for Remedy {
             },
             Self::ChooseOthers => f.write_str("choose other names or another dtype"),
             Self::ListDTypes => f.write_str("use a dtype that lanecast knows"),
-            Self::NameFormat => write!(f, "name a {} file, or its format", crate::formats::extensions("or")),
+            Self::NameFormat => write!(f, "name a {} file, or its format", extensions("or")),
         }
     }
 }

@@ -8,7 +8,11 @@ use std::{
 
 use crate::{
     error::{Error, Result},
-    formats::{Contents, FileFormat, Input, NewTensor, Place, TensorInfo, by_extension, quoted},
+    formats::{
+        by_extension,
+        format::{Contents, FileFormat, NewTensor, Place, TensorInfo, quoted},
+        input::Input,
+    },
     output::Output,
     pump::byte_len,
     quantized::Quantized,

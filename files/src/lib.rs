@@ -46,12 +46,14 @@
 struct Readme;
 
 mod error;
+mod extensions;
 mod file;
 pub mod formats;
 mod glob;
 mod hooks;
 mod near;
 mod output;
+mod path;
 mod plan;
 pub mod pump;
 mod quantized;

@@ -15,6 +15,7 @@ use std::{
 
 use crate::{
     error::{Detail, Error, Remedy, Result},
+    path::folder,
     temporary::{Temporary, live},
 };
 
@@ -260,14 +261,6 @@ fn look_at(path: &Path, overwrite: bool) -> Result<(PathBuf, Option<fs::Permissi
 fn exists(path: &Path) -> Error {
     let detail = Detail { what: "the output exists".into(), ..Detail::default() };
     Error::Exists(detail).at_path(path).advise(Remedy::Overwrite)
-}
-
-/// The folder of the file `path`.
-pub fn folder(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
 }
 
 /// Flushes the folder, so that the new name is durable.

@@ -11,7 +11,10 @@ use lanecast::DType;
 
 use crate::{
     error::{Error, Result},
-    formats::{FileFormat, Input, Job, Work},
+    formats::{
+        format::{FileFormat, Job, Work},
+        input::Input,
+    },
     hooks::Hooks,
     output::Output,
     pump::Pump,

@@ -4,7 +4,7 @@
 
 use std::io::{self, Read, Write};
 
-use lanecast::{CastError, CastReport, CountingPlan, Encoding, bulk::Threads};
+use lanecast::{Bytes, BytesMut, CastError, CastPlan, CastReport, Encoding, Threads};
 
 use crate::{
     error::{Error, Result},
@@ -18,7 +18,7 @@ const BLOCK: usize = 4 << 20;
 /// A streaming cast for one pair of encodings.
 #[derive(Debug)]
 pub struct Lane {
-    plan: Box<CountingPlan>,
+    plan: CastPlan,
     settings: Settings,
 }
 
@@ -29,21 +29,22 @@ impl Lane {
     ///
     /// [`Error::Unsupported`] if the library refuses the pair.
     pub fn new(settings: &Settings, from: Encoding, to: Encoding) -> Result<Self> {
-        let plan = settings.plan(from, to)?.counted(settings.on_loss.counts());
-        Ok(Self { plan: Box::new(plan), settings: *settings })
+        let plan = settings.plan(from, to)?.checked(settings.on_loss.counts()).with_threads(Threads::Rayon);
+        Ok(Self { plan, settings: *settings })
     }
 
     /// The encodings of the source and of the target.
     fn buffers(&self) -> (Encoding, Encoding) {
-        (self.plan.plan().source(), self.plan.plan().target())
+        (self.plan.source(), self.plan.target())
     }
 
     /// Casts a block of `n` elements, and counts what it loses. The first value that the settings refuse is an error.
     fn run(&self, source: &[u8], result: &mut [u8], n: usize) -> std::result::Result<CastReport, CastError> {
-        let report = self.plan.par_run(source, result, n, Threads::Rayon)?;
+        let source = Bytes::new(source, n);
+        let report = self.plan.run_counted(source, BytesMut::new(result, n))?;
         if let Some(level) = self.settings.on_loss.refuses(&report) {
             // Only a block that is refused is cast again, to find the value.
-            self.plan.plan().checked(level).par_run(source, result, n, Threads::Rayon)?;
+            self.plan.checked(level).run(source, BytesMut::new(result, n))?;
         }
         Ok(report)
     }

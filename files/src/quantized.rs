@@ -23,8 +23,8 @@ use serde_json::Value;
 
 use crate::{
     error::{Error, Remedy, Result},
-    formats::quoted,
-    output::folder,
+    formats::format::quoted,
+    path::folder,
 };
 
 /// A layout of quantized weights.

@@ -5,13 +5,13 @@
 
 use std::io::Read;
 
-use lanecast::{CastPlan, CastReport, CountingPlan, DType, Encoding, Kind, Level, Spec, bulk::Threads};
+use lanecast::{Bytes, BytesMut, CastPlan, CastReport, DType, Encoding, Kind, Level, Spec, Threads};
 use serde::Serialize;
 
 use crate::{
     error::{Error, Result},
     file::TensorFile,
-    formats::{Place, quoted},
+    formats::format::{Place, quoted},
     pump::byte_len,
     report::all_counts,
     settings::{Settings, in_files},
@@ -168,7 +168,7 @@ fn exponent(x: f64) -> i32 {
 
 /// A cast whose losses are counted.
 struct Trial {
-    plan: CountingPlan,
+    plan: CastPlan,
     counts: CastReport,
 }
 
@@ -200,14 +200,14 @@ impl TensorFile {
         let path = self.path().to_owned();
         let failed = |e: Error| e.at(&place).in_path(&path);
         let trials = what_if.iter().map(|to| {
-            let plan = settings.plan(from, Encoding::packed(*to))?.counted(Level::Exact);
-            Ok(Trial { plan, counts: CastReport::default() })
+            let plan = settings.plan(from, Encoding::packed(*to))?.checked(Level::Exact);
+            Ok(Trial { plan: plan.with_threads(Threads::Rayon), counts: CastReport::default() })
         });
         let mut trials = trials.collect::<Result<Vec<Trial>>>().map_err(failed)?;
         let mut reader = self.reader(index)?;
         let tally = tally(&mut *reader, from, elements, settings, &mut trials, go_on).map_err(failed)?;
         let what_if = trials.iter().map(|trial| {
-            let to = trial.plan.plan().target();
+            let to = trial.plan.target();
             WhatIf { to: to.dtype(), bytes: byte_len(to, elements).unwrap_or(u64::MAX), counts: trial.counts }
         });
         Ok(Some(tally.done(what_if.collect())))
@@ -236,7 +236,7 @@ fn tally(
         _ => DType::Float64,
     };
     let plan: CastPlan = settings.plan(part, in_files(wide))?;
-    let (mut source, mut numbers, mut result) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut source, mut numbers) = (Vec::new(), Vec::new());
     let mut done = 0;
     while done < elements {
         let n = (elements - done).min(BLOCK);
@@ -248,7 +248,7 @@ fn tally(
         }
         let count = n as usize * parts;
         numbers.resize(count * 8, 0);
-        plan.run(&source, &mut numbers, count)?;
+        plan.run(Bytes::new(&source, count), BytesMut::new(&mut numbers, count))?;
         let (words, _) = numbers.as_chunks();
         match wide {
             DType::Int64 => tally.integers(words.iter().map(|w| i64::from_le_bytes(*w).into())),
@@ -256,9 +256,7 @@ fn tally(
             _ => tally.floats(words.iter().map(|w| f64::from_le_bytes(*w))),
         }
         for trial in trials.iter_mut() {
-            result.resize(byte_len(trial.plan.plan().target(), n).unwrap_or(0) as usize, 0);
-            let counts = trial.plan.par_run(&source, &mut result, n as usize, Threads::Rayon)?;
-            trial.counts = trial.counts.and(&counts);
+            trial.counts = trial.counts.and(&trial.plan.count(Bytes::new(&source, n as usize))?);
         }
         done += n;
         go_on(bytes)?;

@@ -17,7 +17,7 @@ use tempfile::TempPath;
 
 use crate::{
     error::{Error, Result},
-    output::folder,
+    path::folder,
 };
 
 const PREFIX: &str = ".lanecast-";

@@ -154,8 +154,8 @@ def quantize(
             "refuse".
 
     Examples:
-        >>> lanecast.quantize(np.ones((2, 64), np.float32), "mx")
-        Quantized('mx', shape=(2, 64), dtype=float8_e4m3fn)
+        >>> lanecast.quantize(np.ones((2, 64), np.float32), "int8-row")
+        Quantized('int8-row', shape=(2, 64), dtype=int8)
     """
     random = None if seed is None else (seed, stream)
     (data, by, zeros), tensor, dtype, shape, report = _lanecast.quantize_array(

@@ -9,7 +9,8 @@ use crate::memory::{self, Array, Mode};
 use crate::numpy::Order;
 use crate::operand::Operand;
 use lanecast::onnx::{
-    AttributeValue, Cast, DequantizeLinear, DynamicQuantizeLinear, ElementType, Error, QuantizeLinear, Tensor,
+    AttributeValue, Cast, DequantizeLinear, DynamicQuantizeLinear, ElementType, OnnxError, QuantizeLinear,
+    Tensor,
 };
 use lanecast::{ByteOrder, CastOptions, DType, E8M0Round, Encoding, Saturate, names};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
@@ -191,7 +192,7 @@ impl<'py> Output<'_, 'py> {
         &self,
         py: Python<'py>,
         to: DType,
-        run: impl FnOnce(&mut [u8]) -> Result<(), Error> + Send,
+        run: impl FnOnce(&mut [u8]) -> Result<(), OnnxError> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
         let Some(out) = self.out else {
             let answer = self.like.answer(Order::C, Encoding::new(to))?;
@@ -213,7 +214,7 @@ impl<'py> Output<'_, 'py> {
         py: Python<'_>,
         array: &Array,
         to: DType,
-        run: impl FnOnce(&mut [u8]) -> Result<(), Error> + Send,
+        run: impl FnOnce(&mut [u8]) -> Result<(), OnnxError> + Send,
     ) -> PyResult<()> {
         let copy = match is_raw(array) {
             true => None,
@@ -238,16 +239,16 @@ fn number(py: Python<'_>, dtype: DType) -> PyResult<i32> {
         .ok_or_else(|| dtype_error(py, format!("ONNX has no dtype {dtype}")))
 }
 
-fn onnx_error(py: Python<'_>, error: Error) -> PyErr {
+fn onnx_error(py: Python<'_>, error: OnnxError) -> PyErr {
     match error {
-        Error::Cast(error) => cast_error(py, error, &[]),
-        Error::Shape { .. }
-        | Error::Axis { .. }
-        | Error::TooLarge(_)
-        | Error::Length { .. }
-        | Error::ZeroPoint { .. }
-        | Error::NotZero { .. }
-        | Error::AttributeValue { .. } => PyValueError::new_err(error.to_string()),
+        OnnxError::Cast(error) => cast_error(py, error, &[]),
+        OnnxError::Shape { .. }
+        | OnnxError::Axis { .. }
+        | OnnxError::TooLarge(_)
+        | OnnxError::Length { .. }
+        | OnnxError::ZeroPoint { .. }
+        | OnnxError::NotZero { .. }
+        | OnnxError::AttributeValue { .. } => PyValueError::new_err(error.to_string()),
         error => dtype_error(py, error.to_string()),
     }
 }

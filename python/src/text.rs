@@ -8,7 +8,7 @@ use crate::numpy::NumpyArray;
 use crate::operand::Operand;
 use crate::options::{self, choose};
 use lanecast::text::{Exponent, FormatPlan, OnBadText, ParsePlan, Special, TextError, TextOptions};
-use lanecast::{CastOptions, CastPlan, Encoding};
+use lanecast::{Bytes, CastOptions, CastPlan, Encoding};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -188,7 +188,7 @@ pub fn format_text<'py>(
             let count = BATCH.min(n - first);
             // A batch begins on a whole byte.
             let rest = &src[array.encoding().byte_len(first).unwrap_or(src.len())..];
-            let run = || plan.run(rest, count);
+            let run = || plan.run(Bytes::new(rest, count));
             let texts = if count > LONG { detached(py, run)? } else { run() }.map_err(failed)?;
             texts.iter().try_for_each(|text| list.append(text))?;
         }

@@ -1,7 +1,7 @@
 //! The element that a checked cast rejects.
 
 #[cfg(feature = "text")]
-use crate::text::{FormatPlan, TextOptions};
+use crate::text::write;
 #[cfg(feature = "text")]
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -139,10 +139,9 @@ impl fmt::Display for RejectedValue {
     #[cfg(feature = "text")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Vec::new();
-        let plan = FormatPlan::new(self.dtype, &TextOptions::DEFAULT);
-        match plan.and_then(|plan| plan.run_one(&self.bytes()[..self.dtype.size()], &mut text)) {
-            Ok(()) => f.write_str(&String::from_utf8_lossy(&text)),
-            Err(_) => write!(f, "{:#x}", self.code),
+        match write::element(self.dtype, &self.bytes()[..self.dtype.size()], &mut text) {
+            Some(()) => f.write_str(&String::from_utf8_lossy(&text)),
+            None => write!(f, "{:#x}", self.code),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The attributes of the operators, as values and as they are in a node.
 
-use super::{ElementType, Error, Operator};
-use crate::{CastOptions, E8M0Round, Saturate};
+use super::{element::ElementType, error::OnnxError, operator::Operator};
+use crate::options::{CastOptions, E8M0Round, Saturate};
 use alloc::string::String;
 
 /// The attributes that say how to cast; `None` means that the node does not have the attribute.
@@ -33,7 +33,7 @@ impl Attributes {
     }
 
     /// Refuses attributes that the version does not have.
-    pub(super) fn check(&self, operator: Operator, version: u32) -> Result<(), Error> {
+    pub(super) fn check(&self, operator: Operator, version: u32) -> Result<(), OnnxError> {
         let given = [
             ("saturate", self.saturate.is_some(), Operator::SATURATE),
             ("round_mode", self.round_mode.is_some(), Operator::ROUND_MODE),
@@ -41,7 +41,7 @@ impl Attributes {
         match given.into_iter().find(|(_, given, since)| *given && version < *since) {
             None => Ok(()),
             Some((name, _, since)) => {
-                Err(Error::NoAttribute { operator, version, name: name.into(), since: Some(since) })
+                Err(OnnxError::NoAttribute { operator, version, name: name.into(), since: Some(since) })
             }
         }
     }
@@ -70,39 +70,39 @@ pub(super) fn read(
     operator: Operator,
     version: u32,
     attributes: &[(&str, AttributeValue<'_>)],
-) -> Result<(Option<ElementType>, Attributes), Error> {
+) -> Result<(Option<ElementType>, Attributes), OnnxError> {
     let (mut to, mut others) = (None, Attributes::NONE);
     for (name, value) in attributes {
         match *name {
             "to" if operator == Operator::Cast => put(&mut to, "to", target(version, *value)?)?,
             "saturate" => put(&mut others.saturate, "saturate", flag(*value)?)?,
             "round_mode" => put(&mut others.round_mode, "round_mode", round(*value)?)?,
-            _ => return Err(Error::NoAttribute { operator, version, name: (*name).into(), since: None }),
+            _ => return Err(OnnxError::NoAttribute { operator, version, name: (*name).into(), since: None }),
         }
     }
     others.check(operator, version)?;
     Ok((to, others))
 }
 
-pub(super) fn put<T>(place: &mut Option<T>, name: &'static str, value: T) -> Result<(), Error> {
+pub(super) fn put<T>(place: &mut Option<T>, name: &'static str, value: T) -> Result<(), OnnxError> {
     match place.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Error::Twice(name)),
+        Some(_) => Err(OnnxError::Twice(name)),
     }
 }
 
 /// The attribute `to`: a name in version 1, a number from version 6 on.
-fn target(version: u32, value: AttributeValue<'_>) -> Result<ElementType, Error> {
+fn target(version: u32, value: AttributeValue<'_>) -> Result<ElementType, OnnxError> {
     match value {
         AttributeValue::String(name) if version < 6 => core::str::from_utf8(name)
             .ok()
             .and_then(ElementType::from_name)
-            .ok_or_else(|| Error::UnknownName(String::from_utf8_lossy(name).into())),
+            .ok_or_else(|| OnnxError::UnknownName(String::from_utf8_lossy(name).into())),
         AttributeValue::Int(code) if version >= 6 => {
             let element = i32::try_from(code).ok().and_then(ElementType::from_code);
-            element.ok_or(Error::UnknownCode(code))
+            element.ok_or(OnnxError::UnknownCode(code))
         }
-        _ => Err(Error::AttributeValue {
+        _ => Err(OnnxError::AttributeValue {
             name: "to",
             expected: if version < 6 {
                 "a string before version 6, such as \"FLOAT\""
@@ -113,19 +113,21 @@ fn target(version: u32, value: AttributeValue<'_>) -> Result<ElementType, Error>
     }
 }
 
-pub(super) fn flag(value: AttributeValue<'_>) -> Result<bool, Error> {
+pub(super) fn flag(value: AttributeValue<'_>) -> Result<bool, OnnxError> {
     match value {
         AttributeValue::Int(0) => Ok(false),
         AttributeValue::Int(1) => Ok(true),
-        _ => Err(Error::AttributeValue { name: "saturate", expected: "0 or 1" }),
+        _ => Err(OnnxError::AttributeValue { name: "saturate", expected: "0 or 1" }),
     }
 }
 
-fn round(value: AttributeValue<'_>) -> Result<E8M0Round, Error> {
+fn round(value: AttributeValue<'_>) -> Result<E8M0Round, OnnxError> {
     match value {
         AttributeValue::String(b"up") => Ok(E8M0Round::Up),
         AttributeValue::String(b"down") => Ok(E8M0Round::Down),
         AttributeValue::String(b"nearest") => Ok(E8M0Round::Nearest),
-        _ => Err(Error::AttributeValue { name: "round_mode", expected: "\"up\", \"down\" or \"nearest\"" }),
+        _ => {
+            Err(OnnxError::AttributeValue { name: "round_mode", expected: "\"up\", \"down\" or \"nearest\"" })
+        }
     }
 }

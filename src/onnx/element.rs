@@ -1,10 +1,8 @@
 //! The types of ONNX tensors.
 
-use crate::{
-    DType,
-    names::{Namespace, from_onnx_number, onnx_number},
-};
+use crate::names::{Namespace, from_onnx_number, onnx_number};
 use core::fmt;
+use lanecast_kernels::DType;
 
 /// The type of the elements of an ONNX tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,25 +1,18 @@
 //! Why ONNX does not have a node, or why it failed.
 
-use super::{ElementType, Operator};
-use crate::{CastError, DType, text::TextError};
+use super::{
+    element::ElementType,
+    operator::{Operator, Port},
+};
+use crate::{error::CastError, text::TextError};
 use alloc::{string::String, vec::Vec};
 use core::fmt;
-
-/// An input or the output of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// The input.
-    Input,
-    /// The scale of `QuantizeLinear` and `DequantizeLinear`.
-    Scale,
-    /// The output.
-    Output,
-}
+use lanecast_kernels::DType;
 
 /// Why a node was refused. Nothing is written then.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Error {
+pub enum OnnxError {
     /// No version of the operator is in force in this opset.
     NoSuchOpset {
         /// The operator.
@@ -33,8 +26,8 @@ pub enum Error {
         operator: Operator,
         /// Its version.
         version: u32,
-        /// The side that has the type.
-        side: Side,
+        /// The port that has the type.
+        port: Port,
         /// The type.
         element: ElementType,
         /// The first version that takes it, if there is one.
@@ -145,24 +138,24 @@ pub enum Error {
     Cast(CastError),
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for OnnxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::NoSuchOpset { operator, opset: 0 } => {
+            OnnxError::NoSuchOpset { operator, opset: 0 } => {
                 write!(f, "opset 0 does not exist; {operator} begins with opset {}", operator.versions()[0])
             }
-            Error::NoSuchOpset { operator, opset } => {
+            OnnxError::NoSuchOpset { operator, opset } => {
                 write!(
                     f,
                     "opset {opset} has no {operator}, which begins with opset {}",
                     operator.versions()[0]
                 )
             }
-            Error::Type { operator, version, side, element, since } => {
-                let (verb, role) = match side {
-                    Side::Input => ("take", ""),
-                    Side::Scale => ("take", " as a scale"),
-                    Side::Output => ("give", ""),
+            OnnxError::Type { operator, version, port, element, since } => {
+                let (verb, role) = match port {
+                    Port::Input => ("take", ""),
+                    Port::Scale => ("take", " as a scale"),
+                    Port::Output => ("give", ""),
                 };
                 write!(f, "{operator}-{version} does not {verb} {element}{role}; ")?;
                 match since {
@@ -170,21 +163,21 @@ impl fmt::Display for Error {
                     None => write!(f, "no version of {operator} does"),
                 }
             }
-            Error::UnknownCode(code) => write!(f, "{code} is no number of a TensorProto.DataType"),
-            Error::UnknownName(name) => write!(f, "{name:?} is no name of a TensorProto.DataType"),
-            Error::NoAttribute { operator, version, name, since } => {
+            OnnxError::UnknownCode(code) => write!(f, "{code} is no number of a TensorProto.DataType"),
+            OnnxError::UnknownName(name) => write!(f, "{name:?} is no name of a TensorProto.DataType"),
+            OnnxError::NoAttribute { operator, version, name, since } => {
                 write!(f, "{operator}-{version} has no attribute {name:?}")?;
                 match since {
                     Some(since) => write!(f, "; opset {since} is the first that has it"),
                     None => Ok(()),
                 }
             }
-            Error::AttributeValue { name, expected } => {
+            OnnxError::AttributeValue { name, expected } => {
                 write!(f, "the attribute {name} has to be {expected}")
             }
-            Error::Twice(name) => write!(f, "the attribute {name} is given twice"),
-            Error::MissingTo => f.write_str("Cast needs the attribute to"),
-            Error::OtherKind { from, to } => {
+            OnnxError::Twice(name) => write!(f, "the attribute {name} is given twice"),
+            OnnxError::MissingTo => f.write_str("Cast needs the attribute to"),
+            OnnxError::OtherKind { from, to } => {
                 let text = ElementType::String;
                 let method = match (*from == text, *to == text) {
                     (false, false) => "run",
@@ -194,71 +187,71 @@ impl fmt::Display for Error {
                 };
                 write!(f, "the cast is from {from} to {to}, which is for the method {method}")
             }
-            Error::NotUtf8 { index } => {
+            OnnxError::NotUtf8 { index } => {
                 write!(f, "element {index} of the input is not UTF-8, as strings of ONNX have to be")
             }
-            Error::ScaleType { operator, version, input, scale, since } => write!(
+            OnnxError::ScaleType { operator, version, input, scale, since } => write!(
                 f,
                 "the scale of {operator}-{version} has the dtype of its input, which is {input}, but is {scale}; \
                  opset {since} is the first where they may differ so"
             ),
-            Error::ZeroPointType { want, have } => {
+            OnnxError::ZeroPointType { want, have } => {
                 write!(f, "the zero point is {have} but the quantised elements are {want}: make them equal")
             }
-            Error::ZeroPoint { expected: true } => {
+            OnnxError::ZeroPoint { expected: true } => {
                 f.write_str("the node has a zero point, which is missing here; give its tensor")
             }
-            Error::ZeroPoint { expected: false } => f.write_str(
+            OnnxError::ZeroPoint { expected: false } => f.write_str(
                 "the node was made without a zero point; make it with the dtype of the zero point",
             ),
-            Error::NotZero { dtype, index } => {
+            OnnxError::NotZero { dtype, index } => {
                 write!(
                     f,
                     "zero point {index} is not 0, as it has to be for {dtype}; leave the zero point out"
                 )
             }
-            Error::Axis { axis, axes: 0 } => {
+            OnnxError::Axis { axis, axes: 0 } => {
                 write!(f, "the attribute axis is {axis}, but the input is a scalar: give one scale")
             }
-            Error::Axis { axis, axes } => write!(
+            OnnxError::Axis { axis, axes } => write!(
                 f,
                 "the attribute axis is {axis}, but the input has {axes} axes: from -{axes} to {} are possible",
                 axes - 1
             ),
-            Error::Shape { which, have, want, rule } => {
+            OnnxError::Shape { which, have, want, rule } => {
                 write!(f, "the {which} has the shape {have:?} but needs {want:?}: {rule}")
             }
-            Error::TooLarge(shape) => write!(f, "a tensor of shape {shape:?} is larger than memory"),
-            Error::Length { which, need, have } => {
+            OnnxError::TooLarge(shape) => write!(f, "a tensor of shape {shape:?} is larger than memory"),
+            OnnxError::Length { which, need, have } => {
                 write!(f, "the {which} has {have} bytes, but its shape and dtype need {need}")
             }
-            Error::Text(error) => error.fmt(f),
-            Error::Cast(error) => error.fmt(f),
+            OnnxError::Text(error) => error.fmt(f),
+            OnnxError::Cast(error) => error.fmt(f),
         }
     }
 }
 
-impl core::error::Error for Error {
+impl core::error::Error for OnnxError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            Error::Cast(error) => Some(error),
-            Error::Text(error) => Some(error),
+            OnnxError::Cast(error) => Some(error),
+            OnnxError::Text(error) => Some(error),
             _ => None,
         }
     }
 }
 
-impl From<CastError> for Error {
+impl From<CastError> for OnnxError {
     fn from(error: CastError) -> Self {
-        Error::Cast(error)
+        OnnxError::Cast(error)
     }
 }
 
-impl From<TextError> for Error {
+impl From<TextError> for OnnxError {
     fn from(error: TextError) -> Self {
         match error {
-            TextError::Cast(error) => Error::Cast(error),
-            error => Error::Text(error),
+            TextError::Cast(error) => OnnxError::Cast(error),
+            error => OnnxError::Text(error),
         }
     }
 }

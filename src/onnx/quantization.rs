@@ -6,12 +6,12 @@
 //! *Method.* Chunks of elements go through memory of the stack: a plan decodes them to `float32` (`float64` where the precision
 //! asks for it), one loop divides or multiplies, and another plan encodes them. The scales of a chunk are laid out beside its
 //! elements, one for each, so that the loop is the same for every granularity. `float32` to integers of 8 bits and back needs no such
-//! memory (`bytes`).
+//! memory (`int8`).
 
 mod attributes;
-mod bytes;
 mod dequantize;
 mod dynamic;
+mod int8;
 mod layout;
 mod node;
 mod operand;

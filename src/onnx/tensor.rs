@@ -14,10 +14,10 @@
 //!
 //! A value that violates this is refused with the field and the entry; nothing is truncated to fit.
 
-use super::ElementType;
-use crate::{DType, Encoding, Kind};
+use super::element::ElementType;
 use alloc::{borrow::Cow, vec::Vec};
 use core::fmt;
+use lanecast_kernels::{DType, Encoding, Kind};
 
 /// The value of a `TensorProto`, borrowed from the message. `S` is an element of `string_data`.
 ///
@@ -62,7 +62,7 @@ pub enum Contents<'a, S> {
 
 /// A field that holds elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Field {
+pub enum DataField {
     /// `raw_data`
     Raw,
     /// `float_data`
@@ -79,40 +79,40 @@ pub enum Field {
     UInt64,
 }
 
-impl Field {
+impl DataField {
     /// The field for elements of a type that are not in `raw_data`; `None` for dtypes that ONNX does not have.
     ///
     /// ```
-    /// use lanecast::{DType, onnx::Field};
-    /// assert_eq!(Field::of(DType::BFloat16), Some(Field::Int32));
-    /// assert_eq!(Field::of(DType::UInt32), Some(Field::UInt64));
+    /// use lanecast::{DType, onnx::DataField};
+    /// assert_eq!(DataField::of(DType::BFloat16), Some(DataField::Int32));
+    /// assert_eq!(DataField::of(DType::UInt32), Some(DataField::UInt64));
     /// ```
-    pub fn of(element: impl Into<ElementType>) -> Option<Field> {
+    pub fn of(element: impl Into<ElementType>) -> Option<DataField> {
         let element = element.into();
         element.code()?;
         Some(match element {
-            ElementType::String => Field::String,
+            ElementType::String => DataField::String,
             ElementType::Number(dtype) => match dtype {
-                DType::Float32 | DType::Complex64 => Field::Float,
-                DType::Float64 | DType::Complex128 => Field::Double,
-                DType::Int64 => Field::Int64,
-                DType::UInt64 | DType::UInt32 => Field::UInt64,
-                _ => Field::Int32,
+                DType::Float32 | DType::Complex64 => DataField::Float,
+                DType::Float64 | DType::Complex128 => DataField::Double,
+                DType::Int64 => DataField::Int64,
+                DType::UInt64 | DType::UInt32 => DataField::UInt64,
+                _ => DataField::Int32,
             },
         })
     }
 }
 
-impl fmt::Display for Field {
+impl fmt::Display for DataField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Field::Raw => "raw_data",
-            Field::Float => "float_data",
-            Field::Int32 => "int32_data",
-            Field::String => "string_data",
-            Field::Int64 => "int64_data",
-            Field::Double => "double_data",
-            Field::UInt64 => "uint64_data",
+            DataField::Raw => "raw_data",
+            DataField::Float => "float_data",
+            DataField::Int32 => "int32_data",
+            DataField::String => "string_data",
+            DataField::Int64 => "int64_data",
+            DataField::Double => "double_data",
+            DataField::UInt64 => "uint64_data",
         })
     }
 }
@@ -135,18 +135,18 @@ pub enum TensorError {
     /// More elements than memory can hold.
     TooLarge,
     /// Two fields hold elements.
-    Two(Field, Field),
+    Two(DataField, DataField),
     /// Elements are in a field that is not for their type.
     WrongField {
         /// The type.
         element: ElementType,
         /// The field that holds the elements.
-        field: Field,
+        field: DataField,
     },
     /// A field does not have as many entries (in `raw_data`: bytes) as the elements need.
     Length {
         /// The field; if all fields are empty, the field for the type.
-        field: Field,
+        field: DataField,
         /// Entries that the elements need.
         need: usize,
         /// Entries that the field has.
@@ -157,7 +157,7 @@ pub enum TensorError {
         /// The type.
         dtype: DType,
         /// The field.
-        field: Field,
+        field: DataField,
         /// The index of the entry.
         entry: usize,
     },
@@ -171,13 +171,13 @@ impl fmt::Display for TensorError {
             TensorError::Negative { axis, dimension } => write!(f, "dimension {axis} is {dimension}"),
             TensorError::TooLarge => f.write_str("more elements than memory can hold"),
             TensorError::Two(one, other) => write!(f, "both {one} and {other} hold elements; one may"),
-            TensorError::WrongField { element, field } => match Field::of(*element) {
-                Some(Field::String) => write!(f, "string elements stand in string_data, not in {field}"),
+            TensorError::WrongField { element, field } => match DataField::of(*element) {
+                Some(DataField::String) => write!(f, "string elements stand in string_data, not in {field}"),
                 Some(right) => write!(f, "{element} elements stand in raw_data or {right}, not in {field}"),
                 None => write!(f, "{element} elements do not stand in {field}"),
             },
             TensorError::Length { field, need, have } => {
-                let what = if *field == Field::Raw { "bytes" } else { "entries" };
+                let what = if *field == DataField::Raw { "bytes" } else { "entries" };
                 write!(f, "{field} has {have} {what}, the elements take {need}")
             }
             TensorError::Range { dtype, field, entry } => {
@@ -254,7 +254,7 @@ impl<'a, S> Payload<'a, S> {
         };
         let buffer = Encoding::packed(dtype);
         let bytes = buffer.byte_len(self.elements).ok_or(TensorError::TooLarge)?;
-        if let (Field::Raw, Some(raw)) = (field, self.raw_data) {
+        if let (DataField::Raw, Some(raw)) = (field, self.raw_data) {
             self.check(field, bytes)?;
             return Ok(Contents::Numbers(dtype, Cow::Borrowed(raw)));
         }
@@ -263,13 +263,15 @@ impl<'a, S> Payload<'a, S> {
         let mut packed = Vec::new();
         packed.try_reserve_exact(bytes).map_err(|_| TensorError::TooLarge)?;
         match field {
-            Field::Float => self.float_data.iter().for_each(|x| packed.extend(x.to_bits().to_le_bytes())),
-            Field::Double => self.double_data.iter().for_each(|x| packed.extend(x.to_bits().to_le_bytes())),
-            Field::Int64 => self.int64_data.iter().for_each(|x| packed.extend(x.to_le_bytes())),
-            Field::UInt64 if dtype == DType::UInt64 => {
+            DataField::Float => self.float_data.iter().for_each(|x| packed.extend(x.to_bits().to_le_bytes())),
+            DataField::Double => {
+                self.double_data.iter().for_each(|x| packed.extend(x.to_bits().to_le_bytes()))
+            }
+            DataField::Int64 => self.int64_data.iter().for_each(|x| packed.extend(x.to_le_bytes())),
+            DataField::UInt64 if dtype == DType::UInt64 => {
                 self.uint64_data.iter().for_each(|x| packed.extend(x.to_le_bytes()));
             }
-            Field::UInt64 => {
+            DataField::UInt64 => {
                 for (entry, x) in self.uint64_data.iter().enumerate() {
                     let narrow = u32::try_from(*x).map_err(|_| TensorError::Range { dtype, field, entry })?;
                     packed.extend(narrow.to_le_bytes());
@@ -281,11 +283,11 @@ impl<'a, S> Payload<'a, S> {
     }
 
     /// The field that holds the elements. It must be the only one, and be `raw_data` or the field for the type.
-    fn field(&self, element: ElementType) -> Result<Field, TensorError> {
-        let right = Field::of(element).ok_or(TensorError::UnknownCode(self.data_type))?;
+    fn field(&self, element: ElementType) -> Result<DataField, TensorError> {
+        let right = DataField::of(element).ok_or(TensorError::UnknownCode(self.data_type))?;
         let mut found = None;
         for (field, len) in self.lengths() {
-            if len.is_none_or(|len| len == 0 && field != Field::Raw) {
+            if len.is_none_or(|len| len == 0 && field != DataField::Raw) {
                 continue;
             }
             if let Some(other) = found.replace(field) {
@@ -293,26 +295,26 @@ impl<'a, S> Payload<'a, S> {
             }
         }
         match found {
-            Some(Field::Raw) if right != Field::String => Ok(Field::Raw),
+            Some(DataField::Raw) if right != DataField::String => Ok(DataField::Raw),
             Some(field) if field != right => Err(TensorError::WrongField { element, field }),
             _ => Ok(right),
         }
     }
 
     /// The number of entries of every field; `None` for a missing `raw_data`.
-    fn lengths(&self) -> [(Field, Option<usize>); 7] {
+    fn lengths(&self) -> [(DataField, Option<usize>); 7] {
         [
-            (Field::Raw, self.raw_data.map(<[u8]>::len)),
-            (Field::Float, Some(self.float_data.len())),
-            (Field::Int32, Some(self.int32_data.len())),
-            (Field::String, Some(self.string_data.len())),
-            (Field::Int64, Some(self.int64_data.len())),
-            (Field::Double, Some(self.double_data.len())),
-            (Field::UInt64, Some(self.uint64_data.len())),
+            (DataField::Raw, self.raw_data.map(<[u8]>::len)),
+            (DataField::Float, Some(self.float_data.len())),
+            (DataField::Int32, Some(self.int32_data.len())),
+            (DataField::String, Some(self.string_data.len())),
+            (DataField::Int64, Some(self.int64_data.len())),
+            (DataField::Double, Some(self.double_data.len())),
+            (DataField::UInt64, Some(self.uint64_data.len())),
         ]
     }
 
-    fn check(&self, field: Field, need: usize) -> Result<(), TensorError> {
+    fn check(&self, field: DataField, need: usize) -> Result<(), TensorError> {
         let found = self.lengths().into_iter().find(|(other, _)| *other == field);
         match found.and_then(|(_, len)| len).unwrap_or_default() {
             have if have == need => Ok(()),
@@ -348,7 +350,7 @@ fn range(dtype: DType) -> (i32, i32) {
 fn pack_int32(dtype: DType, data: &[i32], packed: &mut Vec<u8>) -> Result<(), TensorError> {
     let (low, high) = range(dtype);
     if let Some(entry) = data.iter().position(|x| !(low..=high).contains(x)) {
-        return Err(TensorError::Range { dtype, field: Field::Int32, entry });
+        return Err(TensorError::Range { dtype, field: DataField::Int32, entry });
     }
     match dtype.bits() {
         6 => {
@@ -393,18 +395,22 @@ impl TypedData {
     ///
     /// [`TensorError::NotInOnnx`], [`TensorError::Length`] if `raw` has another length, [`TensorError::TooLarge`].
     pub fn new(dtype: DType, elements: usize, raw: &[u8]) -> Result<Self, TensorError> {
-        let field = Field::of(dtype).ok_or(TensorError::NotInOnnx(dtype))?;
+        let field = DataField::of(dtype).ok_or(TensorError::NotInOnnx(dtype))?;
         let buffer = Encoding::packed(dtype);
         let need = buffer.byte_len(elements).ok_or(TensorError::TooLarge)?;
         if raw.len() != need {
-            return Err(TensorError::Length { field: Field::Raw, need, have: raw.len() });
+            return Err(TensorError::Length { field: DataField::Raw, need, have: raw.len() });
         }
         Ok(match field {
-            Field::Float => TypedData::Float(words(raw, |word| f32::from_bits(u32::from_le_bytes(word)))?),
-            Field::Double => TypedData::Double(words(raw, |word| f64::from_bits(u64::from_le_bytes(word)))?),
-            Field::Int64 => TypedData::Int64(words(raw, i64::from_le_bytes)?),
-            Field::UInt64 if dtype == DType::UInt64 => TypedData::UInt64(words(raw, u64::from_le_bytes)?),
-            Field::UInt64 => TypedData::UInt64(words(raw, |word| u32::from_le_bytes(word).into())?),
+            DataField::Float => {
+                TypedData::Float(words(raw, |word| f32::from_bits(u32::from_le_bytes(word)))?)
+            }
+            DataField::Double => {
+                TypedData::Double(words(raw, |word| f64::from_bits(u64::from_le_bytes(word)))?)
+            }
+            DataField::Int64 => TypedData::Int64(words(raw, i64::from_le_bytes)?),
+            DataField::UInt64 if dtype == DType::UInt64 => TypedData::UInt64(words(raw, u64::from_le_bytes)?),
+            DataField::UInt64 => TypedData::UInt64(words(raw, |word| u32::from_le_bytes(word).into())?),
             _ => TypedData::Int32(match (dtype.bits(), dtype.kind()) {
                 (_, Kind::Bool) => words(raw, |[byte]| i32::from(byte != 0))?,
                 (8, Kind::SignedInt) => words(raw, |word| i8::from_le_bytes(word).into())?,

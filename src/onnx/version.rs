@@ -1,39 +1,12 @@
-//! Which types and attributes each version of the operators has.
-//!
-//! *Law.* A later version takes all types of an earlier one. So one number per type and side is enough: the first version that has
-//! it. `Cast` takes the same types on both sides, and `CastLike` follows `Cast`, with its own version numbers.
+//! Which version of an operator is in force, and what that version refuses.
 
-use super::{ElementType, Error, Side};
-use crate::DType;
-use core::fmt;
-
-/// An operator of the default domain of ONNX that casts or quantises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Operator {
-    /// `Cast`: the target is the attribute `to`.
-    Cast,
-    /// `CastLike`: the target is the type of the second input.
-    CastLike,
-    /// `QuantizeLinear`: the input divided by a scale, plus a zero point.
-    QuantizeLinear,
-    /// `DequantizeLinear`: the input minus a zero point, times a scale.
-    DequantizeLinear,
-    /// `DynamicQuantizeLinear`: `QuantizeLinear` with the scale and the zero point that the range of the input gives.
-    DynamicQuantizeLinear,
-}
+use super::{
+    element::ElementType,
+    error::OnnxError,
+    operator::{Operator, Port},
+};
 
 impl Operator {
-    /// The versions, by the opset that each came with.
-    pub const fn versions(self) -> &'static [u32] {
-        match self {
-            Operator::Cast => &[1, 6, 9, 13, 19, 21, 23, 24, 25, 28],
-            Operator::CastLike => &[15, 19, 21, 23, 24, 25],
-            Operator::QuantizeLinear | Operator::DequantizeLinear => &[10, 13, 19, 21, 23, 24, 25, 28],
-            Operator::DynamicQuantizeLinear => &[11],
-        }
-    }
-
     /// The version in force in an opset: the latest that is not newer than the opset. Unknown later opsets have the latest
     /// known version.
     ///
@@ -45,48 +18,11 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchOpset`] if the opset is older than the operator, or 0.
-    pub fn version_in(self, opset: u32) -> Result<u32, Error> {
+    /// [`OnnxError::NoSuchOpset`] if the opset is older than the operator, or 0.
+    pub fn version_in(self, opset: u32) -> Result<u32, OnnxError> {
         let versions = self.versions();
         let version = versions.iter().rev().find(|version| **version <= opset);
-        version.copied().ok_or(Error::NoSuchOpset { operator: self, opset })
-    }
-
-    /// The first version that takes a type, on any side; `None` if none does.
-    ///
-    /// ```
-    /// use lanecast::{DType, onnx::Operator};
-    /// assert_eq!(Operator::Cast.since(DType::Float8E5M2), Some(19));
-    /// assert_eq!(Operator::Cast.since(DType::Complex64), None);
-    /// ```
-    pub fn since(self, element: impl Into<ElementType>) -> Option<u32> {
-        let element = element.into();
-        [Side::Input, Side::Scale, Side::Output]
-            .into_iter()
-            .filter_map(|side| self.since_on(side, element))
-            .min()
-    }
-
-    /// The first version that takes a type on this side; `None` if none does. Casts have no scale.
-    ///
-    /// ```
-    /// use lanecast::{DType, onnx::{Operator, Side}};
-    /// assert_eq!(Operator::QuantizeLinear.since_on(Side::Scale, DType::Float8E8M0FNU), Some(24));
-    /// assert_eq!(Operator::QuantizeLinear.since_on(Side::Output, DType::Float32), None);
-    /// ```
-    pub fn since_on(self, side: Side, element: impl Into<ElementType>) -> Option<u32> {
-        let first = match (self, element.into(), side) {
-            (Operator::Cast | Operator::CastLike, _, Side::Scale) => None,
-            (Operator::Cast | Operator::CastLike, element, _) => first_cast(element),
-            (_, ElementType::String, _) => None,
-            (Operator::QuantizeLinear, ElementType::Number(dtype), side) => first_quantize(side, dtype),
-            (Operator::DequantizeLinear, ElementType::Number(dtype), side) => first_dequantize(side, dtype),
-            (Operator::DynamicQuantizeLinear, ElementType::Number(dtype), side) => match (side, dtype) {
-                (Side::Input, DType::Float32) | (Side::Output, DType::UInt8) => Some(11),
-                _ => None,
-            },
-        }?;
-        self.versions().iter().copied().find(|version| *version >= first)
+        version.copied().ok_or(OnnxError::NoSuchOpset { operator: self, opset })
     }
 
     /// The first version of the casts and of `QuantizeLinear` that has the attribute `saturate`.
@@ -95,87 +31,10 @@ impl Operator {
     pub(super) const ROUND_MODE: u32 = 24;
 
     /// Refuses a type that the version does not take.
-    pub(super) fn check(self, version: u32, side: Side, element: ElementType) -> Result<(), Error> {
-        match self.since_on(side, element) {
+    pub(super) fn check(self, version: u32, port: Port, element: ElementType) -> Result<(), OnnxError> {
+        match self.since_on(port, element) {
             Some(since) if since <= version => Ok(()),
-            since => Err(Error::Type { operator: self, version, side, element, since }),
+            since => Err(OnnxError::Type { operator: self, version, port, element, since }),
         }
-    }
-}
-
-impl fmt::Display for Operator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Operator::Cast => "Cast",
-            Operator::CastLike => "CastLike",
-            Operator::QuantizeLinear => "QuantizeLinear",
-            Operator::DequantizeLinear => "DequantizeLinear",
-            Operator::DynamicQuantizeLinear => "DynamicQuantizeLinear",
-        })
-    }
-}
-
-/// The first version of `Cast` with a type.
-const fn first_cast(element: ElementType) -> Option<u32> {
-    let ElementType::Number(dtype) = element else { return Some(9) };
-    match dtype {
-        DType::Bool
-        | DType::Int8
-        | DType::Int16
-        | DType::Int32
-        | DType::Int64
-        | DType::UInt8
-        | DType::UInt16
-        | DType::UInt32
-        | DType::UInt64
-        | DType::Float16
-        | DType::Float32
-        | DType::Float64 => Some(1),
-        DType::BFloat16 => Some(13),
-        DType::Float8E4M3FN | DType::Float8E4M3FNUZ | DType::Float8E5M2 | DType::Float8E5M2FNUZ => Some(19),
-        DType::Int4 | DType::UInt4 => Some(21),
-        DType::Float4E2M1FN => Some(23),
-        DType::Float8E8M0FNU => Some(24),
-        DType::Int2 | DType::UInt2 => Some(25),
-        DType::Float6E2M3FN | DType::Float6E3M2FN => Some(28),
-        // ONNX has complex tensors, but no version of Cast takes them; it has no float8_e3m4, float8_e4m3 or float8_e4m3b11fnuz.
-        _ => None,
-    }
-}
-
-/// The first version of `QuantizeLinear` with a dtype on a side.
-const fn first_quantize(side: Side, dtype: DType) -> Option<u32> {
-    match (side, dtype) {
-        (Side::Input, DType::Float32 | DType::Int32) | (Side::Scale, DType::Float32) => Some(10),
-        (Side::Input, DType::Float16 | DType::BFloat16) => Some(19),
-        (Side::Scale, DType::Float16 | DType::BFloat16 | DType::Int32) => Some(19),
-        (Side::Scale, DType::Float8E8M0FNU) => Some(24),
-        (Side::Output, dtype) => first_quantized(dtype),
-        _ => None,
-    }
-}
-
-/// The first version of `DequantizeLinear` with a dtype on a side.
-const fn first_dequantize(side: Side, dtype: DType) -> Option<u32> {
-    match (side, dtype) {
-        (Side::Input, DType::Int32) => Some(10),
-        (Side::Input, dtype) => first_quantized(dtype),
-        (Side::Scale | Side::Output, DType::Float32) => Some(10),
-        (Side::Scale | Side::Output, DType::Float16 | DType::BFloat16) => Some(19),
-        (Side::Scale, DType::Float8E8M0FNU) => Some(24),
-        _ => None,
-    }
-}
-
-/// The first version of both with a dtype of quantised elements.
-const fn first_quantized(dtype: DType) -> Option<u32> {
-    match dtype {
-        DType::Int8 | DType::UInt8 => Some(10),
-        DType::Float8E4M3FN | DType::Float8E4M3FNUZ | DType::Float8E5M2 | DType::Float8E5M2FNUZ => Some(19),
-        DType::Int16 | DType::UInt16 | DType::Int4 | DType::UInt4 => Some(21),
-        DType::Float4E2M1FN => Some(23),
-        DType::Int2 | DType::UInt2 => Some(25),
-        DType::Float6E2M3FN | DType::Float6E3M2FN => Some(28),
-        _ => None,
     }
 }

@@ -1,8 +1,9 @@
 //! Many casts as one, such as the tensors of a checkpoint.
 
-use super::job::{Job, Outcome, Tally};
-use super::run::alone;
-use super::{CastPlan, parallel, ptr};
+use super::cast_plan::CastPlan;
+use super::job::Job;
+use super::outcome::{Outcome, Tally};
+use super::{parallel, ptr};
 use crate::error::CastError;
 use crate::threads::{Share, Threads, chunks::Chunks, cost::Cost};
 use alloc::{boxed::Box, vec::Vec};
@@ -169,7 +170,7 @@ impl<'a> BatchItem<'a> {
         match self.work.take() {
             None => Ok(Tally::default()),
             Some(Work::Flat(flat)) => job.flat(0, flat, &mut []),
-            Some(Work::Other(operands)) => alone(job, *operands, &mut []),
+            Some(Work::Other(operands)) => job.alone(*operands, &mut []),
         }
     }
 }

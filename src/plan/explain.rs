@@ -1,9 +1,9 @@
 //! [`Explanation`]: what a plan will do, as a value.
 
-use crate::{CastPlan, DType, Encoding, Tier};
+use super::cast_plan::CastPlan;
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
-use lanecast_kernels::{Family, Kernel, Stage};
+use lanecast_kernels::{ByteOrder, DType, Encoding, Family, Kernel, Kind, Stage, Tier};
 
 /// What a [`CastPlan`] will do and why; made by [`CastPlan::explain`].
 ///
@@ -133,8 +133,8 @@ fn stages(kernel: &Kernel) -> Vec<ExplainedStage> {
 
 fn order(buffer: Encoding) -> &'static str {
     match buffer.order() {
-        crate::ByteOrder::Little => "little-endian",
-        crate::ByteOrder::Big => "big-endian",
+        ByteOrder::Little => "little-endian",
+        ByteOrder::Big => "big-endian",
     }
 }
 
@@ -152,9 +152,9 @@ const fn family_name(family: Family) -> &'static str {
 
 /// Why a pair is cast through an intermediate dtype.
 fn first_step(from: DType, to: DType, middle: DType) -> String {
-    if from.kind() == crate::Kind::Complex && from.bits() == 2 * middle.bits() {
+    if from.kind() == Kind::Complex && from.bits() == 2 * middle.bits() {
         format!("Only the real part counts. This step copies it, and casts from {middle} do the rest.")
-    } else if middle.kind() == crate::Kind::Float {
+    } else if middle.kind() == Kind::Float {
         format!(
             "Under these options only casts from {middle} have a kernel of their own. This step rounds to odd, so that the next one is \
              the only rounding that shows."

@@ -1,7 +1,7 @@
 //! Runs over several threads: the operands are cut, and what the parts find is joined.
 
-use super::job::{Job, Outcome, Tally};
-use super::run::alone;
+use super::job::Job;
+use super::outcome::{Outcome, Tally};
 use crate::error::CastError;
 use crate::threads::chunks::{Chunks, GRAIN};
 use crate::threads::cost::{self, Cost};
@@ -69,7 +69,7 @@ pub(super) fn streaming(job: &Job<'_>, bytes: u64) -> Streaming {
 pub(super) fn run(job: &Job<'_>, operands: Operands<'_>, mask: &mut [u8]) -> Result<Tally, CastError> {
     let threads = &job.plan.threads;
     if matches!(threads, Threads::Serial) {
-        return alone(job, operands, mask);
+        return job.alone(operands, mask);
     }
     match operands {
         Operands::Flat(flat) => {
@@ -220,7 +220,7 @@ impl<'a> Slices<'a> {
 impl Job<'_> {
     /// Whether no order of the elements matters: nothing is looked for, and nothing counts elements.
     fn is_plain(&self) -> bool {
-        self.outcome == Outcome::Results && self.plan.mode.is_none()
+        self.search.outcome == Outcome::Results && self.plan.mode.is_none()
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "only the caller knows what is at an address")]
 
-use super::CastPlan;
+use super::cast_plan::CastPlan;
 use crate::error::CastError;
 use lanecast_kernels::{Bytes, BytesMut, Encoding, InPlace, Layout, PtrError, View, ViewMut, Written};
 

@@ -1,7 +1,9 @@
 //! The runs of a plan: one for every kind of answer, whatever the operands are.
 
-use super::job::{Job, Outcome, Tally};
-use super::{CastPlan, ptr};
+use super::cast_plan::CastPlan;
+use super::job::Job;
+use super::outcome::{Outcome, Tally};
+use super::ptr;
 use crate::error::{CastError, Side};
 use crate::loss::CastReport;
 use alloc::vec::Vec;
@@ -207,13 +209,13 @@ impl CastPlan {
         #[cfg(feature = "rayon")]
         let found = super::parallel::run(&job, operands, mask)?;
         #[cfg(not(feature = "rayon"))]
-        let found = alone(&job, operands, mask)?;
+        let found = job.alone(operands, mask)?;
         ptr::all_written(written);
         Ok(found)
     }
 
     #[cold]
-    pub(super) fn refused(&self, error: OperandError) -> CastError {
+    pub(crate) fn refused(&self, error: OperandError) -> CastError {
         let side = |target| if target { Side::Destination } else { Side::Source };
         match error {
             OperandError::Lengths { src, dst } => CastError::LengthMismatch { src, dst },
@@ -227,15 +229,6 @@ impl CastPlan {
             OperandError::NotBytes => CastError::NoBytes,
             OperandError::View(error) => error.into(),
         }
-    }
-}
-
-/// The whole cast on this thread.
-pub(super) fn alone(job: &Job<'_>, operands: Operands<'_>, mask: &mut [u8]) -> Result<Tally, CastError> {
-    match operands {
-        Operands::Flat(flat) => job.flat(0, flat, mask),
-        Operands::Views(src, mut dst) => job.views(0, &src, &mut dst, mask),
-        Operands::InPlace(bytes) => job.in_place(bytes, mask),
     }
 }
 

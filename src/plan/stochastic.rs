@@ -1,7 +1,6 @@
 //! Runs that round stochastically: through float64, block by block.
 
-use super::CastPlan;
-use super::job::{Job, Outcome, Tally};
+use super::outcome::{Outcome, Search, Tally};
 use crate::error::CastError;
 use crate::loss::{CastReport, Level};
 use crate::stochastic::{Random, Stochastic};
@@ -25,114 +24,90 @@ pub(super) struct Stochastically {
     rules: Rules,
 }
 
-impl CastPlan {
-    /// The same cast with stochastic rounding in place of the options' rounding: a value between two neighbours becomes the farther one with
-    /// a probability that grows with its distance from the nearer one. See [`stochastic`](crate::stochastic).
-    ///
-    /// The source is a real float, the target an integer or a float of at most 16 bits that has a zero. Finite values beyond the largest
-    /// value of a float become the largest. Elements of views count in C order.
-    ///
-    /// ```
-    /// use lanecast::{CastOptions, CastPlan, Stochastic};
-    /// let plan = CastPlan::of::<f32, i8>(&CastOptions::RUST);
-    /// let plan = plan.with_stochastic(Stochastic { seed: 7, ..Stochastic::default() })?;
-    /// let out = plan.run_to_vec::<i8>(&[0.25_f32; 4000])?;
-    /// let ones = out.iter().filter(|x| **x == 1).count();
-    /// assert!((900..1100).contains(&ones) && out.iter().all(|x| *x == 0 || *x == 1));
-    /// # Ok::<(), lanecast::CastError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`CastError::NotStochastic`] for another source or target, [`CastError::NotBuilt`] as of [`new`](Self::new).
-    pub fn with_stochastic(&self, stochastic: Stochastic) -> Result<CastPlan, CastError> {
-        let (from, to) = (self.source(), self.target());
-        let refused = CastError::NotStochastic { from: from.dtype(), to: to.dtype() };
+impl Stochastically {
+    /// For a cast under these rules; `None` for a pair that does not round so.
+    pub(super) fn new(cast: &Kernel, rules: &Rules, stochastic: Stochastic) -> Option<Stochastically> {
+        let (from, to) = (cast.source(), cast.target());
         if from.dtype().kind() != Kind::Float {
-            return Err(refused);
+            return None;
         }
-        let random = Random::new(to.dtype(), stochastic).ok_or(refused)?;
+        let random = Random::new(to.dtype(), stochastic)?;
         let middle = Encoding::new(DType::Float64);
-        let unsupported = || CastError::Unsupported { tier: self.tier(), status: self.tier().status() };
-        let kernel =
-            |from, to, rules: &Rules| Kernel::new(self.tier(), from, to, rules).ok_or_else(unsupported);
-        let load = kernel(from, middle, &Rules::common(DType::Float64, true))?;
-        let store = kernel(middle, to, &self.rules)?;
-        let by = Stochastically { random, load, store, rules: self.rules };
-        Ok(self.with_mode(|mode| mode.stochastically = Some(by)))
+        let load = Kernel::new(cast.tier(), from, middle, &Rules::common(DType::Float64, true))?;
+        let store = Kernel::new(cast.tier(), middle, to, rules)?;
+        Some(Stochastically { random, load, store, rules: *rules })
     }
 }
 
-/// A value that is lost, if a job looks for losses.
-struct Search<'a, 'p> {
+/// The search of one part.
+struct Part<'a> {
     by: &'a Stochastically,
-    job: &'a Job<'p>,
+    search: &'a Search,
     mask: &'a mut [u8],
     losses: Losses,
     marked: usize,
 }
 
 impl Stochastically {
-    /// As the methods of [`Job`] of the same names.
+    /// As the methods of [`Job`](super::job::Job) of the same names.
     pub(super) fn flat(
         &self,
-        job: &Job<'_>,
+        search: &Search,
         first: usize,
         flat: Flat<'_>,
         mask: &mut [u8],
     ) -> Result<Tally, CastError> {
         let Flat { src, dst, n } = flat;
         let (from, to) = (self.load.source(), self.store.target());
-        let mut search = Search::new(self, job, mask);
+        let mut part = Part::new(self, search, mask);
         let mut values = [0.0; BLOCK];
         for at in (0..n).step_by(BLOCK) {
             let count = BLOCK.min(n - at);
             let values = &mut values[..count];
             self.load(&src[from.span(at, count)], values);
-            search.round(first, at, values)?;
+            part.round(first, at, values)?;
             self.store(values, &mut dst[to.span(at, count)]);
         }
-        Ok(search.tally(n))
+        Ok(part.tally(n))
     }
 
     pub(super) fn views(
         &self,
-        job: &Job<'_>,
+        search: &Search,
         first: usize,
         src: &View<'_>,
         dst: &mut ViewMut<'_>,
         mask: &mut [u8],
     ) -> Result<Tally, CastError> {
-        self.check(job, src, dst)?;
-        let mut search = Search::new(self, job, mask);
+        let mut part = Part::new(self, search, mask);
         let mut at = 0;
-        self.rows(&mut search, first, &mut at, *src, Some(dst.reborrow()), 0)?;
-        Ok(search.tally(at))
+        self.rows(&mut part, first, &mut at, *src, Some(dst.reborrow()), 0)?;
+        Ok(part.tally(at))
     }
 
     pub(super) fn look(
         &self,
-        job: &Job<'_>,
+        search: &Search,
         first: usize,
         src: &View<'_>,
         mask: &mut [u8],
     ) -> Result<Tally, CastError> {
-        let mut search = Search::new(self, job, mask);
+        let mut part = Part::new(self, search, mask);
         let mut at = 0;
-        self.rows(&mut search, first, &mut at, *src, None, 0)?;
-        Ok(search.tally(at))
+        self.rows(&mut part, first, &mut at, *src, None, 0)?;
+        Ok(part.tally(at))
     }
 
     pub(super) fn in_place(
         &self,
-        job: &Job<'_>,
+        search: &Search,
         mut bytes: InPlaceBytes<'_>,
         mask: &mut [u8],
     ) -> Result<Tally, CastError> {
         let (from, to, n) = (self.load.source(), self.store.target(), bytes.len());
         let found = match bytes.read(from, 0, n) {
-            Some(src) if job.level.is_some() => {
-                self.look(job, 0, &View::new(src, Layout::contiguous(from, &[n])?)?, mask)?
+            Some(src) if search.level.is_some() => {
+                self.look(search, 0, &View::new(src, Layout::contiguous(from, &[n])?)?, mask)?
             }
             _ => Tally::default(),
         };
@@ -167,14 +142,10 @@ impl Stochastically {
         self.store.run_direct(&values.into(), &mut BytesMut::uninit(&mut dst, values.len()).into());
     }
 
-    fn check(&self, job: &Job<'_>, src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<(), CastError> {
-        Ok(job.plan.kernel().check_strided(src, dst)?)
-    }
-
     /// Casts the elements of a view in C order, from the axis `axis` on; `at` elements come before them.
     fn rows(
         &self,
-        search: &mut Search<'_, '_>,
+        part: &mut Part<'_>,
         first: usize,
         at: &mut usize,
         src: View<'_>,
@@ -191,16 +162,16 @@ impl Stochastically {
                 Some(dst) => dst.split(axis, size).map(|(part, rest)| (Some(part), Some(rest)))?,
                 None => (None, None),
             };
-            self.row_or_rows(search, first, at, src_part, dst_part, axis, is_last)?;
+            self.row_or_rows(part, first, at, src_part, dst_part, axis, is_last)?;
             (src, dst, left) = (src_rest, dst_rest, left - size);
         }
-        if left > 0 { self.row_or_rows(search, first, at, src, dst, axis, is_last) } else { Ok(()) }
+        if left > 0 { self.row_or_rows(part, first, at, src, dst, axis, is_last) } else { Ok(()) }
     }
 
     #[expect(clippy::too_many_arguments, reason = "a recursion")]
     fn row_or_rows(
         &self,
-        search: &mut Search<'_, '_>,
+        part: &mut Part<'_>,
         first: usize,
         at: &mut usize,
         src: View<'_>,
@@ -209,14 +180,14 @@ impl Stochastically {
         is_last: bool,
     ) -> Result<(), CastError> {
         if !is_last {
-            return self.rows(search, first, at, src, dst, axis + 1);
+            return self.rows(part, first, at, src, dst, axis + 1);
         }
         let shape = *src.layout();
         let count = shape.elements();
         let mut values = [0.0; BLOCK];
         let values = &mut values[..count];
         self.load.run_strided(&src, &mut ViewMut::from_slice(values, shape.shape())?)?;
-        search.round(first, *at, values)?;
+        part.round(first, *at, values)?;
         if let Some(mut dst) = dst {
             self.store.run_strided(&View::from_slice(values, shape.shape())?, &mut dst)?;
         }
@@ -225,14 +196,14 @@ impl Stochastically {
     }
 }
 
-impl<'a, 'p> Search<'a, 'p> {
-    fn new(by: &'a Stochastically, job: &'a Job<'p>, mask: &'a mut [u8]) -> Self {
-        Search { by, job, mask, losses: Losses::default(), marked: 0 }
+impl<'a> Part<'a> {
+    fn new(by: &'a Stochastically, search: &'a Search, mask: &'a mut [u8]) -> Self {
+        Part { by, search, mask, losses: Losses::default(), marked: 0 }
     }
 
     /// Rounds values of which the first has the index `at` in the part and `first + at` in the cast.
     fn round(&mut self, first: usize, at: usize, values: &mut [f64]) -> Result<(), CastError> {
-        let Some(level) = self.job.level else {
+        let Some(level) = self.search.level else {
             self.by.random.round(first + at, values);
             return Ok(());
         };
@@ -243,10 +214,10 @@ impl<'a, 'p> Search<'a, 'p> {
         for (i, (before, after)) in before.iter().zip(values).enumerate() {
             let Some(loss) = self.lost(before.to_bits(), after.to_bits(), level) else { continue };
             let i = at + i;
-            match self.job.outcome {
+            match self.search.outcome {
                 Outcome::Results => {
                     let lost = Lost { index: i, code: self.code(*before), loss };
-                    return Err(self.job.rejected(&lost, first));
+                    return Err(self.search.rejected(&lost, first));
                 }
                 Outcome::Mask => {
                     self.mask[i / 8] &= !(1 << (i % 8));
@@ -268,7 +239,7 @@ impl<'a, 'p> Search<'a, 'p> {
             let is_finite = before << 1 < 0x7FF0_0000_0000_0000 << 1;
             return Some(if is_finite && to.kind() == Kind::Float { Loss::Saturated } else { loss });
         }
-        let counts = self.job.outcome == Outcome::Counts;
+        let counts = self.search.outcome == Outcome::Counts;
         match (before == after, after << 1 == 0) {
             (true, _) => None,
             (false, true) if before << 1 == 0 => None,

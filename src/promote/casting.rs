@@ -1,7 +1,13 @@
 //! Which casts a standard allows.
 
-use super::{NumberKind, Operand, PromotionError, Reason, Standard, promote, table};
-use crate::{DType, Flavor, FloatSpec, Kind, Spec};
+use super::{
+    combine::promote,
+    error::{PromotionError, Refusal},
+    operand::{NumberKind, Operand},
+    standard::Standard,
+    table,
+};
+use lanecast_kernels::{DType, Flavor, FloatSpec, Kind, Spec};
 
 /// How much a cast may lose; NumPy's levels and a stricter one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,7 +44,7 @@ pub enum Casting {
 ///
 /// # Errors
 ///
-/// [`Reason::NotInStandard`] if the standard does not have one of the dtypes.
+/// [`Refusal::NotInStandard`] if the standard does not have one of the dtypes.
 pub const fn can_cast(
     standard: Standard,
     from: DType,
@@ -47,7 +53,7 @@ pub const fn can_cast(
 ) -> Result<bool, PromotionError> {
     let absent = if standard.has(from) { to } else { from };
     if !standard.has(absent) {
-        return Err(PromotionError::of_one(standard, Operand::Array(absent), Reason::NotInStandard(absent)));
+        return Err(PromotionError::of_one(standard, Operand::Array(absent), Refusal::NotInStandard(absent)));
     }
     let by_promotion = matches!(promote(standard, from, to), Ok(dtype) if dtype.code() == to.code());
     let numpy = table::NUMPY_CAN_CAST[from.code() as usize][to.code() as usize];

@@ -1,7 +1,12 @@
 //! A standard with its default dtypes, and the values of Python ints.
 
-use super::{NumberKind, Operand, PromotionError, Reason, Standard};
-use crate::{DType, iinfo};
+use super::{
+    error::{PromotionError, Refusal},
+    operand::{NumberKind, Operand},
+    standard::Standard,
+};
+use crate::dtype::iinfo;
+use lanecast_kernels::DType;
 
 /// A [`Standard`] with the default dtypes of its numbers, some of which a program may set.
 ///
@@ -51,7 +56,7 @@ impl Promotion {
     ///
     /// # Errors
     ///
-    /// [`Reason::NotADefault`] if the standard does not allow it: PyTorch allows float16, bfloat16, float32 and float64, the
+    /// [`Refusal::NotADefault`] if the standard does not allow it: PyTorch allows float16, bfloat16, float32 and float64, the
     /// array API float32 and float64, the others only their own default.
     pub const fn with_float(mut self, dtype: DType) -> Result<Self, PromotionError> {
         let allowed = match self.standard {
@@ -62,7 +67,7 @@ impl Promotion {
             _ => matches!(self.default_dtype(NumberKind::Float), Some(d) if d.code() == dtype.code()),
         };
         if !allowed {
-            return Err(PromotionError::new(self.standard, Reason::NotADefault(dtype)));
+            return Err(PromotionError::new(self.standard, Refusal::NotADefault(dtype)));
         }
         self.float = dtype;
         Ok(self)
@@ -72,7 +77,7 @@ impl Promotion {
     ///
     /// # Errors
     ///
-    /// [`Reason::NotADefault`] if the standard does not allow it: the array API allows int32 and int64, the others only their own
+    /// [`Refusal::NotADefault`] if the standard does not allow it: the array API allows int32 and int64, the others only their own
     /// default.
     pub const fn with_int(mut self, dtype: DType) -> Result<Self, PromotionError> {
         let allowed = match self.standard {
@@ -80,7 +85,7 @@ impl Promotion {
             _ => matches!(self.default_dtype(NumberKind::Int), Some(d) if d.code() == dtype.code()),
         };
         if !allowed {
-            return Err(PromotionError::new(self.standard, Reason::NotADefault(dtype)));
+            return Err(PromotionError::new(self.standard, Refusal::NotADefault(dtype)));
         }
         self.int = dtype;
         Ok(self)
@@ -91,10 +96,10 @@ impl Promotion {
     ///
     /// # Errors
     ///
-    /// [`Reason::NoX64`] for the other standards.
+    /// [`Refusal::NoX64`] for the other standards.
     pub const fn with_x64(mut self, x64: bool) -> Result<Self, PromotionError> {
         if !self.standard.is_jax() {
-            return Err(PromotionError::new(self.standard, Reason::NoX64));
+            return Err(PromotionError::new(self.standard, Refusal::NoX64));
         }
         self.x64 = x64;
         Ok(self)
@@ -137,18 +142,6 @@ impl Promotion {
         }
     }
 
-    /// [`promote`](super::promote()) under these rules.
-    ///
-    /// # Errors
-    ///
-    /// As [`promote_all`](Self::promote_all).
-    pub const fn promote(&self, a: DType, b: DType) -> Result<DType, PromotionError> {
-        match super::promote(self.standard, self.enabled(a), self.enabled(b)) {
-            Ok(dtype) => Ok(self.enabled(dtype)),
-            refused => refused,
-        }
-    }
-
     /// The value that a Python int takes in an array of the dtype returned by [`promote_all`](Self::promote_all).
     ///
     /// If an integer dtype cannot hold the value, NumPy and the array API refuse it; the others keep its low bits, provided that it
@@ -165,7 +158,7 @@ impl Promotion {
     ///
     /// # Errors
     ///
-    /// [`Reason::OutOfRange`].
+    /// [`Refusal::OutOfRange`].
     pub const fn int_value(&self, value: i128, dtype: DType) -> Result<i128, PromotionError> {
         let int = self.enabled(self.int);
         if self.standard.is_jax() && !holds(int, value) {
@@ -188,7 +181,7 @@ impl Promotion {
     }
 
     const fn out_of_range(&self, value: i128, dtype: DType) -> PromotionError {
-        PromotionError::of_one(self.standard, Operand::Int(value), Reason::OutOfRange(value, dtype))
+        PromotionError::of_one(self.standard, Operand::Int(value), Refusal::OutOfRange(value, dtype))
     }
 }
 

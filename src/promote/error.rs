@@ -1,13 +1,18 @@
 //! The errors of promotion: no common dtype, or no cast to it.
 
-use super::{NumberKind, Operand, Standard, table::Answer};
-use crate::{CastError, DType, Kind, iinfo};
+use super::{
+    operand::{NumberKind, Operand},
+    standard::Standard,
+    table::Answer,
+};
+use crate::{dtype::iinfo, error::CastError};
 use core::fmt;
+use lanecast_kernels::{DType, Kind};
 
 /// Why a standard gives operands no common dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum Refusal {
     /// The standard does not have this dtype.
     NotInStandard(DType),
     /// uint16, uint32 and uint64 combine only with themselves and bool (MindSpore), or only with themselves and floats (PyTorch).
@@ -56,38 +61,38 @@ pub struct PromotionError {
     /// promoting others.
     pub operands: [Option<Operand>; 2],
     /// Why.
-    pub reason: Reason,
+    pub reason: Refusal,
 }
 
 impl PromotionError {
-    pub(super) const fn new(standard: Standard, reason: Reason) -> Self {
+    pub(super) const fn new(standard: Standard, reason: Refusal) -> Self {
         Self { standard, operands: [None, None], reason }
     }
 
-    pub(super) const fn of_one(standard: Standard, operand: Operand, reason: Reason) -> Self {
+    pub(super) const fn of_one(standard: Standard, operand: Operand, reason: Refusal) -> Self {
         Self { standard, operands: [Some(operand), None], reason }
     }
 
     /// The error for a pair of operands whose table cell has no result.
     pub(super) const fn of_pair(standard: Standard, a: Operand, b: Operand, refused: Answer) -> Self {
         let reason = match (refused, a.dtype(), b.dtype()) {
-            (Answer::Foreign(name), ..) => Reason::ResultNotHere(name),
+            (Answer::Foreign(name), ..) => Refusal::ResultNotHere(name),
             (Answer::Absent, Some(a), _) if !standard.has(a) => return Self::absent(standard, a),
             (Answer::Absent, _, Some(b)) if !standard.has(b) => return Self::absent(standard, b),
-            (Answer::Absent, ..) => Reason::NoNumbers,
+            (Answer::Absent, ..) => Refusal::NoNumbers,
             (_, Some(a), Some(b)) => why(standard, a, b),
             (_, Some(array), None) | (_, None, Some(array)) => match (a.number(), b.number()) {
-                (Some(number), _) | (_, Some(number)) => Reason::Number(number, array),
-                (None, None) => Reason::Unequal,
+                (Some(number), _) | (_, Some(number)) => Refusal::Number(number, array),
+                (None, None) => Refusal::Unequal,
             },
             // Only strict JAX comes here with two numbers.
-            (_, None, None) => Reason::Unequal,
+            (_, None, None) => Refusal::Unequal,
         };
         Self { standard, operands: [Some(a), Some(b)], reason }
     }
 
     const fn absent(standard: Standard, dtype: DType) -> Self {
-        Self::of_one(standard, Operand::Array(dtype), Reason::NotInStandard(dtype))
+        Self::of_one(standard, Operand::Array(dtype), Refusal::NotInStandard(dtype))
     }
 }
 
@@ -101,19 +106,19 @@ const fn is_small_float(dtype: DType) -> bool {
 }
 
 /// The rule by which a standard refuses a pair.
-const fn why(standard: Standard, a: DType, b: DType) -> Reason {
+const fn why(standard: Standard, a: DType, b: DType) -> Refusal {
     let small_float = is_small_float(a) || is_small_float(b);
     let small_int = is_integer(a) && a.bits() < 8 || is_integer(b) && b.bits() < 8;
     match standard {
-        Standard::MindSpore | Standard::Torch if small_float => Reason::SmallFloat,
-        Standard::MindSpore | Standard::Torch => Reason::WideUnsigned,
-        Standard::MegEngine | Standard::MegEngineCore => Reason::SignedWithUnsigned,
-        Standard::ArrayApi if is_integer(a) && is_integer(b) => Reason::NoInteger,
-        Standard::ArrayApi => Reason::MixedKinds,
-        Standard::NumPy => Reason::MlDtypes,
-        Standard::Jax if small_int => Reason::SmallInt,
-        Standard::Jax => Reason::SmallFloat,
-        Standard::JaxStrict | Standard::Onnx => Reason::Unequal,
+        Standard::MindSpore | Standard::Torch if small_float => Refusal::SmallFloat,
+        Standard::MindSpore | Standard::Torch => Refusal::WideUnsigned,
+        Standard::MegEngine | Standard::MegEngineCore => Refusal::SignedWithUnsigned,
+        Standard::ArrayApi if is_integer(a) && is_integer(b) => Refusal::NoInteger,
+        Standard::ArrayApi => Refusal::MixedKinds,
+        Standard::NumPy => Refusal::MlDtypes,
+        Standard::Jax if small_int => Refusal::SmallInt,
+        Standard::Jax => Refusal::SmallFloat,
+        Standard::JaxStrict | Standard::Onnx => Refusal::Unequal,
     }
 }
 
@@ -126,43 +131,43 @@ impl fmt::Display for PromotionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let standard = self.standard;
         let because = match self.reason {
-            Reason::WideUnsigned if matches!(standard, Standard::Torch) => {
+            Refusal::WideUnsigned if matches!(standard, Standard::Torch) => {
                 "uint16, uint32 and uint64 promote only with floats"
             }
-            Reason::WideUnsigned => "uint16, uint32 and uint64 do not promote",
-            Reason::NoInteger => "signed with uint64 has no integer result",
-            Reason::SignedWithUnsigned => "signed with unsigned is undefined",
-            Reason::MixedKinds => "bool, integer and floating are left undefined together",
-            Reason::SmallFloat if standard.is_jax() => {
+            Refusal::WideUnsigned => "uint16, uint32 and uint64 do not promote",
+            Refusal::NoInteger => "signed with uint64 has no integer result",
+            Refusal::SignedWithUnsigned => "signed with unsigned is undefined",
+            Refusal::MixedKinds => "bool, integer and floating are left undefined together",
+            Refusal::SmallFloat if standard.is_jax() => {
                 "floats of 8 bits and fewer do not promote to other floats"
             }
-            Reason::SmallFloat => "8-bit floats do not promote",
-            Reason::SmallInt => "integers of 2 and 4 bits do not promote",
-            Reason::MlDtypes => "ml_dtypes defines none",
-            Reason::Unequal => "they have to be equal",
-            Reason::NotInStandard(dtype) => {
+            Refusal::SmallFloat => "8-bit floats do not promote",
+            Refusal::SmallInt => "integers of 2 and 4 bits do not promote",
+            Refusal::MlDtypes => "ml_dtypes defines none",
+            Refusal::Unequal => "they have to be equal",
+            Refusal::NotInStandard(dtype) => {
                 return write!(f, "{standard} has no dtype {dtype}; cast to one that it has first");
             }
-            Reason::Number(number, array) => {
+            Refusal::Number(number, array) => {
                 return write!(
                     f,
                     "a Python {number} cannot be combined with {} {array} array under {standard} rules; cast the array first",
                     article(array.name())
                 );
             }
-            Reason::NoNumbers => {
+            Refusal::NoNumbers => {
                 return write!(f, "{standard} has no Python numbers; make an array of the number first");
             }
-            Reason::OnlyNumbers => {
+            Refusal::OnlyNumbers => {
                 return write!(
                     f,
                     "{standard} rules need an array beside these numbers; make one of them an array first"
                 );
             }
-            Reason::NoWeakTypes => {
+            Refusal::NoWeakTypes => {
                 return write!(f, "{standard} has no weak types; name the operand an array or a number");
             }
-            Reason::OutOfRange(value, dtype) => {
+            Refusal::OutOfRange(value, dtype) => {
                 return match iinfo(dtype) {
                     Some(i) => write!(
                         f,
@@ -172,18 +177,18 @@ impl fmt::Display for PromotionError {
                     None => write!(f, "{value} does not fit {dtype}; cast the array first"),
                 };
             }
-            Reason::ResultNotHere(name) => {
+            Refusal::ResultNotHere(name) => {
                 return write!(
                     f,
                     "{} compute in {name} under {standard} rules, a dtype that lanecast lacks; cast one operand first",
                     Operands(self.operands)
                 );
             }
-            Reason::NotADefault(dtype) => {
+            Refusal::NotADefault(dtype) => {
                 return write!(f, "{dtype} cannot be a default dtype under {standard} rules; choose another");
             }
-            Reason::NoX64 => return write!(f, "{standard} has no switch for 64-bit dtypes; only JAX has"),
-            Reason::NoOperands => return f.write_str("no operands; give at least one"),
+            Refusal::NoX64 => return write!(f, "{standard} has no switch for 64-bit dtypes; only JAX has"),
+            Refusal::NoOperands => return f.write_str("no operands; give at least one"),
         };
         write!(
             f,

@@ -1,12 +1,18 @@
 //! The casts that bring two operands to their common dtype.
 
-use super::{MissingKernel, Operand, PlanError, Promotion, Standard};
-use crate::{CastError, CastOptions, CastPlan, DType, Side};
+use super::{
+    defaults::Promotion,
+    error::{MissingKernel, PlanError},
+    operand::Operand,
+    standard::Standard,
+};
+use crate::{
+    error::{CastError, Side},
+    options::CastOptions,
+    plan::CastPlan,
+};
 use alloc::{borrow::Cow, vec};
-use lanecast_kernels::{Bytes, BytesMut};
-
-/// Bytes that were cast, or borrowed bytes that did not have to be.
-pub type Applied<'a> = Cow<'a, [u8]>;
+use lanecast_kernels::{Bytes, BytesMut, DType};
 
 /// The dtype that two operands compute in and the casts that bring them there, resolved to kernels.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -104,12 +110,12 @@ impl Plan {
         &self,
         left: &'a [u8],
         right: &'a [u8],
-    ) -> Result<(Applied<'a>, Applied<'a>), CastError> {
+    ) -> Result<(Cow<'a, [u8]>, Cow<'a, [u8]>), CastError> {
         Ok((apply(self.left.as_ref(), left)?, apply(self.right.as_ref(), right)?))
     }
 }
 
-fn apply<'a>(cast: Option<&CastPlan>, bytes: &'a [u8]) -> Result<Applied<'a>, CastError> {
+fn apply<'a>(cast: Option<&CastPlan>, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, CastError> {
     let Some(cast) = cast else { return Ok(Cow::Borrowed(bytes)) };
     let size = cast.source().dtype().size();
     let n = bytes.len() / size;

@@ -1,7 +1,6 @@
 //! The tables that `build.rs` generates, and the meaning of their cells.
 
-use super::{NumberKind, Standard};
-use crate::{DType, Kind};
+use lanecast_kernels::{DType, Kind};
 
 /// A standard's tables: pairs, indexed by the codes of the dtypes followed by the weak types, and Python numbers.
 struct Table {
@@ -47,14 +46,14 @@ const fn answer(cell: u8) -> Answer {
     }
 }
 
-/// The cell of two dtypes or weak types.
-pub(super) const fn pair(standard: Standard, a: usize, b: usize) -> Answer {
-    answer(made::TABLES[standard as usize].pairs[a][b])
+/// The cell of two dtypes or weak types, by the number of a standard.
+pub(super) const fn pair(standard: usize, a: usize, b: usize) -> Answer {
+    answer(made::TABLES[standard].pairs[a][b])
 }
 
-/// The cell of an array and a number; absent in standards that have weak types or no numbers.
-pub(super) const fn number(standard: Standard, array: DType, number: NumberKind) -> Answer {
-    answer(made::TABLES[standard as usize].numbers[array.code() as usize][number as usize])
+/// The cell of an array and a kind of number; absent in standards that have weak types or no numbers.
+pub(super) const fn number(standard: usize, array: DType, number: usize) -> Answer {
+    answer(made::TABLES[standard].numbers[array.code() as usize][number])
 }
 
 /// The index of the weak type of a dtype's kind. There is no weak bool.
@@ -67,18 +66,12 @@ pub(super) const fn weak(dtype: DType) -> usize {
     }
 }
 
-// The build script has lists of its own: the rows of `src/names.tsv` and the standards.
+// The build script has a list of its own: the rows of `src/names.tsv`.
 const _: () = {
     assert!(made::NAMES.len() == COUNT, "the rows of src/names.tsv are not the dtypes");
     let mut i = 0;
     while i < COUNT {
         assert!(same(made::NAMES[i], DType::EVERY[i].name()), "the rows of src/names.tsv are not the dtypes");
-        i += 1;
-    }
-    assert!(made::IDS.len() == Standard::ALL.len(), "STANDARDS in build/tables.rs are not all");
-    let mut i = 0;
-    while i < Standard::ALL.len() {
-        assert!(Standard::ALL[i] as usize == i, "the standards are in the order of their numbers");
         i += 1;
     }
 };

@@ -1,12 +1,13 @@
 //! Descriptions exactly as NumPy prints them: `repr(dtype.descr)`.
 
-use super::{FieldType, StructError, StructType, Trouble, layout::join};
-use crate::{
-    ByteOrder, DType, Encoding,
-    names::{self, numpy_code},
+use super::{
+    error::{StructError, Trouble},
+    types::{FieldType, StructType, join},
 };
+use crate::names::numpy_code;
 use alloc::{borrow::Cow, format, string::String};
 use core::fmt::Write;
+use lanecast_kernels::{ByteOrder, DType, Encoding};
 
 impl StructType {
     /// The description that NumPy prints for this dtype as `dtype.descr` and writes into `.npy` files; gaps are fields without a
@@ -122,12 +123,8 @@ fn code(kind: &FieldType) -> Cow<'static, str> {
 }
 
 fn element(buffer: Encoding) -> Cow<'static, str> {
-    let order = match buffer.order() {
-        ByteOrder::Little => names::ByteOrder::Little,
-        ByteOrder::Big => names::ByteOrder::Big,
-    };
     let dtype = buffer.dtype();
-    match numpy_code(dtype, order) {
+    match numpy_code(dtype, buffer.order()) {
         Some(code) => code.into(),
         None if dtype == DType::Float8E5M2 => "<f1".into(),
         None if dtype.size() == 1 => "<V1".into(),

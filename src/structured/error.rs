@@ -1,9 +1,13 @@
 //! The errors of structs, their descriptions and their casts.
 
-use super::FieldType;
-use crate::{CastError, Encoding, Rejection, Side};
+use super::types::{FieldType, MOST_AXES, MOST_DEPTH};
+use crate::{
+    error::{CastError, Side},
+    loss::Rejection,
+};
 use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
 use core::fmt;
+use lanecast_kernels::Encoding;
 
 /// Why a struct was not made, read or cast. Nothing is written when a plan is refused or a buffer is too small.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,7 +164,7 @@ impl fmt::Display for Trouble {
                 write!(f, "the name {name:?} belongs to another field, too; rename one")
             }
             Trouble::TooManyAxes { axes } => {
-                write!(f, "{axes} axes, more than {}", super::layout::MOST_AXES)
+                write!(f, "{axes} axes, more than {}", MOST_AXES)
             }
             Trouble::Packed(buffer) => {
                 write!(f, "{buffer} shares bytes, which elements of structs cannot; store one per byte")
@@ -170,7 +174,7 @@ impl fmt::Display for Trouble {
                 write!(f, "it ends at byte {end}, behind the item of {item_size} bytes")
             }
             Trouble::TooDeep => {
-                write!(f, "more than {} structs within each other", super::layout::MOST_DEPTH)
+                write!(f, "more than {} structs within each other", MOST_DEPTH)
             }
             Trouble::OutOfOrder => f.write_str("it overlaps the field before it or lies before that"),
             Trouble::Size { src, dst } => {

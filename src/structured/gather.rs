@@ -4,9 +4,9 @@
 //! them in the same order. All offsets were checked when the structs were made; a slice that is too short would cause a panic, not
 //! an overrun.
 
-use super::plan::Axis;
-use crate::Encoding;
+use super::leaf::Axis;
 use alloc::{vec, vec::Vec};
+use lanecast_kernels::Encoding;
 
 /// The size limit of a piece in bytes, on each side.
 const PIECE: usize = 4096;

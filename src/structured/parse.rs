@@ -5,14 +5,12 @@
 //! NumPy. The parser reads the text once, and its recursion is limited by the nesting of structs.
 
 use super::{
-    Field, FieldType, StructError, StructType,
-    layout::{MOST_AXES, MOST_DEPTH},
+    error::StructError,
+    types::{Field, FieldType, MOST_AXES, MOST_DEPTH, StructType},
 };
-use crate::{
-    ByteOrder, DType, Encoding,
-    names::{self, Namespace},
-};
+use crate::names::{self, Namespace};
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use lanecast_kernels::{ByteOrder, DType, Encoding};
 
 impl StructType {
     /// The struct with this description, a list of fields as NumPy prints `dtype.descr`.

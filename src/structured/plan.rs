@@ -1,221 +1,21 @@
 //! [`StructPlan`]: two structs and their options, resolved once and run often.
 
 use super::{
-    StructError, StructType,
+    error::StructError,
     gather::{Stage, cast, copy, swap, zero},
-    resolve::Resolver,
+    leaf::{Axis, Leaf, Op, merge, runs},
+    resolve::{Match, Resolver},
+    types::StructType,
 };
 use crate::{
-    CastError, CastOptions, CastPlan, DType, Encoding, Side, Tier,
-    strided::{Layout, MAX_AXES, View, ViewMut},
+    error::{CastError, Side},
+    loss::Level,
+    options::CastOptions,
+    plan::CastPlan,
     tier,
 };
-use alloc::{string::String, vec::Vec};
-use lanecast_kernels::{Bytes, BytesMut};
-
-/// How fields of the source are matched with fields of the destination.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Match {
-    /// By position, whatever their names, as in NumPy's `astype` and assignment.
-    Position,
-    /// By name. Fields of the destination without a partner are not written.
-    Name,
-    /// By name. Fields of the destination without a partner become zero, including the padding within them.
-    NameOrZero,
-}
-
-/// One axis of a run: its length, and its strides in bytes. A stride of 0 in the source repeats an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Axis {
-    pub len: usize,
-    pub src: usize,
-    pub dst: usize,
-}
-
-/// What is done to one element.
-#[derive(Clone, Debug)]
-pub(super) enum Op {
-    /// It is cast. The plan is for elements in native byte order; the encodings have the actual order.
-    Cast { plan: CastPlan, from: Encoding, to: Encoding },
-    /// `src` bytes are copied to `dst` bytes, truncated or padded with 0.
-    Bytes { src: usize, dst: usize },
-    /// The same for four-byte characters whose byte order changes.
-    Swapped { src: usize, dst: usize },
-    /// This many bytes of the destination become 0.
-    Zero(usize),
-}
-
-impl Op {
-    /// Bytes of an element on both sides.
-    pub fn sizes(&self) -> (usize, usize) {
-        match self {
-            Op::Cast { from, to, .. } => (from.dtype().size(), to.dtype().size()),
-            Op::Bytes { src, dst } => (*src, *dst),
-            Op::Swapped { src, dst } => (4 * src, 4 * dst),
-            Op::Zero(size) => (0, *size),
-        }
-    }
-
-    /// Whether both do the same. (All casts of a plan have the same options and the same tier.)
-    fn is(&self, other: &Op) -> bool {
-        match (self, other) {
-            (Op::Cast { from: a, to: b, .. }, Op::Cast { from: c, to: d, .. }) => (a, b) == (c, d),
-            (Op::Bytes { .. }, Op::Bytes { .. })
-            | (Op::Swapped { .. }, Op::Swapped { .. })
-            | (Op::Zero(_), Op::Zero(_)) => self.sizes() == other.sizes(),
-            _ => false,
-        }
-    }
-
-    /// A cast that changes nothing is a copy.
-    pub fn simplified(self) -> Op {
-        match self {
-            Op::Cast { from, to, .. }
-                if from == to && from.dtype() != DType::Bool && !from.dtype().is_sub_byte() =>
-            {
-                let size = from.dtype().size();
-                Op::Bytes { src: size, dst: size }
-            }
-            op => op,
-        }
-    }
-}
-
-/// A field of the destination that is not a struct, and how it is written.
-#[derive(Clone, Debug)]
-pub(super) struct Leaf {
-    /// Its name, qualified by the structs that contain it.
-    pub field: String,
-    /// Its offset in the items.
-    pub src: usize,
-    pub dst: usize,
-    /// The axes of its sub-array and of the sub-arrays that contain it, the outermost first.
-    pub axes: Vec<Axis>,
-    pub op: Op,
-}
-
-impl Leaf {
-    /// Elements in an item.
-    pub fn count(&self) -> usize {
-        self.axes.iter().fold(1, |n, axis| n.saturating_mul(axis.len))
-    }
-
-    /// Whether it writes nothing.
-    pub fn is_empty(&self) -> bool {
-        self.op.sizes().1 == 0 || self.axes.iter().any(|axis| axis.len == 0)
-    }
-
-    /// Reduces the leaf to its simplest form; `None` if it does nothing.
-    fn simplified(mut self) -> Option<Leaf> {
-        if self.is_empty() {
-            return None;
-        }
-        self.op = self.op.simplified();
-        self.merge();
-        Some(self)
-    }
-
-    /// Merges axes that continue each other, and copies of neighbours.
-    fn merge(&mut self) {
-        merge(&mut self.axes);
-        while let Some(&Axis { len, src, dst }) = self.axes.last() {
-            self.op = match self.op {
-                Op::Bytes { src: from, dst: to } if from == to && (src, dst) == (from, to) => {
-                    Op::Bytes { src: from * len, dst: to * len }
-                }
-                Op::Zero(size) if size == dst => Op::Zero(size * len),
-                _ => break,
-            };
-            self.axes.pop();
-        }
-    }
-
-    /// The run itself or, if it has few elements, one run per element, in which the items are the long axis.
-    fn columns(self, src_size: usize, dst_size: usize) -> Vec<Leaf> {
-        let mut whole = alloc::vec![Axis { len: 2, src: src_size, dst: dst_size }];
-        whole.extend_from_slice(&self.axes);
-        merge(&mut whole);
-        if whole.len() == 1 || self.count() > FEW {
-            return alloc::vec![self];
-        }
-        let mut columns = alloc::vec![Leaf { axes: Vec::new(), ..self.clone() }];
-        for axis in &self.axes {
-            let along = columns.iter().flat_map(|from| {
-                (0..axis.len).map(|i| Leaf {
-                    src: from.src + i * axis.src,
-                    dst: from.dst + i * axis.dst,
-                    ..from.clone()
-                })
-            });
-            columns = along.collect();
-        }
-        columns
-    }
-
-    /// The number of elements, if they are contiguous on both sides.
-    fn contiguous(&self) -> Option<usize> {
-        match self.axes[..] {
-            [] => Some(1),
-            [Axis { len, src, dst }] if (src, dst) == self.op.sizes() => Some(len),
-            _ => None,
-        }
-    }
-
-    /// Merges `next` into this leaf, if it begins where this one ends.
-    fn join(&mut self, next: &Leaf) -> bool {
-        let (Some(here), Some(there)) = (self.contiguous(), next.contiguous()) else {
-            return false;
-        };
-        let (src, dst) = self.op.sizes();
-        let follows = next.src == self.src + here * src && next.dst == self.dst + here * dst;
-        match (&mut self.op, &next.op) {
-            (Op::Bytes { src: a, dst: b }, Op::Bytes { src: c, dst: d })
-                if follows && a == b && c == d && here == 1 && there == 1 =>
-            {
-                *a += c;
-                *b += d;
-                true
-            }
-            (Op::Zero(size), Op::Zero(more)) if next.dst == self.dst + *size && here == 1 && there == 1 => {
-                *size += more;
-                true
-            }
-            (op @ Op::Cast { .. }, next) if follows && op.is(next) => {
-                self.axes = alloc::vec![Axis { len: here + there, src, dst }];
-                true
-            }
-            _ => false,
-        }
-    }
-}
-
-/// Merges neighbouring axes if the outer one continues where the inner one ends, and drops axes of length 1.
-pub(super) fn merge(axes: &mut Vec<Axis>) {
-    axes.retain(|axis| axis.len != 1);
-    let mut i = 1;
-    while i < axes.len() {
-        let (outer, inner) = (axes[i - 1], axes[i]);
-        if Some(outer.src) == inner.len.checked_mul(inner.src)
-            && Some(outer.dst) == inner.len.checked_mul(inner.dst)
-        {
-            axes[i - 1] = Axis { len: outer.len * inner.len, ..inner };
-            axes.remove(i);
-        } else {
-            i += 1;
-        }
-    }
-}
-
-/// The leaves, merged where several can run as one.
-fn runs(leaves: &[Leaf], src_size: usize, dst_size: usize) -> Vec<Leaf> {
-    let mut joined: Vec<Leaf> = Vec::new();
-    for leaf in leaves.iter().cloned().filter_map(Leaf::simplified) {
-        if !joined.last_mut().is_some_and(|last| last.join(&leaf)) {
-            joined.push(leaf);
-        }
-    }
-    joined.into_iter().flat_map(|run| run.columns(src_size, dst_size)).collect()
-}
+use alloc::vec::Vec;
+use lanecast_kernels::{Bytes, BytesMut, Encoding, Layout, MAX_AXES, Tier, View, ViewMut};
 
 /// A cast from items of one struct to items of another, resolved to the casts of its fields.
 ///
@@ -241,10 +41,11 @@ pub struct StructPlan {
     runs: Vec<Leaf>,
     src_size: usize,
     dst_size: usize,
+    pub(super) level: Option<Level>,
 }
 
 /// The cast of one field, as a plan does it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct FieldCast<'a> {
     /// The name of the field of the destination, qualified by the structs that contain it: `outer.inner`.
     pub field: &'a str,
@@ -255,9 +56,6 @@ pub struct FieldCast<'a> {
     /// Elements in an item.
     pub count: usize,
 }
-
-/// The longest row that is slower than one pass over the items per element: a row of 3 costs as much as 7 or 8 such passes.
-const FEW: usize = 8;
 
 /// The approximate size of a block in bytes, of both sides, so that the next run finds it in the cache.
 const BLOCK: usize = 96 << 10;
@@ -292,7 +90,19 @@ impl StructPlan {
     ) -> Result<StructPlan, StructError> {
         let leaves = Resolver::leaves(from, to, matching, options, tier)?;
         let runs = runs(&leaves, from.item_size(), to.item_size());
-        Ok(StructPlan { leaves, runs, src_size: from.item_size(), dst_size: to.item_size() })
+        Ok(StructPlan { leaves, runs, src_size: from.item_size(), dst_size: to.item_size(), level: None })
+    }
+
+    /// The same cast that refuses values that its fields cannot hold, or counts them, as [`CastPlan::checked`].
+    #[must_use]
+    pub fn checked(&self, level: Level) -> StructPlan {
+        let mut checked = StructPlan { level: Some(level), ..self.clone() };
+        for leaf in &mut checked.leaves {
+            if let Op::Cast { plan, .. } = &mut leaf.op {
+                *plan = plan.checked(level);
+            }
+        }
+        checked
     }
 
     /// The fields that are cast, in the order of the destination, without those that are copied (text and bytes) or set to zero.
@@ -312,8 +122,13 @@ impl StructPlan {
     ///
     /// # Errors
     ///
-    /// [`StructError::BufferTooSmall`] or [`StructError::TooLarge`]; then nothing is written.
+    /// [`StructError::BufferTooSmall`] or [`StructError::TooLarge`]; then nothing is written. If the plan is
+    /// [checked](Self::checked), also [`StructError::Rejected`] with the first rejected element of the first field, in the order of the
+    /// destination, that has one; then the fields of the destination are unspecified.
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), StructError> {
+        if self.level.is_some() {
+            return self.run_checked(src, dst, n);
+        }
         let mut stage = Stage::new();
         self.blocks(src, dst, n, |src, dst, items| {
             for run in &self.runs {

@@ -1,12 +1,24 @@
 //! Matches two structs to a list of leaves, which say what is cast or copied, from where to where.
 
 use super::{
-    Field, FieldType, Match, StructError, StructType, Trouble,
-    layout::join,
-    plan::{Axis, Leaf, Op},
+    error::{StructError, Trouble},
+    leaf::{Axis, Leaf, Op},
+    types::{Field, FieldType, StructType, join},
 };
-use crate::{CastOptions, CastPlan, Tier};
+use crate::{options::CastOptions, plan::CastPlan};
 use alloc::{boxed::Box, collections::BTreeMap, string::String, vec::Vec};
+use lanecast_kernels::Tier;
+
+/// How fields of the source are matched with fields of the destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Match {
+    /// By position, whatever their names, as in NumPy's `astype` and assignment.
+    Position,
+    /// By name. Fields of the destination without a partner are not written.
+    Name,
+    /// By name. Fields of the destination without a partner become zero, including the padding within them.
+    NameOrZero,
+}
 
 /// The state of matching: the current structs and the leaves found so far.
 pub(super) struct Resolver<'a> {

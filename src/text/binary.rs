@@ -12,8 +12,9 @@ use super::{
     powers::{MAX, MIN, POWERS},
     scan::Decimal,
 };
-use crate::{CastOptions, DType, FloatRound, FloatSpec};
+use crate::options::{CastOptions, FloatRound};
 use core::cmp::Ordering;
+use lanecast_kernels::{DType, FloatSpec};
 
 /// The magnitude code of infinity.
 const INFINITY: u64 = 0x7FF << 52;

@@ -3,25 +3,23 @@
 //! *Law.* The cast from the result of a [`Reader`] to the target loses nothing but the one rounding that the options specify.
 
 use super::{
-    BadText,
     binary::{Stand, stand_in},
+    error::BadText,
     exact::integer,
     scan::{Decimal, Visitor, number, trim},
 };
-use crate::{Element, IntRound, num_complex::Complex};
+use crate::options::IntRound;
+use lanecast_kernels::Element;
+use num_complex::Complex;
 
 /// Parses texts to elements of a stage.
 pub(super) trait Reader: Copy {
     /// The element of the stage.
     type Item: Element + Default;
-    /// Bytes of an element.
-    const SIZE: usize;
     /// Reads a text, with white space on both sides or none.
     fn read(self, text: &[u8]) -> Result<Self::Item, BadText>;
     /// The element that is cast to a NaN.
     fn nan() -> Self::Item;
-    /// Writes an element into its bytes.
-    fn put(item: Self::Item, bytes: &mut [u8]);
 }
 
 /// Visits a text that must be a number as a whole.
@@ -45,7 +43,6 @@ pub(super) struct Bools;
 
 impl Reader for Bools {
     type Item = u8;
-    const SIZE: usize = 1;
 
     #[inline]
     fn read(self, text: &[u8]) -> Result<u8, BadText> {
@@ -61,10 +58,6 @@ impl Reader for Bools {
 
     fn nan() -> u8 {
         1
-    }
-
-    fn put(item: u8, bytes: &mut [u8]) {
-        bytes[0] = item;
     }
 }
 
@@ -106,7 +99,6 @@ impl Ints {
 
 impl Reader for Ints {
     type Item = u64;
-    const SIZE: usize = 8;
 
     #[inline]
     fn read(self, text: &[u8]) -> Result<u64, BadText> {
@@ -115,10 +107,6 @@ impl Reader for Ints {
 
     fn nan() -> u64 {
         0
-    }
-
-    fn put(item: u64, bytes: &mut [u8]) {
-        bytes.copy_from_slice(&item.to_ne_bytes());
     }
 }
 
@@ -170,7 +158,6 @@ impl Visitor for Reals {
 
 impl Reader for Reals {
     type Item = f64;
-    const SIZE: usize = 8;
 
     #[inline]
     fn read(self, text: &[u8]) -> Result<f64, BadText> {
@@ -179,10 +166,6 @@ impl Reader for Reals {
 
     fn nan() -> f64 {
         f64::from_bits(NAN)
-    }
-
-    fn put(item: f64, bytes: &mut [u8]) {
-        bytes.copy_from_slice(&item.to_bits().to_ne_bytes());
     }
 }
 
@@ -223,7 +206,6 @@ impl Complexes {
 
 impl Reader for Complexes {
     type Item = Complex<f64>;
-    const SIZE: usize = 16;
 
     #[inline]
     fn read(self, text: &[u8]) -> Result<Complex<f64>, BadText> {
@@ -232,10 +214,5 @@ impl Reader for Complexes {
 
     fn nan() -> Complex<f64> {
         Complex::new(f64::from_bits(NAN), f64::from_bits(NAN))
-    }
-
-    fn put(item: Complex<f64>, bytes: &mut [u8]) {
-        Reals::put(item.re, &mut bytes[..8]);
-        Reals::put(item.im, &mut bytes[8..]);
     }
 }

@@ -1,8 +1,9 @@
 //! The errors of texts and of the buffers around them.
 
-use crate::{CastError, DType, Encoding};
+use crate::error::CastError;
 use alloc::string::String;
 use core::fmt;
+use lanecast_kernels::{DType, Encoding};
 
 /// Why a text cannot become an element of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 //! *Law.* Nothing is rounded except as the caller specifies. The time is linear in the length of the text, plus a constant.
 
 use super::scan::Decimal;
-use crate::IntRound;
+use crate::options::IntRound;
 use core::cmp::Ordering;
 
 /// Compares the magnitude of a decimal with `significand * 2^exponent`. The significand is not 0 and below `2^54`; the exponent is

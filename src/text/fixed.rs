@@ -4,32 +4,33 @@
 //! use lanecast::{CastOptions, DType, names::ByteOrder, text::{ParsePlan, TextOptions, fixed}};
 //! let plan = ParsePlan::new(DType::UInt8, &TextOptions::DEFAULT, &CastOptions::RUST)?;
 //! let mut out = [0; 2];
-//! plan.run(fixed::Bytes::new(b"7\0\x00255", 3), &mut out)?;
+//! plan.run(fixed::PaddedBytes::new(b"7\0\x00255", 3), &mut out)?;
 //! assert_eq!(out, [7, 255]);
 //! plan.run(fixed::Ucs4::new(b"\0\0\x008\0\0\x009", 1, ByteOrder::Big), &mut out)?;
 //! assert_eq!(out, [8, 9]);
 //! # Ok::<(), lanecast::text::TextError>(())
 //! ```
 
-use super::{StringsRef, TextError};
-use crate::{CastError, Side, names::ByteOrder};
+use super::{error::TextError, strings::StringsRef};
+use crate::error::{CastError, Side};
 use alloc::vec::Vec;
+use lanecast_kernels::ByteOrder;
 
 /// The texts of an array of NumPy's `S`: each has `width` bytes, of which trailing NULs are dropped.
 #[derive(Clone, Debug)]
-pub struct Bytes<'a> {
+pub struct PaddedBytes<'a> {
     data: &'a [u8],
     width: usize,
 }
 
-impl<'a> Bytes<'a> {
+impl<'a> PaddedBytes<'a> {
     /// The elements of `data`, of `width` bytes each. An incomplete last element is left out; with width 0 there are no elements.
-    pub fn new(data: &'a [u8], width: usize) -> Bytes<'a> {
-        Bytes { data, width }
+    pub fn new(data: &'a [u8], width: usize) -> PaddedBytes<'a> {
+        PaddedBytes { data, width }
     }
 }
 
-impl<'a> Iterator for Bytes<'a> {
+impl<'a> Iterator for PaddedBytes<'a> {
     type Item = &'a [u8];
 
     #[inline]
@@ -49,13 +50,13 @@ impl<'a> Iterator for Bytes<'a> {
     }
 }
 
-impl ExactSizeIterator for Bytes<'_> {}
+impl ExactSizeIterator for PaddedBytes<'_> {}
 
 /// The texts of an array of NumPy's `U`, as UTF-8.
 #[derive(Clone, Debug)]
 pub struct Ucs4<'a> {
     data: &'a [u8],
-    /// Bytes of an element.
+    /// PaddedBytes of an element.
     width: usize,
     order: ByteOrder,
 }
@@ -105,7 +106,7 @@ const SHORT: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Utf8 {
     short: [u8; SHORT],
-    /// Bytes in `short`.
+    /// PaddedBytes in `short`.
     len: usize,
     /// The whole text, if it is not in `short`.
     long: Vec<u8>,
@@ -140,48 +141,56 @@ fn room(n: usize, width: usize, dst: &mut [u8]) -> Result<&mut [u8], TextError> 
     Ok(dst.get_mut(..need).ok_or(short)?)
 }
 
-pub(super) fn write_bytes(texts: StringsRef<'_>, width: usize, dst: &mut [u8]) -> Result<(), TextError> {
-    if let Some(index) = texts.iter().position(|text| text.len() > width) {
-        let need = texts.get(index).map(<[u8]>::len);
-        return Err(texts.too_wide(index, need, width));
-    }
-    let dst = room(texts.len(), width, dst)?;
-    if width > 0 {
-        for (text, element) in texts.iter().zip(dst.chunks_exact_mut(width)) {
-            let (head, tail) = element.split_at_mut(text.len());
-            head.copy_from_slice(text);
-            tail.fill(0);
+impl StringsRef<'_> {
+    /// Writes NumPy's `S`: `width` bytes for each text, padded with NUL. `dst` may be longer than that.
+    ///
+    /// # Errors
+    ///
+    /// [`TextError::Width`] if a text is longer, [`TextError::Cast`] if the buffer is too small; then nothing is written.
+    pub fn write_bytes(&self, width: usize, dst: &mut [u8]) -> Result<(), TextError> {
+        if let Some(index) = self.iter().position(|text| text.len() > width) {
+            let need = self.get(index).map(<[u8]>::len);
+            return Err(self.too_wide(index, need, width));
         }
-    }
-    Ok(())
-}
-
-pub(super) fn write_ucs4(
-    texts: StringsRef<'_>,
-    width: usize,
-    order: ByteOrder,
-    dst: &mut [u8],
-) -> Result<(), TextError> {
-    for (index, text) in texts.iter().enumerate() {
-        match core::str::from_utf8(text).map(|text| text.chars().count()) {
-            Ok(chars) if chars <= width => {}
-            chars => return Err(texts.too_wide(index, chars.ok(), width)),
-        }
-    }
-    let bytes = width.saturating_mul(4);
-    let dst = room(texts.len(), bytes, dst)?;
-    if width > 0 {
-        for (text, element) in texts.iter().zip(dst.chunks_exact_mut(bytes)) {
-            element.fill(0);
-            for (place, char) in
-                element.as_chunks_mut().0.iter_mut().zip(core::str::from_utf8(text).unwrap_or("").chars())
-            {
-                *place = match order {
-                    ByteOrder::Little => (char as u32).to_le_bytes(),
-                    ByteOrder::Big => (char as u32).to_be_bytes(),
-                };
+        let dst = room(self.len(), width, dst)?;
+        if width > 0 {
+            for (text, element) in self.iter().zip(dst.chunks_exact_mut(width)) {
+                let (head, tail) = element.split_at_mut(text.len());
+                head.copy_from_slice(text);
+                tail.fill(0);
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Writes NumPy's `U`: `width` characters of four bytes for each text, padded with NUL. `dst` may be longer than that.
+    ///
+    /// # Errors
+    ///
+    /// [`TextError::Width`] if a text has more characters or is not UTF-8, [`TextError::Cast`] if the buffer is too small; then
+    /// nothing is written.
+    pub fn write_ucs4(&self, width: usize, order: ByteOrder, dst: &mut [u8]) -> Result<(), TextError> {
+        for (index, text) in self.iter().enumerate() {
+            match core::str::from_utf8(text).map(|text| text.chars().count()) {
+                Ok(chars) if chars <= width => {}
+                chars => return Err(self.too_wide(index, chars.ok(), width)),
+            }
+        }
+        let bytes = width.saturating_mul(4);
+        let dst = room(self.len(), bytes, dst)?;
+        if width > 0 {
+            for (text, element) in self.iter().zip(dst.chunks_exact_mut(bytes)) {
+                element.fill(0);
+                for (place, char) in
+                    element.as_chunks_mut().0.iter_mut().zip(core::str::from_utf8(text).unwrap_or("").chars())
+                {
+                    *place = match order {
+                        ByteOrder::Little => (char as u32).to_le_bytes(),
+                        ByteOrder::Big => (char as u32).to_be_bytes(),
+                    };
+                }
+            }
+        }
+        Ok(())
+    }
 }

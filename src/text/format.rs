@@ -5,14 +5,13 @@
 //! instead.
 
 use super::{
-    Strings, TextOptions,
-    write::{boolean, complex, float, float16, int},
+    options::TextOptions,
+    strings::Strings,
+    write::{Output, elements, written_as},
 };
-use crate::{
-    CastError, CastOptions, CastPlan, DType, Element, Encoding, FloatSpec, Side, Spec, num_complex::Complex,
-};
+use crate::{error::CastError, options::CastOptions, plan::CastPlan};
 use alloc::vec::Vec;
-use lanecast_kernels::{Bytes, BytesMut};
+use lanecast_kernels::{Bytes, BytesMut, Element, Encoding, Source, Spec, View};
 
 /// Elements per block, a number that fills whole bytes in every packed storage.
 const BLOCK: usize = 256;
@@ -21,7 +20,7 @@ const MANY: usize = 1024;
 
 /// The formatting of one encoding, resolved once and run often.
 ///
-/// A plan is a few words large and can be copied and shared between threads.
+/// A plan can be shared between threads.
 #[derive(Clone, Debug)]
 pub struct FormatPlan {
     /// The cast to the dtype that is written.
@@ -40,17 +39,7 @@ impl FormatPlan {
     pub fn new(from: impl Into<Encoding>, options: &TextOptions) -> Result<FormatPlan, CastError> {
         let from = from.into();
         let dtype = from.dtype();
-        let to = match dtype.spec() {
-            Spec::Bool => DType::Bool,
-            Spec::Int { signed: true, .. } => DType::Int64,
-            Spec::Int { signed: false, .. } => DType::UInt64,
-            Spec::Float(FloatSpec { exponent_bits: 5, mantissa_bits: 10, .. }) => DType::Float16,
-            Spec::Float(part) if part.bits() <= 32 => DType::Float32,
-            Spec::Float(_) => DType::Float64,
-            Spec::Complex(part) if part.bits() <= 32 => DType::Complex64,
-            Spec::Complex(_) => DType::Complex128,
-        };
-        let cast = CastPlan::new(from, to, &CastOptions::RUST)?;
+        let cast = CastPlan::new(from, written_as(dtype), &CastOptions::RUST)?;
         let unpack = CastPlan::new(from, dtype, &CastOptions::RUST)?;
         Ok(FormatPlan { cast, unpack, options: *options })
     }
@@ -60,23 +49,23 @@ impl FormatPlan {
         self.cast.source()
     }
 
-    /// Formats the first `n` elements of `src`.
+    /// Formats all elements of an operand; those of a view in C order.
     ///
     /// ```
     /// use lanecast::text::{FormatPlan, TextOptions};
-    /// use lanecast::{Encoding, DType};
+    /// use lanecast::{Bytes, DType, Encoding};
     /// let plan = FormatPlan::new(Encoding::packed(DType::Int4), &TextOptions::DEFAULT)?;
-    /// let texts = plan.run(&[0x8F, 0x07], 3)?;
+    /// let texts = plan.run(Bytes::new(&[0x8F, 0x07], 3))?;
     /// assert_eq!((texts.offsets(), texts.bytes()), (&[0, 2, 4, 5][..], &b"-1-87"[..]));
     /// # Ok::<(), lanecast::CastError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`].
-    pub fn run(&self, src: &[u8], n: usize) -> Result<Strings, CastError> {
+    /// As [`CastPlan::run`]; [`CastError::NoBytes`] for [`InPlace`](crate::InPlace).
+    pub fn run<'a>(&self, src: impl Into<Source<'a>>) -> Result<Strings, CastError> {
         let mut out = Strings::new();
-        self.run_into(src, n, &mut out)?;
+        self.run_into(src, &mut out)?;
         Ok(out)
     }
 
@@ -85,22 +74,20 @@ impl FormatPlan {
     /// # Errors
     ///
     /// As [`run`](Self::run); then nothing is added.
-    pub fn run_into(&self, src: &[u8], n: usize, out: &mut Strings) -> Result<(), CastError> {
-        let from = self.source();
-        let need = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: from })?;
-        let short = CastError::BufferTooSmall { which: Side::Source, need, have: src.len() };
-        let src = src.get(..need).ok_or(short)?;
-        if n >= MANY && from.dtype().bits() <= 8 {
-            return self.look_up(src, n, out);
+    pub fn run_into<'a>(&self, src: impl Into<Source<'a>>, out: &mut Strings) -> Result<(), CastError> {
+        let src = src.into();
+        let view = src.view(self.source()).map_err(|error| self.cast.refused(error))?;
+        let n = view.layout().elements();
+        if n >= MANY && self.source().dtype().bits() <= 8 {
+            return self.look_up(view, n, out);
         }
         out.reserve(n, n.saturating_mul(self.usual_len()));
         let mut bytes = [0; BLOCK * 16];
-        for (first, count) in blocks(n) {
-            let at = from.byte_len(first).unwrap_or(0);
-            self.cast.run(Bytes::new(&src[at..], count), BytesMut::new(&mut bytes, count))?;
-            self.write(&bytes, count, out);
-        }
-        Ok(())
+        blocks(view, &mut |block, count| {
+            self.cast.run(block, BytesMut::new(&mut bytes, count))?;
+            elements(self.cast.target().dtype(), &bytes, count, &self.options, out);
+            Ok(())
+        })
     }
 
     /// Appends the text of one element, the first of `src`.
@@ -119,103 +106,22 @@ impl FormatPlan {
     pub fn run_one(&self, src: &[u8], out: &mut Vec<u8>) -> Result<(), CastError> {
         let mut bytes = [0; 16];
         self.cast.run(Bytes::new(src, 1), BytesMut::new(&mut bytes, 1))?;
-        self.write(&bytes, 1, out);
+        elements(self.cast.target().dtype(), &bytes, 1, &self.options, out);
         Ok(())
-    }
-
-    /// Formats a slice.
-    ///
-    /// # Errors
-    ///
-    /// [`CastError::WrongElement`] if the plan is for another dtype, packed storage or another byte order.
-    pub fn run_slice<S: Element>(&self, src: &[S]) -> Result<Strings, CastError> {
-        let mut out = Strings::new();
-        out.reserve(src.len(), src.len().saturating_mul(self.usual_len()));
-        let options = &self.options;
-        match self.cast.target().dtype() {
-            DType::Bool => self.slices(src, &mut out, |x: bool, out| boolean(x, out))?,
-            DType::Int64 => self.slices(src, &mut out, |x: i64, out| int(x, out))?,
-            DType::UInt64 => self.slices(src, &mut out, |x: u64, out| int(x, out))?,
-            DType::Float16 => {
-                self.slices(src, &mut out, |x: crate::half::f16, out| float16(x.to_bits(), options, out))?;
-            }
-            DType::Float32 => {
-                self.slices(src, &mut out, |x: f32, out| float(x.to_bits(), options, true, out))?
-            }
-            DType::Float64 => {
-                self.slices(src, &mut out, |x: f64, out| float(x.to_bits(), options, true, out))?
-            }
-            DType::Complex64 => self.slices(src, &mut out, |x: Complex<f32>, out| {
-                complex([x.re, x.im].map(f32::to_bits), options, out)
-            })?,
-            _ => self.slices(src, &mut out, |x: Complex<f64>, out| {
-                complex([x.re, x.im].map(f64::to_bits), options, out)
-            })?,
-        }
-        Ok(out)
-    }
-
-    /// Casts blocks of a slice to what is written.
-    fn slices<S: Element, W: Element + Default>(
-        &self,
-        src: &[S],
-        out: &mut Strings,
-        write: impl Fn(W, &mut Vec<u8>),
-    ) -> Result<(), CastError> {
-        let mut block = [W::default(); BLOCK];
-        // Cast an empty slice first, which checks that `S` is right.
-        self.cast.run(&[] as &[S], &mut [] as &mut [W])?;
-        for part in src.chunks(BLOCK) {
-            let block = &mut block[..part.len()];
-            self.cast.run(part, &mut *block)?;
-            for &mut item in block {
-                write(item, out.tail());
-                out.end();
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the first `count` elements of the result of the cast.
-    fn write(&self, bytes: &[u8], count: usize, out: &mut impl Output) {
-        let options = &self.options;
-        match self.cast.target().dtype() {
-            DType::Bool => each(bytes, count, out, |[x], out| boolean(x != 0, out)),
-            DType::Int64 => each(bytes, count, out, |x, out| int(i64::from_ne_bytes(x), out)),
-            DType::UInt64 => each(bytes, count, out, |x, out| int(u64::from_ne_bytes(x), out)),
-            DType::Float16 => each(bytes, count, out, |x, out| float16(u16::from_ne_bytes(x), options, out)),
-            DType::Float32 => {
-                each(bytes, count, out, |x, out| float(u32::from_ne_bytes(x), options, true, out));
-            }
-            DType::Float64 => {
-                each(bytes, count, out, |x, out| float(u64::from_ne_bytes(x), options, true, out));
-            }
-            DType::Complex64 => each(bytes, count, out, |x: [u8; 8], out| {
-                let part = |i| u32::from_ne_bytes(x.as_chunks().0[i]);
-                complex([part(0), part(1)], options, out);
-            }),
-            _ => each(bytes, count, out, |x: [u8; 16], out| {
-                let part = |i| u64::from_ne_bytes(x.as_chunks().0[i]);
-                complex([part(0), part(1)], options, out);
-            }),
-        }
     }
 
     /// Writes elements of at most 8 bits from a table of the texts of all bytes.
-    fn look_up(&self, src: &[u8], n: usize, out: &mut Strings) -> Result<(), CastError> {
+    fn look_up(&self, src: View<'_>, n: usize, out: &mut Strings) -> Result<(), CastError> {
         let dtype = self.source().dtype();
         let codes: [u8; 256] = core::array::from_fn(|code| code as u8);
-        let texts = FormatPlan::new(dtype, &self.options)?.run(&codes, codes.len())?;
+        let texts = FormatPlan::new(dtype, &self.options)?.run(Bytes::new(&codes, codes.len()))?;
         out.reserve(n, n.saturating_mul(self.usual_len()));
         let mut bytes = [0; BLOCK];
-        for (first, count) in blocks(n) {
-            let at = self.source().byte_len(first).unwrap_or(0);
-            self.unpack.run(Bytes::new(&src[at..], count), BytesMut::new(&mut bytes, count))?;
-            for &code in &bytes[..count] {
-                out.push(texts.get(code.into()).unwrap_or_default());
-            }
-        }
-        Ok(())
+        blocks(src, &mut |block, count| {
+            self.unpack.run(block, BytesMut::new(&mut bytes, count))?;
+            bytes[..count].iter().for_each(|code| out.push(texts.get((*code).into()).unwrap_or_default()));
+            Ok(())
+        })
     }
 
     /// Bytes reserved per text, somewhat more than most texts need.
@@ -229,13 +135,6 @@ impl FormatPlan {
     }
 }
 
-/// Where texts are appended.
-trait Output {
-    fn tail(&mut self) -> &mut Vec<u8>;
-    /// A text has been appended.
-    fn end(&mut self);
-}
-
 impl Output for Strings {
     fn tail(&mut self) -> &mut Vec<u8> {
         Strings::tail(self)
@@ -245,30 +144,24 @@ impl Output for Strings {
     }
 }
 
-impl Output for Vec<u8> {
-    fn tail(&mut self) -> &mut Vec<u8> {
-        self
+/// Calls `each` with the blocks of a view in C order, and the number of elements of each.
+fn blocks(
+    view: View<'_>,
+    each: &mut impl FnMut(&View<'_>, usize) -> Result<(), CastError>,
+) -> Result<(), CastError> {
+    let n = view.layout().elements();
+    let Some(axis) = view.layout().shape().iter().position(|len| *len > 1).filter(|_| n > BLOCK) else {
+        return if n > 0 { each(&view, n) } else { Ok(()) };
+    };
+    let len = |view: &View<'_>| view.layout().shape()[axis];
+    let step = (BLOCK / (n / len(&view))).max(1);
+    let mut rest = view;
+    while len(&rest) > step {
+        let (block, others) = rest.split(axis, step)?;
+        blocks(block, each)?;
+        rest = others;
     }
-    fn end(&mut self) {}
-}
-
-/// Appends the texts of elements that are given as their bytes.
-#[inline(always)]
-fn each<const N: usize>(
-    bytes: &[u8],
-    count: usize,
-    out: &mut impl Output,
-    write: impl Fn([u8; N], &mut Vec<u8>),
-) {
-    for &element in &bytes.as_chunks().0[..count] {
-        write(element, out.tail());
-        out.end();
-    }
-}
-
-/// The first element and the number of elements of each block.
-fn blocks(n: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..n).step_by(BLOCK).map(move |first| (first, BLOCK.min(n - first)))
+    blocks(rest, each)
 }
 
 /// Formats every element, with the default options.
@@ -277,14 +170,5 @@ fn blocks(n: usize) -> impl Iterator<Item = (usize, usize)> {
 ///
 /// As [`FormatPlan::new`].
 pub fn format<S: Element>(src: &[S]) -> Result<Strings, CastError> {
-    format_with(src, &TextOptions::DEFAULT)
-}
-
-/// [`format()`] with other options.
-///
-/// # Errors
-///
-/// As [`FormatPlan::new`].
-pub fn format_with<S: Element>(src: &[S], options: &TextOptions) -> Result<Strings, CastError> {
-    FormatPlan::new(S::DTYPE, options)?.run_slice(src)
+    FormatPlan::new(S::DTYPE, &TextOptions::DEFAULT)?.run(src)
 }

@@ -1,6 +1,6 @@
 //! Digits to text: the layout of section 8.2.
 
-use super::{Exponent, Special, TextOptions};
+use super::options::{Exponent, Special, TextOptions};
 use alloc::vec::Vec;
 
 /// The shortest digits of a positive number: `0.d1 d2 d3 ... * 10^(exponent + 1)`, so `exponent` is the exponent of the first digit.

@@ -4,20 +4,26 @@
 //! [`super::binary`]), 64 bits of two's complement for integers. Full blocks are cast by the kernel of the tier.
 
 use super::{
-    BadText, OnBadText, TextError, TextOptions,
     binary::Stand,
     element::{Bools, Complexes, Ints, Reader, Reals},
+    error::{BadText, TextError},
+    options::{OnBadText, TextOptions},
 };
-use crate::{CastError, CastOptions, CastPlan, DType, Element, Encoding, Spec};
+use crate::{
+    error::CastError,
+    options::{CastOptions, IntOverflow},
+    plan::CastPlan,
+};
 use alloc::vec::Vec;
-use lanecast_kernels::{Bytes, BytesMut};
+use lanecast_kernels::{BytesMut, DType, Element, Encoding, Spec};
+use num_complex::Complex;
 
 /// Elements per block, a number that fills whole bytes in every packed storage and in a bitmap.
 const BLOCK: usize = 256;
 
 /// The parsing of texts to one encoding, resolved once and run often.
 ///
-/// A plan is a few words large and can be copied and shared between threads. Running it does not allocate.
+/// A plan can be shared between threads. Running it does not allocate.
 #[derive(Clone, Debug)]
 pub struct ParsePlan {
     /// The cast from the stage to the target.
@@ -27,7 +33,7 @@ pub struct ParsePlan {
 }
 
 /// The reader of the texts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Stage {
     Bools(Bools),
     Ints(Ints),
@@ -62,7 +68,7 @@ impl ParsePlan {
             }
         };
         // The range of integers is checked while parsing, so the cast only has to keep their low bits.
-        let options = options.with_int_to_int(crate::IntOverflow::Wrap);
+        let options = options.with_int_to_int(IntOverflow::Wrap);
         Ok(ParsePlan { cast: CastPlan::new(from, to, &options)?, stage, on_error: text.on_error })
     }
 
@@ -97,7 +103,7 @@ impl ParsePlan {
         dst: &mut [u8],
     ) -> Result<usize, TextError> {
         let texts = texts.into_iter().map(Some);
-        Ok(self.drive::<T, false>(texts, &mut Buffer { cast: self.cast.clone(), dst, validity: None })?.0)
+        Ok(self.drive::<T, false>(texts, &mut Memory { cast: &self.cast, dst, validity: None })?.0)
     }
 
     /// [`run`](Self::run) for texts that may be missing, with a validity bitmap as in Arrow: bit `i % 8` of byte `i / 8` is 1 if
@@ -127,7 +133,7 @@ impl ParsePlan {
         dst: &mut [u8],
         validity: &mut [u8],
     ) -> Result<(usize, usize), TextError> {
-        let mut sink = Buffer { cast: self.cast.clone(), dst, validity: Some(validity) };
+        let mut sink = Memory { cast: &self.cast, dst, validity: Some(validity) };
         self.drive::<T, true>(texts.into_iter(), &mut sink)
     }
 
@@ -140,19 +146,18 @@ impl ParsePlan {
         &self,
         texts: impl IntoIterator<Item = T>,
     ) -> Result<Vec<D>, TextError> {
+        let mut out = Vec::new();
         // An empty block checks that `D` is right, even if there are no texts.
         match self.stage {
-            Stage::Bools(_) => self.cast.run_to_vec::<D>(&[0_u8; 0])?,
-            Stage::Ints(_) => self.cast.run_to_vec::<D>(&[0_u64; 0])?,
-            Stage::Reals(_) => self.cast.run_to_vec::<D>(&[0.0; 0])?,
-            Stage::Complexes(_) => {
-                self.cast.run_to_vec::<D>(&[crate::num_complex::Complex::<f64>::ZERO; 0])?
-            }
-        };
+            Stage::Bools(_) => self.cast.run_extend::<D>(&[0_u8; 0], &mut out)?,
+            Stage::Ints(_) => self.cast.run_extend::<D>(&[0_u64; 0], &mut out)?,
+            Stage::Reals(_) => self.cast.run_extend::<D>(&[0_f64; 0], &mut out)?,
+            Stage::Complexes(_) => self.cast.run_extend::<D>(&[Complex::<f64>::ZERO; 0], &mut out)?,
+        }
         let texts = texts.into_iter().map(Some);
-        let mut sink = Elements { cast: self.cast.clone(), out: Vec::with_capacity(texts.size_hint().0) };
-        self.drive::<T, false>(texts, &mut sink)?;
-        Ok(sink.out)
+        out.reserve(texts.size_hint().0);
+        self.drive::<T, false>(texts, &mut Elements { cast: &self.cast, out: &mut out })?;
+        Ok(out)
     }
 
     fn drive<T: AsRef<[u8]>, const MASKED: bool>(
@@ -236,13 +241,13 @@ trait Sink {
 }
 
 /// A buffer of bytes, and perhaps a bitmap.
-struct Buffer<'a> {
-    cast: CastPlan,
+struct Memory<'a> {
+    cast: &'a CastPlan,
     dst: &'a mut [u8],
     validity: Option<&'a mut [u8]>,
 }
 
-impl Sink for Buffer<'_> {
+impl Sink for Memory<'_> {
     fn put<R: Reader>(
         &mut self,
         block: &[R::Item],
@@ -256,13 +261,9 @@ impl Sink for Buffer<'_> {
             (self.dst.len() / width).saturating_mul(8).saturating_add(self.dst.len() % width * 8 / width);
         let mask = self.validity.as_ref().map_or(usize::MAX, |mask| mask.len().saturating_mul(8));
         let take = block.len().min(room - done).min(mask - done);
-        let mut bytes = [0; BLOCK * 16];
-        for (item, bytes) in block.iter().zip(bytes.chunks_exact_mut(R::SIZE)) {
-            R::put(*item, bytes);
-        }
         // `done` is a multiple of the block: it ends with a whole byte.
         let from = (done / 8) * width;
-        self.cast.run(Bytes::new(&bytes, take), BytesMut::new(&mut self.dst[from..], take))?;
+        self.cast.run(&block[..take], BytesMut::new(&mut self.dst[from..], take))?;
         if let Some(validity) = &mut self.validity {
             let part = &mut validity[done / 8..][..take.div_ceil(8)];
             part.copy_from_slice(&bits[..part.len()]);
@@ -283,14 +284,14 @@ impl Sink for Buffer<'_> {
 }
 
 /// A vector of elements.
-struct Elements<D> {
-    cast: CastPlan,
-    out: Vec<D>,
+struct Elements<'a, D> {
+    cast: &'a CastPlan,
+    out: &'a mut Vec<D>,
 }
 
-impl<D: Element> Sink for Elements<D> {
+impl<D: Element> Sink for Elements<'_, D> {
     fn put<R: Reader>(&mut self, block: &[R::Item], _: &[u8; BLOCK / 8], _: usize) -> Result<(), TextError> {
-        Ok(self.cast.run_extend(block, &mut self.out)?)
+        Ok(self.cast.run_extend(block, self.out)?)
     }
 }
 
@@ -308,18 +309,5 @@ impl<D: Element> Sink for Elements<D> {
 ///
 /// [`TextError::Text`] names the first text that does not parse.
 pub fn parse<D: Element>(texts: &[impl AsRef<[u8]>]) -> Result<Vec<D>, TextError> {
-    parse_with(texts, &TextOptions::DEFAULT, &CastOptions::RUST)
-}
-
-/// [`parse`] with other options.
-///
-/// # Errors
-///
-/// As [`parse`]; [`TextError::NoMask`] with [`OnBadText::Null`](super::OnBadText::Null).
-pub fn parse_with<D: Element>(
-    texts: &[impl AsRef<[u8]>],
-    text: &TextOptions,
-    options: &CastOptions,
-) -> Result<Vec<D>, TextError> {
-    ParsePlan::new(D::DTYPE, text, options)?.run_to_vec(texts)
+    ParsePlan::new(D::DTYPE, &TextOptions::DEFAULT, &CastOptions::RUST)?.run_to_vec(texts)
 }

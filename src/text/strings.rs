@@ -1,8 +1,7 @@
 //! Arrow-style strings: [`Strings`], which owns its text, and [`StringsRef`], which borrows bytes.
 
-use super::{TextError, error::shorten};
-use crate::ByteOrder;
-use alloc::{vec, vec::Vec};
+use super::error::{TextError, shorten};
+use alloc::vec::Vec;
 use core::{fmt, ops::Index};
 
 /// Texts concatenated in one buffer, with `len + 1` offsets: the layout of Arrow's `LargeUtf8`.
@@ -309,25 +308,6 @@ impl<'a> StringsRef<'a> {
         let chars =
             |text: &[u8]| text.utf8_chunks().map(|c| c.valid().chars().count() + c.invalid().len()).sum();
         self.iter().map(chars).max().unwrap_or(0)
-    }
-
-    /// Writes NumPy's `S`: `width` bytes for each text, padded with NUL. `dst` may be longer than that.
-    ///
-    /// # Errors
-    ///
-    /// [`TextError::Width`] if a text is longer, [`TextError::Cast`] if the buffer is too small; then nothing is written.
-    pub fn write_bytes(&self, width: usize, dst: &mut [u8]) -> Result<(), TextError> {
-        super::fixed::write_bytes(*self, width, dst)
-    }
-
-    /// Writes NumPy's `U`: `width` characters of four bytes for each text, padded with NUL. `dst` may be longer than that.
-    ///
-    /// # Errors
-    ///
-    /// [`TextError::Width`] if a text has more characters or is not UTF-8, [`TextError::Cast`] if the buffer is too small; then
-    /// nothing is written.
-    pub fn write_ucs4(&self, width: usize, order: ByteOrder, dst: &mut [u8]) -> Result<(), TextError> {
-        super::fixed::write_ucs4(*self, width, order, dst)
     }
 
     #[cold]

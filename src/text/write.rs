@@ -1,12 +1,14 @@
-//! One element to its text.
+//! Elements to their texts.
 //!
 //! *Law.* There is no floating-point arithmetic, so the state of the floating-point control register does not matter.
 
 use super::{
-    Exponent, TextOptions, half,
+    float16,
     layout::{self, Digits},
+    options::{Exponent, TextOptions},
 };
 use alloc::vec::Vec;
+use lanecast_kernels::{DType, Encoding, FloatSpec, Kernel, Rules, Spec, Tier};
 
 /// Appends a truth value.
 #[inline]
@@ -136,7 +138,7 @@ pub(super) fn float16(code: u16, options: &TextOptions, out: &mut Vec<u8>) {
         INFINITY => out.extend_from_slice(layout::infinity(options)),
         0 if options.trailing_dot_zero => out.extend_from_slice(b"0.0"),
         0 => out.push(b'0'),
-        _ => half::digits(magnitude).write(options, options.trailing_dot_zero, out),
+        _ => float16::digits(magnitude).write(options, options.trailing_dot_zero, out),
     }
 }
 
@@ -154,4 +156,86 @@ pub(super) fn complex<C: Code>([re, im]: [C; 2], options: &TextOptions, out: &mu
     }
     float(im, options, false, out);
     out.extend_from_slice(if only { b"j" } else { b"j)" });
+}
+
+/// The dtype as which the elements of a dtype are written: it has all their values.
+pub(super) const fn written_as(dtype: DType) -> DType {
+    match dtype.spec() {
+        Spec::Bool => DType::Bool,
+        Spec::Int { signed: true, .. } => DType::Int64,
+        Spec::Int { signed: false, .. } => DType::UInt64,
+        Spec::Float(FloatSpec { exponent_bits: 5, mantissa_bits: 10, .. }) => DType::Float16,
+        Spec::Float(part) if part.bits() <= 32 => DType::Float32,
+        Spec::Float(_) => DType::Float64,
+        Spec::Complex(part) if part.bits() <= 32 => DType::Complex64,
+        Spec::Complex(_) => DType::Complex128,
+    }
+}
+
+/// Where texts are appended.
+pub(super) trait Output {
+    fn tail(&mut self) -> &mut Vec<u8>;
+    /// A text has been appended.
+    fn end(&mut self);
+}
+
+impl Output for Vec<u8> {
+    fn tail(&mut self) -> &mut Vec<u8> {
+        self
+    }
+    fn end(&mut self) {}
+}
+
+/// Appends the texts of elements that are given as their bytes.
+#[inline(always)]
+fn each<const N: usize>(
+    bytes: &[u8],
+    count: usize,
+    out: &mut impl Output,
+    write: impl Fn([u8; N], &mut Vec<u8>),
+) {
+    for &element in &bytes.as_chunks().0[..count] {
+        write(element, out.tail());
+        out.end();
+    }
+}
+
+/// Appends the first `count` elements of a dtype that is [`written_as`] itself.
+pub(super) fn elements(
+    dtype: DType,
+    bytes: &[u8],
+    count: usize,
+    options: &TextOptions,
+    out: &mut impl Output,
+) {
+    match dtype {
+        DType::Bool => each(bytes, count, out, |[x], out| boolean(x != 0, out)),
+        DType::Int64 => each(bytes, count, out, |x, out| int(i64::from_ne_bytes(x), out)),
+        DType::UInt64 => each(bytes, count, out, |x, out| int(u64::from_ne_bytes(x), out)),
+        DType::Float16 => each(bytes, count, out, |x, out| float16(u16::from_ne_bytes(x), options, out)),
+        DType::Float32 => {
+            each(bytes, count, out, |x, out| float(u32::from_ne_bytes(x), options, true, out));
+        }
+        DType::Float64 => {
+            each(bytes, count, out, |x, out| float(u64::from_ne_bytes(x), options, true, out));
+        }
+        DType::Complex64 => each(bytes, count, out, |x: [u8; 8], out| {
+            let part = |i| u32::from_ne_bytes(x.as_chunks().0[i]);
+            complex([part(0), part(1)], options, out);
+        }),
+        _ => each(bytes, count, out, |x: [u8; 16], out| {
+            let part = |i| u64::from_ne_bytes(x.as_chunks().0[i]);
+            complex([part(0), part(1)], options, out);
+        }),
+    }
+}
+
+/// Appends the text of one element, given as its bytes in native order; `None`, with nothing appended, if its dtype is not built.
+pub(crate) fn element(dtype: DType, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let (wide, mut decoded) = (written_as(dtype), [0; 16]);
+    let rules = Rules::common(wide, true);
+    let kernel = Kernel::new(Tier::Scalar, Encoding::new(dtype), Encoding::new(wide), &rules)?;
+    kernel.run(bytes, &mut decoded, 1)?;
+    elements(wide, &decoded, 1, &TextOptions::DEFAULT, out);
+    Some(())
 }

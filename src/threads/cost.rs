@@ -117,7 +117,7 @@ mod tests {
         assert!(scalar(f32, Encoding::packed(f6), &rust) > scalar(f32, f6.into(), &rust));
         assert!(scalar(f32, f8, &rust.with_float_round(FloatRound::Up)) >= scalar(f32, f8, &rust));
         let plan = CastPlan::with_tier(f32, f8, &rust, Tier::Scalar).expect("there is always one");
-        assert!(of_strided(&plan).element >= of(&plan).element);
+        assert!(of_strided(plan.kernel()).element >= of(plan.kernel()).element);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::support;
 use lanecast::DType::{Float8E8M0FNU, Float32, Float64};
 use lanecast::*;
+use lanecast::{Bytes, BytesMut};
 use std::collections::BTreeSet;
 use std::ops::{Add, Mul, Neg};
 
@@ -166,7 +167,7 @@ pub fn cast((from, code): (DType, u64), to: DType, options: CastOptions) -> u64 
     for &tier in support::tiers::tiers() {
         let plan = CastPlan::with_tier(from, to, &options, tier).expect("the tier is available");
         let mut dst = vec![0; N * to.size()];
-        plan.run(&src, &mut dst, N).expect("the buffers fit");
+        plan.run(Bytes::new(&src, N), BytesMut::new(&mut dst, N)).expect("the buffers fit");
         results.extend(support::load(to.into(), &dst, N));
     }
     assert_eq!(results.len(), 1, "{from} {code:X} -> {to}: the tiers and places agree");

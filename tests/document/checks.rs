@@ -5,8 +5,8 @@ use crate::support;
 use lanecast::DType::{Bool, Float8E5M2, Float8E8M0FNU, Float32, Float64, Int8};
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{
-    CastError, CastOptions, DType, E5M2Nan, IntOverflow, Level, NanToFinite, Saturate, iinfo,
-    try_cast_bytes_with,
+    Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, E5M2Nan, IntOverflow, Level, NanToFinite,
+    Saturate, iinfo,
 };
 
 pub fn prose(_: &Cell) -> Found {
@@ -238,7 +238,8 @@ pub fn parsed(cell: &Cell) -> Found {
 pub fn formatted(cell: &Cell) -> Found {
     let (from, code) = (dtype(cell.at(0).trim_matches('`')), code(cell.at(1))?);
     let plan = FormatPlan::new(from, &TextOptions::DEFAULT).expect("a tier");
-    let texts = plan.run(&support::store(from.into(), &[code.into()]), 1).expect("one element");
+    let texts =
+        plan.run(lanecast::Bytes::new(&support::store(from.into(), &[code.into()]), 1)).expect("one element");
     Ok(format!("`{}`", texts.get(0).expect("ASCII")))
 }
 
@@ -249,15 +250,11 @@ pub fn verdict(cell: &Cell) -> Found {
     let level = if cell.column == 3 { Level::Range } else { Level::Exact };
     let mut out = [0; 16];
     Ok(
-        match try_cast_bytes_with(
-            &support::store(from.into(), &[code.into()]),
-            from,
-            &mut out,
-            to,
-            1,
-            level,
-            &RUST,
-        ) {
+        match CastPlan::new(from, to, &RUST)
+            .map_err(|error| error.to_string())?
+            .checked(level)
+            .run(Bytes::new(&support::store(from.into(), &[code.into()]), 1), BytesMut::new(&mut out, 1))
+        {
             Ok(()) => "fits".into(),
             Err(CastError::Rejected(found)) => format!("{:?}", found.reason).to_lowercase(),
             Err(error) => error.to_string(),

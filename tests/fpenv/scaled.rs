@@ -123,7 +123,7 @@ fn from_one_scheme_to_another() {
 #[cfg(all(feature = "rayon", not(target_family = "wasm")))]
 #[test]
 fn threads() {
-    use lanecast::bulk::{ParallelFor, Threads};
+    use lanecast::{ParallelFor, Threads};
 
     /// Threads in the environment of the caller.
     struct Host;
@@ -154,35 +154,45 @@ fn threads() {
         let plan =
             ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits").with_squared_error();
         let random = plan.clone().stochastic(Default::default());
-        let (empty, threads) = (vec![0; plan.data_len()], Threads::Custom(&Host));
+        let (empty, threads) = (vec![0; plan.data_len()], Threads::Host(std::sync::Arc::new(Host)));
         // Each of the rounding directions, and each way to flush: large tensors are slow under emulation.
         check_in_one_of(5, &format!("{scheme:?}"), || {
             let (mut codes, mut by_chance, mut by_given) = (empty.clone(), empty.clone(), empty.clone());
             let (mut of_view, mut scales) = (empty.clone(), vec![0; plan.scales_len()]);
-            let chance = random.par_quantize_dynamic(&src, &mut by_chance, &mut scales, threads);
-            let view = plan.par_quantize_dynamic_view(&transposed, &mut of_view, &mut scales, threads);
-            let report = plan.par_quantize_dynamic(&src, &mut codes, &mut scales, threads).expect("casts");
-            let given = plan.par_quantize(&src, &scales, report.global, &mut by_given, threads);
+            let chance = random.par_quantize_dynamic(&src, &mut by_chance, &mut scales, threads.clone());
+            let view =
+                plan.par_quantize_dynamic_view(&transposed, &mut of_view, &mut scales, threads.clone());
+            let report =
+                plan.par_quantize_dynamic(&src, &mut codes, &mut scales, threads.clone()).expect("casts");
+            let given = plan.par_quantize(&src, &scales, report.global, &mut by_given, threads.clone());
             let mut back = vec![0; src.len()];
             let global = report.global;
             // Zero, to CPUs that flush.
-            let tiny =
-                plan.par_quantize(&src, &scales, f32::from_bits(3), &mut vec![0; empty.len()], threads);
-            plan.par_dequantize(&codes, &scales, global, DType::Float32, &mut back, threads).expect("casts");
+            let tiny = plan.par_quantize(
+                &src,
+                &scales,
+                f32::from_bits(3),
+                &mut vec![0; empty.len()],
+                threads.clone(),
+            );
+            plan.par_dequantize(&codes, &scales, global, DType::Float32, &mut back, threads.clone())
+                .expect("casts");
             let reports = [chance, view, Ok(report), given, tiny].map(|report| bits(report.expect("casts")));
-            let amax = plan.par_amax(&src, threads).map(f32::to_bits);
+            let amax = plan.par_amax(&src, threads.clone()).map(f32::to_bits);
             ([codes, by_chance, by_given, of_view, scales, back], reports, amax)
         });
     }
     for granularity in [lanecast::scaled::Granularity::Axis(0), lanecast::scaled::Granularity::Tensor] {
         let scheme = Scheme { granularity, ..Scheme::UINT8_ROW };
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
-        let (plan, threads) = (plan.with_squared_error().with_counts(), Threads::Custom(&Host));
+        let (plan, threads) =
+            (plan.with_squared_error().with_counts(), Threads::Host(std::sync::Arc::new(Host)));
         check_in_one_of(5, &format!("{scheme:?}"), || {
             let (mut codes, mut zeros) = (vec![0; plan.data_len()], vec![0; plan.zeros_len()]);
             let (mut scales, mut back) = (vec![0; plan.scales_len()], vec![0; src.len()]);
-            let report = plan.par_quantize_min_max(&src, &mut codes, &mut scales, &mut zeros, threads);
-            plan.par_dequantize_min_max(&codes, &scales, &zeros, DType::Float32, &mut back, threads)
+            let report =
+                plan.par_quantize_min_max(&src, &mut codes, &mut scales, &mut zeros, threads.clone());
+            plan.par_dequantize_min_max(&codes, &scales, &zeros, DType::Float32, &mut back, threads.clone())
                 .expect("casts");
             ([codes, scales, zeros, back], bits(report.expect("casts")))
         });

@@ -2,7 +2,8 @@
 
 use super::floats;
 use lanecast::onnx::{
-    AttributeValue, DequantizeLinear, DynamicQuantizeLinear, Error, LinearAttributes, QuantizeLinear, Tensor,
+    AttributeValue, DequantizeLinear, DynamicQuantizeLinear, LinearAttributes, OnnxError, QuantizeLinear,
+    Tensor,
 };
 use lanecast::{CastError, DType, Side};
 
@@ -106,25 +107,25 @@ fn attributes() {
     for (name, value) in bad {
         let error = node(name, value).expect_err("refused");
         assert!(
-            matches!(error, Error::AttributeValue { name: n, .. } if n == name),
+            matches!(error, OnnxError::AttributeValue { name: n, .. } if n == name),
             "{name} {value:?}: {error}"
         );
         assert!(error.to_string().contains(name));
     }
     for code in [99, -1, 1 << 40] {
-        assert_eq!(node("output_dtype", Int(code)).map(|_| ()), Err(Error::UnknownCode(code)));
+        assert_eq!(node("output_dtype", Int(code)).map(|_| ()), Err(OnnxError::UnknownCode(code)));
     }
-    assert!(matches!(node("to", Int(1)), Err(Error::NoAttribute { since: None, .. })));
+    assert!(matches!(node("to", Int(1)), Err(OnnxError::NoAttribute { since: None, .. })));
     for name in ["axis", "block_size", "output_dtype", "precision", "saturate"] {
         let twice = [(name, Int(1)), (name, Int(1))];
         let error = QuantizeLinear::from_attributes(25, 1, 1, None, &twice).map(|_| ());
-        assert_eq!(error, Err(Error::Twice(name)));
+        assert_eq!(error, Err(OnnxError::Twice(name)));
     }
     // Text is no type of these operators, and 0 is none at all.
-    assert!(matches!(QuantizeLinear::from_attributes(25, 8, 1, None, &[]), Err(Error::Type { .. })));
-    assert!(matches!(DequantizeLinear::from_attributes(25, 2, 8, None, &[]), Err(Error::Type { .. })));
-    assert!(matches!(DequantizeLinear::from_attributes(25, 2, 0, None, &[]), Err(Error::UnknownCode(0))));
-    assert!(matches!(DynamicQuantizeLinear::from_attributes(11, 10, &[]), Err(Error::Type { .. })));
+    assert!(matches!(QuantizeLinear::from_attributes(25, 8, 1, None, &[]), Err(OnnxError::Type { .. })));
+    assert!(matches!(DequantizeLinear::from_attributes(25, 2, 8, None, &[]), Err(OnnxError::Type { .. })));
+    assert!(matches!(DequantizeLinear::from_attributes(25, 2, 0, None, &[]), Err(OnnxError::UnknownCode(0))));
+    assert!(matches!(DynamicQuantizeLinear::from_attributes(11, 10, &[]), Err(OnnxError::Type { .. })));
 }
 
 #[test]
@@ -204,16 +205,16 @@ fn tensors() {
     );
     let huge = [usize::MAX, 2];
     let error = plain.run(Tensor::new(&huge, &[]), Tensor::scalar(&one), None, &mut []);
-    assert_eq!(error, Err(Error::TooLarge(huge.into())));
+    assert_eq!(error, Err(OnnxError::TooLarge(huge.into())));
     let large = [usize::MAX / 2];
     let error = plain.run(Tensor::new(&large, &[]), Tensor::scalar(&one), None, &mut []);
-    assert!(matches!(error, Err(Error::Cast(CastError::TooLarge { .. }))));
+    assert!(matches!(error, Err(OnnxError::Cast(CastError::TooLarge { .. }))));
 
     let node = DequantizeLinear::new(13, DType::Int32, float, Some(DType::Int32), NONE).expect("a node");
     let zeros: Vec<u8> = [0_i32, 0, 7].iter().flat_map(|zero| zero.to_le_bytes()).collect();
     let (x, scale) = (Tensor::new(&[2, 3], &bytes), Tensor::new(&[3], &bytes[..12]));
     let error = node.run(x, scale, Some(Tensor::new(&[3], &zeros)), &mut [0; 24]).expect_err("refused");
-    assert_eq!(error, Error::NotZero { dtype: DType::Int32, index: 2 });
+    assert_eq!(error, OnnxError::NotZero { dtype: DType::Int32, index: 2 });
     assert_eq!(
         error.to_string(),
         "zero point 2 is not 0, as it has to be for int32; leave the zero point out"
@@ -222,9 +223,12 @@ fn tensors() {
     let dynamic = DynamicQuantizeLinear::new(11).expect("a node");
     for (x, y, which, need, have) in [(11, 3, Side::Source, 12, 11), (12, 2, Side::Destination, 3, 2)] {
         let error = dynamic.run(&bytes[..x], &mut vec![0; y], 3);
-        assert_eq!(error, Err(Error::Cast(CastError::BufferTooSmall { which, need, have })));
+        assert_eq!(error, Err(OnnxError::Cast(CastError::BufferTooSmall { which, need, have })));
     }
-    assert!(matches!(dynamic.run(&[], &mut [], usize::MAX), Err(Error::Cast(CastError::TooLarge { .. }))));
+    assert!(matches!(
+        dynamic.run(&[], &mut [], usize::MAX),
+        Err(OnnxError::Cast(CastError::TooLarge { .. }))
+    ));
 }
 
 /// Ones are as good as a scalar, and an empty input has no output.

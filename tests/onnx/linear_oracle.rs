@@ -6,7 +6,7 @@
 use super::number;
 use crate::oracle::{self, packed};
 use crate::support::rng::Rng;
-use lanecast::onnx::{DequantizeLinear, LinearAttributes, Operator, QuantizeLinear, Side, Tensor};
+use lanecast::onnx::{DequantizeLinear, LinearAttributes, Operator, Port, QuantizeLinear, Tensor};
 use lanecast::{CastOptions, DType, Kind, Saturate};
 
 const RUST: &CastOptions = &CastOptions::RUST;
@@ -136,9 +136,9 @@ fn choose<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
     all[rng.below(all.len() as u64) as usize]
 }
 
-/// The dtypes of a side in a version.
-fn dtypes(operator: Operator, version: u32, side: Side) -> Vec<DType> {
-    let has = |dtype: &&DType| operator.since_on(side, **dtype).is_some_and(|since| since <= version);
+/// The dtypes of a port in a version.
+fn dtypes(operator: Operator, version: u32, port: Port) -> Vec<DType> {
+    let has = |dtype: &&DType| operator.since_on(port, **dtype).is_some_and(|since| since <= version);
     DType::ALL.iter().filter(has).copied().collect()
 }
 
@@ -169,7 +169,7 @@ fn quantize_linear() {
     let rounds = if cfg!(miri) { 1 } else { 20 };
     for &version in operator.versions() {
         let [inputs, scales, outputs] =
-            [Side::Input, Side::Scale, Side::Output].map(|side| dtypes(operator, version, side));
+            [Port::Input, Port::Scale, Port::Output].map(|port| dtypes(operator, version, port));
         for &to in outputs.iter().cycle().take(outputs.len() * rounds) {
             let x = choose(&mut rng, &inputs);
             let scale = if (19..23).contains(&version) { x } else { choose(&mut rng, &scales) };
@@ -228,7 +228,7 @@ fn dequantize_linear() {
     let rounds = if cfg!(miri) { 1 } else { 20 };
     for &version in operator.versions() {
         let [inputs, scales, outputs] =
-            [Side::Input, Side::Scale, Side::Output].map(|side| dtypes(operator, version, side));
+            [Port::Input, Port::Scale, Port::Output].map(|port| dtypes(operator, version, port));
         for &x in inputs.iter().cycle().take(inputs.len() * rounds) {
             let scale = choose(&mut rng, &scales);
             let given = version >= 23 && (scale == DType::Float8E8M0FNU || rng.below(2) == 0);

@@ -2,7 +2,7 @@
 
 use super::{bytes, element};
 use crate::support::{data::rows, rng::Rng};
-use lanecast::onnx::{Contents, ElementType, Field, Payload, TensorError, TypedData, elements};
+use lanecast::onnx::{Contents, DataField, ElementType, Payload, TensorError, TypedData, elements};
 use lanecast::*;
 
 /// The entries of a field, owned.
@@ -17,7 +17,7 @@ struct Entries {
 }
 
 impl Entries {
-    fn new(field: &str, text: &str) -> (Field, Self) {
+    fn new(field: &str, text: &str) -> (DataField, Self) {
         fn numbers<T: std::str::FromStr>(text: &str) -> Vec<T> {
             let parse = |word: &str| word.parse().unwrap_or_else(|_| panic!("{word:?}"));
             text.split(' ').filter(|_| text != "-").map(parse).collect()
@@ -30,28 +30,28 @@ impl Entries {
         let field = match field {
             "float_data" => {
                 all.float = bits(text).into_iter().map(|x| f32::from_bits(x as u32)).collect();
-                Field::Float
+                DataField::Float
             }
             "double_data" => {
                 all.double = bits(text).into_iter().map(f64::from_bits).collect();
-                Field::Double
+                DataField::Double
             }
             "int32_data" => {
                 all.int32 = numbers(text);
-                Field::Int32
+                DataField::Int32
             }
             "int64_data" => {
                 all.int64 = numbers(text);
-                Field::Int64
+                DataField::Int64
             }
             "uint64_data" => {
                 all.uint64 = numbers(text);
-                Field::UInt64
+                DataField::UInt64
             }
             "string_data" => {
                 // An empty text alone is a dash among others; no text at all is one, too.
                 all.string = text.split(' ').map(bytes).collect();
-                Field::String
+                DataField::String
             }
             _ => panic!("{field}"),
         };
@@ -81,7 +81,7 @@ fn tensors_of_onnx_in_every_field() {
         entries.string.truncate(n);
         let element = element(name);
         let code = element.code().expect("of ONNX");
-        assert_eq!(Field::of(element), Some(field), "{name}");
+        assert_eq!(DataField::of(element), Some(field), "{name}");
         let payload = entries.payload(code, n);
         let contents = payload.read().unwrap_or_else(|e| panic!("{name} {n}: {e}"));
         match (contents, element) {
@@ -134,7 +134,7 @@ fn typed_fields_keep_every_code() {
             let mut expected = vec![0; raw.len()];
             CastPlan::new(buffer, buffer, &CastOptions::ONNX)
                 .expect("a plan")
-                .run(&raw, &mut expected, n)
+                .run(lanecast::Bytes::new(&raw, n), lanecast::BytesMut::new(&mut expected, n))
                 .expect("room");
             assert_eq!(*packed, expected, "{dtype} {n}");
         }
@@ -152,31 +152,31 @@ fn error(payload: Payload<'_>) -> TensorError {
 fn bad_tensors() {
     let new = Payload::<Vec<u8>>::new;
     let raw = |code, n, raw| error(Payload { raw_data: Some(raw), ..new(code, n) });
-    assert_eq!(raw(1, 2, &[0; 7]), TensorError::Length { field: Field::Raw, need: 8, have: 7 });
-    assert_eq!(raw(1, 2, &[0; 9]), TensorError::Length { field: Field::Raw, need: 8, have: 9 });
-    assert_eq!(raw(22, 3, &[0; 3]), TensorError::Length { field: Field::Raw, need: 2, have: 3 });
+    assert_eq!(raw(1, 2, &[0; 7]), TensorError::Length { field: DataField::Raw, need: 8, have: 7 });
+    assert_eq!(raw(1, 2, &[0; 9]), TensorError::Length { field: DataField::Raw, need: 8, have: 9 });
+    assert_eq!(raw(22, 3, &[0; 3]), TensorError::Length { field: DataField::Raw, need: 2, have: 3 });
     assert_eq!(raw(1, usize::MAX, &[]), TensorError::TooLarge);
     assert_eq!(raw(0, 1, &[0]), TensorError::UnknownCode(0));
     assert_eq!(raw(29, 1, &[0]), TensorError::UnknownCode(29));
     assert_eq!(raw(i32::MIN, 1, &[0]), TensorError::UnknownCode(i32::MIN));
-    let (element, field) = (ElementType::String, Field::Raw);
+    let (element, field) = (ElementType::String, DataField::Raw);
     assert_eq!(raw(8, 1, &[0]), TensorError::WrongField { element, field });
 
-    assert_eq!(error(new(1, 1)), TensorError::Length { field: Field::Float, need: 1, have: 0 });
-    assert_eq!(error(new(8, 1)), TensorError::Length { field: Field::String, need: 1, have: 0 });
+    assert_eq!(error(new(1, 1)), TensorError::Length { field: DataField::Float, need: 1, have: 0 });
+    assert_eq!(error(new(8, 1)), TensorError::Length { field: DataField::String, need: 1, have: 0 });
     let floats = |code, n, data| error(Payload { float_data: data, ..new(code, n) });
-    assert_eq!(floats(1, 2, &[0.0; 3]), TensorError::Length { field: Field::Float, need: 2, have: 3 });
-    assert_eq!(floats(14, 2, &[0.0; 3]), TensorError::Length { field: Field::Float, need: 4, have: 3 });
+    assert_eq!(floats(1, 2, &[0.0; 3]), TensorError::Length { field: DataField::Float, need: 2, have: 3 });
+    assert_eq!(floats(14, 2, &[0.0; 3]), TensorError::Length { field: DataField::Float, need: 4, have: 3 });
     assert_eq!(floats(14, usize::MAX, &[]), TensorError::TooLarge);
-    let (element, field) = (ElementType::Number(DType::Float64), Field::Float);
+    let (element, field) = (ElementType::Number(DType::Float64), DataField::Float);
     assert_eq!(floats(11, 1, &[0.0]), TensorError::WrongField { element, field });
     let two = Payload { raw_data: Some(&[0; 4]), float_data: &[0.0], ..new(1, 1) };
-    assert_eq!(error(two), TensorError::Two(Field::Raw, Field::Float));
+    assert_eq!(error(two), TensorError::Two(DataField::Raw, DataField::Float));
     // An empty raw_data that is there counts.
     let two = Payload { raw_data: Some(&[]), float_data: &[0.0], ..new(1, 1) };
-    assert_eq!(error(two), TensorError::Two(Field::Raw, Field::Float));
+    assert_eq!(error(two), TensorError::Two(DataField::Raw, DataField::Float));
     let two = Payload { int64_data: &[1], int32_data: &[1], ..new(6, 1) };
-    assert_eq!(error(two), TensorError::Two(Field::Int32, Field::Int64));
+    assert_eq!(error(two), TensorError::Two(DataField::Int32, DataField::Int64));
 
     let range = |dtype, field, entry| TensorError::Range { dtype, field, entry };
     for (dtype, outside) in [
@@ -195,20 +195,20 @@ fn bad_tensors() {
             let data = [0, 1, value];
             let payload =
                 Payload { int32_data: &data, ..new(ElementType::from(dtype).code().expect("of ONNX"), 3) };
-            assert_eq!(error(payload), range(dtype, Field::Int32, 2), "{dtype} {value}");
+            assert_eq!(error(payload), range(dtype, DataField::Int32, 2), "{dtype} {value}");
         }
     }
     for (dtype, n) in [(DType::Int4, 4), (DType::UInt2, 8), (DType::Float4E2M1FN, 3)] {
         let payload =
             Payload { int32_data: &[0xFF, 256], ..new(ElementType::from(dtype).code().expect("of ONNX"), n) };
-        assert_eq!(error(payload), range(dtype, Field::Int32, 1));
+        assert_eq!(error(payload), range(dtype, DataField::Int32, 1));
     }
     let payload = Payload { uint64_data: &[u64::from(u32::MAX), 1 << 32], ..new(12, 2) };
-    assert_eq!(error(payload), range(DType::UInt32, Field::UInt64, 1));
+    assert_eq!(error(payload), range(DType::UInt32, DataField::UInt64, 1));
     assert_eq!(error(payload).to_string(), "uint64_data[1] is out of the range of uint32");
 
     assert_eq!(TypedData::new(DType::Float8E3M4, 1, &[0]), Err(TensorError::NotInOnnx(DType::Float8E3M4)));
-    let length = TensorError::Length { field: Field::Raw, need: 3, have: 2 };
+    let length = TensorError::Length { field: DataField::Raw, need: 3, have: 2 };
     assert_eq!(TypedData::new(DType::Float6E2M3FN, 4, &[0; 2]), Err(length));
     assert_eq!(TypedData::new(DType::Int64, usize::MAX, &[]), Err(TensorError::TooLarge));
 }

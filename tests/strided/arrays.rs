@@ -3,6 +3,7 @@
 use crate::support::{rng::Rng, size};
 use lanecast::strided::Layout;
 use lanecast::{ByteOrder, CastOptions, CastPlan, DType, Encoding, Storage, Tier};
+use lanecast::{Bytes, BytesMut};
 use proptest::prelude::*;
 
 /// What stands between the elements of a destination.
@@ -102,7 +103,7 @@ pub fn one_by_one(plan: &CastPlan, src: &[u8], from: &Layout, dst: &[u8], to: &L
             }
         };
         let mut result = [0; 16];
-        cast.run(&element, &mut result, 1).unwrap();
+        cast.run(Bytes::new(&element, 1), BytesMut::new(&mut result, 1)).unwrap();
         match to.encoding().storage() {
             Storage::Byte => {
                 let size = size(to.encoding().dtype());

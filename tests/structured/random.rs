@@ -2,7 +2,7 @@
 
 use crate::support::rng::Rng;
 use lanecast::structured::{Field, Match, StructPlan, StructType};
-use lanecast::{ByteOrder, CastOptions, CastPlan, DType, Encoding, Level};
+use lanecast::{ByteOrder, Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Level};
 
 /// An element of a random struct: where it is in both items, from what to what.
 struct Single {
@@ -128,7 +128,10 @@ fn one(of: &Single, src: &[u8], dst: &mut [u8], options: &CastOptions) {
     let mut element = src[of.src..][..of.from.dtype().size()].to_vec();
     turn(&mut element, of.from);
     let mut result = vec![0; of.to.dtype().size()];
-    CastPlan::new(of.from.native(), of.to.native(), options).unwrap().run(&element, &mut result, 1).unwrap();
+    CastPlan::new(of.from.native(), of.to.native(), options)
+        .unwrap()
+        .run(Bytes::new(&element, 1), BytesMut::new(&mut result, 1))
+        .unwrap();
     turn(&mut result, of.to);
     dst[of.dst..][..result.len()].copy_from_slice(&result);
 }
@@ -155,7 +158,7 @@ fn random_structs_are_cast_element_by_element() {
             plan.run(&src[1..], &mut dst[1..], n).unwrap();
             assert_eq!(dst, expected, "seed {seed}, {n} items, {matching:?}, {from:?} to {to:?}");
             let mut dst = before;
-            plan.counted(Level::Exact).run(&src[1..], &mut dst[1..], n).unwrap();
+            plan.checked(Level::Exact).run_counted(&src[1..], &mut dst[1..], n).unwrap();
             assert_eq!(dst, expected, "seed {seed}, {n} items, counted");
             let all_fit = plan.checked(Level::Range).run(&src[1..], &mut dst[1..], n).is_ok();
             assert_eq!(dst[1 + n * to.item_size()..], expected[1 + n * to.item_size()..]);

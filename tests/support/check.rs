@@ -1,6 +1,7 @@
 //! A plan against the codes it has to give.
 
 use super::{byte_len, load, options::describe, size, storages, store, tiers::tiers};
+use lanecast::{Bytes, BytesMut};
 use lanecast::{CastOptions, CastPlan, DType, Encoding, Tier};
 use std::fmt::{self, Write};
 
@@ -37,7 +38,9 @@ impl Case<'_> {
     /// `expected`, bit for bit and byte for byte.
     pub fn check(&self, source: &[u128], bytes: &[u8], expected: &[u128], expected_bytes: &[u8]) {
         let mut out = vec![CANARY; expected_bytes.len() + 64];
-        self.plan().run(bytes, &mut out, source.len()).unwrap_or_else(|e| panic!("{self}: {e}"));
+        self.plan()
+            .run(Bytes::new(bytes, source.len()), BytesMut::new(&mut out, source.len()))
+            .unwrap_or_else(|e| panic!("{self}: {e}"));
         let (got, rest) = out.split_at(expected_bytes.len());
         assert!(rest.iter().all(|b| *b == CANARY), "{self}: wrote past the end");
         if got != expected_bytes {

@@ -9,6 +9,7 @@
 use super::check::Case;
 use super::{THREADS, rng::Rng, say, size, store, tiers::tiers};
 use crate::oracle;
+use lanecast::{Bytes, BytesMut};
 use lanecast::{CastOptions, CastPlan, DType, IntRound};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -169,7 +170,7 @@ pub fn run(from: DType, rules: &[Rule], nth: usize) {
                 rule.fill(first, &mut low, &mut want);
                 for plan in &rule.plans {
                     let got = &mut got[..want.len()];
-                    plan.run(&src, got, BLOCK).expect("the buffers fit");
+                    plan.run(Bytes::new(&src, BLOCK), BytesMut::new(got, BLOCK)).expect("the buffers fit");
                     if got != want {
                         fail(rule, plan, first, got);
                     }

@@ -85,13 +85,14 @@ pub fn done<T>(result: Result<T, CastError>) -> T {
 pub fn check<S: Coded, D: Coded>(options: &CastOptions, n: usize) {
     let (src, expected) = source::<S>(D::DTYPE, options, n);
     let mut dst = zeros::<D>(n);
-    done(cast_with(&src, &mut dst, options));
-    assert_codes(&dst, &expected, S::DTYPE, "cast_with");
-    assert_codes::<D>(&cast_to_vec_with(&src, options), &expected, S::DTYPE, "cast_to_vec");
-    let mut uninit = zeros::<D>(n);
-    uninit.clear();
-    let written = done(cast_uninit_with(&src, &mut uninit.spare_capacity_mut()[..n], options));
-    assert_codes(written, &expected, S::DTYPE, "cast_uninit");
+    done(options.cast(&src, &mut dst));
+    assert_codes(&dst, &expected, S::DTYPE, "CastOptions::cast");
+    assert_codes::<D>(&options.cast_to_vec(&src), &expected, S::DTYPE, "cast_to_vec");
+    let mut memory = zeros::<D>(n);
+    memory.clear();
+    let mut uninit = Uninit::new(&mut memory.spare_capacity_mut()[..n]);
+    done(CastPlan::of::<S, D>(options).run(&src, &mut uninit));
+    assert_codes(uninit.written(), &expected, S::DTYPE, "uninitialised");
     if *options == CastOptions::RUST {
         // Their kernels are named when this is compiled, for every tier.
         on_tiers(tiers().iter().copied(), |_| {
@@ -116,7 +117,7 @@ pub fn check_one<S: Coded, D: Coded>() {
     assert_codes(&got, &expected, S::DTYPE, "cast_one");
     for options in support::options::applicable(S::DTYPE, D::DTYPE) {
         let (src, expected) = source::<S>(D::DTYPE, &options, 40);
-        let got: Vec<D> = src.iter().map(|&x| cast_one_with(x, &options)).collect();
+        let got: Vec<D> = src.iter().map(|&x| options.cast_one(x)).collect();
         assert_codes(&got, &expected, S::DTYPE, &support::options::describe(&options));
     }
 }

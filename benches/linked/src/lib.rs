@@ -5,7 +5,7 @@
 //! blocks, structured dtypes and promotion.
 
 use lanecast::{
-    CastOptions, CastPlan, DType, Encoding, Level, bulk,
+    Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, InPlace, Level, Threads, cast_batch,
     gguf::{self, BlockFormat},
     half::{bf16, f16},
     onnx,
@@ -35,18 +35,19 @@ fn everything(names: &str, src: &[u8], dst: &mut [u8], n: usize) -> Result<usize
     let profile = CastOptions::PROFILES.iter().find(|(name, _)| names.ends_with(name));
     let options = profile.map_or(CastOptions::RUST, |(_, options)| *options);
     let plan = CastPlan::new(Encoding::packed(from), to, &options)?;
-    plan.run(src, dst, n)?;
-    plan.run_in_place(dst, n)?;
-    plan.checked(Level::Exact).run(src, dst, n)?;
-    plan.counted(Level::Range).run(src, dst, n)?;
-    plan.par_run(src, dst, n, bulk::Threads::Rayon)?;
-    bulk::par_cast_batch(&mut [], bulk::Threads::Rayon)?;
+    let bytes = Bytes::new(src, n);
+    plan.run(bytes, BytesMut::new(dst, n))?;
+    plan.run(InPlace, BytesMut::new(dst, n))?;
+    plan.checked(Level::Exact).run(bytes, BytesMut::new(dst, n))?;
+    plan.run_counted(bytes, BytesMut::new(dst, n))?;
+    plan.with_threads(Threads::Rayon).run(bytes, BytesMut::new(dst, n))?;
+    cast_batch(Vec::new(), &Threads::Rayon)?;
     let view = View::new(src, Layout::contiguous(from, &[n, 2])?.transposed())?;
-    plan.run_strided(&view, &mut ViewMut::new(dst, Layout::contiguous(to, &[2, n])?)?)?;
+    plan.run(&view, &mut ViewMut::new(dst, Layout::contiguous(to, &[2, n])?)?)?;
     let text = TextOptions::default();
-    let strings = FormatPlan::new(from, &text)?.run(src, n)?;
+    let strings = FormatPlan::new(from, &text)?.run(bytes)?;
     ParsePlan::new(to, &text, &options)?.run([strings.bytes()], dst)?;
-    onnx::Cast::new(n as u32, from, to, &onnx::Attributes::default())?.run(src, dst, n)?;
+    onnx::Cast::new(n as u32, from, to, &onnx::Attributes::default())?.run(bytes, BytesMut::new(dst, n))?;
     let (left, right) = (StructType::from_descr(names)?, StructType::from_descr(names)?);
     StructPlan::new(&left, &right, Match::Name, &options)?.run(src, dst, n)?;
     let format = BlockFormat::from_name(names).unwrap_or(BlockFormat::Q8_0);

@@ -9,7 +9,7 @@
 
 use crate::measure::{Contender, Effort, measure};
 use lanecast::{
-    CastOptions, DType, cast_to_vec,
+    Bytes, BytesMut, CastOptions, DType, cast_to_vec,
     half::f16,
     text::{FormatPlan, ParsePlan, Strings, TextOptions},
 };
@@ -63,8 +63,7 @@ pub fn text(only: Option<DType>, budget: Duration) -> Result<String, String> {
         let mut bytes = vec![0; N * dtype.size()];
         let plan =
             lanecast::CastPlan::new(DType::Float64, *dtype, &CastOptions::RUST).map_err(|e| e.to_string())?;
-        let values: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
-        plan.run(&values, &mut bytes, N).map_err(|e| e.to_string())?;
+        plan.run(&values, BytesMut::new(&mut bytes, N)).map_err(|e| e.to_string())?;
         let rates = row(*dtype, &bytes, &effort).map_err(|e| format!("{dtype}, {what}: {e}"))?;
         table += &format!("{:16}{what:24}", dtype.name());
         for (rate, width) in rates.into_iter().zip([10, 10, 12, 12]) {
@@ -83,7 +82,7 @@ fn row(dtype: DType, elements: &[u8], effort: &Effort) -> Result<[Option<f64>; 4
     let text = TextOptions::DEFAULT;
     let parse = ParsePlan::new(dtype, &text, &CastOptions::RUST).map_err(|e| e.to_string())?;
     let format = FormatPlan::new(dtype, &text).map_err(|e| e.to_string())?;
-    let texts = format.run(elements, N).map_err(|e| e.to_string())?;
+    let texts = format.run(Bytes::new(elements, N)).map_err(|e| e.to_string())?;
     let mut parsed = vec![0; elements.len()];
     parse.run(&texts, &mut parsed).map_err(|e| e.to_string())?;
     if parsed != elements {
@@ -110,7 +109,7 @@ fn row(dtype: DType, elements: &[u8], effort: &Effort) -> Result<[Option<f64>; 4
             for _ in 0..calls {
                 let strings = &mut out.borrow_mut().1;
                 strings.clear();
-                black_box(format.run_into(black_box(elements), N, strings).is_ok());
+                black_box(format.run_into(Bytes::new(black_box(elements), N), strings).is_ok());
             }
         }),
     ];

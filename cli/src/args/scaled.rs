@@ -8,7 +8,10 @@ use lanecast::{
     scaled::{NonFinite, Scheme},
 };
 
-use super::{Writing, axes, dtype};
+use super::{
+    values::{axes, dtype},
+    writing::Writing,
+};
 use crate::{help, options::one_of};
 
 /// The arguments of `scale`.

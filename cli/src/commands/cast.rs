@@ -10,9 +10,8 @@ use lanecast_files::{Error, Hooks, Job, Output, Plan, Report, Selection, formats
 use serde::Serialize;
 
 use super::{
-    Bar,
+    progress::{Bar, warn},
     sink::{self, Content, is_standard, tensor_file},
-    warn,
 };
 use crate::{
     args::Cast,

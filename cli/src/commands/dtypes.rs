@@ -3,7 +3,7 @@
 use lanecast::{DType, Flavor, FloatSpec, Kind, Spec};
 use serde::Serialize;
 
-use crate::{error::Result, output, report::json, terminal, text};
+use crate::{error::Result, output, report::json, text};
 
 #[derive(Serialize)]
 struct Row {
@@ -86,5 +86,5 @@ pub fn run(as_json: bool) -> Result<()> {
     table.extend(rows.iter().map(|row| {
         vec![row.name.into(), row.bits.to_string(), row.kind.into(), row.remarks(), row.aliases.join(" ")]
     }));
-    terminal::print(&text::headed(&table))
+    output::print_styled(&text::headed(&table))
 }

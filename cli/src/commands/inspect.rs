@@ -6,13 +6,13 @@ use lanecast::{ByteOrder, DType};
 use lanecast_files::{Error, Number, Place, Progress, Selection, Settings, Stats, TensorFile, TensorInfo};
 use serde::Serialize;
 
-use super::{Bar, sink::tensor_file};
+use super::{progress::Bar, sink::tensor_file};
 use crate::{
     args::Inspect,
     error::{Failure, Result},
     output,
     report::{in_words, json},
-    signals, terminal, text,
+    signals, text,
 };
 
 #[derive(Serialize)]
@@ -148,7 +148,7 @@ pub fn run(args: &Inspect) -> Result<()> {
             out.push_str(&histogram::draw_all(&infos, &stats));
         }
     }
-    terminal::print(&out)
+    output::print_styled(&out)
 }
 
 /// The indices of the tensors that the patterns select.
@@ -163,15 +163,11 @@ fn choose(args: &Inspect, file: &TensorFile) -> Result<Vec<usize>> {
     Ok((0..file.tensors().len()).filter(|index| selection.allows(&file.tensors()[*index].name)).collect())
 }
 
-fn shown(name: &str) -> String {
-    text::one_line(if name.is_empty() { "-" } else { name })
-}
-
 fn to_text(file: &TensorFile, tensors: &[Row<'_>], bytes: u64) -> String {
     let mut rows = vec![["name", "dtype", "shape", "bytes", "layout"].map(str::to_owned).to_vec()];
     for tensor in tensors {
         rows.push(vec![
-            shown(tensor.name),
+            text::shown(tensor.name),
             text::one_line(tensor.dtype),
             tensor.shape.map_or_else(|| "-".to_owned(), text::tuple),
             text::size(tensor.bytes),
@@ -191,7 +187,7 @@ fn statistics(tensors: &[&TensorInfo], stats: &[Option<Stats>]) -> String {
     let head = ["name", "min", "max", "NaN", "infinite", "zero", "subnormal"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for (tensor, stats) in tensors.iter().zip(stats) {
-        let mut row = vec![shown(&tensor.name)];
+        let mut row = vec![text::shown(&tensor.name)];
         match stats {
             Some(of) => {
                 row.extend([of.min, of.max].map(|x| number(x, tensor.dtype())));
@@ -233,7 +229,12 @@ fn losses(tensors: &[&TensorInfo], stats: &[Option<Stats>]) -> String {
                 .map(|(name, n)| format!("{n} {}", in_words(name, *n)))
                 .collect();
             let lost = if lost.is_empty() { "nothing".to_owned() } else { lost.join(", ") };
-            rows.push(vec![shown(&tensor.name), cast.to.name().to_owned(), cast.bytes.to_string(), lost]);
+            rows.push(vec![
+                text::shown(&tensor.name),
+                cast.to.name().to_owned(),
+                cast.bytes.to_string(),
+                lost,
+            ]);
         }
     }
     format!("\n{}", text::headed(&rows))

@@ -8,6 +8,7 @@ mod explain;
 mod inspect;
 mod man;
 mod onnx_cast;
+mod progress;
 mod promote;
 mod raw;
 mod scale;
@@ -16,12 +17,7 @@ mod sink;
 mod table;
 mod unscale;
 
-use std::io::{self, IsTerminal};
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lanecast_files::{Entry, Progress};
-
-use crate::{args::Command, error::Result, report::warnings, terminal};
+use crate::{args::Command, error::Result};
 
 /// Does what the command line asks for.
 pub fn run(command: &Command) -> Result<()> {
@@ -39,48 +35,5 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Inspect(args) => inspect::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
-    }
-}
-
-/// Prints the warnings about `entries`, which are of `file` if there are several; with `each` also one for every tensor with lost values.
-fn warn(entries: &[Entry], file: Option<&str>, each: bool) {
-    if terminal::quiet() {
-        return;
-    }
-    for line in warnings(entries, file, each) {
-        // Standard error may be closed.
-        let _ = terminal::warning(&line);
-    }
-}
-
-/// A progress bar on standard error, which is removed on drop.
-///
-/// It is narrower than most windows will ever be: a line that no longer fits in its window takes a second one, which would stay.
-struct Bar(ProgressBar);
-
-const BAR: &str = "{bar:10} {percent:>3}% of {binary_total_bytes}, {eta}";
-
-impl Bar {
-    /// A bar over `bytes`; hidden if `bytes` is `None`, if standard error is no terminal, or if the program is quiet.
-    fn new(bytes: Option<u64>) -> Self {
-        let bytes = bytes.filter(|_| !terminal::quiet() && io::stderr().is_terminal());
-        let Some(bytes) = bytes else {
-            return Self(ProgressBar::hidden());
-        };
-        let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
-        Self(match ProgressStyle::with_template(BAR) {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        })
-    }
-
-    fn show(&self, progress: Progress) {
-        self.0.set_position(progress.done);
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
     }
 }

@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 
 use lanecast::{
-    CastOptions, Encoding,
-    onnx::{Attributes, Cast, ElementType, Error},
+    Bytes, CastOptions, Encoding,
+    onnx::{Attributes, Cast, ElementType, OnnxError},
     text::{BadText, Exponent, Special, StringsRef, TextError, TextOptions},
 };
 use lanecast_files::{
@@ -13,7 +13,7 @@ use lanecast_files::{
 };
 
 use super::{
-    Bar,
+    progress::Bar,
     sink::{self, Content, Source, named, stop},
 };
 use crate::{
@@ -108,7 +108,7 @@ fn format(
         block.clear();
         reader.take(bytes as u64).read_to_end(&mut block).map_err(Stopped::Read)?;
         let got = if block.len() == bytes { wanted } else { block.len() * 8 / bits };
-        let texts = cast.format(&block, got).map_err(refused)?;
+        let texts = cast.format(Bytes::new(&block, got)).map_err(refused)?;
         lines.clear();
         for text in &texts {
             lines.extend_from_slice(text.as_bytes());
@@ -189,17 +189,17 @@ fn parse(
 }
 
 /// Converts an error of the library that is not about a text.
-fn refused(error: Error) -> Trouble {
+fn refused(error: OnnxError) -> Trouble {
     Trouble::Line(match error {
-        Error::Cast(error) => error.into(),
+        OnnxError::Cast(error) => error.into(),
         error => Failure::unsupported(error.to_string()),
     })
 }
 
 /// Converts an error about the texts of a batch that follows `done` lines; lines are counted from 1.
-fn refused_line(error: Error, done: u64) -> Trouble {
+fn refused_line(error: OnnxError, done: u64) -> Trouble {
     match error {
-        Error::Text(TextError::Text { index, text, reason, to }) => {
+        OnnxError::Text(TextError::Text { index, text, reason, to }) => {
             let what = match reason {
                 BadText::Empty => "is empty, not a value",
                 BadText::NotANumber => "is not a value",
@@ -230,8 +230,8 @@ fn node(args: &OnnxCast) -> Result<Cast> {
         .and_then(|cast| cast.with_options(&options))
         .and_then(|cast| cast.with_text(&text));
     cast.map_err(|error| match error {
-        Error::Cast(error) => error.into(),
-        Error::NoSuchOpset { .. } | Error::NoAttribute { .. } => Failure::usage(error.to_string()),
+        OnnxError::Cast(error) => error.into(),
+        OnnxError::NoSuchOpset { .. } | OnnxError::NoAttribute { .. } => Failure::usage(error.to_string()),
         _ => Failure::unsupported(error.to_string()),
     })
 }

@@ -9,9 +9,8 @@ use lanecast_files::{
 };
 
 use super::{
-    Bar,
+    progress::{Bar, warn},
     sink::{self, Content, Source, named, stop},
-    warn,
 };
 use crate::{
     args::Raw,

@@ -9,8 +9,9 @@ use serde::Serialize;
 use crate::{
     args::{TableCommand, TableFormat},
     error::Result,
+    output,
     report::json,
-    terminal, text,
+    text,
 };
 
 /// A square table of dtypes.
@@ -82,5 +83,5 @@ pub fn run(table: &TableCommand) -> Result<()> {
             (Square::new(DType::ALL, cell), format)
         }
     };
-    terminal::print(&square.render(format)?)
+    output::print_styled(&square.render(format)?)
 }

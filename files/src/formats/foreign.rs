@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Remedy};
+use crate::{
+    error::{Error, Remedy},
+    path::extension,
+};
 
 /// A kind of file.
 struct Foreign {
@@ -68,7 +71,7 @@ fn is_zip_of_pickle(head: &[u8]) -> bool {
 
 /// The error for a file of no known format, of which `head` is the beginning.
 pub(super) fn unknown(path: &Path, head: &[u8]) -> Error {
-    let extension = super::extension_of(path);
+    let extension = extension(path);
     let found = FOREIGN
         .iter()
         .find(|foreign| (foreign.recognizes)(head))

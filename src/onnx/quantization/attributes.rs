@@ -1,12 +1,12 @@
 //! The attributes of `QuantizeLinear` and `DequantizeLinear`.
 
-use crate::{
-    DType,
-    onnx::{
-        ElementType, Error, Operator,
-        attributes::{AttributeValue, flag, put},
-    },
+use crate::onnx::{
+    attributes::{AttributeValue, flag, put},
+    element::ElementType,
+    error::OnnxError,
+    operator::Operator,
 };
+use lanecast_kernels::DType;
 
 /// The attributes of a node `QuantizeLinear` or `DequantizeLinear`; `None` means that the node does not have the attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -71,7 +71,7 @@ impl LinearAttributes {
     }
 
     /// Refuses attributes that the version does not have, and a `precision` in which nothing can be divided.
-    pub(super) fn check(&self, operator: Operator, version: u32) -> Result<(), Error> {
+    pub(super) fn check(&self, operator: Operator, version: u32) -> Result<(), OnnxError> {
         let given = [
             ("axis", self.axis.is_some()),
             ("block_size", self.block_size.is_some()),
@@ -82,12 +82,12 @@ impl LinearAttributes {
         for (name, _) in given.into_iter().filter(|(_, given)| *given) {
             let since = since(operator, name);
             if since.is_none_or(|since| version < since) {
-                return Err(Error::NoAttribute { operator, version, name: name.into(), since });
+                return Err(OnnxError::NoAttribute { operator, version, name: name.into(), since });
             }
         }
         match self.precision {
             None | Some(DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64) => Ok(()),
-            Some(_) => Err(Error::AttributeValue {
+            Some(_) => Err(OnnxError::AttributeValue {
                 name: "precision",
                 expected: "FLOAT (1), FLOAT16 (10), DOUBLE (11) or BFLOAT16 (16)",
             }),
@@ -99,7 +99,7 @@ impl LinearAttributes {
         operator: Operator,
         version: u32,
         attributes: &[(&str, AttributeValue<'_>)],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, OnnxError> {
         let mut read = Self::NONE;
         let (mut output_dtype, mut precision) = (None, None);
         for (name, value) in attributes {
@@ -111,14 +111,21 @@ impl LinearAttributes {
                 }
                 (Some(_), "precision") => put(&mut precision, "precision", dtype("precision", *value)?)?,
                 (Some(_), "saturate") => put(&mut read.saturate, "saturate", flag(*value)?)?,
-                _ => return Err(Error::NoAttribute { operator, version, name: (*name).into(), since: None }),
+                _ => {
+                    return Err(OnnxError::NoAttribute {
+                        operator,
+                        version,
+                        name: (*name).into(),
+                        since: None,
+                    });
+                }
             }
         }
         // UNDEFINED stands for an attribute that is not given, but a version that lacks the attribute has not even that.
         for (name, given) in [("output_dtype", output_dtype.is_some()), ("precision", precision.is_some())] {
             let since = since(operator, name);
             if given && since.is_some_and(|since| version < since) {
-                return Err(Error::NoAttribute { operator, version, name: name.into(), since });
+                return Err(OnnxError::NoAttribute { operator, version, name: name.into(), since });
             }
         }
         (read.output_dtype, read.precision) = (output_dtype.flatten(), precision.flatten());
@@ -140,35 +147,36 @@ fn since(operator: Operator, name: &str) -> Option<u32> {
     }
 }
 
-fn axis(value: AttributeValue<'_>) -> Result<i64, Error> {
+fn axis(value: AttributeValue<'_>) -> Result<i64, OnnxError> {
     match value {
         AttributeValue::Int(axis) => Ok(axis),
-        _ => {
-            Err(Error::AttributeValue { name: "axis", expected: "an int, the index of an axis of the input" })
-        }
+        _ => Err(OnnxError::AttributeValue {
+            name: "axis",
+            expected: "an int, the index of an axis of the input",
+        }),
     }
 }
 
-fn block_size(value: AttributeValue<'_>) -> Result<usize, Error> {
+fn block_size(value: AttributeValue<'_>) -> Result<usize, OnnxError> {
     let size = match value {
         AttributeValue::Int(size) => usize::try_from(size).ok(),
         _ => None,
     };
-    size.ok_or(Error::AttributeValue {
+    size.ok_or(OnnxError::AttributeValue {
         name: "block_size",
         expected: "an int from 0 on, where 0 is no blocks",
     })
 }
 
 /// A dtype by its number; `None` for `UNDEFINED`.
-fn dtype(name: &'static str, value: AttributeValue<'_>) -> Result<Option<DType>, Error> {
+fn dtype(name: &'static str, value: AttributeValue<'_>) -> Result<Option<DType>, OnnxError> {
     let expected = "an int, the number of a TensorProto.DataType of numbers, or 0 for the default";
-    let wrong = Error::AttributeValue { name, expected };
+    let wrong = OnnxError::AttributeValue { name, expected };
     match value {
         AttributeValue::Int(0) => Ok(None),
         AttributeValue::Int(code) => {
             let element = i32::try_from(code).ok().and_then(ElementType::from_code);
-            element.ok_or(Error::UnknownCode(code))?.dtype().ok_or(wrong).map(Some)
+            element.ok_or(OnnxError::UnknownCode(code))?.dtype().ok_or(wrong).map(Some)
         }
         _ => Err(wrong),
     }

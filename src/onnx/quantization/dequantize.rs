@@ -6,10 +6,15 @@ use super::{
     operand::{Real, Tensor, raw},
 };
 use crate::{
-    CastOptions, CastPlan, DType,
-    onnx::{AttributeValue, Error, Operator, Side},
+    onnx::{
+        attributes::AttributeValue,
+        error::OnnxError,
+        operator::{Operator, Port},
+    },
+    options::CastOptions,
+    plan::CastPlan,
 };
-use lanecast_kernels::in_default_environment;
+use lanecast_kernels::{DType, in_default_environment};
 
 /// A `DequantizeLinear` node, whose dtypes and attributes have been checked against its version.
 ///
@@ -21,7 +26,7 @@ use lanecast_kernels::in_default_environment;
 /// let mut y = [0; 8];
 /// node.run(Tensor::new(&[2], &[129, 120]), Tensor::scalar(&scale), Some(Tensor::scalar(&zero_point)), &mut y)?;
 /// assert_eq!(y.as_chunks().0, &[0.5_f32.to_le_bytes(), (-4.0_f32).to_le_bytes()]);
-/// # Ok::<(), lanecast::onnx::Error>(())
+/// # Ok::<(), lanecast::onnx::OnnxError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct DequantizeLinear {
@@ -33,28 +38,28 @@ impl DequantizeLinear {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchOpset`] before opset 10; [`Error::Type`] and [`Error::NoAttribute`] for what the version in force does not
-    /// have; [`Error::ZeroPointType`] if the zero point has not the dtype of the input; [`Error::AttributeValue`] if the scale is
-    /// `float8_e8m0fnu` and `output_dtype` is not given; [`Error::Cast`] as [`CastPlan::new`].
+    /// [`OnnxError::NoSuchOpset`] before opset 10; [`OnnxError::Type`] and [`OnnxError::NoAttribute`] for what the version in force does not
+    /// have; [`OnnxError::ZeroPointType`] if the zero point has not the dtype of the input; [`OnnxError::AttributeValue`] if the scale is
+    /// `float8_e8m0fnu` and `output_dtype` is not given; [`OnnxError::Cast`] as [`CastPlan::new`].
     pub fn new(
         opset: u32,
         x: DType,
         scale: DType,
         zero_point: Option<DType>,
         attributes: &LinearAttributes,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, OnnxError> {
         let operator = Operator::DequantizeLinear;
         let inputs = Inputs { x, scale, zero_point };
         let version = inputs.version_in(opset, operator, attributes)?;
         inputs.check_zero_point(x)?;
         if scale == DType::Float8E8M0FNU && attributes.output_dtype.is_none() {
-            return Err(Error::AttributeValue {
+            return Err(OnnxError::AttributeValue {
                 name: "output_dtype",
                 expected: "given, since the scale is float8_e8m0fnu: FLOAT (1), FLOAT16 (10) or BFLOAT16 (16)",
             });
         }
         let to = attributes.output_dtype.unwrap_or(scale);
-        operator.check(version, Side::Output, to.into())?;
+        operator.check(version, Port::Output, to.into())?;
         let real = DType::Float32;
         let store = CastPlan::new(real, raw(to), &CastOptions::RUST)?;
         Ok(Self { node: Node::new(version, inputs, attributes, real, store)? })
@@ -67,7 +72,7 @@ impl DequantizeLinear {
     ///
     /// # Errors
     ///
-    /// As [`QuantizeLinear::run`](super::QuantizeLinear::run); [`Error::NotZero`] for a zero point of `int32` or 8-bit floats that is
+    /// As [`QuantizeLinear::run`](super::QuantizeLinear::run); [`OnnxError::NotZero`] for a zero point of `int32` or 8-bit floats that is
     /// not 0. Nothing is written then.
     pub fn run(
         &self,
@@ -75,12 +80,12 @@ impl DequantizeLinear {
         scale: Tensor<'_>,
         zero_point: Option<Tensor<'_>>,
         y: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result<(), OnnxError> {
         in_default_environment(Self::run_guarded, self, &mut Call { x, scale, zero_point, y })
     }
 
     /// [`run`](Self::run), in the default floating-point environment.
-    fn run_guarded(&self, call: &mut Call<'_>) -> Result<(), Error> {
+    fn run_guarded(&self, call: &mut Call<'_>) -> Result<(), OnnxError> {
         self.node.run::<f32>(call, |chunk| {
             if chunk.shifted {
                 f32::subtract(chunk.x, chunk.zero_points);

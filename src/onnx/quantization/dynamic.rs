@@ -1,14 +1,18 @@
 //! [`DynamicQuantizeLinear`]: the scale and the zero point follow from the range of the input.
 
 use super::{
-    bytes::{self, Byte},
+    int8::{self, Int8},
     operand::{Real, dtype_of, raw},
 };
 use crate::{
-    CastError, DType, Side as Buffer,
-    onnx::{AttributeValue, Error, Operator, Side},
+    error::{CastError, Side as Buffer},
+    onnx::{
+        attributes::AttributeValue,
+        error::OnnxError,
+        operator::{Operator, Port},
+    },
 };
-use lanecast_kernels::in_default_environment;
+use lanecast_kernels::{DType, in_default_environment};
 
 /// A `DynamicQuantizeLinear` node: `float32` to `uint8`.
 ///
@@ -19,7 +23,7 @@ use lanecast_kernels::in_default_environment;
 /// let found = DynamicQuantizeLinear::new(11)?.run(&x, &mut y, 3)?;
 /// assert_eq!(found, DynamicScale { scale: 0.01, zero_point: 100 });
 /// assert_eq!(y, [0, 100, 255]);
-/// # Ok::<(), lanecast::onnx::Error>(())
+/// # Ok::<(), lanecast::onnx::OnnxError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct DynamicQuantizeLinear {
@@ -40,8 +44,8 @@ impl DynamicQuantizeLinear {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchOpset`] before opset 11.
-    pub fn new(opset: u32) -> Result<Self, Error> {
+    /// [`OnnxError::NoSuchOpset`] before opset 11.
+    pub fn new(opset: u32) -> Result<Self, OnnxError> {
         let version = Operator::DynamicQuantizeLinear.version_in(opset)?;
         Ok(Self { version })
     }
@@ -50,18 +54,18 @@ impl DynamicQuantizeLinear {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new); [`Error::Type`] if the input is not `float32`, [`Error::NoAttribute`] for an attribute.
+    /// As [`new`](Self::new); [`OnnxError::Type`] if the input is not `float32`, [`OnnxError::NoAttribute`] for an attribute.
     pub fn from_attributes(
         opset: u32,
         x: i32,
         attributes: &[(&str, AttributeValue<'_>)],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, OnnxError> {
         let operator = Operator::DynamicQuantizeLinear;
         let version = operator.version_in(opset)?;
-        let dtype = dtype_of(operator, version, Side::Input, x)?;
-        operator.check(version, Side::Input, dtype.into())?;
+        let dtype = dtype_of(operator, version, Port::Input, x)?;
+        operator.check(version, Port::Input, dtype.into())?;
         if let Some((name, _)) = attributes.first() {
-            return Err(Error::NoAttribute { operator, version, name: (*name).into(), since: None });
+            return Err(OnnxError::NoAttribute { operator, version, name: (*name).into(), since: None });
         }
         Self::new(opset)
     }
@@ -75,8 +79,8 @@ impl DynamicQuantizeLinear {
     ///
     /// # Errors
     ///
-    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] in [`Error::Cast`]; then nothing is written.
-    pub fn run(&self, x: &[u8], y: &mut [u8], n: usize) -> Result<DynamicScale, Error> {
+    /// [`CastError::BufferTooSmall`] or [`CastError::TooLarge`] in [`OnnxError::Cast`]; then nothing is written.
+    pub fn run(&self, x: &[u8], y: &mut [u8], n: usize) -> Result<DynamicScale, OnnxError> {
         let from = raw(DType::Float32);
         let need = from.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: from })?;
         for (which, need, have) in [(Buffer::Source, need, x.len()), (Buffer::Destination, n, y.len())] {
@@ -88,15 +92,15 @@ impl DynamicQuantizeLinear {
     }
 
     /// [`run`](Self::run), in the default floating-point environment.
-    fn run_guarded(&self, call: &mut (&[u8], &mut [u8])) -> Result<DynamicScale, Error> {
+    fn run_guarded(&self, call: &mut (&[u8], &mut [u8])) -> Result<DynamicScale, OnnxError> {
         let (x, y) = (call.0.as_chunks().0, &mut *call.1);
-        let [low, high] = bytes::extent(x);
+        let [low, high] = int8::extent(x);
         let scale = if high == low { 1.0 } else { (high - low) / 255.0 };
         let zero = 0.0 - low / scale;
         // Where the range is so small or so large that this is NaN, onnxruntime and ONNX's evaluator have 255.
         let mut zero = [if zero.is_nan() { 255.0 } else { zero.clamp(0.0, 255.0) }];
         f32::round_and_add(&mut zero, &[0.0]);
-        bytes::quantize(x, Byte::Unsigned, scale, zero[0], y);
+        int8::quantize(x, Int8::Unsigned, scale, zero[0], y);
         Ok(DynamicScale { scale, zero_point: zero[0] as u8 })
     }
 }

@@ -1,6 +1,6 @@
 //! Which scale an element has.
 
-use crate::onnx::Error;
+use crate::onnx::error::OnnxError;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -38,10 +38,10 @@ impl Layout {
         scale: &[usize],
         axis: i64,
         block: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, OnnxError> {
         let (elements, scales) = (elements(x)?, elements(scale)?);
         let layout = |granularity| Ok(Self { elements, scales, granularity });
-        let refuse = |want, rule| Err(Error::Shape { which: "scale", have: scale.into(), want, rule });
+        let refuse = |want, rule| Err(OnnxError::Shape { which: "scale", have: scale.into(), want, rule });
         // A shape of ones is as good as a scalar: ONNX's own tests write it so.
         if scale.is_empty() || block == 0 && scale.iter().all(|len| *len == 1) {
             return layout(Granularity::One);
@@ -51,7 +51,7 @@ impl Layout {
         }
         let index = if axis < 0 { axis.checked_add_unsigned(x.len() as u64) } else { Some(axis) };
         let index = index.and_then(|index| usize::try_from(index).ok()).filter(|index| *index < x.len());
-        let at = index.ok_or(Error::Axis { axis, axes: x.len() })?;
+        let at = index.ok_or(OnnxError::Axis { axis, axes: x.len() })?;
         let len = x[at];
         // Where an axis is empty, the product of the others may overflow, and no element has a scale.
         let inner = if elements == 0 { 0 } else { x[at + 1..].iter().product() };
@@ -156,12 +156,12 @@ impl Layout {
 }
 
 /// The elements of a shape.
-fn elements(shape: &[usize]) -> Result<usize, Error> {
+fn elements(shape: &[usize]) -> Result<usize, OnnxError> {
     if shape.contains(&0) {
         return Ok(0);
     }
     let product = shape.iter().try_fold(1_usize, |n, len| n.checked_mul(*len));
-    product.ok_or_else(|| Error::TooLarge(shape.into()))
+    product.ok_or_else(|| OnnxError::TooLarge(shape.into()))
 }
 
 #[cfg(test)]
@@ -238,15 +238,19 @@ mod tests {
         assert_eq!(new(10, &[2, 3], &[], 1, 0), Ok(true));
         assert_eq!(new(10, &[2, 3], &[1], 1, 0), Ok(true));
         assert_eq!(new(21, &[2, 3], &[], 9, 4), Ok(true));
-        assert!(matches!(new(10, &[2, 3], &[3], 1, 0), Err(Error::Shape { want, .. }) if want.is_empty()));
-        assert!(matches!(new(13, &[2, 3], &[2], 1, 0), Err(Error::Shape { want, .. }) if want == [3]));
-        assert!(matches!(new(21, &[2, 3], &[2, 1], 1, 2), Err(Error::Shape { want, .. }) if want == [2, 2]));
+        assert!(
+            matches!(new(10, &[2, 3], &[3], 1, 0), Err(OnnxError::Shape { want, .. }) if want.is_empty())
+        );
+        assert!(matches!(new(13, &[2, 3], &[2], 1, 0), Err(OnnxError::Shape { want, .. }) if want == [3]));
+        assert!(
+            matches!(new(21, &[2, 3], &[2, 1], 1, 2), Err(OnnxError::Shape { want, .. }) if want == [2, 2])
+        );
         for (axis, axes) in [(2, 2), (-3, 2), (i64::MAX, 2), (i64::MIN, 2), (0, 0)] {
             let x = &[2, 3][..axes];
-            assert_eq!(new(21, x, &[2], axis, 0), Err(Error::Axis { axis, axes }));
+            assert_eq!(new(21, x, &[2], axis, 0), Err(OnnxError::Axis { axis, axes }));
         }
         let large = [usize::MAX, 2];
-        assert_eq!(new(21, &large, &[], 1, 0), Err(Error::TooLarge(large.into())));
+        assert_eq!(new(21, &large, &[], 1, 0), Err(OnnxError::TooLarge(large.into())));
         let none = Layout::new(21, &[usize::MAX, 0, usize::MAX], &[0], 1, 0).expect("no elements");
         assert_eq!((none.elements, none.runs(0..0).count()), (0, 0));
     }

@@ -2,17 +2,22 @@
 
 use super::{
     attributes::LinearAttributes,
-    bytes::{self, Byte, ByteNode},
+    int8::{self, Direction, Int8},
     layout::Layout,
     operand::{
         CHUNK, Floats, Load, Real, Tensor, Window, check_len, check_zero_point, chunks, dtype_of, raw,
     },
 };
 use crate::{
-    CastError, CastPlan, DType, Kind,
-    onnx::{AttributeValue, Error, Operator, Side},
+    error::CastError,
+    onnx::{
+        attributes::AttributeValue,
+        error::OnnxError,
+        operator::{Operator, Port},
+    },
+    plan::CastPlan,
 };
-use lanecast_kernels::{Bytes, BytesMut};
+use lanecast_kernels::{BytesMut, DType, Kind};
 
 /// The dtypes of the inputs.
 #[derive(Clone, Copy, Debug)]
@@ -29,18 +34,18 @@ impl Inputs {
         opset: u32,
         operator: Operator,
         attributes: &LinearAttributes,
-    ) -> Result<u32, Error> {
+    ) -> Result<u32, OnnxError> {
         let version = operator.version_in(opset)?;
         attributes.check(operator, version)?;
-        operator.check(version, Side::Input, self.x.into())?;
-        operator.check(version, Side::Scale, self.scale.into())?;
+        operator.check(version, Port::Input, self.x.into())?;
+        operator.check(version, Port::Scale, self.scale.into())?;
         Ok(version)
     }
 
     /// Refuses a zero point that has not this dtype, which is that of the quantised elements.
-    pub(super) fn check_zero_point(&self, want: DType) -> Result<(), Error> {
+    pub(super) fn check_zero_point(&self, want: DType) -> Result<(), OnnxError> {
         match self.zero_point.filter(|have| *have != want) {
-            Some(have) => Err(Error::ZeroPointType { want, have }),
+            Some(have) => Err(OnnxError::ZeroPointType { want, have }),
             None => Ok(()),
         }
     }
@@ -53,12 +58,12 @@ pub(super) fn read(
     [x, scale]: [i32; 2],
     zero_point: Option<i32>,
     attributes: &[(&str, AttributeValue<'_>)],
-) -> Result<(Inputs, LinearAttributes), Error> {
+) -> Result<(Inputs, LinearAttributes), OnnxError> {
     let version = operator.version_in(opset)?;
     let attributes = LinearAttributes::read(operator, version, attributes)?;
-    let dtype = |side, code| dtype_of(operator, version, side, code);
-    let (x, scale) = (dtype(Side::Input, x)?, dtype(Side::Scale, scale)?);
-    let zero_point = zero_point.map(|code| dtype(Side::Output, code)).transpose()?;
+    let dtype = |port, code| dtype_of(operator, version, port, code);
+    let (x, scale) = (dtype(Port::Input, x)?, dtype(Port::Scale, scale)?);
+    let zero_point = zero_point.map(|code| dtype(Port::Output, code)).transpose()?;
     Ok((Inputs { x, scale, zero_point }, attributes))
 }
 
@@ -70,11 +75,11 @@ pub(super) struct Node {
     pub(super) to: DType,
     pub(super) attributes: LinearAttributes,
     load: Load,
-    pub(super) load_scale: Load,
+    load_scale: Load,
     load_zero_point: Option<Load>,
     store: CastPlan,
     /// The casts that have loops of their own.
-    bytes: Option<ByteNode>,
+    int8: Option<Direction>,
 }
 
 /// What a node runs on.
@@ -105,10 +110,10 @@ impl Node {
         store: CastPlan,
     ) -> Result<Self, CastError> {
         let (real, to) = (store.source().dtype(), store.target().dtype());
-        let bytes = match (inputs.x, to) {
+        let int8 = match (inputs.x, to) {
             _ if precision != DType::Float32 => None,
-            (DType::Float32, to) => Byte::new(to).map(ByteNode::Quantize),
-            (x, DType::Float32) => Byte::new(x).map(ByteNode::Dequantize),
+            (DType::Float32, to) => Int8::new(to).map(Direction::Quantize),
+            (x, DType::Float32) => Int8::new(x).map(Direction::Dequantize),
             _ => None,
         };
         Ok(Self {
@@ -120,12 +125,12 @@ impl Node {
             load_scale: Load::new(inputs.scale, precision, real)?,
             load_zero_point: inputs.zero_point.map(|dtype| Load::new(dtype, real, real)).transpose()?,
             store,
-            bytes,
+            int8,
         })
     }
 
     /// The granularity of a call, whose buffers fit.
-    fn layout(&self, call: &Call<'_>) -> Result<Layout, Error> {
+    fn layout(&self, call: &Call<'_>) -> Result<Layout, OnnxError> {
         let (x, scale) = (call.x, call.scale);
         let (axis, block) = (self.attributes.axis.unwrap_or(1), self.attributes.block_size.unwrap_or(0));
         let layout = Layout::new(self.version, x.shape, scale.shape, axis, block)?;
@@ -137,11 +142,11 @@ impl Node {
     }
 
     /// The zero points of a call. Those of `int32` and of 8-bit floats only name the dtype: they have to be 0.
-    pub(super) fn zero_points<'a, R: Real>(
+    fn zero_points<'a, R: Real>(
         &'a self,
         zero_point: Option<Tensor<'a>>,
         layout: &Layout,
-    ) -> Result<Option<Window<'a, R>>, Error> {
+    ) -> Result<Option<Window<'a, R>>, OnnxError> {
         let (Some(tensor), Some(load)) = (zero_point, &self.load_zero_point) else {
             return Ok(None);
         };
@@ -150,7 +155,7 @@ impl Node {
             return Ok(Some(Window::new(load, tensor.data, layout.scales)));
         }
         match load.first_not_zero::<R>(tensor.data, layout.scales)? {
-            Some(index) => Err(Error::NotZero { dtype, index }),
+            Some(index) => Err(OnnxError::NotZero { dtype, index }),
             None => Ok(None),
         }
     }
@@ -160,10 +165,12 @@ impl Node {
         &self,
         call: &mut Call<'_>,
         compute: impl Fn(&mut Chunk<'_, R>) -> Result<(), CastError>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), OnnxError> {
         let layout = self.layout(call)?;
-        if let Some(bytes) = self.bytes.filter(|_| bytes::worthwhile(&layout)) {
-            return bytes::run(self, bytes, &layout, call);
+        if let Some(direction) = self.int8.filter(|_| int8::worthwhile(&layout)) {
+            let scales = Window::new(&self.load_scale, call.scale.data, layout.scales);
+            let zero_points = self.zero_points(call.zero_point, &layout)?;
+            return int8::run(direction, &layout, scales, zero_points, call.x.data, call.y);
         }
         let mut scales = Window::<R>::new(&self.load_scale, call.scale.data, layout.scales);
         let mut zero_points = self.zero_points::<R>(call.zero_point, &layout)?;
@@ -182,7 +189,7 @@ impl Node {
             let shifted = zero_points.is_some();
             compute(&mut Chunk { x: &mut chunk[..n], scales: scale_of, zero_points: zero_of, shifted })?;
             let encoded = &mut call.y[range.start * bits / 8..];
-            self.store.run(Bytes::new(bytemuck::cast_slice(&chunk[..n]), n), BytesMut::new(encoded, n))?;
+            self.store.run(&chunk[..n], BytesMut::new(encoded, n))?;
         }
         Ok(())
     }
@@ -203,7 +210,7 @@ macro_rules! define_methods {
             scale: i32,
             zero_point: Option<i32>,
             attributes: &[(&str, AttributeValue<'_>)],
-        ) -> Result<Self, Error> {
+        ) -> Result<Self, OnnxError> {
             let (inputs, attributes) =
                 node::read(Operator::$operator, opset, [x, scale], zero_point, attributes)?;
             Self::new(opset, inputs.x, inputs.scale, inputs.zero_point, &attributes)

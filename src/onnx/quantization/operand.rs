@@ -2,13 +2,18 @@
 
 use super::layout::Layout;
 use crate::{
-    ByteOrder, CastError, CastOptions, CastPlan, DType, Encoding,
-    onnx::{Error, Operator, Side, cast::known},
+    error::CastError,
+    onnx::{
+        cast::known,
+        error::OnnxError,
+        operator::{Operator, Port},
+    },
+    options::CastOptions,
+    plan::CastPlan,
     tier,
 };
 use core::{marker::PhantomData, ops::Range};
-use lanecast_kernels::{Bytes, BytesMut};
-use lanecast_kernels::{Work, run_work};
+use lanecast_kernels::{ByteOrder, Bytes, BytesMut, DType, Element, Encoding, Work, run_work};
 
 /// Elements that are decoded at once. A multiple of 8, so that packed elements begin at a byte.
 pub(super) const CHUNK: usize = 512;
@@ -41,16 +46,16 @@ pub(super) const fn raw(dtype: DType) -> Encoding {
     Encoding::packed(dtype).with_order(ByteOrder::Little)
 }
 
-/// The dtype with a number of `TensorProto.DataType`, which a node has on this side.
-pub(super) fn dtype_of(operator: Operator, version: u32, side: Side, code: i32) -> Result<DType, Error> {
+/// The dtype with a number of `TensorProto.DataType`, which a node has on this port.
+pub(super) fn dtype_of(operator: Operator, version: u32, port: Port, code: i32) -> Result<DType, OnnxError> {
     let element = known(code)?;
-    element.dtype().ok_or(Error::Type { operator, version, side, element, since: None })
+    element.dtype().ok_or(OnnxError::Type { operator, version, port, element, since: None })
 }
 
 /// Checks that a buffer has exactly the bytes of `n` elements.
-pub(super) fn check_len(which: &'static str, of: Encoding, n: usize, have: usize) -> Result<(), Error> {
+pub(super) fn check_len(which: &'static str, of: Encoding, n: usize, have: usize) -> Result<(), OnnxError> {
     let need = of.byte_len(n).ok_or(CastError::TooLarge { elements: n, encoding: of })?;
-    if need == have { Ok(()) } else { Err(Error::Length { which, need, have }) }
+    if need == have { Ok(()) } else { Err(OnnxError::Length { which, need, have }) }
 }
 
 /// Checks the zero points of a tensor whose scales have the shape `scale`, before anything is written.
@@ -59,16 +64,16 @@ pub(super) fn check_zero_point(
     load: Option<&Load>,
     scale: &[usize],
     layout: &Layout,
-) -> Result<(), Error> {
+) -> Result<(), OnnxError> {
     let (tensor, load) = match (zero_point, load) {
         (Some(tensor), Some(load)) => (tensor, load),
         (None, None) => return Ok(()),
-        (_, load) => return Err(Error::ZeroPoint { expected: load.is_some() }),
+        (_, load) => return Err(OnnxError::ZeroPoint { expected: load.is_some() }),
     };
     let single = |shape: &[usize]| shape.iter().all(|len| *len == 1);
     if tensor.shape != scale && !(layout.is_one() && single(tensor.shape)) {
         let rule = "that of the scale";
-        return Err(Error::Shape {
+        return Err(OnnxError::Shape {
             which: "zero point",
             have: tensor.shape.into(),
             want: scale.into(),
@@ -83,7 +88,7 @@ pub(super) fn check_zero_point(
 pub(super) struct Floats<R>(pub(super) [R; CHUNK]);
 
 /// The floats that are calculated with.
-pub(super) trait Real: bytemuck::Pod {
+pub(super) trait Real: Element {
     const ZERO: Self;
 
     /// Divides. A NaN of `x` stays what it is, and any other is positive, as hardware differs here.
@@ -237,15 +242,13 @@ impl Load {
         out: &mut [R],
     ) -> Result<(), CastError> {
         let first = range.start * self.source().bits_per_element() as usize / 8;
-        let (data, n) = (&data[first..], range.len());
-        let out = bytemuck::cast_slice_mut(&mut out[..n]);
+        let (data, out) = (Bytes::new(&data[first..], range.len()), &mut out[..range.len()]);
         match self {
-            Self::Direct(plan) => plan.run(Bytes::new(data, n), BytesMut::new(out, n)),
+            Self::Direct(plan) => plan.run(data, out),
             Self::Rounded(to, from) => {
-                let mut rounded = [0_u16; CHUNK];
-                let rounded: &mut [u8] = bytemuck::cast_slice_mut(&mut rounded);
-                to.run(Bytes::new(data, n), BytesMut::new(rounded, n))?;
-                from.run(Bytes::new(rounded, n), BytesMut::new(out, n))
+                let mut rounded = [0; 2 * CHUNK];
+                to.run(data, BytesMut::new(&mut rounded, out.len()))?;
+                from.run(Bytes::new(&rounded, out.len()), out)
             }
         }
     }

@@ -6,11 +6,16 @@ use super::{
     operand::{CHUNK, Real, Tensor, raw},
 };
 use crate::{
-    CastError, CastOptions, CastPlan, DType, Kind, Saturate,
-    onnx::{AttributeValue, Error, Operator, Side},
+    error::CastError,
+    onnx::{
+        attributes::AttributeValue,
+        error::OnnxError,
+        operator::{Operator, Port},
+    },
+    options::{CastOptions, Saturate},
+    plan::CastPlan,
 };
-use lanecast_kernels::in_default_environment;
-use lanecast_kernels::{Bytes, BytesMut};
+use lanecast_kernels::{Bytes, BytesMut, DType, Kind, in_default_environment};
 
 /// A `QuantizeLinear` node, whose dtypes and attributes have been checked against its version.
 ///
@@ -30,7 +35,7 @@ use lanecast_kernels::{Bytes, BytesMut};
 /// let error = QuantizeLinear::new(20, DType::Float32, DType::Float32, None, &attributes).unwrap_err();
 /// let message = "QuantizeLinear-19 has no attribute \"block_size\"; opset 21 is the first that has it";
 /// assert_eq!(error.to_string(), message);
-/// # Ok::<(), lanecast::onnx::Error>(())
+/// # Ok::<(), lanecast::onnx::OnnxError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct QuantizeLinear {
@@ -47,25 +52,25 @@ impl QuantizeLinear {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchOpset`] before opset 10; [`Error::Type`], [`Error::ScaleType`] and [`Error::NoAttribute`] for what the version
-    /// in force does not have; [`Error::ZeroPointType`] if the zero point has not the dtype of the output; [`Error::AttributeValue`]
-    /// for a `precision` that is not a float of at least 16 bits; [`Error::Cast`] as [`CastPlan::new`].
+    /// [`OnnxError::NoSuchOpset`] before opset 10; [`OnnxError::Type`], [`OnnxError::ScaleType`] and [`OnnxError::NoAttribute`] for what the version
+    /// in force does not have; [`OnnxError::ZeroPointType`] if the zero point has not the dtype of the output; [`OnnxError::AttributeValue`]
+    /// for a `precision` that is not a float of at least 16 bits; [`OnnxError::Cast`] as [`CastPlan::new`].
     pub fn new(
         opset: u32,
         x: DType,
         scale: DType,
         zero_point: Option<DType>,
         attributes: &LinearAttributes,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, OnnxError> {
         let operator = Operator::QuantizeLinear;
         let inputs = Inputs { x, scale, zero_point };
         let version = inputs.version_in(opset, operator, attributes)?;
         // From 19 to 22 both inputs have one type.
         if (19..23).contains(&version) && scale != x {
-            return Err(Error::ScaleType { operator, version, input: x, scale, since: 23 });
+            return Err(OnnxError::ScaleType { operator, version, input: x, scale, since: 23 });
         }
         let to = attributes.output_dtype.or(zero_point).unwrap_or(DType::UInt8);
-        operator.check(version, Side::Output, to.into())?;
+        operator.check(version, Port::Output, to.into())?;
         inputs.check_zero_point(to)?;
         let precision = attributes.precision.unwrap_or(match scale {
             // These two are no precision of a quotient.
@@ -100,22 +105,22 @@ impl QuantizeLinear {
     ///
     /// # Errors
     ///
-    /// [`Error::Shape`], [`Error::Axis`] and [`Error::TooLarge`] if the shapes do not fit; [`Error::Length`] if a buffer has not
-    /// exactly the bytes of its shape; [`Error::ZeroPoint`] if there is a zero point where the node has none, or none where it has
-    /// one; [`Error::NotZero`] for a zero point of 8-bit floats that is not 0. Nothing is written then.
+    /// [`OnnxError::Shape`], [`OnnxError::Axis`] and [`OnnxError::TooLarge`] if the shapes do not fit; [`OnnxError::Length`] if a buffer has not
+    /// exactly the bytes of its shape; [`OnnxError::ZeroPoint`] if there is a zero point where the node has none, or none where it has
+    /// one; [`OnnxError::NotZero`] for a zero point of 8-bit floats that is not 0. Nothing is written then.
     pub fn run(
         &self,
         x: Tensor<'_>,
         scale: Tensor<'_>,
         zero_point: Option<Tensor<'_>>,
         y: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result<(), OnnxError> {
         let run = if self.precision == DType::Float64 { Self::run_as::<f64> } else { Self::run_as::<f32> };
         in_default_environment(run, self, &mut Call { x, scale, zero_point, y })
     }
 
     /// [`run`](Self::run), in the default floating-point environment.
-    fn run_as<R: Real>(&self, call: &mut Call<'_>) -> Result<(), Error> {
+    fn run_as<R: Real>(&self, call: &mut Call<'_>) -> Result<(), OnnxError> {
         let integers = self.node.to.kind() != Kind::Float;
         self.node.run::<R>(call, |chunk| {
             if integers && self.round.is_none() {
@@ -137,11 +142,9 @@ impl QuantizeLinear {
     /// Rounds results to the precision.
     fn round<R: Real>(&self, chunk: &mut [R]) -> Result<(), CastError> {
         if let Some((to, from)) = &self.round {
-            let mut rounded = [0_u16; CHUNK];
-            let rounded: &mut [u8] = bytemuck::cast_slice_mut(&mut rounded);
-            let n = chunk.len();
-            to.run(Bytes::new(bytemuck::cast_slice(chunk), n), BytesMut::new(rounded, n))?;
-            from.run(Bytes::new(rounded, n), BytesMut::new(bytemuck::cast_slice_mut(chunk), n))?;
+            let (mut rounded, n) = ([0; 2 * CHUNK], chunk.len());
+            to.run(&*chunk, BytesMut::new(&mut rounded, n))?;
+            from.run(Bytes::new(&rounded, n), chunk)?;
         }
         Ok(())
     }

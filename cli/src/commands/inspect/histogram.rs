@@ -2,7 +2,7 @@
 
 use lanecast_files::{Stats, TensorInfo};
 
-use super::shown;
+use crate::text::shown;
 
 /// The most bars of a histogram; with more exponents, neighbours share a bar.
 const MOST_BARS: usize = 32;

@@ -14,7 +14,7 @@ use lanecast::{
 use super::header::{is_carrier, is_lossy};
 use crate::{
     error::{Error, Result},
-    formats::{Job, Place, TensorInfo, elements},
+    formats::format::{Job, Place, TensorInfo, elements},
     pump::{Pump, Stopped},
     report::Entry,
     settings::Settings,
@@ -198,12 +198,13 @@ impl Struct {
         writer: &mut dyn Write,
     ) -> std::result::Result<Vec<Option<CastReport>>, Stopped> {
         let on_loss = job.settings.on_loss;
-        let plan = self.plan.counted(on_loss.counts());
+        let plan = self.plan.checked(on_loss.counts());
         let mut reports = vec![CastReport::default(); self.plan.casts().count()];
         let sizes = (self.from.item_size(), self.to.item_size());
         pump.items(sizes, self.items, reader, writer, |source, result, n, before| {
             let refused = |error| refusal(error, before);
-            for (sum, report) in reports.iter_mut().zip(plan.run(source, result, n).map_err(refused)?) {
+            for (sum, report) in reports.iter_mut().zip(plan.run_counted(source, result, n).map_err(refused)?)
+            {
                 if let Some(level) = on_loss.refuses(&report) {
                     self.plan.checked(level).run(source, result, n).map_err(refused)?;
                 }

@@ -10,7 +10,7 @@ use lanecast::{ByteOrder, DType, Encoding, Kind, names::numpy_code, structured::
 
 use crate::{
     error::{Error, Result},
-    formats::{MOST_AXES, elements},
+    formats::format::{MOST_AXES, elements},
     pump::byte_len,
     text,
 };

@@ -16,10 +16,14 @@ use self::{
     header::{Descr, Header, MAGIC, header_of, is_carrier, is_lossy, new_header},
 };
 use super::{
-    Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, copied, read_at, result_len,
+    format::{
+        Contents, FileFormat, Job, NewTensor, Place, Probe, TensorInfo, Work, copied, read_at, result_len,
+    },
+    input::Input,
 };
 use crate::{
     error::{Error, Remedy, Result},
+    extensions,
     output::Output,
     pump::{Extent, Lane, Pump, Stopped},
     report::Entry,
@@ -35,7 +39,7 @@ impl FileFormat for Npy {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["npy"]
+        extensions::NPY
     }
 
     fn help(&self) -> &'static str {
@@ -210,7 +214,7 @@ impl Array {
     pub fn new(job: &Job, header: Header, held: (DType, bool)) -> Result<Self> {
         let (from, big_endian) = held;
         let array = Self { header, content: Content::Plain { from, big_endian, to: job.to } };
-        job.settings.plan(from.into(), job.to.into())?;
+        let _ = job.settings.plan(from.into(), job.to.into())?;
         result_len(job.to.into(), array.header.elements()?)?;
         Ok(array)
     }

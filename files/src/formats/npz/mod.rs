@@ -5,28 +5,28 @@
 //! overlap, the directory entry and the array header must agree on the length of a member, and a member is
 //! read to its end, where its checksum is verified.
 
+mod archive;
 mod fuse;
 mod recast;
 
-use std::{
-    fs::File,
-    io::{self, BufReader, Read, Seek, SeekFrom},
-    mem::ManuallyDrop,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::{io::Read, mem::ManuallyDrop};
 
 use lanecast::DType;
-use zip::{
-    CompressionMethod, ZipArchive, ZipWriter, read::ZipFile, result::ZipError, write::FullFileOptions,
-};
+use zip::{CompressionMethod, ZipWriter, result::ZipError, write::FullFileOptions};
 
-use self::{fuse::Fuse, recast::Recast};
-use super::{Compression, Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, npy};
+use self::{
+    archive::{Archive, LARGE, array_name, compression, name_and_size, open_archive, open_member, writing},
+    fuse::Fuse,
+    recast::Recast,
+};
+use super::{
+    format::{Contents, FileFormat, Job, NewTensor, Place, Probe, TensorInfo, Work, is_field, quoted},
+    input::Input,
+    npy,
+};
 use crate::{
-    error::{Error, Remedy, Result},
+    error::{Error, Result},
+    extensions,
     output::Output,
 };
 
@@ -40,7 +40,7 @@ impl FileFormat for Npz {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["npz"]
+        extensions::NPZ
     }
 
     fn help(&self) -> &'static str {
@@ -101,103 +101,6 @@ impl FileFormat for Npz {
     }
 }
 
-/// Members of at least this many bytes get 64-bit size fields. The limit is below 4 GiB because compression
-/// can lengthen incompressible data.
-const LARGE: u64 = 0xF000_0000;
-
-/// The most members of an archive: each takes more than 1 KiB of memory until it is cast.
-const MAX_MEMBERS: usize = 1 << 14;
-
-/// The most bytes that may be read to find and read the directory of an archive, which is held in memory.
-const LONGEST_DIRECTORY: u64 = 3 << 20;
-
-/// A file of which only `left` more bytes may be read.
-#[derive(Debug)]
-struct Limited {
-    file: File,
-    left: Arc<AtomicU64>,
-}
-
-impl Read for Limited {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read(buffer)?;
-        let left = self.left.load(Ordering::Relaxed).checked_sub(n as u64);
-        let left = left.ok_or_else(|| io::Error::other("a directory that is too large"))?;
-        self.left.store(left, Ordering::Relaxed);
-        Ok(n)
-    }
-}
-
-impl Seek for Limited {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
-    }
-}
-
-type Archive = ZipArchive<BufReader<Limited>>;
-
-fn open_archive(file: File) -> Result<Archive> {
-    let left = Arc::new(AtomicU64::new(LONGEST_DIRECTORY));
-    let limited = Limited { file, left: left.clone() };
-    let mut archive = ZipArchive::new(BufReader::new(limited))
-        .map_err(|e| if left.load(Ordering::Relaxed) < 1 << 13 { too_many() } else { reading(e) })?;
-    left.store(u64::MAX, Ordering::Relaxed);
-    if archive.len() > MAX_MEMBERS {
-        return Err(too_many());
-    }
-    if archive.has_duplicate_names() {
-        return Err(Error::format("a name occurs twice in the archive"));
-    }
-    archive.validate_header_consistency().map_err(reading)?;
-    Ok(archive)
-}
-
-/// The error for a directory that is too large.
-fn too_many() -> Error {
-    Error::unsupported(format!("an archive of more than {MAX_MEMBERS} members or with names of many MiB"))
-        .advise("split it")
-}
-
-/// Converts an error of reading the archive.
-fn reading(error: ZipError) -> Error {
-    match error {
-        ZipError::Io(e) => Error::reading(&e),
-        ZipError::InvalidArchive(what) => Error::format(format!("bad archive, {what}")),
-        ZipError::UnsupportedArchive(what) => {
-            Error::unsupported(format!("the archive is not supported, {what}"))
-        }
-        ZipError::InvalidPassword => Error::unsupported("the archive has an encrypted member"),
-        ZipError::CompressionMethodNotSupported(id) => {
-            Error::unsupported(format!("compression method {id} is not supported"))
-        }
-        other => Error::format(format!("bad archive, {other}")),
-    }
-}
-
-fn quoted(name: &str) -> String {
-    super::quoted("member", name)
-}
-
-/// The name of the array in the member `name`, if it is one.
-fn array_name(name: &str) -> Option<&str> {
-    name.strip_suffix(".npy")
-}
-
-/// Opens a member that has to be decompressed.
-fn open_member(archive: &mut Archive, index: usize) -> Result<ZipFile<'_, BufReader<Limited>>> {
-    let entry = archive.by_index_data(index).map_err(reading)?;
-    if entry.encrypted() {
-        return Err(Error::unsupported("the member is encrypted").advise(EXCLUDE));
-    }
-    if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
-        return Err(Error::unsupported("the compression of the member is not supported").advise(EXCLUDE));
-    }
-    archive.by_index(index).map_err(reading)
-}
-
-/// The remedy for a member that cannot be read.
-const EXCLUDE: Remedy = Remedy::Exclude { item: "the member", instead: "" };
-
 /// An archive opened to be read.
 struct Opened {
     archive: Archive,
@@ -222,7 +125,7 @@ impl Opened {
                 Some(array) => open_member(&mut archive, index)
                     .and_then(|mut member| npy::read_header(&mut member, size))
                     .and_then(|header| npy::listed(array, &header, size, Place::Member))
-                    .map_err(|e| e.at(quoted(&name)))?,
+                    .map_err(|e| e.at(quoted("member", &name)))?,
                 None => vec![TensorInfo {
                     name,
                     buffer: None,
@@ -257,7 +160,7 @@ impl Contents for Opened {
 
     fn reader(&mut self, index: usize) -> Result<Box<dyn Read + '_>> {
         if self.tensors[index].place == Place::Field {
-            return Err(super::is_field());
+            return Err(is_field());
         }
         let mut member = open_member(&mut self.archive, self.members[index])?;
         let size = member.size();
@@ -270,25 +173,5 @@ impl Contents for Opened {
             }
         }
         Ok(Box::new(member))
-    }
-}
-
-fn compression(archive: &Archive, index: usize) -> Result<Compression> {
-    let entry = archive.by_index_data(index).map_err(reading)?;
-    let method = entry.compression().to_string().to_ascii_lowercase();
-    Ok(Compression { method, bytes: entry.compressed_size() })
-}
-
-fn name_and_size(archive: &Archive, index: usize) -> Result<(String, u64)> {
-    let entry = archive.by_index_data(index).map_err(reading)?;
-    let name = entry.name().map_err(reading)?.into_owned();
-    Ok((name, entry.size()))
-}
-
-/// Converts an error of writing the archive.
-fn writing(error: ZipError) -> Error {
-    match error {
-        ZipError::Io(e) => Error::writing(&e),
-        other => Error::unsupported(format!("cannot write the archive, {other}")),
     }
 }

@@ -11,12 +11,14 @@ use zip::{ZipWriter, read::ZipFile, write::FullFileOptions};
 
 use super::{
     super::{
-        Input, Job, Work, copied,
+        format::{Job, Work, copied, quoted},
+        input::Input,
         npy::{self, Array, header::Descr},
     },
-    Archive, LARGE, Limited, array_name,
+    archive::{
+        Archive, LARGE, Limited, array_name, name_and_size, open_archive, open_member, reading, writing,
+    },
     fuse::Fuse,
-    name_and_size, open_archive, open_member, quoted, reading, writing,
 };
 use crate::{
     error::{Error, Result},
@@ -47,14 +49,14 @@ impl<'a> Recast<'a> {
         for index in 0..archive.len() {
             let (name, size) = name_and_size(&archive, index)?;
             let (array, its_own) = decide(job, &mut archive, index, &name, size, &mut structured)
-                .map_err(|e| e.at(quoted(&name)))?;
+                .map_err(|e| e.at(quoted("member", &name)))?;
             let first = entries.len();
             entries.extend(its_own);
             members.push((name, array, first..entries.len()));
         }
         let unnamed = entries.iter().find(|entry: &&Entry| entry.is_unnamed());
         if let (Some(entry), true) = (unnamed, entries.iter().all(|entry| entry.to.is_none())) {
-            return Err(npy::unnamed(&entry.from).at(quoted(&entry.name)));
+            return Err(npy::unnamed(&entry.from).at(quoted("member", &entry.name)));
         }
         Ok(Self { job, path: input.path, archive, length: input.length, members, entries, structured })
     }
@@ -80,7 +82,7 @@ impl Work for Recast<'_> {
         let mut zip = ManuallyDrop::new(ZipWriter::new(Fuse::new(output.writer(), pump.canceller())));
         zip.set_raw_comment(self.archive.comment().into()).map_err(|e| on_output(writing(e)))?;
         for (index, (name, array, its_own)) in self.members.iter().enumerate() {
-            let on_input = |e: Error| e.at(quoted(name)).in_path(&self.path);
+            let on_input = |e: Error| e.at(quoted("member", name)).in_path(&self.path);
             match array {
                 Some(array) => {
                     let member = open_member(&mut self.archive, index).map_err(on_input)?;

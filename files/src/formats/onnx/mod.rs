@@ -14,24 +14,28 @@
 //! *Method.* The structure is read once, without the elements ([`model`]). The new model is a rope ([`wire::Rope`]) of new bytes,
 //! pieces of the old file, and tensors. It is written from front to back, and each tensor is cast as a stream.
 
+mod cast_node;
 mod model;
 mod nodes;
+mod part;
 mod recast;
 mod scan;
 mod schema;
 mod tensor;
 mod wire;
 
-use std::{
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::{io::Read, path::PathBuf};
 
 use self::{model::Model, recast::Recast, tensor::Tensor, wire::Source};
-use super::{Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work};
+use super::{
+    format::{Contents, FileFormat, Job, NewTensor, Place, Probe, TensorInfo, Work},
+    input::Input,
+};
 use crate::{
     error::{Error, Result},
+    extensions,
     output::Output,
+    path::folder,
     settings::in_files,
 };
 
@@ -48,7 +52,7 @@ impl FileFormat for Onnx {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["onnx"]
+        extensions::ONNX
     }
 
     fn help(&self) -> &'static str {
@@ -78,7 +82,7 @@ impl FileFormat for Onnx {
         let mut source = Source::new(input.file, input.length);
         let model = Model::read(&mut source, None)?;
         let tensors = model.tensors.iter().map(info).collect();
-        Ok(Box::new(Opened { source, folder: folder_of(&input.path), model, tensors }))
+        Ok(Box::new(Opened { source, folder: folder(&input.path), model, tensors }))
     }
 
     fn plan<'a>(&self, input: Input, job: &'a Job) -> Result<Box<dyn Work + 'a>> {
@@ -132,16 +136,5 @@ fn info(tensor: &Tensor) -> TensorInfo {
             }
         },
         compression: None,
-    }
-}
-
-fn quoted(name: &str) -> String {
-    super::quoted("tensor", name)
-}
-
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
     }
 }

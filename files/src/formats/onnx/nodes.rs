@@ -9,22 +9,34 @@ use lanecast::{
 
 use super::{
     model::Model,
-    recast::Change,
     schema,
     tensor::Origin,
-    wire::{Source, Span, put_bytes_field, put_varint_field},
+    wire::{put_bytes_field, put_varint_field},
 };
 use crate::error::{Error, Remedy, Result};
+
+/// The change to a tensor that is cast.
+#[derive(Debug)]
+pub struct Change {
+    /// Its dtype.
+    pub from: DType,
+    /// Its new name.
+    pub name: String,
+    /// Its name and dtype before all casts, which its users still see.
+    pub origin: Origin,
+    /// The name of the node that makes the origin from it; `None` if the new tensor equals the origin in name and dtype.
+    pub node: Option<String>,
+}
 
 /// The version of `Cast` in the model. Fails if that version does not know both dtypes.
 pub fn cast_version(model: &Model, from: DType, to: DType) -> Result<u32> {
     // The node casts back at run time.
     match Cast::new(model.opset()?, to, from, &Attributes::NONE) {
         Ok(cast) => Ok(cast.version()),
-        Err(onnx::Error::Cast(error)) => Err(error.into()),
+        Err(onnx::OnnxError::Cast(error)) => Err(error.into()),
         Err(error) => {
             let remedy = match error {
-                onnx::Error::Type { since: Some(since), .. } => Remedy::Text(format!(
+                onnx::OnnxError::Type { since: Some(since), .. } => Remedy::Text(format!(
                     "bring the model to opset {since} or later first, for example with onnx.version_converter, or choose another dtype"
                 )),
                 _ => Remedy::Exclude { item: "the tensor", instead: "choose another dtype" },
@@ -61,80 +73,6 @@ pub fn ir_version(dtype: DType) -> u64 {
         DType::Float6E2M3FN | DType::Float6E3M2FN => 14,
         _ => 1,
     }
-}
-
-/// Splits a name that a cast gives (`W__bfloat16`, or `W__bfloat16_2` if that was taken) into the original name and the dtype.
-pub fn made_by_cast(name: &str) -> Option<(&str, DType)> {
-    let (of, mark) = name.rsplit_once("__")?;
-    let exact = |mark: &str| DType::from_name(mark).filter(|dtype| dtype.name() == mark);
-    let numbered = || match mark.rsplit_once('_') {
-        Some((mark, number)) if number.bytes().all(|b| b.is_ascii_digit()) => exact(mark),
-        _ => None,
-    };
-    Some((of, exact(mark).or_else(numbered)?)).filter(|(of, _)| !of.is_empty())
-}
-
-/// A node that an earlier cast may have made.
-#[derive(Debug)]
-pub struct CastNode {
-    /// Its input.
-    pub input: String,
-    /// Its output and the output's dtype.
-    pub origin: Origin,
-}
-
-impl CastNode {
-    /// Reads the fields in `inner` of a `Cast` node with one input, one output and one attribute; `None` if its names or its
-    /// attribute are not as [`cast_node`] writes them.
-    pub fn read(
-        source: &mut Source,
-        inner: Span,
-        label: &str,
-        input: &str,
-        output: &str,
-    ) -> Result<Option<Self>> {
-        let named = label.strip_prefix("Cast_").and_then(|rest| rest.strip_prefix(input));
-        let numbered = |rest: &str| {
-            rest.is_empty() || rest.strip_prefix('_').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
-        };
-        if !named.is_some_and(numbered) || made_by_cast(input).is_none_or(|(of, _)| of != output) {
-            return Ok(None);
-        }
-        let mut at = inner.start;
-        while let Some(field) = source.field(&mut at, inner.end)? {
-            if field.number == schema::node::ATTRIBUTE {
-                let dtype = target(source, field.bytes("an attribute")?)?;
-                return Ok(dtype.map(|dtype| Self {
-                    input: input.to_owned(),
-                    origin: Origin { name: output.to_owned(), dtype },
-                }));
-            }
-        }
-        Ok(None)
-    }
-}
-
-/// The dtype given by an attribute, if the attribute is `to`.
-fn target(source: &mut Source, inner: Span) -> Result<Option<DType>> {
-    use schema::attribute;
-    let (mut named, mut dtype) = (false, None);
-    let mut at = inner.start;
-    while let Some(field) = source.field(&mut at, inner.end)? {
-        match field.number {
-            attribute::NAME => named = source.name(field.bytes("a name")?)? == "to",
-            attribute::I => {
-                let code = i32::try_from(field.varint("a type")?).ok();
-                dtype = code.and_then(ElementType::from_code).and_then(ElementType::dtype);
-            }
-            attribute::S => {
-                let name = source.name(field.bytes("a type")?)?;
-                dtype = DType::ALL.iter().copied().find(|of| ElementType::from(*of).name() == Some(&name));
-            }
-            attribute::TYPE => {}
-            _ => return Ok(None),
-        }
-    }
-    Ok(dtype.filter(|_| named))
 }
 
 /// The node that makes the original tensor from the new one; `None` if the new one has the original dtype and name.

@@ -9,17 +9,21 @@ use std::{
 use lanecast::{DType, Encoding, Kind, onnx::ElementType};
 
 use super::{
-    folder_of,
-    model::{LARGEST, Message, Model, Part},
-    nodes::{Names, cast_node, cast_version, constant_holds, ir_version},
-    quoted, schema,
+    model::{LARGEST, Model},
+    nodes::{Change, Names, cast_node, cast_version, constant_holds, ir_version},
+    part::{Message, Part},
+    schema,
     tensor::{Origin, Place, Tensor},
     wire::{Piece, Rope, Source, put_bytes_field},
 };
 use crate::{
     error::{Error, Result},
-    formats::{Input, Job, Work, copied, result_len},
+    formats::{
+        format::{Job, Work, copied, quoted, result_len},
+        input::Input,
+    },
     output::Output,
+    path::folder,
     pump::{Extent, Lane, Pump},
     report::Entry,
     select::Selection,
@@ -31,19 +35,6 @@ const PAGE: u64 = 4096;
 
 /// Tensors with fewer elements are not cast unless the selection names them. (`roi` of `Resize` has two for each axis.)
 const SMALL: u64 = 16;
-
-/// The change to a tensor that is cast.
-#[derive(Debug)]
-pub struct Change {
-    /// Its dtype.
-    pub from: DType,
-    /// Its new name.
-    pub name: String,
-    /// Its name and dtype before all casts, which its users still see.
-    pub origin: Origin,
-    /// The name of the node that makes the origin from it; `None` if the new tensor equals the origin in name and dtype.
-    pub node: Option<String>,
-}
 
 /// A model and what to do with it.
 #[derive(Debug)]
@@ -74,7 +65,7 @@ impl<'a> Recast<'a> {
         let mut recast = Self {
             job,
             source,
-            folder: folder_of(&input.path),
+            folder: folder(&input.path),
             path: input.path,
             changes: Vec::new(),
             entries: Vec::with_capacity(model.tensors.len()),
@@ -88,7 +79,7 @@ impl<'a> Recast<'a> {
     fn decide(&mut self, mark: &str) -> Result<()> {
         let mut names = Names { taken: std::mem::take(&mut self.model.marked), wanted: HashMap::new() };
         for (index, tensor) in self.model.tensors.iter().enumerate() {
-            let place = || quoted(&tensor.name);
+            let place = || quoted("tensor", &tensor.name);
             let mut entry = copied(&tensor.name, tensor.type_name(), Some(&tensor.shape), tensor.bytes);
             let chosen = tensor.dtype().filter(|from| {
                 // Up to IR version 3 all initializers had to be inputs. Since then, a caller may replace those that are.
@@ -136,7 +127,7 @@ impl<'a> Recast<'a> {
                     tensor.check(&mut self.source, &self.folder).map_err(|e| e.at(place()))?;
                     let to = Encoding::packed(self.job.to);
                     // An unsupported pair is refused here, before anything is written.
-                    self.job.settings.plan(Encoding::packed(from), to)?;
+                    let _ = self.job.settings.plan(Encoding::packed(from), to)?;
                     entry.bytes_out = result_len(to, tensor.elements)?;
                     entry.to = Some(self.job.to.name().to_owned());
                     Some(if back {
@@ -309,7 +300,7 @@ impl<'a> Recast<'a> {
     fn transfer(&mut self, index: usize, pump: &mut Pump<'_>, output: &mut Output) -> Result<()> {
         let (tensor, entry) = (&self.model.tensors[index], &mut self.entries[index]);
         let shown = output.path().to_owned();
-        let on_input = |e: Error| e.at(quoted(&tensor.name)).in_path(&self.path);
+        let on_input = |e: Error| e.at(quoted("tensor", &tensor.name)).in_path(&self.path);
         let on_output = |e: Error| e.at_path(&shown);
         let mut reader = tensor.reader(&mut self.source, &self.folder).map_err(on_input)?;
         let Some(change) = &self.changes[index] else {
@@ -358,12 +349,12 @@ impl Work for Recast<'_> {
     fn run(mut self: Box<Self>, pump: &mut Pump<'_>, output: &mut Output) -> Result<Vec<Entry>> {
         let shown = output.path().to_owned();
         if let Some(name) = &self.model.other_external
-            && !same_folder(&self.folder, &folder_of(&shown))
+            && !same_folder(&self.folder, &folder(&shown))
         {
             return Err(Error::unsupported(
                 "a tensor that is neither an initializer nor a constant has its elements in another file",
             )
-            .at(quoted(name))
+            .at(quoted("tensor", name))
             .in_path(&self.path)
             .advise("write the output into the folder of the model"));
         }

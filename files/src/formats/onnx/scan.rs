@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    model::{Message, Part},
-    nodes::{CastNode, made_by_cast},
+    cast_node::{CastNode, made_by_cast},
+    part::{Message, Part},
     schema::{attribute, graph, node, sparse, tensor, value_info},
     tensor::Tensor,
     wire::{Field, Source, Span, bad},

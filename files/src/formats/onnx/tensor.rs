@@ -12,13 +12,15 @@ use lanecast::{
 };
 
 use super::{
-    quoted,
     schema::{entry, tensor},
     wire::{Field, Source, Span, Value, bad},
 };
 use crate::{
     error::{Error, Result},
-    formats::{MOST_AXES, elements, open},
+    formats::{
+        format::{MOST_AXES, elements, quoted},
+        input::open,
+    },
     pump::byte_len,
 };
 
@@ -77,7 +79,7 @@ impl Tensor {
             raw.take(source, &field)?;
         }
         let label = output.map(|output| std::mem::replace(&mut raw.name, output.to_owned()));
-        let place = quoted(&raw.name);
+        let place = quoted("tensor", &raw.name);
         raw.check(message, label).map_err(|e| e.at(place))
     }
 

@@ -20,7 +20,7 @@ use serde::{
 
 use crate::{
     error::{Error, Remedy, Result},
-    formats::{MOST_AXES, elements},
+    formats::format::{MOST_AXES, elements, quoted},
     pump::byte_len,
     text,
 };
@@ -113,13 +113,12 @@ fn check_cover(tensors: &[Tensor], data: u64) -> Result<()> {
     for tensor in in_order_of_data(tensors) {
         if tensor.begin != end {
             let what = if tensor.begin < end { "overlaps another one" } else { "leaves a gap before it" };
-            return Err(Error::format(format!("the tensor {what}")).at(quoted(&tensor.name)));
+            return Err(Error::format(format!("the tensor {what}")).at(quoted("tensor", &tensor.name)));
         }
         end += tensor.bytes;
         if end > data {
-            return Err(
-                Error::format("the tensor extends beyond the end of the file").at(quoted(&tensor.name))
-            );
+            return Err(Error::format("the tensor extends beyond the end of the file")
+                .at(quoted("tensor", &tensor.name)));
         }
     }
     if end != data {
@@ -133,10 +132,6 @@ fn in_order_of_data(tensors: &[Tensor]) -> Vec<&Tensor> {
     let mut order: Vec<&Tensor> = tensors.iter().collect();
     order.sort_by_key(|tensor| (tensor.begin, tensor.bytes));
     order
-}
-
-fn quoted(name: &str) -> String {
-    super::super::quoted("tensor", name)
 }
 
 /// A reader of JSON that fails at a text longer than [`LONGEST_TEXT`].
@@ -193,10 +188,10 @@ struct RawTensor {
 
 impl RawTensor {
     fn check(self, name: String) -> Result<Tensor> {
-        let bad = |what: String| Error::format(what).at(quoted(&name));
+        let bad = |what: String| Error::format(what).at(quoted("tensor", &name));
         let Ok(dtype) = Namespace::Safetensors.parse(&self.dtype) else {
             return Err(Error::unsupported(format!("unknown dtype \"{}\"", text::one_line(&self.dtype)))
-                .at(quoted(&name))
+                .at(quoted("tensor", &name))
                 .advise(Remedy::ListDTypes));
         };
         let (begin, end) = self.data_offsets;
@@ -352,9 +347,9 @@ impl NewHeader<'_> {
         names.push(METADATA);
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => {
-                Err(Error::request("the name occurs twice").at(quoted(pair[0])).advise("rename a tensor"))
-            }
+            Some(pair) => Err(Error::request("the name occurs twice")
+                .at(quoted("tensor", pair[0]))
+                .advise("rename a tensor")),
             None => Ok(()),
         }
     }

@@ -13,10 +13,15 @@ use lanecast::{DType, Encoding};
 
 use self::header::{Header, LONGEST, NewHeader, Tensor, ends_at_a_byte, name_of};
 use super::{
-    Contents, FileFormat, Input, Job, NewTensor, Place, Probe, TensorInfo, Work, copied, quoted, result_len,
+    format::{
+        Contents, FileFormat, Job, NewTensor, Place, Probe, TensorInfo, Work, copied, elements, quoted,
+        read_at, result_len,
+    },
+    input::Input,
 };
 use crate::{
     error::{Error, Remedy, Result},
+    extensions,
     output::Output,
     pump::{Extent, Lane, Pump},
     report::Entry,
@@ -33,7 +38,7 @@ impl FileFormat for Safetensors {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["safetensors", "st"]
+        extensions::SAFETENSORS
     }
 
     fn help(&self) -> &'static str {
@@ -95,7 +100,7 @@ impl FileFormat for Safetensors {
             tensor.check(Encoding::packed)?;
             let place = || quoted("tensor", tensor.name);
             let dtype = name_of(tensor.dtype).ok_or_else(|| no_name(tensor.dtype).at(place()))?;
-            let count = super::elements(tensor.shape).unwrap_or_default();
+            let count = elements(tensor.shape).unwrap_or_default();
             if !ends_at_a_byte(tensor.dtype, count) {
                 return Err(torn(tensor.dtype, count).at(place()));
             }
@@ -143,7 +148,7 @@ impl Contents for Opened {
     }
 
     fn reader(&mut self, index: usize) -> Result<Box<dyn Read + '_>> {
-        super::read_at(&mut self.file, &self.tensors[index].place)
+        read_at(&mut self.file, &self.tensors[index].place)
     }
 }
 
@@ -252,7 +257,7 @@ fn entry(job: &Job, tensor: &Tensor) -> Result<Entry> {
     }
     let to = Encoding::packed(job.to);
     // An unsupported pair is refused here, before anything is written.
-    job.settings.plan(Encoding::packed(tensor.dtype), to)?;
+    let _ = job.settings.plan(Encoding::packed(tensor.dtype), to)?;
     if !ends_at_a_byte(job.to, tensor.elements) {
         let remedy = Remedy::Exclude { item: "the tensor", instead: "" };
         return Err(torn(job.to, tensor.elements).advise(remedy));

@@ -2,26 +2,25 @@
 
 use super::{
     layout::{Layout, Run},
-    node::{Call, Node},
     operand::{CHUNK, Window},
 };
-use crate::{DType, onnx::Error, tier};
+use crate::{onnx::error::OnnxError, tier};
 use core::marker::PhantomData;
-use lanecast_kernels::{Work, run_work};
+use lanecast_kernels::{DType, Work, run_work};
 
 /// Runs of at least this many elements are worth a call of a loop.
 const LONG: usize = 32;
 /// Where the unit in the last place is 1, an addition rounds to integers, and the last bits are those of the integer.
 const UNIT: f32 = 1.5 / f32::EPSILON;
 
-/// The integers.
+/// The integers of 8 bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Byte {
+pub(super) enum Int8 {
     Signed,
     Unsigned,
 }
 
-impl Byte {
+impl Int8 {
     pub(super) fn new(dtype: DType) -> Option<Self> {
         match dtype {
             DType::Int8 => Some(Self::Signed),
@@ -48,15 +47,15 @@ impl Byte {
 
 /// The direction of a cast.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum ByteNode {
-    Quantize(Byte),
-    Dequantize(Byte),
+pub(super) enum Direction {
+    Quantize(Int8),
+    Dequantize(Int8),
 }
 
 /// Elements as they are stored.
 struct Elements<'a, T> {
     x: &'a [T],
-    byte: Byte,
+    int: Int8,
     /// How many consecutive elements have the same scale and zero point; at least 1.
     run: usize,
     scales: &'a [f32],
@@ -92,8 +91,8 @@ macro_rules! work {
         }
     };
 }
-work!([u8; 4] => u8, |elements| elements.byte.range(), quantized);
-work!(u8 => [u8; 4], |elements| elements.byte.flip(), dequantized);
+work!([u8; 4] => u8, |elements| elements.int.range(), quantized);
+work!(u8 => [u8; 4], |elements| elements.int.flip(), dequantized);
 
 /// The quotient rounded to an integer, ties to even, and the zero point added, saturated; the zero point for NaN.
 #[inline(always)]
@@ -115,8 +114,8 @@ fn dequantized(x: u8, scale: f32, zero_point: f32, (flip, excess): (u8, f32)) ->
 }
 
 /// Quantises elements by one scale and one zero point.
-pub(super) fn quantize(x: &[[u8; 4]], byte: Byte, scale: f32, zero_point: f32, y: &mut [u8]) {
-    let elements = Elements { x, byte, run: x.len().max(1), scales: &[scale], zero_points: &[zero_point] };
+pub(super) fn quantize(x: &[[u8; 4]], int: Int8, scale: f32, zero_point: f32, y: &mut [u8]) {
+    let elements = Elements { x, int, run: x.len().max(1), scales: &[scale], zero_points: &[zero_point] };
     run_work::<Loops<&[[u8; 4]]>>(tier::token(), &elements, y);
 }
 
@@ -165,10 +164,15 @@ pub(super) fn worthwhile(layout: &Layout) -> bool {
     layout.run_len() >= LONG
 }
 
-/// Runs a node whose precision is `float32`.
-pub(super) fn run(node: &Node, bytes: ByteNode, layout: &Layout, call: &mut Call<'_>) -> Result<(), Error> {
-    let mut scales = Window::<f32>::new(&node.load_scale, call.scale.data, layout.scales);
-    let mut zero_points = node.zero_points::<f32>(call.zero_point, layout)?;
+/// Runs a node whose precision is `float32`: casts the bytes of `x` to those of `y`.
+pub(super) fn run(
+    direction: Direction,
+    layout: &Layout,
+    mut scales: Window<'_, f32>,
+    mut zero_points: Option<Window<'_, f32>>,
+    x: &[u8],
+    y: &mut [u8],
+) -> Result<(), OnnxError> {
     let mut done = 0;
     let regular = layout.regular();
     let runs = layout.runs(if regular.is_some() { 0..0 } else { 0..layout.elements }).map(|run| (run, 1));
@@ -184,16 +188,15 @@ pub(super) fn run(node: &Node, bytes: ByteNode, layout: &Layout, call: &mut Call
             };
             scales = &scales[..zero_points.len()];
             let range = done..done + scales.len() * run;
-            match bytes {
-                ByteNode::Quantize(byte) => {
-                    let x = &call.x.data.as_chunks().0[range.clone()];
-                    let elements = Elements { x, byte, run, scales, zero_points };
-                    run_work::<Loops<&[[u8; 4]]>>(tier::token(), &elements, &mut call.y[range.clone()]);
+            match direction {
+                Direction::Quantize(int) => {
+                    let x = &x.as_chunks().0[range.clone()];
+                    let elements = Elements { x, int, run, scales, zero_points };
+                    run_work::<Loops<&[[u8; 4]]>>(tier::token(), &elements, &mut y[range.clone()]);
                 }
-                ByteNode::Dequantize(byte) => {
-                    let elements =
-                        Elements { x: &call.x.data[range.clone()], byte, run, scales, zero_points };
-                    let y = &mut call.y.as_chunks_mut().0[range.clone()];
+                Direction::Dequantize(int) => {
+                    let elements = Elements { x: &x[range.clone()], int, run, scales, zero_points };
+                    let y = &mut y.as_chunks_mut().0[range.clone()];
                     run_work::<Loops<&[u8]>>(tier::token(), &elements, y);
                 }
             }
