@@ -15,7 +15,6 @@ pub const NAMESPACES: [&str; 10] = [
     "arrow",
     "ml_dtypes",
 ];
-const NUMBERS: [&str; 3] = ["onnx number", "dlpack code", "dlpack bits"];
 
 /// The rows: the canonical names of the dtypes in the order of their codes. The library asserts that it has these and no
 /// others; a build script cannot ask it.
@@ -23,18 +22,17 @@ pub fn dtypes<'a>(file: &'a str, text: &'a str) -> Result<Vec<&'a str>, Faults> 
     Ok(Grid::read(file, text)?.rows.into_iter().map(|(name, _)| name).collect())
 }
 
-/// Parses and checks the names and writes them as Rust source: no name or number stands for two dtypes of its namespace.
+/// Parses and checks the names and writes them as Rust source: no name means two dtypes of its namespace.
 pub fn render(file: &str, text: &str) -> Result<String, Faults> {
     let grid = Grid::read(file, text)?;
     let mut faults = Vec::new();
-    let columns: Vec<&str> = NAMESPACES.iter().chain(&NUMBERS).copied().collect();
-    if grid.corner != "dtype" || grid.columns != columns {
-        faults.push(format!("{file}: the columns are {:?} instead of {columns:?}", grid.columns));
+    if grid.corner != "dtype" || grid.columns != NAMESPACES {
+        faults.push(format!("{file}: the columns are {:?} instead of {NAMESPACES:?}", grid.columns));
     }
     if !faults.is_empty() {
         return Err(faults);
     }
-    for (j, column) in columns[..NAMESPACES.len()].iter().enumerate() {
+    for (j, column) in NAMESPACES.iter().enumerate() {
         let mut known: Vec<(&str, &str)> = Vec::new();
         for (row, cells) in &grid.rows {
             for name in names(cells[j]) {
@@ -47,27 +45,6 @@ pub fn render(file: &str, text: &str) -> Result<String, Faults> {
             }
         }
     }
-    let [onnx, dlpack] = [&[NAMESPACES.len()][..], &[NAMESPACES.len() + 1, NAMESPACES.len() + 2]];
-    for indices in [onnx, dlpack] {
-        let mut known: Vec<(Vec<Option<u8>>, &str)> = Vec::new();
-        for (row, cells) in &grid.rows {
-            let mut numbers = Vec::new();
-            for &j in indices {
-                match number(cells[j]) {
-                    Ok(value) => numbers.push(value),
-                    Err(()) => {
-                        faults.push(format!("{}: {} is no number", grid.at(row, columns[j]), cells[j]))
-                    }
-                }
-            }
-            match known.iter().find(|(other, _)| *other == numbers && numbers.iter().all(Option::is_some)) {
-                Some((_, first)) => {
-                    faults.push(format!("{}: the number of {first}", grid.at(row, columns[indices[0]])));
-                }
-                None => known.push((numbers, row)),
-            }
-        }
-    }
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -76,17 +53,10 @@ pub fn render(file: &str, text: &str) -> Result<String, Faults> {
     source += &format!("pub static NAMES: [[&[&str]; {}]; {}] = [\n", NAMESPACES.len(), grid.rows.len());
     for (_, cells) in &grid.rows {
         source += "[";
-        for cell in &cells[..NAMESPACES.len()] {
+        for cell in cells {
             source += &format!("&{:?}, ", names(cell).collect::<Vec<_>>());
         }
         source += "],\n";
-    }
-    source +=
-        &format!("];\npub static NUMBERS: [[Option<u8>; {}]; {}] = [\n", NUMBERS.len(), grid.rows.len());
-    for (_, cells) in &grid.rows {
-        let numbers: Vec<_> =
-            cells[NAMESPACES.len()..].iter().map(|cell| number(cell).unwrap_or(None)).collect();
-        source += &format!("{numbers:?},\n");
     }
     Ok(source + "];\n")
 }
@@ -94,9 +64,4 @@ pub fn render(file: &str, text: &str) -> Result<String, Faults> {
 /// The names in a cell.
 fn names(cell: &str) -> impl Iterator<Item = &str> {
     cell.split(' ').filter(|name| *name != "-")
-}
-
-/// The number in a cell.
-fn number(cell: &str) -> Result<Option<u8>, ()> {
-    if cell == "-" { Ok(None) } else { cell.parse().map(Some).map_err(drop) }
 }

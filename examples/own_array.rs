@@ -2,19 +2,20 @@
 //!
 //! `cargo run --release --example own_array`
 //!
-//! The array is what array libraries have: shared bytes and, for its elements, what they are, a shape, strides in bytes and an
-//! offset. Slicing and transposing change the latter only. What lanecast needs to know of it is the three lines of `view`.
+//! The array is like those of array libraries: shared bytes, and the encoding, shape, strides in bytes and offset of its elements.
+//! Slicing and transposing only change shape, strides and offset. lanecast learns all of them from the two lines of `view`.
 
-use lanecast::bulk::Threads;
-use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{ByteOrder, CastError, CastOptions, CastPlan, DType, Element, Encoding};
+use lanecast::strided::{Layout, View};
+use lanecast::{
+    ByteOrder, BytesMut, CastError, CastOptions, CastPlan, DType, Element, Encoding, Source, Threads,
+};
 use std::error::Error;
 use std::sync::Arc;
 
 #[derive(Clone)]
 struct Array {
     bytes: Arc<[u8]>,
-    of: Encoding,
+    encoding: Encoding,
     shape: Vec<usize>,
     /// Bytes from an element to the next along each axis.
     strides: Vec<isize>,
@@ -23,36 +24,25 @@ struct Array {
 }
 
 impl Array {
-    /// A new array in C order, written by `fill`.
-    fn new(
-        of: Encoding,
-        shape: &[usize],
-        fill: impl FnOnce(&mut ViewMut<'_>) -> Result<(), CastError>,
-    ) -> Result<Array, CastError> {
-        let layout = Layout::contiguous(of, shape)?;
+    /// A new array in C order with the results of a plan.
+    fn new<'a>(plan: &CastPlan, src: impl Into<Source<'a>>, shape: &[usize]) -> Result<Array, CastError> {
+        let (encoding, layout) = (plan.target(), Layout::contiguous(plan.target(), shape)?);
         let elements = layout.elements();
-        let len = of.byte_len(elements).ok_or(CastError::TooLarge { elements, encoding: of })?;
-        let mut bytes = vec![0; len];
-        fill(&mut ViewMut::new(&mut bytes, layout)?)?;
-        Ok(Array {
-            bytes: bytes.into(),
-            of,
-            shape: shape.into(),
-            strides: layout.strides().into(),
-            offset: 0,
-        })
+        let mut bytes =
+            vec![0; encoding.byte_len(elements).ok_or(CastError::TooLarge { elements, encoding })?];
+        plan.run(src, BytesMut::new(&mut bytes, elements))?;
+        let (shape, strides) = (shape.into(), layout.strides().into());
+        Ok(Array { bytes: bytes.into(), encoding, shape, strides, offset: 0 })
     }
 
     fn from_slice<T: Element>(elements: &[T], shape: &[usize]) -> Result<Array, CastError> {
-        let src = View::from_slice(elements, shape)?;
-        // A dtype to itself is a copy of the bits.
-        let copy = CastPlan::new(T::DTYPE, T::DTYPE, &CastOptions::RUST)?;
-        Array::new(T::DTYPE.into(), shape, |dst| copy.run(&src, dst))
+        // A cast from a dtype to itself copies the bits.
+        Array::new(&CastPlan::of::<T, T>(&CastOptions::RUST), elements, shape)
     }
 
-    /// What lanecast sees: whatever is wrong with the shape, strides and offset is found here.
+    /// The array as an operand: the errors of a wrong shape, stride or offset are returned here.
     fn view(&self) -> Result<View<'_>, CastError> {
-        let layout = Layout::new(self.of, &self.shape, &self.strides)?.with_offset(self.offset);
+        let layout = Layout::new(self.encoding, &self.shape, &self.strides)?.with_offset(self.offset);
         Ok(View::new(&self.bytes, layout)?)
     }
 
@@ -74,21 +64,15 @@ impl Array {
     }
 
     /// A new array of the same shape with other elements: of another dtype, in other storage or in the other byte order.
-    fn astype(&self, to: impl Into<Encoding>, threads: Threads<'_>) -> Result<Array, CastError> {
-        let to = to.into();
-        // A library would keep the plan of a pair, a few words, and run it whenever the pair comes again.
-        let plan = CastPlan::new(self.of, to, &CastOptions::NUMPY)?;
-        let src = self.view()?;
-        // On one thread this is `run_strided`, and so it is for arrays that are too small to be shared.
-        Array::new(to, &self.shape, |dst| plan.with_threads(threads).run(&src, dst))
+    fn astype(&self, to: impl Into<Encoding>, threads: Threads) -> Result<Array, CastError> {
+        // A library would keep the plan of a pair, about a hundred bytes, and run it whenever the pair comes again.
+        let plan = CastPlan::new(self.encoding, to, &CastOptions::NUMPY)?.with_threads(threads);
+        Array::new(&plan, &self.view()?, &self.shape)
     }
 
     /// The elements in C order.
-    fn to_vec<T: Element + Default>(&self) -> Result<Vec<T>, CastError> {
-        let mut out = vec![T::default(); self.shape.iter().product()];
-        let plan = CastPlan::new(self.of, T::DTYPE, &CastOptions::NUMPY)?;
-        plan.run(&self.view()?, &mut ViewMut::from_slice(&mut out, &self.shape)?)?;
-        Ok(out)
+    fn to_vec<T: Element>(&self) -> Result<Vec<T>, CastError> {
+        CastPlan::new(self.encoding, T::DTYPE, &CastOptions::NUMPY)?.run_to_vec(&self.view()?)
     }
 }
 
@@ -99,29 +83,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     let columns = table.transposed().every(0, 2, -1);
     let halves = columns.astype(DType::Float16, Threads::Serial)?;
     let values: Vec<f64> = halves.to_vec()?;
-    println!("{} {:?}: {values:?}", halves.of, halves.shape);
+    println!("{} {:?}: {values:?}", halves.encoding, halves.shape);
     assert_eq!((&halves.shape[..], &values[..]), (&[3, 2][..], &[2.5, 500.5, 1.5, 4.5, 0.5, 3.5][..]));
 
-    // Every other column, with 4-bit floats packed two to a byte: what fits no more becomes the largest value.
+    // Every other column as 4-bit floats, packed two to a byte: values that are too large become the largest one.
     let packed = table.every(1, 0, 2).astype(Encoding::packed(DType::Float4E2M1FN), Threads::Serial)?;
     let values: Vec<f32> = packed.to_vec()?;
-    println!("{} {:?}: {values:?} in {} bytes", packed.of, packed.shape, packed.bytes.len());
+    println!("{} {:?}: {values:?} in {} bytes", packed.encoding, packed.shape, packed.bytes.len());
     assert_eq!((&packed.bytes[..], &values[..]), (&[0x41, 0x76][..], &[0.5, 2.0, 4.0, 6.0][..]));
 
-    // For a file of the other byte order.
+    // Big-endian, for instance for a file.
     let big = table.astype(Encoding::from(DType::Int16).with_order(ByteOrder::Big), Threads::Serial)?;
-    println!("{} {:?}: {:?}", big.of, big.shape, big.bytes);
+    println!("{} {:?}: {:?}", big.encoding, big.shape, big.bytes);
     assert_eq!(big.bytes[..], [0, 0, 0, 1, 0, 2, 0, 3, 0, 4, 1, 0xF4]);
 
-    // A large one, turned over all threads: the same bytes as on one.
+    // A large array, transposed by all threads: the bytes are the same as on one thread.
     let (rows, width) = (3000, 1000);
     let weights: Vec<f32> = (0..rows * width).map(|i| (i % 997) as f32 / 500.0 - 1.0).collect();
-    let turned = Array::from_slice(&weights, &[rows, width])?.transposed();
-    let many = turned.astype(DType::BFloat16, Threads::Rayon)?;
-    assert_eq!(many.bytes, turned.astype(DType::BFloat16, Threads::Serial)?.bytes);
-    println!("{} {:?}: the same on one thread and on all", many.of, many.shape);
+    let transposed = Array::from_slice(&weights, &[rows, width])?.transposed();
+    let many = transposed.astype(DType::BFloat16, Threads::Rayon)?;
+    assert_eq!(many.bytes, transposed.astype(DType::BFloat16, Threads::Serial)?.bytes);
+    println!("{} {:?}: the same on one thread and on all", many.encoding, many.shape);
 
-    // What makes no sense is an error, never a panic or a stray read.
+    // An array outside its memory is an error, never a panic or a stray read.
     let astray = Array { offset: 8, ..table };
     let error = astray.astype(DType::Float64, Threads::Rayon).err().ok_or("an array out of its bytes")?;
     println!("{error}");

@@ -23,13 +23,10 @@ fn add(dtype: DType, left: &[u8], right: &[u8]) -> Option<Vec<u8>> {
         ($($variant:ident $type:ident $add:expr;)*) => {
             match dtype {
                 $(DType::$variant => {
-                    let (left, _) = left.as_chunks();
-                    let (right, _) = right.as_chunks();
                     let add: fn($type, $type) -> $type = $add;
-                    let sums = left.iter().zip(right).map(|(a, b)| {
-                        add($type::from_ne_bytes(*a), $type::from_ne_bytes(*b)).to_ne_bytes()
-                    });
-                    Some(sums.flatten().collect())
+                    let pairs = left.as_chunks().0.iter().zip(right.as_chunks().0);
+                    let of = |element: &[u8; size_of::<$type>()]| $type::from_ne_bytes(*element);
+                    Some(pairs.flat_map(|(a, b)| add(of(a), of(b)).to_ne_bytes()).collect())
                 })*
                 _ => None,
             }
@@ -58,8 +55,7 @@ fn promoted_add(standard: Standard, left: &Array, right: &Array) -> Result<Array
 fn show(array: &Array) -> Result<String, Box<dyn Error>> {
     let n = array.bytes.len() / array.dtype.size();
     let texts = FormatPlan::new(array.dtype, &TextOptions::DEFAULT)?.run(Bytes::new(&array.bytes, n))?;
-    let texts: Vec<_> = texts.iter().collect();
-    Ok(format!("{} [{}]", array.dtype, texts.join(", ")))
+    Ok(format!("{} [{}]", array.dtype, texts.iter().collect::<Vec<_>>().join(", ")))
 }
 
 macro_rules! array {

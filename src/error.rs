@@ -2,7 +2,7 @@
 
 use crate::loss::Rejection;
 use core::{fmt, ops::Range};
-use lanecast_kernels::{DType, Encoding, Tier, TierStatus, UnknownName, UnknownTier, ViewError};
+use lanecast_kernels::{DType, Encoding, OperandError, Tier, TierStatus, UnknownName, ViewError};
 
 /// The source or the destination of a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,7 +99,7 @@ pub enum CastError {
         /// The dtype of the source or the destination.
         dtype: DType,
     },
-    /// No dtype has this name.
+    /// No dtype, or no tier, has this name.
     UnknownName(UnknownName),
     /// The tier cannot run here.
     Unsupported {
@@ -108,8 +108,6 @@ pub enum CastError {
         /// Why it cannot run.
         status: TierStatus,
     },
-    /// No tier has this name.
-    UnknownTier(UnknownTier),
 }
 
 impl fmt::Display for CastError {
@@ -163,7 +161,6 @@ impl fmt::Display for CastError {
                     "the tier {tier} cannot run here: {status}; Tier::best() and `lanecast cpu` tell which can"
                 )
             }
-            CastError::UnknownTier(name) => name.fmt(f),
         }
     }
 }
@@ -173,7 +170,6 @@ impl core::error::Error for CastError {
         match self {
             CastError::View(error) => Some(error),
             CastError::UnknownName(error) => Some(error),
-            CastError::UnknownTier(error) => Some(error),
             _ => None,
         }
     }
@@ -194,8 +190,20 @@ impl From<ViewError> for CastError {
     }
 }
 
-impl From<UnknownTier> for CastError {
-    fn from(error: UnknownTier) -> Self {
-        CastError::UnknownTier(error)
+/// The error of operands that do not fit a cast.
+#[cold]
+pub(crate) fn refused(error: OperandError) -> CastError {
+    let side = |target| if target { Side::Destination } else { Side::Source };
+    match error {
+        OperandError::Lengths { src, dst } => CastError::LengthMismatch { src, dst },
+        OperandError::Bytes { target, need, have } => {
+            CastError::BufferTooSmall { which: side(target), need, have }
+        }
+        OperandError::TooLarge { elements, encoding } => CastError::TooLarge { elements, encoding },
+        OperandError::Element { target, plan, slice } => {
+            CastError::WrongElement { which: side(target), plan, slice }
+        }
+        OperandError::NotBytes => CastError::NoBytes,
+        OperandError::View(error) => error.into(),
     }
 }

@@ -11,6 +11,7 @@ pub use report::CastReport;
 
 /// Which losses a checked cast looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Level {
     /// Values outside the range of the target: a number or an infinity that would be clamped, reduced modulo the range, or become an
     /// infinity or NaN; NaN where the target has none; an imaginary part that is not zero.

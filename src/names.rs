@@ -12,13 +12,10 @@
 //! assert_eq!(Namespace::Onnx.name(DType::Float32), Some("FLOAT"));
 //! ```
 //!
-//! [`DType::name`] and [`DType::from_name`] are the names of lanecast itself.
+//! [`DType::name`] and `DType::from_str` are the names of lanecast itself; [`DType::onnx`] and [`DType::dlpack`] are numbers of other systems.
 
-pub use crate::ByteOrder;
-
-use crate::{DType, Kind};
+use crate::{ByteOrder, DType, Encoding, Kind, UnknownName};
 use alloc::{format, string::String};
-use core::fmt;
 
 #[rustfmt::skip]
 mod made {
@@ -51,7 +48,7 @@ pub(crate) fn is_same(a: &str, b: &str) -> bool {
 #[non_exhaustive]
 pub enum Namespace {
     /// NumPy with ml_dtypes: `float32`, `single`, and codes with and without their byte order, `f4`, `<f4`, `?` (see
-    /// [`parse_numpy`]). `long`, `int` and similar names mean what they do on 64-bit Linux. ml_dtypes has no codes.
+    /// [`encoding`](Self::encoding)). `long`, `int` and similar names mean what they do on 64-bit Linux. ml_dtypes has no codes.
     NumPy,
     /// The Python array API standard.
     ArrayApi,
@@ -63,7 +60,7 @@ pub enum Namespace {
     MegEngine,
     /// JAX: its dtypes and its short forms, `bf16`, which count bits: `i4` is int4.
     Jax,
-    /// ONNX: the names of `TensorProto.DataType`; its numbers are [`onnx_number`].
+    /// ONNX: the names of `TensorProto.DataType`; its numbers are [`DType::onnx`].
     Onnx,
     /// safetensors.
     Safetensors,
@@ -106,136 +103,85 @@ impl Namespace {
         made::NAMES[dtype.code() as usize][self as usize]
     }
 
-    /// The dtype of this name.
+    /// The dtype of this name, in whatever byte order ([`encoding`](Self::encoding)).
     ///
     /// # Errors
     ///
-    /// [`UnknownDType`] if the system has no such name, or lanecast no such dtype.
-    pub fn parse(self, name: &str) -> Result<DType, UnknownDType> {
-        if self == Namespace::NumPy {
-            return parse_numpy(name).map(|(dtype, _)| dtype);
+    /// [`UnknownName`] if the system has no such name, or lanecast no such dtype.
+    pub fn parse(self, name: &str) -> Result<DType, UnknownName> {
+        self.encoding(name).map(Encoding::dtype)
+    }
+
+    /// The dtype and the byte order of a name: NumPy's codes `<f4`, `>i2`, `|u1` and `=f8` have one. Every other name means the byte order
+    /// of the host.
+    ///
+    /// ```
+    /// use lanecast::{ByteOrder, DType, Encoding, names::Namespace};
+    /// let big = Encoding::new(DType::Int16).with_order(ByteOrder::Big);
+    /// assert_eq!(Namespace::NumPy.encoding(">i2"), Ok(big));
+    /// assert_eq!(Namespace::NumPy.encoding("f8"), Ok(DType::Float64.into()));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownName`] if the system has no such name, or lanecast no such dtype.
+    pub fn encoding(self, name: &str) -> Result<Encoding, UnknownName> {
+        let (order, code) = match name.split_at_checked(1) {
+            Some(("<", code)) => (Some(ByteOrder::Little), code),
+            Some((">", code)) => (Some(ByteOrder::Big), code),
+            Some(("=" | "|", code)) => (Some(ByteOrder::NATIVE), code),
+            _ => (None, name),
+        };
+        // Only codes have an order: a letter, or a letter and the size in bytes.
+        let may_have_order =
+            || self == Namespace::NumPy && code.bytes().skip(1).all(|byte| byte.is_ascii_digit());
+        match self.find(code) {
+            Some(dtype) if order.is_none() || may_have_order() => {
+                Ok(Encoding::new(dtype).with_order(order.unwrap_or(ByteOrder::NATIVE)))
+            }
+            _ => Err(self.unknown(name)),
         }
-        self.find(name).ok_or_else(|| UnknownDType { name: name.into(), namespace: self })
+    }
+
+    /// The code that the system writes into files, with the byte order: `<f4` or `|b1`. Only NumPy has such codes, and not for the dtypes of
+    /// ml_dtypes: `None` for all others.
+    ///
+    /// ```
+    /// use lanecast::{ByteOrder, DType, Encoding, names::Namespace};
+    /// let big = Encoding::new(DType::Complex64).with_order(ByteOrder::Big);
+    /// assert_eq!(Namespace::NumPy.code(big).as_deref(), Some(">c8"));
+    /// assert_eq!(Namespace::NumPy.code(DType::BFloat16), None);
+    /// ```
+    pub fn code(self, encoding: impl Into<Encoding>) -> Option<String> {
+        let encoding = encoding.into();
+        let dtype = encoding.dtype();
+        if self != Namespace::NumPy || Namespace::MlDtypes.name(dtype).is_some() {
+            return None;
+        }
+        let kind = match dtype.kind() {
+            Kind::Bool => 'b',
+            Kind::SignedInt => 'i',
+            Kind::UnsignedInt => 'u',
+            Kind::Float => 'f',
+            Kind::Complex => 'c',
+        };
+        let order = match encoding.order() {
+            _ if dtype.size() == 1 => '|',
+            ByteOrder::Little => '<',
+            ByteOrder::Big => '>',
+        };
+        Some(format!("{order}{kind}{}", dtype.size()))
+    }
+
+    #[cold]
+    fn unknown(self, name: &str) -> UnknownName {
+        let known = DType::EVERY.iter().filter_map(|dtype| self.name(*dtype)).collect();
+        UnknownName::new(format!("{} dtype", self.id()), name, known)
     }
 
     fn find(self, name: &str) -> Option<DType> {
         DType::EVERY.iter().copied().find(|dtype| self.names(*dtype).contains(&name))
     }
-}
-
-/// A name that a system does not have, or whose dtype lanecast does not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnknownDType {
-    /// The name that was given.
-    pub name: String,
-    /// The system in which it was looked up.
-    pub namespace: Namespace,
-}
-
-impl fmt::Display for UnknownDType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no dtype of {}; it has", self.name, self.namespace.id())?;
-        let names = DType::EVERY.iter().filter_map(|dtype| self.namespace.name(*dtype));
-        for (i, name) in names.enumerate() {
-            write!(f, "{}{name}", if i == 0 { " " } else { ", " })?;
-        }
-        Ok(())
-    }
-}
-
-impl core::error::Error for UnknownDType {}
-
-/// The dtype and the byte order of a NumPy name or code: `<f4`, `>i2`, `|u1`, `=f8`, `?`, `float32`. Names, and codes without
-/// an order, are native. The order does not affect promotion; in a cast it is part of the
-/// [`Encoding`](crate::Encoding).
-///
-/// ```
-/// use lanecast::{Encoding, CastOptions, DType, cast_bytes, names::{ByteOrder, parse_numpy}};
-/// assert_eq!(parse_numpy(">i2"), Ok((DType::Int16, ByteOrder::Big)));
-/// assert_eq!(parse_numpy("f8"), Ok((DType::Float64, ByteOrder::NATIVE)));
-///
-/// let (dtype, order) = parse_numpy(">f4")?;
-/// let mut out = [0];
-/// cast_bytes(&[0x41, 0x20, 0, 0], Encoding::new(dtype).with_order(order), &mut out, DType::UInt8, 1)?;
-/// assert_eq!(out, [10]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-///
-/// [`UnknownDType`] if NumPy has no such name, or lanecast no such dtype.
-pub fn parse_numpy(name: &str) -> Result<(DType, ByteOrder), UnknownDType> {
-    let (order, code) = match name.split_at_checked(1) {
-        Some(("<", code)) => (Some(ByteOrder::Little), code),
-        Some((">", code)) => (Some(ByteOrder::Big), code),
-        Some(("=" | "|", code)) => (Some(ByteOrder::NATIVE), code),
-        _ => (None, name),
-    };
-    // Only codes have an order: a letter, or a letter and the size in bytes.
-    let is_code = code.bytes().skip(1).all(|byte| byte.is_ascii_digit());
-    match Namespace::NumPy.find(code) {
-        Some(dtype) if order.is_none() || is_code => Ok((dtype, order.unwrap_or(ByteOrder::NATIVE))),
-        _ => Err(UnknownDType { name: name.into(), namespace: Namespace::NumPy }),
-    }
-}
-
-/// The code that NumPy writes into files, such as `<f4` or `|b1`; `None` for dtypes of ml_dtypes, which have no code.
-///
-/// ```
-/// use lanecast::{DType, names::{ByteOrder, numpy_code}};
-/// assert_eq!(numpy_code(DType::Complex64, ByteOrder::Big).as_deref(), Some(">c8"));
-/// ```
-pub fn numpy_code(dtype: DType, order: ByteOrder) -> Option<String> {
-    if Namespace::MlDtypes.name(dtype).is_some() {
-        return None;
-    }
-    let kind = match dtype.kind() {
-        Kind::Bool => 'b',
-        Kind::SignedInt => 'i',
-        Kind::UnsignedInt => 'u',
-        Kind::Float => 'f',
-        Kind::Complex => 'c',
-    };
-    let order = match order {
-        _ if dtype.size() == 1 => '|',
-        ByteOrder::Little => '<',
-        ByteOrder::Big => '>',
-    };
-    Some(format!("{order}{kind}{}", dtype.size()))
-}
-
-/// The number of a dtype in ONNX's `TensorProto.DataType`, as of opset 28.
-///
-/// ```
-/// use lanecast::{DType, names::onnx_number};
-/// assert_eq!(onnx_number(DType::Float8E5M2), Some(19));
-/// ```
-pub const fn onnx_number(dtype: DType) -> Option<u8> {
-    made::NUMBERS[dtype.code() as usize][0]
-}
-
-/// The dtype with this number in ONNX.
-pub fn from_onnx_number(number: u8) -> Option<DType> {
-    DType::EVERY.iter().copied().find(|dtype| onnx_number(*dtype) == Some(number))
-}
-
-/// The type code and the bits of a dtype in DLPack 1.1, for one lane.
-///
-/// ```
-/// use lanecast::{DType, names::dlpack};
-/// assert_eq!(dlpack(DType::BFloat16), Some((4, 16)));
-/// ```
-pub const fn dlpack(dtype: DType) -> Option<(u8, u8)> {
-    match made::NUMBERS[dtype.code() as usize] {
-        [_, Some(code), Some(bits)] => Some((code, bits)),
-        _ => None,
-    }
-}
-
-/// The dtype with this type code and number of bits in DLPack, for one lane.
-pub fn from_dlpack(code: u8, bits: u8) -> Option<DType> {
-    DType::EVERY.iter().copied().find(|dtype| dlpack(*dtype) == Some((code, bits)))
 }
 
 const _: () = {

@@ -10,6 +10,7 @@ use lanecast_kernels::{DType, Flavor, FloatSpec, Kind, PowerRange, Rounding, Rul
 
 /// Which 8-bit float targets clamp on overflow; the ONNX attribute `saturate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Saturate {
     /// Overflow and infinity become the largest finite value (ONNX `saturate = 1`).
     #[default]
@@ -22,6 +23,7 @@ pub enum Saturate {
 
 /// How a value between two powers of two becomes `float8_e8m0fnu`; the ONNX attribute `round_mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum E8M0Round {
     /// The smallest power of two that is not less.
     #[default]
@@ -35,6 +37,7 @@ pub enum E8M0Round {
 /// Which values are in the range of `float8_e8m0fnu`, which has neither a zero nor a sign. [`Saturate`] says what the others
 /// become: `0x00` and `0xFE`, or NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum E8M0Range {
     /// Values from 2^-127 to 2^127 before rounding, as in ONNX.
     #[default]
@@ -56,6 +59,7 @@ pub enum IntOverflow {
 
 /// How a fraction is removed when a float becomes an integer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum IntRound {
     /// Toward zero, as Rust's `as`.
     #[default]
@@ -77,6 +81,7 @@ pub enum IntRound {
 /// in IEEE 754, section 7.4; each direction says which. The 8-bit floats overflow as [`Saturate`] says, whatever the direction, and
 /// the floats of 4 and 6 bits clamp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FloatRound {
     /// To the nearest, a tie to the even code. Overflow is infinite.
     #[default]
@@ -131,7 +136,7 @@ pub enum FnuzInf {
 /// use lanecast::{CastOptions, IntOverflow};
 /// const WRAPPING: CastOptions = CastOptions::RUST.with_float_to_int(IntOverflow::Wrap);
 /// let mut out = [0_u8; 2];
-/// lanecast::cast_with(&[300.0_f32, -1.0], &mut out, &WRAPPING)?;
+/// WRAPPING.cast(&[300.0_f32, -1.0], &mut out)?;
 /// assert_eq!(out, [44, 255]);
 /// # Ok::<(), lanecast::CastError>(())
 /// ```

@@ -9,7 +9,7 @@
 //!
 //! [`CastPlan::with_stochastic`](crate::CastPlan::with_stochastic) casts floats so to integers and to floats of at most 16 bits. Scaled casts
 //! round so after
-//! [`ScaledPlan::stochastic`](crate::scaled::ScaledPlan::stochastic).
+//! [`ScaledPlan::with_stochastic`](crate::scaled::ScaledPlan::with_stochastic).
 
 mod philox;
 mod round;
@@ -19,6 +19,7 @@ pub(crate) use round::{Random, truncated_quotient};
 
 /// How many random bits an element takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum RandomBits {
     /// 8 bits: a probability is a multiple of 1/256, rounded down.
     Eight,

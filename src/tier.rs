@@ -12,7 +12,7 @@ use crate::error::CastError;
 use alloc::string::String;
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
-use lanecast_kernels::{Tier, TierStatus, UnknownTier, typed::TierToken};
+use lanecast_kernels::{Tier, TierStatus, UnknownName, typed::TierToken};
 
 /// The index of the tier set by [`force`], or [`NONE`].
 static FORCED: AtomicU8 = AtomicU8::new(NONE);
@@ -114,7 +114,7 @@ pub fn from_env() -> Result<Option<Tier>, EnvError> {
 #[non_exhaustive]
 pub enum EnvError {
     /// `LANECAST_TIER` names no tier.
-    UnknownTier(UnknownTier),
+    UnknownTier(UnknownName),
     /// `LANECAST_TIER` names a tier that cannot run here.
     Unsupported {
         /// The tier.
@@ -139,7 +139,7 @@ impl fmt::Display for EnvError {
         }
         let available = || Tier::ALL.iter().filter(|tier| tier.is_available()).map(|tier| tier.name());
         match self {
-            EnvError::UnknownTier(UnknownTier(name)) => {
+            EnvError::UnknownTier(UnknownName { name, .. }) => {
                 write!(f, "LANECAST_TIER={name:?}: no tier has this name; those that can run here are ")?;
                 list(f, available())
             }
@@ -158,7 +158,14 @@ impl fmt::Display for EnvError {
     }
 }
 
-impl core::error::Error for EnvError {}
+impl core::error::Error for EnvError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            EnvError::UnknownTier(error) => Some(error),
+            EnvError::Unsupported { .. } | EnvError::UnknownFeature { .. } => None,
+        }
+    }
+}
 
 #[cfg(feature = "std")]
 mod environment {

@@ -48,6 +48,7 @@ fn wrapped(code: u32, round: IntRound) -> u16 {
                 IntRound::NearestEven => rest > half || (rest == half && whole & 1 == 1),
                 IntRound::NearestAway => rest >= half,
                 IntRound::Floor | IntRound::Ceil => rest != 0 && directed_away(negative, round),
+                other => unreachable!("{other:?} is new, and has no rule here"),
             };
             whole + u32::from(away)
         }

@@ -98,6 +98,7 @@ fn float_round(round: FloatRound) -> &'static str {
         FloatRound::Up => "up",
         FloatRound::Down => "down",
         FloatRound::ToOdd => "to-odd",
+        other => unreachable!("{other:?} is new, and has no rule here"),
     }
 }
 

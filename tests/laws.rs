@@ -171,6 +171,7 @@ proptest! {
         let options = match options.e8m0_range {
             E8M0Range::Magnitude => options.with_e8m0_range(E8M0Range::Rounded),
             E8M0Range::Exact | E8M0Range::Rounded => options,
+            other => unreachable!("{other:?} is new, and has no rule here"),
         };
         let mut codes = job.codes.clone();
         codes.retain(|&c| !matches!(oracle::value(from, c), Value::Nan(_)));

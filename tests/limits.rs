@@ -4,26 +4,26 @@ use crate::oracle;
 use crate::oracle::format::{Class, class, floats};
 use crate::oracle::value::{Dyadic, Value};
 use crate::support::data::{dtype, rows};
-use lanecast::{DType, finfo, iinfo};
+use lanecast::DType;
 
 #[test]
 fn ints() {
     let rows = rows(data!("limits_int.tsv"));
     for row in &rows[1..] {
-        let info = iinfo(dtype(row[0])).unwrap_or_else(|| panic!("{} is an integer", row[0]));
+        let info = dtype(row[0]).iinfo().unwrap_or_else(|| panic!("{} is an integer", row[0]));
         let got = [i128::from(info.bits), info.min, info.max].map(|n| n.to_string());
         assert_eq!(got, row[1..], "{}", row[0]);
     }
-    let ints = DType::ALL.iter().filter(|d| iinfo(**d).is_some());
+    let ints = DType::ALL.iter().filter(|d| d.iinfo().is_some());
     assert_eq!(ints.count(), rows.len() - 1, "the others have none");
-    assert_eq!(iinfo(DType::Bool), None);
+    assert_eq!(DType::Bool.iinfo(), None);
 }
 
 #[test]
 fn floats_by_the_table() {
     let rows = rows(data!("limits_float.tsv"));
     for row in &rows[1..] {
-        let info = finfo(dtype(row[0])).unwrap_or_else(|| panic!("{} is a float", row[0]));
+        let info = dtype(row[0]).finfo().unwrap_or_else(|| panic!("{} is a float", row[0]));
         let cell = |name: &str| row[rows[0].iter().position(|head| *head == name).expect("a column")];
         let integers = [
             ("bits", i64::from(info.bits)),
@@ -47,15 +47,15 @@ fn floats_by_the_table() {
             assert_eq!(got.to_bits(), expected.to_bits(), "{name} of {}: {got:e}, not {expected:e}", row[0]);
         }
     }
-    let all = DType::ALL.iter().filter(|d| finfo(**d).is_some() && !matches!(class(**d), Class::Complex(_)));
+    let all = DType::ALL.iter().filter(|d| d.finfo().is_some() && !matches!(class(**d), Class::Complex(_)));
     assert_eq!(all.count(), rows.len() - 1, "the others have none");
 }
 
 /// Complex dtypes have the limits of their parts.
 #[test]
 fn complex() {
-    assert_eq!(finfo(DType::Complex64), finfo(DType::Float32));
-    assert_eq!(finfo(DType::Complex128), finfo(DType::Float64));
+    assert_eq!(DType::Complex64.finfo(), DType::Float32.finfo());
+    assert_eq!(DType::Complex128.finfo(), DType::Float64.finfo());
 }
 
 /// The table of limits and the oracle's formats mean the same: the neighbours of 1, the ends, the special codes.
@@ -63,7 +63,7 @@ fn complex() {
 fn formats_of_the_oracle() {
     let rows = rows(data!("limits_float.tsv"));
     for format in floats() {
-        let row = rows.iter().find(|row| DType::from_name(row[0]) == Some(format.dtype)).expect("a row");
+        let row = rows.iter().find(|row| row[0].parse() == Ok(format.dtype)).expect("a row");
         let cell = |name: &str| row[rows[0].iter().position(|head| *head == name).expect("a column")];
         let number = |name: &str| exact(cell(name).parse().expect("a number"));
         let code = |code: u64| format.magnitude(code);

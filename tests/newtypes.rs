@@ -4,8 +4,7 @@ use crate::small::{Float, all, each};
 use crate::{oracle, support};
 use lanecast::{
     CastOptions, DType, Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN,
-    F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, Flavor, I2, I4, IntRangeError, U2, U4, cast, cast_one, finfo,
-    half, iinfo,
+    F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, Flavor, I2, I4, IntRangeError, U2, U4, cast, cast_one, half,
 };
 use std::num::FpCategory;
 use std::ops::Neg;
@@ -27,7 +26,7 @@ fn constants_are_the_limits() {
         ($($type:ident)*) => {$(
             assert_eq!(($type::ZERO.to_f32(), $type::ZERO.to_bits()), (0.0, 0));
             assert_eq!($type::NEG_ONE.to_f32(), -1.0);
-            let least = finfo($type::DTYPE).expect("a float").smallest_subnormal;
+            let least = $type::DTYPE.finfo().expect("a float").smallest_subnormal;
             assert_eq!($type::MIN_POSITIVE_SUBNORMAL.to_f64(), least);
         )*};
     }
@@ -116,7 +115,7 @@ fn negation_changes_the_sign() {
 
 macro_rules! ints {
     ($($type:ident $repr:ident [$($wider:ident)*] [$($narrower:ident)*];)*) => {$({
-        let limits = iinfo($type::DTYPE).expect("an integer");
+        let limits = $type::DTYPE.iinfo().expect("an integer");
         assert_eq!((i128::from($type::MIN.get()), i128::from($type::MAX.get())), (limits.min, limits.max));
         assert_eq!($type::BITS, limits.bits);
         for value in $repr::MIN..=$repr::MAX {

@@ -135,7 +135,7 @@ fn the_document_says_the_same() {
         types.extend(row[1].split(", ").filter(|name| !name.is_empty()).map(|name| {
             match name.trim_matches('`') {
                 "string" => ElementType::String,
-                name => ElementType::Number(DType::from_name(name).unwrap_or_else(|| panic!("{name:?}"))),
+                name => ElementType::Number(name.parse().expect(name)),
             }
         }));
         assert_eq!(types.len(), expected.len(), "version {version}");

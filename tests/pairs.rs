@@ -60,7 +60,7 @@ macro_rules! pairs {
 
 /// One pair by name.
 fn check_names(from: &str, to: &str) {
-    let dtype = |name: &str| DType::from_name(name).expect("the name of a dtype");
+    let dtype = |name: &str| name.parse::<DType>().expect("the name of a dtype");
     let (from, to) = (dtype(from), dtype(to));
     if support::sources::is_built(from) && support::sources::is_built(to) {
         check(from, to);

@@ -17,7 +17,7 @@ fn kind(dtype: DType) -> NumberKind {
 
 /// Width and whether there is a sign, for integers.
 fn int(dtype: DType) -> Option<(u32, bool)> {
-    lanecast::iinfo(dtype).map(|info| (info.bits, info.min < 0))
+    dtype.iinfo().map(|info| (info.bits, info.min < 0))
 }
 
 fn int_of(bits: u32, signed: bool) -> Option<DType> {

@@ -30,7 +30,7 @@ fn rust_type(dtype: DType) -> &'static str {
 
 fn range(dtype: DType) -> String {
     let short = |x: f64| if x.abs() < 1e6 { format!("{x}") } else { format!("{x:.2e}") };
-    match (iinfo(dtype), finfo(dtype)) {
+    match (dtype.iinfo(), dtype.finfo()) {
         (Some(i), _) => format!("{} to {}", i.min, i.max),
         (_, Some(f)) => format!("{:.2e} to {}", f.smallest_subnormal, short(f.max)),
         _ => "false, true".into(),
@@ -93,8 +93,8 @@ fn features() {
         .collect();
     assert!(features.len() > 10, "{features:?}");
     let lists = [
-        ("README.md", section(include_str!("../README.md"), "| feature |", "\n\n")),
-        ("src/lib.rs", section(include_str!("../src/lib.rs"), "are on by default:", "#![cfg_attr")),
+        ("README.md", section(include_str!("../README.md"), "| feature | default |", "\n\n")),
+        ("src/lib.rs", section(include_str!("../src/lib.rs"), "On by default:", "#![cfg_attr")),
     ];
     for (file, list) in lists {
         for name in &features {

@@ -4,12 +4,11 @@
 
 use crate::support::every_tier::on_every_tier;
 use crate::support::rng::Rng;
+use lanecast::half::bf16;
 use lanecast::scaled::{
     Amax, Granularity, NonFinite, Quantized, Report, ScaleRule, ScaleType, ScaledError, ScaledPlan, Scheme,
-    amax, requantize,
 };
-use lanecast::{Bytes, BytesMut};
-use lanecast::{DType, Kind, Storage, cast_one};
+use lanecast::{Bytes, CastError, DType, Kind, Storage, cast_to_vec};
 
 /// Floats of many magnitudes, with zeros of both signs.
 fn values(n: usize, seed: u64) -> Vec<f32> {
@@ -28,18 +27,14 @@ fn values(n: usize, seed: u64) -> Vec<f32> {
         .collect()
 }
 
-fn bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|x| x.to_ne_bytes()).collect()
-}
-
 /// The magnitudes of all finite codes of a dtype, ascending: the code of the magnitude is the index.
 fn magnitudes(dtype: DType) -> Vec<f64> {
     let bits = dtype.bits();
     let decode = |code: u8| -> f64 {
         let plan = lanecast::CastPlan::new(dtype, DType::Float64, &Default::default()).expect("a plan");
-        let mut out = [0; 8];
-        plan.run(Bytes::new(&[code], 1), BytesMut::new(&mut out, 1)).expect("one element");
-        f64::from_ne_bytes(out)
+        let mut out = [0.0_f64];
+        plan.run(Bytes::new(&[code], 1), &mut out).expect("one element");
+        out[0]
     };
     (0..1_u16 << (bits - 1)).map(|code| decode(code as u8)).take_while(|x| x.is_finite()).collect()
 }
@@ -83,19 +78,19 @@ fn every_code_is_the_nearest_for_the_stored_scale() {
             let scheme = scheme.with_element(element);
             let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
             let plan = plan.with_storage(Storage::Byte).with_counts();
-            let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-            let report = plan.quantize_dynamic(&bytes(&src), &mut codes, &mut scales).expect("casts");
+            let mut q = plan.alloc();
+            let report = plan.quantize(&src, &mut q).expect("casts");
             let magnitudes = magnitudes(element);
             let sign = 1 << (element.bits() - 1);
             // What codes of 1 mean is the scale of their block.
             let one = magnitudes.iter().position(|x| *x == 1.0).expect("1 has a code") as u8;
-            let mut of_one = vec![0; 8 * src.len()];
-            plan.dequantize(&vec![one; src.len()], &scales, report.global, DType::Float64, &mut of_one)
-                .expect("casts");
+            let ones = Quantized { data: vec![one; src.len()], ..q.clone() };
+            let mut of_one = vec![0.0_f64; src.len()];
+            plan.dequantize(&ones, &mut of_one).expect("casts");
             let mut clipped = 0;
             for (i, x) in src.iter().enumerate() {
-                let scale = f64::from_ne_bytes(of_one[8 * i..8 * i + 8].try_into().expect("8 bytes"));
-                let code = usize::from(codes[i]);
+                let scale = of_one[i];
+                let code = usize::from(q.data[i]);
                 let want = if scale == 0.0 { 0 } else { nearest(&magnitudes, *x, scale) };
                 assert_eq!(code % sign, want, "{scheme:?}: {x:e} by {scale:e}");
                 assert!(scale == 0.0 || (code >= sign) == x.is_sign_negative(), "{scheme:?}: {x:e}");
@@ -114,8 +109,7 @@ fn blocks_are_alone_and_scales_move() {
         let cast = |src: &[f32], shape: &[usize]| {
             let plan =
                 ScaledPlan::new(DType::Float32, &scheme, shape).expect("fits").with_storage(Storage::Byte);
-            let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-            plan.quantize_dynamic(&bytes(src), &mut codes, &mut scales).expect("casts");
+            let (codes, scales, _) = quantized(&plan, src).expect("casts");
             (codes, scales)
         };
         let src = values(40 * 256, 5);
@@ -139,24 +133,14 @@ fn blocks_are_alone_and_scales_move() {
 fn values_come_back_rounded_once() {
     let src = values(33 * 65, 9);
     let plan = ScaledPlan::new(DType::Float32, &Scheme::NVFP4, &[33, 65]).expect("fits");
-    let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-    let report = plan.quantize_dynamic(&bytes(&src), &mut codes, &mut scales).expect("casts");
-    let back = |to: DType| {
-        let mut out = vec![0; src.len() * to.size()];
-        plan.dequantize(&codes, &scales, report.global, to, &mut out).expect("casts");
-        out
-    };
-    let exact = back(DType::Float64);
-    for (to, narrow) in [(DType::Float32, back(DType::Float32)), (DType::BFloat16, back(DType::BFloat16))] {
-        for (i, x) in exact.chunks(8).enumerate() {
-            let x = f64::from_ne_bytes(x.try_into().expect("8 bytes"));
-            let want = match to {
-                DType::Float32 => cast_one::<f64, f32>(x).to_ne_bytes().to_vec(),
-                _ => cast_one::<f64, lanecast::half::bf16>(x).to_ne_bytes().to_vec(),
-            };
-            assert_eq!(narrow[i * to.size()..(i + 1) * to.size()], want);
-        }
-    }
+    let mut q = plan.alloc();
+    plan.quantize(&src, &mut q).expect("casts");
+    let (mut exact, mut single) = (vec![0.0_f64; src.len()], vec![0.0_f32; src.len()]);
+    let mut half = vec![bf16::ZERO; src.len()];
+    plan.dequantize(&q, &mut exact).expect("casts");
+    plan.dequantize(&q, &mut single).expect("casts");
+    plan.dequantize(&q, &mut half).expect("casts");
+    assert_eq!((single, half), (cast_to_vec(&exact), cast_to_vec(&exact)));
 }
 
 #[test]
@@ -164,15 +148,14 @@ fn one_amax_for_the_parts_of_a_tensor() {
     let src = values(64 * 32, 21);
     let whole = ScaledPlan::new(DType::Float32, &Scheme::NVFP4, &[64, 32]).expect("fits");
     let half = ScaledPlan::new(DType::Float32, &Scheme::NVFP4, &[32, 32]).expect("fits");
-    let (low, high) = (bytes(&src[..1024]), bytes(&src[1024..]));
-    let amax = half.amax(&low).expect("a magnitude").max(half.amax(&high).expect("a magnitude"));
+    let (low, high) = src.split_at(1024);
+    let amax = half.amax(low).expect("fits").merge(half.amax(high).expect("fits")).finite();
     assert_eq!(amax, src.iter().fold(0.0, |a: f32, x| a.max(x.abs())));
-    let (mut codes, mut scales) = (vec![0; whole.data_len()], vec![0; whole.scales_len()]);
-    let report = whole.quantize_dynamic(&bytes(&src), &mut codes, &mut scales).expect("casts");
+    let (codes, scales, report) = quantized(&whole, &src).expect("casts");
     let mut parts = (Vec::new(), Vec::new());
+    let half = half.with_amax(amax).expect("it is finite");
     for part in [low, high] {
-        let (mut codes, mut scales) = (vec![0; half.data_len()], vec![0; half.scales_len()]);
-        let its_own = half.quantize_with_amax(&part, amax, &mut codes, &mut scales).expect("casts");
+        let (codes, scales, its_own) = quantized(&half, part).expect("casts");
         assert_eq!(its_own.global, report.global);
         parts.0.extend(codes);
         parts.1.extend(scales);
@@ -192,11 +175,7 @@ fn permuted_blocks() {
         let shape = [blocks, len];
         let plan =
             ScaledPlan::new(DType::Float32, &scheme, &shape).expect("fits").with_storage(Storage::Byte);
-        let cast = |src: &[f32]| {
-            let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-            let report = plan.quantize_dynamic(&bytes(src), &mut codes, &mut scales).expect("casts");
-            (codes, scales, report)
-        };
+        let cast = |src: &[f32]| quantized(&plan, src).expect("casts");
         let (codes, scales, report) = cast(&src);
         let (got, its, same) = cast(&permuted);
         let each = |of: &[u8]| -> Vec<u8> {
@@ -209,9 +188,10 @@ fn permuted_blocks() {
 
 /// The codes, scales and report of a plan.
 fn quantized(plan: &ScaledPlan, src: &[f32]) -> Result<(Vec<u8>, Vec<u8>, Report), ScaledError> {
-    let (mut codes, mut scales) = (vec![1; plan.data_len()], vec![1; plan.scales_len()]);
-    let report = plan.quantize_dynamic(&bytes(src), &mut codes, &mut scales)?;
-    Ok((codes, scales, report))
+    let mut q = Quantized::new(vec![1_u8; plan.data_len()], vec![1_u8; plan.scales_len()]);
+    let report = plan.quantize(src, &mut q)?;
+    assert_eq!(q.global, report.global);
+    Ok((q.data, q.scales, report))
 }
 
 /// Scales of blocks beside a known scale of the tensor: one that fits, larger ones, and smaller ones, with which they saturate.
@@ -229,7 +209,7 @@ fn static_scales_of_tensors() {
         let magnitudes = magnitudes(element);
         let sign = 1 << (element.bits() - 1);
         let fits = quantized(&ScaledPlan::new(DType::Float32, &scheme, &[528]).expect("fits"), &src[..528]);
-        let fits = fits.expect("casts").2.global;
+        let fits = fits.expect("casts").2.global.expect("NVFP4 has one");
         for global in [fits, fits * 3.0, fits * 1e9, fits / 5.0, fits * 1e-9, 1e-18, 1e-44, 3e38] {
             on_every_tier(|tier| {
                 // Made on this tier.
@@ -239,7 +219,7 @@ fn static_scales_of_tensors() {
                     plan.with_storage(Storage::Byte).with_global(global).expect("it is positive")
                 };
                 let (codes, scales, report) = quantized(&plan(true), &src).expect("casts");
-                assert_eq!((report.global, report.empty), (global, 1));
+                assert_eq!((report.global, report.empty), (Some(global), 1));
                 let mut uncounted = report;
                 (uncounted.clipped, uncounted.underflowed) = (None, None);
                 let without = quantized(&plan(false), &src).expect("casts");
@@ -279,7 +259,7 @@ fn static_scales_that_would_follow() {
         schemes += 1;
         let plan = ScaledPlan::new(DType::Float32, scheme, &[21, 80]).expect("fits").with_squared_error();
         let want = quantized(&plan, &src).expect("casts");
-        let plan = plan.with_global(want.2.global).expect("it is positive");
+        let plan = plan.with_global(want.2.global.expect("there is one")).expect("it is positive");
         assert_eq!(quantized(&plan, &src), Ok(want.clone()), "{name}");
         // Nothing else is taken from the tensor.
         let zeros = quantized(&plan, &[0.0; 21 * 80]).expect("casts");
@@ -299,23 +279,23 @@ fn static_scales_and_other_casts() {
     let (its, by, _) = quantized(&part.expect("it is positive"), &src[640..704]).expect("casts");
     assert_eq!((&its[..], &by[..]), (&codes[320..352], &scales[40..44]));
     // Casts that are given a scale take that.
-    let mut given = vec![1; codes.len()];
-    let other = plan.quantize(&bytes(&src), &scales, 0.02, &mut given).expect("casts");
-    assert_eq!(other.global, 0.02);
-    assert_ne!(given, codes);
-    plan.quantize(&bytes(&src), &scales, global, &mut given).expect("casts");
-    assert_eq!(given, codes);
+    let mut given = Quantized::new(vec![1_u8; codes.len()], &scales).with_global(0.02);
+    let other = plan.quantize_given(&src, &mut given).expect("casts");
+    assert_eq!(other.global, Some(0.02));
+    assert_ne!(given.data, codes);
+    // Without one, they take that of the plan.
+    given.global = None;
+    plan.quantize_given(&src, &mut given).expect("casts");
+    assert_eq!(given.data, codes);
     // From another scheme, whose values float32 has.
     let mx = ScaledPlan::new(DType::Float32, &Scheme::MX, &[32, 64]).expect("fits");
-    let (data, powers, _) = quantized(&mx, &src).expect("casts");
-    let mut back = vec![0; 4 * src.len()];
-    mx.dequantize(&data, &powers, 1.0, DType::Float32, &mut back).expect("casts");
-    let (mut want, mut by) = (vec![1; codes.len()], vec![1; scales.len()]);
-    plan.quantize_dynamic(&back, &mut want, &mut by).expect("casts");
-    let (mut got, mut its) = (vec![0; codes.len()], vec![0; scales.len()]);
-    let of = Quantized { data: &data, scales: &powers, global: 1.0 };
-    let again = requantize(&mx, of, &plan, &mut got, &mut its).expect("casts");
-    assert_eq!((again.global, got, its), (report.global, want, by));
+    let (mut of, mut back) = (mx.alloc(), vec![0.0_f32; src.len()]);
+    mx.quantize(&src, &mut of).expect("casts");
+    mx.dequantize(&of, &mut back).expect("casts");
+    let (want, by, _) = quantized(&plan, &back).expect("casts");
+    let mut got = plan.alloc();
+    let again = plan.requantize(&mx, &of, &mut got).expect("casts");
+    assert_eq!((again.global, got.data, got.scales), (report.global, want, by));
 }
 
 #[test]
@@ -330,7 +310,7 @@ fn static_scales_and_what_is_not_finite() {
     let (codes, scales, _) = cast(NonFinite::Poison, &src).expect("casts");
     (src[20], src[40]) = (f32::NAN, f32::NEG_INFINITY);
     let (poisoned, its, report) = cast(NonFinite::Poison, &src).expect("casts");
-    assert_eq!((report.poisoned, report.global), (2, global));
+    assert_eq!((report.poisoned, report.global), (2, Some(global)));
     assert_eq!((its[1], its[2], &poisoned[16..48]), (0x7F, 0x7F, &[0; 32][..]));
     for block in [0, 3] {
         let range = 16 * block..16 * block + 16;
@@ -338,7 +318,7 @@ fn static_scales_and_what_is_not_finite() {
     }
     let (_, saturated, report) = cast(NonFinite::Saturate, &src).expect("casts");
     (src[20], src[40]) = (0.0, 0.0);
-    assert_eq!((report.poisoned, report.global), (0, global));
+    assert_eq!((report.poisoned, report.global), (0, Some(global)));
     assert_eq!(saturated, cast(NonFinite::Poison, &src).expect("casts").1);
     src[40] = f32::INFINITY;
     assert_eq!(cast(NonFinite::Refuse, &src), Err(ScaledError::NonFinite { block: 2 }));
@@ -349,21 +329,25 @@ fn static_scales_that_are_refused() {
     let plan = |scheme| ScaledPlan::new(DType::Float32, &scheme, &[16]).expect("fits");
     for given in [0.0, -1.0, f32::INFINITY, f32::NAN] {
         let error = plan(Scheme::NVFP4).with_global(given).expect_err("not positive and finite");
-        assert!(matches!(error, ScaledError::Global { given: x } if x.to_bits() == given.to_bits()));
+        assert!(matches!(error, ScaledError::Global { given: Some(x) } if x.to_bits() == given.to_bits()));
     }
     for scheme in [Scheme::MX, Scheme::FP8_ROW] {
         let error = plan(scheme).with_global(1.0).expect_err("it has no scale of the tensor");
         assert!(error.to_string().contains("has no scale of the tensor"), "{error}");
     }
-    let fixed = plan(Scheme::NVFP4).with_global(1.0).expect("it is positive");
-    let error = fixed.quantize_with_amax(&[0; 64], 1.0, &mut [0; 8], &mut [0; 1]);
-    assert!(matches!(error, Err(ScaledError::Scheme { .. })), "{error:?}");
+    let error = plan(Scheme::NVFP4).with_amax(f32::INFINITY).expect_err("not finite");
+    assert_eq!(error, ScaledError::Amax { given: f32::INFINITY });
+    // Casts that need one and have none.
+    let mut q = plan(Scheme::NVFP4).alloc();
+    let missing = Err(ScaledError::Global { given: None });
+    assert_eq!(plan(Scheme::NVFP4).quantize_given(&[0.0_f32; 16], &mut q).map(drop), missing);
+    assert_eq!(plan(Scheme::NVFP4).dequantize(&q, &mut [0.0_f32; 16]), missing);
 }
 
 #[test]
 fn magnitudes_merge() {
     let mut src = values(100, 8);
-    let of = |src: &[f32]| amax(DType::Float32, &bytes(src)).expect("whole elements");
+    let of = |src: &[f32]| Amax::of(DType::Float32, src).expect("elements of that dtype");
     let whole = of(&src);
     assert_eq!(
         (whole.finite(), whole.has_non_finite()),
@@ -377,8 +361,10 @@ fn magnitudes_merge() {
     let merged = src.chunks(9).map(of).fold(Amax::default(), Amax::merge);
     assert_eq!(merged, of(&src));
     assert!(merged.has_non_finite() && merged.finite() > 0.0 && merged.finite().is_finite());
-    assert!(matches!(amax(DType::BFloat16, &[0; 3]), Err(ScaledError::Length { want: 2, have: 3, .. })));
-    assert_eq!(amax(DType::Int8, &[0]), Err(ScaledError::Source { dtype: DType::Int8 }));
+    assert!(merged.largest().is_nan() && of(&src[..51]).largest() == f32::INFINITY);
+    let short = Amax::of(DType::BFloat16, Bytes::new(&[0; 3], 2));
+    assert!(matches!(short, Err(ScaledError::Cast(CastError::BufferTooSmall { need: 4, have: 3, .. }))));
+    assert_eq!(Amax::of(DType::Int8, &[0_i8]), Err(ScaledError::Source { dtype: DType::Int8 }));
 }
 
 #[test]
@@ -388,9 +374,8 @@ fn nan_and_infinity() {
     let cast = |non_finite| {
         let scheme = Scheme::MX.with_non_finite(non_finite);
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[96]).expect("fits");
-        let (mut codes, mut scales) = (vec![1; plan.data_len()], vec![1; plan.scales_len()]);
-        let report = plan.quantize_dynamic(&bytes(&src), &mut codes, &mut scales);
-        (report, codes, scales)
+        let mut q = Quantized::new(vec![1_u8; plan.data_len()], vec![1_u8; plan.scales_len()]);
+        (plan.quantize(&src, &mut q), q.data, q.scales)
     };
     let (report, codes, scales) = cast(NonFinite::Poison);
     assert_eq!(
@@ -405,8 +390,8 @@ fn nan_and_infinity() {
     let cast_given = |non_finite| {
         let scheme = Scheme::MX.with_non_finite(non_finite);
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[96]).expect("fits");
-        let mut given = vec![1; plan.data_len()];
-        plan.quantize(&bytes(&src), &scales, 1.0, &mut given).map(|report| (report.poisoned, given))
+        let mut given = Quantized::new(vec![1_u8; plan.data_len()], &scales);
+        plan.quantize_given(&src, &mut given).map(|report| (report.poisoned, given.data))
     };
     for non_finite in [NonFinite::Poison, NonFinite::Saturate] {
         assert_eq!(cast_given(non_finite), Ok((0, codes.clone())));
@@ -417,14 +402,18 @@ fn nan_and_infinity() {
 #[test]
 fn wrong_requests() {
     let mx = |shape: &[usize]| ScaledPlan::new(DType::Float32, &Scheme::MX, shape).expect("fits");
-    assert!(matches!(
-        mx(&[32]).quantize_dynamic(&[0; 127], &mut [0; 32], &mut [0]),
-        Err(ScaledError::Length { want: 128, have: 127, .. })
-    ));
-    assert!(matches!(
-        mx(&[32]).quantize_dynamic(&[0; 128], &mut [0; 32], &mut []),
-        Err(ScaledError::Length { want: 1, have: 0, .. })
-    ));
+    let short = mx(&[32]).quantize(&[0.0_f32; 31], &mut mx(&[32]).alloc());
+    assert_eq!(short, Err(ScaledError::Length { which: "source", want: 128, have: 124 }));
+    let mut few = Quantized { scales: Vec::new(), ..mx(&[32]).alloc() };
+    let short = mx(&[32]).quantize(&[0.0_f32; 32], &mut few);
+    assert_eq!(short, Err(ScaledError::Length { which: "scales", want: 1, have: 0 }));
+    let mut odd = Quantized::new([0_i16; 32], [0_u8; 1]);
+    let wrong = mx(&[32]).quantize(&[0.0_f32; 32], &mut odd);
+    assert!(matches!(wrong, Err(ScaledError::Cast(CastError::WrongElement { .. }))));
+    let error = wrong.expect_err("int16 holds no codes of float8");
+    assert!(std::error::Error::source(&error).is_some(), "{error}");
+    let wrong = mx(&[32]).dequantize(&mx(&[32]).alloc(), &mut [0_i32; 32]);
+    assert_eq!(wrong, Err(ScaledError::Target { dtype: DType::Int32 }));
     let refused = |from, scheme: Scheme| ScaledPlan::new(from, &scheme, &[4]).err();
     assert_eq!(refused(DType::Int8, Scheme::MX), Some(ScaledError::Source { dtype: DType::Int8 }));
     let complex = Scheme::MX.with_element(DType::Complex64);
@@ -440,5 +429,6 @@ fn wrong_requests() {
     }
     let axis = Scheme { granularity: Granularity::Axis(1), ..Scheme::FP8_ROW };
     assert_eq!(refused(DType::Float32, axis), Some(ScaledError::Axis { axis: 1, axes: 1 }));
-    assert_eq!(mx(&[0, 32]).quantize_dynamic(&[], &mut [], &mut []).map(|report| report.elements), Ok(0));
+    let none = mx(&[0, 32]);
+    assert_eq!(none.quantize(&[0.0_f32; 0], &mut none.alloc()).map(|report| report.elements), Ok(0));
 }

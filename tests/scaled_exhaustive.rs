@@ -3,9 +3,8 @@
 #![cfg(feature = "scaled")]
 
 use crate::support::every_tier::on_every_tier;
-use lanecast::scaled::{Granularity, ScaledPlan, Scheme};
-use lanecast::{Bytes, BytesMut};
-use lanecast::{CastOptions, CastPlan, DType, Storage};
+use lanecast::scaled::{Granularity, Quantized, ScaledPlan, Scheme};
+use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Storage};
 
 /// All scales of `float8_e8m0fnu` that are numbers, and all codes of a bfloat16.
 const SHAPE: [usize; 2] = [255, 1 << 16];
@@ -76,9 +75,9 @@ fn every_bfloat16_by_every_power_of_two() {
             .collect();
         on_every_tier(|tier| {
             let plan = ScaledPlan::new(DType::BFloat16, &scheme, &SHAPE).expect("fits");
-            let mut got = vec![0xA5; plan.data_len()];
-            plan.quantize(&src, &scales, 1.0, &mut got).expect("casts");
-            for (scale, (got, want)) in got.chunks(plan.data_len() / 255).zip(&want).enumerate() {
+            let mut got = Quantized::new(vec![0xA5_u8; plan.data_len()], &scales);
+            plan.quantize_given(Bytes::new(&src, plan.elements()), &mut got).expect("casts");
+            for (scale, (got, want)) in got.data.chunks(plan.data_len() / 255).zip(&want).enumerate() {
                 let differing = got.iter().zip(want).position(|(got, want)| got != want);
                 assert!(
                     differing.is_none(),
@@ -103,19 +102,19 @@ fn every_code_by_every_power_of_two() {
         let scheme = Scheme { granularity: Granularity::Axis(0), ..Scheme::MX.with_element(element) };
         let n = values.len();
         let data: Vec<u8> = (0..n as u8).collect::<Vec<_>>().repeat(255);
-        let exact: Vec<u8> = (0..255)
-            .flat_map(|scale| values.iter().map(move |x| x * power(scale - 127)))
-            .flat_map(f64::to_ne_bytes)
-            .collect();
+        let exact: Vec<f64> =
+            (0..255).flat_map(|scale| values.iter().map(move |x| x * power(scale - 127))).collect();
+        let q = Quantized::new(data, &scales);
         on_every_tier(|tier| {
             let plan = ScaledPlan::new(DType::Float32, &scheme, &[255, n]).expect("fits");
             let plan = plan.with_storage(Storage::Byte);
             for to in [DType::Float64, DType::Float32, DType::BFloat16, DType::Float16] {
                 let mut want = vec![0; 255 * n * to.size()];
                 let cast = CastPlan::new(DType::Float64, to, &CastOptions::RUST).expect("a plan");
-                cast.run(Bytes::new(&exact, 255 * n), BytesMut::new(&mut want, 255 * n)).expect("fits");
+                cast.run(&exact, BytesMut::new(&mut want, 255 * n)).expect("fits");
                 let mut got = vec![0; want.len()];
-                plan.dequantize(&data, &scales, 1.0, to, &mut got).expect("casts");
+                let dst = BytesMut::new(&mut got, 255 * n);
+                plan.with_output(to).dequantize(&q, dst).expect("casts");
                 assert!(got == want, "{element} to {to} on {tier}");
             }
         });

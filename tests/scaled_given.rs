@@ -4,31 +4,25 @@
 
 use crate::support::every_tier::on_every_tier;
 use lanecast::scaled::{
-    Empty, Global, Granularity, NonFinite, Quotient, Report, ScaleRule, ScaleType, ScaledError, ScaledPlan,
-    Scheme,
+    Empty, Global, Granularity, NonFinite, Quantized, Quotient, Report, ScaleRule, ScaleType, ScaledError,
+    ScaledPlan, Scheme,
 };
-use lanecast::{Bytes, BytesMut};
-use lanecast::{CastOptions, CastPlan, DType, Storage};
-
-fn bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|x| x.to_ne_bytes()).collect()
-}
+use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Storage};
 
 /// Floats as elements of a dtype.
 fn of_dtype(values: &[f32], dtype: DType) -> Vec<u8> {
     let mut elements = vec![0; values.len() * dtype.size()];
     let cast = CastPlan::new(DType::Float32, dtype, &CastOptions::RUST).expect("a plan");
-    cast.run(Bytes::new(&bytes(values), values.len()), BytesMut::new(&mut elements, values.len()))
-        .expect("fits");
+    cast.run(values, BytesMut::new(&mut elements, values.len())).expect("fits");
     elements
 }
 
 /// Codes in bytes by given scales.
 fn given(plan: &ScaledPlan, src: &[f32], scales: &[u8], global: f32) -> (Vec<u8>, Report) {
-    let plan = plan.clone().with_storage(Storage::Byte);
-    let mut codes = vec![0xA5; plan.data_len()];
-    let report = plan.quantize(&bytes(src), scales, global, &mut codes).expect("casts");
-    (codes, report)
+    let plan = plan.with_storage(Storage::Byte);
+    let mut q = Quantized::new(vec![0xA5_u8; plan.data_len()], scales).with_global(global);
+    let report = plan.quantize_given(src, &mut q).expect("casts");
+    (q.data, report)
 }
 
 /// Elements of both signs, of any magnitude.
@@ -48,7 +42,7 @@ fn codes_are_zero_where_nothing_can_divide() {
                     let scheme = scheme.with_quotient(quotient).with_non_finite(NonFinite::Saturate);
                     // A block without a scale, and one that has one.
                     let plan = ScaledPlan::new(DType::Float32, &scheme, &[2, 72]).expect("fits");
-                    for plan in [plan.clone(), plan.with_counts()] {
+                    for plan in [plan.with_counts(), plan] {
                         for bad in BAD {
                             let scales = of_dtype(&[bad, 0.5], scale.dtype(DType::Float32));
                             let (codes, _) = given(&plan, &src, &scales, 1.0);
@@ -75,11 +69,13 @@ fn stored_scales_of_zero_give_codes_of_zero() {
                 let scheme = Scheme::NVFP4.with_element(element).with_quotient(quotient);
                 let plan = ScaledPlan::new(DType::Float32, &scheme, &[64]).expect("fits");
                 let plan = plan.with_storage(Storage::Byte);
-                let (mut codes, mut scales) = (vec![0xA5; 64], vec![0xA5; 4]);
-                let report = plan.quantize_dynamic(&bytes(&src), &mut codes, &mut scales).expect("casts");
+                let mut q = Quantized::new([0xA5_u8; 64], [0xA5; 4]);
+                plan.quantize(&src, &mut q).expect("casts");
+                let Quantized { data, scales, .. } = q;
                 assert!(scales[0] > 0 && scales[1..] == [0; 3], "{scheme:?} on {tier}: {scales:x?}");
-                assert_eq!(codes[16..], [0; 48], "{scheme:?} on {tier}");
-                assert_eq!(given(&plan, &src, &scales, report.global).0, codes, "{scheme:?} on {tier}");
+                assert_eq!(data[16..], [0; 48], "{scheme:?} on {tier}");
+                let global = q.global.expect("NVFP4 has one");
+                assert_eq!(given(&plan, &src, &scales, global).0, data, "{scheme:?} on {tier}");
             }
         }
     });
@@ -115,10 +111,10 @@ fn multipliers_of_given_scales() {
     on_every_tier(|tier| {
         let scheme = Scheme::FP8_ROW_MULTIPLIER;
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[1, 64]).expect("fits");
-        let (mut codes, mut scales) = (vec![0; 64], vec![0; 4]);
-        plan.quantize_dynamic(&bytes(&src), &mut codes, &mut scales).expect("casts");
-        assert_eq!(scales, 4.0_f32.to_ne_bytes());
-        assert_eq!(given(&plan, &src, &scales, 1.0).0, codes, "{tier}");
+        let mut q = Quantized::new([0_u8; 64], [0.0_f32]);
+        plan.quantize(&src, &mut q).expect("casts");
+        assert_eq!(q.scales, [4.0]);
+        assert_eq!(given(&plan, &src, &4.0_f32.to_ne_bytes(), 1.0).0, q.data, "{tier}");
     });
 }
 
@@ -156,12 +152,13 @@ fn values_that_are_nan() {
                 let scales = of_dtype(&[by], scale.dtype(DType::Float32));
                 let stored = CastPlan::new(scale.dtype(DType::Float32), DType::Float32, &CastOptions::RUST)
                     .expect("a plan");
-                let mut by = [0; 4];
-                stored.run(Bytes::new(&scales, 1), BytesMut::new(&mut by, 1)).expect("fits");
-                let by = f32::from_ne_bytes(by);
+                let mut by = [0.0_f32];
+                stored.run(Bytes::new(&scales, 1), &mut by).expect("fits");
+                let by = by[0];
+                let q = Quantized::new(&data, &scales).with_global(1.0);
                 for to in [DType::Float32, DType::BFloat16, DType::Float16, DType::Float64] {
                     let mut got = vec![0; LEN * to.size()];
-                    plan.dequantize(&data, &scales, 1.0, to, &mut got).expect("casts");
+                    plan.with_output(to).dequantize(&q, BytesMut::new(&mut got, LEN)).expect("casts");
                     for (i, got) in got.chunks(to.size()).enumerate() {
                         let value = codes[i % 8].1;
                         let want = match (value.is_nan(), (value * by).is_nan()) {
@@ -177,15 +174,11 @@ fn values_that_are_nan() {
         let scheme = Scheme { rule: ScaleRule::MinMax, ..Scheme::INT8_ROW };
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[1, 2]).expect("fits");
         for by in [f32::INFINITY, f32::NAN, -f32::NAN] {
-            let mut got = [0; 8];
-            plan.dequantize_min_max(&[3, 4], &by.to_ne_bytes(), &[3], DType::Float32, &mut got)
-                .expect("casts");
+            let mut got = [0.0_f32; 2];
+            let q = Quantized::new(&[3_i8, 4][..], [by]).with_zero_points(&[3]);
+            plan.dequantize(&q, &mut got).expect("casts");
             let second = if by.is_nan() { f32::NAN } else { by };
-            assert_eq!(
-                got.to_vec(),
-                [nan(DType::Float32, false), bytes(&[second])].concat(),
-                "{by} on {tier}"
-            );
+            assert_eq!(got.map(f32::to_bits), [f32::NAN, second].map(f32::to_bits), "{by} on {tier}");
         }
     });
 }
@@ -248,15 +241,11 @@ fn numbers_at_the_ends() {
             {
                 let scheme = Scheme { granularity: Granularity::Block { axis: -1, len: 16 }, ..*scheme };
                 let plan = ScaledPlan::new(DType::Float32, &scheme, &[1, 32]).expect("fits");
-                let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-                let report = plan.quantize_dynamic(&bytes(src), &mut codes, &mut scales).expect("casts");
-                let mut values = vec![0; 8 * 32];
-                plan.dequantize(&codes, &scales, report.global, DType::Float64, &mut values).expect("casts");
-                for value in values.chunks(8) {
-                    let value = f64::from_ne_bytes(value.try_into().expect("8 bytes"));
-                    assert!(!value.is_nan(), "{scheme:?} on {tier}: {src:?}");
-                }
-                answers.push((scheme, codes, scales, report.global.to_bits()));
+                let (mut q, mut values) = (plan.alloc(), [0.0_f64; 32]);
+                plan.quantize(src, &mut q).expect("casts");
+                plan.dequantize(&q, &mut values).expect("casts");
+                assert!(!values.iter().any(|value| value.is_nan()), "{scheme:?} on {tier}: {src:?}");
+                answers.push((scheme, q));
             }
         }
         match first.is_empty() {
@@ -273,8 +262,7 @@ fn underflow_of_wide_codes() {
     for element in [DType::Int16, DType::UInt16, DType::Float16, DType::Int8] {
         let scheme = Scheme::INT8_ROW.with_element(element);
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[1, 40]).expect("fits").with_counts();
-        let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; 4]);
-        let report = plan.quantize_dynamic(&bytes(&src), &mut codes, &mut scales).expect("casts");
+        let report = plan.quantize(&src, &mut plan.alloc()).expect("casts");
         assert_eq!(report.underflowed, Some(10), "{element}");
     }
 }

@@ -2,8 +2,10 @@
 
 #![cfg(feature = "scaled")]
 
-use lanecast::scaled::{Empty, Granularity, Quotient, Report, ScaleRule, ScaleType, ScaledPlan, Scheme};
-use lanecast::{DType, Storage};
+use lanecast::scaled::{
+    Empty, Granularity, Quantized, Quotient, Report, ScaleRule, ScaleType, ScaledPlan, Scheme,
+};
+use lanecast::{Bytes, DType, Storage};
 use std::collections::HashMap;
 
 /// The rows of a table, in columns.
@@ -25,15 +27,16 @@ fn words(hex: &str, size: usize) -> Vec<u8> {
 }
 
 fn quantize(plan: &ScaledPlan, src: &[u8]) -> (Vec<u8>, Vec<u8>, Report) {
-    let (mut data, mut scales) = (vec![0xA5; plan.data_len()], vec![0xA5; plan.scales_len()]);
-    let report = plan.quantize_dynamic(src, &mut data, &mut scales).expect("finite shapes");
+    let mut q = Quantized::new(vec![0xA5_u8; plan.data_len()], vec![0xA5; plan.scales_len()]);
+    let src = Bytes::new(src, plan.elements());
+    let report = plan.quantize(src, &mut q).expect("finite shapes");
     // The same scales, given, give the same codes, wherever the source has numbers.
     if report.poisoned == 0 && plan.scheme().quotient != Quotient::TimesMultiplier {
-        let mut again = vec![0x5A; data.len()];
-        plan.quantize(src, &scales, report.global, &mut again).expect("the same");
-        assert_eq!(data, again);
+        let mut again = Quantized { data: vec![0x5A; q.data.len()], ..q.clone() };
+        plan.quantize_given(src, &mut again).expect("the same");
+        assert_eq!(again, q);
     }
-    (data, scales, report)
+    (q.data, q.scales, report)
 }
 
 #[test]
@@ -57,7 +60,7 @@ fn microscaling() {
         };
         let plan = ScaledPlan::new(DType::Float32, &scheme.with_element(element), &[32]).expect("fits");
         let src = &sources[row[0].parse::<usize>().expect("an index")];
-        let (data, scales, _) = quantize(&plan.clone().with_storage(Storage::Byte), src);
+        let (data, scales, _) = quantize(&plan.with_storage(Storage::Byte), src);
         assert_eq!((scales, data.clone()), (bytes(row[3]), bytes(row[4])), "{row:?}");
         // Packed codes are the same.
         let (packed, ..) = quantize(&plan, src);
@@ -88,7 +91,11 @@ fn nvfp4() {
         let plan = ScaledPlan::new(DType::BFloat16, &scheme, &[12, 128]).expect("fits");
         let (data, scales, report) = quantize(&plan, &src);
         let (want_scales, want_data, global) = &answers[name];
-        assert_eq!(format!("{:08x}", report.global.to_bits()), format!("{global:08x}"), "{name}");
+        assert_eq!(
+            format!("{:08x}", report.global.unwrap_or(1.0).to_bits()),
+            format!("{global:08x}"),
+            "{name}"
+        );
         assert_eq!(&scales, want_scales, "{name}");
         for (i, (got, want)) in data.iter().zip(want_data).enumerate() {
             assert_eq!(format!("{got:02x}"), format!("{want:02x}"), "{name}: byte {i}, block {}", i / 8);
@@ -134,7 +141,7 @@ fn fp8() {
         let plan = ScaledPlan::new(DType::BFloat16, &scheme, &[130, 140]).expect("fits");
         let (data, scales, _) = quantize(&plan, &src);
         let want = words(&row[3].replace(' ', ""), 4);
-        let scales = match plan.scale_type().dtype() {
+        let scales = match plan.scale_encoding().dtype() {
             // A float32 is a bfloat16 with sixteen more bits.
             DType::BFloat16 => scales
                 .chunks(2)
@@ -171,7 +178,7 @@ fn fp8() {
 fn libraries() {
     let (mut src, mut seen) = (Vec::new(), 0);
     for row in rows(include_str!("scaled/libraries.tsv")) {
-        let from = DType::from_name(row[0]).expect("a dtype");
+        let from = row[0].parse::<DType>().expect("a dtype");
         let Some(scheme) = Scheme::from_name(row[2]) else {
             src = words(row[5], from.size());
             continue;
@@ -179,8 +186,8 @@ fn libraries() {
         let plan = ScaledPlan::new(from, &scheme, &[8, 128]).expect("fits");
         let (data, scales, report) = quantize(&plan, &src);
         let of = format!("{} {} {}", row[0], row[1], row[2]);
-        assert_eq!(format!("{:08x}", report.global.to_bits()), row[3], "{of}");
-        assert_eq!(scales, words(row[4], plan.scale_type().dtype().size()), "{of}: scales");
+        assert_eq!(format!("{:08x}", report.global.unwrap_or(1.0).to_bits()), row[3], "{of}");
+        assert_eq!(scales, words(row[4], plan.scale_encoding().dtype().size()), "{of}: scales");
         for (i, (got, want)) in data.iter().zip(bytes(row[5])).enumerate() {
             assert_eq!(format!("{got:02x}"), format!("{want:02x}"), "{of}: byte {i}");
         }

@@ -6,8 +6,8 @@
 
 use crate::guarded::{Guarded, set_case, set_place};
 use crate::support::every_tier::on_every_tier;
-use lanecast::DType;
-use lanecast::scaled::{ScaledPlan, Scheme};
+use lanecast::scaled::{Quantized, ScaledPlan, Scheme};
+use lanecast::{Bytes, BytesMut, DType};
 
 #[test]
 fn nothing_beside_the_buffers() {
@@ -31,30 +31,32 @@ fn nothing_beside_the_buffers() {
                     let plan = ScaledPlan::new(from, scheme, &[2, n]).expect("fits");
                     let source: Vec<u8> =
                         (0..2 * n * from.size()).map(|i| (i * 37 % 61 + 32) as u8).collect();
-                    let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-                    let report = plan.quantize_dynamic(&source, &mut codes, &mut scales).expect("casts");
-                    let mut back = vec![0; 2 * n * 4];
-                    plan.dequantize(&codes, &scales, report.global, DType::Float32, &mut back)
-                        .expect("casts");
-                    let mut narrow = vec![0; 2 * n * 2];
-                    plan.dequantize(&codes, &scales, report.global, DType::BFloat16, &mut narrow)
-                        .expect("casts");
+                    let mut want = plan.alloc();
+                    let report = plan.quantize(Bytes::new(&source, 2 * n), &mut want).expect("casts");
+                    let [to_wide, to_half] =
+                        [DType::Float32, DType::BFloat16].map(|output| plan.with_output(output));
+                    let (mut back, mut narrow) = (vec![0; 2 * n * 4], vec![0; 2 * n * 2]);
+                    to_wide.dequantize(&want, BytesMut::new(&mut back, 2 * n)).expect("casts");
+                    to_half.dequantize(&want, BytesMut::new(&mut narrow, 2 * n)).expect("casts");
                     for at_end in [true, false] {
                         set_case(&format!(
                             "{name} of {from} on {tier}; elements of a row, buffers at the end:"
                         ));
                         set_place([n, at_end.into(), 0]);
-                        let lens = [source.len(), codes.len(), scales.len(), back.len(), narrow.len()];
+                        let lens =
+                            [source.len(), want.data.len(), want.scales.len(), back.len(), narrow.len()];
                         let mut at = lens.into_iter();
                         let [src, to, by, wide, half] =
                             pages.each_mut().map(|page| page.edge(at_end, at.next().expect("five buffers")));
                         src.copy_from_slice(&source);
-                        let again = plan.quantize_dynamic(src, to, by).expect("casts");
-                        assert_eq!((&*to, &*by, again), (&codes[..], &scales[..], report), "{name}: {n}");
-                        plan.quantize(src, by, report.global, to).expect("casts");
-                        assert_eq!(to, codes, "{name}: {n}, by given scales");
-                        plan.dequantize(to, by, report.global, DType::Float32, wide).expect("casts");
-                        plan.dequantize(to, by, report.global, DType::BFloat16, half).expect("casts");
+                        let (src, mut q) = (Bytes::new(src, 2 * n), Quantized::new(to, by));
+                        let again = plan.quantize(src, &mut q).expect("casts");
+                        assert_eq!(again, report, "{name}: {n}");
+                        assert_eq!((&*q.data, &*q.scales), (&*want.data, &*want.scales), "{name}: {n}");
+                        plan.quantize_given(src, &mut q).expect("casts");
+                        assert_eq!(q.data, want.data, "{name}: {n}, by given scales");
+                        to_wide.dequantize(&q, BytesMut::new(wide, 2 * n)).expect("casts");
+                        to_half.dequantize(&q, BytesMut::new(half, 2 * n)).expect("casts");
                         assert_eq!((&*wide, &*half), (&back[..], &narrow[..]), "{name}: {n}");
                     }
                 }

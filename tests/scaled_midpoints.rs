@@ -5,9 +5,8 @@
 
 use crate::support::every_tier::on_every_tier;
 use crate::support::rng::Rng;
-use lanecast::scaled::{Granularity, ScaledPlan, Scheme};
-use lanecast::{Bytes, BytesMut};
-use lanecast::{CastOptions, CastPlan, DType, Kind, Storage};
+use lanecast::scaled::{Granularity, Quantized, ScaledPlan, Scheme};
+use lanecast::{Bytes, CastOptions, CastPlan, DType, Kind, Storage};
 
 /// Elements of a row, in whole blocks of every tier.
 const RUN: usize = 64 * 3;
@@ -18,9 +17,9 @@ fn ascending(dtype: DType) -> Vec<(f64, u8)> {
     let plan = CastPlan::new(dtype, DType::Float64, &CastOptions::default()).expect("a plan");
     let mut values: Vec<(f64, u8)> = (0..=u8::MAX >> (8 - dtype.bits()))
         .filter_map(|code| {
-            let mut value = [0; 8];
-            plan.run(Bytes::new(&[code], 1), BytesMut::new(&mut value, 1)).ok()?;
-            Some((f64::from_ne_bytes(value), code))
+            let mut value = [0.0_f64];
+            plan.run(Bytes::new(&[code], 1), &mut value).ok()?;
+            Some((value[0], code))
         })
         .filter(|(value, _)| value.is_finite() && !(*value == 0.0 && value.is_sign_negative()))
         .collect();
@@ -97,16 +96,19 @@ fn quotients_beside_midpoints_have_the_nearest_codes() {
             on_every_tier(|tier| {
                 // A plan is for the tier of its making.
                 let plan = plan().with_storage(Storage::Byte);
-                let mut got = vec![0; plan.data_len()];
-                plan.quantize(&src, &codes_of_scales, global, &mut got).expect("casts");
+                let given = |plan: &ScaledPlan| {
+                    let mut q = Quantized::new(vec![0_u8; plan.data_len()], &codes_of_scales);
+                    q.global = Some(global);
+                    plan.quantize_given(Bytes::new(&src, RUNS * RUN), &mut q).expect("casts");
+                    q.data
+                };
+                let got = given(&plan);
                 let mask = u8::MAX >> (8 - element.bits());
                 for (i, (got, want)) in got.iter().zip(&want).enumerate() {
                     assert_eq!(got & mask, want & mask, "{element} of {from} on {tier}: element {i}");
                 }
                 if element.bits() == 4 {
-                    let plan = plan.with_storage(Storage::Packed);
-                    let mut got = vec![0; plan.data_len()];
-                    plan.quantize(&src, &codes_of_scales, global, &mut got).expect("casts");
+                    let got = given(&plan.with_storage(Storage::Packed));
                     let pairs = want.chunks(2).map(|pair| (pair[0] & 15) | pair[1] << 4);
                     assert!(got.into_iter().eq(pairs), "{element} of {from} on {tier}, packed");
                 }

@@ -3,8 +3,8 @@
 #![cfg(feature = "scaled")]
 
 use crate::support::every_tier::on_every_tier;
-use lanecast::scaled::{Granularity, NonFinite, ScaleType, ScaledError, ScaledPlan, Scheme};
-use lanecast::{DType, Storage, iinfo};
+use lanecast::scaled::{Granularity, NonFinite, Quantized, ScaleType, ScaledError, ScaledPlan, Scheme};
+use lanecast::{Bytes, BytesMut, DType, Storage};
 use num_bigint::BigInt;
 
 /// A double as a multiple of 2^-1100.
@@ -90,7 +90,7 @@ fn block_of(granularity: Granularity, shape: &[usize], i: usize) -> usize {
 
 /// The integers of codes or of zero points.
 fn integers(element: DType, storage: Storage, bytes: &[u8], n: usize) -> Vec<i64> {
-    let limits = iinfo(element).expect("an integer");
+    let limits = element.iinfo().expect("an integer");
     let bits = limits.bits as usize;
     let code = |i: usize| match storage {
         Storage::Packed if bits < 8 => bytes[i * bits / 8] >> (i * bits % 8),
@@ -160,25 +160,32 @@ fn check(plan: &ScaledPlan, storage: Storage, from: DType, shape: &[usize], sour
         _ => source.iter().flat_map(|code| code.to_ne_bytes()).collect(),
     };
     let src: Vec<f64> = source.iter().map(|code| float(from, *code)).collect();
-    let (mut data, mut scales) = (vec![0xA5; plan.data_len()], vec![0xA5; plan.scales_len()]);
-    let mut zeros = vec![0xA5; plan.zeros_len()];
-    let report = plan.quantize_min_max(&bytes, &mut data, &mut scales, &mut zeros).expect("casts");
-    let limits = iinfo(scheme.element).expect("an integer");
+    let filled = |len| vec![0xA5_u8; len];
+    let mut q = Quantized::new(filled(plan.data_len()), filled(plan.scales_len()))
+        .with_zero_points(filled(plan.zero_points_len()));
+    let bytes = Bytes::new(&bytes, src.len());
+    let report = plan.quantize(bytes, &mut q).expect("casts");
+    // The same scales and zero points, given, give the same codes.
+    let mut given = Quantized { data: filled(plan.data_len()), ..q.clone() };
+    let again = plan.quantize_given(bytes, &mut given).expect("casts");
+    assert_eq!((&given, again.clipped, again.squared_error), (&q, report.clipped, report.squared_error));
+    let (data, scales, zeros) = (&q.data, &q.scales, q.zero_points.as_ref().expect("they are there"));
+    let limits = scheme.element.iinfo().expect("an integer");
     let (least, largest) = (limits.min as i64, limits.max as i64);
-    let codes = integers(scheme.element, storage, &data, src.len());
-    let points = integers(scheme.element, storage, &zeros, plan.scales());
+    let codes = integers(scheme.element, storage, data, src.len());
+    let points = integers(scheme.element, storage, zeros, plan.scales());
     let mut ranges = vec![[0.0_f64; 2]; plan.scales()];
     for (i, x) in src.iter().enumerate() {
         let [low, high] = &mut ranges[block_of(scheme.granularity, shape, i)];
         (*low, *high) = (low.min(*x), high.max(*x));
     }
     let scale_of = |block: usize| {
-        float(scheme.scale.dtype(DType::Float32), code(scheme.scale.dtype(DType::Float32), &scales, block))
+        float(scheme.scale.dtype(DType::Float32), code(scheme.scale.dtype(DType::Float32), scales, block))
     };
     for (block, (range, z)) in ranges.iter().zip(&points).enumerate() {
         check_scale(
             scheme.scale.dtype(DType::Float32),
-            code(scheme.scale.dtype(DType::Float32), &scales, block),
+            code(scheme.scale.dtype(DType::Float32), scales, block),
             *range,
             largest - least,
         );
@@ -207,7 +214,7 @@ fn check(plan: &ScaledPlan, storage: Storage, from: DType, shape: &[usize], sour
         .collect();
     for to in [DType::Float64, DType::Float32, DType::Float16, DType::BFloat16] {
         let mut back = vec![0xA5; to.size() * src.len()];
-        plan.dequantize_min_max(&data, &scales, &zeros, to, &mut back).expect("casts");
+        plan.with_output(to).dequantize(&q, BytesMut::new(&mut back, src.len())).expect("casts");
         values.iter().enumerate().for_each(|(i, want)| check_value(to, &back, i, *want));
     }
     let sum: f64 = src.iter().zip(&values).map(|(x, value)| (value - x).powi(2)).sum();
@@ -270,35 +277,33 @@ fn named_schemes() {
 #[test]
 fn non_finite_elements_and_refusals() {
     let scheme = Scheme { granularity: Granularity::Tensor, ..Scheme::UINT8_ROW };
-    let src = [-1.0_f32, f32::NAN, f32::INFINITY, 4.1].map(f32::to_ne_bytes).concat();
+    let src = [-1.0_f32, f32::NAN, f32::INFINITY, 4.1];
     let cast = |non_finite| {
         let scheme = scheme.with_non_finite(non_finite);
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[4]).expect("fits");
-        let (mut data, mut scales, mut zeros) = ([9; 4], [9; 4], [9; 1]);
-        plan.quantize_min_max(&src, &mut data, &mut scales, &mut zeros)
-            .map(|report| (report.poisoned, data, f32::from_ne_bytes(scales), zeros))
+        let (mut data, mut scales, mut zeros) = ([9_u8; 4], [9.0_f32], [9]);
+        let mut q = Quantized::new(&mut data[..], &mut scales).with_zero_points(&mut zeros);
+        let report = plan.quantize(&src, &mut q);
+        report.map(|report| (report.poisoned, data, scales[0], zeros))
     };
     assert_eq!(cast(NonFinite::Saturate), Ok((0, [0, 50, 255, 255], 0.02, [50])));
     assert_eq!(cast(NonFinite::Refuse), Err(ScaledError::NonFinite { block: 0 }));
     let (poisoned, data, scale, zeros) = cast(NonFinite::Poison).expect("casts");
     assert!((poisoned, data, zeros) == (1, [0; 4], [0]) && scale.is_nan());
     let plan = ScaledPlan::new(DType::Float32, &scheme, &[4]).expect("fits");
-    let dynamic = plan.quantize_dynamic(&src, &mut [0; 4], &mut [0; 4]);
-    assert!(matches!(dynamic, Err(ScaledError::Scheme { .. })));
-    assert!(matches!(
-        plan.dequantize(&[0; 4], &[0; 4], 1.0, DType::Float32, &mut [0; 16]),
-        Err(ScaledError::Scheme { .. })
-    ));
-    assert!(matches!(
-        plan.quantize_min_max(&src, &mut [0; 4], &mut [0; 4], &mut []),
-        Err(ScaledError::Length { which: "zero points", want: 1, have: 0 })
-    ));
+    let mut without = Quantized { zero_points: None, ..plan.alloc() };
+    assert!(matches!(plan.quantize(&src, &mut without), Err(ScaledError::Scheme { .. })));
+    assert!(matches!(plan.dequantize(&without, &mut [0.0_f32; 4]), Err(ScaledError::Scheme { .. })));
+    let mut few = Quantized { zero_points: Some(Vec::new()), ..plan.alloc() };
+    let short = ScaledError::Length { which: "zero points", want: 1, have: 0 };
+    assert_eq!(plan.quantize(&src, &mut few), Err(short.clone()));
+    assert_eq!(plan.dequantize(&few, &mut [0.0_f32; 4]), Err(short));
     for wrong in
         [Scheme { element: DType::Float8E4M3FN, ..scheme }, Scheme { scale: ScaleType::E8M0, ..scheme }]
     {
         assert!(ScaledPlan::new(DType::Float32, &wrong, &[4]).is_err());
     }
     let plain = ScaledPlan::new(DType::Float32, &Scheme::MX, &[4]).expect("fits");
-    let refused = plain.quantize_min_max(&src, &mut [0; 4], &mut [0; 1], &mut [0; 1]);
+    let refused = plain.quantize(&src, &mut plain.alloc().with_zero_points(vec![0]));
     assert!(matches!(refused, Err(ScaledError::Scheme { .. })));
 }

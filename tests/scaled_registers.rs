@@ -4,7 +4,7 @@
 
 use crate::support::rng::Rng;
 use lanecast::scaled::{ScaledPlan, Scheme};
-use lanecast::{ByteOrder, DType, Encoding, Tier};
+use lanecast::{ByteOrder, BytesMut, DType, Encoding, Tier};
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, Step};
 use lanecast_kernels::{Kernel, Rounding, Rules};
 
@@ -257,14 +257,14 @@ fn the_other_byte_order_has_the_same_values() {
     for (name, scheme) in Scheme::NAMED.iter().filter(|(_, scheme)| !scheme.has_zero_points()) {
         let plan = ScaledPlan::new(DType::Float32, scheme, &[2, 4160]).expect("fits");
         let n = plan.elements();
-        let src: Vec<u8> = (0..n).flat_map(|_| scale(&mut rng).to_ne_bytes()).collect();
-        let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-        let report = plan.quantize_dynamic(&src, &mut codes, &mut scales).expect("casts");
+        let src: Vec<f32> = (0..n).map(|_| scale(&mut rng)).collect();
+        let mut q = plan.alloc();
+        plan.quantize(&src, &mut q).expect("casts");
         for to in [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64] {
             let (mut got, mut want) = (vec![0; n * to.size()], vec![0; n * to.size()]);
-            plan.dequantize(&codes, &scales, report.global, to, &mut want).expect("casts");
+            plan.with_output(to).dequantize(&q, BytesMut::new(&mut want, n)).expect("casts");
             let swapped = Encoding::new(to).with_order(other);
-            plan.dequantize(&codes, &scales, report.global, swapped, &mut got).expect("casts");
+            plan.with_output(swapped).dequantize(&q, BytesMut::new(&mut got, n)).expect("casts");
             got.chunks_exact_mut(to.size()).for_each(<[u8]>::reverse);
             assert!(got == want, "{name} to {to}");
         }

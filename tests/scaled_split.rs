@@ -2,9 +2,10 @@
 
 #![cfg(feature = "scaled")]
 
-use lanecast::scaled::{Granularity, Quantized, Report, ScaledError, ScaledPlan, Scheme, requantize};
-use lanecast::strided::{Layout, View};
-use lanecast::{ByteOrder, CastError, DType, Encoding};
+use lanecast::half::{bf16, f16};
+use lanecast::scaled::{Granularity, NonFinite, Quantized, Report, ScaledError, ScaledPlan, Scheme};
+use lanecast::strided::{Layout, View, ViewMut};
+use lanecast::{ByteOrder, CastError, DType, Encoding, Source, Uninit};
 
 /// Floats of several magnitudes, with a block of zeros here and there.
 fn floats(n: usize) -> Vec<f32> {
@@ -16,37 +17,13 @@ fn floats(n: usize) -> Vec<f32> {
         .collect()
 }
 
-fn bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|x| x.to_ne_bytes()).collect()
-}
-
-type Answer = (Report, Vec<u8>, Vec<u8>);
-
-fn quantize(
-    plan: &ScaledPlan,
-    cast: impl FnOnce(&mut [u8], &mut [u8]) -> Result<Report, ScaledError>,
-) -> Answer {
-    let (mut data, mut scales) = (vec![0xA5; plan.data_len()], vec![0xA5; plan.scales_len()]);
-    (cast(&mut data, &mut scales).expect("casts"), data, scales)
-}
-
-type WithZeros = (Report, [Vec<u8>; 3]);
-
-fn quantize_with_zeros(
-    plan: &ScaledPlan,
-    cast: impl FnOnce(&mut [u8], &mut [u8], &mut [u8]) -> Result<Report, ScaledError>,
-) -> WithZeros {
-    let mut buffers = [plan.data_len(), plan.scales_len(), plan.zeros_len()].map(|n| vec![0xA5; n]);
-    let [data, scales, zeros] = &mut buffers;
-    (cast(data, scales, zeros).expect("casts"), buffers)
-}
-
-fn alone_with_zeros(plan: &ScaledPlan, src: &[u8]) -> WithZeros {
-    quantize_with_zeros(plan, |data, scales, zeros| plan.quantize_min_max(src, data, scales, zeros))
-}
-
-fn alone(plan: &ScaledPlan, src: &[u8]) -> Answer {
-    quantize(plan, |data, scales| plan.quantize_dynamic(src, data, scales))
+/// What a plan writes into memory that holds something else.
+fn quantize<'s>(plan: &ScaledPlan, src: impl Into<Source<'s>>) -> (Report, Quantized) {
+    let mut q = plan.alloc();
+    q.data.fill(0xA5);
+    q.scales.fill(0xA5);
+    q.zero_points.iter_mut().for_each(|zeros| zeros.fill(0xA5));
+    (plan.quantize(src, &mut q).expect("casts"), q)
 }
 
 /// The elements at `index` of an array of this shape and these strides, in C order of the shape.
@@ -78,27 +55,29 @@ fn views() {
     for (shape, strides) in layouts.into_iter().take(if cfg!(miri) { 1 } else { 5 }) {
         let steps: Vec<isize> = strides.iter().map(|stride| 4 * *stride as isize).collect();
         let layout = Layout::new(DType::Float32, shape, &steps).expect("a layout");
-        let bytes_of_all = bytes(&values);
-        let view = View::new(&bytes_of_all, layout).expect("inside");
-        let copy = bytes(&gathered(&values, shape, strides));
-        for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::FP8_TENSOR, Scheme::FP8_ROW, Scheme::FP8_BLOCK128] {
-            let plan = ScaledPlan::new(DType::Float32, &scheme, shape)
-                .expect("fits")
-                .with_squared_error()
-                .with_counts();
-            let got = quantize(&plan, |data, scales| plan.quantize_dynamic_view(&view, data, scales));
-            assert!(got == alone(&plan, &copy), "{scheme:?} {shape:?}: {:?}", got.0);
-        }
-        for granularity in
-            [Granularity::Tensor, Granularity::Axis(0), Granularity::Block { axis: -1, len: 8 }]
-        {
-            let scheme = Scheme { granularity, ..Scheme::UINT4_GROUP128 };
+        let view = View::new(bytemuck::cast_slice(&values), layout).expect("inside");
+        let copy = gathered(&values, shape, strides);
+        let asymmetric = [Granularity::Tensor, Granularity::Axis(0), Granularity::Block { axis: -1, len: 8 }]
+            .map(|granularity| Scheme { granularity, ..Scheme::UINT4_GROUP128 });
+        let symmetric =
+            [Scheme::MX, Scheme::NVFP4, Scheme::FP8_TENSOR, Scheme::FP8_ROW, Scheme::FP8_BLOCK128];
+        for scheme in symmetric.into_iter().chain(asymmetric) {
             let plan = ScaledPlan::new(DType::Float32, &scheme, shape).expect("fits");
             let plan = plan.with_squared_error().with_counts();
-            let got = quantize_with_zeros(&plan, |data, scales, zeros| {
-                plan.quantize_min_max_view(&view, data, scales, zeros)
-            });
-            assert!(got == alone_with_zeros(&plan, &copy), "{scheme:?} {shape:?}: {:?}", got.0);
+            let (report, q) = quantize(&plan, &copy);
+            let got = quantize(&plan, &view);
+            assert!(got == (report, q.clone()), "{scheme:?} {shape:?}: {:?}", got.0);
+            // By given scales, and back to a view of the same layout.
+            let mut given = Quantized { data: vec![0; q.data.len()], ..q.clone() };
+            plan.quantize_given(&view, &mut given).expect("casts");
+            let mut want = Quantized { data: vec![0; q.data.len()], ..q.clone() };
+            plan.quantize_given(&copy, &mut want).expect("casts");
+            assert!(given == want, "{scheme:?} {shape:?}");
+            let (mut values, mut everywhere) = (vec![0.0_f32; copy.len()], values.clone());
+            plan.dequantize(&q, &mut values).expect("casts");
+            let mut out = ViewMut::new(bytemuck::cast_slice_mut(&mut everywhere), layout).expect("inside");
+            plan.dequantize(&q, &mut out).expect("casts");
+            assert!(gathered(&everywhere, shape, strides) == values, "{scheme:?} {shape:?}");
         }
     }
 }
@@ -119,10 +98,17 @@ fn views_of_other_buffers() {
     let buffer = Encoding::new(DType::Float32).with_order(other);
     let view = View::new(&swapped, Layout::contiguous(buffer, &[5, 64]).expect("a layout")).expect("inside");
     let plan = ScaledPlan::new(DType::Float32, &Scheme::MX, &[5, 64]).expect("fits");
-    let got = quantize(&plan, |data, scales| plan.quantize_dynamic_view(&view, data, scales));
-    assert_eq!(got, alone(&plan, &bytes(&values)));
-    let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-    let mut refused = |view: &View<'_>| plan.quantize_dynamic_view(view, &mut data, &mut scales);
+    let got = quantize(&plan, &view);
+    assert_eq!(got, quantize(&plan, &values));
+    let mut back = vec![0; swapped.len()];
+    let mut out = ViewMut::new(&mut back, *view.layout()).expect("inside");
+    plan.dequantize(&got.1, &mut out).expect("casts");
+    let mut native = vec![0.0_f32; values.len()];
+    plan.dequantize(&got.1, &mut native).expect("casts");
+    assert!(
+        back.iter().rev().eq(native.iter().rev().flat_map(|x| x.to_ne_bytes()).collect::<Vec<_>>().iter())
+    );
+    let refused = |view: &View<'_>| plan.quantize(view, &mut plan.alloc());
     assert_eq!(refused(&view.transposed()), Err(ScaledError::OtherShape));
     let halves = [lanecast::half::f16::ONE; 320];
     let halves = View::from_slice(&halves, &[5, 64]).expect("inside");
@@ -136,7 +122,6 @@ fn nothing_and_one_element() {
     let shapes: [&[usize]; 6] = [&[0], &[0, 5], &[5, 0], &[2, 0, 3], &[1, 1, 1], &[]];
     for shape in shapes {
         let n = shape.iter().product();
-        let src = bytes(&one[..n]);
         let view = View::from_slice(&one[..n], shape).expect("inside");
         for granularity in [
             Granularity::Tensor,
@@ -146,7 +131,8 @@ fn nothing_and_one_element() {
             Granularity::Block { axis: 0, len: 2 },
             Granularity::Tile { rows: 2, cols: 2 },
         ] {
-            for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::INT4_GROUP128] {
+            let asymmetric = Scheme::UINT4_GROUP128.with_element(DType::Int4);
+            for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::INT4_GROUP128, asymmetric] {
                 let scheme = Scheme { granularity, ..scheme };
                 // Without axes there is the tensor only.
                 let Ok(plan) = ScaledPlan::new(DType::Float32, &scheme, shape) else {
@@ -155,29 +141,20 @@ fn nothing_and_one_element() {
                 };
                 let plan = plan.with_counts().with_squared_error();
                 assert_eq!((plan.scales(), plan.data_len()), (n, n), "{scheme:?} {shape:?}");
-                let want = alone(&plan, &src);
-                assert_eq!(want.0.elements, n as u64);
-                let got = quantize(&plan, |data, scales| plan.quantize_dynamic_view(&view, data, scales));
-                assert_eq!(got, want, "{scheme:?} {shape:?}");
-                let mut codes = vec![0xA5; n];
-                plan.quantize(&src, &want.2, want.0.global, &mut codes).expect("casts");
-                assert_eq!(codes, want.1, "{scheme:?} {shape:?}");
-                let mut back = vec![0; 2 * n];
-                plan.dequantize(&want.1, &want.2, want.0.global, DType::BFloat16, &mut back).expect("casts");
-                assert_eq!(back, lanecast::half::bf16::from_f32(3.0).to_ne_bytes()[..2 * n]);
-                let (mut again, mut scales) = (vec![0xA5; n], vec![0xA5; want.2.len()]);
-                let of = Quantized { data: &want.1, scales: &want.2, global: want.0.global };
-                requantize(&plan, of, &plan, &mut again, &mut scales).expect("casts");
-                assert_eq!((again, scales), (want.1, want.2), "{scheme:?} {shape:?}");
-            }
-            let scheme = Scheme { granularity, ..Scheme::UINT4_GROUP128 }.with_element(DType::Int4);
-            if let Ok(plan) = ScaledPlan::new(DType::Float32, &scheme, shape) {
-                let (mut data, mut scales, mut zeros) = (vec![0; n], vec![0; 4 * n], vec![0; n]);
-                let report = plan.quantize_min_max(&src, &mut data, &mut scales, &mut zeros).expect("casts");
+                let (report, q) = quantize(&plan, &one[..n]);
                 assert_eq!(report.elements, n as u64);
-                let mut back = vec![0; 4 * n];
-                plan.dequantize_min_max(&data, &scales, &zeros, DType::Float32, &mut back).expect("casts");
-                assert_eq!(back, src);
+                assert_eq!(quantize(&plan, &view), (report, q.clone()), "{scheme:?} {shape:?}");
+                let mut given = Quantized { data: vec![0xA5; n], ..q.clone() };
+                plan.quantize_given(&one[..n], &mut given).expect("casts");
+                assert_eq!(given, q, "{scheme:?} {shape:?}");
+                let mut back = vec![bf16::ZERO; n];
+                plan.dequantize(&q, &mut back).expect("casts");
+                assert_eq!(back, [bf16::from_f32(3.0)][..n]);
+                if !scheme.has_zero_points() {
+                    let mut again = plan.alloc();
+                    plan.requantize(&plan, &q, &mut again).expect("casts");
+                    assert_eq!(again, q, "{scheme:?} {shape:?}");
+                }
             }
         }
     }
@@ -186,31 +163,36 @@ fn nothing_and_one_element() {
 /// Memory that was not initialised has the same bytes afterwards, and a wrong length leaves it alone.
 #[test]
 fn uninitialised_destinations() {
-    let src = bytes(&floats(9 * 35));
+    let src = floats(9 * 35);
     for scheme in [Scheme::MX.with_element(DType::Float6E2M3FN), Scheme::NVFP4, Scheme::INT8_ROW] {
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[9, 35]).expect("fits");
-        let (report, data, scales) = alone(&plan, &src);
-        let (mut codes, mut its) = (Box::new_uninit_slice(data.len()), Box::new_uninit_slice(scales.len()));
-        let written = plan.quantize_dynamic_uninit(&src, &mut codes, &mut its).expect("casts");
-        assert_eq!((written.report, &*written.data, &*written.scales), (report, &data[..], &scales[..]));
-        let mut codes = Box::new_uninit_slice(data.len());
-        let (given, _) = plan.quantize_uninit(&src, &scales, report.global, &mut codes).expect("casts");
-        assert_eq!(given, data);
-        let mut values = vec![0; 2 * 9 * 35];
-        plan.dequantize(&data, &scales, report.global, DType::BFloat16, &mut values).expect("casts");
-        let mut back = Box::new_uninit_slice(values.len());
-        let got = plan.dequantize_uninit(&data, &scales, report.global, DType::BFloat16, &mut back);
-        assert_eq!(got.expect("casts"), values);
-        let short = plan.quantize_dynamic_uninit(&src, &mut codes[1..], &mut its);
-        assert!(matches!(short, Err(ScaledError::Length { which: "data", .. })));
+        let (report, want) = quantize(&plan, &src);
+        let mut codes = Box::<[u8]>::new_uninit_slice(want.data.len());
+        let mut its = Box::<[u8]>::new_uninit_slice(want.scales.len());
+        let mut q = Quantized::new(Uninit::new(&mut codes), Uninit::new(&mut its));
+        assert_eq!(plan.quantize(&src, &mut q), Ok(report));
+        assert_eq!((&*q.data.written(), &*q.scales.written()), (&want.data[..], &want.scales[..]));
+        let mut q =
+            Quantized { global: report.global, ..Quantized::new(Uninit::new(&mut codes), &want.scales) };
+        plan.quantize_given(&src, &mut q).expect("casts");
+        assert_eq!(q.data.written(), want.data);
+        let mut values = vec![bf16::ZERO; 9 * 35];
+        plan.dequantize(&want, &mut values).expect("casts");
+        let mut back = Box::<[bf16]>::new_uninit_slice(values.len());
+        let mut out = Uninit::new(&mut back);
+        plan.dequantize(&want, &mut out).expect("casts");
+        assert_eq!(out.written(), values);
+        let mut q = Quantized::new(Uninit::new(&mut codes[1..]), Uninit::new(&mut its));
+        assert!(matches!(plan.quantize(&src, &mut q), Err(ScaledError::Length { which: "data", .. })));
+        assert!(q.data.written().is_empty());
     }
 }
 
 #[cfg(all(feature = "rayon", not(target_family = "wasm")))]
 mod threads {
     use super::*;
-    use lanecast::stochastic::Stochastic;
-    use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, ParallelFor, Threads};
+    use lanecast::scaled::Amax;
+    use lanecast::{ParallelFor, Stochastic, Threads};
     use std::sync::Arc;
 
     /// So many threads, started for each loop.
@@ -231,81 +213,45 @@ mod threads {
     /// As many elements as are worth two threads, in rows that end within a byte if codes are packed.
     const SHAPE: [usize; 2] = if cfg!(miri) { [3, 5] } else { [397, 409] };
 
-    #[test]
-    fn threads_change_nothing() {
-        let values = floats(SHAPE.iter().product());
-        let src = bytes(&values);
-        let transposed = View::from_slice(&values, &[SHAPE[1], SHAPE[0]]).expect("inside").transposed();
-        let column = Scheme { granularity: Granularity::Axis(1), ..Scheme::INT8_ROW };
-        for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::FP8_TENSOR, Scheme::TE_NVFP4, column] {
-            let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE)
-                .expect("fits")
-                .with_squared_error()
-                .with_counts();
-            let plan = plan.stochastic(Stochastic::default());
-            let want = alone(&plan, &src);
-            let of_view =
-                quantize(&plan, |data, scales| plan.quantize_dynamic_view(&transposed, data, scales));
-            let (report, data, scales) = &want;
-            let mut codes = vec![0; data.len()];
-            let given = plan.quantize(&src, scales, report.global, &mut codes).expect("casts");
-            let mut values = vec![0; 2 * src.len() / 4];
-            plan.dequantize(data, scales, report.global, DType::Float16, &mut values).expect("casts");
-            for threads in [2, 5] {
-                let host = Arc::new(Host(threads));
-                let threads = Threads::Host(host.clone());
-                let got = quantize(&plan, |data, scales| {
-                    plan.par_quantize_dynamic(&src, data, scales, threads.clone())
-                });
-                assert!(got == want, "{scheme:?}: {:?} {report:?}", got.0);
-                let got = quantize(&plan, |data, scales| {
-                    plan.par_quantize_dynamic_view(&transposed, data, scales, threads.clone())
-                });
-                assert!(got == of_view, "{scheme:?}: {:?}", got.0);
-                let mut again = vec![0; data.len()];
-                let got = plan.par_quantize(&src, scales, report.global, &mut again, threads.clone());
-                assert!(got == Ok(given) && again == codes, "{scheme:?}: {got:?} {given:?}");
-                let mut back = vec![0; values.len()];
-                plan.par_dequantize(data, scales, report.global, DType::Float16, &mut back, threads.clone())
-                    .expect("casts");
-                assert!(back == values, "{scheme:?}");
-                assert_eq!(plan.par_amax(&src, threads.clone()), plan.amax(&src));
-            }
-        }
+    fn host(threads: usize) -> Threads {
+        Threads::Host(Arc::new(Host(threads)))
     }
 
     #[test]
-    fn threads_change_no_zero_point() {
-        let values = floats(SHAPE.iter().product());
-        let src = bytes(&values);
-        let transposed = View::from_slice(&values, &[SHAPE[1], SHAPE[0]]).expect("inside").transposed();
-        let column = Scheme { granularity: Granularity::Axis(1), ..Scheme::UINT4_GROUP128 };
+    fn threads_change_nothing() {
+        let src = floats(SHAPE.iter().product());
+        let transposed = View::from_slice(&src, &[SHAPE[1], SHAPE[0]]).expect("inside").transposed();
+        let columns = [Scheme::INT8_ROW, Scheme::UINT4_GROUP128]
+            .map(|scheme| Scheme { granularity: Granularity::Axis(1), ..scheme });
         let tensor = Scheme { granularity: Granularity::Tensor, ..Scheme::UINT8_ROW };
-        for scheme in [Scheme::UINT8_ROW, Scheme::UINT4_GROUP128, column, tensor] {
+        let named = [Scheme::MX, Scheme::NVFP4, Scheme::FP8_TENSOR, Scheme::TE_NVFP4, tensor];
+        for scheme in named.into_iter().chain(columns).chain([Scheme::UINT8_ROW, Scheme::UINT4_GROUP128]) {
             let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE).expect("fits");
-            let plan = plan.with_squared_error().with_counts().stochastic(Stochastic::default());
-            let want = alone_with_zeros(&plan, &src);
-            let of_view = quantize_with_zeros(&plan, |data, scales, zeros| {
-                plan.quantize_min_max_view(&transposed, data, scales, zeros)
-            });
-            let [data, scales, zeros] = &want.1;
-            let mut values = vec![0; 2 * src.len() / 4];
-            plan.dequantize_min_max(data, scales, zeros, DType::Float16, &mut values).expect("casts");
+            let plan = plan.with_squared_error().with_counts().with_stochastic(Stochastic::default());
+            let (want, of_view) = (quantize(&plan, &src), quantize(&plan, &transposed));
+            let given = |plan: &ScaledPlan| {
+                let mut q = Quantized { data: vec![0; want.1.data.len()], ..want.1.clone() };
+                (plan.quantize_given(&src, &mut q).expect("casts"), q)
+            };
+            let values = |plan: &ScaledPlan| {
+                let (mut flat, mut columns) = (vec![f16::ZERO; src.len()], vec![f16::ZERO; src.len()]);
+                plan.dequantize(&want.1, &mut flat).expect("casts");
+                let steps = [2, 2 * SHAPE[0] as isize];
+                let layout = Layout::new(DType::Float16, &SHAPE, &steps).expect("a layout");
+                let bytes = bytemuck::cast_slice_mut(&mut columns);
+                plan.dequantize(&want.1, &mut ViewMut::new(bytes, layout).expect("inside")).expect("casts");
+                (flat, columns)
+            };
+            let (given_alone, values_alone) = (given(&plan), values(&plan));
             for threads in [1, 2, 5] {
-                let host = Arc::new(Host(threads));
-                let threads = Threads::Host(host.clone());
-                let got = quantize_with_zeros(&plan, |data, scales, zeros| {
-                    plan.par_quantize_min_max(&src, data, scales, zeros, threads.clone())
-                });
+                let plan = plan.with_threads(host(threads));
+                let got = quantize(&plan, &src);
                 assert!(got == want, "{scheme:?}: {:?} {:?}", got.0, want.0);
-                let got = quantize_with_zeros(&plan, |data, scales, zeros| {
-                    plan.par_quantize_min_max_view(&transposed, data, scales, zeros, threads.clone())
-                });
+                let got = quantize(&plan, &transposed);
                 assert!(got == of_view, "{scheme:?}: {:?} {:?}", got.0, of_view.0);
-                let mut back = vec![0; values.len()];
-                plan.par_dequantize_min_max(data, scales, zeros, DType::Float16, &mut back, threads.clone())
-                    .expect("casts");
-                assert!(back == values, "{scheme:?}");
+                assert!(given(&plan) == given_alone, "{scheme:?}");
+                assert!(values(&plan) == values_alone, "{scheme:?}");
+                assert_eq!(plan.amax(&src), Amax::of(DType::Float32, &src));
             }
         }
     }
@@ -314,55 +260,18 @@ mod threads {
     fn wrong_lengths_and_refused_blocks() {
         let mut values = floats(SHAPE.iter().product());
         values[7 * SHAPE[1] / 4] = f32::NAN;
-        let scheme = Scheme::FP8_ROW.with_non_finite(lanecast::scaled::NonFinite::Refuse);
-        let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE).expect("fits");
-        let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-        let host = Arc::new(Host(3));
-        let mut cast =
-            |src: &[u8]| plan.par_quantize_dynamic(src, &mut data, &mut scales, Threads::Host(host.clone()));
-        assert_eq!(cast(&bytes(&values)), Err(ScaledError::NonFinite { block: 1 }));
-        assert!(matches!(cast(&[0; 8]), Err(ScaledError::Length { which: "source", have: 8, .. })));
-        let refused = plan.par_quantize_min_max(
-            &bytes(&values),
-            &mut data,
-            &mut scales,
-            &mut [],
-            Threads::Host(host.clone()),
-        );
-        assert!(matches!(refused, Err(ScaledError::Scheme { .. })));
-        let scheme = Scheme::UINT8_ROW.with_non_finite(lanecast::scaled::NonFinite::Refuse);
-        let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE).expect("fits");
-        let mut zeros = vec![0; plan.zeros_len()];
-        let mut cast = |src: &[u8], zeros: &mut [u8]| {
-            plan.par_quantize_min_max(src, &mut data, &mut scales, zeros, Threads::Host(host.clone()))
-        };
-        assert_eq!(cast(&bytes(&values), &mut zeros), Err(ScaledError::NonFinite { block: 1 }));
-        assert!(matches!(cast(&[0; 8], &mut zeros), Err(ScaledError::Length { which: "source", .. })));
-        let short = cast(&bytes(&values), &mut zeros[1..]);
-        assert!(matches!(short, Err(ScaledError::Length { which: "zero points", .. })));
-        let mut back = vec![0; 4 * values.len()];
-        let to = DType::Float32;
-        let short =
-            plan.par_dequantize_min_max(&data, &scales, &[], to, &mut back, Threads::Host(host.clone()));
-        assert!(matches!(short, Err(ScaledError::Length { which: "zero points", .. })));
-    }
-
-    #[test]
-    fn plain_stochastic_casts() {
-        let src = bytes(&floats(SHAPE.iter().product()));
-        let n = src.len() / 4;
-        for to in [Encoding::new(DType::Int8), Encoding::packed(DType::Float4E2M1FN)] {
-            let plan = CastPlan::new(DType::Float32, to, &CastOptions::RUST).expect("a pair");
-            let plan =
-                plan.with_stochastic(Stochastic { first: 3, ..Stochastic::default() }).expect("floats");
-            let mut want = vec![0; to.byte_len(n).expect("small")];
-            plan.run(Bytes::new(&src, n), BytesMut::new(&mut want, n)).expect("long enough");
-            for threads in [1, 3] {
-                let mut got = vec![0; want.len()];
-                let plan = plan.with_threads(Threads::Host(Arc::new(Host(threads))));
-                plan.run(Bytes::new(&src, n), BytesMut::new(&mut got, n)).expect("long enough");
-                assert!(got == want, "{to}");
-            }
+        for scheme in [Scheme::FP8_ROW, Scheme::UINT8_ROW] {
+            let scheme = scheme.with_non_finite(NonFinite::Refuse);
+            let plan = ScaledPlan::new(DType::Float32, &scheme, &SHAPE).expect("fits").with_threads(host(3));
+            let mut q = plan.alloc();
+            assert_eq!(plan.quantize(&values, &mut q), Err(ScaledError::NonFinite { block: 1 }));
+            let short = plan.quantize(&values[..2], &mut q);
+            assert!(matches!(short, Err(ScaledError::Length { which: "source", have: 8, .. })));
+            q.scales.pop();
+            let short = plan.quantize(&values, &mut q);
+            assert!(matches!(short, Err(ScaledError::Length { which: "scales", .. })));
+            let short = plan.dequantize(&q, &mut values.clone());
+            assert!(matches!(short, Err(ScaledError::Length { which: "scales", .. })));
         }
     }
 }

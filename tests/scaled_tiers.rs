@@ -3,19 +3,18 @@
 #![cfg(feature = "scaled")]
 
 use crate::support::{every_tier, rng::Rng};
-use lanecast::scaled::{Granularity, NonFinite, Report, ScaledPlan, Scheme};
-use lanecast::{Bytes, BytesMut};
-use lanecast::{CastOptions, CastPlan, DType, Encoding, Storage, Tier, tier};
+use lanecast::scaled::{Granularity, NonFinite, Quantized, Report, ScaledPlan, Scheme};
+use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Storage, Tier, tier};
 use lanecast_kernels::scaled::{ScaledCast, Step};
 use lanecast_kernels::{Kernel, Rounding, Rules};
 
 /// Elements of a source: most within a few binades, many of few significant bits, whose quotients lie near midpoints; some zero,
 /// tiny or huge, and if not `finite`, some that are not numbers.
 fn elements(rng: &mut Rng, n: usize, from: DType, finite: bool) -> Vec<u8> {
-    let values: Vec<u8> = (0..n)
-        .flat_map(|_| {
+    let values: Vec<f32> = (0..n)
+        .map(|_| {
             let (bits, kind) = (rng.bits() as u32, rng.below(512));
-            let value = match kind {
+            match kind {
                 0..8 => f32::from_bits(bits & 0x8000_0000),
                 8..12 => f32::from_bits(bits & 0x807F_FFFF),
                 12..16 => f32::from_bits((bits & 0x807F_FFFF) | (140 + bits % 110) << 23),
@@ -23,41 +22,43 @@ fn elements(rng: &mut Rng, n: usize, from: DType, finite: bool) -> Vec<u8> {
                 17 if !finite => f32::from_bits((bits & 0x8000_0000) | 0x7F80_0000),
                 18..256 => f32::from_bits((bits & 0x8078_0000) | (118 + bits % 12) << 23),
                 _ => f32::from_bits((bits & 0x807F_FFFF) | (116 + bits % 14) << 23),
-            };
-            value.to_ne_bytes()
+            }
         })
         .collect();
     let to = CastPlan::new(DType::Float32, from, &CastOptions::RUST).expect("a plan");
     let mut elements = vec![0; n * from.size()];
-    to.run(Bytes::new(&values, n), BytesMut::new(&mut elements, n)).expect("fits");
+    to.run(&values, BytesMut::new(&mut elements, n)).expect("fits");
     elements
 }
 
 /// A report with the bits of its float, which may be NaN.
-fn bits(report: Report) -> (u32, [u64; 3], [Option<u64>; 2]) {
+fn bits(report: Report) -> (Option<u32>, [u64; 3], [Option<u64>; 2]) {
     let blocks = [report.elements, report.empty, report.poisoned];
-    (report.global.to_bits(), blocks, [report.clipped, report.underflowed])
+    (report.global.map(f32::to_bits), blocks, [report.clipped, report.underflowed])
 }
 
 /// All answers of a plan for a source and for given scales.
 fn answers(plan: &ScaledPlan, src: &[u8], given: &[u8]) -> Vec<Vec<u8>> {
-    let (mut codes, mut scales) = (vec![0xA5; plan.data_len()], vec![0xA5; plan.scales_len()]);
-    let report = plan.quantize_dynamic(src, &mut codes, &mut scales).expect("casts");
-    let mut by_given = vec![0xA5; plan.data_len()];
-    let of_given = plan.quantize(src, given, 0.37, &mut by_given).expect("casts");
-    let reports = format!("{:?} {:?} {:?}", bits(report), bits(of_given), plan.amax(src).map(f32::to_bits));
-    let mut all = vec![reports.into_bytes(), codes.clone(), scales.clone(), by_given.clone()];
+    let src = Bytes::new(src, plan.elements());
+    let filled = || vec![0xA5_u8; plan.data_len()];
+    let mut q = Quantized::new(filled(), vec![0xA5; plan.scales_len()]);
+    let report = plan.quantize(src, &mut q).expect("casts");
+    let mut by_given = Quantized::new(filled(), given.to_vec()).with_global(0.37);
+    let of_given = plan.quantize_given(src, &mut by_given).expect("casts");
+    let amax = plan.amax(src).expect("fits").largest().to_bits();
+    let reports = format!("{:?} {:?} {amax:?}", bits(report), bits(of_given));
+    let mut all = vec![reports.into_bytes(), q.data.clone(), q.scales.clone(), by_given.data.clone()];
     // Codes that no quotient has: NaN and infinities in blocks of any scale.
-    let whole_bytes = plan.data_type().bits_per_element().is_multiple_of(8);
-    let mask = if whole_bytes { 0xFF >> (8 - plan.data_type().dtype().bits().min(8)) } else { 0xFF };
-    let any: Vec<u8> =
-        (0..codes.len() as u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 24) as u8 & mask).collect();
-    let decoded = [(&codes, &scales[..], report.global), (&by_given, given, 0.37), (&any, given, 0.37)];
-    for (codes, scales, global) in decoded {
+    let whole_bytes = plan.data_encoding().bits_per_element().is_multiple_of(8);
+    let mask = if whole_bytes { 0xFF >> (8 - plan.data_encoding().dtype().bits().min(8)) } else { 0xFF };
+    let any = (0..q.data.len() as u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 24) as u8 & mask);
+    let any = Quantized { data: any.collect(), ..by_given.clone() };
+    for q in [&q, &by_given, &any] {
         for to in [DType::Float32, DType::BFloat16, DType::Float16, DType::Float64] {
             let mut back = vec![0; plan.elements() * to.size()];
             // The scale of a tensor of zeros or of what is not finite is none to divide by.
-            if plan.dequantize(codes, scales, global, to, &mut back).is_ok() {
+            let dst = BytesMut::new(&mut back, plan.elements());
+            if plan.with_output(to).dequantize(q, dst).is_ok() {
                 all.push(back);
             }
         }
@@ -102,7 +103,7 @@ fn tiers_agree() {
                 for tier in &tiers {
                     tier::force(Some(*tier)).expect("it is available");
                     let plan = ScaledPlan::new(from, scheme, shape).expect("fits");
-                    let packed = plan.clone().with_counts();
+                    let packed = plan.with_counts();
                     let bytes = plan.with_storage(Storage::Byte);
                     // Any scales: half of them near 1, with zeros, infinities and NaN among the others.
                     let scales = given.get_or_insert_with(|| {

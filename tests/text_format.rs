@@ -188,7 +188,7 @@ fn tie(exact: &str) -> u64 {
 fn integers() {
     let mut rng = Rng(12);
     for &dtype in DType::ALL.iter().filter(|d| matches!(d.kind(), Kind::SignedInt | Kind::UnsignedInt)) {
-        let info = lanecast::iinfo(dtype).expect("an integer");
+        let info = dtype.iinfo().expect("an integer");
         let mut numbers = vec![info.min, info.min + 1, -1, 0, 1, 9, 10, 99, 100, info.max - 1, info.max];
         numbers.extend((0..300).map(|_| info.min + (rng.bits() as i128).rem_euclid(info.max - info.min + 1)));
         numbers.retain(|n| (info.min..=info.max).contains(n));

@@ -104,7 +104,7 @@ fn check_ints(text: &str, cell: &str, ints: &[DType]) {
     let number: Option<i128> = cell.parse().ok();
     assert!(number.is_some() || cell == "OOR" || cell.len() > 38, "{cell}");
     for &to in ints {
-        let limits = lanecast::iinfo(to).expect("an integer");
+        let limits = to.iinfo().expect("an integer");
         let fits = number.filter(|n| (limits.min..=limits.max).contains(n));
         let bits = u128::MAX >> (128 - to.bits());
         let nan = text.to_lowercase().contains("nan");

@@ -142,7 +142,7 @@ fn boundaries() {
 fn random_decimals() {
     let mut rng = Rng(9);
     for &to in DType::ALL.iter().filter(|d| !matches!(d.kind(), Kind::Complex)) {
-        let reach = match lanecast::finfo(to) {
+        let reach = match to.finfo() {
             Some(info) => info.max.log10() as u64 + 20,
             None => 25,
         };
@@ -165,7 +165,7 @@ fn random_decimals() {
 fn integers() {
     let mut rng = Rng(10);
     for &to in DType::ALL.iter().filter(|d| matches!(d.kind(), Kind::SignedInt | Kind::UnsignedInt)) {
-        let info = lanecast::iinfo(to).expect("an integer");
+        let info = to.iinfo().expect("an integer");
         let mut texts = Vec::new();
         let inner = (0..6).map(|_| info.min + (rng.bits() as i128).rem_euclid(info.max - info.min + 1));
         for n in [info.min, 0, 1, info.max].into_iter().chain(inner.collect::<Vec<_>>()) {

@@ -1,7 +1,7 @@
 //! The containers: Arrow's offsets and bytes, NumPy's `S` and `U`.
 #![cfg(feature = "text")]
 
-use lanecast::names::ByteOrder;
+use lanecast::ByteOrder;
 use lanecast::text::{
     FormatPlan, Offsets, ParsePlan, Strings, StringsError, StringsRef, TextError, TextOptions, fixed,
 };

@@ -132,7 +132,7 @@ fn status_of(error: &CastError) -> lanecast_status {
         CastError::View(_) => LANECAST_BAD_LAYOUT,
         CastError::Rejected(_) => LANECAST_REJECTED,
         CastError::NotBuilt { .. } => LANECAST_BAD_TYPE,
-        CastError::UnknownName(_) | CastError::UnknownTier(_) => LANECAST_BAD_NAME,
+        CastError::UnknownName(_) => LANECAST_BAD_NAME,
         CastError::Unsupported { .. } => LANECAST_NO_TIER,
         // The others are about slices, which this crate makes itself.
         _ => LANECAST_BUG,
@@ -141,10 +141,13 @@ fn status_of(error: &CastError) -> lanecast_status {
 
 fn status_of_scaled(error: &ScaledError) -> lanecast_status {
     match error {
-        ScaledError::Source { .. } | ScaledError::Element { .. } => LANECAST_BAD_TYPE,
-        ScaledError::Scheme { .. } | ScaledError::Number { .. } | ScaledError::Global { .. } => {
-            LANECAST_BAD_OPTION
+        ScaledError::Source { .. } | ScaledError::Target { .. } | ScaledError::Element { .. } => {
+            LANECAST_BAD_TYPE
         }
+        ScaledError::Scheme { .. }
+        | ScaledError::Number { .. }
+        | ScaledError::Global { .. }
+        | ScaledError::Amax { .. } => LANECAST_BAD_OPTION,
         ScaledError::Axis { .. } | ScaledError::EmptyBlock | ScaledError::OtherShape => LANECAST_BAD_LAYOUT,
         ScaledError::Shape => LANECAST_TOO_LARGE,
         ScaledError::Length { .. } => LANECAST_BAD_LENGTH,

@@ -35,7 +35,7 @@ pub unsafe extern "C" fn lanecast_force_tier(
             let named = if name.is_null() {
                 None
             } else {
-                Some(text(name)?.parse::<Tier>().map_err(CastError::UnknownTier)?)
+                Some(text(name)?.parse::<Tier>().map_err(CastError::UnknownName)?)
             };
             Ok(tier::force(named)?)
         })

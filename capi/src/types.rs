@@ -4,7 +4,7 @@ use crate::error::{
     Failure, LANECAST_BAD_NAME, LANECAST_BAD_TYPE, LANECAST_NULL_POINTER, guarded, lanecast_error,
     lanecast_status,
 };
-use lanecast::{ByteOrder, CastError, DType, Encoding, Storage, names};
+use lanecast::{ByteOrder, CastError, DType, Encoding, Storage};
 use std::ffi::{CStr, c_char};
 
 /// What a buffer holds: `LANECAST_FLOAT32` and so on, alone or with `LANECAST_PACKED` for elements of 2, 4 and 6 bits that share
@@ -154,24 +154,20 @@ pub(crate) const PADDED: u64 = 4;
 /// What a `DLDataType` and the flags of its tensor describe.
 pub(crate) fn from_dlpack(code: u8, bits: u8, lanes: u16, flags: u64) -> Result<Encoding, Failure> {
     let bad = |text, number| Failure::Number(LANECAST_BAD_TYPE, text, number);
-    let dtype = names::from_dlpack(code, bits).ok_or_else(|| {
-        let text = format!("no dtype of lanecast is the DLDataType of code {code} with {bits} bits");
-        Failure::Text(LANECAST_BAD_TYPE, text)
-    })?;
     let padded = flags & PADDED != 0;
-    match lanes {
-        1 => {}
-        2 if dtype == DType::Float4E2M1FN && !padded => {}
-        2 if dtype == DType::Float4E2M1FN => {
-            return Err(bad("pairs of float4 are packed, but the flags say padded; DLDataType.lanes is", 2));
-        }
-        other => {
-            let text = "DLDataType.lanes is 1, or 2 for float4_e2m1fn, not";
-            return Err(bad(text, i64::from(other)));
-        }
+    if let Some(encoding) = Encoding::from_dlpack(code, bits, lanes, padded) {
+        return Ok(encoding);
     }
-    let storage = if padded { Storage::Byte } else { Storage::Packed };
-    Ok(Encoding::with_storage(dtype, storage))
+    match DType::from_dlpack(code, bits) {
+        None => {
+            let text = format!("no dtype of lanecast is the DLDataType of code {code} with {bits} bits");
+            Err(Failure::Text(LANECAST_BAD_TYPE, text))
+        }
+        Some(DType::Float4E2M1FN) if lanes == 2 => {
+            Err(bad("pairs of float4 are packed, but the flags say padded; DLDataType.lanes is", 2))
+        }
+        Some(_) => Err(bad("DLDataType.lanes is 1, or 2 for float4_e2m1fn, not", i64::from(lanes))),
+    }
 }
 
 /// The type of a DLPack tensor's elements. Elements of less than 8 bits are packed, unless `flags` has
@@ -215,7 +211,7 @@ pub unsafe extern "C" fn lanecast_type_to_dlpack(
     unsafe {
         guarded(std::ptr::null_mut(), || {
             let buffer = buffer(type_)?;
-            let known = names::dlpack(buffer.dtype()).filter(|_| buffer.order() == ByteOrder::NATIVE);
+            let known = buffer.dtype().dlpack().filter(|_| buffer.order() == ByteOrder::NATIVE);
             let bad = Failure::Argument(LANECAST_BAD_TYPE, "DLPack has no such type");
             let (kind, width) = known.ok_or(bad)?;
             if code.is_null() || bits.is_null() || flags.is_null() {

@@ -97,7 +97,7 @@ impl UnknownDType {
         }
         // `torch.float16`, `np.half`, `TensorProto.FLOAT`
         let bare = name.rsplit(['.', ':']).next().unwrap_or(name);
-        if let (true, Some(dtype)) = (bare != name, DType::from_name(bare)) {
+        if let (true, Ok(dtype)) = (bare != name, bare.parse()) {
             unknown.add(dtype);
         }
         unknown.add_kind(bare);
@@ -162,7 +162,7 @@ pub fn targets(name: &str) -> Result<Targets, UnknownDType> {
     dtype(name).map(|dtype| Targets(vec![dtype])).or_else(|unknown| {
         let mut of_kind = UnknownDType { meant: Vec::new(), tips: Vec::new() };
         of_kind.add_kind(name);
-        let found: Vec<DType> = of_kind.meant.iter().filter_map(|name| DType::from_name(name)).collect();
+        let found: Vec<DType> = of_kind.meant.iter().filter_map(|name| name.parse::<DType>().ok()).collect();
         if found.is_empty() { Err(unknown) } else { Ok(Targets(found)) }
     })
 }
@@ -228,7 +228,7 @@ mod tests {
         for (name, dtypes, _) in
             KINDS.iter().flat_map(|(names, dtypes, tip)| names.iter().map(move |n| (*n, dtypes, tip)))
         {
-            assert!(DType::from_name(name).is_none() && !dtypes.is_empty(), "{name}");
+            assert!(name.parse::<DType>().is_err() && !dtypes.is_empty(), "{name}");
         }
     }
 }

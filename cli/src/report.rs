@@ -119,7 +119,7 @@ fn about<'a>(
 
 /// What to do about small values. Scales are for narrow targets; a wide one has a wider brother.
 fn remedy_of_zeros(entry: &Entry) -> &'static str {
-    match entry.to.as_deref().and_then(DType::from_name) {
+    match entry.to.as_deref().and_then(|name| name.parse::<DType>().ok()) {
         Some(to) if to.bits() <= 8 => "you probably want `lanecast scale`, which keeps small values",
         Some(to) if to.kind() == Kind::Float => "cast to a dtype with a wider exponent, such as bfloat16",
         _ => "multiply the values first, or cast to a float",

@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use crate::common::{Folder, bad, f32s, feed, good, program, run, runs_in_program, stderr};
 use lanecast::{
-    CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, Encoding, FloatRound, FnuzInf, IntOverflow,
-    IntRound, NanToFinite, Saturate, Tier,
+    Bytes, BytesMut, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, Encoding, FloatRound,
+    FnuzInf, IntOverflow, IntRound, NanToFinite, Saturate, Tier,
 };
 use serde_json::Value;
 
@@ -25,7 +25,10 @@ fn noise(n: usize) -> Vec<u8> {
 /// What the library says. Files are little-endian: run this on such a host.
 fn expected(from: Encoding, to: Encoding, options: &CastOptions, source: &[u8], n: usize) -> Vec<u8> {
     let mut result = vec![0; to.byte_len(n).expect("a small buffer")];
-    CastPlan::new(from, to, options).expect("a plan").run(source, &mut result, n).expect("enough bytes");
+    CastPlan::new(from, to, options)
+        .expect("a plan")
+        .run(Bytes::new(source, n), BytesMut::new(&mut result, n))
+        .expect("enough bytes");
     result
 }
 

@@ -3,10 +3,7 @@
 use crate::common;
 use crate::common::python;
 use crate::common::{Folder, bad, f32s, good, npy, npy_of, npz, safetensors, split_npy};
-use lanecast::{
-    DType,
-    names::{ByteOrder, Namespace, numpy_code},
-};
+use lanecast::{DType, names::Namespace};
 use serde_json::Value;
 use zip::CompressionMethod;
 
@@ -61,7 +58,7 @@ fn outputs_that_hide_their_dtype_say_how_to_read_them() {
 
 /// Whether NumPy has no descriptor of its own for it.
 fn is_hidden(dtype: DType) -> bool {
-    numpy_code(dtype, ByteOrder::Little).is_none()
+    Namespace::NumPy.code(dtype).is_none()
 }
 
 #[test]

@@ -285,7 +285,7 @@ impl From<CastError> for Error {
     fn from(error: CastError) -> Self {
         match error {
             CastError::Rejected(_) => Self::loss(error.to_string()),
-            CastError::UnknownTier(_) => Self::request(error.to_string()),
+            CastError::UnknownName(_) => Self::request(error.to_string()),
             _ => Self::unsupported(error.to_string()),
         }
     }

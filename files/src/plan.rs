@@ -63,7 +63,7 @@ impl<'a> Plan<'a> {
         let mut work = format.plan(input, job).map_err(|e| e.in_path(&path))?;
         job.selection.explain(work.entries_mut());
         if format.holds_checkpoints() && !job.allow_quantized {
-            let listed = work.entries().iter().map(|entry| (&*entry.name, DType::from_name(&entry.from)));
+            let listed = work.entries().iter().map(|entry| (&*entry.name, entry.from.parse::<DType>().ok()));
             let quantized = Quantized::find(&path, listed.clone());
             for ((name, dtype), _) in listed.zip(work.entries()).filter(|(_, entry)| entry.to.is_some()) {
                 quantized.check(name, dtype).map_err(|e| e.in_path(&path))?;

@@ -107,7 +107,7 @@ impl Selection {
     /// Fills in why each copied entry is copied, where the format has not done so.
     pub(crate) fn explain(&self, entries: &mut [Entry]) {
         for entry in entries.iter_mut().filter(|entry| entry.to.is_none() && entry.kept.is_none()) {
-            entry.kept = self.leaves_out(&entry.name, DType::from_name(&entry.from));
+            entry.kept = self.leaves_out(&entry.name, entry.from.parse::<DType>().ok());
         }
     }
 
@@ -115,7 +115,8 @@ impl Selection {
     /// be explained.
     pub(crate) fn check_entries(&self, entries: &[Entry]) -> Result<()> {
         let own = |entry: &Entry| {
-            entry.kept.is_some() && entry.kept == self.leaves_out(&entry.name, DType::from_name(&entry.from))
+            entry.kept.is_some()
+                && entry.kept == self.leaves_out(&entry.name, entry.from.parse::<DType>().ok())
         };
         if self.from.is_none() && self.include.is_none() || !entries.iter().all(own) {
             return Ok(());

@@ -29,7 +29,8 @@ impl OnLoss {
         let lost = match level {
             Level::Range => report.out_of_range() > 0,
             Level::Underflow => report.out_of_range() > 0 || report.underflowed_to_zero > 0,
-            Level::Exact => !report.is_clean(),
+            // `Level::Exact`, the strictest one.
+            _ => !report.is_clean(),
         };
         lost.then_some(level)
     }

@@ -114,6 +114,7 @@ static COSTS: Table = match parse(TEXT) {
 
 /// The error of a malformed table.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TableError {
     /// The line, counted from 1.
     pub line: usize,

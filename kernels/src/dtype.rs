@@ -13,10 +13,13 @@
 //! Names are those of NumPy and ml_dtypes. Short forms count bits (`i4`), as Rust's names do and NumPy's codes do not. Any other
 //! alias is here only if it means the same thing to every system.
 
+mod codes;
+mod limits;
 mod names;
 
-pub use names::UnknownName;
+pub use limits::{DTypeKind, FInfo, IInfo};
 
+use crate::format::Element;
 use core::fmt;
 
 /// Calls the macro `$callback` with all rows, after `$more` if that is given.
@@ -320,6 +323,17 @@ impl DType {
         !matches!(optional(self), Some((_, false)))
     }
 
+    /// The dtype of an element type.
+    ///
+    /// ```
+    /// # use lanecast_kernels as lanecast;
+    /// use lanecast::{DType, F8E4M3FN};
+    /// assert_eq!(DType::of::<F8E4M3FN>(), DType::Float8E4M3FN);
+    /// ```
+    pub const fn of<T: Element>() -> DType {
+        T::DTYPE
+    }
+
     /// The stable number of the dtype.
     pub const fn code(self) -> u8 {
         self as u8
@@ -380,12 +394,6 @@ impl DType {
             Spec::Float(_) => Kind::Float,
             Spec::Complex(_) => Kind::Complex,
         }
-    }
-
-    /// The dtype with this canonical name or alias, in any letter case. The [`FromStr`](core::str::FromStr) form has an error
-    /// that suggests similar names.
-    pub fn from_name(name: &str) -> Option<DType> {
-        DType::EVERY.iter().copied().find(|d| d.names().any(|n| n.eq_ignore_ascii_case(name)))
     }
 
     /// The canonical name, then the aliases.

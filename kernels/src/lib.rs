@@ -30,6 +30,7 @@
 //! * `fpenv`: the floating-point control register, which belongs to the host.
 
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // The parts that vector tiers share are compiled everywhere, even for targets with few of these tiers or none, which need fewer
 // tables.
 #![cfg_attr(
@@ -72,17 +73,20 @@ mod route;
 mod rules;
 #[doc(hidden)]
 pub mod scaled;
+#[cfg(feature = "serde")]
+mod serde;
 mod steps;
 mod storage;
 mod stream;
 mod strided;
 mod table;
 mod tabled;
+mod unknown;
 mod vector;
 mod work;
 
-pub use arch::{Tier, TierStatus, UnknownTier};
-pub use dtype::{DType, Flavor, FloatSpec, Kind, Spec, UnknownName};
+pub use arch::{Tier, TierStatus};
+pub use dtype::{DType, DTypeKind, FInfo, Flavor, FloatSpec, IInfo, Kind, Spec};
 pub use exact::{PowerRange, Rounding, Rules};
 #[doc(hidden)]
 pub use filled::filled;
@@ -95,12 +99,15 @@ pub use loss::{Loss, LossDetector, Losses, Lost, loss};
 pub use one::cast_one;
 pub use operand::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 #[doc(hidden)]
-pub use operand::{Flat, InPlaceBytes, OperandError, Operands, Written, append};
+pub use operand::{
+    Flat, InPlaceBytes, Memory, OneSource, OneTarget, OperandError, Operands, Written, append,
+};
 pub use ptr::PtrError;
 pub use route::{Family, Stage};
 pub use storage::{ByteOrder, Encoding, Storage};
 pub use stream::Streaming;
 pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};
+pub use unknown::UnknownName;
 #[doc(hidden)]
 pub use work::{Work, run_work};
 
@@ -109,6 +116,13 @@ pub use work::{Work, run_work};
 pub mod typed {
     pub use crate::active::TierToken;
     pub use crate::pair::{assert_built, cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
+}
+
+/// Values with names, for the traits of `serde`.
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+pub mod named {
+    pub use crate::serde::{Named, deserialize, serialize};
 }
 
 /// Only the element types that Rust does not have, for crates that export them.

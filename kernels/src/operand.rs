@@ -5,9 +5,11 @@
 //! views of one shape, or one buffer that is cast in place.
 
 mod bytes;
+mod one;
 mod resolve;
 mod uninit;
 
 pub use bytes::{Bytes, BytesMut, InPlace, Source, Target};
+pub use one::{Memory, OneSource, OneTarget};
 pub use resolve::{Flat, InPlaceBytes, OperandError, Operands, Written};
 pub use uninit::{Uninit, append};

@@ -19,6 +19,7 @@ use core::{mem::MaybeUninit, ops::Range};
 
 /// When a cast uses non-temporal stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Streaming {
     /// If source and destination together are larger than the last-level cache, or than 32 MiB: a larger cache is shared with other cores.
     #[default]

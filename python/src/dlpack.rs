@@ -3,8 +3,8 @@
 //! The structures are those of `dlpack.h` 1.3. Capsules are untrusted, so everything is checked that does not require access to the memory.
 
 use crate::memory::Array;
+use lanecast::Encoding;
 use lanecast::strided::{Layout, MAX_AXES};
-use lanecast::{DType, Encoding, names};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
@@ -242,17 +242,15 @@ fn dtype(of: DLDataType, flags: u64, shape: &mut [usize]) -> PyResult<Encoding> 
             of.code, of.bits, of.lanes
         ))
     };
-    let dtype = names::from_dlpack(of.code, of.bits).ok_or_else(unknown)?;
-    match of.lanes {
-        1 => {}
-        2 if dtype == DType::Float4E2M1FN => match shape.last_mut() {
-            Some(last) => *last = last.checked_mul(2).ok_or_else(unknown)?,
-            None => return Err(bad("a 4-bit dtype with two lanes needs at least one axis")),
-        },
-        _ => return Err(unknown()),
-    }
+    // Padding is a property of single elements.
     let padded = flags & PADDED != 0 && of.lanes == 1;
-    Ok(if dtype.is_sub_byte() && !padded { Encoding::packed(dtype) } else { Encoding::new(dtype) })
+    let encoding = Encoding::from_dlpack(of.code, of.bits, of.lanes, padded).ok_or_else(unknown)?;
+    if of.lanes == 2 {
+        let last = shape.last_mut();
+        let last = last.ok_or_else(|| bad("a 4-bit dtype with two lanes needs at least one axis"))?;
+        *last = last.checked_mul(2).ok_or_else(unknown)?;
+    }
+    Ok(encoding)
 }
 
 /// The layout of packed elements. Rows are not padded to whole bytes.
@@ -294,8 +292,8 @@ struct Context {
 /// A capsule of the newest kind that the importer supports.
 pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) -> PyResult<Py<PyAny>> {
     let dtype = array.buffer.dtype();
-    let (code, bits) = names::dlpack(dtype)
-        .ok_or_else(|| PyBufferError::new_err(format!("DLPack does not support {dtype}")))?;
+    let (code, bits) =
+        dtype.dlpack().ok_or_else(|| PyBufferError::new_err(format!("DLPack does not support {dtype}")))?;
     if array.buffer.is_swapped() {
         return Err(PyBufferError::new_err(
             "DLPack supports native byte order only; Buffer.numpy() supports both",

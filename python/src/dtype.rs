@@ -196,7 +196,7 @@ fn by_name(py: Python<'_>, name: &str) -> PyResult<DType> {
         return Ok(*dtype);
     }
     let mut meanings: Vec<&str> = Vec::new();
-    let known = [DType::from_name(name), names::parse_numpy(name).ok().map(|(dtype, _)| dtype)];
+    let known = [name.parse::<DType>().ok(), names::Namespace::NumPy.parse(name).ok()];
     let others = names::Namespace::ALL.iter().map(|namespace| namespace.parse(name).ok());
     for dtype in known.into_iter().chain(others).flatten() {
         if !meanings.contains(&dtype.name()) {

@@ -72,7 +72,9 @@ pub fn cast_error(py: Python<'_>, error: impl Into<Stopped>, shape: &[usize]) ->
 pub fn scaled_error(py: Python<'_>, error: ScaledError) -> PyErr {
     match error {
         ScaledError::Cast(error) => cast_error(py, error, &[]),
-        ScaledError::Source { .. } | ScaledError::Element { .. } => dtype_error(py, error.to_string()),
+        ScaledError::Source { .. } | ScaledError::Target { .. } | ScaledError::Element { .. } => {
+            dtype_error(py, error.to_string())
+        }
         error => PyValueError::new_err(error.to_string()),
     }
 }

@@ -166,7 +166,7 @@ impl PyIInfo {
 pub fn finfo(dtype: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
     let py = dtype.py();
     let dtype = dtype::of_either(dtype)?.dtype();
-    let info = lanecast::finfo(dtype).ok_or_else(|| {
+    let info = dtype.finfo().ok_or_else(|| {
         dtype_error(py, format!("{dtype} is not a floating-point dtype; use iinfo for integers"))
     })?;
     let part = match dtype {
@@ -187,7 +187,7 @@ pub fn finfo(dtype: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
 pub fn iinfo(dtype: &Bound<'_, PyAny>) -> PyResult<PyIInfo> {
     let py = dtype.py();
     let dtype = dtype::of_either(dtype)?.dtype();
-    let info = lanecast::iinfo(dtype).ok_or_else(|| {
+    let info = dtype.iinfo().ok_or_else(|| {
         dtype_error(py, format!("{dtype} is not an integer dtype; use finfo for floating-point dtypes"))
     })?;
     Ok(PyIInfo { dtype, info })
@@ -214,8 +214,8 @@ fn is_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Ok(name) = kind.cast::<PyString>() else {
         return Ok(dtype::argument(kind)?.dtype() == dtype);
     };
-    if let Some(kind) = DTypeKind::from_name(name.to_str()?) {
-        return Ok(lanecast::isdtype(dtype, kind));
+    if let Ok(kind) = name.to_str()?.parse::<DTypeKind>() {
+        return Ok(dtype.is(kind));
     }
     if name.to_str()? != "bool" && DType::EVERY.iter().any(|dtype| name == dtype.name()) {
         return Ok(dtype::argument(kind)?.dtype() == dtype);

@@ -12,7 +12,7 @@ use lanecast::onnx::{
     AttributeValue, Cast, DequantizeLinear, DynamicQuantizeLinear, ElementType, OnnxError, QuantizeLinear,
     Tensor,
 };
-use lanecast::{ByteOrder, CastOptions, DType, E8M0Round, Encoding, Saturate, names};
+use lanecast::{ByteOrder, CastOptions, DType, E8M0Round, Encoding, Saturate};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
@@ -46,12 +46,13 @@ pub fn onnx_attributes(
     let saturate = match options.saturate {
         Saturate::On => "on",
         Saturate::Off => "off",
-        Saturate::FnOnly => return Err(PyOverflowError::new_err("ONNX has no such option")),
+        _ => return Err(PyOverflowError::new_err("ONNX has no such option")),
     };
     let round = match options.e8m0_round {
         E8M0Round::Up => "up",
         E8M0Round::Down => "down",
         E8M0Round::Nearest => "nearest",
+        _ => return Err(PyOverflowError::new_err("ONNX has no such rounding")),
     };
     Ok((saturate, round))
 }
@@ -234,9 +235,7 @@ impl<'py> Output<'_, 'py> {
 
 /// The number of a dtype in `TensorProto.DataType`.
 fn number(py: Python<'_>, dtype: DType) -> PyResult<i32> {
-    names::onnx_number(dtype)
-        .map(Into::into)
-        .ok_or_else(|| dtype_error(py, format!("ONNX has no dtype {dtype}")))
+    dtype.onnx().map(Into::into).ok_or_else(|| dtype_error(py, format!("ONNX has no dtype {dtype}")))
 }
 
 fn onnx_error(py: Python<'_>, error: OnnxError) -> PyErr {

@@ -11,7 +11,7 @@ use crate::operand::{Library, Operand};
 use crate::options::choose;
 use crate::torch;
 use lanecast::scaled::{Granularity, NonFinite, ScaleType, ScaledPlan, Scheme};
-use lanecast::stochastic::{RandomBits, Stochastic};
+use lanecast::stochastic::Stochastic;
 use lanecast::{CastOptions, DType, Encoding, Storage};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -81,34 +81,28 @@ pub fn quantize_array<'py>(
         plan = plan.with_global(global).map_err(|error| scaled_error(py, error))?;
     }
     if let Some((seed, stream)) = random {
-        plan = plan.stochastic(Stochastic { seed, stream, bits: RandomBits::default(), first: 0 });
+        plan = plan.with_stochastic(Stochastic { seed, stream, ..Stochastic::default() });
     }
-    let held = match is_packed(plan.data_type()) {
+    let held = match is_packed(plan.data_encoding()) {
         true => Encoding::new(DType::UInt8),
         false => held_by(py, source.library, scheme.element),
     };
-    let data = source.answer_shaped(&data_shape(plan.data_type(), shape), held)?;
+    let data = source.answer_shaped(&data_shape(plan.data_encoding(), shape), held)?;
     let blocks = scheme.granularity.scales_shape(shape);
-    let scale_type = held_by(py, source.library, plan.scale_type().dtype());
+    let scale_type = held_by(py, source.library, plan.scale_encoding().dtype());
     let by = source.answer_shaped(&blocks, scale_type)?;
     let zeros = match scheme.has_zero_points() {
-        true => Some(source.answer_shaped(&data_shape(plan.data_type(), &blocks), held)?),
+        true => Some(source.answer_shaped(&data_shape(plan.data_encoding(), &blocks), held)?),
         false => None,
     };
-    let dense = match scales {
-        Some(scales) => {
-            copy_scales(scales, name, plan.scale_type().dtype(), &by.array)?;
-            Some(Dense::of(py, &source)?)
-        }
-        None => None,
-    };
-    let elements = dense.as_ref().map_or(&source.array, |dense| &dense.array);
-    // SAFETY: the operand and the copy keep their memory alive, and nobody else uses the new arrays, which are C-contiguous.
+    if let Some(scales) = scales {
+        copy_scales(scales, name, plan.scale_encoding().dtype(), &by.array)?;
+    }
+    // SAFETY: the operand keeps its memory alive, and nobody else uses the new arrays, which are C-contiguous.
     let report = unsafe {
         let zeros = zeros.as_ref().map(|zeros| &zeros.array);
         let to = Quantized { data: &data.array, scales: &by.array, zeros };
-        let given = global.filter(|_| scales.is_some());
-        scaled::quantize(py, &plan, elements, to, given, memory::threads(threads))
+        scaled::quantize(py, &plan, &source.array, to, (scales.is_some(), global), memory::threads(threads))
     };
     let report = report.map_err(|error| scaled_error(py, error))?;
     let losses = (
@@ -121,21 +115,20 @@ pub fn quantize_array<'py>(
     );
     let (element, shape) = (dtype::object(py, scheme.element)?, PyTuple::new(py, shape)?);
     let zeros = zeros.map(|zeros| zeros.finish()).transpose()?;
-    Ok(((data.finish()?, by.finish()?, zeros), report.global, element, shape, losses))
+    Ok(((data.finish()?, by.finish()?, zeros), report.global.unwrap_or(1.0), element, shape, losses))
 }
 
-/// The scale of the tensor that is given; 1 with given scales if the scheme has none.
+/// The scale of the tensor that is given; none if the scheme has none.
 fn given_global(name: &str, scheme: &Scheme, scales: bool, global: Option<f64>) -> PyResult<Option<f32>> {
     let has_one = matches!(scheme.scale, ScaleType::E4M3(_));
     let wrong = match global {
         _ if scales && scheme.has_zero_points() => format!(
             "the scheme {name:?} makes its scales and zero points; leave out scales, or give both to lanecast.onnx.quantize_linear"
         ),
-        None if !scales => return Ok(None),
-        None if !has_one => return Ok(Some(1.0)),
+        None if !scales || !has_one => return Ok(None),
         None => format!("the scheme {name:?} has a scale of the whole array: give global_scale with scales"),
         // What the attribute of a `Quantized` is.
-        Some(1.0) if !has_one => return Ok(scales.then_some(1.0)),
+        Some(1.0) if !has_one => return Ok(None),
         Some(global) if !has_one => {
             format!(
                 "the scheme {name:?} has no scale of the whole array, but global_scale is {global}; leave it out"
@@ -201,12 +194,12 @@ pub fn dequantize_array<'py>(
     let plan = ScaledPlan::new(source, &scheme, &shape).map_err(|error| scaled_error(py, error))?;
     let zeros = given_zero_points(name, &scheme, zero_points)?;
     check_dtype(py, "data", name, scheme.element, data.array.encoding().dtype())?;
-    check_dtype(py, "scales", name, plan.scale_type().dtype(), scales.array.encoding().dtype())?;
+    check_dtype(py, "scales", name, plan.scale_encoding().dtype(), scales.array.encoding().dtype())?;
     let (codes, by) = (Dense::of(py, &data)?, Dense::of(py, &scales)?);
     // An array of a sub-byte dtype has its own storage. In `uint8`, the caller says which.
     let typed = scheme.element.is_sub_byte() && data.array.encoding().dtype() == scheme.element;
     let plan = plan.with_storage(if typed { codes.array.encoding().storage() } else { storage });
-    let want = if typed { shape.clone() } else { data_shape(plan.data_type(), &shape) };
+    let want = if typed { shape.clone() } else { data_shape(plan.data_encoding(), &shape) };
     check_shape("data", &data.shape, &want)?;
     let blocks = scheme.granularity.scales_shape(&shape);
     check_shape("scales", &scales.shape, &blocks)?;
@@ -220,7 +213,7 @@ pub fn dequantize_array<'py>(
         let done = unsafe {
             let zeros = points.as_ref().map(|points| &points.array);
             let from = Quantized { data: &codes.array, scales: &by.array, zeros };
-            scaled::dequantize(py, &plan, from, global_scale, to, memory::threads(threads))
+            scaled::dequantize(py, &plan, from, Some(global_scale), to, memory::threads(threads))
         };
         done.map_err(|error| scaled_error(py, error))
     };
@@ -273,7 +266,7 @@ fn zero_points_as(
     zeros: &Operand<'_>,
     blocks: &[usize],
 ) -> PyResult<Dense> {
-    let (stored, buffer) = (plan.data_type(), zeros.array.encoding());
+    let (stored, buffer) = (plan.data_encoding(), zeros.array.encoding());
     let typed = buffer.dtype() == stored.dtype() && stored.dtype().is_sub_byte();
     if typed && buffer.storage() != stored.storage() {
         let how = if is_packed(stored) { "packed" } else { "one per byte" };

@@ -1,6 +1,6 @@
 //! The types of ONNX tensors.
 
-use crate::names::{Namespace, from_onnx_number, onnx_number};
+use crate::names::Namespace;
 use core::fmt;
 use lanecast_kernels::DType;
 
@@ -28,7 +28,7 @@ impl ElementType {
     pub const fn code(self) -> Option<i32> {
         match self {
             ElementType::String => Some(STRING),
-            ElementType::Number(dtype) => match onnx_number(dtype) {
+            ElementType::Number(dtype) => match dtype.onnx() {
                 Some(number) => Some(number as i32),
                 None => None,
             },
@@ -39,7 +39,7 @@ impl ElementType {
     pub fn from_code(code: i32) -> Option<Self> {
         match code {
             STRING => Some(ElementType::String),
-            _ => u8::try_from(code).ok().and_then(from_onnx_number).map(ElementType::Number),
+            _ => u8::try_from(code).ok().and_then(DType::from_onnx).map(ElementType::Number),
         }
     }
 

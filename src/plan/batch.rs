@@ -4,7 +4,7 @@ use super::cast_plan::CastPlan;
 use super::job::Job;
 use super::outcome::{Outcome, Tally};
 use super::{parallel, ptr};
-use crate::error::CastError;
+use crate::error::{CastError, refused};
 use crate::threads::{Share, Threads, chunks::Chunks, cost::Cost};
 use alloc::{boxed::Box, vec::Vec};
 use core::ops::ControlFlow;
@@ -42,7 +42,7 @@ impl<'a> BatchItem<'a> {
         dst: impl Into<Target<'a>>,
     ) -> Result<BatchItem<'a>, CastError> {
         let resolved = plan.kernel().operands(src.into(), dst.into());
-        let (mut operands, written) = resolved.map_err(|error| plan.refused(error))?;
+        let (mut operands, written) = resolved.map_err(refused)?;
         let elements = match &mut operands {
             Operands::Flat(flat) => flat.n,
             Operands::Views(src, dst) => {

@@ -48,12 +48,37 @@ use lanecast_kernels::{Element, Encoding, Kernel, LossDetector, Rules, Source, S
 /// Two plans are equal if they write the same bytes and answer the same: encodings, options as far as these affect the pair, level and
 /// tier. Threads and [`Streaming`] only change the time.
 ///
+/// # Examples
+///
 /// ```
-/// use lanecast::{CastOptions, CastPlan, DType};
-/// let plan = CastPlan::new(DType::Float32, DType::UInt8, &CastOptions::NUMPY)?;
-/// let mut out = [0_u8; 3];
-/// plan.run(&[1.9_f32, -1.0, 300.0], &mut out)?;
-/// assert_eq!(out, [1, 255, 44]);
+/// use lanecast::strided::View;
+/// # #[cfg(feature = "rayon")]
+/// use lanecast::Threads;
+/// use lanecast::{Bytes, CastOptions, CastPlan, DType, Level, half::f16};
+/// // Typed slices.
+/// let plan = CastPlan::of::<f32, f16>(&CastOptions::RUST);
+/// let mut halves = [f16::ZERO; 2];
+/// plan.run(&[1.0_f32, 1e9], &mut halves)?;
+/// assert_eq!(halves, [f16::ONE, f16::INFINITY]);
+///
+/// // A dtype that is known at run time, in bytes at any alignment.
+/// let plan = CastPlan::new("float4_e2m1fn".parse::<DType>()?, DType::Float32, &CastOptions::RUST)?;
+/// assert_eq!(plan.run_to_vec::<f32>(Bytes::new(&[0x02, 0x05], 2))?, [1.0, 3.0]);
+///
+/// // NumPy's rules: floats wrap in integers.
+/// let plan = CastPlan::of::<f32, u8>(&CastOptions::NUMPY);
+/// assert_eq!(plan.run_to_vec::<u8>(&[1.9_f32, -1.0, 300.0])?, [1, 255, 44]);
+///
+/// // Values that do not fit are refused.
+/// let plan = CastPlan::of::<f32, u8>(&CastOptions::RUST).checked(Level::Range);
+/// let refused = plan.run(&[7.0_f32, 300.0], &mut [0_u8; 2]).unwrap_err();
+/// assert_eq!(refused.to_string(), "element 1, the float32 300.0, does not fit in uint8: it is out of range");
+///
+/// // A transposed view, on several threads if it is large.
+/// # #[cfg(feature = "rayon")]
+/// let plan = plan.with_threads(Threads::Rayon);
+/// let columns = View::from_slice(&[1.0_f32, 2.0, 3.0, 4.0], &[2, 2])?.transposed();
+/// assert_eq!(plan.run_to_vec::<u8>(&columns)?, [1, 3, 2, 4]);
 /// # Ok::<(), lanecast::CastError>(())
 /// ```
 #[derive(Clone)]

@@ -4,10 +4,10 @@ use super::cast_plan::CastPlan;
 use super::job::Job;
 use super::outcome::{Outcome, Tally};
 use super::ptr;
-use crate::error::{CastError, Side};
+use crate::error::{CastError, refused};
 use crate::loss::CastReport;
 use alloc::vec::Vec;
-use lanecast_kernels::{Element, Layout, OperandError, Operands, Source, Target, append};
+use lanecast_kernels::{Element, Layout, Operands, Source, Target, append};
 
 impl CastPlan {
     /// Casts every element of `src` into the element of `dst` at the same index; a [checked](Self::checked) plan refuses values that the
@@ -123,7 +123,7 @@ impl CastPlan {
     /// As [`run_counted`](Self::run_counted).
     pub fn count<'a>(&self, src: impl Into<Source<'a>>) -> Result<CastReport, CastError> {
         let src = src.into();
-        let view = src.view(self.source()).map_err(|error| self.refused(error))?;
+        let view = src.view(self.source()).map_err(refused)?;
         let job = Job::new(self, Outcome::Counts);
         #[cfg(feature = "rayon")]
         if let Some(found) = super::parallel::look(&job, &view) {
@@ -198,7 +198,7 @@ impl CastPlan {
         outcome: Outcome,
         validity: &mut [u8],
     ) -> Result<Tally, CastError> {
-        let (operands, written) = self.kernel().operands(src, dst).map_err(|error| self.refused(error))?;
+        let (operands, written) = self.kernel().operands(src, dst).map_err(refused)?;
         let n = match &operands {
             Operands::Flat(flat) => flat.n,
             Operands::Views(src, _) => src.layout().elements(),
@@ -212,23 +212,6 @@ impl CastPlan {
         let found = job.alone(operands, mask)?;
         ptr::all_written(written);
         Ok(found)
-    }
-
-    #[cold]
-    pub(crate) fn refused(&self, error: OperandError) -> CastError {
-        let side = |target| if target { Side::Destination } else { Side::Source };
-        match error {
-            OperandError::Lengths { src, dst } => CastError::LengthMismatch { src, dst },
-            OperandError::Bytes { target, need, have } => {
-                CastError::BufferTooSmall { which: side(target), need, have }
-            }
-            OperandError::TooLarge { elements, encoding } => CastError::TooLarge { elements, encoding },
-            OperandError::Element { target, plan, slice } => {
-                CastError::WrongElement { which: side(target), plan, slice }
-            }
-            OperandError::NotBytes => CastError::NoBytes,
-            OperandError::View(error) => error.into(),
-        }
     }
 }
 

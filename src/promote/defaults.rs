@@ -5,7 +5,7 @@ use super::{
     operand::{NumberKind, Operand},
     standard::Standard,
 };
-use crate::dtype::iinfo;
+
 use lanecast_kernels::DType;
 
 /// A [`Standard`] with the default dtypes of its numbers, some of which a program may set.
@@ -164,7 +164,7 @@ impl Promotion {
         if self.standard.is_jax() && !holds(int, value) {
             return Err(self.out_of_range(value, int));
         }
-        let Some(info) = iinfo(dtype) else { return Ok(value) };
+        let Some(info) = dtype.iinfo() else { return Ok(value) };
         if holds(dtype, value) {
             return Ok(value);
         }
@@ -187,5 +187,5 @@ impl Promotion {
 
 /// Whether an integer dtype can hold a value.
 const fn holds(dtype: DType, value: i128) -> bool {
-    matches!(iinfo(dtype), Some(info) if info.min <= value && value <= info.max)
+    matches!(dtype.iinfo(), Some(info) if info.min <= value && value <= info.max)
 }

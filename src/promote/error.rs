@@ -5,7 +5,7 @@ use super::{
     standard::Standard,
     table::Answer,
 };
-use crate::{dtype::iinfo, error::CastError};
+use crate::error::CastError;
 use core::fmt;
 use lanecast_kernels::{DType, Kind};
 
@@ -168,7 +168,7 @@ impl fmt::Display for PromotionError {
                 return write!(f, "{standard} has no weak types; name the operand an array or a number");
             }
             Refusal::OutOfRange(value, dtype) => {
-                return match iinfo(dtype) {
+                return match dtype.iinfo() {
                     Some(i) => write!(
                         f,
                         "{value} does not fit {dtype} ({} to {}); cast the array first",
@@ -231,7 +231,11 @@ impl fmt::Display for MissingKernel {
     }
 }
 
-impl core::error::Error for MissingKernel {}
+impl core::error::Error for MissingKernel {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        Some(&self.reason)
+    }
+}
 
 /// Why there is no [`Plan`](super::Plan): the standard refuses, or a kernel is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -252,7 +256,14 @@ impl fmt::Display for PlanError {
     }
 }
 
-impl core::error::Error for PlanError {}
+impl core::error::Error for PlanError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            PlanError::Promotion(error) => Some(error),
+            PlanError::Kernel(error) => Some(error),
+        }
+    }
+}
 
 impl From<PromotionError> for PlanError {
     fn from(error: PromotionError) -> Self {

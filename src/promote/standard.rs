@@ -97,6 +97,7 @@ impl fmt::Display for Standard {
 
 /// The error for a name that no standard has.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownStandard {
     /// The name that was given.
     pub name: String,

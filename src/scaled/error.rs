@@ -1,7 +1,8 @@
 //! What can be wrong with a scaled cast.
 
-use crate::{CastError, DType, Encoding};
-use core::fmt;
+use crate::error::{CastError, refused};
+use core::{error::Error, fmt};
+use lanecast_kernels::{DType, OperandError};
 
 /// Why a scaled cast was not done.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,6 +10,11 @@ use core::fmt;
 pub enum ScaledError {
     /// The dtype of the source is not float16, bfloat16 or float32.
     Source {
+        /// The dtype.
+        dtype: DType,
+    },
+    /// The dtype of the values is not float16, bfloat16, float32 or float64.
+    Target {
         /// The dtype.
         dtype: DType,
     },
@@ -42,13 +48,13 @@ pub enum ScaledError {
     Shape,
     /// The shape of a view is not that of the plan, or two plans are for different numbers of elements.
     OtherShape,
-    /// A buffer has not the bytes that it should have.
+    /// An operand has not the bytes that it should have.
     Length {
-        /// The buffer.
+        /// The operand.
         which: &'static str,
-        /// The bytes that it should have.
+        /// The bytes of the elements that it should have.
         want: usize,
-        /// The bytes that it has.
+        /// The bytes of those that it has.
         have: usize,
     },
     /// A block has a NaN or an infinity, which the scheme refuses.
@@ -56,12 +62,22 @@ pub enum ScaledError {
         /// The index of the block, in C order.
         block: usize,
     },
+    /// A buffer of codes or scales is a view; these are in C order and without gaps.
+    Strided {
+        /// The buffer.
+        which: &'static str,
+    },
     /// A scale for the tensor was needed, or one that is finite and positive.
     Global {
         /// The scale that was given.
+        given: Option<f32>,
+    },
+    /// The largest magnitude of the tensor is not finite.
+    Amax {
+        /// The magnitude that was given.
         given: f32,
     },
-    /// A cast between two dtypes is not possible.
+    /// A cast between two dtypes is not possible, or an operand does not fit one.
     Cast(CastError),
 }
 
@@ -70,6 +86,9 @@ impl fmt::Display for ScaledError {
         match self {
             Self::Source { dtype } => {
                 write!(f, "cannot scale {dtype}; cast to float16, bfloat16 or float32 first")
+            }
+            Self::Target { dtype } => {
+                write!(f, "codes stand for floats, not {dtype}; dequantize to float16, bfloat16, float32 or float64, and cast then")
             }
             Self::Element { dtype } => {
                 write!(
@@ -91,15 +110,29 @@ impl fmt::Display for ScaledError {
             Self::NonFinite { block } => {
                 write!(f, "block {block} has a NaN or an infinity; choose how to treat them, or remove them")
             }
-            Self::Global { given } => {
+            Self::Strided { which } => {
+                write!(f, "the {which} must be in C order and without gaps; give a slice instead of a view")
+            }
+            Self::Global { given: Some(given) } => {
                 write!(f, "the scale of the tensor must be finite and positive, and is {given}")
             }
+            Self::Global { given: None } => {
+                f.write_str("the scheme has a scale of the tensor, and none is given; set `Quantized::global`")
+            }
+            Self::Amax { given } => write!(f, "the largest magnitude must be finite, and is {given}"),
             Self::Cast(error) => error.fmt(f),
         }
     }
 }
 
-impl core::error::Error for ScaledError {}
+impl Error for ScaledError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Cast(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl ScaledError {
     /// The error of a tensor, from that of a part that begins with this block.
@@ -117,12 +150,13 @@ impl From<CastError> for ScaledError {
     }
 }
 
-/// Whether `have` bytes are what a buffer should have.
-pub(super) fn check_len(which: &'static str, want: usize, have: usize) -> Result<(), ScaledError> {
-    if want == have { Ok(()) } else { Err(ScaledError::Length { which, want, have }) }
+impl From<OperandError> for ScaledError {
+    fn from(error: OperandError) -> Self {
+        Self::Cast(refused(error))
+    }
 }
 
-/// The bytes of `n` elements.
-pub(super) fn byte_len(buffer: Encoding, n: usize) -> Result<usize, ScaledError> {
-    buffer.byte_len(n).ok_or(ScaledError::Shape)
+/// Whether `have` bytes are what an operand should have.
+pub(super) fn check_len(which: &'static str, want: usize, have: usize) -> Result<(), ScaledError> {
+    if want == have { Ok(()) } else { Err(ScaledError::Length { which, want, have }) }
 }

@@ -2,8 +2,8 @@
 //!
 //! The packing of the tiers begins at whole bytes. Here rows and slabs need not end at one.
 
-use crate::Encoding;
 use core::ops::Range;
+use lanecast_kernels::Encoding;
 
 /// Elements that are cast at once, in memory of the stack.
 pub(super) const CHUNK: usize = 1024;
@@ -60,4 +60,10 @@ pub(super) fn take(of: Encoding, data: &[u8], range: Range<usize>, codes: &mut [
         let high = if shift + bits > 8 { u16::from(data[byte + 1]) << 8 } else { 0 };
         *code = ((u16::from(data[byte]) | high) >> shift & ((1 << bits) - 1)) as u8;
     }
+}
+
+/// A range in pieces of [`CHUNK`] elements.
+pub(super) fn chunks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(CHUNK).map(move |start| start..end.min(start + CHUNK))
 }

@@ -4,7 +4,17 @@
 //! scales from elsewhere.
 
 use super::blocks::Blocks;
-use core::ops::Range;
+use core::{mem, ops::Range};
+
+/// Blocks of this many parts are cast part by part.
+pub(super) const TOO_LARGE: usize = 4;
+
+/// The next bytes of a buffer.
+pub(super) fn next<'b>(buffer: &mut &'b mut [u8], len: usize) -> &'b mut [u8] {
+    let (here, behind) = mem::take(buffer).split_at_mut(len);
+    *buffer = behind;
+    here
+}
 
 /// A part of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The scale of the tensor; 1 if the scheme has none.
-    pub global: f32,
+    /// The scale of the tensor, if the scheme has one.
+    pub global: Option<f32>,
     /// Elements that were cast.
     pub elements: u64,
     /// Blocks whose elements are all zero.

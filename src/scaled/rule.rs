@@ -1,141 +1,16 @@
-//! How a scale follows from the largest magnitude of a block.
+//! [`Rule`]: the scale of a block from its largest magnitude.
 
 use super::{
-    error::ScaledError,
-    plan::{ScaledPlan, is_positive},
-    scheme::{Empty, Global, NonFinite, Quotient, ScaleType, Scheme},
+    codes::Codes,
+    resolved::{INFINITY, Resolved},
+    scale_code::{decode, encode, epsilon, to_source},
+    scheme::{Empty, Global, NonFinite, Pow2, Quotient, ScaleRule, ScaleType, Scheme},
 };
-use crate::{DType, F8E4M3FN, F8E8M0FNU, Kind, cast_one, finfo, half, iinfo};
-use lanecast_kernels::scaled::PowerRule;
+use core::ops::Range;
+use lanecast_kernels::{DType, scaled::PowerRule};
 
-/// How a scale follows from `amax`, the largest magnitude of its block.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ScaleRule {
-    /// The caller gives the scales.
-    Given,
-    /// `amax / over`, rounded once to the dtype of the scales. If the tensor has a scale, that is `amax / (448 over)` of the tensor, and
-    /// the scales of blocks are divided by it before they are rounded.
-    Amax {
-        /// What the largest element becomes.
-        over: f32,
-    },
-    /// The same, but `amax / over` is rounded to `float32` before it is divided by the scale of the tensor.
-    AmaxTwice {
-        /// What the largest element becomes.
-        over: f32,
-    },
-    /// The same, but `amax / over` is rounded to `float32` and multiplied by `range / amax` of the tensor. The scale of the tensor is the
-    /// reciprocal of that factor, or with [`Global::Divisor`] the factor itself.
-    AmaxTimesInverse {
-        /// What the largest element of a block becomes.
-        over: f32,
-        /// What the largest element of the tensor would become without the scales of the blocks.
-        range: f32,
-    },
-    /// The same in the dtype of the source. `amax / over`, the reciprocal of `amax` of the tensor, and the product of this reciprocal and
-    /// `range` are each rounded to `float32` and then to that dtype. The scale is the product of the first and the last, rounded to `float32`
-    /// and then to its dtype. A factor that overflows, because the elements of the tensor are tiny, is 1.
-    AmaxTimesInverseSource {
-        /// What the largest element of a block becomes.
-        over: f32,
-        /// What the largest element of the tensor would become without the scales of the blocks.
-        range: f32,
-    },
-    /// As [`Amax`](Self::Amax), but `amax` is divided by the product of `over` and the scale of the tensor: the product and the quotient are
-    /// rounded to `float32` before the scale is.
-    AmaxOverProduct {
-        /// What the largest element becomes.
-        over: f32,
-    },
-    /// A power of two, by integer arithmetic.
-    Pow2(Pow2),
-    /// Integers with a zero point: the range from the smallest element to the largest one, widened to contain 0, becomes the range of the
-    /// integers. See [`ScaledPlan::quantize_min_max`](super::ScaledPlan::quantize_min_max).
-    MinMax,
-}
-
-/// How the largest magnitude becomes a power of two. `max` is the largest value of the codes and `emax` its exponent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Pow2 {
-    /// `2^(floor(log2 amax) - emax)`: values from `max` up are clipped.
-    Floor,
-    /// The same after `amax` is rounded to the mantissa bits of the codes.
-    Even,
-    /// The smallest power of two that is not below `amax / max`.
-    RoundUp,
-    /// `2^(ceil(log2 amax) - emax)`.
-    Ceil,
-}
-
-/// The code format of the values that a scaled cast rounds to: microscaled `int8` has six bits behind the point.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Codes {
-    /// The largest value.
-    pub(super) max: f64,
-    exponent: i32,
-    mantissa_bits: u32,
-    /// The factor of values before they become integers.
-    pub(super) unit: f64,
-}
-
-/// The largest value of a dtype, that of the smaller side for integers.
-pub(super) const fn largest(dtype: DType) -> Option<f64> {
-    match (finfo(dtype), iinfo(dtype)) {
-        (Some(float), _) => Some(float.max),
-        (_, Some(int)) => Some(int.max as f64),
-        _ => None,
-    }
-}
-
-impl Codes {
-    pub(super) fn of(scheme: &Scheme) -> Result<Self, ScaledError> {
-        let refused = ScaledError::Element { dtype: scheme.element };
-        let max = largest(scheme.element).ok_or(refused.clone())?;
-        let kind = scheme.element.kind();
-        if matches!(kind, Kind::Complex | Kind::Bool)
-            || scheme.element == DType::Float8E8M0FNU
-            || max > 65536.0
-        {
-            return Err(refused);
-        }
-        let float = finfo(scheme.element);
-        let unit = match (scheme.rule, float) {
-            (ScaleRule::Pow2(_), None) => (max as u64).div_ceil(2) as f64,
-            _ => 1.0,
-        };
-        let max = max / unit;
-        let exponent = (max.to_bits() >> 52) as i32 - 1023;
-        // The unit of integers is a power of two.
-        let mantissa_bits = float.map_or((unit.to_bits() >> 52) as u32 - 1023, |float| float.mantissa_bits);
-        Ok(Self { max, exponent, mantissa_bits, unit })
-    }
-}
-
-/// Refuses a scheme with a number that is not positive and finite.
-pub(super) fn check(scheme: &Scheme) -> Result<(), ScaledError> {
-    const OVER: &str = "`over` of the scale rule";
-    let of_rule = match scheme.rule {
-        ScaleRule::Amax { over } | ScaleRule::AmaxTwice { over } | ScaleRule::AmaxOverProduct { over } => {
-            [Some((OVER, over)), None]
-        }
-        ScaleRule::AmaxTimesInverse { over, range } | ScaleRule::AmaxTimesInverseSource { over, range } => {
-            [Some((OVER, over)), Some(("`range` of the scale rule", range))]
-        }
-        ScaleRule::Given | ScaleRule::Pow2(_) | ScaleRule::MinMax => [None; 2],
-    };
-    let of_empty = match scheme.empty {
-        Empty::One | Empty::Epsilon => [None; 2],
-        Empty::Floor(least) => [Some(("`Empty::Floor`", least)), None],
-        Empty::AtLeast { empty, least } => {
-            [Some(("`empty` of `Empty::AtLeast`", empty)), Some(("`least` of `Empty::AtLeast`", least))]
-        }
-    };
-    let mut numbers = of_rule.into_iter().chain(of_empty).flatten();
-    match numbers.find(|(_, given)| !is_positive(*given)) {
-        Some((which, given)) => Err(ScaledError::Number { which, given }),
-        None => Ok(()),
-    }
-}
+/// Scales that the loops of a tier can divide by, without a remainder that underflows.
+pub(super) const NORMAL: Range<f32> = f32::from_bits((127 - 64) << 23)..f32::from_bits((127 + 64) << 23);
 
 /// A scale: its code, and the factor that stands for it in the arithmetic of the scheme.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,9 +20,6 @@ pub(super) struct Scale {
     /// What elements are divided by, or multiplied with; NaN for blocks whose codes are 0.
     pub(super) factor: f64,
 }
-
-/// The bits of infinity as `float32`.
-const INFINITY: u32 = 0x7F80_0000;
 
 /// The rule of a scheme with what it needs of the tensor.
 #[derive(Clone, Copy, Debug)]
@@ -164,8 +36,8 @@ pub(super) struct Rule<'a> {
 
 impl<'a> Rule<'a> {
     /// The rule for a tensor whose largest magnitude has these bits.
-    pub(super) fn of_amax(plan: &'a ScaledPlan, amax: u32) -> Self {
-        let (scheme, source) = (&plan.scheme, plan.from.dtype());
+    pub(super) fn of_amax(plan: &'a Resolved, amax: u32) -> Self {
+        let (scheme, source) = (&plan.scheme, plan.source.dtype());
         let (mut global, mut inverse) = (1.0, 1.0);
         if let ScaleType::E4M3(kind) = scheme.scale
             && amax != 0
@@ -183,7 +55,7 @@ impl<'a> Rule<'a> {
                 }
                 ScaleRule::AmaxTimesInverseSource { range, .. } => {
                     // The library divides by no subnormal number.
-                    let least = finfo(source).map_or(0.0, |float| float.smallest_normal as f32);
+                    let least = source.finfo().map_or(0.0, |float| float.smallest_normal as f32);
                     let product = to_source(source, to_source(source, 1.0 / amax.max(least)) * range);
                     inverse = if product.is_finite() { product } else { 1.0 };
                     global = if kind == Global::Divisor { inverse } else { 1.0 / inverse };
@@ -197,7 +69,7 @@ impl<'a> Rule<'a> {
     }
 
     /// The rule for a tensor of this largest magnitude, where elements are in double precision.
-    pub(super) fn of_wide_amax(plan: &'a ScaledPlan, amax: f64) -> Self {
+    pub(super) fn of_wide_amax(plan: &'a Resolved, amax: f64) -> Self {
         let scheme = &plan.scheme;
         let global = match (scheme.scale, scheme.rule) {
             (ScaleType::E4M3(_), ScaleRule::Amax { over }) if amax != 0.0 => {
@@ -206,17 +78,17 @@ impl<'a> Rule<'a> {
             }
             _ => 1.0,
         };
-        Self { scheme, codes: plan.codes, source: plan.from.dtype(), global, inverse: 1.0 }
+        Self { scheme, codes: plan.codes, source: plan.source.dtype(), global, inverse: 1.0 }
     }
 
     /// The rule for a tensor whose scale is given.
-    pub(super) fn of_global(plan: &'a ScaledPlan, global: f32) -> Self {
+    pub(super) fn of_global(plan: &'a Resolved, global: f32) -> Self {
         let scheme = &plan.scheme;
         let inverse = match scheme.scale {
             ScaleType::E4M3(Global::Divisor) => global,
             _ => 1.0 / global,
         };
-        Self { scheme, codes: plan.codes, source: plan.from.dtype(), global, inverse }
+        Self { scheme, codes: plan.codes, source: plan.source.dtype(), global, inverse }
     }
 
     /// The exact value of a scale, that of the tensor included.
@@ -408,80 +280,5 @@ impl<'a> Rule<'a> {
     /// Whether blocks with NaN or infinity have the scale of their finite elements.
     pub(super) fn ignores_non_finite(&self) -> bool {
         self.scheme.non_finite == NonFinite::Saturate
-    }
-}
-
-/// A `float32` rounded to the dtype of a source.
-pub(super) fn to_source(source: DType, x: f32) -> f32 {
-    match source {
-        DType::Float16 => half::f16::from_f32(x).to_f32(),
-        DType::BFloat16 => half::bf16::from_f32(x).to_f32(),
-        _ => x,
-    }
-}
-
-/// The code of the machine epsilon of the dtype of scales.
-fn epsilon(scale: ScaleType) -> u32 {
-    encode(scale, finfo(scale.dtype(DType::Float32)).map_or(1.0, |float| float.eps))
-}
-
-/// The smallest normal number of `float8_e4m3fn`.
-const E4M3_NORMAL: f64 = 0.015_625;
-
-/// The code nearest to a positive value, at most that of the largest finite one.
-fn encode(scale: ScaleType, value: f64) -> u32 {
-    match scale {
-        ScaleType::Float32 | ScaleType::Source => cast_one::<f64, f32>(value).min(f32::MAX).to_bits(),
-        ScaleType::Float16 => u32::from(cast_one::<f64, half::f16>(value).to_bits().min(0x7BFF)),
-        ScaleType::BFloat16 => u32::from(cast_one::<f64, half::bf16>(value).to_bits().min(0x7F7F)),
-        ScaleType::E8M0 => u32::from(cast_one::<f64, F8E8M0FNU>(value).to_bits()),
-        // Casts of single elements are slow, and there may be a scale for every 16 elements.
-        ScaleType::E4M3(_) if (f64::MIN_POSITIVE..E4M3_NORMAL).contains(&value) => {
-            // Multiples of 2^-9; the addition rounds to integers, ties to even.
-            (value * 512.0 + 1.0 / f64::EPSILON).to_bits() as u32 & 15
-        }
-        ScaleType::E4M3(_) if (E4M3_NORMAL..=448.0).contains(&value) => {
-            // To three bits of mantissa, ties to even.
-            let bits = value.to_bits();
-            let rounded = (bits + (1 << 48) - 1 + (bits >> 49 & 1)) >> 49;
-            (rounded - ((1023 - 7) << 3)) as u32
-        }
-        ScaleType::E4M3(_) => u32::from(cast_one::<f64, F8E4M3FN>(value).to_bits()),
-    }
-}
-
-/// The value of a code.
-fn decode(scale: ScaleType, code: u32) -> f64 {
-    match scale {
-        ScaleType::Float32 | ScaleType::Source => f64::from(f32::from_bits(code)),
-        ScaleType::Float16 => f64::from(half::f16::from_bits(code as u16)),
-        ScaleType::BFloat16 => f64::from(half::bf16::from_bits(code as u16)),
-        ScaleType::E8M0 => cast_one(F8E8M0FNU::from_bits(code as u8)),
-        ScaleType::E4M3(_) if code < 0x08 => f64::from(code) / 512.0,
-        ScaleType::E4M3(_) if (0x08..0x7F).contains(&code) => {
-            f64::from_bits((u64::from(code) + ((1023 - 7) << 3)) << 49)
-        }
-        ScaleType::E4M3(_) => cast_one(F8E4M3FN::from_bits(code as u8)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every scale, and every number next to the middle between two.
-    #[test]
-    fn scales_of_e4m3_are_cast() {
-        let scale = ScaleType::E4M3(Global::Multiplier);
-        for code in 0..=255 {
-            let value = decode(scale, code);
-            let exact: f64 = cast_one(F8E4M3FN::from_bits(code as u8));
-            assert_eq!(value.to_bits(), exact.to_bits(), "{code}");
-            let middle = (value + decode(scale, code + 1)) / 2.0;
-            for x in [value, middle.next_down(), middle, middle.next_up()] {
-                let cast = cast_one::<f64, F8E4M3FN>(x).to_bits();
-                assert_eq!(encode(scale, x), u32::from(cast), "{x}");
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Rounding to the values of a dtype by random bits, in integer arithmetic on double precision.
 
 use super::{Stochastic, philox::words};
-use crate::dtype::finfo;
+
 use lanecast_kernels::{DType, Kind};
 
 const SIGN: u64 = 1 << 63;
@@ -28,7 +28,7 @@ pub(crate) struct Random {
 impl Random {
     /// `None` if the dtype is no integer and no float of at most 16 bits with a zero.
     pub(crate) fn new(to: DType, stochastic: Stochastic) -> Option<Random> {
-        let (mantissa_bits, least, largest) = match (to.kind(), finfo(to)) {
+        let (mantissa_bits, least, largest) = match (to.kind(), to.finfo()) {
             (Kind::Float, Some(float)) if float.bits <= 16 && to != DType::Float8E8M0FNU => {
                 (i64::from(float.mantissa_bits), float.smallest_subnormal, float.max)
             }
@@ -45,11 +45,6 @@ impl Random {
             largest: largest.to_bits(),
             mask: u64::MAX << (64 - stochastic.bits.count()),
         })
-    }
-
-    /// The same for a part of the tensor, whose first element has this index in it.
-    pub(crate) fn starting_at(self, first: u64) -> Random {
-        Random { first, ..self }
     }
 
     /// The same, beginning `elements` elements later.

@@ -4,7 +4,7 @@ use super::{
     error::{StructError, Trouble},
     types::{FieldType, StructType, join},
 };
-use crate::names::numpy_code;
+use crate::names::Namespace;
 use alloc::{borrow::Cow, format, string::String};
 use core::fmt::Write;
 use lanecast_kernels::{ByteOrder, DType, Encoding};
@@ -124,7 +124,7 @@ fn code(kind: &FieldType) -> Cow<'static, str> {
 
 fn element(buffer: Encoding) -> Cow<'static, str> {
     let dtype = buffer.dtype();
-    match numpy_code(dtype, buffer.order()) {
+    match Namespace::NumPy.code(buffer) {
         Some(code) => code.into(),
         None if dtype == DType::Float8E5M2 => "<f1".into(),
         None if dtype.size() == 1 => "<V1".into(),

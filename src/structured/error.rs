@@ -203,7 +203,14 @@ impl fmt::Display for Words<'_> {
     }
 }
 
-impl core::error::Error for StructError {}
+impl core::error::Error for StructError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            StructError::Cast(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<CastError> for StructError {
     fn from(error: CastError) -> Self {

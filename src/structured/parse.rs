@@ -8,9 +8,9 @@ use super::{
     error::StructError,
     types::{Field, FieldType, MOST_AXES, MOST_DEPTH, StructType},
 };
-use crate::names::{self, Namespace};
+use crate::names::Namespace;
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
-use lanecast_kernels::{ByteOrder, DType, Encoding};
+use lanecast_kernels::{ByteOrder, DType};
 
 impl StructType {
     /// The struct with this description, a list of fields as NumPy prints `dtype.descr`.
@@ -348,12 +348,8 @@ fn code(text: &str) -> Result<FieldType, Cow<'static, str>> {
     if matches!(kind, "M" | "m") {
         return Err(format!("dates and times, {}, cannot be cast", shown(text)).into());
     }
-    if let Ok((dtype, order)) = names::parse_numpy(text) {
-        let order = match order {
-            names::ByteOrder::Little => ByteOrder::Little,
-            names::ByteOrder::Big => ByteOrder::Big,
-        };
-        return Ok(Encoding::new(dtype).with_order(order).into());
+    if let Ok(encoding) = Namespace::NumPy.encoding(text) {
+        return Ok(encoding.into());
     }
     match Namespace::MlDtypes.parse(text) {
         Ok(dtype) => Ok(dtype.into()),

@@ -131,7 +131,14 @@ impl fmt::Display for TextError {
     }
 }
 
-impl core::error::Error for TextError {}
+impl core::error::Error for TextError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            TextError::Cast(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<CastError> for TextError {
     fn from(error: CastError) -> Self {

@@ -1,7 +1,7 @@
 //! NumPy's strings of a fixed width: `S`, bytes padded with NUL, and `U`, UCS-4 characters padded with NUL.
 //!
 //! ```
-//! use lanecast::{CastOptions, DType, names::ByteOrder, text::{ParsePlan, TextOptions, fixed}};
+//! use lanecast::{CastOptions, DType, ByteOrder, text::{ParsePlan, TextOptions, fixed}};
 //! let plan = ParsePlan::new(DType::UInt8, &TextOptions::DEFAULT, &CastOptions::RUST)?;
 //! let mut out = [0; 2];
 //! plan.run(fixed::PaddedBytes::new(b"7\0\x00255", 3), &mut out)?;

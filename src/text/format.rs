@@ -9,7 +9,11 @@ use super::{
     strings::Strings,
     write::{Output, elements, written_as},
 };
-use crate::{error::CastError, options::CastOptions, plan::CastPlan};
+use crate::{
+    error::{CastError, refused},
+    options::CastOptions,
+    plan::CastPlan,
+};
 use alloc::vec::Vec;
 use lanecast_kernels::{Bytes, BytesMut, Element, Encoding, Source, Spec, View};
 
@@ -76,7 +80,7 @@ impl FormatPlan {
     /// As [`run`](Self::run); then nothing is added.
     pub fn run_into<'a>(&self, src: impl Into<Source<'a>>, out: &mut Strings) -> Result<(), CastError> {
         let src = src.into();
-        let view = src.view(self.source()).map_err(|error| self.cast.refused(error))?;
+        let view = src.view(self.source()).map_err(refused)?;
         let n = view.layout().elements();
         if n >= MANY && self.source().dtype().bits() <= 8 {
             return self.look_up(view, n, out);

@@ -41,7 +41,7 @@ pub enum OnBadText {
 /// ```
 /// use lanecast::{DType, text::{FormatPlan, Special, TextOptions}};
 /// let plan = FormatPlan::new(DType::Float32, &TextOptions::ONNX)?;
-/// let texts = plan.run(&f32::NAN.to_ne_bytes(), 1)?;
+/// let texts = plan.run(&[f32::NAN])?;
 /// assert_eq!(texts.get(0), Some("NaN"));
 /// assert_eq!(TextOptions::ONNX.special, Special::Onnx);
 /// # Ok::<(), lanecast::CastError>(())

@@ -1,7 +1,7 @@
 //! Arrow-style strings: [`Strings`], which owns its text, and [`StringsRef`], which borrows bytes.
 
 use super::error::{TextError, shorten};
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::{fmt, ops::Index};
 
 /// Texts concatenated in one buffer, with `len + 1` offsets: the layout of Arrow's `LargeUtf8`.
@@ -428,7 +428,14 @@ impl fmt::Display for StringsError {
     }
 }
 
-impl core::error::Error for StringsError {}
+impl core::error::Error for StringsError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            StringsError::Offsets(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<BadOffsets> for StringsError {
     fn from(error: BadOffsets) -> Self {

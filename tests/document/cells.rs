@@ -192,7 +192,7 @@ pub fn on_off(from: (DType, u64), to: DType, options: CastOptions) -> String {
 /// The integer that results.
 pub fn int(from: (DType, u64), to: DType, options: CastOptions) -> i128 {
     let code = i128::from(cast(from, to, options));
-    let beyond = iinfo(to).is_some_and(|info| code > info.max);
+    let beyond = to.iinfo().is_some_and(|info| code > info.max);
     code - if beyond { 1 << to.bits() } else { 0 }
 }
 
@@ -214,8 +214,8 @@ pub fn bound(text: &str, to: DType, options: CastOptions, holds: impl Fn(f64) ->
 
 /// The dtype of a short name; those of the 8-bit floats leave out `float8_`.
 pub fn dtype(name: &str) -> DType {
-    let long = || DType::from_name(&format!("float8_{name}"));
-    DType::from_name(name).or_else(long).unwrap_or_else(|| panic!("no dtype is called {name:?}"))
+    let long = || format!("float8_{name}").parse::<DType>().ok();
+    name.parse::<DType>().ok().or_else(long).unwrap_or_else(|| panic!("no dtype is called {name:?}"))
 }
 
 /// Dtype and options in the head of a column or the target of a row.

@@ -6,7 +6,7 @@ use lanecast::DType::{Bool, Float8E5M2, Float8E8M0FNU, Float32, Float64, Int8};
 use lanecast::text::{FormatPlan, ParsePlan, TextOptions};
 use lanecast::{
     Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, E5M2Nan, IntOverflow, Level, NanToFinite,
-    Saturate, iinfo,
+    Saturate,
 };
 
 pub fn prose(_: &Cell) -> Found {
@@ -95,7 +95,7 @@ pub fn nan_rules(cell: &Cell) -> Found {
         pair => Ok(pair),
     };
     let code7f = || pair(Float8E5M2, RUST.with_e5m2_nan(E5M2Nan::Code7F));
-    let integers = || DType::ALL.iter().copied().filter(|to| iinfo(*to).is_some());
+    let integers = || DType::ALL.iter().copied().filter(|to| to.iinfo().is_some());
     match cell.at(0) {
         name if name.contains(" from ") || name == "4 and 6 bits" => prose(cell),
         "e5m2" => Ok(named("e5m2")? + "; with `e5m2_nan = Code7F`: " + &code7f()),
@@ -125,7 +125,7 @@ pub fn int_to_int(cell: &Cell) -> Found {
 /// 5.2: from every integer dtype that has the number.
 pub fn int_to_float(cell: &Cell) -> Found {
     let (x, (to, options)) = (one(cell.at(0).split(" = ").map(integer))?, target(cell.head()));
-    let has = |from: &&DType| iinfo(**from).is_some_and(|info| (info.min..=info.max).contains(&x));
+    let has = |from: &&DType| from.iinfo().is_some_and(|info| (info.min..=info.max).contains(&x));
     one(DType::ALL.iter().filter(has).map(|&from| Ok(coded((from, x as u64), to, options))))
 }
 

@@ -2,9 +2,9 @@
 
 use super::states;
 use crate::control;
-use lanecast::DType;
-use lanecast::scaled::{Quantized, Report, ScaledPlan, Scheme, requantize};
+use lanecast::scaled::{Quantized, Report, ScaledPlan, Scheme};
 use lanecast::strided::View;
+use lanecast::{DType, Source, Stochastic};
 use std::fmt::Debug;
 
 /// Magnitudes down to subnormal ones, so that flushing them would show.
@@ -13,14 +13,36 @@ fn elements(n: u32) -> Vec<f32> {
     (0..n).map(|i| f32::from_bits(bits(i))).collect()
 }
 
-fn bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|x| x.to_ne_bytes()).collect()
+/// The bits of a report: a comparison of floats would feel the environment.
+type Bits = (Option<u32>, [u64; 3], [Option<u64>; 3]);
+
+fn bits(report: Report) -> Bits {
+    let Report { global, elements, empty, poisoned, clipped, underflowed, squared_error, .. } = report;
+    let counts = [clipped, underflowed, squared_error.map(f64::to_bits)];
+    (global.map(f32::to_bits), [elements, empty, poisoned], counts)
 }
 
-/// A report by its bits: a comparison of floats would feel the environment.
-fn bits(report: Report) -> (u32, [u64; 3], [Option<u64>; 3]) {
-    let Report { global, elements, empty, poisoned, clipped, underflowed, squared_error, .. } = report;
-    (global.to_bits(), [elements, empty, poisoned], [clipped, underflowed, squared_error.map(f64::to_bits)])
+/// The report and the codes of a plan.
+fn cast<'s>(plan: &ScaledPlan, src: impl Into<Source<'s>>) -> (Bits, Quantized) {
+    let mut q = plan.alloc();
+    (bits(plan.quantize(src, &mut q).expect("casts")), q)
+}
+
+/// The codes by given scales.
+fn given<'s>(plan: &ScaledPlan, src: impl Into<Source<'s>>, q: &Quantized) -> (Bits, Vec<u8>) {
+    let mut q = q.clone();
+    q.data.fill(0);
+    (bits(plan.quantize_given(src, &mut q).expect("casts")), q.data)
+}
+
+fn values(plan: &ScaledPlan, q: &Quantized) -> Vec<u32> {
+    let mut values = vec![0.0_f32; plan.elements()];
+    plan.dequantize(q, &mut values).expect("casts");
+    values.into_iter().map(f32::to_bits).collect()
+}
+
+fn amax(plan: &ScaledPlan, src: &[f32]) -> u32 {
+    plan.amax(src).expect("fits").largest().to_bits()
 }
 
 /// Whether a function has the same results in every state, and leaves it alone.
@@ -41,24 +63,15 @@ fn check_in_one_of<R: PartialEq + Debug>(step: usize, what: &str, run: impl Fn()
 
 #[test]
 fn scaled() {
-    let src = bytes(&elements(1024));
+    let src = elements(1024);
     for (name, scheme) in Scheme::NAMED.iter().filter(|(_, scheme)| !scheme.has_zero_points()) {
         let plan = ScaledPlan::new(DType::Float32, scheme, &[8, 128]).expect("fits").with_counts();
-        let random = plan.clone().with_squared_error().stochastic(Default::default());
-        let empty = vec![0; plan.data_len()];
+        let random = plan.with_squared_error().with_stochastic(Default::default());
+        // Zero, to CPUs that flush.
+        let part = plan.with_amax(f32::from_bits(3)).expect("it is finite");
         check(name, || {
-            let (mut codes, mut by_chance, mut by_given) = (empty.clone(), empty.clone(), empty.clone());
-            let (mut scales, mut back) = (vec![0; plan.scales_len()], vec![0; src.len()]);
-            let chance = random.quantize_dynamic(&src, &mut by_chance, &mut scales).expect("casts");
-            let report = plan.quantize_dynamic(&src, &mut codes, &mut scales).expect("casts");
-            let given = plan.quantize(&src, &scales, report.global, &mut by_given).expect("casts");
-            plan.dequantize(&codes, &scales, report.global, DType::Float32, &mut back).expect("casts");
-            let amax = plan.amax(&src).map(f32::to_bits);
-            // Zero, to CPUs that flush.
-            let mut of_part = empty.clone();
-            let part = plan.quantize_with_amax(&src, f32::from_bits(3), &mut of_part, &mut scales);
-            let reports = [chance, report, given, part.expect("casts")].map(bits);
-            ([codes, by_chance, by_given, of_part, scales, back], reports, amax)
+            let (q, by_chance, of_part) = (cast(&plan, &src), cast(&random, &src), cast(&part, &src));
+            (given(&plan, &src, &q.1), values(&plan, &q.1), amax(&plan, &src), q, by_chance, of_part)
         });
     }
 }
@@ -70,30 +83,24 @@ fn views() {
     let view = View::from_slice(&values, &[128, 8]).expect("inside").transposed();
     for (name, scheme) in Scheme::NAMED.iter().filter(|(_, scheme)| !scheme.has_zero_points()) {
         let plan = ScaledPlan::new(DType::Float32, scheme, &[8, 128]).expect("fits").with_squared_error();
-        for plan in [plan.clone(), plan.stochastic(Default::default()).starting_at(7)] {
-            check(name, || {
-                let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-                let report = plan.quantize_dynamic_view(&view, &mut codes, &mut scales).expect("casts");
-                (codes, scales, bits(report))
-            });
+        let random = plan.with_stochastic(Stochastic { first: 7, ..Stochastic::default() });
+        for plan in [plan, random] {
+            check(name, || cast(&plan, &view));
         }
     }
 }
 
 #[test]
 fn zero_points() {
-    let src = bytes(&elements(1024));
+    let src = elements(1024);
     for element in [DType::UInt8, DType::Int4] {
         let scheme = Scheme::UINT4_GROUP128.with_element(element);
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[8, 128]).expect("fits");
         let plan = plan.with_squared_error().with_counts();
-        for plan in [plan.clone(), plan.stochastic(Default::default())] {
+        for plan in [plan.with_stochastic(Default::default()), plan] {
             check(element.name(), || {
-                let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-                let (mut zeros, mut back) = (vec![0; plan.zeros_len()], vec![0; src.len()]);
-                let report = plan.quantize_min_max(&src, &mut codes, &mut scales, &mut zeros).expect("casts");
-                plan.dequantize_min_max(&codes, &scales, &zeros, DType::Float32, &mut back).expect("casts");
-                (codes, scales, zeros, back, bits(report))
+                let q = cast(&plan, &src);
+                (given(&plan, &src, &q.1), values(&plan, &q.1), q)
             });
         }
     }
@@ -101,19 +108,15 @@ fn zero_points() {
 
 #[test]
 fn from_one_scheme_to_another() {
-    let src = bytes(&elements(1024));
     let from = ScaledPlan::new(DType::Float32, &Scheme::FP8_GROUP128, &[8, 128]).expect("fits");
-    let (mut data, mut scales) = (vec![0; from.data_len()], vec![0; from.scales_len()]);
-    let global = from.quantize_dynamic(&src, &mut data, &mut scales).expect("casts").global;
+    let (_, q) = cast(&from, &elements(1024));
     for scheme in [Scheme::MX, Scheme::NVFP4, Scheme::FP8_ROW, Scheme::INT8_ROW] {
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[8, 128]).expect("fits");
         let plan = plan.with_squared_error().with_counts();
-        for to in [plan.clone(), plan.stochastic(Default::default())] {
+        for to in [plan.with_stochastic(Default::default()), plan] {
             check(&format!("{scheme:?}"), || {
-                let of = Quantized { data: &data, scales: &scales, global };
-                let (mut codes, mut its) = (vec![0; to.data_len()], vec![0; to.scales_len()]);
-                let report = requantize(&from, of, &to, &mut codes, &mut its).expect("casts");
-                (codes, its, bits(report))
+                let mut got = to.alloc();
+                (bits(to.requantize(&from, &q, &mut got).expect("casts")), got)
             });
         }
     }
@@ -124,6 +127,7 @@ fn from_one_scheme_to_another() {
 #[test]
 fn threads() {
     use lanecast::{ParallelFor, Threads};
+    use std::sync::Arc;
 
     /// Threads in the environment of the caller.
     struct Host;
@@ -147,54 +151,29 @@ fn threads() {
     }
 
     let (rows, cols) = (397, 409);
-    let values = elements((rows * cols) as u32);
-    let src = bytes(&values);
-    let transposed = View::from_slice(&values, &[cols, rows]).expect("inside").transposed();
+    let src = elements((rows * cols) as u32);
+    let transposed = View::from_slice(&src, &[cols, rows]).expect("inside").transposed();
+    let threads = || Threads::Host(Arc::new(Host));
     for scheme in [Scheme::NVFP4, Scheme::FP8_TENSOR] {
-        let plan =
-            ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits").with_squared_error();
-        let random = plan.clone().stochastic(Default::default());
-        let (empty, threads) = (vec![0; plan.data_len()], Threads::Host(std::sync::Arc::new(Host)));
+        let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
+        let plan = plan.with_squared_error().with_threads(threads());
+        let random = plan.with_stochastic(Default::default());
         // Each of the rounding directions, and each way to flush: large tensors are slow under emulation.
         check_in_one_of(5, &format!("{scheme:?}"), || {
-            let (mut codes, mut by_chance, mut by_given) = (empty.clone(), empty.clone(), empty.clone());
-            let (mut of_view, mut scales) = (empty.clone(), vec![0; plan.scales_len()]);
-            let chance = random.par_quantize_dynamic(&src, &mut by_chance, &mut scales, threads.clone());
-            let view =
-                plan.par_quantize_dynamic_view(&transposed, &mut of_view, &mut scales, threads.clone());
-            let report =
-                plan.par_quantize_dynamic(&src, &mut codes, &mut scales, threads.clone()).expect("casts");
-            let given = plan.par_quantize(&src, &scales, report.global, &mut by_given, threads.clone());
-            let mut back = vec![0; src.len()];
-            let global = report.global;
+            let (q, by_chance, of_view) = (cast(&plan, &src), cast(&random, &src), cast(&plan, &transposed));
             // Zero, to CPUs that flush.
-            let tiny = plan.par_quantize(
-                &src,
-                &scales,
-                f32::from_bits(3),
-                &mut vec![0; empty.len()],
-                threads.clone(),
-            );
-            plan.par_dequantize(&codes, &scales, global, DType::Float32, &mut back, threads.clone())
-                .expect("casts");
-            let reports = [chance, view, Ok(report), given, tiny].map(|report| bits(report.expect("casts")));
-            let amax = plan.par_amax(&src, threads.clone()).map(f32::to_bits);
-            ([codes, by_chance, by_given, of_view, scales, back], reports, amax)
+            let tiny = Quantized { global: Some(f32::from_bits(3)), ..q.1.clone() };
+            let given = [&q.1, &tiny].map(|q| given(&plan, &src, q));
+            (given, values(&plan, &q.1), amax(&plan, &src), q, by_chance, of_view)
         });
     }
     for granularity in [lanecast::scaled::Granularity::Axis(0), lanecast::scaled::Granularity::Tensor] {
         let scheme = Scheme { granularity, ..Scheme::UINT8_ROW };
         let plan = ScaledPlan::new(DType::Float32, &scheme, &[rows, cols]).expect("fits");
-        let (plan, threads) =
-            (plan.with_squared_error().with_counts(), Threads::Host(std::sync::Arc::new(Host)));
+        let plan = plan.with_squared_error().with_counts().with_threads(threads());
         check_in_one_of(5, &format!("{scheme:?}"), || {
-            let (mut codes, mut zeros) = (vec![0; plan.data_len()], vec![0; plan.zeros_len()]);
-            let (mut scales, mut back) = (vec![0; plan.scales_len()], vec![0; src.len()]);
-            let report =
-                plan.par_quantize_min_max(&src, &mut codes, &mut scales, &mut zeros, threads.clone());
-            plan.par_dequantize_min_max(&codes, &scales, &zeros, DType::Float32, &mut back, threads.clone())
-                .expect("casts");
-            ([codes, scales, zeros, back], bits(report.expect("casts")))
+            let q = cast(&plan, &src);
+            (values(&plan, &q.1), q)
         });
     }
 }

@@ -113,6 +113,7 @@ impl Decimal {
             IntRound::NearestAway => half.is_ge(),
             IntRound::Floor => self.negative && rest != BigUint::ZERO,
             IntRound::Ceil => !self.negative && rest != BigUint::ZERO,
+            other => unreachable!("{other:?} is new, and has no rule here"),
         };
         whole + u8::from(up)
     }

@@ -66,6 +66,7 @@ pub fn round(negative: bool, x: Dyadic, format: &Float, mode: FloatRound) -> u64
         FloatRound::Up => !negative,
         FloatRound::Down => negative,
         FloatRound::ToOdd => high % 2 == 1,
+        other => unreachable!("{other:?} is new, and has no rule here"),
     };
     if away { high } else { low }
 }
@@ -78,6 +79,7 @@ pub fn overflows_to_infinity(negative: bool, mode: FloatRound) -> bool {
         FloatRound::TowardZero | FloatRound::ToOdd => false,
         FloatRound::Up => !negative,
         FloatRound::Down => negative,
+        other => unreachable!("{other:?} is new, and has no rule here"),
     }
 }
 
@@ -138,6 +140,7 @@ pub fn saturates(to: DType, options: &CastOptions) -> bool {
         Saturate::On => true,
         Saturate::Off => false,
         Saturate::FnOnly => to == DType::Float8E4M3FN,
+        other => unreachable!("{other:?} is new, and has no rule here"),
     }
 }
 
@@ -196,6 +199,7 @@ pub fn to_power_of_two(value: Value, options: &CastOptions) -> u64 {
             Ordering::Equal => !lower.is_zero(),
             Ordering::Greater => true,
         },
+        other => unreachable!("{other:?} is new, and has no rule here"),
     };
     let code = (floor + 127) as u64 + u64::from(up);
     if floor > 127 || code == NAN { high } else { code }
@@ -263,6 +267,7 @@ pub fn to_whole(negative: bool, x: Dyadic, mode: IntRound) -> Whole {
         IntRound::NearestAway => rest >= half,
         IntRound::Floor => negative && rest != 0,
         IntRound::Ceil => !negative && rest != 0,
+        other => unreachable!("{other:?} is new, and has no rule here"),
     };
     Whole::Small(whole + u128::from(away))
 }

@@ -95,12 +95,14 @@ fn to_power_of_two(x: Value, options: &CastOptions) -> Option<Loss> {
         (E8M0Range::Exact, _) | (_, E8M0Round::Up) => magnitude > Dyadic::power(127),
         (_, E8M0Round::Nearest) => magnitude >= Dyadic { sig: 3, exp: 126 },
         (_, E8M0Round::Down) => magnitude >= Dyadic::power(128),
+        other => unreachable!("{other:?} is new, and has no rule here"),
     };
     // What becomes a power of two all the same.
     let kept = match options.e8m0_range {
         E8M0Range::Exact => false,
         E8M0Range::Rounded => !negative && !magnitude.is_zero(),
         E8M0Range::Magnitude => true,
+        other => unreachable!("{other:?} is new, and has no rule here"),
     };
     match (few, many) {
         (_, true) => outside,

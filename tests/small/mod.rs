@@ -4,7 +4,7 @@
 
 use lanecast::{
     Element, F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2,
-    F8E5M2FNUZ, F8E8M0FNU, FInfo, FloatSpec, I2, I4, ParseElementError, U2, U4, finfo, half,
+    F8E5M2FNUZ, F8E8M0FNU, FInfo, FloatSpec, I2, I4, ParseElementError, U2, U4, half,
 };
 use std::cmp::Ordering;
 use std::fmt::{Debug, Display};
@@ -63,7 +63,7 @@ pub trait Float: Small + Into<f32> + Into<f64> + Into<half::bf16> {
         Self::DTYPE.float_spec().expect("a float")
     }
     fn limits() -> FInfo {
-        finfo(Self::DTYPE).expect("a float")
+        Self::DTYPE.finfo().expect("a float")
     }
 }
 

@@ -57,7 +57,7 @@ pub fn code(dtype: DType, digits: &str) -> u128 {
 
 /// The dtype of this short name.
 pub fn dtype(name: &str) -> DType {
-    DType::from_name(name).unwrap_or_else(|| panic!("no dtype is called {name:?}"))
+    name.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The dtype and the options in the name of a column: `e8m0_up_nosat`, `i4_wrap`, `bf16`.

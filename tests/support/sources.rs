@@ -31,7 +31,7 @@ macro_rules! every_source {
         $(
             #[test]
             fn $name() {
-                let dtype = lanecast::DType::from_name(stringify!($name)).expect("the name of a dtype");
+                let dtype = stringify!($name).parse::<lanecast::DType>().expect("the name of a dtype");
                 if $crate::support::sources::is_built(dtype) {
                     $check(dtype);
                 }

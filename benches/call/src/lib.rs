@@ -5,7 +5,7 @@
 
 #![no_std]
 
-use lanecast::{CastError, CastPlan};
+use lanecast::{Bytes, BytesMut, CastError, CastPlan};
 
 /// Casts `n` elements.
 ///
@@ -14,5 +14,5 @@ use lanecast::{CastError, CastPlan};
 /// Those of [`CastPlan::run`].
 #[inline(never)]
 pub fn run(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize) -> Result<(), CastError> {
-    plan.run(src, dst, n)
+    plan.run(Bytes::new(src, n), BytesMut::new(dst, n))
 }

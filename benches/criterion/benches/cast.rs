@@ -6,7 +6,7 @@
 #![allow(missing_docs, reason = "the macro of criterion makes a public function without a comment")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lanecast::{CastOptions, CastPlan, DType, Encoding, Level, Tier};
+use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Level, Tier};
 use std::hint::black_box;
 
 include!("../../common/pairs.rs");
@@ -30,12 +30,15 @@ fn pairs(c: &mut Criterion) {
                     (0..n).flat_map(|i| (0.5 + (i % 61) as f32 / 16.0).to_ne_bytes()).collect();
                 let mut src = vec![0; bytes(from)];
                 let make = CastPlan::new(DType::Float32, from, &CastOptions::RUST);
-                make.and_then(|make| make.run(&ramp, &mut src, n)).expect("every pair has a plan");
+                make.and_then(|make| make.run(Bytes::new(&ramp, n), BytesMut::new(&mut src, n)))
+                    .expect("every pair has a plan");
                 let mut dst = vec![0; bytes(to)];
                 check(&plan, &src, &mut dst, n);
                 group.throughput(Throughput::Bytes((bytes(from) + bytes(to)) as u64));
                 group.bench_function(BenchmarkId::new(tier.name(), name), |b| {
-                    b.iter(|| plan.run(black_box(&src), black_box(&mut dst), n));
+                    b.iter(|| {
+                        plan.run(Bytes::new(black_box(&src), n), BytesMut::new(black_box(&mut dst), n))
+                    });
                 });
             }
         }
@@ -44,14 +47,16 @@ fn pairs(c: &mut Criterion) {
 
 /// A benchmark of a wrong answer is worth nothing: the tier must agree with the scalar one.
 fn check(plan: &CastPlan, src: &[u8], dst: &mut [u8], n: usize) {
-    plan.run(src, dst, n).expect("the buffers are large enough");
+    plan.run(Bytes::new(src, n), BytesMut::new(dst, n)).expect("the buffers are large enough");
     let scalar = CastPlan::with_tier(plan.source(), plan.target(), &CastOptions::RUST, Tier::Scalar);
     let mut want = vec![0; dst.len()];
-    scalar.and_then(|plan| plan.run(src, &mut want, n)).expect("every machine has the scalar tier");
+    scalar
+        .and_then(|plan| plan.run(Bytes::new(src, n), BytesMut::new(&mut want, n)))
+        .expect("every machine has the scalar tier");
     assert!(*dst == *want, "{plan:?} differs from the scalar tier");
 }
 
-/// Resolving a plan, for pairs in turn: `plan/new`; and making a checked and a counting one of it.
+/// Resolving a plan, for pairs in turn: `plan/new`; and making a checked one of it, at either level.
 fn plans(c: &mut Criterion) {
     let mut pairs = PAIRS.iter().cycle();
     c.bench_function("plan/new", |b| {
@@ -67,7 +72,7 @@ fn plans(c: &mut Criterion) {
         b.iter(|| plans.next().expect("there are plans").checked(black_box(Level::Range)));
     });
     c.bench_function("plan/counted", |b| {
-        b.iter(|| plans.next().expect("there are plans").counted(black_box(Level::Exact)));
+        b.iter(|| plans.next().expect("there are plans").checked(black_box(Level::Exact)));
     });
 }
 

@@ -33,7 +33,7 @@ pub struct Row {
     pub elements: usize,
     /// `lanecast::cast`.
     pub typed: f64,
-    /// `CastPlan::run_slice`.
+    /// `CastPlan::run`.
     pub plan: f64,
     /// The loop of `as`.
     pub compiler: f64,
@@ -92,7 +92,7 @@ where
         let (src, dst) = (&src[..elements], &mut dst[..elements]);
         let typed = |dst: &mut [D]| cast(black_box(src), dst).expect("the lengths agree");
         let planned = |dst: &mut [D]| {
-            plan.run_slice(black_box(src), dst).expect("the lengths agree");
+            plan.run(black_box(src), dst).expect("the lengths agree");
         };
         let compiled = |dst: &mut [D]| loop_of_as(black_box(src), dst);
         let answer = |contender: Contender<'_, D>| {

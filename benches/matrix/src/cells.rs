@@ -64,7 +64,7 @@ impl fmt::Display for Mode {
 
 /// Whether every value of the integer dtype `from` is one of the integer dtype `to`.
 fn int_fits(from: DType, to: DType) -> bool {
-    match (lanecast::iinfo(from), lanecast::iinfo(to)) {
+    match (from.iinfo(), to.iinfo()) {
         (Some(from), Some(to)) => to.min <= from.min && from.max <= to.max,
         _ => false,
     }

@@ -13,7 +13,7 @@ use crate::{
     results::Size,
     run::Selection,
 };
-use lanecast::{CastError, CastOptions, CastPlan, DType, Encoding, Level, Storage, Tier};
+use lanecast::{Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, Level, Storage, Tier};
 use serde::{Deserialize, Serialize};
 use std::{cell::RefCell, fmt::Write as _, hint::black_box};
 
@@ -25,9 +25,9 @@ pub enum Way {
     CheckedRange,
     /// `checked(Level::Exact)`
     CheckedExact,
-    /// `counted(Level::Range)`
+    /// `run_counted` at `Level::Range`
     CountedRange,
-    /// `counted(Level::Exact)`
+    /// `run_counted` at `Level::Exact`
     CountedExact,
     /// `checked(Level::Range)` with a validity bitmap
     MaskedRange,
@@ -147,14 +147,16 @@ fn source(cast: &Cast, inputs: Inputs) -> Result<Vec<u8>, CastError> {
     if matches!(inputs, Inputs::Normal | Inputs::Subnormal) {
         let (mut there, mut validity) = (vec![0; PERIOD * to.size()], vec![0; PERIOD / 8]);
         let cast = plan(from.into(), to.into(), &options)?;
-        cast.run(&codes, &mut there, PERIOD)?;
+        cast.run(Bytes::new(&codes, PERIOD), BytesMut::new(&mut there, PERIOD))?;
         if to != DType::Bool {
-            plan(to.into(), from.into(), &options)?.run(&there, &mut codes, PERIOD)?;
+            let back = plan(to.into(), from.into(), &options)?;
+            back.run(Bytes::new(&there, PERIOD), BytesMut::new(&mut codes, PERIOD))?;
         }
         // What has no code at all becomes 1.
         let mut one = [0; 16];
-        plan(DType::UInt8.into(), from.into(), &options)?.run(&[1], &mut one, 1)?;
-        cast.checked(Level::Exact).run_masked(&codes, &mut there, &mut validity, PERIOD)?;
+        plan(DType::UInt8.into(), from.into(), &options)?.run(&[1_u8], BytesMut::new(&mut one, 1))?;
+        let (src, dst) = (Bytes::new(&codes, PERIOD), BytesMut::new(&mut there, PERIOD));
+        cast.checked(Level::Exact).run_masked(src, dst, &mut validity)?;
         for (i, code) in codes.chunks_exact_mut(from.size()).enumerate() {
             if validity[i / 8] >> (i % 8) & 1 == 0 {
                 code.copy_from_slice(&one[..from.size()]);
@@ -163,7 +165,8 @@ fn source(cast: &Cast, inputs: Inputs) -> Result<Vec<u8>, CastError> {
     }
     if cast.from.storage() == Storage::Packed {
         let mut packed = vec![0; cast.from.byte_len(PERIOD).unwrap_or_default()];
-        plan(from.into(), cast.from, &options)?.run(&codes, &mut packed, PERIOD)?;
+        let pack = plan(from.into(), cast.from, &options)?;
+        pack.run(Bytes::new(&codes, PERIOD), BytesMut::new(&mut packed, PERIOD))?;
         return Ok(packed);
     }
     Ok(codes)
@@ -184,21 +187,19 @@ fn cell(
     let src = &mut src[..read];
     inputs::repeat(period, src);
     let (src, dst) = (&*src, &mut dst[..written]);
-    let (checked, counted) = (
-        [Level::Range, Level::Exact].map(|level| plan.checked(level)),
-        [Level::Range, Level::Exact].map(|level| plan.counted(level)),
-    );
+    let [range, exact] = [Level::Range, Level::Exact].map(|level| plan.checked(level));
     let ways = Way::of(selection.inputs);
     let validity = RefCell::new(vec![0; n.div_ceil(8)]);
     let once = |way: Way, dst: &mut [u8]| -> Result<(), CastError> {
-        let (src, n) = (black_box(src), black_box(n));
+        let n = black_box(n);
+        let (src, dst) = (Bytes::new(black_box(src), n), BytesMut::new(dst, n));
         match way {
-            Way::CheckedRange => checked[0].run(src, dst, n),
-            Way::CheckedExact => checked[1].run(src, dst, n),
-            Way::CountedRange => counted[0].run(src, dst, n).map(|report| _ = black_box(report)),
-            Way::CountedExact => counted[1].run(src, dst, n).map(|report| _ = black_box(report)),
+            Way::CheckedRange => range.run(src, dst),
+            Way::CheckedExact => exact.run(src, dst),
+            Way::CountedRange => range.run_counted(src, dst).map(|report| _ = black_box(report)),
+            Way::CountedExact => exact.run_counted(src, dst).map(|report| _ = black_box(report)),
             Way::MaskedRange => {
-                checked[0].run_masked(src, dst, &mut validity.borrow_mut(), n).map(|n| _ = black_box(n))
+                range.run_masked(src, dst, &mut validity.borrow_mut()).map(|n| _ = black_box(n))
             }
         }
     };
@@ -209,7 +210,9 @@ fn cell(
     let dst = RefCell::new(dst);
     let mut contenders: Vec<Contender<'_>> = vec![Box::new(|calls| {
         for _ in 0..calls {
-            let done = plan.run(black_box(src), black_box(&mut dst.borrow_mut()), black_box(n));
+            let n = black_box(n);
+            let mut dst = dst.borrow_mut();
+            let done = plan.run(Bytes::new(black_box(src), n), BytesMut::new(black_box(&mut dst), n));
             debug_assert!(done.is_ok(), "it ran before");
         }
     })];
@@ -224,10 +227,8 @@ fn cell(
     }
     let rounds = measure(&mut contenders, &selection.effort(size));
     let idle = |way: &Way| match way {
-        Way::CheckedRange | Way::MaskedRange => checked[0].accepts_all(),
-        Way::CheckedExact => checked[1].accepts_all(),
-        Way::CountedRange => counted[0].keeps_all(),
-        Way::CountedExact => counted[1].keeps_all(),
+        Way::CheckedRange | Way::MaskedRange | Way::CountedRange => range.keeps_all(),
+        Way::CheckedExact | Way::CountedExact => exact.keeps_all(),
     };
     Ok(ways
         .iter()

@@ -163,7 +163,7 @@ fn float8(buffer: Encoding) -> bool {
 
 /// Integers of at least 8 bits.
 fn int(buffer: Encoding) -> bool {
-    lanecast::iinfo(buffer.dtype()).is_some() && !buffer.dtype().is_sub_byte()
+    buffer.dtype().iinfo().is_some() && !buffer.dtype().is_sub_byte()
 }
 
 fn widen(cast: &Cast) -> bool {

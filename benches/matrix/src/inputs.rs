@@ -4,7 +4,7 @@
 //! all machines measure the same bytes. A source longer than [`PERIOD`] elements repeats them: then the right answer repeats
 //! as well, and a destination of any length can be compared as a whole against one period from the scalar tier.
 
-use lanecast::{CastOptions, CastPlan, DType, Encoding, Kind, Spec, Tier};
+use lanecast::{BytesMut, CastOptions, CastPlan, DType, Encoding, Kind, Spec, Tier};
 use serde::{Deserialize, Serialize};
 
 /// Elements after which a source repeats: whole lines in every storage, and far more than a branch predictor remembers.
@@ -49,13 +49,13 @@ impl Range {
             _ if narrow => 1.0,
             _ => 4.25,
         };
-        let normal = [from, to].map(|dtype| lanecast::finfo(dtype).map_or(0.0, |f| f.smallest_normal));
+        let normal = [from, to].map(|dtype| dtype.finfo().map_or(0.0, |f| f.smallest_normal));
         Range { signed, min: normal[0].max(normal[1]).max(0.5), max, inputs }
     }
 
     /// One period of values.
     fn values(&self, from: DType, count: usize) -> Vec<f64> {
-        let tiny = lanecast::finfo(from).map_or(0.0, |f| f.smallest_normal);
+        let tiny = from.finfo().map_or(0.0, |f| f.smallest_normal);
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         let mut random = || {
             // xorshift64*
@@ -86,7 +86,7 @@ impl Range {
 
 /// The largest finite value of a dtype, half that of `float64` at most.
 fn largest(dtype: DType) -> f64 {
-    match (lanecast::finfo(dtype), lanecast::iinfo(dtype)) {
+    match (dtype.finfo(), dtype.iinfo()) {
         (Some(float), _) => float.max.min(f64::MAX / 4.0),
         (_, Some(int)) => int.max as f64,
         _ => 1.0,
@@ -121,10 +121,11 @@ pub fn beginning(from: Encoding, range: Range, elements: usize) -> Vec<u8> {
         DType::Complex128 => (Encoding::new(DType::Float64), 2 * elements),
         _ => (from, elements),
     };
-    let bytes: Vec<u8> = range.values(from.dtype(), count).iter().flat_map(|v| v.to_ne_bytes()).collect();
+    let values = range.values(from.dtype(), count);
     let mut out = vec![0; made.byte_len(count).unwrap_or_default()];
     let plan = CastPlan::with_tier(DType::Float64, made, &CastOptions::RUST, Tier::Scalar);
-    plan.and_then(|plan| plan.run(&bytes, &mut out, count)).expect("the scalar tier has every pair");
+    plan.and_then(|plan| plan.run(&values, BytesMut::new(&mut out, count)))
+        .expect("the scalar tier has every pair");
     out
 }
 

@@ -16,8 +16,8 @@ use crate::{
     run::{Selection, answer_is},
 };
 use lanecast::{
-    CastError, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, Encoding, Flavor, FloatRound,
-    FnuzInf, IntOverflow, IntRound, Kind, NanToFinite, Saturate, Spec, Tier,
+    Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, Encoding,
+    Flavor, FloatRound, FnuzInf, IntOverflow, IntRound, Kind, NanToFinite, Saturate, Spec, Tier,
 };
 use serde::{Deserialize, Serialize};
 use std::{cell::RefCell, collections::BTreeMap, fmt::Write as _, hint::black_box};
@@ -245,7 +245,8 @@ fn expected(
     period: &[u8],
 ) -> Result<Vec<u8>, CastError> {
     let mut out = vec![0; to.byte_len(PERIOD).unwrap_or_default()];
-    CastPlan::with_tier(from, to, options, Tier::Scalar)?.run(period, &mut out, PERIOD)?;
+    let plan = CastPlan::with_tier(from, to, options, Tier::Scalar)?;
+    plan.run(Bytes::new(period, PERIOD), BytesMut::new(&mut out, PERIOD))?;
     Ok(out)
 }
 
@@ -283,7 +284,8 @@ impl<'a> Pair<'a> {
     fn check(&mut self, combinations: &[Combination], expected: &[Vec<u8>]) -> Result<(), String> {
         for ((plan, expected), combination) in self.plans[1..].iter().zip(expected).zip(combinations) {
             self.dst.fill(0xEE);
-            plan.run(self.src, self.dst, self.n).map_err(|error| error.to_string())?;
+            plan.run(Bytes::new(self.src, self.n), BytesMut::new(self.dst, self.n))
+                .map_err(|error| error.to_string())?;
             if !answer_is(expected, self.dst, plan.target(), self.n) {
                 return Err(format!("{} differs from the scalar tier", combination.name));
             }
@@ -296,10 +298,12 @@ impl<'a> Pair<'a> {
         let (src, n, dst) = (self.src, self.n, RefCell::new(&mut *self.dst));
         let dst = &dst;
         let contender = |plan: &CastPlan| -> Contender<'_> {
-            let plan = *plan;
+            let plan = plan.clone();
             Box::new(move |calls| {
                 for _ in 0..calls {
-                    let done = plan.run(black_box(src), black_box(&mut dst.borrow_mut()), black_box(n));
+                    let n = black_box(n);
+                    let mut dst = dst.borrow_mut();
+                    let done = plan.run(Bytes::new(black_box(src), n), BytesMut::new(black_box(&mut dst), n));
                     debug_assert!(done.is_ok(), "it ran before");
                 }
             })

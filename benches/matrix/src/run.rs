@@ -13,7 +13,7 @@ use crate::{
     results::{Cell, Key, Results, Size, Store},
     traffic::Traffic,
 };
-use lanecast::{CastPlan, DType, Encoding, Storage, Tier};
+use lanecast::{Bytes, BytesMut, CastPlan, DType, Encoding, Storage, Tier};
 use std::{cell::RefCell, hint::black_box, time::Duration, time::Instant};
 
 /// What to run.
@@ -188,7 +188,7 @@ fn offset(buffer: Encoding, unaligned: bool) -> usize {
 pub(crate) fn expected(cast: &Cast, src: &[u8], n: usize) -> Result<Vec<u8>, String> {
     let mut out = vec![0; cast.to.byte_len(n).unwrap_or_default()];
     let plan = CastPlan::with_tier(cast.from, cast.to, &cast.mode.options(), Tier::Scalar);
-    let done = plan.and_then(|plan| plan.run(src, &mut out, n));
+    let done = plan.and_then(|plan| plan.run(Bytes::new(src, n), BytesMut::new(&mut out, n)));
     done.map_err(|error| format!("{cast}: {error}"))?;
     Ok(out)
 }
@@ -224,7 +224,8 @@ fn cell(
     // The answer first: a destination of other bytes, cast once, compared as a whole.
     let place = offsets[1]..offsets[1] + written;
     dst[place.clone()].fill(0xEE);
-    plan.run(&src[offsets[0]..], &mut dst[place.clone()], n).map_err(failed)?;
+    let elements = Bytes::new(&src[offsets[0]..], n);
+    plan.run(elements, BytesMut::new(&mut dst[place.clone()], n)).map_err(failed)?;
     if !answer_is(expected, &dst[place], cast.to, n) {
         return Err(format!("{cast} on {tier} at {n} elements differs from the scalar tier"));
     }
@@ -294,7 +295,9 @@ fn contest(
         Box::new(|calls| {
             let dst = &mut dst.borrow_mut()[offsets[1]..][..written];
             for _ in 0..calls {
-                let done = black_box(plan).run(black_box(&src[..read]), black_box(&mut *dst), black_box(n));
+                let n = black_box(n);
+                let (src, dst) = (black_box(&src[..read]), black_box(&mut *dst));
+                let done = black_box(plan).run(Bytes::new(src, n), BytesMut::new(dst, n));
                 debug_assert!(done.is_ok(), "it ran before");
             }
         }),

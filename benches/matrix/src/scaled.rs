@@ -9,8 +9,8 @@ use crate::{
     traffic::Traffic,
 };
 use lanecast::{
-    CastOptions, CastPlan, DType, Encoding, Tier,
-    scaled::{Quotient, ScaledError, ScaledPlan, Scheme},
+    Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Tier,
+    scaled::{Quantized, Quotient, ScaledError, ScaledPlan, Scheme},
     tier,
 };
 use std::{cell::RefCell, fmt, hint::black_box, time::Duration};
@@ -117,14 +117,6 @@ pub(crate) struct Cell<'a> {
     pub(crate) shape: [usize; 2],
 }
 
-/// The answers of a plan.
-#[derive(PartialEq)]
-pub(crate) struct Answers {
-    pub(crate) codes: Vec<u8>,
-    pub(crate) scales: Vec<u8>,
-    pub(crate) global: f32,
-}
-
 impl Cell<'_> {
     pub(crate) fn plan(&self, tier: Tier, quotient: Quotient) -> Result<ScaledPlan, String> {
         tier::force(Some(tier)).map_err(|e| e.to_string())?;
@@ -142,19 +134,18 @@ impl Cell<'_> {
             state ^= state << 17;
             (state >> 40) as f32 / (1 << 24) as f32 - 0.5
         };
-        let values: Vec<u8> =
-            (0..n).flat_map(|_| (uniform() + uniform() + uniform() + uniform()).to_ne_bytes()).collect();
+        let values: Vec<f32> = (0..n).map(|_| uniform() + uniform() + uniform() + uniform()).collect();
         let cast = CastPlan::new(DType::Float32, self.from, &CastOptions::RUST).map_err(|e| e.to_string())?;
         let mut src = vec![0; n * self.from.size()];
-        cast.run(&values, &mut src, n).map_err(|e| e.to_string())?;
+        cast.run(&values, BytesMut::new(&mut src, n)).map_err(|e| e.to_string())?;
         Ok(src)
     }
 
-    pub(crate) fn answers(&self, tier: Tier, src: &[u8]) -> Result<Answers, String> {
+    pub(crate) fn answers(&self, tier: Tier, src: &[u8]) -> Result<Quantized, String> {
         let plan = self.plan(tier, self.scheme.quotient)?;
-        let (mut codes, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-        let report = plan.quantize_dynamic(src, &mut codes, &mut scales).map_err(|e| e.to_string())?;
-        Ok(Answers { codes, scales, global: report.global })
+        let mut answers = plan.alloc();
+        plan.quantize(Bytes::new(src, plan.elements()), &mut answers).map_err(|e| e.to_string())?;
+        Ok(answers)
     }
 
     fn row(&self, budget: Duration) -> Result<Row, String> {
@@ -165,12 +156,13 @@ impl Cell<'_> {
         }
         let (exact, divide) =
             (self.plan(self.tier, self.scheme.quotient)?, self.plan(self.tier, Quotient::Divide)?);
+        let [wide, narrow] = [DType::Float32, DType::BFloat16].map(|to| exact.with_output(to));
         let n = exact.elements();
         let lens = [source.len(), exact.data_len(), exact.scales_len(), 4 * n];
         let mut pool = Pool::for_buffers(&lens);
         let [src, codes, scales, back] = pool.buffers(lens);
         src.copy_from_slice(&source);
-        codes.copy_from_slice(&want.codes);
+        codes.copy_from_slice(&want.data);
         scales.copy_from_slice(&want.scales);
         let (src, codes, scales, back) =
             (&*src, RefCell::new(codes), RefCell::new(scales), RefCell::new(back));
@@ -179,14 +171,18 @@ impl Cell<'_> {
             true => Traffic::streaming(self.tier, from, to),
             false => Traffic::new(self.tier, from, to),
         };
-        let data = exact.data_type();
+        let data = exact.data_encoding();
         let there = traffic(self.from.into(), data);
         let quantize = |plan: &ScaledPlan| -> Result<(), ScaledError> {
-            plan.quantize_dynamic(src, &mut codes.borrow_mut(), &mut scales.borrow_mut()).map(|_| ())
+            let (mut codes, mut scales) = (codes.borrow_mut(), scales.borrow_mut());
+            let mut q = Quantized::new(&mut **codes, &mut **scales);
+            plan.quantize(Bytes::new(src, n), &mut q).map(|_| ())
         };
         let dequantize = |to: DType| -> Result<(), ScaledError> {
-            let dst = &mut back.borrow_mut()[..n * to.size()];
-            exact.dequantize(&codes.borrow(), &scales.borrow(), want.global, to, dst)
+            let (codes, scales, mut back) = (codes.borrow(), scales.borrow(), back.borrow_mut());
+            let q = Quantized { global: want.global, ..Quantized::new(&**codes, &**scales) };
+            let dst = BytesMut::new(&mut back[..n * to.size()], n);
+            if to == DType::BFloat16 { narrow.dequantize(&q, dst) } else { wide.dequantize(&q, dst) }
         };
         // All of them once, so that none of the timed calls can fail.
         quantize(&divide).and_then(|()| quantize(&exact)).map_err(|e| e.to_string())?;

@@ -10,7 +10,7 @@ use crate::{
     pool::Pool,
 };
 use lanecast::{
-    CastOptions, CastPlan, DType, Encoding, Level,
+    Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Level,
     strided::{Layout, View, ViewError, ViewMut},
 };
 use std::{cell::RefCell, hint::black_box, time::Duration};
@@ -107,7 +107,7 @@ fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String
     noise(from.encoding(), src);
     let (src, dst) = (&*src, RefCell::new(dst));
     let view = View::new(src, *from).map_err(|e| told(&e))?;
-    plan.run_strided(&view, &mut ViewMut::new(&mut dst.borrow_mut(), *to).map_err(|e| told(&e))?)
+    plan.run(&view, &mut ViewMut::new(&mut dst.borrow_mut(), *to).map_err(|e| told(&e))?)
         .map_err(|e| told(&e))?;
 
     // The elements together, in the order of the shape.
@@ -116,7 +116,7 @@ fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String
         places(layout).flat_map(|at| all[at..at + size].iter().copied()).collect()
     };
     together.copy_from_slice(&bytes(from, src));
-    plan.run(together, results, n).map_err(|e| told(&e))?;
+    plan.run(Bytes::new(together, n), BytesMut::new(results, n)).map_err(|e| told(&e))?;
     if bytes(to, &dst.borrow()) != results {
         return Err("another answer than element by element".into());
     }
@@ -125,15 +125,16 @@ fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String
     let mut contenders: Vec<Contender<'_>> = vec![
         Box::new(|calls| {
             for _ in 0..calls {
-                let done = plan.run(black_box(together), black_box(&mut results.borrow_mut()), black_box(n));
-                black_box(done.is_ok());
+                let (n, mut results) = (black_box(n), results.borrow_mut());
+                let src = Bytes::new(black_box(together), n);
+                black_box(plan.run(src, BytesMut::new(black_box(&mut results), n)).is_ok());
             }
         }),
         Box::new(|calls| {
             let mut dst = dst.borrow_mut();
             for _ in 0..calls {
                 let Ok(mut out) = ViewMut::new(&mut dst, *to) else { return };
-                black_box(plan.run_strided(black_box(&view), black_box(&mut out)).is_ok());
+                black_box(plan.run(black_box(&view), black_box(&mut out)).is_ok());
             }
         }),
     ];
@@ -189,7 +190,6 @@ fn losses_of(
     let n = from.elements();
     let plan = CastPlan::new(from.encoding(), to.encoding(), &CastOptions::RUST).map_err(|e| told(&e))?;
     let [range, exact] = [Level::Range, Level::Exact].map(|level| plan.checked(level));
-    let counted = plan.counted(Level::Range);
     let (size, written) = (from.encoding().dtype().size(), n * to.encoding().dtype().size());
     let sizes = [reach(from), reach(to), n * size, written, n.div_ceil(8), n.div_ceil(8)];
     let mut pool = Pool::for_buffers(&sizes);
@@ -199,33 +199,34 @@ fn losses_of(
     let view = View::new(src, *from).map_err(|e| told(&e))?;
     let out = RefCell::new(ViewMut::new(dst, *to).map_err(|e| told(&e))?);
     let mask = RefCell::new(mask);
-    let plain = || plan.run_strided(black_box(&view), &mut out.borrow_mut());
-    let masked = || range.run_strided_masked(black_box(&view), &mut out.borrow_mut(), &mut mask.borrow_mut());
-    let count = || counted.run_strided(black_box(&view), &mut out.borrow_mut());
+    let plain = || plan.run(black_box(&view), &mut *out.borrow_mut());
+    let masked = || range.run_masked(black_box(&view), &mut *out.borrow_mut(), &mut mask.borrow_mut());
+    let counted = || range.run_counted(black_box(&view), &mut *out.borrow_mut());
 
     for (at, element) in places(from).zip(together.chunks_exact_mut(size)) {
         element.copy_from_slice(&src[at..at + size]);
     }
-    let rejected = range.run_masked(together, results, want, n).map_err(|e| told(&e))?;
+    let together = Bytes::new(together, n);
+    let rejected = range.run_masked(together, BytesMut::new(results, n), want).map_err(|e| told(&e))?;
     if masked().map_err(|e| told(&e))? != rejected || **mask.borrow() != *want {
         return Err("another mask than of the elements brought together".into());
     }
-    let report = counted.run(together, results, n).map_err(|e| told(&e))?;
-    if count() != Ok(report) || counted.count_strided(&view) != Ok(report) {
+    let report = range.run_counted(together, BytesMut::new(results, n)).map_err(|e| told(&e))?;
+    if counted() != Ok(report) || range.count(&view) != Ok(report) {
         return Err("other counts than of the elements brought together".into());
     }
-    let clean = exact.run_strided(&view, &mut out.borrow_mut()).is_ok();
+    let clean = exact.run(&view, &mut *out.borrow_mut()).is_ok();
     let mut contenders: Vec<Contender<'_>> = vec![
         Box::new(|calls| (0..calls).for_each(|_| _ = black_box(plain()))),
         Box::new(|calls| (0..calls).for_each(|_| _ = black_box(masked()))),
-        Box::new(|calls| (0..calls).for_each(|_| _ = black_box(count()))),
-        Box::new(|calls| (0..calls).for_each(|_| _ = black_box(counted.count_strided(&view)))),
+        Box::new(|calls| (0..calls).for_each(|_| _ = black_box(counted()))),
+        Box::new(|calls| (0..calls).for_each(|_| _ = black_box(range.count(&view)))),
     ];
     if clean {
         for checked in [&range, &exact] {
             let (view, out) = (&view, &out);
             contenders.push(Box::new(move |calls| {
-                (0..calls).for_each(|_| _ = black_box(checked.run_strided(view, &mut out.borrow_mut())));
+                (0..calls).for_each(|_| _ = black_box(checked.run(view, &mut *out.borrow_mut())));
             }));
         }
     }
@@ -255,6 +256,6 @@ fn noise(buffer: Encoding, out: &mut [u8]) {
     let small: Vec<u8> = (0..1024_u32).map(|i| (i * 37 % 101) as u8).collect();
     let mut period = vec![0; 1024 * size];
     let plan = CastPlan::new(DType::UInt8, buffer, &CastOptions::RUST);
-    black_box(plan.is_ok_and(|plan| plan.run(&small, &mut period, 1024).is_ok()));
+    black_box(plan.is_ok_and(|plan| plan.run(&small, BytesMut::new(&mut period, 1024)).is_ok()));
     inputs::repeat(&period, out);
 }

@@ -11,8 +11,8 @@ use crate::{
     pool::{PAGE, Pool},
 };
 use lanecast::{
-    CastOptions, CastPlan, DType, Encoding, FloatRound,
-    bulk::{BatchItem, Threads, par_cast_batch},
+    BatchItem, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, FloatRound, Threads,
+    cast_batch,
 };
 use serde::{Deserialize, Serialize};
 use std::{cell::RefCell, fmt::Write as _, fs, hint::black_box, time::Duration};
@@ -109,19 +109,18 @@ fn fill(plan: &CastPlan, src: &mut [u8]) -> Result<(), String> {
     }
     let mut packed = vec![0; plan.source().byte_len(PERIOD).unwrap_or_default()];
     let pack = CastPlan::new(dtype, plan.source(), &CastOptions::RUST).map_err(|error| error.to_string())?;
-    pack.run(&period, &mut packed, PERIOD).map_err(|error| error.to_string())?;
+    pack.run(Bytes::new(&period, PERIOD), BytesMut::new(&mut packed, PERIOD))
+        .map_err(|error| error.to_string())?;
     inputs::repeat(&packed, src);
     Ok(())
 }
 
 /// The global pool has its threads, and they are known, before anything is timed.
 fn wake() {
-    let plan = CastPlan::new(DType::Float32, DType::UInt8, &CastOptions::RUST);
-    let (src, mut dst) = (vec![0; 4 << 20], vec![0; 1 << 20]);
+    let plan = CastPlan::of::<f32, u8>(&CastOptions::RUST).with_threads(Threads::Rayon);
+    let (src, mut dst) = (vec![0.0_f32; 1 << 20], vec![0_u8; 1 << 20]);
     for _ in 0..100 {
-        if let Ok(plan) = &plan {
-            let _ = plan.par_run(&src, &mut dst, 1 << 20, Threads::Rayon);
-        }
+        _ = plan.run(&src, &mut dst);
         rayon::join(|| (), || std::thread::sleep(Duration::from_micros(100)));
     }
 }
@@ -146,9 +145,11 @@ pub fn run(sizes: &[usize]) -> Result<Rows, String> {
             let (src, dst) = pool.bytes().split_at_mut(read.next_multiple_of(PAGE));
             fill(&plan, &mut src[..read])?;
             let (src, dst) = (&src[..read], &mut dst[..written]);
+            let shared = plan.with_threads(Threads::Rayon);
             let run = |parallel: bool, dst: &mut [u8]| {
-                let (src, dst, n) = (black_box(src), black_box(dst), black_box(n));
-                if parallel { plan.par_run(src, dst, n, Threads::Rayon) } else { plan.run(src, dst, n) }
+                let n = black_box(n);
+                let plan = if parallel { &shared } else { &plan };
+                plan.run(Bytes::new(black_box(src), n), BytesMut::new(black_box(dst), n))
             };
             let mut want = vec![0xA5; written];
             run(false, &mut want).map_err(|error| error.to_string())?;
@@ -232,23 +233,26 @@ pub fn batch(count: usize, mut bytes: usize) -> Result<Rows, String> {
         let (src, dst) = pool.bytes().split_at_mut((n * from.size()).next_multiple_of(PAGE));
         fill(&plan, &mut src[..n * from.size()])?;
         let (src, dst) = (&src[..n * from.size()], &mut dst[..n * to.size()]);
-        let contiguous = |threads: Threads<'_>, dst: &mut [u8]| {
-            plan.par_run(black_box(src), black_box(dst), n, threads).map_err(|error| error.to_string())
+        let contiguous = |threads: &Threads, dst: &mut [u8]| {
+            let plan = plan.with_threads(threads.clone());
+            plan.run(Bytes::new(black_box(src), n), BytesMut::new(black_box(dst), n))
+                .map_err(|error| error.to_string())
         };
-        let batch = |threads: Threads<'_>, dst: &mut [u8]| {
+        let batch = |threads: &Threads, dst: &mut [u8]| {
             let (mut src, mut dst) = (black_box(src), black_box(dst));
             let items = sizes.iter().map(|&n| {
                 let (s, d);
                 (s, src) = src.split_at(n * from.size());
                 (d, dst) = std::mem::take(&mut dst).split_at_mut(n * to.size());
-                BatchItem { src: s, dst: d, n, plan: &plan }
+                BatchItem::new(&plan, Bytes::new(s, n), BytesMut::new(d, n))
             });
-            let mut items: Vec<BatchItem<'_>> = items.collect();
-            par_cast_batch(&mut items, threads).map_err(|error| error.to_string())
+            let items = items.collect::<Result<Vec<BatchItem<'_>>, CastError>>();
+            let items = items.map_err(|error| error.to_string())?;
+            cast_batch(items, threads).map_err(|error| error.to_string())
         };
-        contiguous(Threads::Serial, dst)?;
+        contiguous(&Threads::Serial, dst)?;
         let want = sum(dst);
-        for threads in [Threads::Serial, Threads::Rayon] {
+        for threads in &[Threads::Serial, Threads::Rayon] {
             dst.fill(0);
             batch(threads, dst)?;
             if sum(dst) != want {
@@ -256,7 +260,7 @@ pub fn batch(count: usize, mut bytes: usize) -> Result<Rows, String> {
             }
         }
         let dst = RefCell::new(dst);
-        let contender = |whole: bool, threads: Threads<'static>| -> Contender<'_> {
+        let contender = |whole: bool, threads: &'static Threads| -> Contender<'_> {
             let (contiguous, batch, dst) = (&contiguous, &batch, &dst);
             Box::new(move |calls| {
                 for _ in 0..calls {
@@ -266,7 +270,7 @@ pub fn batch(count: usize, mut bytes: usize) -> Result<Rows, String> {
                 }
             })
         };
-        let (serial, pool) = (Threads::Serial, Threads::Rayon);
+        let (serial, pool) = (&Threads::Serial, &Threads::Rayon);
         let mut contenders = [
             contender(true, serial),
             contender(false, serial),
@@ -343,9 +347,9 @@ fn label(bytes: usize) -> String {
 pub fn section(runs: &[Rows]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut text = format!(
-        "\n## Threads\n\nThe time of a cast on the calling thread alone divided by that of the same call over the pool (`par_run`), of {} \
+        "\n## Threads\n\nThe time of a cast on the calling thread alone divided by that of the same call over the pool (`with_threads`), of {} \
          threads, taken in turn on {}, by the bytes of source and destination. What one thread does in less than about 45 us is \
-         left to it. A batch is tensors of mixed sizes (four orders of magnitude) in one call of `par_cast_batch`, beside one contiguous \
+         left to it. A batch is tensors of mixed sizes (four orders of magnitude) in one call of `cast_batch`, beside one contiguous \
          cast of the same bytes.\n\n",
         first.threads, first.machine.cpu
     );

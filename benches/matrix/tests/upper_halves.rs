@@ -9,7 +9,7 @@
 mod every_tier;
 
 use every_tier::on_every_tier;
-use lanecast::{ByteOrder, CastOptions, CastPlan, DType, Encoding, FloatRound};
+use lanecast::{ByteOrder, Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, FloatRound};
 use std::arch::{asm, x86_64::__cpuid_count};
 
 const LENGTHS: [usize; 6] = [1, 5, 8, 32, 70, 300];
@@ -65,7 +65,8 @@ fn casts_leave_them_clean() {
                     for n in LENGTHS {
                         let (read, written) =
                             (from.byte_len(n).expect("fits"), to.byte_len(n).expect("fits"));
-                        plan.run(&src[..read], &mut dst[..written], n).expect("fits");
+                        let (src, dst) = (&src[..read], &mut dst[..written]);
+                        plan.run(Bytes::new(src, n), BytesMut::new(dst, n)).expect("fits");
                         assert_eq!(
                             in_use() & UPPER,
                             0,

@@ -8,7 +8,7 @@ mod loops;
 mod others;
 
 use clap::Parser;
-use lanecast::{Encoding, CastPlan, DType, Tier};
+use lanecast::{Bytes, BytesMut, CastPlan, DType, Encoding, Tier};
 use lanecast_bench::{
     cells::{self, Mode},
     inputs::{self, Inputs, Range},
@@ -174,7 +174,9 @@ fn contest(
 
     let dst = RefCell::new(&mut dst[..written.max(half)]);
     let mut answer = vec![0; written];
-    plans[0].run(&src[..read], &mut answer, n).map_err(|error| error.to_string())?;
+    plans[0]
+        .run(Bytes::new(&src[..read], n), BytesMut::new(&mut answer, n))
+        .map_err(|error| error.to_string())?;
     let mut contenders: Vec<Contender<'_>> = Vec::new();
     contenders.push(Box::new(|calls| {
         let dst = &mut dst.borrow_mut()[..half];
@@ -187,7 +189,9 @@ fn contest(
         contenders.push(Box::new(move |calls| {
             let dst = &mut dst.borrow_mut()[..written];
             for _ in 0..calls {
-                let done = black_box(plan).run(black_box(&src[..read]), black_box(&mut *dst), black_box(n));
+                let n = black_box(n);
+                let (src, dst) = (black_box(&src[..read]), black_box(&mut *dst));
+                let done = black_box(plan).run(Bytes::new(src, n), BytesMut::new(dst, n));
                 debug_assert!(done.is_ok(), "it ran before");
             }
         }));

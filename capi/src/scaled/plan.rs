@@ -8,7 +8,7 @@ use crate::error::{
 use crate::options::pick;
 use crate::plan;
 use crate::types::{LANECAST_PACKED, buffer, dtype, lanecast_type, number, put};
-use lanecast::scaled::{ScaleRule, ScaledError, ScaledPlan, Scheme};
+use lanecast::scaled::{ScaledError, ScaledPlan, Scheme};
 use lanecast::stochastic::{RandomBits, Stochastic};
 use lanecast::{Encoding, Storage};
 use std::alloc::{Layout, alloc};
@@ -23,7 +23,6 @@ pub struct lanecast_scaled_plan(());
 #[repr(C)]
 struct Content {
     magic: u64,
-    source: Encoding,
     plan: ScaledPlan,
 }
 
@@ -126,19 +125,6 @@ pub(super) unsafe fn read<'a>(plan: *const lanecast_scaled_plan) -> Result<&'a S
     Ok(unsafe { &content(plan)?.plan })
 }
 
-/// The plan of the library, and the type of its source.
-///
-/// # Safety
-///
-/// As for [`content`].
-pub(super) unsafe fn read_with_source<'a>(
-    plan: *const lanecast_scaled_plan,
-) -> Result<(Encoding, &'a ScaledPlan), Failure> {
-    // SAFETY: the caller's promise.
-    let Content { source, plan, .. } = unsafe { content(plan)? };
-    Ok((*source, plan))
-}
-
 impl lanecast_scaled_options {
     /// The plan of a scheme under these options.
     fn plan(&self, mut scheme: Scheme, from: Encoding, shape: &[usize]) -> Result<ScaledPlan, Failure> {
@@ -175,7 +161,7 @@ impl lanecast_scaled_options {
         }
         if let Some(bits) = bits {
             let Self { seed, stream, first_element, .. } = *self;
-            plan = plan.stochastic(Stochastic { seed, stream, bits }).starting_at(first_element);
+            plan = plan.with_stochastic(Stochastic { seed, stream, bits, first: first_element });
         }
         if self.global != 0.0 {
             plan = plan.with_global(self.global)?;
@@ -234,7 +220,7 @@ unsafe fn create(
             if place.is_null() {
                 return Err(Failure::Argument(LANECAST_NO_MEMORY, "no memory for the plan"));
             }
-            place.write(Content { magic: magic(), source, plan: made });
+            place.write(Content { magic: magic(), plan: made });
             plan.write(place.cast());
             Ok(())
         })
@@ -324,22 +310,19 @@ pub unsafe extern "C" fn lanecast_scaled_describe(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let Content { source, plan, .. } = content(plan)?;
-            let data = plan.data_type();
+            let Content { plan, .. } = content(plan)?;
+            let data = plan.data_encoding();
             let packed = data.dtype().is_sub_byte() && data.storage() == Storage::Packed;
             let info = lanecast_scaled_info {
                 elements: plan.elements(),
-                source_len: source.byte_len(plan.elements()).ok_or(ScaledError::Shape)?,
+                source_len: plan.source().byte_len(plan.elements()).ok_or(ScaledError::Shape)?,
                 data_len: plan.data_len(),
                 scales: plan.scales(),
                 scales_len: plan.scales_len(),
                 data_type: number(data.dtype()) | if packed { LANECAST_PACKED } else { 0 },
-                scale_type: number(plan.scale_type().dtype()),
+                scale_type: number(plan.scale_encoding().dtype()),
                 global: u32::from(global(plan.scheme().scale)),
-                zeros_len: match plan.scheme().rule {
-                    ScaleRule::MinMax => plan.zeros_len(),
-                    _ => 0,
-                },
+                zeros_len: plan.zero_points_len(),
                 reserved: [0; 3],
             };
             put(out, info)

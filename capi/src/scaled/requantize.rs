@@ -5,7 +5,7 @@ use super::run::{DATA, SCALES, apart, lanecast_scaled_report};
 use crate::error::{guarded, lanecast_error, lanecast_status};
 use crate::memory::{bytes, bytes_mut};
 use crate::run::put_if_wanted;
-use lanecast::scaled::{Quantized, requantize};
+use lanecast::scaled::Quantized;
 use std::ffi::c_void;
 
 /// Casts codes and scales of the plan `from` to those of the plan `to`, whose options apply: each value is decoded exactly and rounded once.
@@ -41,14 +41,14 @@ pub unsafe extern "C" fn lanecast_scaled_requantize(
             let (from, to) = (read(from)?, read(to)?);
             let sources = [(src_data, src_data_len), (src_scales, src_scales_len)];
             apart(&[(data, data_len), (scales, scales_len)], &sources)?;
-            let src = Quantized {
-                data: bytes(src_data.cast(), src_data_len, "the source data is NULL")?,
-                scales: bytes(src_scales.cast(), src_scales_len, "the source scales are NULL")?,
-                global,
-            };
+            let src = Quantized::new(
+                bytes(src_data.cast(), src_data_len, "the source data is NULL")?,
+                bytes(src_scales.cast(), src_scales_len, "the source scales are NULL")?,
+            );
             let data = bytes_mut(data.cast(), data_len, DATA)?;
             let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
-            put_if_wanted(report, requantize(from, src, to, data, scales)?.into());
+            let mut q = Quantized::new(data, scales);
+            put_if_wanted(report, to.requantize(from, &src.with_global(global), &mut q)?.into());
             Ok(())
         })
     }

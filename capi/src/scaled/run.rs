@@ -6,7 +6,9 @@ use crate::memory::{bytes, bytes_mut, overlap};
 use crate::run::put_if_wanted;
 use crate::threads::lanecast_threads;
 use crate::types::{buffer, lanecast_type, put};
-use lanecast::scaled::{Report, ScaledPlan, amax};
+use lanecast::scaled::{Amax, Quantized, Report, ScaledError, ScaledPlan};
+use lanecast::{Bytes, BytesMut, Encoding};
+use std::borrow::Cow;
 use std::ffi::c_void;
 
 /// What a scaled cast lost, and the scale of the tensor.
@@ -42,7 +44,7 @@ impl From<Report> for lanecast_scaled_report {
             poisoned: report.poisoned,
             clipped: report.clipped.unwrap_or(0),
             underflowed: report.underflowed.unwrap_or(0),
-            global: report.global,
+            global: report.global.unwrap_or(1.0),
             counted: u32::from(report.clipped.is_some()),
             squared_error: report.squared_error.unwrap_or(0.0),
             reserved: [0; 5],
@@ -73,29 +75,81 @@ pub(super) const DATA: &str = "the data is NULL";
 pub(super) const SCALES: &str = "the scales are NULL";
 pub(super) const DESTINATION: &str = "the destination is NULL";
 
-/// Runs `cast`, which makes codes and scales of a source, and writes its report.
+/// Whether bytes are those of all elements of a plan.
+fn check(which: &'static str, of: Encoding, plan: &ScaledPlan, have: usize) -> Result<(), Failure> {
+    match of.byte_len(plan.elements()) {
+        Some(want) if want == have => Ok(()),
+        want => Err(ScaledError::Length { which, want: want.unwrap_or(usize::MAX), have }.into()),
+    }
+}
+
+/// The elements of the source of a plan.
+///
+/// # Safety
+///
+/// `src` can be read for `src_len` bytes, and nobody writes them.
+pub(super) unsafe fn source<'a>(plan: &ScaledPlan, (src, src_len): Buffer) -> Result<Bytes<'a>, Failure> {
+    // SAFETY: the caller's promise.
+    let src = unsafe { bytes(src.cast(), src_len, SOURCE)? };
+    check("source", plan.source(), plan, src_len)?;
+    Ok(Bytes::new(src, plan.elements()))
+}
+
+/// The place of the values of a plan with this output.
+///
+/// # Safety
+///
+/// `dst` can be written for `dst_len` bytes, and nobody else accesses them.
+pub(super) unsafe fn destination<'a>(
+    plan: &ScaledPlan,
+    to: Encoding,
+    (dst, dst_len): BufferMut,
+) -> Result<BytesMut<'a>, Failure> {
+    // SAFETY: the caller's promise.
+    let dst = unsafe { bytes_mut(dst.cast(), dst_len, DESTINATION)? };
+    check("destination", to, plan, dst_len)?;
+    Ok(BytesMut::new(dst, plan.elements()))
+}
+
+/// A plan over the threads of a call.
+///
+/// # Safety
+///
+/// `threads` is null or can be read for as long as the result is used.
+pub(super) unsafe fn shared(
+    plan: &ScaledPlan,
+    threads: *const lanecast_threads,
+) -> Result<Cow<'_, ScaledPlan>, Failure> {
+    // SAFETY: the caller's promise.
+    match unsafe { lanecast_threads::read(threads)? } {
+        _ if threads.is_null() => Ok(Cow::Borrowed(plan)),
+        threads => Ok(Cow::Owned(plan.with_threads(threads))),
+    }
+}
+
+/// Scales and casts a source by the plan that `by` makes of the one behind the pointer, and writes the report.
 ///
 /// # Safety
 ///
 /// As for [`lanecast_scaled_quantize_dynamic`].
-unsafe fn quantize_dynamic(
+unsafe fn quantize_dynamic<'a>(
     plan: *const lanecast_scaled_plan,
-    (src, src_len): Buffer,
+    src: Buffer,
     (data, data_len): BufferMut,
     (scales, scales_len): BufferMut,
     report: *mut lanecast_scaled_report,
     error: *mut lanecast_error,
-    cast: impl FnOnce(&ScaledPlan, &[u8], &mut [u8], &mut [u8]) -> Result<Report, Failure>,
+    by: impl FnOnce(&'a ScaledPlan) -> Result<Cow<'a, ScaledPlan>, Failure>,
 ) -> lanecast_status {
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let plan = read(plan)?;
-            apart(&[(data, data_len), (scales, scales_len)], &[(src, src_len)])?;
-            let src = bytes(src.cast(), src_len, SOURCE)?;
+            let plan = by(read(plan)?)?;
+            apart(&[(data, data_len), (scales, scales_len)], &[src])?;
+            let src = source(&plan, src)?;
             let data = bytes_mut(data.cast(), data_len, DATA)?;
             let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
-            put_if_wanted(report, cast(plan, src, data, scales)?.into());
+            put_if_wanted(report, plan.quantize(src, &mut Quantized::new(data, scales))?.into());
             Ok(())
         })
     }
@@ -126,10 +180,7 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         let (src, data, scales) = ((src, src_len), (data, data_len), (scales, scales_len));
-        quantize_dynamic(plan, src, data, scales, report, error, |plan, src, data, scales| {
-            let threads = lanecast_threads::read(threads)?;
-            Ok(plan.par_quantize_dynamic(src, data, scales, threads)?)
-        })
+        quantize_dynamic(plan, src, data, scales, report, error, |plan| shared(plan, threads))
     }
 }
 
@@ -156,9 +207,7 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_with_amax(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         let (src, data, scales) = ((src, src_len), (data, data_len), (scales, scales_len));
-        quantize_dynamic(plan, src, data, scales, report, error, |plan, src, data, scales| {
-            Ok(plan.quantize_with_amax(src, amax, data, scales)?)
-        })
+        quantize_dynamic(plan, src, data, scales, report, error, |plan| Ok(Cow::Owned(plan.with_amax(amax)?)))
     }
 }
 
@@ -184,12 +233,13 @@ pub unsafe extern "C" fn lanecast_scaled_quantize(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
+            let plan = shared(read(plan)?, threads)?;
             apart(&[(data, data_len)], &[(src, src_len), (scales, scales_len)])?;
-            let src = bytes(src.cast(), src_len, SOURCE)?;
+            let src = source(&plan, (src, src_len))?;
             let scales = bytes(scales.cast(), scales_len, SCALES)?;
             let data = bytes_mut(data.cast(), data_len, DATA)?;
-            put_if_wanted(report, plan.par_quantize(src, scales, global, data, threads)?.into());
+            let mut q = Quantized::new(data, scales).with_global(global);
+            put_if_wanted(report, plan.quantize_given(src, &mut q)?.into());
             Ok(())
         })
     }
@@ -221,12 +271,13 @@ pub unsafe extern "C" fn lanecast_scaled_dequantize(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let (plan, to, threads) = (read(plan)?, buffer(to)?, lanecast_threads::read(threads)?);
+            let (plan, to) = (shared(read(plan)?, threads)?, buffer(to)?);
             apart(&[(dst, dst_len)], &[(data, data_len), (scales, scales_len)])?;
             let data = bytes(data.cast(), data_len, DATA)?;
             let scales = bytes(scales.cast(), scales_len, SCALES)?;
-            let dst = bytes_mut(dst.cast(), dst_len, DESTINATION)?;
-            Ok(plan.par_dequantize(data, scales, global, to, dst, threads)?)
+            let dst = destination(&plan, to, (dst, dst_len))?;
+            let q = Quantized::new(data, scales).with_global(global);
+            Ok(plan.with_output(to).dequantize(&q, dst)?)
         })
     }
 }
@@ -249,8 +300,8 @@ pub unsafe extern "C" fn lanecast_scaled_amax(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
-            put(out, plan.par_amax(bytes(src.cast(), src_len, SOURCE)?, threads)?)
+            let plan = shared(read(plan)?, threads)?;
+            put(out, plan.amax(source(&plan, (src, src_len))?)?.largest())
         })
     }
 }
@@ -275,7 +326,13 @@ pub unsafe extern "C" fn lanecast_scaled_finite_amax(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let amax = amax(buffer(from)?, bytes(src.cast(), src_len, SOURCE)?)?;
+            let (from, src) = (buffer(from)?, bytes(src.cast(), src_len, SOURCE)?);
+            let n = src_len / from.dtype().size();
+            if n * from.dtype().size() != src_len {
+                let want = n * from.dtype().size();
+                return Err(ScaledError::Length { which: "source", want, have: src_len }.into());
+            }
+            let amax = Amax::of(from, Bytes::new(src, n))?;
             put(out, amax.finite())?;
             put_if_wanted(non_finite, i32::from(amax.has_non_finite()));
             Ok(())

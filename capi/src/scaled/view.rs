@@ -1,12 +1,13 @@
 //! Scaled casts of arrays of any layout.
 
-use super::plan::{lanecast_scaled_plan, read_with_source};
-use super::run::{Buffer, DATA, SCALES, apart, lanecast_scaled_report};
+use super::plan::{lanecast_scaled_plan, read};
+use super::run::{Buffer, DATA, SCALES, apart, lanecast_scaled_report, shared};
 use crate::error::{Failure, LANECAST_NULL_POINTER, guarded, lanecast_error, lanecast_status};
 use crate::memory::bytes_mut;
 use crate::run::put_if_wanted;
 use crate::threads::lanecast_threads;
 use crate::view::{Axes, lanecast_view, layout};
+use lanecast::scaled::Quantized;
 use lanecast::strided::{Layout, View};
 use std::ffi::c_void;
 
@@ -48,15 +49,15 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic_view(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let ((source, plan), threads) = (read_with_source(plan)?, lanecast_threads::read(threads)?);
+            let plan = shared(read(plan)?, threads)?;
             let null = Failure::Argument(LANECAST_NULL_POINTER, "the view is NULL");
             let view = src.as_ref().ok_or(null)?;
-            let layout = layout(view, source, Axes::All)?;
+            let layout = layout(view, plan.source(), Axes::All)?;
             apart(&[(data, data_len), (scales, scales_len)], &[extent(view.data, &layout)])?;
             let src = View::from_raw(view.data.cast_const().cast(), layout);
             let data = bytes_mut(data.cast(), data_len, DATA)?;
             let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
-            put_if_wanted(report, plan.par_quantize_dynamic_view(&src, data, scales, threads)?.into());
+            put_if_wanted(report, plan.quantize(&src, &mut Quantized::new(data, scales))?.into());
             Ok(())
         })
     }

@@ -1,12 +1,13 @@
 //! Scaled casts of integers with zero points.
 
 use super::plan::{lanecast_scaled_plan, read};
-use super::run::{DATA, DESTINATION, SCALES, SOURCE, apart, lanecast_scaled_report};
+use super::run::{DATA, SCALES, apart, destination, lanecast_scaled_report, shared, source};
 use crate::error::{guarded, lanecast_error, lanecast_status};
 use crate::memory::{bytes, bytes_mut};
 use crate::run::put_if_wanted;
 use crate::threads::lanecast_threads;
 use crate::types::{buffer, lanecast_type};
+use lanecast::scaled::Quantized;
 use std::ffi::c_void;
 
 const ZEROS: &str = "the zero points are NULL";
@@ -39,13 +40,14 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_min_max(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let (plan, threads) = (read(plan)?, lanecast_threads::read(threads)?);
+            let plan = shared(read(plan)?, threads)?;
             apart(&[(data, data_len), (scales, scales_len), (zeros, zeros_len)], &[(src, src_len)])?;
-            let src = bytes(src.cast(), src_len, SOURCE)?;
+            let src = source(&plan, (src, src_len))?;
             let data = bytes_mut(data.cast(), data_len, DATA)?;
             let scales = bytes_mut(scales.cast(), scales_len, SCALES)?;
             let zeros = bytes_mut(zeros.cast(), zeros_len, ZEROS)?;
-            put_if_wanted(report, plan.par_quantize_min_max(src, data, scales, zeros, threads)?.into());
+            let mut q = Quantized::new(data, scales).with_zero_points(zeros);
+            put_if_wanted(report, plan.quantize(src, &mut q)?.into());
             Ok(())
         })
     }
@@ -78,13 +80,14 @@ pub unsafe extern "C" fn lanecast_scaled_dequantize_min_max(
     // SAFETY: the pointers are as the caller promises.
     unsafe {
         guarded(error, || {
-            let (plan, to, threads) = (read(plan)?, buffer(to)?, lanecast_threads::read(threads)?);
+            let (plan, to) = (shared(read(plan)?, threads)?, buffer(to)?);
             apart(&[(dst, dst_len)], &[(data, data_len), (scales, scales_len), (zeros, zeros_len)])?;
             let data = bytes(data.cast(), data_len, DATA)?;
             let scales = bytes(scales.cast(), scales_len, SCALES)?;
             let zeros = bytes(zeros.cast(), zeros_len, ZEROS)?;
-            let dst = bytes_mut(dst.cast(), dst_len, DESTINATION)?;
-            Ok(plan.par_dequantize_min_max(data, scales, zeros, to, dst, threads)?)
+            let dst = destination(&plan, to, (dst, dst_len))?;
+            let q = Quantized::new(data, scales).with_zero_points(zeros);
+            Ok(plan.with_output(to).dequantize(&q, dst)?)
         })
     }
 }

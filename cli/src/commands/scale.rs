@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lanecast::{
-    ByteOrder, DType, Encoding,
+    ByteOrder, Bytes, DType, Encoding,
     scaled::{Report, ScaleType, ScaledError, ScaledPlan, Scheme},
 };
 use lanecast_files::TensorFile;
@@ -32,20 +32,15 @@ pub fn run(args: &Scale) -> Result<()> {
         [("--scales", &args.scales), ("--global", &args.global), ("--zero-points", &args.zero_points)];
     let [scales_to, global_to, zeros_to] = check_files(&scheme, together, names)?;
 
-    let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-    let mut zeros = vec![0; if scheme.has_zero_points() { plan.zeros_len() } else { 0 }];
-    let report = match scheme.has_zero_points() {
-        true => plan.quantize_min_max(&source.bytes, &mut data, &mut scales, &mut zeros),
-        false => plan.quantize_dynamic(&source.bytes, &mut data, &mut scales),
-    };
-    let report = report.map_err(refused)?;
+    let mut scaled = plan.alloc();
+    let report = plan.quantize(Bytes::new(&source.bytes, plan.elements()), &mut scaled).map_err(refused)?;
 
     let blocks = scheme.granularity.scales_shape(&source.shape);
-    let global = report.global.to_ne_bytes().to_vec();
-    let data = Part::new(scheme.element, source.shape.clone(), data);
-    let scales = Part::new(plan.scale_type().dtype(), blocks.clone(), scales);
-    let global = has_global(&scheme).then(|| Part::new(DType::Float32, vec![1], global));
-    let zeros = scheme.has_zero_points().then(|| Part::new(scheme.element, blocks, zeros));
+    let global = scaled.global.map(|global| global.to_ne_bytes().to_vec());
+    let data = Part::new(scheme.element, source.shape.clone(), scaled.data);
+    let scales = Part::new(plan.scale_encoding().dtype(), blocks.clone(), scaled.scales);
+    let global = global.map(|global| Part::new(DType::Float32, vec![1], global));
+    let zeros = scaled.zero_points.map(|zeros| Part::new(scheme.element, blocks, zeros));
     let summary = summary(args, [&data, &scales], zeros.as_ref(), &report);
     let to_stream = if together {
         let record =
@@ -183,7 +178,7 @@ fn summary(args: &Scale, [data, scales]: [&Part; 2], zeros: Option<&Part>, repor
         "elements": report.elements,
         "data": part(data),
         "scales": part(scales),
-        "global": has_global(&args.scheme).then_some(report.global),
+        "global": report.global,
         "zero_points": zeros.map(part),
         "empty": report.empty,
         "poisoned": report.poisoned,

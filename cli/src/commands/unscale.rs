@@ -1,8 +1,8 @@
 //! `lanecast unscale`: codes and scales, back to floats.
 
 use lanecast::{
-    ByteOrder, DType, Encoding,
-    scaled::{ScaleType, ScaledPlan, Scheme},
+    ByteOrder, BytesMut, DType, Encoding,
+    scaled::{Quantized, ScaleType, ScaledPlan, Scheme},
 };
 use lanecast_files::TensorFile;
 
@@ -38,15 +38,11 @@ pub fn run(args: &Unscale) -> Result<()> {
     let to = Encoding::new(args.to).with_order(ByteOrder::Little);
     let mut out = vec![0; to.byte_len(of.plan.elements()).unwrap_or(usize::MAX)];
     let (data, scales) = (of.data.into_native(), of.scales.into_native());
-    let done = match of.zeros {
-        Some(zeros) => of.plan.dequantize_min_max(&data, &scales, &zeros.into_native(), to, &mut out),
-        None => {
-            let global = of.global.map(Part::into_native);
-            let global = global.and_then(|bytes| Some(f32::from_ne_bytes(*bytes.first_chunk()?)));
-            of.plan.dequantize(&data, &scales, global.unwrap_or(1.0), to, &mut out)
-        }
-    };
-    done.map_err(refused)?;
+    let global = of.global.map(Part::into_native);
+    let global = global.and_then(|bytes| Some(f32::from_ne_bytes(*bytes.first_chunk()?)));
+    let scaled = Quantized { data, scales, zero_points: of.zeros.map(Part::into_native), global };
+    let values = BytesMut::new(&mut out, of.plan.elements());
+    of.plan.with_output(to).dequantize(&scaled, values).map_err(refused)?;
 
     let values = Part { dtype: args.to, shape: of.shape, bytes: out };
     match Kind::of(&args.output) {
@@ -86,7 +82,7 @@ fn apart(args: &Unscale) -> Result<Scaled> {
     let part = |path: Option<&std::path::Path>, what, dtype, shape: Vec<usize>| {
         path.map(|path| scaled_files::read(path, what, dtype, shape)).transpose()
     };
-    let scales = part(scales, "scales", plan.scale_type().dtype(), blocks.clone())?;
+    let scales = part(scales, "scales", plan.scale_encoding().dtype(), blocks.clone())?;
     let scales = scales.ok_or_else(|| missing("--scales", "scales"))?;
     let global = part(global, "scale of the tensor", DType::Float32, vec![1])?;
     let zeros = part(zeros, "zero points", scheme.element, blocks)?;
@@ -135,7 +131,7 @@ fn together(args: &Unscale) -> Result<Scaled> {
         scaled_files::read_tensor(&mut file, index, what, dtype, shape)
     };
     let data = part("", "codes", scheme.element, shape.clone())?;
-    let scales = part(SCALES, "scales", plan.scale_type().dtype(), blocks.clone())?;
+    let scales = part(SCALES, "scales", plan.scale_encoding().dtype(), blocks.clone())?;
     let global = has_global(&scheme)
         .then(|| part(GLOBAL, "scale of the tensor", DType::Float32, vec![1]))
         .transpose()?;

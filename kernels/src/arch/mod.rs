@@ -115,6 +115,7 @@ use crate::{
     strided::{self, Transpose},
     table::{Entry, KernelFn, Rounded, Table},
     tabled::Made,
+    unknown::UnknownName,
     work::Work,
 };
 use core::{fmt, str::FromStr};
@@ -393,24 +394,12 @@ impl fmt::Display for Tier {
     }
 }
 
-/// A name that is no tier's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownTier(pub alloc::string::String);
-
-impl fmt::Display for UnknownTier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown tier {:?}; the tiers are", self.0)?;
-        Tier::ALL.iter().enumerate().try_for_each(|(i, t)| write!(f, "{} {t}", if i == 0 { "" } else { "," }))
-    }
-}
-
-impl core::error::Error for UnknownTier {}
-
 impl FromStr for Tier {
-    type Err = UnknownTier;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, UnknownTier> {
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
         let found = Tier::ALL.iter().copied().find(|t| t.name().eq_ignore_ascii_case(name));
-        found.ok_or_else(|| UnknownTier(name.into()))
+        found
+            .ok_or_else(|| UnknownName::new("tier", name, Tier::ALL.iter().map(|tier| tier.name()).collect()))
     }
 }

@@ -1,39 +1,18 @@
 //! Dtypes from their names, and the names nearest to one that is no dtype's.
 
 use super::DType;
-use alloc::{string::String, vec::Vec};
-use core::{fmt, str::FromStr};
-
-/// The error for a name that is not a dtype's, with the most similar names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownName {
-    /// The name that was given.
-    pub name: String,
-    /// Up to three canonical names within two edits of it (within one edit for names of two or three bytes), the nearest first.
-    pub near: Vec<&'static str>,
-}
-
-impl fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown dtype {:?}", self.name)?;
-        for (i, near) in self.near.iter().enumerate() {
-            write!(f, "{}{near}", if i == 0 { "; did you mean " } else { " or " })?;
-        }
-        if self.near.is_empty() {
-            f.write_str("; DType::ALL and `lanecast dtypes` list the known ones")?;
-        }
-        Ok(())
-    }
-}
-
-impl core::error::Error for UnknownName {}
+use crate::unknown::UnknownName;
+use alloc::vec::Vec;
+use core::str::FromStr;
 
 impl FromStr for DType {
     type Err = UnknownName;
 
+    /// The dtype with this canonical name or alias, in any letter case.
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        if let Some(dtype) = DType::from_name(name) {
-            return Ok(dtype);
+        let found = DType::EVERY.iter().find(|dtype| dtype.names().any(|n| n.eq_ignore_ascii_case(name)));
+        if let Some(dtype) = found {
+            return Ok(*dtype);
         }
         // A long name cannot be similar, and computing its distance would take quadratic time.
         let mut near: Vec<(usize, &'static str)> = Vec::new();
@@ -51,7 +30,8 @@ impl FromStr for DType {
             }
             near.truncate(3);
         }
-        Err(UnknownName { name: name.into(), near: near.into_iter().map(|(_, n)| n).collect() })
+        let near = near.into_iter().map(|(_, n)| n).collect();
+        Err(UnknownName { near, ..UnknownName::new("dtype", name, Vec::new()) })
     }
 }
 

@@ -39,6 +39,8 @@ pub struct BytesMut<'a> {
     /// The dtype of the elements, if they were a slice of elements.
     pub(super) dtype: Option<DType>,
     pub(super) initialised: bool,
+    /// Whether the memory is the caller's word ([`from_raw`](Self::from_raw)): initialised where a cast in place reads it.
+    pub(super) raw: bool,
     /// Where a cast counts what it has written: elements if there is a dtype, otherwise bytes.
     pub(super) written: Option<&'a mut usize>,
     memory: PhantomData<&'a mut [u8]>,
@@ -84,7 +86,8 @@ impl<'a> BytesMut<'a> {
     #[inline]
     pub const fn new(bytes: &'a mut [u8], n: usize) -> BytesMut<'a> {
         let (start, len) = (bytes.as_mut_ptr(), bytes.len());
-        BytesMut { start, len, n, dtype: None, initialised: true, written: None, memory: PhantomData }
+        let (dtype, written, memory) = (None, None, PhantomData);
+        BytesMut { start, len, n, dtype, initialised: true, raw: false, written, memory }
     }
 
     /// The first `n` elements of memory that need not be initialised. After a successful cast, [`Uninit::written`] returns their bytes.
@@ -98,6 +101,7 @@ impl<'a> BytesMut<'a> {
             n,
             dtype: None,
             initialised: false,
+            raw: false,
             written: Some(written),
             memory: PhantomData,
         }
@@ -111,7 +115,8 @@ impl<'a> BytesMut<'a> {
     /// initialised, unless the source is [`InPlace`]: then the bytes of its elements are.
     #[inline]
     pub const unsafe fn from_raw(start: *mut u8, len: usize, n: usize) -> BytesMut<'a> {
-        BytesMut { start, len, n, dtype: None, initialised: true, written: None, memory: PhantomData }
+        let (dtype, written, memory) = (None, None, PhantomData);
+        BytesMut { start, len, n, dtype, initialised: true, raw: true, written, memory }
     }
 
     #[inline]
@@ -120,7 +125,8 @@ impl<'a> BytesMut<'a> {
         let (n, len, start) = (elements.len(), size_of_val(elements), elements.as_mut_ptr().cast());
         // A cast writes only to a target of this dtype, and what it writes is valid for `T` (`Element`).
         let dtype = Some(T::DTYPE);
-        BytesMut { start, len, n, dtype, initialised: true, written: None, memory: PhantomData }
+        let (initialised, written, memory) = (true, None, PhantomData);
+        BytesMut { start, len, n, dtype, initialised, raw: false, written, memory }
     }
 }
 
@@ -257,6 +263,7 @@ impl<'a, T: Element> From<&'a mut Uninit<'_, T>> for Target<'a> {
             n,
             dtype,
             initialised: false,
+            raw: false,
             written,
             memory: PhantomData,
         }))

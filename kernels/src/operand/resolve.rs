@@ -183,7 +183,7 @@ fn check(
 
 impl<'a> Bytes<'a> {
     /// The bytes of the elements.
-    fn cut(&self, plan: Encoding) -> Result<&'a [u8], OperandError> {
+    pub(super) fn cut(&self, plan: Encoding) -> Result<&'a [u8], OperandError> {
         let len = check(false, plan, self.dtype, self.n, self.len)?;
         if len == 0 {
             return Ok(&[]);
@@ -202,7 +202,10 @@ impl<'a> Bytes<'a> {
 }
 
 impl<'a> BytesMut<'a> {
-    fn cut(self, plan: Encoding) -> Result<(&'a mut [MaybeUninit<u8>], Written<'a>), OperandError> {
+    pub(super) fn cut(
+        self,
+        plan: Encoding,
+    ) -> Result<(&'a mut [MaybeUninit<u8>], Written<'a>), OperandError> {
         let len = check(true, plan, self.dtype, self.n, self.len)?;
         let all = if self.dtype.is_some() { self.n } else { len };
         let written = Written(self.written.map(|written| (written, all)));

@@ -2,7 +2,7 @@
 
 use super::{error::ViewError, layout::Layout};
 use crate::{format::Element, one::assert_size, storage::Encoding};
-use core::{fmt, marker::PhantomData, mem::size_of_val};
+use core::{fmt, marker::PhantomData, mem::size_of_val, slice};
 
 /// The elements of a layout in memory, for reading.
 #[derive(Clone, Copy)]
@@ -113,6 +113,23 @@ impl<'a> View<'a> {
             View { layout: low, ..self },
             View { first: self.first.wrapping_offset(way), layout: high, ..self },
         ))
+    }
+
+    /// The bytes of all elements, if they are in C order and without gaps and have whole bytes.
+    #[doc(hidden)]
+    pub fn bytes_in_order(&self) -> Option<&'a [u8]> {
+        let (layout, encoding) = (&self.layout, self.encoding());
+        let len = encoding.byte_len(layout.elements())?;
+        if len == 0 {
+            return Some(&[]);
+        }
+        let dense = Layout::contiguous(encoding, layout.shape()).ok()?;
+        let mut axes = layout.shape().iter().zip(layout.strides().iter().zip(dense.strides()));
+        if !encoding.bits_per_element().is_multiple_of(8) || axes.any(|(n, (a, b))| *n > 1 && a != b) {
+            return None;
+        }
+        // SAFETY: the elements are initialised memory that is borrowed as long as the view, and they follow each other.
+        Some(unsafe { slice::from_raw_parts(self.first, len) })
     }
 
     pub(crate) const fn first(&self) -> *const u8 {

@@ -1,9 +1,9 @@
 //! Scaled casts of arrays.
 
 use super::{Array, bytes, bytes_mut};
-use lanecast::Threads;
-use lanecast::scaled::{Report, ScaledError, ScaledPlan};
+use lanecast::scaled::{self, Report, ScaledError, ScaledPlan};
 use lanecast::strided::View;
+use lanecast::{BytesMut, Threads};
 use pyo3::prelude::*;
 
 /// A scaled cast of more elements releases the GIL. It takes longer than [`LONG_NANOSECONDS`](super::LONG_NANOSECONDS) if its elements
@@ -24,7 +24,7 @@ pub fn detached<R: Send>(py: Python<'_>, n: usize, work: impl FnOnce() -> R + Se
     if n > LONG_ELEMENTS { py.detach(work) } else { work() }
 }
 
-/// Quantizes `src`. With the scale of the tensor, which is `global`, the scales are those that `to` has, and `src` is C-contiguous, too.
+/// Quantizes `src`; by the scales that `to` has if they are `given`. The scale of the tensor is `global`, if the plan does not find it.
 ///
 /// # Safety
 ///
@@ -34,29 +34,21 @@ pub unsafe fn quantize(
     plan: &ScaledPlan,
     src: &Array,
     to: Quantized<'_>,
-    global: Option<f32>,
+    (given, global): (bool, Option<f32>),
     threads: Threads,
 ) -> Result<Report, ScaledError> {
     detached(py, src.elements(), || {
         // SAFETY: the caller's promise.
         let (data, scales) = unsafe { (bytes_mut(to.data), bytes_mut(to.scales)) };
         // SAFETY: the caller's promise.
-        let zeros = to.zeros.map(|zeros| unsafe { bytes_mut(zeros) });
-        let in_order = src.is_c_contiguous() && !src.encoding().is_swapped();
-        if global.is_some() || in_order {
-            // SAFETY: the caller's promise.
-            let src = unsafe { bytes(src) };
-            return match (global, zeros) {
-                (Some(global), _) => plan.par_quantize(src, scales, global, data, threads),
-                (None, Some(zeros)) => plan.par_quantize_min_max(src, data, scales, zeros, threads),
-                (None, None) => plan.par_quantize_dynamic(src, data, scales, threads),
-            };
-        }
+        let zero_points = to.zeros.map(|zeros| unsafe { bytes_mut(zeros) });
         // SAFETY: the caller's promise.
-        let view = unsafe { View::from_raw(src.data, src.layout) };
-        match zeros {
-            Some(zeros) => plan.par_quantize_min_max_view(&view, data, scales, zeros, threads),
-            None => plan.par_quantize_dynamic_view(&view, data, scales, threads),
+        let src = unsafe { View::from_raw(src.data, src.layout) };
+        let mut q = scaled::Quantized { data, scales, zero_points, global };
+        let plan = plan.with_threads(threads);
+        match given {
+            true => plan.quantize_given(&src, &mut q),
+            false => plan.quantize(&src, &mut q),
         }
     })
 }
@@ -70,7 +62,7 @@ pub unsafe fn dequantize(
     py: Python<'_>,
     plan: &ScaledPlan,
     from: Quantized<'_>,
-    global: f32,
+    global: Option<f32>,
     to: &Array,
     threads: Threads,
 ) -> Result<(), ScaledError> {
@@ -78,9 +70,9 @@ pub unsafe fn dequantize(
         // SAFETY: the caller's promise.
         let (data, scales, dst) = unsafe { (bytes(from.data), bytes(from.scales), bytes_mut(to)) };
         // SAFETY: the caller's promise.
-        match from.zeros.map(|zeros| unsafe { bytes(zeros) }) {
-            Some(zeros) => plan.par_dequantize_min_max(data, scales, zeros, to.encoding(), dst, threads),
-            None => plan.par_dequantize(data, scales, global, to.encoding(), dst, threads),
-        }
+        let zero_points = from.zeros.map(|zeros| unsafe { bytes(zeros) });
+        let q = scaled::Quantized { data, scales, zero_points, global };
+        let plan = plan.with_output(to.encoding()).with_threads(threads);
+        plan.dequantize(&q, BytesMut::new(dst, to.elements()))
     })
 }

@@ -10,7 +10,11 @@ use crate::{
     run::Selection,
     scaled::{COLUMNS, Cell, SCHEMES},
 };
-use lanecast::{DType, Tier, scaled::Scheme, tier};
+use lanecast::{
+    Bytes, BytesMut, DType, Tier,
+    scaled::{Quantized, Scheme},
+    tier,
+};
 use std::hint::black_box;
 
 /// The class of scaled casts in results.
@@ -70,10 +74,10 @@ impl ScaledCast {
         let want = cell.answers(Tier::Scalar, &source)?;
         let mut decoded = vec![0; source.len()];
         let scalar = cell.plan(Tier::Scalar, self.scheme.quotient)?;
-        let done = scalar.dequantize(&want.codes, &want.scales, want.global, self.dtype, &mut decoded);
+        let done = scalar.dequantize(&want, BytesMut::new(&mut decoded, n));
         done.map_err(|error| error.to_string())?;
         let plan = cell.plan(tier, self.scheme.quotient)?;
-        let [values, codes, scales] = pool.buffers([source.len(), want.codes.len(), want.scales.len()]);
+        let [values, codes, scales] = pool.buffers([source.len(), want.data.len(), want.scales.len()]);
         // Once before it counts: what the first cast finds out and keeps, the next ones have.
         for counted in [false, true] {
             let expected = if self.quantizes {
@@ -83,28 +87,28 @@ impl ScaledCast {
                 &source
             } else {
                 values.fill(0xEE);
-                codes.copy_from_slice(&want.codes);
+                codes.copy_from_slice(&want.data);
                 scales.copy_from_slice(&want.scales);
                 &decoded
             };
-            let mut done = Ok(want.global);
+            let mut done = Ok(());
+            let mut q = Quantized { global: want.global, ..Quantized::new(&mut *codes, &mut *scales) };
             let mut call = || {
                 let plan = black_box(&plan);
                 done = match self.quantizes {
-                    true => plan.quantize_dynamic(values, codes, scales).map(|report| report.global),
-                    false => {
-                        plan.dequantize(codes, scales, want.global, self.dtype, values).map(|()| want.global)
-                    }
+                    true => plan.quantize(Bytes::new(values, n), &mut q).map(drop),
+                    false => plan.dequantize(&q, BytesMut::new(values, n)),
                 };
             };
             match counted {
                 true => from_one_piece(|| between_marks(&mut call)),
                 false => call(),
             }
-            let global = done.map_err(|error| error.to_string())?;
+            let global = q.global;
+            done.map_err(|error| error.to_string())?;
             if global != want.global
                 || *values != **expected
-                || *codes != *want.codes
+                || *codes != *want.data
                 || *scales != *want.scales
             {
                 return Err(format!("at {n} elements it differs from the scalar tier"));

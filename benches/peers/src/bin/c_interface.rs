@@ -4,7 +4,7 @@
 //! All of them run on the same buffers, in turn. The cost of the interface is the median of the differences within a round.
 
 use clap::Parser;
-use lanecast::{Encoding, CastOptions, CastPlan, DType, Tier};
+use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Tier};
 use lanecast_bench::{
     inputs::{self, Inputs, Range},
     machine::Machine,
@@ -250,7 +250,9 @@ fn contest(
     let direct = |calls: usize| {
         let mut dst = dst.borrow_mut();
         for _ in 0..calls {
-            let done = black_box(&ours).run(black_box(src), black_box(&mut **dst), black_box(n));
+            let n = black_box(n);
+            let (src, dst) = (black_box(src), black_box(&mut **dst));
+            let done = black_box(&ours).run(Bytes::new(src, n), BytesMut::new(dst, n));
             assert!(done.is_ok(), "the buffers are long enough");
         }
     };

@@ -16,14 +16,14 @@ where
     D: ArrowPrimitiveType<Native: Element>,
 {
     let to = D::Native::DTYPE;
-    let plan = CastPlan::new(S::Native::DTYPE, to, &CastOptions::RUST)?;
+    let plan = CastPlan::of::<S::Native, D::Native>(&CastOptions::RUST);
     let (values, nulls) = (array.values(), array.nulls().cloned());
     if !matches!(to.kind(), Kind::SignedInt | Kind::UnsignedInt) {
-        return Ok(PrimitiveArray::new(plan.run_to_vec(values)?.into(), nulls));
+        return Ok(PrimitiveArray::new(plan.run_to_vec(&**values)?.into(), nulls));
     }
     let mut result = vec![D::default_value(); values.len()];
     let mut fits = vec![0; values.len().div_ceil(8)];
-    let rejected = plan.checked(Level::Range).run_slice_masked(values, &mut result, &mut fits)?;
+    let rejected = plan.checked(Level::Range).run_masked(&**values, &mut result, &mut fits)?;
     if rejected == 0 {
         return Ok(PrimitiveArray::new(result.into(), nulls));
     }

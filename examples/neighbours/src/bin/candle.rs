@@ -2,8 +2,8 @@
 
 use bytemuck::Pod;
 use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Shape, Tensor};
-use lanecast::strided::{self, View, ViewMut};
-use lanecast::{CastOptions, CastPlan};
+use lanecast::strided::{self, View};
+use lanecast::{BytesMut, CastOptions, CastPlan};
 use lanecast_neighbours::{compare, head, numbers};
 
 /// A cast to a dtype.
@@ -53,20 +53,14 @@ fn cast<T: Pod>(
     let (from, to) = (dtype(from)?, dtype(to)?);
     let plan = CastPlan::new(from, to, &CastOptions::RUST).map_err(candle_core::Error::wrap)?;
     let n = layout.shape().elem_count();
-    let src = &bytes(storage)?[layout.start_offset() * from.size()..];
+    let strides: Vec<isize> = layout.stride().iter().map(|stride| (stride * from.size()) as isize).collect();
+    let place = strided::Layout::new(from, layout.dims(), &strides).map_err(candle_core::Error::wrap)?;
+    let place = place.with_offset(layout.start_offset() * from.size());
+    let src = View::new(bytes(storage)?, place).map_err(candle_core::Error::wrap)?;
     // For large vectors the system has memory that is zeroed already.
     let mut result = bytemuck::zeroed_vec::<T>(n);
-    let dst: &mut [u8] = bytemuck::cast_slice_mut(&mut result);
-    if layout.is_contiguous() {
-        plan.run(src, dst, n).map_err(candle_core::Error::wrap)?;
-        return Ok(result);
-    }
-    let strides: Vec<isize> = layout.stride().iter().map(|stride| (stride * from.size()) as isize).collect();
-    let view = strided::Layout::new(from, layout.dims(), &strides).and_then(|of| View::new(src, of));
-    let place = strided::Layout::contiguous(to, layout.dims()).and_then(|of| ViewMut::new(dst, of));
-    let (view, mut place) =
-        (view.map_err(candle_core::Error::wrap)?, place.map_err(candle_core::Error::wrap)?);
-    plan.run_strided(&view, &mut place).map_err(candle_core::Error::wrap)?;
+    let dst = BytesMut::new(bytemuck::cast_slice_mut(&mut result), n);
+    plan.run(&src, dst).map_err(candle_core::Error::wrap)?;
     Ok(result)
 }
 

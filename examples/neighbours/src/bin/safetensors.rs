@@ -6,14 +6,14 @@ use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use lanecast::names::Namespace;
-use lanecast::{Encoding, ByteOrder, CastOptions, CastPlan};
+use lanecast::{ByteOrder, Bytes, BytesMut, CastError, CastOptions, CastPlan, Encoding};
 use lanecast_neighbours::{compare, head, numbers};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, View, serialize};
 use std::borrow::Cow;
 use std::error::Error;
 
-/// What a tensor of a file holds: packed elements, the lowest byte of each first.
-fn buffer(of: Dtype) -> Result<Encoding, Box<dyn Error>> {
+/// The encoding of a tensor of a file: packed elements, the lowest byte of each first.
+fn encoding(of: Dtype) -> Result<Encoding, Box<dyn Error>> {
     let dtype = Namespace::Safetensors.parse(&of.to_string())?;
     Ok(Encoding::packed(dtype).with_order(ByteOrder::Little))
 }
@@ -27,12 +27,17 @@ struct Cast<'a> {
 
 impl<'a> Cast<'a> {
     fn new(tensor: TensorView<'a>, to: Dtype) -> Result<Self, Box<dyn Error>> {
-        let plan = CastPlan::new(buffer(tensor.dtype())?, buffer(to)?, &CastOptions::RUST)?;
+        let plan = CastPlan::new(encoding(tensor.dtype())?, encoding(to)?, &CastOptions::RUST)?;
         Ok(Cast { tensor, to, plan })
     }
 
     fn elements(&self) -> usize {
         self.tensor.shape().iter().product()
+    }
+
+    fn run(&self, result: &mut [u8]) -> Result<(), CastError> {
+        let n = self.elements();
+        self.plan.run(Bytes::new(self.tensor.data(), n), BytesMut::new(result, n))
     }
 }
 
@@ -47,8 +52,7 @@ impl View for Cast<'_> {
 
     fn data(&self) -> Cow<'_, [u8]> {
         let mut result = vec![0; self.data_len()];
-        let done = self.plan.run(self.tensor.data(), &mut result, self.elements());
-        done.expect("both sides have as many bytes as their shapes say");
+        self.run(&mut result).expect("both sides have as many bytes as their shapes say");
         Cow::Owned(result)
     }
 
@@ -89,11 +93,7 @@ fn beside_half<S: Pod, D: Pod>(
     half(elements, &mut theirs);
     assert!(*cast.data() == *bytemuck::cast_slice::<D, u8>(&theirs), "{name}: half has another answer");
     let mut ours = vec![0; cast.data_len()];
-    compare(
-        name,
-        || cast.plan.run(cast.tensor.data(), &mut ours, elements.len()),
-        || half(elements, &mut theirs),
-    );
+    compare(name, || cast.run(&mut ours), || half(elements, &mut theirs));
     Ok(())
 }
 

@@ -6,7 +6,7 @@
 
 use std::io::{self, Read};
 
-use lanecast::{ByteOrder, DType, Encoding, Kind, names::numpy_code, structured::StructType};
+use lanecast::{ByteOrder, DType, Encoding, Kind, names::Namespace, structured::StructType};
 
 use crate::{
     error::{Error, Result},
@@ -350,7 +350,7 @@ fn numeric(kind: u8, size: usize) -> Option<DType> {
 
 /// The little-endian descriptor of a dtype that NumPy itself has.
 fn plain_code(dtype: DType) -> Option<String> {
-    numpy_code(dtype, ByteOrder::Little)
+    Namespace::NumPy.code(Encoding::new(dtype).with_order(ByteOrder::Little))
 }
 
 /// The descriptor that NumPy writes for `dtype`.

@@ -12,7 +12,7 @@ use crate::error::Result;
 /// Splits a name that a cast gives (`W__bfloat16`, or `W__bfloat16_2` if that was taken) into the original name and the dtype.
 pub fn made_by_cast(name: &str) -> Option<(&str, DType)> {
     let (of, mark) = name.rsplit_once("__")?;
-    let exact = |mark: &str| DType::from_name(mark).filter(|dtype| dtype.name() == mark);
+    let exact = |mark: &str| mark.parse::<DType>().ok().filter(|dtype| dtype.name() == mark);
     let numbered = || match mark.rsplit_once('_') {
         Some((mark, number)) if number.bytes().all(|b| b.is_ascii_digit()) => exact(mark),
         _ => None,

@@ -1,19 +1,19 @@
-//! The loops of [`ScaledPlan`] from codes, which run in the default floating-point environment.
+//! The loops of [`Resolved`] from codes, which run in the default floating-point environment.
 
-use super::{
+use super::super::{
     blocks::{Piece, Tile},
-    error::{ScaledError, byte_len, check_len},
-    factors::NORMAL,
+    error::ScaledError,
+    kernels::Plain,
     packing::{CHUNK, bytes_of, is_aligned, take},
-    plan::ScaledPlan,
-    rule::Rule,
+    quantized::Parts,
+    resolved::Resolved,
+    rule::{NORMAL, Rule},
     scheme::{Global, ScaleType},
 };
-use crate::{CastOptions, CastPlan, DType, Encoding};
+use crate::options::CastOptions;
 use core::ops::Range;
-use lanecast_kernels::machine::SECOND_CACHE;
 use lanecast_kernels::scaled::{Factors, ProductTable, ScaledCast, ScaledLoops, ScaledStream, Step};
-use lanecast_kernels::{Bytes, BytesMut};
+use lanecast_kernels::{DType, Encoding, machine::SECOND_CACHE};
 
 /// The mean number of elements of a block from which a table of products is worth making. In the second-level cache, a cast to bfloat16 by
 /// tables was 6 % slower with 1024 elements and 20 % faster with 2048.
@@ -38,12 +38,12 @@ struct Scratch {
 
 /// The casts of a decoding, and the step between them.
 struct Decoder<'a> {
-    plan: &'a ScaledPlan,
+    plan: &'a Resolved,
     rule: Rule<'a>,
     /// The destination of products.
-    narrow: CastPlan,
-    wide: CastPlan,
-    codes: CastPlan,
+    narrow: Plain,
+    wide: Plain,
+    codes: Plain,
     step: Step,
     /// The loop that decodes in registers, if the pair has one.
     fused: Option<ScaledCast>,
@@ -51,47 +51,33 @@ struct Decoder<'a> {
     is_float32: bool,
 }
 
-impl ScaledPlan {
-    /// [`dequantize`](Self::dequantize) in the default floating-point environment.
-    pub(super) fn decode(
-        &self,
-        data: &[u8],
-        scales: &[u8],
-        global: f32,
-        to: Encoding,
-        dst: &mut [u8],
-    ) -> Result<(), ScaledError> {
-        let n = self.elements();
-        if !matches!(to.dtype(), DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64) {
-            return Err(ScaledError::Source { dtype: to.dtype() });
-        }
-        self.without_zeros()?;
-        check_len("data", self.data_len(), data.len())?;
-        check_len("scales", self.scales_len(), scales.len())?;
-        check_len("destination", byte_len(to, n)?, dst.len())?;
+impl Resolved {
+    /// The values of all codes, in C order.
+    pub(super) fn decode(&self, of: Parts<'_>, to: Encoding, dst: &mut [u8]) -> Result<(), ScaledError> {
+        let Parts { data, scales, global, .. } = of;
         let block = matches!(self.scheme.scale, ScaleType::E4M3(_));
-        let narrow = CastPlan::new(DType::Float32, to, &CastOptions::RUST)?;
+        let narrow = Plain::new(DType::Float32, to, &CastOptions::RUST)?;
         // A product with a power of two is exact in float32, or infinite.
         let beside = to.dtype() != DType::Float32 && self.scheme.scale != ScaleType::E8M0;
         let step = Step::Product { block, beside };
         let decoder = Decoder {
             plan: self,
-            rule: Rule::of_global(self, self.global(global)?),
+            rule: Rule::of_global(self, global),
             step,
-            fused: ScaledCast::decoder(self.casts.decode_stored(self.data).kernel(), narrow.kernel(), step),
+            fused: ScaledCast::decoder(self.kernels.decode_stored(self.data), &narrow, step),
             narrow,
-            wide: CastPlan::new(DType::Float64, to, &CastOptions::RUST)?,
+            wide: Plain::new(DType::Float64, to, &CastOptions::RUST)?,
             codes: self.decoder()?,
             is_float32: to == Encoding::new(DType::Float32),
         };
         // The loops are exact for products of short codes that float64 need not hold.
         let divided = self.scheme.scale == ScaleType::E4M3(Global::Divisor);
         let short = self.scheme.element.bits() <= 8 && to.dtype() != DType::Float64 && !divided;
-        let loops = self.casts.loops.filter(|_| short);
+        let loops = self.kernels.loops.filter(|_| short);
         let global = decoder.rule.global;
         let mut scratch =
             Scratch { of: 0..0, fit: false, blocks: Buffer([0.0; CHUNK]), globals: Buffer([global; CHUNK]) };
-        let streams = decoder.narrow.kernel().streams(data.len() + dst.len());
+        let streams = decoder.narrow.streams(data.len() + dst.len());
         if loops.is_some() && !streams && decoder.by_tables(data, scales, &mut scratch, dst)? {
             return Ok(());
         }
@@ -150,9 +136,7 @@ impl Decoder<'_> {
             let size = plan.scale_size();
             let scales = &scales[scratch.of.start * size..scratch.of.end * size];
             let values = &mut scratch.blocks.0[..blocks];
-            plan.casts
-                .load_scales
-                .run(Bytes::new(scales, blocks), BytesMut::new(bytemuck::cast_slice_mut(values), blocks))?;
+            plan.kernels.load_scales.run(scales, bytemuck::cast_slice_mut(values), blocks)?;
             let unit = plan.codes.unit as f32;
             if unit != 1.0 {
                 values.iter_mut().for_each(|x| *x /= unit);
@@ -251,10 +235,7 @@ impl Decoder<'_> {
             self.codes_to_float32(data, &piece, products.as_flattened_mut())?;
             let fits = loops.step_in_place(self.step, products, piece.run, &factors);
             debug_assert!(fits, "a scale for each block");
-            self.narrow.run(
-                Bytes::new(products.as_flattened(), products.len()),
-                BytesMut::new(dst, products.len()),
-            )?;
+            self.narrow.run(products.as_flattened(), dst, products.len())?;
         }
         Ok(())
     }
@@ -264,11 +245,11 @@ impl Decoder<'_> {
         let (plan, n) = (self.plan, piece.elements.len());
         if is_aligned(plan.data, piece.elements.start) {
             let codes = &data[bytes_of(plan.data, &piece.elements)];
-            plan.casts.decode_stored(plan.data).run(Bytes::new(codes, n), BytesMut::new(values, n))?;
+            plan.kernels.decode_stored(plan.data).run(codes, values, n)?;
         } else {
             let mut codes = [0; CHUNK];
             take(plan.data, data, piece.elements.clone(), &mut codes[..n]);
-            plan.casts.decode.run(Bytes::new(&codes[..n], n), BytesMut::new(values, n))?;
+            plan.kernels.decode.run(&codes[..n], values, n)?;
         }
         Ok(())
     }
@@ -285,7 +266,7 @@ impl Decoder<'_> {
         self.plan.values(&self.codes, &self.rule, (data, scales), piece, q)?;
         let size = self.wide.target().dtype().size();
         let dst = &mut dst[piece.elements.start * size..piece.elements.end * size];
-        self.wide.run(Bytes::new(bytemuck::cast_slice(q), q.len()), BytesMut::new(dst, q.len()))?;
+        self.wide.run(bytemuck::cast_slice(q), dst, q.len())?;
         Ok(())
     }
 }

@@ -1,152 +1,49 @@
-//! The loops of [`ScaledPlan`] to codes, which run in the default floating-point environment.
+//! The loops of [`Resolved`] to codes, slab by slab. They run in the default floating-point environment.
 
 use super::{
-    blocks::Piece,
-    error::{ScaledError, byte_len, check_len},
+    super::{
+        blocks::Piece,
+        error::ScaledError,
+        packing::{CHUNK, bytes_of, is_aligned, put},
+        report::Report,
+        resolved::{INFINITY, MAGNITUDE, Resolved},
+        rule::{Rule, Scale},
+        scale_code::to_source,
+        scheme::{NonFinite, Quotient},
+    },
+    amaxes::Amaxes,
     factors::SlabFactors,
-    packing::{CHUNK, bytes_of, is_aligned, put},
-    plan::{INFINITY, MAGNITUDE, ScaledPlan},
-    report::Report,
-    rule::{Rule, Scale, ScaleRule, to_source},
-    scheme::{NonFinite, Quotient},
+    load::Buffer,
 };
-use crate::{Kind, finfo, stochastic::truncated_quotient};
-use alloc::vec::Vec;
+use crate::stochastic::truncated_quotient;
 use core::ops::Range;
-use lanecast_kernels::scaled::{ScaledLoops, Step, Word};
-use lanecast_kernels::{Bytes, BytesMut};
+use lanecast_kernels::{
+    Kind,
+    scaled::{ScaledLoops, Step, Word},
+};
 
 /// The scales of a cast.
-pub(super) enum Source<'a> {
+pub(super) enum Scales<'a> {
     /// They are made of the elements, and written here.
-    Elements(&'a mut [u8]),
+    Made(&'a mut [u8]),
     /// They are given.
     Given(&'a [u8]),
     /// They are made already, with their factors.
-    Made(&'a [Scale]),
+    Known(&'a [Scale]),
 }
 
-/// The largest magnitudes of the blocks of a slab.
-pub(super) struct Amaxes {
-    /// As codes of float32.
-    pub(super) words: Vec<u32>,
-    /// As codes of the source, if that has 16 bits.
-    halves: Vec<u16>,
-}
-
-impl Amaxes {
-    pub(super) fn new() -> Self {
-        Self { words: Vec::new(), halves: Vec::new() }
-    }
-
-    pub(super) fn words(&self) -> &[Word] {
-        bytemuck::cast_slice(&self.words)
-    }
-}
-
-/// Elements in memory of the stack.
-#[repr(align(64))]
-pub(super) struct Buffer(pub(super) [Word; CHUNK]);
-
-impl ScaledPlan {
-    /// Casts with given scales.
-    pub(super) fn quantize_by(
-        &self,
-        src: &[u8],
-        scales: &[u8],
-        global: f32,
-        data: &mut [u8],
-    ) -> Result<Report, ScaledError> {
-        self.without_zeros()?;
-        check_len("scales", self.scales_len(), scales.len())?;
-        let rule = Rule::of_global(self, self.global(global)?);
-        Ok(self.cast_and_compare(src, &rule, Source::Given(scales), scales, data)?.report())
-    }
-
-    /// Refuses schemes with zero points and schemes whose scales have to be given.
-    pub(super) fn makes_scales(&self) -> Result<(), ScaledError> {
-        self.without_zeros()?;
-        match self.scheme.rule {
-            ScaleRule::Given => {
-                Err(ScaledError::Scheme { why: "the scales of this scheme have to be given" })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Casts with scales that are made of the elements. `amax` has the bits of the largest magnitude that shares the tensor's scale;
-    /// without it, that of the source.
-    pub(super) fn quantize_of_amax(
-        &self,
-        src: &[u8],
-        amax: Option<u32>,
-        data: &mut [u8],
-        scales: &mut [u8],
-    ) -> Result<Report, ScaledError> {
-        self.makes_scales()?;
-        let amax = match amax {
-            Some(amax) => amax,
-            None if self.needs_amax() => self.amax_bits(src, INFINITY)?,
-            None => 0,
-        };
-        let rule = self.rule_or(|| Rule::of_amax(self, amax));
-        check_len("scales", self.scales_len(), scales.len())?;
-        Ok(self.cast_and_compare(src, &rule, Source::Elements(scales), &[], data)?.report())
-    }
-
-    /// The bits of the largest magnitude whose bits are below `limit`.
-    pub(super) fn amax_bits(&self, src: &[u8], limit: u32) -> Result<u32, ScaledError> {
-        let n = self.elements();
-        check_len("source", byte_len(self.from, n)?, src.len())?;
-        let (mut amax, mut x) = (0, Buffer([[0; 4]; CHUNK]));
-        if let Some(loops) = self.casts.loops {
-            let mut of_all = Amaxes { words: Vec::from([0]), halves: Vec::from([0]) };
-            let whole = Piece { elements: 0..n, run: n.max(1), block: 0 };
-            if self.amaxes_by(loops, src, &whole, &mut of_all)? && self.widen(&mut of_all)? < limit {
-                return Ok(of_all.words[0]);
-            }
-        }
-        for start in (0..n).step_by(CHUNK) {
-            let x = self.load(src, start..n.min(start + CHUNK), &mut x)?;
-            let magnitudes = x.iter().map(|x| u32::from_ne_bytes(*x) & MAGNITUDE);
-            amax = magnitudes.filter(|x| *x < limit).fold(amax, u32::max);
-        }
-        Ok(amax)
-    }
-
-    /// The elements of a range as `float32`: those of the source, if they are that.
-    pub(super) fn load<'x>(
-        &self,
-        src: &'x [u8],
-        range: Range<usize>,
-        x: &'x mut Buffer,
-    ) -> Result<&'x [Word], ScaledError> {
-        let size = self.from.dtype().size();
-        let bytes = &src[range.start * size..range.end * size];
-        if self.casts.native && size == 4 {
-            return Ok(bytemuck::cast_slice(bytes));
-        }
-        let x = &mut x.0[..range.len()];
-        self.casts
-            .load
-            .run(Bytes::new(bytes, range.len()), BytesMut::new(x.as_flattened_mut(), range.len()))?;
-        Ok(x)
-    }
-
+impl Resolved {
     /// Casts slab by slab: first the scales of its blocks, then its elements.
     pub(super) fn cast(
         &self,
         src: &[u8],
-        rule: Rule<'_>,
-        mut scales: Source<'_>,
+        rule: &Rule<'_>,
+        mut scales: Scales<'_>,
         data: &mut [u8],
     ) -> Result<Report, ScaledError> {
         let n = self.elements();
-        check_len("source", byte_len(self.from, n)?, src.len())?;
-        check_len("data", self.data_len(), data.len())?;
         let counted = self.counts.then_some(0);
-        let mut report =
-            Report { global: rule.global, clipped: counted, underflowed: counted, ..Report::default() };
+        let mut report = Report { clipped: counted, underflowed: counted, ..Report::default() };
         let mut amaxes = Amaxes::new();
         let mut factors = SlabFactors::new();
         let (step, size) = (self.step(), self.scale_size());
@@ -154,10 +51,10 @@ impl ScaledPlan {
         for (elements, blocks) in self.blocks.slabs() {
             factors.clear(step);
             match &mut scales {
-                Source::Elements(scales) => {
+                Scales::Made(scales) => {
                     self.amaxes(src, elements.clone(), &blocks, rule.ignores_non_finite(), &mut amaxes)?;
                     let scales = &mut scales[blocks.start * size..blocks.end * size];
-                    if !self.scales_at_once(&rule, &amaxes, scales, &mut factors, &mut report) {
+                    if !self.scales_at_once(rule, &amaxes, scales, &mut factors, &mut report) {
                         factors.clear(step);
                         for (i, &amax) in amaxes.words.iter().enumerate() {
                             if amax >= INFINITY && self.scheme.non_finite == NonFinite::Refuse {
@@ -166,24 +63,24 @@ impl ScaledPlan {
                             let scale = rule.scale(amax);
                             report.empty += u64::from(amax == 0);
                             report.poisoned += u64::from(amax >= INFINITY);
-                            self.put_scale(scales, i, scale);
-                            factors.push(&rule, scale);
+                            self.put_scale(scales, i, scale.code);
+                            factors.push(rule, scale);
                         }
                         factors.check();
                     }
                 }
-                Source::Made(scales) => {
-                    scales[blocks.clone()].iter().for_each(|scale| factors.push(&rule, *scale));
+                Scales::Known(scales) => {
+                    scales[blocks.clone()].iter().for_each(|scale| factors.push(rule, *scale));
                     factors.check();
                 }
-                Source::Given(scales) => {
+                Scales::Given(scales) => {
                     if self.scheme.non_finite == NonFinite::Refuse {
                         self.amaxes(src, elements.clone(), &blocks, false, &mut amaxes)?;
                         if let Some(at) = amaxes.words.iter().position(|amax| *amax >= INFINITY) {
                             return Err(ScaledError::NonFinite { block: blocks.start + at });
                         }
                     }
-                    blocks.clone().for_each(|i| factors.push(&rule, rule.with_factor(self.scale(scales, i))));
+                    blocks.clone().for_each(|i| factors.push(rule, rule.with_factor(self.scale(scales, i))));
                     factors.check();
                 }
             }
@@ -194,7 +91,7 @@ impl ScaledPlan {
                     let x = self.load(src, piece.elements.clone(), &mut x)?;
                     let first = piece.block - blocks.start;
                     let by = first..first + piece.blocks();
-                    match (factors.step, self.casts.loops) {
+                    match (factors.step, self.kernels.loops) {
                         (Some(step), Some(loops)) => {
                             let q = &mut q.0[..x.len()];
                             self.quotients(loops, step, x, q, &piece, &factors, by);
@@ -219,83 +116,15 @@ impl ScaledPlan {
         data: &mut [u8],
     ) -> usize {
         let start = piece.elements.start;
-        let Some(fused) = &self.casts.fused else { return 0 };
+        let Some(fused) = &self.kernels.fused else { return 0 };
         if factors.step.is_none() || factors.any_nan || !is_aligned(self.data, start) {
             return 0;
         }
-        let size = self.from.dtype().size();
+        let size = self.source.dtype().size();
         let src = &src[start * size..piece.elements.end * size];
         let data = &mut data[bytes_of(self.data, &piece.elements)];
         let by = piece.block - first..piece.block - first + piece.blocks();
         fused.run(src, data, piece.elements.len(), piece.run, &factors.of(by))
-    }
-
-    /// The largest magnitudes of the blocks of a slab.
-    pub(super) fn amaxes(
-        &self,
-        src: &[u8],
-        elements: Range<usize>,
-        blocks: &Range<usize>,
-        finite: bool,
-        amaxes: &mut Amaxes,
-    ) -> Result<(), ScaledError> {
-        amaxes.words.clear();
-        amaxes.words.resize(blocks.len(), 0);
-        amaxes.halves.clear();
-        amaxes.halves.resize(blocks.len(), 0);
-        if let (Some(loops), false) = (self.casts.loops, finite) {
-            let mut done = true;
-            // Of long runs all at once: nothing is loaded for it.
-            for mut piece in self.blocks.pieces(elements.clone(), usize::MAX) {
-                piece.block -= blocks.start;
-                done &= self.amaxes_by(loops, src, &piece, amaxes)?;
-            }
-            if done {
-                self.widen(amaxes)?;
-                return Ok(());
-            }
-        }
-        let mut x = Buffer([[0; 4]; CHUNK]);
-        for piece in self.blocks.pieces(elements, CHUNK) {
-            let x = self.load(src, piece.elements.clone(), &mut x)?;
-            let amaxes = &mut amaxes.words[piece.block - blocks.start..];
-            for (run, amax) in x.chunks(piece.run).zip(amaxes) {
-                let magnitudes = run.iter().map(|x| u32::from_ne_bytes(*x) & MAGNITUDE);
-                *amax = magnitudes.filter(|x| !finite || *x < INFINITY).fold(*amax, u32::max);
-            }
-        }
-        Ok(())
-    }
-
-    /// Raises the largest magnitudes of the blocks of a piece by the loops of a tier. `false` if those do not read such a source.
-    fn amaxes_by(
-        &self,
-        loops: ScaledLoops,
-        src: &[u8],
-        piece: &Piece,
-        amaxes: &mut Amaxes,
-    ) -> Result<bool, ScaledError> {
-        let size = self.from.dtype().size();
-        let bytes = &src[piece.elements.start * size..piece.elements.end * size];
-        let blocks = piece.block..piece.block + piece.blocks();
-        match size {
-            _ if !self.casts.native => return Ok(false),
-            2 => loops.amax_16(bytemuck::cast_slice(bytes), piece.run, &mut amaxes.halves[blocks]),
-            _ => loops.amax_32(bytemuck::cast_slice(bytes), piece.run, &mut amaxes.words[blocks]),
-        }
-        Ok(true)
-    }
-
-    /// Magnitudes of the source as float32; returns the largest of them.
-    fn widen(&self, amaxes: &mut Amaxes) -> Result<u32, ScaledError> {
-        if self.from.dtype().size() == 2 {
-            let n = amaxes.halves.len();
-            let words = bytemuck::cast_slice_mut(&mut amaxes.words);
-            self.casts
-                .load
-                .run(Bytes::new(bytemuck::cast_slice(&amaxes.halves), n), BytesMut::new(words, n))?;
-        }
-        Ok(amaxes.words.iter().fold(0, |a, b| a.max(*b)))
     }
 
     /// The quotients of a piece by the loops of a tier.
@@ -350,13 +179,11 @@ impl ScaledPlan {
         }
         if is_aligned(self.data, piece.elements.start) {
             let bytes = bytes_of(self.data, &piece.elements);
-            self.casts
-                .encode_stored(self.data)
-                .run(Bytes::new(q.as_flattened(), n), BytesMut::new(&mut data[bytes], n))?;
+            self.kernels.encode_stored(self.data).run(q.as_flattened(), &mut data[bytes], n)?;
         } else {
             let mut codes = [0; CHUNK];
             let codes = &mut codes[..n];
-            self.casts.encode.run(Bytes::new(q.as_flattened(), n), BytesMut::new(codes, n))?;
+            self.kernels.encode.run(q.as_flattened(), codes, n)?;
             put(self.data, codes, piece.elements.clone(), data);
         }
         Ok(())
@@ -364,7 +191,7 @@ impl ScaledPlan {
 
     /// The largest quotient that becomes zero.
     fn tiny(&self) -> f32 {
-        finfo(self.scheme.element).map_or(0.5, |float| (float.smallest_subnormal / 2.0) as f32)
+        self.scheme.element.finfo().map_or(0.5, |float| (float.smallest_subnormal / 2.0) as f32)
     }
 
     /// Casts the elements of a piece by the factors of its blocks, in double precision.
@@ -392,7 +219,7 @@ impl ScaledPlan {
                 Quotient::Divide => each.for_each(|(x, q)| *q = f64::from(x / narrow)),
                 Quotient::DivideUnsigned => each.for_each(|(x, q)| *q = f64::from(x / narrow + 0.0)),
                 Quotient::DivideSource => {
-                    let source = self.from.dtype();
+                    let source = self.source.dtype();
                     each.for_each(|(x, q)| *q = f64::from(to_source(source, x / narrow)));
                 }
                 Quotient::TimesReciprocal | Quotient::TimesGlobalReciprocal | Quotient::TimesMultiplier => {
@@ -445,9 +272,7 @@ impl ScaledPlan {
         let mut codes = [0_u8; 2 * CHUNK];
         let size = self.scheme.element.size();
         let codes = &mut codes[..q.len() * size];
-        self.casts
-            .encode_wide
-            .run(Bytes::new(bytemuck::cast_slice(q), q.len()), BytesMut::new(codes, q.len()))?;
+        self.kernels.encode_wide.run(bytemuck::cast_slice(q), codes, q.len())?;
         if let Some(underflowed) = &mut report.underflowed {
             let magnitude = match self.scheme.element.kind() {
                 Kind::Float => (1 << (self.scheme.element.bits() - 1)) - 1,
@@ -464,22 +289,5 @@ impl ScaledPlan {
         }
         put(self.data, codes, range, data);
         Ok(())
-    }
-
-    /// The code of a scale.
-    pub(super) fn scale(&self, scales: &[u8], i: usize) -> u32 {
-        match self.scale_size() {
-            1 => u32::from(scales[i]),
-            2 => u32::from(u16::from_ne_bytes([scales[2 * i], scales[2 * i + 1]])),
-            _ => u32::from_ne_bytes(core::array::from_fn(|k| scales[4 * i + k])),
-        }
-    }
-
-    pub(super) fn put_scale(&self, scales: &mut [u8], i: usize, scale: Scale) {
-        match self.scale_size() {
-            1 => scales[i] = scale.code as u8,
-            2 => scales[2 * i..2 * i + 2].copy_from_slice(&(scale.code as u16).to_ne_bytes()),
-            _ => scales[4 * i..4 * i + 4].copy_from_slice(&scale.code.to_ne_bytes()),
-        }
     }
 }

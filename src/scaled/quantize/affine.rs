@@ -1,20 +1,22 @@
 //! The loops of casts with zero points, which run in the default floating-point environment.
 
-use super::super::{
-    cast::Buffer,
-    error::ScaledError,
-    packing::{CHUNK, put, take},
-    plan::ScaledPlan,
-    report::Report,
-    rule::{Rule, Scale},
-    scheme::NonFinite,
-    split::Done,
-    values::positive_nan,
+use super::{
+    super::{
+        error::ScaledError,
+        packing::{CHUNK, chunks, put},
+        quantized::Parts,
+        report::Report,
+        resolved::Resolved,
+        rule::{Rule, Scale},
+        scheme::NonFinite,
+    },
+    done::Done,
+    load::Buffer,
 };
-use crate::{CastPlan, Encoding, iinfo, stochastic::truncated_quotient};
-use alloc::vec::Vec;
+use crate::stochastic::truncated_quotient;
+use alloc::{vec, vec::Vec};
 use core::ops::Range;
-use lanecast_kernels::{Bytes, BytesMut};
+use lanecast_kernels::Encoding;
 
 /// Rounds to an integer, ties to even: adding leaves no bits for the fraction.
 fn nearest(x: f64) -> f64 {
@@ -47,6 +49,11 @@ pub(super) struct Limits {
 }
 
 impl Limits {
+    /// Whether an element of the block is NaN or infinite.
+    pub(super) fn has_non_finite(&self) -> bool {
+        self.non_finite
+    }
+
     /// Widens the range by that of another part of the block.
     pub(super) fn add(&mut self, other: Limits) {
         (self.low, self.high) = (self.low.min(other.low), self.high.max(other.high));
@@ -61,7 +68,7 @@ pub(super) struct Affine {
     zero: f64,
 }
 
-impl ScaledPlan {
+impl Resolved {
     /// Casts slab by slab: first the scales and zero points of its blocks, then its elements. Zero points have whole bytes.
     pub(super) fn quantize_with_zeros(
         &self,
@@ -69,7 +76,7 @@ impl ScaledPlan {
         rule: &Rule<'_>,
         [data, scales, zeros]: [&mut [u8]; 3],
     ) -> Result<Done, ScaledError> {
-        let mut done = Done::new(self, Report::default());
+        let mut done = Done::new(self);
         let (mut limits, mut made) = (Vec::new(), Vec::new());
         let (of_scale, of_zero) = (self.scale_size(), self.scheme.element.size());
         for (elements, blocks) in self.blocks.slabs() {
@@ -140,7 +147,7 @@ impl ScaledPlan {
                 true => 0.0,
                 false => (least + nearest(-f64::from(limits.low) / scale.factor)).clamp(least, largest),
             };
-            self.put_scale(scales, block, scale);
+            self.put_scale(scales, block, scale.code);
             made.push(Affine { factor: scale.factor, zero });
         }
         let mut values = [0.0; CHUNK];
@@ -209,36 +216,25 @@ impl ScaledPlan {
         Ok(())
     }
 
-    /// The values of all codes. The zero points are those of a tensor in which the first block is `first`.
-    pub(super) fn affine_values(
-        &self,
-        [decoder, store]: [&CastPlan; 2],
-        [data, scales, zeros]: [&[u8]; 3],
-        first: usize,
-        dst: &mut [u8],
-    ) -> Result<(), ScaledError> {
-        let rule = Rule::of_global(self, 1.0);
-        let (mut q, size) = ([0.0; CHUNK], store.target().dtype().size());
-        for range in chunks(0..self.elements()) {
-            let q = &mut q[..range.len()];
-            self.integers_of(decoder, data, range.clone(), q)?;
-            for (run, block) in self.runs(range.clone()) {
-                let mut zero = [0.0];
-                self.integers_of(decoder, zeros, first + block..first + block + 1, &mut zero)?;
-                let (scale, _) = rule.parts(self.scale(scales, block));
-                q[run.start - range.start..run.end - range.start]
-                    .iter_mut()
-                    .for_each(|q| *q = positive_nan(*q, (*q - zero[0]) * scale));
-            }
-            let dst = &mut dst[range.start * size..range.end * size];
-            store.run(Bytes::new(bytemuck::cast_slice(q), range.len()), BytesMut::new(dst, range.len()))?;
+    /// The scales and zero points of all blocks, which are given. Those whose codes are 0 have no zero point.
+    pub(super) fn given_affine(&self, rule: &Rule<'_>, by: Parts<'_>) -> Result<Vec<Affine>, ScaledError> {
+        let decoder = self.decoder()?;
+        let mut zeros = vec![0.0; self.scales()];
+        for range in chunks(0..self.scales()) {
+            self.decode_codes(&decoder, by.zeros, range.clone(), &mut zeros[range])?;
         }
-        Ok(())
+        let made = zeros.into_iter().enumerate();
+        Ok(made
+            .map(|(block, zero)| Affine {
+                factor: rule.with_factor(self.scale(by.scales, block)).factor,
+                zero,
+            })
+            .collect())
     }
 
     /// The least and the largest code.
     fn integers(&self) -> (f64, f64) {
-        iinfo(self.scheme.element).map_or((0.0, 0.0), |int| (int.min as f64, int.max as f64))
+        self.scheme.element.iinfo().map_or((0.0, 0.0), |int| (int.min as f64, int.max as f64))
     }
 
     fn put_integers(
@@ -250,29 +246,8 @@ impl ScaledPlan {
     ) -> Result<(), ScaledError> {
         let mut codes = [0; 2 * CHUNK];
         let codes = &mut codes[..values.len() * self.scheme.element.size()];
-        self.casts.encode_wide.run(
-            Bytes::new(bytemuck::cast_slice(values), values.len()),
-            BytesMut::new(codes, values.len()),
-        )?;
+        self.kernels.encode_wide.run(bytemuck::cast_slice(values), codes, values.len())?;
         put(of, codes, range, data);
         Ok(())
     }
-
-    fn integers_of(
-        &self,
-        decoder: &CastPlan,
-        data: &[u8],
-        range: Range<usize>,
-        values: &mut [f64],
-    ) -> Result<(), ScaledError> {
-        let (mut codes, n) = ([0; 2 * CHUNK], values.len());
-        let codes = &mut codes[..n * self.scheme.element.size()];
-        take(self.data, data, range, codes);
-        Ok(decoder.run(Bytes::new(codes, n), BytesMut::new(bytemuck::cast_slice_mut(values), n))?)
-    }
-}
-
-fn chunks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let end = range.end;
-    range.step_by(CHUNK).map(move |start| start..end.min(start + CHUNK))
 }

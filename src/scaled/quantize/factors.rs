@@ -1,17 +1,12 @@
 //! The numbers that the blocks of a slab are cast by.
 
-use super::{
-    plan::ScaledPlan,
-    rule::{Rule, Scale},
-    scheme::{Quotient, ScaleType},
+use super::super::{
+    rule::{NORMAL, Rule, Scale},
+    scheme::Quotient,
 };
-use crate::iinfo;
 use alloc::vec::Vec;
 use core::ops::Range;
 use lanecast_kernels::scaled::{Factors, Step};
-
-/// Scales that the loops of a tier can divide by, without a remainder that underflows.
-pub(super) const NORMAL: Range<f32> = f32::from_bits((127 - 64) << 23)..f32::from_bits((127 + 64) << 23);
 
 /// The numbers of the blocks of a slab. Those that the loops of a tier read are there if `step` is.
 #[derive(Debug)]
@@ -88,34 +83,5 @@ impl SlabFactors {
             block: &self.block[part(&self.block)],
             scale: &self.scale[part(&self.scale)],
         }
-    }
-}
-
-impl ScaledPlan {
-    /// What the loops of a tier do with the elements of this scheme, if they can.
-    pub(super) fn step(&self) -> Option<Step> {
-        // Stochastic rounding needs more of the quotient.
-        if self.random.is_some() {
-            return None;
-        }
-        // Float16 and int16 have midpoints below those that the loops are exact for.
-        if self.casts.loops.is_none() || self.scheme.element.bits() > 8 {
-            return None;
-        }
-        // Negative quotients become zero where there is no sign, and are counted by their codes.
-        if self.counts && iinfo(self.scheme.element).is_some_and(|int| int.min == 0) {
-            return None;
-        }
-        let step = match (self.scheme.quotient, self.scheme.scale) {
-            (Quotient::Exact, ScaleType::E8M0) => Step::Times,
-            (Quotient::Exact, ScaleType::E4M3(_)) => Step::Quotient { block: true },
-            (Quotient::Exact, _) => Step::Quotient { block: false },
-            (Quotient::Divide | Quotient::DivideUnsigned, _) => Step::Divide,
-            (Quotient::DivideSource, _) => return None,
-            _ => Step::Times,
-        };
-        // Units of integers are in the factors of powers of two only.
-        let unit = self.codes.unit == 1.0 || (step == Step::Times && self.scheme.quotient == Quotient::Exact);
-        unit.then_some(step)
     }
 }

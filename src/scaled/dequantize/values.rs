@@ -1,21 +1,20 @@
 //! What codes stand for, exactly.
 
-use super::{
+use super::super::{
     blocks::Piece,
-    cast::Buffer,
     error::ScaledError,
-    exact_sum::ExactSum,
+    kernels::Plain,
     packing::{CHUNK, take},
-    plan::ScaledPlan,
+    resolved::Resolved,
     rule::Rule,
     scheme::{Global, ScaleType},
 };
-use crate::{CastOptions, CastPlan, DType};
+use crate::options::CastOptions;
 use core::ops::Range;
-use lanecast_kernels::{Bytes, BytesMut};
+use lanecast_kernels::DType;
 
 /// The value of a code. NaN of a code stays as it is; every other one is positive, whatever the arithmetic of the CPU makes.
-pub(super) fn positive_nan(code: f64, value: f64) -> f64 {
+pub(in crate::scaled) fn positive_nan(code: f64, value: f64) -> f64 {
     match (code.is_nan(), value.is_nan()) {
         (true, _) => code,
         (_, true) => f64::from_bits(0x7FF8 << 48),
@@ -23,25 +22,36 @@ pub(super) fn positive_nan(code: f64, value: f64) -> f64 {
     }
 }
 
-impl ScaledPlan {
+impl Resolved {
     /// The cast from codes to double precision, which is exact.
-    pub(super) fn decoder(&self) -> Result<CastPlan, ScaledError> {
-        Ok(CastPlan::new(self.scheme.element, DType::Float64, &CastOptions::RUST)?)
+    pub(in crate::scaled) fn decoder(&self) -> Result<Plain, ScaledError> {
+        Plain::new(self.scheme.element, DType::Float64, &CastOptions::RUST)
+    }
+
+    /// The codes of a range of at most [`CHUNK`] elements.
+    pub(in crate::scaled) fn decode_codes(
+        &self,
+        decoder: &Plain,
+        data: &[u8],
+        range: Range<usize>,
+        values: &mut [f64],
+    ) -> Result<(), ScaledError> {
+        let (mut codes, n) = ([0_u8; 2 * CHUNK], values.len());
+        let codes = &mut codes[..self.scheme.element.size() * n];
+        take(self.data, data, range, codes);
+        decoder.run(codes, bytemuck::cast_slice_mut(values), n)
     }
 
     /// The values of a piece of at most [`CHUNK`] elements, from codes and scales.
-    pub(super) fn values(
+    pub(in crate::scaled) fn values(
         &self,
-        decoder: &CastPlan,
+        decoder: &Plain,
         rule: &Rule<'_>,
         (data, scales): (&[u8], &[u8]),
         piece: &Piece,
         q: &mut [f64],
     ) -> Result<(), ScaledError> {
-        let (mut codes, n) = ([0_u8; 2 * CHUNK], q.len());
-        let codes = &mut codes[..self.scheme.element.size() * n];
-        take(self.data, data, piece.elements.clone(), codes);
-        decoder.run(Bytes::new(codes, n), BytesMut::new(bytemuck::cast_slice_mut(q), n))?;
+        self.decode_codes(decoder, data, piece.elements.clone(), q)?;
         for (i, run) in q.chunks_mut(piece.run).enumerate() {
             let (scale, unit) = (rule.parts(self.scale(scales, piece.block + i)), self.codes.unit);
             // Codes have at most 16 bits and scales 24 and 4: every product is exact, and the last quotient rounded far from the
@@ -57,7 +67,10 @@ impl ScaledPlan {
     }
 
     /// The runs of consecutive elements of a range that share a block, in order, and their blocks. The range may begin within one.
-    pub(super) fn runs(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, usize)> + '_ {
+    pub(in crate::scaled) fn runs(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = (Range<usize>, usize)> + '_ {
         let ([_, _, c], [_, _, z]) = (self.blocks.shape, self.blocks.block);
         let mut start = range.start;
         core::iter::from_fn(move || {
@@ -71,9 +84,9 @@ impl ScaledPlan {
     }
 
     /// The values of a range of at most [`CHUNK`] elements, which may begin within a block.
-    pub(super) fn values_between(
+    pub(in crate::scaled) fn values_between(
         &self,
-        decoder: &CastPlan,
+        decoder: &Plain,
         rule: &Rule<'_>,
         of: (&[u8], &[u8]),
         range: Range<usize>,
@@ -85,27 +98,5 @@ impl ScaledPlan {
             self.values(decoder, rule, of, &piece, values)?;
         }
         Ok(())
-    }
-
-    /// The squares of the differences between elements and what their codes stand for, wherever both are finite.
-    pub(super) fn squared_errors(
-        &self,
-        src: &[u8],
-        rule: &Rule<'_>,
-        of: (&[u8], &[u8]),
-    ) -> Result<ExactSum, ScaledError> {
-        let decoder = self.decoder()?;
-        let (mut sum, mut x, mut q) = (ExactSum::default(), Buffer([[0; 4]; CHUNK]), [0.0; CHUNK]);
-        for piece in self.blocks.pieces(0..self.elements(), CHUNK) {
-            let x = self.load(src, piece.elements.clone(), &mut x)?;
-            let q = &mut q[..x.len()];
-            self.values(&decoder, rule, of, &piece, q)?;
-            for (x, q) in x.iter().map(|x| f32::from_ne_bytes(*x)).zip(q) {
-                if x.is_finite() && q.is_finite() {
-                    sum.add_squared_difference(f64::from(x), *q);
-                }
-            }
-        }
-        Ok(sum)
     }
 }

@@ -1,17 +1,18 @@
 //! Scales of all blocks of a slab at once, by the loops of a tier.
 
 use super::{
-    cast::Amaxes,
-    factors::{NORMAL, SlabFactors},
-    plan::{INFINITY, ScaledPlan},
-    report::Report,
-    rule::{Rule, ScaleRule},
-    scheme::{Empty, Global, Quotient, ScaleType},
+    super::{
+        report::Report,
+        resolved::{INFINITY, Resolved},
+        rule::{NORMAL, Rule},
+        scheme::{Empty, Global, Quotient, ScaleRule, ScaleType},
+    },
+    amaxes::Amaxes,
+    factors::SlabFactors,
 };
 use lanecast_kernels::scaled::{Factors, Step, Word};
-use lanecast_kernels::{Bytes, BytesMut};
 
-impl ScaledPlan {
+impl Resolved {
     /// Computes the scales of blocks from their largest magnitudes. `false` if [`Rule::scale`] has to do that, because of the scheme or of a
     /// block; `scales` and `factors` then hold nothing of use.
     pub(super) fn scales_at_once(
@@ -30,7 +31,7 @@ impl ScaledPlan {
         {
             return false;
         }
-        let Some(loops) = self.casts.loops else { return false };
+        let Some(loops) = self.kernels.loops else { return false };
         let mut largest = [0];
         loops.amax_32(amaxes, amaxes.len(), &mut largest);
         if largest[0] >= INFINITY {
@@ -92,7 +93,7 @@ impl ScaledPlan {
         // A number of few bits: the loop's part of the scale that makes an exact product.
         let short = over.to_bits().trailing_zeros() >= 20;
         let normal = NORMAL.contains(&over) && NORMAL.contains(&rule.global);
-        let (Some(loops), true) = (self.casts.loops, short && normal) else {
+        let (Some(loops), true) = (self.kernels.loops, short && normal) else {
             return false;
         };
         let divisor =
@@ -100,21 +101,12 @@ impl ScaledPlan {
         factors.scale.resize(n, 0.0);
         let quotients: &mut [Word] = bytemuck::cast_slice_mut(&mut factors.scale);
         if !loops.step(Step::Quotient { block: true }, amaxes, quotients, n, &divisor)
-            || self
-                .casts
-                .store_scales
-                .run(Bytes::new(bytemuck::cast_slice(&factors.scale), n), BytesMut::new(scales, n))
-                .is_err()
+            || self.kernels.store_scales.run(bytemuck::cast_slice(&factors.scale), scales, n).is_err()
         {
             return false;
         }
         factors.block.resize(n, 0.0);
-        if self
-            .casts
-            .load_scales
-            .run(Bytes::new(scales, n), BytesMut::new(bytemuck::cast_slice_mut(&mut factors.block), n))
-            .is_err()
-        {
+        if self.kernels.load_scales.run(scales, bytemuck::cast_slice_mut(&mut factors.block), n).is_err() {
             return false;
         }
         factors.scale.fill(rule.global);
@@ -136,7 +128,7 @@ impl ScaledPlan {
         factors: &mut SlabFactors,
     ) -> bool {
         let n = amaxes.len();
-        let Some(loops) = self.casts.loops else { return false };
+        let Some(loops) = self.kernels.loops else { return false };
         factors.scale.resize(n, 0.0);
         let quotients: &mut [Word] = bytemuck::cast_slice_mut(&mut factors.scale);
         let divisor = Factors { factor: &[over], ..Factors::default() };
