@@ -1,7 +1,7 @@
 //! The program `lanecast`: casts the tensors of files and streams from one numeric dtype to another.
 //!
 //! *Laws.* The program reads and writes in bounded blocks, whatever sizes a file claims. It refuses a damaged or
-//! hostile file with one line and an exit code ([`exit::Exit`]). An output appears complete under its name, or
+//! hostile file with one line and an exit code. An output appears complete under its name, or
 //! not at all ([`lanecast_files::Output`]). The result of a cast is defined by the library `lanecast` alone.
 
 #![forbid(unsafe_code)]
