@@ -5,8 +5,8 @@ mod table;
 
 use lanecast::names::Namespace;
 use lanecast::{
-    ByteOrder, DType, DTypeKind, E5M2Nan, E8M0Range, E8M0Round, Encoding, FloatRound, FnuzInf, IntOverflow,
-    IntRound, NanToFinite, Saturate,
+    ByteOrder, CastOptions, DType, DTypeKind, E5M2Nan, E8M0Range, E8M0Round, Encoding, FloatRound, FnuzInf,
+    IntOverflow, IntRound, NanToFinite, Saturate,
 };
 
 #[test]
