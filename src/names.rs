@@ -22,6 +22,26 @@ mod made {
     include!(concat!(env!("OUT_DIR"), "/names.rs"));
 }
 
+/// The choice with this name, in any letter case; hyphens, underscores and spaces may stand for each other or be left out. Everything that
+/// reads the name of an option's value reads it this way.
+///
+/// ```
+/// use lanecast::{IntRound, names};
+/// assert_eq!(names::find(IntRound::NAMED, "nearest-even"), Some(IntRound::NearestEven));
+/// assert_eq!(names::find(IntRound::NAMED, "nearest_even"), Some(IntRound::NearestEven));
+/// ```
+pub fn find<T: Copy>(choices: &[(&str, T)], name: &str) -> Option<T> {
+    choices.iter().find(|(own, _)| is_same(own, name)).map(|(_, value)| *value)
+}
+
+/// Whether two names of a value differ at most in letter case, hyphens, underscores and spaces.
+pub(crate) fn is_same(a: &str, b: &str) -> bool {
+    fn letters(name: &str) -> impl Iterator<Item = char> {
+        name.chars().filter(|c| !['_', '-', ' '].contains(c)).map(|c| c.to_ascii_lowercase())
+    }
+    letters(a).eq(letters(b))
+}
+
 /// The system whose names are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]

@@ -5,8 +5,8 @@ mod table;
 
 use lanecast::names::Namespace;
 use lanecast::{
-    ByteOrder, DType, DTypeKind, E5M2Nan, E8M0Range, E8M0Round, Encoding, FloatRound, FnuzInf, IntOverflow,
-    IntRound, NanToFinite, Saturate,
+    ByteOrder, CastOptions, DType, DTypeKind, E5M2Nan, E8M0Range, E8M0Round, Encoding, FloatRound, FnuzInf,
+    IntOverflow, IntRound, NanToFinite, Saturate,
 };
 
 #[test]
@@ -170,7 +170,7 @@ fn values_of_options_have_names_of_their_own() {
         for (i, &(name, value)) in named.iter().enumerate() {
             assert_eq!(name_of(value), name);
             assert!(
-                name.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-'),
+                name.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_'),
                 "{name}"
             );
             assert!(named[..i].iter().all(|(other, same)| *other != name && *same != value), "{name}");
@@ -186,5 +186,11 @@ fn values_of_options_have_names_of_their_own() {
     check(E5M2Nan::NAMED, E5M2Nan::name);
     check(NanToFinite::NAMED, NanToFinite::name);
     check(FnuzInf::NAMED, FnuzInf::name);
-    assert_eq!(IntRound::NAMED[1], ("nearest-even", IntRound::NearestEven));
+    assert_eq!(IntRound::NAMED[1], ("nearest_even", IntRound::NearestEven));
+    for spelled in ["nearest_even", "nearest-even", "NEAREST_EVEN", "NearestEven", "nearest even"] {
+        assert_eq!(IntRound::from_name(spelled), Some(IntRound::NearestEven), "{spelled}");
+    }
+    assert_eq!(FloatRound::from_name("nearest"), None);
+    assert_eq!(CastOptions::from_name("NumPy"), Some(CastOptions::NUMPY));
+    assert_eq!(CastOptions::from_name("pandas"), None);
 }

@@ -128,7 +128,7 @@ pub unsafe extern "C" fn lanecast_options_profile(
     unsafe {
         guarded(error, || {
             let name = text(profile)?;
-            let found = CastOptions::PROFILES.iter().find(|(profile, _)| *profile == name);
+            let found = CastOptions::from_name(name);
             let unknown = || {
                 let names: Vec<_> = CastOptions::PROFILES.iter().map(|(name, _)| *name).collect();
                 let names = names.join(", ");
@@ -137,8 +137,7 @@ pub unsafe extern "C" fn lanecast_options_profile(
                     format!("no profile is called {name:?}; there are {names}"),
                 )
             };
-            let (_, options) = found.ok_or_else(unknown)?;
-            put(out, lanecast_options::of(options))
+            put(out, lanecast_options::of(&found.ok_or_else(unknown)?))
         })
     }
 }

@@ -1,19 +1,21 @@
 //! The options of a cast as command line flags: a profile, and flags that override parts of it.
 
+use std::ffi::OsStr;
+
 use clap::{
-    Args, ValueEnum,
-    builder::{PossibleValuesParser, TypedValueParser},
+    Arg, Args, Command, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use lanecast::{
     CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, Level,
-    NanToFinite, Saturate, Tier,
+    NanToFinite, Saturate, Tier, names,
 };
 
 use lanecast_files::{FORMATS, FileFormat, Settings, formats::by_name};
 
 use crate::{
     args::values::fraction,
-    error::{Failure, Result},
+    error::{self, Failure},
 };
 
 /// Named values of one option.
@@ -21,13 +23,33 @@ type Choices<T> = &'static [(&'static str, T)];
 
 /// A parser for one of `choices` that lists them in help and errors.
 pub fn one_of<T: Copy + Send + Sync + 'static>(choices: Choices<T>) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(choices.iter().map(|(name, _)| *name)).try_map(move |name| {
-        choices
-            .iter()
-            .find(|(n, _)| n.eq_ignore_ascii_case(&name))
-            .map(|(_, value)| *value)
-            .ok_or("not one of the choices")
-    })
+    OneOf(choices)
+}
+
+/// Reads names as [`names::find`] does, so that hyphens may stand for underscores.
+#[derive(Clone)]
+struct OneOf<T: 'static>(Choices<T>);
+
+impl<T: Copy + Send + Sync> OneOf<T> {
+    fn listed(&self) -> PossibleValuesParser {
+        PossibleValuesParser::new(self.0.iter().map(|(name, _)| *name))
+    }
+}
+
+impl<T: Copy + Send + Sync> TypedValueParser for OneOf<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        if let Some(found) = value.to_str().and_then(|name| names::find(self.0, name)) {
+            return Ok(found);
+        }
+        let refused = self.listed().try_map(|_| Err::<T, _>("not one of the choices"));
+        refused.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(|(name, _)| PossibleValue::new(*name))))
+    }
 }
 
 /// `help` with the name of the `default` among `choices`.
@@ -158,13 +180,13 @@ impl CastArgs {
     }
 
     /// The tier that casts run on.
-    pub fn tier(&self) -> Result<Tier> {
+    pub fn tier(&self) -> error::Result<Tier> {
         chosen_tier(self.tier)
     }
 }
 
 /// The tier that casts run on if `tier` is requested; the active one if it is `None`.
-pub fn chosen_tier(tier: Option<Tier>) -> Result<Tier> {
+pub fn chosen_tier(tier: Option<Tier>) -> error::Result<Tier> {
     let Some(tier) = tier else {
         return Ok(lanecast::tier::active());
     };
@@ -176,7 +198,7 @@ pub fn chosen_tier(tier: Option<Tier>) -> Result<Tier> {
 }
 
 /// The settings that the flags describe.
-pub fn settings(args: &CastArgs) -> Result<Settings> {
+pub fn settings(args: &CastArgs) -> error::Result<Settings> {
     let on_loss = match args.on_loss {
         OnLoss::Ignore | OnLoss::Warn => lanecast_files::OnLoss::Count,
         OnLoss::Error => lanecast_files::OnLoss::Refuse(Level::Range),

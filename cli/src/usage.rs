@@ -1,7 +1,7 @@
 //! The answer to a command line that asks for help or is wrong: clap's message, its suggestions and the usage of the
 //! subcommand, after `lanecast:`.
 
-use std::{error::Error as _, process::ExitCode};
+use std::{error::Error as _, ffi::OsString};
 
 use clap::{
     builder::StyledStr,
@@ -10,17 +10,17 @@ use clap::{
 
 use crate::{error::Result, exit::Exit, meant::UnknownDType, output, terminal, text};
 
-/// Prints the message of `error`. A command line that only asks for help is no error.
-pub fn answer(mut error: clap::Error) -> Result<ExitCode> {
-    terminal::settle(terminal::color_of(std::env::args_os().skip(1)), false);
+/// Prints the message of `error` about `args` and returns the exit code. A command line that only asks for help is no error.
+pub fn answer(mut error: clap::Error, args: &[OsString]) -> Result<u8> {
+    terminal::settle(terminal::color_of(args.iter().cloned()), false);
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            output::print_styled(&error.render().ansi().to_string()).map(|()| ExitCode::SUCCESS)
+            output::print_styled(&error.render().ansi().to_string()).map(|()| 0)
         }
         // Nothing was done, so a script with an empty variable must not take this for success.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = terminal::error(&error.render().ansi().to_string());
-            Ok(Exit::Usage.into())
+            Ok(Exit::Usage as u8)
         }
         _ => {
             let unknown = error.source().and_then(|source| source.downcast_ref::<UnknownDType>());
@@ -32,7 +32,7 @@ pub fn answer(mut error: clap::Error) -> Result<ExitCode> {
             disarm(&mut error);
             // If standard error is closed, only the exit code can report the error.
             let _ = terminal::error(&error.render().ansi().to_string().replacen("error:", "lanecast:", 1));
-            Ok(exit.into())
+            Ok(exit as u8)
         }
     }
 }

@@ -270,7 +270,7 @@ def main() -> None:
         except ImportError as error:
             print(f"SKIPPED: {name}: {error}")
     chosen = list(pairs(arguments.only))
-    print(f"lanecast {lanecast.__version__} ({lanecast.tier()}), {', '.join(peer.version for peer in peers)}")
+    print(f"lanecast {lanecast.__version__} ({lanecast.active_tier()}), {', '.join(peer.version for peer in peers)}")
     print(f"{os.cpu_count()} CPUs, {lanecast.num_threads()} threads of lanecast, load {os.getloadavg()[0]:.2f}")
     start = time.perf_counter()
     with open(arguments.results, "w") as file, np.errstate(all="ignore"):

@@ -85,7 +85,7 @@ def main() -> None:
         except ImportError as error:
             print(f"SKIPPED: {name}: {error}")
     versions = ", ".join(library.version for library in libraries.values())
-    print(f"lanecast {lanecast.__version__} ({lanecast.tier()}), {versions}; load {os.getloadavg()[0]:.2f}")
+    print(f"lanecast {lanecast.__version__} ({lanecast.active_tier()}), {versions}; load {os.getloadavg()[0]:.2f}")
     start = time.perf_counter()
     for n in map(int, arguments.sizes.split(",")):
         if n % peers.COLUMNS or not n:

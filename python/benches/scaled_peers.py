@@ -120,12 +120,12 @@ class OnnxRuntime:
             output = {"float8_e4m3fn": "FLOAT8E4M3FN"}.get(dtype, dtype.upper())
             code = getattr(self.onnx.TensorProto, output)
             quantize = self.node("QuantizeLinear", [x, *more], output, **attributes, output_dtype=code)
-            own = functools.partial(lanecast.onnx_quantize_linear, x, scales, zero_point, opset=21, output_dtype=dtype, **attributes)
+            own = functools.partial(lanecast.onnx.quantize_linear, x, scales, zero_point, opset=21, output_dtype=dtype, **attributes)
             codes = own()
             yield Contest(f"QuantizeLinear, {name}", source, functools.partial(own, out=codes), quantize)
             dequantize = self.node("DequantizeLinear", [quantize()[0], *more], "FLOAT", **attributes)
             numbers = np.empty_like(x)
-            back = functools.partial(lanecast.onnx_dequantize_linear, codes, scales, zero_point, opset=21, out=numbers, **attributes)
+            back = functools.partial(lanecast.onnx.dequantize_linear, codes, scales, zero_point, opset=21, out=numbers, **attributes)
             yield Contest(f"DequantizeLinear, {name}", source, back, dequantize)
             if name in schemes:
                 scheme, given = schemes[name]
@@ -135,7 +135,7 @@ class OnnxRuntime:
                 yield Contest(f"the same by `{scheme}`, dequantize", source, scheme_back, dequantize)
         dynamic = self.node("DynamicQuantizeLinear", [x], "UINT8", outputs=3)
         codes = np.empty(x.shape, np.uint8)
-        own = functools.partial(lanecast.onnx_dynamic_quantize_linear, x, opset=21, out=codes)
+        own = functools.partial(lanecast.onnx.dynamic_quantize_linear, x, opset=21, out=codes)
         yield Contest("DynamicQuantizeLinear", source, own, dynamic)
 
 
@@ -209,7 +209,7 @@ class Torch:
         yield Contest(
             "quantize_per_tensor, quint8, beside QuantizeLinear",
             source,
-            lambda: lanecast.onnx_quantize_linear(x, np.float32(0.1), np.uint8(120), opset=21),
+            lambda: lanecast.onnx.quantize_linear(x, np.float32(0.1), np.uint8(120), opset=21),
             lambda: torch.quantize_per_tensor(x, 0.1, 120, torch.quint8),
         )
         q = torch.quantize_per_channel(x, rows, zeros, 0, torch.qint8)

@@ -25,7 +25,7 @@ def read(path: pathlib.Path) -> dict[str, np.ndarray]:
 
 def main() -> None:
     weights = read(PATH)
-    print(f"{len(weights)} tensors, {sum(w.nbytes for w in weights.values())} bytes, tier {lanecast.tier()}")
+    print(f"{len(weights)} tensors, {sum(w.nbytes for w in weights.values())} bytes, tier {lanecast.active_tier()}")
     for dtype in (lanecast.bfloat16, lanecast.float8_e4m3fn, lanecast.float8_e5m2):
         small = {name: lanecast.astype(w, dtype, profile="onnx") for name, w in weights.items()}
         size = sum(w.nbytes for w in small.values())

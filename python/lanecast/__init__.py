@@ -7,19 +7,25 @@ returns an array of the same library. lanecast imports none of these packages it
     >>> import lanecast
     >>> lanecast.astype(np.array([1.5, 300.0]), "int8", float_to_int="saturate")
     array([  1, 127], dtype=int8)
+
+The submodule `lanecast.onnx` has the operators of ONNX, and `lanecast.array_api` the data type functions of the array API standard.
 """
 
+from . import onnx
 from ._errors import DTypeError, Error, FormatError, LossError, OverlapError, PromotionError
 from ._lanecast import (
     Buffer,
     DType,
+    Encoding,
     FInfo,
     IInfo,
     Report,
     __version__,
+    active_tier,
     astype,
     astype_masked,
     bfloat16,
+    bool_,
     can_cast,
     cast_buffer,
     complex64,
@@ -42,7 +48,7 @@ from ._lanecast import (
     float16,
     float32,
     float64,
-    force_tier,
+    format_text,
     iinfo,
     int2,
     int4,
@@ -53,11 +59,10 @@ from ._lanecast import (
     isdtype,
     num_threads,
     pack,
-    parse,
+    parse_text,
     promote_types,
     result_type,
     set_num_threads,
-    tier,
     uint2,
     uint4,
     uint8,
@@ -66,26 +71,24 @@ from ._lanecast import (
     uint64,
     unpack,
 )
-from ._onnx import onnx_cast, onnx_dequantize_linear, onnx_dynamic_quantize_linear, onnx_quantize_linear
+from ._options import CastOptions
+from ._scopes import threads, tier
 from .files import File, Tensor, save
 from .quantization import QuantizationReport, Quantized, dequantize, quantization_schemes, quantize
 
-# Not in __all__, so that `from lanecast import *` does not shadow the builtins.
-from ._lanecast import bool as bool
-from ._lanecast import format as format
-from .files import open as open
-
 #: All dtypes, ordered by code.
 dtypes = (
-    bool, int2, int4, int8, int16, int32, int64, uint2, uint4, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
+    bool_, int2, int4, int8, int16, int32, int64, uint2, uint4, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
     complex64, complex128, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float8_e3m4, float8_e4m3,
     float8_e4m3b11fnuz, float6_e2m3fn, float6_e3m2fn, float4_e2m1fn,
 )  # fmt: skip
 
 __all__ = [
     "Buffer",
+    "CastOptions",
     "DType",
     "DTypeError",
+    "Encoding",
     "Error",
     "FInfo",
     "File",
@@ -99,9 +102,11 @@ __all__ = [
     "Report",
     "Tensor",
     "__version__",
+    "active_tier",
     "astype",
     "astype_masked",
     "bfloat16",
+    "bool_",
     "can_cast",
     "cast_buffer",
     "complex128",
@@ -126,7 +131,7 @@ __all__ = [
     "float8_e5m2",
     "float8_e5m2fnuz",
     "float8_e8m0fnu",
-    "force_tier",
+    "format_text",
     "iinfo",
     "int16",
     "int2",
@@ -136,18 +141,16 @@ __all__ = [
     "int8",
     "isdtype",
     "num_threads",
-    "onnx_cast",
-    "onnx_dequantize_linear",
-    "onnx_dynamic_quantize_linear",
-    "onnx_quantize_linear",
+    "onnx",
     "pack",
-    "parse",
+    "parse_text",
     "promote_types",
     "quantization_schemes",
     "quantize",
     "result_type",
     "save",
     "set_num_threads",
+    "threads",
     "tier",
     "uint16",
     "uint2",

@@ -35,6 +35,13 @@ class LossError(Error, ValueError):
         value: the element, as a Python number.
         reason: why it does not fit: ``"nan"``, ``"overflow"``, ``"negative"``, ``"no_zero"``, ``"imaginary"``, ``"underflow"`` or
             ``"inexact"``.
+
+    Examples:
+        >>> try:
+        ...     lanecast.astype(np.array([1.0, 300.0]), "int8", check="range")
+        ... except lanecast.LossError as error:
+        ...     error.index, error.value, error.reason
+        ((1,), 300.0, 'overflow')
     """
 
     index: tuple[int, ...]

@@ -62,6 +62,10 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     Raises:
         TypeError: ``x`` is complex and ``dtype`` is real, which the standard forbids.
         ValueError: ``device`` is another device.
+
+    Examples:
+        >>> array_api.astype(np.array([1.5, -2.5]), np.int8)
+        array([ 1, -2], dtype=int8)
     """
     to = _known(dtype)
     if _known(x.dtype).kind == "complex floating" and to.kind not in ("complex floating", "bool"):
@@ -72,7 +76,12 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether the promotion rules allow a cast from a dtype, or the dtype of an array, to another dtype."""
+    """Whether the promotion rules allow a cast from a dtype, or the dtype of an array, to another dtype.
+
+    Examples:
+        >>> array_api.can_cast(np.int8, np.int16), array_api.can_cast(np.int16, np.int8)
+        (True, False)
+    """
     source, target = _known(_dtype(from_)), _known(to)
     try:
         return _lanecast.can_cast(source, target, standard="array_api")
@@ -104,26 +113,46 @@ class iinfo_object:
 
 
 def finfo(type: Any, /) -> finfo_object:
-    """The limits of a floating-point dtype or array; for complex dtypes, those of the components."""
+    """The limits of a floating-point dtype or array; for complex dtypes, those of the components.
+
+    Examples:
+        >>> array_api.finfo(np.complex64).dtype
+        dtype('float32')
+    """
     dtype = _dtype(type)
     info = _lanecast.finfo(dtype)
     return finfo_object(info.bits, info.eps, info.max, info.min, info.smallest_normal, _own(info.dtype, dtype))
 
 
 def iinfo(type: Any, /) -> iinfo_object:
-    """The limits of an integer dtype or array."""
+    """The limits of an integer dtype or array.
+
+    Examples:
+        >>> array_api.iinfo(np.int8).max
+        127
+    """
     dtype = _dtype(type)
     info = _lanecast.iinfo(dtype)
     return iinfo_object(info.bits, info.max, info.min, _own(info.dtype, dtype))
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype equals ``kind``, belongs to a kind such as ``"integral"``, or matches one item of a tuple of these."""
+    """Whether a dtype equals ``kind``, belongs to a kind such as ``"integral"``, or matches one item of a tuple of these.
+
+    Examples:
+        >>> array_api.isdtype(np.dtype("int8"), ("integral", "bool"))
+        True
+    """
     return _lanecast.isdtype(dtype, kind)
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """The dtype that results from combining arrays, dtypes and Python numbers. At least one must be an array or a dtype."""
+    """The dtype that results from combining arrays, dtypes and Python numbers. At least one must be an array or a dtype.
+
+    Examples:
+        >>> array_api.result_type(np.dtype("int8"), np.dtype("uint8"))
+        dtype('int16')
+    """
     numbers = [type(value) in (builtins.bool, int, float, complex) for value in arrays_and_dtypes]
     if all(numbers):
         raise ValueError("result_type needs at least one array or dtype")
@@ -141,6 +170,10 @@ class __array_namespace_info__:
 
     Args:
         xp: the namespace of a library, such as ``numpy``, ``torch`` or ``jax.numpy``; None is that of NumPy.
+
+    Examples:
+        >>> array_api.overlay(np).__array_namespace_info__().dtypes(kind="bool")
+        {'bool': dtype('bool')}
     """
 
     __module__ = "lanecast.array_api"
@@ -214,6 +247,11 @@ def overlay(xp: Any, /) -> ModuleType:
 
     Args:
         xp: the namespace of a library, such as ``numpy``, ``jax.numpy``, ``torch`` or ``array_api_compat.torch``.
+
+    Examples:
+        >>> xp = array_api.overlay(np)
+        >>> xp.astype(xp.arange(3), xp.float32)
+        array([0., 1., 2.], dtype=float32)
     """
     module = ModuleType(f"{__name__}.{xp.__name__}", overlay.__doc__)
     own = {name: globals()[name] for name in __all__ if name != "overlay"}

@@ -4,30 +4,27 @@ Opening a file reads only its headers. A tensor is read when it is cast, so a ch
 time:
 
     >>> import lanecast
-    >>> with lanecast.open("model.safetensors") as file:  # doctest: +SKIP
+    >>> with lanecast.File("model.safetensors") as file:  # doctest: +SKIP
     ...     for name, tensor in file.items():
     ...         print(name, tensor.dtype, tensor.shape, tensor.astype("bfloat16").nbytes)
 """
 
 from __future__ import annotations
 
-import builtins
 import mmap
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from . import _lanecast
 from ._errors import FormatError
-from ._lanecast import DType
+from ._lanecast import DType, Encoding, Report
+from ._options import CastOptions, Check
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["File", "Tensor", "open", "save"]
-
-_open = builtins.open
-
+__all__ = ["File", "Tensor", "save"]
 
 class Tensor:
     """A tensor in a file. Its elements are read on demand.
@@ -38,6 +35,12 @@ class Tensor:
         described: the dtype as spelled in the file.
         shape: the shape; None if the file does not give it.
         nbytes: the size of the decoded elements in bytes; None if it is unknown.
+
+    Examples:
+        >>> lanecast.save("example.npy", {"": np.zeros((2, 3), np.float16)}, overwrite=True)
+        >>> with lanecast.File("example.npy") as file:
+        ...     file[""].dtype, file[""].shape, file[""].nbytes
+        (lanecast.float16, (2, 3), 12)
     """
 
     name: str
@@ -48,53 +51,81 @@ class Tensor:
 
     def __init__(self, file: File, index: int, row: tuple[Any, ...]) -> None:
         self._file, self._index = file, index
-        self.name, self.dtype, self.described, shape, self.nbytes = row[:5]
+        self.name, self._encoding, self.described, shape, self.nbytes, self._offset, self._order = row
+        self.dtype = None if self._encoding is None else self._encoding.dtype
         self.shape = None if shape is None else tuple(shape)
-        self._offset, self._packed, self._swapped, self._fortran = row[5:]
 
     def numpy(self) -> NDArray[Any]:
         """The elements as a NumPy array: a read-only view of the mapped file where possible, else a copy."""
         import numpy as np
 
-        data, dtype, shape = self._data()
-        if self._packed and dtype.bits < 8:
-            return _lanecast.unpack(data, dtype, shape)  # type: ignore[no-any-return]
-        order = dtype.numpy.newbyteorder() if self._swapped else dtype.numpy
-        return np.frombuffer(data, order).reshape(shape, order="F" if self._fortran else "C")
+        data, encoding, shape = self._data()
+        if encoding.storage == "packed" and encoding.dtype.bits < 8:
+            return _lanecast.unpack(data, encoding.dtype, shape)  # type: ignore[no-any-return]
+        dtype = encoding.dtype.numpy
+        if dtype.itemsize > 1:
+            dtype = dtype.newbyteorder(encoding.order)
+        return np.frombuffer(data, dtype).reshape(shape, order=self._order)
 
-    def astype(self, dtype: Any, /, *, allow_quantized: bool = False, **arguments: Any) -> NDArray[Any]:
-        """Casts the elements to a NumPy array. Accepts the arguments of ``lanecast.astype``.
+    def astype(
+        self,
+        dtype: Any,
+        /,
+        *,
+        allow_quantized: bool = False,
+        check: Check | None = None,
+        threads: int | None = None,
+        **options: Unpack[CastOptions],
+    ) -> NDArray[Any]:
+        """Casts the elements to a NumPy array.
 
         Codes and scales of a quantized checkpoint mean nothing alone. ``numpy()`` reads them as they are.
 
         Args:
             dtype: the dtype of the result.
             allow_quantized: whether codes and scales are cast as if they were numbers of their own.
+            check, threads, **options: as for ``lanecast.astype``.
 
         Raises:
             FormatError: the tensor holds codes or scales, and ``allow_quantized`` is False.
         """
         if not allow_quantized:
             self._file._check_plain(self._index)
-        return _lanecast.astype(self.numpy(), dtype, **arguments)
+        return _lanecast.astype(self.numpy(), dtype, check=check, threads=threads, **options)
 
-    def count_losses(self, dtype: Any, /, **arguments: Any) -> _lanecast.Report:
-        """Counts what a cast would lose. Accepts the arguments of ``lanecast.count_losses``."""
-        return _lanecast.count_losses(self.numpy(), dtype, **arguments)
+    def count_losses(
+        self, dtype: Any, /, *, check: Check = "range", threads: int | None = None, **options: Unpack[CastOptions]
+    ) -> Report:
+        """Counts what a cast would lose. The arguments are those of ``lanecast.count_losses``."""
+        return _lanecast.count_losses(self.numpy(), dtype, check=check, threads=threads, **options)
 
-    def _data(self) -> tuple[Any, DType, tuple[int, ...]]:
-        if self.dtype is None or self.shape is None or self.nbytes is None:
+    def _data(self) -> tuple[Any, Encoding, tuple[int, ...]]:
+        if self._encoding is None or self.shape is None or self.nbytes is None:
             raise FormatError(f"tensor {self.name!r} has the dtype {self.described}, which is not numeric")
         if self._offset is None or self.nbytes == 0:
-            return self._file._read(self._index), self.dtype, self.shape
-        return self._file._mapped(self._offset, self.nbytes), self.dtype, self.shape
+            return self._file._read(self._index), self._encoding, self.shape
+        return self._file._mapped(self._offset, self.nbytes), self._encoding, self.shape
 
     def __repr__(self) -> str:
         return f"<Tensor {self.name!r}: {self.described} {self.shape}>"
 
 
 class File(Mapping[str, Tensor]):
-    """A mapping from names to tensors, in file order. Returned by ``lanecast.open``."""
+    """An open tensor file: a mapping from names to tensors, in file order. Its content, or else its extension, tells the format.
+
+    Args:
+        path: the path of the file.
+
+    Raises:
+        OSError: the file cannot be opened.
+        FormatError: the file is malformed, or its format is not supported.
+
+    Examples:
+        >>> lanecast.save("example.safetensors", {"w": np.array([1.5, 300.0])})
+        >>> with lanecast.File("example.safetensors") as file:
+        ...     list(file), file["w"].astype("int8", profile="rust")
+        (['w'], array([  1, 127], dtype=int8))
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
@@ -144,22 +175,12 @@ class File(Mapping[str, Tensor]):
     def _mapped(self, offset: int, size: int) -> memoryview:
         self._open()
         if self._map is None:
-            with _open(self.path, "rb") as file:
+            with open(self.path, "rb") as file:
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         data = memoryview(self._map)[offset : offset + size]
         if data.nbytes != size:
             raise FormatError(f"{self.path} was truncated after it was opened")
         return data
-
-
-def open(path: str | os.PathLike[str], /) -> File:
-    """Opens a tensor file. Its content, or else its extension, tells the format.
-
-    Raises:
-        OSError: the file cannot be opened.
-        FormatError: the file is malformed, or its format is not supported.
-    """
-    return File(path)
 
 
 def save(
@@ -181,6 +202,9 @@ def save(
     Raises:
         FileExistsError: the file exists, and ``overwrite`` is False.
         FormatError: the format cannot store the arrays.
+
+    Examples:
+        >>> lanecast.save("example.npz", {"w": lanecast.pack(np.arange(6), "int4")})
     """
     rows = [(name, array) for name, array in tensors.items()]
     _lanecast.save_tensors(os.fspath(path), rows, list((metadata or {}).items()), overwrite)

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from . import _lanecast
 from ._lanecast import DType, quantization_schemes
+from ._options import Storage
 
 __all__ = ["QuantizationReport", "Quantized", "dequantize", "quantization_schemes", "quantize"]
 
@@ -34,6 +35,11 @@ class QuantizationReport:
         underflowed: nonzero elements whose code is zero; None if they were not counted.
         squared_error: the sum of the squared differences between elements and the values that their codes stand for, wherever both are
             finite: the exact sum, rounded once; None if it was not computed.
+
+    Examples:
+        >>> q = lanecast.quantize(np.array([[1.0, 0.5, 0.001]], np.float32), "int8-row", counts=True)
+        >>> q.report.elements, q.report.underflowed
+        (3, 1)
     """
 
     elements: int
@@ -62,6 +68,11 @@ class Quantized:
         zero_points: the zero points, one for each scale, for schemes that have them, such as ``"uint8-row"``: a code stands for
             ``(code - zero_point) * scale``. They have the shape of ``scales`` and are stored as the codes are: in packed bytes if those are
             packed. None for other schemes.
+
+    Examples:
+        >>> q = lanecast.quantize(np.array([[1.0, 0.5]], np.float32), "int8-row")
+        >>> q.data, q.scales.shape, q.dequantize("float16")
+        (array([[127,  64]], dtype=int8), (1, 1), array([[1.   , 0.504]], dtype=float16))
     """
 
     data: Any
@@ -71,7 +82,7 @@ class Quantized:
     shape: tuple[int, ...]
     dtype: DType
     axis: int | None = None
-    storage: Literal["packed", "byte"] = "packed"
+    storage: Storage = "packed"
     report: QuantizationReport | None = None
     zero_points: Any = None
 
@@ -105,7 +116,7 @@ def quantize(
     global_scale: float | None = None,
     axis: int | None = None,
     element: Any = None,
-    storage: Literal["packed", "byte"] = "packed",
+    storage: Storage = "packed",
     non_finite: Literal["poison", "saturate", "refuse"] = "poison",
     counts: bool = False,
     squared_error: bool = False,
@@ -141,6 +152,10 @@ def quantize(
         ValueError: there is no such scheme or axis, ``scales`` do not match the shape or are given for a scheme with zero points,
             ``global_scale`` is missing, not wanted, or not positive and finite, or a block has a NaN or an infinity and ``non_finite`` is
             "refuse".
+
+    Examples:
+        >>> lanecast.quantize(np.ones((2, 64), np.float32), "int8-row")
+        Quantized('int8-row', shape=(2, 64), dtype=int8)
     """
     random = None if seed is None else (seed, stream)
     (data, by, zeros), tensor, dtype, shape, report = _lanecast.quantize_array(
@@ -161,7 +176,7 @@ def dequantize(
     zero_points: Any = None,
     axis: int | None = None,
     element: Any = None,
-    storage: Literal["packed", "byte"] = "packed",
+    storage: Storage = "packed",
     out: Any = None,
     threads: int | None = None,
 ) -> Any:
@@ -190,6 +205,10 @@ def dequantize(
         OverlapError: ``out`` overlaps ``data``, ``scales`` or ``zero_points``.
         ValueError: there is no such scheme, ``data``, ``scales``, ``zero_points`` or ``out`` do not match the shape, ``zero_points`` are
             missing or not wanted, or ``global_scale`` is not positive and finite.
+
+    Examples:
+        >>> lanecast.dequantize(np.array([[127, -64]], np.int8), np.array([[0.5]], np.float32), "int8-row", (1, 2))
+        array([[ 63.5, -32. ]], dtype=float32)
     """
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
     return _lanecast.dequantize_array(

@@ -3,9 +3,10 @@
 use crate::bytes;
 use crate::dlpack::{self, Exported};
 use crate::dtype::{self, PyDType};
+use crate::encoding::PyEncoding;
 use crate::memory::{self, Array};
 use lanecast::strided::Layout;
-use lanecast::{ByteOrder, CastError, Encoding, Storage, names::Namespace};
+use lanecast::{CastError, Encoding, Storage, names::Namespace};
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -25,6 +26,13 @@ const ALIGNMENT: usize = 64;
 /// writes the same elements, also inside a call of lanecast, which may release the GIL: such a call may read any mixture of old and new bytes.
 ///
 /// A Buffer is pickled with its bytes, which protocol 5 does not copy.
+///
+/// Examples:
+///     >>> packed = lanecast.pack(np.arange(6), "int4")
+///     >>> packed
+///     lanecast.Buffer(int4, (6,), packed, importers=())
+///     >>> bytes(packed).hex()
+///     '103254'
 #[pyclass(frozen, name = "Buffer", module = "lanecast")]
 pub struct PyBuffer {
     /// The allocated block. `data` is the first aligned address in it.
@@ -65,6 +73,10 @@ impl PyBuffer {
         Ok(PyBuffer { block, data, bytes, buffer, shape: shape.to_vec() })
     }
 
+    fn is_packed(&self) -> bool {
+        self.buffer.storage() == Storage::Packed
+    }
+
     /// The elements. Packed elements form a single axis, since rows may share bytes.
     pub fn array(&self) -> PyResult<Array> {
         let n = self.shape.iter().product();
@@ -83,24 +95,24 @@ impl PyBuffer {
     ///
     /// Args:
     ///     data: a contiguous object with the buffer protocol, such as `bytes(buffer)`.
-    ///     dtype: the dtype of the elements.
+    ///     encoding: the dtype of the elements, or an `Encoding`.
     ///     shape: the shape, an int or a sequence of ints.
-    ///     packed: whether sub-byte elements share bytes, with the first element in the lowest bits.
-    ///     order: the byte order, "=" native, "<" little-endian or ">" big-endian.
     ///
     /// Raises:
-    ///     ValueError: `data` does not have the size that dtype and shape need.
+    ///     ValueError: `data` does not have the size that encoding and shape need.
+    ///
+    /// Examples:
+    ///     >>> lanecast.Buffer.from_bytes(bytes([1, 0, 2, 0]), lanecast.Encoding("int16", order="little"), 2).numpy()
+    ///     array([1, 2], dtype=int16)
     #[classmethod]
-    #[pyo3(signature = (data, dtype, shape, packed=false, order="="))]
+    #[pyo3(signature = (data, encoding, shape, /))]
     fn from_bytes(
         _class: &Bound<'_, PyType>,
         data: &Bound<'_, PyAny>,
-        dtype: &Bound<'_, PyAny>,
+        encoding: &Bound<'_, PyAny>,
         shape: &Bound<'_, PyAny>,
-        packed: bool,
-        order: &str,
     ) -> PyResult<PyBuffer> {
-        bytes::to_buffer(data, dtype, shape, packed, order)
+        bytes::to_buffer(data, encoding, shape)
     }
 
     /// Pickles the arguments of `from_bytes`.
@@ -111,11 +123,7 @@ impl PyBuffer {
             5.. => py.import("pickle")?.call_method1("PickleBuffer", (slf,))?,
             _ => py.get_type::<PyBytes>().call1((slf,))?,
         };
-        let order = match this.buffer.order() {
-            ByteOrder::Little => "<",
-            ByteOrder::Big => ">",
-        };
-        let arguments = (data, this.dtype(py)?, this.shape(py)?, this.packed(), order);
+        let arguments = (data, this.encoding(), this.shape(py)?);
         (slf.get_type().getattr("from_bytes")?, arguments).into_pyobject(py)
     }
 
@@ -137,10 +145,10 @@ impl PyBuffer {
         self.bytes
     }
 
-    /// Whether sub-byte elements share bytes.
+    /// The encoding of the bytes: the dtype, whether sub-byte elements share bytes, and the byte order.
     #[getter]
-    fn packed(&self) -> bool {
-        self.buffer.storage() == Storage::Packed
+    fn encoding(&self) -> PyEncoding {
+        PyEncoding { encoding: self.buffer }
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -169,7 +177,7 @@ impl PyBuffer {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let packed = if self.packed() { ", packed" } else { "" };
+        let packed = if self.is_packed() { ", packed" } else { "" };
         let (shape, importers) = (self.shape(py)?, self.importers(py)?);
         Ok(format!("lanecast.Buffer({}, {shape}{packed}, importers={importers})", self.buffer.dtype()))
     }
@@ -178,7 +186,7 @@ impl PyBuffer {
     pub fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let this = slf.get();
         let py = slf.py();
-        if this.packed() {
+        if this.is_packed() {
             return bytes::unpack_array(py, &this.array()?, &this.shape, this.buffer.dtype());
         }
         crate::numpy::imported(py)?;

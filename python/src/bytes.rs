@@ -2,14 +2,15 @@
 
 use crate::buffer::PyBuffer;
 use crate::dtype;
+use crate::encoding;
 use crate::errors::cast_error;
 use crate::memory::{self, Array, Mode};
 use crate::numpy::NumpyArray;
-use crate::operand::{Operand, given};
+use crate::operand::Operand;
 use crate::options;
 use crate::plans;
 use lanecast::strided::Layout;
-use lanecast::{ByteOrder, CastOptions, DType, Encoding};
+use lanecast::{CastOptions, DType, Encoding};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -90,19 +91,6 @@ pub fn cast(
     done.map(|_| ()).map_err(|error| cast_error(py, error, src.shape()))
 }
 
-fn with_order(of: Encoding, order: &str) -> PyResult<Encoding> {
-    Ok(match order {
-        "=" => of,
-        "<" => of.with_order(ByteOrder::Little),
-        ">" => of.with_order(ByteOrder::Big),
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "the byte order must be \"=\", \"<\" or \">\", not {other:?}"
-            )));
-        }
-    })
-}
-
 /// The lengths of a shape argument, an int or a sequence of ints. `available` is the number of elements that the data has.
 fn lengths(shape: &Bound<'_, PyAny>, available: impl FnOnce() -> Option<usize>) -> PyResult<Vec<usize>> {
     let given: Vec<isize> = match shape.extract::<isize>() {
@@ -136,53 +124,44 @@ fn holds(of: Encoding, bytes: usize) -> usize {
 ///
 /// Args:
 ///     data: a contiguous object with the buffer protocol, such as bytes, memoryview or mmap.
-///     from_, to: the source and target dtypes.
+///     source, target: the dtypes, or an `Encoding` for packed elements and other byte orders.
 ///     count: the number of elements; None takes all of `data`.
-///     packed: for source and target, whether sub-byte elements share bytes, with the first element in the lowest bits; None means
-///         neither.
-///     order: for source and target, the byte order: "=" native, "<" little-endian, ">" big-endian; None means "=" for both.
 ///     out: a writable object with the buffer protocol to write to, whose items are bytes or numbers. Bytes after the last element stay
 ///         unchanged.
-///     profile, check, threads, **options: as for `astype`. The default profile is "numpy".
+///     check, threads, **options: as for `astype`. The default profile is "numpy".
 ///
 /// Returns:
 ///     New bytes, or `out`.
+///
+/// Examples:
+///     >>> lanecast.cast_buffer(bytes([1, 2, 255]), "uint8", "int16")
+///     b'\x01\x00\x02\x00\xff\x00'
 #[pyfunction]
-#[pyo3(signature = (data, from_, to, /, *, count=None, packed=None, order=None, out=None, profile="numpy", check=None, threads=None, **options))]
+#[pyo3(signature = (data, source, target, /, *, count=None, out=None, check=None, threads=None, **options))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the function in Python")]
 pub fn cast_buffer<'py>(
     data: &Bound<'py, PyAny>,
-    from_: &Bound<'py, PyAny>,
-    to: &Bound<'py, PyAny>,
+    source: &Bound<'py, PyAny>,
+    target: &Bound<'py, PyAny>,
     count: Option<usize>,
-    packed: Option<(bool, bool)>,
-    order: Option<(String, String)>,
     out: Option<&Bound<'py, PyAny>>,
-    profile: &str,
     check: Option<&str>,
     threads: Option<usize>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
-    let side = |of: &Bound<'py, PyAny>, packed: bool, order: Option<&String>| {
-        let argument = dtype::argument(of)?;
-        let stored = if packed { Encoding::packed(argument.dtype()) } else { argument };
-        with_order(stored, order.map_or("=", String::as_str))
-    };
-    let packed = packed.unwrap_or_default();
-    let from = side(from_, packed.0, order.as_ref().map(|(from, _)| from))?;
-    let to = side(to, packed.1, order.as_ref().map(|(_, to)| to))?;
-    let options = options::options(options::profile(profile)?, given(options))?;
+    let (from, to) = (encoding::argument(source)?, encoding::argument(target)?);
+    let options = options::options(CastOptions::NUMPY, options)?;
     let mode = || Ok::<_, PyErr>(check.map(options::level).transpose()?.map_or(Mode::Plain, Mode::Checked));
-    let source = Raw::get(data, false)?;
-    let n = count.unwrap_or_else(|| holds(from, source.len()));
-    if count.is_none() && from.byte_len(n) != Some(source.len()) {
+    let raw = Raw::get(data, false)?;
+    let n = count.unwrap_or_else(|| holds(from, raw.len()));
+    if count.is_none() && from.byte_len(n) != Some(raw.len()) {
         return Err(PyValueError::new_err(format!(
             "{} bytes is not a whole number of {from} elements; pass count",
-            source.len()
+            raw.len()
         )));
     }
-    let src = source.array(from, n, "the data")?;
+    let src = raw.array(from, n, "the data")?;
     if let Some(out) = out {
         let destination = Raw::get(out, true)?;
         let dst = destination.array(to, n, "`out`")?;
@@ -205,16 +184,19 @@ pub fn cast_buffer<'py>(
 /// Args:
 ///     x: an array, as for `astype`.
 ///     dtype: the target dtype.
-///     profile, check, threads, **options: as for `astype`.
+///     check, threads, **options: as for `astype`.
 ///
 /// Returns:
 ///     A `Buffer` with the shape of `x`. Its elements are in C order, and rows are not padded to whole bytes.
+///
+/// Examples:
+///     >>> lanecast.pack(np.arange(6), "int4").nbytes
+///     3
 #[pyfunction]
-#[pyo3(signature = (x, dtype, /, *, profile=None, check=None, threads=None, **options))]
+#[pyo3(signature = (x, dtype, /, *, check=None, threads=None, **options))]
 pub fn pack<'py>(
     x: &Bound<'py, PyAny>,
     dtype: &Bound<'py, PyAny>,
-    profile: Option<&str>,
     check: Option<&str>,
     threads: Option<usize>,
     options: Option<&Bound<'py, PyDict>>,
@@ -222,11 +204,7 @@ pub fn pack<'py>(
     let py = x.py();
     let target = dtype::argument(dtype)?.dtype();
     let source = Operand::source(x)?;
-    let base = match profile {
-        None => source.library.options(),
-        Some(name) => options::profile(name)?,
-    };
-    let options = options::options(base, given(options))?;
+    let options = options::options(source.library.options(), options)?;
     let mode = check.map(options::level).transpose()?.map_or(Mode::Plain, Mode::Checked);
     Bound::new(py, packed(py, &source, Encoding::packed(target), mode, &options, threads)?)
 }
@@ -262,18 +240,23 @@ pub fn packed(
 ///     dtype: the dtype of the packed elements. Rows are not padded to whole bytes.
 ///     shape: the shape of the result.
 ///     to: the dtype of the result; None means `dtype`.
-///     profile, threads, **options: as for `astype`, for the cast to `to`. The default profile is "numpy".
+///     check, threads, **options: as for `astype`, for the cast to `to`. The default profile is "numpy".
 ///
 /// Returns:
 ///     A NumPy array with one element per byte, or a `Buffer` if NumPy is not installed.
+///
+/// Examples:
+///     >>> lanecast.unpack(bytes([0x21, 0x43]), "uint4", (2, 2), to="int8")
+///     array([[1, 2],
+///            [3, 4]], dtype=int8)
 #[pyfunction]
-#[pyo3(signature = (data, dtype, shape, /, *, to=None, profile="numpy", threads=None, **options))]
+#[pyo3(signature = (data, dtype, shape, /, *, to=None, check=None, threads=None, **options))]
 pub fn unpack<'py>(
     data: &Bound<'py, PyAny>,
     dtype: &Bound<'py, PyAny>,
     shape: &Bound<'py, PyAny>,
     to: Option<&Bound<'py, PyAny>>,
-    profile: &str,
+    check: Option<&str>,
     threads: Option<usize>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -281,11 +264,12 @@ pub fn unpack<'py>(
     let from = dtype::argument(dtype)?.dtype();
     let shape = lengths(shape, || Some(holds(Encoding::packed(from), Raw::get(data, false).ok()?.len())))?;
     let to = to.map_or(Ok(Encoding::new(from)), dtype::argument)?;
-    let options = options::options(options::profile(profile)?, given(options))?;
+    let options = options::options(CastOptions::NUMPY, options)?;
     let n = elements(&shape)?;
     let raw = Raw::get(data, false)?;
     let src = raw.array(Encoding::packed(from), n, "the data")?;
-    unpacked(py, &src, &shape, to, &options, threads)
+    let mode = check.map(options::level).transpose()?.map_or(Mode::Plain, Mode::Checked);
+    unpacked(py, &src, &shape, to, mode, &options, threads)
 }
 
 fn unpacked<'py>(
@@ -293,32 +277,29 @@ fn unpacked<'py>(
     src: &Array,
     shape: &[usize],
     to: Encoding,
+    mode: Mode<'_>,
     options: &CastOptions,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let joined = |array: Array| array.flattened().unwrap_or(array);
     if py.import("numpy").is_ok() {
         let new = NumpyArray::new(py, shape, to)?;
-        cast(py, src, &joined(new.array()?), Mode::Plain, options, threads)?;
+        cast(py, src, &joined(new.array()?), mode, options, threads)?;
         return Ok(new.object().clone());
     }
     let buffer = PyBuffer::new(py, to, shape)?;
-    cast(py, src, &joined(buffer.array()?), Mode::Plain, options, threads)?;
+    cast(py, src, &joined(buffer.array()?), mode, options, threads)?;
     Ok(Bound::new(py, buffer)?.into_any())
 }
 
 /// A `Buffer` with a copy of these bytes.
 pub fn to_buffer(
     data: &Bound<'_, PyAny>,
-    dtype: &Bound<'_, PyAny>,
+    encoding: &Bound<'_, PyAny>,
     shape: &Bound<'_, PyAny>,
-    packed: bool,
-    order: &str,
 ) -> PyResult<PyBuffer> {
     let py = data.py();
-    let dtype = dtype::argument(dtype)?.dtype();
-    let of = if packed { Encoding::packed(dtype) } else { Encoding::new(dtype) };
-    let of = with_order(of, order)?;
+    let of = encoding::argument(encoding)?;
     let raw = Raw::get(data, false)?;
     let shape = lengths(shape, || Some(holds(of, raw.len())))?;
     let n = elements(&shape)?;
@@ -344,5 +325,5 @@ pub fn unpack_array<'py>(
     dtype: DType,
 ) -> PyResult<Bound<'py, PyAny>> {
     crate::numpy::imported(py)?;
-    unpacked(py, src, shape, Encoding::new(dtype), &CastOptions::RUST, None)
+    unpacked(py, src, shape, Encoding::new(dtype), Mode::Plain, &CastOptions::RUST, None)
 }

@@ -4,13 +4,13 @@ use crate::dtype;
 use crate::errors::{cast_error, dtype_error};
 use crate::memory::{self, Array, Mode};
 use crate::numpy::{self, NumpyArray, Order};
-use crate::operand::{Library, Operand, given};
+use crate::operand::{Library, Operand};
 use crate::options;
 use crate::plans;
 use crate::report::PyReport;
 use crate::torch;
 use lanecast::promote::{Casting, can_cast};
-use lanecast::{CastPlan, DType, Encoding, Level, Storage};
+use lanecast::{CastPlan, DType, Encoding, Storage};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -29,18 +29,24 @@ use pyo3::types::PyDict;
 ///     order: the memory layout of the result: "K" keeps that of `x`; "C"; "F"; "A" is "F" if `x` is Fortran-contiguous, else "C".
 ///     out: a writable array of any library to write to, with the target dtype and the shape of `x`.
 ///     casting: which casts to allow, by the rules of the library of `x`: "no", "equiv", "lossless", "safe", "same_kind" or "unsafe".
-///     profile: whose results to reproduce: "numpy", "torch", "jax", "onnx", "rust" or "cuda"; None follows the library of `x`.
 ///     check: raises LossError for the first element that is out of range ("range"); that is out of range or becomes zero
-///         ("underflow"); or that the dtype cannot represent exactly ("exact").
-///     threads: the maximum number of threads; None uses the setting of `set_num_threads`.
-///     **options: `saturate`, `int_round` and so on, which override the profile.
+///         ("underflow"); or that the dtype cannot represent exactly ("exact"). None raises none.
+///     threads: the maximum number of threads; None follows `lanecast.threads` and `lanecast.set_num_threads`.
+///     **options: the items of a `CastOptions`: `profile`, `saturate`, `int_round` and so on. Without a profile, the result is that of the
+///         library of `x`.
 ///
 /// Raises:
 ///     DTypeError: the dtype is unknown, or `casting` forbids the cast.
 ///     LossError: `check` found an element that does not fit.
 ///     OverlapError: `out` overlaps `x`, and the cast is not in place.
+///
+/// Examples:
+///     >>> lanecast.astype(np.array([1.5, 300.0]), "int8")
+///     array([ 1, 44], dtype=int8)
+///     >>> lanecast.astype(np.array([1.5, 300.0]), "int8", profile="rust", int_round="nearest_even")
+///     array([  2, 127], dtype=int8)
 #[pyfunction]
-#[pyo3(signature = (x, dtype, /, *, copy=true, order="K", out=None, casting="unsafe", profile=None, check=None, threads=None, **options))]
+#[pyo3(signature = (x, dtype, /, *, copy=true, order="K", out=None, casting="unsafe", check=None, threads=None, **options))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the function in Python")]
 pub fn astype<'py>(
     x: &Bound<'py, PyAny>,
@@ -49,7 +55,6 @@ pub fn astype<'py>(
     order: &str,
     out: Option<&Bound<'py, PyAny>>,
     casting: &str,
-    profile: Option<&str>,
     check: Option<&str>,
     threads: Option<usize>,
     options: Option<&Bound<'py, PyDict>>,
@@ -57,16 +62,15 @@ pub fn astype<'py>(
     let py = x.py();
     let target = dtype::argument(dtype)?;
     let order = Order::parse(order)?;
-    let options = given(options);
     if out.is_none() && check.is_none() && copy && casting == "unsafe" {
-        let request = Request { order, profile, threads, options };
+        let request = Request { order, threads, options };
         if let Some(array) = request.contiguous(x, target)? {
             return Ok(array);
         }
     }
     let check = check.map(options::level).transpose()?;
     let source = Operand::source(x)?;
-    let request = Request { order, profile, threads, options };
+    let request = Request { order, threads, options };
     let from = source.array.encoding();
     check_casting(py, &source, target, casting)?;
     if let Some(out) = out {
@@ -87,7 +91,6 @@ pub fn astype<'py>(
 /// The arguments common to all functions.
 struct Request<'a, 'py> {
     order: Order,
-    profile: Option<&'a str>,
     threads: Option<usize>,
     options: Option<&'a Bound<'py, PyDict>>,
 }
@@ -125,11 +128,7 @@ impl<'py> Request<'_, 'py> {
     }
 
     fn plan(&self, py: Python<'_>, library: Library, from: Encoding, to: Encoding) -> PyResult<CastPlan> {
-        let base = match self.profile {
-            None => library.options(),
-            Some(name) => options::profile(name)?,
-        };
-        let options = options::options(base, self.options)?;
+        let options = options::options(library.options(), self.options)?;
         plans::plan(from, to, &options).map_err(|error| cast_error(py, error, &[]))
     }
 
@@ -142,7 +141,7 @@ impl<'py> Request<'_, 'py> {
     /// Casts to newly allocated memory.
     fn run_new(&self, py: Python<'_>, source: &Operand<'_>, new: &Array, mode: Mode<'_>) -> PyResult<()> {
         let plan = self.plan(py, source.library, source.array.encoding(), new.encoding())?;
-        let plan = memory::for_new_memory(plan, new.elements());
+        let plan = memory::for_new_memory(&plan, new.elements());
         self.run_plan(py, &plan, source, new, mode)
     }
 
@@ -176,25 +175,39 @@ fn same_axes(src: &Array, dst: &Array) -> PyResult<(Array, Array)> {
     }
 }
 
+/// Which casts the argument `casting` allows.
+#[derive(Clone, Copy)]
+enum Rule {
+    /// None: the same dtype in the same byte order.
+    No,
+    /// The same dtype.
+    Equivalent,
+    /// Those that the standard of the library allows.
+    Standard(Casting),
+}
+
+const CASTINGS: [(&str, Rule); 6] = [
+    ("no", Rule::No),
+    ("equiv", Rule::Equivalent),
+    ("lossless", Rule::Standard(Casting::Lossless)),
+    ("safe", Rule::Standard(Casting::Safe)),
+    ("same_kind", Rule::Standard(Casting::SameKind)),
+    ("unsafe", Rule::Standard(Casting::Unsafe)),
+];
+
 fn check_casting(py: Python<'_>, source: &Operand<'_>, target: Encoding, casting: &str) -> PyResult<()> {
-    let level = match casting {
-        "unsafe" => return Ok(()),
-        "same_kind" => Casting::SameKind,
-        "safe" => Casting::Safe,
-        "lossless" => Casting::Lossless,
-        "equiv" | "no" => Casting::Lossless,
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "casting must be one of \"no\", \"equiv\", \"lossless\", \"safe\", \"same_kind\", \"unsafe\", not {other:?}"
-            )));
-        }
-    };
+    if casting == "unsafe" {
+        return Ok(());
+    }
     let (from, to) = (source.array.encoding(), target);
-    let allowed = match casting {
-        "no" => from == to,
-        "equiv" => from.dtype() == to.dtype(),
-        _ => can_cast(source.library.standard(), from.dtype(), to.dtype(), level)
-            .unwrap_or(from.dtype() == to.dtype()),
+    let by_standard = |level| {
+        can_cast(source.library.standard(), from.dtype(), to.dtype(), level)
+            .unwrap_or(from.dtype() == to.dtype())
+    };
+    let allowed = match options::choose("casting", &CASTINGS, casting)? {
+        Rule::No => from == to,
+        Rule::Equivalent => from.dtype() == to.dtype(),
+        Rule::Standard(level) => by_standard(level),
     };
     if allowed {
         return Ok(());
@@ -226,29 +239,33 @@ pub fn check_out(py: Python<'_>, out: &Operand<'_>, target: Encoding, shape: &[u
 /// Casts an array and reports which elements fit.
 ///
 /// Args:
-///     x, dtype, order, out, casting, profile, threads, **options: as for `astype`.
-///     check: "range" rejects elements out of range; "underflow" also rejects nonzero elements that become zero; "exact" also rejects elements
+///     x, dtype, order, out, casting, threads, **options: as for `astype`.
+///     check: "range" marks elements out of range; "underflow" also marks nonzero elements that become zero; "exact" also marks elements
 ///         that need rounding.
 ///
 /// Returns:
 ///     The array that `astype` returns, and a bool array of the same library and shape, which is True where an element fits.
+///
+/// Examples:
+///     >>> array, fits = lanecast.astype_masked(np.array([1.5, 300.0]), "int8")
+///     >>> array, fits
+///     (array([ 1, 44], dtype=int8), array([ True, False]))
 #[pyfunction]
-#[pyo3(signature = (x, dtype, /, *, check="range", order="K", out=None, casting="unsafe", profile=None, threads=None, **options))]
+#[pyo3(signature = (x, dtype, /, *, order="K", out=None, casting="unsafe", check="range", threads=None, **options))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the function in Python")]
 pub fn astype_masked<'py>(
     x: &Bound<'py, PyAny>,
     dtype: &Bound<'py, PyAny>,
-    check: &str,
     order: &str,
     out: Option<&Bound<'py, PyAny>>,
     casting: &str,
-    profile: Option<&str>,
+    check: &str,
     threads: Option<usize>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let py = x.py();
     let target = dtype::argument(dtype)?;
-    let request = Request { order: Order::parse(order)?, profile, threads, options: given(options) };
+    let request = Request { order: Order::parse(order)?, threads, options };
     let level = options::level(check)?;
     let source = Operand::source(x)?;
     check_casting(py, &source, target, casting)?;
@@ -281,25 +298,29 @@ pub fn astype_masked<'py>(
 /// Counts what a cast would lose, without returning its result.
 ///
 /// Args:
-///     x, dtype, profile, threads, **options: as for `astype`.
-///     exact: whether to count rounded elements too.
+///     x, dtype, threads, **options: as for `astype`.
+///     check: "range" and "underflow" count elements out of range and nonzero elements that become zero; "exact" also counts rounded
+///         elements, which takes longer.
 ///
 /// Returns:
 ///     A `Report`.
+///
+/// Examples:
+///     >>> lanecast.count_losses(np.array([1.5, 300.0]), "int8", check="exact")
+///     Report(2 elements, wrapped 1, inexact 1)
 #[pyfunction]
-#[pyo3(signature = (x, dtype, /, *, exact=false, profile=None, threads=None, **options))]
+#[pyo3(signature = (x, dtype, /, *, check="range", threads=None, **options))]
 pub fn count_losses(
     x: &Bound<'_, PyAny>,
     dtype: &Bound<'_, PyAny>,
-    exact: bool,
-    profile: Option<&str>,
+    check: &str,
     threads: Option<usize>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyReport> {
     let py = x.py();
     let target = dtype::argument(dtype)?;
-    let request = Request { order: Order::C, profile, threads, options: given(options) };
-    let level = if exact { Level::Exact } else { Level::Range };
+    let request = Request { order: Order::C, threads, options };
+    let level = options::level(check)?;
     let source = Operand::source(x)?;
     let plan = request.plan(py, source.library, source.array.encoding(), target)?;
     // SAFETY: the object keeps its memory alive until the call returns.

@@ -292,9 +292,8 @@ struct Context {
 /// A capsule of the newest kind that the importer supports.
 pub fn export(py: Python<'_>, array: Exported, max_version: Option<(u32, u32)>) -> PyResult<Py<PyAny>> {
     let dtype = array.buffer.dtype();
-    let (code, bits) = dtype
-        .dlpack()
-        .ok_or_else(|| PyBufferError::new_err(format!("DLPack does not support {dtype}")))?;
+    let (code, bits) =
+        dtype.dlpack().ok_or_else(|| PyBufferError::new_err(format!("DLPack does not support {dtype}")))?;
     if array.buffer.is_swapped() {
         return Err(PyBufferError::new_err(
             "DLPack supports native byte order only; Buffer.numpy() supports both",

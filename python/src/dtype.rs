@@ -12,6 +12,12 @@ use pyo3::types::{PyBool, PyModule, PyString, PyType};
 ///
 /// A `DType` also equals its full name, with which it shares its hash: `lanecast.int8 == "int8"`. It equals the `numpy.dtype` with the same
 /// elements, whose hash differs: as keys of one dict, use either kind but not both.
+///
+/// Examples:
+///     >>> lanecast.float8_e4m3fn.bits, lanecast.float8_e4m3fn.kind
+///     (8, 'real floating')
+///     >>> lanecast.int8 == "int8" == lanecast.int8.name
+///     True
 #[pyclass(frozen, name = "DType", module = "lanecast")]
 pub struct PyDType {
     pub dtype: DType,
@@ -23,9 +29,17 @@ static SINGLETONS: PyOnceLock<Vec<Py<PyDType>>> = PyOnceLock::new();
 /// Adds the objects to the module.
 pub fn add_singletons(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for dtype in DType::EVERY {
-        module.add(dtype.name(), object(module.py(), *dtype)?)?;
+        module.add(attribute(*dtype), object(module.py(), *dtype)?)?;
     }
     Ok(())
+}
+
+/// The name of the object in the module. That of bool does not shadow the builtin.
+fn attribute(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "bool_",
+        other => other.name(),
+    }
 }
 
 /// The object of a dtype.
@@ -104,7 +118,7 @@ impl PyDType {
     }
 
     fn __repr__(&self) -> String {
-        format!("lanecast.{}", self.dtype.name())
+        format!("lanecast.{}", attribute(self.dtype))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -128,12 +142,16 @@ impl PyDType {
 
     /// Pickles the object by its global name.
     fn __reduce__(&self) -> &'static str {
-        self.dtype.name()
+        attribute(self.dtype)
     }
 }
 
 /// The `DType` of anything that names a dtype: a full name, `numpy.dtype`, scalar class, `torch.dtype`, `jnp` type or `DType`. A `DType` has
 /// no byte order, so that of a `numpy.dtype` is dropped. Raises DTypeError for other values.
+///
+/// Examples:
+///     >>> lanecast.dtype(np.dtype("i1"))
+///     lanecast.int8
 #[pyfunction]
 #[pyo3(name = "dtype", signature = (value, /))]
 pub fn make<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDType>> {

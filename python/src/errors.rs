@@ -4,7 +4,7 @@ use crate::memory::Axes;
 use crate::memory::interrupt::Stopped;
 use lanecast::promote::PromotionError;
 use lanecast::scaled::ScaledError;
-use lanecast::{CastError, DType, Reason, Rejection};
+use lanecast::{CastError, DType, Rejection, RejectionReason};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -79,15 +79,15 @@ pub fn scaled_error(py: Python<'_>, error: ScaledError) -> PyErr {
     }
 }
 
-const fn reason(reason: Reason) -> &'static str {
+const fn reason(reason: RejectionReason) -> &'static str {
     match reason {
-        Reason::Nan => "nan",
-        Reason::Overflow => "overflow",
-        Reason::Negative => "negative",
-        Reason::NoZero => "no_zero",
-        Reason::Imaginary => "imaginary",
-        Reason::Underflow => "underflow",
-        Reason::Inexact => "inexact",
+        RejectionReason::Nan => "nan",
+        RejectionReason::Overflow => "overflow",
+        RejectionReason::Negative => "negative",
+        RejectionReason::NoZero => "no_zero",
+        RejectionReason::Imaginary => "imaginary",
+        RejectionReason::Underflow => "underflow",
+        RejectionReason::Inexact => "inexact",
         _ => "other",
     }
 }

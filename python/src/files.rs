@@ -1,11 +1,11 @@
 //! `TensorFile` and `save_tensors`: tensor files, read and written by the crate `lanecast-files`.
 
-use crate::dtype::{self, PyDType};
+use crate::encoding::PyEncoding;
 use crate::errors::{cast_error, format_error};
 use crate::memory::{self, Array, Mode};
 use crate::operand::Operand;
 use lanecast::strided::Layout;
-use lanecast::{ByteOrder, CastOptions, CastPlan, Encoding, Storage};
+use lanecast::{ByteOrder, Bytes, BytesMut, CastOptions, CastPlan, Encoding};
 use lanecast_files::{Detail, Error, NewTensor, Place};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyIndexError, PyOSError, PyPermissionError, PyValueError,
@@ -32,19 +32,10 @@ fn failed(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// A row of `TensorFile.tensors`: name, dtype, the file's spelling of the dtype, shape, size in bytes, offset in the file, and whether the
-/// elements are packed, byte-swapped and in Fortran order.
-type Described<'py> = (
-    String,
-    Option<Bound<'py, PyDType>>,
-    String,
-    Option<Vec<u64>>,
-    Option<u64>,
-    Option<u64>,
-    bool,
-    bool,
-    bool,
-);
+/// A row of `TensorFile.tensors`: name, encoding, the file's spelling of the dtype, shape, size in bytes, offset in the file, and the order of
+/// axes in memory, "C" or "F".
+type Described =
+    (String, Option<PyEncoding>, String, Option<Vec<u64>>, Option<u64>, Option<u64>, &'static str);
 
 /// An open tensor file. Only its headers are in memory.
 #[pyclass(frozen, name = "TensorFile", module = "lanecast._lanecast")]
@@ -63,12 +54,11 @@ impl PyTensorFile {
     }
 
     /// The tensors, in file order.
-    fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Vec<Described<'py>>> {
+    fn tensors(&self) -> Vec<Described> {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.tensors()
             .iter()
             .map(|tensor| {
-                let dtype = tensor.dtype().map(|dtype| dtype::object(py, dtype)).transpose()?;
                 let offset = match tensor.place {
                     Place::File(ref bytes) => Some(bytes.start),
                     _ => None,
@@ -77,17 +67,15 @@ impl PyTensorFile {
                     (Some(buffer), Some(n)) => usize::try_from(n).ok().and_then(|n| buffer.byte_len(n)),
                     _ => None,
                 };
-                Ok((
+                (
                     tensor.name.clone(),
-                    dtype,
+                    tensor.buffer.map(|encoding| PyEncoding { encoding }),
                     tensor.described.clone(),
                     tensor.shape.clone(),
                     bytes.map(|bytes| bytes as u64),
                     offset,
-                    tensor.buffer.is_some_and(|buffer| buffer.storage() == Storage::Packed),
-                    tensor.buffer.is_some_and(Encoding::is_swapped),
-                    tensor.fortran_order,
-                ))
+                    if tensor.fortran_order { "F" } else { "C" },
+                )
             })
             .collect()
     }
@@ -173,7 +161,7 @@ fn stored<'a>(py: Python<'_>, source: &'a Operand<'_>, packs: bool) -> PyResult<
     let plan = CastPlan::new(apart, to, &CastOptions::RUST).map_err(failed)?;
     let n = array.elements();
     let mut out = vec![0; to.byte_len(n).unwrap_or(0)];
-    plan.run(&copy, &mut out, n).map_err(failed)?;
+    plan.run(Bytes::new(&copy, n), BytesMut::new(&mut out, n)).map_err(failed)?;
     Ok(Cow::Owned(out))
 }
 

@@ -8,7 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use std::hash::{Hash, Hasher};
 
-/// The limits of a floating-point dtype, or of the components of a complex dtype, as Python floats.
+/// The limits of a floating-point dtype, or of the components of a complex dtype, as Python floats. Returned by `finfo`.
+///
+/// Examples:
+///     >>> lanecast.finfo("float16").smallest_normal
+///     6.103515625e-05
 #[pyclass(frozen, eq, hash, name = "FInfo", module = "lanecast")]
 pub struct PyFInfo {
     dtype: DType,
@@ -97,7 +101,11 @@ impl PyFInfo {
     }
 }
 
-/// The limits of an integer dtype.
+/// The limits of an integer dtype. Returned by `iinfo`.
+///
+/// Examples:
+///     >>> lanecast.iinfo("uint64").max
+///     18446744073709551615
 #[pyclass(frozen, eq, hash, name = "IInfo", module = "lanecast")]
 pub struct PyIInfo {
     dtype: DType,
@@ -149,12 +157,17 @@ impl PyIInfo {
 }
 
 /// The limits of a floating-point or complex dtype or array. Raises DTypeError for other dtypes.
+///
+/// Examples:
+///     >>> lanecast.finfo("float8_e4m3fn").max
+///     448.0
 #[pyfunction]
-#[pyo3(signature = (type_, /))]
-pub fn finfo(type_: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
-    let dtype = dtype::of_either(type_)?.dtype();
+#[pyo3(signature = (dtype, /))]
+pub fn finfo(dtype: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
+    let py = dtype.py();
+    let dtype = dtype::of_either(dtype)?.dtype();
     let info = dtype.finfo().ok_or_else(|| {
-        dtype_error(type_.py(), format!("{dtype} is not a floating-point dtype; use iinfo for integers"))
+        dtype_error(py, format!("{dtype} is not a floating-point dtype; use iinfo for integers"))
     })?;
     let part = match dtype {
         DType::Complex64 => DType::Float32,
@@ -165,21 +178,27 @@ pub fn finfo(type_: &Bound<'_, PyAny>) -> PyResult<PyFInfo> {
 }
 
 /// The limits of an integer dtype or array. Raises DTypeError for other dtypes, including bool.
+///
+/// Examples:
+///     >>> lanecast.iinfo("int4")
+///     iinfo(dtype=int4, bits=4, min=-8, max=7)
 #[pyfunction]
-#[pyo3(signature = (type_, /))]
-pub fn iinfo(type_: &Bound<'_, PyAny>) -> PyResult<PyIInfo> {
-    let dtype = dtype::of_either(type_)?.dtype();
+#[pyo3(signature = (dtype, /))]
+pub fn iinfo(dtype: &Bound<'_, PyAny>) -> PyResult<PyIInfo> {
+    let py = dtype.py();
+    let dtype = dtype::of_either(dtype)?.dtype();
     let info = dtype.iinfo().ok_or_else(|| {
-        dtype_error(
-            type_.py(),
-            format!("{dtype} is not an integer dtype; use finfo for floating-point dtypes"),
-        )
+        dtype_error(py, format!("{dtype} is not an integer dtype; use finfo for floating-point dtypes"))
     })?;
     Ok(PyIInfo { dtype, info })
 }
 
 /// Whether a dtype matches a kind of the array API: another dtype, "bool", "signed integer", "unsigned integer", "integral", "real
 /// floating", "complex floating", "numeric", or a tuple of these, of which at least one must match.
+///
+/// Examples:
+///     >>> lanecast.isdtype("bfloat16", "real floating"), lanecast.isdtype("int8", ("bool", "unsigned integer"))
+///     (True, False)
 #[pyfunction]
 #[pyo3(signature = (dtype, kind, /))]
 pub fn isdtype(dtype: &Bound<'_, PyAny>, kind: &Bound<'_, PyAny>) -> PyResult<bool> {

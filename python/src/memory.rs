@@ -4,16 +4,18 @@
 //! Python object lives. Only this module reads and writes the memory.
 //!
 //! As in NumPy, no lock guards the memory: another Python thread can write to it while a cast runs without the GIL, and any Python code
-//! can write to it between two calls of Rust. So no reference to it outlives a call of the crate `lanecast`, and plain casts form none: they
-//! pass addresses.
+//! can write to it between two calls of Rust. So casts form no references to it: they pass addresses. Scaled casts form some, which end with
+//! the call.
 
 pub mod interrupt;
 pub mod scaled;
 
-use interrupt::{Signals, Stopped};
-use lanecast::bulk::Threads;
+use crate::runtime;
+use interrupt::Stopped;
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{CastError, CastPlan, CastReport, DType, Encoding, Level, Storage, Streaming};
+use lanecast::{
+    Bytes, BytesMut, CastError, CastPlan, CastReport, DType, Encoding, Level, Storage, Streaming, Threads,
+};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -133,64 +135,34 @@ pub enum Mode<'a> {
 /// # Safety
 ///
 /// `src` is readable and `dst` is writable. Until the call returns, nobody else writes to `src` or accesses `dst`.
-pub unsafe fn run(
-    plan: &CastPlan,
-    mode: Mode<'_>,
-    src: &Array,
-    dst: &Array,
-    threads: Threads<'_>,
-) -> Result<(), CastError> {
+pub unsafe fn run(plan: &CastPlan, mode: Mode<'_>, src: &Array, dst: &Array) -> Result<(), CastError> {
     let n = src.elements();
-    if is_joined(&mode, src, dst) && !src.shares_memory(dst) {
-        if let Mode::Plain = mode {
-            // SAFETY: the caller's memory, which is contiguous and does not overlap.
-            return unsafe { run_contiguous(plan, src.data, dst.data, n, threads) };
+    let checked;
+    let plan = match mode {
+        Mode::Plain => plan,
+        Mode::Checked(level) | Mode::Masked(level, _) => {
+            checked = plan.checked(level);
+            &checked
         }
-        // SAFETY: the caller's memory, for the call below only. The destination comes from a foreign allocator, so for the language its
-        // bytes are initialized.
-        let (src, dst) = unsafe { (bytes(src), bytes_mut(dst)) };
+    };
+    if is_joined(&mode, src, dst) && !src.shares_memory(dst) {
+        // SAFETY: the caller's memory, of contiguous elements, for the call below only. It comes from a foreign allocator, so for the
+        // language its bytes are initialised.
+        let (from, to) = unsafe {
+            (Bytes::from_raw(src.data, byte_len(src), n), BytesMut::from_raw(dst.data, byte_len(dst), n))
+        };
         return match mode {
-            Mode::Plain => Ok(()),
-            Mode::Checked(level) => plan.checked(level).par_run(src, dst, n, threads),
-            Mode::Masked(level, bits) => {
-                plan.checked(level).par_run_masked(src, dst, bits, n, threads).map(|_| ())
-            }
+            Mode::Masked(_, bits) => plan.run_masked(from, to, bits).map(|_| ()),
+            Mode::Plain | Mode::Checked(_) => plan.run(from, to),
         };
     }
     // SAFETY: the caller's memory.
     let (from, mut to) =
         unsafe { (View::from_raw(src.data, src.layout), ViewMut::from_raw(dst.data, dst.layout)?) };
     match mode {
-        Mode::Plain => plan.par_run_strided(&from, &mut to, threads),
-        Mode::Checked(level) => plan.checked(level).par_run_strided(&from, &mut to, threads),
-        Mode::Masked(level, bits) => {
-            plan.checked(level).par_run_strided_masked(&from, &mut to, bits, threads).map(|_| ())
-        }
+        Mode::Masked(_, bits) => plan.run_masked(&from, &mut to, bits).map(|_| ()),
+        Mode::Plain | Mode::Checked(_) => plan.run(&from, &mut to),
     }
-}
-
-/// Casts `n` contiguous elements.
-///
-/// # Safety
-///
-/// As for [`run`]. The elements are at `src` and `dst`, and do not overlap.
-unsafe fn run_contiguous(
-    plan: &CastPlan,
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    threads: Threads<'_>,
-) -> Result<(), CastError> {
-    if !takes_long(plan, n) {
-        // SAFETY: the caller's promise.
-        return unsafe { plan.run_ptr(src, dst, n) };
-    }
-    let layout = |of| Layout::contiguous(of, &[n]);
-    // SAFETY: the caller's promise.
-    let (src, mut dst) = unsafe {
-        (View::from_raw(src, layout(plan.source())?), ViewMut::from_raw(dst, layout(plan.target())?)?)
-    };
-    plan.par_run_strided(&src, &mut dst, threads)
 }
 
 /// Whether the elements of both arrays are contiguous in the same order, which matters in some modes.
@@ -210,13 +182,13 @@ pub unsafe fn run_fresh(
     src: *const u8,
     dst: *mut u8,
     n: usize,
-    threads: Threads<'static>,
+    threads: Threads,
 ) -> Result<(), Stopped> {
     if !takes_long(plan, n) {
         // SAFETY: the caller's promise.
         return unsafe { plan.run_ptr(src, dst, n) }.map_err(Stopped::from);
     }
-    let plan = for_new_memory(*plan, n);
+    let plan = for_new_memory(plan, n).with_threads(threads);
     let (from, to) = (Layout::contiguous(plan.source(), &[n]), Layout::contiguous(plan.target(), &[n]));
     let too_large = |_| CastError::TooLarge { elements: n, encoding: plan.target() };
     // SAFETY: the caller's promise.
@@ -224,7 +196,7 @@ pub unsafe fn run_fresh(
         (Array::new(src.cast_mut(), from.map_err(too_large)?), Array::new(dst, to.map_err(too_large)?))
     };
     // SAFETY: the caller's promise.
-    py.detach(|| unsafe { interrupt::run(&plan, Mode::Plain, &src, &dst, threads) }).map(|_| ())
+    py.detach(|| unsafe { interrupt::run(&plan, Mode::Plain, &src, &dst) }).map(|_| ())
 }
 
 /// [`run`], which releases the GIL if the cast takes long, and then lets signals end it.
@@ -238,15 +210,16 @@ pub unsafe fn run_detached(
     mode: Mode<'_>,
     src: &Array,
     dst: &Array,
-    threads: Threads<'static>,
+    threads: Threads,
 ) -> Result<(), Stopped> {
     // A checked or strided cast takes about twice as long.
     if takes_long(plan, src.elements().saturating_mul(2)) {
+        let plan = plan.with_threads(threads);
         // SAFETY: the caller's promise; the caller keeps the objects alive.
-        py.detach(|| unsafe { interrupt::run(plan, mode, src, dst, threads) })
+        py.detach(|| unsafe { interrupt::run(&plan, mode, src, dst) })
     } else {
         // SAFETY: as above.
-        unsafe { run(plan, mode, src, dst, threads) }.map_err(Stopped::from)
+        unsafe { run(plan, mode, src, dst) }.map_err(Stopped::from)
     }
 }
 
@@ -283,12 +256,13 @@ pub fn set_threads(threads: usize) {
     THREADS.store(threads, Ordering::Relaxed);
 }
 
+/// The number of threads of a call that names none.
 pub fn default_threads() -> usize {
-    THREADS.load(Ordering::Relaxed)
+    runtime::scoped_threads().unwrap_or_else(|| THREADS.load(Ordering::Relaxed))
 }
 
 /// The threads that a call may use.
-pub fn threads(asked: Option<usize>) -> Threads<'static> {
+pub fn threads(asked: Option<usize>) -> Threads {
     match asked.unwrap_or_else(default_threads) {
         0 => Threads::Rayon,
         1 => Threads::Serial,
@@ -303,10 +277,10 @@ const MAPPED: usize = 32 << 20;
 ///
 /// The kernel zeroes a new page on the first write, which brings the page into the cache. Non-temporal stores would bypass the cache: they
 /// make a cast of 8 Mi float32 to float64 7 % slower.
-pub fn for_new_memory(plan: CastPlan, n: usize) -> CastPlan {
+pub fn for_new_memory(plan: &CastPlan, n: usize) -> CastPlan {
     match plan.target().byte_len(n) {
         Some(bytes) if bytes >= MAPPED => plan.with_streaming(Streaming::Never),
-        _ => plan,
+        _ => plan.clone(),
     }
 }
 
@@ -341,10 +315,7 @@ pub fn new_bytes(py: Python<'_>, len: usize) -> PyResult<(Bound<'_, PyBytes>, *m
     Ok((bytes.cast_into::<PyBytes>()?, address))
 }
 
-/// Elements per chunk of a cast whose result is discarded.
-const CHUNK: usize = 1 << 20;
-
-/// Counts what a cast of `src` loses. It holds the results of one chunk or block at a time.
+/// Counts what a cast of `src` loses, without memory for its results.
 ///
 /// # Safety
 ///
@@ -354,43 +325,13 @@ pub unsafe fn count(
     plan: &CastPlan,
     level: Level,
     src: &Array,
-    threads: Threads<'static>,
+    threads: Threads,
 ) -> Result<CastReport, Stopped> {
-    let n = src.elements();
-    let to = plan.target();
-    let room = |n: usize| {
-        let too_large = || CastError::TooLarge { elements: n, encoding: to };
-        let bytes = to.byte_len(n).ok_or_else(too_large)?;
-        let mut room = Vec::new();
-        room.try_reserve_exact(bytes).map_err(|_| too_large())?;
-        room.resize(bytes, 0_u8);
-        Ok::<_, CastError>(room)
-    };
-    if n == 0 {
-        return Ok(plan.counted(level).run(&[], &mut [], 0)?);
-    }
-    let long = takes_long(plan, n.saturating_mul(2));
-    if !src.is_c_contiguous() {
-        // SAFETY: the caller's promise.
-        let count = || unsafe { interrupt::count(plan, level, src) };
-        return if long { py.detach(count) } else { count() };
-    }
-    let chunked = || {
-        // SAFETY: the caller's promise.
-        let bytes = unsafe { bytes(src) };
-        let counting = plan.counted(level);
-        let mut out = room(n.min(CHUNK))?;
-        let (mut total, mut signals) = (CastReport::default(), Signals::new());
-        for first in (0..n).step_by(CHUNK) {
-            signals.check()?;
-            let len = (n - first).min(CHUNK);
-            // A chunk is a whole number of bytes.
-            let start = src.encoding().byte_len(first).unwrap_or(bytes.len());
-            total = total.and(&counting.par_run(&bytes[start..], &mut out, len, threads)?);
-        }
-        Ok::<_, Stopped>(total)
-    };
-    if long { py.detach(chunked) } else { chunked() }
+    let plan = plan.checked(level).with_threads(threads);
+    let src = src.flattened().unwrap_or(*src);
+    // SAFETY: the caller's promise.
+    let count = || unsafe { interrupt::count(&plan, &src) };
+    if takes_long(&plan, src.elements().saturating_mul(2)) { py.detach(count) } else { count() }
 }
 
 /// The bytes of a contiguous array.

@@ -9,6 +9,7 @@ mod bytes;
 mod cast;
 mod dlpack;
 mod dtype;
+mod encoding;
 mod errors;
 mod files;
 mod info;
@@ -20,6 +21,7 @@ mod onnx;
 mod operand;
 mod options;
 mod plans;
+mod program;
 mod promotion;
 mod quantize;
 mod report;
@@ -42,11 +44,15 @@ mod _lanecast {
     #[pymodule_export]
     use crate::dtype::{PyDType, make};
     #[pymodule_export]
+    use crate::encoding::PyEncoding;
+    #[pymodule_export]
     use crate::files::{PyTensorFile, save_tensors};
     #[pymodule_export]
     use crate::info::{PyFInfo, PyIInfo, finfo, iinfo, isdtype};
     #[pymodule_export]
     use crate::onnx::{onnx_attributes, onnx_dynamic, onnx_linear};
+    #[pymodule_export]
+    use crate::program::run_program;
     #[pymodule_export]
     use crate::promotion::{can_cast, promote_types, result_type};
     #[pymodule_export]
@@ -54,9 +60,11 @@ mod _lanecast {
     #[pymodule_export]
     use crate::report::PyReport;
     #[pymodule_export]
-    use crate::runtime::{explain, force_tier, num_threads, set_num_threads, tier};
+    use crate::runtime::{
+        active_tier, enter_tier, explain, leave_tier, num_threads, set_num_threads, threads_variable,
+    };
     #[pymodule_export]
-    use crate::text::{format, parse};
+    use crate::text::{format_text, parse_text};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -9,7 +9,8 @@ use crate::memory::{self, Array, Mode};
 use crate::numpy::Order;
 use crate::operand::Operand;
 use lanecast::onnx::{
-    AttributeValue, Cast, DequantizeLinear, DynamicQuantizeLinear, ElementType, OnnxError, QuantizeLinear, Tensor,
+    AttributeValue, Cast, DequantizeLinear, DynamicQuantizeLinear, ElementType, OnnxError, QuantizeLinear,
+    Tensor,
 };
 use lanecast::{ByteOrder, CastOptions, DType, E8M0Round, Encoding, Saturate};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
@@ -234,10 +235,7 @@ impl<'py> Output<'_, 'py> {
 
 /// The number of a dtype in `TensorProto.DataType`.
 fn number(py: Python<'_>, dtype: DType) -> PyResult<i32> {
-    dtype
-        .onnx()
-        .map(Into::into)
-        .ok_or_else(|| dtype_error(py, format!("ONNX has no dtype {dtype}")))
+    dtype.onnx().map(Into::into).ok_or_else(|| dtype_error(py, format!("ONNX has no dtype {dtype}")))
 }
 
 fn onnx_error(py: Python<'_>, error: OnnxError) -> PyErr {

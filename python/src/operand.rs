@@ -11,7 +11,7 @@ use lanecast::{CastOptions, DType, Encoding, Storage};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::PyType;
 
 /// The library of an array. It decides the default profile and the type of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,9 +307,4 @@ fn to_other<'py>(buffer: &Bound<'py, PyBuffer>, source: &Bound<'py, PyAny>) -> P
         return PyBuffer::numpy(buffer);
     }
     Ok(buffer.clone().into_any())
-}
-
-/// The keyword arguments, if there are any.
-pub fn given<'a, 'py>(options: Option<&'a Bound<'py, PyDict>>) -> Option<&'a Bound<'py, PyDict>> {
-    options.filter(|options| !options.is_empty())
 }

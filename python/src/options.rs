@@ -2,7 +2,7 @@
 
 use lanecast::{
     CastOptions, E5M2Nan, E8M0Range, E8M0Round, FloatRound, FnuzInf, IntOverflow, IntRound, Level,
-    NanToFinite, Saturate,
+    NanToFinite, Saturate, names,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,23 +13,18 @@ type Choices<T> = &'static [(&'static str, T)];
 const LEVELS: Choices<Level> =
     &[("range", Level::Range), ("underflow", Level::Underflow), ("exact", Level::Exact)];
 
-const NAMES: &str = "saturate, e8m0_round, e8m0_range, float_to_int, int_to_int, int_round, float_round, e5m2_nan, nan_to_finite, fnuz_inf";
-
-/// A name of the library as Python spells it: words joined by underscores.
-fn spelled(name: &str) -> String {
-    name.replace('-', "_")
-}
+/// The keys of `lanecast.CastOptions`.
+const KEYS: &str = "profile, saturate, e8m0_round, e8m0_range, float_to_int, int_to_int, int_round, float_round, e5m2_nan, nan_to_finite, fnuz_inf";
 
 /// All names, for an error.
 fn listed<T>(choices: &[(&'static str, T)]) -> String {
-    let names: Vec<_> = choices.iter().map(|(name, _)| format!("{:?}", spelled(name))).collect();
+    let names: Vec<_> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
     names.join(", ")
 }
 
 /// The choice with this name.
 pub fn choose<T: Copy>(option: &str, choices: &[(&'static str, T)], name: &str) -> PyResult<T> {
-    let found = choices.iter().find(|(other, _)| spelled(other) == name);
-    found.map(|(_, value)| *value).ok_or_else(|| {
+    names::find(choices, name).ok_or_else(|| {
         PyValueError::new_err(format!("{option} must be one of {}, not {name:?}", listed(choices)))
     })
 }
@@ -45,22 +40,21 @@ fn named<T: Copy>(option: &str, choices: Choices<T>, value: &Bound<'_, PyAny>) -
     }
 }
 
-/// The options of a profile.
-pub fn profile(name: &str) -> PyResult<CastOptions> {
-    choose("profile", CastOptions::PROFILES, name)
-}
-
 /// The level of a checked cast.
 pub fn level(name: &str) -> PyResult<Level> {
     choose("check", LEVELS, name)
 }
 
-/// The options of a call: those of the profile, overridden by keyword arguments.
+/// The options of a call: those of the profile, or else of `base`, overridden by the other keyword arguments.
 pub fn options(mut base: CastOptions, given: Option<&Bound<'_, PyDict>>) -> PyResult<CastOptions> {
-    let Some(given) = given else { return Ok(base) };
+    let Some(given) = given.filter(|given| !given.is_empty()) else { return Ok(base) };
+    if let Some(profile) = given.get_item("profile")?.filter(|profile| !profile.is_none()) {
+        base = named("profile", CastOptions::PROFILES, &profile)?;
+    }
     for (key, value) in given.iter() {
         let key = key.cast::<PyString>()?;
         match key.to_str()? {
+            "profile" => {}
             "saturate" => {
                 base.saturate = match value.cast::<PyBool>() {
                     Ok(on) if on.is_true() => Saturate::On,
@@ -84,7 +78,7 @@ pub fn options(mut base: CastOptions, given: Option<&Bound<'_, PyDict>>) -> PyRe
             "fnuz_inf" => base.fnuz_inf = named("fnuz_inf", FnuzInf::NAMED, &value)?,
             other => {
                 return Err(PyTypeError::new_err(format!(
-                    "unexpected keyword argument {other:?}; the cast options are {NAMES}"
+                    "unexpected keyword argument {other:?}; the cast options are {KEYS}"
                 )));
             }
         }

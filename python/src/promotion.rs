@@ -58,6 +58,12 @@ fn operand(value: &Bound<'_, PyAny>) -> PyResult<Operand> {
 ///
 /// Raises:
 ///     PromotionError: the standard defines no common dtype for the operands, or lacks one of the dtypes.
+///
+/// Examples:
+///     >>> lanecast.result_type("int8", "uint8", standard="numpy")
+///     lanecast.int16
+///     >>> lanecast.result_type("bfloat16", 2.5, standard="jax")
+///     lanecast.bfloat16
 #[pyfunction]
 #[pyo3(signature = (*operands, standard, default_float=None, default_int=None, x64=None))]
 pub fn result_type<'py>(
@@ -88,6 +94,10 @@ pub fn result_type<'py>(
 ///
 /// Raises:
 ///     PromotionError: as for `result_type`.
+///
+/// Examples:
+///     >>> lanecast.promote_types("float16", "bfloat16", standard="torch")
+///     lanecast.float32
 #[pyfunction]
 #[pyo3(signature = (a, b, /, *, standard))]
 pub fn promote_types<'py>(
@@ -104,17 +114,21 @@ pub fn promote_types<'py>(
 /// Whether a standard allows a cast.
 ///
 /// Args:
-///     from_, to: dtypes or arrays.
+///     source, target: dtypes or arrays.
 ///     standard: as for `result_type`.
 ///     casting: "lossless" (keeps every value), "safe", "same_kind" or "unsafe".
 ///
 /// Raises:
 ///     PromotionError: the standard lacks one of the dtypes.
+///
+/// Examples:
+///     >>> lanecast.can_cast("int16", "int8", standard="numpy"), lanecast.can_cast("int16", "int8", standard="numpy", casting="same_kind")
+///     (False, True)
 #[pyfunction]
-#[pyo3(signature = (from_, to, /, *, standard, casting="safe"))]
+#[pyo3(signature = (source, target, /, *, standard, casting="safe"))]
 pub fn can_cast(
-    from_: &Bound<'_, PyAny>,
-    to: &Bound<'_, PyAny>,
+    source: &Bound<'_, PyAny>,
+    target: &Bound<'_, PyAny>,
     standard: &str,
     casting: &str,
 ) -> PyResult<bool> {
@@ -128,7 +142,7 @@ pub fn can_cast(
         ],
         casting,
     )?;
-    let (from, to) = (dtype::of_either(from_)?.dtype(), dtype::of_either(to)?.dtype());
+    let (from, to) = (dtype::of_either(source)?.dtype(), dtype::of_either(target)?.dtype());
     promote::can_cast(self::standard(standard)?, from, to, level)
-        .map_err(|error| promotion_error(from_.py(), &error))
+        .map_err(|error| promotion_error(source.py(), &error))
 }

@@ -29,6 +29,10 @@ const TARGETS: [DType; 4] = [DType::Float16, DType::BFloat16, DType::Float32, DT
 type Losses = (u64, u64, u64, Option<u64>, Option<u64>, Option<f64>);
 
 /// The names of the schemes that `quantize` and `dequantize` accept. `docs/scaled.md` specifies them.
+///
+/// Examples:
+///     >>> "mx" in lanecast.quantization_schemes()
+///     True
 #[pyfunction]
 pub fn quantization_schemes(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, Scheme::NAMED.iter().map(|(name, _)| *name))
@@ -119,7 +123,7 @@ fn given_global(name: &str, scheme: &Scheme, scales: bool, global: Option<f64>) 
     let has_one = matches!(scheme.scale, ScaleType::E4M3(_));
     let wrong = match global {
         _ if scales && scheme.has_zero_points() => format!(
-            "the scheme {name:?} makes its scales and zero points; leave out scales, or give both to onnx_quantize_linear"
+            "the scheme {name:?} makes its scales and zero points; leave out scales, or give both to lanecast.onnx.quantize_linear"
         ),
         None if !scales || !has_one => return Ok(None),
         None => format!("the scheme {name:?} has a scale of the whole array: give global_scale with scales"),

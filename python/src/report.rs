@@ -5,7 +5,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 /// Counts of the values that a cast lost, by kind of loss. Each value is counted at most once. The components of a complex number count
-/// separately.
+/// separately. Returned by `count_losses`.
+///
+/// Examples:
+///     >>> report = lanecast.count_losses(np.array([1.5, 300.0, np.nan]), "int8")
+///     >>> report.wrapped, report.nan_lost, report.is_clean
+///     (1, 1, False)
+///     >>> report + lanecast.Report(elements=7)
+///     Report(10 elements, wrapped 1, nan_lost 1)
 #[pyclass(frozen, eq, hash, name = "Report", module = "lanecast")]
 #[derive(PartialEq, Eq, Hash)]
 pub struct PyReport {
@@ -101,7 +108,7 @@ impl PyReport {
         self.report.underflowed_to_zero
     }
 
-    /// Values in range that were rounded. Counted only with `exact=True`.
+    /// Values in range that were rounded. Counted only with `check="exact"`.
     #[getter]
     fn inexact(&self) -> u64 {
         self.report.inexact

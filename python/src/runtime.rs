@@ -1,41 +1,89 @@
-//! `tier`, `force_tier`, `explain`, and the number of threads.
+//! The tier, the number of threads, and `explain`.
 
-use crate::dtype;
+use crate::encoding;
 use crate::errors::cast_error;
 use crate::memory;
-use crate::operand::given;
 use crate::options;
 use crate::plans;
-use lanecast::{CastPlan, Encoding, Tier};
+use lanecast::{CastOptions, CastPlan, Tier};
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
+use std::sync::{Mutex, PoisonError};
 
-/// The instruction-set tier that casts use: "scalar", "avx2", "avx512" or "neon". All tiers return the same bits.
+/// The instruction-set tier that casts use now: "scalar", "avx2", "avx512" or "neon". All tiers return the same bits.
+///
+/// Examples:
+///     >>> lanecast.active_tier() in ("scalar", "avx2", "avx512", "neon")
+///     True
 #[pyfunction]
-pub fn tier() -> &'static str {
+pub fn active_tier() -> &'static str {
     lanecast::tier::active().name()
 }
 
-/// Makes casts use a tier; None restores the best one. Raises ValueError if the tier is unknown or unavailable.
-#[pyfunction]
-#[pyo3(signature = (name, /))]
-pub fn force_tier(name: Option<&str>) -> PyResult<()> {
-    let wrong = |error: String| PyValueError::new_err(error);
-    let tier = name.map(|name| name.parse::<Tier>().map_err(|error| wrong(error.to_string()))).transpose()?;
-    let forced = lanecast::tier::force(tier).map_err(|error| wrong(error.to_string()));
-    plans::forget();
-    forced
+/// The `with` blocks of `lanecast.tier` that have not ended, in the order in which they began, with a number for each.
+struct Tiers {
+    last: u64,
+    open: Vec<(u64, Tier)>,
 }
 
-/// Sets the maximum number of threads per cast; 0 means one per CPU.
+static TIERS: Mutex<Tiers> = Mutex::new(Tiers { last: 0, open: Vec::new() });
+
+impl Tiers {
+    /// Makes casts use a tier: that of the block that began last.
+    fn apply(&self) -> PyResult<()> {
+        let forced = lanecast::tier::force(self.open.last().map(|(_, tier)| *tier));
+        plans::forget();
+        forced.map(|_| ()).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}
+
+/// Begins a block of `lanecast.tier`. Returns its number.
+#[pyfunction]
+#[pyo3(signature = (name, /))]
+pub fn enter_tier(name: &str) -> PyResult<u64> {
+    let tier = name.parse::<Tier>().map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let mut tiers = TIERS.lock().unwrap_or_else(PoisonError::into_inner);
+    tiers.last += 1;
+    let number = tiers.last;
+    tiers.open.push((number, tier));
+    if let Err(error) = tiers.apply() {
+        tiers.open.pop();
+        return Err(error);
+    }
+    Ok(number)
+}
+
+/// Ends the block with this number.
+#[pyfunction]
+#[pyo3(signature = (number, /))]
+pub fn leave_tier(number: u64) -> PyResult<()> {
+    let mut tiers = TIERS.lock().unwrap_or_else(PoisonError::into_inner);
+    tiers.open.retain(|(other, _)| *other != number);
+    tiers.apply()
+}
+
+/// Sets the maximum number of threads per cast in this process; 0 means one per CPU. `lanecast.threads` limits one block of code instead.
+///
+/// Examples:
+///     >>> lanecast.set_num_threads(2)
+///     >>> lanecast.num_threads()
+///     2
+///     >>> lanecast.set_num_threads(0)
 #[pyfunction]
 #[pyo3(signature = (n, /))]
 pub fn set_num_threads(n: usize) {
     memory::set_threads(n);
 }
 
-/// The maximum number of threads per cast.
+/// The maximum number of threads per cast here: that of the `lanecast.threads` block, or else of `set_num_threads`.
+///
+/// Examples:
+///     >>> with lanecast.threads(3):
+///     ...     lanecast.num_threads()
+///     3
 #[pyfunction]
 pub fn num_threads() -> usize {
     match memory::default_threads() {
@@ -44,27 +92,46 @@ pub fn num_threads() -> usize {
     }
 }
 
+/// The context variable of `lanecast.threads`. Until the first such block, there is none, and calls look nothing up.
+static VARIABLE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// The context variable with the number of threads, or None outside of all blocks.
+#[pyfunction]
+pub fn threads_variable(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    let new = || {
+        let keywords = PyDict::new(py);
+        keywords.set_item("default", py.None())?;
+        let class = py.import("contextvars")?.getattr("ContextVar")?;
+        Ok::<_, PyErr>(class.call(("lanecast.threads",), Some(&keywords))?.unbind())
+    };
+    VARIABLE.get_or_try_init(py, new).map(|variable| variable.clone_ref(py))
+}
+
+/// The number of threads that the innermost block of `lanecast.threads` sets.
+pub fn scoped_threads() -> Option<usize> {
+    Python::attach(|py| {
+        let value = VARIABLE.get(py)?.bind(py).call_method0(intern!(py, "get")).ok()?;
+        value.extract().ok()
+    })
+}
+
 /// Describes, in text, the stages of a cast between two dtypes.
 ///
 /// Args:
-///     from_, to: the source and target dtypes.
-///     packed: for source and target, whether sub-byte elements share bytes; None means neither.
-///     profile, **options: as for `astype`. The default profile is "numpy".
+///     source, target: the dtypes, or an `Encoding` for packed elements and other byte orders.
+///     **options: as for `astype`. The default profile is "numpy".
+///
+/// Examples:
+///     >>> print(lanecast.explain("float32", "int8"))  # doctest: +ELLIPSIS
+///     float32...
 #[pyfunction]
-#[pyo3(signature = (from_, to, /, *, packed=None, profile="numpy", **options))]
+#[pyo3(signature = (source, target, /, **options))]
 pub fn explain(
-    from_: &Bound<'_, PyAny>,
-    to: &Bound<'_, PyAny>,
-    packed: Option<(bool, bool)>,
-    profile: &str,
+    source: &Bound<'_, PyAny>,
+    target: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<String> {
-    let side = |of: &Bound<'_, PyAny>, packed: bool| {
-        let argument = dtype::argument(of)?;
-        Ok::<_, PyErr>(if packed { Encoding::packed(argument.dtype()) } else { argument })
-    };
-    let packed = packed.unwrap_or_default();
-    let options = options::options(options::profile(profile)?, given(options))?;
-    let plan = CastPlan::new(side(from_, packed.0)?, side(to, packed.1)?, &options);
-    plan.map(|plan| plan.explain().to_string()).map_err(|error| cast_error(from_.py(), error, &[]))
+    let options = options::options(CastOptions::NUMPY, options)?;
+    let plan = CastPlan::new(encoding::argument(source)?, encoding::argument(target)?, &options);
+    plan.map(|plan| plan.explain().to_string()).map_err(|error| cast_error(source.py(), error, &[]))
 }

@@ -1,11 +1,11 @@
-//! `parse` and `format`: conversions between numbers and text.
+//! `parse_text` and `format_text`: conversions between numbers and text.
 
 use crate::buffer::PyBuffer;
 use crate::dtype;
 use crate::errors::cast_error;
 use crate::memory::{self, Array, Mode};
 use crate::numpy::NumpyArray;
-use crate::operand::{Operand, given};
+use crate::operand::Operand;
 use crate::options::{self, choose};
 use lanecast::text::{Exponent, FormatPlan, OnBadText, ParsePlan, Special, TextError, TextOptions};
 use lanecast::{Bytes, CastOptions, CastPlan, Encoding};
@@ -20,17 +20,20 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 ///     texts: an iterable of str or bytes.
 ///     dtype: the dtype of the result.
 ///     on_error: "error" raises ValueError for text that is not a number of the dtype; "nan" and "zero" store NaN or 0 instead.
-///     profile, **options: as for `astype`. The default profile is "numpy".
+///     **options: as for `astype`. The default profile is "numpy".
 ///
 /// Returns:
 ///     A NumPy array, or a `Buffer` if NumPy is not installed.
+///
+/// Examples:
+///     >>> lanecast.parse_text(["0.1", "-2e3", "inf"], "float32")
+///     array([ 1.e-01, -2.e+03,     inf], dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (texts, dtype, /, *, on_error="error", profile="numpy", **options))]
-pub fn parse<'py>(
+#[pyo3(signature = (texts, dtype, /, *, on_error="error", **options))]
+pub fn parse_text<'py>(
     texts: &Bound<'py, PyAny>,
     dtype: &Bound<'py, PyAny>,
     on_error: &str,
-    profile: &str,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = texts.py();
@@ -39,7 +42,7 @@ pub fn parse<'py>(
     let to = Encoding::new(argument.dtype()).with_order(argument.order());
     let choices = [("error", OnBadText::Error), ("nan", OnBadText::Nan), ("zero", OnBadText::Zero)];
     let text = TextOptions::DEFAULT.with_on_error(choose("on_error", &choices, on_error)?);
-    let options = options::options(options::profile(profile)?, given(options))?;
+    let options = options::options(CastOptions::NUMPY, options)?;
     let plan = ParsePlan::new(to, &text, &options).map_err(|error| cast_error(py, error, &[]))?;
     if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
         return Err(PyTypeError::new_err("texts must be an iterable of str or bytes, not a single text"));
@@ -157,9 +160,13 @@ impl AsRef<[u8]> for Text {
 ///
 /// Returns:
 ///     A flat list of texts, in C order.
+///
+/// Examples:
+///     >>> lanecast.format_text(np.array([0.1, 1e16, np.nan]))
+///     ['0.1', '1e+16', 'nan']
 #[pyfunction]
 #[pyo3(signature = (x, /, *, special="lower", exponent="auto", trailing_dot_zero=true))]
-pub fn format<'py>(
+pub fn format_text<'py>(
     x: &Bound<'py, PyAny>,
     special: &str,
     exponent: &str,

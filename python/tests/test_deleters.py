@@ -68,7 +68,7 @@ arrays = [new() for _ in range(400)]
 def free():
     for _ in range(50):
         arrays.pop()
-        lanecast.parse(["1"], "int8")
+        lanecast.parse_text(["1"], "int8")
 all_of(free)
 assert not arrays
 gc.set_threshold(700)

@@ -80,7 +80,7 @@ def test_pack_and_unpack(dtype, shape):
     x = spread.view(dtype.numpy)
     for layout in (x, np.asfortranarray(x)):
         packed = lanecast.pack(layout, dtype)
-        assert packed.packed and packed.shape == shape and packed.dtype is dtype
+        assert packed.encoding.storage == "packed" and packed.shape == shape and packed.dtype is dtype
         assert packed.nbytes == (n * dtype.bits + 7) // 8 == len(bytes(packed))
         number = int.from_bytes(bytes(packed), "little")
         assert [number >> (i * dtype.bits) & (2**dtype.bits - 1) for i in range(n)] == codes.reshape(-1).tolist()

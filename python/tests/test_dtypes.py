@@ -22,10 +22,11 @@ def test_every_dtype_is_one_object():
     assert len(lanecast.dtypes) == 30
     for code, dtype in enumerate(lanecast.dtypes):
         assert dtype.code == code
-        assert getattr(lanecast, dtype.name) is dtype
+        attribute = "bool_" if dtype.name == "bool" else dtype.name
+        assert getattr(lanecast, attribute) is dtype
         assert pickle.loads(pickle.dumps(dtype)) is dtype
         assert copy.deepcopy(dtype) is dtype
-        assert repr(dtype) == f"lanecast.{dtype.name}" and str(dtype) == dtype.name
+        assert repr(dtype) == f"lanecast.{attribute}" and str(dtype) == dtype.name
         assert dtype.itemsize == max(1, dtype.bits // 8) == dtype.numpy.itemsize
     assert lanecast.int4.bits == 4 and lanecast.int4.kind == "signed integer"
     with pytest.raises(TypeError):

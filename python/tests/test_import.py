@@ -49,8 +49,8 @@ def test_without_numpy():
         assert memoryview(unpacked).cast("f").tolist() == [1, 2, 3, 4]
         again = lanecast.astype(unpacked, "int8")
         assert isinstance(again, lanecast.Buffer) and bytes(again) == b"\\1\\2\\3\\4"
-        assert bytes(lanecast.parse(["1", "-1"], "int8")) == b"\\1\\xff"
-        assert lanecast.format(again) == ["1", "2", "3", "4"]
+        assert bytes(lanecast.parse_text(["1", "-1"], "int8")) == b"\\1\\xff"
+        assert lanecast.format_text(again) == ["1", "2", "3", "4"]
         for wrong in ([1.5], 1.5, object(), None, "x"):
             try:
                 lanecast.astype(wrong, "int8")

@@ -22,9 +22,8 @@ if not hasattr(signal, "setitimer"):
 
 @pytest.fixture(autouse=True)
 def slow():
-    lanecast.force_tier("scalar")
-    yield
-    lanecast.force_tier(None)
+    with lanecast.tier("scalar"):
+        yield
 
 
 class Alarm(Exception):
@@ -85,7 +84,8 @@ def test_packed_elements(alarm):
     x, out = np.ones(N, np.int8), bytearray(b"\x77") * (N // 2)
 
     def pack():
-        lanecast.cast_buffer(x, "int8", "float4_e2m1fn", packed=(False, True), out=out, threads=1)
+        packed = lanecast.Encoding("float4_e2m1fn", storage="packed")
+        lanecast.cast_buffer(x, "int8", packed, out=out, threads=1)
 
     delay = quarter(pack)
     out[:] = b"\x77" * len(out)
@@ -98,7 +98,7 @@ def test_packed_elements(alarm):
 def test_tensors_of_files(alarm, tmp_path):
     path, out = tmp_path / "x.npy", np.full(N, 7, np.int8)
     np.save(path, np.ones(N, np.int8))
-    with lanecast.open(path) as file:
+    with lanecast.File(path) as file:
 
         def read():
             file[""].astype("float8_e4m3fn", out=out.view(lanecast.float8_e4m3fn), float_round="up", threads=1)
@@ -143,11 +143,11 @@ def test_calls_without_out(function, alarm):
     short = np.ones(1 << 17, np.float32) / 3
     texts = ["0.3333333"] * len(short)
     call = {
-        "count_losses": lambda n: lanecast.count_losses(np.ones(n, np.int8), "float8_e4m3fn", threads=1),
+        "count_losses": lambda n: lanecast.count_losses(np.ones(n, np.int8), "uint4", threads=1),
         "astype_masked": lambda n: lanecast.astype_masked(np.ones(n, np.int8), "float8_e4m3fn", threads=1),
         "astype": lambda n: lanecast.astype(np.ones(n, np.int8), "float8_e4m3fn", check="range", threads=1),
-        "format": lambda n: lanecast.format(np.resize(short, n // 32)),
-        "parse": lambda n: lanecast.parse(texts * (n // 32 // len(texts)), "float32"),
+        "format": lambda n: lanecast.format_text(np.resize(short, n // 32)),
+        "parse": lambda n: lanecast.parse_text(texts * (n // 32 // len(texts)), "float32"),
     }[function]
     times = []
     for _ in range(2):
@@ -166,7 +166,6 @@ def test_a_handler_that_returns_changes_nothing():
     before = signal.signal(signal.SIGALRM, lambda number, frame: calls.append(number))
     signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
     try:
-        lanecast.force_tier("scalar")
         ours, fits = lanecast.astype_masked(x.reshape(-1, 1024)[:, ::2], "uint4", threads=1)
         losses = lanecast.count_losses(x, "uint4", threads=1)
         with pytest.raises(lanecast.LossError) as raised:

@@ -79,7 +79,7 @@ def test_masked_out():
 def test_reports(size):
     rng = np.random.default_rng(3)
     x = (rng.normal(size=size) * 1000).astype(np.float32)
-    report = lanecast.count_losses(x, "float8_e4m3fn", profile="onnx", exact=True)
+    report = lanecast.count_losses(x, "float8_e4m3fn", profile="onnx", check="exact")
     f8 = lanecast.astype(x, "float8_e4m3fn", profile="onnx").astype(np.float32)
     clamped = np.abs(x) > 464
     assert report.elements == size
@@ -87,7 +87,7 @@ def test_reports(size):
     assert report.inexact == ((f8 != x) & ~clamped & (f8 != 0)).sum()
     assert report.underflowed_to_zero == ((f8 == 0) & (x != 0)).sum()
     assert report.is_clean == (not any(list(report.as_dict().values())[1:]))
-    strided = lanecast.count_losses(np.repeat(x, 2)[::2], "float8_e4m3fn", profile="onnx", exact=True)
+    strided = lanecast.count_losses(np.repeat(x, 2)[::2], "float8_e4m3fn", profile="onnx", check="exact")
     assert strided == report and hash(strided) == hash(report)
     assert (report + report).elements == 2 * size
     assert repr(report).startswith(f"Report({size} elements")

@@ -46,7 +46,7 @@ def kinds():
         "astype of a Buffer": lambda: lanecast.astype(packed, "float32"),
         "astype of an empty array": lambda: lanecast.astype(x[:0], "int8"),
         "astype_masked": lambda: lanecast.astype_masked(x, "int8"),
-        "count_losses": lambda: lanecast.count_losses(x, "int8", exact=True),
+        "count_losses": lambda: lanecast.count_losses(x, "int8", check="exact"),
         "pack": lambda: lanecast.pack(x, "int4").numpy(),
         "unpack": lambda: lanecast.unpack(packed, "int4", (8, 8)),
         "cast_buffer": lambda: lanecast.cast_buffer(x, "float32", "int8"),
@@ -56,13 +56,13 @@ def kinds():
         "result_type": lambda: lanecast.result_type(x, 3, "int8", standard="numpy"),
         "can_cast": lambda: lanecast.can_cast("int8", swapped, standard="numpy"),
         "finfo": lambda: lanecast.finfo("float16").max,
-        "format": lambda: lanecast.format(x[:2]),
-        "parse": lambda: lanecast.parse(["1", b"2"], "int8"),
-        "parse of an iterator": lambda: lanecast.parse(iter(["1", "2"]), "int8"),
+        "format": lambda: lanecast.format_text(x[:2]),
+        "parse": lambda: lanecast.parse_text(["1", b"2"], "int8"),
+        "parse of an iterator": lambda: lanecast.parse_text(iter(["1", "2"]), "int8"),
         "an unknown dtype": failing(lambda: lanecast.astype(x, "i4"), TypeError),
         "an unknown option": failing(lambda: lanecast.astype(x, "int8", saturated=True), TypeError),
         "not an array": failing(lambda: lanecast.astype([1], "int8"), TypeError),
-        "text that is not a number": failing(lambda: lanecast.parse(["1", "x"], "int8"), ValueError),
+        "text that is not a number": failing(lambda: lanecast.parse_text(["1", "x"], "int8"), ValueError),
         "a loss": failing(lambda: lanecast.astype(x * 100, "int8", check="range"), lanecast.LossError),
         "an overlap": failing(lambda: lanecast.astype(x[:32], "float64", out=x[16:48].view("f8")[:16]), ValueError),
     }
@@ -115,8 +115,8 @@ def test_text_and_bytes_are_not_held_twice():
     texts = [str(i % 100) for i in range(200_000)]
     x = np.zeros(1 << 20, np.float32)
     for call, nbytes in (
-        (lambda: lanecast.parse(texts, "float64"), 8 * len(texts)),
-        (lambda: lanecast.parse(tuple(texts), "float64"), 16 * len(texts)),
+        (lambda: lanecast.parse_text(texts, "float64"), 8 * len(texts)),
+        (lambda: lanecast.parse_text(tuple(texts), "float64"), 16 * len(texts)),
         (lambda: lanecast.cast_buffer(x, "float32", "float64"), 2 * x.nbytes),
         (lambda: lanecast.unpack(bytes(1 << 20), "int4", 1 << 21), 3 << 20),
     ):

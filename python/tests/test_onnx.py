@@ -14,7 +14,7 @@ X = np.array([[1.0, -2.0, 0.5, 0.25], [30.0, 70.0, -1.0, 0.0]], np.float32)
 
 
 def quantize(*inputs, opset=25, **attributes):
-    return lanecast.onnx_quantize_linear(*inputs, opset=opset, **attributes)
+    return lanecast.onnx.quantize_linear(*inputs, opset=opset, **attributes)
 
 
 def test_granularities():
@@ -35,9 +35,9 @@ def test_there_and_back():
     for zero_point in (None, np.full((4, 2), 3, np.int8)):
         output_dtype = "int8" if zero_point is None else None
         y = quantize(x, scale, zero_point, block_size=8, output_dtype=output_dtype)
-        back = lanecast.onnx_dequantize_linear(y, scale, zero_point, opset=25, block_size=8)
+        back = lanecast.onnx.dequantize_linear(y, scale, zero_point, opset=25, block_size=8)
         assert back.dtype == np.float32 and abs(back - x).max() <= 0.02501
-        half = lanecast.onnx_dequantize_linear(y, scale, zero_point, opset=25, block_size=8, output_dtype="float16")
+        half = lanecast.onnx.dequantize_linear(y, scale, zero_point, opset=25, block_size=8, output_dtype="float16")
         assert (half == back.astype(np.float16)).all()
 
 
@@ -51,7 +51,7 @@ def test_precision_and_saturate():
 
 
 def test_dynamic():
-    y, scale, zero_point = lanecast.onnx_dynamic_quantize_linear(np.array([-1.0, 0.0, 1.55], np.float32), opset=11)
+    y, scale, zero_point = lanecast.onnx.dynamic_quantize_linear(np.array([-1.0, 0.0, 1.55], np.float32), opset=11)
     assert (y.dtype, y.tolist(), zero_point) == (np.uint8, [0, 100, 255], 100)
     assert np.float32(scale) == np.float32(0.01)
 
@@ -63,8 +63,8 @@ def test_arrays_are_read_in_place():
     assert (quantize(x.astype(">f4"), scale.astype(">f4"), output_dtype="int8") == expected).all()
     calls = [
         lambda: quantize(x, scale, output_dtype="int8"),
-        lambda: lanecast.onnx_dequantize_linear(expected, scale, opset=25),
-        lambda: lanecast.onnx_dynamic_quantize_linear(x, opset=11)[0],
+        lambda: lanecast.onnx.dequantize_linear(expected, scale, opset=25),
+        lambda: lanecast.onnx.dynamic_quantize_linear(x, opset=11)[0],
     ]
     for call in calls:
         tracemalloc.start()
@@ -81,11 +81,11 @@ def test_out():
     # Contiguous, apart in memory, and in the other byte order.
     for out in (np.empty_like(y), np.empty((2, 96), np.uint8)[:, ::2], np.empty((48, 2), np.uint8).T):
         assert quantize(x, scale, zero_point, out=out) is out and (out == y).all()
-    back = lanecast.onnx_dequantize_linear(y, scale, zero_point, opset=25)
+    back = lanecast.onnx.dequantize_linear(y, scale, zero_point, opset=25)
     for out in (np.empty_like(back), np.empty_like(back, dtype=">f4")):
-        assert lanecast.onnx_dequantize_linear(y, scale, zero_point, opset=25, out=out) is out and (out == back).all()
-    expected = lanecast.onnx_dynamic_quantize_linear(x, opset=11)
-    found = lanecast.onnx_dynamic_quantize_linear(x, opset=11, out=y)
+        assert lanecast.onnx.dequantize_linear(y, scale, zero_point, opset=25, out=out) is out and (out == back).all()
+    expected = lanecast.onnx.dynamic_quantize_linear(x, opset=11)
+    found = lanecast.onnx.dynamic_quantize_linear(x, opset=11, out=y)
     assert found[0] is y and (expected[0] == y).all() and expected[1:] == found[1:]
 
 
@@ -110,7 +110,7 @@ def test_packed():
     y = quantize(X[:, :3], np.float32(1), output_dtype="int4")
     assert y.dtype == ml_dtypes.int4 and y.astype(np.int8).tolist() == [[1, -2, 0], [7, 7, -1]]
     zero_point = np.array(1, ml_dtypes.int4)
-    assert lanecast.onnx_dequantize_linear(y, np.float32(2), zero_point, opset=21).tolist() == [[0, -6, -2], [12, 12, -4]]
+    assert lanecast.onnx.dequantize_linear(y, np.float32(2), zero_point, opset=21).tolist() == [[0, -6, -2], [12, 12, -4]]
     power = np.array(2, ml_dtypes.float8_e8m0fnu)
     y = quantize(X, power, output_dtype="float4_e2m1fn")
     assert y.astype(np.float32).tolist() == [[0.5, -1, 0, 0], [6, 6, -0.5, 0]]
@@ -139,6 +139,6 @@ def test_refusals():
     with pytest.raises(ValueError, match="precision"):
         quantize(X, one, precision="int8")
     with pytest.raises(ValueError, match="zero point 0 is not 0"):
-        lanecast.onnx_dequantize_linear(np.ones(2, np.int32), one, np.int32(3), opset=13)
+        lanecast.onnx.dequantize_linear(np.ones(2, np.int32), one, np.int32(3), opset=13)
     with pytest.raises(lanecast.DTypeError, match="float16"):
-        lanecast.onnx_dynamic_quantize_linear(X.astype(np.float16), opset=11)
+        lanecast.onnx.dynamic_quantize_linear(X.astype(np.float16), opset=11)

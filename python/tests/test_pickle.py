@@ -20,7 +20,7 @@ def again(value):
 
 def test_reports():
     x = np.array([[1.5, -300, np.nan, 1e-30], [1e30, 2, 3, 7.25]], np.float32)
-    report = lanecast.count_losses(x, "float8_e4m3fn", exact=True) + lanecast.count_losses(x, "int8", exact=True)
+    report = lanecast.count_losses(x, "float8_e4m3fn", check="exact") + lanecast.count_losses(x, "int8", check="exact")
     assert sum(count > 0 for count in report.as_dict().values()) >= 5
     for copied in again(report):
         assert type(copied) is lanecast.Report and copied == report and copied.as_dict() == report.as_dict()
@@ -61,7 +61,7 @@ def test_buffers(dtype):
         for copied in again(buffer):
             assert type(copied) is lanecast.Buffer and copied is not buffer
             assert bytes(copied) == bytes(buffer) and repr(copied) == repr(buffer)
-            assert (copied.dtype, copied.shape, copied.packed) == (buffer.dtype, buffer.shape, buffer.packed)
+            assert (copied.encoding, copied.shape) == (buffer.encoding, buffer.shape)
             assert copied.numpy().dtype == buffer.numpy().dtype and copied.numpy().tobytes() == buffer.numpy().tobytes()
 
 
@@ -77,18 +77,27 @@ def test_buffers_out_of_band():
 
 
 def test_buffers_of_bytes():
-    assert lanecast.Buffer.from_bytes(b"\x21\x43", "int4", 4, packed=True).numpy().tolist() == [1, 2, 3, 4]
-    assert lanecast.Buffer.from_bytes(b"\0\1\0\2", "int16", [2], order=">").numpy().tolist() == [1, 2]
+    assert lanecast.Buffer.from_bytes(b"\x21\x43", lanecast.Encoding("int4", storage="packed"), 4).numpy().tolist() == [1, 2, 3, 4]
+    assert lanecast.Buffer.from_bytes(b"\0\1\0\2", lanecast.Encoding("int16", order="big"), [2]).numpy().tolist() == [1, 2]
     assert lanecast.Buffer.from_bytes(b"", "int16", (0, 2)).shape == (0, 2)
     for arguments, words in [
         ((b"123", "int16", 1), "3 bytes, more than 1 elements"),
         ((b"123", "int16", 2), "2 elements of int16 are 4 bytes"),
         ((b"1234", "int16", -1), "negative length -1.*the data has 2 elements"),
-        ((b"12", "int16", 1, False, "!"), "byte order"),
         ((b"12", "int16", (1 << 40, 1 << 40)), "too many"),
     ]:
         with pytest.raises(ValueError, match=words):
             lanecast.Buffer.from_bytes(*arguments)
+
+
+@pytest.mark.parametrize("dtype", lanecast.dtypes, ids=str)
+def test_encodings(dtype):
+    for storage in ("byte", "packed"):
+        for order in ("little", "big"):
+            encoding = lanecast.Encoding(dtype, storage=storage, order=order)
+            for copied in again(encoding):
+                assert type(copied) is lanecast.Encoding and copied == encoding and copied.dtype is dtype
+                assert (copied.storage, copied.order, hash(copied)) == (encoding.storage, encoding.order, hash(encoding))
 
 
 def test_quantized_arrays():

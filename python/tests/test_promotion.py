@@ -125,7 +125,7 @@ def test_isdtype():
             if not hasattr(ml_dtypes, dtype.name):
                 assert lanecast.isdtype(dtype, kind) == np.isdtype(dtype.numpy, kind)
         assert lanecast.isdtype(dtype, dtype) and lanecast.isdtype(dtype, (dtype.numpy, "bool"))
-        assert lanecast.isdtype(dtype, "numeric") == (dtype is not lanecast.bool)
+        assert lanecast.isdtype(dtype, "numeric") == (dtype is not lanecast.bool_)
         assert not lanecast.isdtype(dtype, ())
     with pytest.raises(ValueError, match="real floating"):
         lanecast.isdtype("int8", "floating")

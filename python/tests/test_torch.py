@@ -246,9 +246,9 @@ def test_data_loader_workers(context):
 
 def test_onnx_quantize_linear():
     x = torch.tensor([[1.0, -2.0], [30.0, 70.0]])
-    y = lanecast.onnx_quantize_linear(x, torch.tensor(0.5), torch.tensor(7, dtype=torch.uint8), opset=10)
+    y = lanecast.onnx.quantize_linear(x, torch.tensor(0.5), torch.tensor(7, dtype=torch.uint8), opset=10)
     assert y.dtype == torch.uint8 and y.tolist() == [[9, 3], [67, 147]]
-    back = lanecast.onnx_dequantize_linear(y, torch.tensor(0.5), torch.tensor(7, dtype=torch.uint8), opset=10)
+    back = lanecast.onnx.dequantize_linear(y, torch.tensor(0.5), torch.tensor(7, dtype=torch.uint8), opset=10)
     assert back.dtype == torch.float32 and torch.equal(back, x)
 
 

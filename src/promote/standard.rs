@@ -1,6 +1,7 @@
 //! The standards whose rules there are tables of.
 
 use super::table::{self, Answer};
+use crate::names;
 use alloc::string::String;
 use core::{fmt, str::FromStr};
 use lanecast_kernels::DType;
@@ -119,12 +120,8 @@ impl FromStr for Standard {
 
     /// The standard with this [`id`](Standard::id) or [`name`](Standard::name), in any letter case, with or without `_`, `-` and spaces.
     fn from_str(name: &str) -> Result<Self, UnknownStandard> {
-        fn letters(name: &str) -> impl Iterator<Item = char> {
-            name.chars().filter(|c| !['_', '-', ' '].contains(c)).map(|c| c.to_ascii_lowercase())
-        }
-        let found = Standard::ALL
-            .iter()
-            .find(|s| letters(s.id()).eq(letters(name)) || letters(s.name()).eq(letters(name)));
+        let found =
+            Standard::ALL.iter().find(|s| names::is_same(s.id(), name) || names::is_same(s.name(), name));
         found.copied().ok_or_else(|| UnknownStandard { name: name.into() })
     }
 }

@@ -5,7 +5,6 @@
 //! between them. A shorter cast is a single block, and costs no more than before.
 
 use super::{Array, Mode, is_joined, picoseconds};
-use lanecast::bulk::Threads;
 use lanecast::strided::{Layout, View, ViewMut};
 use lanecast::{CastError, CastPlan, CastReport, Encoding, Level, Storage};
 use pyo3::prelude::*;
@@ -78,17 +77,11 @@ fn block(plan: &CastPlan, mode: &Mode<'_>) -> usize {
 /// # Safety
 ///
 /// As for [`run`](super::run).
-pub unsafe fn run(
-    plan: &CastPlan,
-    mut mode: Mode<'_>,
-    src: &Array,
-    dst: &Array,
-    threads: Threads<'static>,
-) -> Result<(), Stopped> {
+pub unsafe fn run(plan: &CastPlan, mut mode: Mode<'_>, src: &Array, dst: &Array) -> Result<(), Stopped> {
     let size = block(plan, &mode);
     let Some((src, dst)) = to_cut(&mode, src, dst, size)? else {
         // SAFETY: the caller's promise.
-        return unsafe { super::run(plan, mode, src, dst, threads) }.map_err(Stopped::from);
+        return unsafe { super::run(plan, mode, src, dst) }.map_err(Stopped::from);
     };
     let mut signals = Signals::new();
     let whole_bytes = matches!(mode, Mode::Masked(..));
@@ -97,7 +90,7 @@ pub unsafe fn run(
             signals.check()?;
         }
         // SAFETY: the caller's promise; each block is a part of both arrays.
-        let done = unsafe { super::run(plan, mode.part(first, src.elements()), src, dst, threads) };
+        let done = unsafe { super::run(plan, mode.part(first, src.elements()), src, dst) };
         done.map_err(|error| match error {
             CastError::Rejected(found) => CastError::Rejected(found.after(first)),
             error => error,
@@ -106,16 +99,16 @@ pub unsafe fn run(
     })
 }
 
-/// Counts the losses of a view in blocks, without the GIL.
+/// Counts the losses of an array in blocks, without the GIL if the cast takes long.
 ///
 /// # Safety
 ///
 /// `src` is readable. Until the call returns, nobody else writes to it.
-pub unsafe fn count(plan: &CastPlan, level: Level, src: &Array) -> Result<CastReport, Stopped> {
+pub unsafe fn count(plan: &CastPlan, src: &Array) -> Result<CastReport, Stopped> {
     // Rows of packed elements are not cut.
     let size = match src.encoding().storage() {
-        Storage::Packed => usize::MAX,
-        Storage::Byte => block(plan, &Mode::Checked(level)),
+        Storage::Packed if src.shape().len() > 1 => usize::MAX,
+        _ => block(plan, &Mode::Checked(Level::Range)),
     };
     let (mut signals, mut total) = (Signals::new(), CastReport::default());
     each(src, src, size, false, 0, &mut |first, part, _| {
@@ -124,7 +117,7 @@ pub unsafe fn count(plan: &CastPlan, level: Level, src: &Array) -> Result<CastRe
         }
         // SAFETY: the caller's promise; each block is a part of the array.
         let view = unsafe { View::from_raw(part.data, part.layout) };
-        total = total.and(&plan.counted(level).count_strided(&view)?);
+        total = total.and(&plan.count(&view)?);
         Ok(())
     })?;
     Ok(total)

@@ -1,9 +1,9 @@
 //! Scaled casts of arrays.
 
 use super::{Array, bytes, bytes_mut};
-use lanecast::{BytesMut, Threads};
 use lanecast::scaled::{self, Report, ScaledError, ScaledPlan};
 use lanecast::strided::View;
+use lanecast::{BytesMut, Threads};
 use pyo3::prelude::*;
 
 /// A scaled cast of more elements releases the GIL. It takes longer than [`LONG_NANOSECONDS`](super::LONG_NANOSECONDS) if its elements
