@@ -49,7 +49,7 @@ impl<'a> BatchItem<'a> {
                 plan.kernel().check_strided(src, dst)?;
                 src.layout().elements()
             }
-            Operands::InPlace(bytes) => bytes.len(),
+            Operands::InPlace(bytes) => bytes.elements(),
         };
         let bytes = Job::new(plan, Outcome::Results).cost(true).bytes(elements);
         let work = match operands {

@@ -133,7 +133,7 @@ impl<'p> Job<'p> {
         if let Some(random) = self.random {
             return random.in_place(&self.search, bytes, mask);
         }
-        let n = bytes.len();
+        let n = bytes.elements();
         let found = match &self.detector {
             Some(_) => {
                 let of = self.kernel.source();

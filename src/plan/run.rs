@@ -208,7 +208,7 @@ impl CastPlan {
                 }
                 src.layout().elements()
             }
-            Operands::InPlace(bytes) => bytes.len(),
+            Operands::InPlace(bytes) => bytes.elements(),
         };
         let mask = if outcome == Outcome::Mask { all_valid(validity, n)? } else { &mut [] };
         let job = Job::new(self, outcome);

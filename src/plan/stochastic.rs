@@ -104,7 +104,7 @@ impl Stochastically {
         mut bytes: InPlaceBytes<'_>,
         mask: &mut [u8],
     ) -> Result<Tally, CastError> {
-        let (from, to, n) = (self.load.source(), self.store.target(), bytes.len());
+        let (from, to, n) = (self.load.source(), self.store.target(), bytes.elements());
         let found = match bytes.read(from, 0, n) {
             Some(src) if search.level.is_some() => {
                 self.look(search, 0, &View::new(src, Layout::contiguous(from, &[n])?)?, mask)?

@@ -12,6 +12,7 @@ use core::{mem::MaybeUninit, slice};
 
 /// A source alone.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "views lie on the stack: nothing is allocated")]
 pub enum OneSource<'a> {
     /// The bytes of its elements.
     Bytes(&'a [u8]),
@@ -21,6 +22,7 @@ pub enum OneSource<'a> {
 
 /// A target alone.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "views lie on the stack: nothing is allocated")]
 pub enum OneTarget<'a> {
     /// The memory of its elements.
     Bytes(Memory<'a>),

@@ -51,8 +51,7 @@ unsafe impl Send for InPlaceBytes<'_> {}
 
 impl InPlaceBytes<'_> {
     /// The number of elements.
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks whether there are none")]
-    pub const fn len(&self) -> usize {
+    pub const fn elements(&self) -> usize {
         self.n
     }
 
@@ -89,6 +88,7 @@ impl InPlaceBytes<'_> {
 
 /// What a cast does with its operands.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "views lie on the stack: nothing is allocated")]
 pub enum Operands<'a> {
     /// It casts bytes to bytes.
     Flat(Flat<'a>),
