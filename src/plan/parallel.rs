@@ -166,7 +166,6 @@ impl<'a> Iterator for Slices<'a> {
 
 impl<'a> Slices<'a> {
     /// How the views of a cast are shared, and the job for each slice; `None` if one thread should do it all.
-    #[expect(clippy::type_complexity, reason = "three things that belong together, for one caller")]
     fn new<'p>(
         job: &Job<'p>,
         src: &View<'a>,

@@ -47,7 +47,7 @@ impl Resolved {
                     |part, memory| {
                         memory.resize(part.elements.len() * size, 0);
                         self.values_of_part(&part, of, to, memory)?;
-                        Ok((part.elements, mem::replace(memory, vec![])))
+                        Ok((part.elements, mem::take(memory)))
                     },
                     |(range, values)| {
                         if copied.is_ok() {

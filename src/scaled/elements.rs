@@ -42,6 +42,7 @@ impl Resolved {
 }
 
 /// The elements of a source.
+#[expect(clippy::large_enum_variant, reason = "views lie on the stack: nothing is allocated")]
 pub(super) enum Elements<'a> {
     /// Bytes in C order, and the bytes of an element.
     InOrder(&'a [u8], usize),
@@ -99,6 +100,7 @@ impl<'a> Elements<'a> {
 }
 
 /// Where the values of codes go.
+#[expect(clippy::large_enum_variant, reason = "views lie on the stack: nothing is allocated")]
 pub(super) enum Values<'a> {
     /// Bytes in C order.
     InOrder(&'a mut [u8]),
