@@ -20,6 +20,7 @@ use lanecast::onnx::{
 const NONE: &LinearAttributes = &LinearAttributes::NONE;
 
 /// One of the two nodes.
+#[expect(clippy::large_enum_variant, reason = "two of a kind, in a test")]
 enum Node {
     Quantize(QuantizeLinear),
     Dequantize(DequantizeLinear),

@@ -2,7 +2,7 @@
 
 use crate::common::{self, Folder, bad, f32s, good, npy, stderr};
 use lanecast::{
-    ByteOrder, DType, Encoding,
+    DType,
     scaled::{ScaleType, ScaledPlan, Scheme},
 };
 
@@ -22,13 +22,8 @@ fn every_scheme_there_and_back() {
     folder.write("in.bin", &f32s(&values));
     for (name, scheme) in Scheme::NAMED {
         let plan = ScaledPlan::new(DType::Float32, scheme, &[3, 300]).expect("fits");
-        let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-        let (mut zeros, src) = (vec![0; plan.zeros_len()], f32s(&values));
-        let report = match scheme.has_zero_points() {
-            true => plan.quantize_min_max(&src, &mut data, &mut scales, &mut zeros),
-            false => plan.quantize_dynamic(&src, &mut data, &mut scales),
-        };
-        let report = report.expect("casts");
+        let mut q = plan.alloc();
+        plan.quantize(&values, &mut q).expect("casts");
         let mut args = vec!["scale", "--scheme", name, "--from", "float32", "--shape", "3,300", "in.bin"];
         let files = ["--data", "codes", "--scales", "scales", "--force"];
         args.extend(files);
@@ -51,21 +46,21 @@ fn every_scheme_there_and_back() {
         }
         let summary = String::from_utf8(good(folder.run(&args))).expect("UTF-8");
         assert!(summary.starts_with("scaled 900 elements"), "{summary}");
-        assert_eq!((folder.read("codes"), folder.read("scales")), (data.clone(), scales.clone()), "{name}");
+        assert_eq!(
+            (folder.read("codes"), folder.read("scales")),
+            (q.data.clone(), q.scales.clone()),
+            "{name}"
+        );
         if matches!(scheme.scale, ScaleType::E4M3(_)) {
-            assert_eq!(folder.read("global"), report.global.to_le_bytes(), "{name}");
+            assert_eq!(folder.read("global"), q.global.expect("the tensor has one").to_le_bytes(), "{name}");
         }
         if scheme.has_zero_points() {
-            assert_eq!(folder.read("zeros"), zeros, "{name}");
+            assert_eq!(Some(folder.read("zeros")), q.zero_points, "{name}");
         }
         good(folder.run(&back));
-        let to = Encoding::new(DType::Float32).with_order(ByteOrder::Little);
-        let mut want = vec![0; 3600];
-        let done = match scheme.has_zero_points() {
-            true => plan.dequantize_min_max(&data, &scales, &zeros, to, &mut want),
-            false => plan.dequantize(&data, &scales, report.global, to, &mut want),
-        };
-        done.expect("casts");
+        let mut values = vec![0.0_f32; 900];
+        plan.dequantize(&q, &mut values).expect("casts");
+        let want = f32s(&values);
         assert_eq!(folder.read("out.bin"), want, "{name}");
 
         // One file has all parts, and says what they are.
@@ -298,14 +293,14 @@ fn zero_points_of_other_integers() {
     for to in [DType::Int8, DType::Int4, DType::Int16] {
         let plan = ScaledPlan::new(DType::Float32, &Scheme::UINT4_GROUP128.with_element(to), &[3, 300]);
         let plan = plan.expect("fits");
-        let (mut data, mut scales) = (vec![0; plan.data_len()], vec![0; plan.scales_len()]);
-        let mut zeros = vec![0; plan.zeros_len()];
-        plan.quantize_min_max(&f32s(&values), &mut data, &mut scales, &mut zeros).expect("casts");
+        let mut q = plan.alloc();
+        plan.quantize(&values, &mut q).expect("casts");
         let args =
             ["scale", "--scheme", "uint4-group128", "--from", "f32", "--to", to.name(), "--shape", "3,300"];
         let files = ["in.bin", "--data", "c", "--scales", "s", "--zero-points", "z", "--force", "--quiet"];
         good(folder.run(&[&args[..], &files].concat()));
-        assert_eq!([folder.read("c"), folder.read("s"), folder.read("z")], [data, scales, zeros], "{to}");
+        let zeros = q.zero_points.expect("the scheme has them");
+        assert_eq!([folder.read("c"), folder.read("s"), folder.read("z")], [q.data, q.scales, zeros], "{to}");
     }
 }
 

@@ -6,6 +6,7 @@ use super::{
     table::Answer,
 };
 use crate::error::CastError;
+use alloc::boxed::Box;
 use core::fmt;
 use lanecast_kernels::{DType, Kind};
 
@@ -221,7 +222,7 @@ pub struct MissingKernel {
     /// The dtype to compute in.
     pub to: DType,
     /// Why there is no kernel.
-    pub reason: CastError,
+    pub reason: Box<CastError>,
 }
 
 impl fmt::Display for MissingKernel {
@@ -233,7 +234,7 @@ impl fmt::Display for MissingKernel {
 
 impl core::error::Error for MissingKernel {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        Some(&self.reason)
+        Some(&*self.reason)
     }
 }
 

@@ -14,7 +14,6 @@ use super::{
     team::Team,
 };
 use crate::options::CastOptions;
-use alloc::vec;
 use core::mem;
 use lanecast_kernels::Encoding;
 
