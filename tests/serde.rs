@@ -98,7 +98,7 @@ fn what_is_unknown_is_named() {
             refused::<Tier>(r#""sse2""#),
             ["\"sse2\" is not the name of a tier", "\"scalar\", \"avx2\", \"avx512\""],
         ),
-        (refused::<IntRound>(r#""nearest""#), ["\"nearest\" is not", "\"nearest-even\", \"nearest-away\""]),
+        (refused::<IntRound>(r#""nearest""#), ["\"nearest\" is not", "\"nearest_even\", \"nearest_away\""]),
         (
             refused::<CastOptions>(r#"{"int_rounding":"floor"}"#),
             ["unknown field `int_rounding`", "`int_round`"],

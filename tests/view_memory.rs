@@ -2,7 +2,7 @@
 
 use crate::support::{size, tiers::tiers};
 use lanecast::strided::{Layout, View, ViewMut};
-use lanecast::{CastOptions, CastPlan, DType, Level};
+use lanecast::{CastOptions, CastPlan, DType, Level, Tier};
 use std::alloc::{GlobalAlloc, System};
 use std::cell::Cell;
 
@@ -31,19 +31,26 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Every kind of cast between a transposed and a contiguous view of `[width, height]` elements, with a mask.
-fn run(plan: &CastPlan, shape: &[usize; 2], src: &[u8], dst: &mut [u8], mask: &mut [u8]) {
+fn run(plans: &[CastPlan; 3], shape: &[usize; 2], src: &[u8], dst: &mut [u8], mask: &mut [u8]) {
+    let [plan, checked @ ..] = plans;
     let turned = [shape[1], shape[0]];
     let from = Layout::contiguous(plan.source(), &turned).unwrap().transposed();
     let to = Layout::contiguous(plan.target(), shape).unwrap();
     let view = View::new(src, from).unwrap();
     let mut out = ViewMut::new(dst, to).unwrap();
     plan.run(&view, &mut out).unwrap();
-    for level in [Level::Range, Level::Exact] {
-        plan.checked(level).run_masked(&view, &mut out, mask).unwrap();
-        let counts = plan.checked(level).run_counted(&view, &mut out).unwrap();
-        assert_eq!(plan.checked(level).count(&view), Ok(counts));
-        _ = plan.checked(level).run(&view, &mut out);
+    for checked in checked {
+        checked.run_masked(&view, &mut out, mask).unwrap();
+        let counts = checked.run_counted(&view, &mut out).unwrap();
+        assert_eq!(checked.count(&view), Ok(counts));
+        _ = checked.run(&view, &mut out);
     }
+}
+
+/// The plain plan and two checked ones: making those allocates their tests, running them nothing.
+fn plans(from: DType, to: DType, tier: Tier) -> [CastPlan; 3] {
+    let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
+    [plan.clone(), plan.checked(Level::Range), plan.checked(Level::Exact)]
 }
 
 #[test]
@@ -52,7 +59,7 @@ fn nothing_is_allocated() {
     let n = shape[0] * shape[1];
     for &tier in tiers() {
         for (from, to) in [(DType::Float32, DType::Int8), (DType::Int8, DType::UInt64)] {
-            let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
+            let plan = plans(from, to, tier);
             let src: Vec<u8> = (0..n * size(from)).map(|i| (i % 251) as u8).collect();
             let (mut dst, mut mask) = (vec![0; n * size(to)], vec![0; n.div_ceil(8)]);
             let before = ALLOCATED.get();
@@ -73,7 +80,7 @@ fn a_small_stack_is_enough() {
     let n = shape[0] * shape[1];
     for (from, to) in dtypes.clone().flat_map(|from| dtypes.clone().map(move |to| (from, to))) {
         for &tier in tiers() {
-            let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
+            let plan = plans(from, to, tier);
             let src: Vec<u8> = (0..n * size(from)).map(|i| (i % 251) as u8).collect();
             let (mut dst, mut mask) = (vec![0; n * size(to)], vec![0; n.div_ceil(8)]);
             let casts = move || {

@@ -69,6 +69,10 @@ impl InPlaceBytes<'_> {
     /// The bytes of the `count` elements from index `first` on, a multiple of 8, before the cast.
     pub fn read(&self, of: Encoding, first: usize, count: usize) -> Option<&[u8]> {
         let span = self.span(of, first, count)?;
+        if span.is_empty() {
+            // Without elements, the address may be null.
+            return Some(&[]);
+        }
         // SAFETY: they are initialised, as above, and borrowed with `self`.
         Some(unsafe { slice::from_raw_parts(self.start.add(span.start), span.len()) })
     }
@@ -76,6 +80,9 @@ impl InPlaceBytes<'_> {
     /// The memory of the `count` results from index `first` on, a multiple of 8.
     pub fn write(&mut self, of: Encoding, first: usize, count: usize) -> Option<&mut [MaybeUninit<u8>]> {
         let span = self.span(of, first, count)?;
+        if span.is_empty() {
+            return Some(&mut []);
+        }
         // SAFETY: these bytes belong to the operand, which is borrowed as long.
         Some(unsafe { slice::from_raw_parts_mut(self.start.add(span.start).cast(), span.len()) })
     }
