@@ -83,9 +83,10 @@ fn a_small_stack_is_enough() {
             let plan = plans(from, to, tier);
             let src: Vec<u8> = (0..n * size(from)).map(|i| (i % 251) as u8).collect();
             let (mut dst, mut mask) = (vec![0; n * size(to)], vec![0; n.div_ceil(8)]);
+            let streaming = plan.each_ref().map(|plan| plan.with_streaming(lanecast::Streaming::Always));
             let casts = move || {
                 run(&plan, &shape, &src, &mut dst, &mut mask);
-                run(&plan.with_streaming(lanecast::Streaming::Always), &shape, &src, &mut dst, &mut mask);
+                run(&streaming, &shape, &src, &mut dst, &mut mask);
             };
             let small = std::thread::Builder::new().stack_size(STACK).spawn(casts).expect("a thread");
             small.join().expect("it ran");
