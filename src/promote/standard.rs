@@ -26,7 +26,7 @@ pub enum Standard {
     NumPy,
     /// PyTorch, `torch.promote_types` and `torch.result_type`.
     Torch,
-    /// JAX, standard promotion. 64-bit dtypes are enabled; see [`Promotion::with_x64`].
+    /// JAX, standard promotion. 64-bit dtypes are enabled; see [`Promotion::with_x64`](super::Promotion::with_x64).
     Jax,
     /// JAX, strict promotion: only weak types are promoted.
     JaxStrict,

@@ -17,7 +17,7 @@ pub enum ScaleRule {
         over: f32,
     },
     /// The same, but `amax / over` is rounded to `float32` and multiplied by `range / amax` of the tensor. The scale of the tensor is the
-    /// reciprocal of that factor, or with [`Global::Divisor`] the factor itself.
+    /// reciprocal of that factor, or with [`Global::Divisor`](super::Global::Divisor) the factor itself.
     AmaxTimesInverse {
         /// What the largest element of a block becomes.
         over: f32,
