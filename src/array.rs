@@ -16,7 +16,7 @@ use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 /// let weights = array![[1.0_f32, 2.5], [1000.0, -0.1]];
 /// let halves: Array2<f16> = weights.t().astype()?;
 /// assert_eq!(halves[[0, 1]], f16::from_f32(1000.0));
-/// let last: Array2<F8E4M3FN> = weights.slice(s![..;-1, 1..]).astype_with(&CastOptions::NUMPY)?;
+/// let last: Array2<F8E4M3FN> = CastOptions::NUMPY.astype(&weights.slice(s![..;-1, 1..]))?;
 /// assert_eq!(last[[1, 0]].to_f32(), 2.5);
 ///
 /// let mut table = Array2::<f64>::zeros((3, 4));
@@ -31,50 +31,52 @@ pub trait AsType<D: Dimension> {
     /// # Errors
     ///
     /// [`CastError::View`] if there are more than [`MAX_AXES`](crate::strided::MAX_AXES) axes.
-    fn astype<E: Element>(&self) -> Result<Array<E, D>, CastError> {
-        self.astype_with(&CastOptions::RUST)
-    }
-
-    /// [`astype`](Self::astype) with other options.
-    ///
-    /// # Errors
-    ///
-    /// As [`astype`](Self::astype).
-    fn astype_with<E: Element>(&self, options: &CastOptions) -> Result<Array<E, D>, CastError>;
+    fn astype<E: Element>(&self) -> Result<Array<E, D>, CastError>;
 
     /// Casts into the elements of another array of the same shape, with the default options.
     ///
     /// # Errors
     ///
     /// [`CastError::View`] if the shapes differ, or as [`astype`](Self::astype); then nothing is written.
-    fn cast_into<E: Element>(&self, to: &mut ArrayViewMut<'_, E, D>) -> Result<(), CastError> {
-        self.cast_into_with(to, &CastOptions::RUST)
-    }
-
-    /// [`cast_into`](Self::cast_into) with other options.
-    ///
-    /// # Errors
-    ///
-    /// As [`cast_into`](Self::cast_into).
-    fn cast_into_with<E: Element>(
-        &self,
-        to: &mut ArrayViewMut<'_, E, D>,
-        options: &CastOptions,
-    ) -> Result<(), CastError>;
+    fn cast_into<E: Element>(&self, to: &mut ArrayViewMut<'_, E, D>) -> Result<(), CastError>;
 }
 
 impl<A: Element, S: Data<Elem = A>, D: Dimension> AsType<D> for ArrayBase<S, D> {
-    fn astype_with<E: Element>(&self, options: &CastOptions) -> Result<Array<E, D>, CastError> {
-        let plan = CastPlan::of::<A, E>(options);
-        Ok(plan.kernel().run_to_array(self.view())?)
+    fn astype<E: Element>(&self) -> Result<Array<E, D>, CastError> {
+        CastOptions::RUST.astype(self)
     }
 
-    fn cast_into_with<E: Element>(
+    fn cast_into<E: Element>(&self, to: &mut ArrayViewMut<'_, E, D>) -> Result<(), CastError> {
+        CastOptions::RUST.cast_array(self, to)
+    }
+}
+
+/// Casts of the arrays of the crate [`ndarray`](https://docs.rs/ndarray) under these options.
+impl CastOptions {
+    /// [`AsType::astype`] under these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`AsType::astype`].
+    pub fn astype<A: Element, E: Element, D: Dimension>(
         &self,
+        array: &ArrayBase<impl Data<Elem = A>, D>,
+    ) -> Result<Array<E, D>, CastError> {
+        let plan = CastPlan::of::<A, E>(self);
+        Ok(plan.kernel().run_to_array(array.view())?)
+    }
+
+    /// [`AsType::cast_into`] under these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`AsType::cast_into`].
+    pub fn cast_array<A: Element, E: Element, D: Dimension>(
+        &self,
+        array: &ArrayBase<impl Data<Elem = A>, D>,
         to: &mut ArrayViewMut<'_, E, D>,
-        options: &CastOptions,
     ) -> Result<(), CastError> {
-        let plan = CastPlan::of::<A, E>(options);
-        plan.run(&View::try_from(self.view())?, &mut ViewMut::try_from(to.view_mut())?)
+        let plan = CastPlan::of::<A, E>(self);
+        plan.run(&View::try_from(array.view())?, &mut ViewMut::try_from(to.view_mut())?)
     }
 }

@@ -37,5 +37,5 @@ pub use combine::{promote, promote_all};
 pub use defaults::Promotion;
 pub use error::{MissingKernel, PlanError, PromotionError, Refusal};
 pub use operand::{NumberKind, Operand, Resolved};
-pub use plan::{Plan, plan, plan_with};
+pub use plan::{Plan, plan};
 pub use standard::{Standard, UnknownStandard};

@@ -10,11 +10,11 @@ fn both_globs() {
     let table: Array2<f32> = ndarray::array![[1.0, 2.5], [300.0, -1.0]];
     let bytes: ArrayD<u8> = table.view().into_dyn().astype().expect("few axes");
     assert_eq!(bytes, Array::from_elem(IxDyn(&[2, 2]), 0) + arr2(&[[1, 2], [255, 0]]));
-    let wrapped: Array2<u8> = table.slice(s![.., ..;-1]).astype_with(&CastOptions::NUMPY).expect("few axes");
+    let wrapped: Array2<u8> = CastOptions::NUMPY.astype(&table.slice(s![.., ..;-1])).expect("few axes");
     assert_eq!(wrapped, aview2(&[[2, 1], [255, 44]]));
     let mut turned = Array::from_elem((2, 2).f(), half::f16::ZERO);
     let rounded = CastOptions::RUST.with_float_round(FloatRound::Up);
-    table.t().cast_into_with(&mut turned.view_mut(), &rounded).expect("equal shapes");
+    rounded.cast_array(&table.t(), &mut turned.view_mut()).expect("equal shapes");
     assert_eq!(turned[[1, 0]].to_f32(), 2.5);
 
     let view = strided::View::try_from(table.view()).expect("few axes");

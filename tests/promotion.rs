@@ -5,8 +5,7 @@
 use crate::support;
 use crate::support::data::{Section, dtype, rows, sections};
 use lanecast::promote::{
-    Casting, NumberKind, Operand, PlanError, Promotion, Refusal, Standard, can_cast, is_lossless, plan_with,
-    promote_all,
+    Casting, NumberKind, Operand, PlanError, Promotion, Refusal, Standard, can_cast, is_lossless, promote_all,
 };
 use lanecast::{CastError, CastOptions, DType, DTypeKind, FloatRound, Kind, promote};
 
@@ -388,7 +387,10 @@ fn plans_round_as_the_options_say() {
         (FloatRound::NearestEven, 16_777_216.0),
     ] {
         let options = CastOptions::TORCH.with_float_round(round);
-        let plan = plan_with(Standard::Torch, DType::Float32, DType::Int32, &options).expect("a plan");
+        let plan = Promotion::new(Standard::Torch)
+            .with_options(&options)
+            .plan(DType::Float32, DType::Int32)
+            .expect("a plan");
         let (mut out, cast) = ([0.0_f32], plan.right.expect("a cast of the integer"));
         cast.run(&[16_777_217_i32], &mut out).expect("one element");
         assert_eq!(out, [expected], "{round:?}");
@@ -397,14 +399,18 @@ fn plans_round_as_the_options_say() {
 
 #[test]
 fn plans_are_ready_to_run() {
-    let plan = plan_with(Standard::NumPy, DType::Bool, DType::BFloat16, &CastOptions::NUMPY).expect("a plan");
+    let plan = Promotion::new(Standard::NumPy)
+        .with_options(&CastOptions::NUMPY)
+        .plan(DType::Bool, DType::BFloat16)
+        .expect("a plan");
     assert!(plan.result == DType::BFloat16 && plan.right.is_none());
     let right = [0x80, 0x3F, 0x00];
     let (left, same) = plan.apply(&[0, 1], &right).expect("whole elements");
     assert_eq!(left.as_ref(), [0_u16.to_ne_bytes(), 0x3F80_u16.to_ne_bytes()].concat());
     assert!(std::ptr::eq(same.as_ref(), &right[..]));
 
-    let both = plan_with(Standard::Torch, DType::Float16, DType::Int32, &CastOptions::TORCH);
+    let both =
+        Promotion::new(Standard::Torch).with_options(&CastOptions::TORCH).plan(DType::Float16, DType::Int32);
     let both = both.expect("a plan");
     let ints: Vec<u8> = [70000_i32, 2049].iter().flat_map(|i| i.to_ne_bytes()).collect();
     let (_, halves) = both.apply(&[], &ints).expect("whole elements");
@@ -412,10 +418,12 @@ fn plans_are_ready_to_run() {
     let torn = both.apply(&[], &ints[..7]).map(|_| ());
     assert!(matches!(torn, Err(CastError::BufferTooSmall { need: 8, have: 7, .. })), "{torn:?}");
 
-    let number = plan_with(Standard::Jax, DType::Int4, NumberKind::Int, &CastOptions::JAX);
+    let number =
+        Promotion::new(Standard::Jax).with_options(&CastOptions::JAX).plan(DType::Int4, NumberKind::Int);
     let number = number.expect("a plan");
     assert!(number.result == DType::Int4 && !number.weak && number.left.is_none() && number.right.is_none());
-    let refused = plan_with(Standard::Onnx, DType::Int4, DType::Int8, &CastOptions::ONNX);
+    let refused =
+        Promotion::new(Standard::Onnx).with_options(&CastOptions::ONNX).plan(DType::Int4, DType::Int8);
     assert!(matches!(refused, Err(PlanError::Promotion(e)) if e.reason == Refusal::Unequal));
 }
 

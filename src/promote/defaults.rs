@@ -6,6 +6,7 @@ use super::{
     standard::Standard,
 };
 
+use crate::options::CastOptions;
 use lanecast_kernels::DType;
 
 /// A [`Standard`] with the default dtypes of its numbers, some of which a program may set.
@@ -33,6 +34,7 @@ pub struct Promotion {
     int: DType,
     float: DType,
     x64: bool,
+    pub(super) options: CastOptions,
 }
 
 impl Promotion {
@@ -43,7 +45,15 @@ impl Promotion {
             Standard::MegEngine | Standard::MegEngineCore => (DType::Int32, DType::Float32),
             _ => (DType::Int64, DType::Float64),
         };
-        Self { standard, int, float, x64: true }
+        Self { standard, int, float, x64: true, options: CastOptions::RUST }
+    }
+
+    /// The same standard with these options for the casts of operands. No standard needs a cast from float to integer, from complex to
+    /// real, or to bool, so most options have no effect.
+    #[must_use]
+    pub const fn with_options(mut self, options: &CastOptions) -> Self {
+        self.options = *options;
+        self
     }
 
     /// The standard.

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::{
     error::{CastError, Side},
-    options::CastOptions,
     plan::CastPlan,
 };
 use alloc::{borrow::Cow, boxed::Box, vec};
@@ -46,48 +45,19 @@ pub fn plan(standard: Standard, a: impl Into<Operand>, b: impl Into<Operand>) ->
     Promotion::new(standard).plan(a, b)
 }
 
-/// [`plan`] with other options for the casts.
-///
-/// # Errors
-///
-/// As [`Promotion::plan`].
-pub fn plan_with(
-    standard: Standard,
-    a: impl Into<Operand>,
-    b: impl Into<Operand>,
-    options: &CastOptions,
-) -> Result<Plan, PlanError> {
-    Promotion::new(standard).plan_with(a, b, options)
-}
-
 impl Promotion {
-    /// Plans an operation on two operands, with casts under the default options.
+    /// Plans an operation on two operands, with casts under these [options](Self::with_options).
     ///
     /// # Errors
     ///
     /// [`PlanError::Promotion`] if the standard gives the operands no common dtype, [`PlanError::Kernel`] if it does but a cast
     /// cannot run here.
     pub fn plan(&self, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Plan, PlanError> {
-        self.plan_with(a, b, &CastOptions::RUST)
-    }
-
-    /// [`plan`](Self::plan) with other options for the casts. No standard needs a cast from float to integer, from complex to
-    /// real, or to bool, so most options have no effect.
-    ///
-    /// # Errors
-    ///
-    /// As [`plan`](Self::plan).
-    pub fn plan_with(
-        &self,
-        a: impl Into<Operand>,
-        b: impl Into<Operand>,
-        options: &CastOptions,
-    ) -> Result<Plan, PlanError> {
         let (a, b) = (a.into(), b.into());
         let resolved = self.promote_all(&[a, b])?;
         let to = resolved.dtype;
         let cast = |operand: Operand| match operand.dtype() {
-            Some(from) if from != to => CastPlan::new(from, to, options)
+            Some(from) if from != to => CastPlan::new(from, to, &self.options)
                 .map(Some)
                 .map_err(|reason| MissingKernel { from, to, reason: Box::new(reason) }),
             _ => Ok(None),

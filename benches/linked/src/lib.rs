@@ -55,7 +55,8 @@ fn everything(names: &str, src: &[u8], dst: &mut [u8], n: usize) -> Result<usize
     blocks::<f16>(format, dst, n)?;
     blocks::<bf16>(format, dst, n)?;
     let standard = names.parse::<Standard>()?;
-    let (promoted, _) = promote::plan_with(standard, from, to, &options)?.apply(src, src)?;
+    let (promoted, _) =
+        promote::Promotion::new(standard).with_options(&options).plan(from, to)?.apply(src, src)?;
     Ok(promoted.len())
 }
 
