@@ -337,6 +337,8 @@ fn static_scales_that_are_refused() {
     }
     let error = plan(Scheme::NVFP4).with_amax(f32::INFINITY).expect_err("not finite");
     assert_eq!(error, ScaledError::Amax { given: f32::INFINITY });
+    let fixed = plan(Scheme::NVFP4).with_global(2.0).expect("a scale");
+    assert_eq!(fixed.with_amax(1.0).expect_err("two scales"), ScaledError::TwoScales);
     // Casts that need one and have none.
     let mut q = plan(Scheme::NVFP4).alloc();
     let missing = Err(ScaledError::Global { given: None });

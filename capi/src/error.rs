@@ -165,6 +165,7 @@ fn status_of_scaled(error: &ScaledError) -> lanecast_status {
         ScaledError::Scheme { .. }
         | ScaledError::Number { .. }
         | ScaledError::Global { .. }
+        | ScaledError::TwoScales
         | ScaledError::Amax { .. } => LANECAST_ERR_BAD_OPTION,
         ScaledError::Axis { .. } | ScaledError::EmptyBlock | ScaledError::OtherShape => {
             LANECAST_ERR_BAD_LAYOUT

@@ -77,6 +77,8 @@ pub enum ScaledError {
         /// The magnitude that was given.
         given: f32,
     },
+    /// A plan that has the scale of the tensor was given a largest magnitude, from which another scale would follow.
+    TwoScales,
     /// A cast between two dtypes is not possible, or an operand does not fit one.
     Cast(CastError),
 }
@@ -120,6 +122,9 @@ impl fmt::Display for ScaledError {
                 f.write_str("the scheme has a scale of the tensor, and none is given; set `Quantized::global`")
             }
             Self::Amax { given } => write!(f, "the largest magnitude must be finite, and is {given}"),
+            Self::TwoScales => {
+                f.write_str("the plan has the scale of the tensor, so a largest magnitude cannot give it another; give one of the two")
+            }
             Self::Cast(error) => error.fmt(f),
         }
     }

@@ -149,8 +149,11 @@ impl ScaledPlan {
     ///
     /// # Errors
     ///
-    /// [`ScaledError::Amax`] if `amax` is not finite.
+    /// [`ScaledError::Amax`] if `amax` is not finite, [`ScaledError::TwoScales`] after [`with_global`](Self::with_global).
     pub fn with_amax(&self, amax: f32) -> Result<ScaledPlan, ScaledError> {
+        if matches!(self.resolved.tensor, TensorScale::Known(_)) {
+            return Err(ScaledError::TwoScales);
+        }
         match amax.to_bits() & MAGNITUDE {
             INFINITY.. => Err(ScaledError::Amax { given: amax }),
             bits => Ok(self.with(|plan| plan.tensor = TensorScale::Amax(bits))),
