@@ -1,7 +1,8 @@
 //! The whole library as one shared object, for its size.
 //!
 //! A linker keeps what can be reached. Here that is every kernel of every tier, through plans that are resolved when they run, and every
-//! module of the library: contiguous, in place, strided, checked and counted casts, threads, batches, text, ONNX, quantised
+//! module of the library. A plan reaches its modes with all operands: in place, strided, checked, counted and stochastic casts, on threads
+//! and in batches. Beside it are text, ONNX, quantised
 //! blocks, structured dtypes and promotion.
 
 use lanecast::{
