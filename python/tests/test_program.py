@@ -1,6 +1,7 @@
 """The program `lanecast`, which the package installs."""
 
 import json
+import functools
 import os
 import pathlib
 import signal
@@ -82,7 +83,10 @@ def test_files(program, tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals(program, number, code):
-    with subprocess.Popen([*program, "raw", "--from", "int8", "--to", "float64"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    # A shell starts what runs in the background with SIGINT ignored, and the program leaves that as it is.
+    default = functools.partial(signal.signal, number, signal.SIG_DFL)
+    pipes = dict.fromkeys(["stdin", "stdout", "stderr"], subprocess.PIPE)
+    with subprocess.Popen([*program, "raw", "--from", "int8", "--to", "float64"], **pipes, preexec_fn=default) as child:
         def feed():
             try:
                 while True:
