@@ -1,7 +1,7 @@
 """The program `lanecast`, which the package installs."""
 
-import json
 import functools
+import json
 import os
 import pathlib
 import signal
