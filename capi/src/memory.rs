@@ -43,3 +43,15 @@ pub(crate) unsafe fn bytes_mut<'a>(
         (false, len) => Ok(unsafe { slice::from_raw_parts_mut(start, len) }),
     }
 }
+
+/// Writes a result, unless the caller does not want it.
+///
+/// # Safety
+///
+/// `place` is null or can be written.
+pub(crate) unsafe fn put_if_wanted<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { place.write(value) };
+    }
+}

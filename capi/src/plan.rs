@@ -4,8 +4,8 @@ use crate::array::not_null;
 use crate::error::{
     Failure, LANECAST_ERR_BAD_PLAN, LANECAST_ERR_NULL_POINTER, cut, guarded, lanecast_error, lanecast_status,
 };
+use crate::memory::put_if_wanted;
 use crate::options::lanecast_options;
-use crate::run::put_if_wanted;
 use crate::types::{buffer, lanecast_type};
 use lanecast::{CastOptions, CastPlan, Streaming};
 use std::ffi::{c_char, c_void};

@@ -4,7 +4,7 @@ use crate::array::{Operands, lanecast_array, not_null};
 use crate::error::{
     Failure, LANECAST_ERR_BAD_OPTION, LANECAST_ERR_NULL_POINTER, guarded, lanecast_error, lanecast_status,
 };
-use crate::memory::bytes_mut;
+use crate::memory::{bytes_mut, put_if_wanted};
 use crate::plan::{self, lanecast_plan};
 use crate::threads::lanecast_threads;
 use lanecast::{CastPlan, CastReport, Level, Threads};
@@ -232,17 +232,5 @@ pub unsafe extern "C" fn lanecast_run_counted(
             report.write(counts.into());
             Ok(())
         })
-    }
-}
-
-/// Writes a result, unless the caller does not want it.
-///
-/// # Safety
-///
-/// `place` is null or can be written.
-pub(crate) unsafe fn put_if_wanted<T>(place: *mut T, value: T) {
-    if !place.is_null() {
-        // SAFETY: the caller's promise.
-        unsafe { place.write(value) };
     }
 }

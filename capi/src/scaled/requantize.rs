@@ -3,8 +3,8 @@
 use super::plan::{lanecast_scaled_plan, read};
 use super::run::{DATA, SCALES, apart, lanecast_scaled_report};
 use crate::error::{guarded, lanecast_error, lanecast_status};
+use crate::memory::put_if_wanted;
 use crate::memory::{bytes, bytes_mut};
-use crate::run::put_if_wanted;
 use lanecast::scaled::Quantized;
 use std::ffi::c_void;
 

@@ -2,8 +2,8 @@
 
 use super::plan::{lanecast_scaled_plan, read};
 use crate::error::{Failure, LANECAST_ERR_OVERLAP, guarded, lanecast_error, lanecast_status};
+use crate::memory::put_if_wanted;
 use crate::memory::{bytes, bytes_mut, overlap};
-use crate::run::put_if_wanted;
 use crate::threads::lanecast_threads;
 use crate::types::{buffer, lanecast_type, put};
 use lanecast::scaled::{Amax, Quantized, Report, ScaledError, ScaledPlan};

@@ -5,7 +5,7 @@ use super::run::{Buffer, DATA, SCALES, apart, lanecast_scaled_report, shared};
 use crate::array::{Axes, lanecast_array};
 use crate::error::{Failure, LANECAST_ERR_NULL_POINTER, guarded, lanecast_error, lanecast_status};
 use crate::memory::bytes_mut;
-use crate::run::put_if_wanted;
+use crate::memory::put_if_wanted;
 use crate::threads::lanecast_threads;
 use lanecast::scaled::Quantized;
 use lanecast::strided::{Layout, View};

@@ -10,7 +10,7 @@ use lanecast_files::TensorFile;
 use serde_json::{Value, json};
 
 use super::{
-    scaled_files::{self, GLOBAL, Kind, Part, Record, SCALES, UNNAMED, ZERO_POINTS, counted},
+    scaled_files::{self, GLOBAL, Kind, Part, Record, SCALES, UNNAMED, ZERO_POINTS, counted, refused},
     sink,
 };
 use crate::{
@@ -141,15 +141,6 @@ pub fn check_files<'a>(
         }
     }
     Ok(files.map(|(_, path)| path.as_deref()))
-}
-
-/// The failure of a scaled cast.
-pub fn refused(error: ScaledError) -> Failure {
-    match error {
-        ScaledError::NonFinite { .. } | ScaledError::Global { .. } => Failure::format(error.to_string()),
-        ScaledError::Cast(error) => error.into(),
-        error => Failure::usage(error.to_string()),
-    }
 }
 
 /// What was done and what was lost, as text and as JSON.

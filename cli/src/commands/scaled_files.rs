@@ -14,14 +14,20 @@ use lanecast::{
 use lanecast_files::{Error, NewTensor, Output, TensorFile, TensorInfo, formats};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    scale::refused,
-    sink::{self, Content, Source, is_standard},
-};
+use super::sink::{self, Content, Source, is_standard};
 use crate::{
     args::Writing,
     error::{Failure, Result},
 };
+
+/// The failure of a scaled cast.
+pub fn refused(error: ScaledError) -> Failure {
+    match error {
+        ScaledError::NonFinite { .. } | ScaledError::Global { .. } => Failure::format(error.to_string()),
+        ScaledError::Cast(error) => error.into(),
+        error => Failure::usage(error.to_string()),
+    }
+}
 
 /// The key of the metadata of a `.safetensors` file: a JSON object of [`Record`]s by the names of the tensors.
 const KEY: &str = "lanecast.scaled";

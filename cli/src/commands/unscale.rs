@@ -7,8 +7,8 @@ use lanecast::{
 use lanecast_files::TensorFile;
 
 use super::{
-    scale::{check_files, has_global, refused},
-    scaled_files::{self, GLOBAL, Kind, Part, Record, SCALES, UNNAMED, ZERO_POINTS, is_companion},
+    scale::{check_files, has_global},
+    scaled_files::{self, GLOBAL, Kind, Part, Record, SCALES, UNNAMED, ZERO_POINTS, is_companion, refused},
     sink::is_standard,
 };
 use crate::{

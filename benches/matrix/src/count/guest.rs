@@ -3,7 +3,7 @@
 //! It has one thread, it takes all memory before the first mark, and it does not print between two marks; plain casts
 //! do not allocate either.
 
-use super::{CALL, Count, Counting, LENGTHS, mark::between_marks, scaled};
+use super::{CALL, COUNTED, Count, Counting, LENGTHS, mark::between_marks, scaled};
 use crate::{
     cells::{self, Cast},
     classes,
@@ -15,9 +15,6 @@ use crate::{
 };
 use lanecast::{CastPlan, Tier};
 use std::{fs, hint::black_box};
-
-/// How many pairs of marks are set for a cast.
-pub(super) const COUNTED: [usize; 3] = [CALL, LENGTHS[0], LENGTHS[1]];
 
 /// Runs the selected casts. Before the first one an empty function is counted, then every cast three times. Instructions are
 /// zero in what it returns: only the plugin knows them.

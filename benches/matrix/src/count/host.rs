@@ -1,6 +1,6 @@
 //! Builds the program and the plugin, starts QEMU, and joins what both left behind.
 
-use super::guest::COUNTED;
+use super::COUNTED;
 use crate::{
     cells::Mode,
     results::{Results, Store},

@@ -31,6 +31,8 @@ use std::fmt;
 pub const LENGTHS: [usize; 2] = [1024, 5120];
 /// The elements of a small call.
 pub const CALL: usize = 64;
+/// The lengths of the calls that are counted, each between a pair of marks.
+const COUNTED: [usize; 3] = [CALL, LENGTHS[0], LENGTHS[1]];
 
 /// How instructions were counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 //! Tensors have rows of as many elements as there, and a small call has one row of fewer. So the elements of a long one stand for whole
 //! blocks; those of tiles are taken row by row, and what a tile costs beside its rows is part of a small call only.
 
-use super::{Count, guest::COUNTED, mark::between_marks, memory::from_one_piece};
+use super::{COUNTED, Count, mark::between_marks, memory::from_one_piece};
 use crate::{
     cells::Mode,
     pool::Pool,
