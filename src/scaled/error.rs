@@ -83,6 +83,20 @@ pub enum ScaledError {
     Cast(CastError),
 }
 
+impl ScaledError {
+    /// The same error of a quantized tensor that is the source of another.
+    pub(super) fn of_source(self) -> ScaledError {
+        let Self::Length { which, want, have } = self else { return self };
+        let which = match which {
+            "data" => "source data",
+            "scales" => "source scales",
+            "zero points" => "source zero points",
+            which => which,
+        };
+        Self::Length { which, want, have }
+    }
+}
+
 impl fmt::Display for ScaledError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -307,7 +307,8 @@ impl ScaledPlan {
         q: &mut Quantized<D, S>,
     ) -> Result<Report, ScaledError> {
         self.resolved.check_requantize(&from.resolved)?;
-        let (src, to) = (from.resolved.parts(src)?, self.resolved.parts_mut(q)?);
+        let src = from.resolved.parts(src).map_err(ScaledError::of_source)?;
+        let to = self.resolved.parts_mut(q)?;
         let report = self.resolved.requantize(&from.resolved, src, to)?;
         q.global = report.global;
         Ok(report)

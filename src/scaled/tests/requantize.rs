@@ -92,6 +92,6 @@ fn refusals() {
     let refused = to.requantize(&asymmetric, &asymmetric.alloc(), &mut to.alloc());
     assert!(matches!(refused, Err(ScaledError::Scheme { .. })));
     let short = Quantized { data: &[0; 31][..], ..src };
-    let wrong = ScaledError::Length { which: "data", want: 32, have: 31 };
+    let wrong = ScaledError::Length { which: "source data", want: 32, have: 31 };
     assert_eq!(cast(&short, &to), Err(wrong));
 }
