@@ -13,3 +13,6 @@ pub use bytes::{Bytes, BytesMut, InPlace, Source, Target};
 pub use one::{Memory, OneSource, OneTarget};
 pub use resolve::{Flat, InPlaceBytes, OperandError, Operands, Written};
 pub use uninit::{Uninit, append};
+
+#[cfg(test)]
+mod tests;
