@@ -71,9 +71,10 @@ impl ScaledPlan {
 
     /// The plan with something of it resolved anew.
     fn with(&self, change: impl FnOnce(&mut Resolved)) -> ScaledPlan {
-        let mut resolved = self.resolved;
-        change(&mut resolved);
-        ScaledPlan { resolved: resolved.fused(), ..self.clone() }
+        let mut plan = self.clone();
+        change(&mut plan.resolved);
+        plan.resolved = plan.resolved.fused();
+        plan
     }
 
     /// The same cast over several threads: the same codes, scales, values and report.

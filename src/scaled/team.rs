@@ -17,6 +17,7 @@ const ELEMENT: u64 = 300;
 pub(super) struct Team<'t> {
     /// Elements of a part, about.
     pub(super) part: usize,
+    #[cfg_attr(not(feature = "rayon"), expect(dead_code, reason = "there is only the calling thread"))]
     threads: Option<Shared<'t>>,
 }
 
