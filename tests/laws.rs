@@ -298,10 +298,10 @@ fn more_bits_than_a_word_counts() {
     for &tier in tiers() {
         let plan = CastPlan::with_tier(from, to, &options, tier).expect("an available tier");
         let mut dst = vec![0xA5; src.len()];
-        plan.run(&src, &mut dst, n).expect("the buffers fit");
+        plan.run(Bytes::new(&src, n), BytesMut::new(&mut dst, n)).expect("the buffers fit");
         assert_eq!([dst[0], dst[last - 1], dst[last]], expected, "{plan:?}");
         dst.copy_from_slice(&src);
-        plan.run_in_place(&mut dst, n).expect("the buffer fits");
+        plan.run(lanecast::InPlace, BytesMut::new(&mut dst, n)).expect("the buffer fits");
         assert_eq!([dst[0], dst[last - 1], dst[last]], expected, "{plan:?} in place");
     }
 }

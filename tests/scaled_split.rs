@@ -2,8 +2,8 @@
 
 #![cfg(feature = "scaled")]
 
-use lanecast::half::{bf16, f16};
-use lanecast::scaled::{Granularity, NonFinite, Quantized, Report, ScaledError, ScaledPlan, Scheme};
+use lanecast::half::bf16;
+use lanecast::scaled::{Granularity, Quantized, Report, ScaledError, ScaledPlan, Scheme};
 use lanecast::strided::{Layout, View, ViewMut};
 use lanecast::{ByteOrder, CastError, DType, Encoding, Source, Uninit};
 
@@ -191,7 +191,9 @@ fn uninitialised_destinations() {
 #[cfg(all(feature = "rayon", not(target_family = "wasm")))]
 mod threads {
     use super::*;
+    use lanecast::half::f16;
     use lanecast::scaled::Amax;
+    use lanecast::scaled::NonFinite;
     use lanecast::{ParallelFor, Stochastic, Threads};
     use std::sync::Arc;
 
