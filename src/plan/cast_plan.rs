@@ -86,6 +86,8 @@ use lanecast_kernels::{Element, Encoding, Kernel, LossDetector, Rules, Source, S
 pub struct CastPlan {
     kernel: Kernel,
     rules: Rules,
+    /// Whether a run is one call of the kernel on this thread: there is neither a level, nor a mode, nor another thread.
+    plain: bool,
     /// The level of a plan whose runs make their tests anew.
     level: Option<Level>,
     /// What few plans have.
@@ -185,6 +187,7 @@ impl CastPlan {
         Ok(CastPlan {
             kernel,
             rules,
+            plain: true,
             level: None,
             mode: None,
             #[cfg(feature = "rayon")]
@@ -212,13 +215,13 @@ impl CastPlan {
         let (exact, underflow) = (level == Level::Exact, level == Level::Underflow);
         let detector = |labelled| LossDetector::new(self.kernel, &self.rules, exact, labelled);
         let checks = Checks { level, find: detector(underflow), count: detector(true) };
-        CastPlan { level: None, ..self.with_mode(|mode| mode.checks = Some(checks)) }
+        CastPlan { level: None, ..self.with_mode(|mode| mode.checks = Some(checks)) }.settled()
     }
 
     /// [`checked`](Self::checked) that allocates nothing, for callers that may not: each run makes its tests anew, in about 150 ns.
     #[doc(hidden)]
     pub fn checked_by_each_run(&self, level: Level) -> CastPlan {
-        CastPlan { level: Some(level), ..self.clone() }
+        CastPlan { level: Some(level), ..self.clone() }.settled()
     }
 
     /// The same cast on these threads. The calling thread takes part; casts that one thread finishes before others have woken stay on it.
@@ -232,7 +235,7 @@ impl CastPlan {
     /// ```
     #[cfg(feature = "rayon")]
     pub fn with_threads(&self, threads: Threads) -> CastPlan {
-        CastPlan { threads, ..self.clone() }
+        CastPlan { threads, ..self.clone() }.settled()
     }
 
     /// The same cast, with non-temporal stores as `streaming` says. By default they are used if the source and the target
@@ -281,7 +284,16 @@ impl CastPlan {
     fn with_mode(&self, change: impl FnOnce(&mut Mode)) -> CastPlan {
         let mut mode = self.mode.as_deref().copied().unwrap_or_default();
         change(&mut mode);
-        CastPlan { mode: Some(Arc::new(mode)), ..self.clone() }
+        CastPlan { mode: Some(Arc::new(mode)), ..self.clone() }.settled()
+    }
+
+    /// The plan with what follows from its settings.
+    fn settled(self) -> CastPlan {
+        #[cfg(feature = "rayon")]
+        let alone = matches!(self.threads, Threads::Serial);
+        #[cfg(not(feature = "rayon"))]
+        let alone = true;
+        CastPlan { plain: self.level.is_none() && self.mode.is_none() && alone, ..self }
     }
 
     /// The encoding of the source.
@@ -313,25 +325,18 @@ impl CastPlan {
         &self.kernel
     }
 
-    /// Whether a run is one call of the kernel on this thread.
+    /// Whether every run is one call of the kernel on this thread.
     #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        #[cfg(feature = "rayon")]
-        let alone = matches!(self.threads, Threads::Serial);
-        #[cfg(not(feature = "rayon"))]
-        let alone = true;
-        self.level.is_none() && self.mode.is_none() && alone
+    pub(super) const fn is_plain(&self) -> bool {
+        self.plain
     }
 
-    /// Whether a run of this source is one call of the kernel.
-    #[inline]
-    pub(super) fn is_direct(&self, src: &Source<'_>) -> bool {
-        #[cfg(feature = "rayon")]
-        if self.level.is_none() && self.mode.is_none() && !matches!(self.threads, Threads::Serial) {
-            return src.elements().is_some_and(|n| crate::threads::alone(&self.kernel, n));
-        }
-        _ = src;
-        self.is_plain()
+    /// Whether a run of this source is one call of the kernel, although the plan has threads: it has few elements.
+    #[cfg(feature = "rayon")]
+    pub(super) fn is_short(&self, src: &Source<'_>) -> bool {
+        self.level.is_none()
+            && self.mode.is_none()
+            && src.elements().is_some_and(|n| crate::threads::alone(&self.kernel, n))
     }
 
     fn random(&self) -> Option<&Random> {

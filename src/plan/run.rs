@@ -45,14 +45,21 @@ impl CastPlan {
         dst: impl Into<Target<'d>>,
     ) -> Result<(), CastError> {
         let (src, mut dst) = (src.into(), dst.into());
-        if self.is_direct(&src) && self.kernel().run_direct(&src, &mut dst) {
+        if self.is_plain() && self.kernel().run_direct(&src, &mut dst) {
             return Ok(());
         }
         self.results(src, dst)
     }
 
+    /// A run that is not one call of the kernel, or has something wrong with it.
     #[inline(never)]
     fn results(&self, src: Source<'_>, dst: Target<'_>) -> Result<(), CastError> {
+        #[cfg(feature = "rayon")]
+        let mut dst = dst;
+        #[cfg(feature = "rayon")]
+        if self.is_short(&src) && self.kernel().run_direct(&src, &mut dst) {
+            return Ok(());
+        }
         self.outcome(src, dst, Outcome::Results, &mut []).map(|_| ())
     }
 

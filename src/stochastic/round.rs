@@ -102,7 +102,7 @@ pub(crate) fn truncated_quotient(x: f64, s: f64) -> f64 {
     f64::from_bits(bits - u64::from(above))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "scaled"))]
 mod tests {
     use super::*;
 
