@@ -768,7 +768,7 @@ LANECAST_API const struct lanecast_threads *lanecast_pool(void) LANECAST_NOEXCEP
 /**
  * Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
  * invalid, `error` gives its index, and nothing is written. The call allocates
- * at most twelve words an item; if it cannot, it writes nothing and returns `LANECAST_ERR_NO_MEMORY`.
+ * at most 96 bytes an item; if it cannot, it writes nothing and returns `LANECAST_ERR_NO_MEMORY`.
  *
  * Preconditions:
  *

@@ -24,12 +24,11 @@ pub struct lanecast_item {
     pub n: usize,
 }
 
-const _: () =
-    assert!(size_of::<BatchItem>() <= 12 * size_of::<usize>(), "the README gives the bytes of an item");
+const _: () = assert!(size_of::<BatchItem>() <= 96, "the README gives the bytes of an item");
 
 /// Runs many casts, which the threads share as if they were one. No destination may overlap another item's memory. If an item is
 /// invalid, `error` gives its index, and nothing is written. The call allocates
-/// at most twelve words an item; if it cannot, it writes nothing and returns `LANECAST_ERR_NO_MEMORY`.
+/// at most 96 bytes an item; if it cannot, it writes nothing and returns `LANECAST_ERR_NO_MEMORY`.
 ///
 /// # Safety
 ///

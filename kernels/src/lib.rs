@@ -100,7 +100,7 @@ pub use one::cast_one;
 pub use operand::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
 #[doc(hidden)]
 pub use operand::{
-    Flat, InPlaceBytes, Memory, OneSource, OneTarget, OperandError, Operands, Written, append,
+    Flat, InPlaceBytes, Memory, OneSource, OneTarget, OperandError, Operands, ViewTarget, Written, append,
 };
 pub use ptr::PtrError;
 pub use route::{Family, Stage};

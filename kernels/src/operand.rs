@@ -9,7 +9,7 @@ mod one;
 mod resolve;
 mod uninit;
 
-pub use bytes::{Bytes, BytesMut, InPlace, Source, Target};
+pub use bytes::{Bytes, BytesMut, InPlace, Source, Target, ViewTarget};
 pub use one::{Memory, OneSource, OneTarget};
 pub use resolve::{Flat, InPlaceBytes, OperandError, Operands, Written};
 pub use uninit::{Uninit, append};

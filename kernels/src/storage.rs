@@ -131,17 +131,7 @@ impl Encoding {
     /// buffer.
     #[inline]
     pub const fn byte_len(self, n: usize) -> Option<usize> {
-        let bits = self.bits_per_element() as usize;
-        let bytes = if bits.is_multiple_of(8) {
-            n.checked_mul(bits / 8)
-        } else {
-            // Less than a byte per element.
-            Some(n / 8 * bits + (n % 8 * bits).div_ceil(8))
-        };
-        match bytes {
-            Some(bytes) if bytes <= isize::MAX as usize => Some(bytes),
-            _ => None,
-        }
+        bytes_of(n, self.bits_per_element() as usize)
     }
 
     /// The bytes of `count` elements from `first` on, where element `first` begins a byte.
@@ -155,6 +145,21 @@ impl Encoding {
 
     pub(crate) const fn is_packed(self) -> bool {
         matches!(self.form, Form::Packed)
+    }
+}
+
+/// The bytes of `n` elements of so many bits, including a last partial byte; `None` if that exceeds [`isize::MAX`].
+#[inline]
+pub(crate) const fn bytes_of(n: usize, bits: usize) -> Option<usize> {
+    let bytes = if bits.is_multiple_of(8) {
+        n.checked_mul(bits / 8)
+    } else {
+        // Less than a byte per element.
+        Some(n / 8 * bits + (n % 8 * bits).div_ceil(8))
+    };
+    match bytes {
+        Some(bytes) if bytes <= isize::MAX as usize => Some(bytes),
+        _ => None,
     }
 }
 

@@ -14,7 +14,7 @@ use core::{
     fmt,
     hash::{Hash, Hasher},
 };
-use lanecast_kernels::{Element, Encoding, Kernel, LossDetector, Rules, Source, Streaming, Tier, typed};
+use lanecast_kernels::{Element, Encoding, Kernel, LossDetector, Rules, Streaming, Tier, typed};
 
 /// A cast from one encoding to another under fixed options, resolved to a kernel: made once, run often.
 ///
@@ -333,7 +333,7 @@ impl CastPlan {
 
     /// Whether a run of this source is one call of the kernel, although the plan has threads: it has few elements.
     #[cfg(feature = "rayon")]
-    pub(super) fn is_short(&self, src: &Source<'_>) -> bool {
+    pub(super) fn is_short(&self, src: &lanecast_kernels::Source<'_>) -> bool {
         self.level.is_none()
             && self.mode.is_none()
             && src.elements().is_some_and(|n| crate::threads::alone(&self.kernel, n))

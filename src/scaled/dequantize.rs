@@ -39,7 +39,8 @@ impl Resolved {
                 |(part, values), _| self.values_of_part(&part, of, to, values),
                 |()| {},
             ),
-            Values::View(mut view) => {
+            Values::View(view) => {
+                let mut view = view.reborrow();
                 let (copy, mut copied) = (Plain::new(to, to, &CastOptions::RUST)?, Ok(()));
                 team.run(
                     parts(),

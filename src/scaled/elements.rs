@@ -14,7 +14,7 @@ use crate::{
 use alloc::vec::Vec;
 use core::ops::Range;
 use lanecast_kernels::{
-    DType, Encoding, Layout, OneSource, OneTarget, Source, Target, View, ViewError, ViewMut,
+    DType, Encoding, Layout, OneSource, OneTarget, Source, Target, View, ViewError, ViewMut, ViewTarget,
 };
 
 /// Elements of a panel, at least and at most: in the second cache, or in the third if rows are long.
@@ -42,12 +42,11 @@ impl Resolved {
 }
 
 /// The elements of a source.
-#[expect(clippy::large_enum_variant, reason = "views lie on the stack: nothing is allocated")]
 pub(super) enum Elements<'a> {
     /// Bytes in C order, and the bytes of an element.
     InOrder(&'a [u8], usize),
     /// A view, and the copy of its elements to the encoding of the plan.
-    View(View<'a>, Plain),
+    View(&'a View<'a>, Plain),
 }
 
 impl<'a> Elements<'a> {
@@ -92,7 +91,7 @@ impl<'a> Elements<'a> {
             Self::InOrder(bytes, size) => Ok(&bytes[range.start * size..range.end * size]),
             Self::View(view, copy) => {
                 memory.resize(range.len() * copy.target().dtype().size(), 0);
-                gather(copy, *view, range, memory)?;
+                gather(copy, **view, range, memory)?;
                 Ok(memory)
             }
         }
@@ -100,12 +99,11 @@ impl<'a> Elements<'a> {
 }
 
 /// Where the values of codes go.
-#[expect(clippy::large_enum_variant, reason = "views lie on the stack: nothing is allocated")]
 pub(super) enum Values<'a> {
     /// Bytes in C order.
     InOrder(&'a mut [u8]),
     /// A view of another layout.
-    View(ViewMut<'a>),
+    View(ViewTarget<'a>),
 }
 
 impl<'a> Values<'a> {
@@ -126,7 +124,7 @@ impl<'a> Values<'a> {
                 Self::InOrder(memory.bytes())
             }
             OneTarget::View(view) => {
-                plan.check_shape(view.layout())?;
+                plan.check_shape(view.get().layout())?;
                 Self::View(view)
             }
         };

@@ -15,7 +15,7 @@ use crate::{
     data::{Data, Direction},
     exact::Rules,
     route::{Route, Side, Stage, Way},
-    storage::Encoding,
+    storage::{Encoding, bytes_of},
     stream::Streaming,
 };
 use core::fmt;
@@ -29,6 +29,8 @@ pub struct Kernel {
     stream_above: usize,
     /// Whether the host's floating-point environment has to be looked at.
     guarded: bool,
+    /// Bits of an element of the source and of a result.
+    bits: [u8; 2],
 }
 
 /// Bytes read and written above which a cast of the tier uses non-temporal stores.
@@ -50,6 +52,7 @@ impl Kernel {
             stream_above: stream_above(tier, Streaming::Auto),
             // The first of two steps copies real parts or saturates integers, or the rules are not the common ones.
             guarded: rounds || obeys_environment(arch::owners(tier), route.middle, to.dtype()),
+            bits: [from, to].map(|encoding| encoding.bits_per_element() as u8),
             route,
         })
     }
@@ -108,6 +111,12 @@ impl Kernel {
     /// What the source holds.
     pub const fn source(&self) -> Encoding {
         self.route.from
+    }
+    /// The bytes of `n` elements of the source, and of their results, if any buffer is as large.
+    #[inline]
+    pub(crate) fn byte_lens(&self, n: usize) -> Option<(usize, usize)> {
+        let [read, written] = self.bits.map(usize::from);
+        Some((bytes_of(n, read)?, bytes_of(n, written)?))
     }
     /// What the destination holds.
     pub const fn target(&self) -> Encoding {

@@ -156,25 +156,28 @@ pub struct Target<'a>(pub(super) Writes<'a>);
 
 pub(super) enum Writes<'a> {
     Bytes(BytesMut<'a>),
-    View(ViewOperand<'a>),
+    View(ViewTarget<'a>),
 }
 
 /// A reference to a view, whose memory may be borrowed for longer than the reference.
-pub(super) struct ViewOperand<'a> {
+#[derive(Debug)]
+pub struct ViewTarget<'a> {
     view: NonNull<ViewMut<'static>>,
     reference: PhantomData<&'a mut ()>,
 }
 
 // SAFETY: it is an exclusive reference to a view, which any thread may use.
-unsafe impl Send for ViewOperand<'_> {}
+unsafe impl Send for ViewTarget<'_> {}
 
-impl<'a> ViewOperand<'a> {
-    pub(super) fn get(&self) -> &ViewMut<'_> {
+impl<'a> ViewTarget<'a> {
+    /// The view.
+    pub fn get(&self) -> &ViewMut<'_> {
         // SAFETY: the view is borrowed for `'a`, and through `self` nothing else can be done meanwhile.
         unsafe { self.view.as_ref() }
     }
 
-    pub(super) fn reborrow(mut self) -> ViewMut<'a> {
+    /// The elements of the view, borrowed for as long as it is.
+    pub fn reborrow(mut self) -> ViewMut<'a> {
         // SAFETY: the view is borrowed exclusively for `'a`, and its memory for longer. Nothing is stored in the view itself.
         unsafe { self.view.as_mut() }.reborrow()
     }
@@ -273,7 +276,7 @@ impl<'a, T: Element> From<&'a mut Uninit<'_, T>> for Target<'a> {
 impl<'a> From<&'a mut ViewMut<'_>> for Target<'a> {
     #[inline]
     fn from(view: &'a mut ViewMut<'_>) -> Self {
-        Target(Writes::View(ViewOperand { view: NonNull::from(view).cast(), reference: PhantomData }))
+        Target(Writes::View(ViewTarget { view: NonNull::from(view).cast(), reference: PhantomData }))
     }
 }
 

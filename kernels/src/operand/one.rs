@@ -2,32 +2,27 @@
 
 use super::{
     OperandError, Written,
-    bytes::{Reads, Source, Target, Writes},
+    bytes::{Reads, Source, Target, ViewTarget, Writes},
 };
-use crate::{
-    storage::Encoding,
-    strided::{View, ViewMut},
-};
+use crate::{storage::Encoding, strided::View};
 use core::{mem::MaybeUninit, slice};
 
 /// A source alone.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "views lie on the stack: nothing is allocated")]
 pub enum OneSource<'a> {
     /// The bytes of its elements.
     Bytes(&'a [u8]),
     /// A view.
-    View(View<'a>),
+    View(&'a View<'a>),
 }
 
 /// A target alone.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "views lie on the stack: nothing is allocated")]
 pub enum OneTarget<'a> {
     /// The memory of its elements.
     Bytes(Memory<'a>),
     /// A view.
-    View(ViewMut<'a>),
+    View(ViewTarget<'a>),
 }
 
 /// The memory of a target, which need not be initialised.
@@ -76,7 +71,7 @@ impl<'a> Source<'a> {
     pub fn one(self, plan: Encoding) -> Result<OneSource<'a>, OperandError> {
         match self.0 {
             Reads::Bytes(bytes) => bytes.cut(plan).map(OneSource::Bytes),
-            Reads::View(view) => Ok(OneSource::View(*view)),
+            Reads::View(view) => Ok(OneSource::View(view)),
             Reads::InPlace => Err(OperandError::NotBytes),
         }
     }
@@ -103,7 +98,7 @@ impl<'a> Target<'a> {
                 let (memory, written) = bytes.cut(plan)?;
                 Ok(OneTarget::Bytes(Memory { memory, initialised, written }))
             }
-            Writes::View(view) => Ok(OneTarget::View(view.reborrow())),
+            Writes::View(view) => Ok(OneTarget::View(view)),
         }
     }
 }

@@ -313,7 +313,7 @@ impl Kernel {
         {
             return false;
         }
-        let (Some(read), Some(written)) = (from.byte_len(src.n), to.byte_len(src.n)) else { return false };
+        let Some((read, written)) = self.byte_lens(src.n) else { return false };
         // Without elements, addresses may be null.
         if read > src.len || written > dst.len || src.n == 0 {
             return false;
