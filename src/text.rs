@@ -32,8 +32,8 @@
 //! # Errors
 //!
 //! Texts that do not parse, and buffers that are too small, are a [`TextError`]; a buffer that cannot be formatted is a
-//! [`CastError`](crate::CastError). Invalid offsets are [`BadOffsets`], and bytes that are not UTF-8 but must be `&str` are
-//! [`StringsError::NotUtf8`].
+//! [`CastError`](crate::CastError). Invalid offsets are [`TextError::Offsets`], and bytes that are not UTF-8 but must be `&str` are
+//! [`TextError::NotUtf8`].
 //!
 //! # Method
 //!
@@ -67,4 +67,4 @@ pub use error::{BadText, TextError};
 pub use format::{FormatPlan, format};
 pub use options::{Exponent, OnBadText, Special, TextOptions};
 pub use parse::{ParsePlan, parse};
-pub use strings::{BadOffsets, BytesIter, Iter, Offsets, Strings, StringsError, StringsRef};
+pub use strings::{BytesIter, Iter, Offsets, Strings, StringsRef};

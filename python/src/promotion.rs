@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple, PyType};
 
 fn standard(name: &str) -> PyResult<Standard> {
-    name.parse().map_err(|error: promote::UnknownStandard| PyValueError::new_err(error.to_string()))
+    name.parse().map_err(|error: lanecast::UnknownName| PyValueError::new_err(error.to_string()))
 }
 
 /// The operand that an argument stands for.

@@ -74,7 +74,7 @@ def test_numbers():
         lanecast.result_type("int8", "uint32", standard="mindspore")
     with pytest.raises(lanecast.PromotionError):
         lanecast.result_type(standard="numpy")
-    with pytest.raises(ValueError, match="there are mindspore, megengine"):
+    with pytest.raises(ValueError, match="the names are mindspore, megengine"):
         lanecast.result_type("int8", standard="pandas")
     with pytest.raises(TypeError):
         lanecast.result_type("int8", [1], standard="numpy")

@@ -24,7 +24,7 @@ use lanecast_kernels::{Element, Encoding, Kernel, LossDetector, Rules, Streaming
 ///
 /// # What it casts, and what it answers
 ///
-/// Operands are values ([`Source`], [`Target`](crate::Target)): slices, [`Bytes`](crate::Bytes), views of any layout
+/// Operands are values ([`Source`](crate::Source), [`Target`](crate::Target)): slices, [`Bytes`](crate::Bytes), views of any layout
 /// ([`strided`](crate::strided)), memory that need not be initialised ([`Uninit`](crate::Uninit)), or one buffer
 /// ([`InPlace`](crate::InPlace)). Every method takes all of them, on one thread or several ([`with_threads`](Self::with_threads)):
 ///

@@ -89,7 +89,7 @@ impl<'p> Job<'p> {
     ) -> Result<Tally, CastError> {
         let n = src.layout().elements();
         if let Some(random) = self.random {
-            return random.views(&self.search, first, src, dst, mask);
+            return random.views(&self.search, first, (src, Some(dst)), mask);
         }
         let Some(detector) = &self.detector else {
             self.kernel.run_strided(src, dst)?;
@@ -112,7 +112,7 @@ impl<'p> Job<'p> {
     pub(super) fn look(&self, first: usize, src: &View<'_>, mask: &mut [u8]) -> Result<Tally, CastError> {
         let n = src.layout().elements();
         if let Some(random) = self.random {
-            return random.look(&self.search, first, src, mask);
+            return random.views(&self.search, first, (src, None), mask);
         }
         let Some(detector) = &self.detector else { return Ok(Tally::default()) };
         match self.search.outcome {

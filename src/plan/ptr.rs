@@ -10,8 +10,9 @@ impl CastPlan {
     /// Casts the `n` elements at `src` to `n` elements at `dst`; [in place](InPlace), if the two are the same
     /// address.
     ///
-    /// It is the cheapest call for callers that have pointers; otherwise it is [`run`](Self::run) of [`Bytes`]. Unlike a slice, the memory of the destination need not be initialised, and that of a cast in place may be named twice. Elements are
-    /// only read through `src` and results are only written through `dst`, so either pointer may be derived from its own elements alone.
+    /// This is [`run`](Self::run) of [`Bytes`] for callers that have pointers, and for them the cheapest call. Unlike a slice, the memory at
+    /// `dst` need not be initialised, and a cast in place may name its memory twice. Elements are only read through `src` and results are
+    /// only written through `dst`, so either pointer may be derived from its own elements alone.
     ///
     /// ```
     /// use lanecast::{CastOptions, CastPlan, DType};

@@ -71,30 +71,16 @@ impl Stochastically {
         Ok(part.tally(n))
     }
 
+    /// Casts a view, or only looks for losses.
     pub(super) fn views(
         &self,
         search: &Search,
         first: usize,
-        src: &View<'_>,
-        dst: &mut ViewMut<'_>,
+        (src, dst): (&View<'_>, Option<&mut ViewMut<'_>>),
         mask: &mut [u8],
     ) -> Result<Tally, CastError> {
-        let mut part = Part::new(self, search, mask);
-        let mut at = 0;
-        self.rows(&mut part, first, &mut at, *src, Some(dst.reborrow()), 0)?;
-        Ok(part.tally(at))
-    }
-
-    pub(super) fn look(
-        &self,
-        search: &Search,
-        first: usize,
-        src: &View<'_>,
-        mask: &mut [u8],
-    ) -> Result<Tally, CastError> {
-        let mut part = Part::new(self, search, mask);
-        let mut at = 0;
-        self.rows(&mut part, first, &mut at, *src, None, 0)?;
+        let (mut part, mut at) = (Part::new(self, search, mask), 0);
+        self.rows(&mut part, first, &mut at, *src, dst.map(ViewMut::reborrow), 0)?;
         Ok(part.tally(at))
     }
 
@@ -107,7 +93,7 @@ impl Stochastically {
         let (from, to, n) = (self.load.source(), self.store.target(), bytes.elements());
         let found = match bytes.read(from, 0, n) {
             Some(src) if search.level.is_some() => {
-                self.look(search, 0, &View::new(src, Layout::contiguous(from, &[n])?)?, mask)?
+                self.views(search, 0, (&View::new(src, Layout::contiguous(from, &[n])?)?, None), mask)?
             }
             _ => Tally::default(),
         };

@@ -1,16 +1,14 @@
-//! The errors of promotion: no common dtype, or no cast to it.
+//! The error of promotion: no common dtype, or no cast to it.
 
 use super::{
     operand::{NumberKind, Operand},
     standard::Standard,
     table::Answer,
 };
-use crate::error::CastError;
-use alloc::boxed::Box;
 use core::fmt;
 use lanecast_kernels::{DType, Kind};
 
-/// Why a standard gives operands no common dtype.
+/// Why operands cannot be promoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -50,9 +48,16 @@ pub enum Refusal {
     NoX64,
     /// There are no operands.
     NoOperands,
+    /// The standard gives a common dtype, but a cast to it cannot run here: [`CastPlan::new`](crate::CastPlan::new) says why.
+    NoKernel {
+        /// The dtype of the operand.
+        from: DType,
+        /// The dtype to compute in.
+        to: DType,
+    },
 }
 
-/// The error of a standard that gives operands no common dtype.
+/// The error for operands that have no common dtype under a standard, or no cast to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PromotionError {
@@ -190,6 +195,12 @@ impl fmt::Display for PromotionError {
             }
             Refusal::NoX64 => return write!(f, "{standard} has no switch for 64-bit dtypes; only JAX has"),
             Refusal::NoOperands => return f.write_str("no operands; give at least one"),
+            Refusal::NoKernel { from, to } => {
+                return write!(
+                    f,
+                    "{from} promotes to {to} under {standard} rules, but this build or machine cannot cast {from} to {to}; `CastPlan::new` says why"
+                );
+            }
         };
         write!(
             f,
@@ -212,68 +223,3 @@ impl fmt::Display for Operands {
 }
 
 impl core::error::Error for PromotionError {}
-
-/// The error for a common dtype whose cast cannot run here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MissingKernel {
-    /// The dtype of the operand.
-    pub from: DType,
-    /// The dtype to compute in.
-    pub to: DType,
-    /// Why there is no kernel.
-    pub reason: Box<CastError>,
-}
-
-impl fmt::Display for MissingKernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { from, to, reason } = self;
-        write!(f, "{from} promotes to {to} here, but there is no cast kernel from {from} to {to}: {reason}")
-    }
-}
-
-impl core::error::Error for MissingKernel {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        Some(&*self.reason)
-    }
-}
-
-/// Why there is no [`Plan`](super::Plan): the standard refuses, or a kernel is missing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// The standard gives the operands no common dtype.
-    Promotion(PromotionError),
-    /// The standard gives a common dtype, but a cast to it cannot run here.
-    Kernel(MissingKernel),
-}
-
-impl fmt::Display for PlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PlanError::Promotion(error) => error.fmt(f),
-            PlanError::Kernel(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for PlanError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            PlanError::Promotion(error) => Some(error),
-            PlanError::Kernel(error) => Some(error),
-        }
-    }
-}
-
-impl From<PromotionError> for PlanError {
-    fn from(error: PromotionError) -> Self {
-        PlanError::Promotion(error)
-    }
-}
-
-impl From<MissingKernel> for PlanError {
-    fn from(error: MissingKernel) -> Self {
-        PlanError::Kernel(error)
-    }
-}

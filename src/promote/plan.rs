@@ -2,7 +2,7 @@
 
 use super::{
     defaults::Promotion,
-    error::{MissingKernel, PlanError},
+    error::{PromotionError, Refusal},
     operand::Operand,
     standard::Standard,
 };
@@ -10,7 +10,7 @@ use crate::{
     error::{CastError, Side},
     plan::CastPlan,
 };
-use alloc::{borrow::Cow, boxed::Box, vec};
+use alloc::{borrow::Cow, vec};
 use lanecast_kernels::{Bytes, BytesMut, DType};
 
 /// The dtype that two operands compute in and the casts that bring them there, resolved to kernels.
@@ -35,13 +35,17 @@ pub struct Plan {
 /// assert_eq!(plan.result, DType::Int16);
 /// let (left, right) = plan.apply(&[0xFF], &[0xFF]).expect("whole elements");
 /// assert_eq!((left.as_ref(), right.as_ref()), (&(-1_i16).to_ne_bytes()[..], &255_i16.to_ne_bytes()[..]));
-/// # Ok::<(), lanecast::promote::PlanError>(())
+/// # Ok::<(), lanecast::promote::PromotionError>(())
 /// ```
 ///
 /// # Errors
 ///
 /// As [`Promotion::plan`].
-pub fn plan(standard: Standard, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Plan, PlanError> {
+pub fn plan(
+    standard: Standard,
+    a: impl Into<Operand>,
+    b: impl Into<Operand>,
+) -> Result<Plan, PromotionError> {
     Promotion::new(standard).plan(a, b)
 }
 
@@ -50,16 +54,16 @@ impl Promotion {
     ///
     /// # Errors
     ///
-    /// [`PlanError::Promotion`] if the standard gives the operands no common dtype, [`PlanError::Kernel`] if it does but a cast
-    /// cannot run here.
-    pub fn plan(&self, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Plan, PlanError> {
+    /// [`PromotionError`] if the standard gives the operands no common dtype; with [`Refusal::NoKernel`] if it does but a cast cannot
+    /// run here.
+    pub fn plan(&self, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Plan, PromotionError> {
         let (a, b) = (a.into(), b.into());
         let resolved = self.promote_all(&[a, b])?;
         let to = resolved.dtype;
         let cast = |operand: Operand| match operand.dtype() {
-            Some(from) if from != to => CastPlan::new(from, to, &self.options)
-                .map(Some)
-                .map_err(|reason| MissingKernel { from, to, reason: Box::new(reason) }),
+            Some(from) if from != to => CastPlan::new(from, to, &self.options).map(Some).map_err(|_| {
+                PromotionError::of_one(self.standard(), operand, Refusal::NoKernel { from, to })
+            }),
             _ => Ok(None),
         };
         Ok(Plan { result: to, weak: resolved.weak, left: cast(a)?, right: cast(b)? })
@@ -108,16 +112,14 @@ fn apply<'a>(cast: Option<&CastPlan>, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Tier, TierStatus};
     use alloc::string::ToString;
 
     /// A machine on which a tier that was asked for is absent is not at hand in a test of its own process.
     #[test]
-    fn a_missing_kernel_is_no_refusal() {
-        let reason = CastError::Unsupported { tier: Tier::Scalar, status: TierStatus::Available };
-        let missing = MissingKernel { from: DType::Int4, to: DType::Float16, reason: Box::new(reason) };
-        let text = PlanError::from(missing).to_string();
-        let start = "int4 promotes to float16 here, but there is no cast kernel from int4 to float16: ";
+    fn a_missing_kernel_is_no_refusal_of_the_standard() {
+        let reason = Refusal::NoKernel { from: DType::Int4, to: DType::Float16 };
+        let text = PromotionError::new(Standard::NumPy, reason).to_string();
+        let start = "int4 promotes to float16 under NumPy rules, but ";
         assert!(text.starts_with(start), "{text}");
     }
 }

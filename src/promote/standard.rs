@@ -2,9 +2,8 @@
 
 use super::table::{self, Answer};
 use crate::names;
-use alloc::string::String;
 use core::{fmt, str::FromStr};
-use lanecast_kernels::DType;
+use lanecast_kernels::{DType, UnknownName};
 
 /// The standard whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,34 +94,16 @@ impl fmt::Display for Standard {
     }
 }
 
-/// The error for a name that no standard has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnknownStandard {
-    /// The name that was given.
-    pub name: String,
-}
-
-impl fmt::Display for UnknownStandard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown standard {:?}; there are", self.name)?;
-        for (i, standard) in Standard::ALL.iter().enumerate() {
-            write!(f, "{}{}", if i == 0 { " " } else { ", " }, standard.id())?;
-        }
-        Ok(())
-    }
-}
-
-impl core::error::Error for UnknownStandard {}
-
 impl FromStr for Standard {
-    type Err = UnknownStandard;
+    type Err = UnknownName;
 
     /// The standard with this [`id`](Standard::id) or [`name`](Standard::name), in any letter case, with or without `_`, `-` and spaces.
-    fn from_str(name: &str) -> Result<Self, UnknownStandard> {
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
         let found =
             Standard::ALL.iter().find(|s| names::is_same(s.id(), name) || names::is_same(s.name(), name));
-        found.copied().ok_or_else(|| UnknownStandard { name: name.into() })
+        found
+            .copied()
+            .ok_or_else(|| UnknownName::new("standard", name, Standard::ALL.iter().map(|s| s.id()).collect()))
     }
 }
 

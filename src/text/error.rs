@@ -67,6 +67,22 @@ pub enum TextError {
         /// The width of an element.
         width: usize,
     },
+    /// Offsets that are invalid.
+    Offsets {
+        /// The index of the first invalid offset.
+        index: usize,
+        /// The offset; `None` if there are no offsets, although even no texts need one.
+        offset: Option<i64>,
+        /// The smallest valid value: the offset before it.
+        floor: i64,
+        /// The largest valid value: the number of bytes.
+        bytes: usize,
+    },
+    /// A text that has to be UTF-8, and is not.
+    NotUtf8 {
+        /// The index of the first such text.
+        index: usize,
+    },
     /// An error about a buffer or a plan.
     Cast(CastError),
 }
@@ -125,6 +141,16 @@ impl fmt::Display for TextError {
             }
             TextError::Width { index, text, need: None, .. } => {
                 write!(f, "text {index}, {text:?}, is not UTF-8, so it has no characters to write")
+            }
+            TextError::Offsets { index, offset: Some(offset), floor, bytes } => write!(
+                f,
+                "offset {index} is {offset}; it has to lie between {floor} (the one before) and {bytes} (the bytes of text)"
+            ),
+            TextError::Offsets { offset: None, .. } => {
+                f.write_str("there are no offsets; texts have one offset more than there are texts")
+            }
+            TextError::NotUtf8 { index } => {
+                write!(f, "text {index} is not UTF-8; StringsRef reads texts of any bytes")
             }
             TextError::Cast(error) => error.fmt(f),
         }

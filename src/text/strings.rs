@@ -2,7 +2,7 @@
 
 use super::error::{TextError, shorten};
 use alloc::{vec, vec::Vec};
-use core::{fmt, ops::Index};
+use core::ops::Index;
 
 /// Texts concatenated in one buffer, with `len + 1` offsets: the layout of Arrow's `LargeUtf8`.
 ///
@@ -47,9 +47,9 @@ impl Strings {
     ///
     /// # Errors
     ///
-    /// [`StringsError::Offsets`] if an offset decreases or lies outside the bytes, or there are no offsets;
-    /// [`StringsError::NotUtf8`] with the first text that is not UTF-8.
-    pub fn from_parts(offsets: &[i64], bytes: &[u8]) -> Result<Strings, StringsError> {
+    /// [`TextError::Offsets`] if an offset decreases or lies outside the bytes, or there are no offsets;
+    /// [`TextError::NotUtf8`] with the first text that is not UTF-8.
+    pub fn from_parts(offsets: &[i64], bytes: &[u8]) -> Result<Strings, TextError> {
         StringsRef::new(offsets, bytes)?.to_strings()
     }
 
@@ -230,19 +230,19 @@ impl<'a> StringsRef<'a> {
     ///
     /// # Errors
     ///
-    /// [`BadOffsets`] if an offset decreases or lies outside the bytes, or there are no offsets.
-    pub fn new(offsets: impl Into<Offsets<'a>>, bytes: &'a [u8]) -> Result<StringsRef<'a>, BadOffsets> {
-        fn check<T: Copy + Into<i64>>(offsets: &[T], bytes: usize) -> Result<(), BadOffsets> {
+    /// [`TextError::Offsets`] if an offset decreases or lies outside the bytes, or there are no offsets.
+    pub fn new(offsets: impl Into<Offsets<'a>>, bytes: &'a [u8]) -> Result<StringsRef<'a>, TextError> {
+        fn check<T: Copy + Into<i64>>(offsets: &[T], bytes: usize) -> Result<(), TextError> {
             let mut floor = 0;
             for (index, &offset) in offsets.iter().enumerate() {
                 let offset: i64 = offset.into();
                 if offset < floor || usize::try_from(offset).map_or(true, |offset| offset > bytes) {
-                    return Err(BadOffsets { index, offset: Some(offset), floor, bytes });
+                    return Err(TextError::Offsets { index, offset: Some(offset), floor, bytes });
                 }
                 floor = offset;
             }
             match offsets {
-                [] => Err(BadOffsets { index: 0, offset: None, floor, bytes }),
+                [] => Err(TextError::Offsets { index: 0, offset: None, floor, bytes }),
                 _ => Ok(()),
             }
         }
@@ -287,10 +287,10 @@ impl<'a> StringsRef<'a> {
     ///
     /// # Errors
     ///
-    /// [`StringsError::NotUtf8`] with the first text that is not UTF-8.
-    pub fn to_strings(&self) -> Result<Strings, StringsError> {
+    /// [`TextError::NotUtf8`] with the first text that is not UTF-8.
+    pub fn to_strings(&self) -> Result<Strings, TextError> {
         if let Some(index) = self.iter().position(|text| core::str::from_utf8(text).is_err()) {
-            return Err(StringsError::NotUtf8 { index });
+            return Err(TextError::NotUtf8 { index });
         }
         let (start, end) = (self.offsets.at(0), self.offsets.at(self.len()));
         let offsets = (0..=self.len()).map(|i| (self.offsets.at(i) - start) as i64).collect();
@@ -374,71 +374,3 @@ impl<'a> Iterator for BytesIter<'a> {
 }
 
 impl ExactSizeIterator for BytesIter<'_> {}
-
-/// The error for invalid offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BadOffsets {
-    /// The index of the first invalid offset.
-    pub index: usize,
-    /// The offset; `None` if there are no offsets, although even no texts need one.
-    pub offset: Option<i64>,
-    /// The smallest valid value: the offset before it.
-    pub floor: i64,
-    /// The largest valid value: the number of bytes.
-    pub bytes: usize,
-}
-
-impl fmt::Display for BadOffsets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let BadOffsets { index, offset, floor, bytes } = self;
-        match offset {
-            Some(offset) => write!(
-                f,
-                "offset {index} is {offset}; it has to lie between {floor} (the one before) and {bytes} (the bytes of text)"
-            ),
-            None => f.write_str("there are no offsets; texts have one offset more than there are texts"),
-        }
-    }
-}
-
-impl core::error::Error for BadOffsets {}
-
-/// Why bytes and offsets are not valid [`Strings`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StringsError {
-    /// The offsets are invalid.
-    Offsets(BadOffsets),
-    /// A text is not UTF-8.
-    NotUtf8 {
-        /// The index of the first such text.
-        index: usize,
-    },
-}
-
-impl fmt::Display for StringsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StringsError::Offsets(error) => error.fmt(f),
-            StringsError::NotUtf8 { index } => {
-                write!(f, "text {index} is not UTF-8; StringsRef reads texts of any bytes")
-            }
-        }
-    }
-}
-
-impl core::error::Error for StringsError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            StringsError::Offsets(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<BadOffsets> for StringsError {
-    fn from(error: BadOffsets) -> Self {
-        StringsError::Offsets(error)
-    }
-}

@@ -1,6 +1,6 @@
 //! `lanecast promote`.
 
-use lanecast::promote::{PlanError, Standard, plan};
+use lanecast::promote::{PromotionError, Refusal, Standard, plan};
 use serde::Serialize;
 
 use crate::{
@@ -25,7 +25,7 @@ struct Row {
 }
 
 impl Row {
-    fn new(standard: Standard, args: &Promote) -> std::result::Result<Self, PlanError> {
+    fn new(standard: Standard, args: &Promote) -> std::result::Result<Self, PromotionError> {
         let plan = plan(standard, args.left, args.right)?;
         let casts = [plan.left, plan.right].into_iter().flatten();
         Ok(Self {
@@ -40,7 +40,7 @@ impl Row {
     /// The row of a standard. If all standards are listed, a refusal is a row too, not a failure.
     fn or_refusal(standard: Standard, args: &Promote) -> Result<Self> {
         match Self::new(standard, args) {
-            Err(PlanError::Promotion(error)) => Ok(Self {
+            Err(error) if !matches!(error.reason, Refusal::NoKernel { .. }) => Ok(Self {
                 standard: standard.id(),
                 result: None,
                 weak: false,
@@ -62,7 +62,7 @@ impl Row {
     }
 }
 
-fn failure(error: PlanError) -> Failure {
+fn failure(error: PromotionError) -> Failure {
     Failure::unsupported(error.to_string())
 }
 
