@@ -15,7 +15,7 @@ use crate::{
     data::{Data, Direction},
     exact::Rules,
     route::{Route, Side, Stage, Way},
-    storage::{Encoding, bytes_of},
+    storage::Encoding,
     stream::Streaming,
 };
 use core::fmt;
@@ -112,11 +112,10 @@ impl Kernel {
     pub const fn source(&self) -> Encoding {
         self.route.from
     }
-    /// The bytes of `n` elements of the source, and of their results, if any buffer is as large.
+    /// Bits of an element of the source and of a result.
     #[inline]
-    pub(crate) fn byte_lens(&self, n: usize) -> Option<(usize, usize)> {
-        let [read, written] = self.bits.map(usize::from);
-        Some((bytes_of(n, read)?, bytes_of(n, written)?))
+    pub(crate) const fn bits(&self) -> [u8; 2] {
+        self.bits
     }
     /// What the destination holds.
     pub const fn target(&self) -> Encoding {

@@ -4,7 +4,7 @@ use super::bytes::{Bytes, BytesMut, Reads, Source, Target, Writes};
 use crate::{
     dtype::DType,
     kernel::Kernel,
-    storage::Encoding,
+    storage::{Encoding, bytes_of},
     strided::{Layout, View, ViewError, ViewMut},
 };
 use core::{marker::PhantomData, mem::MaybeUninit, ops::Range, slice};
@@ -303,32 +303,48 @@ impl Kernel {
     }
 
     /// Casts bytes or slices, if they are both that and nothing is wrong with them; otherwise nothing is written.
-    #[inline]
+    ///
+    /// The tests are inlined: of slices, whose bytes are as many as their elements take, little is left of them, and nothing has to be put in
+    /// memory for a function to read.
+    #[inline(always)]
     pub fn run_direct(&self, src: &Source<'_>, dst: &mut Target<'_>) -> bool {
         let (Reads::Bytes(src), Writes::Bytes(dst)) = (&src.0, &mut dst.0) else { return false };
-        let (from, to) = (self.source(), self.target());
-        if src.dtype.is_some_and(|dtype| Encoding::new(dtype) != from)
-            || dst.dtype.is_some_and(|dtype| Encoding::new(dtype) != to)
-            || src.n != dst.n
-        {
+        let n = src.n;
+        let fits = |dtype: Option<DType>, plan: Encoding, bits: u8, len: usize| match dtype {
+            Some(dtype) => (Encoding::new(dtype) == plan).then_some(len),
+            None => bytes_of(n, bits.into()).filter(|need| *need <= len),
+        };
+        let bits = self.bits();
+        let (Some(read), Some(written)) = (
+            fits(src.dtype, self.source(), bits[0], src.len),
+            fits(dst.dtype, self.target(), bits[1], dst.len),
+        ) else {
             return false;
-        }
-        let Some((read, written)) = self.byte_lens(src.n) else { return false };
+        };
         // Without elements, addresses may be null.
-        if read > src.len || written > dst.len || src.n == 0 {
+        if n == 0 || n != dst.n {
             return false;
         }
-        let _guard = self.guard();
-        // SAFETY: the operands borrow initialised bytes to read and bytes to write, no fewer than these, which are those of `n` elements. The
-        // guard lives to the end of the function.
+        // SAFETY: the operands borrow initialised bytes to read and bytes to write, no fewer than these, which are those of `n` elements.
         unsafe {
             let bytes = slice::from_raw_parts(src.start, read);
-            let out = slice::from_raw_parts_mut(dst.start.cast(), written);
-            self.run_cut(bytes, out, src.n);
+            self.run_guarded(bytes, slice::from_raw_parts_mut(dst.start.cast(), written), n);
         }
         if let Some(count) = &mut dst.written {
-            **count = if dst.dtype.is_some() { src.n } else { written };
+            **count = if dst.dtype.is_some() { n } else { written };
         }
         true
+    }
+
+    /// Casts `n` elements.
+    ///
+    /// # Safety
+    ///
+    /// The slices are the bytes of `n` elements.
+    #[inline]
+    unsafe fn run_guarded(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
+        let _guard = self.guard();
+        // SAFETY: as the caller promises. The guard lives to the end of the function.
+        unsafe { self.run_cut(src, dst, n) };
     }
 }
