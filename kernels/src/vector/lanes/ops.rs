@@ -1,0 +1,309 @@
+//! Operations on lanes of every width: what sources and targets need of a tier beyond [`Blocks`].
+//!
+//! A register has no type of its own: an operation says how wide its lanes are. Those without a letter are bits or wrapping
+//! integers; `u`, `i` and `f` are unsigned, signed, and IEEE binary floats. Masks are lanes of all ones or all zeros.
+//! "In the direction" means that of the floating-point environment ([`crate::fpenv`]): only operations named `_env` round in it.
+//! All others are exact, or say how they round.
+//!
+//! The methods with bodies are compositions that a tier overrides where it has something shorter.
+
+use super::{super::{Blocks, each}, two};
+
+/// A unit: one element for each byte of a register, in elements of 1, 2, 4 and 8 bytes.
+pub(crate) type Bytes<M> = <M as super::super::Simd>::V;
+pub(crate) type Halves<M> = [<M as super::super::Simd>::V; 2];
+pub(crate) type Words<M> = [<M as super::super::Simd>::V; 4];
+pub(crate) type Doubles<M> = [<M as super::super::Simd>::V; 8];
+
+/// See the module.
+pub(crate) trait LaneOps: Blocks {
+    // Bits.
+
+    /// `a & !b`
+    fn and_not(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Every bit of `yes` where that of `mask` is set, of `no` elsewhere.
+    fn select(self, mask: Self::V, yes: Self::V, no: Self::V) -> Self::V;
+    /// Whether any bit is set.
+    fn any(self, a: Self::V) -> bool;
+
+    // Lanes of 8 bits.
+
+    fn splat_8(self, x: u8) -> Self::V;
+    fn add_8(self, a: Self::V, b: Self::V) -> Self::V;
+    fn sub_8(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `c + a * b`
+    fn mul_add_8(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
+    fn min_u8(self, a: Self::V, b: Self::V) -> Self::V;
+    fn max_u8(self, a: Self::V, b: Self::V) -> Self::V;
+    fn min_i8(self, a: Self::V, b: Self::V) -> Self::V;
+    fn max_i8(self, a: Self::V, b: Self::V) -> Self::V;
+    fn eq_8(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a >= b`
+    fn ge_u8(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The mask of lanes whose top bit is set.
+    fn signs_8(self, a: Self::V) -> Self::V;
+    fn shl_8<const BY: i32>(self, a: Self::V) -> Self::V;
+    /// Zeros come in.
+    fn shr_8<const BY: i32>(self, a: Self::V) -> Self::V;
+    /// Lanes of `a` and `b` in turn: those of their first halves, and those of their second.
+    fn zip_8(self, a: Self::V, b: Self::V) -> [Self::V; 2];
+    /// The even bytes of two registers.
+    fn even_8(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The odd bytes of two registers.
+    fn odd_8(self, a: Self::V, b: Self::V) -> Self::V;
+
+    // Look-ups.
+
+    /// 64 entries of a byte.
+    type Table64: Copy;
+    fn table_16(self, entries: &[u8; 16]) -> Self::V;
+    fn table_64(self, entries: &[u8; 64]) -> Self::Table64;
+    /// The entries of `index`, less than 16.
+    fn look_up_16(self, table: Self::V, index: Self::V) -> Self::V;
+    /// The entries of `index`, and 0 where that is 64 or more.
+    fn look_up_64(self, table: Self::Table64, index: Self::V) -> Self::V;
+    /// The entries of `index`, and `found` where that is 64 or more.
+    fn look_up_64_or(self, found: Self::V, table: Self::Table64, index: Self::V) -> Self::V;
+
+    // Lanes of 16 bits.
+
+    fn splat_16(self, x: u16) -> Self::V;
+    fn add_16(self, a: Self::V, b: Self::V) -> Self::V;
+    fn min_u16(self, a: Self::V, b: Self::V) -> Self::V;
+    fn max_i16(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a > b`
+    fn gt_u16(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The mask of lanes that are not zero.
+    fn nonzero_16(self, a: Self::V) -> Self::V;
+    fn shl_16<const BY: i32>(self, a: Self::V) -> Self::V;
+    /// Zeros come in.
+    fn shr_16<const BY: i32>(self, a: Self::V) -> Self::V;
+    /// The mask of lanes whose top bit is set.
+    fn signs_16(self, a: Self::V) -> Self::V;
+    /// `a << (low byte of by, signed)`; shifts right where that is negative; zero where all bits leave.
+    fn shift_16(self, a: Self::V, by: Self::V) -> Self::V;
+
+    // Lanes of 32 bits. Integers are operations of `Simd` and `Blocks`.
+
+    /// `a > b`
+    fn gt_u32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The mask of lanes that are not zero.
+    fn nonzero_32(self, a: Self::V) -> Self::V;
+    /// The mask of lanes whose top bit is set.
+    fn signs_32(self, a: Self::V) -> Self::V;
+    /// As [`shift_16`](Self::shift_16): only the low byte of a lane of `by` counts.
+    fn shift_32(self, a: Self::V, by: Self::V) -> Self::V;
+    /// The even lanes of two registers.
+    fn even_32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The odd lanes of two registers.
+    fn odd_32(self, a: Self::V, b: Self::V) -> Self::V;
+
+    // Lanes of 64 bits.
+
+    fn splat_64(self, x: u64) -> Self::V;
+    fn add_64(self, a: Self::V, b: Self::V) -> Self::V;
+    fn sub_64(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The mask of lanes that are not zero.
+    fn nonzero_64(self, a: Self::V) -> Self::V;
+    /// The mask of lanes whose top bit is set.
+    fn signs_64(self, a: Self::V) -> Self::V;
+    /// As [`shift_16`](Self::shift_16): only the low byte of a lane of `by` counts.
+    fn shift_64(self, a: Self::V, by: Self::V) -> Self::V;
+    /// The even lanes of two registers.
+    fn even_64(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The odd lanes of two registers.
+    fn odd_64(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Lanes of `a` and `b` in turn: those of their first halves, and those of their second.
+    fn zip_64(self, a: Self::V, b: Self::V) -> [Self::V; 2];
+
+    // From one width of integers to another, in order.
+
+    fn widen_8<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
+    fn widen_16<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
+    fn widen_32<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
+    /// The low halves of the lanes, or if `SATURATE`, the nearest integers `TO` half the width (with a sign if `TO`), `FROM` those
+    /// with a sign or without.
+    fn narrow_16<const SATURATE: bool, const FROM: bool, const TO: bool>(self, a: Self::V, b: Self::V) -> Self::V;
+    fn narrow_32<const SATURATE: bool, const FROM: bool, const TO: bool>(self, a: Self::V, b: Self::V) -> Self::V;
+    fn narrow_64<const SATURATE: bool, const FROM: bool, const TO: bool>(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The nearest integers `TO` a type of the same width, with a sign or without, from the other one.
+    #[inline(always)]
+    fn fit_8<const FROM: bool, const TO: bool>(self, x: Self::V) -> Self::V {
+        match (FROM, TO) {
+            (true, false) => self.max_i8(x, self.splat_8(0)),
+            (false, true) => self.min_u8(x, self.splat_8(0x7F)),
+            _ => x,
+        }
+    }
+    #[inline(always)]
+    fn fit_16<const FROM: bool, const TO: bool>(self, x: Self::V) -> Self::V {
+        match (FROM, TO) {
+            (true, false) => self.max_i16(x, self.splat_16(0)),
+            (false, true) => self.min_u16(x, self.splat_16(0x7FFF)),
+            _ => x,
+        }
+    }
+    #[inline(always)]
+    fn fit_32<const FROM: bool, const TO: bool>(self, x: Self::V) -> Self::V {
+        match (FROM, TO) {
+            (true, false) => self.max_i(x, self.splat(0)),
+            (false, true) => self.min_u(x, self.splat(0x7FFF_FFFF)),
+            _ => x,
+        }
+    }
+    #[inline(always)]
+    fn fit_64<const FROM: bool, const TO: bool>(self, x: Self::V) -> Self::V {
+        let signs = self.signs_64(x);
+        match (FROM, TO) {
+            (true, false) => self.and_not(x, signs),
+            (false, true) => self.and(self.or(x, signs), self.splat_64(u64::MAX >> 1)),
+            _ => x,
+        }
+    }
+
+    /// The low byte of every lane of 32 bits.
+    #[inline(always)]
+    fn low_bytes_32(self, [a, b, c, d]: Words<Self>) -> Bytes<Self> {
+        let low = self.narrow_32::<false, false, false>(a, b);
+        self.narrow_16::<false, false, false>(low, self.narrow_32::<false, false, false>(c, d))
+    }
+    /// The low byte of every lane of 64 bits.
+    #[inline(always)]
+    fn low_bytes_64(self, [a, b, c, d, e, f, g, h]: Doubles<Self>) -> Bytes<Self> {
+        let pairs = each!([(a, b), (c, d), (e, f), (g, h)], |(a, b)| self.even_32(a, b));
+        self.low_bytes_32(pairs)
+    }
+    /// The lowest 16 bits of every lane of 64 bits.
+    #[inline(always)]
+    fn low_halves_64(self, [a, b, c, d, e, f, g, h]: Doubles<Self>) -> Halves<Self> {
+        let [a, b, c, d] = each!([(a, b), (c, d), (e, f), (g, h)], |(a, b)| self.even_32(a, b));
+        [self.narrow_32::<false, false, false>(a, b), self.narrow_32::<false, false, false>(c, d)]
+    }
+    /// Bytes in byte `AT` (0 or 3) of lanes of 32 bits, zeros elsewhere.
+    #[inline(always)]
+    fn bytes_in_words<const AT: usize>(self, x: Bytes<Self>) -> Words<Self> {
+        let [low, high] = two!(self.widen_8::<false>(x), |x| self.widen_16::<false>(x));
+        let words = [low[0], low[1], high[0], high[1]];
+        if AT == 0 { words } else { each!(words, |x| self.shl::<24>(x)) }
+    }
+    /// Bytes in byte `AT` of lanes of 64 bits: in the lowest with zeros above, or in the top one with zeros below.
+    fn bytes_in_doubles<const AT: usize>(self, x: Bytes<Self>) -> Doubles<Self>;
+    /// Lanes of 16 bits in those of 64: the lowest, or the top one, zeros elsewhere; `AT` is the byte where they begin.
+    fn halves_in_doubles<const AT: usize>(self, x: Halves<Self>) -> Doubles<Self>;
+
+    // Float32.
+
+    /// `a == b`, so zeros if either is NaN.
+    fn eq_f32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `|a| >= |b|`, false if either is NaN.
+    fn abs_ge_f32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `|a| > |b|`, false if either is NaN.
+    fn abs_gt_f32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The lesser one; NaN if either is.
+    fn min_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The greater one; NaN if either is.
+    fn max_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `c + a * b`, rounded once in the direction.
+    fn mul_add_env_f32(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
+    /// `c - a * b`, where that is exact.
+    fn mul_sub_f32(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
+    /// To an integral value, in the direction.
+    fn round_env_f32(self, x: Self::V) -> Self::V;
+    /// To the nearest integral value, ties away from zero.
+    fn round_away_f32(self, x: Self::V) -> Self::V;
+    /// Truncated to int32 (or uint32), saturated; NaN becomes 0.
+    fn int32_of_f32<const SIGNED: bool>(self, x: Self::V) -> Self::V;
+    /// The low 32 bits of the truncated value; infinity and NaN become 0.
+    fn low_32_of_f32(self, x: Self::V) -> Self::V;
+    /// The truncated int32, and 0 for what has more bits: `x` is in the range of int32, or 0 modulo 256, infinite or NaN.
+    fn int32_or_0_of_f32(self, x: Self::V) -> Self::V;
+    /// Of int32 (or uint32), rounded in the direction.
+    fn f32_of_int32_env<const SIGNED: bool>(self, x: Self::V) -> Self::V;
+    /// Of bytes (with a sign or without), exactly.
+    #[inline(always)]
+    fn f32_of_bytes<const SIGNED: bool>(self, x: Bytes<Self>) -> Words<Self> {
+        let [low, high] = two!(self.widen_8::<SIGNED>(x), |x| self.widen_16::<SIGNED>(x));
+        each!([low[0], low[1], high[0], high[1]], |x| self.f32_of_int32_env::<true>(x))
+    }
+
+    // Float16 and bfloat16.
+
+    /// Whether [`bf16_of_f32`](Self::bf16_of_f32) rounds in the direction.
+    const BF16_IN_DIRECTION: bool = false;
+    fn f32_of_f16(self, x: Self::V) -> [Self::V; 2];
+    /// Rounded in the direction; NaN becomes a quiet one with its sign and upper bits.
+    fn f16_of_f32_env(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Rounded to nearest even, or if [`BF16_IN_DIRECTION`](Self::BF16_IN_DIRECTION), in the direction. NaN becomes the canonical
+    /// one with its sign.
+    fn bf16_of_f32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Of int16 (or uint16), rounded in the direction.
+    #[inline(always)]
+    fn f16_of_int16_env<const SIGNED: bool>(self, x: Self::V) -> Self::V {
+        let [a, b] = two!(self.widen_16::<SIGNED>(x), |x| self.f32_of_int32_env::<true>(x));
+        self.f16_of_f32_env(a, b)
+    }
+    /// The upper halves of `a + x` and `b + y`: wrapping sums of lanes of 32 bits.
+    #[inline(always)]
+    fn add_upper_halves(self, [a, b]: [Self::V; 2], [x, y]: [Self::V; 2]) -> Self::V {
+        self.pack_high_halves(self.add(a, x), self.add(b, y))
+    }
+    /// Lanes of 16 bits as the upper halves of those of 32, zeros below.
+    #[inline(always)]
+    fn in_upper_halves(self, x: Self::V) -> [Self::V; 2] {
+        two!(self.widen_16::<false>(x), |x| self.shl::<16>(x))
+    }
+
+    // Float64.
+
+    /// `|a| >= |b|`, false if either is NaN.
+    fn abs_ge_f64(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a + b`, rounded in the direction.
+    fn add_env_f64(self, a: Self::V, b: Self::V) -> Self::V;
+    /// To an integral value, in the direction.
+    fn round_env_f64(self, x: Self::V) -> Self::V;
+    /// To the nearest integral value, ties away from zero.
+    fn round_away_f64(self, x: Self::V) -> Self::V;
+    /// Truncated to int64 (or uint64), saturated; NaN becomes 0.
+    fn int64_of_f64<const SIGNED: bool>(self, x: Self::V) -> Self::V;
+    /// The low 64 bits of the truncated value; infinity and NaN become 0.
+    fn low_64_of_f64(self, x: Self::V) -> Self::V;
+    /// The truncated int64, and 0 for what has more bits (a multiple of 2^11, infinite) and NaN.
+    fn int64_or_0_of_f64(self, x: Self::V) -> Self::V;
+    /// Of int64 (or uint64), rounded in the direction.
+    fn f64_of_int64_env<const SIGNED: bool>(self, x: Self::V) -> Self::V;
+    /// Of int32 (or uint32), exactly.
+    fn f64_of_int32<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
+    /// Of bytes (with a sign or without), exactly.
+    fn f64_of_bytes<const SIGNED: bool>(self, x: Bytes<Self>) -> Doubles<Self>;
+    /// Of lanes of 16 bits (with a sign or without), exactly.
+    fn f64_of_halves<const SIGNED: bool>(self, x: Halves<Self>) -> Doubles<Self>;
+    /// Exactly.
+    fn f64_of_f32(self, x: Self::V) -> [Self::V; 2];
+    /// Rounded in the direction.
+    fn f32_of_f64_env(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Rounded to odd: what is beyond the range of float32 becomes its largest magnitude.
+    fn f32_of_f64_odd(self, a: Self::V, b: Self::V) -> Self::V;
+
+    // Memory.
+
+    /// # Safety
+    ///
+    /// A register can be read.
+    unsafe fn load(self, p: *const u8) -> Self::V;
+    /// # Safety
+    ///
+    /// A register can be written.
+    unsafe fn store(self, p: *mut u8, x: Self::V);
+    /// Two units of codes of `BITS` (2, 4 or 6) bits from packed storage, one per byte.
+    ///
+    /// # Safety
+    ///
+    /// The bytes of both can be read: `2 * BITS` for each 8 bytes of a register.
+    unsafe fn unpack<const BITS: usize>(self, p: *const u8) -> [Self::V; 2];
+    /// Two units of codes of `BITS` (2, 4 or 6) bits, without bits above, to packed storage.
+    ///
+    /// # Safety
+    ///
+    /// The bytes of both can be written.
+    unsafe fn pack<const BITS: usize>(self, p: *mut u8, x: [Self::V; 2]);
+}
