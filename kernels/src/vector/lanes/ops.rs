@@ -17,6 +17,13 @@ pub(crate) type Doubles<M> = [<M as super::super::Simd>::V; 8];
 
 /// See the module.
 pub(crate) trait LaneOps: Blocks {
+    /// Runs `kernel` as a part of a function that has the instructions of this token, where not every function of the target
+    /// has them.
+    #[inline(always)]
+    fn vectorize<R>(self, kernel: impl FnOnce(Self) -> R) -> R {
+        kernel(self)
+    }
+
     // Bits.
 
     /// `a & !b`
@@ -161,6 +168,11 @@ pub(crate) trait LaneOps: Blocks {
         }
     }
 
+    /// The low bytes of lanes of 16 bits, shifted right.
+    #[inline(always)]
+    fn shr_narrow_16<const BY: i32>(self, a: Self::V, b: Self::V) -> Self::V {
+        self.narrow_16::<false, false, false>(self.shr_16::<BY>(a), self.shr_16::<BY>(b))
+    }
     /// The low byte of every lane of 32 bits.
     #[inline(always)]
     fn low_bytes_32(self, [a, b, c, d]: Words<Self>) -> Bytes<Self> {
@@ -231,11 +243,17 @@ pub(crate) trait LaneOps: Blocks {
     /// Whether [`bf16_of_f32`](Self::bf16_of_f32) rounds in the direction.
     const BF16_IN_DIRECTION: bool = false;
     fn f32_of_f16(self, x: Self::V) -> [Self::V; 2];
-    /// Rounded in the direction; NaN becomes a quiet one with its sign and upper bits.
+    /// Rounded in the direction. NaN becomes a quiet one with its sign and upper bits.
     fn f16_of_f32_env(self, a: Self::V, b: Self::V) -> Self::V;
     /// Rounded to nearest even, or if [`BF16_IN_DIRECTION`](Self::BF16_IN_DIRECTION), in the direction. NaN becomes the canonical
     /// one with its sign.
     fn bf16_of_f32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Truncated to int16 (or uint16), saturated; NaN becomes 0.
+    #[inline(always)]
+    fn int16_of_f16<const SIGNED: bool>(self, x: Self::V) -> Self::V {
+        let [a, b] = two!(self.f32_of_f16(x), |x| self.int32_of_f32::<true>(x));
+        self.narrow_32::<true, true, SIGNED>(a, b)
+    }
     /// Of int16 (or uint16), rounded in the direction.
     #[inline(always)]
     fn f16_of_int16_env<const SIGNED: bool>(self, x: Self::V) -> Self::V {

@@ -1,0 +1,298 @@
+//! Integers of 8, 16, 32 and 64 bits in registers.
+//!
+//! An integer of more bits than the target goes through the widths between them, with its own sign.
+
+use super::{super::each, Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight, float::F64, small, truths, two};
+
+/// A unit of integers of 8 bits, with a sign or without.
+#[derive(Clone, Copy)]
+pub(crate) struct Ints8<M: LaneOps, const SIGNED: bool>(pub(crate) Bytes<M>);
+/// The same of 16 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Ints16<M: LaneOps, const SIGNED: bool>(pub(crate) Halves<M>);
+/// The same of 32 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Ints32<M: LaneOps, const SIGNED: bool>(pub(crate) Words<M>);
+/// The same of 64 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Ints64<M: LaneOps, const SIGNED: bool>(pub(crate) Doubles<M>);
+
+#[inline(always)]
+fn widen_8<M: LaneOps, const SIGNED: bool>(m: M, x: Bytes<M>) -> Halves<M> {
+    m.widen_8::<SIGNED>(x)
+}
+
+#[inline(always)]
+fn widen_16<M: LaneOps, const SIGNED: bool>(m: M, [x, y]: Halves<M>) -> Words<M> {
+    let ([a, b], [c, d]) = (m.widen_16::<SIGNED>(x), m.widen_16::<SIGNED>(y));
+    [a, b, c, d]
+}
+
+#[inline(always)]
+pub(super) fn widen_32<M: LaneOps, const SIGNED: bool>(m: M, x: Words<M>) -> Doubles<M> {
+    let [[a, b], [c, d], [e, f], [g, h]] = each!(x, |x| m.widen_32::<SIGNED>(x));
+    [a, b, c, d, e, f, g, h]
+}
+
+impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints8<M, SIGNED> {
+    const INTEGERS: bool = true;
+    const UNSIGNED: bool = !SIGNED;
+    #[inline(always)]
+    fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+        if SATURATE { m.fit_8::<SIGNED, TO>(self.0) } else { self.0 }
+    }
+    #[inline(always)]
+    fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
+        // What is negative is soon made zero.
+        if SATURATE && SIGNED && !TO {
+            widen_8::<M, false>(m, self.int8::<true, false>(m))
+        } else {
+            widen_8::<M, SIGNED>(m, self.0)
+        }
+    }
+    #[inline(always)]
+    fn int32<const SATURATE: bool, const TO: bool>(self, m: M) -> Words<M> {
+        // Without a sign, one step may do.
+        if SIGNED && (TO || !SATURATE) {
+            widen_16::<M, true>(m, widen_8::<M, true>(m, self.0))
+        } else {
+            m.bytes_in_words::<0>(self.int8::<SATURATE, false>(m))
+        }
+    }
+    #[inline(always)]
+    fn int64<const SATURATE: bool, const TO: bool>(self, m: M) -> Doubles<M> {
+        if SIGNED && (TO || !SATURATE) {
+            widen_32::<M, true>(m, widen_16::<M, true>(m, widen_8::<M, true>(m, self.0)))
+        } else {
+            m.bytes_in_doubles::<0>(self.int8::<SATURATE, false>(m))
+        }
+    }
+    #[inline(always)]
+    fn f32(self, m: M) -> Words<M> {
+        m.f32_of_bytes::<SIGNED>(self.0)
+    }
+    #[inline(always)]
+    fn f32_odd<const ODD: bool>(self, m: M) -> Words<M> {
+        self.f32(m)
+    }
+    #[inline(always)]
+    fn f64(self, m: M) -> Doubles<M> {
+        m.f64_of_bytes::<SIGNED>(self.0)
+    }
+    #[inline(always)]
+    fn f16(self, m: M) -> Halves<M> {
+        Ints16::<M, SIGNED>(widen_8::<M, SIGNED>(m, self.0)).f16(m)
+    }
+    #[inline(always)]
+    fn bf16(self, m: M) -> Halves<M> {
+        // Eight bits are all that bfloat16 has.
+        super::high_halves(m, self.f32(m))
+    }
+}
+
+impl<M: LaneOps, const SIGNED: bool> Ints16<M, SIGNED> {
+    #[inline(always)]
+    fn widen(self, m: M) -> Ints32<M, SIGNED> {
+        Ints32(widen_16::<M, SIGNED>(m, self.0))
+    }
+}
+
+impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints16<M, SIGNED> {
+    const INTEGERS: bool = true;
+    const UNSIGNED: bool = !SIGNED;
+    #[inline(always)]
+    fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+        m.narrow_16::<SATURATE, SIGNED, TO>(self.0[0], self.0[1])
+    }
+    #[inline(always)]
+    fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
+        if SATURATE { two!(self.0, |x| m.fit_16::<SIGNED, TO>(x)) } else { self.0 }
+    }
+    #[inline(always)]
+    fn int32<const SATURATE: bool, const TO: bool>(self, m: M) -> Words<M> {
+        // What is negative is soon made zero.
+        if SATURATE && SIGNED && !TO {
+            widen_16::<M, false>(m, self.int16::<true, false>(m))
+        } else {
+            widen_16::<M, SIGNED>(m, self.0)
+        }
+    }
+    #[inline(always)]
+    fn int64<const SATURATE: bool, const TO: bool>(self, m: M) -> Doubles<M> {
+        if SIGNED && (TO || !SATURATE) {
+            widen_32::<M, true>(m, widen_16::<M, true>(m, self.0))
+        } else {
+            m.halves_in_doubles::<0>(self.int16::<SATURATE, false>(m))
+        }
+    }
+    #[inline(always)]
+    fn f32(self, m: M) -> Words<M> {
+        self.widen(m).f32(m)
+    }
+    #[inline(always)]
+    fn f32_odd<const ODD: bool>(self, m: M) -> Words<M> {
+        self.f32(m)
+    }
+    #[inline(always)]
+    fn f64(self, m: M) -> Doubles<M> {
+        m.f64_of_halves::<SIGNED>(self.0)
+    }
+    #[inline(always)]
+    fn f16(self, m: M) -> Halves<M> {
+        two!(self.0, |x| m.f16_of_int16_env::<SIGNED>(x))
+    }
+    #[inline(always)]
+    fn truth(self, m: M) -> Bytes<M> {
+        let [a, b] = two!(self.0, |x| m.nonzero_16(x));
+        truths(m, m.narrow_16::<false, false, false>(a, b))
+    }
+}
+
+impl<M: LaneOps, const SIGNED: bool> Ints32<M, SIGNED> {
+    #[inline(always)]
+    fn narrow<const SATURATE: bool, const TO: bool>(self, m: M) -> Ints16<M, TO> {
+        let [a, b, c, d] = self.0;
+        Ints16([m.narrow_32::<SATURATE, SIGNED, TO>(a, b), m.narrow_32::<SATURATE, SIGNED, TO>(c, d)])
+    }
+}
+
+impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints32<M, SIGNED> {
+    const INTEGERS: bool = true;
+    const UNSIGNED: bool = !SIGNED;
+    #[inline(always)]
+    fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+        if !SATURATE {
+            m.low_bytes_32(self.0)
+        } else if SIGNED {
+            self.narrow::<true, true>(m).int8::<true, TO>(m)
+        } else {
+            let max = m.splat(if TO { 0x7F } else { 0xFF });
+            m.low_bytes_32(each!(self.0, |x| m.min_u(x, max)))
+        }
+    }
+    #[inline(always)]
+    fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
+        self.narrow::<SATURATE, TO>(m).0
+    }
+    #[inline(always)]
+    fn int32<const SATURATE: bool, const TO: bool>(self, m: M) -> Words<M> {
+        if SATURATE { each!(self.0, |x| m.fit_32::<SIGNED, TO>(x)) } else { self.0 }
+    }
+    #[inline(always)]
+    fn int64<const SATURATE: bool, const TO: bool>(self, m: M) -> Doubles<M> {
+        if SATURATE && SIGNED && !TO {
+            widen_32::<M, false>(m, self.int32::<true, false>(m))
+        } else {
+            widen_32::<M, SIGNED>(m, self.0)
+        }
+    }
+    #[inline(always)]
+    fn f32(self, m: M) -> Words<M> {
+        each!(self.0, |x| m.f32_of_int32_env::<SIGNED>(x))
+    }
+    #[inline(always)]
+    fn f32_odd<const ODD: bool>(self, m: M) -> Words<M> {
+        // If the last bits do not matter, what is rounded here is out of range of the target.
+        if ODD { F64(self.f64(m)).f32_odd::<true>(m) } else { self.f32(m) }
+    }
+    #[inline(always)]
+    fn f64(self, m: M) -> Doubles<M> {
+        let [[a, b], [c, d], [e, f], [g, h]] = each!(self.0, |x| m.f64_of_int32::<SIGNED>(x));
+        [a, b, c, d, e, f, g, h]
+    }
+    #[inline(always)]
+    fn f64_odd(self, m: M) -> Doubles<M> {
+        self.f64(m)
+    }
+    #[inline(always)]
+    fn truth(self, m: M) -> Bytes<M> {
+        truths(m, m.low_bytes_32(each!(self.0, |x| m.nonzero_32(x))))
+    }
+}
+
+impl<M: LaneOps, const SIGNED: bool> Ints64<M, SIGNED> {
+    #[inline(always)]
+    fn narrow<const SATURATE: bool, const TO: bool>(self, m: M) -> Ints32<M, TO> {
+        let x = self.0;
+        Ints32(each!([0, 2, 4, 6], |k| m.narrow_64::<SATURATE, SIGNED, TO>(x[k], x[k + 1])))
+    }
+}
+
+impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints64<M, SIGNED> {
+    const INTEGERS: bool = true;
+    const UNSIGNED: bool = !SIGNED;
+    #[inline(always)]
+    fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+        if SATURATE { self.narrow::<true, SIGNED>(m).int8::<true, TO>(m) } else { m.low_bytes_64(self.0) }
+    }
+    #[inline(always)]
+    fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
+        if SATURATE { self.narrow::<true, SIGNED>(m).int16::<true, TO>(m) } else { m.low_halves_64(self.0) }
+    }
+    #[inline(always)]
+    fn int32<const SATURATE: bool, const TO: bool>(self, m: M) -> Words<M> {
+        self.narrow::<SATURATE, TO>(m).0
+    }
+    #[inline(always)]
+    fn int64<const SATURATE: bool, const TO: bool>(self, m: M) -> Doubles<M> {
+        if SATURATE { eight!(self.0, |x| m.fit_64::<SIGNED, TO>(x)) } else { self.0 }
+    }
+    #[inline(always)]
+    fn f32(self, m: M) -> Words<M> {
+        F64(self.f64_odd(m)).f32(m)
+    }
+    #[inline(always)]
+    fn f32_odd<const ODD: bool>(self, m: M) -> Words<M> {
+        if ODD {
+            F64(self.f64_odd(m)).f32_odd::<true>(m)
+        } else {
+            // What has more than 32 bits is out of range of the target, and stays so.
+            self.narrow::<true, SIGNED>(m).f32(m)
+        }
+    }
+    #[inline(always)]
+    fn f64(self, m: M) -> Doubles<M> {
+        eight!(self.0, |x| m.f64_of_int64_env::<SIGNED>(x))
+    }
+    #[inline(always)]
+    fn f64_rounded<const MODE: u8>(self, m: M) -> Doubles<M> {
+        eight!(self.0, |x| {
+            let truncated = m.f64_of_int64_env::<SIGNED>(x);
+            let dropped = m.sub_64(x, m.int64_of_f64::<SIGNED>(truncated));
+            after::<M, MODE>(m, truncated, dropped)
+        })
+    }
+    /// Float64 that every format of up to 51 significant bits rounds as the integer itself.
+    #[inline(always)]
+    fn f64_odd(self, m: M) -> Doubles<M> {
+        let exact = m.splat_64(((1_u64 << 53) as f64).to_bits());
+        let nearest = self.f64(m);
+        let [a, b, c, d, e, f, g, h] = eight!(nearest, |x| m.abs_ge_f64(x, exact));
+        let [a, b, c, d] = each!([(a, b), (c, d), (e, f), (g, h)], |(a, b)| m.or(a, b));
+        if !m.any(m.or(m.or(a, b), m.or(c, d))) {
+            return nearest;
+        }
+        // Rare: an integer of more than 53 bits has its lowest 11 gathered into the one above them: float64 holds it.
+        eight!(self.0, |x| {
+            let low = m.splat_64(0x7FF);
+            let gathered = m.and_not(m.or(x, m.add_64(m.and(x, low), low)), low);
+            let long = m.abs_ge_f64(m.f64_of_int64_env::<SIGNED>(x), exact);
+            m.f64_of_int64_env::<SIGNED>(m.select(long, gathered, x))
+        })
+    }
+    #[inline(always)]
+    fn truth(self, m: M) -> Bytes<M> {
+        truths(m, m.low_bytes_64(eight!(self.0, |x| m.nonzero_64(x))))
+    }
+}
+
+/// A truncated float64, rounded by what was dropped, an integer of the same sign. The environment rounds toward zero.
+#[inline(always)]
+fn after<M: LaneOps, const MODE: u8>(m: M, truncated: M::V, dropped: M::V) -> M::V {
+    if MODE == small::ODD {
+        return m.or(truncated, m.and(m.nonzero_64(dropped), m.splat_64(1)));
+    }
+    // Half a unit, twice, is one.
+    let dropped = m.f64_of_int64_env::<true>(dropped);
+    m.add_env_f64(truncated, m.add_env_f64(dropped, dropped))
+}

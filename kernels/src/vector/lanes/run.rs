@@ -1,0 +1,63 @@
+//! The loop of every kernel here.
+
+use super::{super::{bytes, padded_bits}, LaneOps, source::Source, target::Target};
+use crate::data::Data;
+
+/// The kernel from a source to a target.
+///
+/// # Safety
+///
+/// As [`KernelFn`](crate::table::KernelFn), of a pair with this source and this target; the CPU has what the token stands for.
+pub(crate) unsafe fn run<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+) {
+    // SAFETY: the CPU has what the token stands for, by the caller.
+    let m = unsafe { M::new_unchecked() };
+    m.vectorize(|m| {
+        let (s, d) = const { (S::BITS, D::BITS) };
+        let unit = const { size_of::<M::V>() };
+        let block = const { 2 * size_of::<M::V>() };
+        // SAFETY: blocks begin at whole bytes and end at the last element or before; the data are those of the pair.
+        unsafe {
+            let tables = S::tables(m, data);
+            let (mut from, mut to) = (src, dst);
+            let (mut blocks, mut rest) = (n / block, n % block);
+            loop {
+                // One place that calls the body, so that it is there once.
+                for _ in 0..blocks {
+                    let x = S::load(m, tables, [from, from.add(bytes(unit, s))]);
+                    D::store::<S::Lanes, SATURATE>(m, x, [to, to.add(bytes(unit, d))], data);
+                    (from, to) = (from.add(bytes(block, s)), to.add(bytes(block, d)));
+                }
+                if rest == 0 {
+                    return;
+                }
+                if s < 8 || d < 8 || n < block {
+                    let whole = run::<M, S, D, SATURATE>;
+                    return padded_bits(m, whole, block, (s, d), from, to, rest, data);
+                }
+                // The last whole block once more, overlapping the one before.
+                (from, to) = (src.add(bytes(n - block, s)), dst.add(bytes(n - block, d)));
+                (blocks, rest) = (1, 0);
+            }
+        }
+    })
+}
+
+/// The parts of complex numbers, as reals.
+///
+/// # Safety
+///
+/// As [`run`], of the complex pair.
+pub(crate) unsafe fn parts<M: LaneOps, S: Source<M>, D: Target<M>>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+) {
+    // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
+    unsafe { run::<M, S, D, true>(src, dst, 2 * n, data) }
+}

@@ -1,0 +1,148 @@
+//! The floats of 8 bits and less under any rules: the formats and the rules are numbers in [`Data`].
+//!
+//! The algorithm is that of `vector::small`, with these differences: the addition that rounds has the sign of the value, so that
+//! it obeys every direction of the environment; NaN is put in among the bytes, where all formats have it in one way; the exponent is
+//! brought to its place by a multiplication of bytes.
+
+use super::{super::each, Bytes, LaneOps, Lanes, high_halves, target::Codes, truths, two};
+use crate::data::Data;
+
+/// The direction of the environment.
+pub(crate) const DIRECTED: u8 = 0;
+/// To the nearest, ties away from zero, in an environment that rounds to nearest even.
+pub(crate) const AWAY: u8 = 1;
+/// To odd, in an environment that rounds toward zero.
+pub(crate) const ODD: u8 = 2;
+
+/// Small floats with a sign.
+pub(crate) struct Signed<const MODE: u8>;
+
+impl<M: LaneOps, const MODE: u8> Codes<M> for Signed<MODE> {
+    #[inline(always)]
+    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V {
+        let x = x.f32_odd::<false>(m);
+        let e = &data.encoder;
+        let all = |x: u32| m.splat(x);
+        let (limit, unit) = (all(e.limit), all((127 + e.shift) << 23));
+        let limited = each!(x, |x| {
+            let x = m.min_nan_f32(x, limit);
+            let x = if L::UNSIGNED { x } else { m.max_nan_f32(x, all(e.limit | 1 << 31)) };
+            if MODE == AWAY { m.or(x, all(1)) } else { x }
+        });
+        let powers = each!(limited, |x| {
+            let power = m.max_u(m.and(x, all(0x7F80_0000)), all(e.min_field << 23));
+            if L::UNSIGNED { power } else { m.select(all(0x7FFF_FFFF), power, x) }
+        });
+        let sums = each!([0, 1, 2, 3], |k| m.mul_add_env_f32(limited[k], powers[k], unit));
+        let high = high_halves(m, sums);
+        let exponents = m.shr_narrow_16::<7>(high[0], high[1]);
+        let mut codes = place(m, m.low_bytes_32(sums), exponents, data, 0);
+        if MODE == ODD {
+            // What was dropped was not zero.
+            let inexact = each!([0, 1, 2, 3], |k| {
+                m.abs_gt_f32(limited[k], m.mul_sub_f32(sums[k], powers[k], unit))
+            });
+            codes = m.or(codes, truths(m, m.low_bytes_32(inexact)));
+        }
+        let numbers = if L::INTEGERS {
+            None
+        } else {
+            let largest = all(data.code.largest);
+            Some(m.low_bytes_32(each!(x, |x| m.abs_ge_f32(largest, x))))
+        };
+        let signs = if L::UNSIGNED { None } else { Some(m.odd_8(high[0], high[1])) };
+        signed(m, codes, signs, numbers, data)
+    }
+}
+
+/// The magnitudes of counts of units, and the exponents of the sums, of which those of float32 are greater by `bias`.
+#[inline(always)]
+pub(crate) fn place<M: LaneOps>(
+    m: M,
+    counts: Bytes<M>,
+    exponents: Bytes<M>,
+    data: &Data,
+    bias: u8,
+) -> Bytes<M> {
+    let e = &data.encoder;
+    let factor = 1 << ((23 - e.shift) & 7);
+    let excess = (e.excess as u8).wrapping_sub(bias.wrapping_mul(factor));
+    m.mul_add_8(m.sub_8(counts, m.splat_8(excess)), exponents, m.splat_8(factor))
+}
+
+/// The codes of magnitudes: `signs` are the top bits of bytes, `numbers` those that do not become NaN.
+#[inline(always)]
+pub(crate) fn signed<M: LaneOps>(
+    m: M,
+    codes: Bytes<M>,
+    signs: Option<Bytes<M>>,
+    numbers: Option<Bytes<M>>,
+    data: &Data,
+) -> Bytes<M> {
+    let code = &data.code;
+    let all = |x: u8| m.splat_8(x);
+    let mut result = codes;
+    let mut nan = all(code.nan);
+    if let Some(signs) = signs {
+        let negative = m.signs_8(signs);
+        let sign = m.and(negative, all(code.sign));
+        result = m.or(codes, m.and(sign, m.ge_u8(codes, all(code.signed_from))));
+        nan = m.xor(nan, m.and(negative, all(code.nan_sign)));
+    }
+    match numbers {
+        Some(numbers) => m.select(numbers, result, nan),
+        None => result,
+    }
+}
+
+/// `float8_e5m2` of float16: without its last eight bits.
+pub(crate) struct E5m2<const MODE: u8>;
+
+impl<M: LaneOps, const MODE: u8> Codes<M> for E5m2<MODE> {
+    #[inline(always)]
+    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V {
+        let x = x.halves(m);
+        let all = |x: u16| m.splat_16(x);
+        let [positive, negative] = data.increments.map(|x| (x >> 8) as u16);
+        // Infinity is the first magnitude that is not finite, in both formats.
+        let limit = if data.encoder.limit < 65536_f32.to_bits() { 0x7B00 } else { 0x7C00 };
+        let to_even = all((data.increments[0] == 0x7FFF) as u16);
+        let sums = two!(x, |x| {
+            let limited = m.min_u16(m.and(x, all(0x7FFF)), all(limit));
+            if MODE == ODD {
+                m.or(limited, m.and(m.nonzero_16(m.and(limited, all(0xFF))), all(0x100)))
+            } else {
+                let sign = m.signs_16(x);
+                let last = m.and(m.shr_16::<8>(limited), to_even);
+                let increment = m.xor(m.and(sign, all(positive ^ negative)), all(positive));
+                m.add_16(m.add_16(limited, last), increment)
+            }
+        });
+        let nan = two!(x, |x| m.gt_u16(m.and(x, all(0x7FFF)), all(0x7C00)));
+        let numbers = m.xor(m.even_8(nan[0], nan[1]), m.splat_8(0xFF));
+        signed(m, m.odd_8(sums[0], sums[1]), Some(m.odd_8(x[0], x[1])), Some(numbers), data)
+    }
+}
+
+/// `float8_e8m0fnu`: `data::Power`. `BEYOND` if the largest float32 and what is beyond differ.
+pub(crate) struct Power<const BEYOND: bool>;
+
+impl<M: LaneOps, const BEYOND: bool> Codes<M> for Power<BEYOND> {
+    #[inline(always)]
+    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V {
+        let x = if BEYOND { x.f32_odd_or_infinite(m) } else { x.f32_odd::<true>(m) };
+        let power = &data.power;
+        let all = |x: u32| m.splat(x);
+        let codes = each!(x, |x| {
+            // Negative values are negative integers.
+            let x = m.min_u(m.max_i(m.and(x, all(power.magnitude)), all(0)), all(power.largest));
+            let field = m.shr::<23>(m.add(x, all(power.addend)));
+            m.and_not(field, m.gt_u32(all(power.second), x))
+        });
+        let nan = each!(x, |x| {
+            let place = m.sub(m.and(x, all(power.number)), all(power.start));
+            m.gt_u32(place, all(power.span))
+        });
+        m.or(m.low_bytes_32(codes), m.low_bytes_32(nan))
+    }
+}

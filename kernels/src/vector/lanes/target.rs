@@ -1,0 +1,263 @@
+//! Targets under the common rules: what lanes become, and how it is stored.
+
+use super::{
+    super::{
+        each,
+        small::{Family, NO_NAN, exponents, floats},
+        style::PLAIN,
+    },
+    Doubles, Halves, LaneOps, Lanes, Words, eight, int::widen_32, two,
+};
+use crate::{
+    data::Data,
+    dtype::{DType, Spec},
+    exact::Rules,
+    format::Format,
+};
+use core::marker::PhantomData;
+
+/// An element type on the destination's side.
+pub(crate) trait Target<M: LaneOps> {
+    /// Bits of an element in its storage.
+    const BITS: usize;
+    /// Two units that begin at these places; packed ones both at the first.
+    ///
+    /// # Safety
+    ///
+    /// The units can be written.
+    unsafe fn store<L: Lanes<M>, const SATURATE: bool>(m: M, x: [L; 2], dst: [*mut u8; 2], data: &Data);
+}
+
+/// What makes elements of a byte or less.
+pub(crate) trait Codes<M: LaneOps> {
+    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V;
+}
+
+/// They are there.
+pub(crate) struct Found;
+/// Integers.
+pub(crate) struct Int<const WIDTH: u32, const SIGNED: bool>;
+pub(crate) struct Truth;
+/// Floats.
+pub(crate) struct Small<D>(PhantomData<D>);
+
+impl<M: LaneOps> Codes<M> for Found {
+    #[inline(always)]
+    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, _: &Data) -> M::V {
+        x.found_8(m)
+    }
+}
+
+impl<M: LaneOps> Codes<M> for Truth {
+    #[inline(always)]
+    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, _: &Data) -> M::V {
+        x.truth(m)
+    }
+}
+
+impl<M: LaneOps, const WIDTH: u32, const SIGNED: bool> Codes<M> for Int<WIDTH, SIGNED> {
+    #[inline(always)]
+    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, _: &Data) -> M::V {
+        if WIDTH == 8 {
+            return x.int8::<SATURATE, SIGNED>(m);
+        }
+        // From the range of a byte to that of fewer bits.
+        let mask = (1_u8 << WIDTH) - 1;
+        let max = m.splat_8(mask >> SIGNED as u32);
+        let x = match (SATURATE, SIGNED) {
+            (true, _) if L::UNSIGNED => return m.min_u8(x.int8::<true, false>(m), max),
+            (false, _) => x.int8::<false, SIGNED>(m),
+            (true, false) => return m.min_u8(x.int8::<true, false>(m), max),
+            (true, true) => {
+                let min = m.splat_8(!(mask >> 1));
+                m.max_i8(m.min_i8(x.int8::<true, true>(m), max), min)
+            }
+        };
+        m.and(x, m.splat_8(mask))
+    }
+}
+
+impl<D: Format> Small<D> {
+    /// Whether it is `float8_e8m0fnu`: only there the last bits of a value that float32 cannot hold matter. Of the others those
+    /// with more than 24 significant bits are out of range.
+    const EXPONENT: bool = matches!(D::DTYPE, DType::Float8E8M0FNU);
+    /// The constants under the common rules, which the compiler knows.
+    const DATA: [&Data; 2] = [
+        &Data::new(D::DTYPE, &Rules::common(D::DTYPE, false)),
+        &Data::new(D::DTYPE, &Rules::common(D::DTYPE, true)),
+    ];
+    const FAMILIES: [Family; 2] = [Self::family(false), Self::family(true)];
+
+    const fn family(saturate: bool) -> Family {
+        match D::DTYPE.spec() {
+            Spec::Float(f) => Family::new(f, &Self::DATA[saturate as usize].encoder),
+            // No float.
+            _ => Family { bits: 8, fnuz: false, nan: NO_NAN },
+        }
+    }
+}
+
+impl<M: LaneOps, D: Format> Codes<M> for Small<D> {
+    #[inline(always)]
+    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, _: &Data) -> M::V {
+        if Self::EXPONENT {
+            exponents::<M, SATURATE, false>(m, x.f32_odd::<true>(m))
+        } else {
+            let sign = if L::UNSIGNED { Some(m.splat(0)) } else { x.signs(m) };
+            let family = const { Self::FAMILIES[SATURATE as usize] };
+            let data = const { Self::DATA[SATURATE as usize] };
+            floats::<M, PLAIN, false>(m, x.f32_odd::<false>(m), sign, L::INTEGERS, family, data)
+        }
+    }
+}
+
+/// `float8_e5m2` of float16: without its last eight bits.
+pub(crate) struct E5m2;
+
+impl<M: LaneOps> Codes<M> for E5m2 {
+    #[inline(always)]
+    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, _: &Data) -> M::V {
+        let x = x.halves(m);
+        let all = |x: u16| m.splat_16(x);
+        let codes = two!(x, |x| {
+            let magnitude = m.and(x, all(0x7FFF));
+            let limited = if SATURATE { m.min_u16(magnitude, all(0x7B00)) } else { magnitude };
+            // Just under half a unit, and the last kept bit.
+            let last = m.and(m.shr_16::<8>(limited), all(1));
+            let rounded = m.add_16(m.add_16(limited, all(0x7F)), last);
+            m.select(m.gt_u16(magnitude, all(0x7C00)), all(0x7E00), rounded)
+        });
+        m.select(m.splat_8(0x80), m.odd_8(x[0], x[1]), m.odd_8(codes[0], codes[1]))
+    }
+}
+
+/// Elements of `BITS` bits, packed if that is less than 8.
+pub(crate) struct Byte<C, const BITS: usize>(PhantomData<C>);
+
+impl<M: LaneOps, C: Codes<M>, const BITS: usize> Target<M> for Byte<C, BITS> {
+    const BITS: usize = BITS;
+    #[inline(always)]
+    unsafe fn store<L: Lanes<M>, const SATURATE: bool>(
+        m: M,
+        x: [L; 2],
+        [first, second]: [*mut u8; 2],
+        data: &Data,
+    ) {
+        let codes = two!(x, |x| C::codes::<L, SATURATE>(m, x, data));
+        // SAFETY: the caller's units: packed, they are twice `BITS` bits for each byte of a register; else a register each.
+        unsafe {
+            if BITS < 8 {
+                m.pack::<BITS>(first, codes);
+            } else {
+                m.store(first, codes[0]);
+                m.store(second, codes[1]);
+            }
+        }
+    }
+}
+
+/// Elements of two bytes that are there.
+pub(crate) struct Found16;
+pub(crate) struct Int16<const SIGNED: bool>;
+pub(crate) struct Int32<const SIGNED: bool>;
+pub(crate) struct Int64<const SIGNED: bool>;
+pub(crate) struct F16;
+pub(crate) struct BF16;
+pub(crate) struct F32;
+pub(crate) struct F64;
+pub(crate) struct C64;
+pub(crate) struct C128;
+
+/// # Safety
+///
+/// Two registers can be written.
+#[inline(always)]
+pub(crate) unsafe fn store_2<M: LaneOps>(m: M, x: Halves<M>, dst: *mut u8) {
+    // SAFETY: the second register begins where the first one ends.
+    unsafe {
+        m.store(dst, x[0]);
+        m.store(dst.add(size_of::<M::V>()), x[1]);
+    }
+}
+
+/// # Safety
+///
+/// Four registers can be written.
+#[inline(always)]
+pub(crate) unsafe fn store_4<M: LaneOps>(m: M, x: Words<M>, dst: *mut u8) {
+    // SAFETY: register `k` ends where the next one begins.
+    each!([0, 1, 2, 3], |k| unsafe { m.store(dst.add(k * size_of::<M::V>()), x[k]) });
+}
+
+/// # Safety
+///
+/// Eight registers can be written.
+#[inline(always)]
+pub(crate) unsafe fn store_8<M: LaneOps>(m: M, x: Doubles<M>, dst: *mut u8) {
+    // SAFETY: register `k` ends where the next one begins.
+    eight!([0, 1, 2, 3, 4, 5, 6, 7], |k| unsafe { m.store(dst.add(k * size_of::<M::V>()), x[k]) });
+}
+
+/// Float32 as complex64: the imaginary part is the zero that the real one is extended by.
+///
+/// # Safety
+///
+/// Eight registers can be written.
+#[inline(always)]
+pub(crate) unsafe fn store_complex_32<M: LaneOps>(m: M, x: Words<M>, dst: *mut u8) {
+    // SAFETY: the caller's registers.
+    unsafe { store_8(m, widen_32::<M, false>(m, x), dst) }
+}
+
+/// Float64 as complex128, with zeros between them.
+///
+/// # Safety
+///
+/// Sixteen registers can be written.
+#[inline(always)]
+pub(crate) unsafe fn store_complex_64<M: LaneOps>(m: M, x: Doubles<M>, dst: *mut u8) {
+    let zero = m.splat(0);
+    // SAFETY: two registers for each of eight, one pair after the other.
+    eight!([0, 1, 2, 3, 4, 5, 6, 7], |k| unsafe {
+        store_2(m, m.zip_64(x[k], zero), dst.add(2 * k * size_of::<M::V>()));
+    });
+}
+
+/// Implements [`Target`]: what a unit stores, twice.
+macro_rules! targets {
+    ($(<$(const $generic:ident: $kind:ty)?> $name:ty, $bytes:literal, $saturate:ident, |$m:ident, $x:ident, $dst:ident, $data:ident| $body:expr;)*) => {$(
+        impl<M: $crate::vector::lanes::LaneOps, $(const $generic: $kind)?> $crate::vector::lanes::target::Target<M> for $name {
+            const BITS: usize = 8 * $bytes;
+            #[inline(always)]
+            unsafe fn store<L: $crate::vector::lanes::Lanes<M>, const $saturate: bool>(
+                $m: M,
+                [x, y]: [L; 2],
+                [first, second]: [*mut u8; 2],
+                $data: &$crate::data::Data,
+            ) {
+                // SAFETY: a unit can be written at both places: as many registers as an element has bytes.
+                $crate::vector::lanes::two!([(x, first), (y, second)], |($x, $dst)| unsafe { $body });
+            }
+        }
+    )*};
+}
+pub(crate) use targets;
+
+targets! {
+    <> Found16, 2, SATURATE, |m, x, dst, _data| store_2(m, x.found_16(m), dst);
+    <const SIGNED: bool> Int16<SIGNED>, 2, SATURATE, |m, x, dst, _data| {
+        store_2(m, x.int16::<SATURATE, SIGNED>(m), dst)
+    };
+    <const SIGNED: bool> Int32<SIGNED>, 4, SATURATE, |m, x, dst, _data| {
+        store_4(m, x.int32::<SATURATE, SIGNED>(m), dst)
+    };
+    <const SIGNED: bool> Int64<SIGNED>, 8, SATURATE, |m, x, dst, _data| {
+        store_8(m, x.int64::<SATURATE, SIGNED>(m), dst)
+    };
+    <> F16, 2, SATURATE, |m, x, dst, _data| store_2(m, x.f16(m), dst);
+    <> BF16, 2, SATURATE, |m, x, dst, _data| store_2(m, x.bf16(m), dst);
+    <> F32, 4, SATURATE, |m, x, dst, _data| store_4(m, x.f32(m), dst);
+    <> F64, 8, SATURATE, |m, x, dst, _data| store_8(m, x.f64(m), dst);
+    <> C64, 8, SATURATE, |m, x, dst, _data| store_complex_32(m, x.f32(m), dst);
+    <> C128, 16, SATURATE, |m, x, dst, _data| store_complex_64(m, x.f64(m), dst);
+}
