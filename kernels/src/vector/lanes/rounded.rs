@@ -1,0 +1,404 @@
+//! Kernels for rules that are not the common ones.
+//!
+//! Where the one inexact instruction of a kernel obeys the direction of the environment, the kernel of the common rules serves
+//! every direction. The others are here: ties away from zero and to odd, integers rounded otherwise than toward zero, and the small
+//! floats ([`small`](super::small)), whose formats and rules are data.
+
+use super::{
+    super::each,
+    Halves, LaneOps, Lanes, Words,
+    byte::Exponents,
+    eight, f16_of_words,
+    float::{F32, F64},
+    high_halves,
+    lookup::{Direct, Lookup},
+    low_halves,
+    run::{parts, run},
+    select::{AnySource, Tokens, to},
+    small::{self, AWAY, DIRECTED, ODD, Power, Signed},
+    source::{self, Source},
+    table::{Given, GivenF32, GivenInts},
+    target::{self, Byte, Found, Int16, Int32, Int64, store_2, store_4, store_8, store_complex_32, store_complex_64},
+    two,
+};
+use crate::{
+    data::{Data, Direction},
+    dtype::{DType, Flavor, Spec},
+    exact::{PowerRange, Rounding, Rules},
+    format::*,
+    hub::parts_fit,
+    lut::{self, Codes, Lut, set},
+    storage::Encoding,
+    table::{KernelFn, Rounded, Table},
+    tabled::Made,
+};
+use core::marker::PhantomData;
+use half::{bf16, f16};
+
+/// Lanes that are rounded to integral values in the direction of the environment, or if `AWAY`, to the nearest with ties away
+/// from zero.
+pub(crate) trait Integral<M: LaneOps>: Lanes<M> {
+    fn integral<const AWAY: bool>(self, m: M) -> Self;
+}
+
+impl<M: LaneOps, const RANGE: u8> Integral<M> for F32<M, RANGE> {
+    #[inline(always)]
+    fn integral<const AWAY: bool>(self, m: M) -> Self {
+        Self(each!(self.0, |x| if AWAY { m.round_away_f32(x) } else { m.round_env_f32(x) }))
+    }
+}
+
+impl<M: LaneOps> Integral<M> for F64<M> {
+    #[inline(always)]
+    fn integral<const AWAY: bool>(self, m: M) -> Self {
+        Self(eight!(self.0, |x| if AWAY { m.round_away_f64(x) } else { m.round_env_f64(x) }))
+    }
+}
+
+/// The elements of a source, rounded to integral values.
+pub(crate) struct Integers<S, const AWAY: bool>(PhantomData<S>);
+
+impl<M: LaneOps, S: Source<M, Lanes: Integral<M>>, const AWAY: bool> Source<M> for Integers<S, AWAY> {
+    const BITS: usize = S::BITS;
+    type Lanes = S::Lanes;
+    type Tables = S::Tables;
+    #[inline(always)]
+    unsafe fn tables(m: M, data: &Data) -> S::Tables {
+        // SAFETY: the caller's data are those of `S`.
+        unsafe { S::tables(m, data) }
+    }
+    #[inline(always)]
+    unsafe fn load(m: M, tables: S::Tables, src: [*const u8; 2]) -> [S::Lanes; 2] {
+        // SAFETY: the caller's units are those of `S`.
+        two!(unsafe { S::load(m, tables, src) }, |x| x.integral::<AWAY>(m))
+    }
+}
+
+/// A float32 as float16, with bits that round it.
+struct F16Rounded<const MODE: u8>;
+/// Bfloat16 by an addition to the bits.
+struct BF16Rounded<const MODE: u8>;
+/// Float32 and float64 of what has more bits, alone and with a zero behind them.
+struct F32Rounded<const MODE: u8>;
+struct F64Rounded<const MODE: u8>;
+struct C64Rounded<const MODE: u8>;
+struct C128Rounded<const MODE: u8>;
+
+target::targets! {
+    <const MODE: u8> F16Rounded<MODE>, 2, SATURATE, |m, x, dst, _data| {
+        store_2(m, f16::<M, MODE>(m, x.f32_odd::<false>(m)), dst)
+    };
+    <const MODE: u8> BF16Rounded<MODE>, 2, SATURATE, |m, x, dst, data| {
+        store_2(m, bf16::<M, MODE>(m, x.f32_odd::<true>(m), data), dst)
+    };
+    <const MODE: u8> F32Rounded<MODE>, 4, SATURATE, |m, x, dst, _data| store_4(m, f32::<M, L, MODE>(m, x), dst);
+    <const MODE: u8> F64Rounded<MODE>, 8, SATURATE, |m, x, dst, _data| store_8(m, x.f64_rounded::<MODE>(m), dst);
+    <const MODE: u8> C64Rounded<MODE>, 8, SATURATE, |m, x, dst, _data| {
+        store_complex_32(m, f32::<M, L, MODE>(m, x), dst)
+    };
+    <const MODE: u8> C128Rounded<MODE>, 16, SATURATE, |m, x, dst, _data| {
+        store_complex_64(m, x.f64_rounded::<MODE>(m), dst)
+    };
+}
+
+#[inline(always)]
+fn f16<M: LaneOps, const MODE: u8>(m: M, x: Words<M>) -> Halves<M> {
+    if MODE == AWAY {
+        // A last bit that moves ties, but would make infinity NaN.
+        let infinity = m.splat(f32::INFINITY.to_bits());
+        return f16_of_words(m, each!(x, |x| m.add(m.or(x, m.splat(1)), m.abs_ge_f32(x, infinity))));
+    }
+    let truncated = f16_of_words(m, x);
+    let [[a, b], [c, d]] = two!(truncated, |x| m.f32_of_f16(x));
+    // False for NaN.
+    let inexact = low_halves(m, each!([(x[0], a), (x[1], b), (x[2], c), (x[3], d)], |(x, back)| {
+        m.abs_gt_f32(x, back)
+    }));
+    two!([0, 1], |k| m.or(truncated[k], m.and(inexact[k], m.splat_16(1))))
+}
+
+#[inline(always)]
+fn bf16<M: LaneOps, const MODE: u8>(m: M, x: Words<M>, data: &Data) -> Halves<M> {
+    let [positive, negative] = data.increments;
+    let all = |x: u32| m.splat(x);
+    let (high, low) = (high_halves(m, x), low_halves(m, x));
+    let numbers = low_halves(m, each!(x, |x| m.eq_f32(x, x)));
+    two!([0, 1], |k| {
+        let rounded = if MODE == ODD {
+            m.or(high[k], m.and(m.nonzero_16(low[k]), m.splat_16(1)))
+        } else {
+            let pair = [x[2 * k], x[2 * k + 1]];
+            let increments =
+                two!(pair, |x| m.xor(m.and(m.signs_32(x), all(positive ^ negative)), all(positive)));
+            m.add_upper_halves(pair, increments)
+        };
+        let nan = m.or(m.and(high[k], m.splat_16(0x8000)), m.splat_16(0x7FC0));
+        m.select(numbers[k], rounded, nan)
+    })
+}
+
+#[inline(always)]
+fn f32<M: LaneOps, L: Lanes<M>, const MODE: u8>(m: M, x: L) -> Words<M> {
+    if MODE == ODD {
+        return x.f32_odd::<true>(m);
+    }
+    // A last bit that moves ties, but would make infinity NaN.
+    let infinity = m.splat_64(f64::INFINITY.to_bits());
+    let moved = eight!(x.f64_odd(m), |x| {
+        let moved = m.or(x, m.splat_64(1));
+        if L::INTEGERS { moved } else { m.add_64(moved, m.abs_ge_f64(x, infinity)) }
+    });
+    F64(moved).f32(m)
+}
+
+/// The kernel of a mode.
+macro_rules! by_mode {
+    ($mode:expr, $token:ty, $source:ty, Byte<$($codes:ident)::+>) => {
+        match $mode {
+            AWAY => run::<$token, $source, Byte<$($codes)::+<AWAY>, 8>, true>,
+            ODD => run::<$token, $source, Byte<$($codes)::+<ODD>, 8>, true>,
+            _ => run::<$token, $source, Byte<$($codes)::+<DIRECTED>, 8>, true>,
+        }
+    };
+    ($mode:expr, $token:ty, $source:ty, $target:ident) => {
+        match $mode {
+            AWAY => run::<$token, $source, $target<AWAY>, true>,
+            ODD => run::<$token, $source, $target<ODD>, true>,
+            _ => run::<$token, $source, $target<DIRECTED>, true>,
+        }
+    };
+}
+pub(crate) use by_mode;
+
+/// Floats of at most 8 bits with a sign.
+fn signed<M: LaneOps, S: Source<M>>(mode: u8) -> KernelFn {
+    by_mode!(mode, M, S, Byte<Signed>)
+}
+
+/// Floats of 16 bits.
+fn halves<M: LaneOps, S: Source<M>>(to: DType, mode: u8) -> KernelFn {
+    match to {
+        DType::Float16 => by_mode!(mode, M, S, F16Rounded),
+        _ => by_mode!(mode, M, S, BF16Rounded),
+    }
+}
+
+/// `float8_e8m0fnu`.
+fn power<M: LaneOps, S: Source<M>>() -> KernelFn {
+    run::<M, S, Byte<Power<false>, 8>, true>
+}
+
+/// Whether for `float8_e8m0fnu` it matters that what float64 has beyond the range of float32, to odd, is the largest float32.
+fn beyond(rules: &Rules) -> bool {
+    let down = !matches!(rules.rounding, Rounding::Ceil | Rounding::NearestAway | Rounding::NearestEven);
+    down && !rules.saturate && rules.power_range != PowerRange::Exact
+}
+
+/// Float32 and the complex numbers of its parts, of what has more bits, by ties away and to odd.
+fn singles<M: LaneOps, S: Source<M>>(to: DType, mode: u8) -> KernelFn {
+    match to {
+        DType::Float32 => by_mode!(mode, M, S, F32Rounded),
+        _ => by_mode!(mode, M, S, C64Rounded),
+    }
+}
+
+/// The same of float64.
+fn doubles<M: LaneOps, S: Source<M>>(to: DType, mode: u8) -> KernelFn {
+    match to {
+        DType::Float64 => by_mode!(mode, M, S, F64Rounded),
+        _ => by_mode!(mode, M, S, C128Rounded),
+    }
+}
+
+/// A source of integral values for all tokens of a tier.
+trait AnyIntegral<K: Tokens>:
+    Source<K::Base, Lanes: Integral<K::Base>>
+    + Source<K::F16, Lanes: Integral<K::F16>>
+    + Source<K::BF16, Lanes: Integral<K::BF16>>
+{
+}
+impl<K: Tokens, S> AnyIntegral<K> for S where
+    S: Source<K::Base, Lanes: Integral<K::Base>>
+        + Source<K::F16, Lanes: Integral<K::F16>>
+        + Source<K::BF16, Lanes: Integral<K::BF16>>
+{
+}
+
+/// Integers.
+fn ints<K: Tokens, S: AnyIntegral<K>>(dtype: DType, away: bool, saturate: bool) -> Option<KernelFn> {
+    macro_rules! kernel {
+        ($format:ty) => {
+            match (away, saturate) {
+                (false, false) => const { to::<K, Integers<S, false>, $format, false>(false) },
+                (false, true) => const { to::<K, Integers<S, false>, $format, false>(true) },
+                (true, false) => const { to::<K, Integers<S, true>, $format, false>(false) },
+                (true, true) => const { to::<K, Integers<S, true>, $format, false>(true) },
+            }
+        };
+    }
+    Some(match dtype {
+        DType::Int2 => kernel!(I2),
+        DType::UInt2 => kernel!(U2),
+        DType::Int4 => kernel!(I4),
+        DType::UInt4 => kernel!(U4),
+        DType::Int8 => kernel!(i8),
+        DType::UInt8 => kernel!(u8),
+        DType::Int16 => kernel!(i16),
+        DType::UInt16 => kernel!(u16),
+        DType::Int32 => kernel!(i32),
+        DType::UInt32 => kernel!(u32),
+        DType::Int64 => kernel!(i64),
+        DType::UInt64 => kernel!(u64),
+        _ => return None,
+    })
+}
+
+/// The function for the source of a dtype that has one.
+macro_rules! of_source {
+    ($from:expr, [$($variant:ident: $source:ty),*], $function:ident::<$token:ty> $args:tt) => {
+        match $from {
+            $(DType::$variant => of_source!(@ $function, $token, $source, $args),)*
+            _ => return None,
+        }
+    };
+    (@ $function:ident, $token:ty, $source:ty, ($($arg:expr),*)) => { $function::<$token, $source>($($arg),*) };
+    ($from:expr, all, $function:ident::<$token:ty> $args:tt) => {
+        of_source!($from, [
+            Int16: i16, UInt16: u16, Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float16: f16, BFloat16: bf16,
+            Float32: f32, Float64: f64, Float8E8M0FNU: Exponents
+        ], $function::<$token> $args)
+    };
+}
+
+/// The mode of a rule and the direction of the environment that it needs.
+pub(crate) fn mode(rules: &Rules) -> (u8, Direction) {
+    match rules.rounding {
+        Rounding::NearestEven => (DIRECTED, Direction::NearestEven),
+        Rounding::NearestAway => (AWAY, Direction::NearestEven),
+        Rounding::TowardZero => (DIRECTED, Direction::TowardZero),
+        Rounding::Floor => (DIRECTED, Direction::Down),
+        Rounding::Ceil => (DIRECTED, Direction::Up),
+        Rounding::ToOdd => (ODD, Direction::TowardZero),
+    }
+}
+
+/// Whether the addition of the common kernel of a small float truncates, too, but that of bits.
+pub(crate) fn truncates(to: DType, rules: &Rules) -> bool {
+    *rules == Rules { rounding: Rounding::TowardZero, ..Rules::common(to, rules.saturate) }
+}
+
+/// The kernel of a pair under rules that are not the common ones, in byte storage. `table` holds the kernels under those.
+pub(crate) fn rounded<K: Tokens>(from: Encoding, to: Encoding, rules: &Rules, table: &Table) -> Option<Rounded> {
+    let (s, d) = (from.dtype(), to.dtype());
+    if from.is_packed() || to.is_packed() {
+        return None;
+    }
+    let (mode, mut direction) = mode(rules);
+    let common = || table.get(s, d, rules.saturate).run;
+    let float = s.float_spec().is_some();
+    let run: KernelFn = match d.spec() {
+        _ if s == d || parts_fit(s, d) => common(),
+        Spec::Bool => common(),
+        Spec::Int { .. } if !float || rules.rounding == Rounding::TowardZero => common(),
+        // Bytes of bytes are looked up.
+        _ if s.size() == 1 && d.size() == 1 => return None,
+        Spec::Int { .. } if mode == ODD => return None,
+        Spec::Int { .. } => of_source!(s, [
+            Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Float8E8M0FNU: Exponents
+        ], ints::<K>(d, mode == AWAY, rules.saturate))?,
+        Spec::Float(f) if f.flavor == Flavor::Exponent => match s {
+            DType::Float64 if beyond(rules) => run::<K::Base, f64, Byte<Power<true>, 8>, true>,
+            _ => of_source!(s, all, power::<K::Base>()),
+        },
+        Spec::Float(f) if f.bits() <= 8 => match (s, d) {
+            (DType::Float16, DType::Float8E5M2) => by_mode!(mode, K::Base, source::Plain, Byte<small::E5m2>),
+            _ if truncates(d, rules) => common(),
+            _ => of_source!(s, all, signed::<K::Base>(mode)),
+        },
+        Spec::Float(f) if f.bits() == 16 => {
+            let obeys = match d {
+                DType::Float16 => true,
+                _ => direction == Direction::NearestEven || K::BF16::BF16_IN_DIRECTION,
+            };
+            if mode == DIRECTED && obeys { common() } else { of_source!(s, all, halves::<K::Base>(d, mode)) }
+        }
+        Spec::Float(_) | Spec::Complex(_) if mode == DIRECTED => common(),
+        Spec::Complex(_) if matches!(s, DType::Complex128) => {
+            if mode == ODD {
+                parts::<K::Base, f64, F32Rounded<ODD>>
+            } else {
+                parts::<K::Base, f64, F32Rounded<AWAY>>
+            }
+        }
+        Spec::Float(f) | Spec::Complex(f) if f.exponent_bits == 8 => of_source!(s, [
+            Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float64: f64
+        ], singles::<K::Base>(d, mode)),
+        Spec::Float(_) | Spec::Complex(_) => {
+            direction = Direction::TowardZero;
+            of_source!(s, [Int64: i64, UInt64: u64], doubles::<K::Base>(d, mode))
+        }
+    };
+    Some(Rounded { run, direction, second: None })
+}
+
+/// Results of a byte that come with the cast.
+fn given<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to_bits: u32) -> KernelFn {
+    match to_bits {
+        2 => run::<M, Given<Q, E, BITS>, Byte<Found, 2>, true>,
+        4 => run::<M, Given<Q, E, BITS>, Byte<Found, 4>, true>,
+        6 => run::<M, Given<Q, E, BITS>, Byte<Found, 6>, true>,
+        _ => run::<M, Given<Q, E, BITS>, Byte<Found, 8>, true>,
+    }
+}
+
+/// Wider integers of integers of a byte that come with the cast.
+fn widened<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to: DType, signed: bool) -> KernelFn {
+    match (to.size(), signed) {
+        (2, false) => run::<M, GivenInts<Q, false, E, BITS>, Int16<false>, false>,
+        (2, true) => run::<M, GivenInts<Q, true, E, BITS>, Int16<false>, false>,
+        (4, false) => run::<M, GivenInts<Q, false, E, BITS>, Int32<false>, false>,
+        (4, true) => run::<M, GivenInts<Q, true, E, BITS>, Int32<false>, false>,
+        (_, false) => run::<M, GivenInts<Q, false, E, BITS>, Int64<false>, false>,
+        (_, true) => run::<M, GivenInts<Q, true, E, BITS>, Int64<false>, false>,
+    }
+}
+
+/// The kernel of a source of a byte under rules that are not the common ones, with the table that it reads.
+pub(crate) fn tabled<K: Tokens>(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 256]) -> Option<Made> {
+    let (s, d) = (from.dtype(), to.dtype());
+    let (bits, to_bits) = (from.bits_per_element(), to.bits_per_element());
+    let set = lut::set_of(s);
+    let all = Codes::All;
+    if d.size() == 1 {
+        return Some(match (set, bits) {
+            (set::FOUR, 8) => Made::new(given::<K::Base, Direct<4>, 16, 8>(to_bits), Lut::<16, 1>::new(words, all)),
+            (set::FOUR, 4) => Made::new(given::<K::Base, Direct<4>, 16, 4>(to_bits), Lut::<16, 1>::new(words, all)),
+            (set::SIX, 8) => Made::new(given::<K::Base, Direct<6>, 64, 8>(to_bits), Lut::<64, 1>::new(words, all)),
+            (set::SIX, 6) => Made::new(given::<K::Base, Direct<6>, 64, 6>(to_bits), Lut::<64, 1>::new(words, all)),
+            (_, 8) => Made::new(given::<K::Base, Direct<8>, 256, 8>(to_bits), Lut::<256, 1>::new(words, all)),
+            _ => return None,
+        });
+    }
+    let Spec::Int { signed, .. } = d.spec() else { return None };
+    if set & set::SHORT != 0 {
+        // Rounded, their values have a byte; what is negative saturates to 0 by the table.
+        let signed = signed || !rules.saturate;
+        let byte = if signed { DType::Int8 } else { DType::UInt8 };
+        let words = &lut::words(s, byte, &Rules { saturate: true, ..*rules });
+        return Some(match (set, bits) {
+            (set::FOUR, 8) => Made::new(widened::<K::Base, Direct<4>, 16, 8>(d, signed), Lut::<16, 1>::new(words, all)),
+            (set::FOUR, 4) => Made::new(widened::<K::Base, Direct<4>, 16, 4>(d, signed), Lut::<16, 1>::new(words, all)),
+            (_, 8) => Made::new(widened::<K::Base, Direct<6>, 64, 8>(d, signed), Lut::<64, 1>::new(words, all)),
+            (_, 6) => Made::new(widened::<K::Base, Direct<6>, 64, 6>(d, signed), Lut::<64, 1>::new(words, all)),
+            _ => return None,
+        });
+    }
+    if set & (set::SIGNED | set::FNUZ) == 0 || rules.rounding == Rounding::ToOdd {
+        return None;
+    }
+    let run = ints::<K, GivenF32>(d, rules.rounding == Rounding::NearestAway, rules.saturate)?;
+    let words = lut::words(s, DType::Float32, &Rules::common(DType::Float32, true));
+    let mut made = Made::new(run, Lut::<128, 2>::new(&words, Codes::Patched));
+    made.direction = crate::tabled::direction(rules.rounding)?;
+    Some(made)
+}
