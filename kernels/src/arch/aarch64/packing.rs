@@ -60,6 +60,20 @@ pub(super) unsafe fn spread<const BITS: u32>(packed: *const u8) -> Codes {
     }
 }
 
+/// 16 codes without bits above the lowest four, packed.
+///
+/// # Safety
+///
+/// 8 bytes are writable, and the CPU has NEON.
+#[inline(always)]
+pub(super) unsafe fn store_nibbles(p: *mut u8, codes: uint8x16_t) {
+    // SAFETY: the caller's bytes.
+    unsafe {
+        let pairs = vreinterpretq_u16_u8(codes);
+        vst1_u8(p, vmovn_u16(vsraq_n_u16::<4>(pairs, pairs)));
+    }
+}
+
 /// Packs a block of codes that have no bits above `BITS`.
 ///
 /// # Safety

@@ -248,12 +248,6 @@ pub(crate) trait LaneOps: Blocks {
     /// Rounded to nearest even, or if [`BF16_IN_DIRECTION`](Self::BF16_IN_DIRECTION), in the direction. NaN becomes the canonical
     /// one with its sign.
     fn bf16_of_f32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Truncated to int16 (or uint16), saturated; NaN becomes 0.
-    #[inline(always)]
-    fn int16_of_f16<const SIGNED: bool>(self, x: Self::V) -> Self::V {
-        let [a, b] = two!(self.f32_of_f16(x), |x| self.int32_of_f32::<true>(x));
-        self.narrow_32::<true, true, SIGNED>(a, b)
-    }
     /// Of int16 (or uint16), rounded in the direction.
     #[inline(always)]
     fn f16_of_int16_env<const SIGNED: bool>(self, x: Self::V) -> Self::V {

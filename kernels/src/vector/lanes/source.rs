@@ -176,18 +176,7 @@ impl<M: LaneOps> Lanes<M> for UpperHalves<M> {
 #[derive(Clone, Copy)]
 pub(crate) struct F16<M: LaneOps>(pub(crate) Halves<M>);
 
-/// Integers of at most 16 bits that saturate, where the tier has the conversion.
 impl<M: LaneOps> Lanes<M> for F16<M> {
-    #[inline(always)]
-    fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> M::V {
-        const { assert!(SATURATE) };
-        Ints16::<M, TO>(self.int16::<true, TO>(m)).int8::<true, TO>(m)
-    }
-    #[inline(always)]
-    fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
-        const { assert!(SATURATE) };
-        two!(self.0, |x| m.int16_of_f16::<TO>(x))
-    }
     #[inline(always)]
     fn halves(self, _: M) -> Halves<M> {
         self.0

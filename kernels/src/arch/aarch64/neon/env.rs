@@ -38,6 +38,8 @@ macro_rules! instructions {
     )*};
 }
 
+pub(super) use instructions;
+
 /// Functions that narrow two registers into one: an instruction for the low half, and one for the high half.
 macro_rules! pairs {
     ($($(#[$doc:meta])* $name:ident = $low:literal, $high:literal;)*) => {$(
@@ -71,6 +73,10 @@ impl<const FINE: u8> Neon<FINE> {
         round_f64(a) = "frinti {x:v}.2d, {a:v}.2d";
         /// `a + b` of float64.
         add_f64(a, b) = "fadd {x:v}.2d, {a:v}.2d, {b:v}.2d";
+        /// Float16 of int16. The CPU has FEAT_FP16.
+        f16_of_i16(a) = "scvtf {x:v}.8h, {a:v}.8h";
+        /// Float16 of uint16. The CPU has FEAT_FP16.
+        f16_of_u16(a) = "ucvtf {x:v}.8h, {a:v}.8h";
         /// Float32 of the float16 in the low half of a register.
         f32_of_low_f16(a) = "fcvtl {x:v}.4s, {a:v}.4h";
         /// Float32 of the float16 in the high half of a register.

@@ -1,121 +1,43 @@
-//! Float16 in lanes of its own width: half the registers of float32.
+//! Float16 in lanes of its own width: half the registers of float32, for CPUs with FEAT_FP16.
 //!
-//! Its arithmetic is a finer feature (FEAT_FP16), and in assembly because the intrinsics are younger than the oldest Rust that
-//! this crate is for. `float8_e5m2` begins as float16 does and needs none.
+//! Its arithmetic is assembly because the intrinsics are younger than the oldest Rust that this crate is for, and because some of
+//! it rounds in the direction of the environment ([`env`](super::env)).
 
-use super::*;
+use super::{env::instructions, fine, simd::Neon};
 use crate::{
-    dtype::{Flavor, FloatSpec},
-    vector::small::{Family, signed},
+    data::{Data, Encoder},
+    dtype::{DType, Flavor, FloatSpec, Spec},
+    exact::{Rounding, Rules, float_spec},
+    format::Format,
+    table::KernelFn,
+    vector::{
+        lanes::{
+            Halves, LaneOps, Lanes,
+            int::Ints16,
+            rounded::{self, Integers, Integral, by_mode},
+            run::run,
+            small::{AWAY, ODD, place, signed},
+            source::Source,
+            target::{Byte, Codes, Int, Int16},
+            truths, two,
+        },
+        small::{self, Family},
+        Simd,
+    },
 };
-use core::marker::PhantomData;
+use core::{arch::{aarch64::*, asm}, marker::PhantomData};
 
-/// A unit of 16 float16.
-#[derive(Clone, Copy)]
-pub(super) struct Float16(pub(super) Halves);
+/// The token of kernels here.
+pub(super) type Half = Neon<{ fine::FP16 }>;
+type V = uint32x4_t;
 
-/// Float16 or bfloat16 without the sign, to be asked whether they are zero.
-pub(super) struct Magnitudes;
-/// Float16 as they are.
-pub(super) struct Plain;
-
-impl Source for Plain {
-    const BITS: usize = 16;
-    type Lanes = Float16;
-    type Tables = ();
-    #[inline(always)]
-    unsafe fn tables(_: &Data) {}
-    #[inline(always)]
-    unsafe fn load((): (), src: [*const u8; 2]) -> [Float16; 2] {
-        // SAFETY: the caller's promise.
-        unsafe { each!([src[0], src[1]], |p| Float16(sources::halves(p))) }
-    }
-}
-
-impl Source for Magnitudes {
-    const BITS: usize = 16;
-    type Lanes = Ints16<false>;
-    type Tables = ();
-    #[inline(always)]
-    unsafe fn tables(_: &Data) {}
-    #[inline(always)]
-    unsafe fn load((): (), src: [*const u8; 2]) -> [Ints16<false>; 2] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            each!([src[0], src[1]], |p| {
-                let [a, b] = sources::halves(p);
-                Ints16([vshlq_n_u16::<1>(a), vshlq_n_u16::<1>(b)])
-            })
-        }
-    }
-}
-
-/// A unit of 16 bfloat16, as the upper halves of float32.
-#[derive(Clone, Copy)]
-pub(super) struct UpperHalves(Halves);
-
-impl Lanes for UpperHalves {
-    #[inline(always)]
-    unsafe fn f32_odd<const ODD: bool>(self) -> Words {
-        // SAFETY: the caller's promise.
-        unsafe { sources::upper_halves(self.0) }
-    }
-    #[inline(always)]
-    unsafe fn signs(self) -> Option<uint32x4_t> {
-        // SAFETY: the caller's promise.
-        Some(unsafe { vreinterpretq_u32_u8(high_bytes(self.0)) })
-    }
-}
-
-/// Bfloat16 on the way to small floats.
-pub(super) struct Upper;
-
-impl Source for Upper {
-    const BITS: usize = 16;
-    type Lanes = UpperHalves;
-    type Tables = ();
-    #[inline(always)]
-    unsafe fn tables(_: &Data) {}
-    #[inline(always)]
-    unsafe fn load((): (), src: [*const u8; 2]) -> [UpperHalves; 2] {
-        // SAFETY: the caller's promise.
-        unsafe { each!([src[0], src[1]], |p| UpperHalves(sources::halves(p))) }
-    }
-}
-
-/// Functions of registers of eight lanes that are one instruction.
-macro_rules! instructions {
-    ($($name:ident($($arg:ident),*) = $text:literal;)*) => {$(
-        #[inline(always)]
-        pub(super) unsafe fn $name($($arg: uint16x8_t),*) -> uint16x8_t {
-            let x: uint16x8_t;
-            // SAFETY: the CPU has FEAT_FP16, by the caller; the instruction touches registers only.
-            unsafe {
-                asm!($text, x = out(vreg) x, $($arg = in(vreg) $arg,)* options(pure, nomem, nostack, preserves_flags));
-            }
-            x
-        }
-    )*};
-}
-instructions! {
-    to_int16(a) = "fcvtzs {x:v}.8h, {a:v}.8h";
-    to_uint16(a) = "fcvtzu {x:v}.8h, {a:v}.8h";
-    of_int16(a) = "scvtf {x:v}.8h, {a:v}.8h";
-    of_uint16(a) = "ucvtf {x:v}.8h, {a:v}.8h";
-    minimum(a, b) = "fmin {x:v}.8h, {a:v}.8h, {b:v}.8h";
-    maximum(a, b) = "fmax {x:v}.8h, {a:v}.8h, {b:v}.8h";
-    is_at_most(a, b) = "facge {x:v}.8h, {b:v}.8h, {a:v}.8h";
-    round(a) = "frinti {x:v}.8h, {a:v}.8h";
-    round_away(a) = "frinta {x:v}.8h, {a:v}.8h";
-}
-
-/// Functions of `a`, `b` and `c` that are rounded once.
+/// Functions of registers of eight lanes, in terms of `c`, that are rounded once.
 macro_rules! fused {
-    ($($name:ident = $text:literal, $doc:literal;)*) => {$(
-        #[doc = $doc]
+    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {$(
+        $(#[$doc])*
         #[inline(always)]
-        pub(super) unsafe fn $name(a: uint16x8_t, b: uint16x8_t, mut c: uint16x8_t) -> uint16x8_t {
-            // SAFETY: as of the other instructions.
+        fn $name(self, mut c: V, a: V, b: V) -> V {
+            // SAFETY: the token proves the instruction; it touches registers only.
             unsafe {
                 asm!($text, c = inout(vreg) c, a = in(vreg) a, b = in(vreg) b,
                     options(pure, nomem, nostack, preserves_flags));
@@ -124,47 +46,79 @@ macro_rules! fused {
         }
     )*};
 }
-fused! {
-    multiply_add = "fmla {c:v}.8h, {a:v}.8h, {b:v}.8h", "`c + a * b`";
-    multiply_subtract = "fmls {c:v}.8h, {a:v}.8h, {b:v}.8h", "`c - a * b`";
+
+impl Half {
+    instructions! {
+        /// Truncated, saturated; NaN becomes 0.
+        int16_of_f16(a) = "fcvtzs {x:v}.8h, {a:v}.8h";
+        /// The same without a sign.
+        uint16_of_f16(a) = "fcvtzu {x:v}.8h, {a:v}.8h";
+        /// NaN if either is.
+        min_f16(a, b) = "fmin {x:v}.8h, {a:v}.8h, {b:v}.8h";
+        /// NaN if either is.
+        max_f16(a, b) = "fmax {x:v}.8h, {a:v}.8h, {b:v}.8h";
+        /// `|a| <= |b|`
+        abs_le_f16(a, b) = "facge {x:v}.8h, {b:v}.8h, {a:v}.8h";
+        /// To an integral value, in the direction.
+        round_f16(a) = "frinti {x:v}.8h, {a:v}.8h";
+        /// To the nearest integral value, ties away from zero.
+        round_away_f16(a) = "frinta {x:v}.8h, {a:v}.8h";
+    }
+    fused! {
+        /// `c + a * b`, in the direction.
+        mul_add_f16 = "fmla {c:v}.8h, {a:v}.8h, {b:v}.8h";
+        /// `c - a * b`, in the direction.
+        mul_sub_f16 = "fmls {c:v}.8h, {a:v}.8h, {b:v}.8h";
+    }
 }
 
-/// Float16 of 16-bit integers.
-///
-/// # Safety
-///
-/// As of the methods of [`Lanes`], and the CPU has FEAT_FP16.
-#[inline(always)]
-pub(super) unsafe fn of_integers<const SIGNED: bool>(x: Halves) -> Halves {
-    // SAFETY: the caller's promise.
-    unsafe { each!([x[0], x[1]], |x| if SIGNED { of_int16(x) } else { of_uint16(x) }) }
+/// A unit of float16.
+#[derive(Clone, Copy)]
+pub(super) struct F16(Halves<Half>);
+
+/// Float16 as they are.
+pub(super) struct Plain;
+
+impl Source<Half> for Plain {
+    const BITS: usize = 16;
+    type Lanes = F16;
+    type Tables = ();
+    #[inline(always)]
+    unsafe fn tables(_: Half, _: &Data) {}
+    #[inline(always)]
+    unsafe fn load(m: Half, (): (), src: [*const u8; 2]) -> [F16; 2] {
+        // SAFETY: the caller's units.
+        two!(src, |p| F16(unsafe { crate::vector::lanes::source::halves(m, p) }))
+    }
 }
 
-/// Integers that saturate: the CPU has FEAT_FP16.
-impl Lanes for Float16 {
+/// Integers that saturate.
+impl Lanes<Half> for F16 {
     #[inline(always)]
-    unsafe fn int8<const SATURATE: bool, const TO: bool>(self) -> Bytes {
-        const { assert!(SATURATE) };
-        // SAFETY: the caller's promise.
-        unsafe { Ints16::<TO>(self.int16::<true, TO>()).int8::<true, TO>() }
+    fn int8<const SATURATE: bool, const TO: bool>(self, m: Half) -> V {
+        Ints16::<Half, TO>(self.int16::<SATURATE, TO>(m)).int8::<true, TO>(m)
     }
     #[inline(always)]
-    unsafe fn int16<const SATURATE: bool, const TO: bool>(self) -> Halves {
+    fn int16<const SATURATE: bool, const TO: bool>(self, m: Half) -> Halves<Half> {
         const { assert!(SATURATE) };
-        // SAFETY: the caller's promise.
-        unsafe { each!([self.0[0], self.0[1]], |x| if TO { to_int16(x) } else { to_uint16(x) }) }
+        two!(self.0, |x| if TO { m.int16_of_f16(x) } else { m.uint16_of_f16(x) })
     }
     #[inline(always)]
-    unsafe fn halves(self) -> Halves {
+    fn halves(self, _: Half) -> Halves<Half> {
         self.0
     }
 }
 
-/// Small floats of float16 whose exponents float16 has, too: the algorithm of `vector::small` in lanes of half the width.
-pub(super) struct SmallOfHalf<D>(PhantomData<D>);
+impl Integral<Half> for F16 {
+    #[inline(always)]
+    fn integral<const AWAY: bool>(self, m: Half) -> Self {
+        Self(two!(self.0, |x| if AWAY { m.round_away_f16(x) } else { m.round_f16(x) }))
+    }
+}
 
-/// Whether that is for the format: the sum of the largest number and the power of two by which it is rounded is finite.
-pub(super) const fn is_for(to: DType) -> bool {
+/// Whether float16 becomes the format in lanes of its own width: the sum of the largest number and the power of two by which
+/// that is rounded is finite.
+const fn takes(to: DType) -> bool {
     match to.spec() {
         Spec::Float(f) => f.bits() <= 8 && f.exponent_bits <= 4 && !matches!(f.flavor, Flavor::Exponent),
         _ => false,
@@ -181,85 +135,152 @@ const fn half(x: u32) -> u16 {
     (field - 112) << 10 | (x >> 13 & 0x3FF) as u16
 }
 
-impl<D: Format> targets::Codes for SmallOfHalf<D> {
+/// Small floats whose exponents float16 has, too: the algorithm of `vector::small` in lanes of half the width.
+pub(super) struct Small<D>(PhantomData<D>);
+
+impl<D: Format> Codes<Half> for Small<D> {
     #[inline(always)]
-    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, _: &Data) -> Bytes {
-        let f: FloatSpec = const { crate::exact::float_spec(D::DTYPE) };
-        let e = const { Encoder::new(crate::exact::float_spec(D::DTYPE), SATURATE) };
+    fn codes<L: Lanes<Half>, const SATURATE: bool>(m: Half, x: L, _: &Data) -> V {
+        let f: FloatSpec = const { float_spec(D::DTYPE) };
+        let e = const { Encoder::new(float_spec(D::DTYPE), SATURATE) };
         let family = const {
-            let f = crate::exact::float_spec(D::DTYPE);
+            let f = float_spec(D::DTYPE);
             Family::new(f, &Encoder::new(f, SATURATE))
         };
         let (limit, nan) = (half(e.limit), half(e.nan));
         let (min_field, shift) = (e.min_field - 112, e.shift - 13);
-        // SAFETY: the caller's promise; the CPU has FEAT_FP16.
-        unsafe {
-            let x = x.halves();
-            let all = |x: u16| vdupq_n_u16(x);
-            let ordered = |x| vcleq_u16(vandq_u16(x, all(0x7FFF)), all(0x7C00));
-            let counts = each!([x[0], x[1]], |x| {
-                let magnitude = vandq_u16(x, all(0x7FFF));
-                let limited = if f.nan().is_none() {
-                    // NaN is zero.
-                    vandq_u16(vminq_u16(magnitude, all(limit)), ordered(x))
-                } else if limit == nan {
-                    vminq_u16(magnitude, all(nan))
-                } else {
-                    vminq_u16(minimum(magnitude, all(limit)), all(nan))
-                };
-                let power = vmaxq_u16(vandq_u16(limited, all(0x7C00)), all((min_field as u16) << 10));
-                let sum = multiply_add(power, all((15 + shift as u16) << 10), limited);
-                match f.mantissa_bits {
-                    1 => vsraq_n_u16::<9>(sum, sum),
-                    2 => vsraq_n_u16::<8>(sum, sum),
-                    3 => vsraq_n_u16::<7>(sum, sum),
-                    _ => vsraq_n_u16::<6>(sum, sum),
-                }
-            });
-            let excess = vdupq_n_u8(((min_field + shift) << f.mantissa_bits) as u8);
-            let codes = vsubq_u8(low_bytes(counts), excess);
-            let mut sign = high_bytes(x);
-            if f.nan().is_none() {
-                // Of the opposite sign.
-                sign = veorq_u8(sign, vmvnq_u8(low_bytes(each!([x[0], x[1]], |x| ordered(x)))));
-            }
-            let [codes, sign] = each!([codes, sign], |x| vreinterpretq_u32_u8(x));
-            vreinterpretq_u8_u32(signed::<Neon>(codes, sign, family))
+        let x = x.halves(m);
+        let all = |x: u16| m.splat_16(x);
+        let magnitudes = two!(x, |x| m.and(x, all(0x7FFF)));
+        let unordered = two!(magnitudes, |x| m.gt_u16(x, all(0x7C00)));
+        let counts = two!([0, 1], |k| {
+            let magnitude = magnitudes[k];
+            let limited = if f.nan().is_none() {
+                // NaN is zero.
+                m.and_not(m.min_u16(magnitude, all(limit)), unordered[k])
+            } else if limit == nan {
+                m.min_u16(magnitude, all(nan))
+            } else {
+                m.min_u16(m.min_f16(magnitude, all(limit)), all(nan))
+            };
+            let power = m.max_i16(m.and(limited, all(0x7C00)), all((min_field as u16) << 10));
+            let sum = m.mul_add_f16(limited, power, all((15 + shift as u16) << 10));
+            m.add_exponent_16(sum, f.mantissa_bits)
+        });
+        let excess = m.splat_8(((min_field + shift) << f.mantissa_bits) as u8);
+        let codes = m.sub_8(m.even_8(counts[0], counts[1]), excess);
+        let mut sign = m.odd_8(x[0], x[1]);
+        if f.nan().is_none() {
+            // Of the opposite sign.
+            sign = m.xor(sign, m.even_8(unordered[0], unordered[1]));
         }
+        small::signed(m, codes, sign, family)
     }
 }
 
-#[inline(always)]
-pub(super) unsafe fn low_bytes(x: Halves) -> Bytes {
-    // SAFETY: the CPU has the tier.
-    unsafe { vuzp1q_u8(vreinterpretq_u8_u16(x[0]), vreinterpretq_u8_u16(x[1])) }
-}
-
-#[inline(always)]
-pub(super) unsafe fn high_bytes(x: Halves) -> Bytes {
-    // SAFETY: the CPU has the tier.
-    unsafe { vuzp2q_u8(vreinterpretq_u8_u16(x[0]), vreinterpretq_u8_u16(x[1])) }
-}
-
-/// `float8_e5m2`: float16 without its last eight bits.
-pub(super) struct E5m2;
-
-impl targets::Codes for E5m2 {
+impl Half {
+    /// `x + (x >> (10 - mantissa))`: one instruction shifts the exponent to its place and adds it to the count.
     #[inline(always)]
-    unsafe fn codes<L: Lanes, const SATURATE: bool>(x: L, _: &Data) -> Bytes {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let x = x.halves();
-            let all = |x: u16| vdupq_n_u16(x);
-            let codes = each!([x[0], x[1]], |x| {
-                let magnitude = vandq_u16(x, all(0x7FFF));
-                let limited = if SATURATE { vminq_u16(magnitude, all(0x7B00)) } else { magnitude };
-                // Just under half a unit, and the last kept bit.
-                let last = vandq_u16(vshrq_n_u16::<8>(limited), all(1));
-                let rounded = vaddq_u16(vaddq_u16(limited, all(0x7F)), last);
-                vbslq_u16(vcgtq_u16(magnitude, all(0x7C00)), all(0x7E00), rounded)
-            });
-            vbslq_u8(vdupq_n_u8(0x80), high_bytes(x), high_bytes(codes))
-        }
+    fn add_exponent_16(self, x: V, mantissa: u32) -> V {
+        let (n, x) = (self.neon, bytemuck::must_cast(x));
+        bytemuck::must_cast(match mantissa {
+            1 => n.vsraq_n_u16::<9>(x, x),
+            2 => n.vsraq_n_u16::<8>(x, x),
+            3 => n.vsraq_n_u16::<7>(x, x),
+            _ => n.vsraq_n_u16::<6>(x, x),
+        })
     }
+}
+
+/// Those floats under any rules: `lanes::small::Signed` in lanes of half the width.
+struct Signed<const MODE: u8>;
+
+impl<const MODE: u8> Codes<Half> for Signed<MODE> {
+    #[inline(always)]
+    fn codes<L: Lanes<Half>, const SATURATE: bool>(m: Half, x: L, data: &Data) -> V {
+        let x = x.halves(m);
+        let e = &data.encoder;
+        let all = |x: u16| m.splat_16(x);
+        let limit = (e.limit >> 13).wrapping_sub(112 << 10) as u16;
+        let unit = all(((15 + e.shift - 13) << 10) as u16);
+        let limited = two!(x, |x| {
+            let x = m.max_f16(m.min_f16(x, all(limit)), all(limit | 0x8000));
+            if MODE == AWAY { m.or(x, all(1)) } else { x }
+        });
+        let powers = two!(limited, |x| {
+            let power = m.max_i16(m.and(x, all(0x7C00)), all(((e.min_field - 112) << 10) as u16));
+            m.select(all(0x7FFF), power, x)
+        });
+        let sums = two!([0, 1], |k| m.mul_add_f16(limited[k], powers[k], unit));
+        let high = m.odd_8(sums[0], sums[1]);
+        let exponents = m.shr_8::<3>(m.add_8(high, high));
+        let mut codes = place(m, m.even_8(sums[0], sums[1]), exponents, data, 112 + 13);
+        if MODE == ODD {
+            let exact = two!([0, 1], |k| m.abs_le_f16(limited[k], m.mul_sub_f16(sums[k], powers[k], unit)));
+            let inexact = m.xor(m.even_8(exact[0], exact[1]), m.splat_8(0xFF));
+            codes = m.or(codes, truths(m, inexact));
+        }
+        let largest = all(if data.code.largest == 0x7F80_0000 { 0x7C00 } else { 0x7BFF });
+        let numbers = two!(x, |x| m.abs_le_f16(x, largest));
+        signed(m, codes, Some(high), Some(m.even_8(numbers[0], numbers[1])), data)
+    }
+}
+
+/// The kernel from float16 under the common rules, if there is one.
+pub(super) const fn kernel<D: Format, const PACKED: bool>(saturate: bool) -> Option<KernelFn> {
+    macro_rules! byte {
+        ($codes:ty, $bits:literal) => {
+            if PACKED { run::<Half, Plain, Byte<$codes, $bits>, true> } else { run::<Half, Plain, Byte<$codes, 8>, true> }
+        };
+    }
+    Some(match D::DTYPE {
+        DType::Float6E2M3FN | DType::Float6E3M2FN => byte!(Small<D>, 6),
+        DType::Float4E2M1FN => byte!(Small<D>, 4),
+        to if takes(to) && saturate => run::<Half, Plain, Byte<Small<D>, 8>, true>,
+        to if takes(to) => run::<Half, Plain, Byte<Small<D>, 8>, false>,
+        _ if !saturate => return None,
+        DType::Int2 => byte!(Int<2, true>, 2),
+        DType::UInt2 => byte!(Int<2, false>, 2),
+        DType::Int4 => byte!(Int<4, true>, 4),
+        DType::UInt4 => byte!(Int<4, false>, 4),
+        DType::Int8 => byte!(Int<8, true>, 8),
+        DType::UInt8 => byte!(Int<8, false>, 8),
+        DType::Int16 => run::<Half, Plain, Int16<true>, true>,
+        DType::UInt16 => run::<Half, Plain, Int16<false>, true>,
+        _ => return None,
+    })
+}
+
+/// The kernel from float16 under rules that are not the common ones, if there is one.
+pub(super) fn rounded(to: DType, rules: &Rules) -> Option<KernelFn> {
+    let (mode, _) = rounded::mode(rules);
+    if matches!(to.spec(), Spec::Int { .. }) {
+        let chosen = rules.saturate && mode != ODD && rules.rounding != Rounding::TowardZero;
+        return chosen.then(|| ints(to, mode == AWAY)).flatten();
+    }
+    (takes(to) && !rounded::truncates(to, rules)).then(|| by_mode!(mode, Half, Plain, Byte<Signed>))
+}
+
+/// Integers of at most 16 bits that saturate.
+fn ints(to: DType, away: bool) -> Option<KernelFn> {
+    macro_rules! kernel {
+        ($target:ty) => {
+            if away {
+                run::<Half, Integers<Plain, true>, $target, true>
+            } else {
+                run::<Half, Integers<Plain, false>, $target, true>
+            }
+        };
+    }
+    Some(match to {
+        DType::Int2 => kernel!(Byte<Int<2, true>, 8>),
+        DType::UInt2 => kernel!(Byte<Int<2, false>, 8>),
+        DType::Int4 => kernel!(Byte<Int<4, true>, 8>),
+        DType::UInt4 => kernel!(Byte<Int<4, false>, 8>),
+        DType::Int8 => kernel!(Byte<Int<8, true>, 8>),
+        DType::UInt8 => kernel!(Byte<Int<8, false>, 8>),
+        DType::Int16 => kernel!(Int16<true>),
+        DType::UInt16 => kernel!(Int16<false>),
+        _ => return None,
+    })
 }

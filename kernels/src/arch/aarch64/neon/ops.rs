@@ -1,6 +1,9 @@
 //! NEON's operations on lanes of every width ([`LaneOps`]).
 
-use super::{super::packing, simd::Neon};
+use super::{
+    super::packing,
+    simd::{Neon, operations},
+};
 use crate::{
     arch::native::fine,
     vector::{
@@ -10,17 +13,6 @@ use crate::{
 };
 use bytemuck::must_cast as cast;
 use core::arch::aarch64::*;
-
-/// Methods that map registers to a register, written with `$n`, the token of the instructions.
-macro_rules! operations {
-    ($n:ident: $($(<const $c:ident: $type:ty>)? $name:ident($($arg:ident),*) = $body:expr;)*) => {$(
-        #[inline(always)]
-        fn $name $(<const $c: $type>)? (self, $($arg: Self::V),*) -> Self::V {
-            let $n = self.neon;
-            cast($body)
-        }
-    )*};
-}
 
 /// The bytes of a register that a look-up takes from others: `step` apart, the first one at entry `first`; before that none.
 const fn every(step: usize, first: usize) -> [u8; 16] {
@@ -384,14 +376,9 @@ impl<const FINE: u8> LaneOps for Neon<FINE> {
         cast(n.vbslq_u16(ordered, rounded, nan))
     }
     #[inline(always)]
-    fn int16_of_f16<const SIGNED: bool>(self, x: Self::V) -> Self::V {
-        const { assert!(FINE & fine::FP16 != 0, "only FEAT_FP16 has the conversion") };
-        cast(if SIGNED { super::halves::to_int16(cast(x)) } else { super::halves::to_uint16(cast(x)) })
-    }
-    #[inline(always)]
     fn f16_of_int16_env<const SIGNED: bool>(self, x: Self::V) -> Self::V {
         if FINE & fine::FP16 != 0 {
-            return cast(if SIGNED { super::halves::of_int16(cast(x)) } else { super::halves::of_uint16(cast(x)) });
+            return if SIGNED { self.f16_of_i16(x) } else { self.f16_of_u16(x) };
         }
         let [a, b] = self.widen_16::<SIGNED>(x);
         self.f16_of_f32_env(self.f32_of_int32_env::<SIGNED>(a), self.f32_of_int32_env::<SIGNED>(b))

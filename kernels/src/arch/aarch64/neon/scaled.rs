@@ -1,146 +1,123 @@
 //! Scaled casts ([`crate::vector::scaled`]): the operations on words, and codes of a byte or less as blocks of float32.
 
 use super::{
-    blocks::{any, store_nibbles},
-    lookup::{Direct, Lookup, Magnitude, Sixteen},
-    packing::nibbles,
-    simd::{bits, bytes, float, operations},
-    sources::upper_halves,
-    tables::To16,
-    widths::narrow_16,
+    super::packing::{nibbles, store_nibbles},
+    simd::{Neon, operations},
     *,
 };
 use crate::{
     lut::Saturating,
     vector::{
         Simd,
+        lanes::{
+            LaneOps, Lanes,
+            int::Ints8,
+            lookup::{Direct, Lookup, Magnitude},
+            table::To16,
+            two, upper_halves,
+        },
         scaled::{List, Source, Words},
     },
 };
-use core::marker::PhantomData;
-
-#[inline(always)]
-unsafe fn in_halves(x: uint32x4_t) -> uint16x8_t {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe { vreinterpretq_u16_u32(x) }
-}
-
-#[inline(always)]
-unsafe fn of_halves(x: uint16x8_t) -> uint32x4_t {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe { vreinterpretq_u32_u16(x) }
-}
-
-#[inline(always)]
-unsafe fn of_bytes(x: uint8x16_t) -> uint32x4_t {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe { vreinterpretq_u32_u8(x) }
-}
+use bytemuck::must_cast as cast;
+use core::{arch::aarch64::*, marker::PhantomData};
 
 impl Words for Neon {
-    operations! {
-        splat_8(x: u8) = of_bytes(vdupq_n_u8(x));
-        splat_16(x: u16) = of_halves(vdupq_n_u16(x));
-        mul(a, b) = bits(vmulq_f32(float(a), float(b)));
-        less_one(a, index, list: &List) = {
-            // The upper bytes of a lane find the number 0, which is in no list.
-            let index = bytes(vandq_u32(index, vdupq_n_u32(15)));
-            vsubq_u32(a, of_bytes(vqtbl1q_u8(vld1q_u8(list.bytes.as_ptr()), index)))
-        };
-        upper_halves(a, b) = of_halves(vtrn2q_u16(in_halves(a), in_halves(b)));
-        add_16(a, b) = of_halves(vaddq_u16(in_halves(a), in_halves(b)));
-        sub_16(a, b) = of_halves(vqsubq_u16(in_halves(a), in_halves(b)));
-        min_bytes(a, b) = vreinterpretq_u32_s8(vminq_s8(vreinterpretq_s8_u32(a), vreinterpretq_s8_u32(b)));
-        look_up(items: &[u8; 32], x) = {
-            let items = uint8x16x2_t(vld1q_u8(items.as_ptr()), vld1q_u8(items.as_ptr().add(16)));
-            of_bytes(vqtbl2q_u8(items, vminq_u8(bytes(x), vdupq_n_u8(31))))
-        };
+    operations! { n:
+        mul(a, b) = n.vmulq_f32(cast(a), cast(b));
+        upper_halves(a, b) = n.vtrn2q_u16(cast(a), cast(b));
+        add_16(a, b) = n.vaddq_u16(cast(a), cast(b));
+        sub_16(a, b) = n.vqsubq_u16(cast(a), cast(b));
+        min_bytes(a, b) = n.vminq_s8(cast(a), cast(b));
+        <const BY: i32> shr_16(a) = n.vshrq_n_u16::<BY>(cast(a));
     }
     #[inline(always)]
-    unsafe fn shr_16<const BY: i32>(a: uint32x4_t) -> uint32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe { of_halves(vshrq_n_u16::<BY>(in_halves(a))) }
+    fn splat_8(self, x: u8) -> uint32x4_t {
+        LaneOps::splat_8(self, x)
     }
     #[inline(always)]
-    unsafe fn any_without(x: [uint32x4_t; 4], bits: u32) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [a, b, c, d] = each!(x, |x| vtstq_u32(x, vdupq_n_u32(bits)));
-            vminvq_u32(vandq_u32(vandq_u32(a, b), vandq_u32(c, d))) == 0
-        }
+    fn splat_16(self, x: u16) -> uint32x4_t {
+        LaneOps::splat_16(self, x)
     }
     #[inline(always)]
-    unsafe fn any_equal_16([a, b]: [uint32x4_t; 2], y: uint32x4_t) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [a, b] = each!([a, b], |x| vceqq_u16(in_halves(x), in_halves(y)));
-            any(of_halves(vorrq_u16(a, b)))
-        }
+    fn less_one(self, a: uint32x4_t, index: uint32x4_t, list: &List) -> uint32x4_t {
+        // The upper bytes of a lane find the number 0, which is in no list.
+        let index = self.and(index, self.splat(15));
+        self.sub(a, self.look_up_16(self.table_16(&list.bytes), index))
     }
     #[inline(always)]
-    unsafe fn pack_16<const SIGNED: bool>([a, b]: [uint32x4_t; 2]) -> uint32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe { of_bytes(narrow_16::<true, true, SIGNED>(in_halves(a), in_halves(b))) }
+    fn look_up(self, items: &[u8; 32], x: uint32x4_t) -> uint32x4_t {
+        let [low, high] = cast::<[u8; 32], [uint8x16_t; 2]>(*items);
+        let index = self.min_u8(x, LaneOps::splat_8(self, 31));
+        cast(self.neon.vqtbl2q_u8(uint8x16x2_t(low, high), cast(index)))
     }
     #[inline(always)]
-    unsafe fn any_full(x: uint32x4_t) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { vmaxvq_u8(bytes(x)) == 0xFF }
+    fn any_without(self, [a, b, c, d]: [uint32x4_t; 4], bits: u32) -> bool {
+        let n = self.neon;
+        let [a, b, c, d] = vector::each!([a, b, c, d], |x| n.vtstq_u32(x, n.vdupq_n_u32(bits)));
+        n.vminvq_u32(n.vandq_u32(n.vandq_u32(a, b), n.vandq_u32(c, d))) == 0
     }
     #[inline(always)]
-    unsafe fn renumber(x: uint32x4_t, first: u8, last: u8, by: u8) -> (uint32x4_t, bool) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let x = bytes(x);
-            let some = vtstq_u8(x, x);
-            // Those below the first one wrap around.
-            let above = vsubq_u8(x, vdupq_n_u8(first));
-            let beyond = vandq_u8(some, vcgtq_u8(above, vdupq_n_u8(last - first)));
-            (of_bytes(vandq_u8(some, vsubq_u8(x, vdupq_n_u8(by)))), !any(of_bytes(beyond)))
-        }
+    fn any_equal_16(self, x: [uint32x4_t; 2], y: uint32x4_t) -> bool {
+        let [a, b] = two!(x, |x| self.neon.vceqq_u16(cast(x), cast(y)));
+        self.any(cast(self.neon.vorrq_u16(a, b)))
     }
     #[inline(always)]
-    unsafe fn store_codes<const APART: bool, const PACKED: bool>(dst: *mut u8, mut x: uint32x4_t) {
+    fn pack_16<const SIGNED: bool>(self, [a, b]: [uint32x4_t; 2]) -> uint32x4_t {
+        self.narrow_16::<true, true, SIGNED>(a, b)
+    }
+    #[inline(always)]
+    fn any_full(self, x: uint32x4_t) -> bool {
+        self.neon.vmaxvq_u8(cast(x)) == 0xFF
+    }
+    #[inline(always)]
+    fn renumber(self, x: uint32x4_t, first: u8, last: u8, by: u8) -> (uint32x4_t, bool) {
+        let (n, x) = (self.neon, cast(x));
+        let some = n.vtstq_u8(x, x);
+        // Those below the first one wrap around.
+        let above = n.vsubq_u8(x, n.vdupq_n_u8(first));
+        let beyond = n.vandq_u8(some, n.vcgtq_u8(above, n.vdupq_n_u8(last - first)));
+        (cast(n.vandq_u8(some, n.vsubq_u8(x, n.vdupq_n_u8(by)))), !self.any(cast(beyond)))
+    }
+    #[inline(always)]
+    unsafe fn store_codes<const APART: bool, const PACKED: bool>(self, dst: *mut u8, mut x: uint32x4_t) {
         /// The four elements of each of four registers, of which two alternate.
         const GATHER: [u8; 16] = [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15];
-        // SAFETY: the caller's promise; the indices are a register.
-        unsafe {
-            if !APART {
-                x = of_bytes(vqtbl1q_u8(bytes(x), vld1q_u8(GATHER.as_ptr())));
-            }
-            if PACKED { store_nibbles(dst, x) } else { vst1q_u8(dst, bytes(x)) }
+        if !APART {
+            x = cast(self.neon.vqtbl1q_u8(cast(x), cast(GATHER)));
         }
+        // SAFETY: the caller's block: a register, or half of one if it is packed.
+        unsafe { if PACKED { store_nibbles(dst, cast(x)) } else { self.store(dst, x) } }
     }
 }
 
 /// Codes of `BITS` bits that are looked up in the tables of the kernel to float32.
-struct Found<S, Q, const E: usize, const BITS: usize>(PhantomData<(S, Q)>);
+struct Codes<S, Q, const E: usize, const BITS: usize>(PhantomData<(S, Q)>);
 
 /// 8-bit floats with a sign.
-type Eight<S> = Found<S, Magnitude, 128, 8>;
+type Eight<S> = Codes<S, Magnitude, 128, 8>;
 /// Packed codes of 4 bits.
-type Four<S> = Found<S, Direct<Sixteen>, 16, 4>;
+type Four<S> = Codes<S, Direct<4>, 16, 4>;
 
-impl<S: Format, Q: Lookup<E>, const E: usize, const BITS: usize> Source<Neon> for Found<S, Q, E, BITS> {
+impl<S: Format, Q: Lookup<Neon, E>, const E: usize, const BITS: usize> Source<Neon> for Codes<S, Q, E, BITS> {
     const BITS: usize = BITS;
     type Table = [Q::Entries; 2];
     #[inline(always)]
-    unsafe fn table(data: &Data) -> Self::Table {
-        // SAFETY: the caller's promise.
-        unsafe { <To16<Saturating<S, f32>, Q, E, BITS> as sources::Source>::tables(data) }
+    unsafe fn table(m: Neon, _: &Data) -> Self::Table {
+        To16::<Saturating<S, f32>, Q, E, BITS>::entries(m)
     }
     #[inline(always)]
-    unsafe fn load(tables: &Self::Table, p: *const u8) -> [uint32x4_t; 4] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let codes = if BITS == 4 {
+    unsafe fn load(m: Neon, tables: &Self::Table, p: *const u8) -> [uint32x4_t; 4] {
+        // SAFETY: the caller's block: a register, or half of one if it is packed; the token proves NEON.
+        let codes = unsafe {
+            if BITS == 4 {
                 let [codes, _] = nibbles(vcombine_u8(vld1_u8(p), vdup_n_u8(0)));
-                codes
+                cast(codes)
             } else {
-                vld1q_u8(p)
-            };
-            upper_halves(To16::<Saturating<S, f32>, Q, E, BITS>::found(*tables, codes))
-        }
+                m.load(p)
+            }
+        };
+        upper_halves(m, To16::<Saturating<S, f32>, Q, E, BITS>::found(m, *tables, codes))
     }
 }
 
@@ -151,11 +128,11 @@ impl Source<Neon> for Integers {
     const BITS: usize = 8;
     type Table = ();
     #[inline(always)]
-    unsafe fn table(_: &Data) {}
+    unsafe fn table(_: Neon, _: &Data) {}
     #[inline(always)]
-    unsafe fn load((): &(), p: *const u8) -> [uint32x4_t; 4] {
-        // SAFETY: the caller's promise.
-        unsafe { Ints8::<true>(vld1q_u8(p)).f32() }
+    unsafe fn load(m: Neon, (): &(), p: *const u8) -> [uint32x4_t; 4] {
+        // SAFETY: the caller's block is a register.
+        Ints8::<Neon, true>(unsafe { m.load(p) }).f32(m)
     }
 }
 

@@ -1,168 +1,156 @@
-//! The registers of NEON for the encoders of `vector`.
+//! The registers of NEON: its operations on lanes of 32 bits, and blocks of four registers, for the kernels of `vector`.
 
-use crate::vector::{Simd, each};
+use super::super::packing::store_nibbles;
+use crate::vector::{
+    Blocks, Simd, each,
+    lanes::{LaneOps, high_halves, low_halves, two},
+};
+use bytemuck::must_cast as cast;
 use core::arch::aarch64::*;
 
-/// NEON.
+/// Proves NEON and the finer features in `FINE`.
 #[derive(Clone, Copy)]
-pub(super) struct Neon;
-
-#[inline(always)]
-pub(super) unsafe fn float(x: uint32x4_t) -> float32x4_t {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe { vreinterpretq_f32_u32(x) }
+pub(super) struct Neon<const FINE: u8 = 0> {
+    pub(super) neon: pulp::core_arch::aarch64::Neon,
 }
 
-#[inline(always)]
-pub(super) unsafe fn bits(x: float32x4_t) -> uint32x4_t {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe { vreinterpretq_u32_f32(x) }
-}
-
-#[inline(always)]
-pub(super) unsafe fn bytes(x: uint32x4_t) -> uint8x16_t {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe { vreinterpretq_u8_u32(x) }
-}
-
-/// The low byte of every lane.
-#[inline(always)]
-pub(super) unsafe fn low_bytes(x: [uint32x4_t; 4]) -> uint8x16_t {
-    const LOW: [u8; 16] = every(4, 0);
-    // SAFETY: as of the methods of `Simd`; the indices are a register.
-    unsafe {
-        let [a, b, c, d] = each!(x, |x| bytes(x));
-        vqtbl4q_u8(uint8x16x4_t(a, b, c, d), vld1q_u8(LOW.as_ptr()))
-    }
-}
-
-/// The indices of the first byte of every `step`, from the entry `first` on; before that none.
-pub(super) const fn every(step: usize, first: usize) -> [u8; 16] {
-    let mut index = [0xFF; 16];
-    let mut i = first;
-    while i < 16 && (i - first) * step < 64 {
-        index[i] = ((i - first) * step) as u8;
-        i += 1;
-    }
-    index
-}
-
-/// The high half of every lane.
-#[inline(always)]
-pub(super) unsafe fn high_halves(x: [uint32x4_t; 4]) -> [uint16x8_t; 2] {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        let x = each!(x, |x| vreinterpretq_u16_u32(x));
-        [vuzp2q_u16(x[0], x[1]), vuzp2q_u16(x[2], x[3])]
-    }
-}
-
-/// All ones in the lanes that are not NaN.
-#[inline(always)]
-unsafe fn ordered(x: uint32x4_t) -> uint32x4_t {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe { vceqq_f32(float(x), float(x)) }
-}
-
-/// Methods of traits that map registers, or arguments of other types, to a register.
+/// Methods that map registers to a register, written with `$n`, the token of the instructions.
 macro_rules! operations {
-    ($($name:ident($($arg:ident $(: $type:ty)?),*) = $body:expr;)*) => {$(
+    ($n:ident: $($(<const $c:ident: $type:ty>)? $name:ident($($arg:ident),*) = $body:expr;)*) => {$(
         #[inline(always)]
-        unsafe fn $name($($arg: operations!(@ $($type)?)),*) -> Self::V {
-            // SAFETY: the caller's promise: the CPU has the tier.
-            unsafe { $body }
+        fn $name $(<const $c: $type>)? (self, $($arg: Self::V),*) -> Self::V {
+            let $n = self.neon;
+            cast($body)
         }
     )*};
-    (@) => { Self::V };
-    (@ $type:ty) => { $type };
 }
 pub(super) use operations;
 
-impl Simd for Neon {
+impl<const FINE: u8> Simd for Neon<FINE> {
     type V = uint32x4_t;
-    operations! {
-        and(a, b) = vandq_u32(a, b);
-        or(a, b) = vorrq_u32(a, b);
-        xor(a, b) = veorq_u32(a, b);
-        add(a, b) = vaddq_u32(a, b);
-        sub(a, b) = vsubq_u32(a, b);
-        min_u(a, b) = vminq_u32(a, b);
-        max_u(a, b) = vmaxq_u32(a, b);
-        min_i(a, b) = vreinterpretq_u32_s32(vminq_s32(vreinterpretq_s32_u32(a), vreinterpretq_s32_u32(b)));
-        max_i(a, b) = vreinterpretq_u32_s32(vmaxq_s32(vreinterpretq_s32_u32(a), vreinterpretq_s32_u32(b)));
-        fma(a, b, c) = bits(vfmaq_f32(float(c), float(a), float(b)));
-        div(a, b) = bits(vdivq_f32(float(a), float(b)));
-        nudge(x, excess) = {
-            // All ones are -1.
-            vaddq_u32(vsubq_u32(x, vcltzq_f32(float(excess))), vcgtzq_f32(float(excess)))
-        };
-        min_f(a, b) = bits(vminq_f32(float(a), float(b)));
-        select_nan(x, yes, no) = vbslq_u32(ordered(x), no, yes);
-        select_eq(a, b, yes, no) = vbslq_u32(vceqq_u32(a, b), yes, no);
-        pack_high_halves(a, b) = {
-            vreinterpretq_u32_u16(vuzp2q_u16(vreinterpretq_u16_u32(a), vreinterpretq_u16_u32(b)))
-        };
-        sign_nonzero(code, sign) = {
-            let zero = vceqzq_u8(bytes(code));
-            vorrq_u32(code, vreinterpretq_u32_u8(vbicq_u8(bytes(sign), zero)))
-        };
+
+    #[inline(always)]
+    unsafe fn new_unchecked() -> Self {
+        // SAFETY: the caller's CPU has NEON.
+        Self { neon: unsafe { pulp::core_arch::aarch64::Neon::new_unchecked() } }
+    }
+
+    operations! { n:
+        and(a, b) = n.vandq_u32(a, b);
+        or(a, b) = n.vorrq_u32(a, b);
+        xor(a, b) = n.veorq_u32(a, b);
+        add(a, b) = n.vaddq_u32(a, b);
+        sub(a, b) = n.vsubq_u32(a, b);
+        // The shift is a constant, of which the compiler makes an immediate operand.
+        <const BY: u32> shr(a) = n.vshlq_u32(a, n.vdupq_n_s32(-(BY as i32)));
+        min_u(a, b) = n.vminq_u32(a, b);
+        max_u(a, b) = n.vmaxq_u32(a, b);
+        min_i(a, b) = n.vminq_s32(cast(a), cast(b));
+        max_i(a, b) = n.vmaxq_s32(cast(a), cast(b));
+        fma(a, b, c) = n.vfmaq_f32(cast(c), cast(a), cast(b));
+        div(a, b) = n.vdivq_f32(cast(a), cast(b));
+        // All ones are -1.
+        nudge(x, excess) = n.vaddq_u32(n.vsubq_u32(x, n.vcltzq_f32(cast(excess))), n.vcgtzq_f32(cast(excess)));
+        <const K: u32> max_across(a, b) = n.vpmaxq_u32(a, b);
+        min_f(a, b) = n.vminq_f32(cast(a), cast(b));
+        select_nan(x, yes, no) = n.vbslq_u32(n.vceqq_f32(cast(x), cast(x)), no, yes);
+        select_eq(a, b, yes, no) = n.vbslq_u32(n.vceqq_u32(a, b), yes, no);
+        pack_high_halves(a, b) = n.vuzp2q_u16(cast(a), cast(b));
+        sign_nonzero(code, sign) = n.vorrq_u8(cast(code), n.vbicq_u8(cast(sign), n.vceqzq_u8(cast(code))));
+        // Packing keeps the order.
+        <const APART: bool> in_order(x) = x;
     }
 
     #[inline(always)]
-    unsafe fn splat(x: u32) -> uint32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe { vdupq_n_u32(x) }
+    fn splat(self, x: u32) -> uint32x4_t {
+        self.neon.vdupq_n_u32(x)
     }
     #[inline(always)]
-    unsafe fn shr<const BY: u32>(a: uint32x4_t) -> uint32x4_t {
-        // SAFETY: the caller's promise. The shift is a constant, of which the compiler makes an immediate operand.
-        unsafe { vshlq_u32(a, vdupq_n_s32(-(BY as i32))) }
+    fn any_nan(self, x: [uint32x4_t; 4]) -> bool {
+        let n = self.neon;
+        let [a, b, c, d] = each!(x, |x| n.vceqq_f32(cast(x), cast(x)));
+        n.vminvq_u32(n.vandq_u32(n.vandq_u32(a, b), n.vandq_u32(c, d))) == 0
     }
     #[inline(always)]
-    unsafe fn max_across<const K: u32>(a: uint32x4_t, b: uint32x4_t) -> uint32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe { vpmaxq_u32(a, b) }
+    fn pack_low<const APART: bool>(self, x: [uint32x4_t; 4]) -> uint32x4_t {
+        self.low_bytes_32(x)
     }
     #[inline(always)]
-    unsafe fn any_nan(x: [uint32x4_t; 4]) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [a, b, c, d] = each!(x, |x| ordered(x));
-            vminvq_u32(vandq_u32(vandq_u32(a, b), vandq_u32(c, d))) == 0
-        }
+    fn pack_counts<const APART: bool>(self, x: [uint32x4_t; 4], mantissa: u32, field: u32) -> uint32x4_t {
+        let n = self.neon;
+        // One instruction shifts the exponent to its place and adds it to the count.
+        let x = match mantissa {
+            1 => each!(x, |x| n.vsraq_n_u32::<22>(x, x)),
+            2 => each!(x, |x| n.vsraq_n_u32::<21>(x, x)),
+            3 => each!(x, |x| n.vsraq_n_u32::<20>(x, x)),
+            _ => each!(x, |x| n.vsraq_n_u32::<19>(x, x)),
+        };
+        self.sub_8(self.low_bytes_32(x), self.splat_8((field << mantissa) as u8))
+    }
+    #[inline(always)]
+    fn pack_sign<const APART: bool>(self, x: [uint32x4_t; 4]) -> uint32x4_t {
+        let [a, b] = high_halves(self, x);
+        self.odd_8(a, b)
+    }
+}
+
+impl<const FINE: u8> Blocks for Neon<FINE> {
+    const LANES: usize = 4;
+
+    operations! { n:
+        // The environment rounds to nearest; what is out of range is saturated.
+        round(x) = n.vcvtnq_s32_f32(cast(x));
+        max_bytes(a, b) = n.vmaxq_s8(cast(a), cast(b));
+        <const BY: u32> shl(a) = n.vshlq_u32(a, n.vdupq_n_s32(BY as i32));
+    }
+    #[inline(always)]
+    fn pack_saturated<const APART: bool, const SIGNED: bool>(self, [a, b, c, d]: [uint32x4_t; 4]) -> uint32x4_t {
+        let [x, y] = two!([(a, b), (c, d)], |(a, b)| self.narrow_32::<true, true, true>(a, b));
+        self.narrow_16::<true, true, SIGNED>(x, y)
+    }
+    #[inline(always)]
+    fn any_low_half(self, x: [uint32x4_t; 4], low: uint32x4_t) -> bool {
+        let n = self.neon;
+        let low = self.narrow_32::<false, false, false>(low, low);
+        let [a, b] = two!(low_halves(self, x), |x| n.vceqq_u16(cast(x), cast(low)));
+        self.any(cast(n.vorrq_u16(a, b)))
     }
 
     #[inline(always)]
-    unsafe fn pack_low<const APART: bool>(x: [uint32x4_t; 4]) -> uint32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe { vreinterpretq_u32_u8(low_bytes(x)) }
+    unsafe fn load_32<const PART: bool>(self, p: *const u8, _: usize) -> [uint32x4_t; 4] {
+        // SAFETY: the caller's block is four registers.
+        each!([0, 1, 2, 3], |k| unsafe { self.load(p.add(16 * k)) })
     }
     #[inline(always)]
-    unsafe fn pack_counts<const APART: bool>(x: [uint32x4_t; 4], mantissa: u32, field: u32) -> uint32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe {
-            // One instruction shifts the exponent to its place and adds it to the count.
-            let x = match mantissa {
-                1 => each!(x, |x| vsraq_n_u32::<22>(x, x)),
-                2 => each!(x, |x| vsraq_n_u32::<21>(x, x)),
-                3 => each!(x, |x| vsraq_n_u32::<20>(x, x)),
-                _ => each!(x, |x| vsraq_n_u32::<19>(x, x)),
-            };
-            let excess = vdupq_n_u8((field << mantissa) as u8);
-            vreinterpretq_u32_u8(vsubq_u8(low_bytes(x), excess))
-        }
+    unsafe fn load_16<const PART: bool>(self, p: *const u8, _: usize) -> [uint32x4_t; 2] {
+        // SAFETY: the caller's block is two registers.
+        two!([0, 1], |k| unsafe { self.load(p.add(16 * k)) })
     }
     #[inline(always)]
-    unsafe fn pack_sign<const APART: bool>(x: [uint32x4_t; 4]) -> uint32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let [a, b] = high_halves(x);
-            vreinterpretq_u32_u8(vuzp2q_u8(vreinterpretq_u8_u16(a), vreinterpretq_u8_u16(b)))
-        }
+    unsafe fn load_high_16<const PART: bool>(self, p: *const u8, n: usize) -> [uint32x4_t; 4] {
+        // SAFETY: the caller's block.
+        crate::vector::lanes::upper_halves(self, unsafe { self.load_16::<PART>(p, n) })
     }
-    /// Packing keeps the order.
+
     #[inline(always)]
-    unsafe fn in_order<const APART: bool>(x: uint32x4_t) -> uint32x4_t {
-        x
+    unsafe fn store_8<const PART: bool>(self, p: *mut u8, x: uint32x4_t, _: usize) {
+        // SAFETY: the caller's block is a register.
+        unsafe { self.store(p, x) }
+    }
+    #[inline(always)]
+    unsafe fn store_packed<const BITS: u32, const PART: bool>(self, p: *mut u8, x: uint32x4_t, _: usize) {
+        const { assert!(BITS == 4, "no scaled cast packs others") };
+        // SAFETY: the caller's block is half a register.
+        unsafe { store_nibbles(p, cast(x)) }
+    }
+    #[inline(always)]
+    unsafe fn store_16<const PART: bool>(self, p: *mut u8, x: [uint32x4_t; 2], _: usize) {
+        // SAFETY: the caller's block is two registers.
+        two!([0, 1], |k| unsafe { self.store(p.add(16 * k), x[k]) });
+    }
+    #[inline(always)]
+    unsafe fn store_32<const PART: bool>(self, p: *mut u8, x: [uint32x4_t; 4], _: usize) {
+        // SAFETY: the caller's block is four registers.
+        each!([0, 1, 2, 3], |k| unsafe { self.store(p.add(16 * k), x[k]) });
     }
 }
