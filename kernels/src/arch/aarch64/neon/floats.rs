@@ -212,9 +212,7 @@ impl Lanes for Doubles64 {
         // SAFETY: the caller's promise.
         unsafe {
             let x = self.0;
-            each!([0, 2, 4, 6], |k| {
-                vreinterpretq_u32_f32(vcvt_high_f32_f64(vcvt_f32_f64(double(x[k])), double(x[k + 1])))
-            })
+            each!([0, 2, 4, 6], |k| env::f32_of_f64_env(x[k], x[k + 1]))
         }
     }
     #[inline(always)]

@@ -23,8 +23,7 @@ impl<const RANGE: u8> Integral for Singles<RANGE> {
         // SAFETY: the caller's promise.
         Self(unsafe {
             each!(self.0, |x| {
-                let x = single(x);
-                vreinterpretq_u32_f32(if AWAY { vrndaq_f32(x) } else { vrndiq_f32(x) })
+                if AWAY { vreinterpretq_u32_f32(vrndaq_f32(single(x))) } else { env::round_f32_env(x) }
             })
         })
     }
@@ -36,8 +35,7 @@ impl Integral for Doubles64 {
         // SAFETY: the caller's promise.
         Self(unsafe {
             eight!(self.0, |x| {
-                let x = double(x);
-                vreinterpretq_u64_f64(if AWAY { vrndaq_f64(x) } else { vrndiq_f64(x) })
+                if AWAY { vreinterpretq_u64_f64(vrndaq_f64(double(x))) } else { env::round_f64_env(x) }
             })
         })
     }

@@ -234,12 +234,7 @@ impl<const SIGNED: bool> Lanes for Ints32<SIGNED> {
     #[inline(always)]
     unsafe fn f32(self) -> Words {
         // SAFETY: the caller's promise.
-        unsafe {
-            each!(self.0, |x| {
-                let float = if SIGNED { vcvtq_f32_s32(vreinterpretq_s32_u32(x)) } else { vcvtq_f32_u32(x) };
-                vreinterpretq_u32_f32(float)
-            })
-        }
+        unsafe { each!(self.0, |x| if SIGNED { env::f32_of_i32_env(x) } else { env::f32_of_u32_env(x) }) }
     }
     #[inline(always)]
     unsafe fn f32_odd<const ODD: bool>(self) -> Words {
@@ -388,10 +383,7 @@ impl<const SIGNED: bool> Lanes for Ints64<SIGNED> {
 #[inline(always)]
 unsafe fn double<const SIGNED: bool>(x: uint64x2_t) -> uint64x2_t {
     // SAFETY: the CPU has the tier.
-    unsafe {
-        let float = if SIGNED { vcvtq_f64_s64(vreinterpretq_s64_u64(x)) } else { vcvtq_f64_u64(x) };
-        vreinterpretq_u64_f64(float)
-    }
+    unsafe { if SIGNED { env::f64_of_i64_env(x) } else { env::f64_of_u64_env(x) } }
 }
 
 /// A truncated float64, rounded by what was dropped, an integer of the same sign. The environment rounds toward zero.
@@ -404,7 +396,7 @@ unsafe fn after<const MODE: u8>(truncated: uint64x2_t, dropped: uint64x2_t) -> u
         }
         // Half a unit, twice, is one.
         let dropped = vcvtq_f64_s64(vreinterpretq_s64_u64(dropped));
-        vreinterpretq_u64_f64(vaddq_f64(vreinterpretq_f64_u64(truncated), vaddq_f64(dropped, dropped)))
+        env::add_f64_env(truncated, vreinterpretq_u64_f64(vaddq_f64(dropped, dropped)))
     }
 }
 

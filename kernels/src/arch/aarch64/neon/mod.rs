@@ -19,6 +19,7 @@ macro_rules! eight {
 
 mod blocks;
 mod computed;
+mod env;
 mod floats;
 mod halves;
 mod integral;

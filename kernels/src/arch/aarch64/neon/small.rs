@@ -29,7 +29,7 @@ impl<const MODE: u8> Codes for Signed<MODE> {
             let x = x.f32_odd::<false>();
             let e = &data.encoder;
             let all = |x: u32| vdupq_n_u32(x);
-            let (limit, unit) = (single(all(e.limit)), single(all((127 + e.shift) << 23)));
+            let (limit, unit) = (single(all(e.limit)), all((127 + e.shift) << 23));
             let limited = each!(x, |x| {
                 let x = vminq_f32(single(x), limit);
                 let x = if L::UNSIGNED { x } else { vmaxq_f32(x, vnegq_f32(limit)) };
@@ -38,21 +38,20 @@ impl<const MODE: u8> Codes for Signed<MODE> {
             });
             let powers = each!(limited, |x| {
                 let power = vmaxq_u32(vandq_u32(x, all(0x7F80_0000)), all(e.min_field << 23));
-                single(if L::UNSIGNED { power } else { vbslq_u32(all(0x7FFF_FFFF), power, x) })
+                if L::UNSIGNED { power } else { vbslq_u32(all(0x7FFF_FFFF), power, x) }
             });
             let [a, b, c, d] = limited;
             let [i, j, k, l] = powers;
             let pairs = [(a, i), (b, j), (c, k), (d, l)];
-            let sums = each!(pairs, |(x, power)| vfmaq_f32(single(x), power, unit));
-            let bits = each!(sums, |x| vreinterpretq_u32_f32(x));
-            let high = simd::high_halves(bits);
+            let sums = each!(pairs, |(x, power)| env::fma_f32_env(power, unit, x));
+            let high = simd::high_halves(sums);
             let exponents = vshrn_high_n_u16::<7>(vshrn_n_u16::<7>(high[0]), high[1]);
-            let mut codes = place(simd::low_bytes(bits), exponents, data, 0);
+            let mut codes = place(simd::low_bytes(sums), exponents, data, 0);
             if MODE == ODD {
                 // What was dropped was not zero.
                 let [m, n, o, p] = sums;
                 let inexact = each!([(a, i, m), (b, j, n), (c, k, o), (d, l, p)], |(x, power, sum)| {
-                    vcagtq_f32(single(x), vfmsq_f32(sum, power, unit))
+                    vcagtq_f32(single(x), vfmsq_f32(single(sum), single(power), single(unit)))
                 });
                 codes = vorrq_u8(codes, truths(simd::low_bytes(inexact)));
             }
