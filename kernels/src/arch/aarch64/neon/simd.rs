@@ -1,5 +1,6 @@
 //! The registers of NEON for the encoders of `vector`.
 
+use super::env;
 use crate::vector::{Simd, each};
 use core::arch::aarch64::*;
 
@@ -91,6 +92,7 @@ impl Simd for Neon {
         min_i(a, b) = vreinterpretq_u32_s32(vminq_s32(vreinterpretq_s32_u32(a), vreinterpretq_s32_u32(b)));
         max_i(a, b) = vreinterpretq_u32_s32(vmaxq_s32(vreinterpretq_s32_u32(a), vreinterpretq_s32_u32(b)));
         fma(a, b, c) = bits(vfmaq_f32(float(c), float(a), float(b)));
+        fma_env(a, b, c) = env::fma_f32_env(a, b, c);
         div(a, b) = bits(vdivq_f32(float(a), float(b)));
         nudge(x, excess) = {
             // All ones are -1.
