@@ -52,7 +52,8 @@ use target::Target;
 ///
 /// # Safety
 ///
-/// Of every method: the CPU has the tier, and the floating-point environment is the default.
+/// Of every method: the CPU has the tier, and the floating-point environment is the default. What names the direction of the
+/// environment, and what is exact, runs in every direction.
 pub(crate) trait Simd: Copy + 'static {
     /// A register: 32-bit lanes, integers or bits of float32; or bytes after packing.
     type V: Copy;
@@ -72,8 +73,10 @@ pub(crate) trait Simd: Copy + 'static {
     unsafe fn min_i(a: Self::V, b: Self::V) -> Self::V;
     /// Signed.
     unsafe fn max_i(a: Self::V, b: Self::V) -> Self::V;
-    /// `a * b + c`, rounded once.
+    /// `a * b + c`, rounded once: exact, or in the default environment.
     unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// `a * b + c`, rounded once in the direction of the environment.
+    unsafe fn fma_env(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `a / b`, rounded once.
     unsafe fn div(a: Self::V, b: Self::V) -> Self::V;
     /// The integer `x` with 1 to 8 added where the float `excess` is negative, and subtracted where it is positive.

@@ -113,7 +113,7 @@ pub(crate) unsafe fn floats<M: Simd, const STYLE: u8, const APART: bool>(
                 let sign = M::and(x[k], M::splat(1 << 31));
                 (power, value) = (M::or(power, sign), M::or(value, sign));
             }
-            let mut count = M::fma(power, unit, value);
+            let mut count = M::fma_env(power, unit, value);
             if STYLE == DIRECTED && !M::COUNTS_DROP_SIGN {
                 count = M::and(count, M::splat(0x7FFF_FFFF));
             }

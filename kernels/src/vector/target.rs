@@ -255,7 +255,7 @@ impl<M: Casts> ToInt<M> for Style<TIES> {
         // SAFETY: as the caller's.
         unsafe {
             let half = M::or(M::and(x, M::splat(1 << 31)), M::splat(data.half));
-            M::truncate(M::fma(M::splat(127 << 23), x, half))
+            M::truncate(M::fma_env(x, M::splat(127 << 23), half))
         }
     }
 }

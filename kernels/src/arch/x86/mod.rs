@@ -141,14 +141,10 @@ macro_rules! define_rounded {
             ]
         }
 
-        const fn from_int<S: Source, D: Target>() -> ToFloat {
+        const fn to_float<S: Source, D: Target>() -> ToFloat {
             [run::<S, D, true, DIRECTED>, run::<S, D, true, AWAY>, run::<S, D, true, ODD>]
         }
 
-        /// The one instruction that rounds floats obeys the environment.
-        const fn from_float<S: Source, D: Target>() -> ToFloat {
-            [run::<S, D, true, COMMON>, run::<S, D, true, AWAY>, run::<S, D, true, ODD>]
-        }
 
         /// The kernel of a pair of byte storage under rules that are not the common ones, if it is one of these.
         pub(super) fn rounded(from: DType, to: DType, rules: &Rules) -> Option<Rounded> {
@@ -181,29 +177,29 @@ macro_rules! define_rounded {
                 return Some(Rounded { run: KERNELS[from][width][overflow], direction, second: None });
             }
             let kernels: &ToFloat = match (from, to) {
-                (DType::Float64, DType::Float32) => const { &from_float::<f64, Real<f32>>() },
-                (DType::Float64, DType::Complex64) => const { &from_float::<f64, Complex<f32>>() },
+                (DType::Float64, DType::Float32) => const { &to_float::<f64, Real<f32>>() },
+                (DType::Float64, DType::Complex64) => const { &to_float::<f64, Complex<f32>>() },
                 (DType::Complex128, DType::Complex64) => {
                     const {
                         &[
-                            parts::<f64, Real<f32>, COMMON>,
+                            parts::<f64, Real<f32>, DIRECTED>,
                             parts::<f64, Real<f32>, AWAY>,
                             parts::<f64, Real<f32>, ODD>,
                         ]
                     }
                 }
-                (DType::Int32, DType::Float32) => const { &from_int::<i32, Real<f32>>() },
-                (DType::Int32, DType::Complex64) => const { &from_int::<i32, Complex<f32>>() },
-                (DType::UInt32, DType::Float32) => const { &from_int::<u32, Real<f32>>() },
-                (DType::UInt32, DType::Complex64) => const { &from_int::<u32, Complex<f32>>() },
-                (DType::Int64, DType::Float32) => const { &from_int::<i64, Real<f32>>() },
-                (DType::Int64, DType::Complex64) => const { &from_int::<i64, Complex<f32>>() },
-                (DType::Int64, DType::Float64) => const { &from_int::<i64, Real<f64>>() },
-                (DType::Int64, DType::Complex128) => const { &from_int::<i64, Complex<f64>>() },
-                (DType::UInt64, DType::Float32) => const { &from_int::<u64, Real<f32>>() },
-                (DType::UInt64, DType::Complex64) => const { &from_int::<u64, Complex<f32>>() },
-                (DType::UInt64, DType::Float64) => const { &from_int::<u64, Real<f64>>() },
-                (DType::UInt64, DType::Complex128) => const { &from_int::<u64, Complex<f64>>() },
+                (DType::Int32, DType::Float32) => const { &to_float::<i32, Real<f32>>() },
+                (DType::Int32, DType::Complex64) => const { &to_float::<i32, Complex<f32>>() },
+                (DType::UInt32, DType::Float32) => const { &to_float::<u32, Real<f32>>() },
+                (DType::UInt32, DType::Complex64) => const { &to_float::<u32, Complex<f32>>() },
+                (DType::Int64, DType::Float32) => const { &to_float::<i64, Real<f32>>() },
+                (DType::Int64, DType::Complex64) => const { &to_float::<i64, Complex<f32>>() },
+                (DType::Int64, DType::Float64) => const { &to_float::<i64, Real<f64>>() },
+                (DType::Int64, DType::Complex128) => const { &to_float::<i64, Complex<f64>>() },
+                (DType::UInt64, DType::Float32) => const { &to_float::<u64, Real<f32>>() },
+                (DType::UInt64, DType::Complex64) => const { &to_float::<u64, Complex<f32>>() },
+                (DType::UInt64, DType::Float64) => const { &to_float::<u64, Real<f64>>() },
+                (DType::UInt64, DType::Complex128) => const { &to_float::<u64, Complex<f64>>() },
                 _ => return None,
             };
             let way = match rules.rounding {
@@ -222,6 +218,8 @@ mod avx512;
 mod copy;
 #[cfg(all(test, miri))]
 mod ends;
+#[cfg(not(miri))]
+mod env;
 mod fine;
 mod intrinsics;
 #[cfg(any(miri, test))]
@@ -233,6 +231,9 @@ mod short;
 mod stream;
 mod swap;
 mod turn;
+
+#[cfg(miri)]
+use intrinsics as env;
 
 pub(super) fn detected(tier: Tier) -> Option<bool> {
     match tier {

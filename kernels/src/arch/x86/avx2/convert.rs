@@ -1,6 +1,6 @@
 //! Conversions that AVX2 has no one instruction for: to odd, of unsigned integers, and to float16 in a direction or to odd.
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::native::{env, intrinsics::*};
 use crate::vector::style::{ODD, PLAIN};
 
 /// 2^-140: less than half of the smallest value of any narrower format, and not zero in float32.
@@ -95,41 +95,18 @@ pub(super) unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __
     }
 }
 
-/// Eight float32 as float16, with the rounding that `HOW` tells the instruction.
-///
-/// In assembly because the compiler would fold the conversion into the store, and the form of the instruction that
-/// converts into memory is slow.
-#[inline]
-#[target_feature(enable = "f16c")]
-fn convert<const HOW: i32>(x: __m256) -> __m128i {
-    #[cfg(not(miri))]
-    {
-        let half;
-        // SAFETY: a conversion between registers.
-        unsafe {
-            core::arch::asm!(
-                "vcvtps2ph {half}, {x}, {how}",
-                half = out(xmm_reg) half,
-                x = in(ymm_reg) x,
-                how = const HOW,
-                options(pure, nomem, nostack, preserves_flags)
-            );
-        }
-        half
-    }
-    #[cfg(miri)]
-    _mm256_cvtps_ph::<HOW>(x)
-}
-
 /// Eight float32 as float16.
+///
+/// In assembly also to nearest: the compiler would fold the conversion into the store, and the form of the instruction that converts into
+/// memory is slow.
 #[inline(always)]
 pub(super) unsafe fn to_f16<const STYLE: u8>(x: __m256) -> __m128i {
     // SAFETY: as of the methods of `Simd`.
     unsafe {
         if STYLE == PLAIN {
-            return convert::<_MM_FROUND_TO_NEAREST_INT>(x);
+            return env::_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
         }
-        let half = convert::<_MM_FROUND_CUR_DIRECTION>(x);
+        let half = env::_mm256_cvtps_ph::<_MM_FROUND_CUR_DIRECTION>(x);
         if STYLE != ODD {
             return half;
         }

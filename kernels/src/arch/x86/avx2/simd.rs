@@ -4,7 +4,7 @@ use super::{
     super::short,
     convert::{f64_to_odd, int32_to_f32, int64_to_odd, to_f16},
 };
-use crate::arch::native::intrinsics::*;
+use crate::arch::native::{env, intrinsics::*};
 use crate::vector::{Blocks, Casts, Simd, each};
 
 /// AVX2.
@@ -84,6 +84,10 @@ impl Simd for Avx2 {
         fma(a, b, c) = {
             let [a, b, c] = [_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _mm256_castsi256_ps(c)];
             _mm256_castps_si256(_mm256_fmadd_ps(a, b, c))
+        };
+        fma_env(a, b, c) = {
+            let [a, b, c] = [_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _mm256_castsi256_ps(c)];
+            _mm256_castps_si256(env::_mm256_fmadd_ps(a, b, c))
         };
         div(a, b) = {
             _mm256_castps_si256(_mm256_div_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)))
@@ -194,7 +198,7 @@ impl Blocks for Avx2 {
 
     operations! {
         max_bytes(a, b) = _mm256_max_epi8(a, b);
-        round(x) = _mm256_cvtps_epi32(_mm256_castsi256_ps(x));
+        round(x) = env::_mm256_cvtps_epi32(_mm256_castsi256_ps(x));
     }
 
     #[inline(always)]

@@ -19,7 +19,7 @@ use super::{
     super::{AWAY, COMMON, DIRECTED, ODD},
     simd::Avx2,
 };
-use crate::arch::native::intrinsics::*;
+use crate::arch::native::{env, intrinsics::*};
 use crate::{
     data::{Data, Direction},
     dtype::{DType, Spec},

@@ -1,6 +1,6 @@
 //! Conversions that AVX-512 has no one instruction for: to odd, to float16 in a direction, and NaN without its payload.
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::native::{env, intrinsics::*};
 use crate::vector::style::{ODD, PLAIN};
 
 const TRUNCATE: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
@@ -91,7 +91,7 @@ pub(super) unsafe fn to_f16<const STYLE: u8>(x: __m512) -> __m256i {
         if STYLE == PLAIN {
             return _mm512_cvt_roundps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x);
         }
-        let half = _mm512_cvtps_ph::<_MM_FROUND_CUR_DIRECTION>(x);
+        let half = env::_mm512_cvtps_ph::<_MM_FROUND_CUR_DIRECTION>(x);
         if STYLE != ODD {
             return half;
         }

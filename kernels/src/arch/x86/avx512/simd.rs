@@ -6,7 +6,7 @@ use super::{
     convert::{f64_to_odd, int32_to_f32, int64_to_odd, to_f16, unordered, without_payload},
     packed,
 };
-use crate::arch::native::intrinsics::*;
+use crate::arch::native::{env, intrinsics::*};
 use crate::{
     data::Data,
     vector::{Blocks, Casts, Simd, bf16, each, style::PLAIN},
@@ -199,6 +199,10 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         fma(a, b, c) = {
             let [a, b, c] = [_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _mm512_castsi512_ps(c)];
             _mm512_castps_si512(_mm512_fmadd_ps(a, b, c))
+        };
+        fma_env(a, b, c) = {
+            let [a, b, c] = [_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _mm512_castsi512_ps(c)];
+            _mm512_castps_si512(env::_mm512_fmadd_ps(a, b, c))
         };
         div(a, b) = {
             _mm512_castps_si512(_mm512_div_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)))

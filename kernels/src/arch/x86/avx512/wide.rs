@@ -18,7 +18,7 @@ mod sub_byte;
 mod targets;
 
 use super::super::{AWAY, COMMON, DIRECTED, ODD};
-use crate::arch::native::intrinsics::*;
+use crate::arch::native::{env, intrinsics::*};
 use crate::{
     data::{Data, Direction},
     dtype::{DType, Spec},

@@ -5,6 +5,7 @@
 //! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`.
 
 use super::{super::convert::to_f16, *};
+use crate::arch::native::env;
 use crate::vector::style::PLAIN;
 
 /// The vectors of a target.
@@ -234,7 +235,7 @@ unsafe fn integers<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
     unsafe {
         if ROUNDED {
             let x = _mm256_or_si256(x, _mm256_set1_epi32(data.sticky as i32));
-            _mm256_cvtps_epi32(_mm256_castsi256_ps(x))
+            env::_mm256_cvtps_epi32(_mm256_castsi256_ps(x))
         } else {
             _mm256_cvttps_epi32(_mm256_castsi256_ps(x))
         }

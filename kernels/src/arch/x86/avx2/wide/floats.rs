@@ -39,7 +39,7 @@ const MAGIC: f64 = (3_u64 << 51) as f64;
 /// A conversion to int32: `$truncate` or, in the direction of the environment, `$round`.
 macro_rules! convert {
     ($truncate:ident $round:ident ($x:expr)) => {
-        if WAY == COMMON { $truncate($x) } else { $round($x) }
+        if WAY == COMMON { $truncate($x) } else { env::$round($x) }
     };
 }
 
@@ -52,7 +52,7 @@ unsafe fn aside<const WAY: u8>(x: __m256, data: &Data) -> __m256 {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let half = _mm256_set1_ps(f32::from_bits(data.half));
-        _mm256_add_ps(x, _mm256_or_ps(half, _mm256_and_ps(x, _mm256_set1_ps(-0.0))))
+        env::_mm256_add_ps(x, _mm256_or_ps(half, _mm256_and_ps(x, _mm256_set1_ps(-0.0))))
     }
 }
 
@@ -65,7 +65,7 @@ unsafe fn aside_pd<const WAY: u8>(x: __m256d, data: &Data) -> __m256d {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let half = _mm256_set1_pd(f32::from_bits(data.half).into());
-        _mm256_add_pd(x, _mm256_or_pd(half, _mm256_and_pd(x, _mm256_set1_pd(-0.0))))
+        env::_mm256_add_pd(x, _mm256_or_pd(half, _mm256_and_pd(x, _mm256_set1_pd(-0.0))))
     }
 }
 
@@ -73,7 +73,7 @@ unsafe fn aside_pd<const WAY: u8>(x: __m256d, data: &Data) -> __m256d {
 #[inline(always)]
 unsafe fn whole<const WAY: u8>(x: __m256d) -> __m256d {
     // SAFETY: as of the methods of `Lanes`.
-    unsafe { if WAY == COMMON { _mm256_round_pd::<TRUNCATE>(x) } else { _mm256_round_pd::<CURRENT>(x) } }
+    unsafe { if WAY == COMMON { _mm256_round_pd::<TRUNCATE>(x) } else { env::_mm256_round_pd::<CURRENT>(x) } }
 }
 
 /// Zero instead of NaN.
@@ -411,7 +411,10 @@ impl<const WAY: u8> Lanes for F64<WAY> {
             if WAY == AWAY {
                 return _mm256_set_m128(_mm256_cvtpd_ps(past_tie(b)), _mm256_cvtpd_ps(past_tie(a)));
             }
-            let value = _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
+            if WAY == COMMON {
+                return _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
+            }
+            let value = _mm256_set_m128(env::_mm256_cvtpd_ps(b), env::_mm256_cvtpd_ps(a));
             if WAY == ODD {
                 let [low, high] = F32::<COMMON>(value).f64();
                 let lost = [_mm256_cmp_pd::<_CMP_NEQ_OQ>(low, a), _mm256_cmp_pd::<_CMP_NEQ_OQ>(high, b)];

@@ -35,7 +35,7 @@ unsafe fn corrected<const WAY: u8>(value: __m256, lost: __m256) -> __m256 {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         if WAY == AWAY {
-            return _mm256_fmadd_ps(lost, _mm256_set1_ps(2.0), value);
+            return env::_mm256_fmadd_ps(lost, _mm256_set1_ps(2.0), value);
         }
         let inexact = _mm256_cmp_ps::<_CMP_NEQ_OQ>(lost, _mm256_setzero_ps());
         _mm256_or_ps(value, _mm256_and_ps(inexact, _mm256_set1_ps(f32::from_bits(1))))
@@ -48,7 +48,7 @@ unsafe fn corrected_pd<const WAY: u8>(value: __m256d, lost: __m256d) -> __m256d 
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         if WAY == AWAY {
-            return _mm256_fmadd_pd(lost, _mm256_set1_pd(2.0), value);
+            return env::_mm256_fmadd_pd(lost, _mm256_set1_pd(2.0), value);
         }
         let inexact = _mm256_cmp_pd::<_CMP_NEQ_OQ>(lost, _mm256_setzero_pd());
         _mm256_or_pd(value, _mm256_and_pd(inexact, _mm256_set1_pd(f64::from_bits(1))))
@@ -73,7 +73,7 @@ impl<const WAY: u8> Lanes for I32<WAY> {
     unsafe fn f32(self) -> __m256 {
         // SAFETY: the caller's promise.
         unsafe {
-            let value = _mm256_cvtepi32_ps(self.0);
+            let value = env::_mm256_cvtepi32_ps(self.0);
             if WAY == AWAY || WAY == ODD {
                 let lost = _mm256_sub_epi32(self.0, _mm256_cvttps_epi32(value));
                 return corrected::<WAY>(value, _mm256_cvtepi32_ps(lost));
@@ -122,7 +122,7 @@ impl<const WAY: u8> Lanes for U32<WAY> {
             let high = _mm256_cvtepi32_ps(_mm256_srli_epi32::<16>(self.0));
             let low = _mm256_cvtepi32_ps(_mm256_and_si256(self.0, _mm256_set1_epi32(0xFFFF)));
             let high = _mm256_mul_ps(high, _mm256_set1_ps(65536.0));
-            let value = _mm256_add_ps(high, low);
+            let value = env::_mm256_add_ps(high, low);
             if WAY == AWAY || WAY == ODD {
                 let lost = _mm256_sub_ps(low, _mm256_sub_ps(value, high));
                 return corrected::<WAY>(value, lost);
@@ -185,13 +185,15 @@ unsafe fn to_f64<const WAY: u8, const SIGNED: bool>(x: __m256i) -> __m256d {
             // The halves for themselves: what is lost is what the low one has beyond the difference of the sum to the high one.
             let high = _mm256_sub_pd(high, _mm256_castsi256_pd(_mm256_set1_epi64x(exponent)));
             let low = _mm256_sub_pd(low, _mm256_set1_pd((1_u64 << 52) as f64));
-            let value = _mm256_add_pd(high, low);
+            let value = env::_mm256_add_pd(high, low);
             let lost = _mm256_sub_pd(low, _mm256_sub_pd(value, high));
             return corrected_pd::<WAY>(value, lost);
         }
         let high = _mm256_sub_pd(high, _mm256_castsi256_pd(_mm256_set1_epi64x(both)));
-        let value = _mm256_add_pd(high, low);
-        if WAY == DIRECTED { signed_as::<SIGNED>(value, x) } else { value }
+        if WAY == DIRECTED {
+            return signed_as::<SIGNED>(env::_mm256_add_pd(high, low), x);
+        }
+        _mm256_add_pd(high, low)
     }
 }
 
@@ -217,7 +219,7 @@ unsafe fn past_half(x: __m256d) -> __m256d {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let power = _mm256_and_pd(x, _mm256_castsi256_pd(_mm256_set1_epi64x(-1 << 52)));
-        _mm256_fmadd_pd(power, _mm256_set1_pd(1.0 / (1 << 24) as f64), x)
+        env::_mm256_fmadd_pd(power, _mm256_set1_pd(1.0 / (1 << 24) as f64), x)
     }
 }
 
@@ -244,9 +246,9 @@ unsafe fn to_f32<const WAY: u8, const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m
             [to_f64::<COMMON, SIGNED>(gather::<SIGNED>(a)), to_f64::<COMMON, SIGNED>(gather::<SIGNED>(b))]
         };
         match WAY {
-            AWAY => F64::<COMMON>([past_half(values[0]), past_half(values[1])]).f32(),
+            AWAY => F64::<DIRECTED>([past_half(values[0]), past_half(values[1])]).f32(),
             DIRECTED => {
-                F64::<COMMON>([signed_as::<SIGNED>(values[0], a), signed_as::<SIGNED>(values[1], b)]).f32()
+                F64::<DIRECTED>([signed_as::<SIGNED>(values[0], a), signed_as::<SIGNED>(values[1], b)]).f32()
             }
             _ => F64::<WAY>(values).f32(),
         }

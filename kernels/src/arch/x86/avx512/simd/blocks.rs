@@ -7,7 +7,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
 
     operations! {
         max_bytes(a, b) = _mm512_max_epi8(a, b);
-        round(x) = _mm512_cvtps_epi32(_mm512_castsi512_ps(x));
+        round(x) = env::_mm512_cvtps_epi32(_mm512_castsi512_ps(x));
     }
 
     #[inline(always)]

@@ -29,13 +29,13 @@ macro_rules! from_32 {
                     if WAY == COMMON {
                         return $nearest::<NEAREST>(self.0);
                     }
-                    let value = $directed(self.0);
+                    let value = env::$directed(self.0);
                     if WAY == DIRECTED {
                         return value;
                     }
                     let lost = _mm512_sub_epi32(self.0, $back(value));
                     if WAY == AWAY {
-                        return _mm512_fmadd_ps(_mm512_cvtepi32_ps(lost), _mm512_set1_ps(2.0), value);
+                        return env::_mm512_fmadd_ps(_mm512_cvtepi32_ps(lost), _mm512_set1_ps(2.0), value);
                     }
                     let bits = _mm512_castps_si512(value);
                     let lost = _mm512_test_epi32_mask(lost, lost);
@@ -64,13 +64,14 @@ macro_rules! from_64 {
                     if WAY == COMMON {
                         return $f32_nearest::<NEAREST>(x);
                     }
-                    let value = $f32_directed(x);
+                    let value = env::$f32_directed(x);
                     if WAY == DIRECTED {
                         return value;
                     }
                     let lost = _mm512_sub_epi64(x, $f32_back(value));
                     if WAY == AWAY {
-                        return _mm256_fmadd_ps(_mm512_cvtepi64_ps(lost), _mm256_set1_ps(2.0), value);
+                        let lost = env::_mm512_cvtepi64_ps(lost);
+                        return env::_mm256_fmadd_ps(lost, _mm256_set1_ps(2.0), value);
                     }
                     let bits = _mm256_castps_si256(value);
                     let lost = _mm512_test_epi64_mask(lost, lost);
@@ -84,13 +85,13 @@ macro_rules! from_64 {
                     if WAY == COMMON {
                         return $f64_nearest::<NEAREST>(x);
                     }
-                    let value = $f64_directed(x);
+                    let value = env::$f64_directed(x);
                     if WAY == DIRECTED {
                         return value;
                     }
                     let lost = _mm512_sub_epi64(x, $f64_back(value));
                     if WAY == AWAY {
-                        return _mm512_fmadd_pd(_mm512_cvtepi64_pd(lost), _mm512_set1_pd(2.0), value);
+                        return env::_mm512_fmadd_pd(_mm512_cvtepi64_pd(lost), _mm512_set1_pd(2.0), value);
                     }
                     let bits = _mm512_castpd_si512(value);
                     let lost = _mm512_test_epi64_mask(lost, lost);

@@ -115,7 +115,7 @@ unsafe fn modulo_f64(x: __m512d) -> __m512d {
 /// A conversion to integers: `$truncate` or, in the direction of the environment, `$round`.
 macro_rules! convert {
     ($truncate:ident $round:ident ($($argument:expr),*)) => {
-        if WAY == COMMON { $truncate($($argument),*) } else { $round($($argument),*) }
+        if WAY == COMMON { $truncate($($argument),*) } else { env::$round($($argument),*) }
     };
 }
 
@@ -128,7 +128,7 @@ pub(super) unsafe fn aside_ps<const WAY: u8>(x: __m512, data: &Data) -> __m512 {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let half = _mm512_set1_ps(f32::from_bits(data.half));
-        _mm512_add_ps(x, _mm512_or_ps(half, _mm512_and_ps(x, _mm512_set1_ps(-0.0))))
+        env::_mm512_add_ps(x, _mm512_or_ps(half, _mm512_and_ps(x, _mm512_set1_ps(-0.0))))
     }
 }
 
@@ -141,7 +141,7 @@ unsafe fn aside_pd<const WAY: u8>(x: __m512d, data: &Data) -> __m512d {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let half = _mm512_set1_pd(f32::from_bits(data.half).into());
-        _mm512_add_pd(x, _mm512_or_pd(half, _mm512_and_pd(x, _mm512_set1_pd(-0.0))))
+        env::_mm512_add_pd(x, _mm512_or_pd(half, _mm512_and_pd(x, _mm512_set1_pd(-0.0))))
     }
 }
 
@@ -254,7 +254,7 @@ unsafe fn f32_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
         let mut x = x;
         if WAY != COMMON {
             let half = _mm256_set1_ps(f32::from_bits(data.half));
-            x = _mm256_add_ps(x, _mm256_or_ps(half, _mm256_and_ps(x, _mm256_set1_ps(-0.0))));
+            x = env::_mm256_add_ps(x, _mm256_or_ps(half, _mm256_and_ps(x, _mm256_set1_ps(-0.0))));
         }
         if SATURATE && !SIGNED {
             let x = _mm256_max_ps(x, _mm256_setzero_ps());
@@ -328,7 +328,10 @@ unsafe fn f64_to_f32<const WAY: u8>(x: __m512d) -> __m256 {
             let past = _mm512_mask_or_epi64(bits, others, bits, _mm512_set1_epi64(1));
             return _mm512_cvtpd_ps(_mm512_castsi512_pd(past));
         }
-        let value = _mm512_cvtpd_ps(x);
+        if WAY == COMMON {
+            return _mm512_cvtpd_ps(x);
+        }
+        let value = env::_mm512_cvtpd_ps(x);
         if WAY == ODD {
             let lost = _mm512_cmp_pd_mask::<_CMP_NEQ_OQ>(_mm512_cvtps_pd(value), x);
             let bits = _mm256_castps_si256(value);

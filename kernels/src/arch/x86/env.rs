@@ -1,0 +1,117 @@
+//! The operations whose results depend on the rounding direction of the floating-point environment, as assembly under the names of their
+//! intrinsics.
+//!
+//! *Law.* While a direction other than to nearest is set, a kernel contains no float operation known to the compiler whose result
+//! depends on the direction. The compiler assumes the default environment, so it may replace an intrinsic by the nearest result:
+//! `_mm256_add_ps` of `1.0` and `2^-30` is the constant `1.0` in optimised code, but rounded up it is `1.0 + 2^-23`. The tests show both.
+//!
+//! *Method.* Each function is one instruction. The assembly is `pure`: its result depends on its operands and on the control bits of
+//! MXCSR, and those are constant while a kernel runs. So the compiler may merge, move and drop these operations inside a kernel. It
+//! cannot move them out of one: it cannot follow the pointer through which a kernel is called (`fpenv`).
+//!
+//! The operands are registers, because assembly cannot leave the choice between a register and memory to the compiler. So a common kernel
+//! that converts what it loads keeps its intrinsic, and the directions have a kernel of their own.
+//!
+//! *Intrinsics that stay* in kernels that run in a direction do not need assembly:
+//!
+//! * integers, permutations, comparisons, minima, maxima;
+//! * conversions that name their rounding: truncation, an immediate operand, or the embedded rounding of AVX-512;
+//! * conversions to a wider float, or of integers that the float holds;
+//! * arithmetic that is exact: multiplication by a power of two, a sum that the float holds, the remainder of a sum that was rounded
+//!   before. Only the sign of a difference that is zero depends on the direction, and no kernel uses that sign;
+//! * results that make no difference: a conversion of what lies beyond the range of the target, which stays there in every
+//!   direction, and a product that underflows before it is rounded to the integer 0.
+//!
+//! `tests` counts them. Miri knows no direction, and takes the intrinsics (`super`).
+
+use super::intrinsics::{__m128, __m128i, __m256, __m256d, __m256i};
+#[cfg(feature = "avx512")]
+use super::intrinsics::{__m512, __m512d, __m512i};
+use core::arch::asm;
+
+/// Functions of registers that are one instruction: `x` is the result, `a` and `b` are the arguments.
+macro_rules! instructions {
+    ($($(<const $how:ident>)? $name:ident($($arg:ident: $type:ty, $class:ident),*) -> $result:ty, $x:ident, $feature:literal = $text:literal;)*) => {$(
+        #[inline]
+        #[target_feature(enable = $feature)]
+        pub(super) fn $name$(<const $how: i32>)?($($arg: $type),*) -> $result {
+            let x;
+            // SAFETY: an instruction between registers that the CPU has.
+            unsafe {
+                asm!(
+                    $text,
+                    x = lateout($x) x,
+                    $($arg = in($class) $arg,)*
+                    $(how = const $how,)?
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            x
+        }
+    )*};
+}
+
+/// `a * b + c`.
+macro_rules! fused {
+    ($($name:ident($type:ty, $class:ident, $feature:literal) = $instruction:literal;)*) => {$(
+        #[inline]
+        #[target_feature(enable = $feature)]
+        pub(super) fn $name(mut a: $type, b: $type, c: $type) -> $type {
+            // SAFETY: an instruction between registers that the CPU has.
+            unsafe {
+                asm!(
+                    concat!($instruction, " {a}, {b}, {c}"),
+                    a = inlateout($class) a,
+                    b = in($class) b,
+                    c = in($class) c,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            a
+        }
+    )*};
+}
+
+fused! {
+    _mm256_fmadd_ps(__m256, ymm_reg, "fma") = "vfmadd213ps";
+    _mm256_fmadd_pd(__m256d, ymm_reg, "fma") = "vfmadd213pd";
+}
+instructions! {
+    _mm256_add_ps(a: __m256, ymm_reg, b: __m256, ymm_reg) -> __m256, ymm_reg, "avx" = "vaddps {x}, {a}, {b}";
+    _mm256_add_pd(a: __m256d, ymm_reg, b: __m256d, ymm_reg) -> __m256d, ymm_reg, "avx" = "vaddpd {x}, {a}, {b}";
+    <const HOW> _mm256_round_pd(a: __m256d, ymm_reg) -> __m256d, ymm_reg, "avx" = "vroundpd {x}, {a}, {how}";
+    _mm256_cvtps_epi32(a: __m256, ymm_reg) -> __m256i, ymm_reg, "avx" = "vcvtps2dq {x}, {a}";
+    _mm256_cvtpd_epi32(a: __m256d, ymm_reg) -> __m128i, xmm_reg, "avx" = "vcvtpd2dq {x}, {a}";
+    _mm256_cvtpd_ps(a: __m256d, ymm_reg) -> __m128, xmm_reg, "avx" = "vcvtpd2ps {x}, {a}";
+    _mm256_cvtepi32_ps(a: __m256i, ymm_reg) -> __m256, ymm_reg, "avx" = "vcvtdq2ps {x}, {a}";
+    <const HOW> _mm256_cvtps_ph(a: __m256, ymm_reg) -> __m128i, xmm_reg, "f16c" = "vcvtps2ph {x}, {a}, {how}";
+}
+
+#[cfg(feature = "avx512")]
+fused! {
+    _mm512_fmadd_ps(__m512, zmm_reg, "avx512f") = "vfmadd213ps";
+    _mm512_fmadd_pd(__m512d, zmm_reg, "avx512f") = "vfmadd213pd";
+}
+#[cfg(feature = "avx512")]
+instructions! {
+    _mm512_add_ps(a: __m512, zmm_reg, b: __m512, zmm_reg) -> __m512, zmm_reg, "avx512f" = "vaddps {x}, {a}, {b}";
+    _mm512_add_pd(a: __m512d, zmm_reg, b: __m512d, zmm_reg) -> __m512d, zmm_reg, "avx512f" = "vaddpd {x}, {a}, {b}";
+    _mm512_cvtps_epi32(a: __m512, zmm_reg) -> __m512i, zmm_reg, "avx512f" = "vcvtps2dq {x}, {a}";
+    _mm512_cvtps_epu32(a: __m512, zmm_reg) -> __m512i, zmm_reg, "avx512f" = "vcvtps2udq {x}, {a}";
+    _mm512_cvtps_epu64(a: __m256, ymm_reg) -> __m512i, zmm_reg, "avx512dq" = "vcvtps2uqq {x}, {a}";
+    _mm512_cvtpd_epu32(a: __m512d, zmm_reg) -> __m256i, ymm_reg, "avx512f" = "vcvtpd2udq {x}, {a}";
+    _mm512_cvtpd_epi64(a: __m512d, zmm_reg) -> __m512i, zmm_reg, "avx512dq" = "vcvtpd2qq {x}, {a}";
+    _mm512_cvtpd_epu64(a: __m512d, zmm_reg) -> __m512i, zmm_reg, "avx512dq" = "vcvtpd2uqq {x}, {a}";
+    _mm512_maskz_cvtps_epi32(k: u16, kreg, a: __m512, zmm_reg) -> __m512i, zmm_reg, "avx512f" = "vcvtps2dq {x}{{{k}}}{{z}}, {a}";
+    _mm512_maskz_cvtps_epi64(k: u8, kreg, a: __m256, ymm_reg) -> __m512i, zmm_reg, "avx512dq" = "vcvtps2qq {x}{{{k}}}{{z}}, {a}";
+    _mm512_maskz_cvtpd_epi32(k: u8, kreg, a: __m512d, zmm_reg) -> __m256i, ymm_reg, "avx512f" = "vcvtpd2dq {x}{{{k}}}{{z}}, {a}";
+    _mm512_maskz_cvtpd_epi64(k: u8, kreg, a: __m512d, zmm_reg) -> __m512i, zmm_reg, "avx512dq" = "vcvtpd2qq {x}{{{k}}}{{z}}, {a}";
+    _mm512_cvtpd_ps(a: __m512d, zmm_reg) -> __m256, ymm_reg, "avx512f" = "vcvtpd2ps {x}, {a}";
+    _mm512_cvtepi32_ps(a: __m512i, zmm_reg) -> __m512, zmm_reg, "avx512f" = "vcvtdq2ps {x}, {a}";
+    _mm512_cvtepu32_ps(a: __m512i, zmm_reg) -> __m512, zmm_reg, "avx512f" = "vcvtudq2ps {x}, {a}";
+    _mm512_cvtepi64_ps(a: __m512i, zmm_reg) -> __m256, ymm_reg, "avx512dq" = "vcvtqq2ps {x}, {a}";
+    _mm512_cvtepu64_ps(a: __m512i, zmm_reg) -> __m256, ymm_reg, "avx512dq" = "vcvtuqq2ps {x}, {a}";
+    _mm512_cvtepi64_pd(a: __m512i, zmm_reg) -> __m512d, zmm_reg, "avx512dq" = "vcvtqq2pd {x}, {a}";
+    _mm512_cvtepu64_pd(a: __m512i, zmm_reg) -> __m512d, zmm_reg, "avx512dq" = "vcvtuqq2pd {x}, {a}";
+    <const HOW> _mm512_cvtps_ph(a: __m512, zmm_reg) -> __m256i, ymm_reg, "avx512f" = "vcvtps2ph {x}, {a}, {how}";
+}
